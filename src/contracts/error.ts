@@ -1,0 +1,59 @@
+// Errors as data: what failed, where, how to fix it. The class that carries them lives in the kernel.
+import * as z from 'zod'
+
+/** Every way evsys can fail. A code names the boundary that was crossed; docs/reference/errors.md explains each. */
+export const ErrorCode = z.enum([
+  'CLI_USAGE',
+  'PROJECT_EXISTS',
+  'PROJECT_MISSING',
+  'CONFIG_READ',
+  'CONFIG_SYNTAX',
+  'CONFIG_INVALID',
+  'CONFIG_UNKNOWN_KEY',
+  'CONFIG_CONFLICT',
+  'CONFIG_EXTENDS',
+  'CONFIG_SET',
+  'CONFIG_MATRIX',
+  'CONFIG_NAME',
+  'CONFIG_OBJECTIVE',
+  'CONFIG_CLAIM',
+  'CONFIG_PATH',
+  'PLUGIN_UNKNOWN',
+  'PLUGIN_PARAMS',
+  'PLUGIN_LOAD',
+  'PLUGIN_INVALID',
+  'PLUGIN_CONFLICT',
+  'PLUGIN_FAILED',
+  'DATA_READ',
+  'DATA_INVALID',
+  'BACKEND_FAILED',
+  'SECRET_MISSING',
+  'FILE_FAILED',
+  'BLOB_MISSING',
+  'BLOB_CORRUPT',
+  'INTERRUPTED',
+  'INTERNAL',
+])
+export type ErrorCode = z.infer<typeof ErrorCode>
+
+/** A place in a text that a person wrote: 1-based line and column, and the dotted path of the value. */
+export const Location = z.strictObject({
+  file: z.string(),
+  line: z.int().min(1),
+  col: z.int().min(1),
+  path: z.string().optional(),
+})
+export type Location = z.infer<typeof Location>
+
+/** An error as `--json` prints it and as the record stores it. */
+export const ErrorRecord = z.strictObject({
+  code: ErrorCode,
+  message: z.string(),
+  where: Location.optional(),
+  fix: z.string().optional(),
+})
+export type ErrorRecord = z.infer<typeof ErrorRecord>
+
+/** The document that a failing command prints under `--json`. */
+export const ErrorReport = z.strictObject({ errors: z.array(ErrorRecord).min(1) })
+export type ErrorReport = z.infer<typeof ErrorReport>

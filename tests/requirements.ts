@@ -1,0 +1,79 @@
+// What is promised, one id each. Tests cite ids in their names; tests/requirements.test.ts finds promises that no test cites.
+
+export const requirements = {
+  // Repository and CI
+  'REPO-1': 'imports between rooms point to lower tiers only, through a room’s index',
+  'REPO-2': 'installs with `npm ci --ignore-scripts`, without compiler or Python',
+  'REPO-3': 'both README commands succeed on a fresh clone with only Node and git on the PATH',
+  'REPO-4': 'the packed tarball passes publint and attw, holds no tests and installs with --ignore-scripts',
+  'REPO-5': 'the suite passes on Node 20, 22 and 24',
+  'REPO-6': 'a missing test component fails in CI and is a named, visible skip elsewhere',
+  'REPO-7': 'every requirement is cited by a test, and every cited id is a requirement',
+  'REPO-8': 'every error code has an entry in docs/reference/errors.md',
+
+  // Contracts
+  'CON-1': 'every field of the experiment file has a type, a default and a description',
+  'CON-2': 'the task file is strict at every level; quoted sweep values take the parameter’s type',
+  'CON-3': 'events form one discriminated union, and every event round-trips through JSON',
+  'CON-4': 'reduceRun is a pure fold: replay equals live, duplicates and reordered tails change nothing',
+  'CON-5': 'the --json documents (errors, plans, experiment results, history) have schemas',
+  'CON-6': 'data rows have three strict shapes, detected in a fixed order',
+  'CON-7': 'contracts import nothing but zod and run in a browser',
+  'CON-8': 'plugin definitions infer their params from their schema',
+
+  // Kernel
+  'KER-1':
+    'a registry is an instance; a project plugin shadows a built-in with a notice; two of one project are an error naming both files',
+  'KER-2': 'an unknown kind is an error with a suggestion and the known kinds',
+  'KER-3':
+    'plugins in TypeScript load without a build from src/plugins, `plugins:` and npm packages; `evsys/*` is the host',
+  'KER-4': 'a plugin’s hash covers everything it imports from the project and changes with it',
+  'KER-5': 'a plugin that throws, exits, hangs or floods at load is a typed error with file and line, never a crash',
+  'KER-6': 'errors have a code, a place, a fix; they are recognised by brand across copies',
+  'KER-7': 'the event bus never lets a slow or failing subscriber slow the producer',
+  'KER-8': 'retry honours retryable, backs off with a cap, and stops at the signal',
+  'KER-9': 'mapConcurrent keeps order, bounds concurrency, aborts siblings and settles all before it returns',
+  'KER-10': 'randomness is keyed by a seed path: equal keys give equal draws, whatever else was drawn',
+  'KER-11': 'an atomic write leaves the old or the new file, also under kill -9 and on a full disk',
+  'KER-12': 'blobs are content-addressed, checked on read, shared between writers, and collected only when unpinned',
+  'KER-13': 'secrets resolve at use and are removed from everything that is emitted',
+  'KER-14': 'every define* returns a frozen plugin that the registry can list and describe',
+
+  // Configuration
+  'CFG-1': 'run, runs and matrix: exactly one, after root shorthand and sibling base_run are applied',
+  'CFG-2': 'matrix axes apply before validation, in declaration order, with default or templated names',
+  'CFG-3': 'extends merges deeply through a chain; cycles and missing files are located errors',
+  'CFG-4': '--set overrides any path in every arm and is located when wrong',
+  'CFG-5': 'n_repeats and base_seed make named replicate runs grouped by arm',
+  'CFG-6': 'continual and stages become chains of runs with weights from the stage before',
+  'CFG-7': 'objective and success_metric name a benchmark metric; selecting on test is an error',
+  'CFG-8': 'claims name arms that exist, by name, axis values or base_model',
+  'CFG-9': 'benchmark entries are typed, checked and defaulted the same for in-loop and final scoring',
+  'CFG-10': 'first-generation keys are translated, with one notice each',
+  'CFG-11': 'budgets and durations are parsed with units',
+  'CFG-12': '--dry and --steps cap every arm and stage',
+  'CFG-13': 'the JSON Schema accepts what the loader accepts and describes every field',
+  'CFG-14': 'validate --deep checks every params block, plugin, path, metric and verifier before anything starts',
+  'CFG-15': 'every fragment of the seed documents loads, or errs as its comment says',
+  'CFG-16': 'paths are relative to the file that wrote them',
+  'CFG-17': 'the config hash depends on meaning alone: not on comments, key order, file place or extends layout',
+
+  // Errors that people read
+  'ERR-1': 'every problem of a file is reported at once, in file order, with file:line:col, excerpt, caret and fix',
+  'ERR-2': 'locations go through extends, --set and matrix axes to the text that was written',
+  'ERR-3': '1,000 mutated experiment files: exit 2, no stack trace, a line at the mutation or its parent',
+  'ERR-4': '300 mutated plugin files: exit 2, no stack trace, a line at the mutation or its parent',
+
+  // Command line
+  'CLI-1': 'init makes a project whose experiment validates deeply; new-experiment adds one; nothing is overwritten',
+  'CLI-2': '--json prints one document on stdout for results and errors; logs go to stderr',
+  'CLI-3': 'exit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted',
+  'CLI-4': 'help shows examples; unknown commands and options are exit 2 with a suggestion',
+  'CLI-5': 'list and schema describe built-in and project plugins alike',
+  'CLI-6': 'doctor reports what the machine has, what is missing and how to get it',
+  'CLI-7': 'completion scripts work in bash, zsh and fish',
+  'CLI-8':
+    'a project with custom transform, verifier, metric and algorithm works from the packed tarball without a local copy of evsys',
+} as const
+
+export type RequirementId = keyof typeof requirements

@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config'
+import { lane } from './tests/lane.ts'
 
 export default defineConfig({
   test: {
+    ...lane('unit'),
     include: ['src/**/*.test.ts', 'tests/**/*.test.ts'],
     exclude: ['tests/integration/**', 'tests/full/**', 'node_modules/**'],
     testTimeout: 30_000,

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config'
+import { lane } from './tests/lane.ts'
+
+// The unit suite again with many more property cases, and the long chaos and fuzz runs.
+export default defineConfig({
+  test: {
+    ...lane('full'),
+    include: ['src/**/*.test.ts', 'tests/**/*.test.ts'],
+    exclude: ['tests/integration/**', 'node_modules/**'],
+    env: { EVSYS_TEST_SCALE: 'full' },
+    testTimeout: 1_800_000,
+  },
+})

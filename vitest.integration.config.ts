@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+import { lane } from './tests/lane.ts'
+
+// Whole installs and whole suites run inside single tests, one file at a time: the limits are there to end a hang.
+export default defineConfig({
+  test: {
+    ...lane('integration'),
+    include: ['tests/integration/**/*.test.ts'],
+    globalSetup: ['tests/integration/pack-once.ts'],
+    fileParallelism: false,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+  },
+})

@@ -1,0 +1,161 @@
+// The experiment file. `Experiment` is the one canonical form that everything inside works on; `ExperimentFile` is what
+// people may write: the same with shorthands and first-generation keys. The config room turns the second into the first.
+import * as z from 'zod'
+import { BenchmarkEntry } from './benchmark-entry.ts'
+import { Metadata, MetricRef } from './metadata.ts'
+import { Name } from './name.ts'
+import { Kind, PluginSpec } from './plugin-spec.ts'
+import { Budget } from './quantity.ts'
+import { DataConfig, ModelConfig, RunConfig, Seed } from './run-config.ts'
+import { Resources } from './task-file.ts'
+
+const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
+export const AxisValue = z.union([Scalar, z.array(z.unknown()), z.record(z.string(), z.unknown())])
+
+export const Axes = z
+  .record(z.string().min(1), z.array(AxisValue).min(1))
+  .describe('Dotted path in the run -> values. The arms are their cartesian product, in the order written.')
+export type Axes = z.infer<typeof Axes>
+
+export const NameTemplate = z.string().min(1).describe('Name of each arm: `{base}` and `{dotted.path}` are replaced.')
+
+export const Continual = z.strictObject({
+  datasets: z
+    .array(DataConfig)
+    .min(1)
+    .describe('One stage each; every stage starts from the weights of the one before.'),
+  name_template: z
+    .string()
+    .min(1)
+    .default('{base}_stage{i}')
+    .describe('Name of a stage: `{base}` and `{i}` are replaced.'),
+})
+export type Continual = z.infer<typeof Continual>
+
+export const Stage = z.strictObject({
+  algorithm: PluginSpec,
+  data: DataConfig.optional().describe('Absent: the run’s data.'),
+})
+export type Stage = z.infer<typeof Stage>
+
+export const Stages = z.strictObject({
+  stages: z.array(Stage).min(1).describe('Recipes in order; every stage starts from the weights of the one before.'),
+})
+export type Stages = z.infer<typeof Stages>
+
+export const Compute = z.strictObject({
+  kind: Kind.default('local').describe('Compute provider that the runs are sent to.'),
+  params: z.record(z.string(), z.unknown()).default({}).describe('Checked by the provider.'),
+  resources: Resources.optional(),
+  setup: z.string().optional().describe('Shell commands before the run.'),
+  envs: z.record(z.string(), z.string()).optional().describe('Environment of the job; values may hold ${secret:NAME}.'),
+})
+export type Compute = z.infer<typeof Compute>
+
+const common = {
+  $schema: z.string().optional().describe('JSON Schema for editors.'),
+  version: z.literal(1, 'this evsys reads version 1').default(1).describe('Version of this file format.'),
+  name: Name.describe('Name of the experiment.'),
+  description: z.string().default('').describe('One paragraph for readers.'),
+  output_dir: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Where runs are written, relative to this file; absent: .evsys/runs in the project.'),
+  log_rollouts: z.boolean().default(false).describe('Write training rollouts to the loggers.'),
+  data_store: PluginSpec.optional().describe('Data store plugin that paths are read from; absent: the file system.'),
+  log_store: PluginSpec.optional().describe('Log store plugin that metrics also go to.'),
+  callbacks: z.array(PluginSpec).default([]).describe('Loggers and other callbacks; empty: local_logger.'),
+  plugins: z.array(z.string().min(1)).default([]).describe('Plugin files, relative to this file, or npm packages.'),
+  n_repeats: z.int().min(1).max(10_000).default(1).describe('Seeded replicates of every arm.'),
+  base_seed: Seed.optional().describe('First replicate seed; absent: each run’s own seed.'),
+  max_concurrent_arms: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe('Runs at a time; absent: as many as the machine has room for.'),
+  parent_experiment_id: z.string().min(1).optional().describe('Experiment that this one follows.'),
+  budget: Budget.optional().describe('Hard caps; a forecast is checked before anything starts.'),
+  compute: Compute.optional().describe('Where the runs are sent.'),
+  deploy: PluginSpec.optional().describe('Deployer for the best checkpoint.'),
+  continual: Continual.optional().describe('Datasets that arrive one after the other. Needs `run`.'),
+}
+
+/** Canonical form: every arm written out, every default filled in. */
+export const Experiment = z.strictObject({
+  ...common,
+  metadata: Metadata.default({ tags: [], benchmark: [] }),
+  runs: z.array(RunConfig).min(1),
+  stages: Stages.optional(),
+})
+export type Experiment = z.infer<typeof Experiment>
+
+const PartialRun = RunConfig.partial().describe(
+  'A run whose missing parts the axes supply; its name defaults to the experiment’s.',
+)
+
+const LegacyEval = z.strictObject({
+  enabled: z.boolean().default(true),
+  metrics: z.array(PluginSpec).default([]),
+  inference: PluginSpec.nullable().optional(),
+  eval_data: DataConfig.nullable().optional(),
+  n_samples: z.int().min(1).nullable().optional(),
+})
+
+const LegacyValidation = z.strictObject({
+  dataset_id: z.string().min(1),
+  eval_for_every: z.int().min(1),
+  metrics: z
+    .array(z.union([Kind, PluginSpec]))
+    .min(1)
+    .optional(),
+})
+
+const WrittenRun = PartialRun.extend({
+  eval: LegacyEval.optional().describe('First generation: write metadata.benchmark.'),
+  validation: LegacyValidation.optional().describe('First generation: write metadata.benchmark with run_every.'),
+})
+
+export const Matrix = z.strictObject({
+  axes: Axes.default({}),
+  base_run: WrittenRun.optional().describe('Template of every arm; may also stand beside `matrix`.'),
+  name_template: NameTemplate.optional(),
+})
+export type Matrix = z.infer<typeof Matrix>
+
+const WrittenBenchmark = BenchmarkEntry.extend({
+  model: z.string().min(1).optional().describe('Short for models: [model].'),
+})
+
+const WrittenMetadata = Metadata.extend({
+  success_metric: MetricRef.optional().describe('Short for objective: { metric }.'),
+  benchmark: z.union([z.array(WrittenBenchmark), WrittenBenchmark]).optional(),
+})
+
+/** What may stand in a file: the canonical fields, shorthands, and first-generation keys. */
+export const ExperimentFile = z.strictObject({
+  ...common,
+  extends: z
+    .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+    .optional()
+    .describe('File or files that this one is laid over, relative to it. Mappings merge, lists are replaced.'),
+  metadata: WrittenMetadata.optional(),
+  run: WrittenRun.optional().describe('One arm.'),
+  runs: z.array(WrittenRun).min(1).optional().describe('Several arms, written out.'),
+  matrix: Matrix.optional().describe('Arms as the product of axes.'),
+  base_run: WrittenRun.optional().describe('The template of `matrix`, beside it.'),
+  stages: z
+    .union([Stages, z.array(Stage).min(1)])
+    .optional()
+    .describe('Recipes one after the other, e.g. sft then rl. Needs `run`.'),
+  data: DataConfig.optional().describe('Short for run.data.'),
+  model: ModelConfig.optional().describe('Short for run.model.'),
+  algorithm: PluginSpec.optional().describe('Short for run.algorithm.'),
+  backend: PluginSpec.optional().describe('Short for run.backend.'),
+  agent: PluginSpec.optional().describe('Short for run.agent.'),
+  seed: Seed.optional().describe('Short for run.seed.'),
+  eval: LegacyEval.optional().describe('First generation: write metadata.benchmark.'),
+  validation: LegacyValidation.optional().describe('First generation: write metadata.benchmark with run_every.'),
+})
+export type ExperimentFile = z.input<typeof ExperimentFile>

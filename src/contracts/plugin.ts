@@ -1,0 +1,67 @@
+// What a plugin is. A plain frozen object: its type, a literal kind, a sentence, a schema for its params, its functions.
+// What it needs reaches it through its context, never by import.
+import type * as z from 'zod'
+import type { LogLevel } from './events.ts'
+import type { SeedPath } from './execution.ts'
+import type { PluginType } from './plugin-spec.ts'
+
+/** Keyed randomness: equal paths give equal draws, whatever else was drawn. */
+export interface Random {
+  /** Uniform in [0, 1). */
+  float(): number
+  /** Uniform integer in [0, n). */
+  int(n: number): number
+  /** Standard normal. */
+  normal(): number
+  shuffle<T>(items: readonly T[]): T[]
+}
+
+/** What every plugin function is handed besides its params. */
+export interface Context<P> {
+  readonly params: P
+  readonly signal: AbortSignal
+  /** Randomness of this run for a purpose: `random('shuffle', epoch)`. */
+  random(...path: SeedPath): Random
+  log(level: LogLevel, text: string): void
+  /** Value of a secret that the plugin declared. */
+  secret(name: string): string
+}
+
+/** What a plugin cannot work without; checked before anything starts. */
+export interface Needs {
+  /** A container engine. */
+  readonly container?: boolean
+  /** Executables on the PATH. */
+  readonly commands?: readonly string[]
+  /** Secrets, by name. Nothing else is handed to it. */
+  readonly secrets?: readonly string[]
+  /** Outgoing network. */
+  readonly network?: boolean
+}
+
+/** The common part of all plugins. */
+export interface Plugin<T extends PluginType = PluginType, K extends string = string, S extends z.ZodType = z.ZodType> {
+  readonly type: T
+  /** Name in YAML. `pass@{k}` is a family: `{k}` stands for a whole number and arrives in params. */
+  readonly kind: K
+  /** One sentence for `evsys list`. */
+  readonly summary: string
+  readonly params: S
+  readonly needs?: Needs
+}
+
+/** A plugin as data: what crosses a process, what `list` and `schema` print. */
+export interface PluginCard {
+  readonly type: PluginType
+  readonly kind: string
+  readonly summary: string
+  /** JSON Schema of params. */
+  readonly schema: Readonly<Record<string, unknown>>
+  readonly needs: Needs
+  /** `built-in`, a file of the project, or a package. */
+  readonly origin: string
+  /** Covers the plugin and everything it imports from its project or package. */
+  readonly hash: string
+  /** Further facts of its type: the row format of an algorithm, the direction of a metric. */
+  readonly facts: Readonly<Record<string, string>>
+}

@@ -1,0 +1,42 @@
+// Every plugin type by name. The registry, `define*` and `list` follow from this table.
+import type { Plugin } from './plugin.ts'
+import type { PluginType } from './plugin-spec.ts'
+import type { Deployer, KeepRule, Proposer, Provider, Strategy, TraceSource } from './research-plugins.ts'
+import type { Agent, Environment, InferenceClient, Metric, Verifier } from './scoring-plugins.ts'
+import type {
+  Algorithm,
+  Backend,
+  Callback,
+  DataSource,
+  DataStore,
+  LogStore,
+  Renderer,
+  Transform,
+} from './training-plugins.ts'
+
+export interface PluginTypes {
+  algorithm: Algorithm
+  backend: Backend
+  transform: Transform
+  data_source: DataSource
+  data_store: DataStore
+  log_store: LogStore
+  metric: Metric
+  verifier: Verifier
+  inference_client: InferenceClient
+  callback: Callback
+  deployer: Deployer
+  agent: Agent
+  environment: Environment
+  renderer: Renderer
+  proposer: Proposer
+  strategy: Strategy
+  keep_rule: KeepRule
+  provider: Provider
+  trace_source: TraceSource
+}
+
+export type AnyPlugin = PluginTypes[PluginType]
+
+/** Fails to compile when a plugin type is missing from the table. */
+export type Complete = { [T in PluginType]: PluginTypes[T] extends Plugin<T> ? true : never }

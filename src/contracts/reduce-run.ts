@@ -1,0 +1,144 @@
+// The live view of a run as a pure fold over its events, shared by terminal and dashboard: a replay shows what was live.
+// Events of one stream are numbered without gaps. A repeated event changes nothing; one that arrives early waits in
+// `pending` until the gap before it closes, so any order of arrival ends in the same state.
+import type { ErrorRecord } from './error.ts'
+import type { Metrics, RunEvent, RunStatus } from './events.ts'
+
+export interface EvalView {
+  benchmark: string
+  split: 'val' | 'test'
+  step?: number | undefined
+  metrics: Metrics
+  n_tasks: number
+  n_infra_failed: number
+}
+
+export interface CheckpointView {
+  step: number
+  kind: 'state' | 'sampler'
+  ref: string
+  final: boolean
+}
+
+export interface RunState {
+  run_id?: string | undefined
+  status: RunStatus
+  seq: number
+  attempt: number
+  step?: number | undefined
+  num_steps?: number | undefined
+  metrics: Metrics
+  evals: readonly EvalView[]
+  running_evals: number
+  checkpoints: readonly CheckpointView[]
+  best_step?: number | undefined
+  n_rows?: number | undefined
+  n_rollouts: number
+  n_failed_rollouts: number
+  guards: number
+  notices: readonly string[]
+  log: readonly { level: string; text: string }[]
+  error?: ErrorRecord | undefined
+  started_at?: string | undefined
+  finished_at?: string | undefined
+  cost_usd?: number | undefined
+  tokens?: number | undefined
+  wall_s?: number | undefined
+  pending: readonly RunEvent[]
+}
+
+/** State before the first event. */
+export const initialRunState: RunState = Object.freeze({
+  status: 'pending',
+  seq: 0,
+  attempt: 0,
+  metrics: {},
+  evals: [],
+  running_evals: 0,
+  checkpoints: [],
+  n_rollouts: 0,
+  n_failed_rollouts: 0,
+  guards: 0,
+  notices: [],
+  log: [],
+  pending: [],
+})
+
+/** Lines of the log tail that the view keeps. */
+const LOG_TAIL = 200
+
+/** The state after one more event. */
+export function reduceRun(state: RunState, event: RunEvent): RunState {
+  if (event.seq <= state.seq || state.pending.some((waiting) => waiting.seq === event.seq)) return state
+  if (event.seq > state.seq + 1) {
+    return { ...state, pending: [...state.pending, event].sort((a, b) => a.seq - b.seq) }
+  }
+  let next = apply(state, event)
+  let [waiting, ...rest] = next.pending
+  while (waiting !== undefined && waiting.seq === next.seq + 1) {
+    next = { ...apply(next, waiting), pending: rest }
+    ;[waiting, ...rest] = rest
+  }
+  return next
+}
+
+function apply(state: RunState, event: RunEvent): RunState {
+  return { ...state, ...change(state, event), seq: event.seq, run_id: event.run_id }
+}
+
+function change(state: RunState, event: RunEvent): Partial<RunState> {
+  switch (event.type) {
+    case 'run.started':
+      return {
+        status: 'running',
+        attempt: event.attempt,
+        num_steps: event.num_steps,
+        started_at: state.started_at ?? event.at,
+        running_evals: 0,
+        ...(event.resumed_from_step === undefined ? {} : { step: event.resumed_from_step }),
+      }
+    case 'data.loaded':
+      return { n_rows: event.n_rows }
+    case 'step.finished':
+      return { step: event.step, metrics: { ...state.metrics, ...event.metrics } }
+    case 'checkpoint.saved': {
+      const { step, kind, ref, final } = event
+      return { checkpoints: [...state.checkpoints, { step, kind, ref, final }] }
+    }
+    case 'eval.started':
+      return { running_evals: state.running_evals + 1 }
+    case 'eval.finished': {
+      const { benchmark, split, step, metrics, n_tasks, n_infra_failed } = event
+      return {
+        running_evals: Math.max(0, state.running_evals - 1),
+        evals: [...state.evals, { benchmark, split, step, metrics, n_tasks, n_infra_failed }],
+      }
+    }
+    case 'rollout.finished':
+      return {
+        n_rollouts: state.n_rollouts + 1,
+        n_failed_rollouts: state.n_failed_rollouts + (event.error === undefined ? 0 : 1),
+      }
+    case 'guard.tripped':
+      return {
+        guards: state.guards + 1,
+        ...(event.rolled_back_to === undefined ? {} : { step: event.rolled_back_to }),
+      }
+    case 'notice':
+      return { notices: [...state.notices, event.text] }
+    case 'log':
+      return { log: [...state.log, { level: event.level, text: event.text }].slice(-LOG_TAIL) }
+    case 'run.finished':
+      return {
+        status: event.status,
+        error: event.error,
+        metrics: { ...state.metrics, ...event.metrics },
+        best_step: event.best_step,
+        finished_at: event.at,
+        cost_usd: event.cost_usd,
+        tokens: event.tokens,
+        wall_s: event.wall_s,
+        running_evals: 0,
+      }
+  }
+}

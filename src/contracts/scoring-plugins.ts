@@ -1,0 +1,81 @@
+// Plugins that score and roll out: metrics, verifiers, inference clients, agents, environments.
+import type * as z from 'zod'
+import type { ExecResult, ExecSpec, Trajectory, Usage } from './execution.ts'
+import type { Direction } from './metadata.ts'
+import type { Context, Plugin } from './plugin.ts'
+import type { ChatMessage, HarborTask } from './rows.ts'
+
+/** Rewards by task, then sample. A task whose samples all failed stays in the list: it counts. */
+export type TaskRewards = readonly (readonly number[])[]
+
+export interface Metric<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'metric', K, S> {
+  /** Which way is better. */
+  readonly direction: Direction
+  /** Samples per task that it needs at least; checked against num_samples before anything starts. */
+  minSamples?(params: z.output<S>): number
+  /** One number, or undefined where the needed usage was not reported. */
+  compute(
+    rewards: TaskRewards,
+    context: { params: z.output<S>; usage: readonly (readonly Usage[])[] },
+  ): number | undefined
+}
+
+export interface Verification {
+  readonly reward: number
+  readonly info?: Readonly<Record<string, unknown>>
+}
+
+export interface Verifier<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'verifier', K, S> {
+  /** Scores one answer. 1 or more is a pass. */
+  verify(
+    answer: { output: string; expected: unknown; task?: HarborTask },
+    context: Context<z.output<S>>,
+  ): number | Verification | Promise<number | Verification>
+}
+
+export interface GenerateRequest {
+  readonly messages: readonly ChatMessage[]
+  readonly maxTokens: number
+  readonly temperature: number
+  readonly stop?: readonly string[]
+  readonly seed: number
+}
+
+export interface Generated {
+  readonly text: string
+  readonly usage: Usage
+  readonly stopReason: 'stop' | 'length' | 'tool_calls'
+}
+
+export interface OpenInferenceClient extends Partial<AsyncDisposable> {
+  generate(request: GenerateRequest, signal: AbortSignal): Promise<Generated>
+}
+
+export interface InferenceClient<K extends string = string, S extends z.ZodType = z.ZodType>
+  extends Plugin<'inference_client', K, S> {
+  open(context: Context<z.output<S>>): Promise<OpenInferenceClient>
+}
+
+/** Where a task happens: files and commands. */
+export interface OpenEnvironment extends AsyncDisposable {
+  exec(spec: ExecSpec, signal: AbortSignal): Promise<ExecResult>
+  read(path: string): Promise<Uint8Array>
+  write(path: string, bytes: Uint8Array): Promise<void>
+}
+
+export interface Environment<K extends string = string, S extends z.ZodType = z.ZodType>
+  extends Plugin<'environment', K, S> {
+  open(context: Context<z.output<S>> & { task: HarborTask }): Promise<OpenEnvironment>
+}
+
+export interface Agent<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'agent', K, S> {
+  /** One attempt at a task. The policy is the client: whatever is trained or compared answers through it. */
+  run(
+    context: Context<z.output<S>> & {
+      task: HarborTask
+      policy: OpenInferenceClient
+      environment: OpenEnvironment
+      maxTurns: number
+    },
+  ): Promise<Pick<Trajectory, 'turns' | 'usage'> & { output: string }>
+}

@@ -1,0 +1,201 @@
+// Plugins that make a run: data sources and stores, transforms, algorithms, backends, renderers, callbacks, log stores.
+import type * as z from 'zod'
+import type { ErrorRecord } from './error.ts'
+import type { Metrics } from './events.ts'
+import type { Rollout } from './execution.ts'
+import type { Context, Plugin } from './plugin.ts'
+import type { ArmResult, ExperimentResult, RunResult } from './results.ts'
+import type { ChatMessage, Row, RowFormat, RowOf } from './rows.ts'
+import type { DataConfig, ModelConfig, RunConfig } from './run-config.ts'
+import type { Datum, Loss, Ref, TrainingService } from './training-service.ts'
+
+export interface DataSource<K extends string = string, S extends z.ZodType = z.ZodType>
+  extends Plugin<'data_source', K, S> {
+  /** Raw rows in order. `place` names where a row stands (`data/train.jsonl:812`) for errors further down. */
+  rows(
+    context: Context<z.output<S>> & { data: DataConfig; resolve(path: string): string },
+  ): AsyncIterable<{ row: Row; place: string }>
+}
+
+export interface Transform<K extends string = string, S extends z.ZodType = z.ZodType>
+  extends Plugin<'transform', K, S> {
+  run(rows: AsyncIterable<Row>, context: Context<z.output<S>>): AsyncIterable<Row>
+}
+
+export interface OpenDataStore extends AsyncDisposable {
+  read(path: string): AsyncIterable<Uint8Array>
+  write(path: string, bytes: AsyncIterable<Uint8Array>): Promise<void>
+  exists(path: string): Promise<boolean>
+  list(prefix: string): AsyncIterable<string>
+}
+
+export interface DataStore<K extends string = string, S extends z.ZodType = z.ZodType>
+  extends Plugin<'data_store', K, S> {
+  open(context: Context<z.output<S>>): Promise<OpenDataStore>
+}
+
+export interface OpenLogStore extends AsyncDisposable {
+  metrics(step: number, split: string, metrics: Metrics): Promise<void>
+  hyperparams(values: Row): Promise<void>
+  artifact(name: string, ref: string, kind: string): Promise<void>
+}
+
+export interface LogStore<K extends string = string, S extends z.ZodType = z.ZodType>
+  extends Plugin<'log_store', K, S> {
+  open(context: Context<z.output<S>>): Promise<OpenLogStore>
+}
+
+/** Text to tokens and back, for one model. */
+export interface Tokenizer {
+  encode(text: string): Int32Array
+  decode(tokens: Int32Array): string
+  readonly vocabSize: number
+}
+
+/** Tokens of a conversation, with the message that each token belongs to. */
+export interface Rendered {
+  readonly tokens: Int32Array
+  /** Per token: index of its message, or -1 for template text. */
+  readonly message: Int32Array
+  /** Per token: 1 where an assistant would have to produce it. */
+  readonly produced: Uint8Array
+}
+
+export interface OpenRenderer {
+  /** A whole conversation, for training. */
+  conversation(messages: readonly ChatMessage[]): Rendered
+  /** Up to where the assistant answers, for sampling. */
+  prompt(messages: readonly ChatMessage[]): Int32Array
+  /** What ends an answer. */
+  readonly stop: readonly (string | number)[]
+}
+
+export interface Renderer<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'renderer', K, S> {
+  open(context: Context<z.output<S>> & { tokenizer: Tokenizer; chatTemplate?: string }): Promise<OpenRenderer>
+}
+
+/** What an algorithm has at hand in one step. */
+export interface StepContext<P, F extends RowFormat = RowFormat> extends Context<P> {
+  /** 0-based. */
+  readonly step: number
+  readonly numSteps: number
+  /** All training rows, in data order. */
+  readonly rows: readonly RowOf[F][]
+  /** The rows of this step: `batch_size` of them, each epoch in its own keyed order. */
+  batch(size: number): readonly RowOf[F][]
+  readonly renderer: OpenRenderer
+  readonly tokenizer: Tokenizer
+  /** Samples from the current policy and scores the outcome. */
+  readonly rollout: Rollout
+  readonly service: TrainingService
+}
+
+export interface Batch {
+  readonly data: readonly Datum[]
+  readonly loss: Loss
+  readonly metrics?: Metrics
+}
+
+/** A whole-run algorithm drives the run itself and gets the run's context once. */
+export type TrainContext<P, F extends RowFormat = RowFormat> = Omit<StepContext<P, F>, 'step'> & {
+  readonly run: RunConfig
+}
+
+interface AlgorithmBase<K extends string, S extends z.ZodType, F extends RowFormat> extends Plugin<'algorithm', K, S> {
+  /** The rows it trains on. */
+  readonly rowFormat: F
+}
+
+/** The mathematics of one step. Does not log, save, schedule or evaluate. */
+export interface StepAlgorithm<
+  K extends string = string,
+  S extends z.ZodType = z.ZodType,
+  F extends RowFormat = RowFormat,
+> extends AlgorithmBase<K, S, F> {
+  buildBatch(context: StepContext<z.output<S>, F>): Promise<Batch>
+  setup?(context: Omit<StepContext<z.output<S>, F>, 'step'>): Promise<void>
+  stepMetrics?(context: StepContext<z.output<S>, F> & { readonly batch: Batch; readonly result: Metrics }): Metrics
+}
+
+/** What is not a step: prompt search, a chain of phases. */
+export interface WholeRunAlgorithm<
+  K extends string = string,
+  S extends z.ZodType = z.ZodType,
+  F extends RowFormat = RowFormat,
+> extends AlgorithmBase<K, S, F> {
+  train(context: TrainContext<z.output<S>, F>): Promise<RunResult>
+}
+
+export type Algorithm<K extends string = string, S extends z.ZodType = z.ZodType, F extends RowFormat = RowFormat> =
+  | StepAlgorithm<K, S, F>
+  | WholeRunAlgorithm<K, S, F>
+
+/** A place to train, opened for one run. */
+export interface OpenBackend extends AsyncDisposable {
+  readonly service: TrainingService
+  readonly modelId: string
+  readonly engineId: string
+  readonly tokenizer: Tokenizer
+  readonly chatTemplate?: string
+}
+
+export interface Backend<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'backend', K, S> {
+  open(
+    context: Context<z.output<S>> & { model: ModelConfig; loraRank: number | undefined; seed: number; runDir: string },
+  ): Promise<OpenBackend>
+}
+
+/** Where a callback stands: filled in as the experiment goes on. */
+export interface CallbackScope {
+  readonly experimentId: string
+  readonly experiment: string
+  readonly outputDir: string
+  readonly hypothesis?: string
+  readonly run?: {
+    readonly runId: string
+    readonly name: string
+    readonly arm: string
+    readonly seed: number
+    readonly dir: string
+    readonly config: RunConfig
+  }
+}
+
+export interface StepScope extends CallbackScope {
+  readonly step: number
+  readonly numSteps: number
+  /** Ends training after this step; the run counts as completed. */
+  requestStop(reason: string): void
+}
+
+/** Hooks in the order of an experiment's life. A hook that throws is reported and skipped; training goes on. */
+export interface CallbackHooks {
+  onExperimentStart?(scope: CallbackScope): Promise<void> | void
+  onGroupStart?(scope: CallbackScope, arm: string): Promise<void> | void
+  onRunStart?(scope: CallbackScope): Promise<void> | void
+  onTrainData?(scope: CallbackScope, rows: readonly Row[]): Promise<void> | void
+  onTrainStart?(scope: StepScope): Promise<void> | void
+  onRollout?(scope: StepScope, rollouts: readonly Row[]): Promise<void> | void
+  onStepEnd?(scope: StepScope, metrics: Metrics): Promise<void> | void
+  onCheckpoint?(scope: StepScope, ref: Ref): Promise<void> | void
+  onEval?(scope: StepScope, benchmark: string, split: string, metrics: Metrics): Promise<void> | void
+  onTrainEnd?(scope: StepScope, artifacts: readonly Ref[]): Promise<void> | void
+  onBenchmarkEval?(
+    scope: CallbackScope,
+    benchmark: string,
+    split: string,
+    metrics: Metrics,
+    predictions: readonly Row[],
+    step?: number,
+  ): Promise<void> | void
+  onRunEnd?(
+    scope: CallbackScope,
+    result: { status: string; metrics: Metrics; error?: ErrorRecord },
+    arm?: ArmResult,
+  ): Promise<void> | void
+  onExperimentEnd?(scope: CallbackScope, result: ExperimentResult): Promise<void> | void
+}
+
+export interface Callback<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'callback', K, S> {
+  open(context: Context<z.output<S>>): Promise<CallbackHooks & Partial<AsyncDisposable>>
+}

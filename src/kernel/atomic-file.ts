@@ -1,0 +1,102 @@
+// Files that are replaced as a whole. A reader, or the next process after a kill -9, a power loss or a full disk, finds
+// the old content or the new one, never a part.
+import { type FileHandle, lstat, open, readlink, rename, stat, unlink } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { fileError, systemCode } from './file-error.ts'
+import { temporaryPath } from './temporary-file.ts'
+
+export type AtomicWriteOptions = {
+  /** Permissions of the file. Default: those of the file it replaces, else what the umask leaves of 0o666. */
+  mode?: number
+  /** Waits until the disk has the content and the name. Default true; without it a power loss may undo the write. */
+  sync?: boolean
+}
+
+/** Replaces the file at `path`, in one step, by `data`. A symbolic link is followed; the folder must exist. */
+export async function writeFileAtomic(
+  path: string,
+  data: string | Uint8Array,
+  { mode, sync = true }: AtomicWriteOptions = {},
+): Promise<void> {
+  try {
+    const target = await followLinks(path)
+    const old = await existing(target)
+    const temporary = temporaryPath(dirname(target))
+    try {
+      await writeNew(temporary, data, { mode, sync, old })
+      await rename(temporary, target)
+    } catch (cause) {
+      await unlink(temporary).catch(() => {}) // the first failure is the one to tell
+      throw cause
+    }
+    if (sync) await syncFolder(dirname(target))
+  } catch (cause) {
+    throw fileError('write', path, cause)
+  }
+}
+
+/** Makes new, renamed and deleted names in a folder survive a power loss. */
+export async function syncFolder(dir: string): Promise<void> {
+  if (process.platform === 'win32') return // folders cannot be opened there; NTFS journals names itself
+  await using folder = await open(dir, 'r')
+  try {
+    await folder.sync()
+  } catch (cause) {
+    const code = systemCode(cause)
+    if (code !== 'EINVAL' && code !== 'ENOTSUP') throw cause // some network disks cannot, and say so
+  }
+}
+
+type Owner = { mode: number; uid: number; gid: number }
+
+async function writeNew(
+  path: string,
+  data: string | Uint8Array,
+  { mode, sync, old }: { mode: number | undefined; sync: boolean; old: Owner | undefined },
+): Promise<void> {
+  const wanted = mode ?? old?.mode
+  // Created with no more than the wanted permissions: a secret file is at no moment readable by others.
+  await using file = await open(path, 'wx', wanted ?? 0o666)
+  await file.writeFile(data)
+  if (old !== undefined) await keepOwner(file, old)
+  if (wanted !== undefined) await file.chmod(wanted)
+  if (sync) await file.sync()
+}
+
+// Root, or a member of the group, rewrites a user's file: it stays the user's.
+async function keepOwner(handle: FileHandle, old: Owner): Promise<void> {
+  const now = await handle.stat()
+  if (now.uid === old.uid && now.gid === old.gid) return
+  try {
+    await handle.chown(old.uid, old.gid)
+  } catch (cause) {
+    if (systemCode(cause) !== 'EPERM') throw cause // only root may give a file away
+  }
+}
+
+async function existing(path: string): Promise<Owner | undefined> {
+  try {
+    const found = await stat(path)
+    if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
+    if (!found.isFile()) throw Object.assign(new Error(), { code: 'ENXIO' }) // never replace a device or a pipe
+    return { mode: found.mode & 0o7777, uid: found.uid, gid: found.gid }
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT') return undefined
+    throw cause
+  }
+}
+
+// realpath(3) fails on a link to a file that does not exist yet, and that is a file we may create.
+async function followLinks(path: string): Promise<string> {
+  let target = resolve(path)
+  for (let links = 0; links < 40; links++) {
+    try {
+      if (!(await lstat(target)).isSymbolicLink()) return target
+    } catch (cause) {
+      if (systemCode(cause) === 'ENOENT') return target
+      throw cause
+    }
+    target = resolve(dirname(target), await readlink(target))
+  }
+  throw Object.assign(new Error(), { code: 'ELOOP' })
+}

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that the integration tests need and that are missing: the shells whose completion is tested.
+set -euo pipefail
+
+missing=()
+for program in bash git zsh fish; do
+  command -v "$program" >/dev/null || missing+=("$program")
+done
+if [ "${#missing[@]}" -eq 0 ]; then
+  echo 'nothing is missing'
+  exit 0
+fi
+
+as_root=()
+[ "$(id -u)" -eq 0 ] || as_root=(sudo)
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" apt-get install --yes -qq --no-install-recommends "${missing[@]}"

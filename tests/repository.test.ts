@@ -1,0 +1,55 @@
+import { readFileSync, statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
+import lock from '../package-lock.json' with { type: 'json' }
+import { floorVersion, suiteVersions } from '../scripts/node-versions.mjs'
+import { readmeCommands } from './readme.ts'
+
+const at = (file: string) => fileURLToPath(new URL(`../${file}`, import.meta.url))
+const read = (file: string) => readFileSync(at(file), 'utf8')
+
+describe('the lockfile', () => {
+  it('names no download host, so that it installs from any registry (REPO-2)', () => {
+    const hosts = Object.entries(lock.packages).filter(([, entry]) => 'resolved' in entry)
+    expect(hosts.map(([name]) => name)).toEqual([])
+    expect(read('package-lock.json')).not.toMatch(/"resolved"|registry/)
+  })
+
+  it('pins every package by content (REPO-2)', () => {
+    const loose = Object.entries(lock.packages).filter(([name, entry]) => name !== '' && !('integrity' in entry))
+    expect(loose.map(([name]) => name)).toEqual([])
+  })
+
+  it('agrees with package.json (REPO-2)', () => {
+    expect(lock.packages[''].dependencies).toEqual(manifest.dependencies)
+    expect(lock.packages[''].devDependencies).toEqual(manifest.devDependencies)
+    expect(lock.version).toBe(manifest.version)
+  })
+
+  it('has no runtime dependency that needs its install script (REPO-2)', () => {
+    const scripted = Object.entries(lock.packages).filter(
+      ([, entry]) => 'hasInstallScript' in entry && !('dev' in entry) && !('devOptional' in entry),
+    )
+    expect(scripted.map(([name]) => name)).toEqual([])
+  })
+})
+
+describe('CI', () => {
+  const ci = read('.ci/run')
+
+  it('runs the very test command of the README (REPO-3)', () => {
+    expect(ci).toContain(`'${readmeCommands(read('README.md')).tests}'`)
+  })
+
+  it('can be started (REPO-3)', () => {
+    expect(statSync(at('.ci/run')).mode & 0o111).toBe(0o111)
+  })
+
+  it('covers the Node versions that package.json admits (REPO-5)', () => {
+    expect(ci).toContain('npm run test:nodes')
+    expect(suiteVersions.map((version) => version.split('.')[0])).toEqual(['20', '22', '24'])
+    expect(manifest.engines.node).toBe('>=20.12')
+    expect(floorVersion).toMatch(/^20\.1[2-9]\./)
+  })
+})

@@ -13,3 +13,4 @@ export { textWidth } from './text-width.ts'
 export { visibleText } from './visible-text.ts'
 
 // Plugins: registry, define* and loading, from ./plugins/.
+export { type Checked, checkValue, formatZodIssue, type ValueIssue } from './zod-issues.ts'

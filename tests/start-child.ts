@@ -1,0 +1,57 @@
+// Real child processes for tests: they run TypeScript files of tests/children, say things line by line, and may be killed.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+export type Child = AsyncDisposable & {
+  process: ChildProcess
+  /** The next line that the child prints; an error when it ends without one. */
+  line(): Promise<string>
+  /** Ends the child at once, as a crash would, and waits until it is gone. */
+  kill(): Promise<void>
+  /** Waits for the end and returns the exit code, or the name of the signal. */
+  exit(): Promise<number | string>
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Starts `tests/children/<name>.ts`. Disposing it kills it if it still runs. */
+export function startChild(name: string, args: readonly string[] = [], { wrap = [] as readonly string[] } = {}): Child {
+  // The jiti command runs TypeScript on every supported Node. Without its cache, which a killed child may leave torn.
+  const own = [
+    process.execPath,
+    `${root}node_modules/jiti/lib/jiti-cli.mjs`,
+    `${root}tests/children/${name}.ts`,
+    ...args,
+  ]
+  const [command = '', ...rest] = [...wrap, ...own]
+  const child = spawn(command, rest, {
+    env: { ...process.env, JITI_FS_CACHE: 'false' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let complaints = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaints += chunk
+  })
+  const ended = new Promise<number | string>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'))
+  })
+  ended.catch(() => {}) // told to whoever asks
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  return {
+    process: child,
+    async line() {
+      const next = await lines.next()
+      if (!next.done) return next.value
+      throw new Error(`${name} ended (${await ended}) without a line: ${complaints}`)
+    },
+    kill,
+    exit: () => ended,
+    [Symbol.asyncDispose]: kill,
+  }
+}

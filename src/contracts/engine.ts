@@ -1,5 +1,6 @@
-// A numeric engine: executes operations on weights it holds. Knows no HTTP, no session, no queue.
-import type { Adam, Datum, FwdBwd, Loss, Metrics, Sample, SampleReq } from './training-service.ts'
+// A numeric engine: executes operations on weights it holds. Knows no HTTP, no session, no queue, no file.
+import type { Metrics } from './events.ts'
+import type { Adam, Datum, FwdBwd, ModelId, NamedLoss, Sample, SampleReq } from './training-service.ts'
 
 /** What decides the bytes of a result. Two engines with equal ids give equal results for equal seeds. */
 export interface EngineId {
@@ -9,17 +10,31 @@ export interface EngineId {
   readonly cpuFeatures: readonly string[]
 }
 
+/** A low-rank adapter over frozen base weights. */
+export interface LoraSpec {
+  readonly rank: number
+  /** Root of its initial values. */
+  readonly seed: number
+  readonly trainAttention: boolean
+  readonly trainMlp: boolean
+  readonly trainUnembedding: boolean
+}
+
+/** One unit of work, all of it data: an engine may live in a thread or a process of its own. */
 export type EngineOp =
+  | { readonly op: 'create'; readonly model: ModelId; readonly baseModel: string; readonly lora?: LoraSpec }
+  | { readonly op: 'unload'; readonly model: ModelId }
   | {
       readonly op: 'forward' | 'forward_backward'
-      readonly model: string
+      readonly model: ModelId
       readonly data: readonly Datum[]
-      readonly loss: Loss
+      readonly loss: NamedLoss
     }
-  | { readonly op: 'optim_step'; readonly model: string; readonly adam: Adam }
-  | { readonly op: 'sample'; readonly request: SampleReq }
-  | { readonly op: 'export' | 'export_state'; readonly model: string }
-  | { readonly op: 'import'; readonly model: string; readonly bytes: Uint8Array; readonly optimizer: boolean }
+  | { readonly op: 'optim_step'; readonly model: ModelId; readonly adam: Adam }
+  | { readonly op: 'sample'; readonly model: ModelId; readonly request: Omit<SampleReq, 'model'> }
+  /** Weights alone, or with the optimiser's state. */
+  | { readonly op: 'export' | 'export_state'; readonly model: ModelId }
+  | { readonly op: 'import'; readonly model: ModelId; readonly bytes: Uint8Array; readonly optimizer: boolean }
 
 export type EngineResult =
   | { readonly fwdBwd: FwdBwd }

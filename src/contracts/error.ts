@@ -54,6 +54,10 @@ export const ErrorRecord = z.strictObject({
 })
 export type ErrorRecord = z.infer<typeof ErrorRecord>
 
+/** Why a rollout has no result. `infra`: not the answer's fault, so it is retried and never counts as a wrong answer. */
+export const RolloutError = ErrorRecord.extend({ infra: z.boolean() })
+export type RolloutError = z.infer<typeof RolloutError>
+
 /** The document that a failing command prints under `--json`. */
 export const ErrorReport = z.strictObject({ errors: z.array(ErrorRecord).min(1) })
 export type ErrorReport = z.infer<typeof ErrorReport>

@@ -1,26 +1,40 @@
 // Everything worth telling, as one discriminated union per stream. Producers emit; terminal, store, SSE and files subscribe.
 import * as z from 'zod'
 import { Split } from './benchmark-entry.ts'
-import { ErrorRecord } from './error.ts'
+import { ErrorRecord, RolloutError } from './error.ts'
+import { Level } from './execution.ts'
+import { Budget } from './quantity.ts'
+import { Seed } from './run-config.ts'
 
 export const LogLevel = z.enum(['debug', 'info', 'warn', 'error'])
 export type LogLevel = z.infer<typeof LogLevel>
 
-/** Finite numbers only: a NaN loss is a guard event, not a point. */
+/** Named numbers, finite: a NaN loss is a guard event, not a point. */
 export const Metrics = z.record(z.string(), z.number())
 export type Metrics = z.infer<typeof Metrics>
 
+/** `stopped`: a budget ended it. `cancelled`: a person did. */
 export const RunStatus = z.enum(['pending', 'running', 'completed', 'stopped', 'failed', 'cancelled'])
 export type RunStatus = z.infer<typeof RunStatus>
 
+const EndStatus = RunStatus.exclude(['pending', 'running'])
+
+/** What an experiment says of its claim; without a claim it is `exploratory`. */
 export const Verdict = z.enum(['supported', 'refuted', 'inconclusive', 'exploratory', 'failed'])
 export type Verdict = z.infer<typeof Verdict>
 
+/** `state` holds what training goes on from, `sampler` what answers are drawn from. */
 export const CheckpointKind = z.enum(['state', 'sampler'])
+export type CheckpointKind = z.infer<typeof CheckpointKind>
 
-/** `seq` counts the items of one stream from 1, without gaps: it is the resume cursor. */
+/** What a metric could be at worst and at best while rewards are missing because infrastructure failed. */
+export const Bounds = z.record(z.string(), z.tuple([z.number(), z.number()]))
+export type Bounds = z.infer<typeof Bounds>
+
+/** `seq` counts the events of one run from 1, without gaps and over all its attempts: it is the resume cursor. */
 const base = { seq: z.int().min(1), at: z.iso.datetime(), run_id: z.string().min(1) }
 
+/** What happens in one run. */
 export const RunEvent = z.discriminatedUnion('type', [
   z.object({
     ...base,
@@ -28,8 +42,14 @@ export const RunEvent = z.discriminatedUnion('type', [
     config_hash: z.string(),
     attempt: z.int().min(1),
     engine_id: z.string().optional(),
+    code_hash: z.string().optional().describe('Covers the plugins of the recipe and what they import.'),
+    sandbox: Level.optional().describe('How recipe code is shut in.'),
     num_steps: z.int().min(0).optional(),
-    resumed_from_step: z.int().min(0).optional(),
+    resumed_from_step: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('Last step that is kept from earlier attempts. Absent: none is.'),
   }),
   z.object({ ...base, type: z.literal('data.loaded'), n_rows: z.int().min(0), data_hash: z.string() }),
   z.object({ ...base, type: z.literal('step.finished'), step: z.int().min(0), metrics: Metrics }),
@@ -55,9 +75,11 @@ export const RunEvent = z.discriminatedUnion('type', [
     split: Split,
     step: z.int().min(0).optional().describe('Absent: scored after training.'),
     metrics: Metrics,
+    bounds: Bounds.optional().describe('Present where rewards are missing.'),
     n_tasks: z.int().min(0),
     n_infra_failed: z.int().min(0),
     scorer_hash: z.string(),
+    error: ErrorRecord.optional().describe('Present where it gave no score.'),
   }),
   z.object({
     ...base,
@@ -66,7 +88,7 @@ export const RunEvent = z.discriminatedUnion('type', [
     sample: z.int().min(0),
     step: z.int().min(0).optional(),
     reward: z.number().optional(),
-    error: ErrorRecord.optional(),
+    error: RolloutError.optional(),
   }),
   z.object({
     ...base,
@@ -81,7 +103,7 @@ export const RunEvent = z.discriminatedUnion('type', [
   z.object({
     ...base,
     type: z.literal('run.finished'),
-    status: RunStatus.exclude(['pending', 'running']),
+    status: EndStatus,
     error: ErrorRecord.optional(),
     metrics: Metrics,
     best_step: z.int().min(0).optional(),
@@ -94,6 +116,7 @@ export type RunEvent = z.infer<typeof RunEvent>
 
 const experimentBase = { seq: z.int().min(1), at: z.iso.datetime(), experiment_id: z.string().min(1) }
 
+/** What happens to an experiment as a whole. Its runs have streams of their own. */
 export const ExperimentEvent = z.discriminatedUnion('type', [
   z.object({
     ...experimentBase,
@@ -110,20 +133,20 @@ export const ExperimentEvent = z.discriminatedUnion('type', [
     run_id: z.string(),
     run_name: z.string(),
     arm: z.string(),
-    seed: z.int(),
+    seed: Seed,
   }),
   z.object({
     ...experimentBase,
     type: z.literal('budget.warned'),
-    resource: z.string(),
-    used: z.number(),
-    cap: z.number(),
+    resource: Budget.keyof(),
+    used: z.number().min(0),
+    cap: z.number().positive(),
   }),
   z.object({ ...experimentBase, type: z.literal('notice'), text: z.string() }),
   z.object({
     ...experimentBase,
     type: z.literal('experiment.finished'),
-    status: RunStatus.exclude(['pending', 'running']),
+    status: EndStatus,
     verdict: Verdict,
     best_arm: z.string().optional(),
     conclusion: z.string(),

@@ -1,27 +1,53 @@
 // Interfaces of execution: rollouts, scorer, sandbox, compute providers.
-import type { ErrorRecord } from './error.ts'
+import * as z from 'zod'
+import type { RolloutError } from './error.ts'
+import type { Bounds, Metrics } from './events.ts'
 import type { Params, PluginSpec } from './plugin-spec.ts'
-import type { ChatMessage, HarborTask } from './rows.ts'
-import type { Ref } from './training-service.ts'
+import type { ChatMessage, HarborTask, ToolCall } from './rows.ts'
+import type { Weights } from './training-service.ts'
 
 /** Where a random draw belongs: (seed, purpose, step, task, sample, ...). Equal paths give equal draws. */
 export type SeedPath = readonly (string | number)[]
 
-/** Whose answers a rollout records: a checkpoint that is trained here, or a model behind an API. */
-export type PolicyRef = { readonly checkpoint: Ref } | { readonly model: string; readonly client: PluginSpec }
+/** Whose answers a rollout records: weights that are served here, or a model behind an API. */
+export type PolicyRef = { readonly weights: Weights } | { readonly model: string; readonly client: PluginSpec }
 
+/** How answers are drawn. */
+export interface Sampling {
+  /** Longest completion of one turn. */
+  readonly maxTokens: number
+  /** 0 is greedy. */
+  readonly temperature: number
+  readonly topP?: number
+  readonly topK?: number
+}
+
+/** The exact tokens of one answer, as they were drawn: all that may be trained on. */
+export interface TurnTokens {
+  /** The whole prompt of this turn. */
+  readonly prompt: Int32Array
+  readonly completion: Int32Array
+  /** Per completion token, under the distribution it was drawn from. */
+  readonly logprobs: Float64Array
+  /** Optimiser steps that the weights had seen. */
+  readonly policyVersion: number
+}
+
+/** One answer of the policy and what it answered to. */
 export interface Turn {
   readonly messages: readonly ChatMessage[]
-  readonly promptTokens: Int32Array
-  readonly completionTokens: Int32Array
-  readonly logprobs: Float64Array
   readonly text: string
+  readonly toolCalls?: readonly ToolCall[]
+  readonly stopReason: 'stop' | 'length' | 'tool_calls' | 'abort'
+  /** Absent where the model does not tell (most APIs): such a turn is never trained on. */
+  readonly tokens?: TurnTokens
 }
 
 export interface Usage {
   readonly promptTokens: number
   readonly completionTokens: number
   readonly latencyS: number
+  /** Absent: unknown. */
   readonly costUsd?: number
 }
 
@@ -30,13 +56,29 @@ export interface Trajectory {
   readonly taskId: string
   readonly sample: number
   readonly turns: readonly Turn[]
+  /** What the verifier looked at. */
+  readonly output?: string
+  /** Absent where nothing was scored: then `error` says why. */
   readonly reward?: number
+  /** All numbers of a verifier that gives several; `reward` is the one that counts. */
+  readonly rewards?: Readonly<Record<string, number>>
+  /** The limit that cut it short. */
+  readonly truncated?: 'max_tokens' | 'max_turns' | 'context'
   readonly usage: Usage
-  readonly error?: ErrorRecord & { readonly infra: boolean }
+  readonly error?: RolloutError
 }
 
+/** One attempt at one task. Rejects only when cancelled: whatever else goes wrong is on the trajectory. */
 export type Rollout = (
-  request: { task: HarborTask; agent: PluginSpec; policy: PolicyRef; seedPath: SeedPath },
+  request: {
+    task: HarborTask
+    agent: PluginSpec
+    policy: PolicyRef
+    seedPath: SeedPath
+    /** Number of this attempt among those of its task. */
+    sample: number
+    sampling: Sampling
+  },
   signal: AbortSignal,
 ) => Promise<Trajectory>
 
@@ -48,24 +90,30 @@ export interface PredictionsRef {
 
 export interface ScoreRecord {
   readonly scorerHash: string
-  readonly metrics: Readonly<Record<string, number>>
+  readonly metrics: Metrics
+  /** For metrics that missing rewards leave open. */
+  readonly bounds?: Bounds
   /** Rewards by task, then sample; null where infrastructure failed. */
   readonly rewards: Readonly<Record<string, readonly (number | null)[]>>
 }
 
+/** The sealed judge. `hash` covers tasks, verifiers and metrics: results compare only where it is equal. */
 export interface Scorer {
   readonly hash: string
-  score(predictions: PredictionsRef): Promise<ScoreRecord>
+  score(predictions: PredictionsRef, signal: AbortSignal): Promise<ScoreRecord>
 }
 
 /** How well untrusted code is shut in, strongest first. */
-export type Level = 'container' | 'bubblewrap' | 'chroot' | 'process'
+export const Level = z.enum(['container', 'bubblewrap', 'chroot', 'process'])
+export type Level = z.infer<typeof Level>
 
 export interface ExecSpec {
   readonly argv: readonly string[]
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string
+  /** Absent: none. */
+  readonly network?: boolean
   readonly limits: {
     readonly timeoutMs: number
     readonly memoryBytes: number
@@ -75,6 +123,7 @@ export interface ExecSpec {
   }
 }
 
+/** How a command ended. `signal` names the one that killed it; `limitHit` the limit that made us kill it. */
 export interface ExecResult {
   readonly exitCode: number | null
   readonly signal: string | null
@@ -84,14 +133,17 @@ export interface ExecResult {
   readonly limitHit?: keyof ExecSpec['limits']
 }
 
+/** A place where untrusted code can do no harm beyond its limits. */
 export interface Sandbox extends AsyncDisposable {
   readonly level: Level
   exec(spec: ExecSpec, signal: AbortSignal): Promise<ExecResult>
 }
 
-export type JobState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'lost'
+/** `lost`: gone without a result. `unknown`: the provider could not be asked, which changes nothing. */
+export type JobState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'lost' | 'unknown'
 
 export interface JobSpec {
+  /** A shell command, as the task file has it. */
   readonly command: string
   readonly setup?: string
   readonly envs: Readonly<Record<string, string>>
@@ -112,5 +164,6 @@ export interface ComputeProvider extends AsyncDisposable {
   poll(keys: readonly string[]): Promise<readonly JobStatus[]>
   cancel(key: string): Promise<void>
   logs(key: string, fromByte: number): Promise<{ text: string; nextByte: number }>
+  /** Every job of ours that the provider knows, also those whose submission was interrupted. */
   reconcile(): Promise<readonly JobStatus[]>
 }

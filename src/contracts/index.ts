@@ -1,8 +1,9 @@
 // What other rooms, plugins and the dashboard may use of the contracts.
 export { BenchmarkEntry, ChatTemplate, Split } from './benchmark-entry.ts'
-export type { Engine, EngineId, EngineOp, EngineResult } from './engine.ts'
-export { ErrorCode, ErrorRecord, ErrorReport, Location } from './error.ts'
+export type { Engine, EngineId, EngineOp, EngineResult, LoraSpec } from './engine.ts'
+export { ErrorCode, ErrorRecord, ErrorReport, Location, RolloutError } from './error.ts'
 export {
+  Bounds,
   CheckpointKind,
   ExperimentEvent,
   LogLevel,
@@ -11,24 +12,26 @@ export {
   RunStatus,
   Verdict,
 } from './events.ts'
-export type {
-  ComputeProvider,
-  ExecResult,
-  ExecSpec,
-  JobSpec,
-  JobState,
-  JobStatus,
+export {
+  type ComputeProvider,
+  type ExecResult,
+  type ExecSpec,
+  type JobSpec,
+  type JobState,
+  type JobStatus,
   Level,
-  PolicyRef,
-  PredictionsRef,
-  Rollout,
-  Sandbox,
-  ScoreRecord,
-  Scorer,
-  SeedPath,
-  Trajectory,
-  Turn,
-  Usage,
+  type PolicyRef,
+  type PredictionsRef,
+  type Rollout,
+  type Sampling,
+  type Sandbox,
+  type ScoreRecord,
+  type Scorer,
+  type SeedPath,
+  type Trajectory,
+  type Turn,
+  type TurnTokens,
+  type Usage,
 } from './execution.ts'
 export {
   Axes,
@@ -45,11 +48,23 @@ export {
 export { ArmRef, Claim, Direction, Metadata, MetricRef, Objective } from './metadata.ts'
 export { Name } from './name.ts'
 export { Notice, Plan, PlannedArm, PlannedRun, ResolvedObjective, ValidateReport } from './plan.ts'
-export type { Context, Needs, Plugin, PluginCard, Random } from './plugin.ts'
+export { type Context, Needs, type Plugin, PluginCard, type Random } from './plugin.ts'
 export { Kind, Params, PluginSpec, PluginType } from './plugin-spec.ts'
 export type { AnyPlugin, PluginTypes } from './plugins.ts'
 export { Budget, Duration, durationSeconds } from './quantity.ts'
-export type { Ack, Blobs, Ingest, Item, PointBatch, Queries, Query, Result, Sha256, Steps, Store } from './record.ts'
+export {
+  type Ack,
+  type Blobs,
+  type Ingest,
+  Item,
+  PointBatch,
+  type Queries,
+  type Query,
+  type Result,
+  Sha256,
+  type Steps,
+  type Store,
+} from './record.ts'
 export { type CheckpointView, type EvalView, initialRunState, type RunState, reduceRun } from './reduce-run.ts'
 export type {
   Attempt,
@@ -88,6 +103,7 @@ export type {
   OpenEnvironment,
   OpenInferenceClient,
   TaskRewards,
+  ToolSpec,
   Verification,
   Verifier,
 } from './scoring-plugins.ts'
@@ -108,8 +124,10 @@ export type {
   OpenRenderer,
   Rendered,
   Renderer,
+  SetupContext,
   StepAlgorithm,
   StepContext,
+  StepOutcome,
   StepScope,
   Tokenizer,
   TrainContext,
@@ -118,14 +136,23 @@ export type {
 } from './training-plugins.ts'
 export type {
   Adam,
+  CustomLoss,
   Datum,
   Future,
   FwdBwd,
   Loss,
   ModelId,
+  NamedLoss,
   Ref,
+  RefOf,
   Sample,
   SampleReq,
+  SamplerRef,
+  SaveOptions,
+  StateRef,
+  Stop,
   Tensor,
+  TopKLogprobs,
   TrainingService,
+  Weights,
 } from './training-service.ts'

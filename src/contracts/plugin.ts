@@ -1,9 +1,9 @@
 // What a plugin is. A plain frozen object: its type, a literal kind, a sentence, a schema for its params, its functions.
 // What it needs reaches it through its context, never by import.
-import type * as z from 'zod'
+import * as z from 'zod'
 import type { LogLevel } from './events.ts'
 import type { SeedPath } from './execution.ts'
-import type { PluginType } from './plugin-spec.ts'
+import { PluginType } from './plugin-spec.ts'
 
 /** Keyed randomness: equal paths give equal draws, whatever else was drawn. */
 export interface Random {
@@ -28,16 +28,15 @@ export interface Context<P> {
 }
 
 /** What a plugin cannot work without; checked before anything starts. */
-export interface Needs {
-  /** A container engine. */
-  readonly container?: boolean
-  /** Executables on the PATH. */
-  readonly commands?: readonly string[]
-  /** Secrets, by name. Nothing else is handed to it. */
-  readonly secrets?: readonly string[]
-  /** Outgoing network. */
-  readonly network?: boolean
-}
+export const Needs = z
+  .strictObject({
+    container: z.boolean().optional().describe('A container engine.'),
+    commands: z.array(z.string().min(1)).readonly().optional().describe('Executables on the PATH.'),
+    secrets: z.array(z.string().min(1)).readonly().optional().describe('Secrets, by name; no other is handed to it.'),
+    network: z.boolean().optional().describe('Outgoing network.'),
+  })
+  .readonly()
+export type Needs = z.infer<typeof Needs>
 
 /** The common part of all plugins. */
 export interface Plugin<T extends PluginType = PluginType, K extends string = string, S extends z.ZodType = z.ZodType> {
@@ -51,17 +50,19 @@ export interface Plugin<T extends PluginType = PluginType, K extends string = st
 }
 
 /** A plugin as data: what crosses a process, what `list` and `schema` print. */
-export interface PluginCard {
-  readonly type: PluginType
-  readonly kind: string
-  readonly summary: string
-  /** JSON Schema of params. */
-  readonly schema: Readonly<Record<string, unknown>>
-  readonly needs: Needs
-  /** `built-in`, a file of the project, or a package. */
-  readonly origin: string
-  /** Covers the plugin and everything it imports from its project or package. */
-  readonly hash: string
-  /** Further facts of its type: the row format of an algorithm, the direction of a metric. */
-  readonly facts: Readonly<Record<string, string>>
-}
+export const PluginCard = z
+  .strictObject({
+    type: PluginType,
+    kind: z.string(),
+    summary: z.string(),
+    schema: z.record(z.string(), z.unknown()).readonly().describe('JSON Schema of params.'),
+    needs: Needs,
+    origin: z.string().describe('`built-in`, a file of the project, or a package.'),
+    hash: z.string().describe('Covers the plugin and everything it imports from its project or package.'),
+    facts: z
+      .record(z.string(), z.string())
+      .readonly()
+      .describe('Further facts of its type: the row format of an algorithm, the direction of a metric.'),
+  })
+  .readonly()
+export type PluginCard = z.infer<typeof PluginCard>

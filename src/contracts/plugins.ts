@@ -1,5 +1,4 @@
 // Every plugin type by name. The registry, `define*` and `list` follow from this table.
-import type { Plugin } from './plugin.ts'
 import type { PluginType } from './plugin-spec.ts'
 import type { Deployer, KeepRule, Proposer, Provider, Strategy, TraceSource } from './research-plugins.ts'
 import type { Agent, Environment, InferenceClient, Metric, Verifier } from './scoring-plugins.ts'
@@ -14,6 +13,7 @@ import type {
   Transform,
 } from './training-plugins.ts'
 
+/** The definition of each plugin type. */
 export interface PluginTypes {
   algorithm: Algorithm
   backend: Backend
@@ -36,7 +36,5 @@ export interface PluginTypes {
   trace_source: TraceSource
 }
 
+/** A plugin of any type. Does not compile while a type is missing above. */
 export type AnyPlugin = PluginTypes[PluginType]
-
-/** Fails to compile when a plugin type is missing from the table. */
-export type Complete = { [T in PluginType]: PluginTypes[T] extends Plugin<T> ? true : never }

@@ -1,21 +1,42 @@
-// Interfaces of the record: store, durable steps, ingest, blobs. Implementations are in the store and kernel rooms.
-import type * as z from 'zod'
-import type { ExperimentEvent, RunEvent } from './events.ts'
+// The record: what is stored and sent to it, and the interfaces of store, durable steps, ingest and blobs. Implementations
+// are in the store and kernel rooms.
+import * as z from 'zod'
+import { ExperimentEvent, RunEvent } from './events.ts'
+import type { ExperimentResult, HistoryEntry } from './results.ts'
 
-export type Sha256 = string
+/** Content hash, 64 hexadecimal digits in lower case. */
+export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'a SHA-256 is 64 hexadecimal digits')
+export type Sha256 = z.infer<typeof Sha256>
 
-/** A batch of metric points of one run, column-wise: equal lengths. */
-export interface PointBatch {
-  readonly runId: string
-  readonly key: readonly string[]
-  readonly step: readonly number[]
-  readonly value: readonly number[]
-  readonly atMs: readonly number[]
-}
+/**
+ * Metric points of one run, column-wise: `key[i]` had `value[i]` after `step[i]`. A later point of the same key and step
+ * replaces an earlier one, so that steps done again after a crash count once.
+ */
+export const PointBatch = z
+  .strictObject({
+    type: z.literal('points'),
+    run_id: z.string().min(1),
+    key: z.array(z.string().min(1)),
+    step: z.array(z.int().min(0)),
+    value: z.array(z.number()),
+    at_ms: z.array(z.int().min(0)).describe('Milliseconds since 1970, UTC.'),
+  })
+  .refine(({ key, ...columns }) => [columns.step, columns.value, columns.at_ms].every((c) => c.length === key.length), {
+    error: 'the columns key, step, value and at_ms have equal lengths',
+  })
+export type PointBatch = z.infer<typeof PointBatch>
+
+/** What a worker sends to the record. */
+export const Item = z.union([RunEvent, ExperimentEvent, PointBatch])
+export type Item = z.infer<typeof Item>
 
 /** A read of the record: its name and arguments, tied to its answer's type by `Queries`. */
 export interface Queries {
   events: { args: { stream: string; afterSeq: number; limit: number }; result: (RunEvent | ExperimentEvent)[] }
+  experiment: { args: { experimentId: string }; result: ExperimentResult | undefined }
+  /** Newest first; `text` is looked for in names, hypotheses and conclusions. */
+  history: { args: { text?: string; limit: number }; result: HistoryEntry[] }
+  /** A curve thinned to at most `maxPoints` buckets. */
   points: {
     args: { runId: string; key: string; maxPoints: number }
     result: { step: number; min: number; max: number; mean: number }[]
@@ -24,6 +45,7 @@ export interface Queries {
 export type Query = { [N in keyof Queries]: { readonly name: N } & Queries[N]['args'] }[keyof Queries]
 export type Result<Q extends Query> = Queries[Q['name']]['result']
 
+/** The record behind one interface, whatever database holds it. */
 export interface Store extends AsyncDisposable {
   /** Appends events that follow `expectedSeq`; a conflicting writer is an error, a repeated append is not. */
   append(stream: string, expectedSeq: number, events: readonly (RunEvent | ExperimentEvent)[]): Promise<void>
@@ -36,14 +58,16 @@ export interface Steps {
   run<T>(key: string, schema: z.ZodType<T>, work: (signal: AbortSignal) => Promise<T>): Promise<T>
 }
 
-export type Item = RunEvent | ExperimentEvent | PointBatch
-
+/** Everything before `nextSeq` is stored and may be forgotten by the sender. */
 export interface Ack {
   readonly stream: string
   readonly nextSeq: number
 }
 
-/** Exactly-once arrival of numbered items: what was acknowledged before is skipped, a gap is refused. */
+/**
+ * Exactly-once arrival of numbered items: what was acknowledged before is skipped, a gap is refused. `fromSeq` is the number
+ * of the first item among all items that its sender put into the stream; the `seq` inside an event counts events alone.
+ */
 export interface Ingest {
   push(batch: { stream: string; fromSeq: number; items: readonly Item[] }): Promise<Ack>
 }

@@ -1,25 +1,30 @@
 // The live view of a run as a pure fold over its events, shared by terminal and dashboard: a replay shows what was live.
 // Events of one stream are numbered without gaps. A repeated event changes nothing; one that arrives early waits in
-// `pending` until the gap before it closes, so any order of arrival ends in the same state.
+// `pending` until the gap before it closes, so any order of arrival ends in the same state. A new attempt and a guard's
+// roll-back take back the evaluations and checkpoints of the steps that are done again; counts and log keep all work done.
 import type { ErrorRecord } from './error.ts'
-import type { Metrics, RunEvent, RunStatus } from './events.ts'
+import type { Bounds, CheckpointKind, LogLevel, Metrics, RunEvent, RunStatus } from './events.ts'
 
+/** An evaluation; without `step` it was made after training. */
 export interface EvalView {
   benchmark: string
   split: 'val' | 'test'
   step?: number | undefined
   metrics: Metrics
+  bounds?: Bounds | undefined
   n_tasks: number
   n_infra_failed: number
+  error?: ErrorRecord | undefined
 }
 
 export interface CheckpointView {
   step: number
-  kind: 'state' | 'sampler'
+  kind: CheckpointKind
   ref: string
   final: boolean
 }
 
+/** A run as people watch it. Plain data: it survives JSON, and folding goes on from there. */
 export interface RunState {
   run_id?: string | undefined
   status: RunStatus
@@ -34,10 +39,12 @@ export interface RunState {
   best_step?: number | undefined
   n_rows?: number | undefined
   n_rollouts: number
+  /** Rollouts with an error, those of infrastructure among them. */
   n_failed_rollouts: number
+  n_infra_failed_rollouts: number
   guards: number
   notices: readonly string[]
-  log: readonly { level: string; text: string }[]
+  log: readonly { level: LogLevel; text: string }[]
   error?: ErrorRecord | undefined
   started_at?: string | undefined
   finished_at?: string | undefined
@@ -58,13 +65,14 @@ export const initialRunState: RunState = Object.freeze({
   checkpoints: [],
   n_rollouts: 0,
   n_failed_rollouts: 0,
+  n_infra_failed_rollouts: 0,
   guards: 0,
   notices: [],
   log: [],
   pending: [],
 })
 
-/** Lines of the log tail that the view keeps. */
+// A screenful or two: the whole log is in the run's folder.
 const LOG_TAIL = 200
 
 /** The state after one more event. */
@@ -74,12 +82,13 @@ export function reduceRun(state: RunState, event: RunEvent): RunState {
     return { ...state, pending: [...state.pending, event].sort((a, b) => a.seq - b.seq) }
   }
   let next = apply(state, event)
-  let [waiting, ...rest] = next.pending
-  while (waiting !== undefined && waiting.seq === next.seq + 1) {
-    next = { ...apply(next, waiting), pending: rest }
-    ;[waiting, ...rest] = rest
+  let taken = 0
+  for (const waiting of state.pending) {
+    if (waiting.seq !== next.seq + 1) break
+    next = apply(next, waiting)
+    taken++
   }
-  return next
+  return taken === 0 ? next : { ...next, pending: state.pending.slice(taken) }
 }
 
 function apply(state: RunState, event: RunEvent): RunState {
@@ -90,12 +99,18 @@ function change(state: RunState, event: RunEvent): Partial<RunState> {
   switch (event.type) {
     case 'run.started':
       return {
+        ...takeBack(state, event.resumed_from_step),
         status: 'running',
         attempt: event.attempt,
         num_steps: event.num_steps,
         started_at: state.started_at ?? event.at,
         running_evals: 0,
-        ...(event.resumed_from_step === undefined ? {} : { step: event.resumed_from_step }),
+        error: undefined,
+        best_step: undefined,
+        finished_at: undefined,
+        cost_usd: undefined,
+        tokens: undefined,
+        wall_s: undefined,
       }
     case 'data.loaded':
       return { n_rows: event.n_rows }
@@ -103,26 +118,31 @@ function change(state: RunState, event: RunEvent): Partial<RunState> {
       return { step: event.step, metrics: { ...state.metrics, ...event.metrics } }
     case 'checkpoint.saved': {
       const { step, kind, ref, final } = event
-      return { checkpoints: [...state.checkpoints, { step, kind, ref, final }] }
+      const others = state.checkpoints.filter((old) => old.step !== step || old.kind !== kind || old.final !== final)
+      return { checkpoints: [...others, { step, kind, ref, final }] }
     }
     case 'eval.started':
       return { running_evals: state.running_evals + 1 }
     case 'eval.finished': {
-      const { benchmark, split, step, metrics, n_tasks, n_infra_failed } = event
+      const { benchmark, split, step, metrics, bounds, n_tasks, n_infra_failed, error } = event
+      const others = state.evals.filter(
+        (old) => old.benchmark !== benchmark || old.split !== split || old.step !== step,
+      )
       return {
         running_evals: Math.max(0, state.running_evals - 1),
-        evals: [...state.evals, { benchmark, split, step, metrics, n_tasks, n_infra_failed }],
+        evals: [...others, { benchmark, split, step, metrics, bounds, n_tasks, n_infra_failed, error }],
       }
     }
     case 'rollout.finished':
       return {
         n_rollouts: state.n_rollouts + 1,
         n_failed_rollouts: state.n_failed_rollouts + (event.error === undefined ? 0 : 1),
+        n_infra_failed_rollouts: state.n_infra_failed_rollouts + (event.error?.infra ? 1 : 0),
       }
     case 'guard.tripped':
       return {
         guards: state.guards + 1,
-        ...(event.rolled_back_to === undefined ? {} : { step: event.rolled_back_to }),
+        ...(event.rolled_back_to === undefined ? {} : takeBack(state, event.rolled_back_to)),
       }
     case 'notice':
       return { notices: [...state.notices, event.text] }
@@ -140,5 +160,15 @@ function change(state: RunState, event: RunEvent): Partial<RunState> {
         wall_s: event.wall_s,
         running_evals: 0,
       }
+  }
+}
+
+/** What holds again when training goes on after `step`; undefined: it starts over. */
+function takeBack(state: RunState, step: number | undefined): Partial<RunState> {
+  if (step === undefined) return { step: undefined, metrics: {}, evals: [], checkpoints: [] }
+  return {
+    step,
+    evals: state.evals.filter((old) => old.step === undefined || old.step <= step),
+    checkpoints: state.checkpoints.filter((old) => old.step <= step),
   }
 }

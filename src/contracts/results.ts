@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { ErrorRecord } from './error.ts'
 import { Metrics, RunStatus, Verdict } from './events.ts'
 import { Direction } from './metadata.ts'
+import { Seed } from './run-config.ts'
 
 /** A mean with its interval over `n` seeds. */
 export const Score = z.strictObject({
@@ -12,25 +13,28 @@ export const Score = z.strictObject({
 })
 export type Score = z.infer<typeof Score>
 
+/** One arm: its runs over all seeds. */
 export const ArmResult = z.strictObject({
   name: z.string(),
   status: RunStatus,
   params: z.record(z.string(), z.unknown()),
-  seeds: z.array(z.int()),
-  score: Score.optional(),
+  seeds: z.array(Seed),
+  score: Score.nullable().describe('Null: no run of it has the objective’s metric.'),
   error: ErrorRecord.optional(),
 })
 export type ArmResult = z.infer<typeof ArmResult>
+
+const JudgedBy = z.strictObject({ metric: z.string(), direction: Direction })
 
 /** `evsys run --json` and `evsys show --json`. */
 export const ExperimentResult = z.strictObject({
   experiment_id: z.string(),
   name: z.string(),
   status: RunStatus,
-  objective: z.strictObject({ metric: z.string(), direction: Direction }).optional(),
+  objective: JudgedBy.nullable(),
   best_arm: z.string().nullable(),
   arms: z.array(ArmResult),
-  conclusion: z.strictObject({ verdict: Verdict, text: z.string() }).optional(),
+  conclusion: z.strictObject({ verdict: Verdict, text: z.string() }).nullable().describe('Null: not finished.'),
   cost_usd: z.number().min(0).nullable().describe('Null: unknown. Never zero for unknown.'),
   wall_s: z.number().min(0),
 })
@@ -43,7 +47,7 @@ export const HistoryEntry = z.strictObject({
   created_at: z.iso.datetime(),
   hypothesis: z.string().nullable(),
   verdict: Verdict.nullable(),
-  objective: z.strictObject({ metric: z.string(), direction: Direction }).nullable(),
+  objective: JudgedBy.nullable(),
   best: z.strictObject({ arm: z.string(), score: Score }).nullable(),
   conclusion: z.string().nullable(),
   cost_usd: z.number().min(0).nullable(),
@@ -51,10 +55,16 @@ export const HistoryEntry = z.strictObject({
 export type HistoryEntry = z.infer<typeof HistoryEntry>
 
 /** `evsys import --json`. */
-export const ImportResult = z.strictObject({ experiment_id: z.string(), n_runs: z.int(), n_kept: z.int() })
+export const ImportResult = z.strictObject({
+  experiment_id: z.string(),
+  n_runs: z.int().min(0),
+  n_kept: z.int().min(0),
+})
 export type ImportResult = z.infer<typeof ImportResult>
 
+/** Something a run leaves behind, by address: weights, a prompt, a report. */
 export const Artifact = z.strictObject({ name: z.string(), kind: z.string(), ref: z.string() })
+export type Artifact = z.infer<typeof Artifact>
 
 /** What a whole-run algorithm returns and what `run_result.json` holds. */
 export const RunResult = z.strictObject({

@@ -7,6 +7,7 @@ export type Row = Record<string, unknown>
 const TextBlock = z.looseObject({ type: z.literal('text'), text: z.string() })
 const ImageBlock = z.looseObject({ type: z.enum(['image', 'image_url']) })
 
+/** A call that an assistant message makes; `arguments` as JSON text or as the object it stands for. */
 export const ToolCall = z.looseObject({
   id: z.string().optional(),
   type: z.literal('function').default('function'),
@@ -15,19 +16,28 @@ export const ToolCall = z.looseObject({
     arguments: z.union([z.string(), z.record(z.string(), z.unknown())]),
   }),
 })
+export type ToolCall = z.infer<typeof ToolCall>
 
-export const ChatMessage = z.strictObject({
-  role: z.enum(['system', 'user', 'assistant', 'tool']),
-  content: z.union([z.string(), z.array(z.union([TextBlock, ImageBlock])), z.null()]),
-  name: z.string().optional(),
-  tool_calls: z.array(ToolCall).optional(),
-  tool_call_id: z.string().optional(),
-  reasoning_content: z.string().optional(),
-})
+/** One message of a conversation. An assistant message that only calls tools needs no content; every other one does. */
+export const ChatMessage = z
+  .strictObject({
+    role: z.enum(['system', 'user', 'assistant', 'tool']),
+    content: z.union([z.string(), z.array(z.union([TextBlock, ImageBlock])), z.null()]).default(null),
+    name: z.string().optional(),
+    tool_calls: z.array(ToolCall).optional(),
+    tool_call_id: z.string().optional(),
+    reasoning_content: z.string().optional(),
+  })
+  .refine(
+    ({ role, content, tool_calls }) => content !== null || (role === 'assistant' && (tool_calls?.length ?? 0) > 0),
+    { path: ['content'], error: 'only an assistant message with tool_calls may have no content' },
+  )
 export type ChatMessage = z.infer<typeof ChatMessage>
 
+// Columns beside the known ones are dropped: transforms pass them along, and what should stay goes into `metadata`.
 const metadata = z.record(z.string(), z.unknown()).default({})
 
+/** A conversation to learn from. */
 export const ChatMessagesRow = z.object({ messages: z.array(ChatMessage).min(1), metadata })
 export type ChatMessagesRow = z.infer<typeof ChatMessagesRow>
 
@@ -49,6 +59,7 @@ export const VerifierPayload = z.discriminatedUnion('kind', [
 ])
 export type VerifierPayload = z.infer<typeof VerifierPayload>
 
+/** A task to attempt and how the outcome is scored. */
 export const HarborTask = z.object({
   task_id: z.string().min(1),
   instruction: z.string(),
@@ -57,9 +68,11 @@ export const HarborTask = z.object({
 })
 export type HarborTask = z.infer<typeof HarborTask>
 
+/** Inputs of a prompt and the answer that is wanted. */
 export const PromptExample = z.object({ inputs: z.record(z.string(), z.unknown()), expected: z.unknown(), metadata })
 export type PromptExample = z.infer<typeof PromptExample>
 
+/** The shapes of a row, in the order in which they are recognised. */
 export const RowFormat = z.enum(['harbor_task', 'prompt_dataset', 'chat_messages'])
 export type RowFormat = z.infer<typeof RowFormat>
 

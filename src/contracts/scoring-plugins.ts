@@ -1,11 +1,14 @@
 // Plugins that score and roll out: metrics, verifiers, inference clients, agents, environments.
 import type * as z from 'zod'
-import type { ExecResult, ExecSpec, Trajectory, Usage } from './execution.ts'
+import type { ExecResult, ExecSpec, Sampling, TurnTokens, Usage } from './execution.ts'
 import type { Direction } from './metadata.ts'
 import type { Context, Plugin } from './plugin.ts'
-import type { ChatMessage, HarborTask } from './rows.ts'
+import type { ChatMessage, HarborTask, ToolCall } from './rows.ts'
 
-/** Rewards by task, then sample. A task whose samples all failed stays in the list: it counts. */
+/**
+ * Rewards by task, then sample. A task whose samples all failed stays in the list: it counts. A reward that infrastructure
+ * left open is filled in by the caller, once with the worst and once with the best value, to bound the metric.
+ */
 export type TaskRewards = readonly (readonly number[])[]
 
 export interface Metric<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'metric', K, S> {
@@ -20,6 +23,7 @@ export interface Metric<K extends string = string, S extends z.ZodType = z.ZodTy
   ): number | undefined
 }
 
+/** A reward with what led to it. */
 export interface Verification {
   readonly reward: number
   readonly info?: Readonly<Record<string, unknown>>
@@ -33,18 +37,28 @@ export interface Verifier<K extends string = string, S extends z.ZodType = z.Zod
   ): number | Verification | Promise<number | Verification>
 }
 
-export interface GenerateRequest {
+/** A function that the model may call: its parameters as JSON Schema. */
+export interface ToolSpec {
+  readonly name: string
+  readonly description?: string
+  readonly parameters: Readonly<Record<string, unknown>>
+}
+
+export interface GenerateRequest extends Sampling {
   readonly messages: readonly ChatMessage[]
-  readonly maxTokens: number
-  readonly temperature: number
+  readonly tools?: readonly ToolSpec[]
   readonly stop?: readonly string[]
   readonly seed: number
 }
 
 export interface Generated {
   readonly text: string
+  readonly reasoning?: string
+  readonly toolCalls?: readonly ToolCall[]
   readonly usage: Usage
   readonly stopReason: 'stop' | 'length' | 'tool_calls'
+  /** Present where the model is served here; absent for most APIs. */
+  readonly tokens?: TurnTokens
 }
 
 export interface OpenInferenceClient extends Partial<AsyncDisposable> {
@@ -69,13 +83,18 @@ export interface Environment<K extends string = string, S extends z.ZodType = z.
 }
 
 export interface Agent<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'agent', K, S> {
-  /** One attempt at a task. The policy is the client: whatever is trained or compared answers through it. */
+  /**
+   * One attempt at a task. The policy is the client: whatever is trained or compared answers through it. Its calls are
+   * recorded as turns by whoever runs the agent, so they outlive an agent that fails.
+   */
   run(
     context: Context<z.output<S>> & {
       task: HarborTask
       policy: OpenInferenceClient
-      environment: OpenEnvironment
+      /** Absent: the task is answered in words. */
+      environment?: OpenEnvironment
+      sampling: Sampling
       maxTurns: number
     },
-  ): Promise<Pick<Trajectory, 'turns' | 'usage'> & { output: string }>
+  ): Promise<{ output: string }>
 }

@@ -7,7 +7,17 @@ import type { Context, Plugin } from './plugin.ts'
 import type { ArmResult, ExperimentResult, RunResult } from './results.ts'
 import type { ChatMessage, Row, RowFormat, RowOf } from './rows.ts'
 import type { DataConfig, ModelConfig, RunConfig } from './run-config.ts'
-import type { Datum, Loss, Ref, TrainingService } from './training-service.ts'
+import type {
+  Datum,
+  FwdBwd,
+  Loss,
+  ModelId,
+  Ref,
+  SamplerRef,
+  Stop,
+  TrainingService,
+  Weights,
+} from './training-service.ts'
 
 export interface DataSource<K extends string = string, S extends z.ZodType = z.ZodType>
   extends Plugin<'data_source', K, S> {
@@ -47,7 +57,8 @@ export interface LogStore<K extends string = string, S extends z.ZodType = z.Zod
 
 /** Text to tokens and back, for one model. */
 export interface Tokenizer {
-  encode(text: string): Int32Array
+  /** Without `special`, text that spells a special token is plain text: content cannot forge the end of a turn. */
+  encode(text: string, options?: { special?: boolean }): Int32Array
   decode(tokens: Int32Array): string
   readonly vocabSize: number
 }
@@ -66,8 +77,10 @@ export interface OpenRenderer {
   conversation(messages: readonly ChatMessage[]): Rendered
   /** Up to where the assistant answers, for sampling. */
   prompt(messages: readonly ChatMessage[]): Int32Array
+  /** The message that an answer amounts to: text, reasoning, tool calls. `complete`: it ended as an answer should. */
+  parse(completion: Int32Array): { message: ChatMessage; complete: boolean }
   /** What ends an answer. */
-  readonly stop: readonly (string | number)[]
+  readonly stop: Stop
 }
 
 export interface Renderer<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'renderer', K, S> {
@@ -85,11 +98,27 @@ export interface StepContext<P, F extends RowFormat = RowFormat> extends Context
   batch(size: number): readonly RowOf[F][]
   readonly renderer: OpenRenderer
   readonly tokenizer: Tokenizer
-  /** Samples from the current policy and scores the outcome. */
+  /** The weights as this step finds them. Saved when first asked for; asking again gives the same. */
+  policy(): Promise<SamplerRef>
+  /** The weights that the run started from, also after a resume: the reference of a KL penalty, the teacher of SDFT. */
+  readonly reference: Weights
+  /** Samples from a policy and scores the outcome. */
   readonly rollout: Rollout
-  readonly service: TrainingService
+  readonly service: Pick<TrainingService, 'sample'>
+  /** Made once per run, then kept; made again after a resume. What a step needs from an earlier one goes here. */
+  once<T>(key: string, make: () => Promise<T>): Promise<T>
 }
 
+/** The context before the first step. */
+export type SetupContext<P, F extends RowFormat = RowFormat> = Omit<StepContext<P, F>, 'step'>
+
+/** What a step did: the batch that was built and what the service answered. */
+export interface StepOutcome {
+  readonly built: Batch
+  readonly result: FwdBwd
+}
+
+/** What one step trains on. An empty batch skips the update. */
 export interface Batch {
   readonly data: readonly Datum[]
   readonly loss: Loss
@@ -97,8 +126,14 @@ export interface Batch {
 }
 
 /** A whole-run algorithm drives the run itself and gets the run's context once. */
-export type TrainContext<P, F extends RowFormat = RowFormat> = Omit<StepContext<P, F>, 'step'> & {
+export interface TrainContext<P, F extends RowFormat = RowFormat>
+  extends Omit<SetupContext<P, F>, 'service' | 'policy' | 'once'> {
+  readonly runId: string
   readonly run: RunConfig
+  readonly modelId: ModelId
+  readonly service: TrainingService
+  /** Records a finished step. */
+  report(step: number, metrics: Metrics): Promise<void>
 }
 
 interface AlgorithmBase<K extends string, S extends z.ZodType, F extends RowFormat> extends Plugin<'algorithm', K, S> {
@@ -113,8 +148,8 @@ export interface StepAlgorithm<
   F extends RowFormat = RowFormat,
 > extends AlgorithmBase<K, S, F> {
   buildBatch(context: StepContext<z.output<S>, F>): Promise<Batch>
-  setup?(context: Omit<StepContext<z.output<S>, F>, 'step'>): Promise<void>
-  stepMetrics?(context: StepContext<z.output<S>, F> & { readonly batch: Batch; readonly result: Metrics }): Metrics
+  setup?(context: SetupContext<z.output<S>, F>): Promise<void>
+  stepMetrics?(context: StepContext<z.output<S>, F> & StepOutcome): Metrics
 }
 
 /** What is not a step: prompt search, a chain of phases. */
@@ -133,9 +168,12 @@ export type Algorithm<K extends string = string, S extends z.ZodType = z.ZodType
 /** A place to train, opened for one run. */
 export interface OpenBackend extends AsyncDisposable {
   readonly service: TrainingService
-  readonly modelId: string
+  readonly modelId: ModelId
+  /** What decides the bytes of its results, as text. A run resumes on an equal one alone. */
   readonly engineId: string
   readonly tokenizer: Tokenizer
+  /** Longest sequence the model takes. */
+  readonly maxContext: number
   readonly chatTemplate?: string
 }
 

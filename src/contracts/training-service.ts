@@ -1,82 +1,137 @@
 // The training protocol as the loop sees it: gradients, optimiser steps, checkpoints, samples. Every backend offers this,
-// whatever stands behind it. Requests of one model take effect in the order of their `seq`.
+// whatever stands behind it. Requests of one model take effect in the order of their `seq`, counted from 1 over all
+// requests that carry one; a client that splits a request into several on the wire numbers those itself. A service is opened
+// for one run and ends its requests when that run's signal aborts.
+import type { CheckpointKind, Metrics } from './events.ts'
 
+/** A model in training: base weights, adapter, gradients and optimiser state. */
 export type ModelId = string
 
-/** Result that is already on its way: requests pipeline, awaiting is separate from sending. */
+/**
+ * Result that is already on its way: requests pipeline, awaiting is separate from sending. Whoever makes one also handles its
+ * rejection, since a later request may fail while the caller still awaits an earlier one.
+ */
 export type Future<T> = Promise<T>
 
-/** A dense array with its shape, as the wire carries it. */
+/** A dense array with its shape, row-major. The wire carries integers as int64 and the rest as float32. */
 export interface Tensor {
   readonly data: Float32Array | Float64Array | Int32Array
   readonly shape: readonly number[]
 }
 
-/** One training example: tokens in, and per-token inputs of the loss (`target_tokens`, `weights`, `advantages`, ...). */
+/**
+ * One training example: tokens in, and per-token inputs of the loss (`target_tokens`, `weights`, `advantages`, `logprobs`).
+ * The caller has shifted the targets: position t of an input belongs to the token that follows `tokens[t]`.
+ */
 export interface Datum {
   readonly tokens: Int32Array
   readonly lossInputs: Readonly<Record<string, Tensor>>
 }
 
-/** A loss that the service computes by name, or one computed by the caller from log-probabilities. */
-export type Loss =
-  | { readonly name: string; readonly config?: Readonly<Record<string, number>> }
-  | {
-      readonly custom: (
-        data: readonly Datum[],
-        logprobs: readonly Tensor[],
-      ) => { loss: number; gradients: Tensor[]; metrics?: Metrics }
-    }
+/** A loss that the service computes: `cross_entropy`, `importance_sampling`, `ppo`, ... A sum over tokens, never a mean. */
+export interface NamedLoss {
+  readonly name: string
+  readonly config?: Readonly<Record<string, number>>
+}
 
-export type Metrics = Record<string, number>
+/** A loss that the caller computes from the log-probabilities of the targets, with its gradient for each of them. */
+export interface CustomLoss {
+  readonly custom: (
+    data: readonly Datum[],
+    logprobs: readonly Tensor[],
+  ) => { loss: number; gradients: readonly Tensor[]; metrics?: Metrics }
+}
+
+export type Loss = NamedLoss | CustomLoss
 
 export interface FwdBwd {
-  /** Per datum, per output name (`logprobs`, ...). */
+  /** One record per datum, in order; `logprobs` has the shape of the datum's `target_tokens`. */
   readonly outputs: readonly Readonly<Record<string, Tensor>>[]
+  /** Keys are `name:reduction` as on the wire, `loss:sum` among them; those of a custom loss are its own. */
   readonly metrics: Metrics
 }
 
+/** AdamW with decoupled decay and bias correction. */
 export interface Adam {
   readonly learningRate: number
   readonly beta1: number
   readonly beta2: number
   readonly eps: number
+  /** Absent: none. */
   readonly weightDecay?: number
+  /** Largest global norm of the gradient. Absent: not clipped. */
   readonly gradClipNorm?: number
 }
 
-/** Address of saved weights. */
-export interface Ref {
-  readonly kind: 'state' | 'sampler'
+/** Address of saved weights of one kind. */
+export interface RefOf<K extends CheckpointKind> {
+  readonly kind: K
   readonly uri: string
 }
+/** Weights with the optimiser's state: training goes on from them, sampling does not take them. */
+export type StateRef = RefOf<'state'>
+/** Weights to sample from. */
+export type SamplerRef = RefOf<'sampler'>
+export type Ref = StateRef | SamplerRef
+
+/** Weights that answer: saved ones, or a base model as it came. */
+export type Weights = SamplerRef | { readonly baseModel: string }
+
+/** What ends a completion: texts or token ids, not both. */
+export type Stop = readonly string[] | readonly number[]
 
 export interface SampleReq {
-  readonly model: ModelId | Ref
+  readonly model: Weights
   readonly prompt: Int32Array
   readonly numSamples: number
   readonly maxTokens: number
+  /** 0 is greedy. */
   readonly temperature: number
   readonly topP?: number
   readonly topK?: number
-  readonly stop?: readonly (string | number)[]
+  readonly stop?: Stop
+  /** Root of the draws of this request; its samples differ from each other. */
   readonly seed: number
   readonly promptLogprobs?: boolean
   readonly topKPromptLogprobs?: number
 }
 
 export interface Sample {
+  /** With the token that stopped it, where a token did. */
   readonly tokens: Int32Array
+  /** Per token, under the distribution it was drawn from. */
   readonly logprobs: Float64Array
   readonly stopReason: 'stop' | 'length'
+  /** Per prompt token; NaN for the first, which nothing predicts. Shared by the samples of one request. */
   readonly promptLogprobs?: Float64Array
+  readonly topKPromptLogprobs?: TopKLogprobs
+}
+
+/** The likeliest tokens at each prompt position, row-major `[position, k]`; where there are fewer, -1 and NaN. */
+export interface TopKLogprobs {
+  readonly k: number
+  readonly tokens: Int32Array
+  readonly logprobs: Float64Array
+}
+
+export interface SaveOptions<K extends CheckpointKind> {
+  readonly kind: K
+  readonly seq: number
+  /** Absent: kept until deleted. */
+  readonly ttlSeconds?: number
 }
 
 export interface TrainingService {
+  /** Log-probabilities without gradients. */
   forward(model: ModelId, data: readonly Datum[], loss: Loss, seq: number): Future<FwdBwd>
+  /** Adds to the gradients that the next `optimStep` uses up. */
   forwardBackward(model: ModelId, data: readonly Datum[], loss: Loss, seq: number): Future<FwdBwd>
   optimStep(model: ModelId, adam: Adam, seq: number): Future<Metrics>
-  save(model: ModelId, name: string, kind: Ref['kind']): Future<Ref>
-  load(model: ModelId, ref: Ref, options: { optimizer: boolean }): Future<void>
+  /** Saves the weights under a name that is new for this model and kind. */
+  save<K extends CheckpointKind>(model: ModelId, name: string, options: SaveOptions<K>): Future<RefOf<K>>
+  /** Weights to sample from that live as long as this service: what an on-policy step draws its rollouts from. */
+  snapshot(model: ModelId, seq: number): Future<SamplerRef>
+  /** The first request of a model, if it comes at all. Without `optimizer`, Adam starts anew. */
+  load(model: ModelId, ref: StateRef, options: { optimizer: boolean; seq: number }): Future<void>
   sample(request: SampleReq): Future<Sample[]>
 }

@@ -33,7 +33,7 @@ export const Continual = z.strictObject({
 export type Continual = z.infer<typeof Continual>
 
 export const Stage = z.strictObject({
-  algorithm: PluginSpec,
+  algorithm: PluginSpec.describe('The recipe of this stage.'),
   data: DataConfig.optional().describe('Absent: the run’s data.'),
 })
 export type Stage = z.infer<typeof Stage>
@@ -85,9 +85,9 @@ const common = {
 /** Canonical form: every arm written out, every default filled in. */
 export const Experiment = z.strictObject({
   ...common,
-  metadata: Metadata.default({ tags: [], benchmark: [] }),
-  runs: z.array(RunConfig).min(1),
-  stages: Stages.optional(),
+  metadata: Metadata.default({ tags: [], benchmark: [] }).describe('Why it is run and how it is judged.'),
+  runs: z.array(RunConfig).min(1).describe('The arms.'),
+  stages: Stages.optional().describe('Recipes one after the other.'),
 })
 export type Experiment = z.infer<typeof Experiment>
 
@@ -96,20 +96,21 @@ const PartialRun = RunConfig.partial().describe(
 )
 
 const LegacyEval = z.strictObject({
-  enabled: z.boolean().default(true),
-  metrics: z.array(PluginSpec).default([]),
-  inference: PluginSpec.nullable().optional(),
-  eval_data: DataConfig.nullable().optional(),
-  n_samples: z.int().min(1).nullable().optional(),
+  enabled: z.boolean().default(true).describe('False: no evaluation.'),
+  metrics: z.array(PluginSpec).default([]).describe('Metrics; none: no evaluation.'),
+  inference: PluginSpec.nullable().optional().describe('Client that answers; absent: no evaluation.'),
+  eval_data: DataConfig.nullable().optional().describe('Rows to score; absent: the training rows.'),
+  n_samples: z.int().min(1).nullable().optional().describe('First N rows.'),
 })
 
 const LegacyValidation = z.strictObject({
-  dataset_id: z.string().min(1),
-  eval_for_every: z.int().min(1),
+  dataset_id: z.string().min(1).describe('Stored benchmark by id.'),
+  eval_for_every: z.int().min(1).describe('Scored after every N training steps.'),
   metrics: z
     .array(z.union([Kind, PluginSpec]))
     .min(1)
-    .optional(),
+    .optional()
+    .describe('Metrics; absent: those of a benchmark.'),
 })
 
 const WrittenRun = PartialRun.extend({
@@ -130,7 +131,10 @@ const WrittenBenchmark = BenchmarkEntry.extend({
 
 const WrittenMetadata = Metadata.extend({
   success_metric: MetricRef.optional().describe('Short for objective: { metric }.'),
-  benchmark: z.union([z.array(WrittenBenchmark), WrittenBenchmark]).optional(),
+  benchmark: z
+    .union([z.array(WrittenBenchmark), WrittenBenchmark])
+    .optional()
+    .describe('What every run is scored on: one, or a list.'),
 })
 
 /** What may stand in a file: the canonical fields, shorthands, and first-generation keys. */
@@ -140,7 +144,7 @@ export const ExperimentFile = z.strictObject({
     .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
     .optional()
     .describe('File or files that this one is laid over, relative to it. Mappings merge, lists are replaced.'),
-  metadata: WrittenMetadata.optional(),
+  metadata: WrittenMetadata.optional().describe('Why it is run and how it is judged.'),
   run: WrittenRun.optional().describe('One arm.'),
   runs: z.array(WrittenRun).min(1).optional().describe('Several arms, written out.'),
   matrix: Matrix.optional().describe('Arms as the product of axes.'),

@@ -1,13 +1,27 @@
 // What other rooms may use of the kernel.
 export { type AtomicWriteOptions, syncFolder, writeFileAtomic } from './atomic-file.ts'
 export { boundary } from './boundary.ts'
+export { type Clock, type ManualClock, manualClock, systemClock } from './clock.ts'
+export {
+  createEventBus,
+  type Delivery,
+  type EventBus,
+  type EventBusOptions,
+  type SubscribeOptions,
+} from './event-bus.ts'
 export { EvsysError, type EvsysErrorOptions, type Excerpt, type Problem, toRecord } from './evsys-error.ts'
 export { fileError, systemCode } from './file-error.ts'
 export { type FormatOptions, formatProblem, formatProblems } from './format-error.ts'
 export { canonicalJson, hashOf, sha256 } from './hash.ts'
+export { createIds, type Id, type Ids, isId, parseId } from './ids.ts'
+export { type KeyedRandom, keyedRandom } from './keyed-random.ts'
+export { type MapConcurrentOptions, mapConcurrent } from './map-concurrent.ts'
 export { messageOf } from './message-of.ts'
+export { onAbort } from './on-abort.ts'
 export { problemsOf } from './problems-of.ts'
+export { type RetryOptions, retry } from './retry.ts'
 export { closest, type SuggestOptions, suggest } from './suggest.ts'
+export { systemRandom } from './system-random.ts'
 export { sweepTemporary } from './temporary-file.ts'
 export { textWidth } from './text-width.ts'
 export { visibleText } from './visible-text.ts'

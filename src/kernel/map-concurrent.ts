@@ -1,0 +1,103 @@
+// Parallel work with a bound. Every task that was started has ended before the caller goes on: no promise is left behind.
+import { setMaxListeners } from 'node:events'
+import { onAbort } from './on-abort.ts'
+
+export type MapConcurrentOptions = {
+  /** How many tasks may run at once. */
+  limit: number
+  signal: AbortSignal
+}
+
+/**
+ * Maps `items` through `work`, at most `limit` at a time; results keep the order of the items. The first failure aborts the
+ * other tasks through their signal, and is thrown once all of them have ended. Items are pulled one at a time and only when
+ * a task can start, so an endless source is read no further than it is used.
+ */
+export async function mapConcurrent<T, R>(
+  items: Iterable<T> | AsyncIterable<T>,
+  { limit, signal }: MapConcurrentOptions,
+  work: (item: T, index: number, signal: AbortSignal) => Promise<R> | R,
+): Promise<R[]> {
+  if (!(limit >= 1)) throw new RangeError(`limit must be at least 1, not ${limit}`)
+  signal.throwIfAborted()
+  const siblings = new AbortController()
+  setMaxListeners(0, siblings.signal)
+  const stopListening = onAbort(signal, () => siblings.abort(signal.reason))
+  const source = pullFrom(items, siblings.signal)
+  const results: R[] = []
+  let failure: { error: unknown } | undefined
+  const fail = (error: unknown) => {
+    // What fails after the caller's abort fails because of it.
+    failure ??= { error: signal.aborted ? signal.reason : error }
+    siblings.abort(error)
+  }
+
+  // A lane starts the next one before it works, so there are never more lanes than items being worked on.
+  const lanes: Promise<void>[] = []
+  const lane = async () => {
+    for (;;) {
+      const next = await source.next().catch(fail)
+      if (next === undefined || siblings.signal.aborted) return
+      if (lanes.length < limit) lanes.push(lane())
+      try {
+        results[next.index] = await work(next.item, next.index, siblings.signal)
+      } catch (error) {
+        fail(error)
+      }
+    }
+  }
+
+  lanes.push(lane())
+  for (const each of lanes) await each // grows while it is walked
+  stopListening()
+  await source.close().catch(fail)
+  if (failure !== undefined) throw failure.error
+  signal.throwIfAborted()
+  return results
+}
+
+type Source<T> = { next(): Promise<{ item: T; index: number } | undefined>; close(): Promise<void> }
+
+// One pull at a time: lanes that ask meanwhile wait in line. After an abort there is nothing more to pull.
+function pullFrom<T>(items: Iterable<T> | AsyncIterable<T>, signal: AbortSignal): Source<T> {
+  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]()
+  let index = 0
+  let state: 'open' | 'pulling' | 'ended' = 'open'
+  let turn: Promise<unknown> = Promise.resolve()
+
+  const pull = async () => {
+    if (state !== 'open' || signal.aborted) return undefined
+    state = 'pulling'
+    try {
+      const step = await untilAborted(signal, async () => iterator.next())
+      if (step === undefined) return undefined // the source still thinks, and nobody waits for it any more
+      state = step.done ? 'ended' : 'open'
+      return step.done ? undefined : { item: step.value, index: index++ }
+    } catch (error) {
+      state = 'ended' // an iterator that threw is finished
+      throw error
+    }
+  }
+
+  return {
+    next() {
+      const mine = turn.then(pull)
+      turn = mine.catch(() => {})
+      return mine
+    },
+    async close() {
+      if (state === 'ended') return
+      const closing = Promise.resolve(iterator.return?.())
+      // A source that did not answer its last pull may never end; it was told, and that is all that can be done.
+      if (state === 'pulling') closing.catch(() => {})
+      else await closing
+    },
+  }
+}
+
+function untilAborted<R>(signal: AbortSignal, work: () => Promise<R>): Promise<R | undefined> {
+  return new Promise((resolve, reject) => {
+    const stopListening = onAbort(signal, () => resolve(undefined))
+    work().then(resolve, reject).finally(stopListening)
+  })
+}

@@ -49,3 +49,7 @@ export const BenchmarkEntry = z.strictObject({
   agent: PluginSpec.optional().describe('Harness for these rollouts; absent: the run’s.'),
 })
 export type BenchmarkEntry = z.infer<typeof BenchmarkEntry>
+
+/** A benchmark of a loaded experiment: it always has a name. */
+export const Benchmark = BenchmarkEntry.extend({ name: Name.describe('Label and metric namespace.') })
+export type Benchmark = z.infer<typeof Benchmark>

@@ -91,11 +91,20 @@ export const Experiment = z.strictObject({
 })
 export type Experiment = z.infer<typeof Experiment>
 
-const PartialRun = RunConfig.partial().describe(
-  'A run whose missing parts the axes supply; its name defaults to the experiment’s.',
-)
+const PartialSpec = PluginSpec.partial({ kind: true })
+const PartialModel = ModelConfig.partial({ name: true })
 
-const LegacyEval = z.strictObject({
+const PartialRun = RunConfig.partial()
+  .extend({
+    model: PartialModel.optional(),
+    algorithm: PartialSpec.optional().describe('The training recipe.'),
+    backend: PartialSpec.optional().describe('Where the model trains; absent: local.'),
+    agent: PartialSpec.optional().describe('Harness for rollouts; absent: one chat turn.'),
+  })
+  .describe('A run whose missing parts axes, shorthands or `extends` supply; its name defaults to the experiment’s.')
+
+/** `eval` of the first generation. */
+export const LegacyEval = z.strictObject({
   enabled: z.boolean().default(true).describe('False: no evaluation.'),
   metrics: z.array(PluginSpec).default([]).describe('Metrics; none: no evaluation.'),
   inference: PluginSpec.nullable().optional().describe('Client that answers; absent: no evaluation.'),
@@ -103,7 +112,8 @@ const LegacyEval = z.strictObject({
   n_samples: z.int().min(1).nullable().optional().describe('First N rows.'),
 })
 
-const LegacyValidation = z.strictObject({
+/** `validation` of the first generation. */
+export const LegacyValidation = z.strictObject({
   dataset_id: z.string().min(1).describe('Stored benchmark by id.'),
   eval_for_every: z.int().min(1).describe('Scored after every N training steps.'),
   metrics: z
@@ -154,10 +164,10 @@ export const ExperimentFile = z.strictObject({
     .optional()
     .describe('Recipes one after the other, e.g. sft then rl. Needs `run`.'),
   data: DataConfig.optional().describe('Short for run.data.'),
-  model: ModelConfig.optional().describe('Short for run.model.'),
-  algorithm: PluginSpec.optional().describe('Short for run.algorithm.'),
-  backend: PluginSpec.optional().describe('Short for run.backend.'),
-  agent: PluginSpec.optional().describe('Short for run.agent.'),
+  model: PartialModel.optional().describe('Short for run.model.'),
+  algorithm: PartialSpec.optional().describe('Short for run.algorithm.'),
+  backend: PartialSpec.optional().describe('Short for run.backend.'),
+  agent: PartialSpec.optional().describe('Short for run.agent.'),
   seed: Seed.optional().describe('Short for run.seed.'),
   eval: LegacyEval.optional().describe('First generation: write metadata.benchmark.'),
   validation: LegacyValidation.optional().describe('First generation: write metadata.benchmark with run_every.'),

@@ -1,5 +1,5 @@
 // What other rooms, plugins and the dashboard may use of the contracts.
-export { BenchmarkEntry, ChatTemplate, Split } from './benchmark-entry.ts'
+export { Benchmark, BenchmarkEntry, ChatTemplate, Split } from './benchmark-entry.ts'
 export type { Engine, EngineId, EngineOp, EngineResult, LoraSpec } from './engine.ts'
 export { ErrorCode, ErrorRecord, ErrorReport, Location, RolloutError } from './error.ts'
 export {
@@ -40,6 +40,8 @@ export {
   Continual,
   Experiment,
   ExperimentFile,
+  LegacyEval,
+  LegacyValidation,
   Matrix,
   NameTemplate,
   Stage,
@@ -47,7 +49,7 @@ export {
 } from './experiment-file.ts'
 export { ArmRef, Claim, Direction, Metadata, MetricRef, Objective } from './metadata.ts'
 export { Name } from './name.ts'
-export { Notice, Plan, PlannedArm, PlannedRun, ResolvedObjective, ValidateReport } from './plan.ts'
+export { Notice, Plan, PlannedArm, PlannedRun, ResolvedClaim, ResolvedObjective, ValidateReport } from './plan.ts'
 export { type Context, Needs, type Plugin, PluginCard, type Random } from './plugin.ts'
 export { Kind, Params, PluginSpec, PluginType } from './plugin-spec.ts'
 export type { AnyPlugin, PluginTypes } from './plugins.ts'

@@ -1,6 +1,6 @@
 // Why the experiment is run and how it is judged: hypothesis, objective, claim, benchmarks.
 import * as z from 'zod'
-import { BenchmarkEntry } from './benchmark-entry.ts'
+import { Benchmark } from './benchmark-entry.ts'
 
 /** `<benchmark>.<metric>`, or a bare metric: then the first val-split benchmark that has it. */
 export const MetricRef = z
@@ -41,7 +41,7 @@ export const Metadata = z.strictObject({
   project_goal_id: z.string().min(1).optional().describe('Goal that this experiment serves.'),
   objective: Objective.optional().describe('What ranks the arms.'),
   claim: Claim.optional().describe('What would make the hypothesis true, in numbers.'),
-  benchmark: z.array(BenchmarkEntry).default([]).describe('What every run is scored on.'),
+  benchmark: z.array(Benchmark).default([]).describe('What every run is scored on.'),
   extra: z.record(z.string(), z.unknown()).optional().describe('Stored, never read.'),
 })
 export type Metadata = z.infer<typeof Metadata>

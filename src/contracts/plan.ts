@@ -32,10 +32,25 @@ export type Notice = z.infer<typeof Notice>
 export const ResolvedObjective = z.strictObject({ benchmark: z.string(), metric: z.string(), direction: Direction })
 export type ResolvedObjective = z.infer<typeof ResolvedObjective>
 
+/** A claim with its arms and its metric found. Arms are paired when axes that it does not name make several. */
+export const ResolvedClaim = z.strictObject({
+  benchmark: z.string(),
+  metric: z.string(),
+  direction: Direction,
+  pairs: z
+    .array(z.strictObject({ treatment: z.string(), baseline: z.string() }))
+    .min(1)
+    .describe('Names of arms, or base_model.'),
+  min_effect: z.number(),
+  confidence: z.number(),
+})
+export type ResolvedClaim = z.infer<typeof ResolvedClaim>
+
 export const Plan = z.strictObject({
   experiment: Experiment,
   config_hash: z.string(),
   objective: ResolvedObjective.optional(),
+  claim: ResolvedClaim.optional(),
   arms: z.array(PlannedArm).min(1),
   runs: z.array(PlannedRun).min(1),
   notices: z.array(Notice),

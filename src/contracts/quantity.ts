@@ -1,26 +1,34 @@
 // Quantities with units, as people write them: `30m`, `1h30m`, 90. Parsed once, in seconds inside.
 import * as z from 'zod'
 
-const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const
+// Milliseconds, since a thousandth has no exact value: 9 ms is 9 / 1000, not 9 * 0.001.
+const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d|w))+$/
 
 /** Seconds as a number, or text such as `90s`, `30m`, `1h30m`, `2d`. */
 export const Duration = z
   .union([
     z.number().positive(),
-    z.string().regex(DURATION, 'a duration is seconds, or text such as 90s, 30m, 1h30m, 2d'),
+    z
+      .string()
+      .regex(DURATION, { error: 'a duration is seconds, or text such as 90s, 30m, 1h30m, 2d', abort: true })
+      .refine((text) => textSeconds(text) > 0, 'a duration is longer than nothing')
+      .refine((text) => Number.isFinite(textSeconds(text)), 'a duration has an end'),
   ])
   .describe('Seconds, or text such as `90s`, `30m`, `1h30m`, `2d`.')
 export type Duration = z.infer<typeof Duration>
 
 /** Length of a valid Duration in seconds. */
 export function durationSeconds(duration: Duration): number {
-  if (typeof duration === 'number') return duration
+  return typeof duration === 'number' ? duration : textSeconds(duration)
+}
+
+function textSeconds(text: string): number {
   let total = 0
-  for (const [, amount, unit] of duration.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g)) {
-    total += Number(amount) * SECONDS[unit as keyof typeof SECONDS] // the pattern admits these units alone
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g)) {
+    total += Number(amount) * MILLISECONDS[unit as keyof typeof MILLISECONDS] // the pattern admits these units alone
   }
-  return total
+  return total / 1000
 }
 
 /** Caps on what an experiment, a run or a session may spend. Reaching one is a hard stop. */

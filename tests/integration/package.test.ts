@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -46,8 +46,8 @@ describe('the installed package', () => {
   })
 
   it('brings few packages (REPO-4)', () => {
-    const installed = readdirSync(join(consumer, 'node_modules')).filter((name) => !name.startsWith('.'))
-    expect(installed).toEqual(['commander', 'evsys', 'jiti', 'picocolors', 'yaml', 'zod'])
+    const lock = JSON.parse(readFileSync(join(consumer, 'package-lock.json'), 'utf8'))
+    expect(Object.keys(lock.packages).length).toBeLessThanOrEqual(40)
   })
 
   it.each(['evsys', 'evsys/contracts', 'evsys/plugin'])('imports as %s (REPO-4)', async (name) => {

@@ -1,0 +1,168 @@
+// Is the treatment better than the baseline, by how much, and what stands in the way of knowing? Both arms ran the same seeds on the
+// same tasks (a crossed design), so the same seed is compared with itself. Positive effects are improvements, whatever the metric's
+// direction. A baseline without training (`base_model`) is scored under each seed as well: its rows differ by sampling alone.
+
+import type { Direction, Random } from '../contracts/index.ts'
+import { type AnytimeEvidence, anytimeEvidence } from './anytime-evidence.ts'
+import { type CrossedAnova, crossedAnova, type VarianceComponents } from './crossed-anova.ts'
+import { type EffectError, overBoth, overSeeds, type SeedError } from './effect-error.ts'
+import { fillMissing } from './fill-missing.ts'
+import type { Interval } from './interval.ts'
+import { type ArmScores, type PairedScores, pairScores, type SeedId } from './pair-scores.ts'
+import { pairsNeeded } from './power.ts'
+import { requireFinite, requireFraction, requirePositive } from './require-finite.ts'
+import { scaleFreeEvidence } from './scale-free-evidence.ts'
+import { type SignFlipResult, signFlip } from './sign-flip.ts'
+import { tCdf, tMultiplier } from './student-t.ts'
+
+export interface PairedComparisonOptions {
+  readonly treatment: ArmScores
+  readonly baseline: ArmScores
+  readonly direction: Direction
+  /** Smallest improvement that counts. */
+  readonly minEffect?: number
+  /** Coverage of the intervals. */
+  readonly confidence?: number
+  /** Smallest step that one score can take, 1 for right or wrong. Absent: with tasks, the smallest step seen. */
+  readonly resolution?: number
+  /** Standard deviation of one paired difference, known from elsewhere (`pooledNoise`). */
+  readonly sigma?: number
+  readonly random: Pick<Random, 'float'>
+}
+
+export interface PairedComparison {
+  /** Mean improvement; where scores were lost, the middle of what it may be. */
+  readonly effect: number
+  /** Half the width of what the lost scores leave open. */
+  readonly unknown: number
+  readonly minEffect: number
+  readonly confidence: number
+  /** Uncertainty on this benchmark: it decides. Null: one seed, or no variation at all. */
+  readonly error: SeedError | null
+  readonly interval: Interval | null
+  /** Uncertainty on tasks like these: seeds and tasks both by chance. Never narrower than `interval`. */
+  readonly transferInterval: Interval | null
+  readonly seeds: readonly SeedId[]
+  /** Null when scores are not by task. */
+  readonly nTasks: number | null
+  readonly unpairedSeeds: readonly SeedId[]
+  readonly unpairedTasks: readonly string[]
+  /** Pairs with a score that infrastructure lost, and pairs that are missing. */
+  readonly bounded: number
+  readonly missing: number
+  /** Variances of the difference: between seeds, between tasks, and what is left in single cells. */
+  readonly variance: VarianceComponents
+  /** The largest share of the uncertainty on tasks like these: get more of that. */
+  readonly limitedBy: 'seeds' | 'tasks' | 'residual' | null
+  /** Test of "no better than minEffect" without assuming a distribution; see `smallestP` before printing it. */
+  readonly signFlip: SignFlipResult
+  readonly evidence: AnytimeEvidence
+  /** Chance that one more seed shows an improvement; null when nothing is known of spread. */
+  readonly probabilityBetter: number | null
+  /** Seeds in all that would decide with power 0.8 if the effect seen is the true one; null when no number is known. */
+  readonly seedsNeeded: number | null
+}
+
+/** Compares two arms over the seeds and tasks they share. */
+export function comparePaired(options: PairedComparisonOptions): PairedComparison {
+  const { minEffect = 0, confidence = 0.9, resolution, sigma } = options
+  requireFinite([minEffect], 'minEffect')
+  requireFraction(confidence, 'confidence')
+  if (resolution !== undefined) requirePositive(resolution, 'resolution')
+  if (sigma !== undefined) requirePositive(sigma, 'sigma')
+  const hasTasks = options.treatment.tasks !== undefined
+  const pairs = orient(pairScores(options.treatment, options.baseline), options.direction)
+  const anova = crossedAnova(fillMissing(pairs.differences_S_T), pairs.missing)
+  const errorInput = {
+    anova,
+    nSeeds: pairs.seeds.length,
+    nTasks: pairs.tasks.length,
+    identical: pairs.differences_S_T.every((row) => row.every((value, t) => value === pairs.differences_S_T[0]?.[t])),
+    resolution: resolution ?? (hasTasks ? pairs.step : null),
+    slack_S_T: pairs.slack_S_T,
+  }
+  const error = overSeeds(errorInput)
+  const unknown = meanOf(pairs.slack_S_T.map(meanOf))
+  const effect = anova.mean
+  const interval = intervalOf(effect, unknown, error, confidence)
+  // Against the treatment, lost scores are taken at their worst.
+  const gains = anova.means_S.map((mean, s) => mean - meanOf(pairs.slack_S_T[s] ?? []) - minEffect)
+  return {
+    effect,
+    unknown,
+    minEffect,
+    confidence,
+    error,
+    interval,
+    transferInterval: atLeast(interval, intervalOf(effect, unknown, overBoth(errorInput, error), confidence)),
+    seeds: pairs.seeds,
+    nTasks: hasTasks ? pairs.tasks.length : null,
+    unpairedSeeds: pairs.unpairedSeeds,
+    unpairedTasks: pairs.unpairedTasks,
+    bounded: pairs.bounded,
+    missing: pairs.missing,
+    variance: anova.variance,
+    limitedBy: limitOf(anova, pairs),
+    signFlip: signFlip({ differences: gains, alternative: 'greater', random: options.random }),
+    evidence: sigma === undefined ? scaleFreeEvidence(gains) : anytimeEvidence({ differences: gains, sigma }),
+    probabilityBetter: error?.over === 'seeds' ? chanceOfNext(effect, error, pairs.seeds.length) : null,
+    seedsNeeded: seedsToDecide(Math.abs(effect - minEffect) - unknown, error, pairs.seeds.length, confidence, sigma),
+  }
+}
+
+/** The interval around what may be the mean; null without an error. */
+export function intervalOf(
+  effect: number,
+  unknown: number,
+  error: EffectError | null,
+  confidence: number,
+): Interval | null {
+  if (error === null) return null
+  const reach = unknown + tMultiplier(confidence, error.df) * error.standardError
+  return { lower: effect - reach, upper: effect + reach, confidence }
+}
+
+function orient(pairs: PairedScores, direction: Direction): PairedScores {
+  if (direction === 'max') return pairs
+  // 0 - d, as -0 would print oddly.
+  const flip = (value: number | null) => (value === null ? null : 0 - value)
+  return { ...pairs, differences_S_T: pairs.differences_S_T.map((row) => row.map(flip)) }
+}
+
+// More degrees of freedom can make the wider question's interval the narrower one; more uncertainty never knows more.
+function atLeast(inner: Interval | null, outer: Interval | null): Interval | null {
+  if (inner === null || outer === null) return outer
+  return { ...outer, lower: Math.min(inner.lower, outer.lower), upper: Math.max(inner.upper, outer.upper) }
+}
+
+// Shares of Var(mean) = var_seed / S + var_task / T + var_residual / (S T).
+function limitOf({ variance }: CrossedAnova, { seeds, tasks }: PairedScores): PairedComparison['limitedBy'] {
+  const shares = [
+    { name: 'seeds' as const, share: (variance.seed ?? 0) / seeds.length },
+    { name: 'tasks' as const, share: (variance.task ?? 0) / tasks.length },
+    { name: 'residual' as const, share: (variance.residual ?? 0) / (seeds.length * tasks.length) },
+  ]
+  const most = shares.reduce((best, one) => (one.share > best.share ? one : best))
+  return most.share > 0 ? most.name : null
+}
+
+// Predictive t: the next difference has the spread of one and the error of the mean.
+function chanceOfNext(effect: number, { standardError, df }: EffectError, nSeeds: number): number {
+  return tCdf(effect / (standardError * Math.sqrt(nSeeds + 1)), df)
+}
+
+function seedsToDecide(
+  gap: number,
+  error: SeedError | null,
+  nSeeds: number,
+  confidence: number,
+  sigma: number | undefined,
+): number | null {
+  if (error?.over === 'tasks') return null // more seeds of the same would say the same
+  const sd = sigma ?? (error === null ? null : error.standardError * Math.sqrt(nSeeds))
+  return sd === null ? null : pairsNeeded({ gap, sd, confidence })
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
+}

@@ -1,0 +1,4 @@
+// The built-in plugins of this room.
+import { sft } from './sft.ts'
+
+export const algorithmPlugins = [sft] as const

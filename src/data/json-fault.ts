@@ -1,0 +1,102 @@
+// Where a text stops being JSON. JSON.parse says so in words that differ between versions of Node, often without a position;
+// this scanner runs only after it has failed, or to find where the elements of a list begin.
+
+export interface JsonFault {
+  /** Index of the first character that cannot stand there. */
+  readonly at: number
+  readonly reason: string
+}
+
+type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or end'
+
+/**
+ * The first fault of a JSON text, or undefined if it has none. `onElement` is told where each element of an outermost list
+ * begins. Nesting costs memory, never stack.
+ */
+export function jsonFault(text: string, onElement?: (at: number) => void): JsonFault | undefined {
+  const open: ('[' | '{')[] = []
+  let expected: Expected = 'value'
+  let at = skipSpace(text, 0)
+  while (at < text.length) {
+    const char = text[at]
+    const inside = open.at(-1)
+    if (inside === undefined && expected === ', or end') return { at, reason: 'there is more text after the value' }
+    if (expected === 'value' || (expected === 'value or ]' && char !== ']')) {
+      if (open.length === 1 && inside === '[') onElement?.(at)
+      if (char === '[' || char === '{') {
+        open.push(char)
+        expected = char === '[' ? 'value or ]' : 'key or }'
+        at = skipSpace(text, at + 1)
+        continue
+      }
+      const end = char === '"' ? stringEnd(text, at) : plainEnd(text, at)
+      if (typeof end !== 'number') return end
+      at = skipSpace(text, end)
+      expected = ', or end'
+    } else if (expected === ':') {
+      if (char !== ':') return { at, reason: `expected : after a key, got ${shown(char)}` }
+      expected = 'value'
+      at = skipSpace(text, at + 1)
+    } else if (char === '"' && (expected === 'key' || expected === 'key or }')) {
+      const end = stringEnd(text, at)
+      if (typeof end !== 'number') return end
+      expected = ':'
+      at = skipSpace(text, end)
+    } else if (char === ',' && expected === ', or end') {
+      expected = inside === '{' ? 'key' : 'value'
+      at = skipSpace(text, at + 1)
+    } else if (closes(char, inside, expected)) {
+      open.pop()
+      expected = ', or end'
+      at = skipSpace(text, at + 1)
+    } else {
+      return { at, reason: `expected ${expectation(expected, inside)}, got ${shown(char)}` }
+    }
+  }
+  if (expected === ', or end' && open.length === 0) return undefined
+  return { at: text.length, reason: `it ends where ${expectation(expected, open.at(-1))} should follow` }
+}
+
+function closes(char: string | undefined, inside: '[' | '{' | undefined, expected: Expected): boolean {
+  if (char === ']') return inside === '[' && (expected === ', or end' || expected === 'value or ]')
+  if (char === '}') return inside === '{' && (expected === ', or end' || expected === 'key or }')
+  return false
+}
+
+function expectation(expected: Expected, inside: '[' | '{' | undefined): string {
+  if (expected === ', or end') return inside === '{' ? ', or }' : ', or ]'
+  if (expected === 'key') return 'a key in double quotes'
+  if (expected === 'key or }') return 'a key in double quotes or }'
+  return expected === ':' ? ':' : `a ${expected}`
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from
+  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++
+  return at
+}
+
+const plain = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+
+function plainEnd(text: string, at: number): number | JsonFault {
+  plain.lastIndex = at
+  if (plain.test(text)) return plain.lastIndex
+  return { at, reason: `expected a value, got ${shown(text[at])}` }
+}
+
+function stringEnd(text: string, start: number): number | JsonFault {
+  for (let at = start + 1; at < text.length; at++) {
+    const char = text[at]
+    if (char === '"') return at + 1
+    if (text.charCodeAt(at) < 0x20) return { at, reason: `${shown(char)} must be escaped inside a text` }
+    if (char !== '\\') continue
+    const escaped = /^(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/.exec(text.slice(at + 1, at + 6))?.[0]
+    if (escaped === undefined) return { at, reason: 'a backslash is followed by no known escape' }
+    at += escaped.length
+  }
+  return { at: text.length, reason: 'a text is not closed by a quote' }
+}
+
+function shown(char: string | undefined): string {
+  return JSON.stringify(char ?? '')
+}

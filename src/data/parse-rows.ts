@@ -1,0 +1,73 @@
+// The end of the data pipeline: raw rows become the typed rows that an algorithm takes. Strict, and told all at once: every
+// kind of fault with the place of the first row that has it and how many follow.
+import {
+  ChatMessagesRow,
+  detectFormat,
+  HarborTask,
+  PromptExample,
+  type Row,
+  type RowFormat,
+  type RowOf,
+} from '../contracts/index.ts'
+import { checkValue } from '../kernel/index.ts'
+import { locationOf, placeOf } from './row-place.ts'
+import { RowProblems } from './row-problems.ts'
+
+const schemas = { chat_messages: ChatMessagesRow, harbor_task: HarborTask, prompt_dataset: PromptExample }
+
+/** Typed rows of one format. A row of another shape is an error that names its place, its keys and what they lack. */
+export async function* parseRows<F extends RowFormat>(
+  rows: AsyncIterable<Row>,
+  format: F,
+  { signal }: { signal: AbortSignal },
+): AsyncGenerator<RowOf[F], void, undefined> {
+  const problems = new RowProblems()
+  let index = 0
+  for await (const row of rows) {
+    signal.throwIfAborted()
+    const parsed = parseRow(row, format)
+    if ('value' in parsed) {
+      if (problems.none) yield parsed.value
+    } else {
+      const where = locationOf(row)
+      problems.add(parsed.message, {
+        place: placeOf(row) ?? `row ${index + 1}`,
+        fix: parsed.fix,
+        ...(where === undefined ? {} : { where }),
+      })
+      if (problems.full) break
+    }
+    index++
+  }
+  problems.throwIfAny()
+}
+
+function parseRow<F extends RowFormat>(row: Row, format: F): { value: RowOf[F] } | { message: string; fix: string } {
+  const found = detectFormat(row)
+  if (found === format || (found === undefined && Object.keys(row).length > 0)) {
+    const checked = checkValue(schemas[format], row)
+    if (checked.ok) return { value: checked.value as RowOf[F] } // schemas[F] parses to RowOf[F]; TypeScript loses the tie
+    if (found === format) {
+      const faults = checked.issues.map(({ path, message }) =>
+        path.length === 0 ? message : `${path.join('.')}: ${message}`,
+      )
+      return { message: `not a valid ${format} row: ${faults.join('; ')} (it has ${keysOf(row)})`, fix: fixes[format] }
+    }
+  }
+  const other = found === undefined ? 'has none of the row shapes' : `is a ${found} row`
+  return { message: `expected a ${format} row, but it ${other} (it has ${keysOf(row)})`, fix: fixes[format] }
+}
+
+const fixes: Record<RowFormat, string> = {
+  chat_messages:
+    'give it `messages`, a list of { role, content }; the transform jsonl_to_chat makes them from other fields.',
+  harbor_task: 'give it task_id, instruction and verifier; the transform to_harbor_task makes them from other fields.',
+  prompt_dataset: 'give it inputs and expected; the transform to_prompt_example makes them from other fields.',
+}
+
+function keysOf(row: Row): string {
+  const keys = Object.keys(row)
+  if (keys.length === 0) return 'no keys'
+  const rest = keys.length - 20
+  return keys.slice(0, 20).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
+}

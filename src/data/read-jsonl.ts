@@ -1,0 +1,170 @@
+// JSON Lines as a stream: 1 MiB at a time, split on byte 10, one row parsed when it is asked for. Faults are gathered, so that
+// a file with twelve bad lines is told in one go; after the first one no more rows are handed out.
+import { Buffer, isUtf8 } from 'node:buffer'
+import { type FileHandle, open } from 'node:fs/promises'
+import type { Row } from '../contracts/index.ts'
+import { EvsysError, type Excerpt } from '../kernel/index.ts'
+import { jsonFault } from './json-fault.ts'
+import { deepestRow, nestedDeeperThan } from './nesting.ts'
+import { readError } from './read-error.ts'
+import { isRow, typeWords } from './row-field.ts'
+import { RowProblems } from './row-problems.ts'
+
+const chunkBytes = 1024 * 1024
+const newline = 10
+const carriageReturn = 13
+
+/** Larger than any row of text and images, smaller than what parsing it would cost the machine. */
+export const longestLineBytes = 64 * 1024 * 1024
+
+export type ReadJsonlOptions = {
+  /** Name of the file in errors. Default: the path. */
+  name?: string
+  signal: AbortSignal
+  maxLineBytes?: number
+}
+
+/** The rows of a JSON Lines file with their line numbers. Blank lines are skipped. */
+export async function* readJsonl(
+  path: string,
+  { name = path, signal, maxLineBytes = longestLineBytes }: ReadJsonlOptions,
+): AsyncGenerator<{ row: Row; line: number }, void, undefined> {
+  const problems = new RowProblems()
+  for await (const { bytes, line } of lines(path, name, signal, maxLineBytes)) {
+    const parsed = bytes === undefined ? tooLong(maxLineBytes) : parseLine(bytes)
+    if (parsed === undefined) continue
+    if ('row' in parsed) {
+      if (problems.none) yield { row: parsed.row, line }
+      continue
+    }
+    const { message, col, fix, text } = parsed
+    const where = { file: name, line, col }
+    problems.add(message, { place: `${name}:${line}`, where, fix, ...excerptOf(text, line, col) })
+    if (problems.full) break
+  }
+  problems.throwIfAny()
+}
+
+type Line = { bytes: Uint8Array | undefined; line: number }
+type Fault = { message: string; col: number; fix: string; text?: string }
+
+// A line that is too long is handed out without its bytes, which are not kept.
+async function* lines(path: string, name: string, signal: AbortSignal, maxBytes: number): AsyncGenerator<Line> {
+  await using file = await openFile(path, name)
+  const buffer = Buffer.allocUnsafe(chunkBytes)
+  let carried: Buffer[] = []
+  let carriedBytes = 0
+  let line = 0
+  let isFirst = true
+  const take = (part: Buffer): Line => {
+    const bytes = carriedBytes === 0 ? part : Buffer.concat([...carried, part])
+    const isLong = carriedBytes + part.length > maxBytes
+    carried = []
+    carriedBytes = 0
+    return { bytes: isLong ? undefined : bytes, line: ++line }
+  }
+  for (;;) {
+    signal.throwIfAborted()
+    const size = await read(file, buffer, name)
+    if (size === 0) break
+    let start = isFirst ? afterMark(buffer.subarray(0, size), name) : 0
+    isFirst = false
+    for (let end = buffer.indexOf(newline, start); end !== -1 && end < size; end = buffer.indexOf(newline, start)) {
+      yield take(buffer.subarray(start, end))
+      start = end + 1
+    }
+    const rest = buffer.subarray(start, size)
+    carriedBytes += rest.length
+    if (carriedBytes > maxBytes) carried = []
+    else if (rest.length > 0) carried.push(Buffer.from(rest)) // a copy: the buffer is filled again
+  }
+  if (carriedBytes > 0) yield take(Buffer.alloc(0))
+}
+
+async function openFile(path: string, name: string): Promise<FileHandle> {
+  try {
+    const file = await open(path, 'r')
+    const isFile = (await file.stat()).isFile()
+    if (isFile) return file
+    await file.close()
+  } catch (cause) {
+    throw readError(name, cause)
+  }
+  throw readError(name, Object.assign(new Error(), { code: 'EISDIR' }))
+}
+
+async function read(file: FileHandle, buffer: Buffer, name: string): Promise<number> {
+  try {
+    return (await file.read(buffer, 0, buffer.length, null)).bytesRead
+  } catch (cause) {
+    throw readError(name, cause)
+  }
+}
+
+// A byte order mark is allowed. Other encodings and compressed files are recognised, since "invalid UTF-8 in line 1" helps nobody.
+function afterMark(start: Buffer, name: string): number {
+  const [a, b, c] = start
+  if (a === 0xef && b === 0xbb && c === 0xbf) return 3
+  if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)) {
+    throw foreignFile(name, 'UTF-16 text', 'save it as UTF-8.')
+  }
+  if (a === 0x1f && b === 0x8b) throw foreignFile(name, 'compressed with gzip', 'unpack it first: `gunzip FILE`.')
+  if (a === 0x28 && b === 0xb5 && c === 0x2f)
+    throw foreignFile(name, 'compressed with zstd', 'unpack it first: `unzstd FILE`.')
+  return 0
+}
+
+function foreignFile(name: string, what: string, fix: string): EvsysError {
+  return new EvsysError('DATA_INVALID', `${name} is ${what}`, { where: { file: name, line: 1, col: 1 }, fix })
+}
+
+function tooLong(maxBytes: number): Fault {
+  return {
+    message: `the line is longer than ${maxBytes} bytes`,
+    col: 1,
+    fix: 'split the row, or raise max_line_bytes.',
+  }
+}
+
+function parseLine(line: Uint8Array): { row: Row } | Fault | undefined {
+  const bytes = line.at(-1) === carriageReturn ? line.subarray(0, -1) : line
+  if (!isUtf8(bytes)) return invalidUtf8(bytes)
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+  if (text.trim() === '') return undefined
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    const { at, reason } = jsonFault(text) ?? { at: 0, reason: 'it cannot be parsed' }
+    return { message: `not valid JSON: ${reason}`, col: at + 1, fix: 'write one JSON object per line.', text }
+  }
+  const col = text.search(/\S/) + 1
+  if (!isRow(value)) {
+    return {
+      message: `expected a mapping, got ${typeWords(value)}`,
+      col,
+      fix: 'write one JSON object per line: {"text": "..."}.',
+      text,
+    }
+  }
+  if (nestedDeeperThan(value, deepestRow)) {
+    return { message: `nested deeper than ${deepestRow} levels`, col, fix: 'flatten the row.' }
+  }
+  return { row: value }
+}
+
+function invalidUtf8(bytes: Uint8Array): Fault {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  // The first replacement character that does not stand in the bytes themselves.
+  let at = text.indexOf('\uFFFD')
+  for (; at !== -1; at = text.indexOf('\uFFFD', at + 1)) {
+    const offset = Buffer.byteLength(text.slice(0, at))
+    if (bytes[offset] !== 0xef || bytes[offset + 1] !== 0xbf || bytes[offset + 2] !== 0xbd) break
+  }
+  return { message: 'not valid UTF-8', col: at + 1, fix: 'save the file as UTF-8.' }
+}
+
+// A row is often a whole page of text: only what fits on a screen is shown.
+function excerptOf(text: string | undefined, line: number, col: number): { excerpt?: Excerpt } {
+  return text === undefined || text.length > 160 ? {} : { excerpt: { text, line, col, length: 1 } }
+}

@@ -1,0 +1,34 @@
+// Source and transforms as one stream of raw rows. Nothing is read until it is asked for, and the reader's pace is everybody's.
+import type { Context, Row, Transform } from '../contracts/index.ts'
+import { EvsysError, messageOf } from '../kernel/index.ts'
+import { isRow, typeWords } from './row-field.ts'
+import { withPlace } from './row-place.ts'
+
+/** A transform with the context it runs in, params included. */
+export type TransformStep = { readonly transform: Transform; readonly context: Context<unknown> }
+
+/** The rows of a source after all transforms, each with the place it came from where the transforms kept it. */
+export function rowStream(
+  source: AsyncIterable<{ row: Row; place: string }>,
+  steps: readonly TransformStep[],
+): AsyncIterable<Row> {
+  return steps.reduce<AsyncIterable<Row>>((rows, step) => attributed(step, rows), placed(source))
+}
+
+async function* placed(source: AsyncIterable<{ row: Row; place: string }>): AsyncGenerator<Row> {
+  for await (const { row, place } of source) yield withPlace(row, place)
+}
+
+// A transform throws ordinary errors; they leave here with its name on them. Those of stages before it have theirs already.
+async function* attributed({ transform, context }: TransformStep, rows: AsyncIterable<Row>): AsyncGenerator<Row> {
+  const name = `transform "${transform.kind}"`
+  try {
+    for await (const row of transform.run(rows, context)) {
+      if (!isRow(row)) throw new TypeError(`it yielded ${typeWords(row)} instead of a row`)
+      yield row
+    }
+  } catch (cause) {
+    if (context.signal.aborted || EvsysError.is(cause)) throw cause
+    throw new EvsysError('PLUGIN_FAILED', `${name}: ${messageOf(cause)}`, { cause })
+  }
+}

@@ -1,0 +1,98 @@
+import { type Buffer, isUtf8 } from 'node:buffer'
+import { readFile, stat } from 'node:fs/promises'
+import * as z from 'zod'
+import type { Location } from '../../contracts/index.ts'
+import { defineDataSource, EvsysError } from '../../kernel/index.ts'
+import { jsonFault } from '../json-fault.ts'
+import { deepestRow, nestedDeeperThan } from '../nesting.ts'
+import { readError } from '../read-error.ts'
+import { isRow, typeWords } from '../row-field.ts'
+import { RowProblems } from '../row-problems.ts'
+import { sourcePath } from '../source-path.ts'
+
+// A whole file becomes one string, and V8 has none longer than about 512 MiB.
+const largestBytes = 256 * 1024 * 1024
+
+/** Rows of a JSON file that holds one list. */
+export const jsonSource = defineDataSource({
+  kind: 'json',
+  summary: 'Reads a JSON file (data.path) that holds one list of objects; use jsonl for large data.',
+  params: z.strictObject({}),
+  async *rows({ data, resolve, signal }) {
+    const name = sourcePath(data, 'json')
+    const text = await readText(resolve(name), name, signal)
+    const list = parseList(text, name)
+    const problems = new RowProblems()
+    for (const [index, row] of list.entries()) {
+      signal.throwIfAborted()
+      const fault = isRow(row) ? depthFault(row) : `expected a mapping, got ${typeWords(row)}`
+      if (fault !== undefined) {
+        const where = elementLocation(text, index, name)
+        problems.add(fault, { place: `${name}[${index}]`, where, fix: 'make every element of the list an object.' })
+        if (problems.full) break
+      } else if (isRow(row) && problems.none) {
+        yield { row, place: `${name}[${index}]` }
+      }
+    }
+    problems.throwIfAny()
+  },
+})
+
+async function readText(path: string, name: string, signal: AbortSignal): Promise<string> {
+  let bytes: Buffer
+  try {
+    const found = await stat(path)
+    if (!found.isFile()) throw Object.assign(new Error(), { code: 'EISDIR' })
+    if (found.size > largestBytes) {
+      throw new EvsysError('DATA_READ', `${name} is larger than ${largestBytes} bytes, too much to read at once`, {
+        fix: 'write it as JSON Lines, one object per line, and set `source_kind: jsonl`.',
+      })
+    }
+    bytes = await readFile(path, { signal })
+  } catch (cause) {
+    if (signal.aborted || EvsysError.is(cause)) throw cause
+    throw readError(name, cause)
+  }
+  if (!isUtf8(bytes)) throw invalid(name, 'not valid UTF-8', { file: name, line: 1, col: 1 }, 'save the file as UTF-8.')
+  return new TextDecoder().decode(bytes) // drops a byte order mark
+}
+
+function parseList(text: string, name: string): unknown[] {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    const { at, reason } = jsonFault(text) ?? { at: 0, reason: 'it cannot be parsed' }
+    throw invalid(name, `not valid JSON: ${reason}`, place(text, at, name), 'correct the file at the place shown.')
+  }
+  if (Array.isArray(value)) return value
+  const fix = 'write a list of objects: [{...}, {...}]. For one object per line set `source_kind: jsonl`.'
+  throw invalid(
+    name,
+    `expected a list of objects, got ${typeWords(value)}`,
+    place(text, Math.max(0, text.search(/\S/)), name),
+    fix,
+  )
+}
+
+function depthFault(row: object): string | undefined {
+  return nestedDeeperThan(row, deepestRow) ? `nested deeper than ${deepestRow} levels` : undefined
+}
+
+function elementLocation(text: string, index: number, file: string): Location {
+  let seen = 0
+  let found = 0
+  jsonFault(text, (at) => {
+    if (seen++ === index) found = at
+  })
+  return place(text, found, file)
+}
+
+function place(text: string, at: number, file: string): Location {
+  const before = text.slice(0, at)
+  return { file, line: before.split('\n').length, col: at - before.lastIndexOf('\n') }
+}
+
+function invalid(name: string, message: string, where: Location, fix: string): EvsysError {
+  return new EvsysError('DATA_INVALID', `${name}: ${message}`, { where, fix })
+}

@@ -1,0 +1,21 @@
+import * as z from 'zod'
+import { defineMetric } from '../../kernel/index.ts'
+import { fullRewards, meanOf, passes } from './full-rewards.ts'
+
+/** Chance that all of k samples pass. */
+export const passHatK = defineMetric({
+  kind: 'pass^{k}',
+  summary: 'Chance that all of k samples of a task pass, without bias when more than k were taken.',
+  params: z.strictObject({ k: z.int().min(1).max(10_000).describe('Samples that must all pass.') }),
+  direction: 'max',
+  minSamples: ({ k }) => k,
+  compute: (rewards, { params: { k } }) =>
+    meanOf(fullRewards(rewards, k).map((task) => allOfK(task.length, passes(task), k))),
+})
+
+/** C(c, k) / C(n, k): the share of all sets of k out of n samples that hold nothing but some of the c that passed. */
+export function allOfK(n: number, c: number, k: number): number {
+  let all = 1
+  for (let i = 0; i < k && all > 0; i++) all *= (c - i) / (n - i)
+  return all
+}

@@ -1,0 +1,30 @@
+// The built-in plugins of this room.
+import { avg } from './metrics/avg.ts'
+import { costPerTask } from './metrics/cost-per-task.ts'
+import { meanReward } from './metrics/mean-reward.ts'
+import { passAtK } from './metrics/pass-at-k.ts'
+import { passHatK } from './metrics/pass-hat-k.ts'
+import { passRate } from './metrics/pass-rate.ts'
+import { timePerTask } from './metrics/time-per-task.ts'
+import { tokensPerTask } from './metrics/tokens-per-task.ts'
+import { contains } from './verifiers/contains.ts'
+import { exactMatch } from './verifiers/exact-match.ts'
+import { formatOnly } from './verifiers/format-only.ts'
+import { regexMatch } from './verifiers/regex-match.ts'
+import { toolCallsMatch } from './verifiers/tool-calls-match.ts'
+
+export const evaluatePlugins = [
+  meanReward,
+  avg,
+  passRate,
+  passAtK,
+  passHatK,
+  timePerTask,
+  tokensPerTask,
+  costPerTask,
+  exactMatch,
+  contains,
+  regexMatch,
+  toolCallsMatch,
+  formatOnly,
+] as const

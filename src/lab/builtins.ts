@@ -1,0 +1,11 @@
+// Every plugin that comes with evsys. Importing a room's plugins only declares them: what is heavy (engines, YAML) is loaded when
+// one is opened, so that `list`, `schema` and `validate --deep` start fast.
+import type { AnyPlugin } from '../contracts/index.ts'
+
+/** The built-in plugins, in the order in which they are listed. */
+export async function builtins(): Promise<readonly AnyPlugin[]> {
+  const { algorithmPlugins } = await import('../algorithms/index.ts')
+  const { dataPlugins } = await import('../data/index.ts')
+  const { evaluatePlugins } = await import('../evaluate/index.ts')
+  return Object.freeze([...algorithmPlugins, ...dataPlugins, ...evaluatePlugins])
+}

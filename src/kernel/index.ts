@@ -18,6 +18,35 @@ export { type KeyedRandom, keyedRandom } from './keyed-random.ts'
 export { type MapConcurrentOptions, mapConcurrent } from './map-concurrent.ts'
 export { messageOf } from './message-of.ts'
 export { onAbort } from './on-abort.ts'
+// Plugins: registry, define* and loading, from ./plugins/.
+export type { Catalog, ParamsCheck, PluginReference } from './plugins/catalog.ts'
+export type { ParamsResult } from './plugins/check-params.ts'
+export {
+  defineAgent,
+  defineAlgorithm,
+  defineBackend,
+  defineCallback,
+  defineDataSource,
+  defineDataStore,
+  defineDeployer,
+  defineEnvironment,
+  defineInferenceClient,
+  defineKeepRule,
+  defineLogStore,
+  defineMetric,
+  defineProposer,
+  defineProvider,
+  defineRenderer,
+  defineStrategy,
+  defineTraceSource,
+  defineTransform,
+  defineVerifier,
+  type NoParams,
+} from './plugins/define.ts'
+export { isPlugin } from './plugins/plugin-brand.ts'
+export { pluginCard } from './plugins/plugin-card.ts'
+export { createRegistry, type Found, type Origin, type Registry, unknownKind } from './plugins/registry.ts'
+export { typeLabel, typePlural } from './plugins/type-label.ts'
 export { problemsOf } from './problems-of.ts'
 export { type RetryOptions, retry } from './retry.ts'
 export { closest, type SuggestOptions, suggest } from './suggest.ts'
@@ -25,6 +54,4 @@ export { systemRandom } from './system-random.ts'
 export { sweepTemporary } from './temporary-file.ts'
 export { textWidth } from './text-width.ts'
 export { visibleText } from './visible-text.ts'
-
-// Plugins: registry, define* and loading, from ./plugins/.
 export { type Checked, checkValue, formatZodIssue, type ValueIssue } from './zod-issues.ts'

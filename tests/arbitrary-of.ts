@@ -18,7 +18,9 @@ function from(schema: JsonSchema | boolean): fc.Arbitrary<unknown> {
   if (alternatives !== undefined) return fc.oneof(...alternatives.map(from))
   if (schema.const !== undefined) return fc.constant(schema.const)
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
-  switch (schema.type) {
+  const { type } = schema
+  if (Array.isArray(type)) return fc.oneof(...type.map((each) => from({ ...schema, type: each })))
+  switch (type) {
     case 'null':
       return fc.constant(null)
     case 'boolean':
@@ -64,8 +66,6 @@ const unit = fc.oneof(
 )
 const anyText = fc.string({ unit, maxLength: 12 })
 
-// `__proto__` is no key of a record: zod leaves it out.
-const key = anyText.filter((each) => each !== '__proto__')
 const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value), dropProto) as unknown)
 
 function dropProto(name: string, value: unknown): unknown {
@@ -99,7 +99,10 @@ function lengths({ minItems = 0, maxItems = 4 }: JsonSchema): fc.ArrayConstraint
 
 function object(schema: JsonSchema): fc.Arbitrary<object> {
   if (schema.properties === undefined) {
-    return fc.dictionary(key, from(schema.additionalProperties ?? {}), { maxKeys: 4, noNullPrototype: true })
+    const { propertyNames = {} } = schema
+    const names = typeof propertyNames === 'boolean' ? anyText : text(propertyNames)
+    const keys = names.filter((each) => each !== '__proto__') // no key of a record: zod leaves it out
+    return fc.dictionary(keys, from(schema.additionalProperties ?? {}), { maxKeys: 4, noNullPrototype: true })
   }
   const model = Object.fromEntries(Object.entries(schema.properties).map(([name, each]) => [name, from(each)]))
   return fc.record(model, { requiredKeys: schema.required ?? [], noNullPrototype: true })

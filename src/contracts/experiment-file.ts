@@ -96,7 +96,7 @@ const PartialModel = ModelConfig.partial({ name: true })
 
 const PartialRun = RunConfig.partial()
   .extend({
-    model: PartialModel.optional(),
+    model: PartialModel.optional().describe('What is trained.'),
     algorithm: PartialSpec.optional().describe('The training recipe.'),
     backend: PartialSpec.optional().describe('Where the model trains; absent: local.'),
     agent: PartialSpec.optional().describe('Harness for rollouts; absent: one chat turn.'),

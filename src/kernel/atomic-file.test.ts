@@ -1,11 +1,10 @@
-import { spawnSync } from 'node:child_process'
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { needs } from '../../tests/needs.ts'
+import { onPrivateTmpfs, privateTmpfs } from '../../tests/private-tmpfs.ts'
 import { scaled } from '../../tests/scale.ts'
 import { startChild } from '../../tests/start-child.ts'
 import { writeFileAtomic } from './atomic-file.ts'
@@ -118,23 +117,8 @@ describe('disasters', () => {
     expect(readdirSync(dir)).toEqual(['state'])
   })
 
-  const asRoot = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']
-  const inOwnMounts = [
-    'unshare',
-    ...asRoot,
-    '--mount',
-    'sh',
-    '-c',
-    'mount -t tmpfs -o size=256k tmpfs "$0" && exec "$@"',
-  ]
-  const mounts = needs('a private tmpfs (unshare, mount)', () => {
-    const [command = '', ...args] = [...inOwnMounts, tmpdir(), 'true']
-    const { status, stderr, error } = spawnSync(command, args, { encoding: 'utf8' })
-    return status === 0 ? true : (error?.message ?? stderr.trim())
-  })
-
-  mounts.it('a full disk leaves the old file and nothing else (KER-11)', async () => {
-    expect(await inVain('full disk', [...inOwnMounts, dir])).toEqual({
+  privateTmpfs.it('a full disk leaves the old file and nothing else (KER-11)', async () => {
+    expect(await inVain('full disk', onPrivateTmpfs(dir, '256k'))).toEqual({
       record: {
         code: 'FILE_FAILED',
         message: `cannot write ${join(dir, 'file')}: no space is left on the disk`,
@@ -146,8 +130,8 @@ describe('disasters', () => {
     })
   })
 
-  mounts.it('a disk that became read-only leaves the old file (KER-11)', async () => {
-    expect(await inVain('read-only disk', [...inOwnMounts, dir])).toMatchObject({
+  privateTmpfs.it('a disk that became read-only leaves the old file (KER-11)', async () => {
+    expect(await inVain('read-only disk', onPrivateTmpfs(dir, '256k'))).toMatchObject({
       record: { message: expect.stringContaining('the disk is mounted read-only') },
       system: 'EROFS',
       content: 'old',

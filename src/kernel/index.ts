@@ -1,5 +1,6 @@
 // What other rooms may use of the kernel.
 export { type AtomicWriteOptions, syncFolder, writeFileAtomic } from './atomic-file.ts'
+export { type BlobFolder, openBlobs } from './blobs.ts'
 export { boundary } from './boundary.ts'
 export { type Clock, type ManualClock, manualClock, systemClock } from './clock.ts'
 export {

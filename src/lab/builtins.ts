@@ -5,7 +5,8 @@ import type { AnyPlugin } from '../contracts/index.ts'
 /** The built-in plugins, in the order in which they are listed. */
 export async function builtins(): Promise<readonly AnyPlugin[]> {
   const { algorithmPlugins } = await import('../algorithms/index.ts')
+  const { backendPlugins } = await import('../backends/index.ts')
   const { dataPlugins } = await import('../data/index.ts')
   const { evaluatePlugins } = await import('../evaluate/index.ts')
-  return Object.freeze([...algorithmPlugins, ...dataPlugins, ...evaluatePlugins])
+  return Object.freeze([...algorithmPlugins, ...backendPlugins, ...dataPlugins, ...evaluatePlugins])
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { defineMetric } from '../../kernel/index.ts'
+import { passHatK as chanceOfAll } from '../../stats/index.ts'
 import { fullRewards, meanOf, passes } from './full-rewards.ts'
 
 /** Chance that all of k samples pass. */
@@ -10,12 +11,5 @@ export const passHatK = defineMetric({
   direction: 'max',
   minSamples: ({ k }) => k,
   compute: (rewards, { params: { k } }) =>
-    meanOf(fullRewards(rewards, k).map((task) => allOfK(task.length, passes(task), k))),
+    meanOf(fullRewards(rewards, k).map((task) => chanceOfAll(task.length, passes(task), k))),
 })
-
-/** C(c, k) / C(n, k): the share of all sets of k out of n samples that hold nothing but some of the c that passed. */
-export function allOfK(n: number, c: number, k: number): number {
-  let all = 1
-  for (let i = 0; i < k && all > 0; i++) all *= (c - i) / (n - i)
-  return all
-}

@@ -1,6 +1,8 @@
 // `evsys/plugin`: everything that a plugin file needs. It imports nothing that runs.
 
 export { z } from 'zod'
+// To compose with: call `sft.buildBatch(context)` and change what it returns.
+export { sft } from './algorithms/index.ts'
 export type {
   Agent,
   Algorithm,

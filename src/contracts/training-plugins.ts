@@ -19,6 +19,7 @@ import type {
   Weights,
 } from './training-service.ts'
 
+/** Where raw rows come from. */
 export interface DataSource<K extends string = string, S extends z.ZodType = z.ZodType>
   extends Plugin<'data_source', K, S> {
   /** Raw rows in order. `place` names where a row stands (`data/train.jsonl:812`) for errors further down. */
@@ -27,11 +28,13 @@ export interface DataSource<K extends string = string, S extends z.ZodType = z.Z
   ): AsyncIterable<{ row: Row; place: string }>
 }
 
+/** Makes rows of rows; raw data is never edited. */
 export interface Transform<K extends string = string, S extends z.ZodType = z.ZodType>
   extends Plugin<'transform', K, S> {
   run(rows: AsyncIterable<Row>, context: Context<z.output<S>>): AsyncIterable<Row>
 }
 
+/** Files by path, wherever they are kept. */
 export interface OpenDataStore extends AsyncDisposable {
   read(path: string): AsyncIterable<Uint8Array>
   write(path: string, bytes: AsyncIterable<Uint8Array>): Promise<void>
@@ -39,17 +42,20 @@ export interface OpenDataStore extends AsyncDisposable {
   list(prefix: string): AsyncIterable<string>
 }
 
+/** Where the paths of an experiment point to. */
 export interface DataStore<K extends string = string, S extends z.ZodType = z.ZodType>
   extends Plugin<'data_store', K, S> {
   open(context: Context<z.output<S>>): Promise<OpenDataStore>
 }
 
+/** A place that metrics are also written to. */
 export interface OpenLogStore extends AsyncDisposable {
   metrics(step: number, split: string, metrics: Metrics): Promise<void>
   hyperparams(values: Row): Promise<void>
   artifact(name: string, ref: string, kind: string): Promise<void>
 }
 
+/** Opens a log store for a run. */
 export interface LogStore<K extends string = string, S extends z.ZodType = z.ZodType>
   extends Plugin<'log_store', K, S> {
   open(context: Context<z.output<S>>): Promise<OpenLogStore>
@@ -72,6 +78,7 @@ export interface Rendered {
   readonly produced: Uint8Array
 }
 
+/** Conversations as the tokens of one model, and back. */
 export interface OpenRenderer {
   /** A whole conversation, for training. */
   conversation(messages: readonly ChatMessage[]): Rendered
@@ -83,6 +90,7 @@ export interface OpenRenderer {
   readonly stop: Stop
 }
 
+/** A chat format. */
 export interface Renderer<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'renderer', K, S> {
   open(context: Context<z.output<S>> & { tokenizer: Tokenizer; chatTemplate?: string }): Promise<OpenRenderer>
 }
@@ -161,6 +169,7 @@ export interface WholeRunAlgorithm<
   train(context: TrainContext<z.output<S>, F>): Promise<RunResult>
 }
 
+/** A training recipe: one step at a time, or a whole run. */
 export type Algorithm<K extends string = string, S extends z.ZodType = z.ZodType, F extends RowFormat = RowFormat> =
   | StepAlgorithm<K, S, F>
   | WholeRunAlgorithm<K, S, F>
@@ -177,6 +186,7 @@ export interface OpenBackend extends AsyncDisposable {
   readonly chatTemplate?: string
 }
 
+/** A place to train. */
 export interface Backend<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'backend', K, S> {
   open(
     context: Context<z.output<S>> & { model: ModelConfig; loraRank: number | undefined; seed: number; runDir: string },
@@ -199,6 +209,7 @@ export interface CallbackScope {
   }
 }
 
+/** Where a callback stands while a run trains. */
 export interface StepScope extends CallbackScope {
   readonly step: number
   readonly numSteps: number
@@ -234,6 +245,7 @@ export interface CallbackHooks {
   onExperimentEnd?(scope: CallbackScope, result: ExperimentResult): Promise<void> | void
 }
 
+/** Watches an experiment. */
 export interface Callback<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'callback', K, S> {
   open(context: Context<z.output<S>>): Promise<CallbackHooks & Partial<AsyncDisposable>>
 }

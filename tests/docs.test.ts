@@ -1,24 +1,81 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { runMain } from './cli/run-main.ts'
+import { playConsole } from './play-console.ts'
+import { codeBlocks } from './readme.ts'
+import { temporaryFolders } from './temporary-folder.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const read = (page: string) => readFileSync(join(root, page), 'utf8')
+const folder = temporaryFolders()
+
 const pages = [
   'README.md',
   'AGENTS.md',
   'CONTRIBUTING.md',
-  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => `docs/${file}`),
+  ...['docs', 'examples'].flatMap((part) =>
+    readdirSync(join(root, part), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.md'))
+      .map((file) => `${part}/${file}`),
+  ),
 ]
 
 describe.each(pages)('%s', (page) => {
-  const text = readFileSync(join(root, page), 'utf8')
-
   it('links to files that are there', () => {
-    const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target)
+    const links = [...read(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target)
     const local = links.filter((target) => !/^[a-z]+:/.test(target))
     expect(local.filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([])
+  })
+})
+
+/** A project as `evsys init` makes it. */
+async function newProject(): Promise<string> {
+  const project = folder()
+  expect(await runMain(['init', project])).toMatchObject({ code: 0 })
+  return project
+}
+
+/** Validates a text deeply at a place in a project. */
+async function validateIn(project: string, file: string, text: string) {
+  mkdirSync(dirname(join(project, file)), { recursive: true })
+  writeFileSync(join(project, file), text)
+  return await runMain(['validate', file, '--deep'], { cwd: project })
+}
+
+describe('what the pages show', () => {
+  it.each(['README.md', 'docs/concepts/experiments.md'])('%s: its experiment is valid (CFG-14)', async (page) => {
+    const blocks = codeBlocks(read(page), 'yaml')
+    expect(blocks).toHaveLength(1)
+    expect(await validateIn(await newProject(), 'experiment.yaml', blocks[0] ?? '')).toMatchObject({ code: 0 })
+  })
+
+  it('the experiment of the README has ten lines', () => {
+    expect(codeBlocks(read('README.md'), 'yaml')[0]?.trimEnd().split('\n')).toHaveLength(10)
+  })
+
+  it('docs/guides/write-a-plugin.md: its plugin works in its experiment (KER-3, CFG-14)', async () => {
+    const guide = read('docs/guides/write-a-plugin.md')
+    const [plugin = ''] = codeBlocks(guide, 'ts')
+    const [experiment = ''] = codeBlocks(guide, 'yaml')
+    const project = await newProject()
+    writeFileSync(join(project, 'src/plugins/shorten.ts'), plugin)
+    const file = 'experiments/short-queries/config.yaml'
+    expect(await validateIn(project, file, experiment)).toMatchObject({ code: 0, stderr: '' })
+    const wrong = await validateIn(project, file, experiment.replace('max_chars', 'max_char'))
+    expect(wrong).toMatchObject({ code: 2 })
+    expect(wrong.stderr).toMatch(/config\.yaml:7:\d+ {2}PLUGIN_PARAMS/)
+  })
+
+  it('docs/start.md: every command prints what the page says (CLI-1)', async () => {
+    await playConsole(read('docs/start.md'), folder())
+  })
+
+  it.each(readdirSync(join(root, 'examples')))('examples/%s: its experiment is valid (CLI-1)', async (name) => {
+    const project = join(folder(), name)
+    cpSync(join(root, 'examples', name), project, { recursive: true })
+    const result = await runMain(['validate', 'experiment.yaml', '--deep'], { cwd: project })
+    expect(result).toMatchObject({ code: 0, stderr: '' })
   })
 })

@@ -45,7 +45,9 @@ function zeros(parameters: Parameters): Parameters {
 
 function globalNorm(gradients: Parameters): number {
   let sum = 0
-  for (const gradient of Object.values(gradients)) for (const value of gradient) sum += value * value
+  for (const gradient of Object.values(gradients)) {
+    for (let i = 0; i < gradient.length; i++) sum += (gradient[i] ?? 0) * (gradient[i] ?? 0)
+  }
   return Math.sqrt(sum)
 }
 

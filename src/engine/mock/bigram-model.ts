@@ -4,7 +4,7 @@
 //
 // Axes: V previous token, U next token (both the vocabulary), R rank.
 import { keyedRandom } from '../../kernel/index.ts'
-import { baseWeights } from './base-weights.ts'
+import { type BaseWeights, baseWeights } from './base-weights.ts'
 
 /** Numerator of the adapter's scale, as in LoRA: with alpha / r the best learning rate does not depend on the rank. */
 const alpha = 32
@@ -22,11 +22,13 @@ export type Parameters = Readonly<Record<string, Float64Array>>
 export class BigramModel {
   readonly spec: BigramSpec
   readonly parameters: Parameters
-  readonly #base: { weight_VU: Float64Array; bias_U: Float64Array }
+  readonly #base: BaseWeights
   readonly #rows = new Map<number, Float64Array>()
   /** Gradient so far with respect to the logits, in two parts: see `accumulate`. */
-  #targets_VU: Float64Array
-  #mass_V: Float64Array
+  readonly #targets_VU: Float64Array
+  readonly #mass_V: Float64Array
+  /** Previous tokens that have a gradient: most have none. */
+  readonly #touched = new Set<number>()
 
   constructor(spec: BigramSpec, seed: number) {
     this.spec = spec
@@ -59,6 +61,7 @@ export class BigramModel {
   /** To be called after `parameters` were written to: forgets what was computed from the old values. */
   changed(): void {
     this.#rows.clear()
+    this.#touched.clear()
     this.#targets_VU.fill(0)
     this.#mass_V.fill(0)
   }
@@ -72,22 +75,23 @@ export class BigramModel {
     const at = previous * this.spec.vocabSize + target
     this.#targets_VU[at] = (this.#targets_VU[at] ?? 0) + derivative
     this.#mass_V[previous] = (this.#mass_V[previous] ?? 0) + derivative
+    this.#touched.add(previous)
   }
 
   /** The accumulated gradient of every parameter, by its name. */
   gradients(): Parameters {
     const { vocabSize: size } = this.spec
-    const logits_VU = new Float64Array(size * size)
-    for (let v = 0; v < size; v++) {
-      const row_U = this.#targets_VU.subarray(v * size, (v + 1) * size)
+    const gradients = Object.fromEntries(
+      Object.entries(this.parameters).map(([name, { length }]) => [name, new Float64Array(length)]),
+    )
+    // In the order of the vocabulary: sums must not depend on the order in which data came.
+    for (const v of [...this.#touched].sort((a, b) => a - b)) {
       const mass = this.#mass_V[v] ?? 0
-      if (mass === 0 && row_U.every((value) => value === 0)) continue
-      const logprobs_U = this.logprobs(v)
-      for (let u = 0; u < size; u++) {
-        logits_VU[v * size + u] = (row_U[u] ?? 0) - mass * Math.exp(logprobs_U[u] ?? 0)
-      }
+      const targets_U = this.#targets_VU.subarray(v * size, (v + 1) * size)
+      const logits_U = this.logprobs(v).map((logprob, u) => (targets_U[u] ?? 0) - mass * Math.exp(logprob))
+      this.#backward(v, logits_U, gradients)
     }
-    return this.#backward(logits_VU)
+    return gradients
   }
 
   #logits(previous: number): Float64Array {
@@ -96,41 +100,37 @@ export class BigramModel {
     const weight_VU = weight ?? this.#base.weight_VU
     const bias_U = bias ?? this.#base.bias_U
     const logits_U = weight_VU.slice(previous * size, (previous + 1) * size)
-    for (let u = 0; u < size; u++) logits_U[u] = (logits_U[u] ?? 0) + (bias_U[u] ?? 0)
+    add(logits_U, 0, bias_U, 1)
     if (rank === undefined || lora_a === undefined || lora_b === undefined) return logits_U
     for (let r = 0; r < rank; r++) {
       const factor = (alpha / rank) * (lora_a[previous * rank + r] ?? 0)
-      for (let u = 0; u < size; u++) logits_U[u] = (logits_U[u] ?? 0) + factor * (lora_b[r * size + u] ?? 0)
+      add(logits_U, 0, lora_b.subarray(r * size, (r + 1) * size), factor)
     }
     return logits_U
   }
 
-  // The chain rule from the logits of every previous token to the parameters.
-  #backward(logits_VU: Float64Array): Parameters {
+  // The chain rule from the logits after one previous token to the parameters.
+  #backward(v: number, logits_U: Float64Array, gradients: Parameters): void {
     const { vocabSize: size, rank } = this.spec
     const { lora_a, lora_b } = this.parameters
     if (rank === undefined || lora_a === undefined || lora_b === undefined) {
-      const bias_U = new Float64Array(size)
-      for (let at = 0; at < logits_VU.length; at++) bias_U[at % size] = (bias_U[at % size] ?? 0) + (logits_VU[at] ?? 0)
-      return { weight: logits_VU, bias: bias_U }
+      gradients.weight?.set(logits_U, v * size)
+      add(gradients.bias, 0, logits_U, 1)
+      return
     }
-    const a_VR = new Float64Array(size * rank)
-    const b_RU = new Float64Array(rank * size)
     const scale = alpha / rank
-    for (let v = 0; v < size; v++) {
-      for (let r = 0; r < rank; r++) {
-        const factor = scale * (lora_a[v * rank + r] ?? 0)
-        let sum = 0
-        for (let u = 0; u < size; u++) {
-          const gradient = logits_VU[v * size + u] ?? 0
-          sum += gradient * (lora_b[r * size + u] ?? 0)
-          b_RU[r * size + u] = (b_RU[r * size + u] ?? 0) + factor * gradient
-        }
-        a_VR[v * rank + r] = scale * sum
-      }
+    for (let r = 0; r < rank; r++) {
+      let sum = 0
+      for (let u = 0; u < size; u++) sum += (logits_U[u] ?? 0) * (lora_b[r * size + u] ?? 0)
+      gradients.lora_a?.fill(scale * sum, v * rank + r, v * rank + r + 1)
+      add(gradients.lora_b, r * size, logits_U, scale * (lora_a[v * rank + r] ?? 0))
     }
-    return { lora_a: a_VR, lora_b: b_RU }
   }
+}
+
+function add(target: Float64Array | undefined, start: number, values: Float64Array, factor: number): void {
+  if (target === undefined) return
+  for (let i = 0; i < values.length; i++) target[start + i] = (target[start + i] ?? 0) + factor * (values[i] ?? 0)
 }
 
 function logSoftmax(logits: Float64Array): Float64Array {

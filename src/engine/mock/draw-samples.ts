@@ -5,8 +5,10 @@ import { keyedRandom } from '../../kernel/index.ts'
 import type { BigramModel } from './bigram-model.ts'
 import { refused } from './refused.ts'
 
+type Request = Omit<SampleReq, 'model'>
+
 /** Samples of one request, one after the other: the caller decides when to go on. */
-export function* drawSamples(model: BigramModel, request: Omit<SampleReq, 'model'>): Generator<Sample, void> {
+export function* drawSamples(model: BigramModel, request: Request): Generator<Sample, void> {
   check(model, request)
   const shared = {
     ...(request.promptLogprobs ? { promptLogprobs: promptLogprobs(model, request.prompt) } : {}),
@@ -15,16 +17,25 @@ export function* drawSamples(model: BigramModel, request: Omit<SampleReq, 'model
       : {}),
   }
   const stops = (request.stop ?? []).map((stop) => (typeof stop === 'number' ? [stop] : [...Buffer.from(stop, 'utf8')]))
+  const known = new Map<number, NextToken>()
+  const next = (previous: number) => {
+    const made = known.get(previous) ?? nextToken(model.logprobs(previous), request)
+    known.set(previous, made)
+    return made
+  }
   for (let index = 0; index < request.numSamples; index++) {
-    yield { ...drawOne(model, request, stops, index), ...shared }
+    yield { ...drawOne(model, request, { stops, index, next }), ...shared }
   }
 }
 
 function drawOne(
   model: BigramModel,
-  request: Omit<SampleReq, 'model'>,
-  stops: readonly (readonly number[])[],
-  index: number,
+  request: Request,
+  {
+    stops,
+    index,
+    next,
+  }: { stops: readonly (readonly number[])[]; index: number; next: (previous: number) => NextToken },
 ): Sample {
   const random = keyedRandom(request.seed, 'mock', 'sample', index)
   const tokens: number[] = []
@@ -32,8 +43,7 @@ function drawOne(
   let previous = request.prompt.at(-1) ?? 0
   let stopReason: Sample['stopReason'] = 'length'
   while (tokens.length < request.maxTokens) {
-    const row_U = model.logprobs(previous)
-    const drawn = request.temperature === 0 ? greedy(row_U) : draw(distribution(row_U, request), random.float())
+    const drawn = request.temperature === 0 ? greedy(model.logprobs(previous)) : draw(next(previous), random.float())
     tokens.push(drawn.token)
     logprobs.push(drawn.logprob)
     previous = drawn.token
@@ -54,46 +64,52 @@ function greedy(row_U: Float64Array): Candidate {
   return { token, logprob: row_U[token] ?? 0 }
 }
 
-function distribution(
-  row_U: Float64Array,
-  { temperature, topK, topP }: Pick<SampleReq, 'temperature' | 'topK' | 'topP'>,
-) {
-  let kept = Array.from(row_U, (logprob, token): Candidate => ({ token, logprob: logprob / temperature }))
-  const limitsK = topK !== undefined && topK > 0 && topK < kept.length
+/** The distribution of the next token: the tokens that are left, in order, with the sums of their probabilities so far. */
+interface NextToken {
+  readonly tokens: Int32Array
+  readonly logprobs: Float64Array
+  readonly cumulative: Float64Array
+}
+
+function nextToken(row_U: Float64Array, { temperature, topK, topP }: Request): NextToken {
+  const limitsK = topK !== undefined && topK > 0 && topK < row_U.length
   const limitsP = topP !== undefined && topP < 1
+  let kept = Int32Array.from(row_U.keys())
   if (limitsK || limitsP) {
-    kept.sort((a, b) => b.logprob - a.logprob || a.token - b.token)
-    if (limitsK) kept = kept.slice(0, topK)
-    if (limitsP) kept = nucleus(normalized(kept), topP)
-    kept.sort((a, b) => a.token - b.token)
+    kept.sort((a, b) => (row_U[b] ?? 0) - (row_U[a] ?? 0) || a - b)
+    if (limitsK) kept = kept.subarray(0, topK)
+    if (limitsP) kept = kept.subarray(0, nucleusSize(normalized(row_U, kept, temperature), topP))
+    kept = kept.toSorted()
   }
-  return normalized(kept)
+  const logprobs = normalized(row_U, kept, temperature)
+  return { tokens: kept, logprobs, cumulative: cumulated(logprobs) }
 }
 
-// The fewest of the likeliest tokens that together have at least the probability topP.
-function nucleus(sorted: readonly Candidate[], topP: number): Candidate[] {
+// How many of the likeliest tokens it takes to reach the probability topP.
+function nucleusSize(logprobs: Float64Array, topP: number): number {
+  const last = cumulated(logprobs).findIndex((sum) => sum >= topP)
+  return last === -1 ? logprobs.length : last + 1
+}
+
+function cumulated(logprobs: Float64Array): Float64Array {
   let sum = 0
-  const end = sorted.findIndex(({ logprob }) => {
+  return logprobs.map((logprob) => {
     sum += Math.exp(logprob)
-    return sum >= topP
+    return sum
   })
-  return sorted.slice(0, end === -1 ? sorted.length : end + 1)
 }
 
-function normalized(candidates: readonly Candidate[]): Candidate[] {
-  const largest = candidates.reduce((most, { logprob }) => Math.max(most, logprob), Number.NEGATIVE_INFINITY)
-  const sum = candidates.reduce((total, { logprob }) => total + Math.exp(logprob - largest), 0)
-  const normalizer = largest + Math.log(sum)
-  return candidates.map(({ token, logprob }) => ({ token, logprob: logprob - normalizer }))
+function normalized(row_U: Float64Array, tokens: Int32Array, temperature: number): Float64Array {
+  const scaled = Float64Array.from(tokens, (token) => (row_U[token] ?? 0) / temperature)
+  const largest = scaled.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)
+  const normalizer = largest + Math.log(scaled.reduce((sum, value) => sum + Math.exp(value - largest), 0))
+  return scaled.map((value) => value - normalizer)
 }
 
-function draw(candidates: readonly Candidate[], uniform: number): Candidate {
-  let sum = 0
-  for (const candidate of candidates) {
-    sum += Math.exp(candidate.logprob)
-    if (uniform < sum) return candidate
-  }
-  return candidates.at(-1) ?? { token: 0, logprob: 0 } // rounding left a sliver above the last
+function draw({ tokens, logprobs, cumulative }: NextToken, uniform: number): Candidate {
+  const found = cumulative.findIndex((sum) => uniform < sum)
+  const at = found === -1 ? tokens.length - 1 : found // rounding left a sliver above the last
+  return { token: tokens[at] ?? 0, logprob: logprobs[at] ?? 0 }
 }
 
 function endsWith(tokens: readonly number[], stop: readonly number[]): boolean {
@@ -121,7 +137,7 @@ function topKLogprobs(model: BigramModel, prompt: Int32Array, k: number): TopKLo
   return { k, tokens, logprobs }
 }
 
-function check(model: BigramModel, request: Omit<SampleReq, 'model'>): void {
+function check(model: BigramModel, request: Request): void {
   const { prompt, numSamples, maxTokens, temperature, topP, topK, stop = [], seed, topKPromptLogprobs } = request
   const { vocabSize } = model.spec
   if (prompt.length === 0) throw refused('the prompt is empty', 'give it at least one token.')

@@ -14,7 +14,10 @@ export function lane(name: string, inCi = Boolean(process.env.CI)): LaneOptions 
   }
 }
 
-/** Names every skipped test at the end of a run; a failure in CI, where every component is installed. */
+/**
+ * Names every skipped test at the end of a run; a failure in CI, where every component is installed.
+ * @public the lane that lane.test.ts writes uses it
+ */
 export function skipReporter(
   inCi: boolean,
   write: (text: string) => void = (text) => process.stdout.write(text),

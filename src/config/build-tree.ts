@@ -217,13 +217,19 @@ function scalarProblem(value: unknown, written: string | undefined): { message: 
     return { message: 'the value is no JSON value', fix: 'write text, a number, true, false or null.' }
   if (!Number.isFinite(value))
     return { message: `${written} is not a finite number`, fix: 'write a finite number, or quote the text.' }
-  if (Number.isInteger(value) && !Number.isSafeInteger(value) && /^[-+]?\d+$/.test(written ?? '')) {
+  if (isInexact(value, written ?? '')) {
     return {
       message: `${written} is too large to be kept exactly`,
       fix: 'quote it if it is an id, or write it as 1.5e20.',
     }
   }
   return undefined
+}
+
+// Digits that no number has; those that a number prints are fine, even where it stands for others too.
+function isInexact(value: number, written: string): boolean {
+  if (Number.isSafeInteger(value) || !/^[-+]?\d+$/.test(written)) return false
+  return String(value) !== written && BigInt(written) !== BigInt(value)
 }
 
 /** Half of a character, from a `\uD800` escape, cannot be stored as UTF-8. */

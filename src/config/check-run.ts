@@ -28,9 +28,9 @@ export function checkData(node: LocatedNode, data: DataConfig, report: Report): 
   }
   for (const other of ['dataset_name', 'path', 'rows', 'hf_dataset'] as const) {
     const entry = node.entries.get(other)
-    if (entry === undefined || other === field || other === stored) continue
+    if (entry === undefined || other === stored) continue
     if (stored !== undefined) report.notice(`\`${other}\` is not read: ${stored} wins.`, entry.at)
-    else if (field !== undefined)
+    else if (field !== undefined && other !== field)
       report.notice(`\`${other}\` is not read: source_kind is ${data.source_kind}.`, entry.at)
   }
 }

@@ -33,7 +33,7 @@ export function renamedKey(map: LocatedMap, from: string, to: string): LocatedMa
   return mapNode(entries, map.origin)
 }
 
-/** Why a value cannot be put at a path: the step that leads nowhere, and what stands in its way. */
+/** Why a value cannot be put at a path: what stands in its way, and the steps that could not be taken. */
 export interface Obstacle {
   readonly path: Path
   readonly at: LocatedNode
@@ -53,16 +53,19 @@ export function withValueAt(
   if (root.type === 'seq' && index === undefined) return { obstacle: { path, at: root } }
   const old = childOf(root, index ?? step)
   const below =
-    old === undefined || (isNull(old) && rest.length > 0) ? mapNode([], impliedOrigin(root.origin, step)) : old
+    old === undefined || (isNull(old) && rest.length > 0) ? empty(rest[0], impliedOrigin(root.origin, step)) : old
   const changed = withValueAt(below, rest, value, keyAt)
-  if ('obstacle' in changed) {
-    return { obstacle: { path: [step, ...changed.obstacle.path], at: changed.obstacle.at } }
-  }
+  if ('obstacle' in changed) return changed
   if (root.type === 'map')
     return { node: withKey(root, String(step), changed.node, old === undefined ? keyAt : undefined) }
   const items = [...root.items]
   items[index ?? 0] = changed.node
   return { node: seqNode(items, root.origin) }
+}
+
+// What an index leads into is a list.
+function empty(next: Step | undefined, origin: Origin): LocatedNode {
+  return typeof next === 'number' ? seqNode([], origin) : mapNode([], origin)
 }
 
 // A list can be changed inside and grown by one at its end; it never gets holes.

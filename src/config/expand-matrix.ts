@@ -1,6 +1,7 @@
 // A matrix as arms: the cartesian product of its axes over the base run, in the order in which the axes are written. Axis values
 // are put into the tree before anything is validated, so the base run may lack what they supply, and a wrong value is located
 // in the list of its axis.
+import type * as z from 'zod'
 import { Matrix } from '../contracts/index.ts'
 import { canonicalJson, suggest } from '../kernel/index.ts'
 import type { NodeChecker } from './check-node.ts'
@@ -33,6 +34,7 @@ export interface Arm {
 /** More arms than anybody compares; a list too many in an axis makes millions. */
 export const maxArms = 10_000
 
+const PartialRun = Matrix.shape.base_run.unwrap()
 const MatrixShell = Matrix.omit({ base_run: true, axes: true })
 
 /** The arms of a matrix; undefined when the report says why there are none. */
@@ -53,7 +55,7 @@ export function expandMatrix(matrix: LocatedNode, name: LocatedNode, checker: No
   const cells = axes.length === 0 ? [[]] : product(axes)
   const nameOf = armNamer(named, axes, template, report)
   if (nameOf === undefined) return undefined
-  return cells.flatMap((cell) => armOf(cell, named, nameOf(cell), template, report) ?? [])
+  return cells.flatMap((cell) => armOf(cell, named, nameOf(cell), template, checker) ?? [])
 }
 
 interface AxisValue {
@@ -155,7 +157,7 @@ function armOf(
   base: LocatedMap,
   name: string,
   template: LocatedNode | undefined,
-  report: Report,
+  checker: NodeChecker,
 ): Arm | undefined {
   let tree: LocatedNode = base
   for (const { axis, node } of cell) {
@@ -165,7 +167,8 @@ function armOf(
       const reached = formatPath(axis.path.slice(0, axis.path.length - obstacle.path.length))
       const what = obstacle.at.type === 'seq' ? 'is a list without such an item' : 'is a plain value and holds no keys'
       const message = `the axis leads through \`${reached}\`, which ${what} (${placeName(obstacle.at.origin)})`
-      report.problem(axis.at, { code: 'CONFIG_MATRIX', message, fix: 'correct the path of the axis.' })
+      checker.report.problem(axis.at, { code: 'CONFIG_MATRIX', message, fix: 'correct the path of the axis.' })
+      checkHead(base, axis.path, checker)
       return undefined
     }
     tree = changed.node
@@ -175,6 +178,13 @@ function armOf(
   const named = cell.some(({ axis }) => axis.key === 'name') ? tree : withKey(tree, 'name', scalarNode(name, nameAt))
   const params = Object.fromEntries(cell.map(({ axis, node }) => [axis.key, toJs(node)]))
   return { name: textOf(named.entries.get('name')?.value) ?? name, nameAt, tree: named, params }
+}
+
+// What stands in the way may itself be the mistake.
+function checkHead(base: LocatedMap, [head]: Path, checker: NodeChecker): void {
+  const node = base.entries.get(String(head))?.value
+  const field = Object.entries<z.ZodType>(PartialRun.shape).find(([key]) => key === head)?.[1]
+  if (node !== undefined && field !== undefined) checker.check(field, node)
 }
 
 type NameOf = (cell: readonly AxisValue[]) => string

@@ -1,5 +1,6 @@
 // Every way of writing an experiment as one: shorthands are moved to where they belong, first-generation keys are translated.
 // Works on trees that may still be wrong: what has not the expected shape stays where it is, for validation to report.
+import * as z from 'zod'
 import { ExperimentFile } from '../contracts/index.ts'
 import type { NodeChecker } from './check-node.ts'
 import { mergeNodes, withKey, withoutKey } from './edit-tree.ts'
@@ -14,7 +15,7 @@ export const shorthandKeys = ['data', 'model', 'algorithm', 'backend', 'agent', 
 /** The tree with `run`, `runs` or `matrix.base_run` holding all of a run, an objective, a list of benchmarks, staged lists. */
 export function normalise(root: LocatedMap, checker: NodeChecker): LocatedMap {
   const { report } = checker
-  const arms = moveShorthands(moveBaseRun(root, report), report)
+  const arms = moveShorthands(moveBaseRun(root, report), checker)
   const written = withoutNulls(arms, ExperimentFile)
   return spellStages(spellMetadata(translateLegacy(written, checker), report))
 }
@@ -44,7 +45,8 @@ function moveBaseRun(root: LocatedMap, report: Report): LocatedMap {
   return withKey(rest, 'matrix', withKey(matrix, 'base_run', base))
 }
 
-function moveShorthands(root: LocatedMap, report: Report): LocatedMap {
+function moveShorthands(root: LocatedMap, checker: NodeChecker): LocatedMap {
+  const { report } = checker
   const entries = shorthandKeys.flatMap((key) => root.entries.get(key) ?? [])
   if (entries.length === 0) return root
   const short = mapNode(entries, root.origin)
@@ -61,10 +63,18 @@ function moveShorthands(root: LocatedMap, report: Report): LocatedMap {
   const runs = presentIn(rest, 'runs')
   if (runs !== undefined) {
     if (runs.type !== 'seq') return rest
+    // A run may replace all of a default, and then nothing else would look at it.
+    for (const { key, value } of withoutNulls(short, ExperimentFile).entries.values())
+      checker.check(shorthandSchema(key), value)
     const items = runs.items.map((item) => (item.type === 'map' ? mergeNodes(short, item) : item))
     return withKey(rest, 'runs', seqNode(items, runs.origin))
   }
   return withKey(rest, 'run', combinedRun(presentIn(rest, 'run'), short, report))
+}
+
+function shorthandSchema(key: string): z.ZodType {
+  const known = shorthandKeys.find((each) => each === key)
+  return known === undefined ? z.unknown() : ExperimentFile.shape[known]
 }
 
 function combinedRun(run: LocatedNode | undefined, short: LocatedMap, report: Report): LocatedNode {

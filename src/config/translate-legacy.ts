@@ -29,6 +29,10 @@ const loggers: Readonly<Record<string, string>> = { jsonl: 'local_logger', tenso
 function translateDataStore(root: LocatedMap, report: Report): LocatedMap {
   const entry = root.entries.get('data_store')
   if (entry?.value.type !== 'map' || kindOf(entry.value, 'local') !== 'local') return root
+  // With params, or keys that are mistakes, it says more than the default.
+  const params = entry.value.entries.get('params')?.value
+  const isBare = params === undefined || (params.type === 'map' && params.entries.size === 0)
+  if (!isBare || [...entry.value.entries.keys()].some((key) => key !== 'kind' && key !== 'params')) return root
   report.notice('data_store: { kind: local } is the default now and can be removed.', entry.at)
   return withoutKey(root, 'data_store')
 }

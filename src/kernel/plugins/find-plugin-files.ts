@@ -37,7 +37,7 @@ export async function findPluginFiles({
   plugins?: readonly PluginReference[]
 }): Promise<{ files: PluginFile[]; problems: Problem[] }> {
   const found = projectDir === undefined ? [] : await discover(projectDir)
-  const named = await Promise.all(plugins.map((plugin) => locate(plugin, projectDir ?? plugin.from)))
+  const named = await Promise.all(plugins.map((plugin) => locatePlugin(plugin, projectDir ?? plugin.from)))
   const files = new Map<string, PluginFile>()
   const problems: Problem[] = []
   for (const each of [...found, ...named]) {
@@ -63,7 +63,11 @@ async function discover(projectDir: string): Promise<(PluginFile | EvsysError)[]
   return await Promise.all(names.map((name) => projectFile(join(folder, name), projectDir, undefined)))
 }
 
-async function locate({ spec, from, where }: PluginReference, projectDir: string): Promise<PluginFile | EvsysError> {
+/** The file that a reference names, or why there is none. */
+export async function locatePlugin(
+  { spec, from, where }: PluginReference,
+  projectDir: string,
+): Promise<PluginFile | EvsysError> {
   const isFile = /^\.{1,2}(?:[\\/]|$)/.test(spec) || isAbsolute(spec) || codeFile.test(spec)
   if (isFile) return await projectFile(resolve(from, spec), projectDir, where, spec)
   try {

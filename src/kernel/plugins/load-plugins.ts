@@ -1,12 +1,11 @@
 // Plugins of a project, loaded into this process. That is for processes which exist to run them: the controller only
 // looks at plugins, through a child (plugin-host.ts). Loading registers nothing.
-import { resolve } from 'node:path'
 import type { AnyPlugin } from '../../contracts/index.ts'
 import { EvsysError, type Problem } from '../evsys-error.ts'
 import { suggest } from '../suggest.ts'
 import type { PluginReference } from './catalog.ts'
 import { checkPlugin } from './check-plugin.ts'
-import { findPluginFiles } from './find-plugin-files.ts'
+import { findPluginFiles, locatePlugin } from './find-plugin-files.ts'
 import { placeOfLine } from './locate-text.ts'
 import { type LoadedPlugin, preparePlugin } from './prepare-plugin.ts'
 import { namedExports } from './read-exports.ts'
@@ -21,7 +20,7 @@ export async function loadPlugins({
 }: LoadOptions): Promise<{ plugins: LoadedPlugin[]; problems: Problem[] }> {
   const { files, problems } = await findPluginFiles(options)
   const plugins: LoadedPlugin[] = []
-  const prepared = files.map((file) => preparePlugin(file, options.projectDir))
+  const prepared = await Promise.all(files.map((file) => preparePlugin(file, options.projectDir)))
   for (const each of prepared) {
     signal.throwIfAborted()
     const loaded = await each.load()
@@ -37,11 +36,10 @@ export async function loadExport(
   { from, projectDir = from }: { from: string; projectDir?: string },
 ): Promise<AnyPlugin> {
   const [, path = reference, name = 'default'] = /^(.*?)(?:#([^#]*))?$/s.exec(reference) ?? []
-  const { files, problems } = await findPluginFiles({ plugins: [{ spec: resolve(from, path), from }] })
-  const [file] = files
-  if (file === undefined) throw EvsysError.many(problems.map((problem) => shownPaths(problem)))
-  const exports = await preparePlugin({ ...file, root: resolve(projectDir) }, projectDir).exports()
-  const { [name]: value, ...others } = namedExports(exports)
+  const file = await locatePlugin({ spec: path, from }, projectDir)
+  if (EvsysError.is(file)) throw file
+  const prepared = await preparePlugin(file, projectDir)
+  const { [name]: value, ...others } = namedExports(await prepared.exports())
   if (value === undefined) {
     throw new EvsysError('PLUGIN_INVALID', `${path} has no export called "${name}"`, {
       ...shownPaths(placeOfLine(file.file, 1)),

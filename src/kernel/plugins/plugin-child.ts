@@ -28,13 +28,14 @@ const exit = process.exit.bind(process)
 
 async function main(): Promise<void> {
   Error.stackTraceLimit = 100 // enough to reach the author's line under a library's
+  for (const stream of [process.stdout, process.stderr]) makeBlocking(stream)
   const input = new Socket({ fd: inputFd })
   input.once('close', () => exit(0)) // the controller is gone
   const lines = createInterface({ input })[Symbol.asyncIterator]()
   const { token, files, projectDir, timeoutMs } = StartMessage.parse(fromWire((await lines.next()).value ?? ''))
   const say = (message: ChildMessage) => writeAll(`${token}${toWire(message)}\n`)
 
-  const prepared = files.map((file) => preparePlugin(file, projectDir))
+  const prepared = await Promise.all(files.map((file) => preparePlugin(file, projectDir)))
   say({ say: 'hashes', hashes: prepared.map(({ hash }) => hash) })
 
   let current = files[0]?.file ?? ''
@@ -90,6 +91,12 @@ function tryAdd(add: () => void): void {
 function writeAll(text: string): void {
   const bytes = Buffer.from(text)
   for (let sent = 0; sent < bytes.length; ) sent += writeSync(outputFd, bytes, sent)
+}
+
+// Whoever prints waits until the controller has read it: a loop that prints is noticed as such and does not fill the memory.
+function makeBlocking(stream: object): void {
+  const handle: unknown = Reflect.get(stream, '_handle')
+  if (typeof handle === 'object' && handle !== null) Reflect.get(handle, 'setBlocking')?.call(handle, true)
 }
 
 /** Tells the controller why this process ends, where that can be told. */

@@ -40,10 +40,13 @@ export function startPluginProcess(
   let stopped: StopReason | undefined
   const stop = (reason: StopReason) => {
     stopped ??= reason
+    child.ref() // from here on its end is awaited
     killGroup(child)
   }
   const ended = new Promise<ProcessEnd>((resolve) => {
+    let late: NodeJS.Timeout | undefined
     const finish = () => {
+      clearTimeout(late)
       const { exitCode: code, signalCode: signal } = child
       resolve({ code, signal, printed: output.tail(), ...(stopped === undefined ? {} : { stopped }) })
     }
@@ -55,7 +58,7 @@ export function startPluginProcess(
     })
     child.once('exit', () => {
       killGroup(child) // its own children
-      setTimeout(finish, 1000).unref() // one that left the group may hold the pipes open for ever
+      late = setTimeout(finish, 1000) // one that left the group may hold the pipes open for ever
     })
   })
   const output = listen(child, token, onMessage, stop)

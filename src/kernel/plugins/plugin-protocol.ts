@@ -32,7 +32,7 @@ export type StartMessage = z.infer<typeof StartMessage>
 
 /** Every further line: params to check. */
 export const CheckMessage = z.object({
-  requests: z.array(z.object({ index: z.int(), type: PluginType, kind: z.string(), params: z.unknown() })),
+  requests: z.array(z.object({ index: z.int(), type: PluginType, kind: z.string(), params: z.unknown().optional() })),
 })
 export type CheckMessage = z.infer<typeof CheckMessage>
 

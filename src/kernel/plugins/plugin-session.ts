@@ -36,7 +36,7 @@ export type SessionOptions = {
 /** Node, zod and a transpiler have to start, on a machine that may be busy with other things. */
 const startMs = 60_000
 /** The watchdog in the process is first; this is for a process that cannot even do that. */
-const graceMs = 5_000
+const graceMs = 20_000
 
 /** Starts a process for the plugins in `files`. */
 export function startSession({ files, timeoutMs, signal, ...place }: SessionOptions): PluginSession {
@@ -65,7 +65,9 @@ export function startSession({ files, timeoutMs, signal, ...place }: SessionOpti
   }
   const failure = (end: ProcessEnd): Failure => ({
     ...(busy === undefined ? {} : { index: busy.index }),
-    problems: failing ?? [{ ...problem(endInWords(end, busy?.what ?? 'loaded')), ...placeNow() }],
+    problems: failing ?? [
+      { ...problem(busy === undefined ? endUnexplained(end) : endInWords(end, busy.what)), ...placeNow() },
+    ],
   })
 
   /** Sends something and listens until `done`; every message puts the deadline off. */
@@ -133,12 +135,18 @@ export function startSession({ files, timeoutMs, signal, ...place }: SessionOpti
 }
 
 function endInWords({ code, signal, printed, stopped }: ProcessEnd, what: string): string {
-  if (stopped === 'not started') return `the process that loads plugins could not be started: ${printed}`
+  if (stopped === 'not started') return 'could not be started'
   if (stopped === 'flood') return `printed more than ${printedMb} MB while it was ${what}`
   if (stopped === 'silent') return `does not finish, and could not be asked where, while it was ${what}`
   if (stopped === 'garbled') return `disturbed the process that loads plugins while it was ${what}`
   if (/out of memory|allocation failed/i.test(printed)) return `used more memory than it may while it was ${what}`
   return `ended the process with ${signal === null ? `exit code ${code}` : `signal ${signal}`} while it was ${what}`
+}
+
+// Between two files: nobody's fault that we know of, so what was printed may help.
+function endUnexplained(end: ProcessEnd): string {
+  const [last] = end.printed.trim().split('\n').slice(-1)
+  return `the process that loads plugins ${endInWords(end, 'idle')}${last ? `: ${last}` : ''}`
 }
 
 function problem(message: string): Problem {

@@ -11,7 +11,7 @@ const { token, timeoutMs, files, parentPid }: WatchdogData = workerData
 const outputFd = 3 // as in plugin-protocol.ts, which would bring zod along
 
 /** Time for the main thread to stop; code that waits in the system (a sleeping child process) does not. */
-const pauseMs = 300
+const pauseMs = Math.min(timeoutMs, 5000)
 
 let clock: NodeJS.Timeout | undefined
 parentPort?.on('message', (message: 'begin' | 'end') => {
@@ -26,16 +26,21 @@ setInterval(() => {
 function findLine(): void {
   setTimeout(() => report(undefined), pauseMs)
   const session = new Session()
+  const urls = new Map<string, string>()
   session.connectToMainThread()
+  session.on('Debugger.scriptParsed', ({ params }) => urls.set(params.scriptId, params.url))
   session.on('Debugger.paused', ({ params }) => {
-    const frames = params.callFrames.map(({ url, location }) => ({ file: fileOf(url), line: location.lineNumber + 1 }))
+    const frames = params.callFrames.map(({ location }) => ({
+      file: fileOf(urls.get(location.scriptId)),
+      line: location.lineNumber + 1,
+    }))
     report(frames.find(({ file }) => file !== undefined))
   })
   session.post('Debugger.enable')
   session.post('Debugger.pause')
 }
 
-function fileOf(url: string): string | undefined {
+function fileOf(url: string | undefined): string | undefined {
   return files.find((file) => url === file || url === pathToFileURL(file).href)
 }
 

@@ -1,5 +1,5 @@
 // One plugin file in two steps: reading it and all it imports, which gives the hash, and running it. The first step runs
-// nothing, so that a plugin cannot change the hashes of those that are prepared before it is loaded.
+// nothing of it, so that no plugin can change the hash of another, and is not part of the time that it may take.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import type { AnyPlugin } from '../../contracts/index.ts'
@@ -28,57 +28,56 @@ export type PreparedPlugin = {
 }
 
 /** Reads a file and what it imports, without running it. Paths in problems are absolute. */
-export function preparePlugin(file: PluginFile, projectDir: string | undefined): PreparedPlugin {
+export async function preparePlugin(file: PluginFile, projectDir: string | undefined): Promise<PreparedPlugin> {
   const cacheDir = projectDir === undefined ? undefined : pluginCacheDir(projectDir)
   const cache = cacheDir === undefined ? {} : { cacheDir }
-  const graph = readGraph(file, cache)
-  if (EvsysError.is(graph)) {
-    const { problems } = graph
-    return {
-      file,
-      hash: '',
-      files: [file.file],
-      load: async () => ({ plugins: [], problems: [...problems] }),
-      exports: () => Promise.reject(graph),
-    }
+  let graph: PluginGraph
+  try {
+    graph = readPluginGraph(file.file, { root: file.root, ...cache })
+  } catch (cause) {
+    return unreadable(file, loadProblems(cause, file.file))
   }
+  const modules = await loadHostModules(graph.missing)
+  const offered = Object.values(modules).flatMap((module) => Object.keys(Object(module)))
 
-  const exports = async (): Promise<unknown> => {
-    let offered: string[] = []
-    try {
-      const modules = await loadHostModules(graph.missing)
-      offered = Object.values(modules).flatMap((module) => Object.keys(Object(module)))
-      const jiti = createPluginJiti(file.file, { ...cache, modules, isOwn: (id) => isOwn(id, file, graph) })
-      await jiti.import(file.file)
-      return jiti.cache[file.file]?.exports // as the file left it, without jiti's stand-in for default exports
-    } catch (cause) {
-      throw EvsysError.many(loadProblems(cause, file.file, { files: graph.files, offered }), { cause })
-    }
+  const run = async (): Promise<unknown> => {
+    const jiti = createPluginJiti(file.file, { ...cache, modules, isOwn: (id) => isOwn(id, file, graph) })
+    await jiti.import(file.file)
+    return jiti.cache[file.file]?.exports // as the file left it, without jiti's stand-in for default exports
   }
+  const problemsOf = (cause: unknown) => loadProblems(cause, file.file, { files: graph.files, offered })
 
-  const load = async () => {
-    try {
-      const { plugins, problems } = readExports(file.file, await exports())
-      const loaded = plugins.map(({ plugin, place }): LoadedPlugin => {
-        return { plugin, origin: { rank: file.rank, label: file.label, where: place.where }, hash: graph.hash }
-      })
-      return { plugins: loaded, problems }
-    } catch (cause) {
-      const problems = EvsysError.is(cause)
-        ? [...cause.problems]
-        : loadProblems(cause, file.file, { files: graph.files })
-      return { plugins: [], problems }
-    }
+  return {
+    file,
+    hash: graph.hash,
+    files: graph.files,
+    async load() {
+      try {
+        const { plugins, problems } = readExports(file.file, await run())
+        const origin: Origin = { rank: file.rank, label: file.label }
+        const loaded = plugins.map(({ plugin, place: { where } }) => ({
+          plugin,
+          origin: { ...origin, where },
+          hash: graph.hash,
+        }))
+        return { plugins: loaded, problems }
+      } catch (cause) {
+        return { plugins: [], problems: problemsOf(cause) }
+      }
+    },
+    async exports() {
+      try {
+        return await run()
+      } catch (cause) {
+        throw EvsysError.many(problemsOf(cause), { cause })
+      }
+    },
   }
-  return { file, hash: graph.hash, files: graph.files, load, exports }
 }
 
-function readGraph(file: PluginFile, cache: { cacheDir?: string }): PluginGraph | EvsysError {
-  try {
-    return readPluginGraph(file.file, { root: file.root, ...cache })
-  } catch (cause) {
-    return EvsysError.many(loadProblems(cause, file.file), { cause })
-  }
+function unreadable(file: PluginFile, problems: Problem[]): PreparedPlugin {
+  const exports = () => Promise.reject(EvsysError.many(problems))
+  return { file, hash: '', files: [file.file], load: async () => ({ plugins: [], problems }), exports }
 }
 
 function isOwn(id: string, { root }: PluginFile, { files }: PluginGraph): boolean {

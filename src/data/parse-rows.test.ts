@@ -25,7 +25,7 @@ describe('parseRows', () => {
   it('names place, keys and the transform that helps (CON-6)', async () => {
     await expect(parse([withPlace({ query: 'hi', tool: 'x' }, 'd.jsonl:4')], 'chat_messages')).rejects.toMatchObject({
       code: 'DATA_INVALID',
-      message: 'd.jsonl:4: expected a chat_messages row, but it has none of the row shapes (it has query, tool)',
+      message: 'd.jsonl:4: expected a chat_messages row, but it lacks messages (it has query, tool)',
       where: { file: 'd.jsonl', line: 4, col: 1 },
       fix: expect.stringContaining('jsonl_to_chat'),
     })
@@ -36,7 +36,7 @@ describe('parseRows', () => {
       'row 1: expected a chat_messages row, but it is a harbor_task row',
     )
     await expect(parse([{ ...example, ...chat }], 'chat_messages')).rejects.toThrow('it is a prompt_dataset row')
-    await expect(parse([{}], 'prompt_dataset')).rejects.toThrow('it has none of the row shapes (it has no keys)')
+    await expect(parse([{}], 'prompt_dataset')).rejects.toThrow('it lacks inputs and expected (it has no keys)')
   })
 
   it('tells all faults at once, equal ones with a count (CON-6)', async () => {

@@ -30,11 +30,8 @@ export async function* parseRows<F extends RowFormat>(
       if (problems.none) yield parsed.value
     } else {
       const where = locationOf(row)
-      problems.add(parsed.message, {
-        place: placeOf(row) ?? `row ${index + 1}`,
-        fix: parsed.fix,
-        ...(where === undefined ? {} : { where }),
-      })
+      const place = placeOf(row) ?? `row ${index + 1}`
+      problems.add(parsed.message, () => ({ place, fix: fixes[format], ...(where === undefined ? {} : { where }) }))
       if (problems.full) break
     }
     index++
@@ -42,20 +39,26 @@ export async function* parseRows<F extends RowFormat>(
   problems.throwIfAny()
 }
 
-function parseRow<F extends RowFormat>(row: Row, format: F): { value: RowOf[F] } | { message: string; fix: string } {
+function parseRow<F extends RowFormat>(row: Row, format: F): { value: RowOf[F] } | { message: string } {
   const found = detectFormat(row)
-  if (found === format || (found === undefined && Object.keys(row).length > 0)) {
-    const checked = checkValue(schemas[format], row)
-    if (checked.ok) return { value: checked.value as RowOf[F] } // schemas[F] parses to RowOf[F]; TypeScript loses the tie
-    if (found === format) {
-      const faults = checked.issues.map(({ path, message }) =>
-        path.length === 0 ? message : `${path.join('.')}: ${message}`,
-      )
-      return { message: `not a valid ${format} row: ${faults.join('; ')} (it has ${keysOf(row)})`, fix: fixes[format] }
-    }
+  if (found !== format) {
+    const lacking = keys[format].filter((key) => !Object.hasOwn(row, key))
+    const why = found === undefined ? `lacks ${lacking.join(' and ')}` : `is a ${found} row`
+    return { message: `expected a ${format} row, but it ${why} (it has ${keysOf(row)})` }
   }
-  const other = found === undefined ? 'has none of the row shapes' : `is a ${found} row`
-  return { message: `expected a ${format} row, but it ${other} (it has ${keysOf(row)})`, fix: fixes[format] }
+  const checked = checkValue(schemas[format], row)
+  if (checked.ok) return { value: checked.value as RowOf[F] } // schemas[F] parses to RowOf[F]; TypeScript loses the tie
+  const faults = checked.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join('.')}: ${message}`,
+  )
+  return { message: `not a valid ${format} row: ${faults.join('; ')} (it has ${keysOf(row)})` }
+}
+
+/** The keys that a row of each format must have. */
+const keys: Record<RowFormat, readonly string[]> = {
+  chat_messages: ['messages'],
+  harbor_task: ['task_id', 'instruction', 'verifier'],
+  prompt_dataset: ['inputs', 'expected'],
 }
 
 const fixes: Record<RowFormat, string> = {
@@ -66,8 +69,8 @@ const fixes: Record<RowFormat, string> = {
 }
 
 function keysOf(row: Row): string {
-  const keys = Object.keys(row)
-  if (keys.length === 0) return 'no keys'
-  const rest = keys.length - 20
-  return keys.slice(0, 20).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
+  const all = Object.keys(row)
+  if (all.length === 0) return 'no keys'
+  const rest = all.length - 20
+  return all.slice(0, 20).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
 }

@@ -38,8 +38,12 @@ export async function* readJsonl(
       continue
     }
     const { message, col, fix, text } = parsed
-    const where = { file: name, line, col }
-    problems.add(message, { place: `${name}:${line}`, where, fix, ...excerptOf(text, line, col) })
+    problems.add(message, () => ({
+      place: `${name}:${line}`,
+      where: { file: name, line, col },
+      fix,
+      ...excerptOf(text, line, col),
+    }))
     if (problems.full) break
   }
   problems.throwIfAny()

@@ -9,17 +9,21 @@ export class RowProblems {
   readonly #byMessage = new Map<string, { problem: Problem; rows: number }>()
   #rows = 0
 
-  /** Adds one row's problem. `message` says what is wrong without saying where: equal messages are counted together. */
-  add(message: string, problem: Omit<Problem, 'code' | 'message'> & { place: string }): void {
+  /**
+   * Adds one row's problem. `message` says what is wrong without saying where: equal messages are counted together, and only the
+   * first of them is described, since finding its place may take time.
+   */
+  add(message: string, describe: () => Omit<Problem, 'code' | 'message'> & { place: string }): void {
     this.#rows++
     const known = this.#byMessage.get(message)
-    const { place, ...rest } = problem
     if (known !== undefined) known.rows++
-    else
+    else {
+      const { place, ...rest } = describe()
       this.#byMessage.set(message, {
         problem: { code: 'DATA_INVALID', message: `${place}: ${message}`, ...rest },
         rows: 1,
       })
+    }
   }
 
   get none(): boolean {

@@ -23,12 +23,16 @@ export const jsonSource = defineDataSource({
     const text = await readText(resolve(name), name, signal)
     const list = parseList(text, name)
     const problems = new RowProblems()
+    const elementStart = startsOf(text)
     for (const [index, row] of list.entries()) {
       signal.throwIfAborted()
       const fault = isRow(row) ? depthFault(row) : `expected a mapping, got ${typeWords(row)}`
       if (fault !== undefined) {
-        const where = elementLocation(text, index, name)
-        problems.add(fault, { place: `${name}[${index}]`, where, fix: 'make every element of the list an object.' })
+        problems.add(fault, () => ({
+          place: `${name}[${index}]`,
+          where: place(text, elementStart(index), name),
+          fix: 'make every element of the list an object.',
+        }))
         if (problems.full) break
       } else if (isRow(row) && problems.none) {
         yield { row, place: `${name}[${index}]` }
@@ -79,13 +83,17 @@ function depthFault(row: object): string | undefined {
   return nestedDeeperThan(row, deepestRow) ? `nested deeper than ${deepestRow} levels` : undefined
 }
 
-function elementLocation(text: string, index: number, file: string): Location {
-  let seen = 0
-  let found = 0
-  jsonFault(text, (at) => {
-    if (seen++ === index) found = at
-  })
-  return place(text, found, file)
+// Where an element begins, found by one scan of the text when it is first asked for.
+function startsOf(text: string): (index: number) => number {
+  let starts: number[] | undefined
+  return (index) => {
+    if (starts === undefined) {
+      const found: number[] = []
+      jsonFault(text, (at) => found.push(at))
+      starts = found
+    }
+    return starts[index] ?? 0
+  }
 }
 
 function place(text: string, at: number, file: string): Location {

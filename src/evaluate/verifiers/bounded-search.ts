@@ -6,7 +6,7 @@ import { createContext, Script } from 'node:vm'
 /** Longest pattern. */
 export const longestPattern = 1_000
 /** Only so much of an answer is searched. */
-export const longestSearched = 100_000
+const longestSearched = 100_000
 /** Thousands of times what an honest search of such a text takes: a slow machine decides no reward. */
 const deadlineMs = 1_000
 

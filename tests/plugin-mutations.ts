@@ -38,7 +38,7 @@ export function mutations(project: Project): fc.Arbitrary<Mutation> {
     { weight: 2, arbitrary: fc.tuple(definition, fc.constantFrom(...extraProperties)).map(addProperty) },
     { weight: 3, arbitrary: fc.tuple(file, fc.nat()).map(damageImport) },
     { weight: 2, arbitrary: definition.map((each) => renameKind(each, project.usedIn)) },
-    { weight: 2, arbitrary: fc.tuple(file, fc.constantFrom('copy.ts', 'zz.js')).map(duplicate) },
+    { weight: 2, arbitrary: fc.tuple(file, fc.constantFrom('a.ts', 'zz.mts')).map(duplicate) },
     { weight: 3, arbitrary: fc.tuple(file, fc.constantFrom(...wrongExports)).map(replaceExport) },
     { weight: 3, arbitrary: fc.tuple(definition, fc.nat()).map(truncate) },
     {
@@ -112,20 +112,8 @@ function edit(
   return { name: `${file}:${from + 1} ${name}`, file, texts: { [file]: text }, allowed }
 }
 
-// None of them can be part of a program, wherever a line may stand in these files.
-const garbage = [
-  '@@',
-  'const 1x = 2',
-  "'no end",
-  '= = =',
-  ')]',
-  '%%%',
-  '}}}) {',
-  'let let = ;',
-  '\\u{110000}',
-  '#!nope',
-  'a ?? || b',
-]
+// None of them can be part of a program, and a parser cannot read past any of them, wherever a line may stand in these files.
+const garbage = ['const 1x = 2', "'no end", '= = =', ')]', '%%%', 'let let = ;', '\\u{110000}', '#!nope', 'a ?? || b']
 
 function insertGarbage([plugin, at, put]: [PluginText, number, string]): Mutation {
   // After the first line: a stray line before it may be taken for a part of what follows.
@@ -142,7 +130,7 @@ const statements = [
   'null.field',
   "JSON.parse('{')",
   "await Promise.reject(new Error('late'))",
-  "import { z as nothing } from './no-such-file.ts'",
+  "import './no-such-file.ts'",
   "import 'no-such-package-anywhere'",
   "export * from './no-such-file'",
   'process.exit(0)',
@@ -155,7 +143,11 @@ const statements = [
 function insertStatement([plugin, at, put]: [PluginText, number, string]): Mutation {
   const outside = plugin.lines.flatMap((line, i) => (/^(export|import|function|const|\/\/)/.test(line) ? [i] : []))
   const from = outside[at % outside.length] ?? 0
-  return edit(plugin, `gets the statement ${put}`, { from, to: from, put: [put] })
+  const mutation = edit(plugin, `gets the statement ${put}`, { from, to: from, put: [put] })
+  // Imports come first, wherever they stand: what was written before them runs on their line.
+  const imports = plugin.lines.findIndex((line) => line.startsWith('import '))
+  const hoisted = from <= imports ? [{ file: plugin.file, line: imports + 2 }] : []
+  return { ...mutation, allowed: [...mutation.allowed, ...hoisted] }
 }
 
 const functions = ['run', 'verify', 'compute', 'buildBatch']
@@ -221,11 +213,7 @@ function renameKind(plugin: Defined, usedIn: Project['usedIn']): Mutation {
 
 function duplicate([plugin, name]: [PluginText, string]): Mutation {
   const copy = `${plugin.file.slice(0, plugin.file.lastIndexOf('/'))}/${name}`
-  // A copy without types, so that it is JavaScript too.
-  const text = plugin.lines
-    .join('\n')
-    .replace(/\btype \w+, /g, '')
-    .replace(/: (readonly \w+\[\]|unknown|number|string)\b/g, '')
+  const text = plugin.lines.join('\n')
   const lines = plugin.definitions.flatMap(({ from, properties }) => [from, ...properties.map((each) => each.from)])
   const allowed = [plugin.file, copy].flatMap((file) => lines.map((line) => ({ file, line: line + 1 })))
   return { name: `${plugin.file} stands in ${copy} too`, file: copy, texts: { [copy]: text }, allowed }

@@ -9,27 +9,28 @@ import { shortPath } from './output/short-path.ts'
 
 /** Prints whatever a command threw and returns the exit code for it. */
 export function reportError(error: unknown, io: CliIo, { json }: { json: boolean }): ExitCode {
-  const problems = problemsOf(error).map(withReportingFix)
+  const problems = problemsOf(error).map((problem) => shownFrom(io.cwd, withReportingFix(problem)))
   if (json) {
     const report: ErrorReport = { errors: problems.map(toRecord) }
     io.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
   } else {
     const color = wantsColor(io.stderr, io.env)
-    io.stderr.write(`${problemText(problems, { color, cwd: io.cwd })}\n`)
+    io.stderr.write(`${problemText(problems, { color })}\n`)
   }
   if (io.env.EVSYS_DEBUG === '1') io.stderr.write(`\n${inspect(error)}\n`)
   return exitCodeOf(problems)
 }
 
+/** A problem whose file is named as seen from `cwd`. */
+export function shownFrom(cwd: string, problem: Problem): Problem {
+  const { where } = problem
+  return where === undefined ? problem : { ...problem, where: { ...where, file: shortPath(where.file, cwd) } }
+}
+
 /** Problems as people read them, with their number when they stand in files. */
-export function problemText(problems: readonly Problem[], { color, cwd }: { color: boolean; cwd: string }): string {
-  const shown = problems.map((problem) =>
-    problem.where === undefined
-      ? problem
-      : { ...problem, where: { ...problem.where, file: shortPath(problem.where.file, cwd) } },
-  )
-  const text = formatProblems(shown, { color })
-  const files = [...new Set(shown.flatMap(({ where }) => where?.file ?? []))]
+export function problemText(problems: readonly Problem[], { color }: { color: boolean }): string {
+  const text = formatProblems(problems, { color })
+  const files = [...new Set(problems.flatMap(({ where }) => where?.file ?? []))]
   return files.length === 0 ? text : `${text}\n\n${countLine(problems.length, files)}`
 }
 

@@ -6,20 +6,21 @@ import { type ExitCode, exitCodes } from '../exit-code.ts'
 import { table } from '../output/table.ts'
 import { readPluginType } from '../plugin-type.ts'
 import { projectOf } from '../project.ts'
-import { problemText } from '../report-error.ts'
+import { problemText, shownFrom } from '../report-error.ts'
 import { withCatalog } from '../with-catalog.ts'
 
 export async function list(context: CommandContext, word: string | undefined): Promise<ExitCode> {
   const type = word === undefined ? undefined : readPluginType(word)
   return await withCatalog(context, { projectDir: await projectOf(context) }, async (catalog) => {
     const cards = catalog.cards(type)
-    const { problems, notices } = catalog
+    const { notices } = catalog
+    const problems = catalog.problems.map((problem) => shownFrom(context.cwd, problem))
     const plugins = cards.map(({ type, kind, summary, origin, needs }) => ({ type, kind, summary, origin, needs }))
     context.output.result({ plugins, notices, errors: problems.map(toRecord) }, () => listText(cards, type, context))
     for (const { text } of notices) context.output.notice(text)
     if (problems.length === 0) return exitCodes.done
     if (!context.output.json) {
-      context.output.complain(problemText(problems, { color: context.output.complainsInColor, cwd: context.cwd }))
+      context.output.complain(problemText(problems, { color: context.output.complainsInColor }))
     }
     return exitCodes.wrongInput
   })

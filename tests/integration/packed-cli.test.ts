@@ -1,0 +1,82 @@
+// The published program without an installation: `npx` runs the tarball in a folder that has no evsys of its own, and the
+// project's TypeScript plugins still find `evsys/plugin`.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ErrorReport, ValidateReport } from '../../src/contracts/index.ts'
+import { runCommand } from '../run-command.ts'
+import { packOnce } from './packed.ts'
+
+const example = fileURLToPath(new URL('../../examples/custom-plugins', import.meta.url))
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'evsys-npx-')))
+const project = join(folder, 'project')
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+beforeAll(() => {
+  mkdirSync(project)
+  cpSync(example, project, { recursive: true })
+})
+
+/** `npx` with the tarball, in a folder with no copy of evsys. */
+async function npx(cwd: string, ...args: string[]) {
+  const { CI, VITEST, NODE_ENV, ...inherited } = process.env
+  const own = Object.entries(inherited).filter(([name]) => !/^(npm_(?!config)|VITEST_|EVSYS_)/.test(name))
+  const env = { ...Object.fromEntries(own), npm_config_prefer_offline: 'true', npm_config_ignore_scripts: 'true' }
+  const result = await runCommand('npx', ['--yes', '--package', packOnce(), 'evsys', ...args], { cwd, env })
+  const stderr = result.stderr.replace(/^npm (warn|notice).*\n/gm, '')
+  return { ...result, stderr }
+}
+
+describe('npx evsys, from the tarball', () => {
+  it('validates a project with a custom transform, verifier, metric and algorithm (CLI-8)', async () => {
+    const { status, stdout, stderr } = await npx(project, 'validate', 'experiment.yaml', '--deep', '--json')
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    const report = ValidateReport.parse(JSON.parse(stdout))
+    expect(report).toMatchObject({ deep: true, n_runs: 6, notices: [] })
+    expect(report.arms.map(({ params }) => params['algorithm.kind'])).toEqual(['sft', 'focal_sft'])
+    expect(existsSync(join(project, 'node_modules'))).toBe(false)
+  })
+
+  it('lists the project’s plugins beside the built-in ones (CLI-5, CLI-8)', async () => {
+    const { status, stdout } = await npx(project, 'list', '--json')
+    expect(status).toBe(0)
+    const { plugins } = JSON.parse(stdout)
+    const origin = (type: string, kind: string) =>
+      plugins.find((each: { type: string; kind: string }) => each.type === type && each.kind === kind)?.origin
+    expect(origin('transform', 'dedupe_by_intent')).toBe('src/plugins/dedupe-by-intent.ts')
+    expect(origin('verifier', 'intent_score')).toBe('src/plugins/intent-score.ts')
+    expect(origin('metric', 'worst_share')).toBe('src/plugins/intent-score.ts')
+    expect(origin('algorithm', 'focal_sft')).toBe('src/plugins/focal-sft.ts')
+    expect(origin('algorithm', 'sft')).toBe('built-in')
+  })
+
+  it.each([
+    ['transform', 'dedupe_by_intent', 'keep'],
+    ['verifier', 'intent_score', 'partial'],
+    ['metric', 'worst_share', 'share'],
+    ['algorithm', 'focal_sft', 'gamma'],
+  ])('prints the schema of the %s %s (CLI-5, CLI-8)', async (type, kind, param) => {
+    const { status, stdout } = await npx(project, 'schema', type, kind)
+    expect(status).toBe(0)
+    expect(JSON.parse(stdout).properties[param]).toMatchObject({ description: expect.any(String) })
+  })
+
+  it('says what is wrong with params of a custom plugin (CLI-8)', async () => {
+    const args = ['validate', 'experiment.yaml', '--deep', '--json', '--set', 'algorithm.params.gama=2']
+    const { status, stdout } = await npx(project, ...args)
+    expect(status).toBe(2)
+    const { errors } = ErrorReport.parse(JSON.parse(stdout))
+    expect(errors.map(({ message }) => message).join('\n')).toContain('gama')
+  })
+
+  it('makes a project that validates deeply (CLI-1, CLI-8)', async () => {
+    expect((await npx(folder, 'init', 'my lab')).status).toBe(0)
+    const lab = join(folder, 'my lab')
+    const checked = await npx(lab, 'validate', 'experiments/quickstart/config.yaml', '--deep')
+    expect({ status: checked.status, stderr: checked.stderr }).toEqual({ status: 0, stderr: '' })
+    expect(checked.stdout).toContain('3 arms x 3 seeds = 9 runs')
+    expect(existsSync(join(lab, 'node_modules'))).toBe(false)
+  })
+})

@@ -239,8 +239,31 @@ describe('the mock engine', () => {
     await expect(run(engine, { op: 'create', model: 'n', baseModel: 'a', lora: nothing })).rejects.toThrow(
       'train nothing',
     )
+    for (const rank of [0, -1, 1.5, Number.NaN, 1e9]) {
+      const op = { op: 'create', model: 'n', baseModel: 'a', lora: lora(rank) } as const
+      await expect(run(engine, op)).rejects.toThrow(`rank ${rank}`)
+    }
     await run(engine, { op: 'unload', model: 'm' })
     await expect(run(engine, { op: 'export', model: 'm' })).rejects.toThrow('no model is called "m"')
+  })
+
+  it.each([
+    { learningRate: Number.NaN },
+    { learningRate: -1 },
+    { beta1: 1 },
+    { beta2: -0.1 },
+    { eps: 0 },
+    { weightDecay: Number.POSITIVE_INFINITY },
+    { gradClipNorm: -1 },
+  ])('refuses to step with %j, and keeps weights and gradients (PLG-12)', async (wrong) => {
+    await using engine = await open()
+    await using other = await open()
+    for (const each of [engine, other]) await pass(each, corpus)
+    await expect(run(engine, { op: 'optim_step', model: 'm', adam: { ...adam, ...wrong } })).rejects.toThrow(
+      'out of range',
+    )
+    for (const each of [engine, other]) await run(each, { op: 'optim_step', model: 'm', adam })
+    expect(sha256(await state(engine))).toBe(sha256(await state(other)))
   })
 
   it('works in the order it was asked, also after a failure (PLG-13)', async () => {

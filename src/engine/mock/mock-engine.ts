@@ -1,6 +1,15 @@
 // The mock engine: bigram models behind the interface of every engine. Operations run one after the other, in the order they
 // were asked for; long ones let the process breathe in between.
-import type { Engine, EngineId, EngineOp, EngineResult, Sample, SampleReq } from '../../contracts/index.ts'
+import type {
+  Adam,
+  Engine,
+  EngineId,
+  EngineOp,
+  EngineResult,
+  LoraSpec,
+  Sample,
+  SampleReq,
+} from '../../contracts/index.ts'
 import { sha256 } from '../../kernel/index.ts'
 import { AdamState } from './adam-state.ts'
 import { BigramModel, type BigramSpec } from './bigram-model.ts'
@@ -12,6 +21,9 @@ import { refused } from './refused.ts'
 
 /** Changes with every change of a number: mock-engine.test.ts holds the bytes that this version gives. */
 const numbers = 'mock engine, numbers of version 1'
+
+/** More than a bigram model can use. */
+const largestRank = 4096
 
 export type MockEngineOptions = {
   /** Tokens of every model: 256 bytes and the special ones above them. */
@@ -49,9 +61,7 @@ async function perform(
   switch (op.op) {
     case 'create': {
       if (models.has(op.model)) throw refused(`the model "${op.model}" exists already`, 'choose another id.')
-      if (op.lora !== undefined && !(op.lora.trainAttention || op.lora.trainMlp || op.lora.trainUnembedding)) {
-        throw refused('the adapter would train nothing', 'switch on at least one part.')
-      }
+      if (op.lora !== undefined) checkLora(op.lora)
       models.set(op.model, fresh({ baseModel: op.baseModel, vocabSize, rank: op.lora?.rank }, op.lora?.seed ?? 0))
       return { done: true }
     }
@@ -63,6 +73,7 @@ async function perform(
       return { fwdBwd: await forwardBackward(loaded(models, op.model).model, op, signal) }
     case 'optim_step': {
       const { model, adam } = loaded(models, op.model)
+      checkAdam(op.adam)
       const norm = adam.apply(model.parameters, model.gradients(), op.adam)
       model.changed()
       return { metrics: { 'optim/grad_norm': norm } }
@@ -78,6 +89,29 @@ async function perform(
         importModel(op.bytes, { optimizer: op.optimizer, vocabSize, into: models.get(op.model)?.model.spec }),
       )
       return { done: true }
+  }
+}
+
+// One matrix is all there is: any part that is switched on trains it.
+function checkLora({ rank, trainAttention, trainMlp, trainUnembedding }: LoraSpec): void {
+  if (!(Number.isSafeInteger(rank) && rank >= 1 && rank <= largestRank)) {
+    throw refused(`the adapter has rank ${rank}`, `use a whole number from 1 to ${largestRank}.`)
+  }
+  if (!(trainAttention || trainMlp || trainUnembedding)) {
+    throw refused('the adapter would train nothing', 'switch on at least one part.')
+  }
+}
+
+function checkAdam({ learningRate, beta1, beta2, eps, weightDecay = 0, gradClipNorm = 0 }: Adam): void {
+  const isSound =
+    [learningRate, weightDecay, gradClipNorm].every((value) => Number.isFinite(value) && value >= 0) &&
+    [beta1, beta2].every((beta) => beta >= 0 && beta < 1) &&
+    eps > 0
+  if (!isSound) {
+    throw refused(
+      'the optimiser’s settings are out of range',
+      'rates are finite and not negative, betas below 1, eps above 0.',
+    )
   }
 }
 

@@ -37,12 +37,12 @@ export function buildArms(root: LocatedMap, checker: NodeChecker, finish: (tree:
 
 function writtenArms(root: LocatedMap, checker: NodeChecker): Arm[] {
   const name = root.entries.get('name')?.value ?? scalarNode('experiment', root.origin) // its absence is reported at the root
-  const matrix = presentIn(root, 'matrix')
-  if (matrix !== undefined) return expandMatrix(matrix, name, checker) ?? []
+  // With two forms, which is an error of its own, the other would only be found to lack what the first one has.
   const run = presentIn(root, 'run')
   if (run !== undefined) return armOf(run, name, checker)
   const runs = presentIn(root, 'runs')
-  if (runs === undefined) return []
+  const matrix = presentIn(root, 'matrix')
+  if (runs === undefined) return matrix === undefined ? [] : (expandMatrix(matrix, name, checker) ?? [])
   if (runs.type !== 'seq' || runs.items.length === 0) {
     const message = runs.type === 'seq' ? 'the list is empty' : 'expected a list of runs'
     checker.report.problem(runs.origin, {

@@ -27,10 +27,10 @@ describe('run, runs and matrix', () => {
       '5:21 CONFIG_INVALID runs.1.name: is missing: expected text',
     ])
     expect(await faultsIn(`name: e\n${parts}runs: [{ name: a }, { name: a }]\n`)).toEqual([
-      '5:28 CONFIG_NAME runs.1.name: two arms are called "a" (e.yaml:5)',
+      '5:29 CONFIG_NAME runs.1.name: two arms are called "a" (e.yaml:5)',
     ])
     expect(await faultsIn(`name: e\n${parts}runs: [{ name: a }, { name: A }]\n`)).toEqual([
-      '5:28 CONFIG_NAME runs.1.name: the arms "a" and "A" share one folder where case does not count',
+      '5:29 CONFIG_NAME runs.1.name: the arms "a" and "A" share one folder where case does not count',
     ])
     expect(await faultsIn(`name: e\n${parts}runs: [{ name: base_model }]\n`)).toEqual([
       expect.stringMatching(/^5:16 CONFIG_NAME runs.0.name: base_model means the untrained model/),

@@ -101,6 +101,7 @@ function combineNodes(explicit: LocatedNode, short: LocatedNode, report: Report)
   }
   const higher = explicit.origin.source.rank - short.origin.source.rank
   if (higher !== 0) return higher > 0 ? explicit : short
+  if (isNull(short) || isNull(explicit)) return isNull(short) ? explicit : short
   const message = `given twice: here and at ${placeName(explicit.origin)}`
   report.problem(short.origin, { code: 'CONFIG_CONFLICT', message, fix: 'keep one of the two.' })
   return explicit

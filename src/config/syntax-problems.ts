@@ -218,7 +218,7 @@ function wordsOf({ code, message }: YAMLError, found: string): { message: string
       return { message: lowered(message), fix: 'write `\\\\` for a backslash, or use single quotes.' }
     case 'MISSING_CHAR':
       return /Implicit map keys/.test(message)
-        ? { message: 'a colon is missing after this key', fix: 'write `key: value`, with a space after the colon.' }
+        ? { message: 'a colon is missing on this line', fix: 'write `key: value`, with a space after the colon.' }
         : { message: lowered(message), fix: 'add what is missing, or put the text in quotes.' }
     case 'UNEXPECTED_TOKEN':
       return {

@@ -1,4 +1,4 @@
-// `evsys/plugin`: everything that a plugin file needs. It imports nothing that runs.
+// `evsys/plugin`: everything that a plugin file needs, and the built-ins that it may build upon.
 
 export { z } from 'zod'
 // To compose with: call `sft.buildBatch(context)` and change what it returns.

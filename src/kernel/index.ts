@@ -50,7 +50,7 @@ export {
   defineVerifier,
   type NoParams,
 } from './plugins/define.ts'
-export { type LoadOptions, loadExport, loadPlugins } from './plugins/load-plugins.ts'
+export { type LoadPluginsOptions, loadExport, loadPlugins } from './plugins/load-plugins.ts'
 export { isPlugin } from './plugins/plugin-brand.ts'
 export { pluginCard } from './plugins/plugin-card.ts'
 export type { LoadedPlugin } from './plugins/prepare-plugin.ts'

@@ -1,11 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { openCatalog } from './catalog.ts'
 import { defineMetric, defineVerifier } from './define.ts'
 
+vi.setConfig({ testTimeout: 180_000 }) // processes start slowly on a busy machine
 const folder = temporaryFolders()
 const signal = new AbortController().signal
 

@@ -22,7 +22,8 @@ export function checkPlugin(value: unknown): { plugin: AnyPlugin } | { problems:
 
 /** Whether a value looks so much like a plugin that its author must have meant it to be one. */
 export function resemblesPlugin(value: unknown): boolean {
-  return isObject(value) && 'kind' in value && ['type', 'params', 'summary'].some((field) => field in value)
+  // A mere { kind, params } is how an experiment names a plugin, and a fine thing to export.
+  return isObject(value) && ['kind', 'summary'].every((field) => typeof Reflect.get(value, field) === 'string')
 }
 
 /** Everything that is wrong with a definition, its type included. */

@@ -11,13 +11,13 @@ import { type LoadedPlugin, preparePlugin } from './prepare-plugin.ts'
 import { namedExports } from './read-exports.ts'
 import { shownPaths } from './shown-path.ts'
 
-export type LoadOptions = { projectDir?: string; plugins?: readonly PluginReference[]; signal: AbortSignal }
+export type LoadPluginsOptions = { projectDir?: string; plugins?: readonly PluginReference[]; signal: AbortSignal }
 
 /** Loads the plugins of a project and those that `plugins` names. Every file that fails is a problem; the others are loaded. */
 export async function loadPlugins({
   signal,
   ...options
-}: LoadOptions): Promise<{ plugins: LoadedPlugin[]; problems: Problem[] }> {
+}: LoadPluginsOptions): Promise<{ plugins: LoadedPlugin[]; problems: Problem[] }> {
   const { files, problems } = await findPluginFiles(options)
   const plugins: LoadedPlugin[] = []
   const prepared = await Promise.all(files.map((file) => preparePlugin(file, options.projectDir)))

@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { AnyPlugin } from '../../contracts/index.ts'
 import type { Problem } from '../evsys-error.ts'
-import { checkParams } from './check-params.ts'
+import { messageOf } from '../message-of.ts'
+import { checkParams, type ParamsResult } from './check-params.ts'
 import { loadProblems, placeInStack } from './load-problem.ts'
 import { placeOfLine } from './locate-text.ts'
 import { pluginCard } from './plugin-card.ts'
@@ -21,10 +22,12 @@ import {
   toWire,
 } from './plugin-protocol.ts'
 import { startWatchdog } from './plugin-watchdog.ts'
-import { preparePlugin } from './prepare-plugin.ts'
+import { type PreparedPlugin, preparePlugin } from './prepare-plugin.ts'
 import { createRegistry } from './registry.ts'
 
 const exit = process.exit.bind(process)
+const write = writeSync // an import of a built-in module can be changed behind our back
+const toBytes = Buffer.from.bind(Buffer)
 
 async function main(): Promise<void> {
   Error.stackTraceLimit = 100 // enough to reach the author's line under a library's
@@ -35,7 +38,11 @@ async function main(): Promise<void> {
   const { token, files, projectDir, timeoutMs } = StartMessage.parse(fromWire((await lines.next()).value ?? ''))
   const say = (message: ChildMessage) => writeAll(`${token}${toWire(message)}\n`)
 
-  const prepared = await Promise.all(files.map((file) => preparePlugin(file, projectDir)))
+  const prepared: PreparedPlugin[] = []
+  for (const [index, file] of files.entries()) {
+    say({ say: 'loading', index })
+    prepared.push(await preparePlugin(file, projectDir))
+  }
   say({ say: 'hashes', hashes: prepared.map(({ hash }) => hash) })
 
   let current = files[0]?.file ?? ''
@@ -75,8 +82,18 @@ async function main(): Promise<void> {
       const { plugin, params: fixed } = registry.get(type, kind)
       const result = checkParams(plugin, params, fixed)
       watchdog.end()
-      say({ say: 'checked', index, result })
+      say({ say: 'checked', index, result: sayable(result) })
     }
+  }
+}
+
+// Params that lead back to themselves cannot be sent.
+function sayable(result: ParamsResult): ParamsResult {
+  try {
+    toWire(result)
+    return result
+  } catch (cause) {
+    return { ok: false, issues: [{ path: [], code: 'invalid', message: `cannot be stored: ${messageOf(cause)}` }] }
   }
 }
 
@@ -89,8 +106,8 @@ function tryAdd(add: () => void): void {
 
 // Synchronous, so that the line is out before whatever comes next can stop this process.
 function writeAll(text: string): void {
-  const bytes = Buffer.from(text)
-  for (let sent = 0; sent < bytes.length; ) sent += writeSync(outputFd, bytes, sent)
+  const bytes = toBytes(text)
+  for (let sent = 0; sent < bytes.length; ) sent += write(outputFd, bytes, sent)
 }
 
 // Whoever prints waits until the controller has read it: a loop that prints is noticed as such and does not fill the memory.
@@ -108,7 +125,7 @@ function reportTheEnd(report: (problems: Problem[]) => void, files: readonly str
     ...(placeInStack(error, files) ?? placeOfLine(current(), 1)),
   })
   const end: typeof process.exit = (code) => {
-    report([problem(`it ended the process with process.exit(${code ?? ''}) while it was loaded`, new Error())])
+    report([problem(`ended the process with process.exit(${code ?? ''}) while it was loaded`, new Error())])
     return exit(1)
   }
   process.exit = end

@@ -1,6 +1,7 @@
 // The plugins of a project, looked at through child processes: the controller never runs their code itself. A file that takes
 // its process down is reported and left out, and the others are loaded again without it.
 import type { Problem } from '../evsys-error.ts'
+import type { ValueIssue } from '../zod-issues.ts'
 import type { ParamsCheck, PluginReference } from './catalog.ts'
 import type { ParamsResult } from './check-params.ts'
 import { findPluginFiles, type PluginFile } from './find-plugin-files.ts'
@@ -28,6 +29,7 @@ export async function inspectPlugins({
   timeoutMs = 20_000,
   ...options
 }: InspectOptions): Promise<InspectedPlugins> {
+  signal.throwIfAborted()
   const { files, problems } = await findPluginFiles(options)
   const lost = new Map<PluginFile, readonly Problem[]>()
   const project = options.projectDir === undefined ? {} : { projectDir: options.projectDir }
@@ -42,8 +44,9 @@ export async function inspectPlugins({
         const result = await session.load()
         if (!('failure' in result)) return { session, ...result }
         const { index, problems } = result.failure
+        const culprit = index === undefined ? undefined : usable[index]
         // Not one file's doing: none of them can be loaded.
-        for (const file of index === undefined ? usable : usable.slice(index, index + 1)) lost.set(file, problems)
+        for (const file of culprit === undefined ? usable : [culprit]) lost.set(file, problems)
       } catch (cause) {
         await session.close()
         throw cause
@@ -54,43 +57,46 @@ export async function inspectPlugins({
 
   let opened = await open()
   const found = opened?.plugins ?? []
-  const unusable = [...problems, ...(opened?.problems ?? []), ...new Set([...lost.values()].flat())]
+  const unusable = files.flatMap((file) => lost.get(file) ?? opened?.problems.get(file) ?? [])
 
+  let isClosed = false
   const checkAll = async (requests: readonly ParamsCheck[]): Promise<ParamsResult[]> => {
     const results = new Map<number, ParamsResult>()
     const waiting = () => requests.map((each, index) => ({ ...each, index })).filter(({ index }) => !results.has(index))
+    let idleDeaths = 0
     for (let pending = waiting(); pending.length > 0; pending = waiting()) {
+      if (isClosed) throw new Error('the plugins are closed')
       opened ??= await open()
       const answer = await opened?.session.check(pending)
       for (const [index, result] of answer?.results ?? []) results.set(index, result)
       if (answer !== undefined && answer.failure === undefined) continue
-      // The request at work is the one that ended the process; the others are asked again.
-      const index = answer?.failure?.index ?? pending[0]?.index ?? 0
-      const message = answer?.failure?.problems[0]?.message ?? 'its plugin can no longer be loaded'
-      results.set(index, {
-        ok: false,
-        issues: [{ path: [], code: 'invalid', message: `cannot be checked: ${message}` }],
-      })
       await opened?.session.close()
       opened = undefined
+      // The request at work ended the process; the others are asked again. A process that died idle gets one more chance.
+      const { index, problems = [] } = answer?.failure ?? {}
+      if (answer !== undefined && index === undefined && idleDeaths++ === 0) continue
+      const reason = problems[0]?.message ?? 'its plugin can no longer be loaded'
+      const issue: ValueIssue = { path: [], code: 'invalid', message: `cannot be checked: ${reason}` }
+      results.set(index ?? pending[0]?.index ?? 0, { ok: false, issues: [issue] })
     }
-    return requests.map((_request, index) => results.get(index) ?? { ok: false, issues: [] })
+    return requests.flatMap((_request, index) => results.get(index) ?? [])
   }
 
   let turn: Promise<unknown> = Promise.resolve()
   return {
     plugins: found.map(({ card, origin }) => ({ card, origin: shownPaths(origin) })),
-    problems: unusable.map((problem) => shownPaths(problem)),
+    problems: [...problems, ...new Set(unusable)].map((problem) => shownPaths(problem)),
     check(requests) {
       const answer = turn.then(() => checkAll(requests)) // one conversation at a time
       turn = answer.catch(() => {})
       return answer
     },
     async [Symbol.asyncDispose]() {
+      isClosed = true
       await opened?.session.close()
-      opened = undefined
+      await turn
     },
   }
 }
 
-type Opened = { session: PluginSession; plugins: InspectedPlugin[]; problems: Problem[] }
+type Opened = { session: PluginSession; plugins: InspectedPlugin[]; problems: Map<PluginFile, Problem[]> }

@@ -45,7 +45,7 @@ const ValueIssue = z.object({
 })
 
 const ParamsResult = z.union([
-  z.object({ ok: z.literal(true), value: z.unknown(), minSamples: z.int().exactOptional() }),
+  z.object({ ok: z.literal(true), value: z.unknown().default(undefined), minSamples: z.int().exactOptional() }),
   z.object({ ok: z.literal(false), issues: z.array(ValueIssue) }),
 ])
 
@@ -53,6 +53,7 @@ const ParamsResult = z.union([
 export const ChildMessage = z.discriminatedUnion('say', [
   /** The hash of every file, before the first of them runs. */
   z.object({ say: z.literal('hashes'), hashes: z.array(z.string()) }),
+  /** It begins to read a file, or to run it. */
   z.object({ say: z.literal('loading'), index: z.int() }),
   z.object({
     say: z.literal('loaded'),
@@ -70,11 +71,12 @@ export const ChildMessage = z.discriminatedUnion('say', [
 ])
 export type ChildMessage = z.infer<typeof ChildMessage>
 
-/** JSON that also carries NaN and the infinities, which YAML has. */
+/** JSON that also carries NaN and the infinities, which YAML has. What JSON cannot say at all is dropped or becomes text. */
 export function toWire(value: unknown): string {
-  return JSON.stringify(value, (_key, each: unknown) =>
-    typeof each === 'number' && !Number.isFinite(each) ? { [numberKey]: String(each) } : each,
-  )
+  return JSON.stringify(value, (_key, each: unknown) => {
+    if (typeof each === 'bigint') return String(each)
+    return typeof each === 'number' && !Number.isFinite(each) ? { [numberKey]: String(each) } : each
+  })
 }
 
 export function fromWire(text: string): unknown {

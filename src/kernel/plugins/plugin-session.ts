@@ -18,7 +18,7 @@ export type Failure = { index?: number; problems: Problem[] }
 
 export type PluginSession = {
   /** What the files hold, or which of them ended the process. */
-  load(): Promise<{ plugins: InspectedPlugin[]; problems: Problem[] } | { failure: Failure }>
+  load(): Promise<{ plugins: InspectedPlugin[]; problems: Map<PluginFile, Problem[]> } | { failure: Failure }>
   /** Results by index; `failure` when a request ended the process. */
   check(
     requests: readonly (ParamsCheck & { index: number })[],
@@ -102,13 +102,13 @@ export function startSession({ files, timeoutMs, signal, ...place }: SessionOpti
   return {
     async load() {
       const plugins: InspectedPlugin[] = []
-      const problems: Problem[] = []
+      const problems = new Map<PluginFile, Problem[]>()
       const result = await converse<'ready'>(startMs + timeoutMs, (message, done) => {
         if (message.say === 'ready') done('ready')
         if (message.say !== 'loaded') return
         const file = files[message.index]
         if (file === undefined) return
-        problems.push(...message.problems)
+        problems.set(file, message.problems)
         for (const { card, where } of message.plugins) {
           const origin: Origin = { rank: file.rank, label: file.label, where }
           plugins.push({ card: { ...card, origin: file.label, hash: hashes[message.index] ?? '' }, origin })

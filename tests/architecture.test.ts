@@ -46,7 +46,7 @@ describe('the source tree', () => {
 function compileForBrowser(files: string[], virtual: Record<string, string> = {}): string[] {
   const options: ts.CompilerOptions = {
     target: ts.ScriptTarget.ES2023,
-    lib: ['lib.es2023.d.ts', 'lib.esnext.disposable.d.ts', 'lib.dom.d.ts'],
+    lib: ['lib.es2023.d.ts', 'lib.dom.d.ts'],
     types: [],
     module: ts.ModuleKind.NodeNext,
     moduleResolution: ts.ModuleResolutionKind.NodeNext,

@@ -1,4 +1,6 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // What other rooms, plugins and the dashboard may use of the contracts.
+// The line above gives AsyncDisposable to importers whose own `lib` lacks it.
 export { Benchmark, BenchmarkEntry, ChatTemplate, Split } from './benchmark-entry.ts'
 export type { DataSource, DataStore, OpenDataStore, Transform } from './data-plugins.ts'
 export type { Engine, EngineId, EngineOp, EngineResult, LoraSpec } from './engine.ts'

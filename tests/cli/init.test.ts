@@ -12,7 +12,6 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { needs } from '../needs.ts'
 import { runMain } from './run-main.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'evsys-init-'))
@@ -160,17 +159,16 @@ describe('init', () => {
     expect(existsSync(join(cwd, 'elsewhere'))).toBe(false)
   })
 
-  needs('a user that is not root', () => process.getuid?.() !== 0 || 'root may write everywhere').it(
-    'says that a folder cannot be written to (CLI-1)',
-    async () => {
-      const cwd = fresh()
-      chmodSync(cwd, 0o555)
-      const { code, stderr } = await runMain(['init', 'lab'], { cwd })
-      chmodSync(cwd, 0o755)
-      expect(code).toBe(1)
-      expect(stderr).toMatch(/^FILE_FAILED\n.*permission denied\n {2}fix: /)
-    },
-  )
+  it('says that a folder cannot be written to (CLI-1)', async () => {
+    const cwd = fresh()
+    chmodSync(cwd, 0o555)
+    // Root may write everywhere but where the kernel itself keeps the files.
+    const dir = process.getuid?.() === 0 ? '/sys/lab' : 'lab'
+    const { code, stdout, stderr } = await runMain(['init', dir], { cwd })
+    chmodSync(cwd, 0o755)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^FILE_FAILED\n {2}cannot write .*lab.*\n {2}fix: /)
+  })
 
   it('says nothing but the result under --quiet (CLI-2)', async () => {
     const cwd = fresh()

@@ -12,7 +12,7 @@ export interface CliResult {
 export interface RunOptions {
   cwd?: string
   env?: Record<string, string>
-  stdin?: string
+  stdin?: string | AsyncIterable<string>
   /** Makes both streams terminals of this width. */
   columns?: number
   signal?: AbortSignal
@@ -31,9 +31,7 @@ export async function runMain(args: readonly string[], options: RunOptions = {})
   const io: CliIo = {
     stdout: sink('stdout'),
     stderr: sink('stderr'),
-    stdin: (async function* () {
-      yield options.stdin ?? ''
-    })(),
+    stdin: typeof options.stdin === 'object' ? options.stdin : once(options.stdin ?? ''),
     cwd: options.cwd ?? root,
     // The PATH is real: doctor and plugin loading start programs.
     env: { PATH: process.env.PATH ?? '', ...options.env },
@@ -41,4 +39,8 @@ export async function runMain(args: readonly string[], options: RunOptions = {})
   }
   const code = await main(args, io)
   return { code, ...written }
+}
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield text
 }

@@ -1,5 +1,6 @@
 // `evsys doctor`: what this machine has, what it lacks, what that would give and how to get it. Only what evsys cannot work
 // without makes it fail.
+import { visibleText } from '../../kernel/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import type { Check } from '../doctor/check.ts'
 import { machineChecks } from '../doctor/machine-checks.ts'
@@ -31,7 +32,7 @@ function reportText(
   const indent = ' '.repeat(labels.ok.length + nameWidth + 4)
   const lines = checks.flatMap(({ name, status, found, gives, get, required }) => {
     const color = status !== 'ok' && required ? colors.red : paint[status]
-    const head = `${color(labels[status])}  ${name.padEnd(nameWidth)}  ${found}`
+    const head = `${color(labels[status])}  ${name.padEnd(nameWidth)}  ${visibleText(found)}`
     if (status === 'ok' || quiet) return [head]
     const advice = [...(gives === undefined ? [] : [`for: ${gives}`]), ...(get === undefined ? [] : [`get: ${get}`])]
     return [head, ...advice.flatMap((line) => wrap(line, width - indent.length)).map((line) => indent + line)]

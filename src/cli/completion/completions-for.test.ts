@@ -26,6 +26,8 @@ describe('completionsFor', () => {
     ],
     [['list', 'transforms', ''], []],
     [['schema', 'ta'], ['task']],
+    [['schema', 'algorithm', 's'], ['sft']],
+    [['schema', 'experiment', ''], []],
     [['help', 'do'], ['doctor']],
     [['completion', 'z'], ['zsh']],
     [['nonsense', 'x', ''], []],

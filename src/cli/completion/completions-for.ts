@@ -105,4 +105,10 @@ const sources: Record<string, Source> = {
       files: noFiles,
     }
   },
+  'schema name': async (_program, [type]) => {
+    const { builtins } = await import('../../lab/index.ts')
+    const kinds = (await builtins()).filter((plugin) => plugin.type === type).map(({ kind }) => kind)
+    const members = kinds.map((kind) => kind.replace(/\{\w+\}/, '1')) // of a family, its first member
+    return { candidates: words(members.sort()), files: noFiles }
+  },
 }

@@ -6,7 +6,7 @@ import { table, wrap } from './table.ts'
 
 /** A plan of hundreds of arms is counted, not read. */
 const shownArms = 20
-const shownSeeds = 6
+const listedSeeds = 4
 
 export function planText(plan: Plan, { colors, width }: Pick<Output, 'colors' | 'width'>): string {
   return [facts(plan, { colors, width }), armTable(plan.arms, { colors, width })].join('\n\n')
@@ -75,8 +75,10 @@ function armTable(arms: readonly PlannedArm[], { colors, width }: Pick<Output, '
 }
 
 function seedText(seeds: readonly number[]): string {
-  const shown = seeds.slice(0, shownSeeds).join(', ')
-  return seeds.length > shownSeeds ? `${shown}, ... (${seeds.length})` : shown
+  const [first = 0] = seeds
+  if (seeds.length <= listedSeeds) return seeds.join(', ')
+  if (seeds.every((seed, i) => seed === first + i)) return `${first}-${seeds.at(-1)}`
+  return `${seeds.slice(0, listedSeeds).join(', ')}, ... (${seeds.length})`
 }
 
 function valueText(value: unknown): string {

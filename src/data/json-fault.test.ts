@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { scaled } from '../../tests/scale.ts'
 import { jsonFault } from './json-fault.ts'
 
 describe('jsonFault', () => {
@@ -64,7 +65,7 @@ describe('jsonFault', () => {
         }
         expect(jsonFault(text) === undefined).toBe(isJson)
       }),
-      { numRuns: 2000 },
+      { numRuns: scaled(2000) },
     )
   })
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { collect } from '../../tests/collect.ts'
+import { scaled } from '../../tests/scale.ts'
 import { temporaryFolders } from '../../tests/temporary-folder.ts'
 import { readJsonl } from './read-jsonl.ts'
 
@@ -57,7 +58,7 @@ describe('readJsonl', () => {
           values.map((value) => JSON.stringify(JSON.parse(JSON.stringify(value)))),
         )
       }),
-      { numRuns: 50 },
+      { numRuns: scaled(50) },
     )
   })
 

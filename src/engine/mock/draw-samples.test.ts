@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { scaled } from '../../../tests/scale.ts'
 import type { Sample, SampleReq } from '../../contracts/index.ts'
 import { BigramModel } from './bigram-model.ts'
 import { drawSamples } from './draw-samples.ts'
@@ -36,7 +37,7 @@ describe('drawSamples', () => {
         const all = draw({ seed, numSamples: 5 })
         expect(draw({ seed, numSamples: count })).toEqual(all.slice(0, count))
       }),
-      { numRuns: 30 },
+      { numRuns: scaled(30) },
     )
   })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { scaled } from '../../../tests/scale.ts'
 import type { Datum, NamedLoss } from '../../contracts/index.ts'
 import { BigramModel } from './bigram-model.ts'
 import { forwardBackward } from './forward-backward.ts'
@@ -115,7 +116,7 @@ describe('gradients', () => {
             }
           }
         }),
-        { numRuns: 8 },
+        { numRuns: scaled(8) },
       )
     })
 
@@ -128,7 +129,7 @@ describe('gradients', () => {
           expect(await lossOf(model, [a, b], loss)).toBeCloseTo(sum, 9)
           expect(await lossOf(model, [make([...one, ...two])], loss)).toBeCloseTo(sum, 9)
         }),
-        { numRuns: 20 },
+        { numRuns: scaled(20) },
       )
     })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { scaled } from '../../../tests/scale.ts'
 import type { Metric, TaskRewards, Usage } from '../../contracts/index.ts'
 import { avg } from './avg.ts'
 import { costPerTask } from './cost-per-task.ts'
@@ -103,7 +104,7 @@ describe('pass@k and pass^k', () => {
         }
         expect([any, all]).toEqual([share * n > 0 ? 1 : 0, task.every((r) => r === 1) ? 1 : 0])
       }),
-      { numRuns: 30 },
+      { numRuns: scaled(30) },
     )
   })
 

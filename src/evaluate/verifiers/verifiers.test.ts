@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { pluginContext } from '../../../tests/plugin-context.ts'
+import { scaled } from '../../../tests/scale.ts'
 import type { Verifier } from '../../contracts/index.ts'
 import { contains } from './contains.ts'
 import { exactMatch } from './exact-match.ts'
@@ -156,7 +157,7 @@ describe('every verifier', () => {
         const value = await reward(verifier, output, expected)
         expect(Number.isFinite(value) && value >= 0 && value <= 1).toBe(true)
       }),
-      { numRuns: 50 },
+      { numRuns: scaled(50) },
     )
   })
 

@@ -1,4 +1,6 @@
 // A data file that cannot be read, as an error of the data it should have given.
+import type { Stats } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { EvsysError, fileError, systemCode } from '../kernel/index.ts'
 
 /** The error for a file named `name` in which reading failed with `cause`. */
@@ -9,4 +11,15 @@ export function readError(name: string, cause: unknown): EvsysError {
     cause,
     fix: isMissing ? 'correct the path; it is relative to the file in which it is written.' : (fix ?? ''),
   })
+}
+
+/** The facts of a regular file. Anything else is an error: opening a pipe, for one, would wait for its other end. */
+export async function fileStats(path: string, name: string): Promise<Stats> {
+  try {
+    const found = await stat(path)
+    if (found.isFile()) return found
+    throw Object.assign(new Error(), { code: found.isDirectory() ? 'EISDIR' : 'ENXIO' })
+  } catch (cause) {
+    throw readError(name, cause)
+  }
 }

@@ -139,6 +139,7 @@ describe('readJsonl', () => {
   it.each([
     ['a missing file', (dir: string) => join(dir, 'nothing.jsonl'), /no such file/],
     ['a folder', (dir: string) => dir, /it is a folder/],
+    ['a device', () => '/dev/zero', /it is a device or socket/],
   ])('says why %s cannot be read (PLG-5)', async (_name, pathIn, message) => {
     const dir = folder()
     mkdirSync(join(dir, 'x'))

@@ -6,7 +6,7 @@ import type { Row } from '../contracts/index.ts'
 import { EvsysError, type Excerpt } from '../kernel/index.ts'
 import { jsonFault } from './json-fault.ts'
 import { deepestRow, nestedDeeperThan } from './nesting.ts'
-import { readError } from './read-error.ts'
+import { fileStats, readError } from './read-error.ts'
 import { isRow, typeWords } from './row-field.ts'
 import { RowProblems } from './row-problems.ts'
 
@@ -86,15 +86,12 @@ async function* lines(path: string, name: string, signal: AbortSignal, maxBytes:
 }
 
 async function openFile(path: string, name: string): Promise<FileHandle> {
+  await fileStats(path, name)
   try {
-    const file = await open(path, 'r')
-    const isFile = (await file.stat()).isFile()
-    if (isFile) return file
-    await file.close()
+    return await open(path, 'r')
   } catch (cause) {
     throw readError(name, cause)
   }
-  throw readError(name, Object.assign(new Error(), { code: 'EISDIR' }))
 }
 
 async function read(file: FileHandle, buffer: Buffer, name: string): Promise<number> {

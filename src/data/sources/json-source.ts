@@ -1,11 +1,11 @@
 import { type Buffer, isUtf8 } from 'node:buffer'
-import { readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
 import type { Location } from '../../contracts/index.ts'
 import { defineDataSource, EvsysError } from '../../kernel/index.ts'
 import { jsonFault } from '../json-fault.ts'
 import { deepestRow, nestedDeeperThan } from '../nesting.ts'
-import { readError } from '../read-error.ts'
+import { fileStats, readError } from '../read-error.ts'
 import { isRow, typeWords } from '../row-field.ts'
 import { RowProblems } from '../row-problems.ts'
 import { sourcePath } from '../source-path.ts'
@@ -43,18 +43,17 @@ export const jsonSource = defineDataSource({
 })
 
 async function readText(path: string, name: string, signal: AbortSignal): Promise<string> {
+  const { size } = await fileStats(path, name)
+  if (size > largestBytes) {
+    throw new EvsysError('DATA_READ', `${name} is larger than ${largestBytes} bytes, too much to read at once`, {
+      fix: 'write it as JSON Lines, one object per line, and set `source_kind: jsonl`.',
+    })
+  }
   let bytes: Buffer
   try {
-    const found = await stat(path)
-    if (!found.isFile()) throw Object.assign(new Error(), { code: 'EISDIR' })
-    if (found.size > largestBytes) {
-      throw new EvsysError('DATA_READ', `${name} is larger than ${largestBytes} bytes, too much to read at once`, {
-        fix: 'write it as JSON Lines, one object per line, and set `source_kind: jsonl`.',
-      })
-    }
     bytes = await readFile(path, { signal })
   } catch (cause) {
-    if (signal.aborted || EvsysError.is(cause)) throw cause
+    if (signal.aborted) throw cause
     throw readError(name, cause)
   }
   if (!isUtf8(bytes)) throw invalid(name, 'not valid UTF-8', { file: name, line: 1, col: 1 }, 'save the file as UTF-8.')

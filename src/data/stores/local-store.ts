@@ -6,7 +6,7 @@ import * as z from 'zod'
 import type { OpenDataStore } from '../../contracts/index.ts'
 import { defineDataStore, EvsysError, fileError, syncFolder, systemCode } from '../../kernel/index.ts'
 import { checkedPath } from '../checked-path.ts'
-import { readError } from '../read-error.ts'
+import { fileStats, readError } from '../read-error.ts'
 
 /** Files of this machine. */
 export const localStore = defineDataStore({
@@ -28,8 +28,8 @@ function openLocal(root: string, signal: AbortSignal): OpenDataStore {
   return {
     async *read(path) {
       const file = await inside(root, path)
+      await fileStats(file, path)
       try {
-        if (!(await lstat(file)).isFile()) throw Object.assign(new Error(), { code: 'EISDIR' })
         for await (const chunk of createReadStream(file, { highWaterMark: 1024 * 1024, signal })) yield chunk
       } catch (cause) {
         if (signal.aborted) throw signal.reason

@@ -32,7 +32,8 @@ function reportText(
   const indent = ' '.repeat(labels.ok.length + nameWidth + 4)
   const lines = checks.flatMap(({ name, status, found, gives, get, required }) => {
     const color = status !== 'ok' && required ? colors.red : paint[status]
-    const head = `${color(labels[status])}  ${name.padEnd(nameWidth)}  ${visibleText(found)}`
+    const text = wrap(visibleText(found), width - indent.length).join(`\n${indent}`)
+    const head = `${color(labels[status])}  ${name.padEnd(nameWidth)}  ${text}`
     if (status === 'ok' || quiet) return [head]
     const advice = [...(gives === undefined ? [] : [`for: ${gives}`]), ...(get === undefined ? [] : [`get: ${get}`])]
     return [head, ...advice.flatMap((line) => wrap(line, width - indent.length)).map((line) => indent + line)]

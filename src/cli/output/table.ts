@@ -22,7 +22,7 @@ export function table(
 ): string {
   const cells = [...(head === undefined ? [] : [head]), ...rows].map((row) => row.map((cell) => visibleText(cell)))
   const count = Math.max(0, ...cells.map((row) => row.length))
-  const natural = Array.from({ length: count }, (_, i) => Math.max(0, ...cells.map((row) => textWidth(row[i] ?? ''))))
+  const natural = Array.from({ length: count }, (_, i) => Math.max(0, ...cells.map((row) => columnsOf(row[i] ?? ''))))
   const widths = shrink(natural, width - indent - gap * Math.max(0, count - 1))
   return cells
     .map((row, i) => layRow(row, widths, indent, head !== undefined && i === 0 ? paintHead : (text) => text))
@@ -55,18 +55,23 @@ function layRow(
   }).join('\n')
 }
 
+// Plain text, which is nearly all of it, needs no look at what its characters are.
+function columnsOf(text: string): number {
+  return /^[ -~]*$/.test(text) ? text.length : textWidth(text)
+}
+
 function pad(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - textWidth(text)))
+  return text + ' '.repeat(Math.max(0, width - columnsOf(text)))
 }
 
 /** Breaks a text into lines of at most `width` columns, between words where it can. */
 export function wrap(text: string, width: number): string[] {
-  if (textWidth(text) <= width) return [text]
+  if (columnsOf(text) <= width) return [text]
   const lines: string[] = []
   let line = ''
   for (const word of text.split(' ').flatMap((each) => pieces(each, width))) {
     const longer = line === '' ? word : `${line} ${word}`
-    if (textWidth(longer) <= width) line = longer
+    if (columnsOf(longer) <= width) line = longer
     else {
       lines.push(line)
       line = word
@@ -75,15 +80,14 @@ export function wrap(text: string, width: number): string[] {
   return [...lines, line]
 }
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
-
 // A word that is wider than its column is cut between characters.
 function pieces(word: string, width: number): string[] {
-  if (textWidth(word) <= width) return [word]
+  if (columnsOf(word) <= width) return [word]
   const found: string[] = []
   let piece = ''
-  for (const { segment } of segmenter.segment(word)) {
-    if (piece !== '' && textWidth(piece + segment) > width) {
+  // Made when needed: it loads tables that most output has no use for.
+  for (const { segment } of new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(word)) {
+    if (piece !== '' && columnsOf(piece + segment) > width) {
       found.push(piece)
       piece = ''
     }

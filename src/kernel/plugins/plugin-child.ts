@@ -17,6 +17,7 @@ import {
   type ChildMessage,
   fromWire,
   inputFd,
+  memoryMb,
   outputFd,
   StartMessage,
   toWire,
@@ -52,7 +53,7 @@ async function main(): Promise<void> {
     authored,
     () => current,
   )
-  const watchdog = startWatchdog({ token, timeoutMs, files: authored, parentPid: process.ppid })
+  const watchdog = startWatchdog({ token, timeoutMs, memoryMb, files: authored, parentPid: process.ppid })
 
   const registry = createRegistry()
   const seen = new Set<AnyPlugin>()

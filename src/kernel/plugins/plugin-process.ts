@@ -10,8 +10,8 @@ import { messageOf } from '../message-of.ts'
 import { ChildMessage, fromWire, inputFd, outputFd, type StartMessage, toWire } from './plugin-protocol.ts'
 
 const heapMb = 512
-/** All writable memory: heap, buffers, threads. */
-const memoryMb = 2048
+/** Bound on writable memory for what is faster than the watchdog. V8 reserves 512 MB of it for the code of each thread. */
+const systemMb = 4096
 /** What plugins may print; more is a loop that nobody reads. */
 export const printedMb = 1
 /** The longest message: cards with large schemas, results of large params. */
@@ -153,7 +153,7 @@ const passedOn = new Set([
 // --max-old-space-size bounds the heap, not buffers, so the system bounds all of it. A limit that cannot be set is lower already.
 function limited(command: readonly string[]): string[] {
   const script = 'ulimit -c 0 2>/dev/null; ulimit -d "$1" 2>/dev/null; shift; exec "$@"'
-  return ['-c', script, 'evsys', String(memoryMb * 1024), ...command]
+  return ['-c', script, 'evsys', String(systemMb * 1024), ...command]
 }
 
 /** What makes Node run our TypeScript sources, when they were not compiled. */

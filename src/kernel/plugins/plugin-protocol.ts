@@ -9,6 +9,9 @@ export const outputFd = 3
 /** The child reads here; its end is the end of the child. */
 export const inputFd = 4
 
+/** What the child may take in all. */
+export const memoryMb = 1536
+
 const Excerpt = z.object({ text: z.string(), line: z.int(), col: z.int(), length: z.int() })
 
 export const WireProblem = ErrorRecord.extend({ excerpt: Excerpt.exactOptional() })
@@ -66,8 +69,13 @@ export const ChildMessage = z.discriminatedUnion('say', [
   z.object({ say: z.literal('checked'), index: z.int(), result: ParamsResult }),
   /** The end is near: a plugin ended the process, or threw where nobody catches. */
   z.object({ say: z.literal('failing'), problems: z.array(WireProblem) }),
-  /** The end is near: a plugin does not return. From the watchdog, with the line where it was found. */
-  z.object({ say: z.literal('stuck'), file: z.string().exactOptional(), line: z.int().exactOptional() }),
+  /** The end is near: a plugin has spent its time or memory. From the watchdog, with the line where it was found. */
+  z.object({
+    say: z.literal('stopped'),
+    spent: z.enum(['time', 'memory']),
+    file: z.string().exactOptional(),
+    line: z.int().exactOptional(),
+  }),
 ])
 export type ChildMessage = z.infer<typeof ChildMessage>
 

@@ -8,7 +8,7 @@ import type { ParamsResult } from './check-params.ts'
 import type { PluginFile } from './find-plugin-files.ts'
 import { type Place, placeOfLine } from './locate-text.ts'
 import { type ProcessEnd, printedMb, startPluginProcess } from './plugin-process.ts'
-import type { ChildMessage } from './plugin-protocol.ts'
+import { type ChildMessage, memoryMb } from './plugin-protocol.ts'
 import type { Origin } from './registry.ts'
 
 export type InspectedPlugin = { card: PluginCard; origin: Origin }
@@ -50,15 +50,20 @@ export function startSession({ files, timeoutMs, signal, ...place }: SessionOpti
     else if (message.say === 'loading') busy = { index: message.index, what: 'loaded' }
     else if (message.say === 'checking') busy = { index: message.index, what: 'checked' }
     else if (message.say === 'failing') failing = message.problems
-    else if (message.say === 'stuck') failing = [stuck(message)]
+    else if (message.say === 'stopped') failing = [stopped(message)]
     else if (message.say === 'loaded' || message.say === 'checked') busy = undefined
     handle(message)
   })
 
-  const stuck = ({ file, line }: { file?: string | undefined; line?: number | undefined }): Problem => ({
-    ...problem(`does not finish: it was stopped after ${timeoutMs / 1000} s while it was ${busy?.what ?? 'loaded'}`),
-    ...(file === undefined || line === undefined ? placeNow() : placeOfLine(file, line)),
-  })
+  const stopped = ({ spent, file, line }: ChildMessage & { say: 'stopped' }): Problem => {
+    const what = busy?.what ?? 'loaded'
+    const words =
+      spent === 'memory'
+        ? `used more than ${memoryMb} MB while it was ${what}`
+        : `does not finish: it was stopped after ${timeoutMs / 1000} s while it was ${what}`
+    const place = file === undefined || line === undefined ? placeNow() : placeOfLine(file, line)
+    return { ...problem(words), ...place }
+  }
   const placeNow = (): Place | undefined => {
     const file = busy?.what === 'loaded' ? files[busy.index] : undefined
     return file === undefined ? undefined : placeOfLine(file.file, 1)

@@ -1,5 +1,5 @@
-// A thread beside the plugins that notices when they do not return. The thread that hangs cannot tell where; the watching one
-// can, and ends the process.
+// A thread beside the plugins that notices when they do not return or take all memory. The thread that hangs cannot tell where;
+// the watching one can, and ends the process.
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 
@@ -8,6 +8,8 @@ export type WatchdogData = {
   /** Begins every line to the controller. */
   token: string
   timeoutMs: number
+  /** What the process may take in all. */
+  memoryMb: number
   /** The author's files: the line to report is in one of them. */
   files: readonly string[]
   /** Process that must stay alive. */

@@ -99,6 +99,33 @@ export const requirements = {
     'plain_chat marks exactly the produced tokens, a prompt is a prefix of its conversation, no content forges a turn',
   'PLG-16':
     'every built-in has a summary, described params and a JSON Schema, and is declared without loading an engine',
+
+  // Statistics
+  'STA-1': 'special functions agree with 40-digit references: 1e-12 for central, 1e-11 for noncentral distributions',
+  'STA-2':
+    'means and variances keep their digits (NIST StRD); t intervals (one sample, paired, Welch) match published examples',
+  'STA-3':
+    'bootstrap intervals (percentile, BCa, over seeds and tasks) repeat with their seed and match published ones',
+  'STA-4': 'the sign-flip test is exact up to 20 pairs, drawn beyond, and says the smallest p that it can reach',
+  'STA-5': 'Holm and Benjamini-Hochberg match published examples',
+  'STA-6': 'Wilson and exact intervals of a proportion match published tables',
+  'STA-7': 'pass@k and pass^k are unbiased; pass@k never falls as k grows',
+  'STA-8': 'evidence may be looked at after every seed: luck reaches 20 in at most 5 %',
+  'STA-9': 'shrinkage takes back the luck of effects that were picked among many',
+  'STA-10': 'power, smallest detectable effect and seeds needed match simulation',
+  'STA-11': 'noise is pooled over the baseline’s seeds and the differences of every candidate',
+  'STA-12': 'a race drops bad candidates early, keeps on strong evidence, parks near misses',
+  'STA-13':
+    'a paired comparison reports effect, interval over seeds, interval over seeds and tasks, the three variances, and which one limits',
+  'STA-14':
+    'what cannot be paired is named; lost scores stay in the comparison as bounds and widen it to all they may have been',
+  'STA-15':
+    'a verdict follows the interval; one seed, or seeds that only repeat each other, support nothing by themselves',
+  'STA-16': 'Holm over arms; a winner chosen by looking is flagged until fresh seeds confirm it',
+  'STA-17': 'the 90 % interval holds the truth in 88 to 92 % of simulated experiments at 3, 5 and 8 seeds',
+  'STA-18':
+    'under the null, the 95 % upper bound of false “supported” in 2,000 simulated experiments is at or under 6 %',
+  'STA-19': 'statistics are pure: no dependency, no Node, no chance or clock of their own',
 } as const
 
 export type RequirementId = keyof typeof requirements

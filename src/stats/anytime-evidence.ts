@@ -3,7 +3,7 @@
 //   E_n = 2 / sqrt(1 + n tau^2) exp(S^2 tau^2 / (2 (1 + n tau^2))) Phi(S tau / sqrt(1 + n tau^2)),  S = sum of d_i / sigma
 // If the treatment is no better, E_n ever reaches 1 / alpha with probability at most alpha (Ville 1939; Robbins 1970).
 
-import { normalLogCdf } from './normal-distribution.ts'
+import { normalLogMills } from './normal-distribution.ts'
 import { requireFinite, requirePositive } from './require-finite.ts'
 
 export interface AnytimeEvidence {
@@ -41,7 +41,7 @@ export function anytimeEvidence({ differences, sigma, tau = 1 }: AnytimeEvidence
 export function halfNormalLogEvidence(sum: number, n: number, tau: number): number {
   const spread = 1 + n * tau * tau
   const z = (sum * tau) / Math.sqrt(spread)
-  return Math.LN2 - Math.log(spread) / 2 + (z * z) / 2 + normalLogCdf(z)
+  return Math.LN2 - Math.log(spread) / 2 + normalLogMills(z)
 }
 
 /** Sums up the course of ln E; before the first difference E is 1. */

@@ -81,7 +81,7 @@ function pickWinner(arms: readonly ArmComparison[]): Winner | null {
 /** P-value of "the effect is no larger than minEffect" (side 1) or "no smaller" (side -1); 1 where nothing is known. */
 function oneSidedP({ effect, unknown, minEffect, error }: PairedComparison, side: 1 | -1): number {
   if (error === null) return 1
-  return tTail((side * (effect - minEffect) - unknown) / error.standardError, error.df)
+  return tTail((side * (effect - minEffect) - unknown - error.grain) / error.standardError, error.df)
 }
 
 // Holm's step-down as levels: the k-th smallest of m p-values is tested at tail / (m - k + 1), and from the first that fails on all
@@ -101,6 +101,6 @@ function holmTails(pValues: readonly number[], tail: number): number[] {
 function intervalAt(comparison: PairedComparison, lowerTail: number, upperTail: number): Interval | null {
   const { effect, unknown, error } = comparison
   if (error === null) return null
-  const reach = (tail: number) => unknown + tQuantile(1 - tail, error.df) * error.standardError
+  const reach = (tail: number) => unknown + error.grain + tQuantile(1 - tail, error.df) * error.standardError
   return { lower: effect - reach(lowerTail), upper: effect + reach(upperTail), confidence: 1 - lowerTail - upperTail }
 }

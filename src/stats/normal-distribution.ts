@@ -20,7 +20,13 @@ export function normalCdf(z: number): number {
 export function normalLogCdf(z: number): number {
   if (z > 0) return Math.log1p(-normalCdf(-z))
   if (z > -2) return Math.log(normalCdf(z))
-  return Math.log(scaledErfc(-z / sqrt2) / 2) - (z * z) / 2
+  return normalLogMills(z) - (z * z) / 2
+}
+
+/** ln P(Z <= z) + z^2 / 2, without taking the difference of two large numbers where z is far below zero (Mills' ratio). */
+export function normalLogMills(z: number): number {
+  if (z > -2) return normalLogCdf(z) + (z * z) / 2
+  return Math.log(scaledErfc(-z / sqrt2) / 2)
 }
 
 /** The z with P(Z <= z) = p. */

@@ -11,6 +11,9 @@ export type Cell = number | { readonly lower: number; readonly upper: number } |
 
 export type SeedId = number | string
 
+/** No metric means a number beyond this, and squares of it still fit in a double. */
+const largestScore = 1e100
+
 /** Scores of one arm. */
 export interface ArmScores {
   readonly seeds: readonly SeedId[]
@@ -45,79 +48,91 @@ export function pairScores(treatment: ArmScores, baseline: ArmScores): PairedSco
   const b = readArm(baseline, 'baseline')
   const seeds = treatment.seeds.filter((seed) => b.rows.has(seed))
   const tasks = a.tasks.filter((task) => b.columns.has(task))
-  const pairs = seeds.map((seed) => tasks.map((task) => pairOf(a.cell(seed, task), b.cell(seed, task))))
-  const { rows, columns } = largestBlock(pairs)
+  const all_S_T = pairCells(cellsOf(a, seeds, tasks), cellsOf(b, seeds, tasks))
+  const { rows, columns } = largestBlock(all_S_T)
   if (rows.length === 0) throw new RangeError('the two arms share no seed and task')
   const keptSeeds = rows.map((s) => at(seeds, s))
   const keptTasks = columns.map((t) => at(tasks, t))
-  const block = rows.map((s) => columns.map((t) => at(at(pairs, s), t)))
-  const cells = block.flat()
+  const pairs_S_T = rows.map((s) => columns.map((t) => at(at(all_S_T, s), t)))
+  const pairs = pairs_S_T.flat()
   return {
     seeds: keptSeeds,
     tasks: keptTasks,
-    differences_S_T: block.map((row) => row.map((pair) => pair.difference)),
-    slack_S_T: block.map((row) => row.map((pair) => pair.slack)),
+    differences_S_T: pairs_S_T.map((row) => row.map((pair) => pair.difference)),
+    slack_S_T: pairs_S_T.map((row) => row.map((pair) => pair.slack)),
     unpairedSeeds: missingFrom(new Set(keptSeeds), [...treatment.seeds, ...baseline.seeds]),
     unpairedTasks: missingFrom(new Set(keptTasks), [...a.tasks, ...b.tasks]),
-    bounded: cells.filter(({ slack }) => slack > 0).length,
-    missing: cells.filter(({ difference }) => difference === null).length,
-    step: smallestStep(cells.flatMap(({ scores }) => scores)),
+    bounded: pairs.filter(({ slack }) => slack > 0).length,
+    missing: pairs.filter(({ difference }) => difference === null).length,
+    step: smallestStep(pairs),
   }
 }
 
 interface Pair {
+  readonly treatment: Cell
+  readonly baseline: Cell
   readonly difference: number | null
   readonly slack: number
-  /** The known scores in it. */
-  readonly scores: readonly number[]
 }
 
-function pairOf(a: Cell, b: Cell): Pair {
-  const scores = [a, b].filter((cell) => typeof cell === 'number')
-  if (a === null || b === null) return { difference: null, slack: 0, scores }
-  const [left, right] = [boundsOf(a), boundsOf(b)]
-  const slack = (left.upper - left.lower + right.upper - right.lower) / 2
-  // Two known scores are subtracted as they are: halving sums would cost the last digit.
-  const difference = slack === 0 ? left.lower - right.lower : middle(left) - middle(right)
-  return { difference, slack, scores }
+function pairCells(a_S_T: readonly (readonly Cell[])[], b_S_T: readonly (readonly Cell[])[]): Pair[][] {
+  return a_S_T.map((row, s) => row.map((cell, t) => pairOf(cell, b_S_T[s]?.[t] ?? null)))
 }
 
-function boundsOf(cell: Exclude<Cell, null>): { lower: number; upper: number } {
+function pairOf(treatment: Cell, baseline: Cell): Pair {
+  if (treatment === null || baseline === null) return { treatment, baseline, difference: null, slack: 0 }
+  if (typeof treatment === 'number' && typeof baseline === 'number') {
+    return { treatment, baseline, difference: treatment - baseline, slack: 0 }
+  }
+  const [a, b] = [boundsOf(treatment), boundsOf(baseline)]
+  const difference = (a.lower - b.upper + (a.upper - b.lower)) / 2
+  return { treatment, baseline, difference, slack: (a.upper - a.lower + b.upper - b.lower) / 2 }
+}
+
+function boundsOf(cell: Exclude<Cell, null>): { readonly lower: number; readonly upper: number } {
   return typeof cell === 'number' ? { lower: cell, upper: cell } : cell
 }
 
-function middle({ lower, upper }: { lower: number; upper: number }): number {
-  return lower + (upper - lower) / 2
-}
-
 interface Arm {
-  readonly rows: ReadonlyMap<SeedId, number>
+  readonly rows: ReadonlyMap<SeedId, readonly Cell[]>
   readonly columns: ReadonlyMap<string, number>
   readonly tasks: readonly string[]
-  cell(seed: SeedId, task: string): Cell
 }
 
 function readArm({ seeds, tasks = ['score'], cells_S_T }: ArmScores, name: string): Arm {
-  const rows = new Map(seeds.map((seed, s) => [seed, s]))
-  const columns = new Map(tasks.map((task, t) => [task, t]))
-  if (rows.size !== seeds.length) throw new RangeError(`the ${name} names a seed twice`)
-  if (columns.size !== tasks.length) throw new RangeError(`the ${name} names a task twice`)
   if (cells_S_T.length !== seeds.length || cells_S_T.some((row) => row.length !== tasks.length)) {
     throw new RangeError(`the ${name} needs ${seeds.length} rows of ${tasks.length} scores`)
   }
-  for (const cell of cells_S_T.flat()) {
-    if (cell === null) continue
-    const { lower, upper } = boundsOf(cell)
-    if (!(Number.isFinite(lower) && Number.isFinite(upper) && lower <= upper)) {
-      throw new RangeError(`the ${name} holds a score that is no finite number or pair of bounds: ${lower}, ${upper}`)
-    }
+  const rows = new Map(seeds.map((seed, s) => [seed, at(cells_S_T, s)]))
+  const columns = new Map(tasks.map((task, t) => [task, t]))
+  if (rows.size !== seeds.length) throw new RangeError(`the ${name} names a seed twice`)
+  if (columns.size !== tasks.length) throw new RangeError(`the ${name} names a task twice`)
+  for (const row of cells_S_T) for (const cell of row) requireScore(cell, name)
+  return { rows, columns, tasks }
+}
+
+function requireScore(cell: Cell, name: string): void {
+  if (cell === null || (typeof cell === 'number' && Math.abs(cell) <= largestScore)) return
+  const { lower, upper } = boundsOf(cell)
+  if (!(lower >= -largestScore && lower <= upper && upper <= largestScore)) {
+    throw new RangeError(`the ${name} holds a score that is no sensible number or pair of bounds: ${lower}, ${upper}`)
   }
-  const cell = (seed: SeedId, task: string) => at(at(cells_S_T, rows.get(seed) ?? -1), columns.get(task) ?? -1)
-  return { rows, columns, tasks, cell }
+}
+
+/** The cells of an arm in the order of these seeds and tasks. */
+function cellsOf({ rows, columns }: Arm, seeds: readonly SeedId[], tasks: readonly string[]): Cell[][] {
+  const order = tasks.map((task) => columns.get(task) ?? -1)
+  return seeds.map((seed) => {
+    const row = rows.get(seed) ?? []
+    return order.map((t) => row[t] ?? null)
+  })
 }
 
 // Seeds that share no task with others cannot be told from their tasks' difficulty: of several such islands the largest is kept.
 function largestBlock(pairs: readonly (readonly Pair[])[]): { rows: number[]; columns: number[] } {
+  if (pairs.every((row) => row.length > 0 && row.every(({ difference }) => difference !== null))) {
+    return { rows: [...pairs.keys()], columns: [...(pairs[0] ?? []).keys()] }
+  }
   const free = new Set(pairs.keys())
   let best: { rows: number[]; columns: number[]; size: number } = { rows: [], columns: [], size: 0 }
   for (const start of pairs.keys()) {
@@ -149,8 +164,13 @@ function missingFrom<T>(kept: ReadonlySet<T>, all: readonly T[]): T[] {
   return [...new Set(all)].filter((item) => !kept.has(item))
 }
 
-function smallestStep(scores: readonly number[]): number | null {
-  const sorted = [...new Set(scores)].sort(byValue)
+function smallestStep(pairs: readonly Pair[]): number | null {
+  const scores = new Set<number>()
+  for (const { treatment, baseline } of pairs) {
+    if (typeof treatment === 'number') scores.add(treatment)
+    if (typeof baseline === 'number') scores.add(baseline)
+  }
+  const sorted = [...scores].sort(byValue)
   const range = (sorted.at(-1) ?? 0) - (sorted[0] ?? 0)
   // 2/3 and 1 - 1/3 differ in the last bit: that is no step.
   const steps = sorted.map((score, i) => score - (sorted[i - 1] ?? score)).filter((step) => step > 1e-9 * range)

@@ -10,7 +10,7 @@ import { fillMissing } from './fill-missing.ts'
 import type { Interval } from './interval.ts'
 import { type ArmScores, type PairedScores, pairScores, type SeedId } from './pair-scores.ts'
 import { pairsNeeded } from './power.ts'
-import { requireFinite, requireFraction, requirePositive } from './require-finite.ts'
+import { requireFraction, requirePositive } from './require-finite.ts'
 import { scaleFreeEvidence } from './scale-free-evidence.ts'
 import { type SignFlipResult, signFlip } from './sign-flip.ts'
 import { tCdf, tMultiplier } from './student-t.ts'
@@ -66,7 +66,7 @@ export interface PairedComparison {
 /** Compares two arms over the seeds and tasks they share. */
 export function comparePaired(options: PairedComparisonOptions): PairedComparison {
   const { minEffect = 0, confidence = 0.9, resolution, sigma } = options
-  requireFinite([minEffect], 'minEffect')
+  if (!(Math.abs(minEffect) <= 1e100)) throw new RangeError(`minEffect must be a sensible number, not ${minEffect}`)
   requireFraction(confidence, 'confidence')
   if (resolution !== undefined) requirePositive(resolution, 'resolution')
   if (sigma !== undefined) requirePositive(sigma, 'sigma')
@@ -85,8 +85,10 @@ export function comparePaired(options: PairedComparisonOptions): PairedCompariso
   const unknown = meanOf(pairs.slack_S_T.map(meanOf))
   const effect = anova.mean
   const interval = intervalOf(effect, unknown, error, confidence)
-  // Against the treatment, lost scores are taken at their worst.
-  const gains = anova.means_S.map((mean, s) => mean - meanOf(pairs.slack_S_T[s] ?? []) - minEffect)
+  // Against the treatment, lost scores are taken at their worst. Seeds that all gave the same are one observation.
+  const gains = anova.means_S
+    .map((mean, s) => mean - meanOf(pairs.slack_S_T[s] ?? []) - minEffect)
+    .slice(0, error?.over === 'seeds' ? undefined : 1)
   return {
     effect,
     unknown,
@@ -118,7 +120,7 @@ export function intervalOf(
   confidence: number,
 ): Interval | null {
   if (error === null) return null
-  const reach = unknown + tMultiplier(confidence, error.df) * error.standardError
+  const reach = unknown + error.grain + tMultiplier(confidence, error.df) * error.standardError
   return { lower: effect - reach, upper: effect + reach, confidence }
 }
 

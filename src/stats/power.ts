@@ -66,7 +66,9 @@ export function pairsNeeded(options: PairsNeededOptions): number | null {
   const { gap, sd, confidence, power: wanted = usualPower, most = 1000 } = options
   requireFraction(wanted, 'power')
   requireFraction(confidence, 'confidence')
-  if (!(gap > 0)) return null
+  requireFinite([gap], 'gap')
+  if (!(sd >= 0)) throw new RangeError(`sd must be zero or more, not ${sd}`)
+  if (gap <= 0) return null
   if (sd === 0) return 2
   const z = normalQuantile((1 + confidence) / 2)
   // Normal theory with the usual correction for an estimated variance (Guenther 1981); right to a pair or two.

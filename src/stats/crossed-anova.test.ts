@@ -1,0 +1,92 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { draws } from '../../tests/keyed-draws.ts'
+import { scaled } from '../../tests/scale.ts'
+import { crossedAnova } from './crossed-anova.ts'
+
+describe('crossedAnova', () => {
+  it('gives the mean squares of Shrout and Fleiss (STA-13)', () => {
+    // Shrout and Fleiss (1979), "Intraclass correlations", tables 2 and 3: six targets rated by four judges, both random.
+    const { seed, task, residual, variance, mean } = crossedAnova([
+      [9, 2, 5, 8],
+      [6, 1, 3, 2],
+      [8, 4, 6, 8],
+      [7, 1, 2, 6],
+      [10, 5, 6, 9],
+      [6, 2, 4, 7],
+    ])
+    expect([seed?.value, task?.value, residual?.value].map((x) => x?.toFixed(2))).toEqual(['11.24', '32.49', '1.02'])
+    expect([seed?.df, task?.df, residual?.df]).toEqual([5, 3, 15])
+    // Their ICC(2,1) = 0.29 is the targets' share of all variance.
+    const total = (variance.seed ?? 0) + (variance.task ?? 0) + (variance.residual ?? 0)
+    expect(((variance.seed ?? 0) / total).toFixed(2)).toBe('0.29')
+    expect(mean).toBeCloseTo(127 / 24, 12)
+  })
+
+  it('gives the sums of squares of Box, Hunter and Hunter’s penicillin blends (STA-13)', () => {
+    // Box, Hunter, Hunter (1978), Statistics for Experimenters, section 7.2: blends 264 on 4, treatments 70 on 3, residual 226 on 12.
+    const { seed, task, residual } = crossedAnova([
+      [89, 88, 97, 94],
+      [84, 77, 92, 79],
+      [81, 87, 87, 85],
+      [87, 92, 89, 84],
+      [79, 81, 80, 88],
+    ])
+    expect([(seed?.value ?? 0) * 4, (task?.value ?? 0) * 3, (residual?.value ?? 0) * 12].map(Math.round)).toEqual([
+      264, 70, 226,
+    ])
+  })
+
+  it('finds the variances that made the table (STA-13)', () => {
+    const random = draws('components')
+    const totals = { seed: 0, task: 0, residual: 0 }
+    const n = scaled(300)
+    for (let i = 0; i < n; i++) {
+      const tasks = Array.from({ length: 12 }, () => 2 * random.normal())
+      const table = Array.from({ length: 6 }, () => {
+        const seed = random.normal()
+        return tasks.map((task) => 5 + seed + task + 0.5 * random.normal())
+      })
+      const { variance } = crossedAnova(table)
+      totals.seed += (variance.seed ?? 0) / n
+      totals.task += (variance.task ?? 0) / n
+      totals.residual += (variance.residual ?? 0) / n
+    }
+    expect(Math.abs(totals.seed - 1)).toBeLessThan(0.1)
+    expect(Math.abs(totals.task - 4)).toBeLessThan(0.3)
+    expect(Math.abs(totals.residual - 0.25)).toBeLessThan(0.02)
+  })
+
+  it('splits the total sum of squares, at any level of the data (STA-13)', () => {
+    const cell = fc.integer({ min: -100, max: 100 })
+    const table = fc
+      .integer({ min: 2, max: 5 })
+      .chain((width) =>
+        fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 2, maxLength: 5 }),
+      )
+    fc.assert(
+      fc.property(table, fc.constantFrom(0, 1e6), (values, level) => {
+        const { seed, task, residual, mean } = crossedAnova(values.map((row) => row.map((x) => x + level)))
+        const parts = [seed, task, residual].reduce((sum, part) => sum + (part?.value ?? 0) * (part?.df ?? 0), 0)
+        const total = values.flat().reduce((sum, x) => sum + (x + level - mean) ** 2, 0)
+        expect(Math.abs(parts - total)).toBeLessThan(1e-6 * Math.max(1, total))
+      }),
+    )
+  })
+
+  it('says null where a table cannot tell (STA-13)', () => {
+    expect(crossedAnova([[1], [3]]).variance).toEqual({ seed: 2, task: null, residual: null })
+    expect(crossedAnova([[1, 3]]).variance).toEqual({ seed: null, task: null, residual: null })
+    expect(
+      crossedAnova(
+        [
+          [1, 2],
+          [3, 5],
+        ],
+        1,
+      ).residual,
+    ).toBeNull()
+    expect(() => crossedAnova([])).toThrow(RangeError)
+    expect(() => crossedAnova([[1, 2], [1]])).toThrow(RangeError)
+  })
+})

@@ -1,0 +1,220 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { draws } from '../../tests/keyed-draws.ts'
+import { simulateExperiment } from '../../tests/simulated-experiment.ts'
+import type { ArmScores, Cell } from './pair-scores.ts'
+import { comparePaired, type PairedComparisonOptions } from './paired-comparison.ts'
+import { pairedTInterval } from './t-interval.ts'
+
+const random = draws('comparison')
+const seedsOnly = (scores: readonly number[]): ArmScores => ({
+  seeds: [...scores.keys()],
+  cells_S_T: scores.map((x) => [x]),
+})
+const byTask = (cells_S_T: readonly (readonly Cell[])[]): ArmScores => ({
+  seeds: [...cells_S_T.keys()],
+  tasks: (cells_S_T[0] ?? []).map((_, t) => `task ${t}`),
+  cells_S_T,
+})
+const compare = (treatment: ArmScores, baseline: ArmScores, options: Partial<PairedComparisonOptions> = {}) =>
+  comparePaired({ treatment, baseline, direction: 'max', random, ...options })
+
+describe('comparePaired over seeds alone', () => {
+  const treatment = [0.71, 0.74, 0.69, 0.73]
+  const baseline = [0.66, 0.72, 0.68, 0.67]
+
+  it('is the paired t interval (STA-13)', () => {
+    const comparison = compare(seedsOnly(treatment), seedsOnly(baseline))
+    const expected = pairedTInterval(treatment, baseline, 0.9)
+    expect(comparison.effect).toBeCloseTo(expected.estimate, 12)
+    expect(comparison.interval?.lower).toBeCloseTo(expected.interval?.lower ?? Number.NaN, 12)
+    expect(comparison.interval?.upper).toBeCloseTo(expected.interval?.upper ?? Number.NaN, 12)
+    expect(comparison.variance).toEqual({
+      seed: expect.closeTo((2 * (expected.standardError ?? 0)) ** 2, 12),
+      task: null,
+      residual: null,
+    })
+    expect(comparison).toMatchObject({ nTasks: null, transferInterval: null, limitedBy: 'seeds', unknown: 0 })
+  })
+
+  it('turns a metric around that is better when lower (STA-13)', () => {
+    const up = compare(seedsOnly(treatment), seedsOnly(baseline), { minEffect: 0.01 })
+    const down = compare(seedsOnly(baseline), seedsOnly(treatment), { minEffect: 0.01, direction: 'min' })
+    expect(down.effect).toBeCloseTo(up.effect, 12)
+    expect(down.interval?.lower).toBeCloseTo(up.interval?.lower ?? Number.NaN, 12)
+    expect(down.signFlip).toEqual(up.signFlip)
+  })
+
+  it('says what one more seed would show, and how many would decide (STA-10)', () => {
+    const comparison = compare(seedsOnly(treatment), seedsOnly(baseline))
+    expect(comparison.probabilityBetter).toBeGreaterThan(0.8)
+    expect(comparison.seedsNeeded).toBeGreaterThanOrEqual(5)
+    expect(comparison.signFlip).toEqual({ p: 1 / 16, smallestP: 1 / 16, exact: true })
+  })
+
+  it('of one seed knows an effect and nothing else (STA-15)', () => {
+    const one = compare(seedsOnly([0.9]), seedsOnly([0.1]))
+    expect(one).toMatchObject({ interval: null, error: null, probabilityBetter: null, seedsNeeded: null })
+    expect(one.effect).toBeCloseTo(0.8, 12)
+    expect(compare(seedsOnly([0.9]), seedsOnly([0.1]), { sigma: 0.5 }).seedsNeeded).toBeGreaterThan(2)
+  })
+
+  it('takes the noise that is known from elsewhere for evidence and seeds needed (STA-8)', () => {
+    const noisy = compare(seedsOnly(treatment), seedsOnly(baseline), { sigma: 1 })
+    const quiet = compare(seedsOnly(treatment), seedsOnly(baseline), { sigma: 0.01 })
+    expect(quiet.evidence.evidence).toBeGreaterThan(20)
+    expect(noisy.evidence.evidence).toBeLessThan(2)
+    expect(noisy.seedsNeeded).toBeNull()
+    expect(quiet.seedsNeeded).toBeLessThan(6)
+  })
+})
+
+describe('comparePaired over seeds and tasks', () => {
+  // d = mu + seed + task + residual with a large spread between tasks.
+  const tasks = [3, -3, 2, -2, 0]
+  const rows = [0.5, 0.7, 0.9].map((seed, s) =>
+    tasks.map((task, t) => 1 + seed + task + ((s + t) % 2 === 0 ? 0.1 : -0.1)),
+  )
+  const zero = rows.map((row) => row.map(() => 0))
+
+  it('lets seeds decide on this benchmark, and reports tasks like these apart (STA-13)', () => {
+    const { interval, transferInterval, effect, variance, limitedBy, nTasks } = compare(byTask(rows), byTask(zero))
+    expect(effect).toBeCloseTo(1.7, 1)
+    expect(interval?.lower).toBeGreaterThan(0)
+    expect(transferInterval?.lower).toBeLessThan(0)
+    expect(nTasks).toBe(5)
+    expect(variance.task).toBeGreaterThan(5)
+    expect(variance.seed).toBeLessThan(0.1)
+    expect(limitedBy).toBe('tasks')
+  })
+
+  it('names what limits: seeds, tasks, or single cells (STA-13)', () => {
+    const grid = (seed: number, task: number, cell: number) => {
+      const chance = draws('limits')
+      const levels = Array.from({ length: 10 }, () => task * chance.normal())
+      return Array.from({ length: 10 }, () => {
+        const luck = seed * chance.normal()
+        return levels.map((level) => luck + level + cell * chance.normal())
+      })
+    }
+    const limit = (table: number[][]) => compare(byTask(table), byTask(table.map((row) => row.map(() => 0)))).limitedBy
+    expect(limit(grid(5, 1, 1))).toBe('seeds')
+    expect(limit(grid(1, 5, 1))).toBe('tasks')
+    expect(limit(grid(0.01, 0.01, 5))).toBe('residual')
+    expect(
+      limit([
+        [0, 0],
+        [0, 0],
+      ]),
+    ).toBeNull()
+  })
+
+  it('compares what both ran, and names the rest (STA-14)', () => {
+    const partial = { ...byTask(zero), seeds: [0, 1, 99] }
+    const comparison = compare(byTask(rows), partial)
+    expect(comparison.seeds).toEqual([0, 1])
+    expect(comparison.unpairedSeeds).toEqual([2, 99])
+  })
+
+  it('does not blame a seed for the hard tasks that only it ran (STA-14)', () => {
+    const additive = [0, 0.1, 0.2].map((seed) => tasks.map((task) => seed + task))
+    const holed = additive.map((row, s) => row.map((value, t) => (s === 1 && t === 0 ? null : value)))
+    const comparison = compare(byTask(holed), byTask(zero))
+    expect(comparison.missing).toBe(1)
+    expect(comparison.effect).toBeCloseTo(0.1, 10)
+    expect(comparison.variance.seed).toBeCloseTo(0.01, 10)
+  })
+
+  it('lost scores widen the interval to all that they may have been (STA-14)', () => {
+    // Fill the lost scores at random between their bounds: no filling may leave the interval.
+    const chance = draws('lost')
+    for (let i = 0; i < 60; i++) {
+      const { treatment, baseline } = simulateExperiment({ seeds: 2 + chance.int(4), tasks: 2 + chance.int(8) }, chance)
+      const lost = { lower: 0, upper: 1 }
+      const holes = treatment.cells_S_T.map((row) => row.map(() => chance.float() < 0.15))
+      const hidden = treatment.cells_S_T.map((row, s) => row.map((cell, t) => (holes[s]?.[t] ? lost : cell)))
+      const bounded = compare({ ...treatment, cells_S_T: hidden }, baseline, { resolution: 1 })
+      for (let fill = 0; fill < 20; fill++) {
+        const cells_S_T = hidden.map((row) =>
+          row.map((cell) => (cell === lost ? ([0, 1, chance.float()][chance.int(3)] ?? 0) : cell)),
+        )
+        const filled = compare({ ...treatment, cells_S_T }, baseline, { resolution: 1 })
+        if (bounded.error?.over !== 'seeds' || filled.error?.over !== 'seeds') continue
+        expect(filled.interval?.lower).toBeGreaterThanOrEqual((bounded.interval?.lower ?? Number.NaN) - 1e-9)
+        expect(filled.interval?.upper).toBeLessThanOrEqual((bounded.interval?.upper ?? Number.NaN) + 1e-9)
+        expect(Math.abs(filled.effect - bounded.effect)).toBeLessThanOrEqual(bounded.unknown + 1e-9)
+      }
+    }
+  })
+
+  it('the wider question never has the narrower answer, and order of seeds and tasks does not matter (STA-13)', () => {
+    const size = fc.integer({ min: 2, max: 6 })
+    fc.assert(
+      fc.property(size, size, fc.nat(), (seeds, nTasks, seed) => {
+        const { treatment, baseline } = simulateExperiment({ seeds, tasks: nTasks }, draws('order', seed))
+        const here = compare(treatment, baseline)
+        if (here.interval !== null && here.transferInterval !== null) {
+          expect(here.transferInterval.lower).toBeLessThanOrEqual(here.interval.lower)
+          expect(here.transferInterval.upper).toBeGreaterThanOrEqual(here.interval.upper)
+        }
+        const mirrored: ArmScores = {
+          seeds: [...treatment.seeds].reverse(),
+          tasks: [...(treatment.tasks ?? [])].reverse(),
+          cells_S_T: [...treatment.cells_S_T].reverse().map((row) => [...row].reverse()),
+        }
+        const there = compare(mirrored, baseline)
+        expect(there.effect).toBeCloseTo(here.effect, 12)
+        expect(there.interval?.lower ?? 0).toBeCloseTo(here.interval?.lower ?? 0, 9)
+        expect(there.signFlip.p).toBe(here.signFlip.p)
+      }),
+    )
+  })
+
+  it('refuses odd options (STA-13)', () => {
+    expect(() => compare(byTask(rows), byTask(zero), { confidence: 1.5 })).toThrow(/confidence/)
+    expect(() => compare(byTask(rows), byTask(zero), { minEffect: Number.NaN })).toThrow(/minEffect/)
+    expect(() => compare(byTask(rows), byTask(zero), { resolution: 0 })).toThrow(/resolution/)
+    expect(() => compare(byTask(rows), byTask(zero), { sigma: -1 })).toThrow(/sigma/)
+  })
+})
+
+describe('comparePaired of coarse or repeated scores', () => {
+  const repeat = (row: number[], n: number) => Array.from({ length: n }, () => row)
+  const flat = (value: number, nTasks: number, n: number) => repeat(new Array(nTasks).fill(value), n)
+
+  it('takes n equal seeds for one observation and lets the tasks decide (STA-15)', () => {
+    const differences = [1, 1, 1, 0, 1, 0, 1, 1, 0, 1]
+    const comparison = compare(byTask(repeat(differences, 3)), byTask(flat(0, 10, 3)))
+    expect(comparison.error).toMatchObject({ over: 'tasks', df: 9 })
+    // Ten tasks, seven solved: mean 0.7, sd 0.483, and half a flip of one task.
+    expect(comparison.interval?.lower).toBeCloseTo(0.7 - 1.8331 * (0.48305 / Math.sqrt(10)) - 0.05, 3)
+    expect(comparison.seedsNeeded).toBeNull()
+    expect(comparison.signFlip).toMatchObject({ p: 0.5 })
+    expect(comparison.evidence.evidence).toBeLessThan(2)
+  })
+
+  it('gives no width of zero to seeds that agree by luck while tasks differ (STA-15)', () => {
+    // Every seed gains 0.2, but each on other tasks.
+    const cells = [
+      [1, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+      [0, 0, 1, 1, 0, 0, 0, 0, 0, 0],
+      [0, 0, 0, 0, 1, 1, 0, 0, 0, 0],
+    ]
+    const { error, interval } = compare(byTask(cells), byTask(flat(0, 10, 3)))
+    expect(error?.over).toBe('seeds')
+    expect(error?.rests).not.toBe('spread')
+    expect((interval?.upper ?? 0) - (interval?.lower ?? 0)).toBeGreaterThan(0.2)
+  })
+
+  it('has no interval when nothing varies at all (STA-15)', () => {
+    expect(compare(byTask(flat(1, 4, 3)), byTask(flat(1, 4, 3))).interval).toBeNull()
+    expect(compare(seedsOnly([0.5, 0.5, 0.5]), seedsOnly([0.4, 0.4, 0.4])).interval).toBeNull()
+  })
+
+  it('keeps a floor of one flipped score when all flips went one way (STA-15)', () => {
+    const all = compare(byTask(flat(1, 5, 3)), byTask(flat(0, 5, 3)))
+    expect(all.error).toMatchObject({ over: 'tasks', rests: 'resolution', standardError: 0.2, grain: 0.1 })
+    const two = compare(byTask(flat(1, 2, 3)), byTask(flat(0, 2, 3)))
+    expect(two.interval?.lower).toBeLessThan(0)
+  })
+})

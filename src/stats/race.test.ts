@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { draws } from '../../tests/keyed-draws.ts'
+import { scaled } from '../../tests/scale.ts'
+import { adaptiveRule, decideRace, type RaceRule, racePresets, updateTypicalGain } from './race.ts'
+
+const three: RaceRule = { threshold: 0.8, maxSeeds: 3 }
+
+describe('decideRace', () => {
+  it.each([
+    ['waits for the first seed', [], 'continue'],
+    ['drops a bad first seed', [-0.31], 'discard'],
+    ['forgives a slightly bad first seed', [-0.29], 'continue'],
+    ['keeps nothing on one seed', [50], 'continue'],
+    ['drops what is not above the floor after two', [0.1, 0.1], 'discard'], // z = 0.14 < 0.2
+    ['keeps strong evidence early', [1, 1], 'keep'], // z = 1.41 > 0.8 sqrt(3/2) = 0.98
+    ['goes on between', [0.3, 0.3], 'continue'], // z = 0.42
+    ['keeps at the last seed', [0.3, 0.3, 1], 'keep'], // z = 0.92 > 0.8
+    ['parks a near miss', [0.3, 0.3, 0.3], 'inconclusive'], // z = 0.52
+  ] as const)('%s (STA-12)', (_name, gains, decision) => {
+    expect(decideRace(gains, 1, three)).toBe(decision)
+  })
+
+  it('drops a real gain of one seed deviation on its first seed in 16 % and 8 % (STA-12)', () => {
+    // autoresearch section 4.3: correlation of seeds 0 and 0.6, floor -0.3.
+    for (const [rho, share] of [
+      [0, 0.157],
+      [0.6, 0.078],
+    ] as const) {
+      const sigma = Math.sqrt(2 * (1 - rho))
+      const random = draws('race', rho)
+      const n = scaled(5000)
+      let dropped = 0
+      for (let i = 0; i < n; i++)
+        dropped += Number(decideRace([1 + sigma * random.normal()], sigma, three) === 'discard')
+      expect(Math.abs(dropped / n - share)).toBeLessThan(0.02)
+    }
+  })
+
+  it('ends by the last seed, and never keeps a loss (STA-12)', () => {
+    const gains = fc.array(fc.double({ min: -3, max: 3, noNaN: true }), { minLength: 1, maxLength: 5 })
+    const rule = fc.record({
+      threshold: fc.double({ min: 0, max: 2, noNaN: true }),
+      maxSeeds: fc.constantFrom(2 as const, 3 as const, 5 as const),
+    })
+    fc.assert(
+      fc.property(gains, rule, (values, race) => {
+        const decision = decideRace(values, 0.7, race)
+        if (values.length >= race.maxSeeds) expect(decision).not.toBe('continue')
+        if (decision === 'keep') expect(values.reduce((sum, gain) => sum + gain, 0)).toBeGreaterThan(0)
+      }),
+    )
+  })
+
+  it('refuses unknown noise and NaN (STA-12)', () => {
+    expect(() => decideRace([1], 0, three)).toThrow(/sigma/)
+    expect(() => decideRace([Number.NaN], 1, three)).toThrow(RangeError)
+  })
+})
+
+describe('adaptiveRule', () => {
+  it.each([
+    [2, 0, 0.35, 2],
+    [1.6, 0, 0.35, 2],
+    [1, 0.5, 0.85, 3],
+    [0.4, 1, 1.35, 5],
+    [0, 1, 1.35, 5],
+  ])(
+    'for gains of %d sigma: strictness %d, threshold %d, %d seeds (STA-12)',
+    (gain, strictness, threshold, maxSeeds) => {
+      const rule = adaptiveRule(gain)
+      expect(rule.strictness).toBeCloseTo(strictness, 12)
+      expect(rule.threshold).toBeCloseTo(threshold, 12)
+      expect(rule.maxSeeds).toBe(maxSeeds)
+    },
+  )
+
+  it('follows kept gains and fades without them (STA-12)', () => {
+    expect(updateTypicalGain(1, 2)).toBeCloseTo(1.3, 12)
+    expect(updateTypicalGain(1, null)).toBeCloseTo(0.985, 12)
+    expect(() => adaptiveRule(Number.NaN)).toThrow(RangeError)
+  })
+
+  it('has fixed rules at both ends (STA-12)', () => {
+    expect(decideRace([0.3, 0.3], 1, racePresets.explore)).toBe('keep')
+    expect(decideRace([0.6, 0.6, 0.6, 0.6, 0.6], 1, racePresets.strict)).toBe('inconclusive')
+  })
+})

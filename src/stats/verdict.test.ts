@@ -1,0 +1,189 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { draws } from '../../tests/keyed-draws.ts'
+import { simulateExperiment } from '../../tests/simulated-experiment.ts'
+import { confirmWinner, judgeArms } from './judge-arms.ts'
+import type { ArmScores, Cell } from './pair-scores.ts'
+import { comparePaired, type PairedComparison } from './paired-comparison.ts'
+import { verdictOf } from './verdict.ts'
+
+const random = draws('verdict')
+const arm = (cells_S_T: readonly (readonly Cell[])[], firstSeed = 0): ArmScores => ({
+  seeds: cells_S_T.map((_, s) => firstSeed + s),
+  ...(cells_S_T[0]?.length === 1 ? {} : { tasks: (cells_S_T[0] ?? []).map((_, t) => `task ${t}`) }),
+  cells_S_T,
+})
+const column = (scores: readonly number[], firstSeed = 0) =>
+  arm(
+    scores.map((score) => [score]),
+    firstSeed,
+  )
+const zeros = (n: number) => new Array<number>(n).fill(0)
+const gains = (scores: readonly number[], minEffect = 0, firstSeed = 0): PairedComparison =>
+  comparePaired({
+    treatment: column(scores, firstSeed),
+    baseline: column(zeros(scores.length), firstSeed),
+    direction: 'max',
+    minEffect,
+    random,
+  })
+
+describe('verdictOf', () => {
+  it('supports above, refutes below, and is open between (STA-15)', () => {
+    expect(verdictOf(gains([0.05, 0.06, 0.04], 0.02))).toMatchObject({ verdict: 'supported', reason: 'above' })
+    expect(verdictOf(gains([0.01, 0.0, 0.005], 0.02))).toMatchObject({ verdict: 'refuted', reason: 'below' })
+    expect(verdictOf(gains([0.05, 0.01, 0.03], 0.02))).toMatchObject({ verdict: 'inconclusive', reason: 'undecided' })
+  })
+
+  it('is the rule of the interval, whatever the numbers (STA-15)', () => {
+    const scores = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 1, maxLength: 8 })
+    fc.assert(
+      fc.property(scores, fc.double({ min: 0, max: 0.5, noNaN: true }), (values, minEffect) => {
+        const comparison = gains(values, minEffect)
+        const { verdict, seedsStillNeeded } = verdictOf(comparison)
+        const { interval } = comparison
+        expect(verdict === 'supported').toBe(interval !== null && interval.lower > minEffect)
+        expect(verdict === 'refuted').toBe(interval !== null && interval.upper < minEffect)
+        if (verdict !== 'inconclusive') expect(seedsStillNeeded).toBeNull()
+        if (seedsStillNeeded !== null) expect(seedsStillNeeded).toBeGreaterThanOrEqual(1)
+      }),
+    )
+  })
+
+  it('supports nothing on one seed, however large and however many tasks (STA-15)', () => {
+    const many = new Array<number>(500).fill(1)
+    const one = comparePaired({ treatment: arm([many]), baseline: arm([many.map(() => 0)]), direction: 'max', random })
+    expect(verdictOf(one)).toMatchObject({ verdict: 'inconclusive', reason: 'one_seed', interval: null })
+  })
+
+  it('supports nothing on equal values, which are one observation (STA-15)', () => {
+    expect(verdictOf(gains([0.1, 0.1, 0.1, 0.1]))).toMatchObject({
+      verdict: 'inconclusive',
+      reason: 'no_variation',
+      seedsStillNeeded: null,
+    })
+  })
+
+  it('supports a deterministic metric only as far as its tasks carry it (STA-15)', () => {
+    const row = (solved: number, nTasks: number) => Array.from({ length: nTasks }, (_, t) => Number(t < solved))
+    const judge = (gain: number, nTasks: number) => {
+      const treatment = arm([row(gain, nTasks), row(gain, nTasks), row(gain, nTasks)])
+      const baseline = arm([row(0, nTasks), row(0, nTasks), row(0, nTasks)])
+      return verdictOf(comparePaired({ treatment, baseline, direction: 'max', random })).verdict
+    }
+    expect(judge(50, 200)).toBe('supported')
+    expect(judge(1, 5)).toBe('inconclusive')
+    expect(judge(1, 200)).toBe('inconclusive')
+  })
+
+  it('says how many seeds are missing, and that is enough most of the time (STA-10)', () => {
+    const values = [0.05, 0.01, 0.03]
+    const { seedsStillNeeded } = verdictOf(gains(values, 0.02))
+    expect(seedsStillNeeded).toBeGreaterThan(5)
+    expect(seedsStillNeeded).toBeLessThan(50)
+  })
+
+  it('blames lost scores when they hold the answer (STA-14)', () => {
+    const lost = { lower: 0, upper: 1 }
+    const comparison = comparePaired({
+      treatment: arm([
+        [1, lost, 1],
+        [lost, 1, 0],
+        [1, 1, lost],
+      ]),
+      baseline: arm([
+        [1, 0, 1],
+        [0, 1, 1],
+        [1, 1, 0],
+      ]),
+      direction: 'max',
+      random,
+    })
+    expect(verdictOf(comparison)).toMatchObject({
+      verdict: 'inconclusive',
+      reason: 'lost_scores',
+      seedsStillNeeded: null,
+    })
+  })
+})
+
+describe('judgeArms', () => {
+  it('with one arm is the plain verdict, and its winner needs no confirmation (STA-16)', () => {
+    const comparison = gains([0.05, 0.06, 0.04])
+    const { arms, winner } = judgeArms([{ arm: 'a', comparison }])
+    expect(arms[0]?.verdict).toBe(verdictOf(comparison).verdict)
+    expect(arms[0]?.interval?.lower).toBeCloseTo(comparison.interval?.lower ?? Number.NaN, 10)
+    expect(winner).toEqual({ arm: 'a', chosenAmong: 1, confirmed: true })
+  })
+
+  it('asks more of each arm when there are many (STA-16)', () => {
+    const fair = gains([0.03, 0.06, 0.02, 0.05])
+    expect(verdictOf(fair).verdict).toBe('supported')
+    const dull = gains([0.01, -0.02, 0.02, 0])
+    const crowd = judgeArms([
+      { arm: 'fair', comparison: fair },
+      ...[1, 2, 3, 4, 5].map((i) => ({ arm: `dull ${i}`, comparison: dull })),
+    ])
+    expect(crowd.arms[0]?.verdict).toBe('inconclusive')
+    expect(crowd.arms[0]?.interval?.lower).toBeLessThan(fair.interval?.lower ?? Number.NaN)
+  })
+
+  it('steps down: a strong arm spares the next one (STA-16)', () => {
+    const strong = gains([0.5, 0.51, 0.49, 0.5, 0.505])
+    const fair = gains([0.03, 0.07, 0.02, 0.05, 0.03])
+    const [, second] = judgeArms([
+      { arm: 'strong', comparison: strong },
+      { arm: 'fair', comparison: fair },
+    ]).arms
+    expect(second?.interval?.lower).toBeCloseTo(fair.interval?.lower ?? Number.NaN, 10)
+  })
+
+  it('never supports an arm that would not be supported alone, and one bad arm harms no other order (STA-16)', () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.integer({ min: 1, max: 5 }), (seed, n) => {
+        const chance = draws('arms', seed)
+        const arms = Array.from({ length: n }, (_, i) => ({
+          arm: `arm ${i}`,
+          comparison: comparePaired({
+            ...simulateExperiment({ seeds: 4, tasks: 12, gain: 1.5 * chance.float() }, chance),
+            direction: 'max',
+            random,
+          }),
+        }))
+        const together = judgeArms(arms).arms
+        for (const [i, { comparison }] of arms.entries()) {
+          if (together[i]?.verdict === 'supported') expect(verdictOf(comparison).verdict).toBe('supported')
+          if (together[i]?.verdict === 'refuted') expect(verdictOf(comparison).verdict).toBe('refuted')
+        }
+        const reversed = judgeArms([...arms].reverse()).arms
+        expect(reversed.map(({ verdict }) => verdict).reverse()).toEqual(together.map(({ verdict }) => verdict))
+      }),
+    )
+  })
+
+  it('flags the best of several until fresh seeds confirm it (STA-16)', () => {
+    const best = gains([0.5, 0.6, 0.55])
+    const { winner } = judgeArms([
+      { arm: 'a', comparison: gains([0.1, 0.2, 0.15]) },
+      { arm: 'b', comparison: best },
+    ])
+    expect(winner).toEqual({ arm: 'b', chosenAmong: 2, confirmed: false })
+    expect(confirmWinner({ chosen: best, fresh: gains([0.4, 0.5, 0.45], 0, 100) }).verdict).toBe('supported')
+    expect(() => confirmWinner({ chosen: best, fresh: gains([0.4, 0.5, 0.45], 0, 2) })).toThrow(/seeds 2 had a part/)
+  })
+
+  it('finds no winner where nothing is better (STA-16)', () => {
+    expect(judgeArms([{ arm: 'a', comparison: gains([-0.1, -0.2]) }]).winner).toBeNull()
+    expect(judgeArms([])).toEqual({ arms: [], winner: null })
+  })
+
+  it('judges only by one confidence (STA-16)', () => {
+    const other = { ...gains([1, 2]), confidence: 0.5 }
+    expect(() =>
+      judgeArms([
+        { arm: 'a', comparison: gains([1, 2]) },
+        { arm: 'b', comparison: other },
+      ]),
+    ).toThrow(/confidence/)
+  })
+})

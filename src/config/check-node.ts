@@ -6,6 +6,7 @@ import { checkValue, closest, suggest, type ValueIssue } from '../kernel/index.t
 import { formatPath } from './dotted-path.ts'
 import { childOf, type LocatedMap, type LocatedNode, type Path, pathOf, toJs } from './located.ts'
 import type { Report } from './report.ts'
+import { safeName } from './safe-name.ts'
 import { descriptionAt, homesOf, keysAt } from './schema-walk.ts'
 
 export interface CheckOptions {
@@ -72,14 +73,20 @@ export class NodeChecker {
   #complain(issue: ValueIssue, schema: z.ZodType, root: LocatedNode, options: CheckOptions): void {
     const { written, code = 'CONFIG_INVALID' } = { ...this.#options, ...options }
     const { node, below } = nearest(root, issue.path)
+    if (this.report.isTold(node.origin, JSON.stringify([issue.message, issue.keys, below]))) return
     if (issue.code === 'unknown_key') {
       for (const key of issue.keys ?? []) this.#unknownKey(key, issue, node, written)
       return
     }
     const name = issue.path.at(-1) ?? pathOf(root.origin).at(-1)
     const isName = name === 'name' && below.length === 0 && node.type === 'scalar' && typeof node.value === 'string'
+    if (isName) {
+      const fix = `such as ${JSON.stringify(safeName(String(node.value)))}.`
+      this.report.problem(node.origin, { code: 'CONFIG_NAME', message: issue.message, fix })
+      return
+    }
     const fix = fixOf(issue, schema, node, below, written)
-    this.report.problem(node.origin, { code: isName ? 'CONFIG_NAME' : code, message: issue.message, fix }, below)
+    this.report.problem(node.origin, { code, message: issue.message, fix }, below)
   }
 
   #unknownKey(key: string, { known = [] }: ValueIssue, node: LocatedNode, written: z.ZodType | undefined): void {
@@ -112,11 +119,21 @@ function fixOf(
   written: z.ZodType | undefined,
 ): string {
   if (issue.known !== undefined && node.type === 'scalar') return suggest(String(node.value), issue.known)
-  const meaning =
-    descriptionAt(schema, issue.path) ??
-    (written === undefined ? undefined : descriptionAt(written, [...pathOf(node.origin), ...below]))
-  const field = formatPath(below.length > 0 ? below : pathOf(node.origin).slice(-1))
-  const about = meaning === undefined ? '' : field === '' ? meaning : `\`${field}\`: ${meaning}`
-  if (below.length > 0) return about === '' ? `add \`${field}\`.` : `add it. ${about}`
-  return about === '' ? 'give the value that is asked for.' : about
+  const about =
+    meaningOf(schema, issue.path) ?? (written === undefined ? undefined : meaningOf(written, pathOf(node.origin)))
+  const field = issue.path.length === 0 ? pathOf(node.origin).at(-1) : undefined
+  const label = about?.label ?? (typeof field === 'string' ? field : undefined)
+  const text = about === undefined ? undefined : label === undefined ? about.text : `\`${label}\`: ${about.text}`
+  if (below.length > 0) return text === undefined ? `add \`${formatPath(below)}\`.` : `add it. ${text}`
+  return text ?? 'give the value that is asked for.'
+}
+
+// What a value is for; an item of a list has no words of its own and is explained by its list.
+function meaningOf(schema: z.ZodType, path: Path): { text: string; label: string | undefined } | undefined {
+  for (let length = path.length; length >= 0; length--) {
+    const text = descriptionAt(schema, path.slice(0, length))
+    const label = path.slice(0, length).findLast((step) => typeof step === 'string')
+    if (text !== undefined) return { text, label: typeof label === 'string' ? label : undefined }
+  }
+  return undefined
 }

@@ -46,11 +46,16 @@ describe('root shorthand', () => {
     ])
   })
 
-  it('is laid under an explicit run, without saying anything twice (CFG-1)', async () => {
+  it('is laid under an explicit run, which wins where both say something, with a notice (CFG-1)', async () => {
     const { runs } = await planOf(`name: e\n${parts}run: { name: r, algorithm: { params: { lora_rank: 4 } } }\n`)
     expect(runs[0]?.config.algorithm).toEqual({ kind: 'sft', params: { max_steps: 5, lora_rank: 4 } })
-    expect(await faultsIn(`name: e\n${parts}run: { model: { name: other } }\n`)).toEqual([
-      '3:16 CONFIG_CONFLICT model.name: given twice: here and at e.yaml:5',
+    const twice = await planOf(`name: e\n${parts}run: { model: { name: other } }\n`)
+    expect(twice.runs[0]?.config.model.name).toBe('other')
+    expect(twice.notices).toEqual([
+      {
+        text: 'The value at e.yaml:5, in the run itself, wins over this one.',
+        where: { file: 'e.yaml', line: 3, col: 16, path: 'model.name' },
+      },
     ])
   })
 

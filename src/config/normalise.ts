@@ -41,7 +41,10 @@ function moveBaseRun(root: LocatedMap, report: Report): LocatedMap {
   }
   if (matrix?.type !== 'map') return rest
   const inner = presentIn(matrix, 'base_run')
-  const base = inner === undefined ? entry.value : combineNodes(inner, entry.value, report)
+  const base =
+    inner === undefined
+      ? entry.value
+      : combineNodes(inner, entry.value, (kept, other) => refuseTwice(kept, other, report))
   return withKey(rest, 'matrix', withKey(matrix, 'base_run', base))
 }
 
@@ -51,6 +54,10 @@ function moveShorthands(root: LocatedMap, checker: NodeChecker): LocatedMap {
   if (entries.length === 0) return root
   const short = mapNode(entries, root.origin)
   const rest = withoutKey(root, ...shorthandKeys)
+  // A run may replace all of a default, and then nothing else would look at it.
+  for (const { key, value } of withoutNulls(short, ExperimentFile).entries.values()) {
+    checker.check(shorthandSchema(key), value)
+  }
   const matrix = presentIn(rest, 'matrix')
   if (matrix !== undefined) {
     if (matrix.type !== 'map') return rest
@@ -63,9 +70,6 @@ function moveShorthands(root: LocatedMap, checker: NodeChecker): LocatedMap {
   const runs = presentIn(rest, 'runs')
   if (runs !== undefined) {
     if (runs.type !== 'seq') return rest
-    // A run may replace all of a default, and then nothing else would look at it.
-    for (const { key, value } of withoutNulls(short, ExperimentFile).entries.values())
-      checker.check(shorthandSchema(key), value)
     const items = runs.items.map((item) => (item.type === 'map' ? mergeNodes(short, item) : item))
     return withKey(rest, 'runs', seqNode(items, runs.origin))
   }
@@ -78,14 +82,27 @@ function shorthandSchema(key: string): z.ZodType {
 }
 
 function combinedRun(run: LocatedNode | undefined, short: LocatedMap, report: Report): LocatedNode {
-  return run === undefined ? short : run.type === 'map' ? combineNodes(run, short, report) : run
+  if (run?.type !== 'map') return run ?? short
+  // What stands at the root is a default, for one run as for several.
+  return combineNodes(run, short, (kept, other) => {
+    report.notice(`The value at ${placeName(kept.origin)}, in the run itself, wins over this one.`, other.origin)
+  })
+}
+
+function refuseTwice(kept: LocatedNode, other: LocatedNode, report: Report): void {
+  const message = `given twice: here and at ${placeName(kept.origin)}`
+  report.problem(other.origin, { code: 'CONFIG_CONFLICT', message, fix: 'keep one of the two.' })
 }
 
 /**
  * Two writings of the same thing as one. Where both give a value, that of the higher layer is meant: `--set` over a file, a
- * file over what it extends. Within one file nobody can tell which is meant.
+ * file over what it extends. Within one file it is the explicit one, and `onTwice` is told.
  */
-function combineNodes(explicit: LocatedNode, short: LocatedNode, report: Report): LocatedNode {
+function combineNodes(
+  explicit: LocatedNode,
+  short: LocatedNode,
+  onTwice: (kept: LocatedNode, other: LocatedNode) => void,
+): LocatedNode {
   if (explicit.type === 'map' && short.type === 'map') {
     let combined = explicit
     for (const { key, at, value } of short.entries.values()) {
@@ -93,7 +110,7 @@ function combineNodes(explicit: LocatedNode, short: LocatedNode, report: Report)
       combined = withKey(
         combined,
         key,
-        other === undefined ? value : combineNodes(other, value, report),
+        other === undefined ? value : combineNodes(other, value, onTwice),
         other === undefined ? at : undefined,
       )
     }
@@ -102,8 +119,7 @@ function combineNodes(explicit: LocatedNode, short: LocatedNode, report: Report)
   const higher = explicit.origin.source.rank - short.origin.source.rank
   if (higher !== 0) return higher > 0 ? explicit : short
   if (isNull(short) || isNull(explicit)) return isNull(short) ? explicit : short
-  const message = `given twice: here and at ${placeName(explicit.origin)}`
-  report.problem(short.origin, { code: 'CONFIG_CONFLICT', message, fix: 'keep one of the two.' })
+  onTwice(explicit, short)
   return explicit
 }
 

@@ -16,6 +16,7 @@ export class Report {
   readonly #problems = new Map<string, { problem: Problem; source: Source | undefined }>()
   readonly #notices = new Map<string, Notice>()
   readonly #order = new Map<Source, number>()
+  readonly #told = new WeakMap<Origin, Set<string>>()
 
   /** Declares a source; problems are told in the order in which sources were declared. */
   addSource(source: Source): void {
@@ -24,6 +25,15 @@ export class Report {
 
   get sources(): Source[] {
     return [...this.#order.keys()]
+  }
+
+  /** True from the second time on: what thousands of arms share need be put into words only once. */
+  isTold(origin: Origin, what: string): boolean {
+    const told = this.#told.get(origin) ?? new Set()
+    this.#told.set(origin, told)
+    if (told.has(what)) return true
+    told.add(what)
+    return false
   }
 
   /** A problem with a value, a key, or with what is missing `below` it. */
@@ -39,7 +49,7 @@ export class Report {
   /** A problem that was located elsewhere, such as in a data file, or has no place. */
   add(problem: Problem, source?: Source): void {
     const { code, message, where } = problem
-    const key = JSON.stringify([code, message, where?.file, where?.line, where?.col])
+    const key = JSON.stringify([code, message, where])
     if (!this.#problems.has(key)) this.#problems.set(key, { problem, source })
   }
 

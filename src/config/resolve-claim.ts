@@ -93,7 +93,12 @@ function sideArms(side: Side, ref: ArmRef, context: ClaimContext): CheckedArm[] 
   )
   if (matching.length > 0 && conditions.length > 0) return matching
   const message = conditions.length === 0 ? 'the reference is empty' : 'no arm has these values'
-  report.problem(origin, { code: 'CONFIG_CLAIM', message, fix: `arms: ${listed(arms.map(({ name }) => name))}.` })
+  const known = conditions.map(({ key, path }) => {
+    const values = new Set(arms.map((arm) => JSON.stringify(valueIn(arm, key, path) ?? null)))
+    return `\`${key}\` is ${listed([...values])}`
+  })
+  const fix = known.length === 0 ? 'name an arm, axis values, or base_model.' : `in the arms, ${known.join('; ')}.`
+  report.problem(origin, { code: 'CONFIG_CLAIM', message, fix })
   return undefined
 }
 

@@ -93,7 +93,8 @@ class Layers {
   async #read(file: string, name: string, origin: Origin, chain: Chain): Promise<LocatedMap | undefined> {
     const read = await readText(file, name, this.#signal)
     if ('problem' in read) {
-      const { where, message, fix = 'correct the path, which is relative to this file.' } = read.problem
+      const { where, message } = read.problem
+      const fix = 'correct the path: it is relative to the file that it is written in.'
       if (where !== undefined) this.#report.add({ code: 'CONFIG_READ', ...read.problem })
       else this.#report.problem(origin, { code: 'CONFIG_EXTENDS', message, fix })
       this.isFaulty = true

@@ -1,0 +1,616 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { faultLine } from '../../tests/load-text.ts'
+import {
+  type Catalog,
+  defineAgent,
+  defineAlgorithm,
+  defineBackend,
+  defineCallback,
+  defineDataSource,
+  defineDeployer,
+  defineInferenceClient,
+  defineMetric,
+  defineProvider,
+  defineRenderer,
+  defineTransform,
+  defineVerifier,
+  openCatalog,
+} from '../kernel/index.ts'
+import { checkDeep } from './check-deep.ts'
+import { type LoadOptions, loadExperiment } from './load-experiment.ts'
+import { pluginReferences } from './plugin-references.ts'
+
+const none = z.strictObject({})
+const never = async (): Promise<never> => {
+  throw new Error('a check runs nothing')
+}
+const summary = 'Stands in a test.'
+const steps = {
+  max_steps: z.int().min(1).optional().describe('Training steps.'),
+  callbacks: z.array(z.unknown()).optional(),
+}
+
+const plugins = [
+  defineAlgorithm({
+    kind: 'sft',
+    summary,
+    rowFormat: 'chat_messages',
+    params: z.strictObject({ ...steps, learning_rate: z.number().gt(0).default(1e-4).describe('Peak learning rate.') }),
+    buildBatch: never,
+  }),
+  defineAlgorithm({
+    kind: 'rl',
+    summary,
+    rowFormat: 'harbor_task',
+    params: z.strictObject({
+      ...steps,
+      agent_import_path: z.string().optional(),
+      verifier_name: z.string().optional(),
+    }),
+    buildBatch: never,
+  }),
+  defineBackend({ kind: 'local', summary, params: none, open: never }),
+  defineBackend({ kind: 'mock', summary, params: none, open: never }),
+  defineDataSource({
+    kind: 'jsonl',
+    summary,
+    params: z.strictObject({ max_line_bytes: z.int().optional() }),
+    async *rows() {},
+  }),
+  defineDataSource({ kind: 'json', summary, params: none, async *rows() {} }),
+  defineDataSource({ kind: 'in_memory', summary, params: none, async *rows() {} }),
+  defineDataSource({ kind: 'hf_dataset', summary, params: none, async *rows() {} }),
+  defineTransform({
+    kind: 'jsonl_to_chat',
+    summary,
+    params: z.strictObject({ user_template: z.string() }),
+    run: (rows) => rows,
+  }),
+  defineTransform({
+    kind: 'dedupe',
+    summary,
+    params: z.strictObject({ key: z.string().default('query') }),
+    run: (rows) => rows,
+  }),
+  defineTransform({ kind: 'to_harbor_task', summary, params: none, run: (rows) => rows }),
+  defineTransform({ kind: 'mystery', summary, params: none, run: (rows) => rows }),
+  defineCallback({ kind: 'local_logger', summary, params: none, open: never }),
+  defineCallback({ kind: 'early_stopping', summary, params: z.strictObject({ patience: z.int() }), open: never }),
+  defineMetric({ kind: 'pass_rate', summary, params: none, direction: 'max', compute: () => 0 }),
+  defineMetric({ kind: 'mean_reward', summary, params: none, direction: 'max', compute: () => 0 }),
+  defineMetric({
+    kind: 'pass@{k}',
+    summary,
+    params: z.strictObject({ k: z.int() }),
+    direction: 'max',
+    minSamples: ({ k }) => k,
+    compute: () => 0,
+  }),
+  defineMetric({
+    kind: 'best_of_{n}',
+    summary,
+    params: z.strictObject({ n: z.int() }),
+    direction: 'max',
+    minSamples: ({ n }) => n,
+    compute: () => 0,
+  }),
+  defineMetric({ kind: 'cost', summary, params: none, direction: 'min', compute: () => 0 }),
+  defineVerifier({
+    kind: 'exact_match',
+    summary,
+    params: z.strictObject({ ignore_case: z.boolean().optional() }),
+    verify: () => 1,
+  }),
+  defineInferenceClient({ kind: 'mock', summary, params: none, open: never }),
+  defineAgent({ kind: 'basic_loop', summary, params: z.strictObject({ turns: z.int().default(1) }), run: never }),
+  defineRenderer({ kind: 'qwen3', summary, params: none, open: never }),
+  defineDeployer({ kind: 'folder', summary, params: z.strictObject({ dir: z.string() }), deploy: never }),
+  defineProvider({ kind: 'local', summary, params: none, open: never }),
+]
+
+const { signal } = new AbortController()
+let catalog: Catalog
+let cwd: string
+beforeAll(async () => {
+  catalog = await openCatalog({ builtins: plugins, signal })
+})
+afterAll(async () => {
+  await catalog[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'evsys-deep-'))
+  await files({
+    'data/train.jsonl': '{"messages": [{"role": "user", "content": "a"}]}\n',
+    'data/val/tasks.jsonl': `${task({ task_id: 'a' })}\n\n${task({ task_id: 'b' })}\n`,
+  })
+})
+afterEach(async () => {
+  await rm(cwd, { recursive: true, force: true })
+})
+
+function task(fields: Record<string, unknown>): string {
+  return JSON.stringify({
+    task_id: 't',
+    instruction: 'say hi',
+    verifier: { kind: 'in_process', fn_name: 'exact_match', expected: 'hi' },
+    ...fields,
+  })
+}
+
+async function files(texts: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, text] of Object.entries(texts)) {
+    await mkdir(dirname(join(cwd, name)), { recursive: true })
+    await writeFile(join(cwd, name), text)
+  }
+}
+
+async function deep(text: string, options: LoadOptions = {}) {
+  const loaded = await loadExperiment({ file: 'e.yaml', text }, { cwd, ...options })
+  return await checkDeep(loaded, catalog, {
+    signal,
+    secrets: { get: (name) => (name === 'SET' ? 'value' : undefined), hint: 'in the environment' },
+  })
+}
+
+const faults = async (text: string, options: LoadOptions = {}) => (await deep(text, options)).problems.map(faultLine)
+
+const base = `name: e
+data: { path: data/train.jsonl }
+model: { name: evsys/tiny }
+algorithm: { kind: sft }
+`
+const benchmark = (entry: string) => `${base}metadata:\n  benchmark:\n    - ${entry}\n`
+
+describe('plugins', () => {
+  it('of a valid experiment are all there (CFG-14)', async () => {
+    const text = `${base}agent: { kind: basic_loop }
+backend: { kind: mock }
+callbacks: [{ kind: local_logger }]
+deploy: { kind: folder, params: { dir: out } }
+compute: {}
+metadata:
+  benchmark: [{ path: data/val, metrics: [pass@1, best_of_2], num_samples: 2, inference: { kind: mock }, verifier: { kind: exact_match }, agent: { kind: basic_loop } }]
+`
+    expect(await faults(text)).toEqual([])
+  })
+
+  it.each([
+    [
+      'algorithm',
+      base.replace('kind: sft', 'kind: sfft'),
+      '4:20 PLUGIN_UNKNOWN algorithm.kind: no algorithm is called "sfft"',
+    ],
+    ['backend', `${base}backend: { kind: gpu }\n`, '5:18 PLUGIN_UNKNOWN backend.kind: no backend is called "gpu"'],
+    ['agent', `${base}agent: { kind: x }\n`, '5:16 PLUGIN_UNKNOWN agent.kind: no agent is called "x"'],
+    [
+      'data source',
+      base.replace('{ path', '{ source_kind: csv, path'),
+      '2:22 PLUGIN_UNKNOWN data.source_kind: no data source is called "csv"',
+    ],
+    [
+      'transform',
+      base.replace('jsonl }', 'jsonl, transforms: [{ kind: dedup }] }'),
+      '2:54 PLUGIN_UNKNOWN data.transforms.0.kind: no transform is called "dedup"',
+    ],
+    [
+      'callback',
+      `${base}callbacks: [{ kind: wandb }]\n`,
+      '5:21 PLUGIN_UNKNOWN callbacks.0.kind: no callback is called "wandb"',
+    ],
+    [
+      'callback of an algorithm',
+      base.replace('kind: sft', 'kind: sft, params: { callbacks: [{ kind: x }] }'),
+      '4:55 PLUGIN_UNKNOWN algorithm.params.callbacks.0.kind: no callback is called "x"',
+    ],
+    [
+      'data store',
+      `${base}data_store: { kind: s3 }\n`,
+      '5:21 PLUGIN_UNKNOWN data_store.kind: no data store is called "s3"',
+    ],
+    [
+      'log store',
+      `${base}log_store: { kind: mlflow }\n`,
+      '5:20 PLUGIN_UNKNOWN log_store.kind: no log store is called "mlflow"',
+    ],
+    ['deployer', `${base}deploy: { kind: moon }\n`, '5:17 PLUGIN_UNKNOWN deploy.kind: no deployer is called "moon"'],
+    [
+      'provider',
+      `${base}compute: { kind: slurm }\n`,
+      '5:18 PLUGIN_UNKNOWN compute.kind: no provider is called "slurm"',
+    ],
+    [
+      'renderer',
+      base.replace('evsys/tiny', 'm, renderer_name: qwen4'),
+      '3:34 PLUGIN_UNKNOWN model.renderer_name: no renderer is called "qwen4"',
+    ],
+    [
+      'metric',
+      benchmark('{ path: data/val, metrics: [pass_rat] }'),
+      '7:35 PLUGIN_UNKNOWN metadata.benchmark.0.metrics.0: no metric is called "pass_rat"',
+    ],
+    [
+      'inference client',
+      benchmark('{ path: data/val, inference: { kind: gpt } }'),
+      '7:44 PLUGIN_UNKNOWN metadata.benchmark.0.inference.kind: no inference client is called "gpt"',
+    ],
+    [
+      'verifier',
+      benchmark('{ path: data/val, verifier: { kind: judge } }'),
+      '7:43 PLUGIN_UNKNOWN metadata.benchmark.0.verifier.kind: no verifier is called "judge"',
+    ],
+    [
+      'verifier of an algorithm',
+      base.replace('kind: sft', 'kind: rl, params: { verifier_name: judge }').replace('train.jsonl', 'val/tasks.jsonl'),
+      '4:49 PLUGIN_UNKNOWN algorithm.params.verifier_name: no verifier is called "judge"',
+    ],
+    [
+      'source of a benchmark',
+      benchmark('{ data: { source_kind: csv } }'),
+      '7:30 PLUGIN_UNKNOWN metadata.benchmark.0.data.source_kind: no data source is called "csv"',
+    ],
+    [
+      'algorithm of a stage',
+      `${base}stages: [{ algorithm: { kind: nope } }]\n`,
+      '5:31 PLUGIN_UNKNOWN stages.0.algorithm.kind: no algorithm is called "nope"',
+    ],
+    [
+      'source of a dataset',
+      `${base}continual: { datasets: [{ source_kind: csv }] }\n`,
+      '5:40 PLUGIN_UNKNOWN continual.datasets.0.source_kind: no data source is called "csv"',
+    ],
+  ])('an unknown %s is located, with what is known (CFG-14)', async (_what, text, fault) => {
+    const { problems } = await deep(text)
+    expect(problems.map(faultLine)).toEqual([fault])
+    expect(problems[0]?.fix).toMatch(/Known:|None is known/)
+  })
+
+  it.each([
+    [
+      'an unknown parameter',
+      base.replace('kind: sft', 'kind: sft, params: { lr: 1 }'),
+      '4:35 PLUGIN_PARAMS algorithm.params.lr: sft takes no "lr"',
+    ],
+    [
+      'a parameter of the wrong type',
+      base.replace('kind: sft', 'kind: sft, params: { learning_rate: fast }'),
+      '4:50 PLUGIN_PARAMS algorithm.params.learning_rate: expected a number, got "fast"',
+    ],
+    [
+      'a missing parameter',
+      base.replace('jsonl }', 'jsonl, transforms: [{ kind: jsonl_to_chat }] }'),
+      '2:46 PLUGIN_PARAMS data.transforms.0.params.user_template: is missing: expected text',
+    ],
+    [
+      'a parameter of a source',
+      base.replace('{ path', '{ params: { max_line_bytes: x }, path'),
+      '2:35 PLUGIN_PARAMS data.params.max_line_bytes: expected a whole number, got "x"',
+    ],
+    [
+      'a parameter of an algorithm’s callback',
+      base.replace(
+        'kind: sft',
+        'kind: sft, params: { callbacks: [{ kind: early_stopping, params: { patience: 1.5 } }] }',
+      ),
+      '4:91 PLUGIN_PARAMS algorithm.params.callbacks.0.params.patience: expected a whole number, got 1.5',
+    ],
+    [
+      'a parameter of a deployer',
+      `${base}deploy: { kind: folder, params: { dir: [] } }\n`,
+      '5:40 PLUGIN_PARAMS deploy.params.dir: expected text, got an empty list',
+    ],
+  ])('%s is located (CFG-14)', async (_what, text, fault) => {
+    const { problems } = await deep(text)
+    expect(problems.map(faultLine)).toEqual([fault])
+    expect(problems[0]?.fix).toContain('`evsys schema ')
+  })
+
+  it('say what a parameter is for (CFG-14)', async () => {
+    const { problems } = await deep(base.replace('kind: sft', 'kind: sft, params: { learning_rate: 0 }'))
+    expect(problems[0]?.fix).toBe(
+      '`learning_rate`: Peak learning rate. `evsys schema algorithm sft` prints what it takes.',
+    )
+  })
+
+  it('are told once for all arms, at the axis that is wrong (ERR-2, CFG-14)', async () => {
+    const text = `${base}matrix:\n  axes: { algorithm.kind: [sft, sftt], algorithm.params.learning_rate: [0.1, big], seed: [1, 2, 3] }\n`
+    expect(await faults(text)).toEqual([
+      '6:33 PLUGIN_UNKNOWN matrix.axes."algorithm.kind".1: no algorithm is called "sftt"',
+      '6:78 PLUGIN_PARAMS matrix.axes."algorithm.params.learning_rate".1: expected a number, got "big"',
+    ])
+  })
+
+  it('that take no max_steps are told of --steps (ERR-2, CFG-12)', async () => {
+    const text = base.replace('kind: sft', 'kind: sft, params: { max_steps: x }')
+    expect(await faults(text, { steps: 5 })).toEqual([
+      '4:46 PLUGIN_PARAMS algorithm.params.max_steps: expected a whole number, got "x"',
+    ])
+    expect(await faults(base, { set: ['algorithm.params.max_steps=0'] })).toEqual([
+      '--set:1:28 PLUGIN_PARAMS algorithm.params.max_steps: must be at least 1, got 0',
+    ])
+  })
+
+  it('metrics need their samples (CFG-14)', async () => {
+    expect(await faults(benchmark('{ path: data/val, metrics: [best_of_4], num_samples: 2 }'))).toEqual([
+      '7:35 CONFIG_INVALID metadata.benchmark.0.metrics.0: best_of_4 needs 4 samples of each task, and num_samples is 2',
+    ])
+  })
+
+  it('metrics know their direction, unless the objective says (CFG-7)', async () => {
+    const text = (objective: string) =>
+      benchmark('{ name: val, path: data/val, metrics: [cost] }').replace(
+        'metadata:\n',
+        `metadata:\n  objective: ${objective}\n  claim: { treatment: e, baseline: base_model }\n`,
+      )
+    const own = await deep(text('{ metric: cost }'))
+    expect(own.plan).toMatchObject({ objective: { direction: 'min' }, claim: { direction: 'min' } })
+    const said = await deep(text('{ metric: cost, direction: max }'))
+    expect(said.plan).toMatchObject({ objective: { direction: 'max' }, claim: { direction: 'max' } })
+  })
+})
+
+describe('paths', () => {
+  it.each([
+    [
+      'a data file',
+      base.replace('train', 'nope'),
+      '2:15 CONFIG_PATH data.path: cannot read data/nope.jsonl: no such file or folder',
+    ],
+    ['a folder as data', base.replace('data/train.jsonl', 'data'), '2:15 CONFIG_PATH data.path: data is a folder'],
+    [
+      'a dataset of a chain',
+      `${base}continual: { datasets: [{ path: data/train.jsonl }, { path: x.jsonl }] }\n`,
+      '5:61 CONFIG_PATH continual.datasets.1.path: cannot read x.jsonl: no such file or folder',
+    ],
+    [
+      'data of a stage',
+      `${base}stages: [{ algorithm: { kind: sft }, data: { path: x.jsonl } }]\n`,
+      '5:52 CONFIG_PATH stages.0.data.path: cannot read x.jsonl: no such file or folder',
+    ],
+    [
+      'a folder of a Hugging Face dataset',
+      base.replace('{ path: data/train.jsonl }', '{ source_kind: hf_dataset, hf_dataset: ./hf }'),
+      '2:46 CONFIG_PATH data.hf_dataset: cannot read hf: no such file or folder',
+    ],
+    [
+      'a model folder',
+      base.replace('evsys/tiny', './weights'),
+      '3:16 CONFIG_PATH model.name: cannot read weights: no such file or folder',
+    ],
+    [
+      'a checkpoint',
+      base.replace('tiny }', 'tiny, init_from_checkpoint: ../w }'),
+      '3:50 CONFIG_PATH model.init_from_checkpoint: cannot read ../w: no such file or folder',
+    ],
+    [
+      'an output folder that is a file',
+      `${base}output_dir: data/train.jsonl\n`,
+      '5:13 CONFIG_PATH output_dir: data/train.jsonl is no folder',
+    ],
+    [
+      'a benchmark folder',
+      benchmark('{ path: data/nope }'),
+      '7:15 CONFIG_PATH metadata.benchmark.0.path: cannot read data/nope: no such file or folder',
+    ],
+    [
+      'a benchmark that is a file',
+      benchmark('{ path: data/train.jsonl }'),
+      '7:15 CONFIG_PATH metadata.benchmark.0.path: data/train.jsonl is no folder',
+    ],
+    [
+      'a benchmark without tasks',
+      benchmark('{ path: data }'),
+      '7:15 CONFIG_PATH metadata.benchmark.0.path: cannot read data/tasks.jsonl: no such file or folder',
+    ],
+    [
+      'data of a benchmark',
+      benchmark('{ data: { path: x.jsonl } }'),
+      '7:23 CONFIG_PATH metadata.benchmark.0.data.path: cannot read x.jsonl: no such file or folder',
+    ],
+  ])('%s is located where it is written (CFG-14, CFG-16)', async (_what, text, fault) => {
+    expect(await faults(text)).toEqual([fault])
+  })
+
+  it('of ids and stored datasets are not looked for (CFG-14)', async () => {
+    const text = base
+      .replace('{ path: data/train.jsonl }', '{ dataset_name: stored }')
+      .replace('tiny }', 'tiny, load_checkpoint_path: "tinker://x/y" }')
+    expect(await faults(text)).toEqual([])
+  })
+
+  it('that may not be read are located (CFG-14)', async () => {
+    if (process.getuid?.() === 0) return // root reads everything
+    await chmod(join(cwd, 'data/train.jsonl'), 0o000)
+    expect(await faults(base)).toEqual([expect.stringMatching(/^2:15 CONFIG_PATH data.path: cannot read/)])
+  })
+})
+
+describe('rows', () => {
+  it.each([
+    ['is not JSON', '\n{"a": \n', 'data/train.jsonl:2:1 DATA_INVALID the line is not valid JSON'],
+    ['is no object', '[1]\n', 'data/train.jsonl:1:1 DATA_INVALID the row is no JSON object'],
+    ['is not there', '\n\n', 'data/train.jsonl:1:1 DATA_INVALID the file holds no rows'],
+  ])('the first that %s is located (CFG-14)', async (_what, text, fault) => {
+    await files({ 'data/train.jsonl': text })
+    expect(await faults(base)).toEqual([fault])
+  })
+
+  it('of a json source are a list (CFG-14)', async () => {
+    await files({ 'a.json': ' \n [{"messages": []}]', 'b.json': '{"messages": []}\n' })
+    const text = (file: string) => base.replace('{ path: data/train.jsonl }', `{ source_kind: json, path: ${file} }`)
+    expect(await faults(text('a.json'))).toEqual([])
+    expect(await faults(text('b.json'))).toEqual(['b.json:1:1 DATA_INVALID the file does not start with a list'])
+  })
+
+  it('of another shape than the algorithm takes are refused (CFG-14)', async () => {
+    const text = base.replace('train.jsonl', 'val/tasks.jsonl')
+    const { problems } = await deep(text)
+    expect(problems.map(faultLine)).toEqual([
+      '2:7 DATA_INVALID data: sft takes chat_messages rows, and these are harbor_task',
+    ])
+    expect(problems[0]?.fix).toContain('jsonl_to_chat')
+    expect(
+      await faults(
+        text.replace(
+          'jsonl }',
+          'jsonl, transforms: [{ kind: dedupe }, { kind: jsonl_to_chat, params: { user_template: x } }] }',
+        ),
+      ),
+    ).toEqual([])
+    expect(await faults(text.replace('kind: sft', 'kind: rl'))).toEqual([])
+  })
+
+  it('behind a transform that may do anything are not judged (CFG-14)', async () => {
+    expect(await faults(base.replace('train.jsonl }', 'val/tasks.jsonl, transforms: [{ kind: mystery }] }'))).toEqual(
+      [],
+    )
+  })
+
+  it('of no known shape are noted (CFG-14)', async () => {
+    const { problems, notices } = await deep(
+      base.replace('{ path: data/train.jsonl }', '{ source_kind: in_memory, rows: [{ q: 1 }] }'),
+    )
+    expect(problems).toEqual([])
+    expect(notices.map(({ text }) => text)).toEqual([
+      'The rows have no known shape, and sft takes chat_messages rows: a transform can make them.',
+    ])
+  })
+})
+
+describe('tasks', () => {
+  it.each([
+    [
+      'a line that is not JSON',
+      `${task({})}\nnope\n`,
+      ['data/val/tasks.jsonl:2:1 DATA_INVALID the line is not valid JSON'],
+    ],
+    [
+      'a line that is no task',
+      '{"task_id": "a", "verifier": {"kind": "in_process"}}\n',
+      [
+        'data/val/tasks.jsonl:1:1 DATA_INVALID instruction: is missing: expected text',
+        'data/val/tasks.jsonl:1:1 DATA_INVALID verifier.fn_name: is missing: expected text',
+        'data/val/tasks.jsonl:1:1 DATA_INVALID verifier.expected: is missing: expected a value',
+      ],
+    ],
+    [
+      'an id that stands twice',
+      `${task({})}\n\n${task({})}\n`,
+      ['data/val/tasks.jsonl:3:1 DATA_INVALID the task id "t" stands in line 1 too'],
+    ],
+    [
+      'an unknown verifier',
+      `${task({ task_id: 'a' })}\n${task({ verifier: { kind: 'in_process', fn_name: 'exact', expected: 1 } })}\n`,
+      ['data/val/tasks.jsonl:2:1 PLUGIN_UNKNOWN verifier.fn_name: no verifier is called "exact"'],
+    ],
+    [
+      'wrong params of a verifier',
+      task({ verifier: { kind: 'in_process', fn_name: 'exact_match', expected: 1, params: { case: 1 } } }),
+      ['data/val/tasks.jsonl:1:1 PLUGIN_PARAMS verifier.params: unknown key "case"'],
+    ],
+    ['no tasks', '\n', ['data/val/tasks.jsonl:1:1 DATA_INVALID the file holds no task']],
+  ])('%s is located (CFG-14)', async (_what, text, found) => {
+    await files({ 'data/val/tasks.jsonl': text })
+    expect(await faults(benchmark('{ path: data/val }'))).toEqual(found)
+  })
+
+  it('judged by a container or a model need no verifier function (CFG-14)', async () => {
+    await files({
+      'data/val/tasks.jsonl': `${task({ task_id: 'a', verifier: { kind: 'llm_judge', judge_model: 'm', rubric: 'r' } })}\n${task({ verifier: { kind: 'e2b', dockerfile: 'FROM x', test_sh: 'true' } })}\n`,
+    })
+    expect(await faults(benchmark('{ path: data/val }'))).toEqual([])
+  })
+
+  it('that are all wrong are told up to a limit (CFG-14)', async () => {
+    await files({ 'data/val/tasks.jsonl': 'x\n'.repeat(1_000) })
+    expect((await faults(benchmark('{ path: data/val }'))).length).toBe(20)
+  })
+
+  it('in a long line are read across chunks (CFG-14)', async () => {
+    await files({
+      'data/val/tasks.jsonl': `\uFEFF${task({ task_id: 'a', instruction: 'é'.repeat(400_000) })}\r\n${task({ task_id: 'b' })}`,
+    })
+    expect(await faults(benchmark('{ path: data/val }'))).toEqual([])
+  })
+})
+
+describe('agent_import_path', () => {
+  const text = (path: string) =>
+    base
+      .replace('kind: sft', `kind: rl, params: { agent_import_path: ${path} }`)
+      .replace('train.jsonl', 'val/tasks.jsonl')
+
+  it('names a file that is there, with an export, or a kind (CFG-14)', async () => {
+    await files({ 'src/plugins/agent.ts': '' })
+    expect(await faults(text('"./src/plugins/agent.ts#ToolUse"'))).toEqual([])
+    expect(await faults(text('basic_loop'))).toEqual([])
+    expect(await faults(text('./src/plugins/agent.ts'))).toEqual([
+      '4:53 CONFIG_PATH algorithm.params.agent_import_path: the path does not say which export of the file is the agent',
+    ])
+    expect(await faults(text('"./src/agent.ts#ToolUse"'))).toEqual([
+      '4:53 CONFIG_PATH algorithm.params.agent_import_path: there is no file src/agent.ts',
+    ])
+    expect(await faults(text('loop'))).toEqual([
+      '4:53 PLUGIN_UNKNOWN algorithm.params.agent_import_path: no agent is called "loop"',
+    ])
+  })
+})
+
+describe('secrets', () => {
+  it('that are not set are noted, those that are no references are refused (CFG-14)', async () => {
+    const text = `${base}compute: { envs: { A: "\${secret:SET}", B: "\${secret:UNSET}", C: "\${secret: SET}" } }\n`
+    const { problems, notices } = await deep(text)
+    expect(notices).toEqual([
+      {
+        text: 'The secret UNSET is not set: set it in the environment.',
+        where: { file: 'e.yaml', line: 5, col: 43, path: 'compute.envs.B' },
+      },
+    ])
+    expect(problems.map(faultLine)).toEqual([
+      '5:65 CONFIG_INVALID compute.envs.C: "${secret: SET}" is no reference to a secret',
+    ])
+  })
+})
+
+describe('checkDeep', () => {
+  it('tells everything at once, in file order, data files last (ERR-1)', async () => {
+    await files({ 'data/val/tasks.jsonl': 'x\n' })
+    const text = `${benchmark('{ path: data/val, metrics: [nope] }').replace('kind: sft', 'kind: sfft').replace('train', 'none')}deploy: { kind: x }\n`
+    expect((await faults(text)).map((fault) => fault.split(' ').slice(0, 2).join(' '))).toEqual([
+      '2:15 CONFIG_PATH',
+      '4:20 PLUGIN_UNKNOWN',
+      '7:35 PLUGIN_UNKNOWN',
+      '8:17 PLUGIN_UNKNOWN',
+      'data/val/tasks.jsonl:1:1 DATA_INVALID',
+    ])
+  })
+
+  it('stops at its signal', async () => {
+    const loaded = await loadExperiment({ file: 'e.yaml', text: base }, { cwd })
+    await expect(checkDeep(loaded, catalog, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      name: 'AbortError',
+    })
+  })
+})
+
+describe('pluginReferences', () => {
+  it('name files by absolute path, packages as written, and where (CFG-16)', async () => {
+    await files({ 'lib/base.yaml': 'plugins: [./p.ts, acme-plugins]\n' })
+    const loaded = await loadExperiment({ file: 'e.yaml', text: `extends: lib/base.yaml\n${base}` }, { cwd })
+    expect(pluginReferences(loaded)).toEqual([
+      {
+        spec: join(cwd, 'lib/p.ts'),
+        from: join(cwd, 'lib'),
+        where: { file: 'lib/base.yaml', line: 1, col: 11, path: 'plugins.0' },
+      },
+      {
+        spec: 'acme-plugins',
+        from: join(cwd, 'lib'),
+        where: { file: 'lib/base.yaml', line: 1, col: 19, path: 'plugins.1' },
+      },
+    ])
+  })
+})

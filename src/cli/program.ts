@@ -120,6 +120,11 @@ export function createProgram(run: Run, { width, colors, write }: HelpOptions): 
 ${colors.bold('Exit codes:')}
   0  done   1  the run failed   2  your input is wrong   130  interrupted
 
+${colors.bold('Environment:')}
+  NO_COLOR, FORCE_COLOR    without colours; with colours also in a pipe
+  EVSYS_PLUGIN_TIMEOUT_MS  how long a plugin file may take to load (default: 20000)
+  EVSYS_DEBUG=1            show the stack of an error
+
 Begin with \`evsys init my-lab\`. \`evsys help COMMAND\` shows examples of a command.`,
     )
   addStartCommands(program, run, colors)

@@ -85,6 +85,17 @@ describe('list', () => {
   })
 })
 
+describe('the limit on loading', () => {
+  it('comes from the environment and is checked (KER-5)', async () => {
+    const cwd = projectWith({ 'src/plugins/slow.ts': 'while (true) {}\n' })
+    const slow = await runMain(['list'], { cwd, env: { EVSYS_PLUGIN_TIMEOUT_MS: '200' } })
+    expect(slow.code).toBe(2)
+    expect(slow.stderr).toContain('it was stopped after 0.2 s')
+    const wrong = await runMain(['list'], { cwd, env: { EVSYS_PLUGIN_TIMEOUT_MS: '20s' } })
+    expect(wrong.stderr).toMatch(/^CLI_USAGE\n {2}EVSYS_PLUGIN_TIMEOUT_MS is "20s"\n {2}fix: /)
+  })
+})
+
 describe('schema', () => {
   it('without a word lists what can be asked for (CLI-5)', async () => {
     const { code, stdout } = await runMain(['schema'], { cwd: example })

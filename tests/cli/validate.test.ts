@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ErrorReport, ValidateReport } from '../../src/contracts/index.ts'
@@ -263,15 +263,5 @@ describe('what nobody expected', () => {
   it('shows its stack with EVSYS_DEBUG=1 alone (CLI-3)', async () => {
     const { stderr } = await runMain(['validate', '-'], { stdin: failing, env: { EVSYS_DEBUG: '1' } })
     expect(stderr).toMatch(/TypeError: cannot read properties of undefined\n {4}at /)
-  })
-})
-
-describe('the examples', () => {
-  it('are valid, deeply and without a notice (CFG-14)', async () => {
-    const cwd = join(root, 'examples/custom-plugins')
-    const { code, stdout, stderr } = await runMain(['validate', 'experiment.yaml', '--deep'], { cwd })
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    await expect(stdout).toMatchFileSnapshot('golden/example-custom-plugins.txt')
-    expect(readFileSync(join(cwd, 'README.md'), 'utf8')).toContain('evsys validate experiment.yaml --deep')
   })
 })

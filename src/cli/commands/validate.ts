@@ -3,7 +3,7 @@ import { constants, open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type ConfigSource, type LoadedExperiment, loadExperiment, loadTask } from '../../config/index.ts'
 import type { Notice, Plan, ValidateReport } from '../../contracts/index.ts'
-import { EvsysError, type Problem } from '../../kernel/index.ts'
+import { EvsysError, type Problem, readSecretSource } from '../../kernel/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
 import { looksLikeTask } from '../looks-like-task.ts'
@@ -66,10 +66,11 @@ async function checkDeeply(
 ): Promise<{ plan: Plan; notices: Notice[] }> {
   const { checkDeep, pluginReferences } = await import('../../config/index.ts')
   const { withCatalog } = await import('../with-catalog.ts')
-  const { projectOf } = await import('../project.ts')
-  const projectDir = context.project === undefined ? loaded.project : await projectOf(context)
+  const { requireProject } = await import('../project.ts')
+  const projectDir = context.project === undefined ? loaded.project : await requireProject(context)
   return await withCatalog(context, { projectDir, plugins: pluginReferences(loaded) }, async (catalog) => {
-    const checked = await checkDeep(loaded, catalog, { signal: context.signal })
+    const secrets = await readSecretSource({ projectDir, env: context.env })
+    const checked = await checkDeep(loaded, catalog, { signal: context.signal, secrets })
     // Plugins first: a kind is unknown because its file is broken more often than the other way round.
     const problems: Problem[] = [...catalog.problems, ...checked.problems]
     if (problems.length > 0) throw EvsysError.many(problems)

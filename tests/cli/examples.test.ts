@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { root, runMain } from './run-main.ts'
+
+const examples = readdirSync(join(root, 'examples'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+
+describe.each(examples)('examples/%s', (name) => {
+  const cwd = join(root, 'examples', name)
+
+  it('is valid, deeply and without a notice (CFG-14)', async () => {
+    const { code, stdout, stderr } = await runMain(['validate', 'experiment.yaml', '--deep'], { cwd })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    await expect(stdout).toMatchFileSnapshot(`golden/example-${name}.txt`)
+  })
+
+  it('shows commands that work (CLI-4)', async () => {
+    const commands = [...readFileSync(join(cwd, 'README.md'), 'utf8').matchAll(/^evsys ([^#\n]*)/gm)]
+    expect(commands.length).toBeGreaterThan(0)
+    for (const [line, args = ''] of commands) {
+      expect(await runMain(args.trim().split(/\s+/), { cwd }), line).toMatchObject({ code: 0 })
+    }
+  })
+})
+
+describe('the focal loss of the example', () => {
+  it('has the gradient that finite differences give (CLI-8)', async () => {
+    const { focalLoss } = await import('../../examples/custom-plugins/src/plugins/focal-sft.ts')
+    const token = fc.record({
+      logprob: fc.double({ min: -8, max: -0.01, noNaN: true }),
+      weight: fc.constantFrom(0, 1),
+    })
+    const tensor = (values: number[]) => ({ data: new Float64Array(values), shape: [values.length] })
+    fc.assert(
+      fc.property(
+        fc.array(token, { minLength: 1, maxLength: 6 }),
+        fc.double({ min: 0, max: 4, noNaN: true }),
+        (tokens, gamma) => {
+          const logprobs = tokens.map(({ logprob }) => logprob)
+          const datum = {
+            tokens: new Int32Array(tokens.length),
+            lossInputs: { weights: tensor(tokens.map(({ weight }) => weight)) },
+          }
+          const lossAt = (values: number[]) => focalLoss([datum], [tensor(values)], gamma).loss
+          const [gradient] = focalLoss([datum], [tensor(logprobs)], gamma).gradients
+          const step = 1e-6
+          for (const t of logprobs.keys()) {
+            const moved = (by: number) => logprobs.map((value, i) => (i === t ? value + by : value))
+            const numeric = (lossAt(moved(step)) - lossAt(moved(-step))) / (2 * step)
+            expect(gradient?.data[t]).toBeCloseTo(numeric, 4)
+          }
+        },
+      ),
+    )
+  })
+})

@@ -19,7 +19,7 @@ export async function planOf(text: string, options: LoadOptions = {}): Promise<P
 }
 
 /** The problems of an experiment that is not valid. */
-export async function problemsIn(text: string, options: LoadOptions = {}): Promise<readonly Problem[]> {
+async function problemsIn(text: string, options: LoadOptions = {}): Promise<readonly Problem[]> {
   try {
     await planOf(text, options)
   } catch (error) {

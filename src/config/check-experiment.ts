@@ -21,7 +21,7 @@ import { baseModel, resolveClaim } from './resolve-claim.ts'
 import { resolveObjective } from './resolve-objective.ts'
 
 /** More runs than anybody waits for. */
-export const maxRuns = 100_000
+const maxRuns = 100_000
 
 export interface Resolved {
   readonly objective?: ResolvedObjective

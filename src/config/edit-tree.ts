@@ -27,12 +27,6 @@ export function withoutKey(map: LocatedMap, ...keys: readonly string[]): Located
   return { ...map, entries }
 }
 
-/** Puts the value of `from` where `to` was: the key keeps the place in which it was written. */
-export function renamedKey(map: LocatedMap, from: string, to: string): LocatedMap {
-  const entries = Array.from(map.entries.values(), (entry) => (entry.key === from ? { ...entry, key: to } : entry))
-  return mapNode(entries, map.origin)
-}
-
 /** Why a value cannot be put at a path: what stands in its way, and the steps that could not be taken. */
 export interface Obstacle {
   readonly path: Path

@@ -43,7 +43,7 @@ describe('a file', () => {
   })
 
   it('that is a pipe which nobody writes to is refused, not waited for (ERR-1)', async () => {
-    execFileSync('mkfifo', [join(cwd, 'pipe.yaml')])
+    execFileSync('sh', ['-c', 'mkfifo "$0"', join(cwd, 'pipe.yaml')])
     expect(await faults('pipe.yaml')).toEqual([
       'CONFIG_READ cannot read pipe.yaml: it is a device or socket, not a file',
     ])

@@ -104,7 +104,7 @@ export async function loadExperiment(source: ConfigSource, options: LoadOptions 
 }
 
 /** The experiment without its runs: those are checked arm by arm. */
-export const ExperimentShell = Experiment.omit({ runs: true })
+const ExperimentShell = Experiment.omit({ runs: true })
 
 function locateIn(tree: LocatedMap | undefined, path: Path): Location | undefined {
   if (tree === undefined) return undefined

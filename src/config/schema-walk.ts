@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { isNull, type LocatedEntry, type LocatedNode, type Path, seqNode } from './located.ts'
 
 /** The schema without what wraps it: optional, default, nullable. */
-export function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
+function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
   let inner = schema
   while (inner instanceof z.ZodOptional || inner instanceof z.ZodDefault || inner instanceof z.ZodNullable) {
     inner = inner.unwrap()
@@ -13,7 +13,7 @@ export function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
 }
 
 /** All schemas that a value at `path` may have to fit; several below a union, none below free values. */
-export function schemasAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType[] {
+function schemasAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType[] {
   const [step, ...rest] = path
   if (step === undefined) return [schema]
   const inner = unwrapped(schema)

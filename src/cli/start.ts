@@ -1,5 +1,6 @@
 // The command line as a process: its streams, its signals, its end.
 import { exitCodes } from './exit-code.ts'
+import type { CliIo } from './io.ts'
 import { main } from './main.ts'
 
 /** Runs the command line of this process and ends it with the exit code. */
@@ -7,6 +8,12 @@ export async function start(): Promise<void> {
   const { stdout, stderr, stdin } = process
   for (const stream of [stdout, stderr]) stream.on('error', ignoreClosedPipe)
   const controller = new AbortController()
+  const argv = process.argv.slice(2)
+  const io: CliIo = { stdout, stderr, stdin, cwd: process.cwd(), env: process.env, signal: controller.signal }
+  // What is thrown where nobody awaits it ends here too, and not in a stack trace.
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error: unknown) => void fail(error, io, argv))
+  }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       // The second time the user does not want to wait any longer.
@@ -14,15 +21,16 @@ export async function start(): Promise<void> {
       controller.abort()
     })
   }
-  const code = await main(process.argv.slice(2), {
-    stdout,
-    stderr,
-    stdin,
-    cwd: process.cwd(),
-    env: process.env,
-    signal: controller.signal,
-  })
-  await Promise.all([flushed(stdout), flushed(stderr)])
+  await end(await main(argv, io))
+}
+
+async function fail(error: unknown, io: CliIo, argv: readonly string[]): Promise<void> {
+  const { reportError } = await import('./report-error.ts')
+  await end(reportError(error, io, { json: argv.includes('--json') }))
+}
+
+async function end(code: number): Promise<never> {
+  await Promise.all([flushed(process.stdout), flushed(process.stderr)])
   process.exit(code) // a plugin or an unread stdin may have left a handle open
 }
 

@@ -34,6 +34,22 @@ describe('bin/evsys.js', () => {
     expect(stderr).toMatch(/^evsys needs Node 20\.12 or newer, this is 18\.19\.0\.\n {2}fix: /)
   })
 
+  it.each([
+    ['an exception', "throw new TypeError('late')"],
+    ['a rejection', "Promise.reject(new TypeError('late'))"],
+  ])('reports %s that nobody awaits, without a stack trace (CLI-3)', async (_name, statement) => {
+    const preload = join(folder, 'late.cjs')
+    // Thrown from the event loop as soon as the program listens to signals.
+    const late = `event === 'SIGTERM' && setImmediate(() => { ${statement} })`
+    writeFileSync(preload, `process.on('newListener', (event) => { ${late} })\n`)
+    const { code, stdout, stderr } = await runProcess(['validate', '-'], {
+      nodeArgs: ['--require', preload],
+      stdin: null,
+    })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^INTERNAL\n {2}late\n {2}fix: .*\n$/)
+  })
+
   it('is quiet when the reader of stdout goes away (CLI-2)', async () => {
     const child = spawn(process.execPath, [evsysBin, 'schema', 'experiment'], { env: cleanEnv() })
     child.stdout.destroy()

@@ -14,7 +14,8 @@ export interface ProcessResult {
 export interface ProcessOptions {
   cwd?: string
   env?: Record<string, string>
-  stdin?: string
+  /** Null leaves it open, as a terminal is. */
+  stdin?: string | null
   nodeArgs?: readonly string[]
 }
 
@@ -31,7 +32,7 @@ export function runProcess(args: readonly string[], options: ProcessOptions = {}
     stderr += chunk
   })
   child.stdin.on('error', () => {}) // a command that reads nothing closes it early
-  child.stdin.end(stdin ?? '')
+  if (stdin !== null) child.stdin.end(stdin ?? '')
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }))

@@ -1,7 +1,7 @@
 // What can be typed: the parser, its global options and how help looks. Commands are declared in groups and their bodies
 // imported when they are called.
 import { resolve } from 'node:path'
-import { Command, type CommanderError, type Help } from 'commander'
+import { Command, type CommanderError } from 'commander'
 import type { CommandContext } from './command-context.ts'
 import { type ExitCode, exitCodes } from './exit-code.ts'
 import type { CliIo } from './io.ts'
@@ -132,7 +132,7 @@ Begin with \`evsys init my-lab\`. \`evsys help COMMAND\` shows examples of a com
 }
 
 // Without "[options]": in a list of commands it says nothing.
-function commandTerm(this: Help, command: Command): string {
+function commandTerm(command: Command): string {
   const args = command.registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`))
   return [command.name(), ...args].join(' ')
 }

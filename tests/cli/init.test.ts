@@ -108,6 +108,8 @@ describe('init', () => {
     const cwd = fresh()
     writeFileSync(join(cwd, 'README.md'), 'mine')
     writeFileSync(join(cwd, 'package.json'), '{"name":"mine"}')
+    mkdirSync(join(cwd, '.evsys')) // as a command leaves it in a folder that nobody initialised
+    writeFileSync(join(cwd, '.evsys', '.gitignore'), '*')
     expect((await runMain(['init'], { cwd })).code).toBe(0)
     expect(snapshot(cwd)).toMatchObject({ 'README.md': 'mine', 'package.json': '{"name":"mine"}' })
   })

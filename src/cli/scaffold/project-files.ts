@@ -1,7 +1,7 @@
 // The files of a new project, by path. Everything they name exists: `validate --deep` passes on the first try.
 import { taskRows, trainRows } from './intent-data.ts'
 
-/** One file to write. An `optional` one is left out without a word where the project has its own. */
+/** One file to write. An `optional` one that is there already says nothing about whose project it is. */
 export interface ScaffoldFile {
   readonly path: string
   readonly text: string
@@ -14,8 +14,8 @@ export const quickstartPath = 'experiments/quickstart/config.yaml'
 /** All files of a new project. `schema` is the JSON Schema of the experiment file, for editors. */
 export function projectFiles(schema: unknown): ScaffoldFile[] {
   return [
-    { path: '.evsys/.gitignore', text: '*\n' },
-    { path: '.evsys/schema/experiment.json', text: `${JSON.stringify(schema, null, 2)}\n` },
+    { path: '.evsys/.gitignore', text: '*\n', optional: true },
+    { path: '.evsys/schema/experiment.json', text: `${JSON.stringify(schema, null, 2)}\n`, optional: true },
     { path: 'AGENTS.md', text: agentsGuide },
     { path: 'package.json', text: manifest, optional: true },
     { path: 'data/train.jsonl', text: trainRows() },

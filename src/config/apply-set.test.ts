@@ -61,6 +61,22 @@ describe('--set', () => {
     expect(matrix.runs.map(({ config }) => config.model.name)).toEqual(['other', 'other'])
   })
 
+  it('addresses the stages of a chain, which are arms too (CFG-4)', async () => {
+    const stages = `${minimal}stages: [{ algorithm: { kind: a } }, { algorithm: { kind: b }, data: { path: b.jsonl } }]\n`
+    const staged = await planOf(stages, set('algorithm.params.max_steps=3', 'data={path: x.jsonl}'))
+    expect(staged.runs.map(({ config }) => [config.algorithm, config.data.path])).toEqual([
+      [{ kind: 'a', params: { max_steps: 3 } }, '/project/x.jsonl'],
+      [{ kind: 'b', params: { max_steps: 3 } }, '/project/x.jsonl'],
+    ])
+    const chain = await planOf(
+      `${minimal}continual: { datasets: [{ path: a }, { path: b }] }\n`,
+      set('data.transforms=[{kind: t}]'),
+    )
+    expect(chain.runs.map(({ config }) => config.data.transforms.map(({ kind }) => kind))).toEqual([['t'], ['t']])
+    const one = await planOf(stages, set('stages.1.algorithm.kind=c', 'stages.stages.0.algorithm.kind=d'))
+    expect(one.runs.map(({ config }) => config.algorithm.kind)).toEqual(['d', 'c'])
+  })
+
   it('replaces an axis of the same path, and reaches into values of one above (CFG-4)', async () => {
     const text = `name: e\n${parts}matrix: { axes: { seed: [1, 2], backend: [{ kind: a }, { kind: b }] } }\n`
     const { runs } = await planOf(text, set('seed=5', 'backend.params.x=1'))

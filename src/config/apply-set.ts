@@ -89,17 +89,34 @@ function applySet(root: LocatedMap, { path, value, at }: Assignment, report: Rep
     return root
   }
   const isForRuns = typeof head === 'string' && runKeys.includes(head)
-  const targets = isForRuns ? armPaths(root).map((arm) => [...arm, ...path]) : [spelledPath(root, path)]
+  const targets = isForRuns ? [...runTargets(root, path), ...stageTargets(root, path)] : [spelledPath(root, path)]
   const axes = nodeAt(root, ['matrix', 'axes'])
   const tree = isForRuns && axes?.type === 'map' ? setAxes(root, axes, { path, value, at }, report) : root
   return targets.reduce((changed, target) => setAt(changed, target, { path, value, at }, report), tree)
 }
 
-function armPaths(root: LocatedMap): Path[] {
-  if (presentIn(root, 'matrix') !== undefined) return [['matrix', 'base_run']]
+function runTargets(root: LocatedMap, path: Path): Path[] {
+  if (presentIn(root, 'matrix') !== undefined) return [['matrix', 'base_run', ...path]]
   const runs = presentIn(root, 'runs')
-  if (runs?.type === 'seq') return runs.items.map((_, i) => ['runs', i])
-  return [['run']]
+  if (runs?.type === 'seq') return runs.items.map((_, i) => ['runs', i, ...path])
+  return [['run', ...path]]
+}
+
+// Stages are arms too: what they say for themselves would hide what is set in the run.
+function stageTargets(root: LocatedMap, [head, ...rest]: Path): Path[] {
+  const datasets = nodeAt(root, ['continual', 'datasets'])
+  const stages = nodeAt(root, ['stages', 'stages'])
+  return [
+    ...(head === 'data' && datasets?.type === 'seq' ? datasets.items : []).map((_, i) => [
+      'continual',
+      'datasets',
+      i,
+      ...rest,
+    ]),
+    ...(stages?.type === 'seq' ? stages.items : []).flatMap((stage, i) =>
+      head !== undefined && nodeAt(stage, [head]) !== undefined ? [['stages', 'stages', i, head, ...rest]] : [],
+    ),
+  ]
 }
 
 // Paths by the short forms that files have too, and list items by their name.

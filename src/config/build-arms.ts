@@ -23,8 +23,10 @@ export function buildArms(root: LocatedMap, checker: NodeChecker, finish: (tree:
   const finished = (arm: Arm): Arm => ({ ...arm, tree: finish(withoutNulls(arm.tree, RunConfig)) })
   const written = writtenArms(root, checker)
   const [only] = written
-  const chain: Chain | undefined =
-    only === undefined || written.length > 1 ? undefined : expandChain(only, root, checker.report)
+  const isOne = only !== undefined && written.length === 1
+  const chain: Chain | undefined = isOne ? expandChain(only, root, checker.report) : undefined
+  // What a chain would supply cannot be told from one that is not well formed: only the chain itself is reported.
+  if (isOne && chain === undefined) return { base: [], planned: [], expanded: [] }
   const base = (chain === undefined ? written : [chain.base]).map(finished)
   const stages = chain?.stages?.map((arm) => ({ ...finished(arm), stage: arm.stage }))
   const checkedBase = checkArms(base, checker)

@@ -2,6 +2,7 @@
 // somewhere. Each check works on the parts that are valid by themselves, so that one mistake does not hide another.
 import {
   type Benchmark,
+  Experiment,
   Metadata,
   type ResolvedClaim,
   type ResolvedObjective,
@@ -120,7 +121,7 @@ function checkRepeats(root: LocatedMap, arms: Arms, report: Report): void {
   const node = root.entries.get('n_repeats')?.value
   const count = node?.type === 'scalar' && typeof node.value === 'number' ? node.value : 1
   const total = count * arms.expanded.length
-  if (node !== undefined && total > maxRuns) {
+  if (node !== undefined && total > maxRuns && Experiment.shape.n_repeats.safeParse(count).success) {
     const message = `${arms.expanded.length} arms with ${count} seeds each make ${total} runs, more than ${maxRuns}`
     report.problem(node.origin, { code: 'CONFIG_MATRIX', message, fix: 'lower n_repeats, or shorten axes.' })
   }

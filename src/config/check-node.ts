@@ -95,9 +95,17 @@ export class NodeChecker {
     const names = [...new Set([...known, ...writable])]
     const homes = written === undefined || closest(key, names) !== undefined ? [] : homesOf(written, key)
     const [home] = homes.filter((each) => !/^(?:run|runs|base_run|matrix|continual|stages)\b/.test(each))
-    const fix = home === undefined ? suggest(key, names) : `\`${key}\` belongs in \`${home}\`.`
+    const fix = home === undefined ? suggest(key, names, misplaced(key, names)) : `\`${key}\` belongs in \`${home}\`.`
     this.report.problem(at, { code: 'CONFIG_UNKNOWN_KEY', message: `unknown key ${JSON.stringify(key)}`, fix })
   }
+}
+
+// Parameters of plugins are known by their plugins alone; these are those of most algorithms.
+const commonParams = ['learning_rate', 'max_steps', 'batch_size', 'num_epochs', 'lora_rank', 'num_samples']
+
+function misplaced(key: string, names: readonly string[]): { more?: string } {
+  if (names.includes('kind') && names.includes('params')) return { more: 'What the plugin takes goes into `params`.' }
+  return commonParams.includes(key) ? { more: `Of an algorithm, \`${key}\` goes into algorithm.params.` } : {}
 }
 
 /** The node at a path, or the nearest above it with the steps that are missing. */
@@ -118,11 +126,13 @@ function fixOf(
   below: Path,
   written: z.ZodType | undefined,
 ): string {
-  if (issue.known !== undefined && node.type === 'scalar') return suggest(String(node.value), issue.known)
+  if (issue.known !== undefined && node.type === 'scalar') {
+    const isQuoted = typeof node.value === 'string' && issue.known.includes(node.value)
+    return isQuoted ? `write ${node.value}, without quotes.` : suggest(String(node.value), issue.known)
+  }
   const about =
     meaningOf(schema, issue.path) ?? (written === undefined ? undefined : meaningOf(written, pathOf(node.origin)))
-  const field = issue.path.length === 0 ? pathOf(node.origin).at(-1) : undefined
-  const label = about?.label ?? (typeof field === 'string' ? field : undefined)
+  const label = about?.label ?? pathOf(node.origin).findLast((step) => typeof step === 'string')
   const text = about === undefined ? undefined : label === undefined ? about.text : `\`${label}\`: ${about.text}`
   if (below.length > 0) return text === undefined ? `add \`${formatPath(below)}\`.` : `add it. ${text}`
   return text ?? 'give the value that is asked for.'

@@ -27,17 +27,20 @@ export interface Chain {
   readonly stages?: readonly StageArm[]
 }
 
-/** The chain that `continual` or `stages` at the root make of an arm. What is not well formed is left to validation. */
-export function expandChain(arm: Arm, root: LocatedMap, report: Report): Chain {
+/** The chain that `continual` or `stages` at the root make of an arm; undefined where they are not well formed. */
+export function expandChain(arm: Arm, root: LocatedMap, report: Report): Chain | undefined {
   const continual = presentIn(root, 'continual')
-  if (continual?.type === 'map') return continualChain(arm, continual, report)
-  const stages = nodeAt(presentIn(root, 'stages'), ['stages'])
-  return stages?.type === 'seq' ? stagedChain(arm, stages.items) : { base: arm }
+  if (continual !== undefined) return continualChain(arm, continual, report)
+  const written = presentIn(root, 'stages')
+  if (written === undefined) return { base: arm }
+  const stages = nodeAt(written, ['stages'])
+  const hasRecipes = stages?.type === 'seq' && stages.items.every((item) => nodeAt(item, ['algorithm'])?.type === 'map')
+  return hasRecipes && stages.items.length > 0 ? stagedChain(arm, stages.items) : undefined
 }
 
-function continualChain(arm: Arm, continual: LocatedMap, report: Report): Chain {
+function continualChain(arm: Arm, continual: LocatedNode, report: Report): Chain | undefined {
   const datasets = nodeAt(continual, ['datasets'])
-  if (datasets?.type !== 'seq') return { base: arm }
+  if (datasets?.type !== 'seq' || datasets.items.length === 0) return undefined
   const template = nodeAt(continual, ['name_template'])
   const nameOf = stageNamer(arm.name, template, report)
   const stages = datasets.items.map((data, stage): StageArm => {

@@ -44,7 +44,7 @@ export interface LocatedMap {
 export type LocatedNode = LocatedScalar | LocatedSeq | LocatedMap
 
 export function scalarNode(value: Json, origin: Origin): LocatedScalar {
-  return { type: 'scalar', origin, value }
+  return { type: 'scalar', origin, value: value === 0 ? 0 : value } // JSON has no negative zero
 }
 
 export function seqNode(items: readonly LocatedNode[], origin: Origin): LocatedSeq {

@@ -32,6 +32,85 @@ describe('experiment files with a mistake', () => {
   })
 })
 
+describe('experiment files with random damage', () => {
+  const debris = fc.oneof(
+    fc.constantFrom(
+      '&a ',
+      '*a',
+      '<<: *a',
+      '? ',
+      '- ',
+      ': ',
+      '\n',
+      '  ',
+      '\t',
+      '"',
+      "'",
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      '#',
+      '|',
+      '!!str ',
+    ),
+    fc.constantFrom(
+      '---\n',
+      '~',
+      '.inf',
+      '__proto__: 1\n',
+      'constructor',
+      '\r',
+      '0x10',
+      '99999999999999999999',
+      'extends: e.yaml\n',
+    ),
+    fc.constantFrom(
+      'matrix:\n',
+      'runs:\n',
+      'run: 1\n',
+      'stages: []\n',
+      'continual: {}\n',
+      '\\',
+      '"\\ud800"',
+      '\ud800',
+      '\u202e',
+    ),
+    fc.string({ maxLength: 8, unit: 'binary' }),
+  )
+  const damaged = fc
+    .tuple(
+      fc.constantFrom(...Object.values(corpus)),
+      fc.array(fc.tuple(fc.nat(2_000), fc.nat(12), debris), { minLength: 1, maxLength: 5 }),
+    )
+    .map(([text, cuts]) =>
+      cuts.reduce((now, [at, length, added]) => {
+        const start = at % (now.length + 1)
+        return now.slice(0, start) + added + now.slice(start + length)
+      }, text),
+    )
+
+  it('load or are refused with places and fixes, never with another exception (ERR-3)', {
+    timeout: 600_000,
+  }, async () => {
+    const check = async (text: string) => {
+      const error = await loadExperiment({ file: 'e.yaml', text }, { cwd: '/project' }).catch((cause) => cause)
+      if (!EvsysError.is(error)) {
+        if (error instanceof Error) throw error
+        return
+      }
+      for (const { code, where, fix } of error.problems) {
+        expect(code).not.toBe('INTERNAL')
+        expect(where).toBeDefined()
+        expect(fix).toBeTruthy()
+      }
+      formatProblems(error.problems)
+    }
+    await fc.assert(fc.asyncProperty(damaged, check), { numRuns: scaled(300) })
+  })
+})
+
 async function expectLocated({ text, lines }: Mutated): Promise<void> {
   const error = await failure(text)
   const count = text.split('\n').length

@@ -2,12 +2,10 @@
 // taken at its word, and its whole process group is ended with it, so that nothing a plugin started stays behind.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { createRequire } from 'node:module'
-import { dirname, extname, join } from 'node:path'
 import type { Stream } from 'node:stream'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { messageOf } from '../message-of.ts'
 import { ChildMessage, fromWire, inputFd, outputFd, type StartMessage, toWire } from './plugin-protocol.ts'
+import { startable } from './startable.ts'
 
 const heapMb = 512
 /** Bound on writable memory for what is faster than the watchdog. V8 reserves 512 MB of it for the code of each thread. */
@@ -111,14 +109,12 @@ function listen(
 }
 
 function launch(cwd: string | undefined): ChildProcess {
-  const extension = extname(import.meta.url)
-  const script = fileURLToPath(new URL(`./plugin-child${extension}`, import.meta.url))
+  const script = startable('plugin-child')
   const node = [
     process.execPath,
     `--max-old-space-size=${heapMb}`,
     '--no-warnings',
-    ...(extension === '.ts' ? ['--import', sourceLoader()] : []),
-    script,
+    ...('file' in script ? [script.file] : ['--eval', script.code]),
   ]
   const options: SpawnOptions = {
     env: Object.fromEntries(Object.entries(process.env).filter(([name]) => passedOn.has(name))),
@@ -154,12 +150,6 @@ const passedOn = new Set([
 function limited(command: readonly string[]): string[] {
   const script = 'ulimit -c 0 2>/dev/null; ulimit -d "$1" 2>/dev/null; shift; exec "$@"'
   return ['-c', script, 'evsys', String(systemMb * 1024), ...command]
-}
-
-/** What makes Node run our TypeScript sources, when they were not compiled. */
-function sourceLoader(): string {
-  const jiti = dirname(createRequire(import.meta.url).resolve('jiti/package.json'))
-  return pathToFileURL(join(jiti, 'lib', 'jiti-register.mjs')).href
 }
 
 function killGroup(child: ChildProcess): void {

@@ -1,7 +1,7 @@
 // A thread beside the plugins that notices when they do not return or take all memory. The thread that hangs cannot tell where;
 // the watching one can, and ends the process.
-import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { startable } from './startable.ts'
 
 /** What the thread is started with. */
 export type WatchdogData = {
@@ -25,8 +25,10 @@ export type Watchdog = {
 
 /** Starts the thread. */
 export function startWatchdog(data: WatchdogData): Watchdog {
-  const url = new URL(`./plugin-watchdog-thread${extname(import.meta.url)}`, import.meta.url)
-  const thread = new Worker(url, { workerData: data, stdin: false })
+  const script = startable('plugin-watchdog-thread')
+  const options = { workerData: data, execArgv: [] }
+  const thread =
+    'file' in script ? new Worker(script.file, options) : new Worker(script.code, { ...options, eval: true })
   thread.unref()
   thread.on('error', () => {}) // without it the controller still has a clock of its own
   return { begin: () => thread.postMessage('begin'), end: () => thread.postMessage('end') }

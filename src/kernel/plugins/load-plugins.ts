@@ -9,7 +9,7 @@ import { findPluginFiles, locatePlugin } from './find-plugin-files.ts'
 import { placeOfLine } from './locate-text.ts'
 import { type LoadedPlugin, preparePlugin } from './prepare-plugin.ts'
 import { namedExports } from './read-exports.ts'
-import { shownPaths } from './shown-path.ts'
+import { shownPaths } from './shown-paths.ts'
 
 export type LoadPluginsOptions = { projectDir?: string; plugins?: readonly PluginReference[]; signal: AbortSignal }
 

@@ -93,6 +93,17 @@ describe('inspectPlugins', () => {
       { ok: true, value: { n: 1 } },
       { ok: true, value: { n: 1 } },
     ])
+    const loop: Record<string, unknown> = {}
+    loop.n = loop
+    expect(
+      await inspected.check([
+        { type: 'verifier', kind: 'a', params: loop },
+        { type: 'verifier', kind: 'a', params: {} },
+      ]),
+    ).toMatchObject([
+      { ok: false, issues: [{ message: 'cannot be checked: it leads back to itself, or is nested too deeply' }] },
+      { ok: true },
+    ])
     // Two conversations at a time stay apart.
     const [one, two] = await Promise.all([
       inspected.check([{ type: 'verifier', kind: 'a', params: { n: 1 } }]),
@@ -202,6 +213,11 @@ describe('a plugin that', () => {
     expect(await inspected.check([{ type: 'verifier', kind: 'other', params: { n: 3 } }])).toEqual([
       { ok: true, value: { n: 3 } },
     ])
+  })
+
+  it('writes to the pipe without end is stopped (KER-5)', async () => {
+    const text = `import { writeSync } from 'node:fs'\nfor (;;) writeSync(3, 'x'.repeat(10000))`
+    expect((await problemsOf(text))[0]).toMatch(/bad.ts:1 printed more than 1 MB/)
   })
 
   it.each([

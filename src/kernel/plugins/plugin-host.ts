@@ -1,12 +1,12 @@
 // The plugins of a project, looked at through child processes: the controller never runs their code itself. A file that takes
 // its process down is reported and left out, and the others are loaded again without it.
 import type { Problem } from '../evsys-error.ts'
-import type { ValueIssue } from '../zod-issues.ts'
 import type { ParamsCheck, PluginReference } from './catalog.ts'
 import type { ParamsResult } from './check-params.ts'
 import { findPluginFiles, type PluginFile } from './find-plugin-files.ts'
+import { toWire } from './plugin-protocol.ts'
 import { type InspectedPlugin, type PluginSession, startSession } from './plugin-session.ts'
-import { shownPaths } from './shown-path.ts'
+import { shownPaths } from './shown-paths.ts'
 
 export type InspectOptions = {
   projectDir?: string
@@ -62,6 +62,9 @@ export async function inspectPlugins({
   let isClosed = false
   const checkAll = async (requests: readonly ParamsCheck[]): Promise<ParamsResult[]> => {
     const results = new Map<number, ParamsResult>()
+    for (const [index, { params }] of requests.entries()) {
+      if (!isWire(params)) results.set(index, unchecked('it leads back to itself, or is nested too deeply'))
+    }
     const waiting = () => requests.map((each, index) => ({ ...each, index })).filter(({ index }) => !results.has(index))
     let idleDeaths = 0
     for (let pending = waiting(); pending.length > 0; pending = waiting()) {
@@ -76,8 +79,7 @@ export async function inspectPlugins({
       const { index, problems = [] } = answer?.failure ?? {}
       if (answer !== undefined && index === undefined && idleDeaths++ === 0) continue
       const reason = problems[0]?.message ?? 'its plugin can no longer be loaded'
-      const issue: ValueIssue = { path: [], code: 'invalid', message: `cannot be checked: ${reason}` }
-      results.set(index ?? pending[0]?.index ?? 0, { ok: false, issues: [issue] })
+      results.set(index ?? pending[0]?.index ?? 0, unchecked(reason))
     }
     return requests.flatMap((_request, index) => results.get(index) ?? [])
   }
@@ -96,6 +98,20 @@ export async function inspectPlugins({
       await opened?.session.close()
       await turn
     },
+  }
+}
+
+function unchecked(reason: string): ParamsResult {
+  return { ok: false, issues: [{ path: [], code: 'invalid', message: `cannot be checked: ${reason}` }] }
+}
+
+// YAML anchors can make a value that contains itself.
+function isWire(value: unknown): boolean {
+  try {
+    toWire(value)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -2,6 +2,7 @@
 // taken at its word, and its whole process group is ended with it, so that nothing a plugin started stays behind.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import type { Stream } from 'node:stream'
 import { messageOf } from '../message-of.ts'
 import { ChildMessage, fromWire, inputFd, outputFd, type StartMessage, toWire } from './plugin-protocol.ts'
@@ -85,11 +86,12 @@ function listen(
   }
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', print)
 
-  let rest = ''
+  let held: string[] = [] // of a line whose end has not come yet
   const read = (text: string) => {
-    const lines = `${rest}${text}`.split('\n')
-    rest = lines.pop() ?? ''
-    if (rest.length > messageMb * 1024 * 1024) stop('flood')
+    const end = text.lastIndexOf('\n')
+    const lines = end === -1 ? [] : `${held.join('')}${text.slice(0, end)}`.split('\n')
+    held = end === -1 ? [...held, text] : [text.slice(end + 1)]
+    if (sizeOf(held) > (held[0]?.startsWith(token) ? messageMb : printedMb) * 1024 * 1024) stop('flood')
     for (const line of lines) {
       const at = line.indexOf(token)
       if (at !== 0) print(at === -1 ? line : line.slice(0, at)) // a plugin found the pipe and wrote to it
@@ -108,6 +110,10 @@ function listen(
   return { print, tail: () => tail }
 }
 
+function sizeOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0)
+}
+
 function launch(cwd: string | undefined): ChildProcess {
   const script = startable('plugin-child')
   const node = [
@@ -122,10 +128,8 @@ function launch(cwd: string | undefined): ChildProcess {
     detached: true, // a process group of its own, to be killed as a whole
     ...(cwd === undefined ? {} : { cwd }),
   }
-  const child =
-    process.platform === 'win32'
-      ? spawn(node[0] ?? '', node.slice(1), options)
-      : spawn('/bin/sh', limited(node), options)
+  const [command = '', ...args] = existsSync(shell) ? limited(node) : node
+  const child = spawn(command, args, options)
   child.unref()
   for (const stream of child.stdio) unref(stream)
   return child
@@ -149,8 +153,10 @@ const passedOn = new Set([
 // --max-old-space-size bounds the heap, not buffers, so the system bounds all of it. A limit that cannot be set is lower already.
 function limited(command: readonly string[]): string[] {
   const script = 'ulimit -c 0 2>/dev/null; ulimit -d "$1" 2>/dev/null; shift; exec "$@"'
-  return ['-c', script, 'evsys', String(systemMb * 1024), ...command]
+  return [shell, '-c', script, 'evsys', String(systemMb * 1024), ...command]
 }
+
+const shell = '/bin/sh'
 
 function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return

@@ -14,9 +14,9 @@ export const memoryMb = 1536
 
 const Excerpt = z.object({ text: z.string(), line: z.int(), col: z.int(), length: z.int() })
 
-export const WireProblem = ErrorRecord.extend({ excerpt: Excerpt.exactOptional() })
+const WireProblem = ErrorRecord.extend({ excerpt: Excerpt.exactOptional() })
 
-export const PluginFileSchema = z.object({
+const WireFile = z.object({
   file: z.string(),
   label: z.string(),
   rank: z.enum(['project', 'package']),
@@ -27,7 +27,7 @@ export const PluginFileSchema = z.object({
 /** The first line that the child reads. */
 export const StartMessage = z.object({
   token: z.string(),
-  files: z.array(PluginFileSchema),
+  files: z.array(WireFile),
   projectDir: z.string().exactOptional(),
   timeoutMs: z.number(),
 })

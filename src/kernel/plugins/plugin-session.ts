@@ -45,7 +45,7 @@ export function startSession({ files, timeoutMs, signal, ...place }: SessionOpti
   let hashes: string[] = []
   let handle: (message: ChildMessage) => void = () => {}
 
-  const process = startPluginProcess({ files: [...files], timeoutMs, ...place }, (message) => {
+  const child = startPluginProcess({ files: [...files], timeoutMs, ...place }, (message) => {
     if (message.say === 'hashes') hashes = message.hashes
     else if (message.say === 'loading') busy = { index: message.index, what: 'loaded' }
     else if (message.say === 'checking') busy = { index: message.index, what: 'checked' }
@@ -71,7 +71,7 @@ export function startSession({ files, timeoutMs, signal, ...place }: SessionOpti
   const failure = (end: ProcessEnd): Failure => ({
     ...(busy === undefined ? {} : { index: busy.index }),
     problems: failing ?? [
-      { ...problem(busy === undefined ? endUnexplained(end) : endInWords(end, busy.what)), ...placeNow() },
+      busy === undefined ? unexplained(end) : { ...problem(endInWords(end, busy.what)), ...placeNow() },
     ],
   })
 
@@ -83,9 +83,9 @@ export function startSession({ files, timeoutMs, signal, ...place }: SessionOpti
     let deadline: NodeJS.Timeout | undefined
     const postpone = (ms: number) => {
       clearTimeout(deadline)
-      deadline = setTimeout(() => process.stop('silent'), ms)
+      deadline = setTimeout(() => child.stop('silent'), ms)
     }
-    const quiet = onAbort(signal, () => process.stop('closed'))
+    const quiet = onAbort(signal, () => child.stop('closed'))
     try {
       postpone(waitMs)
       const answer = new Promise<T>((done) => {
@@ -94,7 +94,7 @@ export function startSession({ files, timeoutMs, signal, ...place }: SessionOpti
           listen(message, done)
         }
       })
-      const result = await Promise.race([answer, process.ended])
+      const result = await Promise.race([answer, child.ended])
       signal.throwIfAborted()
       return result
     } finally {
@@ -124,7 +124,7 @@ export function startSession({ files, timeoutMs, signal, ...place }: SessionOpti
 
     async check(requests) {
       const results = new Map<number, ParamsResult>()
-      process.send({ requests })
+      child.send({ requests })
       const result = await converse<'done'>(timeoutMs + graceMs, (message, done) => {
         if (message.say === 'checked') results.set(message.index, message.result)
         if (requests.every(({ index }) => results.has(index))) done('done')
@@ -133,8 +133,8 @@ export function startSession({ files, timeoutMs, signal, ...place }: SessionOpti
     },
 
     async close() {
-      process.stop('closed')
-      await process.ended
+      child.stop('closed')
+      await child.ended
     },
   }
 }
@@ -149,9 +149,13 @@ function endInWords({ code, signal, printed, stopped }: ProcessEnd, what: string
 }
 
 // Between two files: nobody's fault that we know of, so what was printed may help.
-function endUnexplained(end: ProcessEnd): string {
-  const [last] = end.printed.trim().split('\n').slice(-1)
-  return `the process that loads plugins ${endInWords(end, 'idle')}${last ? `: ${last}` : ''}`
+function unexplained(end: ProcessEnd): Problem {
+  const last = end.printed.trim().split('\n').at(-1) ?? ''
+  return {
+    code: 'PLUGIN_LOAD',
+    message: `the process that loads plugins ${endInWords(end, 'idle')}${last === '' ? '' : `: ${last}`}`,
+    fix: 'run the command again; `evsys doctor` looks at this machine.',
+  }
 }
 
 function problem(message: string): Problem {

@@ -3,7 +3,7 @@ import { isAbsolute, relative, sep } from 'node:path'
 import type { Location } from '../../contracts/index.ts'
 
 /** A path relative to the working folder, or absolute where it lies elsewhere. */
-export function shownPath(file: string): string {
+function shownPath(file: string): string {
   const path = relative(process.cwd(), file)
   return path === '' || path.startsWith(`..${sep}`) || path === '..' || isAbsolute(path) ? file : path
 }

@@ -16,7 +16,7 @@ for (const version of suiteVersions.filter((each) => major(each) !== major(proce
   const { status } = spawnSync(join(bin, 'node'), ['node_modules/vitest/vitest.mjs', 'run'], {
     cwd: root,
     stdio: 'inherit',
-    env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` },
+    env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}`, EVSYS_TEST_SCALE: 'brief' },
   })
   if (status !== 0) failed = true
 }

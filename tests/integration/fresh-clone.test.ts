@@ -50,7 +50,7 @@ async function runLine(line: string): Promise<CommandResult> {
   const own = Object.entries(inherited).filter(([name]) => !/^(npm_|VITEST_|EVSYS_)/.test(name))
   return await runCommand(join(bin, 'sh'), ['-c', line], {
     cwd: clone,
-    env: { ...Object.fromEntries(own), PATH: bin },
+    env: { ...Object.fromEntries(own), PATH: bin, EVSYS_TEST_SCALE: 'brief' },
   })
 }
 

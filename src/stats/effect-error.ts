@@ -34,17 +34,19 @@ export interface ErrorInput {
   readonly anova: CrossedAnova
   readonly nSeeds: number
   readonly nTasks: number
-  /** Every seed gave the same differences, task by task. */
+  /** Every seed gave the same differences, task by task, up to rounding. */
   readonly identical: boolean
   /** Smallest step that the score of one cell can take; null when unknown. */
   readonly resolution: number | null
+  /** A spread no larger than this is rounding. */
+  readonly rounding: number
   /** Half-widths of what each difference may be. Lost scores may hide spread, so it is taken at its largest. */
   readonly slack_S_T: readonly (readonly number[])[]
 }
 
 /** Error of the mean with tasks as they are; null when nothing is known of it. */
 export function overSeeds(input: ErrorInput): SeedError | null {
-  const { anova, nSeeds, nTasks, identical, resolution, slack_S_T } = input
+  const { anova, nSeeds, nTasks, identical, resolution, rounding, slack_S_T } = input
   if (anova.seed === null) return null
   if (identical && slack_S_T.flat().every((slack) => slack === 0)) return overIdenticalSeeds(input)
   const cells = nSeeds * nTasks
@@ -57,9 +59,9 @@ export function overSeeds(input: ErrorInput): SeedError | null {
   }
   if (resolution !== null) found.push({ rests: 'resolution', meanSquare: resolution ** 2 / cells })
   const { rests, meanSquare } = found.reduce((most, one) => (one.meanSquare > most.meanSquare ? one : most))
-  if (meanSquare === 0) return null
-  const grain = (resolution ?? 0) / (2 * cells)
-  return { standardError: Math.sqrt(meanSquare / cells), df: anova.seed.df, grain, over: 'seeds', rests }
+  const standardError = Math.sqrt(meanSquare / cells)
+  if (standardError <= rounding) return null
+  return { standardError, df: anova.seed.df, grain: (resolution ?? 0) / (2 * cells), over: 'seeds', rests }
 }
 
 /** Error of the mean when tasks are a sample as well; null without two seeds and two tasks. */
@@ -84,12 +86,12 @@ export function overBoth(input: ErrorInput, seedError: SeedError | null): Effect
   }
 }
 
-function overIdenticalSeeds({ anova, nTasks, nSeeds, resolution }: ErrorInput): SeedError | null {
+function overIdenticalSeeds({ anova, nTasks, nSeeds, resolution, rounding }: ErrorInput): SeedError | null {
   if (anova.task === null) return null
   const spread = Math.sqrt(anova.task.value / (nSeeds * nTasks))
   const flip = (resolution ?? 0) / nTasks
   const standardError = Math.max(spread, flip)
-  if (standardError === 0) return null
+  if (standardError <= rounding) return null
   const rests = flip > spread ? 'resolution' : 'spread'
   return { standardError, df: anova.task.df, grain: flip / 2, over: 'tasks', rests }
 }

@@ -42,6 +42,7 @@ describe('pairScores', () => {
       bounded: 0,
       missing: 0,
       step: 1,
+      rounding: 1e-12,
     })
   })
 

@@ -37,6 +37,8 @@ export interface PairedScores {
   readonly missing: number
   /** Smallest step between two scores of the table; null when all are equal. */
   readonly step: number | null
+  /** What is too small to be a difference between scores of this size: rounding. */
+  readonly rounding: number
 }
 
 /** Pairs two arms over the seeds and tasks that both have. */
@@ -65,6 +67,8 @@ export function pairScores(treatment: ArmScores, baseline: ArmScores): PairedSco
     bounded: pairs.filter(({ slack }) => slack > 0).length,
     missing: pairs.filter(({ difference }) => difference === null).length,
     step: smallestStep(pairs),
+    rounding:
+      1e-12 * pairs.reduce((most, { treatment, baseline }) => Math.max(most, sizeOf(treatment), sizeOf(baseline)), 0),
   }
 }
 
@@ -91,6 +95,12 @@ function pairOf(treatment: Cell, baseline: Cell): Pair {
 
 function boundsOf(cell: Exclude<Cell, null>): { readonly lower: number; readonly upper: number } {
   return typeof cell === 'number' ? { lower: cell, upper: cell } : cell
+}
+
+function sizeOf(cell: Cell): number {
+  if (cell === null) return 0
+  const { lower, upper } = boundsOf(cell)
+  return Math.max(Math.abs(lower), Math.abs(upper))
 }
 
 interface Arm {

@@ -77,8 +77,9 @@ export function comparePaired(options: PairedComparisonOptions): PairedCompariso
     anova,
     nSeeds: pairs.seeds.length,
     nTasks: pairs.tasks.length,
-    identical: pairs.differences_S_T.every((row) => row.every((value, t) => value === pairs.differences_S_T[0]?.[t])),
+    identical: allAlike(pairs),
     resolution: resolution ?? (hasTasks ? pairs.step : null),
+    rounding: pairs.rounding,
     slack_S_T: pairs.slack_S_T,
   }
   const error = overSeeds(errorInput)
@@ -113,12 +114,7 @@ export function comparePaired(options: PairedComparisonOptions): PairedCompariso
 }
 
 /** The interval around what may be the mean; null without an error. */
-export function intervalOf(
-  effect: number,
-  unknown: number,
-  error: EffectError | null,
-  confidence: number,
-): Interval | null {
+function intervalOf(effect: number, unknown: number, error: EffectError | null, confidence: number): Interval | null {
   if (error === null) return null
   const reach = unknown + error.grain + tMultiplier(confidence, error.df) * error.standardError
   return { lower: effect - reach, upper: effect + reach, confidence }
@@ -129,6 +125,13 @@ function orient(pairs: PairedScores, direction: Direction): PairedScores {
   // 0 - d, as -0 would print oddly.
   const flip = (value: number | null) => (value === null ? null : 0 - value)
   return { ...pairs, differences_S_T: pairs.differences_S_T.map((row) => row.map(flip)) }
+}
+
+function allAlike({ differences_S_T, rounding }: PairedScores): boolean {
+  const [first = [], ...others] = differences_S_T
+  const alike = (a: number | null, b: number | null) =>
+    a === b || Math.abs((a ?? Number.NaN) - (b ?? Number.NaN)) <= rounding
+  return others.every((row) => row.every((value, t) => alike(value, first[t] ?? null)))
 }
 
 // More degrees of freedom can make the wider question's interval the narrower one; more uncertainty never knows more.

@@ -22,7 +22,7 @@ describe('decideRace', () => {
   })
 
   it('drops a real gain of one seed deviation on its first seed in 16 % and 8 % (STA-12)', () => {
-    // autoresearch section 4.3: correlation of seeds 0 and 0.6, floor -0.3.
+    // Seeds correlated by rho: sigma_d = sqrt(2 (1 - rho)), so P(z_1 < -0.3) = Phi(-0.3 - 1 / sigma_d).
     for (const [rho, share] of [
       [0, 0.157],
       [0.6, 0.078],

@@ -64,6 +64,22 @@ describe('verdictOf', () => {
     })
   })
 
+  it('is not fooled by last digits: equal on paper is equal (STA-15)', () => {
+    const scores = [0.1, 0.3, 0.7, 0.9]
+    const better = scores.map((score) => score + 0.02)
+    expect(new Set(better.map((score, i) => score - (scores[i] ?? 0))).size).toBeGreaterThan(1)
+    const options = { direction: 'max', random } as const
+    const seedsAlone = comparePaired({ treatment: column(better), baseline: column(scores), ...options })
+    expect(verdictOf(seedsAlone)).toMatchObject({ verdict: 'inconclusive', reason: 'no_variation' })
+    const byTask = comparePaired({
+      treatment: arm([better, better]),
+      baseline: arm([scores, scores]),
+      resolution: 1e-13,
+      ...options,
+    })
+    expect(verdictOf(byTask)).toMatchObject({ verdict: 'inconclusive', reason: 'no_variation' })
+  })
+
   it('supports a deterministic metric only as far as its tasks carry it (STA-15)', () => {
     const row = (solved: number, nTasks: number) => Array.from({ length: nTasks }, (_, t) => Number(t < solved))
     const judge = (gain: number, nTasks: number) => {

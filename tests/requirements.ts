@@ -127,5 +127,3 @@ export const requirements = {
     'under the null, the 95 % upper bound of false “supported” in 2,000 simulated experiments is at or under 6 %',
   'STA-19': 'statistics are pure: no dependency, no Node, no chance or clock of their own',
 } as const
-
-export type RequirementId = keyof typeof requirements

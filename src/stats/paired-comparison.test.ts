@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { draws } from '../../tests/keyed-draws.ts'
 import { simulateExperiment } from '../../tests/simulated-experiment.ts'
+import { fQuantile } from './f-quantile.ts'
 import type { ArmScores, Cell } from './pair-scores.ts'
 import { comparePaired, type PairedComparisonOptions } from './paired-comparison.ts'
 import { pairedTInterval } from './t-interval.ts'
@@ -204,6 +205,20 @@ describe('comparePaired of coarse or repeated scores', () => {
     expect(error?.over).toBe('seeds')
     expect(error?.rests).not.toBe('spread')
     expect((interval?.upper ?? 0) - (interval?.lower ?? 0)).toBeGreaterThan(0.2)
+  })
+
+  it('does not believe a spread far below the noise of single tasks (STA-15)', () => {
+    // 30 tasks of large noise, in each seed shifted so that all seed means are nearly equal.
+    const chance = draws('agree')
+    const cells = [0.5, 0.5001, 0.4999].map((mean) => {
+      const row = Array.from({ length: 30 }, () => chance.normal())
+      const shift = mean - row.reduce((sum, value) => sum + value, 0) / 30
+      return row.map((value) => value + shift)
+    })
+    const { error, variance } = compare(byTask(cells), byTask(flat(0, 30, 3)))
+    expect(error?.rests).toBe('luck')
+    const line = fQuantile(0.05, 2, 58) * (variance.residual ?? Number.NaN)
+    expect(error?.standardError).toBeCloseTo(Math.sqrt(line / 90), 12)
   })
 
   it('has no interval when nothing varies at all (STA-15)', () => {

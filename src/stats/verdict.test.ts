@@ -2,9 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { draws } from '../../tests/keyed-draws.ts'
 import { simulateExperiment } from '../../tests/simulated-experiment.ts'
+import { holm } from './holm.ts'
 import { confirmWinner, judgeArms } from './judge-arms.ts'
 import type { ArmScores, Cell } from './pair-scores.ts'
 import { comparePaired, type PairedComparison } from './paired-comparison.ts'
+import { tTail } from './student-t.ts'
 import { verdictOf } from './verdict.ts'
 
 const random = draws('verdict')
@@ -152,6 +154,23 @@ describe('judgeArms', () => {
       { arm: 'fair', comparison: fair },
     ]).arms
     expect(second?.interval?.lower).toBeCloseTo(fair.interval?.lower ?? Number.NaN, 10)
+  })
+
+  it('supports exactly what Holm rejects (STA-16)', () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.integer({ min: 2, max: 6 }), (seed, n) => {
+        const chance = draws('holm', seed)
+        const arms = Array.from({ length: n }, (_, i) => {
+          const gain = 2 * chance.float()
+          return { arm: `arm ${i}`, comparison: gains(Array.from({ length: 5 }, () => gain + chance.normal())) }
+        })
+        const pValues = arms.map(({ comparison: { effect, error } }) =>
+          tTail(effect / (error?.standardError ?? 0), error?.df ?? 0),
+        )
+        const rejected = holm(pValues).map((p) => p < 0.05)
+        expect(judgeArms(arms).arms.map(({ verdict }) => verdict === 'supported')).toEqual(rejected)
+      }),
+    )
   })
 
   it('never supports an arm that would not be supported alone, and one bad arm harms no other order (STA-16)', () => {

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { mapConcurrent } from '../../src/kernel/index.ts'
 import { corpus, mutationsOf } from '../mutated-experiments.ts'
-import { inFullLane } from '../scale.ts'
+import { scaledProcesses } from '../scale.ts'
 import { runProcess } from './run-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'evsys-spoiled-'))
@@ -18,7 +18,7 @@ describe('evsys validate', () => {
     const sites = Object.values(corpus).flatMap((text) => Object.values(mutationsOf(text)).flat())
     const spoiled = fc.tuple(fc.constantFrom(...sites), fc.nat(1_000)).map(([apply, pick]) => apply(pick))
     const { seed = Date.now() } = fc.readConfigureGlobal()
-    const cases = fc.sample(spoiled, { numRuns: inFullLane ? 200 : 24, seed })
+    const cases = fc.sample(spoiled, { numRuns: scaledProcesses(24), seed })
     const { signal } = new AbortController()
     await mapConcurrent(cases, { limit: 2, signal }, async ({ text, lines }, i) => {
       const file = `case-${i}.yaml`

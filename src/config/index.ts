@@ -1,5 +1,5 @@
 // What other rooms may use of config.
-export { checkDeep, type DeepCheck, type DeepOptions } from './check-deep.ts'
+export type { DeepCheck, DeepOptions } from './check-deep.ts'
 export { formatPath, type ParsedPath, parsePath } from './dotted-path.ts'
 export { findProject } from './find-project.ts'
 export { experimentJsonSchema, taskJsonSchema } from './json-schema.ts'
@@ -7,3 +7,7 @@ export { drySteps, type LoadedExperiment, type LoadOptions, loadExperiment } fro
 export { type LoadedTask, type LoadTaskOptions, loadTask } from './load-task.ts'
 export { pluginReferences } from './plugin-references.ts'
 export type { ConfigSource } from './read-document.ts'
+
+/** Checks plugins, params, paths, rows, tasks, verifiers and secrets. Loaded when asked for: a shallow check starts without it. */
+export const checkDeep: typeof import('./check-deep.ts').checkDeep = async (...args) =>
+  (await import('./check-deep.ts')).checkDeep(...args)

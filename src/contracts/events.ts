@@ -79,6 +79,11 @@ export const RunEvent = z.discriminatedUnion('type', [
     n_tasks: z.int().min(0),
     n_infra_failed: z.int().min(0),
     scorer_hash: z.string(),
+    rewards: z
+      .record(z.string(), z.array(z.number().nullable()))
+      .optional()
+      .describe('By task, then sample; null where infrastructure failed.'),
+    predictions: z.string().optional().describe('Blob of the answers that were scored.'),
     error: ErrorRecord.optional().describe('Present where it gave no score.'),
   }),
   z.object({

@@ -158,3 +158,12 @@ export type {
   TrainingService,
   Weights,
 } from './training-service.ts'
+export {
+  FromWorker,
+  Prediction,
+  ResumePoint,
+  RunAssignment,
+  Scored,
+  SealedBenchmark,
+  ToWorker,
+} from './worker-protocol.ts'

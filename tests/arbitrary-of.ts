@@ -7,7 +7,10 @@ import * as z from 'zod'
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 
-/** Inputs of a schema: optional keys come and go, keys with a default too. */
+/**
+ * Inputs of a schema: optional keys come and go, keys with a default too. Free-form objects may hold a key `constructor`,
+ * which `toStrictEqual` takes for their class: compare with `toEqual`.
+ */
 export function arbitraryOf<S extends z.ZodType>(schema: S): fc.Arbitrary<z.input<S>> {
   return from(z.toJSONSchema(schema, { io: 'input' })) as fc.Arbitrary<z.input<S>> // what the JSON Schema describes
 }

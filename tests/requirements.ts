@@ -74,6 +74,31 @@ export const requirements = {
   'CLI-7': 'completion scripts work in bash, zsh and fish',
   'CLI-8':
     'a project with custom transform, verifier, metric and algorithm works from the packed tarball without a local copy of evsys',
+
+  // Built-in plugins
+  'PLG-1': 'transforms stream, stop at the signal, keep the row’s other keys and the place it came from',
+  'PLG-2':
+    'templates are checked with the params; a field that a row lacks is an error with the row’s place and a suggestion',
+  'PLG-3': 'dedupe keeps the first of equal rows and is idempotent; filter keeps what meets every condition',
+  'PLG-4': 'sample is of exact size, in order and decided by the seed; shuffle is a permutation decided by the seed',
+  'PLG-5': 'JSON and JSON Lines: every malformed row is a typed error with file, line and column, all told at once',
+  'PLG-6': 'a data store never leaves its folder and replaces a file as a whole or not at all',
+  'PLG-7':
+    'metrics count every task and sample; pass@k and pass^k are unbiased; unknown usage is undefined, never zero',
+  'PLG-8': 'verifiers follow their stated rule; no answer, however hostile, makes one throw or hang',
+  'PLG-9': 'a benchmark folder is read with located errors; its hash depends on the meaning of its tasks alone',
+  'PLG-10': 'sft trains on exactly the tokens that the chosen assistant messages produced',
+  'PLG-11': 'learning rate, checkpoints and number of steps are exact functions of the params',
+  'PLG-12':
+    'the mock engine’s gradients are those of its losses, which are sums over tokens; it learns what there is to learn',
+  'PLG-13':
+    'the mock engine gives equal bytes for equal seeds, whatever is computed beside it; its checkpoints are checked',
+  'PLG-14':
+    'the mock backend takes requests in the order of their numbers, pipelines them, and resumes to the same weights',
+  'PLG-15':
+    'plain_chat marks exactly the produced tokens, a prompt is a prefix of its conversation, no content forges a turn',
+  'PLG-16':
+    'every built-in has a summary, described params and a JSON Schema, and is declared without loading an engine',
 } as const
 
 export type RequirementId = keyof typeof requirements

@@ -22,12 +22,12 @@ export function learningRateAt(step: number, plan: LrPlan): number {
   const { schedule, learningRate: peak, numSteps } = plan
   const hasWarmup = schedule !== 'constant' && schedule !== 'cosine'
   const warmup = hasWarmup ? Math.min(plan.warmupSteps, numSteps) : 0
-  if (step < warmup) return (peak * (step + 1)) / warmup
+  if (step < warmup) return peak * ((step + 1) / warmup)
   if (schedule === 'constant' || schedule === 'linear_warmup') return peak
   const progress = Math.min(1, (step - warmup) / Math.max(1, numSteps - warmup - 1))
   const left = schedule === 'linear_decay' ? 1 - progress : 0.5 * (1 + cosPi(progress))
   // Written so that both ends are exact: the peak where all is left, its share where nothing is.
-  return peak * left + peak * plan.minRatio * (1 - left)
+  return Math.min(peak, peak * left + peak * plan.minRatio * (1 - left))
 }
 
 /**

@@ -36,6 +36,7 @@ export type EngineOp =
   | { readonly op: 'export' | 'export_state'; readonly model: ModelId }
   | { readonly op: 'import'; readonly model: ModelId; readonly bytes: Uint8Array; readonly optimizer: boolean }
 
+/** What an operation answers; `done` where there is nothing to tell. */
 export type EngineResult =
   | { readonly fwdBwd: FwdBwd }
   | { readonly metrics: Metrics }
@@ -43,6 +44,7 @@ export type EngineResult =
   | { readonly bytes: Uint8Array }
   | { readonly done: true }
 
+/** Weights and the arithmetic on them. Operations run one after the other, in the order they were asked for. */
 export interface Engine extends AsyncDisposable {
   readonly id: EngineId
   run(op: EngineOp, signal: AbortSignal): Promise<EngineResult>

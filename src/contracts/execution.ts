@@ -43,6 +43,7 @@ export interface Turn {
   readonly tokens?: TurnTokens
 }
 
+/** What an answer, or a whole rollout, took. */
 export interface Usage {
   readonly promptTokens: number
   readonly completionTokens: number
@@ -88,6 +89,7 @@ export interface PredictionsRef {
   readonly benchmarkHash: string
 }
 
+/** The verdict of a scorer on one set of predictions. */
 export interface ScoreRecord {
   readonly scorerHash: string
   readonly metrics: Metrics
@@ -107,6 +109,7 @@ export interface Scorer {
 export const Level = z.enum(['container', 'bubblewrap', 'chroot', 'process'])
 export type Level = z.infer<typeof Level>
 
+/** A command and everything it may use. */
 export interface ExecSpec {
   readonly argv: readonly string[]
   readonly cwd?: string
@@ -142,6 +145,7 @@ export interface Sandbox extends AsyncDisposable {
 /** `lost`: gone without a result. `unknown`: the provider could not be asked, which changes nothing. */
 export type JobState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'lost' | 'unknown'
 
+/** What a provider is asked to run. */
 export interface JobSpec {
   /** A shell command, as the task file has it. */
   readonly command: string
@@ -151,6 +155,7 @@ export interface JobSpec {
   readonly workDir: string
 }
 
+/** Where a job stands. */
 export interface JobStatus {
   readonly key: string
   readonly state: JobState

@@ -176,8 +176,8 @@ describe('an experiment', () => {
     fc.assert(
       fc.property(arbitraryOf(Experiment), (input) => {
         const experiment = Experiment.parse(input)
-        expect(Experiment.parse(experiment)).toStrictEqual(experiment)
-        expect(Experiment.parse(JSON.parse(JSON.stringify(experiment)))).toStrictEqual(experiment)
+        expect(Experiment.parse(experiment)).toEqual(experiment)
+        expect(Experiment.parse(JSON.parse(JSON.stringify(experiment)))).toEqual(experiment)
       }),
     )
   })

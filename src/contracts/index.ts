@@ -1,5 +1,6 @@
 // What other rooms, plugins and the dashboard may use of the contracts.
 export { Benchmark, BenchmarkEntry, ChatTemplate, Split } from './benchmark-entry.ts'
+export type { DataSource, DataStore, OpenDataStore, Transform } from './data-plugins.ts'
 export type { Engine, EngineId, EngineOp, EngineResult, LoraSpec } from './engine.ts'
 export { ErrorCode, ErrorRecord, ErrorReport, Location, RolloutError } from './error.ts'
 export {
@@ -114,15 +115,7 @@ export type {
   Algorithm,
   Backend,
   Batch,
-  Callback,
-  CallbackHooks,
-  CallbackScope,
-  DataSource,
-  DataStore,
-  LogStore,
   OpenBackend,
-  OpenDataStore,
-  OpenLogStore,
   OpenRenderer,
   Rendered,
   Renderer,
@@ -130,10 +123,8 @@ export type {
   StepAlgorithm,
   StepContext,
   StepOutcome,
-  StepScope,
   Tokenizer,
   TrainContext,
-  Transform,
   WholeRunAlgorithm,
 } from './training-plugins.ts'
 export type {
@@ -158,6 +149,14 @@ export type {
   TrainingService,
   Weights,
 } from './training-service.ts'
+export type {
+  Callback,
+  CallbackHooks,
+  CallbackScope,
+  LogStore,
+  OpenLogStore,
+  StepScope,
+} from './watching-plugins.ts'
 export {
   FromWorker,
   Prediction,

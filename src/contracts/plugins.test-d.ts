@@ -1,5 +1,6 @@
 import { describe, expectTypeOf, it } from 'vitest'
 import * as z from 'zod'
+import type { Transform } from './data-plugins.ts'
 import type { Context, Needs, Plugin, PluginCard } from './plugin.ts'
 import type { PluginType } from './plugin-spec.ts'
 import type { AnyPlugin, PluginTypes } from './plugins.ts'
@@ -9,14 +10,13 @@ import type { Agent, Generated, InferenceClient, Metric, Verifier } from './scor
 import type {
   Algorithm,
   Batch,
-  Callback,
   StepAlgorithm,
   StepContext,
   TrainContext,
-  Transform,
   WholeRunAlgorithm,
 } from './training-plugins.ts'
 import type { FwdBwd, SamplerRef, TrainingService } from './training-service.ts'
+import type { Callback } from './watching-plugins.ts'
 
 const params = z.strictObject({ key: z.string().default('query'), limit: z.int().optional() })
 type Params = typeof params

@@ -1,17 +1,10 @@
 // Every plugin type by name. The registry, `define*` and `list` follow from this table.
+import type { DataSource, DataStore, Transform } from './data-plugins.ts'
 import type { PluginType } from './plugin-spec.ts'
 import type { Deployer, KeepRule, Proposer, Provider, Strategy, TraceSource } from './research-plugins.ts'
 import type { Agent, Environment, InferenceClient, Metric, Verifier } from './scoring-plugins.ts'
-import type {
-  Algorithm,
-  Backend,
-  Callback,
-  DataSource,
-  DataStore,
-  LogStore,
-  Renderer,
-  Transform,
-} from './training-plugins.ts'
+import type { Algorithm, Backend, Renderer } from './training-plugins.ts'
+import type { Callback, LogStore } from './watching-plugins.ts'
 
 /** The definition of each plugin type. */
 export interface PluginTypes {

@@ -42,7 +42,9 @@ export interface Queries {
     result: { step: number; min: number; max: number; mean: number }[]
   }
 }
+/** A query by name, with its arguments. */
 export type Query = { [N in keyof Queries]: { readonly name: N } & Queries[N]['args'] }[keyof Queries]
+/** The answer to a query. */
 export type Result<Q extends Query> = Queries[Q['name']]['result']
 
 /** The record behind one interface, whatever database holds it. */

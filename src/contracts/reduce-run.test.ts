@@ -181,6 +181,11 @@ describe('reduceRun over attempts', () => {
     expect(state.checkpoints.map((each) => each.step)).toEqual([2, 5])
   })
 
+  it('shows nothing of attempt 1 when attempt 2 starts over (CON-4)', () => {
+    const state = fold(events(started(1), ...steps(0, 9), evaluated(undefined, 0.9), started(2)))
+    expect(state).toMatchObject({ attempt: 2, step: undefined, metrics: {}, evals: [], checkpoints: [] })
+  })
+
   it('keeps the scores made after training when only they were interrupted (CON-4)', () => {
     const state = fold(events(started(1), ...steps(0, 10), saved(9, true), evaluated(undefined, 0.9), started(2, 9)))
     expect(state.evals.at(-1)).toMatchObject({ step: undefined, metrics: { 'pass@1': 0.9 } })

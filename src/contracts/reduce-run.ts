@@ -17,6 +17,7 @@ export interface EvalView {
   error?: ErrorRecord | undefined
 }
 
+/** Weights that were saved. */
 export interface CheckpointView {
   step: number
   kind: CheckpointKind

@@ -29,16 +29,19 @@ export interface Brief {
   readonly mode: 'improve' | 'explore' | 'ablate'
 }
 
+/** A change to try: whole files, and what it is expected to do. */
 export interface Proposal {
   readonly hypothesis: string
   readonly category: string
   readonly files: Readonly<Record<string, string>>
 }
 
+/** Thinks of the next change: an LLM or an optimiser. */
 export interface Proposer<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'proposer', K, S> {
   propose(brief: Brief, context: Context<z.output<S>>): Promise<Proposal>
 }
 
+/** Decides where the search goes on. */
 export interface Strategy<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'strategy', K, S> {
   /** Which attempt to build on next, and how boldly. */
   next(
@@ -47,8 +50,10 @@ export interface Strategy<K extends string = string, S extends z.ZodType = z.Zod
   ): { parentRunId?: string; mode: Brief['mode'] }
 }
 
+/** Decides whether a candidate replaces the incumbent. */
 export interface KeepRule<K extends string = string, S extends z.ZodType = z.ZodType>
   extends Plugin<'keep_rule', K, S> {
+  /** Scores are paired by position: equal places had equal seeds. */
   decide(
     candidate: readonly number[],
     incumbent: readonly number[],
@@ -56,10 +61,12 @@ export interface KeepRule<K extends string = string, S extends z.ZodType = z.Zod
   ): { keep: boolean; moreSeeds?: number; reason: string }
 }
 
+/** A place that runs jobs: local, slurm, kubernetes. */
 export interface Provider<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'provider', K, S> {
   open(context: Context<z.output<S>>): Promise<ComputeProvider>
 }
 
+/** A model that is being served, and where. */
 export interface Deployment {
   readonly provider: string
   readonly modelRef: string
@@ -67,6 +74,7 @@ export interface Deployment {
   readonly deploymentId?: string
 }
 
+/** Puts a checkpoint into service and takes it back. */
 export interface Deployer<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'deployer', K, S> {
   deploy(context: Context<z.output<S>> & { checkpoint: Ref; baseModel: string }): Promise<Deployment>
   rollback?(context: Context<z.output<S>> & { to: Deployment }): Promise<void>
@@ -81,6 +89,7 @@ export interface Trace {
   readonly at: string
 }
 
+/** Where production interactions are read from. */
 export interface TraceSource<K extends string = string, S extends z.ZodType = z.ZodType>
   extends Plugin<'trace_source', K, S> {
   /** Traces after the cursor, oldest first; each with the cursor to go on from. */

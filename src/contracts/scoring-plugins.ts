@@ -11,6 +11,7 @@ import type { ChatMessage, HarborTask, ToolCall } from './rows.ts'
  */
 export type TaskRewards = readonly (readonly number[])[]
 
+/** One number from the rewards of a benchmark. */
 export interface Metric<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'metric', K, S> {
   /** Which way is better. */
   readonly direction: Direction
@@ -29,6 +30,7 @@ export interface Verification {
   readonly info?: Readonly<Record<string, unknown>>
 }
 
+/** Scores answers. */
 export interface Verifier<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'verifier', K, S> {
   /** Scores one answer. 1 or more is a pass. */
   verify(
@@ -44,6 +46,7 @@ export interface ToolSpec {
   readonly parameters: Readonly<Record<string, unknown>>
 }
 
+/** A conversation to be continued, and how. */
 export interface GenerateRequest extends Sampling {
   readonly messages: readonly ChatMessage[]
   readonly tools?: readonly ToolSpec[]
@@ -51,6 +54,7 @@ export interface GenerateRequest extends Sampling {
   readonly seed: number
 }
 
+/** An answer. */
 export interface Generated {
   readonly text: string
   readonly reasoning?: string
@@ -61,10 +65,12 @@ export interface Generated {
   readonly tokens?: TurnTokens
 }
 
+/** A model that answers. */
 export interface OpenInferenceClient extends Partial<AsyncDisposable> {
   generate(request: GenerateRequest, signal: AbortSignal): Promise<Generated>
 }
 
+/** How a model is reached: an API, or weights served here. */
 export interface InferenceClient<K extends string = string, S extends z.ZodType = z.ZodType>
   extends Plugin<'inference_client', K, S> {
   open(context: Context<z.output<S>>): Promise<OpenInferenceClient>
@@ -77,11 +83,13 @@ export interface OpenEnvironment extends AsyncDisposable {
   write(path: string, bytes: Uint8Array): Promise<void>
 }
 
+/** A kind of place where tasks happen: none, a local sandbox, a container. */
 export interface Environment<K extends string = string, S extends z.ZodType = z.ZodType>
   extends Plugin<'environment', K, S> {
   open(context: Context<z.output<S>> & { task: HarborTask }): Promise<OpenEnvironment>
 }
 
+/** A harness: how a model is led through a task. */
 export interface Agent<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'agent', K, S> {
   /**
    * One attempt at a task. The policy is the client: whatever is trained or compared answers through it. Its calls are

@@ -1,59 +1,12 @@
-// Plugins that make a run: data sources and stores, transforms, algorithms, backends, renderers, callbacks, log stores.
+// Plugins that train: algorithms, backends, renderers.
 import type * as z from 'zod'
-import type { ErrorRecord } from './error.ts'
 import type { Metrics } from './events.ts'
 import type { Rollout } from './execution.ts'
 import type { Context, Plugin } from './plugin.ts'
-import type { ArmResult, ExperimentResult, RunResult } from './results.ts'
-import type { ChatMessage, Row, RowFormat, RowOf } from './rows.ts'
-import type { DataConfig, ModelConfig, RunConfig } from './run-config.ts'
-import type {
-  Datum,
-  FwdBwd,
-  Loss,
-  ModelId,
-  Ref,
-  SamplerRef,
-  Stop,
-  TrainingService,
-  Weights,
-} from './training-service.ts'
-
-export interface DataSource<K extends string = string, S extends z.ZodType = z.ZodType>
-  extends Plugin<'data_source', K, S> {
-  /** Raw rows in order. `place` names where a row stands (`data/train.jsonl:812`) for errors further down. */
-  rows(
-    context: Context<z.output<S>> & { data: DataConfig; resolve(path: string): string },
-  ): AsyncIterable<{ row: Row; place: string }>
-}
-
-export interface Transform<K extends string = string, S extends z.ZodType = z.ZodType>
-  extends Plugin<'transform', K, S> {
-  run(rows: AsyncIterable<Row>, context: Context<z.output<S>>): AsyncIterable<Row>
-}
-
-export interface OpenDataStore extends AsyncDisposable {
-  read(path: string): AsyncIterable<Uint8Array>
-  write(path: string, bytes: AsyncIterable<Uint8Array>): Promise<void>
-  exists(path: string): Promise<boolean>
-  list(prefix: string): AsyncIterable<string>
-}
-
-export interface DataStore<K extends string = string, S extends z.ZodType = z.ZodType>
-  extends Plugin<'data_store', K, S> {
-  open(context: Context<z.output<S>>): Promise<OpenDataStore>
-}
-
-export interface OpenLogStore extends AsyncDisposable {
-  metrics(step: number, split: string, metrics: Metrics): Promise<void>
-  hyperparams(values: Row): Promise<void>
-  artifact(name: string, ref: string, kind: string): Promise<void>
-}
-
-export interface LogStore<K extends string = string, S extends z.ZodType = z.ZodType>
-  extends Plugin<'log_store', K, S> {
-  open(context: Context<z.output<S>>): Promise<OpenLogStore>
-}
+import type { RunResult } from './results.ts'
+import type { ChatMessage, RowFormat, RowOf } from './rows.ts'
+import type { ModelConfig, RunConfig } from './run-config.ts'
+import type { Datum, FwdBwd, Loss, ModelId, SamplerRef, Stop, TrainingService, Weights } from './training-service.ts'
 
 /** Text to tokens and back, for one model. */
 export interface Tokenizer {
@@ -72,6 +25,7 @@ export interface Rendered {
   readonly produced: Uint8Array
 }
 
+/** Conversations as the tokens of one model, and back. */
 export interface OpenRenderer {
   /** A whole conversation, for training. */
   conversation(messages: readonly ChatMessage[]): Rendered
@@ -83,6 +37,7 @@ export interface OpenRenderer {
   readonly stop: Stop
 }
 
+/** A chat format. */
 export interface Renderer<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'renderer', K, S> {
   open(context: Context<z.output<S>> & { tokenizer: Tokenizer; chatTemplate?: string }): Promise<OpenRenderer>
 }
@@ -161,6 +116,7 @@ export interface WholeRunAlgorithm<
   train(context: TrainContext<z.output<S>, F>): Promise<RunResult>
 }
 
+/** A training recipe: one step at a time, or a whole run. */
 export type Algorithm<K extends string = string, S extends z.ZodType = z.ZodType, F extends RowFormat = RowFormat> =
   | StepAlgorithm<K, S, F>
   | WholeRunAlgorithm<K, S, F>
@@ -177,63 +133,9 @@ export interface OpenBackend extends AsyncDisposable {
   readonly chatTemplate?: string
 }
 
+/** A place to train. */
 export interface Backend<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'backend', K, S> {
   open(
     context: Context<z.output<S>> & { model: ModelConfig; loraRank: number | undefined; seed: number; runDir: string },
   ): Promise<OpenBackend>
-}
-
-/** Where a callback stands: filled in as the experiment goes on. */
-export interface CallbackScope {
-  readonly experimentId: string
-  readonly experiment: string
-  readonly outputDir: string
-  readonly hypothesis?: string
-  readonly run?: {
-    readonly runId: string
-    readonly name: string
-    readonly arm: string
-    readonly seed: number
-    readonly dir: string
-    readonly config: RunConfig
-  }
-}
-
-export interface StepScope extends CallbackScope {
-  readonly step: number
-  readonly numSteps: number
-  /** Ends training after this step; the run counts as completed. */
-  requestStop(reason: string): void
-}
-
-/** Hooks in the order of an experiment's life. A hook that throws is reported and skipped; training goes on. */
-export interface CallbackHooks {
-  onExperimentStart?(scope: CallbackScope): Promise<void> | void
-  onGroupStart?(scope: CallbackScope, arm: string): Promise<void> | void
-  onRunStart?(scope: CallbackScope): Promise<void> | void
-  onTrainData?(scope: CallbackScope, rows: readonly Row[]): Promise<void> | void
-  onTrainStart?(scope: StepScope): Promise<void> | void
-  onRollout?(scope: StepScope, rollouts: readonly Row[]): Promise<void> | void
-  onStepEnd?(scope: StepScope, metrics: Metrics): Promise<void> | void
-  onCheckpoint?(scope: StepScope, ref: Ref): Promise<void> | void
-  onEval?(scope: StepScope, benchmark: string, split: string, metrics: Metrics): Promise<void> | void
-  onTrainEnd?(scope: StepScope, artifacts: readonly Ref[]): Promise<void> | void
-  onBenchmarkEval?(
-    scope: CallbackScope,
-    benchmark: string,
-    split: string,
-    metrics: Metrics,
-    predictions: readonly Row[],
-    step?: number,
-  ): Promise<void> | void
-  onRunEnd?(
-    scope: CallbackScope,
-    result: { status: string; metrics: Metrics; error?: ErrorRecord },
-    arm?: ArmResult,
-  ): Promise<void> | void
-  onExperimentEnd?(scope: CallbackScope, result: ExperimentResult): Promise<void> | void
-}
-
-export interface Callback<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'callback', K, S> {
-  open(context: Context<z.output<S>>): Promise<CallbackHooks & Partial<AsyncDisposable>>
 }

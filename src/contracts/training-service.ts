@@ -42,8 +42,10 @@ export interface CustomLoss {
   ) => { loss: number; gradients: readonly Tensor[]; metrics?: Metrics }
 }
 
+/** What gradients are taken of. */
 export type Loss = NamedLoss | CustomLoss
 
+/** What a pass over a batch gave. */
 export interface FwdBwd {
   /** One record per datum, in order; `logprobs` has the shape of the datum's `target_tokens`. */
   readonly outputs: readonly Readonly<Record<string, Tensor>>[]
@@ -72,6 +74,7 @@ export interface RefOf<K extends CheckpointKind> {
 export type StateRef = RefOf<'state'>
 /** Weights to sample from. */
 export type SamplerRef = RefOf<'sampler'>
+/** Address of saved weights; `kind` says what they are good for. */
 export type Ref = StateRef | SamplerRef
 
 /** Weights that answer: saved ones, or a base model as it came. */
@@ -80,6 +83,7 @@ export type Weights = SamplerRef | { readonly baseModel: string }
 /** What ends a completion: texts or token ids, not both. */
 export type Stop = readonly string[] | readonly number[]
 
+/** A prompt and how its completions are drawn. */
 export interface SampleReq {
   readonly model: Weights
   readonly prompt: Int32Array
@@ -96,6 +100,7 @@ export interface SampleReq {
   readonly topKPromptLogprobs?: number
 }
 
+/** One completion. */
 export interface Sample {
   /** With the token that stopped it, where a token did. */
   readonly tokens: Int32Array
@@ -114,6 +119,7 @@ export interface TopKLogprobs {
   readonly logprobs: Float64Array
 }
 
+/** How weights are saved. */
 export interface SaveOptions<K extends CheckpointKind> {
   readonly kind: K
   readonly seq: number
@@ -121,6 +127,7 @@ export interface SaveOptions<K extends CheckpointKind> {
   readonly ttlSeconds?: number
 }
 
+/** Models in training and the samples drawn from them. */
 export interface TrainingService {
   /** Log-probabilities without gradients. */
   forward(model: ModelId, data: readonly Datum[], loss: Loss, seq: number): Future<FwdBwd>

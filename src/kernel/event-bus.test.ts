@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createEventBus } from './event-bus.ts'
+import { createRedactor } from './redact.ts'
 
 /** A promise that the test opens. */
 function gate() {
@@ -205,6 +206,15 @@ describe('redact', () => {
     await bus.flush()
     expect(seen).toEqual(['password [secret]', 'password [secret]'])
     expect(calls).toBe(1)
+  })
+
+  it('takes a redactor as it is (KER-13)', async () => {
+    const redact = createRedactor({ KEY: 'hunter2-long' })
+    const bus = createEventBus<{ type: 'log'; text: string }>({ redact })
+    const loop = bus.events()
+    bus.emit({ type: 'log', text: 'GET /?key=hunter2-long' })
+    expect((await loop.next()).value).toEqual({ event: { type: 'log', text: 'GET /?key=[secret:KEY]' }, missed: 0 })
+    await bus.close()
   })
 
   it('that fails keeps the event from everybody, and is reported (KER-13)', async () => {

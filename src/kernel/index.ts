@@ -20,7 +20,13 @@ export { type MapConcurrentOptions, mapConcurrent } from './map-concurrent.ts'
 export { messageOf } from './message-of.ts'
 export { onAbort } from './on-abort.ts'
 // Plugins: registry, define* and loading, from ./plugins/.
-export type { Catalog, ParamsCheck, PluginReference } from './plugins/catalog.ts'
+export {
+  type Catalog,
+  type CatalogOptions,
+  openCatalog,
+  type ParamsCheck,
+  type PluginReference,
+} from './plugins/catalog.ts'
 export type { ParamsResult } from './plugins/check-params.ts'
 export {
   defineAgent,
@@ -44,12 +50,16 @@ export {
   defineVerifier,
   type NoParams,
 } from './plugins/define.ts'
+export { type LoadOptions, loadExport, loadPlugins } from './plugins/load-plugins.ts'
 export { isPlugin } from './plugins/plugin-brand.ts'
 export { pluginCard } from './plugins/plugin-card.ts'
+export type { LoadedPlugin } from './plugins/prepare-plugin.ts'
 export { createRegistry, type Found, type Origin, type Registry, unknownKind } from './plugins/registry.ts'
 export { typeLabel, typePlural } from './plugins/type-label.ts'
 export { problemsOf } from './problems-of.ts'
+export { createRedactor, type Redact } from './redact.ts'
 export { type RetryOptions, retry } from './retry.ts'
+export { findSecrets, readSecretSource, resolveSecrets, type SecretSource, type SecretUse } from './secrets.ts'
 export { closest, type SuggestOptions, suggest } from './suggest.ts'
 export { systemRandom } from './system-random.ts'
 export { sweepTemporary } from './temporary-file.ts'

@@ -101,6 +101,35 @@ describe('mapConcurrent', () => {
     expect(log).toEqual(['pull 0', 'pull 1', 'closed'])
   })
 
+  it('asks a source one question at a time, and keeps all lanes busy (KER-9)', async () => {
+    let asking = 0
+    let count = 0
+    const source = {
+      [Symbol.asyncIterator]: () => ({
+        async next(): Promise<IteratorResult<number>> {
+          expect(++asking).toBe(1)
+          await nextTurn()
+          asking -= 1
+          return count < 6 ? { done: false, value: count++ } : { done: true, value: undefined }
+        },
+      }),
+    }
+    let waiting: (() => void)[] = []
+    const all = mapConcurrent(source, { limit: 3, signal: never() }, async (item) => {
+      await new Promise<void>((resolve) => waiting.push(resolve))
+      return item
+    })
+    // Three finish in the same moment and ask again together; three must be running again.
+    for (let round = 0; round < 2; round++) {
+      for (let i = 0; i < 10; i++) await nextTurn()
+      expect(waiting).toHaveLength(3)
+      const finished = waiting
+      waiting = []
+      for (const finish of finished) finish()
+    }
+    expect(await all).toEqual([0, 1, 2, 3, 4, 5])
+  })
+
   it('aborts siblings at the first failure, waits for all, throws the first (KER-9)', async () => {
     const log: string[] = []
     const first = new Error('first')

@@ -131,14 +131,17 @@ describe('retry', () => {
     await expect(work).rejects.toBe('enough')
   })
 
-  it('throws the reason, not the error that the abort caused (KER-8)', async () => {
+  it.each([
+    ['retryable', busy()],
+    ['fatal', new Error('connection closed')],
+  ])('throws the reason, not the %s error that the abort caused (KER-8)', async (_kind, caused) => {
     const control = new AbortController()
     let calls = 0
     const work = retry(
       () => {
         calls += 1
         control.abort('enough')
-        throw busy() // in the same breath, before there is a promise
+        throw caused // in the same breath, before there is a promise
       },
       { signal: control.signal, random: { float: () => 1 } },
     )

@@ -1,7 +1,13 @@
-// What is known about every plugin of an experiment, without running any of the project's code in this process.
-import type { Location, Notice, PluginCard, PluginType } from '../../contracts/index.ts'
-import type { Problem } from '../evsys-error.ts'
-import type { ParamsResult } from './check-params.ts'
+// Every plugin of an experiment, known without running any of the project's code in this process: built-ins are here, the
+// project's own live in a child process and are known by their cards. It answers what there is and whether params fit.
+import type { AnyPlugin, Location, Notice, PluginCard, PluginType } from '../../contracts/index.ts'
+import { EvsysError, type Problem } from '../evsys-error.ts'
+import { hashOf } from '../hash.ts'
+import { checkParams, type ParamsResult } from './check-params.ts'
+import { hostVersion } from './host-package.ts'
+import { pluginCard } from './plugin-card.ts'
+import { inspectPlugins } from './plugin-host.ts'
+import { createRegistry, type Found, type Origin, unknownKind } from './registry.ts'
 
 /** Params to check, and for which plugin. */
 export type ParamsCheck = { type: PluginType; kind: string; params?: unknown }
@@ -13,6 +19,17 @@ export type PluginReference = {
   from: string
   /** Where it is named, for errors. */
   where?: Location
+}
+
+export type CatalogOptions = {
+  builtins: readonly AnyPlugin[]
+  /** Its `src/plugins/*` are found by themselves. Absent: built-ins and `plugins` alone. */
+  projectDir?: string
+  /** What `plugins:` of the experiment names. */
+  plugins?: readonly PluginReference[]
+  signal: AbortSignal
+  /** The longest that one file may take to load, and one check to answer. Default 20 s. */
+  timeoutMs?: number
 }
 
 export interface Catalog extends AsyncDisposable {
@@ -30,4 +47,63 @@ export interface Catalog extends AsyncDisposable {
   readonly notices: readonly Notice[]
   /** Files that could not be loaded and plugins that could not be used, all of them; the rest of the catalog works. */
   readonly problems: readonly Problem[]
+}
+
+/** Opens the catalog of a project. Close it: it may hold a process. */
+export async function openCatalog({ builtins, ...options }: CatalogOptions): Promise<Catalog> {
+  const inspected = await inspectPlugins(options)
+  const registry = createRegistry<PluginCard>()
+  const own = new Map<PluginCard, AnyPlugin>()
+  const problems: Problem[] = [...inspected.problems]
+
+  for (const plugin of builtins) {
+    const card = pluginCard(plugin, { origin: 'built-in', hash: builtInHash(plugin) })
+    own.set(card, plugin)
+    registry.add(card, { rank: 'built-in', label: 'built-in' })
+  }
+  const add = (card: PluginCard, origin: Origin) => {
+    try {
+      registry.add(card, origin)
+    } catch (error) {
+      if (!EvsysError.is(error)) throw error
+      problems.push(...error.problems)
+    }
+  }
+  for (const { card, origin } of inspected.plugins) add(card, origin)
+
+  const checkOwn = ({ plugin: card, params: fixed }: Found<PluginCard>, params: unknown): ParamsResult | undefined => {
+    const plugin = own.get(card)
+    return plugin === undefined ? undefined : checkParams(plugin, params, fixed)
+  }
+
+  return {
+    notices: registry.notices,
+    problems,
+    kinds: (type) => registry.kinds(type),
+    cards: (type) => registry.list(type).map(({ plugin }) => plugin),
+    card: (type, kind) => registry.find(type, kind)?.plugin,
+    require: (type, kind, where) => registry.get(type, kind, where).plugin,
+
+    async check(requests) {
+      const here = requests.map(({ type, kind, params }): ParamsResult | undefined => {
+        const found = registry.find(type, kind)
+        return found === undefined ? unknown(type, kind, registry.kinds(type)) : checkOwn(found, params)
+      })
+      const elsewhere = await inspected.check(requests.filter((_request, index) => here[index] === undefined))
+      const answers = elsewhere.values()
+      return here.map((result) => result ?? answers.next().value ?? { ok: false, issues: [] })
+    },
+
+    [Symbol.asyncDispose]: () => inspected[Symbol.asyncDispose](),
+  }
+}
+
+// A built-in changes only with a release.
+function builtInHash({ type, kind }: AnyPlugin): string {
+  return hashOf({ package: `evsys@${hostVersion()}`, type, kind })
+}
+
+function unknown(type: PluginType, kind: string, known: readonly string[]): ParamsResult {
+  const { message } = unknownKind(type, kind, known)
+  return { ok: false, issues: [{ path: [], code: 'invalid', message, known: [...known] }] }
 }

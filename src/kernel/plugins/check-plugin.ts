@@ -1,7 +1,7 @@
 // What makes an object a plugin, checked at run time: JavaScript authors, and TypeScript that nobody compiled, get the precise
 // complaints that a compiler would give. It does not know where the object came from.
-import * as z from 'zod'
-import { type AnyPlugin, Direction, PluginType, RowFormat } from '../../contracts/index.ts'
+import type * as z from 'zod'
+import { type AnyPlugin, Direction, Needs, PluginType, RowFormat } from '../../contracts/index.ts'
 import type { Problem } from '../evsys-error.ts'
 import { suggest } from '../suggest.ts'
 import { checkValue } from '../zod-issues.ts'
@@ -36,7 +36,7 @@ export function definitionProblems(definition: object): Problem[] {
     ...kindFaults(fields.kind),
     ...summaryFaults(fields.summary),
     ...schemaFaults(fields.params),
-    ...valueFaults('needs', Needs, fields.needs),
+    ...valueFaults('needs', Needs.optional(), fields.needs),
     ...functionFaults(type.data, fields),
     ...(type.data === 'algorithm' ? valueFaults('rowFormat', RowFormat, fields.rowFormat) : []),
     ...(type.data === 'metric' ? valueFaults('direction', Direction, fields.direction) : []),
@@ -76,16 +76,6 @@ function schemaFaults(params: unknown): Fault[] {
   const fix = "import { z } from 'evsys/plugin' and write params: z.strictObject({ ... })."
   return [{ message: `\`params\` must be a zod 4 schema, got ${got}`, fix }]
 }
-
-const Needs = z
-  .strictObject({
-    container: z.boolean(),
-    commands: z.array(z.string().min(1)),
-    secrets: z.array(z.string().min(1)),
-    network: z.boolean(),
-  })
-  .partial()
-  .optional()
 
 function valueFaults(field: string, schema: z.ZodType, value: unknown): Fault[] {
   const result = checkValue(schema, value)

@@ -1,0 +1,181 @@
+// `--set PATH=VALUE`: values laid over the file from the command line. A path into a run is meant for every arm; an axis of the
+// same path gives way to it. The arguments are a source of their own, one line each, in which errors are located.
+
+import { formatPath, parsePath } from './dotted-path.ts'
+import { withKey, withoutKey, withValueAt } from './edit-tree.ts'
+import {
+  isNull,
+  type LocatedMap,
+  type LocatedNode,
+  nodeAt,
+  type Origin,
+  type Path,
+  seqNode,
+  textOf,
+} from './located.ts'
+import { presentIn, shorthandKeys } from './normalise.ts'
+import { parseYaml } from './parse-yaml.ts'
+import { Report } from './report.ts'
+import type { Source } from './source.ts'
+
+const example = 'write --set algorithm.params.max_steps=20, in quotes where the shell would change it.'
+
+/** The tree with every `PATH=VALUE` applied in order. It must be normalised before, and again after. */
+export function applySets(root: LocatedMap, sets: readonly string[], cwd: string, report: Report): LocatedMap {
+  if (sets.length === 0) return root
+  const source: Source = { name: '--set', text: sets.join('\n'), dir: cwd, rank: Number.POSITIVE_INFINITY }
+  report.addSource(source)
+  let tree = root
+  let start = 0
+  for (const text of sets) {
+    const parsed = readSet({ source, start, end: start + text.length }, report)
+    if (parsed !== undefined) tree = applySet(tree, parsed, report)
+    start += text.length + 1
+  }
+  return tree
+}
+
+interface Assignment {
+  readonly path: Path
+  readonly value: LocatedNode
+  /** Where the path was written. */
+  readonly at: Origin
+}
+
+function readSet(span: { source: Source; start: number; end: number }, report: Report): Assignment | undefined {
+  const { source, start, end } = span
+  const text = source.text.slice(start, end)
+  const complain = (from: number, to: number, message: string) => {
+    report.problemAt({ source, start: from, end: to }, { code: 'CONFIG_SET', message, fix: example })
+    return undefined
+  }
+  const equals = equalsSign(text)
+  if (equals === -1) return complain(start, end, 'there is no = between a path and a value')
+  const parsed = parsePath(text.slice(0, equals))
+  if ('message' in parsed)
+    return complain(start + parsed.offset, start + Math.max(equals, parsed.offset + 1), parsed.message)
+  const at = originOf(parsed.path, { source, start, end: start + equals })
+  const hook = {
+    key: { start, end: start + equals },
+    ...(at.parent === undefined ? {} : { parent: at.parent }),
+    ...(at.step === undefined ? {} : { step: at.step }),
+  }
+  const faults = new Report()
+  const value = parseYaml(source, faults, { start: start + equals + 1, end, hook })
+  // What is wrong with the value is wrong with the argument.
+  for (const problem of faults.problems) report.add({ ...problem, code: 'CONFIG_SET' }, source)
+  return value === undefined ? undefined : { path: parsed.path, value, at }
+}
+
+// The first `=` outside of quotes: keys may hold one.
+function equalsSign(text: string): number {
+  const match = /^(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^"'\\=])*?=/su.exec(text)
+  return match === null ? text.indexOf('=') : match[0].length - 1
+}
+
+function originOf(path: Path, span: { source: Source; start: number; end: number }): Origin {
+  let origin: Origin = span
+  for (const step of path) origin = { ...span, parent: origin, step }
+  return origin
+}
+
+const runKeys: readonly string[] = [...shorthandKeys, 'tags']
+
+function applySet(root: LocatedMap, { path, value, at }: Assignment, report: Report): LocatedMap {
+  const [head] = path
+  if (head === 'extends') {
+    const message = 'extends is followed before --set is applied'
+    report.problem(at, { code: 'CONFIG_SET', message, fix: 'change the file, or set the values themselves.' })
+    return root
+  }
+  const isForRuns = typeof head === 'string' && runKeys.includes(head)
+  const targets = isForRuns ? armPaths(root).map((arm) => [...arm, ...path]) : [spelledPath(root, path)]
+  const axes = nodeAt(root, ['matrix', 'axes'])
+  const tree = isForRuns && axes?.type === 'map' ? setAxes(root, axes, { path, value, at }, report) : root
+  return targets.reduce((changed, target) => setAt(changed, target, { path, value, at }, report), tree)
+}
+
+function armPaths(root: LocatedMap): Path[] {
+  if (presentIn(root, 'matrix') !== undefined) return [['matrix', 'base_run']]
+  const runs = presentIn(root, 'runs')
+  if (runs?.type === 'seq') return runs.items.map((_, i) => ['runs', i])
+  return [['run']]
+}
+
+// Paths by the short forms that files have too, and list items by their name.
+function spelledPath(root: LocatedMap, path: Path): Path {
+  const [first, second, third, ...rest] = path
+  if (first === 'base_run') return ['matrix', ...path]
+  if (first === 'stages' && typeof second === 'number') return ['stages', ...path]
+  if (first === 'matrix' && second === 'axes' && third !== undefined) {
+    const isKnown = nodeAt(root, ['matrix', 'axes', third]) !== undefined
+    return isKnown ? path : ['matrix', 'axes', [third, ...rest].map(String).join('.')]
+  }
+  const steps: (string | number)[] = []
+  for (const step of path) {
+    const list = nodeAt(root, steps)
+    const named = list?.type === 'seq' ? list.items.findIndex((item) => textOf(nodeAt(item, ['name'])) === step) : -1
+    steps.push(named === -1 ? step : named)
+  }
+  return steps
+}
+
+function setAt(root: LocatedMap, target: Path, { path, value, at }: Assignment, report: Report): LocatedMap {
+  const last = target.at(-1)
+  const holder = nodeAt(root, target.slice(0, -1))
+  if (isNull(value) && holder?.type === 'map' && holder.entries.has(String(last))) {
+    return replaced(root, target.slice(0, -1), withoutKey(holder, String(last)), at)
+  }
+  const changed = withValueAt(root, target, value, at)
+  if ('node' in changed) return changed.node.type === 'map' ? changed.node : root
+  const { obstacle } = changed
+  const done = target.length - obstacle.path.length
+  const isList = obstacle.at.type === 'seq'
+  const reached = formatPath(target.slice(0, done))
+  const message = isList
+    ? `\`${reached}\` is a list of ${obstacle.at.type === 'seq' ? obstacle.at.items.length : 0}, and ${JSON.stringify(obstacle.path[0])} is no item of it`
+    : `\`${reached}\` is a plain value and holds no keys`
+  const fix = isList
+    ? 'items of a list are numbered from 0; benchmarks and runs also go by name.'
+    : `set \`${reached}\` itself, or a path beside it.`
+  report.problem(at, { code: 'CONFIG_SET', message: `cannot set \`${formatPath(path)}\`: ${message}`, fix })
+  return root
+}
+
+function replaced(root: LocatedMap, target: Path, node: LocatedNode, at: Origin): LocatedMap {
+  const changed = withValueAt(root, target, node, at)
+  return 'node' in changed && changed.node.type === 'map' ? changed.node : root
+}
+
+// Axes are applied after the base run, and would undo what was set there.
+function setAxes(root: LocatedMap, axes: LocatedMap, { path, value, at }: Assignment, report: Report): LocatedMap {
+  let changed = axes
+  for (const axis of axes.entries.values()) {
+    const parsed = parsePath(axis.key)
+    if ('message' in parsed) continue
+    const shared = sharedSteps(parsed.path, path)
+    if (shared < parsed.path.length && shared < path.length) continue
+    if (parsed.path.length === path.length) {
+      changed = withKey(changed, axis.key, seqNode([value], value.origin), at)
+    } else if (parsed.path.length > path.length) {
+      const message = `the axis \`${axis.key}\` lies inside what is set`
+      report.problem(at, { code: 'CONFIG_SET', message, fix: `set \`${axis.key}\`, or remove the axis.` })
+    } else if (axis.value.type === 'seq') {
+      const items = axis.value.items.map((item) => {
+        const inside = withValueAt(item, path.slice(shared), value, at)
+        if ('node' in inside) return inside.node
+        const message = `cannot set \`${formatPath(path)}\`: the axis \`${axis.key}\` has values that hold no keys`
+        report.problem(at, { code: 'CONFIG_SET', message, fix: `set \`${axis.key}\`, or remove the axis.` })
+        return item
+      })
+      changed = withKey(changed, axis.key, seqNode(items, axis.value.origin))
+    }
+  }
+  return changed === axes ? root : replaced(root, ['matrix', 'axes'], changed, at)
+}
+
+function sharedSteps(a: Path, b: Path): number {
+  let shared = 0
+  while (shared < a.length && shared < b.length && String(a[shared]) === String(b[shared])) shared += 1
+  return shared
+}

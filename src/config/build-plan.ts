@@ -1,0 +1,56 @@
+// The plan of a valid experiment: arms and runs in the order in which they start, each with the hash of what it computes.
+import type { Experiment, Notice, Plan, PlannedArm, PlannedRun } from '../contracts/index.ts'
+import type { Arms } from './build-arms.ts'
+import type { Resolved } from './check-experiment.ts'
+import { ConfigHasher, secondsBudget } from './config-hash.ts'
+import { type CheckedArm, expandRepeats, seedsOf } from './expand-repeats.ts'
+import type { LocatedMap } from './located.ts'
+import type { PathResolver } from './resolve-paths.ts'
+
+export interface PlanParts {
+  readonly shell: Omit<Experiment, 'runs'>
+  readonly arms: Arms
+  readonly resolved: Resolved
+  readonly paths: PathResolver
+  readonly notices: Notice[]
+}
+
+export function buildPlan({ shell, arms, resolved, paths, notices }: PlanParts): {
+  plan: Plan
+  runTrees: Map<string, LocatedMap>
+} {
+  const hasher = new ConfigHasher((path) => paths.portable(path))
+  const experiment: Experiment = {
+    ...shell,
+    ...(shell.budget === undefined ? {} : { budget: secondsBudget(shell.budget) }),
+    runs: arms.base.map(({ config }) => config),
+  }
+  const runs: PlannedRun[] = []
+  const runTrees = new Map<string, LocatedMap>()
+  const hashes = new Map<string, string>()
+  for (const { tree, ...run } of expandRepeats(arms.planned, shell)) {
+    const config_hash = hasher.run(run.config, run.after === undefined ? undefined : hashes.get(run.after))
+    hashes.set(run.name, config_hash)
+    runTrees.set(run.name, tree)
+    runs.push({ ...run, config_hash })
+  }
+  const plan: Plan = {
+    experiment,
+    config_hash: hasher.experiment(experiment),
+    ...resolved,
+    arms: arms.planned.map((arm) => plannedArm(arm, shell)),
+    runs,
+    notices,
+  }
+  return { plan, runTrees }
+}
+
+function plannedArm(arm: CheckedArm, shell: PlanParts['shell']): PlannedArm {
+  const max_steps = arm.config.algorithm.params.max_steps
+  return {
+    name: arm.name,
+    params: { ...arm.params },
+    seeds: seedsOf(arm, shell),
+    ...(Number.isSafeInteger(max_steps) ? { max_steps: Number(max_steps) } : {}),
+  }
+}

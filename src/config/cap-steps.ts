@@ -1,0 +1,37 @@
+// `--steps` and `--dry`: how long a run may train, whatever the file says. The cap is a source of its own, so that an algorithm
+// which takes no `max_steps` is told of the option and not of the file.
+import { withKey, withValueAt } from './edit-tree.ts'
+import { type LocatedMap, nodeAt, type Origin, scalarNode } from './located.ts'
+import type { Source } from './source.ts'
+
+export interface StepsCap {
+  readonly steps: number
+  /** The option that asks for it. */
+  readonly flag: string
+}
+
+const maxSteps = ['algorithm', 'params', 'max_steps'] as const
+
+/** A run that trains no longer than the cap. What is no number is left for the algorithm to refuse. */
+export function capSteps(run: LocatedMap, { steps, flag }: StepsCap): LocatedMap {
+  const old = nodeAt(run, maxSteps)
+  if (old?.type === 'scalar' && typeof old.value === 'number' && old.value <= steps) return run
+  if (old !== undefined && !(old.type === 'scalar' && (old.value === null || typeof old.value === 'number'))) return run
+  if (run.entries.get('algorithm')?.value.type !== 'map') return run
+  const origin = optionOrigin(flag, `${flag} ${steps}`, maxSteps)
+  const changed = withValueAt(run, maxSteps, scalarNode(steps, origin), origin)
+  return 'node' in changed && changed.node.type === 'map' ? changed.node : run
+}
+
+/** An experiment that writes its training rollouts. */
+export function logRollouts(root: LocatedMap): LocatedMap {
+  const origin = optionOrigin('--dry', '--dry', ['log_rollouts'])
+  return withKey(root, 'log_rollouts', scalarNode(true, origin), origin)
+}
+
+function optionOrigin(name: string, text: string, path: readonly string[]): Origin {
+  const source: Source = { name, text, dir: '.', rank: Number.POSITIVE_INFINITY }
+  let origin: Origin = { source, start: 0, end: text.length }
+  for (const step of path) origin = { ...origin, parent: origin, step }
+  return origin
+}

@@ -1,0 +1,84 @@
+// What a schema cannot say about benchmarks: that there is something to score, that names tell them apart, that there are as
+// many samples as a metric needs.
+
+import { basename } from 'node:path'
+import type { Benchmark } from '../contracts/index.ts'
+import { DataConfig } from '../contracts/index.ts'
+import type { NodeChecker } from './check-node.ts'
+import { checkData } from './check-run.ts'
+import { withKey } from './edit-tree.ts'
+import { impliedOrigin, type LocatedMap, nodeAt, scalarNode, seqNode, textOf } from './located.ts'
+import { placeName, type Report } from './report.ts'
+import { safeName } from './safe-name.ts'
+
+/** The tree with a name for every benchmark: its own, its id, the last part of its path, or its number. */
+export function nameBenchmarks(root: LocatedMap, report: Report): LocatedMap {
+  const metadata = root.entries.get('metadata')?.value
+  const list = nodeAt(metadata, ['benchmark'])
+  if (metadata?.type !== 'map' || list?.type !== 'seq') return root
+  const items = list.items.map((item, i) => {
+    if (item.type !== 'map' || item.entries.has('name')) return item
+    if (!['path', 'id', 'data'].some((key) => item.entries.has(key))) {
+      const message = 'the entry says nothing about what is scored'
+      const fix = 'add `path` (a folder), `id` or `name` (a stored benchmark), or `data` (rows).'
+      report.problem(item.origin, { code: 'CONFIG_INVALID', message, fix })
+    }
+    const id = nodeAt(item, ['id'])
+    const path = nodeAt(item, ['path'])
+    const text = textOf(id) ?? basename(textOf(path) ?? '')
+    const origin = id?.origin ?? path?.origin ?? impliedOrigin(item.origin, 'name')
+    return withKey(item, 'name', scalarNode(text === '' ? `benchmark_${i}` : safeName(text), origin))
+  })
+  return withKey(root, 'metadata', withKey(metadata, 'benchmark', seqNode(items, list.origin)))
+}
+
+/** Checks the benchmarks of an experiment whose metadata is valid. */
+export function checkBenchmarks(root: LocatedMap, benchmarks: readonly Benchmark[], checker: NodeChecker): void {
+  const { report } = checker
+  const first = new Map<string, number>()
+  for (const [i, benchmark] of benchmarks.entries()) {
+    const node = nodeAt(root, ['metadata', 'benchmark', i])
+    if (node?.type !== 'map') continue
+    const earlier = first.get(nameKey(benchmark.name))
+    if (earlier === undefined) first.set(nameKey(benchmark.name), i)
+    else reportTwice(node, nodeAt(root, ['metadata', 'benchmark', earlier]), benchmark.name, report)
+    checkSamples(node, benchmark, report)
+    noteTestLooks(node, benchmark, report)
+    const data = node.entries.get('data')?.value
+    const valid = data === undefined ? undefined : checker.check(DataConfig, data)
+    if (data !== undefined && valid !== undefined) checkData(data, valid, report)
+  }
+}
+
+/** What file systems that ignore case, or spell accents in two ways, take for the same name. */
+export function nameKey(name: string): string {
+  return name.normalize('NFC').toLowerCase()
+}
+
+function reportTwice(node: LocatedMap, other: ReturnType<typeof nodeAt>, name: string, report: Report): void {
+  const origin = node.entries.get('name')?.value.origin ?? node.origin
+  const place = other === undefined ? '' : ` (${placeName(other.origin)})`
+  const message = `two benchmarks are called ${JSON.stringify(name)}${place}`
+  report.problem(origin, { code: 'CONFIG_NAME', message, fix: 'give each a `name` of its own.' })
+}
+
+// pass@k and pass^k draw k samples of a task.
+function checkSamples(node: LocatedMap, { metrics, num_samples }: Benchmark, report: Report): void {
+  for (const [i, metric] of metrics.entries()) {
+    const k = Number(/^pass[@^](\d+)$/.exec(metric)?.[1] ?? 1)
+    if (k >= 1 && k <= num_samples) continue
+    const origin = nodeAt(node, ['metrics', i])?.origin ?? node.origin
+    const message =
+      k < 1
+        ? `${metric} needs a k of 1 or more`
+        : `${metric} needs ${k} samples of each task, and num_samples is ${num_samples}`
+    const fix = k < 1 ? 'write pass@1.' : `set num_samples: ${k} or more in this benchmark.`
+    report.problem(origin, { code: 'CONFIG_INVALID', message, fix })
+  }
+}
+
+function noteTestLooks(node: LocatedMap, { name, split, run_every }: Benchmark, report: Report): void {
+  if (split !== 'test' || run_every === 0) return
+  const text = `${name} is a test benchmark scored every ${run_every} steps: each look is metered and recorded, and nothing is selected by it.`
+  report.notice(text, node.entries.get('run_every')?.at)
+}

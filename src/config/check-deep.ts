@@ -1,0 +1,106 @@
+// `validate --deep`: all that can be checked once plugins are known and files can be looked at. Nothing is run.
+import { dirname, join, relative } from 'node:path'
+import type { Direction, Notice, Plan, Row } from '../contracts/index.ts'
+import { type Catalog, type Problem, readSecretSource, type SecretSource } from '../kernel/index.ts'
+import { checkAgentPath } from './check-agent-path.ts'
+import { checkDataFile, checkModelFiles, checkOutput, checkPath, type FileContext } from './check-files.ts'
+import { checkPlugins } from './check-plugins.ts'
+import { checkRowFormat } from './check-row-format.ts'
+import { checkSecrets } from './check-secrets.ts'
+import { checkTasks } from './check-tasks.ts'
+import type { LoadedExperiment } from './load-experiment.ts'
+import { type LocatedMap, type LocatedNode, nodeAt, textOf } from './located.ts'
+import { itemsOf, pluginUses } from './plugin-uses.ts'
+import { Report } from './report.ts'
+
+export interface DeepOptions {
+  readonly signal: AbortSignal
+  /** Default: the environment and the project's `.env`. */
+  readonly secrets?: SecretSource
+}
+
+export interface DeepCheck {
+  /** In file order; those of data files after. */
+  readonly problems: readonly Problem[]
+  /** Further to those of the plan. */
+  readonly notices: readonly Notice[]
+  /** The plan, with directions that only the metrics themselves know. */
+  readonly plan: Plan
+}
+
+/** Checks plugins, params, paths, rows, tasks, verifiers and secrets of a loaded experiment. */
+export async function checkDeep(
+  loaded: LoadedExperiment,
+  catalog: Catalog,
+  { signal, secrets }: DeepOptions,
+): Promise<DeepCheck> {
+  const { root } = loaded.trees
+  const runs = [...new Set(loaded.trees.runs.values())]
+  const report = new Report()
+  for (const source of loaded.trees.sources) report.addSource(source)
+  const context: FileContext = { report, signal, shown: (path) => shownPath(loaded, path) }
+  await checkPlugins(pluginUses(root, runs), catalog, report)
+  await checkRuns(runs, catalog, { ...context, hasStore: root.entries.has('data_store') })
+  await checkBenchmarkFolders(root, catalog, context)
+  await checkOutput(root, context)
+  checkSecrets([root, ...runs], secrets ?? (await readSecretSource({ projectDir: loaded.project })), report)
+  signal.throwIfAborted()
+  return { problems: report.problems, notices: report.notices, plan: withDirections(loaded.plan, catalog) }
+}
+
+async function checkRuns(
+  runs: readonly LocatedMap[],
+  catalog: Catalog,
+  context: FileContext & { hasStore: boolean },
+): Promise<void> {
+  const rows = new Map<LocatedNode, Row | undefined>()
+  const models = new Set<LocatedNode>()
+  for (const run of runs) {
+    const data = nodeAt(run, ['data'])
+    const model = nodeAt(run, ['model'])
+    const algorithm = nodeAt(run, ['algorithm'])
+    if (data !== undefined && !rows.has(data))
+      rows.set(data, context.hasStore ? undefined : await checkDataFile(data, context))
+    if (model !== undefined && !models.has(model)) await checkModelFiles(model, context)
+    if (model !== undefined) models.add(model)
+    if (algorithm === undefined) continue
+    if (data !== undefined) checkRowFormat({ algorithm, data, row: rows.get(data) }, catalog, context.report)
+    await checkAgentPath(nodeAt(algorithm, ['params', 'agent_import_path']), catalog, context)
+  }
+}
+
+async function checkBenchmarkFolders(root: LocatedMap, catalog: Catalog, context: FileContext): Promise<void> {
+  for (const benchmark of itemsOf(nodeAt(root, ['metadata', 'benchmark']))) {
+    const data = nodeAt(benchmark, ['data'])
+    if (data !== undefined && !root.entries.has('data_store')) await checkDataFile(data, context)
+    const node = nodeAt(benchmark, ['path'])
+    const folder = textOf(node)
+    if (node === undefined || folder === undefined || !(await checkPath(node, 'folder', context))) continue
+    for (const problem of await checkTasks({ folder, name: context.shown(folder) }, catalog, context.signal)) {
+      const { code, message, fix } = problem
+      if (problem.where !== undefined) context.report.add(problem)
+      else context.report.problem(node.origin, { code, message, ...(fix === undefined ? {} : { fix }) })
+    }
+  }
+}
+
+// As the user would write it from where the file was named.
+function shownPath({ file, name }: LoadedExperiment, path: string): string {
+  return file === undefined ? path : join(dirname(name), relative(dirname(file), path))
+}
+
+function withDirections(plan: Plan, catalog: Catalog): Plan {
+  const { objective, claim } = plan
+  const written = plan.experiment.metadata.objective
+  const own = (metric: string): Direction => (catalog.card('metric', metric)?.facts.direction === 'min' ? 'min' : 'max')
+  const isObjective = claim?.metric === objective?.metric && claim?.benchmark === objective?.benchmark
+  return {
+    ...plan,
+    ...(objective === undefined
+      ? {}
+      : { objective: { ...objective, direction: written?.direction ?? own(objective.metric) } }),
+    ...(claim === undefined
+      ? {}
+      : { claim: { ...claim, direction: (isObjective ? written?.direction : undefined) ?? own(claim.metric) } }),
+  }
+}

@@ -1,0 +1,153 @@
+// What schemas cannot say about an experiment: parts that exclude each other, names that must differ, references that must lead
+// somewhere. Each check works on the parts that are valid by themselves, so that one mistake does not hide another.
+import {
+  type Benchmark,
+  Metadata,
+  type ResolvedClaim,
+  type ResolvedObjective,
+  RunConfig,
+  Seed,
+} from '../contracts/index.ts'
+import type { Arms } from './build-arms.ts'
+import { refusePythonAgent } from './check-agent-path.ts'
+import { checkBenchmarks, nameKey } from './check-benchmarks.ts'
+import type { NodeChecker } from './check-node.ts'
+import { checkData, checkModel } from './check-run.ts'
+import type { Arm } from './expand-matrix.ts'
+import { type LocatedMap, nodeAt, textOf } from './located.ts'
+import { presentIn } from './normalise.ts'
+import { placeName, type Report } from './report.ts'
+import { baseModel, resolveClaim } from './resolve-claim.ts'
+import { resolveObjective } from './resolve-objective.ts'
+
+/** More runs than anybody waits for. */
+export const maxRuns = 100_000
+
+export interface Resolved {
+  readonly objective?: ResolvedObjective
+  readonly claim?: ResolvedClaim
+}
+
+export function checkExperiment(root: LocatedMap, arms: Arms, checker: NodeChecker): Resolved {
+  const { report } = checker
+  checkForms(root, report)
+  checkNames(arms.expanded, root, report)
+  checkRepeats(root, arms, report)
+  for (const { tree } of arms.expanded) checkParts(tree, checker)
+  const node = root.entries.get('metadata')?.value
+  const metadata = node === undefined ? undefined : checker.check(Metadata, node)
+  if (metadata === undefined) return {}
+  const benchmarks: readonly Benchmark[] = metadata.benchmark
+  checkBenchmarks(root, benchmarks, checker)
+  const objective = resolveObjective(root, metadata.objective, benchmarks, report)
+  // Which arms a claim means can only be said when all of them are there.
+  const isComplete = arms.planned.length === arms.expanded.length && arms.planned.length > 0
+  const claim = isComplete ? resolveClaim(metadata, { root, arms: arms.planned, benchmarks, report }) : undefined
+  noteSingleSeed(root, claim, report)
+  return { ...(objective === undefined ? {} : { objective }), ...(claim === undefined ? {} : { claim }) }
+}
+
+function checkForms(root: LocatedMap, report: Report): void {
+  const forms = ['run', 'runs', 'matrix'].flatMap((key) =>
+    presentIn(root, key) === undefined ? [] : (root.entries.get(key) ?? []),
+  )
+  const [first, ...others] = forms
+  if (first === undefined) {
+    const fix = 'add `run` (one arm), `runs` (several) or `matrix` (a product of axes).'
+    report.problem(root.origin, {
+      code: 'CONFIG_INVALID',
+      message: 'nothing is run: there is no run, runs or matrix',
+      fix,
+    })
+  }
+  for (const other of others) {
+    if (first === undefined) continue
+    const message = `\`${other.key}\` stands beside \`${first.key}\` (${placeName(first.at)})`
+    const fix = `keep one of the two; \`${first.key}: null\` drops one that is inherited.`
+    report.problem(other.at, { code: 'CONFIG_CONFLICT', message, fix })
+  }
+  const chains = ['continual', 'stages'].flatMap((key) =>
+    presentIn(root, key) === undefined ? [] : (root.entries.get(key) ?? []),
+  )
+  for (const chain of chains) {
+    if (presentIn(root, 'run') !== undefined || first === undefined) continue
+    const message = `\`${chain.key}\` makes a chain of one run, and the file has \`${first.key}\``
+    report.problem(chain.at, { code: 'CONFIG_CONFLICT', message, fix: `write \`run\` instead of \`${first.key}\`.` })
+  }
+  const second = chains[1]
+  if (second !== undefined) {
+    const message = 'continual and stages both say how the run goes on'
+    report.problem(second.at, { code: 'CONFIG_CONFLICT', message, fix: 'keep one of the two.' })
+  }
+}
+
+function checkNames(arms: readonly Arm[], root: LocatedMap, report: Report): void {
+  const first = new Map<string, Arm>()
+  for (const arm of arms) {
+    if (arm.name === '') continue
+    if (arm.name === baseModel) {
+      const message = `${baseModel} means the untrained model in claims`
+      report.problem(arm.nameAt, { code: 'CONFIG_NAME', message, fix: 'choose another name.' })
+    }
+    const other = first.get(nameKey(arm.name))
+    if (other === undefined) {
+      first.set(nameKey(arm.name), arm)
+      continue
+    }
+    const message =
+      arm.name === other.name
+        ? `two arms are called ${JSON.stringify(arm.name)}${twins(arm, other)}`
+        : `the arms ${JSON.stringify(other.name)} and ${JSON.stringify(arm.name)} share one folder where case does not count`
+    const hasTemplate = textOf(nodeAt(root, ['matrix', 'name_template'])) !== undefined
+    const fix = hasTemplate
+      ? 'put every axis into name_template, as {dotted.path}.'
+      : 'give each arm a name of its own.'
+    report.problem(arm.nameAt, { code: 'CONFIG_NAME', message, fix })
+  }
+}
+
+// Which two: by the axis values that made them, or by the place of the first.
+function twins(arm: Arm, other: Arm): string {
+  if (Object.keys(arm.params).length === 0) return ` (${placeName(other.nameAt)})`
+  const values = ({ params }: Arm) =>
+    Object.entries(params)
+      .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
+      .join(', ')
+  return `: ${values(other)}; and ${values(arm)}`
+}
+
+function checkRepeats(root: LocatedMap, arms: Arms, report: Report): void {
+  const node = root.entries.get('n_repeats')?.value
+  const count = node?.type === 'scalar' && typeof node.value === 'number' ? node.value : 1
+  const total = count * arms.expanded.length
+  if (node !== undefined && total > maxRuns) {
+    const message = `${arms.expanded.length} arms with ${count} seeds each make ${total} runs, more than ${maxRuns}`
+    report.problem(node.origin, { code: 'CONFIG_MATRIX', message, fix: 'lower n_repeats, or shorten axes.' })
+  }
+  const base = root.entries.get('base_seed')?.value
+  for (const { tree, config } of arms.planned) {
+    const from = base ?? tree.entries.get('seed')?.value
+    const first = base?.type === 'scalar' && typeof base.value === 'number' ? base.value : config.seed
+    if (from === undefined || Seed.safeParse(first + count - 1).success) continue
+    const message = `${count} seeds from ${first} on go beyond the largest seed`
+    report.problem(from.origin, { code: 'CONFIG_INVALID', message, fix: 'start from a smaller seed.' })
+  }
+}
+
+function checkParts(run: LocatedMap, checker: NodeChecker): void {
+  const dataNode = run.entries.get('data')?.value
+  const modelNode = run.entries.get('model')?.value
+  const data = dataNode === undefined ? undefined : checker.check(RunConfig.shape.data, dataNode)
+  const model = modelNode === undefined ? undefined : checker.check(RunConfig.shape.model, modelNode)
+  refusePythonAgent(run, checker.report)
+  if (dataNode !== undefined && data !== undefined) checkData(dataNode, data, checker.report)
+  if (modelNode !== undefined && model !== undefined) checkModel(modelNode, model, checker.report)
+}
+
+function noteSingleSeed(root: LocatedMap, claim: ResolvedClaim | undefined, report: Report): void {
+  const repeats = root.entries.get('n_repeats')?.value
+  const isSingle = repeats === undefined || (repeats.type === 'scalar' && repeats.value === 1)
+  if (claim === undefined || !isSingle) return
+  const text = 'The claim rests on one seed for each arm, which cannot support it: n_repeats of 3 or more can.'
+  report.notice(text, nodeAt(root, ['metadata', 'claim'])?.origin)
+}

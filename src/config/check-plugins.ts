@@ -1,0 +1,108 @@
+// Every plugin that is named exists, and its params fit its schema; located at the text that named it.
+import {
+  type Catalog,
+  canonicalJson,
+  type ParamsResult,
+  suggest,
+  unknownKind,
+  type ValueIssue,
+} from '../kernel/index.ts'
+import { nearest } from './check-node.ts'
+import { isLocatedMap, type LocatedNode, type Origin, type Path, toJs } from './located.ts'
+import type { PluginUse } from './plugin-uses.ts'
+import type { Report } from './report.ts'
+
+/** Reports unknown kinds and params that do not fit. */
+export async function checkPlugins(uses: readonly PluginUse[], catalog: Catalog, report: Report): Promise<void> {
+  const known = uses.filter((use) => isKnown(use, catalog, report))
+  const requests = new Map(known.map((use) => [requestKey(use), use]))
+  const asked = [...requests.values()]
+  const answers = await catalog.check(
+    asked.map(({ type, kind, params }) => ({ type, kind, params: plainParams(params) })),
+  )
+  const results = new Map([...requests.keys()].map((key, i) => [key, answers[i]]))
+  for (const use of known) {
+    const result = results.get(requestKey(use))
+    if (result !== undefined) reportResult(use, result, catalog, report)
+  }
+}
+
+/** Whether a plugin exists; reports it when not. */
+export function isKnown(
+  { type, kind, at }: Pick<PluginUse, 'type' | 'kind' | 'at'>,
+  catalog: Catalog,
+  report: Report,
+): boolean {
+  if (catalog.card(type, kind) !== undefined) return true
+  const { code, message, fix } = unknownKind(type, kind, catalog.kinds(type))
+  report.problem(at, { code, message, ...(fix === undefined ? {} : { fix }) })
+  return false
+}
+
+function plainParams(params: LocatedNode | undefined): unknown {
+  return params === undefined ? {} : toJs(params)
+}
+
+// Arms that differ elsewhere ask the same question; it is asked once.
+function requestKey({ type, kind, params }: PluginUse): string {
+  return canonicalJson([type, kind, plainParams(params)])
+}
+
+function reportResult(use: PluginUse, result: ParamsResult, catalog: Catalog, report: Report): void {
+  if (!result.ok) {
+    for (const issue of result.issues) reportIssue(use, issue, catalog, report)
+    return
+  }
+  const { kind, at, numSamples } = use
+  // pass@k is checked without the catalog already.
+  const isChecked = /^pass[@^]\d+$/.test(kind)
+  if (numSamples === undefined || result.minSamples === undefined || result.minSamples <= numSamples || isChecked)
+    return
+  const message = `${kind} needs ${result.minSamples} samples of each task, and num_samples is ${numSamples}`
+  const fix = `set num_samples: ${result.minSamples} or more in this benchmark.`
+  report.problem(at, { code: 'CONFIG_INVALID', message, fix })
+}
+
+function reportIssue(use: PluginUse, issue: ValueIssue, catalog: Catalog, report: Report): void {
+  const { type, kind } = use
+  const more = `\`evsys schema ${type} ${kind}\` prints what it takes.`
+  if (issue.code === 'unknown_key') {
+    for (const key of issue.keys ?? []) {
+      const { origin, below } = keyPlace(use, issue.path, key)
+      const message = `${kind} takes no ${JSON.stringify(key)}`
+      report.problem(origin, { code: 'PLUGIN_PARAMS', message, fix: suggest(key, issue.known ?? [], { more }) }, below)
+    }
+    return
+  }
+  const { origin, below } = valuePlace(use, issue.path)
+  const meaning = describe(catalog.card(type, kind)?.schema, issue.path)
+  const fix = meaning === undefined ? more : `\`${issue.path.at(-1)}\`: ${meaning} ${more}`
+  report.problem(origin, { code: 'PLUGIN_PARAMS', message: issue.message, fix }, below)
+}
+
+function valuePlace({ params, holder }: PluginUse, path: Path): { origin: Origin; below: Path } {
+  if (params === undefined) return { origin: holder.origin, below: isLocatedMap(holder) ? ['params', ...path] : [] }
+  const { node, below } = nearest(params, path)
+  return { origin: node.origin, below }
+}
+
+function keyPlace(use: PluginUse, path: Path, key: string): { origin: Origin; below: Path } {
+  const { node, below } = use.params === undefined ? { node: use.holder, below: path } : nearest(use.params, path)
+  const at = below.length === 0 && node.type === 'map' ? node.entries.get(key)?.at : undefined
+  return at === undefined ? valuePlace(use, [...path, key]) : { origin: at, below: [] }
+}
+
+/** The description of a value in a JSON Schema. */
+function describe(schema: unknown, path: Path): string | undefined {
+  let here = schema
+  for (const step of path) here = property(property(here, typeof step === 'number' ? 'items' : 'properties'), step)
+  const text = property(here, 'description')
+  return typeof text === 'string' && text !== '' ? text : undefined
+}
+
+function property(value: unknown, key: string | number): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  // A list schema has one schema for all of its items.
+  if (typeof key === 'number') return value
+  return Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
+}

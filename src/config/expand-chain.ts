@@ -1,0 +1,103 @@
+// `continual` and `stages` as chains: one arm for each dataset or recipe, each starting from the weights of the one before.
+
+import { suggest } from '../kernel/index.ts'
+import { withKey, withoutKey } from './edit-tree.ts'
+import type { Arm } from './expand-matrix.ts'
+import {
+  impliedOrigin,
+  type LocatedMap,
+  type LocatedNode,
+  mapNode,
+  nodeAt,
+  scalarNode,
+  seqNode,
+  textOf,
+} from './located.ts'
+import { presentIn } from './normalise.ts'
+import type { Report } from './report.ts'
+import { safeName } from './safe-name.ts'
+
+export interface StageArm extends Arm {
+  readonly stage: number
+}
+
+/** A run as its chain. `base` is the run with what it lacks taken from the first stage; no stages: it is no chain. */
+export interface Chain {
+  readonly base: Arm
+  readonly stages?: readonly StageArm[]
+}
+
+/** The chain that `continual` or `stages` at the root make of an arm. What is not well formed is left to validation. */
+export function expandChain(arm: Arm, root: LocatedMap, report: Report): Chain {
+  const continual = presentIn(root, 'continual')
+  if (continual?.type === 'map') return continualChain(arm, continual, report)
+  const stages = nodeAt(presentIn(root, 'stages'), ['stages'])
+  return stages?.type === 'seq' ? stagedChain(arm, stages.items) : { base: arm }
+}
+
+function continualChain(arm: Arm, continual: LocatedMap, report: Report): Chain {
+  const datasets = nodeAt(continual, ['datasets'])
+  if (datasets?.type !== 'seq') return { base: arm }
+  const template = nodeAt(continual, ['name_template'])
+  const nameOf = stageNamer(arm.name, template, report)
+  const stages = datasets.items.map((data, stage): StageArm => {
+    const tree = withTags(started(withKey(arm.tree, 'data', data), stage), ['continual', `stage:${stage}`])
+    return stageArm({ ...arm, nameAt: template?.origin ?? arm.nameAt }, tree, nameOf(stage), stage, { stage })
+  })
+  return { base: withFallback(arm, 'data', datasets.items[0]), stages }
+}
+
+function stagedChain(arm: Arm, items: readonly LocatedNode[]): Chain {
+  const stages = items.map((item, stage): StageArm => {
+    const algorithm = nodeAt(item, ['algorithm']) ?? mapNode([], impliedOrigin(item.origin, 'algorithm'))
+    const data = nodeAt(item, ['data'])
+    const kind = textOf(nodeAt(algorithm, ['kind'])) ?? ''
+    const recipe = withKey(arm.tree, 'algorithm', algorithm)
+    const tree = started(data === undefined ? recipe : withKey(recipe, 'data', data), stage)
+    const tagged = withTags(tree, ['stages', `stage:${stage}`, `algo:${kind}`])
+    const name = safeName(`${arm.name}_stage${stage}_${kind}`)
+    return stageArm({ ...arm, nameAt: item.origin }, tagged, name, stage, { stage, 'algorithm.kind': kind })
+  })
+  const filled = withFallback(arm, 'algorithm', nodeAt(items[0], ['algorithm']))
+  return { base: withFallback(filled, 'data', nodeAt(items[0], ['data'])), stages }
+}
+
+function stageArm(arm: Arm, tree: LocatedMap, name: string, stage: number, params: Arm['params']): StageArm {
+  const named = withKey(tree, 'name', scalarNode(name, arm.nameAt))
+  return { name, nameAt: arm.nameAt, tree: named, params: { ...arm.params, ...params }, stage }
+}
+
+function withFallback(arm: Arm, key: string, node: LocatedNode | undefined): Arm {
+  return arm.tree.entries.has(key) || node === undefined ? arm : { ...arm, tree: withKey(arm.tree, key, node) }
+}
+
+// Only the first stage starts from the run's own checkpoint; the others start from the stage before them.
+function started(tree: LocatedMap, stage: number): LocatedMap {
+  const model = tree.entries.get('model')?.value
+  if (stage === 0 || model?.type !== 'map') return tree
+  return withKey(tree, 'model', withoutKey(model, 'load_checkpoint_path', 'resume_step', 'init_from_checkpoint'))
+}
+
+function withTags(tree: LocatedMap, added: readonly string[]): LocatedMap {
+  const tags = tree.entries.get('tags')?.value ?? seqNode([], impliedOrigin(tree.origin, 'tags'))
+  if (tags.type !== 'seq') return tree
+  const nodes = added.map((tag) => scalarNode(tag, tags.origin))
+  return withKey(tree, 'tags', seqNode([...tags.items, ...nodes], tags.origin))
+}
+
+// Python's format, as far as names need it: `{i}` and `{i:02d}`.
+const placeholder = /\{([^{}:]*)(?::0?(\d{1,2})d?)?\}/g
+
+function stageNamer(base: string, template: LocatedNode | undefined, report: Report): (stage: number) => string {
+  const text = textOf(template) ?? '{base}_stage{i}'
+  for (const [, key = ''] of text.matchAll(/\{([^{}:]*)[^{}]*\}/g)) {
+    if (key === 'base' || key === 'i' || template === undefined) continue
+    const message = `{${key}} is neither {base} nor {i}`
+    report.problem(template.origin, { code: 'CONFIG_NAME', message, fix: suggest(key, ['base', 'i']) })
+  }
+  return (stage) =>
+    text.replaceAll(placeholder, (whole, key, width) => {
+      if (key === 'base') return base
+      return key === 'i' ? String(stage).padStart(Number(width ?? 0), '0') : whole
+    })
+}

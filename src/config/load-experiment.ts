@@ -1,0 +1,123 @@
+// From what a person wrote to the plan of its runs: read, extend, set, normalise, expand, validate, check. Nothing is run and no
+// plugin is loaded; everything that can be wrong without them is found here, and told at once.
+import { dirname, resolve } from 'node:path'
+import { Experiment, type Location, type Plan } from '../contracts/index.ts'
+import { EvsysError } from '../kernel/index.ts'
+import { applySets } from './apply-set.ts'
+import { buildArms } from './build-arms.ts'
+import { buildPlan } from './build-plan.ts'
+import { capSteps, logRollouts } from './cap-steps.ts'
+import { nameBenchmarks } from './check-benchmarks.ts'
+import { checkExperiment } from './check-experiment.ts'
+import { NodeChecker, nearest } from './check-node.ts'
+import { withoutKey } from './edit-tree.ts'
+import { findProject } from './find-project.ts'
+import type { LocatedMap, Path } from './located.ts'
+import { normalise } from './normalise.ts'
+import { type ConfigSource, readDocument } from './read-document.ts'
+import { locationOf, Report } from './report.ts'
+import { resolveExtends } from './resolve-extends.ts'
+import { PathResolver } from './resolve-paths.ts'
+import type { Source } from './source.ts'
+
+export interface LoadOptions {
+  /** `PATH=VALUE` assignments, laid over the file in order. */
+  readonly set?: readonly string[]
+  /** A trial: rollouts are logged, and every arm and stage is capped at `steps`, or at 5. */
+  readonly dry?: boolean
+  /** No arm or stage trains longer than this. */
+  readonly steps?: number
+  /** Folder that the file, and paths in `set`, are relative to. */
+  readonly cwd?: string
+  readonly signal?: AbortSignal
+}
+
+/** A valid experiment: its plan, and where everything in it was written. */
+export interface LoadedExperiment {
+  readonly plan: Plan
+  /** As errors call it. */
+  readonly name: string
+  /** Absolute; absent for a mapping made in code. */
+  readonly file?: string
+  /** Folder of the project that it belongs to. */
+  readonly project: string
+  /** Every text that was read: the file, those that it extends, `--set`. */
+  readonly sources: readonly { readonly name: string; readonly text: string }[]
+  /** The place of a value in the configuration of a run, or with no run, in the experiment. */
+  locate(run: string | undefined, path: Path): Location | undefined
+  readonly trees: ExperimentTrees
+}
+
+/** The located trees that the plan was made from, with paths made absolute. */
+export interface ExperimentTrees {
+  readonly root: LocatedMap
+  /** By name of the run. */
+  readonly runs: ReadonlyMap<string, LocatedMap>
+  /** In the order in which problems are told. */
+  readonly sources: readonly Source[]
+}
+
+/** Steps of a trial. */
+export const drySteps = 5
+
+/** Loads and checks an experiment. Throws one `EvsysError` that carries every problem, in file order. */
+export async function loadExperiment(source: ConfigSource, options: LoadOptions = {}): Promise<LoadedExperiment> {
+  const cwd = resolve(options.cwd ?? '.')
+  const cap = stepsCap(options)
+  const report = new Report()
+  const checker = new NodeChecker(report)
+  const document = await readDocument(source, { cwd, signal: options.signal }, report)
+  const extended = document === undefined ? undefined : await resolveExtends(document, report, options.signal)
+  if (document === undefined || extended === undefined) throw EvsysError.many(report.problems)
+
+  const project = await findProject(document.file === undefined ? cwd : dirname(document.file))
+  const paths = new PathResolver(project, report)
+  let root = normalise(extended, checker)
+  if (options.set !== undefined && options.set.length > 0) {
+    root = normalise(applySets(root, options.set, cwd, report), checker)
+  }
+  if (options.dry === true) root = logRollouts(root)
+  root = nameBenchmarks(root, report)
+  const hasStore = root.entries.has('data_store')
+  root = paths.root(root, { hasStore })
+
+  const shell = checker.checkFields(ExperimentShell, withoutKey(root, 'run', 'runs', 'matrix'))
+  const arms = buildArms(root, checker, (tree) =>
+    paths.run(cap === undefined ? tree : capSteps(tree, cap), { hasStore }),
+  )
+  const resolved = checkExperiment(root, arms, checker)
+  report.throwIfAny()
+  if (shell === undefined || arms.base.length === 0) {
+    throw new EvsysError('INTERNAL', 'an experiment was refused, and nothing says why')
+  }
+
+  const { plan, runTrees } = buildPlan({ shell, arms, resolved, paths, notices: report.notices })
+  return {
+    plan,
+    name: document.source.name,
+    ...(document.file === undefined ? {} : { file: document.file }),
+    project,
+    sources: report.sources,
+    trees: { root, runs: runTrees, sources: report.sources },
+    locate: (run, path) => locateIn(run === undefined ? root : runTrees.get(run), path),
+  }
+}
+
+/** The experiment without its runs: those are checked arm by arm. */
+export const ExperimentShell = Experiment.omit({ runs: true })
+
+function locateIn(tree: LocatedMap | undefined, path: Path): Location | undefined {
+  if (tree === undefined) return undefined
+  const { node, below } = nearest(tree, path)
+  return locationOf(node.origin, below)
+}
+
+function stepsCap({ dry, steps }: LoadOptions): { steps: number; flag: string } | undefined {
+  if (steps !== undefined && (!Number.isSafeInteger(steps) || steps < 1)) {
+    throw new EvsysError('CLI_USAGE', `--steps takes a whole number of 1 or more, not ${steps}`, {
+      fix: 'write --steps 20.',
+    })
+  }
+  if (steps !== undefined) return { steps, flag: '--steps' }
+  return dry === true ? { steps: drySteps, flag: '--dry' } : undefined
+}

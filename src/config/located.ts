@@ -1,0 +1,118 @@
+// The tree that configuration is rewritten in. Nodes are never changed, only replaced, and a node keeps the place of the text
+// it was written in wherever it is moved: through `extends`, `--set`, shorthands and axes. Subtrees are shared between arms.
+import type { Span } from './source.ts'
+
+export type Step = string | number
+export type Path = readonly Step[]
+export type Json = string | number | boolean | null
+
+/** Where something was written: its text, the key in front of it, and its path in its own file. */
+export interface Origin extends Span {
+  /** The key that the value stands behind. */
+  readonly key?: { readonly start: number; readonly end: number }
+  /** Written over several lines below its key: then the key is the better thing to point at. */
+  readonly isBlock?: boolean
+  readonly parent?: Origin
+  readonly step?: Step
+}
+
+export interface LocatedScalar {
+  readonly type: 'scalar'
+  readonly origin: Origin
+  readonly value: Json
+}
+
+export interface LocatedSeq {
+  readonly type: 'seq'
+  readonly origin: Origin
+  readonly items: readonly LocatedNode[]
+}
+
+/** A key, where the key was written, and what it holds. */
+export interface LocatedEntry {
+  readonly key: string
+  readonly at: Origin
+  readonly value: LocatedNode
+}
+
+export interface LocatedMap {
+  readonly type: 'map'
+  readonly origin: Origin
+  readonly entries: ReadonlyMap<string, LocatedEntry>
+}
+
+export type LocatedNode = LocatedScalar | LocatedSeq | LocatedMap
+
+export function scalarNode(value: Json, origin: Origin): LocatedScalar {
+  return { type: 'scalar', origin, value }
+}
+
+export function seqNode(items: readonly LocatedNode[], origin: Origin): LocatedSeq {
+  return { type: 'seq', origin, items }
+}
+
+export function mapNode(entries: Iterable<LocatedEntry>, origin: Origin): LocatedMap {
+  return { type: 'map', origin, entries: new Map(Array.from(entries, (entry) => [entry.key, entry])) }
+}
+
+/** A node as it would stand below `parent`: for what a rewrite puts where nothing was written. */
+export function impliedOrigin(parent: Origin, step: Step): Origin {
+  return { ...focusOf(parent), parent, step }
+}
+
+/** The path of a place in its own file. */
+export function pathOf(origin: Origin): Path {
+  const steps: Step[] = []
+  for (let at: Origin | undefined = origin; at !== undefined; at = at.parent) {
+    if (at.step !== undefined) steps.push(at.step)
+  }
+  return steps.reverse()
+}
+
+/** What to point at: the key of a block or of nothing at all, else the value itself. */
+export function focusOf(origin: Origin): Span {
+  const { source, start, end, key, isBlock } = origin
+  return key !== undefined && (isBlock === true || start === end) ? { source, ...key } : { source, start, end }
+}
+
+/** The value below `node`, if there is one. */
+export function nodeAt(node: LocatedNode | undefined, path: Path): LocatedNode | undefined {
+  let here = node
+  for (const step of path) here = here === undefined ? undefined : childOf(here, step)
+  return here
+}
+
+/** One step down: a key of a mapping or an index of a list. */
+export function childOf(node: LocatedNode, step: Step): LocatedNode | undefined {
+  if (node.type === 'map') return node.entries.get(String(step))?.value
+  if (node.type === 'seq') return typeof step === 'number' ? node.items[step] : undefined
+  return undefined
+}
+
+export function isLocatedMap(node: LocatedNode | undefined): node is LocatedMap {
+  return node?.type === 'map'
+}
+
+export function isNull(node: LocatedNode | undefined): boolean {
+  return node?.type === 'scalar' && node.value === null
+}
+
+/** The text of a node, if it is text. */
+export function textOf(node: LocatedNode | undefined): string | undefined {
+  return node?.type === 'scalar' && typeof node.value === 'string' ? node.value : undefined
+}
+
+const plain = new WeakMap<LocatedNode, unknown>()
+
+/** The node as a plain value. Frozen, since nodes that are shared give values that are shared. */
+export function toJs(node: LocatedNode): unknown {
+  if (node.type === 'scalar') return node.value
+  const known = plain.get(node)
+  if (known !== undefined) return known
+  const value =
+    node.type === 'seq'
+      ? node.items.map(toJs)
+      : Object.fromEntries(Array.from(node.entries.values(), (entry) => [entry.key, toJs(entry.value)]))
+  plain.set(node, Object.freeze(value))
+  return value
+}

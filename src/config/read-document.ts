@@ -1,0 +1,59 @@
+// The document that an experiment or task is read from: a file, a text that an editor has not saved, or a mapping made in code.
+import { dirname, resolve } from 'node:path'
+import { locateValue } from './locate-value.ts'
+import { isNull, type LocatedMap } from './located.ts'
+import { parseYaml } from './parse-yaml.ts'
+import { readText } from './read-text.ts'
+import type { Report } from './report.ts'
+import type { Document } from './resolve-extends.ts'
+import type { Source } from './source.ts'
+
+/** Where a configuration comes from. `file` is relative to the working folder; with `text` it is not read. */
+export type ConfigSource = { readonly file: string; readonly text?: string } | { readonly value: unknown }
+
+export interface ReadOptions {
+  readonly cwd: string
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The located document; undefined when the report says what is wrong. */
+export async function readDocument(
+  source: ConfigSource,
+  { cwd, signal }: ReadOptions,
+  report: Report,
+): Promise<Document | undefined> {
+  if ('value' in source) {
+    const root = locateValue(source.value, { name: '(value)', dir: cwd, rank: 0 }, report)
+    return root === undefined ? undefined : documentOf(root, undefined, report)
+  }
+  const file = resolve(cwd, source.file)
+  const read =
+    source.text === undefined ? await readText(file, source.file, signal) : { text: source.text.replace(/^\uFEFF/, '') }
+  if ('problem' in read) {
+    report.add({ code: 'CONFIG_READ', ...read.problem })
+    return undefined
+  }
+  const text: Source = { name: source.file, text: read.text, dir: dirname(file), rank: 0 }
+  const root = parseYaml(text, report)
+  return root === undefined ? undefined : documentOf(root, file, report)
+}
+
+function documentOf(
+  root: NonNullable<ReturnType<typeof parseYaml>>,
+  file: string | undefined,
+  report: Report,
+): Document | undefined {
+  if (root.type === 'map') return asDocument(root, file)
+  const message = isNull(root) ? 'the file is empty' : 'a mapping must stand at the top'
+  report.problem(root.origin, {
+    code: 'CONFIG_INVALID',
+    message,
+    fix: 'write `key: value` lines, starting with `name: ...`.',
+  })
+  return undefined
+}
+
+function asDocument(root: LocatedMap, file: string | undefined): Document {
+  const { source } = root.origin
+  return file === undefined ? { root, source } : { root, source, file }
+}

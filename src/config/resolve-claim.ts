@@ -1,0 +1,185 @@
+// Which arms a claim compares. A side names one arm, or axis values that several arms have; then the arms of the two sides are
+// paired by the axes that the claim does not name.
+import type { ArmRef, Benchmark, Claim, Metadata, ResolvedClaim } from '../contracts/index.ts'
+import { canonicalJson, suggest } from '../kernel/index.ts'
+import { parsePath } from './dotted-path.ts'
+import type { CheckedArm } from './expand-repeats.ts'
+import { type LocatedMap, nodeAt, type Path } from './located.ts'
+import type { Report } from './report.ts'
+import { resolveMetric } from './resolve-metric.ts'
+
+/** The untrained model, as a side of a claim. */
+export const baseModel = 'base_model'
+
+export interface ClaimContext {
+  readonly root: LocatedMap
+  readonly arms: readonly CheckedArm[]
+  readonly benchmarks: readonly Benchmark[]
+  readonly report: Report
+}
+
+/** The claim with its arms paired and its metric found; undefined when the report says what is wrong. */
+export function resolveClaim(metadata: Metadata, context: ClaimContext): ResolvedClaim | undefined {
+  const { claim, objective } = metadata
+  if (claim === undefined) return undefined
+  const metric = claimMetric(claim, objective?.metric, context)
+  const treatment = sideArms('treatment', claim.treatment, context)
+  const baseline = sideArms('baseline', claim.baseline, context)
+  if (metric === undefined || treatment === undefined || baseline === undefined) return undefined
+  const pairs = pairArms(claim, treatment, baseline, context)
+  if (pairs === undefined) return undefined
+  const { min_effect, confidence } = claim
+  const isObjective = claim.metric === undefined || claim.metric === objective?.metric
+  const direction = (isObjective ? objective?.direction : undefined) ?? 'max'
+  return { ...metric, direction, pairs, min_effect, confidence }
+}
+
+function claimMetric(
+  claim: Claim,
+  fallback: string | undefined,
+  { root, benchmarks, report }: ClaimContext,
+): { benchmark: string; metric: string } | undefined {
+  const reference = claim.metric ?? fallback
+  const node = nodeAt(root, ['metadata', 'claim', 'metric']) ?? nodeAt(root, ['metadata', 'claim'])
+  const origin = node?.origin ?? root.origin
+  if (reference === undefined) {
+    const message = 'the claim has no metric, and there is no objective to take it from'
+    report.problem(origin, { code: 'CONFIG_CLAIM', message, fix: 'add claim.metric, or metadata.objective.' }, [
+      'metric',
+    ])
+    return undefined
+  }
+  const found = resolveMetric(reference, benchmarks)
+  if (!('message' in found)) return { benchmark: found.benchmark.name, metric: found.metric }
+  // A fallback that cannot be found has been reported as the objective.
+  if (claim.metric !== undefined) report.problem(origin, { code: 'CONFIG_CLAIM', ...found })
+  return undefined
+}
+
+type Side = 'treatment' | 'baseline'
+
+/** The arms that a side means; undefined when none does, or the reference makes no sense. */
+function sideArms(side: Side, ref: ArmRef, context: ClaimContext): CheckedArm[] | typeof baseModel | undefined {
+  const { root, arms, report } = context
+  const node = nodeAt(root, ['metadata', 'claim', side])
+  const origin = node?.origin ?? root.origin
+  if (typeof ref === 'string') {
+    if (ref === baseModel) return baseModel
+    const named = arms.filter(({ name }) => name === ref)
+    if (named.length > 0) return named
+    const names = [...arms.slice(0, 1_000).map(({ name }) => name), baseModel]
+    report.problem(origin, {
+      code: 'CONFIG_CLAIM',
+      message: `no arm is called ${JSON.stringify(ref)}`,
+      fix: suggest(ref, names),
+    })
+    return undefined
+  }
+  const conditions = Object.entries(ref).map(([key, value]) => ({ key, value, path: pathOfKey(key) }))
+  const unknown = conditions.filter(({ key, path }) => !arms.some((arm) => valueIn(arm, key, path) !== undefined))
+  for (const { key } of unknown) {
+    const at = (node?.type === 'map' ? node.entries.get(key)?.at : undefined) ?? origin
+    const axes = Object.keys(arms[0]?.params ?? {})
+    const message = `no arm has a value at \`${key}\``
+    report.problem(at, {
+      code: 'CONFIG_CLAIM',
+      message,
+      fix: axes.length === 0 ? 'name the arm itself.' : suggest(key, axes),
+    })
+  }
+  if (unknown.length > 0) return undefined
+  const matching = arms.filter((arm) =>
+    conditions.every(({ key, path, value }) => canonicalJson(valueIn(arm, key, path) ?? null) === canonicalJson(value)),
+  )
+  if (matching.length > 0 && conditions.length > 0) return matching
+  const message = conditions.length === 0 ? 'the reference is empty' : 'no arm has these values'
+  report.problem(origin, { code: 'CONFIG_CLAIM', message, fix: `arms: ${listed(arms.map(({ name }) => name))}.` })
+  return undefined
+}
+
+function pathOfKey(key: string): Path {
+  const parsed = parsePath(key)
+  return 'path' in parsed ? parsed.path : [key]
+}
+
+function valueIn(arm: CheckedArm, key: string, path: Path): unknown {
+  if (Object.hasOwn(arm.params, key)) return arm.params[key]
+  return path.reduce<unknown>(
+    (value, step) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? Reflect.get(value, step) : undefined,
+    arm.config,
+  )
+}
+
+type Arms = readonly CheckedArm[] | typeof baseModel
+type Pair = ResolvedClaim['pairs'][number]
+
+function pairArms(claim: Claim, treatment: Arms, baseline: Arms, { root, report }: ClaimContext): Pair[] | undefined {
+  const origin = nodeAt(root, ['metadata', 'claim'])?.origin ?? root.origin
+  const complain = (message: string, fix: string) => {
+    report.problem(origin, { code: 'CONFIG_CLAIM', message, fix })
+    return undefined
+  }
+  if (treatment === baseModel || baseline === baseModel) {
+    if (treatment === baseline) return complain('both sides are the base model', 'name an arm as treatment.')
+    const arms = treatment === baseModel ? baseline : treatment
+    if (arms === baseModel) return undefined
+    return arms.map(({ name }) =>
+      treatment === baseModel ? { treatment: baseModel, baseline: name } : { treatment: name, baseline: baseModel },
+    )
+  }
+  const both = treatment.filter((arm) => baseline.includes(arm))
+  if (both.length > 0) {
+    return complain(
+      `both sides mean ${listed(both.map(({ name }) => name))}`,
+      'let the two sides differ in an axis value.',
+    )
+  }
+  const named = new Set(
+    [claim.treatment, claim.baseline].flatMap((ref) => (typeof ref === 'string' ? [] : Object.keys(ref))),
+  )
+  const isSingle = treatment.length === 1 && baseline.length === 1
+  const keyOf = (arm: CheckedArm) =>
+    isSingle
+      ? ''
+      : canonicalJson(
+          Object.entries(arm.params)
+            .filter(([axis]) => !named.has(axis))
+            .sort(([a], [b]) => (a < b ? -1 : 1)),
+        )
+  const partners = groupBy(baseline, keyOf)
+  const sides = groupBy(treatment, keyOf)
+  const pairs: Pair[] = []
+  for (const [key, arms] of sides) {
+    const others = partners.get(key) ?? []
+    if (arms.length !== 1 || others.length !== 1) {
+      const found = `${listed(arms.map(({ name }) => name))} against ${others.length === 0 ? 'no arm' : listed(others.map(({ name }) => name))}`
+      return complain(
+        `the arms of the two sides cannot be paired: ${found}`,
+        'name more axis values, so that each treatment arm meets one baseline arm.',
+      )
+    }
+    for (const arm of arms) for (const other of others) pairs.push({ treatment: arm.name, baseline: other.name })
+  }
+  const lonely = [...partners.keys()].filter((key) => !sides.has(key)).flatMap((key) => partners.get(key) ?? [])
+  if (lonely.length === 0) return pairs
+  return complain(
+    `no treatment arm meets ${listed(lonely.map(({ name }) => name))}`,
+    'name more axis values in the baseline.',
+  )
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group === undefined) groups.set(keyOf(item), [item])
+    else group.push(item)
+  }
+  return groups
+}
+
+function listed(names: readonly string[]): string {
+  const rest = names.length - 5
+  return `${names.slice(0, 5).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}

@@ -1,0 +1,220 @@
+// Keys of the first generation, translated to what they mean now: logs become callbacks, `eval` and `validation` become
+// benchmarks. Each key that is translated gives one notice; what is left of it keeps the place in which it was written.
+import { LegacyEval, LegacyValidation } from '../contracts/index.ts'
+import type { NodeChecker } from './check-node.ts'
+import { withKey, withoutKey } from './edit-tree.ts'
+import {
+  impliedOrigin,
+  type LocatedEntry,
+  type LocatedMap,
+  type LocatedNode,
+  mapNode,
+  nodeAt,
+  type Origin,
+  scalarNode,
+  seqNode,
+  textOf,
+  toJs,
+} from './located.ts'
+import type { Report } from './report.ts'
+import { safeName } from './safe-name.ts'
+
+export function translateLegacy(root: LocatedMap, checker: NodeChecker): LocatedMap {
+  return translateEvals(translateLogStore(translateDataStore(root, checker.report), checker.report), checker)
+}
+
+// Built-in log stores of the first generation and the callbacks that do their work now.
+const loggers: Readonly<Record<string, string>> = { jsonl: 'local_logger', tensorboard: 'tensorboard_logger' }
+
+function translateDataStore(root: LocatedMap, report: Report): LocatedMap {
+  const entry = root.entries.get('data_store')
+  if (entry?.value.type !== 'map' || kindOf(entry.value, 'local') !== 'local') return root
+  report.notice('data_store: { kind: local } is the default now and can be removed.', entry.at)
+  return withoutKey(root, 'data_store')
+}
+
+function translateLogStore(root: LocatedMap, report: Report): LocatedMap {
+  const entry = root.entries.get('log_store')
+  if (entry?.value.type !== 'map') return root
+  const kind = kindOf(entry.value, 'jsonl')
+  if (kind === undefined || (kind !== 'multiplex' && loggers[kind] === undefined)) return root
+  const stores = kind === 'multiplex' ? childStores(entry.value, report) : [entry.value]
+  const kept = stores.filter((store) => loggers[kindOf(store, 'jsonl') ?? ''] === undefined)
+  const callbacks = stores.filter((store) => !kept.includes(store)).map(asCallback)
+  const names = callbacks.map((callback) => textOf(nodeAt(callback, ['kind'])))
+  report.notice(`log_store is written as callbacks now${names.length === 0 ? '' : `: ${names.join(', ')}`}.`, entry.at)
+  for (const second of kept.slice(1)) {
+    const message = 'only one log store that is not built in can be kept'
+    report.problem(second.origin, { code: 'CONFIG_CONFLICT', message, fix: 'write the others as callbacks.' })
+  }
+  const [store] = kept
+  const rest = store === undefined ? withoutKey(root, 'log_store') : withKey(root, 'log_store', store)
+  return callbacks.reduce((tree, callback) => withCallback(tree, callback, entry.at), rest)
+}
+
+function childStores(multiplex: LocatedMap, report: Report): readonly LocatedMap[] {
+  const children = nodeAt(multiplex, ['params', 'children'])
+  const stores = children?.type === 'seq' ? children.items : []
+  if (stores.length > 0 && stores.every((store) => store.type === 'map')) return stores
+  const at = children ?? multiplex
+  const fix = 'write them as `callbacks`: local_logger, tensorboard_logger.'
+  report.problem(at.origin, {
+    code: 'CONFIG_INVALID',
+    message: 'multiplex lists its log stores as params.children',
+    fix,
+  })
+  return []
+}
+
+function asCallback(store: LocatedMap): LocatedMap {
+  const old = nodeAt(store, ['kind'])
+  const kind = scalarNode(loggers[kindOf(store, 'jsonl') ?? ''] ?? '', old?.origin ?? store.origin)
+  return withKey(store, 'kind', kind)
+}
+
+function withCallback(root: LocatedMap, callback: LocatedMap, at: Origin): LocatedMap {
+  const callbacks = root.entries.get('callbacks')?.value
+  if (callbacks === undefined) {
+    return withKey(root, 'callbacks', seqNode([callback], impliedOrigin(root.origin, 'callbacks')), at)
+  }
+  if (callbacks.type !== 'seq') return root
+  const kind = textOf(nodeAt(callback, ['kind']))
+  const isThere = callbacks.items.some((item) => textOf(nodeAt(item, ['kind'])) === kind)
+  return isThere ? root : withKey(root, 'callbacks', seqNode([...callbacks.items, callback], callbacks.origin))
+}
+
+function kindOf(spec: LocatedMap, fallback: string): string | undefined {
+  const kind = spec.entries.get('kind')
+  return kind === undefined ? fallback : textOf(kind.value)
+}
+
+function translateEvals(root: LocatedMap, checker: NodeChecker): LocatedMap {
+  const found: { key: string; entry: LocatedEntry; benchmark: LocatedMap | undefined }[] = []
+  const strip = (run: LocatedNode | undefined): LocatedNode | undefined => {
+    if (run?.type !== 'map') return run
+    for (const [key, translate] of Object.entries(translations)) {
+      const entry = run.entries.get(key)
+      if (entry !== undefined) found.push({ key, entry, benchmark: translate(entry, run, checker) })
+    }
+    return withoutKey(run, ...Object.keys(translations))
+  }
+  let tree = changeIn(root, 'run', strip)
+  tree = changeIn(tree, 'matrix', (matrix) => (matrix?.type === 'map' ? changeIn(matrix, 'base_run', strip) : matrix))
+  tree = changeIn(tree, 'runs', (runs) =>
+    runs?.type === 'seq'
+      ? seqNode(
+          runs.items.map((item) => strip(item) ?? item),
+          runs.origin,
+        )
+      : runs,
+  )
+  for (const key of Object.keys(translations)) {
+    const ofKey = found.filter((each) => each.key === key)
+    const [first] = ofKey
+    if (first === undefined) continue
+    checker.report.notice(`${key} is written as an entry of metadata.benchmark now.`, first.entry.at)
+    const other = ofKey.find((each) => !isSameBenchmark(each.benchmark, first.benchmark))
+    if (other !== undefined) {
+      const message = `benchmarks hold for every run, and this \`${key}\` differs from that of another run`
+      checker.report.problem(other.entry.at, { code: 'CONFIG_CONFLICT', message, fix: 'write metadata.benchmark.' })
+    }
+    if (first.benchmark !== undefined) tree = withBenchmark(tree, first.benchmark)
+  }
+  return tree
+}
+
+function changeIn(
+  map: LocatedMap,
+  key: string,
+  change: (node: LocatedNode | undefined) => LocatedNode | undefined,
+): LocatedMap {
+  const old = map.entries.get(key)?.value
+  const changed = change(old)
+  return changed === undefined || changed === old ? map : withKey(map, key, changed)
+}
+
+function isSameBenchmark(a: LocatedMap | undefined, b: LocatedMap | undefined): boolean {
+  return JSON.stringify(a === undefined ? null : toJs(a)) === JSON.stringify(b === undefined ? null : toJs(b))
+}
+
+type Translate = (entry: LocatedEntry, run: LocatedMap, checker: NodeChecker) => LocatedMap | undefined
+
+const translations: Readonly<Record<'validation' | 'eval', Translate>> = {
+  validation(entry, _run, checker) {
+    if (checker.check(LegacyValidation, entry.value) === undefined || entry.value.type !== 'map') return undefined
+    const { entries, origin } = entry.value
+    const id = entries.get('dataset_id')
+    const every = entries.get('eval_for_every')
+    return mapNode(
+      [
+        ...(id === undefined
+          ? []
+          : [{ ...id, key: 'name', value: scalarNode(safeName(textOf(id.value) ?? ''), id.value.origin) }]),
+        ...(id === undefined ? [] : [{ ...id, key: 'id' }]),
+        ...(every === undefined ? [] : [{ ...every, key: 'run_every' }]),
+        ...metricNames(entries.get('metrics'), checker.report),
+        { key: 'split', at: entry.at, value: scalarNode('val', origin) },
+      ],
+      origin,
+    )
+  },
+
+  eval(entry, run, checker) {
+    const written = checker.check(LegacyEval, entry.value)
+    if (written === undefined || entry.value.type !== 'map' || !written.enabled || written.metrics.length === 0)
+      return undefined
+    const { entries, origin } = entry.value
+    const data = entries.get('eval_data') ?? run.entries.get('data')
+    if (data === undefined) {
+      const fix = 'add eval_data, or write metadata.benchmark.'
+      checker.report.problem(entry.at, { code: 'CONFIG_INVALID', message: 'there are no rows to evaluate on', fix })
+      return undefined
+    }
+    const limit = entries.get('n_samples')
+    const inference = entries.get('inference')
+    return mapNode(
+      [
+        { key: 'name', at: entry.at, value: scalarNode('eval', origin) },
+        { ...data, key: 'data' },
+        ...metricNames(entries.get('metrics'), checker.report),
+        ...(limit === undefined ? [] : [{ ...limit, key: 'limit' }]),
+        ...(inference === undefined ? [] : [inference]),
+        { key: 'split', at: entry.at, value: scalarNode('val', origin) },
+      ],
+      origin,
+    )
+  },
+}
+
+// A metric was a kind with params; now it is a name, and `pass_at_k` with k: 3 is `pass@3`.
+function metricNames(metrics: LocatedEntry | undefined, report: Report): LocatedEntry[] {
+  if (metrics?.value.type !== 'seq') return []
+  const names = metrics.value.items.map((item) => {
+    if (item.type !== 'map') return item
+    const kind = nodeAt(item, ['kind']) ?? item
+    const params = nodeAt(item, ['params'])
+    const k = nodeAt(params, ['k'])
+    if (textOf(kind) === 'pass_at_k') {
+      return scalarNode(`pass@${k?.type === 'scalar' ? k.value : 1}`, kind.origin)
+    }
+    if (params?.type === 'map' && params.entries.size > 0) {
+      const message = 'a metric of a benchmark is a name and takes no params'
+      report.problem(params.origin, {
+        code: 'CONFIG_INVALID',
+        message,
+        fix: 'define a metric plugin under another name.',
+      })
+    }
+    return kind
+  })
+  return [{ ...metrics, value: seqNode(names, metrics.value.origin) }]
+}
+
+function withBenchmark(root: LocatedMap, benchmark: LocatedMap): LocatedMap {
+  const metadata = root.entries.get('metadata')?.value ?? mapNode([], impliedOrigin(root.origin, 'metadata'))
+  if (metadata.type !== 'map') return root
+  const old = metadata.entries.get('benchmark')?.value
+  const items = old === undefined ? [] : old.type === 'seq' ? old.items : [old]
+  const list = seqNode([...items, benchmark], old?.origin ?? impliedOrigin(metadata.origin, 'benchmark'))
+  return withKey(root, 'metadata', withKey(metadata, 'benchmark', list))
+}

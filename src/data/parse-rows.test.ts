@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { collect, streamOf } from '../../tests/collect.ts'
+import type { Row, RowFormat } from '../contracts/index.ts'
+import { parseRows } from './parse-rows.ts'
+import { withPlace } from './row-place.ts'
+
+const signal = new AbortController().signal
+const parse = (rows: Row[], format: RowFormat) => collect(parseRows(streamOf(rows), format, { signal }))
+
+const chat = { messages: [{ role: 'user', content: 'hi' }] }
+const task = { task_id: 't', instruction: 'do', verifier: { kind: 'in_process', fn_name: 'contains', expected: 'x' } }
+const example = { inputs: { question: 'q' }, expected: 'a' }
+
+describe('parseRows', () => {
+  it('gives typed rows, without the columns beside them (CON-6)', async () => {
+    expect(await parse([{ ...chat, query: 'hi' }], 'chat_messages')).toEqual([{ ...chat, metadata: {} }])
+    expect(await parse([task], 'harbor_task')).toEqual([
+      { ...task, verifier: { ...task.verifier, params: {} }, metadata: {} },
+    ])
+    expect(await parse([{ ...example, metadata: { a: 1 } }], 'prompt_dataset')).toEqual([
+      { ...example, metadata: { a: 1 } },
+    ])
+  })
+
+  it('names place, keys and the transform that helps (CON-6)', async () => {
+    await expect(parse([withPlace({ query: 'hi', tool: 'x' }, 'd.jsonl:4')], 'chat_messages')).rejects.toMatchObject({
+      code: 'DATA_INVALID',
+      message: 'd.jsonl:4: expected a chat_messages row, but it has none of the row shapes (it has query, tool)',
+      where: { file: 'd.jsonl', line: 4, col: 1 },
+      fix: expect.stringContaining('jsonl_to_chat'),
+    })
+  })
+
+  it('takes a row for what it is, a task before an example before a chat (CON-6)', async () => {
+    await expect(parse([{ ...task, ...chat }], 'chat_messages')).rejects.toThrow(
+      'row 1: expected a chat_messages row, but it is a harbor_task row',
+    )
+    await expect(parse([{ ...example, ...chat }], 'chat_messages')).rejects.toThrow('it is a prompt_dataset row')
+    await expect(parse([{}], 'prompt_dataset')).rejects.toThrow('it has none of the row shapes (it has no keys)')
+  })
+
+  it('tells all faults at once, equal ones with a count (CON-6)', async () => {
+    const rows = [
+      chat,
+      { messages: [] },
+      { messages: [{ role: 'robot', content: 'x' }] },
+      { messages: [] },
+      { messages: [{ role: 'user', content: 'x', typo: 1 }] },
+      { messages: [] },
+    ].map((row, index) => withPlace(row, `f:${index + 1}`))
+    const error: unknown = await parse(rows, 'chat_messages').catch((cause) => cause)
+    expect(Reflect.get(Object(error), 'problems')).toMatchObject([
+      {
+        message: 'f:2: not a valid chat_messages row: messages: must not be empty (it has messages) (and 2 other rows)',
+        where: { line: 2 },
+      },
+      { message: expect.stringMatching(/^f:3: .*messages\.0\.role: expected one of "system".* got "robot"/) },
+      { message: expect.stringMatching(/^f:5: .*messages\.0: unknown key "typo"/) },
+    ])
+  })
+
+  it('yields no row after the first fault, and stops at the signal (CON-6, PLG-1)', async () => {
+    const seen: unknown[] = []
+    const reading = async () => {
+      for await (const row of parseRows(streamOf([chat, {}, chat]), 'chat_messages', { signal })) seen.push(row)
+    }
+    await expect(reading()).rejects.toMatchObject({ code: 'DATA_INVALID' })
+    expect(seen).toHaveLength(1)
+    await expect(
+      collect(parseRows(streamOf([chat]), 'chat_messages', { signal: AbortSignal.abort(new Error('stop')) })),
+    ).rejects.toThrow('stop')
+  })
+})

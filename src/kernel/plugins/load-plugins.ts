@@ -1,0 +1,54 @@
+// Plugins of a project, loaded into this process. That is for processes which exist to run them: the controller only
+// looks at plugins, through a child (plugin-host.ts). Loading registers nothing.
+import { resolve } from 'node:path'
+import type { AnyPlugin } from '../../contracts/index.ts'
+import { EvsysError, type Problem } from '../evsys-error.ts'
+import { suggest } from '../suggest.ts'
+import type { PluginReference } from './catalog.ts'
+import { checkPlugin } from './check-plugin.ts'
+import { findPluginFiles } from './find-plugin-files.ts'
+import { placeOfLine } from './locate-text.ts'
+import { type LoadedPlugin, preparePlugin } from './prepare-plugin.ts'
+import { namedExports } from './read-exports.ts'
+import { shownPaths } from './shown-path.ts'
+
+export type LoadOptions = { projectDir?: string; plugins?: readonly PluginReference[]; signal: AbortSignal }
+
+/** Loads the plugins of a project and those that `plugins` names. Every file that fails is a problem; the others are loaded. */
+export async function loadPlugins({
+  signal,
+  ...options
+}: LoadOptions): Promise<{ plugins: LoadedPlugin[]; problems: Problem[] }> {
+  const { files, problems } = await findPluginFiles(options)
+  const plugins: LoadedPlugin[] = []
+  const prepared = files.map((file) => preparePlugin(file, options.projectDir))
+  for (const each of prepared) {
+    signal.throwIfAborted()
+    const loaded = await each.load()
+    plugins.push(...loaded.plugins)
+    problems.push(...loaded.problems)
+  }
+  return { plugins, problems: problems.map((problem) => shownPaths(problem)) }
+}
+
+/** Loads one export of a file: `./src/plugins/agent.ts#ToolUse`, or its default export without `#`. It must be a plugin. */
+export async function loadExport(
+  reference: string,
+  { from, projectDir = from }: { from: string; projectDir?: string },
+): Promise<AnyPlugin> {
+  const [, path = reference, name = 'default'] = /^(.*?)(?:#([^#]*))?$/s.exec(reference) ?? []
+  const { files, problems } = await findPluginFiles({ plugins: [{ spec: resolve(from, path), from }] })
+  const [file] = files
+  if (file === undefined) throw EvsysError.many(problems.map((problem) => shownPaths(problem)))
+  const exports = await preparePlugin({ ...file, root: resolve(projectDir) }, projectDir).exports()
+  const { [name]: value, ...others } = namedExports(exports)
+  if (value === undefined) {
+    throw new EvsysError('PLUGIN_INVALID', `${path} has no export called "${name}"`, {
+      ...shownPaths(placeOfLine(file.file, 1)),
+      fix: suggest(name, Object.keys(others)),
+    })
+  }
+  const result = checkPlugin(value)
+  if ('plugin' in result) return result.plugin
+  throw EvsysError.many(result.problems.map((problem) => shownPaths({ ...problem, ...placeOfLine(file.file, 1) })))
+}

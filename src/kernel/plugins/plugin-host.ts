@@ -1,0 +1,96 @@
+// The plugins of a project, looked at through child processes: the controller never runs their code itself. A file that takes
+// its process down is reported and left out, and the others are loaded again without it.
+import type { Problem } from '../evsys-error.ts'
+import type { ParamsCheck, PluginReference } from './catalog.ts'
+import type { ParamsResult } from './check-params.ts'
+import { findPluginFiles, type PluginFile } from './find-plugin-files.ts'
+import { type InspectedPlugin, type PluginSession, startSession } from './plugin-session.ts'
+import { shownPaths } from './shown-path.ts'
+
+export type InspectOptions = {
+  projectDir?: string
+  plugins?: readonly PluginReference[]
+  signal: AbortSignal
+  /** The longest that one file may take to load, and one check to answer. */
+  timeoutMs?: number
+}
+
+export interface InspectedPlugins extends AsyncDisposable {
+  readonly plugins: readonly InspectedPlugin[]
+  readonly problems: readonly Problem[]
+  /** Whether params fit, in the order asked. */
+  check(requests: readonly ParamsCheck[]): Promise<ParamsResult[]>
+}
+
+/** Finds and loads the plugins of a project in a child process. No plugin files: no process. */
+export async function inspectPlugins({
+  signal,
+  timeoutMs = 20_000,
+  ...options
+}: InspectOptions): Promise<InspectedPlugins> {
+  const { files, problems } = await findPluginFiles(options)
+  const lost = new Map<PluginFile, readonly Problem[]>()
+  const project = options.projectDir === undefined ? {} : { projectDir: options.projectDir }
+
+  /** A process with every file that does not end it. */
+  const open = async (): Promise<Opened | undefined> => {
+    for (;;) {
+      const usable = files.filter((file) => !lost.has(file))
+      if (usable.length === 0) return undefined
+      const session = startSession({ files: usable, timeoutMs, signal, ...project })
+      try {
+        const result = await session.load()
+        if (!('failure' in result)) return { session, ...result }
+        const { index, problems } = result.failure
+        // Not one file's doing: none of them can be loaded.
+        for (const file of index === undefined ? usable : usable.slice(index, index + 1)) lost.set(file, problems)
+      } catch (cause) {
+        await session.close()
+        throw cause
+      }
+      await session.close()
+    }
+  }
+
+  let opened = await open()
+  const found = opened?.plugins ?? []
+  const unusable = [...problems, ...(opened?.problems ?? []), ...new Set([...lost.values()].flat())]
+
+  const checkAll = async (requests: readonly ParamsCheck[]): Promise<ParamsResult[]> => {
+    const results = new Map<number, ParamsResult>()
+    const waiting = () => requests.map((each, index) => ({ ...each, index })).filter(({ index }) => !results.has(index))
+    for (let pending = waiting(); pending.length > 0; pending = waiting()) {
+      opened ??= await open()
+      const answer = await opened?.session.check(pending)
+      for (const [index, result] of answer?.results ?? []) results.set(index, result)
+      if (answer !== undefined && answer.failure === undefined) continue
+      // The request at work is the one that ended the process; the others are asked again.
+      const index = answer?.failure?.index ?? pending[0]?.index ?? 0
+      const message = answer?.failure?.problems[0]?.message ?? 'its plugin can no longer be loaded'
+      results.set(index, {
+        ok: false,
+        issues: [{ path: [], code: 'invalid', message: `cannot be checked: ${message}` }],
+      })
+      await opened?.session.close()
+      opened = undefined
+    }
+    return requests.map((_request, index) => results.get(index) ?? { ok: false, issues: [] })
+  }
+
+  let turn: Promise<unknown> = Promise.resolve()
+  return {
+    plugins: found.map(({ card, origin }) => ({ card, origin: shownPaths(origin) })),
+    problems: unusable.map((problem) => shownPaths(problem)),
+    check(requests) {
+      const answer = turn.then(() => checkAll(requests)) // one conversation at a time
+      turn = answer.catch(() => {})
+      return answer
+    },
+    async [Symbol.asyncDispose]() {
+      await opened?.session.close()
+      opened = undefined
+    },
+  }
+}
+
+type Opened = { session: PluginSession; plugins: InspectedPlugin[]; problems: Problem[] }

@@ -1,0 +1,120 @@
+// `evsys validate FILE`: everything that is wrong with it at once, or the plan of what it would do.
+import { constants, open } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { type ConfigSource, type LoadedExperiment, loadExperiment, loadTask } from '../../config/index.ts'
+import type { Notice, Plan, ValidateReport } from '../../contracts/index.ts'
+import { EvsysError, type Problem } from '../../kernel/index.ts'
+import type { CommandContext } from '../command-context.ts'
+import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { looksLikeTask } from '../looks-like-task.ts'
+import { planText } from '../output/plan-text.ts'
+import { shortPath } from '../output/short-path.ts'
+import { taskText } from '../output/task-text.ts'
+import { readStdin } from '../read-stdin.ts'
+
+export type ValidateOptions = {
+  readonly deep?: true
+  readonly set?: readonly string[]
+  readonly dry?: true
+  readonly steps?: number
+  readonly task?: true
+}
+
+export async function validate(context: CommandContext, file: string, options: ValidateOptions): Promise<ExitCode> {
+  const source = await readSource(context, file)
+  const isTask = options.task === true || looksLikeTask(source.text ?? (await peek(resolve(context.cwd, file))))
+  return isTask ? await validateTask(context, source, options) : await validateExperiment(context, source, options)
+}
+
+async function validateExperiment(
+  context: CommandContext,
+  source: { file: string },
+  { deep, set = [], dry, steps }: ValidateOptions,
+): Promise<ExitCode> {
+  const { cwd, signal, output } = context
+  const loaded = await loadExperiment(source, {
+    cwd,
+    signal,
+    set,
+    dry: dry === true,
+    ...(steps === undefined ? {} : { steps }),
+  })
+  const { plan, notices } =
+    deep === true ? await checkDeeply(context, loaded) : { plan: loaded.plan, notices: loaded.plan.notices }
+  const report: ValidateReport = {
+    valid: true,
+    file: loaded.name,
+    deep: deep === true,
+    name: plan.experiment.name,
+    config_hash: plan.config_hash,
+    ...(plan.objective === undefined ? {} : { objective: plan.objective }),
+    n_runs: plan.runs.length,
+    arms: plan.arms,
+    notices,
+  }
+  output.result(report, () => {
+    const first = `${output.colors.green('valid')}: ${loaded.name}${deep === true ? ', checked deeply' : ''}`
+    return output.quiet ? first : `${first}\n\n${planText(plan, output)}`
+  })
+  for (const notice of notices) output.notice(noticeText(notice, cwd))
+  return exitCodes.done
+}
+
+async function checkDeeply(
+  context: CommandContext,
+  loaded: LoadedExperiment,
+): Promise<{ plan: Plan; notices: Notice[] }> {
+  const { checkDeep, pluginReferences } = await import('../../config/index.ts')
+  const { withCatalog } = await import('../with-catalog.ts')
+  const { projectOf } = await import('../project.ts')
+  const projectDir = context.project === undefined ? loaded.project : await projectOf(context)
+  return await withCatalog(context, { projectDir, plugins: pluginReferences(loaded) }, async (catalog) => {
+    const checked = await checkDeep(loaded, catalog, { signal: context.signal })
+    // Plugins first: a kind is unknown because its file is broken more often than the other way round.
+    const problems: Problem[] = [...catalog.problems, ...checked.problems]
+    if (problems.length > 0) throw EvsysError.many(problems)
+    return { plan: checked.plan, notices: [...checked.plan.notices, ...catalog.notices, ...checked.notices] }
+  })
+}
+
+async function validateTask(
+  { cwd, signal, output }: CommandContext,
+  source: ConfigSource,
+  { deep, set, dry, steps }: ValidateOptions,
+): Promise<ExitCode> {
+  const misplaced = [set && '--set', dry && '--dry', steps && '--steps'].find((each) => typeof each === 'string')
+  if (misplaced !== undefined) {
+    throw new EvsysError('CLI_USAGE', `${misplaced} is for experiments, and this is a task file`, {
+      fix: `leave ${misplaced} away.`,
+    })
+  }
+  const { task, name } = await loadTask(source, { cwd, signal })
+  output.result({ valid: true, file: name, deep: deep === true, name: task.name, task }, () => {
+    const first = `${output.colors.green('valid')}: ${name}, a task file`
+    return output.quiet ? first : `${first}\n\n${taskText(task, output)}`
+  })
+  return exitCodes.done
+}
+
+async function readSource(context: CommandContext, file: string): Promise<{ file: string; text?: string }> {
+  return file === '-' ? { file: '<stdin>', text: await readStdin(context) } : { file }
+}
+
+/** Keys stand near the start; nothing more is read to find out what a file is. */
+const peekedBytes = 1_000_000
+
+// What cannot be read is reported by the loader. A pipe or a device is not even waited for.
+async function peek(path: string): Promise<string> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    if (!(await file.stat()).isFile()) return ''
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(peekedBytes), 0, peekedBytes, 0)
+    return buffer.toString('utf8', 0, bytesRead)
+  } catch {
+    return ''
+  }
+}
+
+function noticeText({ text, where }: Notice, cwd: string): string {
+  return where === undefined ? text : `${shortPath(where.file, cwd)}:${where.line}: ${text}`
+}

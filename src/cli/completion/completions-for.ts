@@ -1,0 +1,108 @@
+// What may stand at the cursor, read from the declared commands. It loads no project plugin: a <Tab> runs nobody's code.
+import type { Command, Option } from 'commander'
+import { shells } from './shells.ts'
+
+export interface Candidate {
+  readonly value: string
+  readonly description: string
+}
+
+export interface Completions {
+  readonly candidates: readonly Candidate[]
+  /** `['none']`, `['dirs']`, or `['files', ...extensions]`. */
+  readonly files: readonly string[]
+}
+
+const noFiles = ['none'] as const
+
+/** Completions of the last word of `line`, the words after the program's name. */
+export async function completionsFor(program: Command, line: readonly string[]): Promise<Completions> {
+  const current = line.at(-1) ?? ''
+  const before = line.slice(0, -1)
+  const { command, operands, pending } = read(program, before)
+  if (pending !== undefined) return { candidates: [], files: pending.long === '--project' ? ['dirs'] : noFiles }
+  if (current.startsWith('-') && !before.includes('--')) return matching(current, optionsOf(command, before), noFiles)
+  if (command === program) return matching(current, operands.length === 0 ? commandsOf(program) : [], noFiles)
+  const argument = command.registeredArguments[operands.length]
+  if (argument === undefined) return { candidates: [], files: noFiles }
+  const source = sources[`${command.name()} ${argument.name()}`]
+  if (source === undefined) return { candidates: [], files: noFiles }
+  const { candidates, files } = await source(program, operands)
+  return matching(current, candidates, files)
+}
+
+interface Reading {
+  readonly command: Command
+  /** Words of the command that are no options. */
+  readonly operands: readonly string[]
+  /** Option whose value the next word is. */
+  readonly pending: Option | undefined
+}
+
+function read(program: Command, before: readonly string[]): Reading {
+  let command = program
+  let pending: Option | undefined
+  const operands: string[] = []
+  for (const word of before) {
+    if (pending !== undefined) pending = undefined
+    else if (word.startsWith('-')) {
+      const option = [...command.options, ...program.options].find((each) => each.long === word || each.short === word)
+      pending = option?.required === true ? option : undefined
+    } else {
+      const below = command === program ? program.commands.find((each) => each.name() === word) : undefined
+      if (below === undefined) operands.push(word)
+      else command = below
+    }
+  }
+  return { command, operands, pending }
+}
+
+function matching(current: string, candidates: readonly Candidate[], files: readonly string[]): Completions {
+  return { candidates: candidates.filter(({ value }) => value.startsWith(current)), files }
+}
+
+/** Options that make sense more than once. */
+const repeatable: readonly string[] = ['--set']
+
+function optionsOf(command: Command, before: readonly string[]): Candidate[] {
+  const help = command.createHelp()
+  return [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)]
+    .filter(({ long }) => long !== undefined && (repeatable.includes(long) || !before.includes(long)))
+    .map(({ long, description }) => ({ value: long ?? '', description }))
+}
+
+function commandsOf(program: Command): Candidate[] {
+  return program
+    .createHelp()
+    .visibleCommands(program)
+    .map((command) => ({ value: command.name(), description: command.description() }))
+}
+
+function words(values: readonly string[]): Candidate[] {
+  return values.map((value) => ({ value, description: '' }))
+}
+
+type Source = (program: Command, operands: readonly string[]) => Completions | Promise<Completions>
+
+// By `command argument`.
+const sources: Record<string, Source> = {
+  'init dir': () => ({ candidates: [], files: ['dirs'] }),
+  'validate file': () => ({ candidates: [], files: ['files', 'yaml', 'yml'] }),
+  'completion shell': () => ({ candidates: words(shells), files: noFiles }),
+  'help command': (program) => ({ candidates: commandsOf(program), files: noFiles }),
+  'list kind': async () => {
+    const { pluralTypes } = await import('../plugin-type.ts')
+    return { candidates: words(pluralTypes()), files: noFiles }
+  },
+  'schema what': async () => {
+    const { PluginType } = await import('../../contracts/index.ts')
+    const documents = [
+      { value: 'experiment', description: 'the experiment file' },
+      { value: 'task', description: 'the task file' },
+    ]
+    return {
+      candidates: [...documents, ...words(PluginType.options)],
+      files: noFiles,
+    }
+  },
+}

@@ -1,0 +1,47 @@
+// What the process says to scripts when it ends.
+import type { ErrorCode } from '../contracts/index.ts'
+
+export const exitCodes = { done: 0, failed: 1, wrongInput: 2, interrupted: 130 } as const
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+/** Exit code for problems that ended a command: an interruption tells most, then a failure, then wrong input. */
+export function exitCodeOf(problems: readonly { readonly code: ErrorCode }[]): ExitCode {
+  const codes = new Set(problems.map(({ code }) => byCode[code]))
+  if (codes.has(interrupted)) return interrupted
+  return codes.has(failed) ? failed : wrongInput
+}
+
+const { failed, wrongInput, interrupted } = exitCodes
+
+const byCode: Record<ErrorCode, 1 | 2 | 130> = {
+  CLI_USAGE: wrongInput,
+  PROJECT_EXISTS: wrongInput,
+  PROJECT_MISSING: wrongInput,
+  CONFIG_READ: wrongInput,
+  CONFIG_SYNTAX: wrongInput,
+  CONFIG_INVALID: wrongInput,
+  CONFIG_UNKNOWN_KEY: wrongInput,
+  CONFIG_CONFLICT: wrongInput,
+  CONFIG_EXTENDS: wrongInput,
+  CONFIG_SET: wrongInput,
+  CONFIG_MATRIX: wrongInput,
+  CONFIG_NAME: wrongInput,
+  CONFIG_OBJECTIVE: wrongInput,
+  CONFIG_CLAIM: wrongInput,
+  CONFIG_PATH: wrongInput,
+  PLUGIN_UNKNOWN: wrongInput,
+  PLUGIN_PARAMS: wrongInput,
+  PLUGIN_LOAD: wrongInput,
+  PLUGIN_INVALID: wrongInput,
+  PLUGIN_CONFLICT: wrongInput,
+  PLUGIN_FAILED: failed,
+  DATA_READ: wrongInput,
+  DATA_INVALID: wrongInput,
+  BACKEND_FAILED: failed,
+  SECRET_MISSING: wrongInput,
+  FILE_FAILED: failed,
+  BLOB_MISSING: failed,
+  BLOB_CORRUPT: failed,
+  INTERRUPTED: interrupted,
+  INTERNAL: failed,
+}

@@ -1,0 +1,42 @@
+// The command line as a function: arguments in, exit code out. It prints to the streams it is given and ends no process.
+// Everything heavy is imported when it is needed: `--version` costs one small file, `--help` the parser.
+import { type ExitCode, exitCodes } from './exit-code.ts'
+import type { CliIo } from './io.ts'
+import { packageVersion } from './package-version.ts'
+
+/** Runs one command line. Never throws: what goes wrong is printed and told by the exit code. */
+export async function main(argv: readonly string[], io: CliIo): Promise<ExitCode> {
+  const options = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length)
+  const json = options.includes('--json')
+  if (options.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+    io.stdout.write(`${packageVersion()}\n`)
+    return exitCodes.done
+  }
+  const held = new Set<string>()
+  const sayInterrupted = () => {
+    const open = [...held].join(', ')
+    io.stderr.write(`interrupted: ${open === '' ? 'nothing was left open' : `closing ${open}`}\n`)
+  }
+  io.signal.addEventListener('abort', sayInterrupted, { once: true })
+  try {
+    const { runProgram } = await import('./program.ts')
+    const code = await runProgram(argv, { io, json, held })
+    return io.signal.aborted ? await interrupted(io, json) : code
+  } catch (error) {
+    if (io.signal.aborted) return await interrupted(io, json)
+    const { reportError } = await import('./report-error.ts')
+    return reportError(error, io, { json })
+  } finally {
+    io.signal.removeEventListener('abort', sayInterrupted)
+  }
+}
+
+// The line on stderr is out already; a program that reads stdout gets its document too.
+async function interrupted(io: CliIo, json: boolean): Promise<ExitCode> {
+  if (json) {
+    const { reportError } = await import('./report-error.ts')
+    const { EvsysError } = await import('../kernel/index.ts')
+    return reportError(new EvsysError('INTERRUPTED', 'interrupted before the end'), io, { json })
+  }
+  return exitCodes.interrupted
+}

@@ -1,0 +1,133 @@
+// What can be typed: the parser, its global options and how help looks. Commands are declared in groups and their bodies
+// imported when they are called.
+import { resolve } from 'node:path'
+import { Command, type CommanderError, type Help } from 'commander'
+import type { CommandContext } from './command-context.ts'
+import { type ExitCode, exitCodes } from './exit-code.ts'
+import type { CliIo } from './io.ts'
+import { colorsFor, plainColors } from './output/colors.ts'
+import { createOutput } from './output/output.ts'
+import { packageVersion } from './package-version.ts'
+import { addStartCommands } from './start-commands.ts'
+
+/** Calls the body of a command with its context. */
+export type Run = (body: (context: CommandContext) => Promise<ExitCode>) => Promise<void>
+
+export type ProgramOptions = {
+  readonly io: CliIo
+  readonly json: boolean
+  /** What an interruption has to close, in words; commands add to it while they hold something. */
+  readonly held: Set<string>
+}
+
+/** Parses a command line and runs its command. */
+export async function runProgram(argv: readonly string[], { io, json, held }: ProgramOptions): Promise<ExitCode> {
+  let code: ExitCode = exitCodes.done
+  let help = ''
+  const run: Run = async (body) => {
+    const { quiet, project } = program.opts<{ quiet?: true; project?: string }>()
+    code = await body({
+      output: createOutput(io, { json, quiet: quiet === true }),
+      cwd: io.cwd,
+      env: io.env,
+      stdin: io.stdin,
+      signal: io.signal,
+      project: project === undefined ? undefined : resolve(io.cwd, project),
+      async holding(what, work) {
+        held.add(what)
+        try {
+          return await work()
+        } finally {
+          held.delete(what)
+        }
+      },
+    })
+  }
+  const program = createProgram(run, {
+    width: io.stdout.isTTY === true ? (io.stdout.columns ?? 80) : 100,
+    colors: json ? plainColors : colorsFor(io.stdout, io.env),
+    write: (text) => {
+      help += text
+    },
+  })
+  const bare = argv.every((word) => word === '--json' || word === '--quiet')
+  const ended = await parse(program, bare ? [...argv, '--help'] : argv)
+  if (ended === undefined) return code
+  const { error, command } = ended
+  if (error.exitCode === 0) {
+    const key = error.code === 'commander.version' ? 'version' : 'help'
+    createOutput(io, { json, quiet: false }).result({ [key]: help.trimEnd() }, () => help)
+    return exitCodes.done
+  }
+  const { usageError } = await import('./usage-error.ts')
+  throw usageError(error, command)
+}
+
+/** Why the parser stopped, and at which command. */
+type Ended = { readonly error: CommanderError; readonly command: Command }
+
+// The parser reports by throwing; the first stop counts and carries its command, which the error itself does not know.
+async function parse(program: Command, argv: readonly string[]): Promise<Ended | undefined> {
+  let ended: Ended | undefined
+  for (const command of [program, ...program.commands]) {
+    command.exitOverride((error) => {
+      ended ??= { error, command }
+      throw error
+    })
+  }
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+  } catch (error) {
+    if (ended?.error !== error) throw error
+  }
+  return ended
+}
+
+export type HelpOptions = {
+  readonly width: number
+  readonly colors: typeof plainColors
+  readonly write: (text: string) => void
+}
+
+/** The parser with every command declared. */
+export function createProgram(run: Run, { width, colors, write }: HelpOptions): Command {
+  const program = new Command('evsys')
+    .description('Runs training experiments from one YAML file: a hypothesis, a recipe, a conclusion with evidence.')
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .option('--json', 'print one JSON document on stdout; logs go to stderr')
+    .option('--project <dir>', 'project folder (default: the nearest one above)')
+    .option('--quiet', 'print results and errors only')
+    .configureHelp({
+      showGlobalOptions: true,
+      styleTitle: (text) => colors.bold(text),
+      styleCommandText: (text) => colors.cyan(text),
+      styleOptionText: (text) => colors.cyan(text),
+      subcommandTerm: commandTerm,
+    })
+    .configureOutput({
+      writeOut: write,
+      writeErr: () => {},
+      outputError: () => {}, // usage errors are printed like all other errors
+      getOutHelpWidth: () => width,
+      getOutHasColors: () => colors.isColorSupported,
+    })
+    .showSuggestionAfterError(false)
+    .helpCommand(false)
+    .addHelpText(
+      'after',
+      `
+${colors.bold('Exit codes:')}
+  0  done   1  the run failed   2  your input is wrong   130  interrupted
+
+Begin with \`evsys init my-lab\`. \`evsys help COMMAND\` shows examples of a command.`,
+    )
+  addStartCommands(program, run, colors)
+  return program
+}
+
+// Without "[options]": in a list of commands it says nothing.
+function commandTerm(this: Help, command: Command): string {
+  const args = command.registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`))
+  return [command.name(), ...args].join(' ')
+}

@@ -1,0 +1,129 @@
+// The files of a new project, by path. Everything they name exists: `validate --deep` passes on the first try.
+import { taskRows, trainRows } from './intent-data.ts'
+
+/** One file to write. An `optional` one is left out without a word where the project has its own. */
+export interface ScaffoldFile {
+  readonly path: string
+  readonly text: string
+  readonly optional?: boolean
+}
+
+/** Path of the experiment that a new project begins with. */
+export const quickstartPath = 'experiments/quickstart/config.yaml'
+
+/** All files of a new project. `schema` is the JSON Schema of the experiment file, for editors. */
+export function projectFiles(schema: unknown): ScaffoldFile[] {
+  return [
+    { path: '.evsys/.gitignore', text: '*\n' },
+    { path: '.evsys/schema/experiment.json', text: `${JSON.stringify(schema, null, 2)}\n` },
+    { path: 'AGENTS.md', text: agentsGuide },
+    { path: 'package.json', text: manifest, optional: true },
+    { path: 'data/train.jsonl', text: trainRows() },
+    { path: 'data/val/tasks.jsonl', text: taskRows('val') },
+    { path: 'data/val/metadata.yaml', text: benchmarkCard('val', 'Questions that select checkpoints and arms.') },
+    { path: 'data/test/tasks.jsonl', text: taskRows('test') },
+    {
+      path: 'data/test/metadata.yaml',
+      text: benchmarkCard('test', 'Questions that confirm the winner. Never select on them.'),
+    },
+    { path: 'src/plugins/intent-match.ts', text: samplePlugin },
+    { path: quickstartPath, text: quickstart },
+  ]
+}
+
+/** The line that lets editors check and complete an experiment file two folders below the project. */
+export const schemaLine = '# yaml-language-server: $schema=../../.evsys/schema/experiment.json'
+
+// Makes the plugin files modules for editors and for Node; evsys itself needs no package.json.
+const manifest = `{
+  "private": true,
+  "type": "module"
+}
+`
+
+function benchmarkCard(name: string, description: string): string {
+  return `name: ${name}\nversion: 1\ndescription: ${description}\n`
+}
+
+const quickstart = `${schemaLine}
+# Sends questions to the right desk of a shop. Three learning rates, three seeds each, on the mock backend: no key, no GPU.
+version: 1
+name: quickstart
+metadata:
+  hypothesis: A learning rate of 0.1 routes at least five percent more of the validation questions right than 0.01.
+  objective: { metric: val.pass@1, direction: max }
+  claim:
+    treatment: { algorithm.params.learning_rate: 0.1 }
+    baseline: { algorithm.params.learning_rate: 0.01 }
+    min_effect: 0.05
+  benchmark:
+    - { name: val, path: ../../data/val, split: val, run_every: 20, metrics: [pass@1, mean_reward], max_tokens: 16 }
+    - { name: test, path: ../../data/test, split: test, metrics: [pass@1], max_tokens: 16 }
+n_repeats: 3
+budget: { wall: 10m }
+matrix:
+  axes:
+    algorithm.params.learning_rate: [0.01, 0.03, 0.1]
+  base_run:
+    data:
+      source_kind: jsonl
+      path: ../../data/train.jsonl
+      transforms:
+        - { kind: jsonl_to_chat, params: { user_template: "Query: {query}", assistant_template: "{intent}" } }
+    model: { name: mock }
+    algorithm: { kind: sft, params: { max_steps: 60, batch_size: 8 } }
+    backend: { kind: mock }
+`
+
+const samplePlugin = `// Scores the answers of data/val and data/test. Every file in this folder is loaded: no build, no registration.
+import { defineVerifier, z } from 'evsys/plugin'
+
+export const intentMatch = defineVerifier({
+  kind: 'intent_match',
+  summary: 'Full reward when the first word of the answer is the expected intent.',
+  params: z.strictObject({
+    ignore_case: z.boolean().default(true).describe('Whether REFUND counts as refund.'),
+  }),
+  verify({ output, expected }, { params }) {
+    const word = output.trim().split(/[^\\w-]/)[0] ?? ''
+    const wanted = String(expected)
+    const right = params.ignore_case ? word.toLowerCase() === wanted.toLowerCase() : word === wanted
+    return right ? 1 : 0
+  },
+})
+
+export default [intentMatch]
+`
+
+const agentsGuide = `# Map of this project
+
+| folder | what it holds |
+| --- | --- |
+| \`data/\` | training rows, and benchmarks: \`val\` selects, \`test\` confirms. Raw data is never edited: write a transform |
+| \`src/plugins/\` | your own transforms, verifiers, metrics, algorithms in TypeScript; each file is loaded without a build |
+| \`experiments/\` | one folder per experiment: \`config.yaml\` holds hypothesis, recipe and benchmarks |
+| \`.evsys/\` | what evsys writes. Ignored by git; \`evsys init --force\` brings back what is missing |
+
+## Commands
+
+\`\`\`sh
+evsys new-experiment shorter-prompts                    # experiments/<date>-shorter-prompts/config.yaml
+evsys validate experiments/quickstart/config.yaml --deep  # checks everything, prints the plan
+evsys list transforms                                   # what \`kind:\` may say
+evsys schema algorithm sft                              # what \`params:\` may hold
+evsys doctor                                            # what this machine has
+\`\`\`
+
+Every command takes \`--json\`. Exit codes: 0 done, 1 failed, 2 the input is wrong, 130 interrupted. An error says where and how to
+fix it; all errors of a file come at once.
+
+## Pitfalls
+
+- Write the hypothesis before the recipe, as a sentence that can turn out wrong, and a \`claim\` that says in numbers when it is right.
+- Choose by \`val\`, report \`test\`. Naming a test metric as objective is an error.
+- One seed shows nothing: keep \`n_repeats\` at 3 or more for anything you want to believe.
+- Paths in a YAML file are relative to that file.
+- A typo in a key is an error, not a default. \`evsys schema experiment\` lists the keys.
+- Rows carry no supervision: which tokens are trained on is the algorithm’s decision.
+- Editors show types in \`src/plugins\` after \`npm install --save-dev evsys\`; evsys itself does not need that.
+`

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { root } from './run-main.ts'
+import { cleanEnv, evsysBin, runProcess } from './run-process.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'evsys-process-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('bin/evsys.js', () => {
+  it('prints the version and help (CLI-4)', async () => {
+    const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
+    expect(await runProcess(['--version'])).toEqual({ code: 0, signal: null, stdout: `${version}\n`, stderr: '' })
+    const { stdout } = await runProcess(['--help'])
+    expect(stdout).toBe(readFileSync(new URL('golden/help.txt', import.meta.url), 'utf8'))
+  })
+
+  it('exits with the code of the command (CLI-3)', async () => {
+    const { code, stdout, stderr } = await runProcess(['validate', 'no-such-file.yaml'])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('CONFIG_READ')
+  })
+
+  it('tells an old Node what to do, before it imports anything (CLI-3)', async () => {
+    const preload = join(folder, 'old-node.cjs')
+    writeFileSync(
+      preload,
+      `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.19.0' } })\n`,
+    )
+    const { code, stdout, stderr } = await runProcess(['--version'], { nodeArgs: ['--require', preload] })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/^evsys needs Node 20\.12 or newer, this is 18\.19\.0\.\n {2}fix: /)
+  })
+
+  it('is quiet when the reader of stdout goes away (CLI-2)', async () => {
+    const child = spawn(process.execPath, [evsysBin, 'schema', 'experiment'], { env: cleanEnv() })
+    child.stdout.destroy()
+    let stderr = ''
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk
+    })
+    const code = await new Promise((resolve) => child.once('close', resolve))
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  })
+
+  it('delivers a long document whole (CLI-2)', async () => {
+    const { stdout } = await runProcess(['schema', 'experiment', '--json'])
+    expect(stdout.length).toBeGreaterThan(10_000)
+    expect(() => JSON.parse(stdout)).not.toThrow()
+  })
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends with 130 on %s and says what it closes (CLI-3)', async (signal) => {
+    const child = spawn(process.execPath, [evsysBin, 'validate', '-'], { env: cleanEnv() })
+    let stderr = ''
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk
+    })
+    // More than a pipe holds: when all of it is written, the command is reading.
+    await new Promise<void>((resolve) => child.stdin.write(' '.repeat(4_000_000), () => resolve()))
+    child.kill(signal)
+    const code = await new Promise((resolve) => child.once('close', resolve))
+    expect({ code, stderr }).toEqual({ code: 130, stderr: 'interrupted: closing standard input\n' })
+  })
+})

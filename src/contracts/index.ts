@@ -13,6 +13,7 @@ export {
   RunStatus,
   Verdict,
 } from './events.ts'
+export { ArmEvidence, Evidence, PairEvidence } from './evidence.ts'
 export {
   type ComputeProvider,
   type ExecResult,

@@ -61,6 +61,7 @@ export const RunEvent = z.discriminatedUnion('type', [
     ref: z.string().min(1),
     final: z.boolean().default(false),
   }),
+  z.object({ ...base, type: z.literal('checkpoint.dropped'), step: z.int().min(0), kind: CheckpointKind }),
   z.object({
     ...base,
     type: z.literal('eval.started'),

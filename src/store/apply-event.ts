@@ -60,6 +60,15 @@ async function applyRunEvent(database: Database, query: Queryable, event: RunEve
         )
         .execute()
       return
+    case 'checkpoint.dropped':
+      await query
+        .updateTable('checkpoint')
+        .set({ dropped: 1 })
+        .where('run_id', '=', event.run_id)
+        .where('step', '=', event.step)
+        .where('kind', '=', event.kind)
+        .execute()
+      return
     case 'eval.finished':
       return upsertEval(query, event)
     case 'run.finished':

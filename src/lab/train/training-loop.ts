@@ -135,7 +135,9 @@ async function rollBack(
 
 async function retain(scope: RunScope): Promise<void> {
   for (const surplus of scope.book.surplus(scope.assignment.checkpoints_kept)) {
-    if (await scope.model.drop(surplus)) scope.book.drop(surplus)
+    if (!(await scope.model.drop(surplus))) continue
+    scope.book.drop(surplus)
+    await scope.reporter.tell({ type: 'checkpoint.dropped', step: surplus.step, kind: surplus.kind })
   }
 }
 

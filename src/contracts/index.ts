@@ -159,11 +159,14 @@ export type {
   StepScope,
 } from './watching-plugins.ts'
 export {
+  FileStamp,
   FromWorker,
   Prediction,
   ResumePoint,
   RunAssignment,
   Scored,
   SealedBenchmark,
+  SealedTask,
   ToWorker,
+  WorkerStart,
 } from './worker-protocol.ts'

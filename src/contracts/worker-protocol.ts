@@ -7,6 +7,10 @@ import { Direction } from './metadata.ts'
 import { PluginSpec } from './plugin-spec.ts'
 import { RunConfig } from './run-config.ts'
 
+/** A task as a worker may know it: what is asked. */
+export const SealedTask = z.strictObject({ task_id: z.string(), instruction: z.string() })
+export type SealedTask = z.infer<typeof SealedTask>
+
 /** A benchmark as a worker may know it: what is asked, never what is expected. */
 export const SealedBenchmark = z.strictObject({
   name: z.string(),
@@ -68,40 +72,71 @@ export const Prediction = z.strictObject({
   prompt_tokens: z.int().min(0).optional(),
   completion_tokens: z.int().min(0).optional(),
   latency_s: z.number().min(0).optional(),
+  cost_usd: z.number().min(0).optional(),
   error: ErrorRecord.optional(),
 })
 export type Prediction = z.infer<typeof Prediction>
 
 /** What the scorer found. */
 export const Scored = z.strictObject({
-  metrics: Metrics,
-  bounds: Bounds.optional(),
+  metrics: Metrics.describe(
+    'Over all tasks. A missing reward counts as the worst value, so that no failure lifts a score.',
+  ),
+  bounds: Bounds.optional().describe('Of the metrics that missing rewards leave open.'),
   rewards: z.record(z.string(), z.array(z.number().nullable())),
   n_tasks: z.int().min(0),
-  n_infra_failed: z.int().min(0),
+  n_infra_failed: z.int().min(0).describe('Answers without a reward.'),
+  failures: z
+    .array(z.strictObject({ message: z.string(), count: z.int().min(1) }))
+    .optional()
+    .describe('Why answers have no reward, the most frequent first.'),
   scorer_hash: z.string(),
   predictions: z.string().optional(),
   error: ErrorRecord.optional(),
 })
 export type Scored = z.infer<typeof Scored>
 
+/** A plugin file as it was when a worker loaded it. */
+export const FileStamp = z.strictObject({ file: z.string(), stamp: z.string() })
+export type FileStamp = z.infer<typeof FileStamp>
+
+/** The first message to a worker: what it loads, once. */
+export const WorkerStart = z.strictObject({
+  project_dir: z.string(),
+  plugin_files: z.array(z.strictObject({ spec: z.string(), from: z.string() })),
+  heap_mb: z.number(),
+  blocked_ms: z.number().describe('Longest that its event loop may stand still.'),
+})
+export type WorkerStart = z.infer<typeof WorkerStart>
+
 export const ToWorker = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('assign'), assignment: RunAssignment }),
+  z.strictObject({
+    type: z.literal('assign'),
+    assignment: RunAssignment,
+    secrets: z.record(z.string(), z.string()).describe('Those that the plugins of the run declare, and no other.'),
+  }),
   z.strictObject({ type: z.literal('scored'), request: z.int(), scored: Scored }),
+  z.strictObject({ type: z.literal('unscored'), request: z.int(), error: ErrorRecord }),
   z.strictObject({ type: z.literal('stop'), reason: z.string() }),
 ])
 export type ToWorker = z.infer<typeof ToWorker>
 
 export const FromWorker = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('ready') }),
-  z.strictObject({ type: z.literal('alive') }),
-  z.strictObject({ type: z.literal('written'), next_item: z.int() }),
+  z.strictObject({
+    type: z.literal('ready'),
+    files: z.array(FileStamp).describe('What was loaded: a worker serves while these files stay as they are.'),
+  }),
+  z.strictObject({ type: z.literal('written'), next_item: z.int().min(1) }),
   z.strictObject({
     type: z.literal('score'),
     request: z.int(),
     benchmark: z.string(),
     step: z.int().min(0).optional(),
     predictions_file: z.string(),
+  }),
+  z.strictObject({
+    type: z.literal('failing'),
+    error: ErrorRecord.describe('The end of the process is near, and this is why.'),
   }),
   z.strictObject({
     type: z.literal('done'),

@@ -50,13 +50,26 @@ export {
   defineVerifier,
   type NoParams,
 } from './plugins/define.ts'
-export { type LoadOptions, loadExport, loadPlugins } from './plugins/load-plugins.ts'
+export { type LoadedPlugins, type LoadOptions, loadExport, loadPlugins } from './plugins/load-plugins.ts'
+export { placeInStack } from './plugins/load-problem.ts'
+export { type OpenRegistry, openRegistry } from './plugins/open-registry.ts'
 export { isPlugin } from './plugins/plugin-brand.ts'
 export { pluginCard } from './plugins/plugin-card.ts'
 export type { LoadedPlugin } from './plugins/prepare-plugin.ts'
 export { createRegistry, type Found, type Origin, type Registry, unknownKind } from './plugins/registry.ts'
 export { typeLabel, typePlural } from './plugins/type-label.ts'
 export { problemsOf } from './problems-of.ts'
+// Processes that hold foreign code: both of their sides, from ./processes/.
+export {
+  type GuardedProcess,
+  type GuardedProcessOptions,
+  type ProcessEnd,
+  type StopReason,
+  startGuardedProcess,
+} from './processes/guarded-process.ts'
+export { openParentLink, type ParentLink } from './processes/parent-link.ts'
+export { identify, isAlive, type ProcessIdentity } from './processes/process-identity.ts'
+export { startWatchdog, type Watchdog } from './processes/watchdog.ts'
 export { createRedactor, type Redact } from './redact.ts'
 export { type RetryOptions, retry } from './retry.ts'
 export { findSecrets, readSecretSource, resolveSecrets, type SecretSource, type SecretUse } from './secrets.ts'

@@ -12,23 +12,35 @@ import { type LoadedPlugin, preparePlugin } from './prepare-plugin.ts'
 import { namedExports } from './read-exports.ts'
 import { shownPaths } from './shown-path.ts'
 
-export type LoadOptions = { projectDir?: string; plugins?: readonly PluginReference[]; signal: AbortSignal }
+export type LoadOptions = {
+  projectDir?: string
+  plugins?: readonly PluginReference[]
+  signal: AbortSignal
+  /** Called with all files that will be run, before the first of them is. */
+  onRead?(files: readonly string[]): void
+}
+
+export type LoadedPlugins = {
+  plugins: LoadedPlugin[]
+  problems: Problem[]
+  /** Every file that was read for them: the plugins and what they import of their project or package. */
+  files: string[]
+}
 
 /** Loads the plugins of a project and those that `plugins` names. Every file that fails is a problem; the others are loaded. */
-export async function loadPlugins({
-  signal,
-  ...options
-}: LoadOptions): Promise<{ plugins: LoadedPlugin[]; problems: Problem[] }> {
+export async function loadPlugins({ signal, onRead, ...options }: LoadOptions): Promise<LoadedPlugins> {
   const { files, problems } = await findPluginFiles(options)
   const plugins: LoadedPlugin[] = []
   const prepared = files.map((file) => preparePlugin(file, options.projectDir))
+  const read = [...new Set(prepared.flatMap((each) => each.files))]
+  onRead?.(read)
   for (const each of prepared) {
     signal.throwIfAborted()
     const loaded = await each.load()
     plugins.push(...loaded.plugins)
     problems.push(...loaded.problems)
   }
-  return { plugins, problems: problems.map((problem) => shownPaths(problem)) }
+  return { plugins, problems: problems.map((problem) => shownPaths(problem)), files: read }
 }
 
 /** Loads one export of a file: `./src/plugins/agent.ts#ToolUse`, or its default export without `#`. It must be a plugin. */

@@ -1,26 +1,15 @@
 // The process that holds plugins for the controller: it loads them, describes them and checks params with their schemas. Its
-// environment is scrubbed and its memory bounded by plugin-process.ts. Plugins share this process, so whatever they may
-// replace (process.exit, JSON, fs) is taken hold of before the first of them runs.
-import { writeSync } from 'node:fs'
-import { Socket } from 'node:net'
-import { createInterface } from 'node:readline'
+// environment is scrubbed and its memory bounded by guarded-process.ts.
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { AnyPlugin } from '../../contracts/index.ts'
 import type { Problem } from '../evsys-error.ts'
+import { openParentLink } from '../processes/parent-link.ts'
+import { startWatchdog } from '../processes/watchdog.ts'
 import { checkParams } from './check-params.ts'
 import { loadProblems, placeInStack } from './load-problem.ts'
 import { placeOfLine } from './locate-text.ts'
 import { pluginCard } from './plugin-card.ts'
-import {
-  CheckMessage,
-  type ChildMessage,
-  fromWire,
-  inputFd,
-  outputFd,
-  StartMessage,
-  toWire,
-} from './plugin-protocol.ts'
-import { startWatchdog } from './plugin-watchdog.ts'
+import { CheckMessage, type ChildMessage, StartMessage } from './plugin-protocol.ts'
 import { preparePlugin } from './prepare-plugin.ts'
 import { createRegistry } from './registry.ts'
 
@@ -28,11 +17,9 @@ const exit = process.exit.bind(process)
 
 async function main(): Promise<void> {
   Error.stackTraceLimit = 100 // enough to reach the author's line under a library's
-  const input = new Socket({ fd: inputFd })
-  input.once('close', () => exit(0)) // the controller is gone
-  const lines = createInterface({ input })[Symbol.asyncIterator]()
-  const { token, files, projectDir, timeoutMs } = StartMessage.parse(fromWire((await lines.next()).value ?? ''))
-  const say = (message: ChildMessage) => writeAll(`${token}${toWire(message)}\n`)
+  const link = await openParentLink()
+  const { files, projectDir, timeoutMs } = StartMessage.parse(link.start)
+  const say = (message: ChildMessage) => link.say(message)
 
   const prepared = files.map((file) => preparePlugin(file, projectDir))
   say({ say: 'hashes', hashes: prepared.map(({ hash }) => hash) })
@@ -44,7 +31,7 @@ async function main(): Promise<void> {
     authored,
     () => current,
   )
-  const watchdog = startWatchdog({ token, timeoutMs, files: authored, parentPid: process.ppid })
+  const watchdog = startWatchdog({ token: link.token, timeoutMs, files: authored, parentPid: process.ppid })
 
   const registry = createRegistry()
   const seen = new Set<AnyPlugin>()
@@ -67,8 +54,8 @@ async function main(): Promise<void> {
   }
   say({ say: 'ready' })
 
-  for await (const line of { [Symbol.asyncIterator]: () => lines }) {
-    for (const { index, type, kind, params } of CheckMessage.parse(fromWire(line)).requests) {
+  for await (const message of link.messages) {
+    for (const { index, type, kind, params } of CheckMessage.parse(message).requests) {
       say({ say: 'checking', index })
       watchdog.begin()
       const { plugin, params: fixed } = registry.get(type, kind)
@@ -84,12 +71,6 @@ function tryAdd(add: () => void): void {
   try {
     add()
   } catch {}
-}
-
-// Synchronous, so that the line is out before whatever comes next can stop this process.
-function writeAll(text: string): void {
-  const bytes = Buffer.from(text)
-  for (let sent = 0; sent < bytes.length; ) sent += writeSync(outputFd, bytes, sent)
 }
 
 /** Tells the controller why this process ends, where that can be told. */

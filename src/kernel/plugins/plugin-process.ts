@@ -1,174 +1,27 @@
-// One child process that holds plugins: how it is started, bounded, listened to and ended. Nothing that comes out of it is
-// taken at its word, and its whole process group is ended with it, so that nothing a plugin started stays behind.
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { createRequire } from 'node:module'
-import { dirname, extname, join } from 'node:path'
-import type { Stream } from 'node:stream'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { messageOf } from '../message-of.ts'
-import { ChildMessage, fromWire, inputFd, outputFd, type StartMessage, toWire } from './plugin-protocol.ts'
+// One child process that holds plugins. What it says is believed no further than the schema of a message goes.
+import { extname } from 'node:path'
+import { type GuardedProcess, startGuardedProcess } from '../processes/guarded-process.ts'
+import { ChildMessage, type StartMessage } from './plugin-protocol.ts'
 
-const heapMb = 512
-/** All writable memory: heap, buffers, threads. */
-const memoryMb = 2048
 /** What plugins may print; more is a loop that nobody reads. */
 export const printedMb = 1
-/** The longest message: cards with large schemas, results of large params. */
-const messageMb = 64
-
-/** How a process ended. `stopped` says why, if it was us. */
-export type ProcessEnd = { code: number | null; signal: string | null; printed: string; stopped?: StopReason }
-export type StopReason = 'flood' | 'garbled' | 'silent' | 'closed' | 'not started'
-
-export type PluginProcess = {
-  send(message: unknown): void
-  /** Kills the process and all it started. */
-  stop(reason: StopReason): void
-  /** Settles when the process is gone and what it wrote has arrived. */
-  readonly ended: Promise<ProcessEnd>
-}
 
 /** Starts a process. Its event loop does not keep ours alive: whoever waits for an answer holds a timer. */
 export function startPluginProcess(
-  start: Omit<StartMessage, 'token'>,
+  start: StartMessage,
   onMessage: (message: ChildMessage) => void,
-): PluginProcess {
-  // Known to our side of the child alone: it begins every message, so that nothing else is taken for one.
-  const token = randomBytes(24).toString('base64url')
-  const child = launch(start.projectDir)
-  let stopped: StopReason | undefined
-  const stop = (reason: StopReason) => {
-    stopped ??= reason
-    killGroup(child)
-  }
-  const ended = new Promise<ProcessEnd>((resolve) => {
-    const finish = () => {
-      const { exitCode: code, signalCode: signal } = child
-      resolve({ code, signal, printed: output.tail(), ...(stopped === undefined ? {} : { stopped }) })
-    }
-    child.once('close', finish)
-    child.once('error', (cause) => {
-      output.print(messageOf(cause))
-      stopped ??= 'not started'
-      finish()
-    })
-    child.once('exit', () => {
-      killGroup(child) // its own children
-      setTimeout(finish, 1000).unref() // one that left the group may hold the pipes open for ever
-    })
+): Pick<GuardedProcess, 'send' | 'stop' | 'ended'> {
+  let printed = 0
+  return startGuardedProcess({
+    script: new URL(`./plugin-child${extname(import.meta.url)}`, import.meta.url),
+    start,
+    ...(start.projectDir === undefined ? {} : { cwd: start.projectDir }),
+    heapMb: 512,
+    memoryMb: 2048,
+    onMessage: (message) => onMessage(ChildMessage.parse(message)),
+    onPrinted(text) {
+      printed += text.length
+      return printed <= printedMb * 1024 * 1024
+    },
   })
-  const output = listen(child, token, onMessage, stop)
-  for (const stream of child.stdio) stream?.on('error', () => {}) // broken pipes: `ended` tells
-  const send = (message: unknown) => {
-    const input = child.stdio[inputFd]
-    if (input !== null && input !== undefined && 'write' in input) input.write(`${toWire(message)}\n`)
-  }
-  send({ ...start, token })
-  return { send, stop, ended }
-}
-
-/** Reads messages from the child's own pipe and counts what else it writes, there or on stdout and stderr. */
-function listen(
-  child: ChildProcess,
-  token: string,
-  onMessage: (message: ChildMessage) => void,
-  stop: (reason: StopReason) => void,
-) {
-  let printedBytes = 0
-  let tail = ''
-  const print = (text: string) => {
-    printedBytes += text.length
-    tail = `${tail}${text}`.slice(-4000)
-    if (printedBytes > printedMb * 1024 * 1024) stop('flood')
-  }
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', print)
-
-  let rest = ''
-  const read = (text: string) => {
-    const lines = `${rest}${text}`.split('\n')
-    rest = lines.pop() ?? ''
-    if (rest.length > messageMb * 1024 * 1024) stop('flood')
-    for (const line of lines) {
-      const at = line.indexOf(token)
-      if (at !== 0) print(at === -1 ? line : line.slice(0, at)) // a plugin found the pipe and wrote to it
-      if (at !== -1) take(line.slice(at + token.length))
-    }
-  }
-  const take = (text: string) => {
-    try {
-      onMessage(ChildMessage.parse(fromWire(text)))
-    } catch {
-      stop('garbled')
-    }
-  }
-  const pipe = child.stdio[outputFd]
-  if (pipe !== null && pipe !== undefined && 'setEncoding' in pipe) pipe.setEncoding('utf8').on('data', read)
-  return { print, tail: () => tail }
-}
-
-function launch(cwd: string | undefined): ChildProcess {
-  const extension = extname(import.meta.url)
-  const script = fileURLToPath(new URL(`./plugin-child${extension}`, import.meta.url))
-  const node = [
-    process.execPath,
-    `--max-old-space-size=${heapMb}`,
-    '--no-warnings',
-    ...(extension === '.ts' ? ['--import', sourceLoader()] : []),
-    script,
-  ]
-  const options: SpawnOptions = {
-    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => passedOn.has(name))),
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
-    detached: true, // a process group of its own, to be killed as a whole
-    ...(cwd === undefined ? {} : { cwd }),
-  }
-  const child =
-    process.platform === 'win32'
-      ? spawn(node[0] ?? '', node.slice(1), options)
-      : spawn('/bin/sh', limited(node), options)
-  child.unref()
-  for (const stream of child.stdio) unref(stream)
-  return child
-}
-
-/** The few variables that programs cannot do without. Secrets live in the others. */
-const passedOn = new Set([
-  'PATH',
-  'HOME',
-  'TMPDIR',
-  'TMP',
-  'TEMP',
-  'LANG',
-  'LC_ALL',
-  'LC_CTYPE',
-  'TZ',
-  'SystemRoot',
-  'USERPROFILE',
-])
-
-// --max-old-space-size bounds the heap, not buffers, so the system bounds all of it. A limit that cannot be set is lower already.
-function limited(command: readonly string[]): string[] {
-  const script = 'ulimit -c 0 2>/dev/null; ulimit -d "$1" 2>/dev/null; shift; exec "$@"'
-  return ['-c', script, 'evsys', String(memoryMb * 1024), ...command]
-}
-
-/** What makes Node run our TypeScript sources, when they were not compiled. */
-function sourceLoader(): string {
-  const jiti = dirname(createRequire(import.meta.url).resolve('jiti/package.json'))
-  return pathToFileURL(join(jiti, 'lib', 'jiti-register.mjs')).href
-}
-
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return
-  try {
-    if (process.platform === 'win32') child.kill('SIGKILL')
-    else process.kill(-child.pid, 'SIGKILL')
-  } catch {
-    // the group is gone
-  }
-}
-
-function unref(stream: Stream | null | undefined): void {
-  if (stream !== null && stream !== undefined && 'unref' in stream && typeof stream.unref === 'function') stream.unref()
 }

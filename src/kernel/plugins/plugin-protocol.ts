@@ -1,13 +1,6 @@
-// What the controller and the process that holds plugins tell each other: one JSON document per line, over pipes of their own.
-// Every line of the child begins with a token that only our side of the child knows, so nothing that a plugin writes, wherever
-// it writes it, is taken for a message; and the controller believes a message no further than its schema goes.
+// What the controller and the process that holds plugins tell each other.
 import * as z from 'zod'
 import { ErrorRecord, Location, PluginCard, PluginType } from '../../contracts/index.ts'
-
-/** The child writes here. */
-export const outputFd = 3
-/** The child reads here; its end is the end of the child. */
-export const inputFd = 4
 
 const Excerpt = z.object({ text: z.string(), line: z.int(), col: z.int(), length: z.int() })
 
@@ -21,16 +14,15 @@ export const PluginFileSchema = z.object({
   where: Location.exactOptional(),
 })
 
-/** The first line that the child reads. */
+/** The first message to the child. */
 export const StartMessage = z.object({
-  token: z.string(),
   files: z.array(PluginFileSchema),
   projectDir: z.string().exactOptional(),
   timeoutMs: z.number(),
 })
 export type StartMessage = z.infer<typeof StartMessage>
 
-/** Every further line: params to check. */
+/** Every further one: params to check. */
 export const CheckMessage = z.object({
   requests: z.array(z.object({ index: z.int(), type: PluginType, kind: z.string(), params: z.unknown() })),
 })
@@ -65,23 +57,5 @@ export const ChildMessage = z.discriminatedUnion('say', [
   z.object({ say: z.literal('checked'), index: z.int(), result: ParamsResult }),
   /** The end is near: a plugin ended the process, or threw where nobody catches. */
   z.object({ say: z.literal('failing'), problems: z.array(WireProblem) }),
-  /** The end is near: a plugin does not return. From the watchdog, with the line where it was found. */
-  z.object({ say: z.literal('stuck'), file: z.string().exactOptional(), line: z.int().exactOptional() }),
 ])
 export type ChildMessage = z.infer<typeof ChildMessage>
-
-/** JSON that also carries NaN and the infinities, which YAML has. */
-export function toWire(value: unknown): string {
-  return JSON.stringify(value, (_key, each: unknown) =>
-    typeof each === 'number' && !Number.isFinite(each) ? { [numberKey]: String(each) } : each,
-  )
-}
-
-export function fromWire(text: string): unknown {
-  return JSON.parse(text, (_key, each: unknown) => {
-    const number: unknown = typeof each === 'object' && each !== null ? Reflect.get(each, numberKey) : undefined
-    return typeof number === 'string' ? Number(number) : each
-  })
-}
-
-const numberKey = '\u0000number'

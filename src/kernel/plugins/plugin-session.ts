@@ -3,11 +3,12 @@
 import type { PluginCard } from '../../contracts/index.ts'
 import type { Problem } from '../evsys-error.ts'
 import { onAbort } from '../on-abort.ts'
+import type { ProcessEnd } from '../processes/guarded-process.ts'
 import type { ParamsCheck } from './catalog.ts'
 import type { ParamsResult } from './check-params.ts'
 import type { PluginFile } from './find-plugin-files.ts'
 import { type Place, placeOfLine } from './locate-text.ts'
-import { type ProcessEnd, printedMb, startPluginProcess } from './plugin-process.ts'
+import { printedMb, startPluginProcess } from './plugin-process.ts'
 import type { ChildMessage } from './plugin-protocol.ts'
 import type { Origin } from './registry.ts'
 
@@ -50,12 +51,11 @@ export function startSession({ files, timeoutMs, signal, ...place }: SessionOpti
     else if (message.say === 'loading') busy = { index: message.index, what: 'loaded' }
     else if (message.say === 'checking') busy = { index: message.index, what: 'checked' }
     else if (message.say === 'failing') failing = message.problems
-    else if (message.say === 'stuck') failing = [stuck(message)]
     else if (message.say === 'loaded' || message.say === 'checked') busy = undefined
     handle(message)
   })
 
-  const stuck = ({ file, line }: { file?: string | undefined; line?: number | undefined }): Problem => ({
+  const stuck = ({ file, line }: NonNullable<ProcessEnd['stuck']>): Problem => ({
     ...problem(`does not finish: it was stopped after ${timeoutMs / 1000} s while it was ${busy?.what ?? 'loaded'}`),
     ...(file === undefined || line === undefined ? placeNow() : placeOfLine(file, line)),
   })
@@ -63,9 +63,13 @@ export function startSession({ files, timeoutMs, signal, ...place }: SessionOpti
     const file = busy?.what === 'loaded' ? files[busy.index] : undefined
     return file === undefined ? undefined : placeOfLine(file.file, 1)
   }
+  const inWords = (end: ProcessEnd): Problem => ({
+    ...problem(endInWords(end, busy?.what ?? 'loaded')),
+    ...placeNow(),
+  })
   const failure = (end: ProcessEnd): Failure => ({
     ...(busy === undefined ? {} : { index: busy.index }),
-    problems: failing ?? [{ ...problem(endInWords(end, busy?.what ?? 'loaded')), ...placeNow() }],
+    problems: end.stuck === undefined ? (failing ?? [inWords(end)]) : [stuck(end.stuck)],
   })
 
   /** Sends something and listens until `done`; every message puts the deadline off. */

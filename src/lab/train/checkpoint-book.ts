@@ -49,6 +49,11 @@ export class CheckpointBook {
     return saved === undefined ? undefined : { kind: 'sampler', uri: saved.uri }
   }
 
+  /** What was saved at a step. */
+  at(step: number): Ref[] {
+    return [...this.#saved.values()].filter((each) => each.step === step).map(({ kind, uri }): Ref => ({ kind, uri }))
+  }
+
   /** The newest state at or before a step. */
   stateBefore(step: number): Checkpoint | undefined {
     const states = [...this.#saved.values()].filter((each) => each.kind === 'state' && each.step <= step)

@@ -1,7 +1,7 @@
 // One look at a benchmark: answers of the current weights, scored elsewhere, told as an event.
 import type { Scored, SealedBenchmark, Weights } from '../../contracts/index.ts'
 import { answerTasks, readSealedTasks } from './answer-tasks.ts'
-import type { RunScope } from './run-scope.ts'
+import { callbackScope, type RunScope } from './run-scope.ts'
 
 /** Scores `weights` on a benchmark; without `step`, after training. */
 export async function scoreBenchmark(
@@ -33,5 +33,7 @@ export async function scoreBenchmark(
     ...scored,
     ...(blob === undefined ? {} : { predictions: blob }),
   })
+  const answers = predictions.map((prediction) => ({ ...prediction }))
+  await scope.callbacks.call('onBenchmarkEval', callbackScope(assignment), name, split, scored.metrics, answers, step)
   return scored
 }

@@ -9,7 +9,7 @@ import { openLoopCallbacks } from './loop-callbacks.ts'
 import { type OpenModel, openModel } from './open-model.ts'
 import { equip, type RunServices } from './run-context.ts'
 import type { RunReporter } from './run-reporter.ts'
-import { type AskScore, callbackScope, type RunScope } from './run-scope.ts'
+import { type AskScore, callbackScope, type RunScope, stepScope } from './run-scope.ts'
 import { saveCheckpoint } from './save-checkpoint.ts'
 import { scoreBenchmark } from './score-benchmark.ts'
 import { trainingLoop } from './training-loop.ts'
@@ -100,10 +100,18 @@ async function trainAndScore(
   const { assignment, book } = scope
   const { steps } = options
   const firstStep = assignment.resume === undefined ? 0 : assignment.resume.step + 1
+  const first = stepScope(assignment, firstStep, steps, () => {})
+  await scope.callbacks.call('onTrainStart', first)
+  // Callbacks that watch evaluations know again what they knew when the run was interrupted.
+  for (const { benchmark, split, metrics } of assignment.past.evals) {
+    await scope.callbacks.call('onEval', first, benchmark, split, metrics)
+  }
   const loop = await trainingLoop(scope, { ...options, numSteps: steps, firstStep })
   if (loop.interrupted) return { interrupted: true }
   const last = Math.max(loop.lastStep, 0)
   await saveCheckpoint(scope, last, { numSteps: steps, sampler: true, final: true })
+  const end = stepScope(assignment, last, steps, () => {})
+  await scope.callbacks.call('onTrainEnd', end, book.at(last))
 
   const metrics: Metrics = { ...loop.metrics }
   const best = book.bestStep

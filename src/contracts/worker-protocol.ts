@@ -1,7 +1,7 @@
 // What crosses between the controller and a run worker. Events and points do not: the worker writes them to its segment file.
 import * as z from 'zod'
 import { ChatTemplate, Split } from './benchmark-entry.ts'
-import { ErrorRecord } from './error.ts'
+import { ErrorCode, ErrorRecord } from './error.ts'
 import { Bounds, CheckpointKind, Metrics } from './events.ts'
 import { Direction } from './metadata.ts'
 import { PluginSpec } from './plugin-spec.ts'
@@ -104,7 +104,7 @@ export type FileStamp = z.infer<typeof FileStamp>
 export const WorkerStart = z.strictObject({
   project_dir: z.string(),
   plugin_files: z.array(z.strictObject({ spec: z.string(), from: z.string() })),
-  heap_mb: z.number(),
+  heap_mb: z.number().describe('A worker that holds much of it is not used again.'),
   blocked_ms: z.number().describe('Longest that its event loop may stand still.'),
 })
 export type WorkerStart = z.infer<typeof WorkerStart>
@@ -126,6 +126,7 @@ export const FromWorker = z.discriminatedUnion('type', [
     type: z.literal('ready'),
     files: z.array(FileStamp).describe('What was loaded: a worker serves while these files stay as they are.'),
   }),
+  z.strictObject({ type: z.literal('taken') }).describe('The assignment has arrived; plugins run from here on.'),
   z.strictObject({ type: z.literal('written'), next_item: z.int().min(1) }),
   z.strictObject({
     type: z.literal('score'),
@@ -136,7 +137,9 @@ export const FromWorker = z.discriminatedUnion('type', [
   }),
   z.strictObject({
     type: z.literal('failing'),
-    error: ErrorRecord.describe('The end of the process is near, and this is why.'),
+    error: ErrorRecord.extend({ code: ErrorCode.extract(['WORKER_DIED', 'FILE_FAILED']) }).describe(
+      'The end of the process is near, and this is why.',
+    ),
   }),
   z.strictObject({
     type: z.literal('done'),

@@ -1,6 +1,7 @@
 // What other rooms, plugins and the dashboard may use of the contracts.
 export { Benchmark, BenchmarkEntry, ChatTemplate, Split } from './benchmark-entry.ts'
 export type { DataSource, DataStore, OpenDataStore, Transform } from './data-plugins.ts'
+export type { ClaimedJob, DurableJobState, DurableJobs, JobOptions, WorkOutcome } from './durable-jobs.ts'
 export type { Engine, EngineId, EngineOp, EngineResult, LoraSpec } from './engine.ts'
 export { ErrorCode, ErrorRecord, ErrorReport, Location, RolloutError } from './error.ts'
 export {
@@ -49,6 +50,7 @@ export {
   Stage,
   Stages,
 } from './experiment-file.ts'
+export type { Lease, Leases } from './leases.ts'
 export { ArmRef, Claim, Direction, Metadata, MetricRef, Objective } from './metadata.ts'
 export { Name } from './name.ts'
 export { Notice, Plan, PlannedArm, PlannedRun, ResolvedClaim, ResolvedObjective, ValidateReport } from './plan.ts'
@@ -62,12 +64,8 @@ export {
   type Ingest,
   Item,
   PointBatch,
-  type Queries,
-  type Query,
-  type Result,
   Sha256,
   type Steps,
-  type Store,
 } from './record.ts'
 export { type CheckpointView, type EvalView, initialRunState, type RunState, reduceRun } from './reduce-run.ts'
 export type {
@@ -111,6 +109,21 @@ export type {
   Verification,
   Verifier,
 } from './scoring-plugins.ts'
+export type {
+  CheckpointRow,
+  Collected,
+  CurvePoint,
+  EvalRow,
+  ExperimentQuery,
+  ExperimentRow,
+  Migrated,
+  NewExperiment,
+  RunNotes,
+  RunRow,
+  Store,
+  StoreUsage,
+  Verdicts,
+} from './store.ts'
 export { Resources, Sweeps, TaskFile } from './task-file.ts'
 export type {
   Algorithm,

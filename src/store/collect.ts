@@ -1,43 +1,43 @@
 // Garbage: what the record no longer needs. Nothing that a conclusion rests on is ever collected.
 import { sql } from 'kysely'
+import type { Collected, StoreUsage } from '../contracts/index.ts'
+import { EvsysError } from '../kernel/index.ts'
 import type { Database } from './database.ts'
+import { TABLE_NAMES } from './tables.ts'
 
-export interface Collected {
-  readonly events: number
-  readonly points: number
-  readonly jobs: number
-}
-
-/** Drops log lines and events of experiments that finished before `before`, points without a run, and ended jobs. */
-export function collect(database: Database, { before }: { before: string }): Promise<Collected> {
+/** Drops log lines of experiments and jobs that ended before `before`, and the names of checkpoints that are gone. */
+export async function collect(database: Database, options: { before: string }): Promise<Collected> {
+  const beforeMs = Date.parse(options.before)
+  if (Number.isNaN(beforeMs)) throw new EvsysError('DATA_INVALID', `"${options.before}" is no time`)
+  const before = new Date(beforeMs).toISOString()
   return database.transaction(async (query) => {
     const logs = await sql`
-      delete from event where type in ('log', 'rollout.finished') and stream in (
+      delete from event where type = 'log' and stream in (
         select 'run:' || run.id from run join experiment on experiment.id = run.experiment_id
         where experiment.finished_at < ${before})`.execute(query)
-    const points = await query
-      .deleteFrom('point')
-      .where('run_ix', 'not in', (expr) => expr.selectFrom('run').select('ix'))
+    const checkpoints = await query.deleteFrom('checkpoint').where('dropped', '=', 1).executeTakeFirst()
+    const jobs = await query
+      .deleteFrom('job')
+      .where('state', 'in', ['done', 'cancelled'])
+      .where('ended_at_ms', '<', beforeMs)
       .executeTakeFirst()
-    const jobs = await query.deleteFrom('job').where('state', 'in', ['done', 'cancelled']).executeTakeFirst()
     return {
       events: Number(logs.numAffectedRows ?? 0),
-      points: Number(points.numDeletedRows),
+      checkpoints: Number(checkpoints.numDeletedRows),
       jobs: Number(jobs.numDeletedRows),
     }
   })
 }
 
 /** Rows per table and bytes in all, for `evsys du`. */
-export async function usage(database: Database): Promise<{ bytes: number; rows: Record<string, number> }> {
-  const tables = ['experiment', 'run', 'point', 'eval', 'checkpoint', 'event'] as const
+export async function usage(database: Database): Promise<StoreUsage> {
   const rows: Record<string, number> = {}
-  for (const table of tables) {
-    const { n } = await database.query
+  for (const table of TABLE_NAMES) {
+    const count = await database.query
       .selectFrom(table)
       .select((expr) => expr.fn.countAll<number>().as('n'))
       .executeTakeFirstOrThrow()
-    rows[table] = Number(n)
+    rows[table] = Number(count.n)
   }
   return { bytes: await database.sizeBytes(), rows }
 }

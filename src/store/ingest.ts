@@ -1,10 +1,13 @@
 // Exactly-once arrival. The sender numbers its items; the cursor moves in the transaction that stores them. What came before
 // is skipped, so a sender that does not know what was acknowledged simply sends again; a gap is refused.
-import type { Ack, Item, PointBatch } from '../contracts/index.ts'
+import type { Ack, ExperimentEvent, Item, Lease, PointBatch, RunEvent } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
-import { applyEvent } from './apply-event.ts'
-import type { Database, Queryable } from './database.ts'
-import { writePoints } from './write-points.ts'
+import { applyEvent, takesBack } from './apply-event.ts'
+import type { Database, PointRow, Queryable } from './database.ts'
+import { requireHeld } from './leases.ts'
+import type { PointNumbers } from './point-numbers.ts'
+import { lockCursor, moveCursor, requireOwn } from './streams.ts'
+import { numberPoints, writePoints } from './write-points.ts'
 
 export interface ItemBatch {
   readonly stream: string
@@ -12,108 +15,118 @@ export interface ItemBatch {
   readonly items: readonly Item[]
 }
 
+/** An item, and the points that it brings. */
+export interface Prepared {
+  readonly event?: RunEvent | ExperimentEvent
+  readonly points: readonly PointRow[]
+}
+
 /** Stores the items of a batch that are new. */
-export function ingest(database: Database, batch: ItemBatch): Promise<Ack> {
+export async function ingest(
+  database: Database,
+  numbers: PointNumbers,
+  { stream, fromSeq, items }: ItemBatch,
+  under?: Lease,
+): Promise<Ack> {
+  if (!Number.isSafeInteger(fromSeq) || fromSeq < 1) {
+    throw new EvsysError('DATA_INVALID', `stream ${stream}: items are numbered from 1, not from ${fromSeq}`)
+  }
+  const prepared = await prepareItems(numbers, stream, items)
   return database.transaction(async (query) => {
-    const cursor = await readCursor(database, query, batch.stream)
-    if (batch.fromSeq > cursor.next_item) {
+    if (under !== undefined) await requireHeld(database, query, under)
+    const cursor = await lockCursor(database, query, stream)
+    if (fromSeq > cursor.nextItem) {
       throw new EvsysError(
         'STORE_CONFLICT',
-        `stream ${batch.stream}: items ${cursor.next_item} to ${batch.fromSeq - 1} are missing`,
-        { fix: 'send again from the first missing item' },
+        `stream ${stream}: items ${cursor.nextItem} to ${fromSeq - 1} are missing`,
+        { fix: 'send again from the first missing item.' },
       )
     }
-    const fresh = batch.items.slice(cursor.next_item - batch.fromSeq)
-    let nextEvent = cursor.next_event
-    for (const item of fresh) {
-      if (item.type === 'points') await writePoints(database, query, item)
-      else {
-        await storeEvent(database, query, batch.stream, nextEvent, item)
-        nextEvent += 1
-      }
-    }
-    const nextSeq = Math.max(cursor.next_item, batch.fromSeq + batch.items.length)
-    await writeCursor(query, batch.stream, nextSeq, nextEvent)
-    return { stream: batch.stream, nextSeq }
+    const fresh = prepared.slice(cursor.nextItem - fromSeq)
+    if (fresh.length === 0) return { stream, nextSeq: cursor.nextItem }
+    const nextEvent = await storeItems(database, query, stream, cursor.nextEvent, fresh)
+    const nextItem = cursor.nextItem + fresh.length
+    await moveCursor(query, stream, { nextItem, nextEvent })
+    return { stream, nextSeq: nextItem }
   })
 }
 
-/** Appends events of one writer that knows the stream's end. */
-export async function append(
-  database: Database,
-  stream: string,
-  expectedSeq: number,
-  events: readonly Exclude<Item, PointBatch>[],
-): Promise<void> {
-  await database.transaction((query) => appendWithin(database, query, stream, expectedSeq, events))
+/** Checks items and numbers their points, before the transaction that stores them. */
+export async function prepareItems(numbers: PointNumbers, stream: string, items: readonly Item[]): Promise<Prepared[]> {
+  const prepared: Prepared[] = []
+  for (const item of items) {
+    if (item.type === 'points') {
+      if (stream !== `run:${item.run_id}`) {
+        throw new EvsysError('DATA_INVALID', `points of run ${item.run_id} arrived in the stream ${stream}`)
+      }
+      prepared.push({ points: await numberPoints(numbers, item) })
+    } else {
+      requireOwn(stream, item)
+      const points = item.type === 'step.finished' ? await numberPoints(numbers, pointsOf(item)) : []
+      prepared.push({ event: item, points })
+    }
+  }
+  return prepared
 }
 
-/** The same inside a transaction that also writes other rows. */
-export async function appendWithin(
-  database: Database,
-  query: Queryable,
-  stream: string,
-  expectedSeq: number,
-  events: readonly Exclude<Item, PointBatch>[],
-): Promise<void> {
-  const cursor = await readCursor(database, query, stream)
-  const isRepeat = cursor.next_event - 1 === expectedSeq + events.length
-  if (isRepeat && (await holds(query, stream, events))) return
-  if (cursor.next_event - 1 !== expectedSeq) {
-    throw new EvsysError('STORE_CONFLICT', `stream ${stream} is at ${cursor.next_event - 1}, not at ${expectedSeq}`, {
-      fix: 'another process writes to this stream: stop one of the two',
-    })
+function pointsOf({ run_id, step, metrics, at }: Extract<RunEvent, { type: 'step.finished' }>): PointBatch {
+  const key = Object.keys(metrics)
+  const atMs = Math.max(0, Date.parse(at))
+  return {
+    type: 'points',
+    run_id,
+    key,
+    step: key.map(() => step),
+    value: Object.values(metrics),
+    at_ms: key.map(() => atMs),
   }
-  let seq = cursor.next_event
-  for (const event of events) {
-    await storeEvent(database, query, stream, seq, event)
-    seq += 1
-  }
-  await writeCursor(query, stream, cursor.next_item + events.length, seq)
 }
 
-async function storeEvent(
+/** Stores items in their order inside a transaction. Returns the number of the next event. */
+export async function storeItems(
   database: Database,
   query: Queryable,
   stream: string,
-  seq: number,
-  event: Exclude<Item, PointBatch>,
-): Promise<void> {
-  if (event.seq !== seq) {
-    throw new EvsysError('STORE_CONFLICT', `stream ${stream}: event ${event.seq} arrived where ${seq} belongs`)
+  firstEvent: number,
+  items: readonly Prepared[],
+): Promise<number> {
+  let nextEvent = firstEvent
+  let points: PointRow[] = []
+  const events: (RunEvent | ExperimentEvent)[] = []
+  for (const item of items) {
+    if (item.event !== undefined) {
+      if (item.event.seq !== nextEvent) {
+        throw new EvsysError(
+          'STORE_CONFLICT',
+          `stream ${stream}: event ${item.event.seq} arrived where ${nextEvent} belongs`,
+        )
+      }
+      nextEvent += 1
+      events.push(item.event)
+      if (takesBack(item.event)) {
+        await writePoints(database, query, points)
+        points = []
+      }
+      await applyEvent(database, query, item.event)
+    }
+    for (const point of item.points) points.push(point)
   }
-  // A step's metrics are rows of `point`; storing them here again would double the record.
-  const body = event.type === 'step.finished' ? { ...event, metrics: undefined } : event
-  await query
-    .insertInto('event')
-    .values({ stream, seq, type: event.type, at: event.at, body: JSON.stringify(body) })
-    .execute()
-  await applyEvent(database, query, event)
+  await writePoints(database, query, points)
+  await insertEvents(query, stream, events)
+  return nextEvent
 }
 
-async function holds(query: Queryable, stream: string, events: readonly { seq: number; type: string; at: string }[]) {
-  const first = events[0]
-  if (first === undefined) return true
-  const stored = await query
-    .selectFrom('event')
-    .select(['type', 'at'])
-    .where('stream', '=', stream)
-    .where('seq', '>=', first.seq)
-    .orderBy('seq')
-    .execute()
-  return events.every((event, i) => stored[i]?.type === event.type && stored[i]?.at === event.at)
-}
+const EVENTS_AT_ONCE = 50
 
-async function readCursor(database: Database, query: Queryable, stream: string) {
-  const select = query.selectFrom('stream').select(['next_item', 'next_event']).where('name', '=', stream)
-  const row = await (database.kind === 'postgres' ? select.forUpdate() : select).executeTakeFirst()
-  return row ?? { next_item: 1, next_event: 1 }
-}
-
-async function writeCursor(query: Queryable, name: string, nextItem: number, nextEvent: number): Promise<void> {
-  await query
-    .insertInto('stream')
-    .values({ name, next_item: nextItem, next_event: nextEvent })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ next_item: nextItem, next_event: nextEvent }))
-    .execute()
+async function insertEvents(
+  query: Queryable,
+  stream: string,
+  events: readonly (RunEvent | ExperimentEvent)[],
+): Promise<void> {
+  for (let start = 0; start < events.length; start += EVENTS_AT_ONCE) {
+    const rows = events
+      .slice(start, start + EVENTS_AT_ONCE)
+      .map((event) => ({ stream, seq: event.seq, type: event.type, at: event.at, body: JSON.stringify(event) }))
+    await query.insertInto('event').values(rows).execute()
+  }
 }

@@ -1,66 +1,83 @@
-// Leases: who may act now. A lease that was not renewed in time belongs to whoever asks next, under a higher epoch; the old
-// holder learns at its next renewal that it lost it and stops (fencing). Also how cores of a machine are shared.
-import type { Clock } from '../kernel/index.ts'
-import type { Database } from './database.ts'
+// Leases in the record. Whether one may be taken is decided by the statement that takes it, so that of two who come at once
+// only one gets it, on one machine or on many.
+import type { Lease, Leases } from '../contracts/index.ts'
+import { EvsysError } from '../kernel/index.ts'
+import { checkedName } from './checked.ts'
+import type { Database, Queryable } from './database.ts'
 
-export interface Lease {
-  readonly name: string
-  readonly owner: string
-  readonly epoch: number
-}
+/** Time that all holders agree on. */
+export type Now = () => Promise<number>
 
-export interface Leases {
-  /** The lease, or undefined while somebody else holds it. */
-  acquire(name: string, owner: string, ttlMs: number, note?: string): Promise<Lease | undefined>
-  /** False: it was lost. */
-  renew(lease: Lease, ttlMs: number): Promise<boolean>
-  release(lease: Lease): Promise<void>
-  /** Who holds it now. */
-  holder(name: string): Promise<{ owner: string; note: string; untilMs: number } | undefined>
-}
-
-export function createLeases(database: Database, clock: Clock): Leases {
+export function createLeases(database: Database, now: Now): Leases {
   return {
-    acquire: (name, owner, ttlMs, note = '') =>
-      database.transaction(async (query) => {
-        const now = clock.now()
-        const select = query.selectFrom('lease').selectAll().where('name', '=', name)
-        const held = await (database.kind === 'postgres' ? select.forUpdate() : select).executeTakeFirst()
-        if (held !== undefined && held.owner !== owner && held.until_ms > now) return undefined
-        const row = { owner, epoch: (held?.epoch ?? 0) + 1, until_ms: now + ttlMs, note }
-        const taken = await query
-          .insertInto('lease')
-          .values({ name, ...row })
-          // Two first-comers on PostgreSQL: neither found a row to lock, and only the first of them may have it.
-          .onConflict((conflict) => conflict.column('name').doUpdateSet(row).where('lease.epoch', '<', row.epoch))
-          .returning('epoch')
-          .executeTakeFirst()
-        return taken === undefined ? undefined : { name, owner, epoch: row.epoch }
-      }),
-    async renew({ name, owner, epoch }, ttlMs) {
-      const renewed = await database.query
-        .updateTable('lease')
-        .set({ until_ms: clock.now() + ttlMs })
-        .where('name', '=', name)
-        .where('owner', '=', owner)
-        .where('epoch', '=', epoch)
+    async acquire(name, owner, ttlMs, note = '') {
+      const nowMs = await now()
+      const row = { owner: checkedName('lease owner', owner), ...until(nowMs, ttlMs), note }
+      const taken = await database.query
+        .insertInto('lease')
+        .values({ name: checkedName('lease name', name), epoch: 1, ...row })
+        .onConflict((conflict) =>
+          conflict
+            .column('name')
+            .doUpdateSet((held) => ({ ...row, epoch: held('lease.epoch', '+', 1) }))
+            .where((held) =>
+              held.or([
+                held('lease.owner', '=', owner),
+                held('lease.until_ms', '<=', nowMs),
+                // It ends later than any lease taken by now could: the clock was set back, and the end means nothing.
+                held(held('lease.until_ms', '-', held.ref('lease.ttl_ms')), '>', nowMs),
+              ]),
+            ),
+        )
+        .returning('epoch')
         .executeTakeFirst()
-      return Number(renewed.numUpdatedRows) === 1
+      return taken === undefined ? undefined : { name, owner, epoch: taken.epoch }
+    },
+    async takeOver(held, owner, ttlMs, note = '') {
+      const epoch = held.epoch + 1
+      const end = until(await now(), ttlMs)
+      const taken = await ofLease(database.query, held)
+        .set({ owner: checkedName('lease owner', owner), epoch, ...end, note })
+        .executeTakeFirst()
+      return taken.numUpdatedRows === 1n ? { name: held.name, owner, epoch } : undefined
+    },
+    async renew(lease, ttlMs) {
+      const renewed = await ofLease(database.query, lease)
+        .set(until(await now(), ttlMs))
+        .executeTakeFirst()
+      return renewed.numUpdatedRows === 1n
     },
     // The row stays: the next holder's epoch must be higher than every epoch before it.
-    async release({ name, owner, epoch }) {
-      await database.query
-        .updateTable('lease')
-        .set({ until_ms: 0 })
-        .where('name', '=', name)
-        .where('owner', '=', owner)
-        .where('epoch', '=', epoch)
-        .execute()
+    async release(lease) {
+      await ofLease(database.query, lease).set({ until_ms: 0 }).execute()
     },
     async holder(name) {
       const row = await database.query.selectFrom('lease').selectAll().where('name', '=', name).executeTakeFirst()
-      if (row === undefined || row.until_ms <= clock.now()) return undefined
-      return { owner: row.owner, note: row.note, untilMs: row.until_ms }
+      if (row === undefined || row.until_ms <= (await now())) return undefined
+      return { name, owner: row.owner, epoch: row.epoch, note: row.note, untilMs: row.until_ms }
     },
   }
+}
+
+function until(nowMs: number, ttlMs: number): { until_ms: number; ttl_ms: number } {
+  return { until_ms: Math.ceil(nowMs + ttlMs), ttl_ms: Math.ceil(ttlMs) }
+}
+
+function ofLease(query: Queryable, { name, owner, epoch }: Lease) {
+  return query.updateTable('lease').where('name', '=', name).where('owner', '=', owner).where('epoch', '=', epoch)
+}
+
+/** An error unless the lease still has its holder; nobody can take it until the transaction ends. */
+export async function requireHeld(database: Database, query: Queryable, lease: Lease): Promise<void> {
+  const select = query
+    .selectFrom('lease')
+    .select('epoch')
+    .where('name', '=', lease.name)
+    .where('owner', '=', lease.owner)
+    .where('epoch', '=', lease.epoch)
+  const held = await (database.kind === 'postgres' ? select.forShare() : select).executeTakeFirst()
+  if (held !== undefined) return
+  throw new EvsysError('STORE_CONFLICT', `"${lease.name}" was taken over by another process`, {
+    fix: 'this process stops; the other one goes on.',
+  })
 }

@@ -1,41 +1,43 @@
 // Brings a record to the version that this code reads. A newer record is refused untouched; an older one is copied first.
 // Two processes that open an old record at once: the second waits, then finds nothing left to do.
 import { sql } from 'kysely'
+import type { Migrated } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
 import type { Database, Queryable } from './database.ts'
 import * as record from './migrations/0001-record.ts'
 
-const MIGRATIONS: readonly { up(query: Queryable, kind: Database['kind']): Promise<void> }[] = [record]
+export interface Migration {
+  up(query: Queryable, kind: Database['kind']): Promise<void>
+}
+
+const MIGRATIONS: readonly Migration[] = [record]
 
 /** Version of the record that this code writes. */
 export const STORE_VERSION = MIGRATIONS.length
 
-export interface Migrated {
-  readonly from: number
-  readonly to: number
-  /** Copy of the record as it was; absent when it was new or current. */
-  readonly backup?: string
-}
+/** Any number that nothing else in the database locks. */
+const POSTGRES_LOCK = 7_308_886
 
-/** Migrates to `STORE_VERSION`. `backupFile(version)` names the copy of an older record. */
-export async function migrate(database: Database, backupFile: (version: number) => string): Promise<Migrated> {
-  const from = await readVersion(database)
-  if (from > STORE_VERSION) throw tooNew(database, from)
-  if (from === STORE_VERSION) return { from, to: from }
-  const backup = from === 0 ? undefined : await database.backup(backupFile(from))
-  await database.transaction(async (query) => {
-    if (database.kind === 'postgres') await sql`select pg_advisory_xact_lock(7308886)`.execute(query)
+/** Migrates to the newest of `migrations`, all of them or none. */
+export async function migrate(
+  database: Database,
+  { migrations = MIGRATIONS, nowMs = Date.now() }: { migrations?: readonly Migration[]; nowMs?: number } = {},
+): Promise<Migrated> {
+  const to = migrations.length
+  const from = await versionIn(database.query, database.kind)
+  if (from > to) throw tooNew(database, from, to)
+  if (from === to) return { from, to }
+  return database.transaction(async (query) => {
+    if (database.kind === 'postgres') await sql`select pg_advisory_xact_lock(${POSTGRES_LOCK})`.execute(query)
     const found = await versionIn(query, database.kind) // another process may have been faster
-    if (found > STORE_VERSION) throw tooNew(database, found)
-    for (const migration of MIGRATIONS.slice(found)) await migration.up(query, database.kind)
-    await writeVersion(query, STORE_VERSION)
+    if (found > to) throw tooNew(database, found, to)
+    if (found === to) return { from: found, to }
+    const stamp = new Date(nowMs).toISOString().replace(/[:.]/g, '-')
+    const backup = found === 0 ? undefined : await database.keepCopy(query, `v${found}.${stamp}`)
+    for (const migration of migrations.slice(found)) await migration.up(query, database.kind)
+    await writeVersion(query, to)
+    return { from: found, to, ...(backup === undefined ? {} : { backup }) }
   })
-  return { from, to: STORE_VERSION, ...(backup === undefined ? {} : { backup }) }
-}
-
-/** Version of a record; 0 for an empty database. */
-export function readVersion(database: Database): Promise<number> {
-  return versionIn(database.query, database.kind)
 }
 
 async function versionIn(query: Queryable, kind: Database['kind']): Promise<number> {
@@ -45,7 +47,11 @@ async function versionIn(query: Queryable, kind: Database['kind']): Promise<numb
       : await sql`select 1 where to_regclass('evsys_meta') is not null`.execute(query)
   if (table.rows.length === 0) return 0
   const row = await query.selectFrom('evsys_meta').select('value').where('name', '=', 'version').executeTakeFirst()
-  return Number(row?.value ?? 0)
+  const version = Number(row?.value)
+  if (Number.isSafeInteger(version) && version >= 1) return version
+  throw new EvsysError('STORE_FAILED', `the record has no version, but "${row?.value ?? ''}"`, {
+    fix: 'put a copy made by `evsys db backup` in its place.',
+  })
 }
 
 async function writeVersion(query: Queryable, version: number): Promise<void> {
@@ -57,10 +63,10 @@ async function writeVersion(query: Queryable, version: number): Promise<void> {
     .execute()
 }
 
-function tooNew(database: Database, version: number): EvsysError {
+function tooNew(database: Database, version: number, readable: number): EvsysError {
   return new EvsysError(
     'STORE_TOO_NEW',
-    `the record ${database.label} has version ${version}; this evsys reads up to ${STORE_VERSION}`,
-    { fix: 'install a newer evsys; the record was not touched' },
+    `the record ${database.label} has version ${version}; this evsys reads up to ${readable}`,
+    { fix: 'install a newer evsys; the record was not touched.' },
   )
 }

@@ -1,41 +1,41 @@
-// Events as they were emitted. A step's metrics are put back from the points, so that a replay equals what was live.
-import { ExperimentEvent, type Metrics, RunEvent } from '../contracts/index.ts'
+// Events as they were emitted, so that a replay equals what was live.
+import { ExperimentEvent, RunEvent } from '../contracts/index.ts'
 import type { Database } from './database.ts'
+import { parseStored } from './parse-stored.ts'
+import { ownerOf } from './streams.ts'
+
+export interface EventQuery {
+  readonly stream: string
+  readonly afterSeq: number
+  readonly limit: number
+  readonly types?: readonly (RunEvent | ExperimentEvent)['type'][]
+}
 
 export async function readEvents(
   database: Database,
-  { stream, afterSeq, limit }: { stream: string; afterSeq: number; limit: number },
+  { stream, afterSeq, limit, types }: EventQuery,
 ): Promise<(RunEvent | ExperimentEvent)[]> {
-  const rows = await database.query
+  const owner = ownerOf(stream)
+  if (types?.length === 0) return []
+  let query = database.query
     .selectFrom('event')
-    .select(['type', 'body'])
+    .select(['seq', 'at', 'body'])
     .where('stream', '=', stream)
     .where('seq', '>', afterSeq)
-    .orderBy('seq')
-    .limit(limit)
-    .execute()
-  const bodies = rows.map((row) => JSON.parse(row.body) as { type: string; run_id?: string; step?: number })
-  const steps = bodies.flatMap((body) => (body.type === 'step.finished' && body.step !== undefined ? [body.step] : []))
-  const runId = bodies.find((body) => body.run_id !== undefined)?.run_id
-  const metrics = runId === undefined ? new Map<number, Metrics>() : await metricsOf(database, runId, steps)
-  const schema = stream.startsWith('experiment:') ? ExperimentEvent : RunEvent
-  return bodies.map((body) =>
-    schema.parse(body.type === 'step.finished' ? { ...body, metrics: metrics.get(body.step ?? -1) ?? {} } : body),
-  )
+  if (types !== undefined) query = query.where('type', 'in', types)
+  const rows = await query.orderBy('seq').limit(limit).execute()
+  const schema = owner.kind === 'experiment' ? ExperimentEvent : RunEvent
+  const events: (RunEvent | ExperimentEvent)[] = []
+  let next = afterSeq + 1
+  for (const { seq, at, body } of rows) {
+    if (types === undefined) for (; next < seq; next++) events.push(collected(owner.id, next, at))
+    events.push(parseStored(schema, body, `event ${seq} of ${stream}`))
+    next = seq + 1
+  }
+  return events.slice(0, limit)
 }
 
-async function metricsOf(database: Database, runId: string, steps: readonly number[]): Promise<Map<number, Metrics>> {
-  const found = new Map<number, Metrics>()
-  if (steps.length === 0) return found
-  const rows = await database.query
-    .selectFrom('point')
-    .innerJoin('run', 'run.ix', 'point.run_ix')
-    .innerJoin('metric_key', 'metric_key.ix', 'point.key_ix')
-    .select(['point.step', 'metric_key.name', 'point.value'])
-    .where('run.id', '=', runId)
-    .where('point.step', '>=', Math.min(...steps))
-    .where('point.step', '<=', Math.max(...steps))
-    .execute()
-  for (const { step, name, value } of rows) found.set(step, { ...found.get(step), [name]: value })
-  return found
+// Events are numbered without gaps. Where a log line was dropped by `collect`, its place stays.
+function collected(run_id: string, seq: number, at: string): RunEvent {
+  return { type: 'log', seq, at, run_id, level: 'debug', text: '(dropped by gc)' }
 }

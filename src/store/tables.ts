@@ -8,17 +8,37 @@ export interface Tables {
   run: RunTable
   metric_key: { ix: Generated<number>; name: string }
   point: { run_ix: number; key_ix: number; step: number; value: number; at_ms: number }
+  point_rollup: RollupTable
   eval: EvalTable
   checkpoint: { run_id: string; step: number; kind: string; ref: string; final: number; dropped: number }
   artifact: { run_id: string; name: string; kind: string; ref: string }
   event: { stream: string; seq: number; type: string; at: string; body: string }
   stream: { name: string; next_item: number; next_event: number }
   job: JobTable
-  job_step: { job_id: string; step_key: string; output: string }
-  lease: { name: string; owner: string; epoch: number; until_ms: number; note: string }
+  job_step: { queue: string; job_id: string; step_key: string; output: string }
+  lease: { name: string; owner: string; epoch: number; until_ms: number; ttl_ms: number; note: string }
 }
 
+/** All tables with rows of the record, those that others refer to first. */
+export const TABLE_NAMES = [
+  'experiment',
+  'arm',
+  'run',
+  'metric_key',
+  'point',
+  'point_rollup',
+  'eval',
+  'checkpoint',
+  'artifact',
+  'event',
+  'stream',
+  'job',
+  'job_step',
+  'lease',
+] as const satisfies readonly (keyof Tables)[]
+
 export interface ExperimentTable {
+  ix: Generated<number>
   id: string
   name: string
   created_at: string
@@ -41,6 +61,9 @@ export interface ExperimentTable {
   cost_usd: number | null
   wall_s: number | null
   provenance: string
+  /** Words of the name, and of everything else that is searched; see search-words.ts. */
+  search_name: string
+  search_text: string
 }
 
 export interface RunTable {
@@ -83,6 +106,19 @@ export interface RunTable {
   claimed: string | null
 }
 
+/** Sums of the points in `width` steps from step `bucket * width` on; see rollup.ts. */
+export interface RollupTable {
+  run_ix: number
+  key_ix: number
+  width: number
+  bucket: number
+  first_step: number
+  low: number
+  high: number
+  total: number
+  n: number
+}
+
 export interface EvalTable {
   run_id: string
   benchmark: string
@@ -102,6 +138,7 @@ export interface EvalTable {
 }
 
 export interface JobTable {
+  queue: string
   id: string
   state: string
   owner: string | null
@@ -109,6 +146,7 @@ export interface JobTable {
   lease_until_ms: number
   attempt: number
   ready_at_ms: number
+  ended_at_ms: number | null
   cancel: number
   last_error: string | null
   payload: string

@@ -74,7 +74,7 @@ for (const [label, address] of [
     })
     await expect(store.push({ stream: 'run:run_1', fromSeq: 9, items })).rejects.toThrow(/missing/)
     expect(await store.events({ stream: 'run:run_1', afterSeq: 0, limit: 10 })).toEqual(
-      items.slice(0, 2).map((i) => (i.seq === 2 ? { ...i, metrics: { loss: 2, lr: 1, x: 1 } } : i)),
+      items.slice(0, 2).map((i) => (i.seq === 2 ? { ...i, metrics: { loss: 2, lr: 1 } } : i)),
     )
     expect(await store.curve({ runId: 'run_1', key: 'x', maxPoints: 10 })).toEqual([
       { step: 0, min: 1, max: 1, mean: 1 },

@@ -1,55 +1,46 @@
 // The team database: a PostgreSQL server, many machines.
+import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql } from 'kysely'
-import pg from 'pg'
-import { EvsysError, messageOf } from '../../kernel/index.ts'
-import type { Database, Queryable } from '../database.ts'
-import { searchWords } from '../search-words.ts'
+import { EvsysError } from '../../kernel/index.ts'
+import { copyRecord } from '../copy-record.ts'
+import type { Database } from '../database.ts'
 import type { Tables } from '../tables.ts'
+import { keepSchemaCopy } from './keep-schema-copy.ts'
+import { openPool } from './open-pool.ts'
+import { isCollision, postgresFault } from './postgres-fault.ts'
+import { postgresPoints } from './postgres-points.ts'
+import { withoutPassword } from './without-password.ts'
 
-/** Whole numbers of the record stay below 2^53: milliseconds, steps, counts. */
-const BIGINT_OID = 20
+/** How often a transaction that others undid is done again. */
+const MOST_ATTEMPTS = 10
 
 export async function postgresDatabase(url: string): Promise<Database> {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: 8,
-    types: { getTypeParser: (oid, format) => (oid === BIGINT_OID ? Number : pg.types.getTypeParser(oid, format)) },
-  })
-  pool.on('error', () => {}) // an idle connection that breaks is replaced at its next use, where a failure is reported
-  const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const label = withoutPassword(url)
-  try {
-    await sql`select 1`.execute(query)
-  } catch (cause) {
-    await query.destroy()
-    throw new EvsysError('STORE_FAILED', `cannot reach the record ${label}: ${messageOf(cause)}`, {
-      cause,
-      retryable: true,
-      fix: 'check the address, that the server runs, and that the role may connect',
-    })
-  }
-  return {
+  const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: async () => openPool(url) }) })
+  const database: Database = {
     kind: 'postgres',
     label,
     query,
-    transaction: (work) => query.transaction().execute(work),
-    async upsertPoints(within, points) {
-      await upsert(within, points)
+    async transaction(work) {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await query.transaction().execute(work)
+        } catch (error) {
+          if (attempt === MOST_ATTEMPTS || !isCollision(error)) throw error
+        }
+        await delay(attempt * 5)
+      }
     },
-    async search(text, limit) {
-      const words = searchWords(text)
-      if (words.length === 0) return []
-      const wanted = words.map((word) => `${word}:*`).join(' & ')
+    ...postgresPoints,
+    async search(words, limit) {
+      const wanted = words.map((word) => `'${word}':*`).join(' & ')
       const found = await sql<{ id: string }>`
-        select id from experiment where search @@ to_tsquery('simple', ${wanted})
-        order by ts_rank(search, to_tsquery('simple', ${wanted})) desc, created_at desc limit ${limit}`.execute(query)
+        select id from experiment, to_tsquery('simple', ${wanted}) as wanted where search @@ wanted
+        order by ts_rank(search, wanted) desc, created_at desc limit ${limit}`.execute(query)
       return found.rows.map((row) => row.id)
     },
-    async backup() {
-      throw new EvsysError('STORE_FAILED', 'a PostgreSQL record is backed up by its server', {
-        fix: `run pg_dump ${label}`,
-      })
-    },
+    keepCopy: keepSchemaCopy,
+    copyTo: (file) => copyRecord(query, file),
     async sizeBytes() {
       const size = await sql<{ size: number }>`select pg_database_size(current_database()) as size`.execute(query)
       return size.rows[0]?.size ?? 0
@@ -57,25 +48,30 @@ export async function postgresDatabase(url: string): Promise<Database> {
     async compact() {
       await sql`vacuum`.execute(query)
     },
+    async serverTimeMs() {
+      const time = await sql<{ ms: number }>`
+        select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms`.execute(query)
+      return time.rows[0]?.ms ?? 0
+    },
+    explain: (cause) => postgresFault(label, cause),
     async [Symbol.asyncDispose]() {
       await query.destroy()
     },
   }
+  try {
+    await checkEncoding(database)
+  } catch (cause) {
+    await query.destroy()
+    throw EvsysError.is(cause) ? cause : postgresFault(label, cause)
+  }
+  return database
 }
 
-// Five parameters instead of five thousand. Of points that come twice in one batch the last one counts.
-async function upsert(query: Queryable, points: Parameters<Database['upsertPoints']>[1]): Promise<void> {
-  const last = new Map(points.map((point) => [`${point.runIx}/${point.keyIx}/${point.step}`, point]))
-  const rows = [...last.values()]
-  if (rows.length === 0) return
-  await sql`
-    insert into point (run_ix, key_ix, step, value, at_ms)
-    select * from unnest(${rows.map((row) => row.runIx)}::bigint[], ${rows.map((row) => row.keyIx)}::bigint[],
-      ${rows.map((row) => row.step)}::bigint[], ${rows.map((row) => row.value)}::double precision[],
-      ${rows.map((row) => row.atMs)}::bigint[])
-    on conflict (run_ix, key_ix, step) do update set value = excluded.value, at_ms = excluded.at_ms`.execute(query)
-}
-
-function withoutPassword(url: string): string {
-  return url.replace(/^(\w+:\/\/[^:@/]*):[^@]*@/, '$1@')
+async function checkEncoding({ query, label }: Database): Promise<void> {
+  const shown = await sql<{ server_encoding: string }>`show server_encoding`.execute(query)
+  const encoding = shown.rows[0]?.server_encoding
+  if (encoding === 'UTF8') return
+  throw new EvsysError('STORE_FAILED', `the record ${label}: the database has the encoding ${encoding}, not UTF8`, {
+    fix: "make it with `create database NAME encoding 'UTF8' template template0`.",
+  })
 }

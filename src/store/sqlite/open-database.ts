@@ -1,46 +1,35 @@
-// The embedded database: Node's own `node:sqlite` where there is one, else the same API as a package with the binary inside.
-// Everything else in this room sees kysely alone, except the hot path of metric points, which takes prepared statements.
-import { isBuiltin } from 'node:module'
-import type { DatabaseSyncInstance } from '@photostructure/sqlite'
-import { EvsysError, messageOf } from '../../kernel/index.ts'
+// Opens a database file so that many processes can use it at once, and refuses files that belong to something else.
+import { EvsysError } from '../../kernel/index.ts'
+import { type DatabaseSync, loadDriver } from './load-driver.ts'
+import { BLOCKING_MS, patiently } from './patiently.ts'
+import { sqliteFault } from './sqlite-fault.ts'
 
-export type DatabaseSync = DatabaseSyncInstance
+// WAL: readers and one writer at once. NORMAL: what was committed survives the death of the process; a power loss may take the
+// last transactions, whole, and never damages the file.
+const SETTINGS = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864'
 
-/** How long a writer waits for another process before it gives up. */
-const BUSY_TIMEOUT_MS = 30_000
-
-/** Opens or creates a database file in WAL mode; safe with many processes at once. */
+/** Opens or creates a database file. */
 export async function openDatabase(file: string): Promise<DatabaseSync> {
   const Database = await loadDriver()
+  let database: DatabaseSync | undefined
   try {
-    const database = new Database(file, { timeout: BUSY_TIMEOUT_MS })
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON')
-    return database
+    const opened = new Database(file)
+    database = opened
+    opened.exec(`PRAGMA busy_timeout = ${BLOCKING_MS}; PRAGMA foreign_keys = ON`)
+    await patiently(() => refuseForeign(opened, file))
+    // Two processes that create it at once: switching the journal does not wait by itself.
+    await patiently(() => opened.exec(SETTINGS))
+    return opened
   } catch (cause) {
-    throw new EvsysError('STORE_FAILED', `cannot open the record ${file}: ${messageOf(cause)}`, {
-      cause,
-      fix: 'check that the folder is writable and the file is a database of evsys; `evsys doctor` looks at both',
-    })
+    database?.close()
+    throw EvsysError.is(cause) ? cause : sqliteFault(file, cause)
   }
 }
 
-type Driver = new (file: string, options: { timeout: number }) => DatabaseSync
-
-async function loadDriver(): Promise<Driver> {
-  const name = isBuiltin('node:sqlite') ? 'node:sqlite' : '@photostructure/sqlite'
-  const driver: { DatabaseSync: Driver } = await quietly(() => import(name)) // the package is the very API of the built-in
-  return driver.DatabaseSync
-}
-
-// `node:sqlite` announces on first import that it is experimental: true, and no news to a user of evsys.
-async function quietly<T>(load: () => Promise<T>): Promise<T> {
-  const { emitWarning } = process
-  process.emitWarning = (warning, ...rest: unknown[]) => {
-    if (!String(warning).includes('SQLite')) Reflect.apply(emitWarning, process, [warning, ...rest])
-  }
-  try {
-    return await load()
-  } finally {
-    process.emitWarning = emitWarning
-  }
+function refuseForeign(database: DatabaseSync, file: string): void {
+  const tables = database.prepare("select name from sqlite_master where type = 'table'").all()
+  if (tables.length === 0 || tables.some(({ name }) => name === 'evsys_meta')) return
+  throw new EvsysError('STORE_FAILED', `${file} is the database of another program`, {
+    fix: 'name another file; this one was not touched.',
+  })
 }

@@ -1,43 +1,82 @@
-// Kysely over an open embedded database. One connection per process: statements run to completion, one at a time.
-import { SqliteDialect } from 'kysely'
-import type { DatabaseSync } from './open-database.ts'
+// Kysely over an open embedded database. One connection per process: whoever has it runs statements to completion, the others
+// wait in line.
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import { rowsFromStored, toStored } from '../stored-text.ts'
+import type { DatabaseSync } from './load-driver.ts'
+import { patiently } from './patiently.ts'
+import { createStatementCache } from './statement-cache.ts'
 
-type Statement = ReturnType<DatabaseSync['prepare']>
-type Bound = string | number | null
-
-/** Prepared statements kept for reuse; past this many distinct texts the oldest goes. */
-const KEPT_STATEMENTS = 256
-
-export function sqliteDialect(database: DatabaseSync): SqliteDialect {
-  const kept = new Map<string, Statement>()
-  const prepare = (sql: string) => {
-    const known = kept.get(sql)
-    if (known !== undefined) return known
-    // A transaction that reads first and writes later would fail when another process wrote in between: take the lock at once.
-    const statement = database.prepare(sql === 'begin' ? 'begin immediate' : sql)
-    if (kept.size >= KEPT_STATEMENTS) kept.delete(kept.keys().next().value ?? '')
-    kept.set(sql, statement)
-    return statement
+export function sqliteDialect(database: DatabaseSync): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => sqliteDriver(database),
+    createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
   }
-  return new SqliteDialect({
-    database: {
-      close: () => database.close(),
-      prepare(sql) {
-        const statement = prepare(sql)
-        return {
-          reader: statement.columns().length > 0,
-          all: (parameters) => statement.all(...bound(parameters)),
-          run: (parameters) => {
-            const { changes, lastInsertRowid } = statement.run(...bound(parameters))
-            return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) }
-          },
-          iterate: (parameters) => statement.iterate(...bound(parameters)) as IterableIterator<unknown>, // node names it Iterator
-        }
-      },
-    },
-  })
 }
 
-function bound(parameters: readonly unknown[]): Bound[] {
-  return parameters as Bound[] // the table types of this room admit nothing else
+function sqliteDriver(database: DatabaseSync): Driver {
+  const connection = sqliteConnection(database)
+  let lastInLine: Promise<void> = Promise.resolve()
+  let leave = () => {}
+  return {
+    async init() {},
+    async acquireConnection() {
+      const before = lastInLine
+      const { promise, resolve } = turn()
+      lastInLine = promise
+      await before
+      leave = resolve
+      return connection
+    },
+    async releaseConnection() {
+      leave()
+    },
+    // A transaction that reads first and writes later would fail when another process wrote in between: take the lock at once.
+    beginTransaction: () => patiently(() => database.exec('begin immediate')),
+    async commitTransaction() {
+      database.exec('commit')
+    },
+    // A full disk ends the transaction by itself; there is nothing left to roll back then.
+    async rollbackTransaction() {
+      if (database.isTransaction) database.exec('rollback')
+    },
+    async destroy() {
+      database.close()
+    },
+  }
+}
+
+function turn(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {}
+  const promise = new Promise<void>((done) => {
+    resolve = done
+  })
+  return { promise, resolve }
+}
+
+function sqliteConnection(database: DatabaseSync): DatabaseConnection {
+  const prepare = createStatementCache(database)
+  const execute = <R>({ sql, parameters }: CompiledQuery): QueryResult<R> => {
+    const { statement, reads } = prepare(sql)
+    const values = parameters.map((value) => (typeof value === 'string' ? toStored(value) : value))
+    if (reads) return { rows: rowsFromStored<R>(statement.all(...values)) }
+    return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) }
+  }
+  return {
+    // Within a transaction the lock is held already.
+    executeQuery: async (query) => (database.isTransaction ? execute(query) : patiently(() => execute(query))),
+    streamQuery() {
+      throw new Error('the embedded database gives all rows at once') // nobody in this room asks
+    },
+  }
 }

@@ -20,6 +20,7 @@ export { type MapConcurrentOptions, mapConcurrent } from './map-concurrent.ts'
 export { messageOf } from './message-of.ts'
 export { onAbort } from './on-abort.ts'
 // Plugins: registry, define* and loading, from ./plugins/.
+export { builtInHash } from './plugins/built-in-hash.ts'
 export {
   type Catalog,
   type CatalogOptions,
@@ -50,6 +51,7 @@ export {
   defineVerifier,
   type NoParams,
 } from './plugins/define.ts'
+export { type EquippedPlugin, equipPlugin, type PluginServices } from './plugins/equip-plugin.ts'
 export { type LoadedPlugins, type LoadOptions, loadExport, loadPlugins } from './plugins/load-plugins.ts'
 export { placeInStack } from './plugins/load-problem.ts'
 export { type OpenRegistry, openRegistry } from './plugins/open-registry.ts'

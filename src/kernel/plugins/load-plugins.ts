@@ -15,6 +15,8 @@ import { shownPaths } from './shown-path.ts'
 export type LoadOptions = {
   projectDir?: string
   plugins?: readonly PluginReference[]
+  /** False: only what `plugins` names, not what lies in `src/plugins`. */
+  discover?: boolean
   signal: AbortSignal
   /** Called with all files that will be run, before the first of them is. */
   onRead?(files: readonly string[]): void
@@ -28,10 +30,16 @@ export type LoadedPlugins = {
 }
 
 /** Loads the plugins of a project and those that `plugins` names. Every file that fails is a problem; the others are loaded. */
-export async function loadPlugins({ signal, onRead, ...options }: LoadOptions): Promise<LoadedPlugins> {
-  const { files, problems } = await findPluginFiles(options)
+export async function loadPlugins({
+  signal,
+  onRead,
+  discover = true,
+  ...options
+}: LoadOptions): Promise<LoadedPlugins> {
+  const { projectDir, ...named } = options
+  const { files, problems } = await findPluginFiles(discover ? options : named)
   const plugins: LoadedPlugin[] = []
-  const prepared = files.map((file) => preparePlugin(file, options.projectDir))
+  const prepared = files.map((file) => preparePlugin(file, projectDir))
   const read = [...new Set(prepared.flatMap((each) => each.files))]
   onRead?.(read)
   for (const each of prepared) {

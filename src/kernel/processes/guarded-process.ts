@@ -62,6 +62,7 @@ export function startGuardedProcess(options: GuardedProcessOptions): GuardedProc
   let tail = ''
   const stop = (reason: StopReason) => {
     stopped ??= reason
+    child.ref() // its end is near, and worth waiting for
     killGroup(child.pid)
   }
   const print = (text: string) => {

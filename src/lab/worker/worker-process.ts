@@ -103,8 +103,10 @@ export function startWorkerProcess({ projectDir, pluginFiles, limits }: WorkerPr
       else handle(told)
     },
   })
+  let onEnded = () => {}
   const ended = worker.ended.then((end) => {
     hasEnded = true
+    onEnded()
     return end
   })
 
@@ -138,7 +140,8 @@ export function startWorkerProcess({ projectDir, pluginFiles, limits }: WorkerPr
           else answer(message).catch(reject)
         }
       }
-      ended.then(() => resolve({ type: 'ended', isTaken })).catch(reject)
+      onEnded = () => resolve({ type: 'ended', isTaken })
+      if (hasEnded) onEnded()
     })
   const tell = (message: ToWorker) => worker.send(message)
 
@@ -173,6 +176,7 @@ export function startWorkerProcess({ projectDir, pluginFiles, limits }: WorkerPr
         handle = () => {}
         onPrinted = () => {}
         onAlive = () => {}
+        onEnded = () => {}
       }
     },
 

@@ -68,7 +68,7 @@ function sqliteConnection(database: DatabaseSync): DatabaseConnection {
   const prepare = createStatementCache(database)
   const execute = <R>({ sql, parameters }: CompiledQuery): QueryResult<R> => {
     const { statement, reads } = prepare(sql)
-    const values = parameters.map((value) => (typeof value === 'string' ? toStored(value) : value))
+    const values = parameters.map(bindable)
     if (reads) return { rows: rowsFromStored<R>(statement.all(...values)) }
     return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) }
   }
@@ -79,4 +79,11 @@ function sqliteConnection(database: DatabaseSync): DatabaseConnection {
       throw new Error('the embedded database gives all rows at once') // nobody in this room asks
     },
   }
+}
+
+function bindable(value: unknown): unknown {
+  if (typeof value === 'string') return toStored(value)
+  // The packaged driver binds these as 0; a column of numbers takes them as text.
+  if (typeof value === 'number' && value > 0 && value < Number.EPSILON) return String(value)
+  return value
 }

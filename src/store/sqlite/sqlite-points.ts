@@ -9,12 +9,13 @@ const ROWS = 32
 
 /** The two ways of writing that run on the one connection, inside whatever transaction the caller has open. */
 export function sqlitePoints(database: DatabaseSync): Pick<Database, 'upsertPoints' | 'rollUp'> {
-  let prepared: { many: Statement; one: Statement; fine: Statement; coarse: Statement } | undefined
+  let prepared: Record<'many' | 'one' | 'tiny' | 'fine' | 'coarse', Statement> | undefined
   // The tables are there only after migration.
   const statements = () => {
     prepared ??= {
       many: database.prepare(upsert(ROWS)),
       one: database.prepare(upsert(1)),
+      tiny: database.prepare(upsert(1, '-?')),
       fine: database.prepare(fineRollup),
       coarse: database.prepare(coarseRollup),
     }
@@ -22,10 +23,14 @@ export function sqlitePoints(database: DatabaseSync): Pick<Database, 'upsertPoin
   }
   return {
     async upsertPoints(_query, points) {
-      const { many, one } = statements()
-      const whole = points.length - (points.length % ROWS)
-      for (let start = 0; start < whole; start += ROWS) many.run(...valuesOf(points, start, start + ROWS))
-      for (let i = whole; i < points.length; i++) one.run(...valuesOf(points, i, i + 1))
+      const { many, one, tiny } = statements()
+      const plain = points.some(isTiny) ? points.filter((point) => !isTiny(point)) : points
+      const whole = plain.length - (plain.length % ROWS)
+      for (let start = 0; start < whole; start += ROWS) many.run(...valuesOf(plain, start, start + ROWS))
+      for (let i = whole; i < plain.length; i++) one.run(...valuesOf(plain, i, i + 1))
+      if (plain === points) return
+      for (const { runIx, keyIx, step, value, atMs } of points.filter(isTiny))
+        tiny.run(runIx, keyIx, step, -value, atMs)
     },
     async rollUp(_query, ranges) {
       const { fine, coarse } = statements()
@@ -33,6 +38,11 @@ export function sqlitePoints(database: DatabaseSync): Pick<Database, 'upsertPoin
       for (const range of ranges) coarse.run(...alignedTo(COARSE_STEPS, range))
     },
   }
+}
+
+// The packaged driver binds positive numbers below 2^-52 as 0, and their negatives as they are.
+function isTiny({ value }: PointRow): boolean {
+  return value > 0 && value < Number.EPSILON
 }
 
 function valuesOf(points: readonly PointRow[], from: number, to: number): number[] {
@@ -48,8 +58,9 @@ function alignedTo(width: number, { runIx, keyIx, first, last }: StepRange): num
   return [runIx, keyIx, first - (first % width), last - (last % width) + width - 1]
 }
 
-function upsert(rows: number): string {
-  return `insert into point (run_ix, key_ix, step, value, at_ms) values ${Array(rows).fill('(?, ?, ?, ?, ?)').join(', ')}
+function upsert(rows: number, value = '?'): string {
+  const row = `(?, ?, ?, ${value}, ?)`
+  return `insert into point (run_ix, key_ix, step, value, at_ms) values ${Array(rows).fill(row).join(', ')}
     on conflict do update set value = excluded.value, at_ms = excluded.at_ms`
 }
 

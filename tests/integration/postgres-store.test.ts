@@ -1,0 +1,16 @@
+import { afterAll, beforeAll } from 'vitest'
+import { describeStore } from '../stores/describe-store.ts'
+import { type PostgresServer, postgres, startPostgres } from '../stores/postgres-server.ts'
+
+postgres.describe('a record on a PostgreSQL server (STO-1)', () => {
+  let server: PostgresServer | undefined
+  beforeAll(() => {
+    server = startPostgres()
+  })
+  afterAll(() => server?.remove())
+
+  describeStore({
+    kind: 'postgres',
+    address: () => server?.createDatabase() ?? '',
+  })
+})

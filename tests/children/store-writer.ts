@@ -16,7 +16,14 @@ for (let batch = 0; batch < Number(batches); batch++) {
   const items: Item[] = [
     { type: 'step.finished', seq: event, at, run_id: runId, step, metrics: { loss: 1 / event, lr: event } },
     { type: 'log', seq: event + 1, at, run_id: runId, level: 'info', text: `batch ${batch} of ${process.pid}` },
-    { type: 'points', run_id: runId, key: ['tokens', 'tokens'], step: [2 * step, 2 * step + 1], value: [1, 2], at_ms: [1, 1] },
+    {
+      type: 'points',
+      run_id: runId,
+      key: ['tokens', 'tokens'],
+      step: [2 * step, 2 * step + 1],
+      value: [1, 2],
+      at_ms: [1, 1],
+    },
   ]
   const ack = await store.push({ stream, fromSeq: item, items })
   item = ack.nextSeq

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll } from 'vitest'
+import { compiledChildren } from '../compiled-children.ts'
 import { describeStore } from '../stores/describe-store.ts'
 import { type PostgresServer, postgres, startPostgres } from '../stores/postgres-server.ts'
+import { temporaryFolders } from '../temporary-folder.ts'
 
 postgres.describe('a record on a PostgreSQL server (STO-1)', () => {
+  const start = compiledChildren(['contracts', 'kernel', 'store'])
   let server: PostgresServer | undefined
   beforeAll(() => {
     server = startPostgres()
@@ -12,5 +15,7 @@ postgres.describe('a record on a PostgreSQL server (STO-1)', () => {
   describeStore({
     kind: 'postgres',
     address: () => server?.createDatabase() ?? '',
+    folder: temporaryFolders(),
+    start,
   })
 })

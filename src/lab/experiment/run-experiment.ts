@@ -55,7 +55,7 @@ export async function runExperiment(
     provenance: { node: process.version, platform: `${process.platform}-${process.arch}` },
   })
   const lost = new AbortController()
-  await using _lease = await holdLease(store.leases, `experiment:${begun.experiment.id}`, clock, lost)
+  await using _lease = await holdLease(store.leases, `experiment:${begun.experiment.id}`, lost)
   return await conduct({ store, prepared, begun, options, clock, signal: AbortSignal.any([signal, lost.signal]) })
 }
 

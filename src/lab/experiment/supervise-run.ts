@@ -2,12 +2,11 @@
 // also when the worker did not live to tell.
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Item, Prediction, type RunEvent, type Scored } from '../../contracts/index.ts'
-import { readJsonl } from '../../data/index.ts'
+import type { Item, RunEvent, Scored } from '../../contracts/index.ts'
 import { type Clock, EvsysError, problemsOf, toRecord } from '../../kernel/index.ts'
 import type { OpenStore, RunRow } from '../../store/index.ts'
 import { readSegment } from '../worker/segment-reader.ts'
-import type { WorkerPool } from '../worker/worker-pool.ts'
+import type { ScoreQuestion, WorkerPool } from '../worker/worker-pool.ts'
 import { type AssignOptions, assignRun, runFolder } from './assign-run.ts'
 import type { SealedBenchmarks } from './sealed-benchmarks.ts'
 
@@ -108,13 +107,10 @@ function createIntake(
 }
 
 async function scoreAnswers(
-  { benchmark, predictions_file }: { benchmark: string; predictions_file: string },
+  { benchmark, predictions }: ScoreQuestion,
   { sealed, signal }: SuperviseOptions,
 ): Promise<Scored> {
   try {
-    const predictions: Prediction[] = []
-    for await (const { row } of readJsonl(predictions_file, { name: predictions_file, signal }))
-      predictions.push(Prediction.parse(row))
     return await sealed.score(benchmark, predictions)
   } catch (error) {
     signal.throwIfAborted()

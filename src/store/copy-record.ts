@@ -23,6 +23,7 @@ export async function copyRecord(source: Kysely<Tables>, file: string): Promise<
           for (const table of TABLE_NAMES) await copyTable(table, from, to)
         }),
       )
+    await sql`pragma journal_mode = delete`.execute(target.query) // all of it in the one file that is given its name
   })
 }
 

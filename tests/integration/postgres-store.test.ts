@@ -5,7 +5,7 @@ import { type PostgresServer, postgres, startPostgres } from '../stores/postgres
 import { temporaryFolders } from '../temporary-folder.ts'
 
 postgres.describe('a record on a PostgreSQL server (STO-1)', () => {
-  const start = compiledChildren(['contracts', 'kernel', 'store'])
+  const start = compiledChildren(['src/contracts', 'src/kernel', 'src/store'])
   let server: PostgresServer | undefined
   beforeAll(() => {
     server = startPostgres()

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import type { Store } from '../../src/contracts/index.ts'
 import { keyedRandom } from '../../src/kernel/index.ts'
 import { scaled } from '../scale.ts'
 import type { Child } from '../start-child.ts'
@@ -30,19 +31,31 @@ export function describeProcesses(under: StoreUnderTest): void {
           ),
         )
         for (const [i, { runId, isVictim }] of writers.entries()) {
-          const { nextItem, nextEvent } = await store.cursor(`run:${runId}`)
+          const { nextItem } = await store.cursor(`run:${runId}`)
           const acked = Number(acknowledged[i])
           expect(nextItem).toBeGreaterThanOrEqual(acked)
           if (!isVictim) expect(nextItem).toBe(1 + 3 * 40)
-          expect(nextItem % 3).toBe(1) // batches are whole
-          const batches = (nextItem - 1) / 3
-          expect(nextEvent).toBe(1 + 2 * batches)
-          const events = await store.events({ stream: `run:${runId}`, afterSeq: 0, limit: 1e6 })
-          expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 2 * batches }, (_, n) => n + 1))
-          expect(await store.curve({ runId, key: 'loss', maxPoints: 1e6 })).toHaveLength(batches)
-          expect(await store.curve({ runId, key: 'tokens', maxPoints: 1e6 })).toHaveLength(2 * batches)
+          await checkBatches(store, runId)
         }
         await checkSound(address)
+      }
+    })
+
+    it('write while a backup is made, which has whole batches only (STO-14)', async () => {
+      const address = under.address()
+      const store = await openForTest(address)
+      const { runIds } = await recordSample(store, { seeds: [1, 2] })
+      await using left = under.start('store-writer', [address, runIds[0] ?? '', '1000000'])
+      await using right = under.start('store-writer', [address, runIds[1] ?? '', '1000000'])
+      for (let round = 0; round < 3; round++) {
+        const acknowledged = await Promise.all([left, right].map(nextAcknowledged))
+        const file = await store.backup(join(under.folder(), 'copy.db'))
+        await checkSound(file)
+        const copy = await openForTest(file)
+        for (const [i, runId] of runIds.entries()) {
+          expect((await copy.cursor(`run:${runId}`)).nextItem).toBeGreaterThanOrEqual(acknowledged[i] ?? 0)
+          await checkBatches(copy, runId)
+        }
       }
     })
 
@@ -78,6 +91,24 @@ async function lastLine(child: Child, count = Number.POSITIVE_INFINITY): Promise
     if (line === undefined) return last
     last = line
   }
+}
+
+/** The next number that a writer tells; its first line says that it is there. */
+async function nextAcknowledged(writer: Child): Promise<number> {
+  const line = await writer.line()
+  return line === 'open' ? nextAcknowledged(writer) : Number(line)
+}
+
+/** Batches of the child `store-writer` are whole: its events, its points and the cursor agree. */
+async function checkBatches(store: Store, runId: string): Promise<void> {
+  const { nextItem, nextEvent } = await store.cursor(`run:${runId}`)
+  expect(nextItem % 3).toBe(1)
+  const batches = (nextItem - 1) / 3
+  expect(nextEvent).toBe(1 + 2 * batches)
+  const events = await store.events({ stream: `run:${runId}`, afterSeq: 0, limit: 1e6 })
+  expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 2 * batches }, (_, n) => n + 1))
+  expect(await store.curve({ runId, key: 'loss', maxPoints: 1e6 })).toHaveLength(batches)
+  expect(await store.curve({ runId, key: 'tokens', maxPoints: 1e6 })).toHaveLength(2 * batches)
 }
 
 async function checkSteps(address: string, ids: readonly string[], log: string): Promise<void> {

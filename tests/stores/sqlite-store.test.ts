@@ -5,7 +5,7 @@ import { temporaryFolders } from '../temporary-folder.ts'
 import { describeStore } from './describe-store.ts'
 
 const folder = temporaryFolders()
-const start = compiledChildren(['contracts', 'kernel', 'store'])
+const start = compiledChildren(['src/contracts', 'src/kernel', 'src/store'])
 
 describe('a record in a file (STO-1)', () => {
   describeStore({ kind: 'sqlite', address: () => join(folder(), 'evsys.db'), folder, start })

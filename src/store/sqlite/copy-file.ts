@@ -26,8 +26,9 @@ function vacuumInto(database: DatabaseSync, target: string): void {
 /** Lets `make` write a file beside `target`, and puts it there once it is safely on disk. */
 export async function placeWhole(target: string, make: (partial: string) => void | Promise<void>): Promise<void> {
   const partial = `${target}.partial-${process.pid}`
+  const remove = () => Promise.allSettled(['', '-wal', '-shm'].map((end) => unlink(`${partial}${end}`)))
   try {
-    await unlink(partial).catch(() => {}) // of a process that died
+    await remove() // what a process that died left
     await make(partial)
     await using made = await open(partial, 'r+')
     await made.sync()
@@ -36,6 +37,6 @@ export async function placeWhole(target: string, make: (partial: string) => void
     })
     await syncFolder(dirname(target))
   } finally {
-    await unlink(partial).catch(() => {})
+    await remove()
   }
 }

@@ -26,6 +26,16 @@ export async function openDatabase(file: string): Promise<DatabaseSync> {
   }
 }
 
+/** Closes it, with everything in the one file: the packaged driver lets SQLite clean up only when memory is collected. */
+export function closeDatabase(database: DatabaseSync): void {
+  try {
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch {
+    // A full or locked disk: what is beside the file is read from there the next time.
+  }
+  database.close()
+}
+
 function refuseForeign(database: DatabaseSync, file: string): void {
   const tables = database.prepare("select name from sqlite_master where type = 'table'").all()
   if (tables.length === 0 || tables.some(({ name }) => name === 'evsys_meta')) return

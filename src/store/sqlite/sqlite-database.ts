@@ -4,7 +4,7 @@ import { Kysely, sql } from 'kysely'
 import type { Database } from '../database.ts'
 import type { Tables } from '../tables.ts'
 import { copyFile } from './copy-file.ts'
-import { openDatabase } from './open-database.ts'
+import { closeDatabase, openDatabase } from './open-database.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 import { sqliteFault } from './sqlite-fault.ts'
 import { sqlitePoints } from './sqlite-points.ts'
@@ -46,7 +46,7 @@ export async function sqliteDatabase(file: string): Promise<Database> {
     explain: (cause) => sqliteFault(file, cause),
     async [Symbol.asyncDispose]() {
       await query.destroy()
-      if (database.isOpen) database.close() // kysely leaves alone what it never used
+      if (database.isOpen) closeDatabase(database) // kysely leaves alone what it never used
     },
   }
 }

@@ -12,6 +12,7 @@ import {
 } from 'kysely'
 import { rowsFromStored, toStored } from '../stored-text.ts'
 import type { DatabaseSync } from './load-driver.ts'
+import { closeDatabase } from './open-database.ts'
 import { patiently } from './patiently.ts'
 import { createStatementCache } from './statement-cache.ts'
 
@@ -51,7 +52,7 @@ function sqliteDriver(database: DatabaseSync): Driver {
       if (database.isTransaction) database.exec('rollback')
     },
     async destroy() {
-      database.close()
+      closeDatabase(database)
     },
   }
 }

@@ -7,6 +7,7 @@ import type { ExperimentRow, OpenStore } from '../../store/index.ts'
 import type { TaskMetric } from './arm-scores.ts'
 import { conclusionText } from './conclusion-text.ts'
 import { experimentResult } from './experiment-result.ts'
+import { isTrial } from './trial.ts'
 import { type RecordedRun, weighEvidence } from './weigh-evidence.ts'
 import { writeExperimentFiles } from './write-experiment-files.ts'
 
@@ -17,7 +18,9 @@ export async function evidenceOf(
 ): Promise<{ evidence: Evidence; runs: RecordedRun[] }> {
   const rows = await store.runs(experiment.id)
   const runs = await Promise.all(rows.map(async (run) => ({ run, evals: await store.evals(run.id) })))
-  return { evidence: weighEvidence({ plan: experiment.plan, runs, metricOf }), runs }
+  const { claim, ...unclaimed } = experiment.plan
+  const plan = claim === undefined || isTrial(experiment) ? unclaimed : { ...unclaimed, claim }
+  return { evidence: weighEvidence({ plan, runs, metricOf }), runs }
 }
 
 /** The result of an experiment as the record has it now. */
@@ -37,7 +40,7 @@ export async function concludeExperiment(
   options: { outputDir: string; clock: Clock; wallS: number },
 ): Promise<ExperimentResult> {
   const { evidence, runs } = await evidenceOf(store, experiment)
-  const text = conclusionText(evidence)
+  const text = conclusionText(evidence, { isTrial: isTrial(experiment) })
   const stream = `experiment:${experiment.id}`
   const { nextEvent } = await store.cursor(stream)
   const costs = runs.flatMap(({ run }) => run.costUsd ?? [])

@@ -2,9 +2,9 @@
 // what would decide what is still open.
 import type { ArmEvidence, Evidence, PairEvidence } from '../../contracts/index.ts'
 
-export function conclusionText(evidence: Evidence): string {
+export function conclusionText(evidence: Evidence, { isTrial = false }: { isTrial?: boolean } = {}): string {
   const sentences = [
-    claimSentence(evidence),
+    isTrial ? trialSentence(evidence) : claimSentence(evidence),
     bestSentence(evidence),
     `${evidence.n_completed} of ${evidence.n_runs} runs completed.`,
     ...failureSentences(evidence.arms),
@@ -28,6 +28,12 @@ function claimSentence({ verdict, claim, n_runs }: Evidence): string {
   const basis = `${count(overall.n_seeds, 'shared seed')}${overall.n_tasks === null ? '' : `, ${count(overall.n_tasks, 'task')}`}`
   const claimed = min_effect === 0 ? 'any improvement was claimed' : `more than ${number(min_effect)} was claimed`
   return `${word}: ${overall.treatment} against ${overall.baseline} is ${size} (${interval}; ${basis}; ${claimed}).${openSentence(overall)}${varianceSentence(overall)}`
+}
+
+function trialSentence({ verdict, n_runs }: Evidence): string {
+  return verdict === 'failed'
+    ? `Failed: none of the ${n_runs} runs of this trial completed.`
+    : 'Trial: the plan runs. Its runs were cut short, so nothing was tested.'
 }
 
 function openSentence({ verdict, reason, seeds_still_needed }: PairEvidence): string {

@@ -14,6 +14,7 @@ import { holdLease } from './hold-lease.ts'
 import { scheduleRuns } from './schedule-runs.ts'
 import { openSealedBenchmarks } from './sealed-benchmarks.ts'
 import { type SuperviseOptions, superviseRun, takeInLeftovers, tell } from './supervise-run.ts'
+import { trialMark } from './trial.ts'
 
 export interface RunExperimentOptions {
   /** Absent: the project that the file lies in. */
@@ -52,7 +53,11 @@ export async function runExperiment(
     resume: options.resume ?? false,
     projectDir: prepared.projectDir,
     clock,
-    provenance: { node: process.version, platform: `${process.platform}-${process.arch}` },
+    provenance: {
+      node: process.version,
+      platform: `${process.platform}-${process.arch}`,
+      ...(options.dry === true ? trialMark : {}),
+    },
   })
   const lost = new AbortController()
   await using _lease = await holdLease(store.leases, `experiment:${begun.experiment.id}`, lost)

@@ -50,8 +50,9 @@ export const RunAssignment = z.strictObject({
     .strictObject({
       evals: z.array(z.strictObject({ benchmark: z.string(), split: Split, step: z.int().min(0), metrics: Metrics })),
       checkpoints: z.array(z.strictObject({ step: z.int().min(0), kind: CheckpointKind, uri: z.string() })),
+      metrics: Metrics.describe('Of the last step that is kept.'),
     })
-    .default({ evals: [], checkpoints: [] })
+    .default({ evals: [], checkpoints: [], metrics: {} })
     .describe('What earlier attempts left up to the resume point.'),
   benchmarks: z.array(SealedBenchmark),
   objective: z.strictObject({ benchmark: z.string(), metric: z.string(), direction: Direction }).optional(),

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import {
   CheckpointKind,
+  type Metrics,
   type Plan,
   type PluginSpec,
   type RunAssignment,
@@ -47,7 +48,7 @@ export async function assignRun(row: RunRow, options: AssignOptions): Promise<Ru
     ...(resumed?.resume === undefined ? {} : { resume: resumed.resume }),
     ...(before === undefined ? {} : { start_weights: before }),
     guard_trips: resumed?.guardTrips ?? 0,
-    past: resumed?.past ?? { evals: [], checkpoints: [] },
+    past: resumed?.past ?? { evals: [], checkpoints: [], metrics: {} },
     benchmarks: [...benchmarks],
     ...(plan.objective === undefined ? {} : { objective: plan.objective }),
     callbacks: callbacksOf(plan),
@@ -77,6 +78,7 @@ async function resumeFrom(store: OpenStore, row: RunRow) {
     resume: { step: state.step, uri: state.ref, engine_id: row.engineId },
     guardTrips: events.filter(({ type }) => type === 'guard.tripped').length,
     past: {
+      metrics: metricsOf(events, state.step),
       evals: evals.flatMap(({ benchmark, split, step, metrics }) =>
         step === undefined || step > state.step ? [] : [{ benchmark, split, step, metrics }],
       ),
@@ -90,4 +92,11 @@ async function resumeFrom(store: OpenStore, row: RunRow) {
 async function lastState(store: OpenStore, runId: string): Promise<string | undefined> {
   const states = (await store.checkpoints(runId)).filter(({ kind }) => kind === 'state')
   return states.sort((a, b) => b.step - a.step)[0]?.ref
+}
+
+function metricsOf(events: Awaited<ReturnType<OpenStore['events']>>, step: number): Metrics {
+  for (const event of events.toReversed()) {
+    if (event.type === 'step.finished' && event.step === step) return event.metrics
+  }
+  return {}
 }

@@ -10,6 +10,7 @@ import type {
   SetupContext,
   StepAlgorithm,
   StepContext,
+  StepScope,
 } from '../../contracts/index.ts'
 import { boundary, EvsysError } from '../../kernel/index.ts'
 import { type BatchOrder, createBatchOrder } from './batch-order.ts'
@@ -36,7 +37,7 @@ export interface LoopOptions {
 export type LoopEnd = { readonly lastStep: number; readonly metrics: Metrics; readonly interrupted: boolean }
 
 export async function trainingLoop(scope: RunScope, options: LoopOptions): Promise<LoopEnd> {
-  const { assignment, services, reporter, callbacks, book } = scope
+  const { assignment, services, reporter, callbacks } = scope
   const { shared, numSteps, algorithm } = options
   const marks = new Set(saveMarks(numSteps, shared))
   const guard = createCollapseGuard()
@@ -44,7 +45,7 @@ export async function trainingLoop(scope: RunScope, options: LoopOptions): Promi
   const kept = new Map<string, Promise<unknown>>()
   let trips = assignment.guard_trips
   let stopReason: string | undefined
-  let metrics: Metrics = {}
+  let metrics: Metrics = assignment.past.metrics
   const setup = setupContext(scope, options, order, kept)
   if (algorithm.setup !== undefined)
     await attributed(scope, options, 'setup', () => algorithm.setup?.(setup) ?? Promise.resolve())
@@ -73,21 +74,30 @@ export async function trainingLoop(scope: RunScope, options: LoopOptions): Promi
     }
     await reporter.tell({ type: 'step.finished', step, metrics: finite(metrics) })
     await callbacks.call('onStepEnd', at, metrics)
-    if (marks.has(step + 1)) await saveCheckpoint(scope, step, { numSteps, sampler: shared.save_sampler })
-    for (const benchmark of assignment.benchmarks) {
-      if (benchmark.run_every === 0 || (step + 1) % benchmark.run_every !== 0) continue
-      const scored = await scoreBenchmark(scope, benchmark, await scope.model.snapshot(), step)
-      await callbacks.call('onEval', at, benchmark.name, benchmark.split, scored.metrics)
-      const selects = benchmark.split === 'val' && benchmark.name === assignment.objective?.benchmark
-      if (selects && book.judge(step, scored.metrics)) {
-        await saveCheckpoint(scope, step, { numSteps, sampler: true })
-      }
+    const isBest = await lookAtBenchmarks(scope, step, at)
+    // After the evaluations: a run that goes on from here has nothing to make up for.
+    if (isBest || marks.has(step + 1)) {
+      await saveCheckpoint(scope, step, { numSteps, sampler: isBest || shared.save_sampler })
     }
     await retain(scope)
   }
   if (stopReason !== undefined)
     await reporter.tell({ type: 'notice', text: `stopped after step ${step}: ${stopReason}` })
   return { lastStep: step - 1, metrics, interrupted: false }
+}
+
+/** Scores the benchmarks that are due. True: this step is the best so far on validation. */
+async function lookAtBenchmarks(scope: RunScope, step: number, at: StepScope): Promise<boolean> {
+  const { assignment, book, callbacks } = scope
+  let isBest = false
+  for (const benchmark of assignment.benchmarks) {
+    if (benchmark.run_every === 0 || (step + 1) % benchmark.run_every !== 0) continue
+    const scored = await scoreBenchmark(scope, benchmark, await scope.model.snapshot(), step)
+    await callbacks.call('onEval', at, benchmark.name, benchmark.split, scored.metrics)
+    const selects = benchmark.split === 'val' && benchmark.name === assignment.objective?.benchmark
+    if (selects && book.judge(step, scored.metrics)) isBest = true
+  }
+  return isBest
 }
 
 async function trainStep(

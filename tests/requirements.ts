@@ -100,6 +100,30 @@ export const requirements = {
   'PLG-16':
     'every built-in has a summary, described params and a JSON Schema, and is declared without loading an engine',
 
+  // The record
+  'STO-1': 'one interface over SQLite and PostgreSQL: one contract suite passes on both',
+  'STO-2': 'an experiment is recorded whole before anything starts; recording it again changes nothing',
+  'STO-3': 'numbered items arrive exactly once, however they are cut, repeated and overlapped; a gap is refused',
+  'STO-4': 'events commit with the rows they tell of: replay equals live, and what the fold takes back the tables do',
+  'STO-5':
+    'points are written in batches, the last of a step counts, none is lost when a write fails; a curve keeps its peaks',
+  'STO-6':
+    'search finds words and their beginnings in names, hypotheses and conclusions, best first; no text is a syntax error',
+  'STO-7': 'experiments and runs are found by id, by name, and by an unambiguous beginning of an id',
+  'STO-8': 'an author’s words and invalidations stand beside what was computed, never over it',
+  'STO-9': 'a lease has one holder; a late one cannot write; a clock that is set back locks nobody out',
+  'STO-10':
+    'durable jobs: each ends, each step’s output counts once, also when workers are killed; backoff, dead, cancel',
+  'STO-11':
+    'a newer record is refused untouched; an older one is copied, then migrated, by one of however many processes',
+  'STO-12': 'many processes write at once and any may be killed: nothing acknowledged is lost, the file stays sound',
+  'STO-13':
+    'a full disk, a damaged or foreign file, a server that is away: a typed error with a fix, and work goes on afterwards',
+  'STO-14':
+    'a backup is a consistent copy made while others write; gc drops only what no conclusion rests on; du counts all',
+  'STO-15': 'the canonical record is equal for equal research, whatever the times, attempts, costs and ids',
+  'STO-16': 'every text and every number that a schema admits comes back as it went in',
+
   // Statistics
   'STA-1': 'special functions agree with 40-digit references: 1e-12 for central, 1e-11 for noncentral distributions',
   'STA-2':

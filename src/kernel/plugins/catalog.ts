@@ -3,6 +3,7 @@
 import type { AnyPlugin, Location, Notice, PluginCard, PluginType } from '../../contracts/index.ts'
 import { EvsysError, type Problem } from '../evsys-error.ts'
 import { hashOf } from '../hash.ts'
+import { builtInHash } from './built-in-hash.ts'
 import { checkParams, type ParamsResult } from './check-params.ts'
 import { hostVersion } from './host-package.ts'
 import { pluginCard } from './plugin-card.ts'
@@ -96,11 +97,6 @@ export async function openCatalog({ builtins, ...options }: CatalogOptions): Pro
 
     [Symbol.asyncDispose]: () => inspected[Symbol.asyncDispose](),
   }
-}
-
-// A built-in changes only with a release.
-function builtInHash({ type, kind }: AnyPlugin): string {
-  return hashOf({ package: `evsys@${hostVersion()}`, type, kind })
 }
 
 function unknown(type: PluginType, kind: string, known: readonly string[]): ParamsResult {

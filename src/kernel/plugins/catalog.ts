@@ -2,10 +2,8 @@
 // project's own live in a child process and are known by their cards. It answers what there is and whether params fit.
 import type { AnyPlugin, Location, Notice, PluginCard, PluginType } from '../../contracts/index.ts'
 import { EvsysError, type Problem } from '../evsys-error.ts'
-import { hashOf } from '../hash.ts'
 import { builtInHash } from './built-in-hash.ts'
 import { checkParams, type ParamsResult } from './check-params.ts'
-import { hostVersion } from './host-package.ts'
 import { pluginCard } from './plugin-card.ts'
 import { inspectPlugins } from './plugin-host.ts'
 import { createRegistry, type Found, type Origin, unknownKind } from './registry.ts'

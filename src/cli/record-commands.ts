@@ -7,16 +7,45 @@ import type { GcOptions } from './commands/gc.ts'
 import type { HistoryOptions } from './commands/history.ts'
 import type { ImportOptions } from './commands/import.ts'
 import type { InvalidateOptions } from './commands/invalidate.ts'
+import type { RunOptions } from './commands/run.ts'
 import type { Colors } from './output/colors.ts'
 import type { Run } from './program.ts'
-import { examplesFor, wholeNumber } from './start-commands.ts'
+import { append, examplesFor, wholeNumber } from './start-commands.ts'
 
 const anExperiment = 'experiment: its id, the beginning of its id, or its name'
 
-/** Adds `history`, `show`, `compare`, `conclude`, `invalidate`, `export`, `import`, `gc`, `du` and `db`. */
+/** Adds `run`, `history`, `show`, `compare`, `conclude`, `invalidate`, `export`, `import`, `gc`, `du` and `db`. */
 export function addRecordCommands(program: Command, run: Run, colors: Colors): void {
   const examples = examplesFor(colors)
   const outputOption = (what: string) => new Option('-o, --output <file>', what)
+
+  program
+    .command('run')
+    .argument('<file>', 'experiment file')
+    .description('run an experiment to its conclusion')
+    .option(
+      '--dry',
+      'print plan, power and forecast, then run a trial: a few steps of every run, which count as no evidence',
+    )
+    .option('--steps <n>', 'cap every run at this many steps', wholeNumber)
+    .option('--set <path=value>', 'override a value in every arm; may be repeated', append)
+    .option('--resume', 'go on with the newest unfinished experiment of the same configuration')
+    .option('--max-concurrent <n>', 'runs at a time (default: as many as there are cores)', wholeNumber)
+    .addHelpText(
+      'after',
+      examples(
+        [
+          'evsys run experiments/quickstart/config.yaml',
+          'evsys run config.yaml --dry',
+          'evsys run config.yaml --set n_repeats=5 --max-concurrent 2',
+          'evsys run config.yaml --resume',
+        ],
+        '0  concluded   1  no run completed   2  the file is wrong; nothing was started   130  interrupted; --resume goes on',
+      ),
+    )
+    .action((file: string, options: RunOptions) =>
+      run(async (context) => (await import('./commands/run.ts')).run(context, file, options)),
+    )
 
   program
     .command('history')

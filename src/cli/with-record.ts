@@ -11,15 +11,17 @@ export interface RecordOptions {
   /** Makes the record where there is none; without it a project that never ran anything has an empty one. */
   readonly create?: boolean
   readonly clock?: Clock
+  /** Absent: the project that the command works in. */
+  readonly project?: string
 }
 
 /** Opens the record for `work` and closes it after. */
 export async function withRecord<T>(
   context: CommandContext,
-  { create = false, clock }: RecordOptions,
+  { create = false, clock, project: given }: RecordOptions,
   work: (record: { store: OpenStore; project: string; file: string }) => Promise<T>,
 ): Promise<T> {
-  const project = await requireProject(context)
+  const project = given ?? (await requireProject(context))
   const file = recordFile(project)
   return await context.holding('the record', async () => {
     const address = create || (await isThere(file)) ? file : ':memory:'

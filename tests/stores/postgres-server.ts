@@ -41,7 +41,7 @@ export function startPostgres(): PostgresServer {
   const settings = `-k ${dir} -c listen_addresses= -c shared_buffers=64MB ${unsafe}`
   const server = {
     start: () => run('pg_ctl', ['-D', data, '-l', join(dir, 'log'), '-s', '-w', '-o', settings, 'start']),
-    stop: () => run('pg_ctl', ['-D', data, '-m', 'immediate', '-s', '-w', 'stop']),
+    stop: () => run('pg_ctl', ['-D', data, '-m', 'fast', '-s', '-w', 'stop']), // at once would lose what is not on disk
   }
   server.start()
   let databases = 0

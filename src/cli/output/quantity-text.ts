@@ -15,8 +15,9 @@ export function rangeText([lower, upper]: readonly [number, number]): string {
   return `${numberText(lower)} to ${numberText(upper)}`
 }
 
-/** `850 ms`, `12 s`, `3 min 20 s`, `2 h 5 min`, `1 d 3 h`. */
+/** `0 s`, `850 ms`, `12 s`, `3 min 20 s`, `2 h 5 min`, `1 d 3 h`. */
 export function durationText(seconds: number): string {
+  if (seconds === 0) return '0 s'
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`
   if (seconds < 10) return `${Number(seconds.toFixed(1))} s`
   const whole = Math.round(seconds)

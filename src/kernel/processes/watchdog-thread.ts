@@ -12,7 +12,7 @@ import { watchdogFd } from './wire.ts'
 const { token, timeoutMs, files, parentPid }: WatchdogData = workerData
 
 /** Time for the main thread to stop; code that waits in the system (a sleeping child process) does not. */
-const pauseMs = 300
+const pauseMs = 2000
 
 let authored = files
 let clock: NodeJS.Timeout | undefined
@@ -37,8 +37,14 @@ function findLine(): void {
   setTimeout(() => report([]), pauseMs)
   const session = new Session()
   session.connectToMainThread()
+  // Scripts are announced when the debugger is enabled; a frame has the number of its script, and not always its address.
+  const urls = new Map<string, string>()
+  session.on('Debugger.scriptParsed', ({ params }) => urls.set(params.scriptId, params.url))
   session.on('Debugger.paused', ({ params }) => {
-    report(params.callFrames.flatMap(({ url, location }) => placesIn(url, location.lineNumber + 1))[0] ?? [])
+    const places = params.callFrames.flatMap(({ location: { scriptId, lineNumber }, url }) =>
+      placesIn(urls.get(scriptId) ?? url, lineNumber + 1),
+    )
+    report(places[0] ?? [])
   })
   session.post('Debugger.enable')
   session.post('Debugger.pause')
@@ -57,5 +63,9 @@ function report(place: Place): void {
 }
 
 function say(text: string): void {
-  writeSync(watchdogFd, `${token}${text}\n`)
+  try {
+    writeSync(watchdogFd, `${token}${text}\n`)
+  } catch {
+    killGroup(process.pid) // nobody reads any more: the controller is gone
+  }
 }

@@ -21,7 +21,8 @@ interface Line {
 export async function openSegmentWriter(file: string): Promise<SegmentWriter> {
   const handle = await openForAppending(file)
   let waiting: Line[] = []
-  let writing: Promise<void> | undefined
+  let isWriting = false
+  let writing: Promise<void> = Promise.resolve()
   let failure: Error | undefined
 
   // Lines that come while others are on their way to the disk leave together.
@@ -38,14 +39,16 @@ export async function openSegmentWriter(file: string): Promise<SegmentWriter> {
         for (const { failed } of batch) failed(failure)
       }
     }
-    writing = undefined
+    isWriting = false
   }
 
   return {
     write(n, item) {
       return new Promise((done, failed) => {
         waiting.push({ text: `${JSON.stringify({ n, item })}\n`, done, failed })
-        writing ??= writeWaiting()
+        if (isWriting) return
+        isWriting = true // before the call, which may be over when it returns
+        writing = writeWaiting()
       })
     },
     async close() {

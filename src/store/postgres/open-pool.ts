@@ -37,6 +37,7 @@ export function openPool(url: string): PostgresPool {
 }
 
 function translating(client: pg.PoolClient): PostgresPoolClient {
+  client.on('error', () => {}) // the query that was under way tells it; without a listener the process would end
   const translated = {
     async query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
       const { command, rowCount, rows } = await client.query(text, parameters.map(stored))

@@ -9,8 +9,8 @@ const PATIENCE_MS = 60_000
 const LONGEST_PAUSE_MS = 50
 
 /** Does `work`, again and again while another process holds the lock. */
-export async function patiently<T>(work: () => T): Promise<T> {
-  const givesUpAt = performance.now() + PATIENCE_MS
+export async function patiently<T>(work: () => T, patienceMs = PATIENCE_MS): Promise<T> {
+  const givesUpAt = performance.now() + patienceMs
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
       return work()

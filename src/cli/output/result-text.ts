@@ -1,0 +1,60 @@
+// The end of an experiment, as people read it: what came out, on which arms, where the files are, what to do next.
+import type { Evidence, ExperimentResult } from '../../contracts/index.ts'
+import { armTable, verdictPaint } from './experiment-text.ts'
+import { type Fact, labelledLines } from './labelled-lines.ts'
+import type { Output } from './output.ts'
+import { durationText } from './quantity-text.ts'
+
+export interface ResultTextOptions extends Pick<Output, 'colors' | 'width' | 'quiet'> {
+  readonly evidence: Evidence | undefined
+  /** As the user would type it. */
+  readonly file: string
+  /** Page to open first, as the user would type it. */
+  readonly page: string
+  /** It was a trial. */
+  readonly dry: boolean
+}
+
+export function resultText(result: ExperimentResult, options: ResultTextOptions): string {
+  const { colors, quiet } = options
+  const { name, experiment_id, conclusion, wall_s } = result
+  const verdict = conclusion?.verdict ?? 'failed'
+  const first = `${verdictPaint(verdict, colors)(verdict)}: ${name} (${experiment_id}) in ${durationText(wall_s)}`
+  if (quiet) return first
+  const facts: Fact[] = [
+    ['conclusion', conclusion?.text ?? ''],
+    ['files', options.page],
+  ]
+  const next = nextSteps(result, options)
+  return [
+    first,
+    labelledLines(facts, options),
+    armTable(result, options),
+    [colors.bold('Next:'), ...next.map((line) => `  ${line}`)].join('\n'),
+  ].join('\n\n')
+}
+
+function nextSteps({ conclusion, experiment_id, arms }: ExperimentResult, options: ResultTextOptions): string[] {
+  const { file, dry, evidence } = options
+  const show = `evsys show ${experiment_id}`
+  if (dry) return [`evsys run ${file}   # the plan as a whole`]
+  switch (conclusion?.verdict) {
+    case 'supported':
+    case 'refuted':
+      return [show, `evsys run ${file} --set base_seed=${freshSeed(arms)}   # confirm on fresh seeds`]
+    case 'inconclusive': {
+      const seeds = Math.max(1, ...arms.map((arm) => arm.seeds.length))
+      const more = evidence?.claim?.overall.seeds_still_needed ?? null
+      const repeats = more === null ? Math.max(3, seeds * 2) : seeds + more
+      return [show, `evsys run ${file} --set n_repeats=${repeats}   # more seeds`]
+    }
+    case 'exploratory':
+      return [show, 'declare metadata.claim to have a hypothesis tested']
+    default:
+      return [show, `evsys run ${file} --dry   # a few steps, to see what fails`]
+  }
+}
+
+function freshSeed(arms: ExperimentResult['arms']): number {
+  return Math.max(0, ...arms.flatMap(({ seeds }) => seeds)) + 1
+}

@@ -124,6 +124,13 @@ export const requirements = {
   'STO-15': 'the canonical record is equal for equal research, whatever the times, attempts, costs and ids',
   'STO-16': 'every text and every number that a schema admits comes back as it went in',
 
+  // The lab: experiments
+  'LAB-20': 'an experiment file becomes runs, scores, a verdict, a record and files',
+  'LAB-21': 'the same file, seeds and engine give the same canonical record',
+  'LAB-22': 'a run that fails, or whose plugin ends its process, is named and leaves the others alone',
+  'LAB-23': 'stages and continual datasets chain weights: a later run starts from the one before',
+  'LAB-24': 'an experiment killed at any moment and resumed ends in the same canonical record',
+
   // Statistics
   'STA-1': 'special functions agree with 40-digit references: 1e-12 for central, 1e-11 for noncentral distributions',
   'STA-2':

@@ -327,7 +327,7 @@ writeFileSync(${JSON.stringify(pidFile(dir))}, String(process.pid))
       'src/plugins/a.ts': `
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-const child = spawn('sleep', ['1000'], { stdio: 'inherit' })
+const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 1e6)'], { stdio: 'inherit' })
 writeFileSync(${JSON.stringify(pidFile(dir))}, String(child.pid))
 ${good('a')}`,
     })

@@ -123,6 +123,28 @@ export const requirements = {
     'a backup is a consistent copy made while others write; gc drops only what no conclusion rests on; du counts all',
   'STO-15': 'the canonical record is equal for equal research, whatever the times, attempts, costs and ids',
   'STO-16': 'every text and every number that a schema admits comes back as it went in',
+
+  // The lab: processes
+  'LAB-1':
+    'a segment holds numbered items of its run alone; a torn last line is ignored, a gap refused, a full disk a typed error',
+  'LAB-2':
+    'workers and scorers have a scrubbed environment and the secrets that plugins declare, which reach no event, log or error',
+  'LAB-3':
+    'a worker that exits, throws where nobody catches or runs out of memory fails its run alone, with the last lines it printed',
+  'LAB-4': 'a worker that hangs is told from one that computes for long, and is ended with the line it was at',
+  'LAB-5': 'a worker that prints or reports without end is ended, and its run is a flood',
+  'LAB-6': 'nothing that a plugin writes or replaces is taken for a message of its worker',
+  'LAB-7': 'workers are used again while they stay clean and their plugins unchanged, so many at a time, in order',
+  'LAB-8': 'what plugins log becomes events, so many and no more',
+  'LAB-9': 'workers and all they started end with their controller; the next attempt waits until they have',
+  'LAB-10': 'a run that is asked to stop saves and leaves; one that is aborted is killed at once',
+  'LAB-11': 'cores are shared by all processes of a user, in order, and come back when their holder is killed',
+  'LAB-12': 'a worker sees instructions and no expected answer; a scorer runs no code of the recipe',
+  'LAB-13': 'the hash of a scorer covers tasks, verifiers, metrics and their code, and nothing else',
+  'LAB-14':
+    'an answer that could not be scored is null: it stays in the denominator, bounds the score and never lifts it',
+  'LAB-15': 'a scorer that dies is started again; an answer that takes it down again has no reward',
+  'LAB-16': 'scores are broken down by task metadata; unknown usage is never zero',
 } as const
 
 export type RequirementId = keyof typeof requirements

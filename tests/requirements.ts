@@ -75,6 +75,27 @@ export const requirements = {
   'CLI-8':
     'a project with custom transform, verifier, metric and algorithm works from the packed tarball without a local copy of evsys',
 
+  // Command line: experiments and their record
+  'CLI-9':
+    'run takes an experiment to its conclusion: a live view on a terminal, lines elsewhere; verdict, arms, files and next step',
+  'CLI-10': 'run --json prints the result of the experiment and nothing else; exit 1 when no run completed',
+  'CLI-11':
+    'the first Ctrl-C saves and says how to go on, exit 130; --resume ends in the same record; the second ends at once',
+  'CLI-12': '--dry prints plan, power and forecast, then runs a trial that counts as no evidence',
+  'CLI-13': 'history is compact, newest first and no longer than asked for; words find experiments',
+  'CLI-14':
+    'show tells arms, runs, scores, conclusion, authors’ words and files of an experiment by id, prefix or name',
+  'CLI-15':
+    'compare sets experiments side by side; only scores of equal scorers are compared, and the others are named',
+  'CLI-16':
+    'conclude adds an author’s word beside the computed conclusion; invalidate takes a run out and computes it again',
+  'CLI-17': 'repro writes a file that repeats the very plan, and says which of code, data, scorers and machine differ',
+  'CLI-18':
+    'export and import carry an experiment to another record, equal to the last number; a broken file changes nothing',
+  'CLI-19':
+    'import of a log: every row a run, scores that are claimed and never count, kept gains below the log’s own noise counted',
+  'CLI-20': 'gc, du and db: nothing that a conclusion rests on is dropped; a copy is whole and never replaces a file',
+
   // Built-in plugins
   'PLG-1': 'transforms stream, stop at the signal, keep the row’s other keys and the place it came from',
   'PLG-2':

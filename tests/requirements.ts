@@ -75,6 +75,27 @@ export const requirements = {
   'CLI-8':
     'a project with custom transform, verifier, metric and algorithm works from the packed tarball without a local copy of evsys',
 
+  // Command line: experiments and their record
+  'CLI-9':
+    'run takes an experiment to its conclusion: a live view on a terminal, lines elsewhere; verdict, arms, files and next step',
+  'CLI-10': 'run --json prints the result of the experiment and nothing else; exit 1 when no run completed',
+  'CLI-11':
+    'the first Ctrl-C saves and says how to go on, exit 130; --resume ends in the same record; the second ends at once',
+  'CLI-12': '--dry prints plan, power and forecast, then runs a trial that counts as no evidence',
+  'CLI-13': 'history is compact, newest first and no longer than asked for; words find experiments',
+  'CLI-14':
+    'show tells arms, runs, scores, conclusion, authors’ words and files of an experiment by id, prefix or name',
+  'CLI-15':
+    'compare sets experiments side by side; only scores of equal scorers are compared, and the others are named',
+  'CLI-16':
+    'conclude adds an author’s word beside the computed conclusion; invalidate takes a run out and computes it again',
+  'CLI-17': 'repro writes a file that repeats the very plan, and says which of code, data, scorers and machine differ',
+  'CLI-18':
+    'export and import carry an experiment to another record, equal to the last number; a broken file changes nothing',
+  'CLI-19':
+    'import of a log: every row a run, scores that are claimed and never count, kept gains below the log’s own noise counted',
+  'CLI-20': 'gc, du and db: nothing that a conclusion rests on is dropped; a copy is whole and never replaces a file',
+
   // Built-in plugins
   'PLG-1': 'transforms stream, stop at the signal, keep the row’s other keys and the place it came from',
   'PLG-2':
@@ -123,6 +144,28 @@ export const requirements = {
     'a backup is a consistent copy made while others write; gc drops only what no conclusion rests on; du counts all',
   'STO-15': 'the canonical record is equal for equal research, whatever the times, attempts, costs and ids',
   'STO-16': 'every text and every number that a schema admits comes back as it went in',
+
+  // The lab: processes
+  'LAB-1':
+    'a segment holds numbered items of its run alone; a torn last line is ignored, a gap refused, a full disk a typed error',
+  'LAB-2':
+    'workers and scorers have a scrubbed environment and the secrets that plugins declare, which reach no event, log or error',
+  'LAB-3':
+    'a worker that exits, throws where nobody catches or runs out of memory fails its run alone, with the last lines it printed',
+  'LAB-4': 'a worker that hangs is told from one that computes for long, and is ended with the line it was at',
+  'LAB-5': 'a worker that prints or reports without end is ended, and its run is a flood',
+  'LAB-6': 'nothing that a plugin writes or replaces is taken for a message of its worker',
+  'LAB-7': 'workers are used again while they stay clean and their plugins unchanged, so many at a time, in order',
+  'LAB-8': 'what plugins log becomes events, so many and no more',
+  'LAB-9': 'workers and all they started end with their controller; the next attempt waits until they have',
+  'LAB-10': 'a run that is asked to stop saves and leaves; one that is aborted is killed at once',
+  'LAB-11': 'cores are shared by all processes of a user, in order, and come back when their holder is killed',
+  'LAB-12': 'a worker sees instructions and no expected answer; a scorer runs no code of the recipe',
+  'LAB-13': 'the hash of a scorer covers tasks, verifiers, metrics and their code, and nothing else',
+  'LAB-14':
+    'an answer that could not be scored is null: it stays in the denominator, bounds the score and never lifts it',
+  'LAB-15': 'a scorer that dies is started again; an answer that takes it down again has no reward',
+  'LAB-16': 'scores are broken down by task metadata; unknown usage is never zero',
 
   // The lab: experiments
   'LAB-20': 'an experiment file becomes runs, scores, a verdict, a record and files',

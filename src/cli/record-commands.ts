@@ -7,6 +7,7 @@ import type { GcOptions } from './commands/gc.ts'
 import type { HistoryOptions } from './commands/history.ts'
 import type { ImportOptions } from './commands/import.ts'
 import type { InvalidateOptions } from './commands/invalidate.ts'
+import type { ReproOptions } from './commands/repro.ts'
 import type { RunOptions } from './commands/run.ts'
 import type { Colors } from './output/colors.ts'
 import type { Run } from './program.ts'
@@ -14,7 +15,7 @@ import { append, examplesFor, wholeNumber } from './start-commands.ts'
 
 const anExperiment = 'experiment: its id, the beginning of its id, or its name'
 
-/** Adds `run`, `history`, `show`, `compare`, `conclude`, `invalidate`, `export`, `import`, `gc`, `du` and `db`. */
+/** Adds `run`, `history`, `show`, `compare`, `conclude`, `invalidate`, `repro`, `export`, `import`, `gc`, `du` and `db`. */
 export function addRecordCommands(program: Command, run: Run, colors: Colors): void {
   const examples = examplesFor(colors)
   const outputOption = (what: string) => new Option('-o, --output <file>', what)
@@ -106,6 +107,16 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
     )
     .action((id: string, options: InvalidateOptions) =>
       run(async (context) => (await import('./commands/invalidate.ts')).invalidate(context, id, options)),
+    )
+
+  program
+    .command('repro')
+    .argument('<id>', anExperiment)
+    .description('write the plan of an experiment as a file that repeats it, and say what differs today')
+    .addOption(outputOption('file to write, YAML or JSON (default: .evsys/repro/ID.yaml)'))
+    .addHelpText('after', examples(['evsys repro quickstart', 'evsys repro exp_01hf -o again.yaml']))
+    .action((id: string, options: ReproOptions) =>
+      run(async (context) => (await import('./commands/repro.ts')).repro(context, id, options)),
     )
 
   program

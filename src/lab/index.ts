@@ -5,6 +5,8 @@ export { builtins } from './builtins.ts'
 export function loadLab(): Promise<typeof import('./record/index.ts')> {
   return import('./record/index.ts')
 }
+export type { ReproductionCheck } from './record/check-reproduction.ts'
 export type { Comparison } from './record/compare-experiments.ts'
 export type { PlanForecast } from './record/plan-forecast.ts'
 export type { PlanPower } from './record/plan-power.ts'
+export type { Standing } from './record/standing.ts'

@@ -2,7 +2,7 @@
 import { loadLab } from '../../lab/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { historyText } from '../output/history-text.ts'
+import { type HistoryItem, historyText } from '../output/history-text.ts'
 import { withRecord } from '../with-record.ts'
 
 export type HistoryOptions = { readonly query?: string; readonly maxChars?: number; readonly limit?: number }
@@ -19,13 +19,17 @@ export async function history(
   const { output } = context
   return await withRecord(context, {}, async ({ store }) => {
     const rows = await store.experiments({ limit: limit + 1, text: query })
-    const { historyEntry, storedEvidence } = await loadLab()
-    const items = rows.slice(0, limit).map((row) => ({
-      entry: historyEntry(row),
-      evidence: storedEvidence(row),
-      status: row.status,
-      words: row.words,
-    }))
+    const { historyEntry, isTrial, standingOf, storedEvidence } = await loadLab()
+    const items: HistoryItem[] = []
+    for (const row of rows.slice(0, limit)) {
+      items.push({
+        entry: historyEntry(row),
+        evidence: storedEvidence(row),
+        standing: await standingOf(store, row),
+        isTrial: isTrial(row),
+        words: row.words,
+      })
+    }
     const hidden = rows.length > items.length
     const entries = items.map(({ entry }) => entry)
     const document = maxChars === undefined ? entries : fitting(entries, maxChars)

@@ -44,7 +44,8 @@ export async function run(context: CommandContext, file: string, options: RunOpt
     const evidence = experiment === undefined ? undefined : storedEvidence(experiment)
     const page = shortPath(join(outputDir, 'experiment.md'), cwd)
     const dry = options.dry === true
-    output.result(result, () => resultText(result, { ...output, evidence, file: shellWord(file), page, dry }))
+    const commandWith = (...sets: readonly string[]) => commandOf(context, asked, sets)
+    output.result(result, () => resultText(result, { ...output, evidence, commandWith, page, dry }))
   })
   if (options.dry === true) await announceAgain(context, asked)
   return result.status === 'failed' ? exitCodes.failed : exitCodes.done
@@ -52,10 +53,11 @@ export async function run(context: CommandContext, file: string, options: RunOpt
 
 async function conduct(
   context: CommandContext,
-  { file, options, project }: Asked,
+  asked: Asked,
 ): Promise<{ result: ExperimentResult; outputDir: string }> {
   const { output, live, env, signal, cwd } = context
   const { runExperiment } = await loadLab()
+  const { file, project, options } = asked
   const { dry, steps, set, resume, maxConcurrent } = options
   const colors = colorsFor(live, env)
   let outputDir = ''
@@ -86,24 +88,25 @@ async function conduct(
   } catch (error) {
     // Nothing is in the record before the plan is.
     if (signal.aborted && outputDir !== '' && !output.json) {
-      output.complain(`what is finished is kept; go on with\n  ${resumeCommand(context, file, options)}`)
+      const trial = dry === true ? ' --dry' : ''
+      output.complain(`what is finished is kept; go on with\n  ${commandOf(context, asked)}${trial} --resume`)
     }
     throw error
   }
 }
 
-/** The command that goes on with what was interrupted: the same configuration is what it is found by. */
-function resumeCommand({ project, cwd }: CommandContext, file: string, options: RunOptions): string {
-  const { dry, steps, set = [], maxConcurrent } = options
+/** The same command again, without --dry and --resume; `more` values are set in place of those that it set before. */
+function commandOf({ project, cwd }: CommandContext, { file, options }: Asked, more: readonly string[] = []): string {
+  const { steps, set = [], maxConcurrent } = options
+  const keyOf = (each: string) => each.split('=')[0]
+  const kept = set.filter((each) => !more.some((other) => keyOf(other) === keyOf(each)))
   const words = [
     'evsys run',
     shellWord(file),
-    ...(dry === true ? ['--dry'] : []),
     ...(steps === undefined ? [] : [`--steps ${steps}`]),
-    ...set.map((each) => `--set ${shellWord(each)}`),
+    ...[...kept, ...more].map((each) => `--set ${shellWord(each)}`),
     ...(maxConcurrent === undefined ? [] : [`--max-concurrent ${maxConcurrent}`]),
     ...(project === undefined ? [] : [`--project ${shellWord(shortPath(project, cwd))}`]),
-    '--resume',
   ]
   return words.join(' ')
 }

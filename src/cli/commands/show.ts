@@ -13,10 +13,11 @@ export async function show(context: CommandContext, reference: string): Promise<
   const { output } = context
   return await withRecord(context, {}, async ({ store, project }) => {
     const experiment = await store.findExperiment(reference)
-    const { evidenceOf, filesOf, resultOf, selectedEval } = await loadLab()
+    const { evidenceOf, filesOf, isTrial, resultOf, selectedEval, standingOf } = await loadLab()
     const result = await resultOf(store, experiment)
     const { evidence, runs } = await evidenceOf(store, experiment)
     const files = await filesOf(experiment, project)
+    const standing = await standingOf(store, experiment)
     output.result(result, () => {
       const shown = runs.map(({ run, evals }) => ({ run, scores: scoresOf(run, evals, selectedEval) }))
       const { verdict } = experiment
@@ -24,8 +25,8 @@ export async function show(context: CommandContext, reference: string): Promise<
         ['name', `${experiment.name}  ${experiment.id}`],
         ...optional('hypothesis', experiment.hypothesis ?? 'none was given'),
         verdict === undefined
-          ? ['verdict', `none yet: ${experiment.status}`]
-          : ['verdict', verdict, verdictPaint(verdict, output.colors)],
+          ? ['verdict', standing === 'interrupted' ? unfinished : `none yet: ${standing}`]
+          : ['verdict', `${verdict}${isTrial(experiment) ? ' (trial)' : ''}`, verdictPaint(verdict, output.colors)],
         ...optional('conclusion', experiment.conclusion),
         ...optional('claim', claimLines(evidence).join('\n')),
         ...experiment.words.map(({ at, author, text }): Fact => [author, `${text} (${at.slice(0, 10)})`]),
@@ -47,6 +48,8 @@ export async function show(context: CommandContext, reference: string): Promise<
     return exitCodes.done
   })
 }
+
+const unfinished = 'none: it was interrupted; `evsys run FILE --resume` goes on'
 
 function optional(label: string, text: string | undefined): Fact[] {
   return text === undefined || text === '' ? [] : [[label, text]]

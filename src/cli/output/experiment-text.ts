@@ -71,7 +71,7 @@ export function runTable(runs: readonly ShownRun[], { colors, width }: Style): s
     .map(({ run, scores }) => [
       run.name,
       run.invalid === undefined ? run.status : `invalid: ${shorten(run.invalid, 60)}`,
-      ...(isLog ? [run.kept === true ? 'kept' : '', ...claimed.map((key) => valueText(run.claimed?.[key]))] : []),
+      ...(isLog ? [run.kept === true ? 'kept' : '', ...claimed.map((key) => claimedText(run.claimed?.[key]))] : []),
       ...(isLog
         ? [shorten(run.description ?? '', 80)]
         : [
@@ -87,6 +87,11 @@ export function runTable(runs: readonly ShownRun[], { colors, width }: Style): s
     : ['RUN', 'STATUS', 'SEED', 'STEPS', 'BEST STEP', 'TIME', ...metrics]
   const text = table(rows, { head, width, paintHead: colors.bold })
   return runs.length > shownRuns ? `${text}\n... and ${countText(runs.length - shownRuns, 'more run')}` : text
+}
+
+// As many digits as a log gives: its runs differ in the last ones.
+function claimedText(value: number | undefined): string {
+  return value === undefined ? '' : String(Number(value.toPrecision(8)))
 }
 
 function valueText(value: number | undefined): string {

@@ -1,6 +1,7 @@
 // The list of experiments as somebody reads it who plans the next one: newest first, whole entries, no longer than asked for.
 import type { Evidence, ExperimentRow, HistoryEntry } from '../../contracts/index.ts'
 import { visibleText } from '../../kernel/index.ts'
+import type { Standing } from '../../lab/index.ts'
 import type { Output } from './output.ts'
 import { numberText, rangeText, signedText } from './quantity-text.ts'
 import { shorten } from './shorten.ts'
@@ -8,7 +9,9 @@ import { shorten } from './shorten.ts'
 export interface HistoryItem {
   readonly entry: HistoryEntry
   readonly evidence: Evidence | undefined
-  readonly status: ExperimentRow['status']
+  readonly standing: Standing
+  /** It was a trial, which tested nothing. */
+  readonly isTrial: boolean
   readonly words: ExperimentRow['words']
 }
 
@@ -41,8 +44,11 @@ export function historyText(items: readonly HistoryItem[], options: HistoryTextO
   return `${shown.join('\n\n')}${hidden || count < items.length ? tail : ''}`
 }
 
-function entryText({ entry, evidence, status, words }: HistoryItem, paint: (text: string) => string): string {
-  const verdict = entry.verdict ?? status
+function entryText(
+  { entry, evidence, standing, isTrial, words }: HistoryItem,
+  paint: (text: string) => string,
+): string {
+  const verdict = isTrial ? `${standing} (trial)` : standing
   const numbers = [effectText(evidence), bestText(entry)].filter((text) => text !== '')
   const last = words.at(-1)
   return [

@@ -7,8 +7,8 @@ import { durationText } from './quantity-text.ts'
 
 export interface ResultTextOptions extends Pick<Output, 'colors' | 'width' | 'quiet'> {
   readonly evidence: Evidence | undefined
-  /** As the user would type it. */
-  readonly file: string
+  /** The command that runs it, with values set besides those that were set before. */
+  commandWith(...sets: readonly string[]): string
   /** Page to open first, as the user would type it. */
   readonly page: string
   /** It was a trial. */
@@ -35,23 +35,23 @@ export function resultText(result: ExperimentResult, options: ResultTextOptions)
 }
 
 function nextSteps({ conclusion, experiment_id, arms }: ExperimentResult, options: ResultTextOptions): string[] {
-  const { file, dry, evidence } = options
+  const { commandWith, dry, evidence } = options
   const show = `evsys show ${experiment_id}`
-  if (dry) return [`evsys run ${file}   # the plan as a whole`]
+  if (dry) return [`${commandWith()}   # the plan as a whole`]
   switch (conclusion?.verdict) {
     case 'supported':
     case 'refuted':
-      return [show, `evsys run ${file} --set base_seed=${freshSeed(arms)}   # confirm on fresh seeds`]
+      return [show, `${commandWith(`base_seed=${freshSeed(arms)}`)}   # confirm on fresh seeds`]
     case 'inconclusive': {
       const seeds = Math.max(1, ...arms.map((arm) => arm.seeds.length))
       const more = evidence?.claim?.overall.seeds_still_needed ?? null
       const repeats = more === null ? Math.max(3, seeds * 2) : seeds + more
-      return [show, `evsys run ${file} --set n_repeats=${repeats}   # more seeds`]
+      return [show, `${commandWith(`n_repeats=${repeats}`)}   # more seeds`]
     }
     case 'exploratory':
       return [show, 'declare metadata.claim to have a hypothesis tested']
     default:
-      return [show, `evsys run ${file} --dry   # a few steps, to see what fails`]
+      return [show, `${commandWith()} --dry   # a few steps, to see what fails`]
   }
 }
 

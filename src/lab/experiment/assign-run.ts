@@ -64,7 +64,8 @@ export function runFolder(outputDir: string, runName: string): string {
   return join(outputDir, runName)
 }
 
-function callbacksOf({ experiment }: Plan): PluginSpec[] {
+/** Callbacks of every run; without any, its files are written. */
+export function callbacksOf({ experiment }: Plan): PluginSpec[] {
   return experiment.callbacks.length > 0 ? experiment.callbacks : [{ kind: 'local_logger', params: {} }]
 }
 

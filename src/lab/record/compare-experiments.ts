@@ -1,32 +1,20 @@
 // Experiments side by side. Scores are set against each other only where the same scorer gave them: equal tasks, verifiers,
 // metrics and code. What differs is named, not averaged away.
-import type { Direction, Score, Verdict } from '../../contracts/index.ts'
+import type { Direction, Verdict } from '../../contracts/index.ts'
 import { hashOf, keyedRandom } from '../../kernel/index.ts'
-import { type ArmScores, comparePaired, moments, tInterval, welchTInterval } from '../../stats/index.ts'
+import { type ArmScores, comparePaired, welchTInterval } from '../../stats/index.ts'
 import type { ExperimentRow, OpenStore } from '../../store/index.ts'
-import { armScores, type ScoredRun } from '../experiment/arm-scores.ts'
+import { armScores } from '../experiment/arm-scores.ts'
 import { evidenceOf, metricOf } from '../experiment/conclude-experiment.ts'
-import { selectedEval } from '../experiment/selected-eval.ts'
-import type { RecordedRun } from '../experiment/weigh-evidence.ts'
 import { type ConfigDifference, configDifferences } from './config-differences.ts'
-
-const CONFIDENCE = 0.9
-
-export interface ComparedArm {
-  readonly experiment_id: string
-  readonly arm: string
-  readonly score: Score
-}
-
-/** Scores of one scorer: those that may be compared. */
-export interface ScoreGroup {
-  readonly benchmark: string
-  readonly metric: string
-  readonly direction: Direction
-  readonly scorer_hash: string
-  /** Best first. */
-  readonly arms: readonly ComparedArm[]
-}
+import {
+  CONFIDENCE,
+  type ScoredArm,
+  type ScoredGroup,
+  type ScoreGroup,
+  scoreGroups,
+  type Weighed,
+} from './score-groups.ts'
 
 /** The best arm of an experiment against that of the first one. */
 export interface ComparedEffect {
@@ -61,12 +49,6 @@ export interface Comparison {
   readonly differences: readonly ConfigDifference[]
 }
 
-interface Weighed {
-  readonly experiment: ExperimentRow
-  readonly runs: readonly RecordedRun[]
-  readonly bestArm: string | null
-}
-
 /** Compares experiments with the first of them. */
 export async function compareExperiments(store: OpenStore, experiments: readonly ExperimentRow[]): Promise<Comparison> {
   const weighed: Weighed[] = []
@@ -96,69 +78,6 @@ export async function compareExperiments(store: OpenStore, experiments: readonly
   }
 }
 
-interface ScoredArm extends ComparedArm {
-  readonly runs: readonly ScoredRun[]
-}
-
-type Group = ScoreGroup & { readonly scored: readonly ScoredArm[] }
-
-function scoreGroups(weighed: readonly Weighed[]): Group[] {
-  const found = new Map<string, { benchmark: string; metric: string; hash: string; arms: Map<string, ScoredRun[]> }>()
-  for (const { experiment, runs } of weighed) {
-    for (const { name: benchmark, metrics } of experiment.plan.experiment.metadata.benchmark) {
-      for (const recorded of lastStages(runs)) {
-        const selected = selectedEval(recorded.run, recorded.evals, benchmark)
-        for (const metric of metrics) {
-          if (selected?.metrics[metric] === undefined) continue
-          const key = JSON.stringify([benchmark, metric, selected.scorerHash])
-          const group = found.get(key) ?? { benchmark, metric, hash: selected.scorerHash, arms: new Map() }
-          const arm = JSON.stringify([experiment.id, recorded.run.arm])
-          group.arms.set(arm, [...(group.arms.get(arm) ?? []), { run: recorded.run, selected }])
-          found.set(key, group)
-        }
-      }
-    }
-  }
-  return [...found.values()].map(({ benchmark, metric, hash, arms }) => {
-    const direction = directionOf(weighed, benchmark, metric)
-    const sign = direction === 'min' ? 1 : -1
-    const scored = [...arms.values()]
-      .map((runs): ScoredArm => scoredArm(runs, metric))
-      .sort((a, b) => sign * (a.score.mean - b.score.mean))
-    const shown = scored.map(({ runs: _runs, ...arm }) => arm)
-    return { benchmark, metric, direction, scorer_hash: hash, arms: shown, scored }
-  })
-}
-
-// Of a chain of stages only the last one is the arm's result.
-function lastStages(runs: readonly RecordedRun[]): RecordedRun[] {
-  const last = new Map<string, number>()
-  for (const { run } of runs) last.set(run.arm, Math.max(last.get(run.arm) ?? 0, run.stage ?? 0))
-  return runs.filter(({ run }) => (run.stage ?? 0) === last.get(run.arm))
-}
-
-function scoredArm(runs: readonly ScoredRun[], metric: string): ScoredArm {
-  const values = runs.map(({ selected }) => selected.metrics[metric] ?? 0)
-  const { interval } = tInterval(values, CONFIDENCE)
-  return {
-    experiment_id: runs[0]?.run.experimentId ?? '',
-    arm: runs[0]?.run.arm ?? '',
-    score: {
-      mean: moments(values).mean,
-      ci: interval === null ? null : [interval.lower, interval.upper],
-      n: values.length,
-    },
-    runs,
-  }
-}
-
-function directionOf(weighed: readonly Weighed[], benchmark: string, metric: string): Direction {
-  const judged = weighed.flatMap(({ experiment: { plan } }) =>
-    [plan.objective, plan.claim].flatMap((each) => each ?? []),
-  )
-  return judged.find((each) => each.benchmark === benchmark && each.metric === metric)?.direction ?? 'max'
-}
-
 function refusedBenchmarks(weighed: readonly Weighed[]): Comparison['refused'] {
   const scorers = new Map<string, { experiment_id: string; scorer_hash: string }[]>()
   for (const { experiment, runs } of weighed) {
@@ -173,7 +92,7 @@ function refusedBenchmarks(weighed: readonly Weighed[]): Comparison['refused'] {
   )
 }
 
-function groupEffects({ scored, ...group }: Group, weighed: readonly Weighed[]): ComparedEffect[] {
+function groupEffects({ scored, ...group }: ScoredGroup, weighed: readonly Weighed[]): ComparedEffect[] {
   const best = weighed.map(({ experiment, bestArm }) => {
     const own = scored.filter((each) => each.experiment_id === experiment.id)
     return own.find(({ arm }) => arm === bestArm) ?? own[0]

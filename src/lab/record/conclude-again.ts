@@ -8,7 +8,7 @@ import { concludeExperiment, evidenceOf, resultOf } from '../experiment/conclude
 import { conclusionText } from '../experiment/conclusion-text.ts'
 import { writeExperimentFiles } from '../experiment/write-experiment-files.ts'
 import { concludeLog } from './conclude-log.ts'
-import { LogSource } from './log-source.ts'
+import { isLogImport } from './log-source.ts'
 
 export interface AgainOptions {
   readonly projectDir: string
@@ -22,7 +22,7 @@ export async function concludeAgain(
   { projectDir, clock }: AgainOptions,
 ): Promise<ExperimentResult> {
   if (experiment.verdict === undefined) return resultOf(store, experiment)
-  if (LogSource.safeParse(experiment.provenance).success) {
+  if (isLogImport(experiment)) {
     await concludeLog(store, experiment, clock)
     return resultOf(store, await store.findExperiment(experiment.id))
   }

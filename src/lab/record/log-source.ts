@@ -9,3 +9,7 @@ export const LogSource = z.object({
   }),
 })
 export type LogSource = z.infer<typeof LogSource>
+
+export function isLogImport({ provenance }: { readonly provenance: unknown }): boolean {
+  return LogSource.safeParse(provenance).success
+}

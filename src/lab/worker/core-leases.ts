@@ -14,6 +14,7 @@ import { lstat, mkdir, open, readdir, unlink } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
+  type Clock,
   EvsysError,
   fileError,
   identify,
@@ -32,6 +33,7 @@ export interface CoreOptions {
   readonly capacity?: number
   /** Folder of the queue; default: one in the folder for temporary files, of this user and boot. */
   readonly dir?: string
+  readonly clock?: Pick<Clock, 'sleep'>
 }
 
 const pollMs = 20
@@ -40,14 +42,14 @@ const pollMs = 20
 export async function acquireCores(
   n: number,
   signal: AbortSignal,
-  { capacity = availableParallelism(), dir = sharedFolder() }: CoreOptions = {},
+  { capacity = availableParallelism(), dir = sharedFolder(), clock = systemClock }: CoreOptions = {},
 ): Promise<CoreLease> {
   if (!Number.isSafeInteger(n) || n < 1) throw new RangeError(`${n} is no number of cores`)
   const cores = Math.min(n, capacity)
   await openFolder(dir)
   const claim = await joinQueue(dir, cores)
   try {
-    while (!(await isServed(dir, claim, capacity))) await systemClock.sleep(pollMs, signal)
+    while (!(await isServed(dir, claim, capacity))) await clock.sleep(pollMs, signal)
     signal.throwIfAborted()
   } catch (error) {
     await remove(dir, claim.name)

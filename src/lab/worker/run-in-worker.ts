@@ -104,7 +104,7 @@ function secretOf(secrets: Readonly<Record<string, string>>, name: string): stri
 }
 
 /** Which plugins the run looks up, so that it can say by whose code it was made. */
-function usedPlugins({ registry, hashOf: codeHash }: OpenRegistry) {
+export function usedPlugins({ registry, hashOf: codeHash }: OpenRegistry) {
   const used = new Map<string, string>()
   const note = (plugin: AnyPlugin) => used.set(`${plugin.type} ${plugin.kind}`, codeHash(plugin))
   const noting: Registry = {
@@ -120,11 +120,14 @@ function usedPlugins({ registry, hashOf: codeHash }: OpenRegistry) {
       return found
     },
   }
+  /** Of the code of all plugins that were looked up so far. */
+  const hash = () => hashOf(Object.fromEntries(used))
   return {
     registry: noting,
+    hash,
     sign(item: Item): Item {
       if (item.type !== 'run.started' || item.code_hash !== undefined) return item
-      return { ...item, code_hash: hashOf(Object.fromEntries(used)) }
+      return { ...item, code_hash: hash() }
     },
   }
 }

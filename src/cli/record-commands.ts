@@ -167,11 +167,13 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
 
 /** A day or a time, as the record writes times. */
 function moment(text: string): string {
-  const isMoment = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?$/.test(text)
-  const day = text.slice(0, 10)
-  const isDay = isMoment && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)
+  const form = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?$/
+  const day = new Date(`${text.slice(0, 10)}T00:00:00Z`)
   const time = new Date(text)
-  if (!isDay || Number.isNaN(time.getTime())) {
+  // 2026-02-30 would be the second of March.
+  const isReal =
+    [day, time].every((each) => !Number.isNaN(each.getTime())) && day.toISOString().startsWith(text.slice(0, 10))
+  if (!form.test(text) || !isReal) {
     throw new InvalidArgumentError('It must be a day or a time, such as 2026-01-31 or 2026-01-31T18:00:00Z.')
   }
   return time.toISOString()

@@ -137,7 +137,8 @@ export interface RunRow extends RunNotes {
   seed: number
   stage?: number
   afterRun?: string
-  config: RunConfig
+  /** Parsed when it is first looked at. */
+  readonly config: RunConfig
   configHash: string
   status: RunStatus
   attempt: number

@@ -44,7 +44,8 @@ interface Bucketing {
 
 function bucketing(first: number, last: number, most: number): Bucketing {
   const wanted = Math.ceil((last - first + 1) / most)
-  const grain = [COARSE_STEPS, FINE_STEPS].find((width) => width <= wanted) ?? 1
+  // A grain of up to twice the width leaves at least half of the buckets that were asked for.
+  const grain = [COARSE_STEPS, FINE_STEPS].find((width) => width <= 2 * wanted) ?? 1
   const origin = first - (first % grain)
   const width = Math.ceil((last - origin + 1) / most / grain) * grain
   return { grain, origin, width }

@@ -41,7 +41,7 @@ export async function findExperiment(database: Database, reference: string): Pro
   const all = database.query.selectFrom('experiment').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc')
   const exact =
     (await all.where('id', '=', reference).executeTakeFirst()) ??
-    (await all.where('name', '=', reference).executeTakeFirst())
+    (await all.where('name', '=', reference).limit(1).executeTakeFirst())
   if (exact !== undefined) return experimentRow(exact)
   const [only, another] = reference === '' ? [] : await all.where(hasPrefix('id', reference)).limit(2).execute()
   if (only !== undefined && another === undefined) return experimentRow(only)

@@ -6,13 +6,17 @@ import type { RunTable } from './tables.ts'
 
 export function runRow(row: Omit<RunTable, 'ix'>): RunRow {
   const of = (column: string) => `${column} of run ${row.id}`
+  let config: RunConfig | undefined
   return {
     id: row.id,
     experimentId: row.experiment_id,
     arm: row.arm,
     name: row.name,
     seed: row.seed,
-    config: parseStored(RunConfig, row.config, of('configuration')),
+    get config() {
+      config ??= parseStored(RunConfig, row.config, of('configuration'))
+      return config
+    },
     configHash: row.config_hash,
     status: checkStored(RunStatus, row.status, of('status')),
     attempt: row.attempt,

@@ -32,7 +32,7 @@ describe('an experiment', { timeout: 300_000 }, () => {
     expect(readFileSync(join(run, 'logs/training/metrics.jsonl'), 'utf8').trim().split('\n')).toHaveLength(20)
   })
 
-  it('repeats exactly: the same file gives the same canonical record (LAB-21, W5)', async () => {
+  it('repeats exactly: the same file gives the same canonical record (LAB-21)', async () => {
     const [first, second] = [experimentProject(twoByTwo), experimentProject(twoByTwo)]
     await runExperiment(first)
     await runExperiment(second)
@@ -77,7 +77,7 @@ describe('an experiment', { timeout: 300_000 }, () => {
     ])
   })
 
-  it('chains stages: a later one starts from the weights of the one before (LAB-23, W10)', async () => {
+  it('chains stages: a later one starts from the weights of the one before (LAB-23)', async () => {
     const { matrix, ...rest } = twoByTwo
     const { algorithm, ...run } = matrix.base_run
     const stage = (learning_rate: number) => ({

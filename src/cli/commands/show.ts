@@ -31,7 +31,7 @@ export async function show(context: CommandContext, reference: string): Promise<
         ...optional('claim', claimLines(evidence).join('\n')),
         ...experiment.words.map(({ at, author, text }): Fact => [author, `${text} (${at.slice(0, 10)})`]),
         ['made', madeText(experiment, result, runs.length)],
-        ...optional('looks', looksText(runs)),
+        ...optional('scored', scoredText(runs)),
         ...optional('tags', experiment.tags.join(', ')),
         ...optional('follows', experiment.parentId),
         ['files', files === undefined ? 'none on this machine' : shortPath(files, context.cwd)],
@@ -80,7 +80,7 @@ function madeText(
   return `${createdAt.slice(0, 16).replace('T', ' ')} UTC; ${countText(arms.length, 'arm')}, ${countText(runs, 'run')}; ${durationText(wall_s)}; ${cost}; configuration ${configHash.slice(0, 12)}`
 }
 
-function looksText(runs: readonly { evals: readonly EvalRow[] }[]): string {
+function scoredText(runs: readonly { evals: readonly EvalRow[] }[]): string {
   const evals = runs.flatMap((each) => each.evals)
   const benchmarks = [...new Set(evals.map(({ benchmark }) => benchmark))]
   return benchmarks

@@ -63,7 +63,7 @@ export async function trainingLoop(scope: RunScope, options: LoopOptions): Promi
     const stepped = await trainStep(scope, options, stepContext(scope, setup, order, step), adamOf(shared, rate))
     metrics = { ...stepped, 'optim/lr': rate, 'progress/done_frac': (step + 1) / numSteps }
 
-    const collapse = guard.look(stepped['train_mean_nll'] ?? stepped['loss:sum'])
+    const collapse = guard.look(stepped.train_mean_nll ?? stepped['loss:sum'])
     if (collapse !== undefined) {
       trips += 1
       const back = await rollBack(scope, options, step, { collapse, trips, rate })

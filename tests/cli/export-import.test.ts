@@ -179,7 +179,7 @@ describe('export and import', () => {
     expect(code).toBe(2)
     const [error] = ErrorReport.parse(JSON.parse(stdout)).errors
     expect(error?.where?.path?.startsWith(path)).toBe(true)
-    const firstRun = written.split('\n').findIndex((line) => line === ' "runs": [') + 1
+    const firstRun = written.split('\n').indexOf(' "runs": [') + 1
     expect(error?.where?.line).toBeGreaterThan(firstRun)
   })
 

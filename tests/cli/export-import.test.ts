@@ -145,7 +145,7 @@ describe('export and import', () => {
     ['is of a newer version', (bundle) => edited(bundle, 'version', 2), /version: this evsys reads version 1/],
     [
       'misses a run',
-      (bundle) => edited(bundle, 'runs', (bundle.runs as unknown[]).slice(1)),
+      (bundle) => edited(bundle, 'runs', (bundle.runs as unknown as unknown[]).slice(1)),
       /the plan has 6 runs, and here are 5/,
     ],
     ['is nothing of ours', () => '[1, 2]', /^x\.json:1:1 {2}DATA_INVALID/],

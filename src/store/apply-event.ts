@@ -3,7 +3,7 @@
 // takes back, the tables take back.
 import type { ExperimentEvent, RunEvent } from '../contracts/index.ts'
 import { applyExperimentEvent } from './apply-experiment-event.ts'
-import { checkedName } from './checked.ts'
+import { checkedName } from './checked-name.ts'
 import type { Database, Queryable } from './database.ts'
 import { takeBack } from './take-back.ts'
 

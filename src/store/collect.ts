@@ -1,9 +1,8 @@
 // Garbage: what the record no longer needs. Nothing that a conclusion rests on is ever collected.
 import { sql } from 'kysely'
-import type { Collected, StoreUsage } from '../contracts/index.ts'
+import type { Collected } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
 import type { Database } from './database.ts'
-import { TABLE_NAMES } from './tables.ts'
 
 /** Drops log lines of experiments and jobs that ended before `before`, and the names of checkpoints that are gone. */
 export async function collect(database: Database, options: { before: string }): Promise<Collected> {
@@ -27,17 +26,4 @@ export async function collect(database: Database, options: { before: string }): 
       jobs: Number(jobs.numDeletedRows),
     }
   })
-}
-
-/** Rows per table and bytes in all, for `evsys du`. */
-export async function usage(database: Database): Promise<StoreUsage> {
-  const rows: Record<string, number> = {}
-  for (const table of TABLE_NAMES) {
-    const count = await database.query
-      .selectFrom(table)
-      .select((expr) => expr.fn.countAll<number>().as('n'))
-      .executeTakeFirstOrThrow()
-    rows[table] = Number(count.n)
-  }
-  return { bytes: await database.sizeBytes(), rows }
 }

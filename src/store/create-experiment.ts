@@ -2,7 +2,7 @@
 import type { NewExperiment } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
 import { appendWithin } from './append.ts'
-import { checkedName } from './checked.ts'
+import { checkedName } from './checked-name.ts'
 import type { Database, Queryable } from './database.ts'
 import { searchText } from './search-words.ts'
 

@@ -2,7 +2,7 @@
 // only one gets it, on one machine or on many.
 import type { Lease, Leases } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
-import { checkedName } from './checked.ts'
+import { checkedName } from './checked-name.ts'
 import type { Database, Queryable } from './database.ts'
 
 /** Time that all holders agree on. */

@@ -14,7 +14,7 @@ import {
 } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
 import { FINAL_STEP } from './apply-event.ts'
-import { checkedName } from './checked.ts'
+import { checkedName } from './checked-name.ts'
 import type { Database } from './database.ts'
 import { hasPrefix } from './has-prefix.ts'
 import { checkStored, parseStored } from './parse-stored.ts'

@@ -1,7 +1,7 @@
 // Streams: the numbered items of one run or one experiment, and how far they have arrived.
 import type { ExperimentEvent, RunEvent } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
-import { checkedName } from './checked.ts'
+import { checkedName } from './checked-name.ts'
 import type { Database, Queryable } from './database.ts'
 
 export interface Cursor {

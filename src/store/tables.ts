@@ -107,7 +107,7 @@ export interface RunTable {
 }
 
 /** Sums of the points in `width` steps from step `bucket * width` on; see rollup.ts. */
-export interface RollupTable {
+interface RollupTable {
   run_ix: number
   key_ix: number
   width: number
@@ -137,7 +137,7 @@ export interface EvalTable {
   error: string | null
 }
 
-export interface JobTable {
+interface JobTable {
   queue: string
   id: string
   state: string

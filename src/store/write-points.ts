@@ -1,6 +1,6 @@
 // Metric points into rows. A later point of the same key and step replaces an earlier one, also within one batch.
 import type { PointBatch } from '../contracts/index.ts'
-import { checkPoints } from './checked.ts'
+import { checkPoints } from './check-points.ts'
 import type { Database, PointRow, Queryable } from './database.ts'
 import type { PointNumbers } from './point-numbers.ts'
 import { rangesOf } from './rollup.ts'

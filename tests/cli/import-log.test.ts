@@ -69,7 +69,7 @@ describe('import of a log', () => {
     expect(runs.map((run) => nameOf(run.parentRun))).toEqual([undefined, 'base', 'a1', 'a1', 'a1', 'a4', 'a4', 'a6'])
   })
 
-  it('the same log is one experiment, also after a crash in the middle (CLI-19)', async () => {
+  it('the same log under the same name is one experiment (CLI-19)', async () => {
     const cwd = await project()
     const first = await runMain(['import', 'results.tsv', '--json'], { cwd })
     const second = await runMain(['import', 'results.tsv'], { cwd })

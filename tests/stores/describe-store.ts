@@ -6,6 +6,7 @@ import { describeJobs } from './jobs.contract.ts'
 import { describeKeeping } from './keeping.contract.ts'
 import { describeLeases } from './leases.contract.ts'
 import { describeMigrations } from './migrations.contract.ts'
+import { describeNames } from './names.contract.ts'
 import { describePoints } from './points.contract.ts'
 import { describeProcesses } from './processes.contract.ts'
 import { describeSearch } from './search.contract.ts'
@@ -17,6 +18,7 @@ export function describeStore(under: StoreUnderTest): void {
   describeIngest(under)
   describeEvents(under)
   describePoints(under)
+  describeNames(under)
   describeSearch(under)
   describeVerdicts(under)
   describeLeases(under)

@@ -29,11 +29,13 @@ function powerFacts(power: PlanPower | undefined, forecast: PlanForecast): Fact[
   const source =
     basis.from === 'history'
       ? `measured in ${countText(basis.experiments, 'earlier experiment')} (${countText(basis.df, 'degree')} of freedom)`
-      : `assumed: no earlier experiment was judged by ${what}, and ${countText(basis.tasks, 'right-or-wrong task')}${basis.samples > 1 ? ` with ${basis.samples} answers each` : ''} cannot be noisier`
+      : `assumed from the chance in ${countText(basis.tasks, 'right-or-wrong task')}${basis.samples > 1 ? ` with ${basis.samples} answers each` : ''}; training adds its own, and no earlier experiment was judged by ${what}`
   const seen =
     detects === null
       ? oneSeedText(pairs)
-      : `${countText(pairs, 'pair')} of runs show an effect of ${numberText(detects)} or more in four of five cases (${numberText(confidence * 100)} % interval${minEffect > 0 ? `, more than ${numberText(minEffect)} is claimed` : ''})`
+      : detects > (power.largest ?? Number.POSITIVE_INFINITY)
+        ? `${countText(pairs, 'pair')} of runs show no effect that ${metric} can have: it would have to be ${numberText(detects)}`
+        : `${countText(pairs, 'pair')} of runs show an effect of ${numberText(detects)} or more in four of five cases (${numberText(confidence * 100)} % interval${minEffect > 0 ? `, more than ${numberText(minEffect)} is claimed` : ''})`
   return [
     ['noise', `a paired difference on ${what} moves by ${numberText(sd)} (standard deviation), ${source}`],
     ['power', seen],

@@ -77,7 +77,7 @@ function layOut(rows: readonly Cells[], width: number, options: ProgressLinesOpt
   const taken = widths.reduce((sum, each) => sum + (each === 0 ? 0 : each + gap.length), 0)
   const natural = widest(rows.map(({ name }) => name))
   const hasBar = width - taken - barWidth - gap.length >= Math.min(natural, 20)
-  const nameWidth = Math.max(8, Math.min(natural, width - taken - (hasBar ? barWidth + gap.length : 0)))
+  const nameWidth = Math.min(natural, Math.max(8, width - taken - (hasBar ? barWidth + gap.length : 0)))
   return rows.map(({ name, share, facts }) => {
     const parts = [
       padded(cut(name, nameWidth), nameWidth),

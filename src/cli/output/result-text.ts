@@ -35,24 +35,28 @@ export function resultText(result: ExperimentResult, options: ResultTextOptions)
 }
 
 function nextSteps({ conclusion, experiment_id, arms }: ExperimentResult, options: ResultTextOptions): string[] {
-  const { commandWith, dry, evidence } = options
+  const { commandWith, dry } = options
   const show = `evsys show ${experiment_id}`
   if (dry) return [`${commandWith()}   # the plan as a whole`]
   switch (conclusion?.verdict) {
     case 'supported':
     case 'refuted':
       return [show, `${commandWith(`base_seed=${freshSeed(arms)}`)}   # confirm on fresh seeds`]
-    case 'inconclusive': {
-      const seeds = Math.max(1, ...arms.map((arm) => arm.seeds.length))
-      const more = evidence?.claim?.overall.seeds_still_needed ?? null
-      const repeats = more === null ? Math.max(3, seeds * 2) : seeds + more
-      return [show, `${commandWith(`n_repeats=${repeats}`)}   # more seeds`]
-    }
+    case 'inconclusive':
+      return [show, decidingStep(arms, options)]
     case 'exploratory':
       return [show, 'declare metadata.claim to have a hypothesis tested']
     default:
       return [show, `${commandWith()} --dry   # a few steps, to see what fails`]
   }
+}
+
+function decidingStep(arms: ExperimentResult['arms'], { commandWith, evidence }: ResultTextOptions): string {
+  const seeds = Math.max(1, ...arms.map((arm) => arm.seeds.length))
+  const overall = evidence?.claim?.overall
+  const more = overall?.seeds_still_needed ?? (overall?.reason === 'one_seed' ? 3 : null)
+  if (more === null) return 'add tasks to the benchmark: more seeds of the same would not decide it'
+  return `${commandWith(`n_repeats=${seeds + more}`)}   # more seeds`
 }
 
 function freshSeed(arms: ExperimentResult['arms']): number {

@@ -20,11 +20,16 @@ export interface PlanPower {
   readonly minEffect: number
   /** Standard deviation of one paired difference; absent: unknown. */
   readonly noise?: { readonly sd: number; readonly basis: NoiseBasis }
+  /** Largest effect that the metric can have; absent: it has no bound. */
+  readonly largest?: number
   /** Smallest true effect that comes out as supported; null: none, or unknown. */
   readonly detects: number | null
   /** Seeds for a true effect of twice `minEffect`; null: too many, or nothing is claimed. */
   readonly needed: { readonly effect: number; readonly pairs: number | null } | null
 }
+
+// Means of rights and wrongs, whose spread is known; other metrics could have any.
+const SHARES = /^(?:pass@\d+|pass\^\d+|pass_rate|mean_reward|avg)$/
 
 /** Undefined for a plan that compares nothing. */
 export async function planPower(store: OpenStore, plan: Plan, signal: AbortSignal): Promise<PlanPower | undefined> {
@@ -34,7 +39,8 @@ export async function planPower(store: OpenStore, plan: Plan, signal: AbortSigna
   const { confidence, min_effect: minEffect } = plan.claim ?? { confidence: 0.9, min_effect: 0 }
   const pairs = pairsIn(plan)
   const noise = await noiseOf(store, plan, benchmark, metric, signal)
-  const known = { benchmark, metric, pairs, confidence, power: usualPower, minEffect }
+  const bound = SHARES.test(metric) ? { largest: 1 } : {}
+  const known = { benchmark, metric, pairs, confidence, power: usualPower, minEffect, ...bound }
   if (noise === undefined) return { ...known, detects: null, needed: null }
   const { sd } = noise
   const beyond = pairs === 0 ? null : smallestDetectableEffect({ pairs, sd, confidence })
@@ -68,9 +74,7 @@ async function noiseOf(
     const { sd, df, experiments } = known
     return { sd, basis: { from: 'history', experiments, df } }
   }
-  // A mean of rights and wrongs has a known spread; other metrics could have any.
-  if (!/^(?:pass@\d+|pass\^\d+|pass_rate|mean_reward|avg)$/.test(metric) || benchmark.path === undefined)
-    return undefined
+  if (!SHARES.test(metric) || benchmark.path === undefined) return undefined
   const { tasks } = await readBenchmarkFolder(benchmark.path, { signal })
   const count = Math.min(tasks.length, benchmark.limit ?? tasks.length)
   const samples = benchmark.num_samples

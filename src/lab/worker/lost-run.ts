@@ -27,16 +27,19 @@ export function lostRun(
     limits,
     failing,
     flood,
+    isLate = false,
     secrets = {},
   }: {
     limits: WorkerLimits
     failing?: Failing | undefined
     flood?: Flood | undefined
+    /** Its plugins were not loaded in time. */
+    isLate?: boolean
     secrets?: Readonly<Record<string, string>>
   },
 ): ErrorRecord {
   const redact = createRedactor(secrets)
-  const { code, message, fix, where } = inWords(end, limits, failing, flood)
+  const { code, message, fix, where } = isLate ? late : inWords(end, limits, failing, flood)
   return redact({
     code,
     message: `${message}${lastLines(redact(end.printed))}`,
@@ -44,6 +47,12 @@ export function lostRun(
     ...(fix === undefined ? {} : { fix }),
   })
 }
+
+const late = record(
+  'WORKER_HUNG',
+  'the plugins of the run did not finish loading, and its process was ended',
+  'importing a plugin should only define it; work belongs in its functions.',
+)
 
 function inWords(
   end: ProcessEnd,

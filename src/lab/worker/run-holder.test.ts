@@ -15,7 +15,7 @@ describe('the folder of a run', () => {
     const dir = join(folder(), 'run')
     const leave = await holdRunDir(dir, identify(), never)
     expect(existsSync(join(dir, 'worker.json'))).toBe(true)
-    await leave()
+    leave()
     expect(existsSync(join(dir, 'worker.json'))).toBe(false)
   })
 

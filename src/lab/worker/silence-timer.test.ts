@@ -60,4 +60,21 @@ describe('silence', () => {
       vi.useRealTimers()
     }
   })
+
+  it('lasts longer before the first sign: a process has to start (LAB-4)', async () => {
+    vi.useFakeTimers()
+    try {
+      const noticed = vi.fn()
+      const timer = createSilenceTimer(1000, noticed)
+      timer.start(5000)
+      await vi.advanceTimersByTimeAsync(4900)
+      timer.heard()
+      await vi.advanceTimersByTimeAsync(900)
+      expect(noticed).not.toHaveBeenCalled()
+      await vi.advanceTimersByTimeAsync(200)
+      expect(noticed).toHaveBeenCalledOnce()
+    } finally {
+      vi.useRealTimers()
+    }
+  })
 })

@@ -2,31 +2,38 @@
 // the meantime, and only then judges.
 
 export interface SilenceTimer {
-  start(): void
+  /** Begins to listen. The first sign may take `firstMs`: a process has to start. */
+  start(firstMs?: number): void
   heard(): void
   stop(): void
 }
 
 export function createSilenceTimer(silenceMs: number, onSilence: () => void): SilenceTimer {
   let timer: NodeJS.Timeout | undefined
+  let isFirst = false
   let signs = 0
   const look = () => {
     const before = signs
     // Timers come before input in a turn of the event loop, and immediates after it.
     setImmediate(() => {
-      if (timer === undefined) return
-      if (signs === before) onSilence()
-      else timer.refresh()
+      if (timer !== undefined && signs === before) onSilence()
     })
   }
+  const listen = (ms: number) => {
+    clearTimeout(timer)
+    timer = setTimeout(look, ms)
+  }
   return {
-    start() {
-      clearTimeout(timer)
-      timer = setTimeout(look, silenceMs)
+    start(firstMs = silenceMs) {
+      isFirst = firstMs !== silenceMs
+      listen(firstMs)
     },
     heard() {
       signs += 1
-      timer?.refresh()
+      if (timer === undefined) return
+      if (isFirst) listen(silenceMs)
+      else timer.refresh()
+      isFirst = false
     },
     stop() {
       clearTimeout(timer)

@@ -102,7 +102,7 @@ export function createWorkerPool({
     try {
       return await worker.run(assignment, options)
     } finally {
-      await leave()
+      leave()
     }
   }
 

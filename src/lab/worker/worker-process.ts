@@ -1,6 +1,5 @@
 // One worker seen from the controller: a guarded process that is handed runs, one at a time. Every way it can end becomes the
 // typed failure of the run it was at.
-import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
 import {
   type ErrorRecord,
@@ -10,6 +9,7 @@ import {
   type ToWorker,
 } from '../../contracts/index.ts'
 import {
+  createRedactor,
   EvsysError,
   identify,
   messageOf,
@@ -21,8 +21,10 @@ import {
 } from '../../kernel/index.ts'
 import { type Failing, type Flood, lostRun, type WorkerLimits } from './lost-run.ts'
 import { areUnchanged } from './plugin-stamps.ts'
+import { createPrintedLines } from './printed-lines.ts'
 import { createRateBound } from './rate-bound.ts'
 import { readPredictions } from './read-predictions.ts'
+import { watchGrowth } from './segment-growth.ts'
 import { createSilenceTimer } from './silence-timer.ts'
 import type { RunOptions } from './worker-pool.ts'
 
@@ -49,6 +51,10 @@ export interface WorkerProcessOptions {
 type Handler = (message: Exclude<FromWorker, { type: 'ready' | 'failing' }>) => void
 
 const bytesPerMb = 1024 * 1024
+/** First sign of life of a process, on a machine that may be busy with other things. */
+const startMs = 3 * 60_000
+/** The catalog has loaded the same plugins before, within seconds. */
+const loadMs = 10 * 60_000
 /** Questions that wait for a score; a run asks one after another. */
 const mostQuestions = 16
 
@@ -60,6 +66,8 @@ export function startWorkerProcess({ projectDir, pluginFiles, limits }: WorkerPr
   let failing: Failing | undefined
   let flood: Flood | undefined
   let hasEnded = false
+  let hasSpoken = false
+  let isLate = false
   let onAlive = () => {}
   const silence = createSilenceTimer(limits.silenceMs, () => worker.stop('silent'))
   const printed = createRateBound({ burst: limits.printedMb * bytesPerMb, perSecond: bytesPerMb / 4 })
@@ -69,6 +77,11 @@ export function startWorkerProcess({ projectDir, pluginFiles, limits }: WorkerPr
     worker.stop('flood')
   }
 
+  // Its timer holds nobody up: whoever waits for a run has one of his own.
+  const loading = setTimeout(() => {
+    isLate = true
+    worker.stop('silent')
+  }, loadMs).unref()
   const worker = startGuardedProcess({
     script: new URL(`./worker-child${extname(import.meta.url)}`, import.meta.url),
     start: {
@@ -82,6 +95,7 @@ export function startWorkerProcess({ projectDir, pluginFiles, limits }: WorkerPr
     memoryMb: limits.memoryMb,
     messageMb: 1,
     onAlive() {
+      hasSpoken = true
       silence.heard()
       onAlive()
     },
@@ -98,14 +112,17 @@ export function startWorkerProcess({ projectDir, pluginFiles, limits }: WorkerPr
         return
       }
       const told = FromWorker.parse(message)
-      if (told.type === 'ready') stamps = told.files
-      else if (told.type === 'failing') failing = told.error
+      if (told.type === 'ready') {
+        stamps = told.files
+        clearTimeout(loading)
+      } else if (told.type === 'failing') failing = told.error
       else handle(told)
     },
   })
   let onEnded = () => {}
   const ended = worker.ended.then((end) => {
     hasEnded = true
+    clearTimeout(loading)
     onEnded()
     return end
   })
@@ -130,7 +147,7 @@ export function startWorkerProcess({ projectDir, pluginFiles, limits }: WorkerPr
           questions -= 1
         }
       }
-      handle = (message) => {
+      const take: Handler = (message) => {
         if (message.type === 'taken') isTaken = true
         else if (message.type === 'written') options.onWritten(message.next_item)
         else if (message.type === 'done') resolve({ ...message, isTaken })
@@ -138,6 +155,13 @@ export function startWorkerProcess({ projectDir, pluginFiles, limits }: WorkerPr
           questions += 1
           if (questions > mostQuestions) stopFlood('messages')
           else answer(message).catch(reject)
+        }
+      }
+      handle = (message) => {
+        try {
+          take(message)
+        } catch (error) {
+          reject(error) // of a callback of ours: nothing the worker is to blame for
         }
       }
       onEnded = () => resolve({ type: 'ended', isTaken })
@@ -151,16 +175,15 @@ export function startWorkerProcess({ projectDir, pluginFiles, limits }: WorkerPr
 
     async run(assignment, options) {
       const { signal, stopping, secrets = {} } = options
-      onPrinted = (text) => options.onPrinted?.(text)
-      onAlive = watchGrowth(assignment.segment_file, limits, () => stopFlood('reported'))
-      silence.start()
-      const quiet = [
-        onAbort(signal, () => worker.stop('closed')),
-        onAbort(stopping, () => tell({ type: 'stop', reason: messageOf(stopping.reason) })),
-      ]
+      const lines = createPrintedLines(createRedactor(secrets), (text) => options.onPrinted?.(text))
+      onPrinted = lines.add
+      onAlive = watchGrowth(assignment.segment_file, limits.reportedMb, () => stopFlood('reported'))
+      silence.start(hasSpoken ? limits.silenceMs : Math.max(limits.silenceMs, startMs))
+      const quiet = [onAbort(signal, () => worker.stop('closed'))]
       try {
         const talk = converse(assignment, options)
         tell({ type: 'assign', assignment, secrets })
+        quiet.push(onAbort(stopping, () => tell({ type: 'stop', reason: messageOf(stopping.reason) })))
         const said = await talk
         if (said.type === 'done') return { outcome: said.outcome, reusable: said.reusable && !hasEnded }
         const end = await ended
@@ -168,9 +191,10 @@ export function startWorkerProcess({ projectDir, pluginFiles, limits }: WorkerPr
         const error =
           end.stopped === 'closed'
             ? new EvsysError('INTERRUPTED', 'the worker was closed').toRecord()
-            : lostRun(end, { limits, failing, flood, secrets })
+            : lostRun(end, { limits, failing, flood, secrets, isLate })
         return { outcome: 'lost', error, isTaken: said.isTaken }
       } finally {
+        lines.close()
         silence.stop()
         for (const each of quiet) each()
         handle = () => {}
@@ -188,19 +212,3 @@ export function startWorkerProcess({ projectDir, pluginFiles, limits }: WorkerPr
 }
 
 type Said = (Extract<FromWorker, { type: 'done' }> & { isTaken: boolean }) | { type: 'ended'; isTaken: boolean }
-
-/** Looks, with every sign of life, at how much the segment has grown. */
-function watchGrowth(file: string, { reportedMb }: WorkerLimits, onFlood: () => void): () => void {
-  const bound = createRateBound({ burst: reportedMb * bytesPerMb, perSecond: (reportedMb * bytesPerMb) / 60 })
-  let known: number | undefined
-  return () => {
-    stat(file).then(
-      ({ size }) => {
-        const grown = size - (known ?? 0)
-        known = size
-        if (!bound.take(Math.max(0, grown))) onFlood()
-      },
-      () => {}, // not there yet
-    )
-  }
-}

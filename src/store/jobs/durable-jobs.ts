@@ -1,7 +1,7 @@
 // Durable jobs on the record: submitted once, claimed under a lease, done by whoever is alive.
 import type { DurableJobState, DurableJobs, JobOptions, WorkOutcome } from '../../contracts/index.ts'
 import { type Clock, messageOf } from '../../kernel/index.ts'
-import { checkedName } from '../checked.ts'
+import { checkedName } from '../checked-name.ts'
 import type { Database } from '../database.ts'
 import type { Now } from '../leases.ts'
 import { claimJob, type JobContext } from './claim-job.ts'

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Steps } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
-import { checkedName } from '../checked.ts'
+import { checkedName } from '../checked-name.ts'
 import { guarded } from '../guarded.ts'
 import { parseStored } from '../parse-stored.ts'
 import { type HeldJob, requireHolding } from './hold-job.ts'

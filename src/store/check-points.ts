@@ -1,21 +1,7 @@
-// What may enter the record. Types are no proof: items come from workers and other machines, and a number that one database
-// takes and the other refuses must not decide whether a record can be moved.
+// Points before they enter the record. Types are no proof: items come from workers and other machines.
 import type { PointBatch } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
-
-/** Names are parts of keys, and an index of PostgreSQL takes a third of a page. */
-const LONGEST_NAME_BYTES = 1_000
-
-/** The name itself, or an error: it is empty or longer than an index can hold. */
-export function checkedName(what: string, name: string): string {
-  const bytes = Buffer.byteLength(name)
-  if (bytes > 0 && bytes <= LONGEST_NAME_BYTES) return name
-  throw new EvsysError(
-    'DATA_INVALID',
-    bytes === 0 ? `a ${what} is empty` : `a ${what} has ${bytes} bytes: "${name.slice(0, 40)}..."`,
-    { fix: `use 1 to ${LONGEST_NAME_BYTES} bytes.` },
-  )
-}
+import { checkedName } from './checked-name.ts'
 
 /** An error unless every point of a batch can be stored. */
 export function checkPoints({ run_id, key, step, value, at_ms }: PointBatch): void {

@@ -4,10 +4,12 @@
 /** One character as a reader sees it: its text, where it starts (UTF-16 units), the columns it takes. */
 export type Glyph = { text: string; start: number; width: 0 | 1 | 2 }
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+// Made when first needed: it loads Unicode tables, which most commands can do without.
+let segmenter: Intl.Segmenter | undefined
 
 /** Splits a text into what a reader sees as characters. */
 export function glyphsOf(text: string): Glyph[] {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
   return Array.from(segmenter.segment(text), ({ segment, index }) => ({
     text: segment,
     start: index,

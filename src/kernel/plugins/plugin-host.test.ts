@@ -180,7 +180,7 @@ describe('a plugin that', () => {
     ['waits for ever', `await new Promise(() => setInterval(() => {}, 1000))`, /bad.ts:1 does not finish/],
     [
       'sleeps in the system',
-      `import { execSync } from 'node:child_process'\nexecSync('sleep 1000')`,
+      `import { execFileSync } from 'node:child_process'\nexecFileSync(process.execPath, ['-e', 'setInterval(() => {}, 9999)'])`,
       /bad.ts:1 does not finish/,
     ],
   ])('%s is stopped and named (KER-5)', async (_name, text, expected) => {

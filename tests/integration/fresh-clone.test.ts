@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { copyTree } from '../../scripts/pack-tree.mjs'
 import { readmeCommands } from '../readme.ts'
@@ -73,7 +74,7 @@ describe('on a fresh clone with only Node and git on the PATH', () => {
   it('the test command installs and passes (REPO-2, REPO-3)', async () => {
     const { status, stdout, stderr } = await runLine(tests)
     expect(status, `${stdout}\n${stderr}`).toBe(0)
-    expect(stdout).toMatch(/Tests.* \d+ passed/)
+    expect(stripVTControlCharacters(stdout)).toMatch(/Tests.* \d+ passed/)
   })
 
   it('leaves nothing that git would commit (REPO-3)', async () => {

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the integration tests need and that are missing: the shells whose completion is tested.
+# Installs the Debian packages that the integration tests need and that are missing: the shells whose completion is tested, and
+# a PostgreSQL server, whose programs are not on the PATH.
 set -euo pipefail
 
 missing=()
 for program in bash git zsh fish; do
   command -v "$program" >/dev/null || missing+=("$program")
 done
+compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null || missing+=(postgresql)
 if [ "${#missing[@]}" -eq 0 ]; then
   echo 'nothing is missing'
   exit 0

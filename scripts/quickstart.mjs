@@ -1,4 +1,4 @@
-// From a fresh clone to a checked plan: builds evsys, makes a project in demo/, validates its experiment. Needs Node alone.
+// From a fresh clone to a conclusion: builds evsys, makes a project in demo/, runs its experiment. Needs Node alone.
 
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -12,10 +12,11 @@ console.log('Building evsys ...')
 run('scripts/build.mjs', [], root)
 evsys(['--quiet', 'init', '--force', 'demo'], root)
 evsys(['validate', '--deep', experiment], demo)
+evsys(['run', experiment], demo)
 console.log(`
 Next, in the folder demo:
-  edit ${experiment}, break something, and validate it again
-  node ../bin/evsys.js list transforms
+  node ../bin/evsys.js history
+  edit ${experiment}, change something, and run it again
   node ../bin/evsys.js new-experiment my-idea`)
 
 /**

@@ -11,7 +11,7 @@ function readTests(): { file: string; text: string }[] {
     .flatMap((folder) =>
       readdirSync(`${root}${folder}`, { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
     )
-    .filter((file) => /\.test(-d)?\.ts$/.test(file))
+    .filter((file) => /\.(test|test-d|contract)\.ts$/.test(file))
     .map((file) => ({ file, text: readFileSync(`${root}${file}`, 'utf8') }))
 }
 

@@ -75,6 +75,27 @@ export const requirements = {
   'CLI-8':
     'a project with custom transform, verifier, metric and algorithm works from the packed tarball without a local copy of evsys',
 
+  // Command line: experiments and their record
+  'CLI-9':
+    'run takes an experiment to its conclusion: a live view on a terminal, lines elsewhere; verdict, arms, files and next step',
+  'CLI-10': 'run --json prints the result of the experiment and nothing else; exit 1 when no run completed',
+  'CLI-11':
+    'the first Ctrl-C saves and says how to go on, exit 130; --resume ends in the same record; the second ends at once',
+  'CLI-12': '--dry prints plan, power and forecast, then runs a trial that counts as no evidence',
+  'CLI-13': 'history is compact, newest first and no longer than asked for; words find experiments',
+  'CLI-14':
+    'show tells arms, runs, scores, conclusion, authors’ words and files of an experiment by id, prefix or name',
+  'CLI-15':
+    'compare sets experiments side by side; only scores of equal scorers are compared, and the others are named',
+  'CLI-16':
+    'conclude adds an author’s word beside the computed conclusion; invalidate takes a run out and computes it again',
+  'CLI-17': 'repro writes a file that repeats the very plan, and says which of code, data, scorers and machine differ',
+  'CLI-18':
+    'export and import carry an experiment to another record, equal to the last number; a broken file changes nothing',
+  'CLI-19':
+    'import of a log: every row a run, scores that are claimed and never count, kept gains below the log’s own noise counted',
+  'CLI-20': 'gc, du and db: nothing that a conclusion rests on is dropped; a copy is whole and never replaces a file',
+
   // Built-in plugins
   'PLG-1': 'transforms stream, stop at the signal, keep the row’s other keys and the place it came from',
   'PLG-2':
@@ -99,6 +120,59 @@ export const requirements = {
     'plain_chat marks exactly the produced tokens, a prompt is a prefix of its conversation, no content forges a turn',
   'PLG-16':
     'every built-in has a summary, described params and a JSON Schema, and is declared without loading an engine',
+
+  // The record
+  'STO-1': 'one interface over SQLite and PostgreSQL: one contract suite passes on both',
+  'STO-2': 'an experiment is recorded whole before anything starts; recording it again changes nothing',
+  'STO-3': 'numbered items arrive exactly once, however they are cut, repeated and overlapped; a gap is refused',
+  'STO-4': 'events commit with the rows they tell of: replay equals live, and what the fold takes back the tables do',
+  'STO-5':
+    'points are written in batches, the last of a step counts, none is lost when a write fails; a curve keeps its peaks',
+  'STO-6':
+    'search finds words and their beginnings in names, hypotheses and conclusions, best first; no text is a syntax error',
+  'STO-7': 'experiments and runs are found by id, by name, and by an unambiguous beginning of an id',
+  'STO-8': 'an author’s words and invalidations stand beside what was computed, never over it',
+  'STO-9': 'a lease has one holder; a late one cannot write; a clock that is set back locks nobody out',
+  'STO-10':
+    'durable jobs: each ends, each step’s output counts once, also when workers are killed; backoff, dead, cancel',
+  'STO-11':
+    'a newer record is refused untouched; an older one is copied, then migrated, by one of however many processes',
+  'STO-12': 'many processes write at once and any may be killed: nothing acknowledged is lost, the file stays sound',
+  'STO-13':
+    'a full disk, a damaged or foreign file, a server that is away: a typed error with a fix, and work goes on afterwards',
+  'STO-14':
+    'a backup is a consistent copy made while others write; gc drops only what no conclusion rests on; du counts all',
+  'STO-15': 'the canonical record is equal for equal research, whatever the times, attempts, costs and ids',
+  'STO-16': 'every text and every number that a schema admits comes back as it went in',
+
+  // The lab: processes
+  'LAB-1':
+    'a segment holds numbered items of its run alone; a torn last line is ignored, a gap refused, a full disk a typed error',
+  'LAB-2':
+    'workers and scorers have a scrubbed environment and the secrets that plugins declare, which reach no event, log or error',
+  'LAB-3':
+    'a worker that exits, throws where nobody catches or runs out of memory fails its run alone, with the last lines it printed',
+  'LAB-4': 'a worker that hangs is told from one that computes for long, and is ended with the line it was at',
+  'LAB-5': 'a worker that prints or reports without end is ended, and its run is a flood',
+  'LAB-6': 'nothing that a plugin writes or replaces is taken for a message of its worker',
+  'LAB-7': 'workers are used again while they stay clean and their plugins unchanged, so many at a time, in order',
+  'LAB-8': 'what plugins log becomes events, so many and no more',
+  'LAB-9': 'workers and all they started end with their controller; the next attempt waits until they have',
+  'LAB-10': 'a run that is asked to stop saves and leaves; one that is aborted is killed at once',
+  'LAB-11': 'cores are shared by all processes of a user, in order, and come back when their holder is killed',
+  'LAB-12': 'a worker sees instructions and no expected answer; a scorer runs no code of the recipe',
+  'LAB-13': 'the hash of a scorer covers tasks, verifiers, metrics and their code, and nothing else',
+  'LAB-14':
+    'an answer that could not be scored is null: it stays in the denominator, bounds the score and never lifts it',
+  'LAB-15': 'a scorer that dies is started again; an answer that takes it down again has no reward',
+  'LAB-16': 'scores are broken down by task metadata; unknown usage is never zero',
+
+  // The lab: experiments
+  'LAB-20': 'an experiment file becomes runs, scores, a verdict, a record and files',
+  'LAB-21': 'the same file, seeds and engine give the same canonical record',
+  'LAB-22': 'a run that fails, or whose plugin ends its process, is named and leaves the others alone',
+  'LAB-23': 'stages and continual datasets chain weights: a later run starts from the one before',
+  'LAB-24': 'an experiment killed at any moment and resumed ends in the same canonical record',
 
   // Statistics
   'STA-1': 'special functions agree with 40-digit references: 1e-12 for central, 1e-11 for noncentral distributions',

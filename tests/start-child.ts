@@ -24,7 +24,11 @@ export function startChild(name: string, args: readonly string[] = [], { wrap = 
     `${root}tests/children/${name}.ts`,
     ...args,
   ]
-  const [command = '', ...rest] = [...wrap, ...own]
+  return startProgram(name, [...wrap, ...own])
+}
+
+/** Starts any command as a child; `name` is for messages. */
+export function startProgram(name: string, [command = '', ...rest]: readonly string[]): Child {
   const child = spawn(command, rest, {
     env: { ...process.env, JITI_FS_CACHE: 'false' },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,9 +1,12 @@
 // What the body of a command is handed.
 import type { CliIo } from './io.ts'
+import type { LiveSink } from './output/live-sink.ts'
 import type { Output } from './output/output.ts'
 
 export interface CommandContext {
   readonly output: Output
+  /** Stderr, for what changes while a command works. */
+  readonly live: LiveSink
   readonly cwd: string
   readonly env: CliIo['env']
   readonly stdin: CliIo['stdin']

@@ -1,10 +1,11 @@
 // The world outside, as the command line sees it. `start` hands over the process's own; tests hand over theirs.
 
-/** Where text goes. A terminal says so and knows its width. */
+/** Where text goes. A terminal says so and knows its size. */
 export interface TextSink {
   write(text: string): unknown
   readonly isTTY?: boolean
   readonly columns?: number
+  readonly rows?: number
 }
 
 export interface CliIo {

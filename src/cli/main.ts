@@ -2,10 +2,12 @@
 // Everything heavy is imported when it is needed: `--version` costs one small file, `--help` the parser.
 import { type ExitCode, exitCodes } from './exit-code.ts'
 import type { CliIo } from './io.ts'
+import { createLiveSink } from './output/live-sink.ts'
 import { packageVersion } from './package-version.ts'
 
 /** Runs one command line. Never throws: what goes wrong is printed and told by the exit code. */
-export async function main(argv: readonly string[], io: CliIo): Promise<ExitCode> {
+export async function main(argv: readonly string[], outside: CliIo): Promise<ExitCode> {
+  const io = { ...outside, stderr: createLiveSink(outside.stderr) }
   const options = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length)
   const json = options.includes('--json')
   if (options.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
@@ -23,7 +25,7 @@ export async function main(argv: readonly string[], io: CliIo): Promise<ExitCode
     const code = await runProgram(argv, { io, json, held })
     return io.signal.aborted ? await interrupted(io, json) : code
   } catch (error) {
-    if (io.signal.aborted) return await interrupted(io, json)
+    if (io.signal.aborted) return await interrupted(io, json, error)
     const { reportError } = await import('./report-error.ts')
     return reportError(error, io, { json })
   } finally {
@@ -32,11 +34,12 @@ export async function main(argv: readonly string[], io: CliIo): Promise<ExitCode
 }
 
 // The line on stderr is out already; a program that reads stdout gets its document too.
-async function interrupted(io: CliIo, json: boolean): Promise<ExitCode> {
+async function interrupted(io: CliIo, json: boolean, error?: unknown): Promise<ExitCode> {
   if (json) {
     const { reportError } = await import('./report-error.ts')
     const { EvsysError } = await import('../kernel/index.ts')
-    return reportError(new EvsysError('INTERRUPTED', 'interrupted before the end'), io, { json })
+    const known = EvsysError.is(error) && error.code === 'INTERRUPTED' ? error : undefined
+    return reportError(known ?? new EvsysError('INTERRUPTED', 'interrupted before the end'), io, { json })
   }
   return exitCodes.interrupted
 }

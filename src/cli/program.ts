@@ -6,15 +6,17 @@ import type { CommandContext } from './command-context.ts'
 import { type ExitCode, exitCodes } from './exit-code.ts'
 import type { CliIo } from './io.ts'
 import { colorsFor, plainColors } from './output/colors.ts'
+import type { LiveSink } from './output/live-sink.ts'
 import { createOutput } from './output/output.ts'
 import { packageVersion } from './package-version.ts'
+import { addRecordCommands } from './record-commands.ts'
 import { addStartCommands } from './start-commands.ts'
 
 /** Calls the body of a command with its context. */
 export type Run = (body: (context: CommandContext) => Promise<ExitCode>) => Promise<void>
 
 export type ProgramOptions = {
-  readonly io: CliIo
+  readonly io: CliIo & { readonly stderr: LiveSink }
   readonly json: boolean
   /** What an interruption has to close, in words; commands add to it while they hold something. */
   readonly held: Set<string>
@@ -28,6 +30,7 @@ export async function runProgram(argv: readonly string[], { io, json, held }: Pr
     const { quiet, project } = program.opts<{ quiet?: true; project?: string }>()
     code = await body({
       output: createOutput(io, { json, quiet: quiet === true }),
+      live: io.stderr,
       cwd: io.cwd,
       env: io.env,
       stdin: io.stdin,
@@ -128,11 +131,15 @@ ${colors.bold('Environment:')}
 Begin with \`evsys init my-lab\`. \`evsys help COMMAND\` shows examples of a command.`,
     )
   addStartCommands(program, run, colors)
+  addRecordCommands(program, run, colors)
   return program
 }
 
 // Without "[options]": in a list of commands it says nothing.
 function commandTerm(command: Command): string {
-  const args = command.registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`))
+  const args = command.registeredArguments.map((each) => {
+    const name = each.variadic ? `${each.name()}...` : each.name()
+    return each.required ? `<${name}>` : `[${name}]`
+  })
   return [command.name(), ...args].join(' ')
 }

@@ -133,7 +133,8 @@ export function addStartCommands(program: Command, run: Run, colors: Colors): vo
     )
 }
 
-function examplesFor(colors: Colors): (lines: readonly string[], exitCodes?: string) => string {
+/** Lines of examples, and what exit codes mean where a command has its own. */
+export function examplesFor(colors: Colors): (lines: readonly string[], exitCodes?: string) => string {
   return (lines, exitCodes) =>
     [
       `\n${colors.bold('Examples:')}`,
@@ -142,11 +143,13 @@ function examplesFor(colors: Colors): (lines: readonly string[], exitCodes?: str
     ].join('\n')
 }
 
-function append(value: string, before: readonly string[] = []): string[] {
+/** Collects the values of an option that may be repeated. */
+export function append(value: string, before: readonly string[] = []): string[] {
   return [...before, value]
 }
 
-function wholeNumber(text: string): number {
+/** The value of an option that counts something. */
+export function wholeNumber(text: string): number {
   const value = Number(text)
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < 1) {
     throw new InvalidArgumentError('It must be a whole number, 1 or more.')

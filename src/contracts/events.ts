@@ -61,6 +61,7 @@ export const RunEvent = z.discriminatedUnion('type', [
     ref: z.string().min(1),
     final: z.boolean().default(false),
   }),
+  z.object({ ...base, type: z.literal('checkpoint.dropped'), step: z.int().min(0), kind: CheckpointKind }),
   z.object({
     ...base,
     type: z.literal('eval.started'),
@@ -79,6 +80,11 @@ export const RunEvent = z.discriminatedUnion('type', [
     n_tasks: z.int().min(0),
     n_infra_failed: z.int().min(0),
     scorer_hash: z.string(),
+    rewards: z
+      .record(z.string(), z.array(z.number().nullable()))
+      .optional()
+      .describe('By task, then sample; null where infrastructure failed.'),
+    predictions: z.string().optional().describe('Blob of the answers that were scored.'),
     error: ErrorRecord.optional().describe('Present where it gave no score.'),
   }),
   z.object({

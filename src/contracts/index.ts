@@ -3,6 +3,7 @@
 // The line above gives AsyncDisposable to importers whose own `lib` lacks it.
 export { Benchmark, BenchmarkEntry, ChatTemplate, Split } from './benchmark-entry.ts'
 export type { DataSource, DataStore, OpenDataStore, Transform } from './data-plugins.ts'
+export type { ClaimedJob, DurableJobState, DurableJobs, JobOptions, WorkOutcome } from './durable-jobs.ts'
 export type { Engine, EngineId, EngineOp, EngineResult, LoraSpec } from './engine.ts'
 export { ErrorCode, ErrorRecord, ErrorReport, Location, RolloutError } from './error.ts'
 export {
@@ -15,6 +16,7 @@ export {
   RunStatus,
   Verdict,
 } from './events.ts'
+export { ArmEvidence, Evidence, PairEvidence } from './evidence.ts'
 export {
   type ComputeProvider,
   type ExecResult,
@@ -50,6 +52,7 @@ export {
   Stage,
   Stages,
 } from './experiment-file.ts'
+export type { Lease, Leases } from './leases.ts'
 export { ArmRef, Claim, Direction, Metadata, MetricRef, Objective } from './metadata.ts'
 export { Name } from './name.ts'
 export { Notice, Plan, PlannedArm, PlannedRun, ResolvedClaim, ResolvedObjective, ValidateReport } from './plan.ts'
@@ -63,12 +66,8 @@ export {
   type Ingest,
   Item,
   PointBatch,
-  type Queries,
-  type Query,
-  type Result,
   Sha256,
   type Steps,
-  type Store,
 } from './record.ts'
 export { type CheckpointView, type EvalView, initialRunState, type RunState, reduceRun } from './reduce-run.ts'
 export type {
@@ -112,6 +111,21 @@ export type {
   Verification,
   Verifier,
 } from './scoring-plugins.ts'
+export type {
+  CheckpointRow,
+  Collected,
+  CurvePoint,
+  EvalRow,
+  ExperimentQuery,
+  ExperimentRow,
+  Migrated,
+  NewExperiment,
+  RunNotes,
+  RunRow,
+  Store,
+  StoreUsage,
+  Verdicts,
+} from './store.ts'
 export { Resources, Sweeps, TaskFile } from './task-file.ts'
 export type {
   Algorithm,
@@ -159,3 +173,15 @@ export type {
   OpenLogStore,
   StepScope,
 } from './watching-plugins.ts'
+export {
+  FileStamp,
+  FromWorker,
+  Prediction,
+  ResumePoint,
+  RunAssignment,
+  Scored,
+  SealedBenchmark,
+  SealedTask,
+  ToWorker,
+  WorkerStart,
+} from './worker-protocol.ts'

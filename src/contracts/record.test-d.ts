@@ -1,52 +1,14 @@
 import { describe, expectTypeOf, it } from 'vitest'
 import * as z from 'zod'
 import type { ExperimentEvent, RunEvent } from './events.ts'
-import type { Ack, Blobs, Ingest, Item, PointBatch, Query, Result, Sha256, Steps, Store } from './record.ts'
-import type { ExperimentResult, HistoryEntry } from './results.ts'
+import type { Ack, Blobs, Ingest, Item, PointBatch, Sha256, Steps } from './record.ts'
 
-declare const store: Store
 declare const steps: Steps
 declare const ingest: Ingest
 declare const blobs: Blobs
 declare const batch: PointBatch
 declare const event: RunEvent
 declare const item: Item
-
-describe('Store', () => {
-  it('answers each query with the type that belongs to it', () => {
-    expectTypeOf(store.read({ name: 'events', stream: 's', afterSeq: 0, limit: 10 })).resolves.toEqualTypeOf<
-      (RunEvent | ExperimentEvent)[]
-    >()
-    expectTypeOf(store.read({ name: 'experiment', experimentId: 'e' })).resolves.toEqualTypeOf<
-      ExperimentResult | undefined
-    >()
-    expectTypeOf(store.read({ name: 'history', limit: 5 })).resolves.toEqualTypeOf<HistoryEntry[]>()
-    expectTypeOf(store.read({ name: 'points', runId: 'r', key: 'loss', maxPoints: 9 })).resolves.items.toEqualTypeOf<{
-      step: number
-      min: number
-      max: number
-      mean: number
-    }>()
-    expectTypeOf<Result<Extract<Query, { name: 'history' }>>>().toEqualTypeOf<HistoryEntry[]>()
-  })
-
-  it('takes the arguments of the query that is named, and no others', () => {
-    // @ts-expect-error no query is called so
-    void store.read({ name: 'everything' })
-    // @ts-expect-error the stream is missing
-    void store.read({ name: 'events', afterSeq: 0, limit: 10 })
-    // @ts-expect-error the id of an experiment is text
-    void store.read({ name: 'experiment', experimentId: 1 })
-  })
-
-  it('appends events of both streams, never points', () => {
-    void store.append('s', 0, [event])
-    void store.points(batch)
-    // @ts-expect-error points are rows, not events
-    void store.append('s', 0, [batch])
-    expectTypeOf(store).toExtend<AsyncDisposable>()
-  })
-})
 
 describe('Steps', () => {
   it('gives what the schema yields', () => {

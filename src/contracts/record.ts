@@ -1,8 +1,6 @@
-// The record: what is stored and sent to it, and the interfaces of store, durable steps, ingest and blobs. Implementations
-// are in the store and kernel rooms.
+// What is sent to the record, and the interfaces of ingest, durable steps and blobs. The whole of it is `Store`.
 import * as z from 'zod'
 import { ExperimentEvent, RunEvent } from './events.ts'
-import type { ExperimentResult, HistoryEntry } from './results.ts'
 
 /** Content hash, 64 hexadecimal digits in lower case. */
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'a SHA-256 is 64 hexadecimal digits')
@@ -29,31 +27,6 @@ export type PointBatch = z.infer<typeof PointBatch>
 /** What a worker sends to the record. */
 export const Item = z.union([RunEvent, ExperimentEvent, PointBatch])
 export type Item = z.infer<typeof Item>
-
-/** A read of the record: its name and arguments, tied to its answer's type by `Queries`. */
-export interface Queries {
-  events: { args: { stream: string; afterSeq: number; limit: number }; result: (RunEvent | ExperimentEvent)[] }
-  experiment: { args: { experimentId: string }; result: ExperimentResult | undefined }
-  /** Newest first; `text` is looked for in names, hypotheses and conclusions. */
-  history: { args: { text?: string; limit: number }; result: HistoryEntry[] }
-  /** A curve thinned to at most `maxPoints` buckets. */
-  points: {
-    args: { runId: string; key: string; maxPoints: number }
-    result: { step: number; min: number; max: number; mean: number }[]
-  }
-}
-/** A query by name, with its arguments. */
-export type Query = { [N in keyof Queries]: { readonly name: N } & Queries[N]['args'] }[keyof Queries]
-/** The answer to a query. */
-export type Result<Q extends Query> = Queries[Q['name']]['result']
-
-/** The record behind one interface, whatever database holds it. */
-export interface Store extends AsyncDisposable {
-  /** Appends events that follow `expectedSeq`; a conflicting writer is an error, a repeated append is not. */
-  append(stream: string, expectedSeq: number, events: readonly (RunEvent | ExperimentEvent)[]): Promise<void>
-  points(batch: PointBatch): Promise<void>
-  read<Q extends Query>(query: Q): Promise<Result<Q>>
-}
 
 /** Durable steps: the output of `work` is kept under `key`; after a crash it is not done again. */
 export interface Steps {

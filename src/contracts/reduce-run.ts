@@ -122,6 +122,10 @@ function change(state: RunState, event: RunEvent): Partial<RunState> {
       const others = state.checkpoints.filter((old) => old.step !== step || old.kind !== kind || old.final !== final)
       return { checkpoints: [...others, { step, kind, ref, final }] }
     }
+    case 'checkpoint.dropped':
+      return {
+        checkpoints: state.checkpoints.filter(({ step, kind }) => step !== event.step || kind !== event.kind),
+      }
     case 'eval.started':
       return { running_evals: state.running_evals + 1 }
     case 'eval.finished': {

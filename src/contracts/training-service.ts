@@ -141,4 +141,6 @@ export interface TrainingService {
   /** The first request of a model, if it comes at all. Without `optimizer`, Adam starts anew. */
   load(model: ModelId, ref: StateRef, options: { optimizer: boolean; seq: number }): Future<void>
   sample(request: SampleReq): Future<Sample[]>
+  /** Deletes saved weights. Absent: the service keeps them until their time is up. */
+  remove?(ref: Ref): Future<void>
 }

@@ -1,4 +1,5 @@
 // What other rooms may use of data.
+export { type JsonFault, jsonFault } from './json-fault.ts'
 export { nestedDeeperThan } from './nesting.ts'
 export { parseRows } from './parse-rows.ts'
 export { dataPlugins } from './plugins.ts'

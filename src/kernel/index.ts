@@ -20,6 +20,7 @@ export { type MapConcurrentOptions, mapConcurrent } from './map-concurrent.ts'
 export { messageOf } from './message-of.ts'
 export { onAbort } from './on-abort.ts'
 // Plugins: registry, define* and loading, from ./plugins/.
+export { builtInHash } from './plugins/built-in-hash.ts'
 export {
   type Catalog,
   type CatalogOptions,
@@ -50,13 +51,27 @@ export {
   defineVerifier,
   type NoParams,
 } from './plugins/define.ts'
-export { type LoadPluginsOptions, loadExport, loadPlugins } from './plugins/load-plugins.ts'
+export { type EquippedPlugin, equipPlugin, type PluginServices } from './plugins/equip-plugin.ts'
+export { type LoadedPlugins, type LoadPluginsOptions, loadExport, loadPlugins } from './plugins/load-plugins.ts'
+export { placeInStack } from './plugins/load-problem.ts'
+export { type OpenRegistry, openRegistry } from './plugins/open-registry.ts'
 export { isPlugin } from './plugins/plugin-brand.ts'
 export { pluginCard } from './plugins/plugin-card.ts'
 export type { LoadedPlugin } from './plugins/prepare-plugin.ts'
 export { createRegistry, type Found, type Origin, type Registry, unknownKind } from './plugins/registry.ts'
 export { typeLabel, typePlural } from './plugins/type-label.ts'
 export { problemsOf } from './problems-of.ts'
+// Processes that hold foreign code: both of their sides, from ./processes/.
+export {
+  type GuardedProcess,
+  type GuardedProcessOptions,
+  type ProcessEnd,
+  type StopReason,
+  startGuardedProcess,
+} from './processes/guarded-process.ts'
+export { openParentLink, type ParentLink } from './processes/parent-link.ts'
+export { identify, isAlive, type ProcessIdentity } from './processes/process-identity.ts'
+export { startWatchdog, type Watchdog } from './processes/watchdog.ts'
 export { createRedactor, type Redact } from './redact.ts'
 export { type RetryOptions, retry } from './retry.ts'
 export { findSecrets, readSecretSource, resolveSecrets, type SecretSource, type SecretUse } from './secrets.ts'

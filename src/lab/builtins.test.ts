@@ -30,6 +30,14 @@ describe('built-in plugins', () => {
     expect(Object.fromEntries([...byType].sort())).toEqual({
       algorithm: ['sft'],
       backend: ['mock'],
+      callback: [
+        'csv_metrics',
+        'debug_logger',
+        'early_stopping',
+        'local_logger',
+        'print_progress',
+        'tensorboard_logger',
+      ],
       data_source: ['in_memory', 'json', 'jsonl'],
       data_store: ['in_memory', 'local'],
       metric: [

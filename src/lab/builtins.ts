@@ -6,7 +6,8 @@ import type { AnyPlugin } from '../contracts/index.ts'
 export async function builtins(): Promise<readonly AnyPlugin[]> {
   const { algorithmPlugins } = await import('../algorithms/index.ts')
   const { backendPlugins } = await import('../backends/index.ts')
+  const { callbackPlugins } = await import('./callbacks/plugins.ts')
   const { dataPlugins } = await import('../data/index.ts')
   const { evaluatePlugins } = await import('../evaluate/index.ts')
-  return Object.freeze([...algorithmPlugins, ...backendPlugins, ...dataPlugins, ...evaluatePlugins])
+  return Object.freeze([...algorithmPlugins, ...backendPlugins, ...callbackPlugins, ...dataPlugins, ...evaluatePlugins])
 }

@@ -2,7 +2,11 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { root, runMain } from './run-main.ts'
 
-const commands = ['init', 'new-experiment', 'doctor', 'validate', 'list', 'schema', 'completion']
+const commands = [
+  ...['init', 'new-experiment', 'doctor', 'validate', 'list', 'schema', 'completion'],
+  ...['run', 'history', 'show', 'compare', 'conclude', 'invalidate', 'repro'],
+  ...['export', 'import', 'gc', 'du', 'db'],
+]
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 
 describe('help', () => {

@@ -1,5 +1,5 @@
 // Saved weights of mock models: one file each in the run's folder, and one `mock://` address for each file.
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { CheckpointKind, Ref } from '../../contracts/index.ts'
@@ -38,6 +38,16 @@ export async function readCheckpoint({ uri }: Pick<Ref, 'uri'>): Promise<Uint8Ar
       `there is no checkpoint at ${uri}`,
       'check the address; the run’s folder may have been moved or deleted.',
     )
+  }
+}
+
+/** Deletes a checkpoint; one that is gone already is no error. */
+export async function removeCheckpoint({ uri }: Pick<Ref, 'uri'>): Promise<void> {
+  const path = pathOf(uri)
+  try {
+    await rm(path, { force: true })
+  } catch (cause) {
+    throw fileError('delete', path, cause)
   }
 }
 

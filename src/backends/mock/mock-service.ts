@@ -13,7 +13,7 @@ import type {
   TrainingService,
 } from '../../contracts/index.ts'
 import { type Clock, EvsysError, onAbort } from '../../kernel/index.ts'
-import { readCheckpoint, writeCheckpoint } from './checkpoint-files.ts'
+import { readCheckpoint, removeCheckpoint, writeCheckpoint } from './checkpoint-files.ts'
 import { customForwardBackward } from './custom-loss.ts'
 import { SamplerModels } from './sampler-models.ts'
 import { SequenceQueue } from './sequence-queue.ts'
@@ -88,6 +88,7 @@ export function createMockService(options: MockServiceOptions): TrainingService 
         await run({ op: 'import', model, bytes: await readCheckpoint(ref), optimizer }, 'done')
       }),
     sample: (request) => arriving(samplers.sample(request)),
+    remove: (ref) => arriving(removeCheckpoint(ref)),
     [Symbol.dispose]() {
       stopListening()
       queue.close(refused('the backend was closed before this request took effect', 'await requests before closing.'))

@@ -7,8 +7,8 @@ import { EvsysError, type Problem, readSecretSource } from '../../kernel/index.t
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
 import { looksLikeTask } from '../looks-like-task.ts'
+import { noticeText } from '../output/notice-text.ts'
 import { planText } from '../output/plan-text.ts'
-import { shortPath } from '../output/short-path.ts'
 import { taskText } from '../output/task-text.ts'
 import { readStdin } from '../read-stdin.ts'
 
@@ -114,8 +114,4 @@ async function peek(path: string): Promise<string> {
   } catch {
     return ''
   }
-}
-
-function noticeText({ text, where }: Notice, cwd: string): string {
-  return where === undefined ? text : `${shortPath(where.file, cwd)}:${where.line}: ${text}`
 }

@@ -88,6 +88,9 @@ type Source = (program: Command, operands: readonly string[]) => Completions | P
 const sources: Record<string, Source> = {
   'init dir': () => ({ candidates: [], files: ['dirs'] }),
   'validate file': () => ({ candidates: [], files: ['files', 'yaml', 'yml'] }),
+  'run file': () => ({ candidates: [], files: ['files', 'yaml', 'yml'] }),
+  'import file': () => ({ candidates: [], files: ['files', 'json', 'tsv'] }),
+  'db action': () => ({ candidates: words(['backup', 'migrate']), files: noFiles }),
   'completion shell': () => ({ candidates: words(shells), files: noFiles }),
   'help command': (program) => ({ candidates: commandsOf(program), files: noFiles }),
   'list kind': async () => {

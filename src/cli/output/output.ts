@@ -11,6 +11,8 @@ export interface Output {
   readonly colors: Colors
   /** The result of the command: `document` under --json, else `text`. Once per command. */
   result(document: unknown, text: () => string): void
+  /** A part of the answer that cannot wait for the result. Under --json it goes to stderr. */
+  say(text: string): void
   /** What a reader should know besides the result. */
   notice(text: string): void
   /** Text for stderr, whatever was asked for. */
@@ -28,6 +30,10 @@ export function createOutput(io: CliIo, { json, quiet }: { json: boolean; quiet:
     colors: json ? plainColors : colorsFor(io.stdout, io.env),
     result(document, text) {
       io.stdout.write(json ? `${JSON.stringify(document, null, 2)}\n` : withNewline(text()))
+    },
+    say(text) {
+      const sink = json ? io.stderr : io.stdout
+      sink.write(withNewline(text))
     },
     notice(text) {
       if (!quiet) io.stderr.write(`${loud.yellow('notice:')} ${text}\n`)

@@ -50,20 +50,20 @@ const quickstart = `${schemaLine}
 version: 1
 name: quickstart
 metadata:
-  hypothesis: A learning rate of 0.1 routes at least five percent more of the validation questions right than 0.01.
+  hypothesis: A learning rate of 0.03 routes at least five percent more of the validation questions right than 0.003.
   objective: { metric: val.pass@1, direction: max }
   claim:
-    treatment: { algorithm.params.learning_rate: 0.1 }
-    baseline: { algorithm.params.learning_rate: 0.01 }
+    treatment: { algorithm.params.learning_rate: 0.03 }
+    baseline: { algorithm.params.learning_rate: 0.003 }
     min_effect: 0.05
   benchmark:
-    - { name: val, path: ../../data/val, split: val, run_every: 20, metrics: [pass@1, mean_reward], max_tokens: 16 }
-    - { name: test, path: ../../data/test, split: test, metrics: [pass@1], max_tokens: 16 }
+    - { name: val, path: ../../data/val, split: val, run_every: 20, metrics: [pass@1], num_samples: 4, temperature: 1, max_tokens: 16 }
+    - { name: test, path: ../../data/test, split: test, metrics: [pass@1], num_samples: 4, temperature: 1, max_tokens: 16 }
 n_repeats: 3
 budget: { wall: 10m }
 matrix:
   axes:
-    algorithm.params.learning_rate: [0.01, 0.03, 0.1]
+    algorithm.params.learning_rate: [0.003, 0.01, 0.03]
   base_run:
     data:
       source_kind: jsonl

@@ -2,9 +2,8 @@
 // project's own live in a child process and are known by their cards. It answers what there is and whether params fit.
 import type { AnyPlugin, Location, Notice, PluginCard, PluginType } from '../../contracts/index.ts'
 import { EvsysError, type Problem } from '../evsys-error.ts'
-import { hashOf } from '../hash.ts'
+import { builtInHash } from './built-in-hash.ts'
 import { checkParams, type ParamsResult } from './check-params.ts'
-import { hostVersion } from './host-package.ts'
 import { pluginCard } from './plugin-card.ts'
 import { inspectPlugins } from './plugin-host.ts'
 import { createRegistry, type Found, type Origin, unknownKind } from './registry.ts'
@@ -96,11 +95,6 @@ export async function openCatalog({ builtins, ...options }: CatalogOptions): Pro
 
     [Symbol.asyncDispose]: () => inspected[Symbol.asyncDispose](),
   }
-}
-
-// A built-in changes only with a release.
-function builtInHash({ type, kind }: AnyPlugin): string {
-  return hashOf({ package: `evsys@${hostVersion()}`, type, kind })
 }
 
 function unknown(type: PluginType, kind: string, known: readonly string[]): ParamsResult {

@@ -11,23 +11,43 @@ import { type LoadedPlugin, preparePlugin } from './prepare-plugin.ts'
 import { namedExports } from './read-exports.ts'
 import { shownPaths } from './shown-paths.ts'
 
-export type LoadPluginsOptions = { projectDir?: string; plugins?: readonly PluginReference[]; signal: AbortSignal }
+export type LoadPluginsOptions = {
+  projectDir?: string
+  plugins?: readonly PluginReference[]
+  /** False: only what `plugins` names, not what lies in `src/plugins`. */
+  discover?: boolean
+  signal: AbortSignal
+  /** Called with all files that will be run, before the first of them is. */
+  onRead?(files: readonly string[]): void
+}
+
+export type LoadedPlugins = {
+  plugins: LoadedPlugin[]
+  problems: Problem[]
+  /** Every file that was read for them: the plugins and what they import of their project or package. */
+  files: string[]
+}
 
 /** Loads the plugins of a project and those that `plugins` names. Every file that fails is a problem; the others are loaded. */
 export async function loadPlugins({
   signal,
+  onRead,
+  discover = true,
   ...options
-}: LoadPluginsOptions): Promise<{ plugins: LoadedPlugin[]; problems: Problem[] }> {
-  const { files, problems } = await findPluginFiles(options)
+}: LoadPluginsOptions): Promise<LoadedPlugins> {
+  const { projectDir, ...named } = options
+  const { files, problems } = await findPluginFiles(discover ? options : named)
   const plugins: LoadedPlugin[] = []
-  const prepared = await Promise.all(files.map((file) => preparePlugin(file, options.projectDir)))
+  const prepared = await Promise.all(files.map((file) => preparePlugin(file, projectDir)))
+  const read = [...new Set(prepared.flatMap((each) => each.files))]
+  onRead?.(read)
   for (const each of prepared) {
     signal.throwIfAborted()
     const loaded = await each.load()
     plugins.push(...loaded.plugins)
     problems.push(...loaded.problems)
   }
-  return { plugins, problems: problems.map((problem) => shownPaths(problem)) }
+  return { plugins, problems: problems.map((problem) => shownPaths(problem)), files: read }
 }
 
 /** Loads one export of a file: `./src/plugins/agent.ts#ToolUse`, or its default export without `#`. It must be a plugin. */

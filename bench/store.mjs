@@ -1,0 +1,164 @@
+// The record under load: a million metric points through the store, beside a bare loop of prepared inserts in the same run, to
+// tell a slow program from a slow machine; then charts of a curve of a million points. Limits: 50,000 points per second; 1.5
+// times the bare loop, 4 times for steps, which are stored as events too; a chart within 50 ms. A server is measured without
+// limits: `node bench/store.mjs postgresql://...`.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openStore } from '../dist/store/index.js'
+import { loadDriver } from '../dist/store/sqlite/load-driver.js'
+import { printTable } from './best-of.mjs'
+import { planOf } from './store-plan.mjs'
+
+const server = process.argv[2]
+const bare = 'bare inserts, prepared, 10,000 per transaction'
+const steps = 'push() of finished steps, 100 at a time'
+const points = 1_000_000
+const metrics = 10
+const rounds = 3
+const leastPerSecond = 50_000
+const mostChartMs = 50
+
+const folder = mkdtempSync(join(tmpdir(), 'evsys-bench-'))
+/** @type {Record<string, number>} best seconds */
+const best = {}
+/** @type {number[]} */
+const charts = []
+let made = 0
+
+for (let round = 0; round < rounds; round++) {
+  if (server === undefined) await timed(bare, bareLoop)
+  await timed(`points(), ${metrics} metrics`, () => throughPoints(metrics))
+  await timed('points(), 1 metric', () => throughPoints(1))
+  await timed(steps, throughPush)
+}
+rmSync(folder, { recursive: true, force: true })
+
+const rows = Object.entries(best).map(([name, seconds]) => ({
+  name,
+  perSecond: points / seconds,
+  ratio: seconds / (best[bare] ?? Number.NaN),
+  most: name === steps ? 4 : 1.5,
+}))
+const database = server === undefined ? 'SQLite' : 'PostgreSQL'
+console.log(`\nA million points, best of ${rounds}, Node ${process.versions.node}, ${database}`)
+printTable([
+  ['way', 'points/s', 'at least', 'time against bare', 'at most'],
+  ...rows.map(({ name, perSecond, ratio, most }) => {
+    const rate = Math.round(perSecond).toLocaleString('en')
+    if (name === bare || server !== undefined) return [name, rate, '', '', '']
+    return [name, rate, leastPerSecond.toLocaleString('en'), ratio.toFixed(2), most.toFixed(2)]
+  }),
+])
+const [bestChartMs = Number.NaN] = charts.sort((a, b) => a - b)
+console.log('\nA curve of a million points, read for a chart of 1,000')
+printTable([
+  ['best ms', 'median ms', 'limit ms'],
+  [bestChartMs.toFixed(1), charts[Math.floor(charts.length / 2)]?.toFixed(1) ?? '', String(mostChartMs)],
+])
+const slow = rows.filter(({ perSecond, ratio, most }) => perSecond < leastPerSecond || ratio > most)
+const isWithin = slow.length === 0 && bestChartMs <= mostChartMs
+process.exitCode = isWithin || server !== undefined ? 0 : 1
+
+/**
+ * @param {string} name
+ * @param {() => Promise<number>} work returns seconds
+ */
+async function timed(name, work) {
+  best[name] = Math.min(best[name] ?? Number.POSITIVE_INFINITY, await work())
+}
+
+async function bareLoop() {
+  const Database = await loadDriver()
+  const database = new Database(join(folder, `bare-${made++}.db`))
+  database.exec(`pragma journal_mode = wal; pragma synchronous = normal;
+    create table point (run_ix bigint not null, key_ix bigint not null, step bigint not null, value real not null,
+      at_ms bigint not null, primary key (run_ix, key_ix, step)) without rowid`)
+  const insert = database.prepare(`insert into point values (?, ?, ?, ?, ?)
+    on conflict do update set value = excluded.value, at_ms = excluded.at_ms`)
+  const began = performance.now()
+  for (let i = 0; i < points; i += 10_000) {
+    database.exec('begin immediate')
+    for (let j = i; j < i + 10_000; j++)
+      insert.run(1, j % metrics, Math.floor(j / metrics), Math.sin(j), 1_700_000_000_000 + j)
+    database.exec('commit')
+  }
+  const seconds = (performance.now() - began) / 1000
+  database.close()
+  return seconds
+}
+
+/** @param {number} keys */
+async function throughPoints(keys) {
+  const { store, runId } = await freshStore()
+  const began = performance.now()
+  for (let i = 0; i < points; i += 1_000) {
+    const numbers = Array.from({ length: 1_000 }, (_, j) => i + j)
+    await store.points({
+      type: 'points',
+      run_id: runId,
+      key: numbers.map((n) => `metric/${n % keys}`),
+      step: numbers.map((n) => Math.floor(n / keys)),
+      value: numbers.map((n) => Math.sin(n)),
+      at_ms: numbers.map((n) => 1_700_000_000_000 + n),
+    })
+  }
+  await store.flush()
+  const seconds = (performance.now() - began) / 1000
+  if (keys === 1) await readCharts(store, runId)
+  await store[Symbol.asyncDispose]()
+  return seconds
+}
+
+async function throughPush() {
+  const { store, runId } = await freshStore()
+  const names = Array.from({ length: metrics }, (_, i) => `metric/${i}`)
+  const count = points / metrics
+  const at = new Date().toISOString()
+  const began = performance.now()
+  for (let first = 0; first < count; first += 100) {
+    const items = Array.from({ length: 100 }, (_, i) => {
+      const values = Object.fromEntries(names.map((name, key) => [name, Math.sin(first + i + key)]))
+      return {
+        type: /** @type {const} */ ('step.finished'),
+        seq: first + i + 1,
+        at,
+        run_id: runId,
+        step: first + i,
+        metrics: values,
+      }
+    })
+    await store.push({ stream: `run:${runId}`, fromSeq: first + 1, items })
+  }
+  const seconds = (performance.now() - began) / 1000
+  await store[Symbol.asyncDispose]()
+  return seconds
+}
+
+/**
+ * @param {Awaited<ReturnType<typeof openStore>>} store
+ * @param {string} runId
+ */
+async function readCharts(store, runId) {
+  for (let i = 0; i < 10; i++) {
+    const began = performance.now()
+    const curve = await store.curve({ runId, key: 'metric/0', maxPoints: 1_000 })
+    charts.push(performance.now() - began)
+    if (curve.length > 1_000 || curve.length < 500) throw new Error(`a chart of ${curve.length} points`)
+  }
+}
+
+async function freshStore() {
+  const store = await openStore(server ?? join(folder, `store-${made++}.db`))
+  const runId = `run_${process.pid}_${made++}`
+  const created = {
+    experimentId: `exp_${runId}`,
+    at: new Date().toISOString(),
+    plan: planOf(),
+    runIds: [runId],
+    provenance: {},
+  }
+  await store.createExperiment(created)
+  return { store, runId }
+}

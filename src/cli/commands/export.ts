@@ -1,0 +1,40 @@
+// `evsys export ID [-o FILE]`: the whole record of an experiment as one document that `evsys import` takes.
+import { resolve } from 'node:path'
+import { writeFileAtomic } from '../../kernel/index.ts'
+import { loadLab } from '../../lab/index.ts'
+import type { CommandContext } from '../command-context.ts'
+import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { bytesText, countText } from '../output/quantity-text.ts'
+import { shortPath } from '../output/short-path.ts'
+import { withRecord } from '../with-record.ts'
+
+export type ExportOptions = { readonly output?: string }
+
+export async function exportCommand(
+  context: CommandContext,
+  reference: string,
+  { output: target }: ExportOptions,
+): Promise<ExitCode> {
+  const { output, cwd } = context
+  return await withRecord(context, {}, async ({ store }) => {
+    const experiment = await store.findExperiment(reference)
+    const { exportExperiment } = await loadLab()
+    const bundle = await exportExperiment(store, experiment)
+    const text = `${JSON.stringify(bundle, null, 1)}\n`
+    if (target === undefined || target === '-') {
+      output.result(bundle, () => text)
+      return exitCodes.done
+    }
+    const file = resolve(cwd, target)
+    await writeFileAtomic(file, text)
+    const bytes = Buffer.byteLength(text)
+    output.result(
+      { experiment_id: experiment.id, name: experiment.name, n_runs: bundle.runs.length, file, bytes },
+      () => {
+        const made = `${output.colors.green('exported')} ${experiment.name} (${experiment.id})`
+        return `${made}: ${countText(bundle.runs.length, 'run')} to ${shortPath(file, cwd)}, ${bytesText(bytes)}`
+      },
+    )
+    return exitCodes.done
+  })
+}

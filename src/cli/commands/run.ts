@@ -1,0 +1,142 @@
+// `evsys run FILE`: an experiment from its file to its conclusion. It watches and prints; the lab does the work.
+import { dirname, join, resolve } from 'node:path'
+import { findProject, loadExperiment } from '../../config/index.ts'
+import type { ExperimentResult, Plan } from '../../contracts/index.ts'
+import { systemClock } from '../../kernel/index.ts'
+import { loadLab } from '../../lab/index.ts'
+import type { CommandContext } from '../command-context.ts'
+import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { colorsFor } from '../output/colors.ts'
+import { forecastText } from '../output/forecast-text.ts'
+import { noticeText } from '../output/notice-text.ts'
+import { planText } from '../output/plan-text.ts'
+import { resultText } from '../output/result-text.ts'
+import { createRunWatch } from '../output/run-watch.ts'
+import { shellWord } from '../output/shell-word.ts'
+import { shortPath } from '../output/short-path.ts'
+import { requireProject } from '../project.ts'
+import { withRecord } from '../with-record.ts'
+
+export type RunOptions = {
+  readonly dry?: true
+  readonly steps?: number
+  readonly set?: readonly string[]
+  readonly resume?: true
+  readonly maxConcurrent?: number
+}
+
+interface Asked {
+  readonly file: string
+  readonly options: RunOptions
+  readonly project: string
+}
+
+export async function run(context: CommandContext, file: string, options: RunOptions): Promise<ExitCode> {
+  const { output, cwd } = context
+  const project =
+    context.project === undefined ? await findProject(dirname(resolve(cwd, file))) : await requireProject(context)
+  const asked: Asked = { file, options, project }
+  if (options.dry === true) await announce(context, asked)
+  const { result, outputDir } = await conduct(context, asked)
+  await withRecord(context, { project }, async ({ store }) => {
+    const { storedEvidence } = await loadLab()
+    const experiment = await store.experiment(result.experiment_id)
+    const evidence = experiment === undefined ? undefined : storedEvidence(experiment)
+    const page = shortPath(join(outputDir, 'experiment.md'), cwd)
+    const dry = options.dry === true
+    const commandWith = (...sets: readonly string[]) => commandOf(context, asked, sets)
+    output.result(result, () => resultText(result, { ...output, evidence, commandWith, page, dry }))
+  })
+  if (options.dry === true) await announceAgain(context, asked)
+  return result.status === 'failed' ? exitCodes.failed : exitCodes.done
+}
+
+async function conduct(
+  context: CommandContext,
+  asked: Asked,
+): Promise<{ result: ExperimentResult; outputDir: string }> {
+  const { output, live, env, signal, cwd } = context
+  const { runExperiment } = await loadLab()
+  const { file, project, options } = asked
+  const { dry, steps, set, resume, maxConcurrent } = options
+  const colors = colorsFor(live, env)
+  let outputDir = ''
+  using watch = createRunWatch({ live, quiet: output.quiet, colors, env, clock: systemClock, signal })
+  try {
+    const result = await context.holding(`the runs of ${file}, which save first`, () =>
+      runExperiment(
+        { file },
+        {
+          projectDir: project,
+          cwd,
+          signal,
+          dry: dry === true,
+          resume: resume === true,
+          ...(steps === undefined ? {} : { steps }),
+          ...(set === undefined ? {} : { set }),
+          ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+          onPlan(prepared) {
+            outputDir = prepared.outputDir
+            for (const notice of prepared.notices) output.notice(noticeText(notice, cwd))
+            watch.begin(prepared.plan, prepared.runs)
+          },
+          onItem: (row, item) => watch.follow(row, item),
+        },
+      ),
+    )
+    return { result, outputDir }
+  } catch (error) {
+    // Nothing is in the record before the plan is.
+    if (signal.aborted && outputDir !== '' && !output.json) {
+      const trial = dry === true ? ' --dry' : ''
+      output.complain(`what is finished is kept; go on with\n  ${commandOf(context, asked)}${trial} --resume`)
+    }
+    throw error
+  }
+}
+
+/** The same command again, without --dry and --resume; `more` values are set in place of those that it set before. */
+function commandOf({ project, cwd }: CommandContext, { file, options }: Asked, more: readonly string[] = []): string {
+  const { steps, set = [], maxConcurrent } = options
+  const keyOf = (each: string) => each.split('=')[0]
+  const kept = set.filter((each) => !more.some((other) => keyOf(other) === keyOf(each)))
+  const words = [
+    'evsys run',
+    shellWord(file),
+    ...(steps === undefined ? [] : [`--steps ${steps}`]),
+    ...[...kept, ...more].map((each) => `--set ${shellWord(each)}`),
+    ...(maxConcurrent === undefined ? [] : [`--max-concurrent ${maxConcurrent}`]),
+    ...(project === undefined ? [] : [`--project ${shellWord(shortPath(project, cwd))}`]),
+  ]
+  return words.join(' ')
+}
+
+/** Tells what the plan, uncapped, is, what it can find out and what it will take. */
+async function announce(context: CommandContext, asked: Asked): Promise<void> {
+  const { output, signal } = context
+  if (output.quiet) return
+  const plan = await wholePlan(context, asked)
+  const { planForecast, planPower } = await loadLab()
+  const text = await withRecord(context, { project: asked.project }, async ({ store }) => {
+    const forecast = await planForecast(store, plan, asked.options)
+    return forecastText(forecast, output, { of: await planPower(store, plan, signal) })
+  })
+  const trial = 'A trial follows: a few steps of every run. It counts as no evidence.'
+  output.say(`${planText(plan, output)}\n\n${text}\n\n${trial}\n`)
+}
+
+/** After the trial the pace is known. */
+async function announceAgain(context: CommandContext, asked: Asked): Promise<void> {
+  const { output } = context
+  if (output.quiet) return
+  const plan = await wholePlan(context, asked)
+  const { planForecast } = await loadLab()
+  const text = await withRecord(context, { project: asked.project }, async ({ store }) =>
+    forecastText(await planForecast(store, plan, asked.options), output),
+  )
+  output.say(`\nThe whole plan, by the pace of this trial:\n${text}`)
+}
+
+async function wholePlan({ cwd, signal }: CommandContext, { file, options: { set = [] } }: Asked): Promise<Plan> {
+  return (await loadExperiment({ file }, { cwd, signal, set })).plan
+}

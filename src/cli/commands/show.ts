@@ -1,0 +1,94 @@
+// `evsys show ID`: everything that the record says of one experiment.
+import type { EvalRow, ExperimentRow, RunRow } from '../../contracts/index.ts'
+import { loadLab } from '../../lab/index.ts'
+import type { CommandContext } from '../command-context.ts'
+import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { armTable, claimLines, runTable, type ShownRun, verdictPaint } from '../output/experiment-text.ts'
+import { type Fact, labelledLines } from '../output/labelled-lines.ts'
+import { countText, durationText, usdText } from '../output/quantity-text.ts'
+import { shortPath } from '../output/short-path.ts'
+import { withRecord } from '../with-record.ts'
+
+export async function show(context: CommandContext, reference: string): Promise<ExitCode> {
+  const { output } = context
+  return await withRecord(context, {}, async ({ store, project }) => {
+    const experiment = await store.findExperiment(reference)
+    const { evidenceOf, filesOf, isTrial, resultOf, selectedEval, standingOf } = await loadLab()
+    const result = await resultOf(store, experiment)
+    const { evidence, runs } = await evidenceOf(store, experiment)
+    const files = await filesOf(experiment, project)
+    const standing = await standingOf(store, experiment)
+    output.result(result, () => {
+      const shown = runs.map(({ run, evals }) => ({ run, scores: scoresOf(run, evals, selectedEval) }))
+      const { verdict } = experiment
+      const facts: Fact[] = [
+        ['name', `${experiment.name}  ${experiment.id}`],
+        ...optional('hypothesis', experiment.hypothesis ?? 'none was given'),
+        verdict === undefined
+          ? ['verdict', standing === 'interrupted' ? unfinished : `none yet: ${standing}`]
+          : ['verdict', `${verdict}${isTrial(experiment) ? ' (trial)' : ''}`, verdictPaint(verdict, output.colors)],
+        ...optional('conclusion', experiment.conclusion),
+        ...optional('claim', claimLines(evidence).join('\n')),
+        ...experiment.words.map(({ at, author, text }): Fact => [author, `${text} (${at.slice(0, 10)})`]),
+        ['made', madeText(experiment, result, runs.length)],
+        ...optional('scored', scoredText(runs)),
+        ...optional('tags', experiment.tags.join(', ')),
+        ...optional('follows', experiment.parentId),
+        ['files', files === undefined ? 'none on this machine' : shortPath(files, context.cwd)],
+      ]
+      if (output.quiet) return labelledLines(facts.slice(0, 4), output)
+      const isLog = runs.some(({ run }) => run.kept !== undefined)
+      const parts = [
+        labelledLines(facts, output),
+        ...(isLog ? [] : [armTable(result, output)]),
+        runTable(shown, output),
+      ]
+      return parts.join('\n\n')
+    })
+    return exitCodes.done
+  })
+}
+
+const unfinished = 'none: it was interrupted; `evsys run FILE --resume` goes on'
+
+function optional(label: string, text: string | undefined): Fact[] {
+  return text === undefined || text === '' ? [] : [[label, text]]
+}
+
+function scoresOf(
+  run: RunRow,
+  evals: readonly EvalRow[],
+  selectedEval: (run: RunRow, evals: readonly EvalRow[], benchmark: string) => EvalRow | undefined,
+): ShownRun['scores'] {
+  const benchmarks = [...new Set(evals.map(({ benchmark }) => benchmark))]
+  return Object.fromEntries(
+    benchmarks.flatMap((benchmark) =>
+      Object.entries(selectedEval(run, evals, benchmark)?.metrics ?? {}).map(([metric, value]) => [
+        `${benchmark}.${metric}`,
+        value,
+      ]),
+    ),
+  )
+}
+
+function madeText(
+  { createdAt, configHash }: ExperimentRow,
+  { wall_s, cost_usd, arms }: { wall_s: number; cost_usd: number | null; arms: readonly unknown[] },
+  runs: number,
+): string {
+  const cost = cost_usd === null ? 'cost unknown' : usdText(cost_usd)
+  return `${createdAt.slice(0, 16).replace('T', ' ')} UTC; ${countText(arms.length, 'arm')}, ${countText(runs, 'run')}; ${durationText(wall_s)}; ${cost}; configuration ${configHash.slice(0, 12)}`
+}
+
+function scoredText(runs: readonly { evals: readonly EvalRow[] }[]): string {
+  const evals = runs.flatMap((each) => each.evals)
+  const benchmarks = [...new Set(evals.map(({ benchmark }) => benchmark))]
+  return benchmarks
+    .map((name) => {
+      const own = evals.filter(({ benchmark }) => benchmark === name)
+      const hashes = [...new Set(own.map(({ scorerHash }) => scorerHash.slice(0, 12)))]
+      const lost = own.reduce((sum, each) => sum + each.nInfraFailed, 0)
+      return `${name} (${own[0]?.split}): ${countText(own.length, 'evaluation')}, ${countText(own[0]?.nTasks ?? 0, 'task')}, scorer ${hashes.join(', ')}${lost === 0 ? '' : `, ${countText(lost, 'answer')} without a score`}`
+    })
+    .join('\n')
+}

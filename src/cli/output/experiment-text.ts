@@ -1,0 +1,110 @@
+// An experiment as people read it: its arms with their scores, its runs, what was concluded.
+import type { Evidence, ExperimentResult, RunRow, Verdict } from '../../contracts/index.ts'
+import type { Colors } from './colors.ts'
+import type { Output } from './output.ts'
+import { countText, durationText, numberText, rangeText } from './quantity-text.ts'
+import { shorten } from './shorten.ts'
+import { table } from './table.ts'
+
+type Style = Pick<Output, 'colors' | 'width'>
+
+/** A sweep of hundreds of arms is counted, not read. */
+const shownArms = 20
+const shownRuns = 30
+
+/** How a verdict is coloured. */
+export function verdictPaint(verdict: Verdict, colors: Colors): (text: string) => string {
+  return {
+    supported: colors.green,
+    refuted: colors.yellow,
+    inconclusive: colors.yellow,
+    exploratory: colors.cyan,
+    failed: colors.red,
+  }[verdict]
+}
+
+/** Arms by score, the best first; those without one at the end. */
+export function armTable({ arms, objective, best_arm }: ExperimentResult, { colors, width }: Style): string {
+  const sign = objective?.direction === 'min' ? 1 : -1
+  const sorted = [...arms].sort((a, b) => byScore(a.score?.mean, b.score?.mean, sign))
+  const hasErrors = arms.some(({ error }) => error !== undefined)
+  const rows = sorted
+    .slice(0, shownArms)
+    .map(({ name, status, score, seeds, error }) => [
+      name === best_arm && arms.length > 1 ? `${name} *` : name,
+      status,
+      score === null ? '' : numberText(score.mean),
+      score?.ci == null ? '' : rangeText(score.ci),
+      `${score?.n ?? 0} of ${seeds.length}`,
+      ...(hasErrors ? [error === undefined ? '' : shorten(`${error.code}: ${error.message}`, 200)] : []),
+    ])
+  const head = [
+    'ARM',
+    'STATUS',
+    objective?.metric ?? 'SCORE',
+    '90 % INTERVAL',
+    'SEEDS',
+    ...(hasErrors ? ['ERROR'] : []),
+  ]
+  const text = table(rows, { head, width, paintHead: colors.bold })
+  return arms.length > shownArms ? `${text}\n... and ${countText(arms.length - shownArms, 'more arm')}` : text
+}
+
+function byScore(a: number | undefined, b: number | undefined, sign: number): number {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined)
+  return sign * (a - b)
+}
+
+export interface ShownRun {
+  readonly run: RunRow
+  /** Of the selected checkpoint: `val.pass@1` -> value. */
+  readonly scores: Readonly<Record<string, number>>
+}
+
+/** Runs in the order of the plan. */
+export function runTable(runs: readonly ShownRun[], { colors, width }: Style): string {
+  const metrics = [...new Set(runs.flatMap(({ scores }) => Object.keys(scores)))].slice(0, 6)
+  const claimed = [...new Set(runs.flatMap(({ run }) => Object.keys(run.claimed ?? {})))].slice(0, 2)
+  const isLog = runs.some(({ run }) => run.kept !== undefined)
+  const rows = runs
+    .slice(0, shownRuns)
+    .map(({ run, scores }) => [
+      run.name,
+      run.invalid === undefined ? run.status : `invalid: ${shorten(run.invalid, 60)}`,
+      ...(isLog ? [run.kept === true ? 'kept' : '', ...claimed.map((key) => claimedText(run.claimed?.[key]))] : []),
+      ...(isLog
+        ? [shorten(run.description ?? '', 80)]
+        : [
+            String(run.seed),
+            run.numSteps === undefined ? '' : String(run.numSteps),
+            run.bestStep === undefined ? '' : String(run.bestStep + 1),
+            run.wallS === undefined ? '' : durationText(run.wallS),
+            ...metrics.map((key) => valueText(scores[key])),
+          ]),
+    ])
+  const head = isLog
+    ? ['RUN', 'STATUS', 'KEPT', ...claimed.map((key) => `${key} (claimed)`), 'CHANGE']
+    : ['RUN', 'STATUS', 'SEED', 'STEPS', 'BEST STEP', 'TIME', ...metrics]
+  const text = table(rows, { head, width, paintHead: colors.bold })
+  return runs.length > shownRuns ? `${text}\n... and ${countText(runs.length - shownRuns, 'more run')}` : text
+}
+
+// As many digits as a log gives: its runs differ in the last ones.
+function claimedText(value: number | undefined): string {
+  return value === undefined ? '' : String(Number(value.toPrecision(8)))
+}
+
+function valueText(value: number | undefined): string {
+  return value === undefined ? '' : numberText(value)
+}
+
+/** What a claim's comparison found, one line each. */
+export function claimLines({ claim }: Evidence): string[] {
+  if (claim === null) return []
+  return claim.pairs.map(({ treatment, baseline, effect, interval, transfer_interval, confidence, verdict }) => {
+    const percent = `${numberText(confidence * 100)} %`
+    const range = interval === null ? 'no interval' : `${percent} interval ${rangeText(interval)}`
+    const transfer = transfer_interval === null ? '' : `; on tasks like these ${rangeText(transfer_interval)}`
+    return `${treatment} against ${baseline}: ${effect > 0 ? '+' : ''}${numberText(effect)} (${range}${transfer}), ${verdict}`
+  })
+}

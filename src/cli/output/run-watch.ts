@@ -1,0 +1,127 @@
+// How a person follows an experiment: a block that is drawn again and again on a terminal, lines elsewhere, nothing when quiet.
+import type { Item, Plan, RunRow } from '../../contracts/index.ts'
+import { type Clock, visibleText } from '../../kernel/index.ts'
+import type { Colors } from './colors.ts'
+import type { LiveSink } from './live-sink.ts'
+import { progressLines } from './progress-lines.ts'
+import { beginProgress, followProgress, hasEnded, lastScore, lossOf, type ProgressState } from './progress-state.ts'
+import { countText, durationText, numberText } from './quantity-text.ts'
+
+export interface RunWatch extends Disposable {
+  begin(plan: Plan, runs: readonly RunRow[]): void
+  follow(run: RunRow, item: Item): void
+}
+
+export interface RunWatchOptions {
+  readonly live: LiveSink
+  readonly quiet: boolean
+  readonly colors: Colors
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock: Pick<Clock, 'now'>
+  readonly signal: AbortSignal
+}
+
+/** Fast enough to look alive, slow enough to cost nothing. */
+const drawEveryMs = 100
+
+export function createRunWatch(options: RunWatchOptions): RunWatch {
+  const { live, quiet, clock, signal } = options
+  if (quiet) return { begin() {}, follow() {}, [Symbol.dispose]() {} }
+  let progress: ProgressState | undefined
+  const startedMs = clock.now()
+  const draw = () => {
+    if (progress === undefined) return
+    const { columns, rows } = live
+    const blocks = showsBlocks(options.env)
+    live.show(
+      progressLines(progress, {
+        columns,
+        rows,
+        nowMs: clock.now(),
+        startedMs,
+        colors: options.colors,
+        blocks,
+        stopping: signal.aborted,
+      }),
+    )
+  }
+  const timer = live.isTTY ? setInterval(draw, drawEveryMs) : undefined
+  return {
+    begin(plan, runs) {
+      progress = beginProgress(plan, runs)
+      if (live.isTTY) draw()
+      else live.write(`${beginText(plan, runs)}\n`)
+    },
+    follow(run, item) {
+      if (progress === undefined) return
+      followProgress(progress, run, item)
+      for (const line of live.isTTY ? asideLines(run, item) : plainLines(progress, run, item)) {
+        live.write(`${visibleText(line)}\n`)
+      }
+    },
+    [Symbol.dispose]() {
+      clearInterval(timer)
+      live.show([])
+    },
+  }
+}
+
+function beginText(plan: Plan, runs: readonly RunRow[]): string {
+  const done = runs.filter(({ status }) => status === 'completed').length
+  const kept = done === 0 ? '' : `, ${done} of them done before`
+  return visibleText(`${plan.experiment.name}: ${countText(runs.length, 'run')}${kept}`)
+}
+
+// What a block of progress does not show.
+function asideLines({ name }: RunRow, item: Item): string[] {
+  switch (item.type) {
+    case 'notice':
+      return [`${name}: ${item.text}`]
+    case 'log':
+      return item.level === 'debug' ? [] : [`${name}: ${item.text}`]
+    case 'guard.tripped': {
+      const back = item.rolled_back_to === undefined ? 'the start' : `step ${item.rolled_back_to + 1}`
+      return [
+        `${name}: training collapsed (${item.reason}) at step ${item.step + 1}; it goes on from ${back} more slowly`,
+      ]
+    }
+    case 'run.finished':
+      return item.error === undefined ? [] : [`${name}: ${item.status}: ${item.error.code}: ${item.error.message}`]
+    default:
+      return []
+  }
+}
+
+function plainLines(progress: ProgressState, run: RunRow, item: Item): string[] {
+  const state = progress.runs.get(run.id)?.state
+  if (state === undefined) return []
+  if (item.type === 'run.started') {
+    const steps = item.num_steps === undefined ? '' : `, ${countText(item.num_steps, 'step')}`
+    const from = item.resumed_from_step === undefined ? '' : `, from step ${item.resumed_from_step + 2}`
+    return [`${run.name}: started${steps}${from}`]
+  }
+  if (item.type === 'eval.finished') {
+    const at = item.step === undefined ? 'after training' : `step ${item.step + 1}`
+    const scores = Object.entries(item.metrics).map(([name, value]) => `${item.benchmark}.${name} ${numberText(value)}`)
+    const loss = item.step === undefined ? undefined : lossOf(state)
+    const parts = [...scores, ...(loss === undefined ? [] : [`loss ${numberText(loss)}`])]
+    return [`${run.name}: ${at}: ${item.error === undefined ? parts.join(', ') : `no score: ${item.error.message}`}`]
+  }
+  if (item.type === 'run.finished' && item.error === undefined) {
+    const all = [...progress.runs.values()]
+    const score = lastScore(state, progress.objective)
+    const parts = [
+      item.wall_s === undefined ? item.status : `${item.status} in ${durationText(item.wall_s)}`,
+      ...(score === undefined ? [] : [`${score.name} ${numberText(score.value)}`]),
+    ]
+    return [`${run.name}: ${parts.join(', ')} (${all.filter(hasEnded).length} of ${all.length} done)`]
+  }
+  return asideLines(run, item)
+}
+
+// A console that is not set to Unicode shows question marks instead.
+function showsBlocks({ LC_ALL, LC_CTYPE, LANG, TERM }: RunWatchOptions['env']): boolean {
+  if (TERM === 'dumb' || TERM === 'linux') return false
+  const locale = [LC_ALL, LC_CTYPE, LANG].find((each) => each !== undefined && each !== '')
+  return process.platform === 'win32' || locale === undefined || /utf-?8/i.test(locale)
+}

@@ -1,0 +1,16 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { shorten } from './shorten.ts'
+
+describe('shorten', () => {
+  it('is never longer than asked for, and leaves what fits (CLI-13)', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 50 }), (text, most) => {
+        const short = shorten(text, most)
+        expect(short.length).toBeLessThanOrEqual(most)
+        expect(short === text).toBe(text.length <= most)
+        expect(() => encodeURIComponent(short)).not.toThrow() // it throws on half a character
+      }),
+    )
+  })
+})

@@ -1,0 +1,181 @@
+// Declarations of the commands that run experiments and read their record. Bodies are imported when a command is called.
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { ConcludeOptions } from './commands/conclude.ts'
+import type { DbOptions } from './commands/db.ts'
+import type { ExportOptions } from './commands/export.ts'
+import type { GcOptions } from './commands/gc.ts'
+import type { HistoryOptions } from './commands/history.ts'
+import type { ImportOptions } from './commands/import.ts'
+import type { InvalidateOptions } from './commands/invalidate.ts'
+import type { ReproOptions } from './commands/repro.ts'
+import type { RunOptions } from './commands/run.ts'
+import type { Colors } from './output/colors.ts'
+import type { Run } from './program.ts'
+import { append, examplesFor, wholeNumber } from './start-commands.ts'
+
+const anExperiment = 'experiment: its id, the beginning of its id, or its name'
+
+/** Adds `run`, `history`, `show`, `compare`, `conclude`, `invalidate`, `repro`, `export`, `import`, `gc`, `du` and `db`. */
+export function addRecordCommands(program: Command, run: Run, colors: Colors): void {
+  const examples = examplesFor(colors)
+  program.commandsGroup('Experiments:')
+  const outputOption = (what: string) => new Option('-o, --output <file>', what)
+
+  program
+    .command('run')
+    .argument('<file>', 'experiment file')
+    .description('run an experiment to its conclusion')
+    .option(
+      '--dry',
+      'print plan, power and forecast, then run a trial: a few steps of every run, which count as no evidence',
+    )
+    .option('--steps <n>', 'cap every run at this many steps', wholeNumber)
+    .option('--set <path=value>', 'override a value in every arm; may be repeated', append)
+    .option('--resume', 'go on with the newest unfinished experiment of the same configuration')
+    .option('--max-concurrent <n>', 'runs at a time (default: as many as there are cores)', wholeNumber)
+    .addHelpText(
+      'after',
+      examples(
+        [
+          'evsys run experiments/quickstart/config.yaml',
+          'evsys run config.yaml --dry',
+          'evsys run config.yaml --set n_repeats=5 --max-concurrent 2',
+          'evsys run config.yaml --resume',
+        ],
+        '0  concluded   1  no run completed   2  the file is wrong; nothing was started   130  interrupted; --resume goes on',
+      ),
+    )
+    .action((file: string, options: RunOptions) =>
+      run(async (context) => (await import('./commands/run.ts')).run(context, file, options)),
+    )
+
+  program
+    .command('history')
+    .description('list what was tried and what came of it, newest first')
+    .option('--query <text>', 'only those whose name, hypothesis, tags or conclusions hold all these words')
+    .option('--max-chars <n>', 'print no more than this; whole experiments are left out (default: 8000)', wholeNumber)
+    .option('--limit <n>', 'list no more experiments than this', wholeNumber)
+    .addHelpText(
+      'after',
+      examples(['evsys history', 'evsys history --query "learning rate" --limit 5', 'evsys history --json']),
+    )
+    .action((options: HistoryOptions) =>
+      run(async (context) => (await import('./commands/history.ts')).history(context, options)),
+    )
+
+  program
+    .command('show')
+    .argument('<id>', anExperiment)
+    .description('show an experiment: arms, runs, scores, conclusion, files')
+    .addHelpText('after', examples(['evsys show quickstart', 'evsys show exp_01hf7yat --json']))
+    .action((id: string) => run(async (context) => (await import('./commands/show.ts')).show(context, id)))
+
+  program
+    .command('compare')
+    .argument('<id...>', 'experiments; the first one is the baseline')
+    .description('set experiments side by side; only scores of the same scorer are compared')
+    .addHelpText('after', examples(['evsys compare baseline focal-loss', 'evsys compare exp_01hf exp_01hg --json']))
+    .action((ids: string[]) => run(async (context) => (await import('./commands/compare.ts')).compare(context, ids)))
+
+  program
+    .command('conclude')
+    .argument('<id>', anExperiment)
+    .argument('<text>', 'what you conclude; - reads standard input')
+    .description('add an author’s word beside the computed conclusion')
+    .option('--author <name>', 'who says it (default: EVSYS_AUTHOR, else the user)')
+    .addHelpText(
+      'after',
+      examples([
+        'evsys conclude quickstart "Holds on val; the next step is a larger test set."',
+        'cat note.md | evsys conclude quickstart - --author reviewer',
+      ]),
+    )
+    .action((id: string, text: string, options: ConcludeOptions) =>
+      run(async (context) => (await import('./commands/conclude.ts')).conclude(context, id, text, options)),
+    )
+
+  program
+    .command('invalidate')
+    .argument('<run>', 'run: its id, the beginning of its id, EXPERIMENT/RUN, or its name')
+    .description('take a run out of every comparison and compute the conclusion again')
+    .requiredOption('--reason <text>', 'why it must not count')
+    .addHelpText(
+      'after',
+      examples([
+        'evsys invalidate quickstart/lr0.1-seed42 --reason "trained on the wrong file"',
+        'evsys invalidate run_01hf7yat --reason "disk full during the evaluation"',
+      ]),
+    )
+    .action((id: string, options: InvalidateOptions) =>
+      run(async (context) => (await import('./commands/invalidate.ts')).invalidate(context, id, options)),
+    )
+
+  program
+    .command('repro')
+    .argument('<id>', anExperiment)
+    .description('write the plan of an experiment as a file that repeats it, and say what differs today')
+    .addOption(outputOption('file to write, YAML or JSON (default: .evsys/repro/ID.yaml)'))
+    .addHelpText('after', examples(['evsys repro quickstart', 'evsys repro exp_01hf -o again.yaml']))
+    .action((id: string, options: ReproOptions) =>
+      run(async (context) => (await import('./commands/repro.ts')).repro(context, id, options)),
+    )
+
+  program
+    .command('export')
+    .argument('<id>', anExperiment)
+    .description('write the whole record of an experiment as JSON, for `evsys import`')
+    .addOption(outputOption('file to write (default: standard output)'))
+    .addHelpText('after', examples(['evsys export quickstart -o quickstart.json', 'evsys export exp_01hf > one.json']))
+    .action((id: string, options: ExportOptions) =>
+      run(async (context) => (await import('./commands/export.ts')).exportCommand(context, id, options)),
+    )
+
+  program
+    .command('import')
+    .argument('<file>', 'what `evsys export` wrote, or a log of runs as a table with tabs')
+    .description('take an experiment or a log of research into the record')
+    .option('--name <name>', 'name of the experiment that a log becomes (default: the file’s)')
+    .option('--metric <column>', 'column of the score in a log (default: the first after the name)')
+    .addOption(new Option('--direction <way>', 'which score is better in a log').choices(['min', 'max']))
+    .addHelpText('after', examples(['evsys import quickstart.json', 'evsys import results.tsv --name autoresearch']))
+    .action((file: string, options: ImportOptions) =>
+      run(async (context) => (await import('./commands/import.ts')).importCommand(context, file, options)),
+    )
+
+  program
+    .command('gc')
+    .description('drop what the record no longer needs; scores and conclusions stay')
+    .option('--before <date>', 'of experiments that ended before this day or time (default: 30 days ago)', moment)
+    .addHelpText('after', examples(['evsys gc', 'evsys gc --before 2026-01-31']))
+    .action((options: GcOptions) => run(async (context) => (await import('./commands/gc.ts')).gc(context, options)))
+
+  program
+    .command('du')
+    .description('show what the record and the files of experiments take on disk')
+    .addHelpText('after', examples(['evsys du', 'evsys du --json']))
+    .action(() => run(async (context) => (await import('./commands/du.ts')).du(context)))
+
+  program
+    .command('db')
+    .argument('<action>', 'backup or migrate')
+    .description('copy the record, or bring it to the version of this evsys')
+    .addOption(outputOption('file of the copy (default: .evsys/backups/)'))
+    .addHelpText('after', examples(['evsys db backup', 'evsys db backup -o /backups/lab.db', 'evsys db migrate']))
+    .action((action: string, options: DbOptions) =>
+      run(async (context) => (await import('./commands/db.ts')).db(context, action, options)),
+    )
+}
+
+/** A day or a time, as the record writes times. */
+function moment(text: string): string {
+  const form = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?$/
+  const day = new Date(`${text.slice(0, 10)}T00:00:00Z`)
+  const time = new Date(text)
+  // 2026-02-30 would be the second of March.
+  const isReal =
+    [day, time].every((each) => !Number.isNaN(each.getTime())) && day.toISOString().startsWith(text.slice(0, 10))
+  if (!form.test(text) || !isReal) {
+    throw new InvalidArgumentError('It must be a day or a time, such as 2026-01-31 or 2026-01-31T18:00:00Z.')
+  }
+  return time.toISOString()
+}

@@ -1,0 +1,44 @@
+import { describe, expectTypeOf, it } from 'vitest'
+import type { ExperimentEvent, RunEvent } from './events.ts'
+import type { Lease } from './leases.ts'
+import type { Ingest, PointBatch } from './record.ts'
+import type { CurvePoint, EvalRow, ExperimentRow, RunRow, Store } from './store.ts'
+
+declare const store: Store
+declare const batch: PointBatch
+declare const event: RunEvent
+declare const lease: Lease
+
+describe('Store', () => {
+  it('is an ingest, closed by its opener', () => {
+    expectTypeOf(store).toExtend<Ingest>()
+    expectTypeOf(store).toExtend<AsyncDisposable>()
+    void store.push({ stream: 'run:r', fromSeq: 1, items: [event, batch] }, lease)
+  })
+
+  it('appends events of both streams, never points', () => {
+    void store.append('run:r', 0, [event])
+    void store.points(batch)
+    // @ts-expect-error points are rows, not events
+    void store.append('run:r', 0, [batch])
+  })
+
+  it('answers in rows', () => {
+    expectTypeOf(store.events({ stream: 's', afterSeq: 0, limit: 9 })).resolves.toEqualTypeOf<
+      (RunEvent | ExperimentEvent)[]
+    >()
+    expectTypeOf(store.experiment('e')).resolves.toEqualTypeOf<ExperimentRow | undefined>()
+    expectTypeOf(store.findRun('r')).resolves.toEqualTypeOf<RunRow>()
+    expectTypeOf(store.evals('r')).resolves.toEqualTypeOf<EvalRow[]>()
+    expectTypeOf(store.curve({ runId: 'r', key: 'loss', maxPoints: 9 })).resolves.toEqualTypeOf<CurvePoint[]>()
+  })
+
+  it('takes the queries that there are', () => {
+    // @ts-expect-error the stream is missing
+    void store.events({ afterSeq: 0, limit: 10 })
+    // @ts-expect-error no event has this type
+    void store.events({ stream: 's', afterSeq: 0, limit: 10, types: ['run.paused'] })
+    // @ts-expect-error no status is called so
+    void store.experiments({ limit: 1, statuses: ['paused'] })
+  })
+})

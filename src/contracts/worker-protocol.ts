@@ -1,0 +1,151 @@
+// What crosses between the controller and a run worker. Events and points do not: the worker writes them to its segment file.
+import * as z from 'zod'
+import { ChatTemplate, Split } from './benchmark-entry.ts'
+import { ErrorCode, ErrorRecord } from './error.ts'
+import { Bounds, CheckpointKind, Metrics } from './events.ts'
+import { Direction } from './metadata.ts'
+import { PluginSpec } from './plugin-spec.ts'
+import { RunConfig } from './run-config.ts'
+
+/** A task as a worker may know it: what is asked. */
+export const SealedTask = z.strictObject({ task_id: z.string(), instruction: z.string() })
+export type SealedTask = z.infer<typeof SealedTask>
+
+/** A benchmark as a worker may know it: what is asked, never what is expected. */
+export const SealedBenchmark = z.strictObject({
+  name: z.string(),
+  split: Split,
+  run_every: z.int().min(0),
+  num_samples: z.int().min(1),
+  max_tokens: z.int().min(1),
+  temperature: z.number().min(0),
+  n_concurrent: z.int().min(1),
+  chat_template: ChatTemplate,
+  tasks_file: z.string().describe('JSON lines of { task_id, instruction }.'),
+})
+export type SealedBenchmark = z.infer<typeof SealedBenchmark>
+
+/** Where a run goes on: the newest complete checkpoint, with the optimiser’s state. */
+export const ResumePoint = z.strictObject({ step: z.int().min(0), uri: z.string(), engine_id: z.string() })
+export type ResumePoint = z.infer<typeof ResumePoint>
+
+export const RunAssignment = z.strictObject({
+  experiment_id: z.string(),
+  experiment: z.string(),
+  hypothesis: z.string().optional(),
+  run_id: z.string(),
+  run_name: z.string(),
+  arm: z.string(),
+  attempt: z.int().min(1),
+  config: RunConfig,
+  config_hash: z.string(),
+  run_dir: z.string(),
+  segment_file: z.string(),
+  next_item: z.int().min(1),
+  next_event: z.int().min(1),
+  resume: ResumePoint.optional(),
+  start_weights: z.string().optional().describe('State of the run that this one follows.'),
+  guard_trips: z.int().min(0).default(0).describe('Roll-backs so far; each halves the learning rate.'),
+  past: z
+    .strictObject({
+      evals: z.array(z.strictObject({ benchmark: z.string(), split: Split, step: z.int().min(0), metrics: Metrics })),
+      checkpoints: z.array(z.strictObject({ step: z.int().min(0), kind: CheckpointKind, uri: z.string() })),
+      metrics: Metrics.describe('Of the last step that is kept.'),
+    })
+    .default({ evals: [], checkpoints: [], metrics: {} })
+    .describe('What earlier attempts left up to the resume point.'),
+  benchmarks: z.array(SealedBenchmark),
+  objective: z.strictObject({ benchmark: z.string(), metric: z.string(), direction: Direction }).optional(),
+  callbacks: z.array(PluginSpec).describe('Those of the project; built-in loggers live in the controller.'),
+  project_dir: z.string(),
+  plugin_files: z.array(z.strictObject({ spec: z.string(), from: z.string() })),
+  log_rollouts: z.boolean(),
+  checkpoints_kept: z.int().min(1),
+})
+export type RunAssignment = z.infer<typeof RunAssignment>
+
+/** One answer to one task; `error` where infrastructure failed. */
+export const Prediction = z.strictObject({
+  task_id: z.string(),
+  sample: z.int().min(0),
+  output: z.string().optional(),
+  complete: z.boolean().optional(),
+  prompt_tokens: z.int().min(0).optional(),
+  completion_tokens: z.int().min(0).optional(),
+  latency_s: z.number().min(0).optional(),
+  cost_usd: z.number().min(0).optional(),
+  error: ErrorRecord.optional(),
+})
+export type Prediction = z.infer<typeof Prediction>
+
+/** What the scorer found. */
+export const Scored = z.strictObject({
+  metrics: Metrics.describe(
+    'Over all tasks. A missing reward counts as the worst value, so that no failure lifts a score.',
+  ),
+  bounds: Bounds.optional().describe('Of the metrics that missing rewards leave open.'),
+  rewards: z.record(z.string(), z.array(z.number().nullable())),
+  n_tasks: z.int().min(0),
+  n_infra_failed: z.int().min(0).describe('Answers without a reward.'),
+  failures: z
+    .array(z.strictObject({ message: z.string(), count: z.int().min(1) }))
+    .optional()
+    .describe('Why answers have no reward, the most frequent first.'),
+  scorer_hash: z.string(),
+  predictions: z.string().optional(),
+  error: ErrorRecord.optional(),
+})
+export type Scored = z.infer<typeof Scored>
+
+/** A plugin file as it was when a worker loaded it. */
+export const FileStamp = z.strictObject({ file: z.string(), stamp: z.string() })
+export type FileStamp = z.infer<typeof FileStamp>
+
+/** The first message to a worker: what it loads, once. */
+export const WorkerStart = z.strictObject({
+  project_dir: z.string(),
+  plugin_files: z.array(z.strictObject({ spec: z.string(), from: z.string() })),
+  heap_mb: z.number().describe('A worker that holds much of it is not used again.'),
+  blocked_ms: z.number().describe('Longest that its event loop may stand still.'),
+})
+export type WorkerStart = z.infer<typeof WorkerStart>
+
+export const ToWorker = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('assign'),
+    assignment: RunAssignment,
+    secrets: z.record(z.string(), z.string()).describe('Those that the plugins of the run declare, and no other.'),
+  }),
+  z.strictObject({ type: z.literal('scored'), request: z.int(), scored: Scored }),
+  z.strictObject({ type: z.literal('unscored'), request: z.int(), error: ErrorRecord }),
+  z.strictObject({ type: z.literal('stop'), reason: z.string() }),
+])
+export type ToWorker = z.infer<typeof ToWorker>
+
+export const FromWorker = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('ready'),
+    files: z.array(FileStamp).describe('What was loaded: a worker serves while these files stay as they are.'),
+  }),
+  z.strictObject({ type: z.literal('taken') }).describe('The assignment has arrived; plugins run from here on.'),
+  z.strictObject({ type: z.literal('written'), next_item: z.int().min(1) }),
+  z.strictObject({
+    type: z.literal('score'),
+    request: z.int(),
+    benchmark: z.string(),
+    step: z.int().min(0).optional(),
+    predictions_file: z.string(),
+  }),
+  z.strictObject({
+    type: z.literal('failing'),
+    error: ErrorRecord.extend({ code: ErrorCode.extract(['WORKER_DIED', 'FILE_FAILED']) }).describe(
+      'The end of the process is near, and this is why.',
+    ),
+  }),
+  z.strictObject({
+    type: z.literal('done'),
+    outcome: z.enum(['finished', 'interrupted']),
+    reusable: z.boolean().describe('False: it holds state that another run must not see.'),
+  }),
+])
+export type FromWorker = z.infer<typeof FromWorker>

@@ -1,0 +1,97 @@
+// The tasks of a benchmark, from its folder or made from data rows. Here, and not in the controller: transforms may be code of
+// the project, and what they yield holds the expected answers.
+import { resolve } from 'node:path'
+import type { Benchmark, DataConfig, HarborTask, Row } from '../../contracts/index.ts'
+import { parseRows, rowStream, withPlace } from '../../data/index.ts'
+import { EvsysError, equipPlugin, hashOf, type PluginServices } from '../../kernel/index.ts'
+import { readBenchmarkFolder } from '../benchmark-folder.ts'
+import type { ScorerPlugins } from './scorer-plugins.ts'
+
+/** Where tasks come from. */
+export type TaskSource = { readonly folder: string } | { readonly rows: readonly Row[] } | { readonly data: DataConfig }
+
+/** What contexts are made of, and how further plugins are loaded. */
+export type ScorerServices = PluginServices & Pick<ScorerPlugins, 'need'>
+
+/** The tasks that count: all of them, or the first `limit`. */
+export async function loadTasks(
+  benchmark: Benchmark,
+  source: TaskSource,
+  services: ScorerServices,
+): Promise<readonly HarborTask[]> {
+  const { signal } = services
+  const tasks =
+    'folder' in source
+      ? (await readBenchmarkFolder(source.folder, { signal })).tasks
+      : await tasksFrom(
+          benchmark,
+          'rows' in source ? placed(source.rows) : await dataRows(source.data, services),
+          signal,
+        )
+  for (const { task_id, verifier } of tasks) {
+    if (task_id === '__proto__') throw invalid(benchmark, 'a task is called "__proto__"', 'give it another id.')
+    if (verifier.kind !== 'in_process') {
+      const what = { e2b: 'a container with tests', llm_judge: 'a judge model' }[verifier.kind]
+      throw invalid(
+        benchmark,
+        `task "${task_id}" is scored by ${what}, which this version cannot run`,
+        'give it a verifier of kind in_process.',
+      )
+    }
+  }
+  return tasks.slice(0, benchmark.limit)
+}
+
+async function tasksFrom(
+  benchmark: Benchmark,
+  rows: AsyncIterable<Row>,
+  signal: AbortSignal,
+): Promise<readonly HarborTask[]> {
+  const tasks = new Map<string, HarborTask>()
+  for await (const task of parseRows(withVerifier(rows, benchmark), 'harbor_task', { signal })) {
+    if (tasks.has(task.task_id))
+      throw invalid(benchmark, `two tasks are called "${task.task_id}"`, 'give every task an id of its own.')
+    tasks.set(task.task_id, task)
+  }
+  if (tasks.size > 0) return [...tasks.values()]
+  throw invalid(benchmark, 'it has no task', 'look at its data: no row is left after its transforms.')
+}
+
+/** The verifier of the benchmark, for rows that name none. */
+async function* withVerifier(rows: AsyncIterable<Row>, { verifier }: Benchmark): AsyncGenerator<Row> {
+  for await (const row of rows) {
+    if (verifier === undefined || 'verifier' in row) {
+      yield row
+      continue
+    }
+    const scored = {
+      instruction: row.instruction,
+      verifier: { kind: 'in_process', fn_name: verifier.kind, expected: row.expected, params: verifier.params },
+    }
+    yield { ...row, ...scored, task_id: row.task_id ?? `task-${hashOf(scored).slice(0, 12)}` }
+  }
+}
+
+async function dataRows(data: DataConfig, services: ScorerServices): Promise<AsyncIterable<Row>> {
+  if (data.dataset_id !== undefined || data.dataset_name !== undefined) {
+    throw new EvsysError('DATA_READ', `no dataset is stored under "${data.dataset_id ?? data.dataset_name}"`, {
+      fix: 'name a file: data: { source_kind: jsonl, path: data/val.jsonl }.',
+    })
+  }
+  await services.need('data_source', data.source_kind)
+  for (const { kind } of data.transforms) await services.need('transform', kind)
+  const source = equipPlugin('data_source', { kind: data.source_kind, params: data.params ?? {} }, services)
+  const steps = data.transforms.map((spec) => {
+    const { plugin, context } = equipPlugin('transform', spec, services)
+    return { transform: plugin, context }
+  })
+  return rowStream(source.plugin.rows({ ...source.context, data, resolve: (path) => resolve(path) }), steps)
+}
+
+async function* placed(rows: readonly Row[]): AsyncGenerator<Row> {
+  for (const [i, row] of rows.entries()) yield withPlace(row, `row ${i + 1}`)
+}
+
+function invalid({ name }: Benchmark, message: string, fix: string): EvsysError {
+  return new EvsysError('DATA_INVALID', `benchmark "${name}": ${message}`, { fix })
+}

@@ -1,0 +1,174 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolders } from '../../../tests/temporary-folder.ts'
+import { Benchmark, type Prediction } from '../../contracts/index.ts'
+import { openScorer, type ScorerOptions } from './open-scorer.ts'
+
+const folder = temporaryFolders()
+const { signal } = new AbortController()
+// A process takes seconds to start from the sources on a busy machine.
+const slow = { timeout: 240_000 }
+
+const verifier = `import { defineVerifier, z } from 'evsys/plugin'
+export default defineVerifier({
+  kind: 'obeying',
+  summary: 'Does what the answer says.',
+  needs: { secrets: ['JUDGE_KEY'] },
+  async verify({ output, expected }, { secret }) {
+    if (output === 'hang') for (;;);
+    if (output === 'exit') process.exit(3)
+    if (output === 'throw later') setTimeout(() => { throw new Error('boom') }, 0), await new Promise(() => {})
+    if (output === 'recipe?') return 'recipeRan' in globalThis ? 0 : 1
+    if (output === 'secret') throw new Error('the key is ' + secret('JUDGE_KEY'))
+    return output === expected ? 1 : 0
+  },
+})
+`
+const recipe = `import { defineTransform } from 'evsys/plugin'
+globalThis.recipeRan = true
+export default defineTransform({ kind: 'recipe', summary: 'Part of a recipe.', async *run(rows) { yield* rows } })
+`
+
+function project(ids: readonly string[] = ['a', 'b', 'c', 'd']): string {
+  const dir = folder()
+  mkdirSync(join(dir, 'src', 'plugins'), { recursive: true })
+  mkdirSync(join(dir, 'val'))
+  writeFileSync(join(dir, 'src', 'plugins', 'obeying.ts'), verifier)
+  writeFileSync(join(dir, 'src', 'plugins', 'recipe.ts'), recipe)
+  const tasks = ids.map((task_id) => ({
+    task_id,
+    instruction: `say ${task_id}`,
+    verifier: { kind: 'in_process', fn_name: 'obeying', expected: `${task_id}!` },
+  }))
+  writeFileSync(join(dir, 'val', 'tasks.jsonl'), tasks.map((task) => `${JSON.stringify(task)}\n`).join(''))
+  return dir
+}
+
+function open(dir: string, changes: Partial<ScorerOptions> = {}) {
+  const benchmark = Benchmark.parse({ name: 'val', path: join(dir, 'val'), metrics: ['pass@1'] })
+  return openScorer({ benchmark, projectDir: dir, plugins: [], signal, ...changes })
+}
+
+const say = (...outputs: string[]): Prediction[] =>
+  outputs.map((output, i) => ({ task_id: 'abcd'.charAt(i), sample: 0, output }))
+
+describe('a scorer', slow, () => {
+  it('tells what is asked and never what is expected, and scores (LAB-12)', async () => {
+    await using scorer = await open(project())
+    const tasks = scorer.sealedTasks()
+    expect(tasks).toEqual(['a', 'b', 'c', 'd'].map((task_id) => ({ task_id, instruction: `say ${task_id}` })))
+    expect(JSON.stringify(tasks)).not.toContain('!')
+    const scored = await scorer.score(say('a!', 'b!', 'c', 'd'))
+    expect(scored).toMatchObject({ metrics: { 'pass@1': 0.5 }, rewards: { a: [1], c: [0] }, scorer_hash: scorer.hash })
+  })
+
+  it('runs no code of the recipe that lies beside its verifiers (LAB-12)', async () => {
+    await using scorer = await open(project())
+    const scored = await scorer.score(say('recipe?', 'b!', 'c!', 'd!'))
+    expect(scored.rewards).toMatchObject({ a: [1] })
+  })
+
+  it('has the same hash in every process, and another one when a verifier is changed (LAB-13)', async () => {
+    const dir = project()
+    const hashes: string[] = []
+    for (const text of [verifier, verifier, `${verifier}// changed`]) {
+      writeFileSync(join(dir, 'src', 'plugins', 'obeying.ts'), text)
+      await using scorer = await open(dir)
+      hashes.push(scorer.hash)
+    }
+    expect(hashes[0]).toBe(hashes[1])
+    expect(hashes[2]).not.toBe(hashes[0])
+  })
+
+  it('hands verifiers the secrets they declare, and lets none of them out (LAB-2)', async () => {
+    await using scorer = await open(project(), { secrets: { JUDGE_KEY: 'correct horse battery' } })
+    const scored = await scorer.score(say('secret', 'b!', 'c!', 'd!'))
+    expect(scored).toMatchObject({
+      rewards: { a: [null] },
+      failures: [{ message: expect.stringContaining('[secret:JUDGE_KEY]') }],
+    })
+    expect(JSON.stringify(scored)).not.toContain('correct horse')
+  })
+
+  it('answers several runs at once, each with its own score (LAB-12)', async () => {
+    await using scorer = await open(project())
+    const answers = [say('a!'), say('a!', 'b!'), say('a!', 'b!', 'c!'), say('a!', 'b!', 'c!', 'd!')]
+    const scored = await Promise.all(answers.map((predictions) => scorer.score(predictions)))
+    expect(scored.map(({ metrics }) => metrics['pass@1'])).toEqual([0.25, 0.5, 0.75, 1])
+  })
+
+  it('refuses predictions that do not fit, and goes on (LAB-14)', async () => {
+    await using scorer = await open(project())
+    await expect(scorer.score([{ task_id: 'z', sample: 0, output: '' }])).rejects.toMatchObject({
+      code: 'DATA_INVALID',
+    })
+    expect(await scorer.score(say('a!', 'b!', 'c!', 'd!'))).toMatchObject({ metrics: { 'pass@1': 1 } })
+  })
+
+  it.each([
+    ['tasks that are none', (dir: string) => writeFileSync(join(dir, 'val', 'tasks.jsonl'), '{}\n'), 'DATA_INVALID'],
+    [
+      'a verifier that cannot be loaded',
+      (dir: string) => writeFileSync(join(dir, 'src', 'plugins', 'obeying.ts'), 'export default 1 +'),
+      'PLUGIN_LOAD',
+    ],
+  ])('is not opened over %s (LAB-12)', async (_name, spoil, code) => {
+    const dir = project()
+    spoil(dir)
+    await expect(open(dir)).rejects.toMatchObject({ code })
+  })
+})
+
+describe('a scorer that dies', slow, () => {
+  it.each(['hang', 'exit', 'throw later'])(
+    'at one answer (%s) is started again; that answer has no reward, the others have theirs (LAB-15)',
+    async (act) => {
+      await using scorer = await open(project(), { verifierMs: 5_000 })
+      const scored = await scorer.score(say('a!', act, 'c!', 'd'))
+      expect(scored).toMatchObject({
+        rewards: { a: [1], b: [null], c: [1], d: [0] },
+        metrics: { 'pass@1': 0.5 },
+        bounds: { 'pass@1': [0.5, 0.75] },
+        n_infra_failed: 1,
+        failures: [{ message: expect.stringContaining('the scorer of benchmark "val"'), count: 1 }],
+      })
+      expect(await scorer.score(say('a!', 'b!', 'c!', 'd!'))).toMatchObject({ metrics: { 'pass@1': 1 } })
+    },
+  )
+
+  it('again and again is the typed error of the evaluation; the next one is scored (LAB-15)', async () => {
+    await using scorer = await open(project())
+    await expect(scorer.score(say('exit', 'exit', 'exit', 'exit'))).rejects.toMatchObject({
+      code: 'WORKER_DIED',
+      message: expect.stringContaining('the scorer of benchmark "val" ended with exit code 3'),
+      fix: expect.any(String),
+    })
+    expect(await scorer.score(say('a!', 'b!', 'c!', 'd!'))).toMatchObject({ metrics: { 'pass@1': 1 } })
+  })
+
+  it('finds its benchmark changed: results before and after would not compare (LAB-13)', async () => {
+    const dir = project()
+    await using scorer = await open(dir)
+    writeFileSync(
+      join(dir, 'val', 'tasks.jsonl'),
+      '{"task_id":"a","instruction":"","verifier":{"kind":"in_process","fn_name":"exact_match","expected":"a"}}\n',
+    )
+    await expect(scorer.score(say('exit'))).rejects.toMatchObject({
+      code: 'DATA_INVALID',
+      message: expect.stringContaining('has changed'),
+    })
+  })
+
+  it('because it is cancelled or closed rejects with the reason (LAB-15)', async () => {
+    const scorer = await open(project())
+    const abort = new AbortController()
+    const cancelled = scorer.score(say('throw later'), abort.signal)
+    const waiting = scorer.score(say('a!', 'b!', 'c!', 'd!'))
+    abort.abort(new Error('enough'))
+    await expect(cancelled).rejects.toThrow('enough')
+    expect(await waiting).toMatchObject({ metrics: { 'pass@1': 1 } })
+    await scorer[Symbol.asyncDispose]()
+    await expect(scorer.score(say('a!'))).rejects.toMatchObject({ code: 'INTERRUPTED' })
+  })
+})

@@ -1,0 +1,92 @@
+// A benchmark ready to score: its tasks, its verifiers and metrics with their params checked, and the hash over all of it.
+import type { AnyPlugin, Benchmark, HarborTask } from '../../contracts/index.ts'
+import { type EquippedPlugin, EvsysError, equipPlugin, hashOf } from '../../kernel/index.ts'
+import { passThreshold } from '../metrics/full-rewards.ts'
+import type { ReadyMetric } from './bounded-metrics.ts'
+import { loadTasks, type ScorerServices, type TaskSource } from './load-tasks.ts'
+import type { ScoringPlan } from './score-predictions.ts'
+import { verifyAnswer } from './verify-answer.ts'
+
+export interface PrepareOptions {
+  readonly benchmark: Benchmark
+  readonly source: TaskSource
+  readonly services: ScorerServices
+  hashOf(plugin: AnyPlugin): string
+  readonly verifierMs: number
+  /** Before every verification. */
+  onVerify?(taskId: string, sample: number): void
+}
+
+export async function prepareScoring(options: PrepareOptions): Promise<ScoringPlan> {
+  const { benchmark, source, services, verifierMs: timeoutMs } = options
+  const tasks = await loadTasks(benchmark, source, services)
+  const verifiers = await equipVerifiers(tasks, services)
+  for (const kind of benchmark.metrics) await services.need('metric', kind)
+  const metrics = benchmark.metrics.map((kind) => equipPlugin('metric', { kind, params: {} }, services))
+  checkSamples(benchmark, metrics)
+  const code = ({ plugin }: EquippedPlugin<'verifier' | 'metric'>) => options.hashOf(plugin)
+  return {
+    // Task files count by what they mean; params of verifiers stand in the tasks, those of metrics in their names.
+    hash: hashOf({
+      tasks: tasks.map((task) => hashOf(task)),
+      verifiers: Object.fromEntries([...verifiers.values()].map((each) => [each.plugin.kind, code(each)])),
+      metrics: Object.fromEntries(benchmark.metrics.map((name, i) => [name, codeOf(metrics[i], code)])),
+      pass_threshold: passThreshold,
+    }),
+    tasks,
+    numSamples: benchmark.num_samples,
+    metrics: metrics.map((each, i) => ready(benchmark.metrics[i] ?? each.plugin.kind, each)),
+    breakdownKeys: benchmark.breakdown_keys,
+    verify(task, output, sample, signal) {
+      const { verifier } = task
+      const equipped = verifiers.get(verifierKey(task))
+      if (verifier.kind !== 'in_process' || equipped === undefined) throw new TypeError('loadTasks admits no other')
+      options.onVerify?.(task.task_id, sample)
+      return verifyAnswer(equipped, { task, output, expected: verifier.expected, sample, timeoutMs, signal })
+    },
+  }
+}
+
+// Tasks by the thousand share a verifier and its params: it is equipped once.
+async function equipVerifiers(
+  tasks: readonly HarborTask[],
+  services: ScorerServices,
+): Promise<Map<string, EquippedPlugin<'verifier'>>> {
+  const verifiers = new Map<string, EquippedPlugin<'verifier'>>()
+  for (const task of tasks) {
+    const { verifier } = task
+    const key = verifierKey(task)
+    if (verifier.kind !== 'in_process' || verifiers.has(key)) continue
+    await services.need('verifier', verifier.fn_name)
+    verifiers.set(key, equipPlugin('verifier', { kind: verifier.fn_name, params: verifier.params }, services))
+  }
+  return verifiers
+}
+
+function verifierKey({ verifier }: HarborTask): string {
+  return verifier.kind === 'in_process' ? JSON.stringify([verifier.fn_name, verifier.params]) : verifier.kind
+}
+
+function ready(name: string, { plugin, context: { params } }: EquippedPlugin<'metric'>): ReadyMetric {
+  return {
+    name,
+    direction: plugin.direction,
+    compute: (rewards, usage) => plugin.compute(rewards, { params, usage }),
+  }
+}
+
+function codeOf<P>(equipped: P | undefined, code: (equipped: P) => string): string {
+  return equipped === undefined ? '' : code(equipped)
+}
+
+function checkSamples(benchmark: Benchmark, metrics: readonly EquippedPlugin<'metric'>[]): void {
+  for (const [i, { plugin, context }] of metrics.entries()) {
+    const needed = plugin.minSamples?.(context.params) ?? 1
+    if (needed <= benchmark.num_samples) continue
+    throw new EvsysError(
+      'CONFIG_INVALID',
+      `benchmark "${benchmark.name}": ${benchmark.metrics[i]} needs ${needed} samples of each task, and num_samples is ${benchmark.num_samples}`,
+      { fix: `set num_samples: ${needed} or more in this benchmark.` },
+    )
+  }
+}

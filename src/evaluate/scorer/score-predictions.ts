@@ -1,0 +1,170 @@
+// From answers to a score: a verifier for each answer, metrics over all tasks. It knows no process: the scorer child runs it,
+// and so may a test. Every task and sample counts, also those that have no answer.
+import { setImmediate } from 'node:timers/promises'
+import type { Bounds, HarborTask, Metrics, Prediction, Scored, Usage } from '../../contracts/index.ts'
+import { EvsysError, mapConcurrent } from '../../kernel/index.ts'
+import { boundedMetrics, type OpenRewards, type ReadyMetric } from './bounded-metrics.ts'
+import { breakDown } from './break-down.ts'
+import type { Verified } from './verify-answer.ts'
+
+export interface ScoringPlan {
+  readonly hash: string
+  readonly tasks: readonly HarborTask[]
+  readonly numSamples: number
+  readonly metrics: readonly ReadyMetric[]
+  readonly breakdownKeys: readonly string[]
+  verify(task: HarborTask, output: string, sample: number, signal: AbortSignal): Promise<Verified>
+}
+
+export interface ScoreOptions {
+  /** Verifications at a time. */
+  readonly limit: number
+  readonly signal: AbortSignal
+  /** Answers that are not verified, by `answerKey`, and why: those that took a scorer down with them. */
+  readonly excluded?: ReadonlyMap<string, string>
+}
+
+/** Scores the answers to a benchmark. */
+export async function scorePredictions(
+  plan: ScoringPlan,
+  predictions: readonly Prediction[],
+  { limit, signal, excluded = new Map() }: ScoreOptions,
+): Promise<Scored> {
+  const answers = answersByKey(plan, predictions)
+  const pace = createPace()
+  const cells = plan.tasks.flatMap((task) =>
+    Array.from({ length: plan.numSamples }, (_, sample) => ({
+      task,
+      sample,
+      answer: answers.get(answerKey(task.task_id, sample)),
+    })),
+  )
+  const verified = await mapConcurrent(
+    cells,
+    { limit, signal },
+    async ({ task, sample, answer }): Promise<Verified> => {
+      const reason = excluded.get(answerKey(task.task_id, sample))
+      if (reason !== undefined) return { failure: reason }
+      if (answer === undefined) return { failure: 'there is no answer' }
+      if (answer.error !== undefined) return { failure: answer.error.message }
+      if (answer.output === undefined) return { failure: 'the answer has no output' }
+      await pace()
+      return plan.verify(task, answer.output, sample, signal)
+    },
+  )
+  const rewards = chunked(
+    verified.map((each) => ('reward' in each ? each.reward : null)),
+    plan.numSamples,
+  )
+  const usage = chunked(
+    cells.map(({ answer }) => usageOf(answer)),
+    plan.numSamples,
+  )
+  return assemble(plan, rewards, usage, failuresOf(verified))
+}
+
+function assemble(
+  plan: ScoringPlan,
+  rewards: (number | null)[][],
+  usage: Usage[][],
+  failures: { message: string; count: number }[],
+): Scored {
+  const { metrics, bounds } = withBreakdowns(plan, rewards, usage)
+  const n_infra_failed = rewards.flat().filter((reward) => reward === null).length
+  const isBlank = n_infra_failed === rewards.flat().length
+  return {
+    metrics,
+    ...(Object.keys(bounds).length === 0 ? {} : { bounds }),
+    rewards: Object.fromEntries(plan.tasks.map(({ task_id }, i) => [task_id, rewards[i] ?? []])),
+    n_tasks: plan.tasks.length,
+    n_infra_failed,
+    ...(failures.length === 0 ? {} : { failures: failures.slice(0, mostFailures) }),
+    scorer_hash: plan.hash,
+    ...(isBlank ? { error: nothingScored(failures) } : {}),
+  }
+}
+
+const mostFailures = 5
+
+function withBreakdowns(
+  plan: ScoringPlan,
+  rewards: OpenRewards,
+  usage: readonly (readonly Usage[])[],
+): { metrics: Metrics; bounds: Bounds } {
+  const whole = boundedMetrics(plan.metrics, rewards, usage)
+  const parts = breakDown(plan.tasks, plan.breakdownKeys).map(({ label, members }) => {
+    const labelled = plan.metrics.map((metric) => ({ ...metric, name: `${metric.name}[${label}]` }))
+    const of = <T>(all: readonly (readonly T[])[]) => members.map((i) => all[i] ?? [])
+    return boundedMetrics(labelled, of(rewards), of(usage))
+  })
+  return {
+    metrics: Object.assign({}, whole.metrics, ...parts.map((part) => part.metrics)),
+    bounds: Object.assign({}, whole.bounds, ...parts.map((part) => part.bounds)),
+  }
+}
+
+/** What names an answer. */
+export function answerKey(taskId: string, sample: number): string {
+  return `${sample}:${taskId}`
+}
+
+// Answers come from a run worker: one that nobody asked for, or two to the same question, means that they cannot be trusted.
+function answersByKey({ tasks, numSamples }: ScoringPlan, predictions: readonly Prediction[]): Map<string, Prediction> {
+  const known = new Set(tasks.map(({ task_id }) => task_id))
+  const answers = new Map<string, Prediction>()
+  for (const prediction of predictions) {
+    const { task_id, sample } = prediction
+    const key = answerKey(task_id, sample)
+    const name = `sample ${sample} of task "${task_id}"`
+    if (!known.has(task_id)) throw wrongAnswer(`the benchmark has no task "${task_id}"`)
+    if (sample >= numSamples) throw wrongAnswer(`there is a ${name}, and num_samples is ${numSamples}`)
+    if (answers.has(key)) throw wrongAnswer(`${name} was answered twice`)
+    answers.set(key, prediction)
+  }
+  return answers
+}
+
+function wrongAnswer(message: string): EvsysError {
+  return new EvsysError('DATA_INVALID', `the predictions do not fit the benchmark: ${message}`, {
+    fix: 'score answers to the tasks of this benchmark, one for each task and sample.',
+  })
+}
+
+// Unknown is no number: metrics of usage leave it out, and it is never zero.
+function usageOf(answer: Prediction | undefined): Usage {
+  const { prompt_tokens = Number.NaN, completion_tokens = Number.NaN, latency_s = Number.NaN, cost_usd } = answer ?? {}
+  return {
+    promptTokens: prompt_tokens,
+    completionTokens: completion_tokens,
+    latencyS: latency_s,
+    ...(cost_usd === undefined ? {} : { costUsd: cost_usd }),
+  }
+}
+
+function failuresOf(verified: readonly Verified[]): { message: string; count: number }[] {
+  const counts = new Map<string, number>()
+  for (const each of verified) {
+    if ('failure' in each) counts.set(each.failure, (counts.get(each.failure) ?? 0) + 1)
+  }
+  return [...counts].map(([message, count]) => ({ message, count })).sort((a, b) => b.count - a.count)
+}
+
+function nothingScored(failures: readonly { message: string }[]): ReturnType<EvsysError['toRecord']> {
+  return new EvsysError('PLUGIN_FAILED', `no answer could be scored: ${failures[0]?.message ?? 'there is none'}`, {
+    fix: 'correct what the message names, then score again.',
+  }).toRecord()
+}
+
+function chunked<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
+}
+
+/** Lets the event loop turn from time to time: thousands of quick verifications are no hang. */
+function createPace(): () => Promise<void> {
+  let turned = performance.now()
+  return async () => {
+    if (performance.now() - turned < 50) return
+    await setImmediate()
+    turned = performance.now()
+  }
+}

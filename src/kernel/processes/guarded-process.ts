@@ -1,0 +1,192 @@
+// A child process that holds foreign code: how it is started, bounded, listened to and ended. Nothing that comes out of it is
+// taken at its word, and its whole process group is ended with it, so that nothing it started stays behind.
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { Readable, Stream } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { messageOf } from '../message-of.ts'
+import { killGroup } from './kill-group.ts'
+import { readTokenLines, type TokenLinesOptions } from './token-lines.ts'
+import { fromWire, inputFd, outputFd, toWire, watchdogFd } from './wire.ts'
+
+export type GuardedProcessOptions = {
+  /** What it runs, with the extension of the running code: TypeScript from the sources, JavaScript when compiled. */
+  script: URL
+  /** The first message. */
+  start: unknown
+  cwd?: string
+  /** Bound of its JavaScript heap. */
+  heapMb: number
+  /** Bound of all its writable memory: heap, buffers, threads. */
+  memoryMb: number
+  /** The longest message; default 64 MB. */
+  messageMb?: number
+  /** What it says. Throwing means that this is no message: the process is stopped as garbled. */
+  onMessage(message: unknown): void
+  /** Its watching thread is alive, whatever the main thread is at. */
+  onAlive?(): void
+  /** What it prints, or writes to our pipes without being us. False: too much, the process is stopped as a flood. */
+  onPrinted(text: string): boolean
+}
+
+/** How a process ended. `stopped` says why, if it was us; `stuck` where its main thread was when it was found blocked. */
+export type ProcessEnd = {
+  code: number | null
+  signal: string | null
+  /** The end of what it printed. */
+  printed: string
+  stopped?: StopReason
+  stuck?: { file?: string; line?: number }
+}
+export type StopReason = 'flood' | 'garbled' | 'silent' | 'closed' | 'not started'
+
+export type GuardedProcess = {
+  readonly pid: number | undefined
+  send(message: unknown): void
+  /** Kills the process and all it started. */
+  stop(reason: StopReason): void
+  /** Settles when the process is gone and what it wrote has arrived. */
+  readonly ended: Promise<ProcessEnd>
+}
+
+/** Starts a process. Its event loop does not keep ours alive: whoever waits for an answer holds a timer. */
+export function startGuardedProcess(options: GuardedProcessOptions): GuardedProcess {
+  // Known to our side of the child alone: it begins every message, so that nothing else is taken for one.
+  const token = randomBytes(24).toString('base64url')
+  const child = launch(options)
+  let stopped: StopReason | undefined
+  let stuck: ProcessEnd['stuck']
+  let tail = ''
+  const stop = (reason: StopReason) => {
+    stopped ??= reason
+    child.ref() // its end is near, and worth waiting for
+    killGroup(child.pid)
+  }
+  const print = (text: string) => {
+    tail = `${tail}${text}`.slice(-tailLength)
+    if (!options.onPrinted(text)) stop('flood')
+  }
+  const take = (text: string) => {
+    if (stopped !== undefined) return
+    try {
+      options.onMessage(fromWire(text))
+    } catch {
+      stop('garbled')
+    }
+  }
+  const watched = (text: string) => {
+    if (text === 'alive') options.onAlive?.()
+    else stuck = placeOf(text)
+  }
+  const pipes: readonly (Stream | null | undefined)[] = child.stdio // typed as five of them
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', print)
+  const lines = {
+    token,
+    longest: (options.messageMb ?? 64) * 1024 * 1024,
+    onOther: print,
+    onFlood: () => stop('flood'),
+  }
+  listen(pipes[outputFd], { ...lines, onLine: take })
+  listen(pipes[watchdogFd], { ...lines, onLine: watched })
+
+  const ended = new Promise<ProcessEnd>((resolve) => {
+    const finish = () => {
+      const { exitCode: code, signalCode: signal } = child
+      const why = { ...(stopped === undefined ? {} : { stopped }), ...(stuck === undefined ? {} : { stuck }) }
+      resolve({ code, signal, printed: tail, ...why })
+    }
+    child.once('close', finish)
+    child.once('error', (cause) => {
+      print(messageOf(cause))
+      stopped ??= 'not started'
+      finish()
+    })
+    child.once('exit', () => {
+      killGroup(child.pid) // its own children
+      setTimeout(finish, 1000).unref() // one that left the group may hold the pipes open for ever
+    })
+  })
+  for (const stream of child.stdio) stream?.on('error', () => {}) // broken pipes: `ended` tells
+  const send = (message: unknown) => {
+    const input = child.stdio[inputFd]
+    if (input !== null && input !== undefined && 'write' in input) input.write(`${toWire(message)}\n`)
+  }
+  send({ token, start: options.start })
+  return { pid: child.pid, send, stop, ended }
+}
+
+const tailLength = 4000
+
+function listen(stream: Stream | null | undefined, options: TokenLinesOptions): void {
+  if (stream === null || stream === undefined || !('read' in stream)) return
+  const decoder = new StringDecoder('utf8')
+  const read = readTokenLines(options)
+  ;(stream as Readable).on('data', (bytes: Buffer) => read(decoder.write(bytes))) // a pipe, as `stdio` below asks for
+}
+
+function placeOf(text: string): { file?: string; line?: number } {
+  try {
+    const place: unknown = JSON.parse(text)
+    const [file, line]: unknown[] = Array.isArray(place) ? place : []
+    return typeof file === 'string' && Number.isSafeInteger(line) ? { file, line: Number(line) } : {}
+  } catch {
+    return {}
+  }
+}
+
+function launch({ script, cwd, heapMb, memoryMb }: GuardedProcessOptions): ChildProcess {
+  const node = [
+    process.execPath,
+    `--max-old-space-size=${heapMb}`,
+    '--no-warnings',
+    ...(script.pathname.endsWith('.ts') ? ['--import', sourceLoader()] : []),
+    fileURLToPath(script),
+  ]
+  const options: SpawnOptions = {
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => passedOn.has(name))),
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+    detached: true, // a process group of its own, to be killed as a whole
+    ...(cwd === undefined ? {} : { cwd }),
+  }
+  const child =
+    process.platform === 'win32'
+      ? spawn(node[0] ?? '', node.slice(1), options)
+      : spawn('/bin/sh', limited(node, memoryMb), options)
+  child.unref()
+  for (const stream of child.stdio) unref(stream)
+  return child
+}
+
+/** The few variables that programs cannot do without. Secrets live in the others. */
+const passedOn = new Set([
+  'PATH',
+  'HOME',
+  'TMPDIR',
+  'TMP',
+  'TEMP',
+  'LANG',
+  'LC_ALL',
+  'LC_CTYPE',
+  'TZ',
+  'SystemRoot',
+  'USERPROFILE',
+])
+
+// --max-old-space-size bounds the heap, not buffers, so the system bounds all of it. A limit that cannot be set is lower already.
+function limited(command: readonly string[], memoryMb: number): string[] {
+  const script = 'ulimit -c 0 2>/dev/null; ulimit -d "$1" 2>/dev/null; shift; exec "$@"'
+  return ['-c', script, 'evsys', String(memoryMb * 1024), ...command]
+}
+
+/** What makes Node run our TypeScript sources, when they were not compiled. */
+function sourceLoader(): string {
+  const jiti = dirname(createRequire(import.meta.url).resolve('jiti/package.json'))
+  return pathToFileURL(join(jiti, 'lib', 'jiti-register.mjs')).href
+}
+
+function unref(stream: Stream | null | undefined): void {
+  if (stream !== null && stream !== undefined && 'unref' in stream && typeof stream.unref === 'function') stream.unref()
+}

@@ -1,0 +1,16 @@
+// Ends a process with all that it started. A guarded process leads a process group of its own, so one signal reaches them all;
+// only what left the group on purpose (setsid) stays behind.
+
+// Taken hold of before foreign code can replace it.
+const kill = process.kill.bind(process)
+const { platform } = process
+
+/** Kills the group that a process leads; quiet when it is gone. */
+export function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    kill(platform === 'win32' ? pid : -pid, 'SIGKILL')
+  } catch {
+    // the group is gone
+  }
+}

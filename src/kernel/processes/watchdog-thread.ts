@@ -1,0 +1,71 @@
+// The watching thread. When the clock runs out it stops the main thread with the inspector, reads the line off its stack,
+// tells the controller and kills the process. It also kills it when the controller has died, which a busy loop would never
+// notice. It imports next to nothing: it starts with every process that holds foreign code.
+import { writeSync } from 'node:fs'
+import { Session } from 'node:inspector'
+import { pathToFileURL } from 'node:url'
+import { parentPort, workerData } from 'node:worker_threads'
+import { killGroup } from './kill-group.ts'
+import type { WatchdogData, WatchdogMessage } from './watchdog.ts'
+import { watchdogFd } from './wire.ts'
+
+const { token, timeoutMs, files, parentPid }: WatchdogData = workerData
+
+/** Time for the main thread to stop; code that waits in the system (a sleeping child process) does not. */
+const pauseMs = 2000
+
+let authored = files
+let clock: NodeJS.Timeout | undefined
+parentPort?.on('message', (message: WatchdogMessage) => {
+  if (typeof message !== 'string') {
+    authored = message
+    return
+  }
+  clearTimeout(clock)
+  if (message === 'begin') clock = setTimeout(findLine, timeoutMs)
+})
+
+setInterval(() => {
+  if (process.ppid !== parentPid) killGroup(process.pid)
+}, 500)
+
+const alive = () => say('alive')
+alive()
+setInterval(alive, 1000)
+
+function findLine(): void {
+  setTimeout(() => report([]), pauseMs)
+  const session = new Session()
+  session.connectToMainThread()
+  // Scripts are announced when the debugger is enabled; a frame has the number of its script, and not always its address.
+  const urls = new Map<string, string>()
+  session.on('Debugger.scriptParsed', ({ params }) => urls.set(params.scriptId, params.url))
+  session.on('Debugger.paused', ({ params }) => {
+    const places = params.callFrames.flatMap(({ location: { scriptId, lineNumber }, url }) =>
+      placesIn(urls.get(scriptId) ?? url, lineNumber + 1),
+    )
+    report(places[0] ?? [])
+  })
+  session.post('Debugger.enable')
+  session.post('Debugger.pause')
+}
+
+type Place = [] | [file: string, line: number]
+
+function placesIn(url: string, line: number): Place[] {
+  const file = authored.find((each) => url === each || url === pathToFileURL(each).href)
+  return file === undefined ? [] : [[file, line]]
+}
+
+function report(place: Place): void {
+  say(JSON.stringify(place))
+  killGroup(process.pid)
+}
+
+function say(text: string): void {
+  try {
+    writeSync(watchdogFd, `${token}${text}\n`)
+  } catch {
+    killGroup(process.pid) // nobody reads any more: the controller is gone
+  }
+}

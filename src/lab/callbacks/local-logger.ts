@@ -1,0 +1,69 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod'
+import type { CallbackScope } from '../../contracts/index.ts'
+import { defineCallback, writeFileAtomic } from '../../kernel/index.ts'
+import { appendLine, cutBack } from './line-file.ts'
+import { metricsLine } from './metrics-line.ts'
+
+/** Rows per write of the training data. */
+const CHUNK = 1000
+
+/** The record of a run as files: data, metrics and rollouts by split. */
+export const localLogger = defineCallback({
+  kind: 'local_logger',
+  summary: 'Writes logs/ in the folder of each run: training data, metrics and answers as JSON Lines.',
+  params: z.strictObject({
+    print_every: z.int().min(0).default(0).describe('Logs a line every N steps; 0: none.'),
+    keys: z.array(z.string().min(1)).optional().describe('Metrics in that line; absent: all.'),
+  }),
+  async open({ params, log }) {
+    return {
+      async onTrainData(scope, rows) {
+        const file = fileOf(scope, 'data', 'training_data.jsonl')
+        await mkdir(join(file, '..'), { recursive: true })
+        const chunks: string[] = []
+        for (let i = 0; i < rows.length; i += CHUNK) {
+          chunks.push(
+            rows
+              .slice(i, i + CHUNK)
+              .map((row) => `${JSON.stringify(row)}\n`)
+              .join(''),
+          )
+        }
+        await writeFileAtomic(file, chunks.join(''))
+      },
+      async onTrainStart(scope) {
+        for (const split of ['training', 'validation', 'test']) {
+          await cutBack(fileOf(scope, split, 'metrics.jsonl'), scope.step)
+          await cutBack(fileOf(scope, split, 'rollouts.jsonl'), scope.step)
+        }
+      },
+      async onStepEnd(scope, metrics) {
+        await appendLine(fileOf(scope, 'training', 'metrics.jsonl'), { step: scope.step, split: 'train', metrics })
+        if (params.print_every > 0 && (scope.step + 1) % params.print_every === 0) {
+          log('info', metricsLine(scope, metrics, params.keys))
+        }
+      },
+      async onRollout(scope, rollouts) {
+        for (const rollout of rollouts)
+          await appendLine(fileOf(scope, 'training', 'rollouts.jsonl'), { step: scope.step, ...rollout })
+      },
+      async onBenchmarkEval(scope, benchmark, split, metrics, predictions, step) {
+        const at = step === undefined ? {} : { step }
+        await appendLine(fileOf(scope, folderOf(split), 'metrics.jsonl'), { ...at, split, benchmark, metrics })
+        for (const prediction of predictions) {
+          await appendLine(fileOf(scope, folderOf(split), 'rollouts.jsonl'), { ...at, benchmark, ...prediction })
+        }
+      },
+    }
+  },
+})
+
+function folderOf(split: string): string {
+  return split === 'test' ? 'test' : 'validation'
+}
+
+function fileOf({ run, outputDir }: CallbackScope, ...parts: string[]): string {
+  return join(run?.dir ?? outputDir, 'logs', ...parts)
+}

@@ -1,0 +1,103 @@
+// The assignment of a run: everything a worker may know, and where it goes on after an interruption.
+import { join } from 'node:path'
+import {
+  CheckpointKind,
+  type Metrics,
+  type Plan,
+  type PluginSpec,
+  type RunAssignment,
+  type SealedBenchmark,
+} from '../../contracts/index.ts'
+import type { PluginReference } from '../../kernel/index.ts'
+import type { ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
+
+export interface AssignOptions {
+  readonly store: OpenStore
+  readonly experiment: ExperimentRow
+  readonly outputDir: string
+  readonly projectDir: string
+  readonly plugins: readonly PluginReference[]
+  readonly benchmarks: readonly SealedBenchmark[]
+}
+
+/** Checkpoints that a run keeps, besides the best. */
+const CHECKPOINTS_KEPT = 3
+
+export async function assignRun(row: RunRow, options: AssignOptions): Promise<RunAssignment> {
+  const { store, experiment, outputDir, projectDir, plugins, benchmarks } = options
+  const { plan } = experiment
+  const attempt = row.attempt + 1
+  const runDir = runFolder(outputDir, row.name)
+  const cursor = await store.cursor(`run:${row.id}`)
+  const resumed = row.attempt === 0 ? undefined : await resumeFrom(store, row)
+  const before = row.afterRun === undefined ? undefined : await lastState(store, row.afterRun)
+  return {
+    experiment_id: experiment.id,
+    experiment: experiment.name,
+    ...(experiment.hypothesis === undefined ? {} : { hypothesis: experiment.hypothesis }),
+    run_id: row.id,
+    run_name: row.name,
+    arm: row.arm,
+    attempt,
+    config: row.config,
+    config_hash: row.configHash,
+    run_dir: runDir,
+    segment_file: join(runDir, 'segments', `${attempt}.jsonl`),
+    next_item: cursor.nextItem,
+    next_event: cursor.nextEvent,
+    ...(resumed?.resume === undefined ? {} : { resume: resumed.resume }),
+    ...(before === undefined ? {} : { start_weights: before }),
+    guard_trips: resumed?.guardTrips ?? 0,
+    past: resumed?.past ?? { evals: [], checkpoints: [], metrics: {} },
+    benchmarks: [...benchmarks],
+    ...(plan.objective === undefined ? {} : { objective: plan.objective }),
+    callbacks: callbacksOf(plan),
+    project_dir: projectDir,
+    plugin_files: plugins.map(({ spec, from }) => ({ spec, from })),
+    log_rollouts: plan.experiment.log_rollouts,
+    checkpoints_kept: CHECKPOINTS_KEPT,
+  }
+}
+
+/** Folder of a run inside the experiment's. */
+export function runFolder(outputDir: string, runName: string): string {
+  return join(outputDir, runName)
+}
+
+/** Callbacks of every run; without any, its files are written. */
+export function callbacksOf({ experiment }: Plan): PluginSpec[] {
+  return experiment.callbacks.length > 0 ? experiment.callbacks : [{ kind: 'local_logger', params: {} }]
+}
+
+async function resumeFrom(store: OpenStore, row: RunRow) {
+  const checkpoints = await store.checkpoints(row.id)
+  const state = checkpoints.filter(({ kind }) => kind === 'state').sort((a, b) => b.step - a.step)[0]
+  if (state === undefined || row.engineId === undefined) return undefined
+  const evals = await store.evals(row.id)
+  const events = await store.events({ stream: `run:${row.id}`, afterSeq: 0, limit: 1_000_000 })
+  return {
+    resume: { step: state.step, uri: state.ref, engine_id: row.engineId },
+    guardTrips: events.filter(({ type }) => type === 'guard.tripped').length,
+    past: {
+      metrics: metricsOf(events, state.step),
+      evals: evals.flatMap(({ benchmark, split, step, metrics }) =>
+        step === undefined || step > state.step ? [] : [{ benchmark, split, step, metrics }],
+      ),
+      checkpoints: checkpoints.flatMap(({ step, kind, ref }) =>
+        step > state.step ? [] : [{ step, kind: CheckpointKind.parse(kind), uri: ref }],
+      ),
+    },
+  }
+}
+
+async function lastState(store: OpenStore, runId: string): Promise<string | undefined> {
+  const states = (await store.checkpoints(runId)).filter(({ kind }) => kind === 'state')
+  return states.sort((a, b) => b.step - a.step)[0]?.ref
+}
+
+function metricsOf(events: Awaited<ReturnType<OpenStore['events']>>, step: number): Metrics {
+  for (const event of events.toReversed()) {
+    if (event.type === 'step.finished' && event.step === step) return event.metrics
+  }
+  return {}
+}

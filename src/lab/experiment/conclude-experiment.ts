@@ -1,0 +1,85 @@
+// The end of an experiment: evidence from the record, the verdict, the words, and the files that hold them.
+import { join } from 'node:path'
+import type { Evidence, ExperimentResult } from '../../contracts/index.ts'
+import { evaluatePlugins } from '../../evaluate/index.ts'
+import { type Clock, createRegistry } from '../../kernel/index.ts'
+import type { ExperimentRow, OpenStore } from '../../store/index.ts'
+import type { TaskMetric } from './arm-scores.ts'
+import { conclusionText } from './conclusion-text.ts'
+import { experimentResult } from './experiment-result.ts'
+import { isTrial } from './trial.ts'
+import { type RecordedRun, weighEvidence } from './weigh-evidence.ts'
+import { writeExperimentFiles } from './write-experiment-files.ts'
+
+/** Weighs what the record holds of an experiment. */
+export async function evidenceOf(
+  store: OpenStore,
+  experiment: ExperimentRow,
+): Promise<{ evidence: Evidence; runs: RecordedRun[] }> {
+  const rows = await store.runs(experiment.id)
+  const runs = await Promise.all(rows.map(async (run) => ({ run, evals: await store.evals(run.id) })))
+  const { claim, ...unclaimed } = experiment.plan
+  const plan = claim === undefined || isTrial(experiment) ? unclaimed : { ...unclaimed, claim }
+  return { evidence: weighEvidence({ plan, runs, metricOf }), runs }
+}
+
+/** The result of an experiment as the record has it now. */
+export async function resultOf(store: OpenStore, experiment: ExperimentRow): Promise<ExperimentResult> {
+  const { evidence, runs } = await evidenceOf(store, experiment)
+  return experimentResult(
+    experiment,
+    runs.map(({ run }) => run),
+    evidence,
+  )
+}
+
+/** Writes the conclusion of an experiment whose runs have all ended. */
+export async function concludeExperiment(
+  store: OpenStore,
+  experiment: ExperimentRow,
+  options: { outputDir: string; clock: Clock; wallS: number },
+): Promise<ExperimentResult> {
+  const { evidence, runs } = await evidenceOf(store, experiment)
+  const text = conclusionText(evidence, { isTrial: isTrial(experiment) })
+  const stream = `experiment:${experiment.id}`
+  const { nextEvent } = await store.cursor(stream)
+  const costs = runs.flatMap(({ run }) => run.costUsd ?? [])
+  await store.verdicts.evidence(experiment.id, evidence, {
+    wallS: options.wallS,
+    ...(costs.length === 0 ? {} : { costUsd: costs.reduce((sum, cost) => sum + cost, 0) }),
+  })
+  await store.append(stream, nextEvent - 1, [
+    {
+      seq: nextEvent,
+      at: new Date(options.clock.now()).toISOString(),
+      experiment_id: experiment.id,
+      type: 'experiment.finished',
+      status: evidence.n_completed === 0 ? 'failed' : 'completed',
+      verdict: evidence.verdict,
+      conclusion: text,
+      ...(evidence.best_arm === null ? {} : { best_arm: evidence.best_arm }),
+    },
+  ])
+  const finished = (await store.experiment(experiment.id)) ?? experiment
+  await writeExperimentFiles({ experiment: finished, runs, evidence, text, dir: options.outputDir })
+  return experimentResult(
+    finished,
+    runs.map(({ run }) => run),
+    evidence,
+  )
+}
+
+/** A built-in metric, to be computed task by task. Those of a project live in the scorer and are not called here. */
+export function metricOf(kind: string): TaskMetric | undefined {
+  const registry = createRegistry()
+  for (const plugin of evaluatePlugins) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
+  const found = registry.find('metric', kind)
+  if (found === undefined || found.plugin.type !== 'metric') return undefined
+  const { plugin } = found
+  return { params: plugin.params.parse(found.params), compute: plugin.compute.bind(plugin) }
+}
+
+/** The page that a person opens first. */
+export function experimentPage(outputDir: string): string {
+  return join(outputDir, 'experiment.md')
+}

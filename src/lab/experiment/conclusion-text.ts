@@ -1,0 +1,109 @@
+// The conclusion in words, from the numbers alone: verdict, effect with interval, what was compared, what failed and why, and
+// what would decide what is still open.
+import type { ArmEvidence, Evidence, PairEvidence } from '../../contracts/index.ts'
+
+export function conclusionText(evidence: Evidence, { isTrial = false }: { isTrial?: boolean } = {}): string {
+  const sentences = [
+    isTrial ? trialSentence(evidence) : claimSentence(evidence),
+    bestSentence(evidence),
+    `${evidence.n_completed} of ${evidence.n_runs} runs completed.`,
+    ...failureSentences(evidence.arms),
+    ...cautionSentences(evidence),
+  ]
+  return sentences.filter((sentence) => sentence !== '').join(' ')
+}
+
+function claimSentence({ verdict, claim, n_runs }: Evidence): string {
+  if (verdict === 'failed') return `Failed: none of the ${n_runs} runs completed.`
+  if (claim === null) {
+    return verdict === 'exploratory'
+      ? 'Exploratory: no claim was declared.'
+      : 'Inconclusive: the arms of the claim have no scores in common.'
+  }
+  const { overall, metric, benchmark, min_effect } = claim
+  const word = { supported: 'Supported', refuted: 'Refuted', inconclusive: 'Inconclusive' }[overall.verdict]
+  const size = `${signed(overall.effect)} on ${benchmark}.${metric}`
+  const interval =
+    overall.interval === null ? 'no interval' : `${percent(overall.confidence)} interval ${range(overall.interval)}`
+  const basis = `${count(overall.n_seeds, 'shared seed')}${overall.n_tasks === null ? '' : `, ${count(overall.n_tasks, 'task')}`}`
+  const claimed = min_effect === 0 ? 'any improvement was claimed' : `more than ${number(min_effect)} was claimed`
+  return `${word}: ${overall.treatment} against ${overall.baseline} is ${size} (${interval}; ${basis}; ${claimed}).${openSentence(overall)}${varianceSentence(overall)}`
+}
+
+function trialSentence({ verdict, n_runs }: Evidence): string {
+  return verdict === 'failed'
+    ? `Failed: none of the ${n_runs} runs of this trial completed.`
+    : 'Trial: the plan runs. Its runs were cut short, so nothing was tested.'
+}
+
+function openSentence({ verdict, reason, seeds_still_needed }: PairEvidence): string {
+  if (verdict !== 'inconclusive') return ''
+  if (reason === 'one_seed') return ' One seed says nothing about chance: set n_repeats to 3 or more.'
+  if (reason === 'no_variation')
+    return ' Every seed and task gave the same difference, which cannot tell chance from effect: add tasks.'
+  if (reason === 'lost_scores') return ' Scores that infrastructure lost could decide it either way: score again.'
+  if (seeds_still_needed === null) return ' More seeds of the same would not decide it: add tasks.'
+  return ` About ${count(seeds_still_needed, 'more seed')} would decide it, if the effect is what it looks like.`
+}
+
+function varianceSentence({ seed_variance, task_variance, limited_by }: PairEvidence): string {
+  if (seed_variance === null && task_variance === null) return ''
+  const parts = [
+    ...(seed_variance === null ? [] : [`between seeds ${number(seed_variance)}`]),
+    ...(task_variance === null ? [] : [`between tasks ${number(task_variance)}`]),
+  ]
+  const limit = limited_by === 'seeds' || limited_by === 'tasks' ? `; more ${limited_by} would help most` : ''
+  return ` Variance of the difference: ${parts.join(', ')}${limit}.`
+}
+
+function bestSentence({ best_arm, arms, objective, chosen_among }: Evidence): string {
+  const best = arms.find((arm) => arm.name === best_arm)
+  if (best?.score == null || objective === null) return ''
+  const { mean, ci, n } = best.score
+  const interval = ci === null ? '' : ` (${range(ci)})`
+  const others = chosen_among > 1 ? ` of ${count(chosen_among, 'arm')}` : ''
+  return `Best${others}: ${best.name} with ${objective.benchmark}.${objective.metric} ${number(mean)}${interval}, n = ${n}.`
+}
+
+function failureSentences(arms: readonly ArmEvidence[]): string[] {
+  return arms.flatMap(({ name, n_failed, error }) =>
+    n_failed === 0
+      ? []
+      : [
+          `${name}: ${count(n_failed, 'run')} failed${error === undefined ? '' : ` (${error.code}: ${error.message})`}.`,
+        ],
+  )
+}
+
+function cautionSentences({ chosen_among, objective, n_test_looks, n_invalid }: Evidence): string[] {
+  return [
+    ...(chosen_among > 1 && objective !== null
+      ? ['The best arm was chosen by looking at these scores: confirm it on fresh seeds before calling it better.']
+      : []),
+    ...(n_test_looks > 0 ? [`The test split was looked at ${n_test_looks} times during training.`] : []),
+    ...(n_invalid > 0 ? [`${count(n_invalid, 'run')} marked invalid and left out.`] : []),
+  ]
+}
+
+/** Four significant digits: more would pretend to know. */
+export function number(value: number): string {
+  if (value === 0) return '0'
+  const size = Math.abs(value)
+  return size >= 0.001 && size < 100_000 ? String(Number(value.toPrecision(4))) : value.toExponential(2)
+}
+
+function signed(value: number): string {
+  return value > 0 ? `+${number(value)}` : number(value)
+}
+
+function range([lower, upper]: readonly [number, number]): string {
+  return `${number(lower)} to ${number(upper)}`
+}
+
+function percent(share: number): string {
+  return `${number(share * 100)} %`
+}
+
+function count(n: number, word: string): string {
+  return `${n} ${word}${n === 1 ? '' : 's'}`
+}

@@ -1,0 +1,42 @@
+// Starts runs in plan order, as many at a time as there is room for; a run of a chain waits for the one before it.
+import type { RunRow } from '../../store/index.ts'
+
+export interface Schedule {
+  readonly runs: readonly RunRow[]
+  readonly limit: number
+  readonly signal: AbortSignal
+  /** Runs one. True: runs that follow may start. It must not throw. */
+  run(row: RunRow): Promise<boolean>
+  /** A run whose predecessor did not end well. */
+  skip(row: RunRow, predecessor: RunRow): Promise<void>
+}
+
+export async function scheduleRuns({ runs, limit, signal, run, skip }: Schedule): Promise<void> {
+  const byId = new Map(runs.map((row) => [row.id, row]))
+  const ended = new Map<string, boolean>(runs.filter((row) => row.status === 'completed').map((row) => [row.id, true]))
+  const waiting = runs.filter((row) => !ended.has(row.id))
+  const active = new Set<Promise<void>>()
+
+  const start = (row: RunRow) => {
+    const work = run(row).then((ok) => {
+      ended.set(row.id, ok)
+      active.delete(work)
+    })
+    active.add(work)
+  }
+  while (waiting.length > 0 || active.size > 0) {
+    if (signal.aborted) waiting.length = 0
+    for (const row of [...waiting]) {
+      const before = row.afterRun === undefined ? undefined : byId.get(row.afterRun)
+      const went = before === undefined ? true : ended.get(before.id)
+      if (went === undefined || (went && active.size >= limit)) continue
+      waiting.splice(waiting.indexOf(row), 1)
+      if (went) start(row)
+      else if (before !== undefined) {
+        await skip(row, before)
+        ended.set(row.id, false)
+      }
+    }
+    if (active.size > 0) await Promise.race(active)
+  }
+}

@@ -1,0 +1,73 @@
+// A process that looks up the plugins of recipes and reads their data, as a run would, and tells the hashes of both. It trains
+// nothing. Plugins are the project's code, so this is no work for the process of a command.
+import { SharedParams } from '../../algorithms/index.ts'
+import {
+  EvsysError,
+  keyedRandom,
+  openParentLink,
+  openRegistry,
+  problemsOf,
+  startWatchdog,
+  toRecord,
+} from '../../kernel/index.ts'
+import { builtins } from '../builtins.ts'
+import { loadRows } from '../train/load-rows.ts'
+import { equip, type RunServices } from '../train/run-context.ts'
+import { usedPlugins } from '../worker/run-in-worker.ts'
+import { type FromRecipes, type Recipe, type RecipeHashes, RecipeStart } from './recipe-protocol.ts'
+
+/** Longest that a plugin may keep the event loop. */
+const BLOCKED_MS = 60_000
+
+async function main(): Promise<void> {
+  const link = await openParentLink()
+  const { project_dir, plugin_files, recipes } = RecipeStart.parse(link.start)
+  const say = (message: FromRecipes) => link.say(message)
+  const watchdog = startWatchdog({ token: link.token, timeoutMs: BLOCKED_MS, files: [], parentPid: process.ppid })
+  watchdog.keepTime()
+  const { signal } = new AbortController()
+  const plugins = await openRegistry({
+    builtins: await builtins(),
+    projectDir: project_dir,
+    plugins: plugin_files,
+    signal,
+    onRead: (files) => watchdog.know(files),
+  })
+  for (const recipe of recipes) {
+    const used = usedPlugins(plugins)
+    const services: RunServices = {
+      registry: used.registry,
+      signal,
+      random: (...path) => keyedRandom(recipe.config.seed, ...path),
+      log: () => {},
+      secret(name) {
+        throw new EvsysError('SECRET_MISSING', `it needs the secret ${name}, which is not used to look at data`)
+      },
+    }
+    const data = await attempt(recipe, services)
+    say({ type: 'hashes', key: recipe.key, ...data, code_hash: used.hash() })
+  }
+  say({ type: 'done' })
+}
+
+// The lookups of a run, in the order in which it makes them.
+async function attempt(
+  { config, callbacks }: Recipe,
+  services: RunServices,
+): Promise<Pick<RecipeHashes, 'data_hash' | 'error'>> {
+  try {
+    const { plugin: algorithm, context } = equip('algorithm', config.algorithm, services)
+    const shared = SharedParams.parse(context.params)
+    equip('backend', config.backend, services)
+    for (const callback of [...callbacks, ...shared.callbacks]) equip('callback', callback, services)
+    const kind = shared.renderer_name ?? config.model.renderer_name ?? 'plain_chat'
+    equip('renderer', { kind, params: {} }, services)
+    const { hash } = await loadRows(config.data, algorithm.rowFormat, services)
+    return { data_hash: hash }
+  } catch (error) {
+    const [problem] = problemsOf(error)
+    return { error: problem === undefined ? new EvsysError('INTERNAL', 'unknown').toRecord() : toRecord(problem) }
+  }
+}
+
+await main()

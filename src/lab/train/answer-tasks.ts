@@ -1,0 +1,71 @@
+// The answers of a checkpoint to the tasks of a benchmark. It sees what is asked and never what is expected.
+import { readFile } from 'node:fs/promises'
+import * as z from 'zod'
+import type { ChatMessage, OpenRenderer, Prediction, SealedBenchmark, Weights } from '../../contracts/index.ts'
+import { EvsysError, keyedRandom, mapConcurrent, problemsOf, toRecord } from '../../kernel/index.ts'
+import type { OpenModel } from './open-model.ts'
+
+const SealedTask = z.strictObject({ task_id: z.string(), instruction: z.string() })
+export type SealedTask = z.infer<typeof SealedTask>
+
+export async function readSealedTasks(file: string): Promise<SealedTask[]> {
+  const text = await readFile(file, 'utf8')
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [SealedTask.parse(JSON.parse(line))]))
+}
+
+export interface Question {
+  readonly benchmark: SealedBenchmark
+  readonly tasks: readonly SealedTask[]
+  readonly model: OpenModel
+  readonly weights: Weights
+  readonly renderer: OpenRenderer
+  readonly seed: number
+  /** Part of the address of every draw, so that each look at a benchmark is its own. */
+  readonly step: number | 'final'
+  readonly signal: AbortSignal
+}
+
+/** One prediction per task and sample, in order. A failed sample is a prediction with its error; the others go on. */
+export async function answerTasks(question: Question): Promise<Prediction[]> {
+  const { benchmark, tasks, signal } = question
+  const answers = await mapConcurrent(tasks, { limit: benchmark.n_concurrent, signal }, (task) =>
+    answer(task, question),
+  )
+  return answers.flat()
+}
+
+async function answer({ task_id, instruction }: SealedTask, question: Question): Promise<Prediction[]> {
+  const { benchmark, model, weights, renderer, seed, step, signal } = question
+  const samples = Array.from({ length: benchmark.num_samples }, (_, sample) => sample)
+  try {
+    const prompt = renderer.prompt(messagesOf(instruction, benchmark))
+    const drawn = await model.sample({
+      model: weights,
+      prompt,
+      numSamples: benchmark.num_samples,
+      maxTokens: benchmark.max_tokens,
+      temperature: benchmark.temperature,
+      stop: renderer.stop,
+      seed: keyedRandom(seed, 'eval', benchmark.name, step, task_id).uint32(),
+    })
+    return drawn.map(({ tokens }, sample) => {
+      const { message, complete } = renderer.parse(tokens)
+      const output = typeof message.content === 'string' ? message.content : ''
+      return { task_id, sample, output, complete, prompt_tokens: prompt.length, completion_tokens: tokens.length }
+    })
+  } catch (error) {
+    signal.throwIfAborted()
+    const [problem] = problemsOf(error)
+    const record = problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
+    return samples.map((sample) => ({ task_id, sample, error: record }))
+  }
+}
+
+function messagesOf(instruction: string, { chat_template }: SealedBenchmark): ChatMessage[] {
+  const { system_prompt, user_template = '{prompt}' } = chat_template
+  const content = user_template.split('{prompt}').join(instruction)
+  return [
+    ...(system_prompt === undefined ? [] : [{ role: 'system' as const, content: system_prompt }]),
+    { role: 'user', content },
+  ]
+}

@@ -1,0 +1,79 @@
+// The checkpoints of a run: which exist, which is the newest, which is best on validation, which may go.
+import type { CheckpointKind, Direction, Metrics, Ref, SamplerRef } from '../../contracts/index.ts'
+
+export interface Checkpoint {
+  readonly step: number
+  readonly kind: CheckpointKind
+  readonly uri: string
+}
+
+export class CheckpointBook {
+  readonly #saved = new Map<string, Checkpoint>()
+  #best: { step: number; value: number } | undefined
+  readonly #objective: { metric: string; direction: Direction } | undefined
+
+  constructor(past: readonly Checkpoint[], objective: { metric: string; direction: Direction } | undefined) {
+    this.#objective = objective
+    for (const checkpoint of past) this.add(checkpoint)
+  }
+
+  add(checkpoint: Checkpoint): void {
+    this.#saved.set(`${checkpoint.step}/${checkpoint.kind}`, checkpoint)
+  }
+
+  has(step: number, kind: CheckpointKind): boolean {
+    return this.#saved.has(`${step}/${kind}`)
+  }
+
+  uri(step: number, kind: CheckpointKind): string | undefined {
+    return this.#saved.get(`${step}/${kind}`)?.uri
+  }
+
+  /** True when these validation metrics are better than all before; a tie stays with the earlier step. */
+  judge(step: number, metrics: Metrics): boolean {
+    const value = this.#objective === undefined ? undefined : metrics[this.#objective.metric]
+    if (value === undefined) return false
+    const sign = this.#objective?.direction === 'min' ? -1 : 1
+    if (this.#best !== undefined && sign * value <= sign * this.#best.value) return false
+    this.#best = { step, value }
+    return true
+  }
+
+  get bestStep(): number | undefined {
+    return this.#best?.step
+  }
+
+  /** Weights to sample from at a step. */
+  sampler(step: number): SamplerRef | undefined {
+    const saved = this.#saved.get(`${step}/sampler`)
+    return saved === undefined ? undefined : { kind: 'sampler', uri: saved.uri }
+  }
+
+  /** What was saved at a step. */
+  at(step: number): Ref[] {
+    return [...this.#saved.values()].filter((each) => each.step === step).map(({ kind, uri }): Ref => ({ kind, uri }))
+  }
+
+  /** The newest state at or before a step. */
+  stateBefore(step: number): Checkpoint | undefined {
+    const states = [...this.#saved.values()].filter((each) => each.kind === 'state' && each.step <= step)
+    return states.sort((a, b) => b.step - a.step)[0]
+  }
+
+  /** Forgets what was saved after a step: those steps are done again. */
+  rollBackTo(step: number): void {
+    for (const [key, saved] of this.#saved) if (saved.step > step) this.#saved.delete(key)
+    if (this.#best !== undefined && this.#best.step > step) this.#best = undefined
+  }
+
+  /** Checkpoints to let go of when the newest `kept` steps and the best one stay. */
+  surplus(kept: number): (Checkpoint & Ref)[] {
+    const steps = [...new Set([...this.#saved.values()].map((each) => each.step))].sort((a, b) => b - a)
+    const stay = new Set([...steps.slice(0, kept), ...(this.#best === undefined ? [] : [this.#best.step])])
+    return [...this.#saved.values()].filter((each) => !stay.has(each.step))
+  }
+
+  drop({ step, kind }: Checkpoint): void {
+    this.#saved.delete(`${step}/${kind}`)
+  }
+}

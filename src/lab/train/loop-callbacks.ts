@@ -1,0 +1,41 @@
+// Callbacks inside a training loop: those of the recipe and of the project. A hook that throws is reported and skipped, and
+// training goes on.
+import type { CallbackHooks, PluginSpec } from '../../contracts/index.ts'
+import { messageOf } from '../../kernel/index.ts'
+import { equip, type RunServices } from './run-context.ts'
+
+type Hook = keyof CallbackHooks
+type ArgumentsOf<H extends Hook> = Parameters<NonNullable<CallbackHooks[H]>>
+
+export interface LoopCallbacks extends AsyncDisposable {
+  call<H extends Hook>(hook: H, ...args: ArgumentsOf<H>): Promise<void>
+}
+
+export async function openLoopCallbacks(specs: readonly PluginSpec[], services: RunServices): Promise<LoopCallbacks> {
+  const opened: { kind: string; hooks: CallbackHooks & Partial<AsyncDisposable> }[] = []
+  for (const spec of specs) {
+    const { plugin, context } = equip('callback', spec, services)
+    opened.push({ kind: spec.kind, hooks: await plugin.open(context) })
+  }
+  return {
+    async call(hook, ...args) {
+      for (const { kind, hooks } of opened) {
+        try {
+          const method = hooks[hook]
+          if (method !== undefined) await Reflect.apply(method, hooks, args)
+        } catch (error) {
+          services.log('warn', `callback "${kind}" failed in ${hook}: ${messageOf(error)}`)
+        }
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { kind, hooks } of opened) {
+        try {
+          await hooks[Symbol.asyncDispose]?.()
+        } catch (error) {
+          services.log('warn', `callback "${kind}" failed to close: ${messageOf(error)}`)
+        }
+      }
+    },
+  }
+}

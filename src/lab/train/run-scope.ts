@@ -1,0 +1,63 @@
+// Everything that the parts of one run share.
+import type {
+  CallbackScope,
+  OpenRenderer,
+  Prediction,
+  RunAssignment,
+  Scored,
+  StepScope,
+} from '../../contracts/index.ts'
+import type { CheckpointBook } from './checkpoint-book.ts'
+import type { LoopCallbacks } from './loop-callbacks.ts'
+import type { OpenModel } from './open-model.ts'
+import type { RunServices } from './run-context.ts'
+import type { RunReporter } from './run-reporter.ts'
+
+/** Asks the scorer, who alone knows the expected answers. */
+export type AskScore = (question: {
+  benchmark: string
+  step?: number
+  predictions: readonly Prediction[]
+}) => Promise<Scored>
+
+export interface RunScope {
+  readonly assignment: RunAssignment
+  readonly services: RunServices
+  readonly reporter: RunReporter
+  readonly askScore: AskScore
+  /** Aborted when the run should save and leave. */
+  readonly stopping: AbortSignal
+  readonly callbacks: LoopCallbacks
+  readonly book: CheckpointBook
+  readonly renderer: OpenRenderer
+  /** Replaced when the run goes back to a checkpoint. */
+  model: OpenModel
+}
+
+export function callbackScope({
+  experiment_id,
+  experiment,
+  hypothesis,
+  run_dir,
+  run_id,
+  run_name,
+  arm,
+  config,
+}: RunAssignment): CallbackScope {
+  return {
+    experimentId: experiment_id,
+    experiment,
+    outputDir: run_dir,
+    run: { runId: run_id, name: run_name, arm, seed: config.seed, dir: run_dir, config },
+    ...(hypothesis === undefined ? {} : { hypothesis }),
+  }
+}
+
+export function stepScope(
+  assignment: RunAssignment,
+  step: number,
+  numSteps: number,
+  requestStop: (reason: string) => void,
+): StepScope {
+  return { ...callbackScope(assignment), step, numSteps, requestStop }
+}

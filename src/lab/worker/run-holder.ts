@@ -1,0 +1,54 @@
+// Which process works in the folder of a run. After a crash of the controller its workers leave by themselves, but not in the
+// same instant: the next attempt waits until the old one is gone, so that two never save and delete in one folder.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { EvsysError, fileError, isAlive, type ProcessIdentity, systemClock, systemCode } from '../../kernel/index.ts'
+
+// Files of a few bytes, once per run: waiting for a thread would cost more than the calls themselves.
+const Holder = z.strictObject({ pid: z.int(), start: z.string() })
+
+/** Longer than a worker takes to notice that its controller is gone. */
+const patienceMs = 15_000
+const pollMs = 50
+
+/** Waits until the process that worked here before is gone, then makes `holder` the one. Returns what gives the folder free. */
+export async function holdRunDir(runDir: string, holder: ProcessIdentity, signal: AbortSignal): Promise<() => void> {
+  const file = join(runDir, 'worker.json')
+  await untilFree(file, holder, signal)
+  try {
+    mkdirSync(runDir, { recursive: true })
+    writeFileSync(file, JSON.stringify(holder))
+  } catch (cause) {
+    throw fileError('write', file, cause)
+  }
+  return () => {
+    try {
+      rmSync(file, { force: true })
+    } catch {
+      // one that stays names a process that is gone
+    }
+  }
+}
+
+async function untilFree(file: string, own: ProcessIdentity, signal: AbortSignal): Promise<void> {
+  const earlier = readHolder(file)
+  if (earlier === undefined || (earlier.pid === own.pid && earlier.start === own.start)) return
+  for (let waitedMs = 0; isAlive(earlier); waitedMs += pollMs) {
+    if (waitedMs >= patienceMs) {
+      throw new EvsysError('WORKER_HUNG', `process ${earlier.pid} still works on an earlier attempt at this run`, {
+        fix: `end it (\`kill -9 ${earlier.pid}\`), then go on with --resume.`,
+      })
+    }
+    await systemClock.sleep(pollMs, signal)
+  }
+}
+
+function readHolder(file: string): ProcessIdentity | undefined {
+  try {
+    return Holder.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data
+  } catch (cause) {
+    if (cause instanceof SyntaxError || systemCode(cause) === 'ENOENT') return undefined // torn: nobody began
+    throw fileError('read', file, cause)
+  }
+}

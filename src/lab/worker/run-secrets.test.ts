@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { runAssignment } from '../../../tests/run-assignment.ts'
+import type { PluginCard, PluginType } from '../../contracts/index.ts'
+import { runSecrets } from './run-secrets.ts'
+
+const card = (type: PluginType, kind: string, secrets: string[]): PluginCard => ({
+  type,
+  kind,
+  summary: '',
+  schema: {},
+  needs: { secrets },
+  origin: 'src/plugins/x.ts',
+  hash: '',
+  facts: {},
+})
+const cards = [
+  card('backend', 'mock', ['A_KEY']),
+  card('callback', 'pager', ['B_KEY']),
+  card('callback', 'diary', ['C_KEY']),
+  card('transform', 'sft', ['D_KEY']), // another type: the run names no such transform
+]
+const cardOf = (type: PluginType, kind: string) => cards.find((each) => each.type === type && each.kind === kind)
+const source = (values: Record<string, string>) => ({ get: (name: string) => values[name], hint: 'in the environment' })
+const { config } = runAssignment('/project')
+
+describe('the secrets of a run', () => {
+  it('are those that its plugins declare, also its callbacks, and no other (LAB-2)', () => {
+    const values = { A_KEY: 'aaaa', B_KEY: 'bbbb', C_KEY: 'cccc', D_KEY: 'dddd' }
+    const algorithm = { kind: 'sft', params: { callbacks: [{ kind: 'diary', params: {} }] } }
+    const options = { callbacks: [{ kind: 'pager', params: {} }], cardOf, source: source(values) }
+    expect(runSecrets({ ...config, algorithm }, options)).toEqual({ A_KEY: 'aaaa', B_KEY: 'bbbb', C_KEY: 'cccc' })
+    expect(runSecrets(config, { ...options, callbacks: [] })).toEqual({ A_KEY: 'aaaa' })
+  })
+
+  it('are all named at once where they are not set (LAB-2)', () => {
+    const missing = () =>
+      runSecrets(config, { callbacks: [{ kind: 'pager', params: {} }], cardOf, source: source({ A_KEY: ' ' }) })
+    expect(missing).toThrow(
+      expect.objectContaining({ code: 'SECRET_MISSING', problems: [expect.anything(), expect.anything()] }),
+    )
+  })
+})

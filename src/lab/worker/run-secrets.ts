@@ -1,0 +1,57 @@
+// The secrets of a run: those that its plugins declare, by name, and no other. They are resolved in the controller and handed to
+// the worker in the message that assigns the run.
+import * as z from 'zod'
+import { type PluginCard, PluginSpec, type PluginType, type RunConfig } from '../../contracts/index.ts'
+import { EvsysError, type Problem, type SecretSource } from '../../kernel/index.ts'
+
+/** Values by name. All that are missing are reported at once. */
+export function runSecrets(
+  config: RunConfig,
+  {
+    callbacks,
+    cardOf,
+    source,
+  }: {
+    callbacks: readonly PluginSpec[]
+    cardOf: (type: PluginType, kind: string) => PluginCard | undefined
+    source: SecretSource
+  },
+): Record<string, string> {
+  const secrets: [string, string][] = []
+  const problems = new Map<string, Problem>()
+  for (const [type, kind] of pluginsOf(config, callbacks)) {
+    for (const name of cardOf(type, kind)?.needs.secrets ?? []) {
+      const value = source.get(name)
+      if (value !== undefined && value.trim() !== '') secrets.push([name, value])
+      else problems.set(name, missing(name, kind, source))
+    }
+  }
+  if (problems.size > 0) throw EvsysError.many([...problems.values()])
+  return Object.fromEntries(secrets)
+}
+
+const OwnCallbacks = z.object({ callbacks: z.array(PluginSpec) })
+
+/** Every plugin that a run names. */
+function pluginsOf(config: RunConfig, callbacks: readonly PluginSpec[]): [PluginType, string][] {
+  const { algorithm, backend, agent, data, model } = config
+  const own = OwnCallbacks.safeParse(algorithm.params).data?.callbacks ?? []
+  const renderers = [model.renderer_name, algorithm.params.renderer_name]
+  return [
+    ['algorithm', algorithm.kind],
+    ['backend', backend.kind],
+    ['data_source', data.source_kind],
+    ...(agent === undefined ? [] : [['agent', agent.kind] as [PluginType, string]]),
+    ...data.transforms.map(({ kind }): [PluginType, string] => ['transform', kind]),
+    ...[...callbacks, ...own].map(({ kind }): [PluginType, string] => ['callback', kind]),
+    ...renderers.flatMap((kind): [PluginType, string][] => (typeof kind === 'string' ? [['renderer', kind]] : [])),
+  ]
+}
+
+function missing(name: string, kind: string, { hint }: SecretSource): Problem {
+  return {
+    code: 'SECRET_MISSING',
+    message: `"${kind}" needs the secret ${name}, which is not set`,
+    fix: `set ${name} ${hint}, as ${name}=value.`,
+  }
+}

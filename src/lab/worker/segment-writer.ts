@@ -1,0 +1,96 @@
+// The segment of one attempt at a run: what its worker has to tell, one numbered item per line, appended. A process that is
+// killed in the middle of a line leaves it torn; readers ignore it, and a writer that goes on removes it first.
+import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Item } from '../../contracts/index.ts'
+import { fileError } from '../../kernel/index.ts'
+
+export interface SegmentWriter {
+  /** Resolves when the operating system has the line: it outlives this process. A write that failed fails all that follow. */
+  write(number: number, item: Item): Promise<void>
+  close(): Promise<void>
+}
+
+interface Line {
+  readonly text: string
+  done(): void
+  failed(error: unknown): void
+}
+
+/** Opens a segment for appending. */
+export async function openSegmentWriter(file: string): Promise<SegmentWriter> {
+  const handle = await openForAppending(file)
+  let waiting: Line[] = []
+  let isWriting = false
+  let writing: Promise<void> = Promise.resolve()
+  let failure: Error | undefined
+
+  // Lines that come while others are on their way to the disk leave together.
+  const writeWaiting = async () => {
+    while (waiting.length > 0) {
+      const batch = waiting
+      waiting = []
+      try {
+        if (failure !== undefined) throw failure
+        await writeWhole(handle, Buffer.from(batch.map(({ text }) => text).join('')))
+        for (const { done } of batch) done()
+      } catch (cause) {
+        failure ??= fileError('write', file, cause)
+        for (const { failed } of batch) failed(failure)
+      }
+    }
+    isWriting = false
+  }
+
+  return {
+    write(n, item) {
+      return new Promise((done, failed) => {
+        waiting.push({ text: `${JSON.stringify({ n, item })}\n`, done, failed })
+        if (isWriting) return
+        isWriting = true // before the call, which may be over when it returns
+        writing = writeWaiting()
+      })
+    },
+    async close() {
+      await writing
+      await handle.close()
+    },
+  }
+}
+
+async function openForAppending(file: string): Promise<FileHandle> {
+  let handle: FileHandle | undefined
+  try {
+    await mkdir(dirname(file), { recursive: true })
+    handle = await open(file, 'a+')
+    const { size } = await handle.stat()
+    const end = size === 0 ? 0 : await endOfLastLine(handle, size)
+    if (end < size) await handle.truncate(end)
+    return handle
+  } catch (cause) {
+    await handle?.close()
+    throw fileError('open', file, cause)
+  }
+}
+
+const newline = 10
+const chunkBytes = 64 * 1024
+
+async function endOfLastLine(handle: FileHandle, size: number): Promise<number> {
+  const chunk = Buffer.alloc(Math.min(chunkBytes, size))
+  for (let end = size; end > 0; end -= chunk.length) {
+    const start = Math.max(0, end - chunk.length)
+    const { bytesRead } = await handle.read(chunk, 0, end - start, start)
+    const at = chunk.subarray(0, bytesRead).lastIndexOf(newline)
+    if (at !== -1) return start + at + 1
+  }
+  return 0
+}
+
+// A full disk takes part of a write without an error and refuses the rest.
+async function writeWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
+  for (let sent = 0; sent < bytes.length; ) {
+    const { bytesWritten } = await handle.write(bytes, sent)
+    sent += bytesWritten
+  }
+}

@@ -1,0 +1,18 @@
+// What other rooms may use of the store. What it offers is `Store` in the contracts.
+export type {
+  ClaimedJob,
+  CurvePoint,
+  DurableJobs,
+  EvalRow,
+  ExperimentRow,
+  JobOptions,
+  Lease,
+  Leases,
+  Migrated,
+  NewExperiment,
+  RunRow,
+  Store as OpenStore,
+  Verdicts,
+} from '../contracts/index.ts'
+export { STORE_VERSION } from './migrate.ts'
+export { type OpenStoreOptions, openStore } from './open-store.ts'

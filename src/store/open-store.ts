@@ -1,0 +1,105 @@
+// Opens the record: a file, or a PostgreSQL server.
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Migrated, Store } from '../contracts/index.ts'
+import { type Clock, EvsysError, fileError, systemClock } from '../kernel/index.ts'
+import { append } from './append.ts'
+import { canonicalRecord } from './canonical-record.ts'
+import { collect } from './collect.ts'
+import { createExperiment } from './create-experiment.ts'
+import type { Database } from './database.ts'
+import { guarded } from './guarded.ts'
+import { ingest } from './ingest.ts'
+import { createDurableJobs } from './jobs/durable-jobs.ts'
+import { createLeases, type Now } from './leases.ts'
+import { migrate } from './migrate.ts'
+import { createPointBuffer } from './point-buffer.ts'
+import { createPointNumbers } from './point-numbers.ts'
+import { readCurve, readMetricKeys } from './read-curve.ts'
+import { readEvents } from './read-events.ts'
+import { findExperiment, listExperiments, readExperiment } from './read-experiments.ts'
+import { findRun, keepArtifact, readArtifacts, readCheckpoints, readEvals, readRun, readRuns } from './read-runs.ts'
+import { readCursor } from './streams.ts'
+import { usage } from './usage.ts'
+import { createVerdicts } from './verdicts.ts'
+
+export interface OpenStoreOptions {
+  /** Default: the time of this machine, and for leases in PostgreSQL that of the server. */
+  readonly clock?: Clock
+}
+
+/** Opens the record at a file path or a postgresql:// address, migrating an older one after a copy was made. */
+export async function openStore(address: string, { clock }: OpenStoreOptions = {}): Promise<Store> {
+  const database = await openDatabaseAt(address)
+  try {
+    const migrated = await migrate(database, { nowMs: (clock ?? systemClock).now() })
+    return storeOver(database, clock, migrated)
+  } catch (cause) {
+    await database[Symbol.asyncDispose]()
+    throw EvsysError.is(cause) ? cause : database.explain(cause)
+  }
+}
+
+async function openDatabaseAt(address: string): Promise<Database> {
+  if (/^postgres(ql)?:\/\//.test(address)) {
+    const { postgresDatabase } = await import('./postgres/postgres-database.ts')
+    return postgresDatabase(address)
+  }
+  if (address !== ':memory:') {
+    await mkdir(dirname(address), { recursive: true }).catch((cause: unknown) => {
+      throw fileError('create', dirname(address), cause)
+    })
+  }
+  const { sqliteDatabase } = await import('./sqlite/sqlite-database.ts')
+  return sqliteDatabase(address)
+}
+
+function storeOver(database: Database, ownClock: Clock | undefined, migrated: Migrated): Store {
+  const clock = ownClock ?? systemClock
+  const now: Now = ownClock === undefined && database.serverTimeMs ? database.serverTimeMs : async () => clock.now()
+  const numbers = createPointNumbers(database)
+  const buffer = createPointBuffer(database, numbers)
+  const store: Store = {
+    label: database.label,
+    migrated,
+    createExperiment: (created) => createExperiment(database, created),
+    push: (batch, under) => ingest(database, numbers, batch, under),
+    append: (stream, expectedSeq, events, under) => append(database, numbers, { stream, expectedSeq, events }, under),
+    cursor: (stream) => readCursor(database.query, stream),
+    points: (batch) => buffer.add(batch),
+    flush: () => buffer.flush(),
+    experiment: (id) => readExperiment(database, id),
+    findExperiment: (reference) => findExperiment(database, reference),
+    experiments: (query) => listExperiments(database, query),
+    runs: (experimentId) => readRuns(database, experimentId),
+    run: (runId) => readRun(database, runId),
+    findRun: (reference) => findRun(database, reference),
+    evals: (runId) => readEvals(database, runId),
+    checkpoints: (runId) => readCheckpoints(database, runId),
+    artifacts: (runId) => readArtifacts(database, runId),
+    keepArtifact: (runId, artifact) => keepArtifact(database, runId, artifact),
+    events: (query) => readEvents(database, query),
+    curve: (query) => readCurve(database, query),
+    metricKeys: (runId) => readMetricKeys(database, runId),
+    verdicts: guarded(createVerdicts(database, clock), database),
+    leases: guarded(createLeases(database, now), database),
+    jobs: (options) => guarded(createDurableJobs(database, clock, now, options), database),
+    collect: (options) => collect(database, options),
+    usage: () => usage(database),
+    async backup(file) {
+      await buffer.flush()
+      await database.copyTo(file)
+      return file
+    },
+    compact: () => database.compact(),
+    canonicalRecord: (experimentId, options) => canonicalRecord(database, experimentId, options),
+    async [Symbol.asyncDispose]() {
+      try {
+        await buffer[Symbol.asyncDispose]()
+      } finally {
+        await database[Symbol.asyncDispose]()
+      }
+    },
+  }
+  return guarded(store, database)
+}

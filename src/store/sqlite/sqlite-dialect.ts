@@ -1,0 +1,90 @@
+// Kysely over an open embedded database. One connection per process: whoever has it runs statements to completion, the others
+// wait in line.
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import { rowsFromStored, toStored } from '../stored-text.ts'
+import type { DatabaseSync } from './load-driver.ts'
+import { closeDatabase } from './open-database.ts'
+import { patiently } from './patiently.ts'
+import { createStatementCache } from './statement-cache.ts'
+
+export function sqliteDialect(database: DatabaseSync): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => sqliteDriver(database),
+    createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+}
+
+function sqliteDriver(database: DatabaseSync): Driver {
+  const connection = sqliteConnection(database)
+  let lastInLine: Promise<void> = Promise.resolve()
+  let leave = () => {}
+  return {
+    async init() {},
+    async acquireConnection() {
+      const before = lastInLine
+      const { promise, resolve } = turn()
+      lastInLine = promise
+      await before
+      leave = resolve
+      return connection
+    },
+    async releaseConnection() {
+      leave()
+    },
+    // A transaction that reads first and writes later would fail when another process wrote in between: take the lock at once.
+    beginTransaction: () => patiently(() => database.exec('begin immediate')),
+    async commitTransaction() {
+      database.exec('commit')
+    },
+    // A full disk ends the transaction by itself; there is nothing left to roll back then.
+    async rollbackTransaction() {
+      if (database.isTransaction) database.exec('rollback')
+    },
+    async destroy() {
+      closeDatabase(database)
+    },
+  }
+}
+
+function turn(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {}
+  const promise = new Promise<void>((done) => {
+    resolve = done
+  })
+  return { promise, resolve }
+}
+
+function sqliteConnection(database: DatabaseSync): DatabaseConnection {
+  const prepare = createStatementCache(database)
+  const execute = <R>({ sql, parameters }: CompiledQuery): QueryResult<R> => {
+    const { statement, reads } = prepare(sql)
+    const values = parameters.map(bindable)
+    if (reads) return { rows: rowsFromStored<R>(statement.all(...values)) }
+    return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) }
+  }
+  return {
+    // Within a transaction the lock is held already.
+    executeQuery: async (query) => (database.isTransaction ? execute(query) : patiently(() => execute(query))),
+    streamQuery() {
+      throw new Error('the embedded database gives all rows at once') // nobody in this room asks
+    },
+  }
+}
+
+function bindable(value: unknown): unknown {
+  if (typeof value === 'string') return toStored(value)
+  // The packaged driver binds these as 0; a column of numbers takes them as text.
+  if (typeof value === 'number' && value > 0 && value < Number.EPSILON) return String(value)
+  return value
+}

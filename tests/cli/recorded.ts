@@ -1,0 +1,153 @@
+// A project with a record made through the store, as if its runs had been done: scores are given, nothing is trained.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadExperiment } from '../../src/config/index.ts'
+import type { RunEvent, RunRow } from '../../src/contracts/index.ts'
+import { manualClock } from '../../src/kernel/index.ts'
+import { outputDirOf } from '../../src/lab/experiment/begin-experiment.ts'
+import { concludeExperiment } from '../../src/lab/experiment/conclude-experiment.ts'
+import { openStore } from '../../src/store/index.ts'
+
+export interface Recorded {
+  /** End of its id: `exp_a` for `a`. */
+  readonly id: string
+  readonly name?: string
+  readonly hypothesis?: string
+  readonly tags?: readonly string[]
+  /** Learning rates: the arms. */
+  readonly rates?: readonly number[]
+  readonly seeds?: number
+  /** Without one the experiment is exploratory. */
+  readonly minEffect?: number
+  readonly scorerHash?: string
+  /** Reward of a task: 1 or 0. */
+  readonly reward?: (rate: number, seed: number, task: number) => number
+  /** Runs of these arms fail. */
+  readonly failing?: readonly number[]
+  readonly day?: string
+  readonly provenance?: Readonly<Record<string, unknown>>
+  /** Leaves it as a process that was killed leaves it. */
+  readonly unfinished?: boolean
+}
+
+const tasks = 10
+
+/** Records an experiment in the project at `dir`. Two arms and three seeds unless told otherwise; the higher rate is better. */
+export async function recordExperiment(
+  dir: string,
+  recorded: Recorded,
+): Promise<{ experimentId: string; runs: RunRow[] }> {
+  const { id, day = '2026-01-31', scorerHash = 'a'.repeat(64), failing = [], provenance = {} } = recorded
+  mkdirSync(join(dir, '.evsys'), { recursive: true })
+  const clock = manualClock(Date.parse(`${day}T12:00:00Z`))
+  await using store = await openStore(join(dir, '.evsys', 'evsys.db'), { clock })
+  const { plan } = await loadExperiment({ value: fileOf(recorded) }, { cwd: dir })
+  const experimentId = `exp_${id}`
+  const runIds = plan.runs.map((_, i) => `run_${id}${String(i + 1).padStart(2, '0')}`)
+  await store.createExperiment({ experimentId, at: now(clock), plan, runIds, provenance })
+  const rows = await store.runs(experimentId)
+  for (const run of rows) {
+    if (recorded.unfinished === true && run !== rows[0]) continue
+    clock.set(clock.now() + 10_000)
+    const isFailing = failing.includes(rateOf(run))
+    const items = isFailing
+      ? failedEvents(run, now(clock))
+      : completedEvents(run, now(clock), { ...recorded, scorerHash })
+    await store.push({ stream: `run:${run.id}`, fromSeq: 1, items })
+  }
+  const experiment = await store.findExperiment(experimentId)
+  if (recorded.unfinished !== true) {
+    await concludeExperiment(store, experiment, { outputDir: outputDirOf(experiment, dir), clock, wallS: 60 })
+  }
+  return { experimentId, runs: await store.runs(experimentId) }
+}
+
+function fileOf({ name = 'rates', hypothesis, tags = [], rates = [0.01, 0.1], seeds = 3, minEffect }: Recorded) {
+  const claim = {
+    treatment: { 'algorithm.params.learning_rate': rates.at(-1) },
+    baseline: { 'algorithm.params.learning_rate': rates[0] },
+    min_effect: minEffect,
+  }
+  return {
+    name,
+    metadata: {
+      ...(hypothesis === undefined ? {} : { hypothesis }),
+      tags: [...tags],
+      objective: { metric: 'val.pass@1', direction: 'max' },
+      ...(minEffect === undefined ? {} : { claim }),
+      benchmark: [
+        { name: 'val', path: 'data/val', split: 'val', run_every: 5, metrics: ['pass@1'] },
+        { name: 'test', path: 'data/test', split: 'test', metrics: ['pass@1'] },
+      ],
+    },
+    n_repeats: seeds,
+    matrix: {
+      axes: { 'algorithm.params.learning_rate': [...rates] },
+      base_run: {
+        data: { path: 'data/train.jsonl' },
+        model: { name: 'mock' },
+        algorithm: { kind: 'sft', params: { max_steps: 10 } },
+        backend: { kind: 'mock' },
+      },
+    },
+  }
+}
+
+type Body<E> = E extends unknown ? Omit<E, 'seq' | 'at' | 'run_id'> : never
+
+function numbered(run: RunRow, at: string, bodies: readonly Body<RunEvent>[]): RunEvent[] {
+  return bodies.map((body, i) => ({ ...body, seq: i + 1, at, run_id: run.id }) as RunEvent) // what Body leaves out
+}
+
+function completedEvents(run: RunRow, at: string, recorded: Recorded & { scorerHash: string }): RunEvent[] {
+  const { reward = defaultReward, scorerHash } = recorded
+  const rate = rateOf(run)
+  const rewards = Object.fromEntries(
+    Array.from({ length: tasks }, (_, task) => [`task-${task}`, [reward(rate, run.seed, task)]]),
+  )
+  const mean = Object.values(rewards).reduce((sum, [value = 0]) => sum + value, 0) / tasks
+  const scored = { metrics: { 'pass@1': mean }, n_tasks: tasks, n_infra_failed: 0, scorer_hash: scorerHash, rewards }
+  return numbered(run, at, [
+    {
+      type: 'run.started',
+      config_hash: run.configHash,
+      attempt: 1,
+      engine_id: 'mock:1',
+      num_steps: 10,
+      code_hash: 'c'.repeat(64),
+    },
+    { type: 'data.loaded', n_rows: 40, data_hash: 'd'.repeat(64) },
+    ...Array.from({ length: 10 }, (_, step) => ({
+      type: 'step.finished' as const,
+      step,
+      metrics: { train_mean_nll: 2 / (step + 1), 'data/tokens': 100 },
+    })),
+    { type: 'log', level: 'info', text: 'a line of a plugin' },
+    { type: 'eval.finished', benchmark: 'val', split: 'val', step: 9, ...scored },
+    { type: 'checkpoint.saved', step: 9, kind: 'state', ref: `mock:///${run.name}/state`, final: true },
+    { type: 'eval.finished', benchmark: 'test', split: 'test', ...scored },
+    { type: 'run.finished', status: 'completed', metrics: { train_mean_nll: 0.2 }, best_step: 9, wall_s: 5 },
+  ])
+}
+
+function failedEvents(run: RunRow, at: string): RunEvent[] {
+  const error = { code: 'WORKER_DIED' as const, message: 'the process of the run ended with exit code 3' }
+  return numbered(run, at, [
+    { type: 'run.started', config_hash: run.configHash, attempt: 1 },
+    { type: 'run.finished', status: 'failed', metrics: {}, error },
+  ])
+}
+
+// The higher rate is right more often, with a little noise from seed to seed.
+function defaultReward(rate: number, seed: number, task: number): number {
+  const right = rate >= 0.1 ? 7 + (seed % 2) : 3 + (seed % 3 === 0 ? 1 : 0)
+  return task < right ? 1 : 0
+}
+
+function rateOf({ config }: RunRow): number {
+  return Number(config.algorithm.params.learning_rate)
+}
+
+function now(clock: { now(): number }): string {
+  return new Date(clock.now()).toISOString()
+}

@@ -1,0 +1,117 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
+import { openStore } from '../../src/store/index.ts'
+import { startChild } from '../start-child.ts'
+import { experimentProject, twoByTwo } from './experiment-project.ts'
+
+/** Whole experiments in several processes, from sources: on a busy machine each takes a while. */
+describe('an experiment', { timeout: 300_000 }, () => {
+  it('goes from a file to a verdict, with a record and files (LAB-20)', async () => {
+    const file = experimentProject(twoByTwo)
+    const result = await runExperiment(file)
+    expect(result).toMatchObject({ status: 'completed', best_arm: 'two-by-two__learning_rate0p1' })
+    expect(result.arms.map(({ name, status, score }) => [name, status, score?.n])).toEqual([
+      ['two-by-two__learning_rate0p001', 'completed', 2],
+      ['two-by-two__learning_rate0p1', 'completed', 2],
+    ])
+    expect(result.conclusion?.text).toMatch(/learning_rate0p1 against two-by-two__learning_rate0p001 is \+/)
+    const [folder = ''] = readdirSync(join(dirname(file), '.evsys/runs'))
+    const dir = join(dirname(file), '.evsys/runs', folder)
+    expect(readFileSync(join(dir, 'experiment.md'), 'utf8')).toContain(result.conclusion?.text)
+    const run = join(dir, 'two-by-two__learning_rate0p1__s42')
+    for (const part of [
+      'run_result.json',
+      'logs/hypothesis.md',
+      'logs/conclusion.md',
+      'logs/data/training_data.jsonl',
+    ]) {
+      expect(existsSync(join(run, part)), part).toBe(true)
+    }
+    expect(readFileSync(join(run, 'logs/training/metrics.jsonl'), 'utf8').trim().split('\n')).toHaveLength(20)
+  })
+
+  it('repeats exactly: the same file gives the same canonical record (LAB-21)', async () => {
+    const [first, second] = [experimentProject(twoByTwo), experimentProject(twoByTwo)]
+    await runExperiment(first)
+    await runExperiment(second)
+    expect(await canonical(second)).toEqual(await canonical(first))
+  })
+
+  it('names the arm that failed and keeps the others (LAB-22)', async () => {
+    const { matrix } = twoByTwo
+    const file = experimentProject({
+      ...twoByTwo,
+      metadata: { ...twoByTwo.metadata, claim: undefined },
+      matrix: { ...matrix, axes: { 'backend.params.fail_on_prepare': [false, true] } },
+    })
+    const result = await runExperiment(file)
+    expect(result.arms.map(({ status }) => status)).toEqual(['completed', 'failed'])
+    expect(result.arms[1]?.error).toMatchObject({ code: 'BACKEND_FAILED' })
+    expect(result.conclusion).toMatchObject({ verdict: 'exploratory' })
+    expect(result.conclusion?.text).toMatch(/fail_on_preparetrue: 2 runs failed \(BACKEND_FAILED/)
+  })
+
+  it('fails a run whose plugin ends the process, and that run alone (LAB-22)', async () => {
+    const plugin = `import { defineTransform, z } from 'evsys/plugin'
+      export default defineTransform({ kind: 'leave', summary: 'Ends the process when asked to.',
+        params: z.strictObject({ now: z.boolean().default(false) }),
+        async *run(rows, { params }) { if (params.now) process.exit(0); yield* rows } })`
+    const { base_run } = twoByTwo.matrix
+    const leave = (now: boolean) => ({
+      ...base_run,
+      name: now ? 'leaves' : 'stays',
+      data: { ...base_run.data, transforms: [...base_run.data.transforms, { kind: 'leave', params: { now } }] },
+    })
+    const { matrix: _matrix, ...rest } = twoByTwo
+    const metadata = { ...twoByTwo.metadata, claim: undefined }
+    const file = experimentProject(
+      { ...rest, metadata, n_repeats: 1, runs: [leave(false), leave(true)] },
+      { 'leave.ts': plugin },
+    )
+    const result = await runExperiment(file)
+    expect(result.arms.map(({ name, status, error }) => [name, status, error?.code])).toEqual([
+      ['stays', 'completed', undefined],
+      ['leaves', 'failed', 'WORKER_DIED'],
+    ])
+  })
+
+  it('chains stages: a later one starts from the weights of the one before (LAB-23)', async () => {
+    const { matrix, ...rest } = twoByTwo
+    const { algorithm, ...run } = matrix.base_run
+    const stage = (learning_rate: number) => ({
+      algorithm: { ...algorithm, params: { ...algorithm.params, learning_rate } },
+    })
+    const file = experimentProject({
+      ...rest,
+      metadata: { ...rest.metadata, claim: undefined },
+      n_repeats: 1,
+      run: { ...run, name: 'chain', algorithm },
+      stages: [stage(0.1), stage(0.0001)],
+    })
+    const result = await runExperiment(file)
+    expect(result.status).toBe('completed')
+    await using store = await openStore(join(dirname(file), '.evsys/evsys.db'))
+    const [first, second] = await store.runs(result.experiment_id)
+    const loss = async (id = '') =>
+      (await store.curve({ runId: id, key: 'train_mean_nll', maxPoints: 100 }))[0]?.mean ?? Number.NaN
+    expect(await loss(second?.id)).toBeLessThan((await loss(first?.id)) / 2)
+  })
+
+  it.each([20, 55, 90])('killed after %i items and resumed, ends in the same record (LAB-24)', async (items) => {
+    const [whole, killed] = [experimentProject(twoByTwo), experimentProject(twoByTwo)]
+    await runExperiment(whole)
+    await using child = startChild('run-experiment', [killed])
+    for (let i = 0; i < items; i++) await child.line()
+    await child.kill()
+    await runExperiment(killed, { resume: true })
+    expect(await canonical(killed)).toEqual(await canonical(whole))
+  })
+})
+
+async function canonical(file: string): Promise<unknown> {
+  await using store = await openStore(join(dirname(file), '.evsys/evsys.db'))
+  const [experiment] = await store.experiments({ limit: 1 })
+  return await store.canonicalRecord(experiment?.id ?? '')
+}

@@ -1,0 +1,110 @@
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { openStore, STORE_VERSION } from '../../src/store/index.ts'
+import { type Migration, migrate } from '../../src/store/migrate.ts'
+import * as record from '../../src/store/migrations/0001-record.ts'
+import type { Child } from '../start-child.ts'
+import { dumpRun } from './dump-run.ts'
+import { openRaw } from './open-raw.ts'
+import { eventsOf, recordRun } from './sample-plan.ts'
+import { openForTest, type StoreUnderTest } from './store-under-test.ts'
+
+export function describeMigrations(under: StoreUnderTest): void {
+  describe('a record of another version', () => {
+    /** A record of version 1 with one run in it. */
+    const oldRecord = async () => {
+      const address = under.address()
+      await using store = await openStore(address)
+      const runId = await recordRun(store)
+      const items = eventsOf(runId, [{ type: 'step.finished', step: 0, metrics: { loss: 1 } }])
+      await store.push({ stream: `run:${runId}`, fromSeq: 1, items })
+      return { address, runId, dump: await dumpRun(store, runId) }
+    }
+
+    it('that is new gets the version of this code, and keeps it (STO-11)', async () => {
+      const address = under.address()
+      expect((await openForTest(address)).migrated).toEqual({ from: 0, to: STORE_VERSION })
+      expect((await openForTest(address)).migrated).toEqual({ from: STORE_VERSION, to: STORE_VERSION })
+    })
+
+    it('that is newer is refused, and stays as it is (STO-11)', async () => {
+      const { address, runId, dump } = await oldRecord()
+      const version = (value: string) => sql`update evsys_meta set value = ${value} where name = 'version'`
+      const database = await openRaw(address)
+      await version('99').execute(database.query)
+      await expect(openStore(address)).rejects.toMatchObject({
+        code: 'STORE_TOO_NEW',
+        message: expect.stringContaining(`has version 99; this evsys reads up to ${STORE_VERSION}`),
+        fix: expect.stringContaining('install a newer evsys'),
+      })
+      const seen = await sql<{ value: string }>`select value from evsys_meta`.execute(database.query)
+      expect(seen.rows).toEqual([{ value: '99' }])
+      await version('x').execute(database.query)
+      await expect(openStore(address)).rejects.toMatchObject({ code: 'STORE_FAILED' })
+      await version('1').execute(database.query)
+      expect(await dumpRun(await openForTest(address), runId)).toEqual(dump)
+    })
+
+    it('that is older is copied, then migrated (STO-11)', async () => {
+      const { address, runId, dump } = await oldRecord()
+      const second: Migration = { up: async (query) => void (await sql`delete from event`.execute(query)) }
+      const database = await openRaw(address)
+      const nowMs = Date.parse('2026-05-06T07:08:09.012Z')
+      const migrated = await migrate(database, { migrations: [record, second], nowMs })
+      expect(migrated).toMatchObject({ from: 1, to: 2, backup: expect.any(String) })
+      expect(await database.query.selectFrom('event').selectAll().execute()).toEqual([])
+      if (under.kind === 'sqlite') {
+        expect(migrated.backup).toBe(`${address}.v1.2026-05-06T07-08-09-012Z.backup`)
+        const copy = await openForTest(migrated.backup ?? '')
+        expect(copy.migrated).toEqual({ from: 1, to: 1 })
+        expect(await dumpRun(copy, runId)).toEqual(dump)
+      } else {
+        expect(migrated.backup).toBe('schema evsys_v1_2026_05_06t07_08_09_012z')
+        const kept = await sql`select body from evsys_v1_2026_05_06t07_08_09_012z.event`.execute(database.query)
+        expect(kept.rows).toHaveLength(2)
+      }
+    })
+
+    it('whose migration fails or is killed half way is as it was (STO-11)', async () => {
+      const { address, runId, dump } = await oldRecord()
+      const broken: Migration = {
+        async up(query) {
+          await sql`delete from run`.execute(query)
+          throw new Error('broken')
+        },
+      }
+      await expect(migrate(await openRaw(address), { migrations: [record, broken] })).rejects.toThrow('broken')
+      expect(await dumpRun(await openForTest(address), runId)).toEqual(dump)
+      await using child = under.start('store-migrator', [address, 'first', 'hang'])
+      expect(await child.line()).toBe('half way')
+      await child.kill()
+      const store = await openForTest(address)
+      expect(store.migrated).toEqual({ from: 1, to: 1 })
+      expect(await dumpRun(store, runId)).toEqual(dump)
+    })
+
+    it('is migrated by one of many processes; the others wait and find it done (STO-11)', async () => {
+      const { address } = await oldRecord()
+      const children = ['a', 'b', 'c'].map((name) => under.start('store-migrator', [address, name]))
+      const reports = await Promise.all(children.map(reportOf))
+      expect(reports.map(({ from }) => from).sort()).toEqual([1, 2, 2])
+      expect(reports.filter(({ backup }) => backup !== undefined)).toHaveLength(1)
+      const migrated = await sql`select by_name from migrated`.execute((await openRaw(address)).query)
+      expect(migrated.rows).toHaveLength(1)
+      await expect(openStore(address)).rejects.toMatchObject({ code: 'STORE_TOO_NEW' })
+    })
+
+    it('is created by one of many processes (STO-11)', async () => {
+      const address = under.address()
+      const children = ['a', 'b', 'c', 'd'].map((name) => under.start('store-migrator', [address, name]))
+      const reports = await Promise.all(children.map(reportOf))
+      expect(reports.map(({ from }) => from).sort()).toEqual([0, 2, 2, 2])
+    })
+  })
+}
+
+async function reportOf(child: Child): Promise<{ from: number; to: number; backup?: string }> {
+  const line = await child.line()
+  expect(await child.exit()).toBe(0)
+  return JSON.parse(line)
+}

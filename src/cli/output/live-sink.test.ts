@@ -20,13 +20,13 @@ describe('a live sink', () => {
     expect(screen.lines()).toEqual(['before', 'a notice', 'no newline', 'after', ''])
   })
 
-  it('shows what a screen would show that is drawn anew each time (CLI-9)', () => {
+  it('shows what a screen would show that is drawn anew each time (CLI-9)', async () => {
     const word = fc.stringMatching(/^[a-z ]{0,8}$/).map((text) => text.trimEnd())
     const action = fc.oneof(
       fc.record({ show: fc.array(word, { maxLength: 5 }) }),
       fc.record({ write: word.map((text) => `${text}\n`) }),
     )
-    fc.assert(
+    await fc.assert(
       fc.property(fc.array(action), (actions) => {
         const screen = createScreen()
         const live = createLiveSink(screen)

@@ -111,10 +111,10 @@ describe('progress lines', () => {
     ])
   })
 
-  it('never is wider or higher than the terminal, whatever runs are called (CLI-9)', () => {
+  it('never is wider or higher than the terminal, whatever runs are called (CLI-9)', async () => {
     const name = fc.string({ unit: 'grapheme', maxLength: 60 })
     const sizes = fc.record({ columns: fc.integer({ min: 20, max: 200 }), rows: fc.integer({ min: 5, max: 60 }) })
-    fc.assert(
+    await fc.assert(
       fc.property(fc.array(name, { maxLength: 80 }), sizes, (names, size) => {
         const progress = progressOf(names)
         for (const i of names.keys()) {

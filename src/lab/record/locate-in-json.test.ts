@@ -18,8 +18,8 @@ function offset(text: string, { line, col }: { line: number; col: number }): num
 }
 
 describe('locateInJson', () => {
-  it('finds every value of every document, however it is laid out (CLI-18)', () => {
-    fc.assert(
+  it('finds every value of every document, however it is laid out (CLI-18)', async () => {
+    await fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 1, 2), (value, indent) => {
         const text = JSON.stringify(value, null, indent)
         for (const path of pathsOf(JSON.parse(text))) {

@@ -51,7 +51,7 @@ describe('logGains', () => {
     expect(logGains(rows, 'loss').noise).toBeUndefined()
   })
 
-  it('gains add up to the way from the first kept score to the last (CLI-19)', () => {
+  it('gains add up to the way from the first kept score to the last (CLI-19)', async () => {
     const rows = fc.array(
       fc.record({
         status: fc.constantFrom('keep' as const, 'discard' as const),
@@ -60,7 +60,7 @@ describe('logGains', () => {
       }),
       { minLength: 1 },
     )
-    fc.assert(
+    await fc.assert(
       fc.property(rows, fc.constantFrom('min' as const, 'max' as const), (list, direction) => {
         const { gains, from, to, lucky, noise } = logGains(
           list.map((each) => ({ ...each, name: 'x' })),

@@ -200,4 +200,11 @@ export const requirements = {
   'STA-18':
     'under the null, the 95 % upper bound of false “supported” in 2,000 simulated experiments is at or under 6 %',
   'STA-19': 'statistics are pure: no dependency, no Node, no chance or clock of their own',
+
+  // Training protocol: wire and client
+  'TNK-1':
+    'protobuf of the training protocol: golden vectors byte for byte, every message survives encoding and decoding',
+  'TNK-2': 'hostile protobuf bytes are a typed error: no crash, no hang, no allocation that they merely announce',
+  'TNK-3': 'tinker:// paths have exactly run, kind and name; anything else is refused',
+  'TNK-4': 'requests tolerate unknown fields and nulls; absent fields take the defaults of the protocol',
 } as const

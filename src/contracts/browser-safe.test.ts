@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createContext, runInContext } from 'node:vm'
 import ts from 'typescript'
@@ -7,7 +7,10 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
-const files = readdirSync(folder).filter((file) => file.endsWith('.ts') && !/\.test(-d)?\.ts$/.test(file))
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.ts') && !/\.test(-d)?\.ts$/.test(file),
+)
+const resolve = (from: string, target: string): string => posix.join(posix.dirname(from), target)
 const textOf = (file: string): string => readFileSync(`${folder}${file}`, 'utf8')
 
 describe('the contracts', () => {
@@ -16,7 +19,7 @@ describe('the contracts', () => {
       ts.preProcessFile(textOf(file)).importedFiles.map(({ fileName }) => ({ file, target: fileName })),
     )
     expect(imports.length).toBeGreaterThan(files.length)
-    const outside = imports.filter(({ target }) => target !== 'zod' && !files.includes(target.replace(/^\.\//, '')))
+    const outside = imports.filter(({ file, target }) => target !== 'zod' && !files.includes(resolve(file, target)))
     expect(outside).toEqual([])
   })
 
@@ -37,7 +40,7 @@ describe('the contracts', () => {
     const loaded = program.getSourceFiles().map(({ fileName }) => fileName)
     expect(loaded.filter((file) => file.includes('@types/node'))).toEqual([])
     expect(new Set(files)).toEqual(
-      new Set(loaded.filter((file) => file.startsWith(folder)).map((file) => basename(file))),
+      new Set(loaded.filter((file) => file.startsWith(folder)).map((file) => file.slice(folder.length))),
     )
   })
 
@@ -57,9 +60,7 @@ type Contracts = typeof import('./index.ts')
 function loadInBareWorld(entry: string): Contracts {
   const world = createContext({ TextEncoder })
   const loaded = new Map<string, object>()
-  const load = (target: string): object => {
-    if (target === 'zod') return z
-    const file = target.replace(/^\.\//, '')
+  const load = (file: string): object => {
     const known = loaded.get(file)
     if (known !== undefined) return known
     const exports = {}
@@ -69,7 +70,7 @@ function loadInBareWorld(entry: string): Contracts {
     })
     const evaluate: unknown = runInContext(`(function (exports, require) {${outputText}\n})`, world, { filename: file })
     if (typeof evaluate !== 'function') throw new TypeError(`${file} is no module`)
-    evaluate(exports, load)
+    evaluate(exports, (target: string) => (target === 'zod' ? z : load(resolve(file, target))))
     return exports
   }
   return load(entry) as Contracts // the module that its source declares

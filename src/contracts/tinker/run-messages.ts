@@ -1,0 +1,90 @@
+// Runs and checkpoints as a person looks them up: direct answers, no promises.
+import * as z from 'zod'
+
+/** A moment with its zone, ISO 8601. Peers differ in how many digits they write, so it stays text. */
+const Time = z.string()
+
+export const AccessScope = z.enum(['owned', 'accessible'])
+export type AccessScope = z.infer<typeof AccessScope>
+
+export const Cursor = z.object({ offset: z.int(), limit: z.int(), total_count: z.int() })
+export type Cursor = z.infer<typeof Cursor>
+
+export const Checkpoint = z.object({
+  /** `weights/name` or `sampler_weights/name`. */
+  checkpoint_id: z.string(),
+  checkpoint_type: z.enum(['training', 'sampler', 'external']),
+  time: Time,
+  tinker_path: z.string(),
+  size_bytes: z.int().nullish(),
+  public: z.boolean().default(false),
+  user_metadata: z.record(z.string(), z.string()).nullish(),
+  expires_at: Time.nullish(),
+})
+export type Checkpoint = z.infer<typeof Checkpoint>
+
+export const TrainingRun = z.object({
+  training_run_id: z.string(),
+  base_model: z.string(),
+  model_owner: z.string(),
+  is_lora: z.boolean(),
+  corrupted: z.boolean().default(false),
+  lora_rank: z.int().nullish(),
+  last_request_time: Time,
+  last_checkpoint: Checkpoint.nullish(),
+  last_sampler_checkpoint: Checkpoint.nullish(),
+  user_metadata: z.record(z.string(), z.string()).nullish(),
+})
+export type TrainingRun = z.infer<typeof TrainingRun>
+
+export const TrainingRunsResponse = z.object({ training_runs: z.array(TrainingRun), cursor: Cursor })
+export type TrainingRunsResponse = z.infer<typeof TrainingRunsResponse>
+
+export const CheckpointsResponse = z.object({ checkpoints: z.array(Checkpoint), cursor: Cursor.nullish() })
+export type CheckpointsResponse = z.infer<typeof CheckpointsResponse>
+
+/** Body of the TTL call, the one place where null is sent: it means that the checkpoint is kept. */
+export const TtlRequest = z.object({ ttl_seconds: z.int().nullable() })
+export type TtlRequest = z.infer<typeof TtlRequest>
+
+/** Where an archive lies: this body, or a redirect with `Location` and `Expires`. */
+export const ArchiveUrlResponse = z.object({ url: z.string(), expires: Time.nullish() })
+export type ArchiveUrlResponse = z.infer<typeof ArchiveUrlResponse>
+
+export const TraceExportResponse = z.object({
+  status: z.enum(['pending', 'ready', 'failed']),
+  url: z.string().nullish(),
+  error: z.string().nullish(),
+})
+export type TraceExportResponse = z.infer<typeof TraceExportResponse>
+
+export const AuditResponse = z.object({
+  entries: z.array(
+    z.object({
+      timestamp: Time,
+      event: z.string(),
+      event_details: z.record(z.string(), z.unknown()).nullish(),
+      model_id: z.string().nullish(),
+      tinker_path: z.string().nullish(),
+      purpose: z.string().nullish(),
+    }),
+  ),
+})
+export type AuditResponse = z.infer<typeof AuditResponse>
+
+export const BillingUsageResponse = z.object({
+  data: z.array(
+    z.object({
+      bucket_start: Time,
+      bucket_end: Time,
+      base_model: z.string().nullish(),
+      user_id: z.string().nullish(),
+      user_name: z.string().nullish(),
+      session_id: z.string().nullish(),
+      project_id: z.string().nullish(),
+      event_info: z.looseObject({ type: z.string() }),
+    }),
+  ),
+  sessions: z.record(z.string(), z.unknown()).nullish(),
+})
+export type BillingUsageResponse = z.infer<typeof BillingUsageResponse>

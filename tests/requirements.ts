@@ -207,4 +207,7 @@ export const requirements = {
   'TNK-2': 'hostile protobuf bytes are a typed error: no crash, no hang, no allocation that they merely announce',
   'TNK-3': 'tinker:// paths have exactly run, kind and name; anything else is refused',
   'TNK-4': 'requests tolerate unknown fields and nulls; absent fields take the defaults of the protocol',
+
+  // Engines
+  'ENG-4': 'every loss of the protocol is a sum over tokens, with the derivative that finite differences give',
 } as const

@@ -4,10 +4,9 @@
 //
 // Axes: V previous token, U next token (both the vocabulary), R rank.
 import { keyedRandom } from '../../kernel/index.ts'
+import { loraAlpha } from '../lora-spec.ts'
+import type { Parameters } from '../optimizer/adam-state.ts'
 import { type BaseWeights, baseWeights } from './base-weights.ts'
-
-/** Numerator of the adapter's scale, as in LoRA: with alpha / r the best learning rate does not depend on the rank. */
-const alpha = 32
 
 export interface BigramSpec {
   readonly baseModel: string
@@ -16,11 +15,9 @@ export interface BigramSpec {
   readonly rank?: number | undefined
 }
 
-/** What is trained, by name: `weight` and `bias`, or `lora_a` and `lora_b`. */
-export type Parameters = Readonly<Record<string, Float64Array>>
-
 export class BigramModel {
   readonly spec: BigramSpec
+  /** What is trained: `weight` and `bias`, or `lora_a` and `lora_b`. */
   readonly parameters: Parameters
   readonly #base: BaseWeights
   readonly #rows = new Map<number, Float64Array>()
@@ -103,7 +100,7 @@ export class BigramModel {
     add(logits_U, 0, bias_U, 1)
     if (rank === undefined || lora_a === undefined || lora_b === undefined) return logits_U
     for (let r = 0; r < rank; r++) {
-      const factor = (alpha / rank) * (lora_a[previous * rank + r] ?? 0)
+      const factor = (loraAlpha / rank) * (lora_a[previous * rank + r] ?? 0)
       add(logits_U, 0, lora_b.subarray(r * size, (r + 1) * size), factor)
     }
     return logits_U
@@ -118,7 +115,7 @@ export class BigramModel {
       add(gradients.bias, 0, logits_U, 1)
       return
     }
-    const scale = alpha / rank
+    const scale = loraAlpha / rank
     for (let r = 0; r < rank; r++) {
       let sum = 0
       for (let u = 0; u < size; u++) sum += (logits_U[u] ?? 0) * (lora_b[r * size + u] ?? 0)

@@ -37,9 +37,9 @@ describe('checkpoint bytes', () => {
         const bytes = encodeCheckpoint(original)
         const flipped = Uint8Array.from(bytes)
         flipped[at % bytes.length] = (flipped[at % bytes.length] ?? 0) ^ (1 << bit)
-        expect(() => decodeCheckpoint(flipped)).toThrow(expect.objectContaining({ code: 'BACKEND_FAILED' }))
+        expect(() => decodeCheckpoint(flipped)).toThrow(expect.objectContaining({ code: 'BACKEND_REFUSED' }))
         expect(() => decodeCheckpoint(bytes.subarray(0, cut % bytes.length))).toThrow(
-          expect.objectContaining({ code: 'BACKEND_FAILED' }),
+          expect.objectContaining({ code: 'BACKEND_REFUSED' }),
         )
       }),
     )

@@ -2,7 +2,7 @@
 // program, a newer version, a cut or flipped one is refused by what is wrong with it.
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { refused } from './refused.ts'
+import { refused } from '../refused.ts'
 
 const magic = 'evsysmck'
 const version = 1

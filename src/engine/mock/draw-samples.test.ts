@@ -144,7 +144,7 @@ describe('drawSamples', () => {
     ['a seed that is no number', { seed: Number.NaN }],
     ['a fraction of a list', { topKPromptLogprobs: 0.5 }],
   ])('refuses %s (PLG-13)', (_name, more) => {
-    expect(() => draw(more)).toThrow(expect.objectContaining({ code: 'BACKEND_FAILED' }))
+    expect(() => draw(more)).toThrow(expect.objectContaining({ code: 'BACKEND_REFUSED' }))
   })
 
   it('refuses to sample from weights that diverged (PLG-13)', () => {

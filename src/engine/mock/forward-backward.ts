@@ -1,11 +1,15 @@
 // Log-probabilities and gradients of a batch.
 import type { Datum, EngineOp, FwdBwd } from '../../contracts/index.ts'
+import { breather } from '../breather.ts'
+import { type CheckedDatum, checkedData } from '../losses/checked-data.ts'
+import { evaluateDatum } from '../losses/evaluate-datum.ts'
+import { lossFunction } from '../losses/losses.ts'
 import type { BigramModel } from './bigram-model.ts'
-import { breather } from './breather.ts'
-import { type CheckedDatum, checkedData } from './checked-data.ts'
-import { type LossFunction, lossFunction } from './losses.ts'
 
 type Pass = Extract<EngineOp, { readonly data: readonly Datum[] }>
+
+/** In tokens. */
+const perBreath = 50_000
 
 /** Computes the loss of a batch and, unless it is a plain `forward`, adds its gradient. All of the gradient or none. */
 export async function forwardBackward(
@@ -14,15 +18,16 @@ export async function forwardBackward(
   signal: AbortSignal,
 ): Promise<FwdBwd> {
   const loss = lossFunction(named)
-  const checked = checkedData(data, loss, model.spec.vocabSize)
-  const breathe = breather(signal)
-  const results: DatumResult[] = []
+  const checked = checkedData(data, loss, { vocabSize: model.spec.vocabSize })
+  const breathe = breather(signal, perBreath)
+  const results: { logprobs: Float64Array; derivatives: Float64Array }[] = []
   let sum = 0
   for (const datum of checked) {
-    const result = evaluate(model, datum, loss)
-    results.push(result)
-    for (const value of result.losses) sum += value
-    await breathe(result.losses.length)
+    const logprobs = targetLogprobs(model, datum)
+    const { losses, derivatives } = evaluateDatum(datum, loss, logprobs)
+    results.push({ logprobs, derivatives })
+    for (const value of losses) sum += value
+    await breathe(losses.length)
   }
   if (op === 'forward_backward') {
     for (const [index, datum] of checked.entries()) accumulate(model, datum, results[index]?.derivatives)
@@ -35,29 +40,11 @@ export async function forwardBackward(
   }
 }
 
-type DatumResult = Readonly<Record<'logprobs' | 'losses' | 'derivatives', Float64Array>>
-
-function evaluate(
-  model: BigramModel,
-  { tokens, targets, targetsPerToken, inputs }: CheckedDatum,
-  loss: LossFunction,
-): DatumResult {
-  const size = targets.data.length
-  const result = {
-    logprobs: new Float64Array(size),
-    losses: new Float64Array(size),
-    derivatives: new Float64Array(size),
-  }
-  const values: number[] = inputs.map(() => 0)
-  for (let at = 0; at < size; at++) {
-    const p = model.logprobs(tokens[Math.floor(at / targetsPerToken)] ?? 0)[targets.data[at] ?? 0] ?? Number.NaN
-    for (let i = 0; i < values.length; i++) values[i] = inputs[i]?.data[at] ?? 0
-    const token = loss.token(p, values)
-    result.logprobs[at] = p
-    result.losses[at] = token.loss
-    result.derivatives[at] = token.derivative
-  }
-  return result
+function targetLogprobs(model: BigramModel, { tokens, targets, targetsPerToken }: CheckedDatum): Float64Array {
+  return Float64Array.from(
+    targets.data,
+    (target, at) => model.logprobs(tokens[Math.floor(at / targetsPerToken)] ?? 0)[target] ?? Number.NaN,
+  )
 }
 
 function accumulate(

@@ -137,7 +137,7 @@ describe('the mock engine', () => {
     await using engine = await open(lora(2, 3))
     await train(engine, 10, corpus)
     expect({ id: engine.id, state: sha256(await state(engine)) }).toEqual({
-      id: { kind: 'mock', sourceHash: sha256('mock engine, numbers of version 1'), threads: 1, cpuFeatures: [] },
+      id: { kind: 'mock', sourceHash: sha256('mock engine, numbers of version 2'), threads: 1, cpuFeatures: [] },
       state: 'b311f83a64e300cbf12cdffbd8cbe74e90c01f99ca92b50c8ed41a52be98da6d',
     })
   })

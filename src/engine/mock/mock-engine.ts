@@ -1,29 +1,22 @@
-// The mock engine: bigram models behind the interface of every engine. Operations run one after the other, in the order they
-// were asked for; long ones let the process breathe in between.
-import type {
-  Adam,
-  Engine,
-  EngineId,
-  EngineOp,
-  EngineResult,
-  LoraSpec,
-  Sample,
-  SampleReq,
-} from '../../contracts/index.ts'
+// The mock engine: bigram models behind the interface of every engine.
+import type { Engine, EngineOp, EngineResult, Sample, SampleReq } from '../../contracts/index.ts'
 import { sha256 } from '../../kernel/index.ts'
-import { AdamState } from './adam-state.ts'
+import { breather } from '../breather.ts'
+import { checkLora } from '../lora-spec.ts'
+import { oneAtATime } from '../one-at-a-time.ts'
+import { AdamState } from '../optimizer/adam-state.ts'
+import { checkAdam } from '../optimizer/check-adam.ts'
+import { refused } from '../refused.ts'
 import { BigramModel, type BigramSpec } from './bigram-model.ts'
-import { breather } from './breather.ts'
 import { drawSamples } from './draw-samples.ts'
 import { forwardBackward } from './forward-backward.ts'
 import { exportModel, importModel, type LoadedModel } from './model-checkpoint.ts'
-import { refused } from './refused.ts'
 
 /** Changes with every change of a number: mock-engine.test.ts holds the bytes that this version gives. */
-const numbers = 'mock engine, numbers of version 1'
+const numbers = 'mock engine, numbers of version 2'
 
-/** More than a bigram model can use. */
-const largestRank = 4096
+/** In tokens. */
+const perBreath = 50_000
 
 export type MockEngineOptions = {
   /** Tokens of every model: 256 bytes and the special ones above them. */
@@ -32,24 +25,12 @@ export type MockEngineOptions = {
 
 /** Makes an engine without models; `create` adds one. */
 export function createMockEngine({ vocabSize }: MockEngineOptions): Engine {
-  const id: EngineId = Object.freeze({ kind: 'mock', sourceHash: sha256(numbers), threads: 1, cpuFeatures: [] })
   const models = new Map<string, LoadedModel>()
-  let last: Promise<unknown> = Promise.resolve()
-  return {
-    id,
-    run(op, signal) {
-      const work = last.then(() => {
-        signal.throwIfAborted()
-        return perform(models, vocabSize, op, signal)
-      })
-      last = work.catch(() => {}) // one failed operation does not end the next
-      return work
-    },
-    async [Symbol.asyncDispose]() {
-      await last
-      models.clear()
-    },
-  }
+  return oneAtATime({
+    id: { kind: 'mock', sourceHash: sha256(numbers), threads: 1, cpuFeatures: [] },
+    perform: (op, signal) => perform(models, vocabSize, op, signal),
+    close: () => models.clear(),
+  })
 }
 
 async function perform(
@@ -61,6 +42,7 @@ async function perform(
   switch (op.op) {
     case 'create': {
       if (models.has(op.model)) throw refused(`the model "${op.model}" exists already`, 'choose another id.')
+      // One matrix is all there is: any part that is switched on trains it.
       if (op.lora !== undefined) checkLora(op.lora)
       models.set(op.model, fresh({ baseModel: op.baseModel, vocabSize, rank: op.lora?.rank }, op.lora?.seed ?? 0))
       return { done: true }
@@ -92,29 +74,6 @@ async function perform(
   }
 }
 
-// One matrix is all there is: any part that is switched on trains it.
-function checkLora({ rank, trainAttention, trainMlp, trainUnembedding }: LoraSpec): void {
-  if (!(Number.isSafeInteger(rank) && rank >= 1 && rank <= largestRank)) {
-    throw refused(`the adapter has rank ${rank}`, `use a whole number from 1 to ${largestRank}.`)
-  }
-  if (!(trainAttention || trainMlp || trainUnembedding)) {
-    throw refused('the adapter would train nothing', 'switch on at least one part.')
-  }
-}
-
-function checkAdam({ learningRate, beta1, beta2, eps, weightDecay = 0, gradClipNorm = 0 }: Adam): void {
-  const isSound =
-    [learningRate, weightDecay, gradClipNorm].every((value) => Number.isFinite(value) && value >= 0) &&
-    [beta1, beta2].every((beta) => beta >= 0 && beta < 1) &&
-    eps > 0
-  if (!isSound) {
-    throw refused(
-      'the optimiser’s settings are out of range',
-      'rates are finite and not negative, betas below 1, eps above 0.',
-    )
-  }
-}
-
 function fresh(spec: BigramSpec, seed: number): LoadedModel {
   const model = new BigramModel(spec, seed)
   return { model, adam: new AdamState(model.parameters) }
@@ -128,7 +87,7 @@ function loaded(models: ReadonlyMap<string, LoadedModel>, id: string): LoadedMod
 
 async function samples(model: BigramModel, request: Omit<SampleReq, 'model'>, signal: AbortSignal): Promise<Sample[]> {
   const drawn: Sample[] = []
-  const breathe = breather(signal)
+  const breathe = breather(signal, perBreath)
   for (const sample of drawSamples(model, request)) {
     drawn.push(sample)
     await breathe(sample.tokens.length)

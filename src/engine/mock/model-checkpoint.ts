@@ -1,8 +1,8 @@
 // A model and its optimiser as a checkpoint, and back.
-import { AdamState } from './adam-state.ts'
-import { BigramModel, type BigramSpec, type Parameters } from './bigram-model.ts'
+import { AdamState, type Parameters } from '../optimizer/adam-state.ts'
+import { refused } from '../refused.ts'
+import { BigramModel, type BigramSpec } from './bigram-model.ts'
 import { decodeCheckpoint, encodeCheckpoint, type Tensors } from './checkpoint-bytes.ts'
-import { refused } from './refused.ts'
 
 export type LoadedModel = { readonly model: BigramModel; readonly adam: AdamState }
 

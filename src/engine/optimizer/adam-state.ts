@@ -1,6 +1,8 @@
 // AdamW (Loshchilov and Hutter 2019): bias-corrected moments, decay applied to the weights and not to the gradient.
 import type { Adam } from '../../contracts/index.ts'
-import type { Parameters } from './bigram-model.ts'
+
+/** Values that are trained, by name; or their gradients, or their moments. */
+export type Parameters = Readonly<Record<string, Float64Array>>
 
 /** Moments of every parameter, and how many steps they have seen. */
 export class AdamState {

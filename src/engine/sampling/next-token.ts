@@ -1,0 +1,71 @@
+// The distribution that the next token is drawn from: temperature, top-k, top-p.
+import type { SampleReq } from '../../contracts/index.ts'
+
+export type Candidate = { token: number; logprob: number }
+
+/** The likeliest token, the first of equals. Its log-probability is the model's own: that of a certain choice, 0, tells nothing. */
+export function greedyToken(logprobs_V: Float64Array): Candidate {
+  let token = 0
+  for (let v = 1; v < logprobs_V.length; v++) if ((logprobs_V[v] ?? 0) > (logprobs_V[token] ?? 0)) token = v
+  return { token, logprob: logprobs_V[token] ?? 0 }
+}
+
+/** The tokens that are left, in the vocabulary's order, with the sums of their probabilities so far. */
+export interface NextToken {
+  readonly tokens: Int32Array
+  readonly logprobs: Float64Array
+  readonly cumulative: Float64Array
+}
+
+/** What the next token is drawn from at a temperature above 0. */
+export function nextToken(
+  logprobs_V: Float64Array,
+  { temperature, topK, topP }: Pick<SampleReq, 'temperature' | 'topK' | 'topP'>,
+): NextToken {
+  const limitsK = topK !== undefined && topK > 0 && topK < logprobs_V.length
+  const limitsP = topP !== undefined && topP < 1
+  let kept = Int32Array.from(logprobs_V.keys())
+  if (limitsK || limitsP) {
+    kept.sort(byLikelihood(logprobs_V))
+    if (limitsK) kept = kept.subarray(0, topK)
+    if (limitsP) kept = kept.subarray(0, nucleusSize(normalized(logprobs_V, kept, temperature), topP))
+    kept = kept.toSorted()
+  }
+  // With nothing changed these are the model's own log-probabilities, to the last bit: those that training sees.
+  const isPlain = temperature === 1 && kept.length === logprobs_V.length
+  const logprobs = isPlain ? logprobs_V : normalized(logprobs_V, kept, temperature)
+  return { tokens: kept, logprobs, cumulative: cumulated(logprobs) }
+}
+
+/** The token that a number from [0, 1) stands for. */
+export function drawToken({ tokens, logprobs, cumulative }: NextToken, uniform: number): Candidate {
+  const found = cumulative.findIndex((sum) => uniform < sum)
+  const at = found === -1 ? tokens.length - 1 : found // rounding left a sliver above the last
+  return { token: tokens[at] ?? 0, logprob: logprobs[at] ?? 0 }
+}
+
+/** Order of tokens, likeliest first, equals by their number. */
+export function byLikelihood(logprobs_V: Float64Array): (a: number, b: number) => number {
+  return (a, b) => (logprobs_V[b] ?? 0) - (logprobs_V[a] ?? 0) || a - b
+}
+
+// How many of the likeliest tokens it takes to reach the probability topP.
+function nucleusSize(logprobs: Float64Array, topP: number): number {
+  const last = cumulated(logprobs).findIndex((sum) => sum >= topP)
+  return last === -1 ? logprobs.length : last + 1
+}
+
+function cumulated(logprobs: Float64Array): Float64Array {
+  let sum = 0
+  return logprobs.map((logprob) => {
+    sum += Math.exp(logprob)
+    return sum
+  })
+}
+
+function normalized(logprobs_V: Float64Array, tokens: Int32Array, temperature: number): Float64Array {
+  const scaled = Float64Array.from(tokens, (token) => (logprobs_V[token] ?? 0) / temperature)
+  const largest = scaled.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)
+  const normalizer = largest + Math.log(scaled.reduce((sum, value) => sum + Math.exp(value - largest), 0))
+  return scaled.map((value) => value - normalizer)
+}

@@ -72,6 +72,7 @@ export {
 } from './processes/guarded-process.ts'
 export { openParentLink, type ParentLink } from './processes/parent-link.ts'
 export { identify, isAlive, type ProcessIdentity } from './processes/process-identity.ts'
+export { sourceLoader } from './processes/source-loader.ts'
 export { startWatchdog, type Watchdog } from './processes/watchdog.ts'
 export { createRedactor, type Redact } from './redact.ts'
 export { type RetryOptions, retry } from './retry.ts'

@@ -2,13 +2,12 @@
 // taken at its word, and its whole process group is ended with it, so that nothing it started stays behind.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import type { Readable, Stream } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { messageOf } from '../message-of.ts'
 import { killGroup } from './kill-group.ts'
+import { sourceLoader } from './source-loader.ts'
 import { readTokenLines, type TokenLinesOptions } from './token-lines.ts'
 import { fromWire, inputFd, outputFd, toWire, watchdogFd } from './wire.ts'
 
@@ -179,12 +178,6 @@ const passedOn = new Set([
 function limited(command: readonly string[], memoryMb: number): string[] {
   const script = 'ulimit -c 0 2>/dev/null; ulimit -d "$1" 2>/dev/null; shift; exec "$@"'
   return ['-c', script, 'evsys', String(memoryMb * 1024), ...command]
-}
-
-/** What makes Node run our TypeScript sources, when they were not compiled. */
-function sourceLoader(): string {
-  const jiti = dirname(createRequire(import.meta.url).resolve('jiti/package.json'))
-  return pathToFileURL(join(jiti, 'lib', 'jiti-register.mjs')).href
 }
 
 function unref(stream: Stream | null | undefined): void {

@@ -174,6 +174,15 @@ export const requirements = {
   'LAB-23': 'stages and continual datasets chain weights: a later run starts from the one before',
   'LAB-24': 'an experiment killed at any moment and resumed ends in the same canonical record',
 
+  // Models
+  'MOD-1': 'tokenizers give the ids of the reference implementation, or refuse the file',
+  'MOD-2': 'decoding is exact, also of bytes that are no text; what is no token is refused',
+  'MOD-3': 'content never becomes a special token',
+  'MOD-4': 'tokens with a role, added tokens and rows of the model beyond the vocabulary are known',
+  'MOD-5': 'a malformed file of a model is a typed error with file, line and column, all problems at once',
+  'MOD-6': 'what could not be followed exactly, or could run without end, is refused by name',
+  'MOD-7': 'streamed text never holds half a character, and its parts are the whole',
+
   // Statistics
   'STA-1': 'special functions agree with 40-digit references: 1e-12 for central, 1e-11 for noncentral distributions',
   'STA-2':

@@ -1,0 +1,79 @@
+// From the name of a model to the folder with its files. Nothing is downloaded here: that is a step of its own.
+import { stat } from 'node:fs/promises'
+import { isAbsolute, join, resolve } from 'node:path'
+import { EvsysError, fileError, systemCode } from '../../kernel/index.ts'
+import { bundledModels, isBundled } from '../bundled/bundled-models.ts'
+import { ensureBundledModel } from '../bundled/ensure-bundled-model.ts'
+import { cacheFolder, hubCacheFolder } from './cache-folder.ts'
+import { findSnapshot, isRepository } from './hub-cache.ts'
+
+export interface ResolveModelOptions {
+  /** The folder that a relative path starts from. Default: the working folder. */
+  readonly project?: string
+  /** Branch, tag or commit of a model of the hub. Default `main`. */
+  readonly revision?: string
+  /** Files that the folder must hold. */
+  readonly files?: readonly string[]
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+/** Where the files of a model are. */
+export interface ModelFolder {
+  readonly folder: string
+  readonly source: 'bundled' | 'folder' | 'hub'
+  /** The commit of a model of the hub. */
+  readonly commit?: string
+}
+
+const usualFiles = ['config.json', 'tokenizer.json']
+
+/** The folder of a model: bundled, a folder of the project, or in the Hugging Face cache of this machine. */
+export async function resolveModelFolder(name: string, options: ResolveModelOptions = {}): Promise<ModelFolder> {
+  const { project = process.cwd(), revision, files = usualFiles, env = process.env } = options
+  if (isBundled(name)) return { folder: await ensureBundledModel(name, cacheFolder(env)), source: 'bundled' }
+  const local = resolve(project, name)
+  const isPath = isAbsolute(name) || /^\.{1,2}(?:[\\/]|$)/.test(name)
+  if (name !== '' && !name.includes('\0') && (await isFolder(local))) {
+    await checkFiles(name, local, files)
+    return { folder: local, source: 'folder' }
+  }
+  if (isPath || !isRepository(name)) throw missing(name, `there is no folder ${local}`)
+  const cache = hubCacheFolder(env)
+  const snapshot = await findSnapshot(cache, name, revision ?? 'main')
+  if (snapshot === undefined) {
+    const which = revision === undefined ? '' : ` at revision ${revision}`
+    throw missing(name, `it is neither a folder of the project nor${which} in the cache ${cache}`, revision)
+  }
+  await checkFiles(name, snapshot.folder, files)
+  return { folder: snapshot.folder, source: 'hub', commit: snapshot.commit }
+}
+
+async function checkFiles(name: string, folder: string, files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    if ((await statOf(join(folder, file)))?.isFile() === true) continue
+    throw new EvsysError('MODEL_INVALID', `model ${name}: ${folder} holds no ${file}`, {
+      fix: 'name the folder of a model in Hugging Face form, or download it again: a part may be missing.',
+    })
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await statOf(path))?.isDirectory() === true
+}
+
+async function statOf(path: string) {
+  try {
+    return await stat(path)
+  } catch (cause) {
+    if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'].includes(systemCode(cause) ?? '')) return undefined
+    throw fileError('look at', path, cause)
+  }
+}
+
+function missing(name: string, reason: string, revision?: string): EvsysError {
+  const flag = revision === undefined ? '' : ` --revision ${revision}`
+  const fetched = isRepository(name) ? `fetch it once with \`hf download ${name}${flag}\`, ` : ''
+  return new EvsysError('MODEL_MISSING', `no model ${JSON.stringify(name)} is here: ${reason}`, {
+    fix: `${fetched}name a folder with config.json, tokenizer.json and the weights, or use a bundled model: ${Object.keys(bundledModels).join(', ')}.`,
+  })
+}

@@ -1,0 +1,109 @@
+// The parts of tokenizer.json that can be followed exactly, and why others cannot.
+import * as z from 'zod'
+import { patternDanger } from './guard-pattern.ts'
+
+/** The parts of a tokenizer that are composed of small ones. */
+export const partNames = ['normalizer', 'pre_tokenizer', 'decoder'] as const
+export type PartName = (typeof partNames)[number]
+
+/** Something that is wrong with a part, and where. */
+export interface PartFault {
+  readonly path: (string | number)[]
+  readonly message: string
+}
+
+const deepestNesting = 8
+const longestSequence = 100
+
+/** Everything in a part that could not be followed exactly, or not safely. */
+export function partFaults(name: PartName, config: unknown): PartFault[] {
+  return [...faults({ name, path: [name], depth: 0 }, config)]
+}
+
+type Config = Record<string, unknown>
+type At = { name: PartName; path: (string | number)[]; depth: number }
+
+function* faults(at: At, part: unknown): Generator<PartFault> {
+  if (part === null) return
+  const config: Config = Object(part)
+  const type = String(config.type)
+  if (type === 'Sequence') {
+    yield* sequenceFaults(at, config)
+    return
+  }
+  const rules = rulesOf[at.name]
+  const fields = Object.hasOwn(rules, type) ? rules[type] : undefined
+  if (fields === undefined) {
+    const known = [...Object.keys(rules), 'Sequence'].join(', ')
+    const message = `the ${at.name} ${JSON.stringify(type)} cannot be followed exactly (known: ${known})`
+    yield { path: [...at.path, 'type'], message }
+    return
+  }
+  for (const [key, schema] of Object.entries(fields)) {
+    if (schema.safeParse(config[key]).success) continue
+    yield { path: [...at.path, key], message: `a ${type} with this ${key} cannot be followed exactly` }
+  }
+  if ('pattern' in fields) yield* patternFaults(at, config.pattern)
+  if (type === 'Split' && config.behavior === 'Isolated' && config.invert === true) {
+    yield { path: [...at.path, 'invert'], message: 'an inverted Split that is Isolated cannot be followed exactly' }
+  }
+}
+
+function* sequenceFaults({ name, path, depth }: At, config: Config): Generator<PartFault> {
+  const key = listKeys[name]
+  const list = config[key]
+  if (depth >= deepestNesting) {
+    yield { path, message: `sequences are nested deeper than ${deepestNesting}` }
+  } else if (!Array.isArray(list) || list.length > longestSequence) {
+    yield { path: [...path, key], message: `expected a list of at most ${longestSequence} parts` }
+  } else {
+    for (const [index, part] of list.entries()) {
+      const at = { name, path: [...path, key, index], depth: depth + 1 }
+      if (typeof part === 'object' && part !== null) yield* faults(at, part)
+      else yield { path: at.path, message: 'expected a mapping' }
+    }
+  }
+}
+
+function* patternFaults({ path }: At, pattern: unknown): Generator<PartFault> {
+  const { Regex }: Config = Object(pattern)
+  const danger = typeof Regex === 'string' ? patternDanger(Regex) : undefined
+  if (danger === undefined) return
+  yield { path: [...path, 'pattern'], message: `this pattern could run without end: ${danger}` }
+}
+
+const listKeys = { normalizer: 'normalizers', pre_tokenizer: 'pretokenizers', decoder: 'decoders' } as const
+
+const text = z.string().max(1000)
+const flag = z.boolean().optional()
+const sign = z.string().length(1)
+const count = z.int().min(0).max(1000)
+const pattern = z.union([z.strictObject({ String: text.min(1) }), z.strictObject({ Regex: z.string().min(1) })])
+
+// By type, the fields that are read.
+const rulesOf: Record<PartName, Record<string, Record<string, z.ZodType>>> = {
+  normalizer: {
+    NFC: {},
+    NFD: {},
+    NFKC: {},
+    NFKD: {},
+    Lowercase: {},
+    Prepend: { prepend: text },
+    Replace: { pattern, content: text },
+  },
+  pre_tokenizer: {
+    ByteLevel: { add_prefix_space: flag, use_regex: flag },
+    Digits: { individual_digits: flag },
+    Split: { pattern, behavior: z.enum(['Isolated', 'Removed']), invert: flag },
+    Metaspace: { replacement: sign, prepend_scheme: z.enum(['always', 'first', 'never']).optional(), split: flag },
+  },
+  decoder: {
+    ByteLevel: {},
+    ByteFallback: {},
+    Fuse: {},
+    Replace: { pattern, content: text },
+    Strip: { content: sign, start: count, stop: count },
+    Metaspace: { replacement: sign },
+    BPEDecoder: { suffix: text.min(1) },
+  },
+}

@@ -1,0 +1,103 @@
+// What tokenizer.json may hold. The library behind us follows some of the format only roughly; what it would tokenize in
+// another way than the reference implementation is refused here, by name, instead of giving wrong ids.
+import * as z from 'zod'
+import { EvsysError, type Problem } from '../../kernel/index.ts'
+import { fileProblem, type ModelFile, parseModelFile } from '../files/model-file.ts'
+import { partFaults, partNames } from './part-faults.ts'
+
+/** Ids take memory even where no token has them, so they have a bound. The largest vocabularies have 300,000. */
+export const mostTokens = 2 ** 22
+
+const TokenId = z
+  .int()
+  .min(0)
+  .max(mostTokens - 1)
+
+/** A token beside the learned ones: matched in the text before anything else. */
+export const AddedToken = z.looseObject({
+  id: TokenId,
+  content: z.string().min(1).max(1000),
+  single_word: z.literal(false).default(false),
+  lstrip: z.boolean().default(false),
+  rstrip: z.boolean().default(false),
+  normalized: z.boolean().optional(),
+  special: z.boolean().default(false),
+})
+export type AddedToken = z.infer<typeof AddedToken>
+
+const Component = z.looseObject({ type: z.string() }).nullable().default(null)
+
+const Bpe = z.looseObject({
+  type: z.literal('BPE').optional(),
+  dropout: z.union([z.null(), z.literal(0)]).optional(),
+  unk_token: z.string().nullable().optional(),
+  continuing_subword_prefix: z.union([z.null(), z.literal('')]).optional(),
+  end_of_word_suffix: z.string().max(100).nullable().optional(),
+  fuse_unk: z.boolean().optional(),
+  byte_fallback: z.boolean().optional(),
+  ignore_merges: z.boolean().optional(),
+  vocab: z.record(z.string(), TokenId),
+  merges: z.union([z.array(z.string()), z.array(z.tuple([z.string(), z.string()]))]),
+})
+
+/** A tokenizer.json that can be followed exactly. Its post-processor is not read: it adds tokens that nobody wrote. */
+export const TokenizerFile = z.looseObject({
+  added_tokens: z.array(AddedToken).max(mostTokens).default([]),
+  normalizer: Component,
+  pre_tokenizer: Component,
+  decoder: Component,
+  model: Bpe,
+})
+export type TokenizerFile = z.infer<typeof TokenizerFile>
+
+/** Reads tokenizer.json; everything wrong with it is one error. Merges come back as pairs. */
+export function parseTokenizerFile(file: ModelFile): TokenizerFile {
+  const parsed = parseModelFile(TokenizerFile, file)
+  const problems: Problem[] = []
+  const tell = (path: (string | number)[], message: string) => {
+    if (problems.length < 20) problems.push(fileProblem(file, path, message))
+  }
+  checkVocabulary(parsed, tell)
+  const merges = checkMerges(parsed, tell)
+  for (const part of partNames) for (const { path, message } of partFaults(part, parsed[part])) tell(path, message)
+  if (problems.length > 0) throw EvsysError.many(problems)
+  return { ...parsed, model: { ...parsed.model, type: 'BPE', merges } }
+}
+
+type Tell = (path: (string | number)[], message: string) => void
+
+function checkVocabulary({ model, added_tokens }: TokenizerFile, tell: Tell): void {
+  const nameOf = new Map<number, string>()
+  for (const [token, id] of Object.entries(model.vocab)) {
+    const other = nameOf.get(id)
+    if (other !== undefined) tell(['model', 'vocab', token], `token ${id} is ${JSON.stringify(other)} already`)
+    nameOf.set(id, token)
+  }
+  const idOf = new Map(Object.entries(model.vocab))
+  for (const [index, { id, content }] of added_tokens.entries()) {
+    const path = ['added_tokens', index]
+    const other = nameOf.get(id)
+    if (other !== undefined && other !== content) tell(path, `token ${id} is ${JSON.stringify(other)} already`)
+    if (idOf.has(content) && idOf.get(content) !== id) tell(path, `${JSON.stringify(content)} has another id already`)
+    nameOf.set(id, content)
+    idOf.set(content, id)
+  }
+  if (nameOf.size === 0) tell(['model', 'vocab'], 'there are no tokens')
+  const { unk_token } = model
+  if (unk_token != null && !idOf.has(unk_token)) tell(['model', 'unk_token'], 'it is not in the vocabulary')
+}
+
+function checkMerges({ model, added_tokens }: TokenizerFile, tell: Tell): [string, string][] {
+  const known = new Set([...Object.keys(model.vocab), ...added_tokens.map(({ content }) => content)])
+  return model.merges.map((merge, index): [string, string] => {
+    const [left = '', right = '', ...rest] = typeof merge === 'string' ? merge.split(' ') : merge
+    if (left === '' || right === '' || rest.length > 0) tell(['model', 'merges', index], 'expected two tokens')
+    for (const token of [left, right, left + right]) {
+      if (!known.has(token)) {
+        tell(['model', 'merges', index], `${JSON.stringify(token)} is not in the vocabulary`)
+        break
+      }
+    }
+    return [left, right]
+  })
+}

@@ -182,6 +182,10 @@ export const requirements = {
   'MOD-5': 'a malformed file of a model is a typed error with file, line and column, all problems at once',
   'MOD-6': 'what could not be followed exactly, or could run without end, is refused by name',
   'MOD-7': 'streamed text never holds half a character, and its parts are the whole',
+  'MOD-20': 'a name leads to a folder of the project, to the Hugging Face cache or to a bundled model',
+  'MOD-21': 'a model that is not here is a typed error that says how to get it; no name leads out of the cache',
+  'MOD-30': 'bundled models are made again byte for byte by one command, and have the promised sizes',
+  'MOD-31': 'weights of bundled models are made on first use, whole or not at all, by any number of processes',
 
   // Statistics
   'STA-1': 'special functions agree with 40-digit references: 1e-12 for central, 1e-11 for noncentral distributions',
@@ -218,5 +222,9 @@ export const requirements = {
   'TNK-4': 'requests tolerate unknown fields and nulls; absent fields take the defaults of the protocol',
 
   // Engines
+  'ENG-3':
+    'the reference engine has the logits of transformers and the gradients of float64 PyTorch, for Llama, Qwen2 and Qwen3, within 1e-5',
   'ENG-4': 'every loss of the protocol is a sum over tokens, with the derivative that finite differences give',
+  'ENG-5':
+    'an adapter follows from its seed, changes nothing until it is trained, and trains the parts that were asked for',
 } as const

@@ -1,0 +1,121 @@
+// `config.json` of a model, as transformers writes it (before and since its version 5), turned into a shape. What would change
+// the numbers and is not computed here is refused, never ignored.
+import { join } from 'node:path'
+import * as z from 'zod'
+import { EvsysError } from '../../kernel/index.ts'
+import { invalidModel } from './invalid-model.ts'
+import { jsonPlaces, lineAndColumn } from './json-places.ts'
+import type { ModelShape } from './model-shape.ts'
+import { readText } from './read-text.ts'
+import { parseRope, RopeFields } from './rope-config.ts'
+
+/** Bounds each number, so that no sum of them leaves what is exact. */
+const count = z.int().min(1).max(100_000_000)
+const size = z.int().min(1).max(1_000_000)
+
+const ModelConfig = z.looseObject({
+  model_type: z.enum(['llama', 'qwen2', 'qwen3']),
+  vocab_size: count,
+  hidden_size: size,
+  intermediate_size: size,
+  num_hidden_layers: z.int().min(1).max(10_000),
+  num_attention_heads: size,
+  num_key_value_heads: size.nullish(),
+  head_dim: size.nullish(),
+  hidden_act: z.literal('silu').nullish(),
+  rms_norm_eps: z.number().positive().nullish(),
+  tie_word_embeddings: z.boolean().nullish(),
+  attention_bias: z.boolean().nullish(),
+  mlp_bias: z.boolean().nullish(),
+  max_position_embeddings: count,
+  rope_theta: z.number().positive().nullish(),
+  rope_scaling: RopeFields.nullish(),
+  rope_parameters: RopeFields.nullish(),
+  use_sliding_window: z.literal(false).nullish(),
+  layer_types: z.array(z.literal('full_attention')).nullish(),
+  quantization_config: z.null().optional(),
+  eos_token_id: z.union([z.int(), z.array(z.int()).max(1000)]).nullish(),
+})
+type ModelConfig = z.infer<typeof ModelConfig>
+
+/** The shape of the model in a folder. */
+export async function readModelConfig(folder: string): Promise<ModelShape> {
+  const file = join(folder, 'config.json')
+  return parseModelConfig(await readText(file), file)
+}
+
+/** The shape that a `config.json` describes, or everything that is wrong with it, at its places. */
+export function parseModelConfig(text: string, file: string): ModelShape {
+  const value = parseJson(text, file)
+  const { places, duplicate } = jsonPlaces(text)
+  const problem = (path: readonly PropertyKey[], message: string) => {
+    const known = path.map((_, i) => path.slice(0, path.length - i).join('.')).find((each) => places.has(each))
+    const offset = places.get(known ?? '') ?? 0
+    const where = { file, ...lineAndColumn(text, offset), path: path.map(String).join('.') }
+    return { offset, error: invalidModel(file, `${path.map(String).join('.') || 'the text'}: ${message}`, { where }) }
+  }
+  if (duplicate !== undefined) throw problem([duplicate.key], 'is given twice').error
+  const parsed = ModelConfig.safeParse(value)
+  const problems = parsed.success
+    ? crossChecks(parsed.data).map(({ path, message }) => problem(path, message))
+    : parsed.error.issues.map((issue) => problem(issue.path, issue.message))
+  if (!parsed.success || problems.length > 0) {
+    throw EvsysError.many(problems.sort((a, b) => a.offset - b.offset).map(({ error }) => error))
+  }
+  return shapeOf(parsed.data)
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    const offset = Number(/position (\d+)/.exec(String(cause))?.[1] ?? text.length)
+    throw invalidModel(file, 'is no JSON', { where: { file, ...lineAndColumn(text, offset) } })
+  }
+}
+
+function crossChecks(config: ModelConfig): { path: string[]; message: string }[] {
+  const { num_attention_heads: heads } = config
+  const found: { path: string[]; message: string }[] = []
+  if (heads % (config.num_key_value_heads ?? heads) !== 0) {
+    found.push({ path: ['num_key_value_heads'], message: `does not divide the ${heads} attention heads` })
+  }
+  if (!Number.isInteger(headDimOf(config))) {
+    found.push({ path: ['num_attention_heads'], message: `does not divide hidden_size ${config.hidden_size}` })
+  } else if (headDimOf(config) % 2 !== 0) {
+    found.push({ path: ['head_dim'], message: 'must be even: rotations act on pairs' })
+  }
+  if (config.layer_types && config.layer_types.length !== config.num_hidden_layers) {
+    found.push({ path: ['layer_types'], message: `must name ${config.num_hidden_layers} layers` })
+  }
+  return [...found, ...parseRope(config).problems]
+}
+
+function shapeOf(config: ModelConfig): ModelShape {
+  const { model_type: family, num_attention_heads: heads, attention_bias, eos_token_id: eos } = config
+  const biases = family === 'qwen2' ? { qkvBias: true, outputBias: false } : both(attention_bias ?? false)
+  return {
+    family,
+    vocabSize: config.vocab_size,
+    hiddenSize: config.hidden_size,
+    intermediateSize: config.intermediate_size,
+    layers: config.num_hidden_layers,
+    heads,
+    kvHeads: config.num_key_value_heads ?? heads,
+    headDim: headDimOf(config),
+    normEps: config.rms_norm_eps ?? 1e-6,
+    tiedEmbeddings: config.tie_word_embeddings ?? false,
+    ...biases,
+    mlpBias: family === 'llama' && (config.mlp_bias ?? false),
+    qkNorm: family === 'qwen3',
+    rope: parseRope(config).rope,
+    maxPositions: config.max_position_embeddings,
+    eosTokens: eos === null || eos === undefined ? [] : [eos].flat(),
+  }
+}
+
+function headDimOf({ model_type, head_dim, hidden_size, num_attention_heads }: ModelConfig): number {
+  return head_dim ?? (model_type === 'qwen3' ? 128 : hidden_size / num_attention_heads)
+}
+
+const both = (has: boolean) => ({ qkvBias: has, outputBias: has })

@@ -1,0 +1,96 @@
+// Completions of a prompt, token by token with a cache. A draw is addressed by the request's seed, the number of the sample and
+// the position, so a sample does not depend on how many others are asked for.
+import type { Sample, SampleReq } from '../../contracts/index.ts'
+import { keyedRandom } from '../../kernel/index.ts'
+import type { Breathe } from '../breather.ts'
+import { refused } from '../refused.ts'
+import { checkLogprobs, checkRequest } from '../sampling/check-request.ts'
+import { drawToken, greedyToken, nextToken } from '../sampling/next-token.ts'
+import { promptScorer } from '../sampling/prompt-scores.ts'
+import { KvCache } from './kv-cache.ts'
+import type { ReferenceModel } from './reference-model.ts'
+import { forward, logprobsAt } from './transformer.ts'
+
+type Request = Omit<SampleReq, 'model'>
+
+/** Text of tokens; what tells where a completion has reached a stop text. */
+export type Decode = (tokens: readonly number[]) => string
+
+export type SampleTools = { decode?: Decode | undefined; breathe: Breathe }
+
+/** The samples of one request. The prompt is computed once for all of them. */
+export async function drawSamples(model: ReferenceModel, request: Request, tools: SampleTools): Promise<Sample[]> {
+  const { vocabSize, maxPositions, layers, hiddenSize } = model.shape
+  checkRequest(request, { vocabSize, maxTokens: maxPositions })
+  const isStop = stopTest(request, tools.decode)
+  const caches = Array.from({ length: layers }, () => new KvCache())
+  const trace = await forward(model, request.prompt, { caches, breathe: tools.breathe })
+  const scorer = promptScorer(request)
+  const isScored = request.promptLogprobs === true || (request.topKPromptLogprobs ?? 0) > 0
+  for (let t = 0; isScored && t < request.prompt.length - 1; t++) {
+    scorer.add(t, logprobsAt(model, trace, t))
+    await tools.breathe(vocabSize * hiddenSize)
+  }
+  const first_V = logprobsAt(model, trace, request.prompt.length - 1)
+  const kept = caches.map(({ length }) => length)
+  const samples: Sample[] = []
+  for (let index = 0; index < request.numSamples; index++) {
+    for (const [layer, cache] of caches.entries()) cache.truncate(kept[layer] ?? 0)
+    const sample = await drawOne(model, request, { first_V, caches, index, isStop, breathe: tools.breathe })
+    samples.push({ ...sample, ...scorer.scores })
+  }
+  return samples
+}
+
+type Start = {
+  first_V: Float64Array
+  caches: readonly KvCache[]
+  index: number
+  isStop: (tokens: readonly number[]) => boolean
+  breathe: Breathe
+}
+
+async function drawOne(
+  model: ReferenceModel,
+  request: Request,
+  { first_V, caches, index, isStop, breathe }: Start,
+): Promise<Sample> {
+  const random = keyedRandom(request.seed, 'engine', 'sample', index) // one draw per position, in their order
+  const tokens: number[] = []
+  const logprobs: number[] = []
+  // The last token of a full context is drawn but not read.
+  const limit = Math.min(request.maxTokens, model.shape.maxPositions - request.prompt.length + 1)
+  let row_V = first_V
+  for (;;) {
+    checkLogprobs(row_V)
+    const uniform = random.float()
+    const drawn = request.temperature === 0 ? greedyToken(row_V) : drawToken(nextToken(row_V, request), uniform)
+    tokens.push(drawn.token)
+    logprobs.push(drawn.logprob)
+    const stops = isStop(tokens)
+    if (stops || tokens.length === limit) {
+      return {
+        tokens: Int32Array.from(tokens),
+        logprobs: Float64Array.from(logprobs),
+        stopReason: stops ? 'stop' : 'length',
+      }
+    }
+    const start = request.prompt.length + tokens.length - 1
+    const trace = await forward(model, [drawn.token], { start, caches, breathe })
+    row_V = logprobsAt(model, trace, 0)
+  }
+}
+
+function stopTest({ stop = [] }: Request, decode: Decode | undefined): (tokens: readonly number[]) => boolean {
+  const ids = new Set(stop.filter((each) => typeof each === 'number'))
+  const texts = stop.filter((each) => typeof each === 'string')
+  if (texts.length > 0 && decode === undefined) {
+    throw refused('the request stops at a text, and this engine was opened without a tokenizer', 'stop at token ids.')
+  }
+  return (tokens) => {
+    if (ids.has(tokens.at(-1) ?? -1)) return true
+    if (texts.length === 0 || decode === undefined) return false
+    const text = decode(tokens)
+    return texts.some((each) => text.includes(each))
+  }
+}

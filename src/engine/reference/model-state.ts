@@ -1,0 +1,106 @@
+// A model with its gradients and optimiser, and its way into a checkpoint and back.
+import type { Adam } from '../../contracts/index.ts'
+import type { BaseModel } from '../files/base-model.ts'
+import { type Checkpoint, type CheckpointTensor, encodeCheckpoint } from '../files/checkpoint.ts'
+import { loraAlpha } from '../lora-spec.ts'
+import { AdamState, type Parameters } from '../optimizer/adam-state.ts'
+import { refused } from '../refused.ts'
+import { add } from './linear.ts'
+import { type ModelSpec, ReferenceModel } from './reference-model.ts'
+
+export class ModelState {
+  readonly model: ReferenceModel
+  // Both are made when they are first needed: a model that only answers has neither.
+  #gradients: Parameters | undefined
+  #adam: AdamState | undefined
+
+  constructor(spec: ModelSpec, base: BaseModel) {
+    this.model = new ReferenceModel(spec, base)
+  }
+
+  /** Adds to the gradients that the next step uses up. */
+  accumulate(gradients: Parameters): void {
+    if (this.#gradients === undefined) {
+      this.#gradients = gradients
+      return
+    }
+    for (const [name, sum] of Object.entries(this.#gradients)) {
+      const more = gradients[name]
+      if (more !== undefined) add(sum, more)
+    }
+  }
+
+  /** Moves the weights and forgets the gradients. Returns the gradient's norm before clipping. */
+  step(adam: Adam): number {
+    const gradients = this.#gradients ?? this.model.zeroGradients()
+    this.#gradients = undefined
+    if (!Object.values(gradients).every((values) => values.every(Number.isFinite))) {
+      throw refused(
+        'the gradient is not finite; it was dropped and the weights are as they were',
+        'lower the learning rate, or look at the data since the last step.',
+      )
+    }
+    const parameters = this.model.writable()
+    this.#adam ??= new AdamState(parameters)
+    return this.#adam.apply(parameters, gradients, adam)
+  }
+
+  export(withOptimizer: boolean): Uint8Array {
+    const { spec, trained, parameters } = this.model
+    const shaped = (values: Parameters): ReadonlyMap<string, CheckpointTensor> =>
+      new Map([...trained].map(([name, shape]) => [name, { shape, data: values[name] ?? new Float64Array() }]))
+    const adam = this.#adam ?? (withOptimizer ? new AdamState(parameters) : undefined)
+    return encodeCheckpoint({
+      ...spec,
+      ...(spec.lora === undefined ? {} : { alpha: loraAlpha }),
+      weights: shaped(parameters),
+      ...(withOptimizer && adam !== undefined
+        ? { adam: { step: adam.step, first: shaped(adam.first), second: shaped(adam.second) } }
+        : {}),
+    })
+  }
+
+  /** Takes over what a checkpoint of the same model holds; without `optimizer`, Adam starts anew. */
+  static import(checkpoint: Checkpoint, base: BaseModel, { optimizer }: { optimizer: boolean }): ModelState {
+    const { baseModel, lora, weights, adam, alpha } = checkpoint
+    if (lora !== undefined && alpha !== loraAlpha) {
+      throw refused(`the checkpoint’s alpha is ${alpha}, this engine’s is ${loraAlpha}`, 'use a checkpoint of evsys.')
+    }
+    if (optimizer && adam === undefined) {
+      throw refused(
+        'the checkpoint holds no optimiser state',
+        'load it without the optimiser, or use a `state` checkpoint.',
+      )
+    }
+    const state = new ModelState({ baseModel, lora }, base)
+    const { trained } = state.model
+    fill(state.model.writable(), weights, trained)
+    if (optimizer && adam !== undefined) {
+      const own = new AdamState(state.model.parameters)
+      fill(own.first, adam.first, trained)
+      fill(own.second, adam.second, trained)
+      own.step = adam.step
+      state.#adam = own
+    }
+    return state
+  }
+}
+
+function fill(
+  target: Parameters,
+  source: ReadonlyMap<string, CheckpointTensor>,
+  shapes: ReadonlyMap<string, readonly number[]>,
+): void {
+  const strange = [...source.keys()].find((name) => !shapes.has(name))
+  if (strange !== undefined) throw unfit(`a tensor "${strange}" that the model does not have`)
+  for (const [name, shape] of shapes) {
+    const saved = source.get(name)
+    if (saved === undefined) throw unfit(`no tensor "${name}"`)
+    if (saved.shape.join() !== shape.join()) {
+      throw unfit(`a tensor "${name}" of the shape [${saved.shape.join(', ')}] for [${shape.join(', ')}]`)
+    }
+    target[name]?.set(saved.data)
+  }
+}
+
+const unfit = (what: string) => refused(`the checkpoint holds ${what}`, 'use a checkpoint of an equal model.')

@@ -1,4 +1,5 @@
 // tokenizer.json of a bundled model: byte-level BPE, learned from the source text.
+import { byteCharacters } from '../tokenizer/token-bytes.ts'
 import { type BundledShape, bundledTokens } from './bundled-models.ts'
 import { type Merge, trainBpe } from './train-bpe.ts'
 
@@ -63,13 +64,4 @@ function countWords(text: string, bytes: readonly string[]): Map<string, number>
     counts.set(written, (counts.get(written) ?? 0) + 1)
   }
   return counts
-}
-
-// GPT-2's way to write bytes as visible characters: those that are visible in Latin-1 stand for themselves.
-function byteCharacters(): string[] {
-  let next = 256
-  return Array.from({ length: 256 }, (_, byte) => {
-    const isVisible = (byte > 32 && byte < 127) || (byte > 160 && byte !== 173)
-    return String.fromCharCode(isVisible ? byte : next++)
-  })
 }

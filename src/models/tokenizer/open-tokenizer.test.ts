@@ -57,7 +57,8 @@ describe('openTokenizer', () => {
       fc.assert(
         fc.property(hostileText, (text) => {
           expect([...tokenizer.encode(text)].filter((token) => special.has(token))).toEqual([])
-          expect([...tokenizer.encodeAfterSpecial(text)].filter((token) => special.has(token))).toEqual([])
+          const guarded = text.replaceAll(/<(?=[|/u])/g, '<\uFDD0')
+          expect([...tokenizer.encodeGuarded(guarded, '\uFDD0')].filter((token) => special.has(token))).toEqual([])
         }),
       )
     },
@@ -71,6 +72,15 @@ describe('openTokenizer', () => {
         expect(tokenizer.decode(tokenizer.encode(text, { special }))).toBe(wellFormed)
       }),
     )
+  })
+
+  it.each(names)('%s: guards change nothing but what they guard (MOD-3)', async (name) => {
+    const tokenizer = await open(name)
+    for (const { text, special } of referenceCases[name] ?? []) {
+      expect([text, ...tokenizer.encodeGuarded(text, '\uFDD0')]).toEqual([text, ...special])
+      const guarded = [...text].join('\uFDD0')
+      expect([text, ...tokenizer.encodeGuarded(guarded, '\uFDD0')]).toEqual([text, ...tokenizer.encode(text)])
+    }
   })
 
   it('decodes any tokens of the model and refuses others (MOD-2)', async () => {

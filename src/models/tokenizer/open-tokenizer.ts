@@ -5,6 +5,7 @@ import type { Tokenizer } from '../../contracts/index.ts'
 import { EvsysError, messageOf } from '../../kernel/index.ts'
 import { fileFault, type ModelFile, readModelFile, requireModelFile } from '../files/model-file.ts'
 import { exactPreTokenizer } from './exact-parts.ts'
+import { type NormalForm, normalFormOf, tokenBytes } from './token-bytes.ts'
 import { parseTokenizerConfig, type TokenizerConfig } from './tokenizer-config.ts'
 import { type AddedToken, mostTokens, parseTokenizerFile, type TokenizerFile } from './tokenizer-file.ts'
 
@@ -18,8 +19,15 @@ export interface ModelTokenizer extends Tokenizer {
   readonly special: ReadonlyMap<string, number>
   /** How a token is written in the vocabulary; undefined for an id that no token has. */
   piece(token: number): string | undefined
-  /** The tokens of a text that stands after a special token: no prefix is put before it. */
-  encodeAfterSpecial(text: string): Int32Array
+  /** The bytes that a token stands for; undefined where it cannot be said token by token. */
+  bytes(token: number): Uint8Array | undefined
+  /** The Unicode form that text is brought into before it is cut into tokens. */
+  readonly normalForm: NormalForm | undefined
+  /**
+   * As `encode` with `special`, but a special token whose name holds the character `guard` stays plain text; the guards are
+   * not part of the text. For text that is written by a template and by others.
+   */
+  encodeGuarded(text: string, guard: string): Int32Array
 }
 
 const tokenizerLimitBytes = 128 * 2 ** 20
@@ -61,6 +69,8 @@ function createTokenizer({ file, tokenizer, config, rows, Library }: Opened): Mo
   keepByteOrderMarks(full.decoder)
   const plain = build(file, () => new Library(plainDocument(tokenizer, added, special, vocabSize), {}))
   const specialIds = new Set(special.values())
+  const specialPattern = anyOf([...special.keys()])
+  const strips = new Map(added.map((token) => [token.content, token]))
   const unknown = tokenizer.model.unk_token == null ? undefined : special.get(tokenizer.model.unk_token)
   const role = (name: string | null | undefined) => (name == null ? undefined : special.get(name))
 
@@ -84,8 +94,21 @@ function createTokenizer({ file, tokenizer, config, rows, Library }: Opened): Mo
       if (options.special !== true) return Int32Array.from(plainTokens(clean))
       return Int32Array.from(full.encode(clean, { add_special_tokens: false }).ids)
     },
-    encodeAfterSpecial(text: string): Int32Array {
-      return Int32Array.from(plainTokens(separator + checkText(text)).slice(1))
+    bytes: tokenBytes(tokenizer, added, pieces),
+    normalForm: normalFormOf(tokenizer.normalizer),
+    encodeGuarded(text: string, guard: string): Int32Array {
+      const parts = checkText(text).split(specialPattern)
+      const ids = parts.flatMap((part, at): number[] => {
+        const id = special.get(part)
+        if (id !== undefined) return [id]
+        let plainText = part.replaceAll(guard, '')
+        if (strips.get(parts[at - 1] ?? '')?.rstrip === true) plainText = plainText.trimStart()
+        if (strips.get(parts[at + 1] ?? '')?.lstrip === true) plainText = plainText.trimEnd()
+        if (plainText === '') return []
+        // After a special token no prefix is put before the text.
+        return at === 0 ? plainTokens(plainText) : plainTokens(separator + plainText).slice(1)
+      })
+      return Int32Array.from(ids)
     },
     decode(tokens: Int32Array): string {
       const known: number[] = []
@@ -165,6 +188,13 @@ function plainDocument(
     { ...tokenizer, model: { ...model, vocab, merges: merges as [string, string][] } }, // pairs since they were parsed
     [...rest, { ...separatorToken, single_word: false, lstrip: false, rstrip: false }],
   )
+}
+
+/** Matches any of the names, the longest first; as a group, so that `split` keeps them. */
+export function anyOf(names: readonly string[]): RegExp {
+  const longestFirst = names.toSorted((a, b) => b.length - a.length)
+  const escaped = longestFirst.map((name) => name.replace(/[|\\{}()[\]^$+*?.]/g, '\\$&'))
+  return new RegExp(names.length === 0 ? '((?!))' : `(${escaped.join('|')})`)
 }
 
 // A decoder of byte tokens swallows U+FEFF at the start of each run; it is a character like others.

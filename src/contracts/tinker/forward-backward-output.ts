@@ -5,7 +5,7 @@ import { readNumberEntry } from './forward-backward-request.ts'
 import { DType, dtypeName, itemSize, packFloat32, packInt64, unpack } from './packed-array.ts'
 import { ProtobufReader } from './protobuf-reader.ts'
 import { ProtobufWriter } from './protobuf-writer.ts'
-import { denseTensor, product, TensorData } from './tensor-data.ts'
+import { denseTensor, sizeOfShape, TensorData } from './tensor-data.ts'
 import { WireError } from './wire-error.ts'
 
 export const ForwardBackwardOutput = z.object({
@@ -148,7 +148,7 @@ function readBatch(reader: ProtobufReader): TensorData[] {
   })
   const size = itemSize(dtype, at)
   const offsets = unpack(packedOffsets, DType.int64, at)
-  const row = product(trailing)
+  const row = sizeOfShape(trailing)
   if (trailing.some((axis) => axis < 0) || !Number.isSafeInteger(row)) throw new WireError(at, 'bad trailing shape')
   return Array.from({ length: Math.max(0, offsets.length - 1) }, (_, index) => {
     const start = offsets[index] ?? 0

@@ -101,7 +101,7 @@ export {
   TelemetryResponse,
   UserMetadata,
 } from './session-messages.ts'
-export { denseTensor, TensorData } from './tensor-data.ts'
+export { denseTensor, sizeOfShape, TensorData } from './tensor-data.ts'
 export {
   type CheckpointFolder,
   checkpointFolders,

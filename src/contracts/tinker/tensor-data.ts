@@ -24,7 +24,7 @@ export function denseTensor(tensor: TensorData, at = ''): { data: NumberArray; s
   const { sparse_crow_indices: crow, sparse_col_indices: col } = tensor
   if (crow == null && col == null) {
     const shape = tensor.shape ?? [tensor.data.length]
-    const count = product(shape)
+    const count = sizeOfShape(shape)
     if (count !== tensor.data.length) {
       throw new WireError(at, `shape [${shape.join(', ')}] has ${count} elements, data has ${tensor.data.length}`)
     }
@@ -62,7 +62,8 @@ function fromRows({ values, crow, col, shape }: Rows, dtype: TensorData['dtype']
   return { data, shape }
 }
 
-export function product(shape: readonly number[]): number {
+/** How many elements a shape has. */
+export function sizeOfShape(shape: readonly number[]): number {
   return shape.reduce((size, axis) => size * axis, 1)
 }
 

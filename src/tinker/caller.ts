@@ -1,0 +1,151 @@
+// The one layer that tries again. A call is sent until it is answered, refused for good, or its time is used up; nothing
+// above repeats it, apart from samples whose promise was lost, which are new requests.
+import type * as z from 'zod'
+import { type Clock, retry, systemRandom } from '../kernel/index.ts'
+import { ServiceError, textOfError } from './service-error.ts'
+import type { OnTinkerEvent } from './tinker-event.ts'
+import type { Answer, Exchange, Transport } from './transport.ts'
+
+export type Call = Omit<Exchange, 'timeoutMs' | 'signal'> & {
+  timeoutMs?: number
+  signal?: AbortSignal
+  /** `off`: one attempt. Default: for up to five minutes. */
+  retry?: 'off'
+  /** Statuses that are answers and not errors. */
+  accept?: readonly number[]
+  /** Statuses that may go away, besides the usual ones. */
+  retryStatus?: readonly number[]
+}
+
+export type Caller = {
+  /** The answer, whatever its body. */
+  answer(call: Call): Promise<Answer>
+  /** The body, read with a schema. */
+  json<S extends z.ZodType>(call: Call, schema: S): Promise<z.output<S>>
+  /** A call whose answer says nothing. */
+  done(call: Call): Promise<void>
+}
+
+export type CallerOptions = {
+  transport: Transport
+  signal: AbortSignal
+  clock: Clock
+  onEvent: OnTinkerEvent
+  random?: { float(): number }
+  /** How long a call is repeated. Default five minutes. */
+  retryForMs?: number
+  /** How long a stop for billing is waited out. */
+  billingPauseMs: () => number
+}
+
+const defaultTimeoutMs = 60_000
+const billingWaitMs = 5000
+
+export function createCaller(options: CallerOptions): Caller {
+  const { transport, clock, onEvent, random = systemRandom, retryForMs = 300_000, billingPauseMs } = options
+
+  const answer = async (call: Call): Promise<Answer> => {
+    const {
+      timeoutMs = defaultTimeoutMs,
+      signal = options.signal,
+      retry: mode,
+      accept,
+      retryStatus,
+      ...exchange
+    } = call
+    const once = async () => {
+      const reply = await transport.send({ ...exchange, timeoutMs, signal })
+      if ((reply.status >= 200 && reply.status < 300) || accept?.includes(reply.status)) return reply
+      throw errorOf(exchange.path, reply, retryStatus)
+    }
+    if (mode === 'off') return once()
+    const startedMs = clock.now()
+    let pausedSinceMs: number | undefined
+    const mayGoAway = (error: unknown): boolean => {
+      if (!(error instanceof ServiceError) || !error.retryable) return false
+      if (error.status === 402) {
+        pausedSinceMs ??= clock.now()
+        return clock.now() - pausedSinceMs < billingPauseMs()
+      }
+      return clock.now() - startedMs < retryForMs
+    }
+    return retry(once, {
+      signal,
+      clock,
+      random,
+      attempts: Number.POSITIVE_INFINITY,
+      baseMs: 500,
+      retryable: mayGoAway,
+      onRetry: ({ waitMs, error }) =>
+        onEvent({ type: 'retry', path: exchange.path, waitMs, message: error instanceof Error ? error.message : '' }),
+    })
+  }
+
+  return {
+    answer,
+    async json(call, schema) {
+      const { bytes } = await answer(call)
+      return parseBody(call.path, bytes, schema)
+    },
+    async done(call) {
+      await answer(call)
+    },
+  }
+}
+
+/** A body as the schema wants it; anything else is an answer that makes no sense. */
+export function parseBody<S extends z.ZodType>(path: string, bytes: Uint8Array, schema: S): z.output<S> {
+  let body: unknown
+  try {
+    body = JSON.parse(new TextDecoder().decode(bytes))
+  } catch (cause) {
+    throw new ServiceError('protocol', `${path}: the answer is not JSON`, { serverText: textOfError(bytes), cause })
+  }
+  return parseValue(path, body, schema)
+}
+
+export function parseValue<S extends z.ZodType>(path: string, body: unknown, schema: S): z.output<S> {
+  const parsed = schema.safeParse(body)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const where = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`
+  throw new ServiceError('protocol', `${path}: the answer${where} is not as expected: ${issue?.message ?? ''}`)
+}
+
+/** The error in an answer. */
+export function errorOf(
+  path: string,
+  { status, headers, bytes }: Answer,
+  retryStatus?: readonly number[],
+): ServiceError {
+  // A proxy that lost its connection says so with an empty 400.
+  if (status === 400 && headers.get('content-length') === '0') {
+    return new ServiceError('connection', `${path}: the connection was reset`, { status, retryable: true })
+  }
+  const serverText = textOfError(bytes)
+  const askedMs = status === 402 ? billingWaitMs : retryAfterMs(headers)
+  return new ServiceError('status', `${path}: ${status}${serverText === '' ? '' : ` ${serverText}`}`, {
+    status,
+    serverText,
+    retryable: isTransient(status, headers, retryStatus),
+    ...(askedMs === undefined ? {} : { retryAfterMs: askedMs }),
+    ...(status === 401 || status === 403 ? { fix: 'check the API key.' } : {}),
+  })
+}
+
+// 409 is not among them: a repeated request is answered with its first promise, so a conflict is a real one and waiting for it
+// to go away would hold up everything behind it.
+function isTransient(status: number, headers: Headers, retryStatus: readonly number[] = []): boolean {
+  const asked = headers.get('x-should-retry')
+  if (asked === 'true') return true
+  if (asked === 'false') return false
+  return [402, 408, 429].includes(status) || status >= 500 || retryStatus.includes(status)
+}
+
+function retryAfterMs(headers: Headers): number | undefined {
+  const milliseconds = Number(headers.get('retry-after-ms') ?? Number.NaN)
+  const text = headers.get('retry-after') ?? ''
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
+  const asked = Number.isFinite(milliseconds) ? milliseconds : seconds
+  return asked > 0 && asked <= 60_000 ? asked : undefined
+}

@@ -1,0 +1,106 @@
+// The sign of life of a session. It beats in a thread of its own: a training loop may compute for a minute without giving the
+// event loop a turn, and the service would take the session for dead.
+import { Worker } from 'node:worker_threads'
+import type { Clock } from '../kernel/index.ts'
+import type { OnTinkerEvent } from './tinker-event.ts'
+
+export type HeartbeatOptions = {
+  url: string
+  sessionId: string
+  headers: Readonly<Record<string, string>>
+  onEvent: OnTinkerEvent
+  clock: Clock
+  /** Called at each beat, as long as this thread is free. */
+  onBeat?: () => void
+  /** Default 10,000. */
+  everyMs?: number
+}
+
+export type Heartbeat = {
+  /** Headers from now on: credentials change. */
+  update(headers: Readonly<Record<string, string>>): void
+  stop(): Promise<void>
+}
+
+const warnAfterMs = 120_000
+
+// Runs as it stands, from source and from the built package alike: a thread cannot load TypeScript.
+const program = `
+const { parentPort, workerData } = require('node:worker_threads')
+let { url, body, headers, everyMs } = workerData
+parentPort.on('message', (fresh) => { headers = fresh })
+const beat = async () => {
+  try {
+    const answer = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(10000) })
+    await answer.arrayBuffer()
+    parentPort.postMessage(answer.status)
+  } catch (error) {
+    parentPort.postMessage(String(error && error.message))
+  }
+}
+setInterval(beat, everyMs)
+beat()
+`
+
+/** Starts the thread. It keeps no process alive. */
+export function startHeartbeat({
+  url,
+  sessionId,
+  headers,
+  onEvent,
+  clock,
+  onBeat,
+  everyMs = 10_000,
+}: HeartbeatOptions): Heartbeat {
+  const body = JSON.stringify({ session_id: sessionId, type: 'session_heartbeat' })
+  const sent = { ...headers, 'content-type': 'application/json', accept: 'application/json' }
+  const thread = new Worker(program, { eval: true, workerData: { url, body, headers: sent, everyMs } })
+  thread.unref()
+  const judge = createJudge(onEvent, clock)
+  thread.on('message', (outcome) => {
+    onBeat?.()
+    judge(outcome)
+  })
+  thread.on('error', (error) => judge(error instanceof Error ? error.message : String(error)))
+  return {
+    update: (fresh) => thread.postMessage({ ...sent, ...fresh }),
+    async stop() {
+      await thread.terminate()
+    },
+  }
+}
+
+/** Told the status of each beat, or why there was none; speaks up when the service has not heard us for two minutes. */
+function createJudge(onEvent: OnTinkerEvent, clock: Clock): (outcome: number | string) => void {
+  let heardMs = clock.now()
+  let isLost = false
+  return (outcome) => {
+    const silentMs = clock.now() - heardMs
+    if (outcome === 404 && !isLost) {
+      isLost = true
+      onEvent({ type: 'heartbeat', silentMs, message: 'the service no longer knows this session' })
+    } else if (typeof outcome === 'number' && outcome < 300) heardMs = clock.now()
+    else if (silentMs > warnAfterMs) {
+      onEvent({ type: 'heartbeat', silentMs, message: `the service does not hear us: ${outcome}` })
+      heardMs = clock.now()
+    }
+  }
+}
+
+/** The same on the event loop of this thread, for a service that lives in this process. */
+export function startTimedHeartbeat(
+  beat: () => Promise<number>,
+  { onEvent, clock, everyMs = 10_000 }: Pick<HeartbeatOptions, 'onEvent' | 'clock' | 'everyMs'>,
+): Heartbeat {
+  const judge = createJudge(onEvent, clock)
+  const run = () => void beat().then(judge, (error) => judge(error instanceof Error ? error.message : String(error)))
+  run()
+  const timer = setInterval(run, everyMs)
+  timer.unref()
+  return {
+    update: () => {},
+    async stop() {
+      clearInterval(timer)
+    },
+  }
+}

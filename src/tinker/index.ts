@@ -1,0 +1,10 @@
+// Client of the training protocol: `evsys/tinker`.
+export { type Preset, type PresetName, presets } from './presets.ts'
+export type { Archive, Page, RestClient, Scope } from './rest-client.ts'
+export type { SampleCall, Sampler } from './sampler.ts'
+export { isServiceError, ServiceError, type ServiceErrorKind } from './service-error.ts'
+export type { CallOptions } from './session.ts'
+export { createTinkerClient, type ModelSpec, type TinkerClient, type TinkerClientOptions } from './tinker-client.ts'
+export type { OnTinkerEvent, TinkerEvent } from './tinker-event.ts'
+export type { Submitted, TinkerFuture } from './tinker-future.ts'
+export type { SaveCallOptions, TrainingModel } from './training-model.ts'

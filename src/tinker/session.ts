@@ -1,0 +1,85 @@
+// What the parts of a client share: the way to the service, its flags, its session and the clock.
+import { tinker } from '../contracts/index.ts'
+import type { Clock } from '../kernel/index.ts'
+import type { ByteBudget } from './byte-budget.ts'
+import type { Caller } from './caller.ts'
+import { linkSignals } from './linked-signal.ts'
+import type { PassFormat } from './pass-format.ts'
+import type { Preset } from './presets.ts'
+import { type Expected, retrieveFuture } from './retrieve-future.ts'
+import { ServiceError } from './service-error.ts'
+import type { OnTinkerEvent } from './tinker-event.ts'
+import type { Transport } from './transport.ts'
+
+/** How one call may end early. */
+export type CallOptions = {
+  signal?: AbortSignal
+  /** Longest time from the call to its result. */
+  deadlineMs?: number
+}
+
+export interface Session {
+  readonly transport: Transport
+  readonly caller: Caller
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly preset: Preset
+  readonly flags: tinker.ClientConfigResponse
+  readonly passFormat: PassFormat
+  readonly onEvent: OnTinkerEvent
+  /** Bytes of passes being sent, of large answers being fetched, of prompts being sent. */
+  readonly passBytes: ByteBudget
+  readonly responseBytes: ByteBudget
+  readonly promptBytes: ByteBudget
+  /** Id of the session; it is made when it is first needed. */
+  id(): Promise<string>
+  /** Numbers of samplers within the session. */
+  nextSamplerSeq(): number
+  /** Whether the service stops work that nobody waits for. */
+  cancels(): boolean
+}
+
+/** A signal for one call: the client's, the caller's, and its deadline. */
+export function callSignal(session: Session, { signal, deadlineMs }: CallOptions) {
+  const late = () => new ServiceError('deadline', `no result in ${deadlineMs} ms`, { fix: 'allow more time.' })
+  return linkSignals([session.signal, signal], deadlineMs === undefined ? undefined : { timeoutMs: deadlineMs, late })
+}
+
+/** Asks for a result with the settings of the session. */
+export function retrieve<T>(
+  session: Session,
+  requestId: string,
+  expected: Expected<T>,
+  { signal, roundTripMs }: { signal: AbortSignal; roundTripMs: number },
+): Promise<T> {
+  return retrieveFuture(requestId, expected, {
+    transport: session.transport,
+    clock: session.clock,
+    signal,
+    responses: session.responseBytes,
+    roundTripMs,
+    billingPauseMs: () => session.flags.billing_exception_max_pause_duration_sec * 1000,
+    badRequestRetries: session.preset.badRequestRetries,
+    onQueueState: (id, state, reason) =>
+      session.onEvent({ type: 'queue', requestId: id, state, ...(reason === undefined ? {} : { reason }) }),
+  })
+}
+
+/** Makes a request and waits for its result: for what has no order to keep. */
+export async function requestResult<T>(
+  session: Session,
+  call: { path: string; json: unknown },
+  expected: Expected<T>,
+  options: CallOptions = {},
+): Promise<T> {
+  const linked = callSignal(session, options)
+  try {
+    const sentMs = session.clock.now()
+    const post = { method: 'POST', ...call, signal: linked.signal } as const
+    const { request_id } = await session.caller.json(post, tinker.UntypedFuture)
+    const roundTripMs = session.clock.now() - sentMs
+    return await retrieve(session, request_id, expected, { signal: linked.signal, roundTripMs })
+  } finally {
+    linked.release()
+  }
+}

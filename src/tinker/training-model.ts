@@ -1,0 +1,283 @@
+// One model in training on a service. Calls are ordered by when they are made, and pipeline: the next is sent as soon as the one
+// before was accepted, long before it is done.
+import {
+  type Adam,
+  type Datum,
+  type FwdBwd,
+  type Loss,
+  type Metrics,
+  type NamedLoss,
+  tinker,
+} from '../contracts/index.ts'
+import { checkDatums } from './check-datums.ts'
+import { carrier, evaluateLoss, unweighted, withGradients } from './custom-pass.ts'
+import { expectJson, expectPass } from './expected-results.ts'
+import { joinPasses } from './join-passes.ts'
+import { RequestOrder } from './request-order.ts'
+import type { Expected } from './retrieve-future.ts'
+import { ServiceError } from './service-error.ts'
+import { type CallOptions, callSignal, requestResult, retrieve, type Session } from './session.ts'
+import { type Part, splitBatch } from './split-batch.ts'
+import { type Submitted, startFuture, type TinkerFuture } from './tinker-future.ts'
+import { unlessAborted } from './unless-aborted.ts'
+import { toWireDatum } from './wire-datum.ts'
+
+export type SaveCallOptions = CallOptions & {
+  ttlSeconds?: number
+  userMetadata?: Readonly<Record<string, string>>
+}
+
+/** Accepted work, and the result that is being asked for. */
+type Accepted<T> = Submitted & { readonly result: Promise<T> }
+
+export class TrainingModel {
+  readonly modelId: string
+  readonly #session: Session
+  readonly #order: RequestOrder
+
+  constructor(modelId: string, session: Session) {
+    this.modelId = modelId
+    this.#session = session
+    this.#order = new RequestOrder({
+      onBroken: (seq, { message }) => session.onEvent({ type: 'broken', modelId, seq, message }),
+    })
+  }
+
+  /** Number of the request that was lost on the way; from then on nothing is sent. */
+  get brokenAt(): number | undefined {
+    return this.#order.brokenAt
+  }
+
+  /** Log-probabilities without gradients. */
+  forward(data: readonly Datum[], loss: Loss, options: CallOptions = {}): TinkerFuture<FwdBwd> {
+    return this.#run(options, (signal) => this.#pass(data, loss, true, signal))
+  }
+
+  /** Adds to the gradients that the next step uses up. */
+  forwardBackward(data: readonly Datum[], loss: Loss, options: CallOptions = {}): TinkerFuture<FwdBwd> {
+    return this.#run(options, (signal) => this.#pass(data, loss, false, signal))
+  }
+
+  optimStep(adam: Adam, options: CallOptions = {}): TinkerFuture<Metrics> {
+    const adam_params = {
+      learning_rate: adam.learningRate,
+      beta1: adam.beta1,
+      beta2: adam.beta2,
+      eps: adam.eps,
+      weight_decay: adam.weightDecay ?? 0,
+      grad_clip_norm: adam.gradClipNorm ?? 0,
+    }
+    const expected = expectJson('OptimStep', tinker.OptimStepResponse)
+    const call = this.#single('optim_step', { adam_params }, expected, ({ metrics }) => metrics ?? {})
+    return this.#run(options, call)
+  }
+
+  /** Saves weights and optimiser; the path to load them from. A name that is taken fails at once. */
+  saveState(name: string, { overwrite = false, ...options }: SaveCallOptions & { overwrite?: boolean } = {}) {
+    const body = { path: name, overwrite, ...saveFields(options) }
+    const expected = expectJson('SaveWeights', tinker.SaveWeightsResponse)
+    return this.#run(
+      options,
+      this.#single('save_weights', body, expected, ({ path }) => path),
+    )
+  }
+
+  /** Saves weights to sample from; their path. */
+  saveForSampler(name: string, options: SaveCallOptions = {}): TinkerFuture<string> {
+    const body = { path: name, ...saveFields(options) }
+    const expected = expectJson('SaveWeightsForSampler', tinker.SaveWeightsForSamplerResponse)
+    const call = this.#single('save_weights_for_sampler', body, expected, ({ path }) => {
+      if (path != null) return path
+      throw new ServiceError('protocol', 'save_weights_for_sampler: the answer names no path')
+    })
+    return this.#run(options, call)
+  }
+
+  /** Weights to sample from that live as long as the session; the id of their sampling session. */
+  snapshot(options: CallOptions = {}): TinkerFuture<string> {
+    const sampling_session_seq_id = this.#session.nextSamplerSeq()
+    const expected = expectJson('SaveWeightsForSampler', tinker.SaveWeightsForSamplerResponse)
+    const call = this.#single(
+      'save_weights_for_sampler',
+      { sampling_session_seq_id },
+      expected,
+      ({ sampling_session_id }) => {
+        if (sampling_session_id != null) return sampling_session_id
+        throw new ServiceError('protocol', 'save_weights_for_sampler: the answer names no sampling session')
+      },
+    )
+    return this.#run(options, call)
+  }
+
+  /** The first request of a model, if it comes at all. */
+  load(
+    path: string,
+    { optimizer, accessToken, ...options }: CallOptions & { optimizer: boolean; accessToken?: string },
+  ): TinkerFuture<void> {
+    const body = { path, optimizer, ...(accessToken === undefined ? {} : { weights_access_token: accessToken }) }
+    const expected = expectJson('LoadWeights', tinker.LoadWeightsResponse)
+    return this.#run(
+      options,
+      this.#single('load_weights', body, expected, () => undefined),
+    )
+  }
+
+  info(): Promise<tinker.GetInfoResponse> {
+    const json = { model_id: this.modelId, type: 'get_info' }
+    return this.#session.caller.json({ method: 'POST', path: '/api/v1/get_info', json }, tinker.GetInfoResponse)
+  }
+
+  /** Frees the model on the service. */
+  async unload(options: CallOptions = {}): Promise<void> {
+    const json = { model_id: this.modelId, type: 'unload_model' }
+    const call = { path: '/api/v1/unload_model', json }
+    await requestResult(this.#session, call, expectJson('UnloadModel', tinker.UnloadModelResponse), options)
+  }
+
+  // A caller who stops waiting does not stop what is being sent: an order with a hole in it would be worse.
+  #run<T>(options: CallOptions, submit: (signal: AbortSignal) => Promise<Accepted<T>>): TinkerFuture<T> {
+    return startFuture(async (accepted) => {
+      const linked = callSignal(this.#session, options)
+      try {
+        const turn = this.#order.inTurn(() => {
+          linked.signal.throwIfAborted()
+          return submit(linked.signal)
+        })
+        const { result, requestIds, seqs } = await unlessAborted(turn, linked.signal)
+        accepted({ requestIds, seqs })
+        return await unlessAborted(result, linked.signal)
+      } finally {
+        linked.release()
+      }
+    })
+  }
+
+  #single<W, T>(route: string, body: object, expected: Expected<W>, read: (answer: W) => T) {
+    return async (signal: AbortSignal): Promise<Accepted<T>> => {
+      const { caller, clock, preset } = this.#session
+      const sentMs = clock.now()
+      const { seq, answer } = await this.#order.sendOne(
+        (seq_id) => {
+          const json = { model_id: this.modelId, seq_id, ...body, type: route }
+          const call = { method: 'POST', path: `/api/v1/${route}`, json, retryStatus: preset.retryStatus } as const
+          return caller.json(call, tinker.UntypedFuture)
+        },
+        { isConflict: route.startsWith('save_') },
+      )
+      const result = this.#retrieve(answer.request_id, seq, expected, { signal, sentMs }).then(read)
+      result.catch(() => {}) // told to whoever awaits the future
+      return { requestIds: [answer.request_id], seqs: [seq], result }
+    }
+  }
+
+  async #retrieve<T>(
+    requestId: string,
+    seq: number,
+    expected: Expected<T>,
+    { signal, sentMs }: { signal: AbortSignal; sentMs: number },
+  ): Promise<T> {
+    try {
+      const roundTripMs = this.#session.clock.now() - sentMs
+      return await retrieve(this.#session, requestId, expected, { signal, roundTripMs })
+    } catch (error) {
+      throw error instanceof ServiceError ? error.with({ requestId, seq }) : error
+    }
+  }
+
+  #pass(data: readonly Datum[], loss: Loss, forwardOnly: boolean, signal: AbortSignal): Promise<Accepted<FwdBwd>> {
+    return 'custom' in loss
+      ? this.#customPass(data, loss, forwardOnly, signal)
+      : this.#namedPass(data, loss, forwardOnly, signal)
+  }
+
+  async #namedPass(
+    data: readonly Datum[],
+    loss: NamedLoss,
+    forwardOnly: boolean,
+    signal: AbortSignal,
+  ): Promise<Accepted<FwdBwd>> {
+    const { flags, preset, clock } = this.#session
+    if (preset.lacksLosses.includes(loss.name)) {
+      throw new ServiceError('invalid', `this service has no loss "${loss.name}"`, { fix: 'choose another loss.' })
+    }
+    checkDatums(data, loss)
+    const parts = splitBatch(data, {
+      maxDatums: flags.fwdbwd_max_chunk_len,
+      maxBytes: flags.fwdbwd_max_chunk_bytes_count,
+    })
+    const expected = expectPass(forwardOnly)
+    const together = flags.parallel_fwdbwd_chunks && preset.ordersBySeq
+    const sentMs = clock.now()
+    const answers = await this.#order.sendAll(
+      parts.map((part) => async (seq: number) => {
+        const { request_id } = await this.#sendPart(part, loss, { seq, forwardOnly })
+        const result = this.#retrieve(request_id, seq, expected, { signal, sentMs })
+        result.catch(() => {}) // told to whoever awaits the future
+        return { requestId: request_id, result }
+      }),
+      together ? 'together' : 'in order',
+    )
+    const result = Promise.all(answers.map(({ answer }) => answer.result)).then((outputs) =>
+      joinPasses(parts, outputs, loss),
+    )
+    result.catch(() => {})
+    return {
+      requestIds: answers.map(({ answer }) => answer.requestId),
+      seqs: answers.map(({ seq }) => seq),
+      result,
+    }
+  }
+
+  async #sendPart(
+    { data, sizeBytes }: Part,
+    loss: NamedLoss,
+    { seq, forwardOnly }: { seq: number; forwardOnly: boolean },
+  ) {
+    const { passBytes, passFormat, signal } = this.#session
+    const release = await passBytes.acquire(sizeBytes, signal)
+    try {
+      return await passFormat.send({
+        model_id: this.modelId,
+        seq_id: seq,
+        forward_backward_input: {
+          data: data.map(toWireDatum),
+          loss_fn: loss.name,
+          ...(loss.config === undefined ? {} : { loss_fn_config: loss.config }),
+        },
+        forward_only: forwardOnly,
+      })
+    } finally {
+      release()
+    }
+  }
+
+  // The turn lasts until the second pass is accepted: no step may come between the two.
+  async #customPass(
+    data: readonly Datum[],
+    loss: Exclude<Loss, NamedLoss>,
+    forwardOnly: boolean,
+    signal: AbortSignal,
+  ): Promise<Accepted<FwdBwd>> {
+    const first = await this.#namedPass(unweighted(data), carrier, true, signal)
+    const { outputs } = await unlessAborted(first.result, signal)
+    const evaluated = await evaluateLoss(data, loss, outputs, signal)
+    const metrics = { ...evaluated.metrics, 'loss:sum': evaluated.loss }
+    if (forwardOnly) return { ...first, result: Promise.resolve({ outputs, metrics }) }
+    signal.throwIfAborted()
+    const second = await this.#namedPass(withGradients(data, evaluated.gradients), carrier, false, signal)
+    const result = second.result.then((surrogate) => ({ outputs, metrics: { ...surrogate.metrics, ...metrics } }))
+    result.catch(() => {})
+    return {
+      requestIds: [...first.requestIds, ...second.requestIds],
+      seqs: [...first.seqs, ...second.seqs],
+      result,
+    }
+  }
+}
+
+function saveFields({ ttlSeconds, userMetadata }: SaveCallOptions) {
+  return {
+    ...(ttlSeconds === undefined ? {} : { ttl_seconds: ttlSeconds }),
+    ...(userMetadata === undefined ? {} : { user_metadata: userMetadata }),
+  }
+}

@@ -1,0 +1,89 @@
+// One HTTP exchange: a request goes out, an answer or a connection error comes back. It knows no retry and no promise.
+import { messageOf } from '../kernel/index.ts'
+import { linkSignals } from './linked-signal.ts'
+import { ServiceError } from './service-error.ts'
+
+/** What a transport needs of `fetch`: a server in the same process offers it too. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+export type Exchange = {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Appended to the base URL, `/api/v1/asample`. */
+  path: string
+  /** A JSON value, or bytes with their type. */
+  json?: unknown
+  bytes?: { data: Uint8Array<ArrayBuffer>; type: string; encoding?: string }
+  headers?: Readonly<Record<string, string>>
+  timeoutMs: number
+  signal: AbortSignal
+}
+
+export type Answer = { readonly status: number; readonly headers: Headers; readonly bytes: Uint8Array }
+
+export type Transport = { send(exchange: Exchange): Promise<Answer> }
+
+export type TransportOptions = {
+  baseUrl: string
+  /** Sent with every request; read anew each time, since credentials change. */
+  headers: () => Readonly<Record<string, string>>
+  /** Awaited before each request that brings no credentials of its own. */
+  prepare?: () => Promise<void>
+  fetch: Fetch
+}
+
+// Far above any answer of the protocol; without a bound a peer could fill the memory.
+const mostBytes = 2 ** 30
+
+/** Exchanges with the service at `baseUrl`. Its own path is kept, and a slash at its end makes no difference. */
+export function createTransport({ baseUrl, headers, prepare, fetch }: TransportOptions): Transport {
+  const base = baseUrl.replace(/\/+$/, '')
+  return {
+    async send({ method, path, json, bytes, headers: own, timeoutMs, signal }) {
+      const late = () => new ServiceError('timeout', `${path}: no answer in ${timeoutMs} ms`, { retryable: true })
+      const linked = linkSignals([signal], { timeoutMs, late })
+      const body = bytes?.data ?? (json === undefined ? undefined : JSON.stringify(json))
+      try {
+        linked.signal.throwIfAborted()
+        if (prepare !== undefined && own?.['x-api-key'] === undefined) await prepare()
+        const response = await fetch(`${base}${path}`, {
+          method,
+          headers: {
+            accept: 'application/json',
+            ...(body === undefined ? {} : { 'content-type': bytes?.type ?? 'application/json' }),
+            ...(bytes?.encoding === undefined ? {} : { 'content-encoding': bytes.encoding }),
+            ...headers(),
+            ...own,
+          },
+          redirect: 'manual',
+          signal: linked.signal,
+          ...(body === undefined ? {} : { body }),
+        })
+        return { status: response.status, headers: response.headers, bytes: await readBody(response, path) }
+      } catch (cause) {
+        signal.throwIfAborted()
+        if (linked.signal.aborted) throw linked.signal.reason
+        if (cause instanceof ServiceError) throw cause
+        const reason = cause instanceof TypeError && cause.cause !== undefined ? cause.cause : cause
+        throw new ServiceError('connection', `${path}: ${messageOf(reason)}`, { retryable: true, cause })
+      } finally {
+        linked.release()
+      }
+    },
+  }
+}
+
+async function readBody(response: Response, path: string): Promise<Uint8Array> {
+  const announced = Number(response.headers.get('content-length') ?? 0)
+  if (announced > mostBytes) throw new ServiceError('protocol', `${path}: an answer of ${announced} bytes is too large`)
+  if (response.body === null) return new Uint8Array()
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of response.body) {
+    size += part.length
+    if (size > mostBytes)
+      throw new ServiceError('protocol', `${path}: an answer of over ${mostBytes} bytes is too large`)
+    parts.push(part)
+  }
+  const [only] = parts
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, size)
+}

@@ -227,4 +227,6 @@ export const requirements = {
   'ENG-4': 'every loss of the protocol is a sum over tokens, with the derivative that finite differences give',
   'ENG-5':
     'an adapter follows from its seed, changes nothing until it is trained, and trains the parts that were asked for',
+  'ENG-6': 'gradients of every tensor and loss agree with finite differences, without torch',
+  'ENG-7': 'decoding with a cache gives every bit of the full pass',
 } as const

@@ -70,7 +70,7 @@ describe.each(torchCases)('%s', (name) => {
       const expected = fixture.values(tensor)
       expect(logits).toHaveLength(expected.length)
       const worst = logits.reduce((most, value, i) => Math.max(most, Math.abs(value - (expected[i] ?? 0))), 0)
-    expect(worst).toBeLessThan(1e-5)
+      expect(worst).toBeLessThan(1e-5)
     }
   })
 

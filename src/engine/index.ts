@@ -3,10 +3,12 @@ export { exportAdapter } from './files/export-adapter.ts'
 export { type ExportMergedOptions, exportMerged } from './files/export-merged.ts'
 export { readModelConfig } from './files/model-config.ts'
 export type { ModelShape } from './files/model-shape.ts'
-export { lossNames } from './losses/losses.ts'
+export { checkedData, type DataLimits } from './losses/checked-data.ts'
+export { lossFunction, lossNames } from './losses/losses.ts'
 export { createMockEngine, type MockEngineOptions } from './mock/mock-engine.ts'
 export {
   createReferenceEngine,
   type ReferenceEngineOptions,
   type ResolvedModel,
 } from './reference/reference-engine.ts'
+export { checkRequest } from './sampling/check-request.ts'

@@ -220,6 +220,26 @@ export const requirements = {
   'TNK-2': 'hostile protobuf bytes are a typed error: no crash, no hang, no allocation that they merely announce',
   'TNK-3': 'tinker:// paths have exactly run, kind and name; anything else is refused',
   'TNK-4': 'requests tolerate unknown fields and nulls; absent fields take the defaults of the protocol',
+  'TNK-10': 'a client keeps the path of its URL, sends its key or a fresh token, no nulls, and ignores unknown fields',
+  'TNK-11': 'one layer repeats what may go away, for a bounded time, as headers ask; conflicts and refusals are final',
+  'TNK-12': 'signals and deadlines end every wait; what is being sent is sent to its end',
+  'TNK-13': 'requests of a model keep the order of their calls, pipeline, and are repeated under the same number',
+  'TNK-14':
+    'a large batch is split in order within the limits of the service; its metrics are reduced by name and datum',
+  'TNK-15': 'errors say what failed, with request id, category, number and the words of the service',
+  'TNK-16':
+    'results are asked for at once while pending, with growing pauses when nobody answers, within a byte budget',
+  'TNK-17': 'a refused request leaves the model usable; a request that may have been lost ends it, and says so',
+  'TNK-18': 'protobuf and JSON give equal results; the client takes the form that the service takes',
+  'TNK-19': 'presets: the differences of hosted Tinker, SkyRL, TuFT and Fireworks are handled and tested on a double',
+  'TNK-20': 'a loss computed by the caller moves the weights as if the service had computed it',
+  'TNK-21': 'samples, log-probabilities of prompts and top-k; a forgotten request is sent anew, failed work never',
+  'TNK-22': 'samplers respect the limits of the service and back off together when it asks for that',
+  'TNK-23': 'datums and sample requests are checked before they are sent; errors name datum and position',
+  'TNK-24': 'runs, checkpoints, archives, lifetimes and publishing by REST',
+  'TNK-25': 'a model goes on from a saved one, by its shape or by loading alone',
+  'TNK-26': 'the heartbeat goes on while the main thread computes, and tells when nobody hears it',
+  'TNK-27': 'a client offers the contract of the training loop, by the numbers of the loop',
 
   // Engines
   'ENG-3':
@@ -229,4 +249,11 @@ export const requirements = {
     'an adapter follows from its seed, changes nothing until it is trained, and trains the parts that were asked for',
   'ENG-6': 'gradients of every tensor and loss agree with finite differences, without torch',
   'ENG-7': 'decoding with a cache gives every bit of the full pass',
+  'ENG-8':
+    'gradients add up over calls until a step uses them up; AdamW takes the steps of PyTorch, with decay, clipping and changing rates',
+  'ENG-9':
+    'samples repeat with their seed, carry the log-probabilities that training sees, and end at tokens, texts and bounds',
+  'ENG-10': 'a saved state goes on as if nothing had happened; what is damaged or of another model is refused',
+  'ENG-11': 'a request that cannot be carried out is refused by name and leaves the model as it was',
+  'ENG-13': 'equal seeds give equal bytes, whatever is computed beside them',
 } as const

@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { adamFixture } from '../../../tests/engine/torch-fixture.ts'
 import { AdamState } from './adam-state.ts'
 
 const adam = { learningRate: 0.1, beta1: 0.9, beta2: 0.95, eps: 1e-8 }
@@ -19,6 +21,37 @@ describe('AdamState', () => {
     })
     for (const [i, value] of seen.entries()) expect(value).toBeCloseTo(expected[i] ?? Number.NaN, 14)
     expect(state.step).toBe(3)
+  })
+
+  const numbers = z.array(z.number())
+  const fixture = z
+    .object({
+      start: numbers,
+      gradients: z.array(numbers),
+      runs: z.array(
+        z.object({
+          setting: z.object({
+            learningRate: numbers,
+            beta1: z.number(),
+            beta2: z.number(),
+            eps: z.number(),
+            weightDecay: z.number(),
+            gradClipNorm: z.number(),
+          }),
+          weights: z.array(numbers),
+        }),
+      ),
+    })
+    .parse(adamFixture())
+
+  it.each(fixture.runs)('takes the steps of torch.optim.AdamW with $setting (ENG-8, conformance 33)', (run) => {
+    const parameters = of(...fixture.start)
+    const state = new AdamState(parameters)
+    for (const [i, gradient] of fixture.gradients.entries()) {
+      const learningRate = run.setting.learningRate[i] ?? Number.NaN
+      state.apply(parameters, of(...gradient), { ...run.setting, learningRate })
+      for (const [j, value] of parameters.w.entries()) expect(value).toBeCloseTo(run.weights[i]?.[j] ?? Number.NaN, 12)
+    }
   })
 
   it('moves by the learning rate in its first step, whatever the gradient’s size (PLG-12)', () => {

@@ -182,6 +182,12 @@ export const requirements = {
   'MOD-5': 'a malformed file of a model is a typed error with file, line and column, all problems at once',
   'MOD-6': 'what could not be followed exactly, or could run without end, is refused by name',
   'MOD-7': 'streamed text never holds half a character, and its parts are the whole',
+  'MOD-10': 'a conversation becomes the tokens of the model’s own chat template',
+  'MOD-11':
+    'each token is known by its message and by whether an assistant produces it, in templates of several habits',
+  'MOD-12': 'a template that fails, runs away, refuses a conversation or cannot be split is a typed error',
+  'MOD-13': 'no content forges a turn, whatever it spells and wherever the template puts it',
+  'MOD-14': 'an answer is read back as the message that it was written from',
   'MOD-20': 'a name leads to a folder of the project, to the Hugging Face cache or to a bundled model',
   'MOD-21': 'a model that is not here is a typed error that says how to get it; no name leads out of the cache',
   'MOD-30': 'bundled models are made again byte for byte by one command, and have the promised sizes',

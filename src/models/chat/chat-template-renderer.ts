@@ -1,0 +1,162 @@
+// A model's own chat template as a renderer: the tokens are those of the template's text, with the message of each.
+import type { ChatMessage, OpenRenderer, Rendered } from '../../contracts/index.ts'
+import { EvsysError } from '../../kernel/index.ts'
+import type { ModelTokenizer } from '../tokenizer/open-tokenizer.ts'
+import { alignTokens } from './align-tokens.ts'
+import { compileTemplate } from './compile-template.ts'
+import { contentText } from './guard-messages.ts'
+import { type AnswerForm, parseAnswer } from './parse-answer.ts'
+import { type Span, TemplateReader, type TemplateText } from './template-text.ts'
+
+export interface ChatTemplateOptions {
+  readonly tokenizer: ModelTokenizer
+  /** The text of the template. */
+  readonly template: string
+  /** More variables for the template: `enable_thinking`, `date_string`. */
+  readonly variables?: Readonly<Record<string, unknown>>
+}
+
+/** Opens a chat template. One whose answers cannot be told from the rest is refused. */
+export function openChatTemplate({ tokenizer, template, variables = {} }: ChatTemplateOptions): OpenRenderer {
+  const reader = new TemplateReader(compileTemplate(template), template, tokenizer, {
+    bos_token: nameOf(tokenizer, tokenizer.bos),
+    eos_token: nameOf(tokenizer, tokenizer.eos),
+    pad_token: nameOf(tokenizer, tokenizer.pad),
+    ...variables,
+  })
+  const ends = findEnds(reader)
+  const stop = [...new Set([...[...ends].map((name) => tokenizer.special.get(name)), tokenizer.eos])].filter(
+    (token) => token !== undefined,
+  )
+  const form = answerForm(reader, template)
+  return {
+    stop,
+    conversation(messages) {
+      const whole = reader.read(messages)
+      return withSpans(tokenizer, whole, findSpans(reader, messages, whole, ends), messages)
+    },
+    prompt: (messages) => encode(tokenizer, reader.read(messages, { answer: true })),
+    parse(completion) {
+      const at = completion.findIndex((token) => stop.includes(token))
+      const answer = at === -1 ? completion : completion.subarray(0, at)
+      const { message, closed } = parseAnswer(tokenizer.decode(answer), form)
+      return { message, complete: at !== -1 && closed }
+    },
+  }
+}
+
+function encode(tokenizer: ModelTokenizer, { guarded, guard }: TemplateText): Int32Array {
+  return guarded.includes(guard)
+    ? tokenizer.encodeGuarded(guarded, guard)
+    : tokenizer.encode(guarded, { special: true })
+}
+
+// An answer goes from the end of its prompt to the token that ends it. Other messages are their content, and the token that
+// ends them where it follows directly.
+function findSpans(
+  reader: TemplateReader,
+  messages: readonly ChatMessage[],
+  whole: TemplateText,
+  ends: ReadonlySet<string>,
+): (Span | undefined)[] {
+  const contents = reader.contents(messages, whole)
+  const spans = messages.map((message, index): Span | undefined => {
+    const content = contents[index]
+    if (message.role === 'assistant') {
+      const start = reader.answerStart(messages, index, whole) ?? content?.start
+      const end = whole.special.find((special) => special.start >= (start ?? 0) && ends.has(special.name))?.end
+      if (start === undefined || end === undefined) throw unsplittable(index, 'the answer')
+      return { start, end }
+    }
+    if (content === undefined) {
+      if (contentText(message.content).trim() === '') return undefined
+      throw unsplittable(index, 'the content')
+    }
+    const next = whole.special.find(({ start }) => start >= content.end)
+    const follows = next !== undefined && ends.has(next.name) && whole.text.slice(content.end, next.start).trim() === ''
+    return follows ? { start: content.start, end: next.end } : content
+  })
+  checkOrder(spans)
+  return spans
+}
+
+function checkOrder(spans: readonly (Span | undefined)[]): void {
+  let end = 0
+  for (const [index, span] of spans.entries()) {
+    if (span === undefined) continue
+    if (span.start < end) throw unsplittable(index, 'its beginning')
+    end = span.end
+  }
+}
+
+function withSpans(
+  tokenizer: ModelTokenizer,
+  whole: TemplateText,
+  spans: readonly (Span | undefined)[],
+  messages: readonly ChatMessage[],
+): Rendered {
+  const tokens = encode(tokenizer, whole)
+  const starts = alignTokens(tokens, whole.text, tokenizer)
+  if (starts === undefined) {
+    throw new EvsysError('MODEL_INVALID', 'the tokenizer changes the text, so its tokens cannot be given to messages', {
+      fix: 'choose a renderer made for this model.',
+    })
+  }
+  const message = new Int32Array(tokens.length).fill(-1)
+  const produced = new Uint8Array(tokens.length)
+  const endOf = (at: number) => starts[at + 1] ?? Number.POSITIVE_INFINITY
+  let from = 0
+  for (const [index, span] of spans.entries()) {
+    if (span === undefined) continue
+    const isAnswer = messages[index]?.role === 'assistant'
+    const start = Buffer.byteLength(whole.text.slice(0, span.start))
+    const end = start + Buffer.byteLength(whole.text.slice(span.start, span.end))
+    // A token across the boundary belongs to the content in it; but no answer begins with half a token.
+    while (from < tokens.length && (starts[from] ?? 0) < start && (isAnswer || endOf(from) <= start)) from++
+    const first = from
+    while (from < tokens.length && (starts[from] ?? 0) < end) from++
+    message.fill(index, first, from)
+    if (isAnswer) produced.fill(1, first, from)
+  }
+  return { tokens, message, produced }
+}
+
+// The first special token after an answer ends it; the last answer of a conversation may end in another way than others.
+function findEnds(reader: TemplateReader): Set<string> {
+  const user: ChatMessage = { role: 'user', content: 'question' }
+  const words = ['kumquat', 'tamarind']
+  const answers = words.map((content): ChatMessage => ({ role: 'assistant', content }))
+  const { text, special } = reader.read(answers.flatMap((answer) => [user, answer]))
+  const ends = words.map((word) => {
+    const at = text.lastIndexOf(word)
+    return at === -1 ? undefined : special.find(({ start }) => start >= at)?.name
+  })
+  const known = ends.filter((name) => name !== undefined)
+  if (known.length === words.length) return new Set(known)
+  throw new EvsysError('MODEL_INVALID', 'the model’s chat template ends answers with no special token', {
+    fix: 'choose a renderer with its own end of an answer.',
+  })
+}
+
+function answerForm(reader: TemplateReader, template: string): AnswerForm {
+  const { text } = reader.read([{ role: 'user', content: 'question' }], { answer: true })
+  return {
+    thinks: template.includes('</think>'),
+    opensThinking: /<think>\s*$/.test(text),
+    calls: template.includes('<tool_call>'),
+  }
+}
+
+function nameOf(tokenizer: ModelTokenizer, token: number | undefined): string | undefined {
+  return token === undefined ? undefined : tokenizer.piece(token)
+}
+
+function unsplittable(index: number, what: string): EvsysError {
+  return new EvsysError(
+    'MODEL_INVALID',
+    `the model’s chat template does not show ${what} of message ${index} as it is`,
+    {
+      fix: 'choose a renderer made for this model: its tokens cannot be given to messages for certain.',
+    },
+  )
+}

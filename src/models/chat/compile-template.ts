@@ -1,0 +1,72 @@
+// A chat template as a function. Templates are programs from foreign files: what they make is bounded, they see no clock, and
+// whatever goes wrong in them is a typed error.
+import * as jinja from '@huggingface/jinja'
+import { EvsysError, messageOf } from '../../kernel/index.ts'
+
+/** Renders a template with variables. */
+export type Template = (variables: Readonly<Record<string, unknown>>) => string
+
+const longestTemplate = 2 ** 20
+const longestOutput = 2 ** 26
+const mostNumbers = 100_000
+
+// The part of the library that is used; its own types do not resolve under Node's module rules.
+type Scope = { set(name: string, value: unknown): unknown }
+type Library = {
+  tokenize(source: string, options: { lstrip_blocks: boolean; trim_blocks: boolean }): unknown
+  parse(tokens: unknown): unknown
+  Environment: new () => Scope
+  Interpreter: new (scope: Scope) => { run(program: unknown): { value: unknown } }
+}
+const { tokenize, parse, Environment, Interpreter }: Library = jinja
+
+/** Compiles a template. `strftime_now` is not defined in it, so that the same conversation gives the same tokens every day. */
+export function compileTemplate(source: string): Template {
+  if (source.length > longestTemplate) throw invalid(`it has more than ${longestTemplate} characters`)
+  const program = guarded(() => parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })))
+  return (variables) => {
+    const scope = new Environment()
+    for (const [name, value] of Object.entries({ ...globals(), ...variables })) scope.set(name, value)
+    const output = guarded(() => new Interpreter(scope).run(program).value)
+    if (typeof output !== 'string') throw invalid('it makes no text')
+    if (output.length > longestOutput) throw invalid(`it makes more than ${longestOutput} characters`)
+    return output
+  }
+}
+
+function globals(): Record<string, unknown> {
+  let numbers = 0
+  const range = (start: number, stop?: number, step = 1): number[] => {
+    const [from, to] = stop === undefined ? [0, start] : [start, stop]
+    const length = Math.max(0, Math.ceil((to - from) / step))
+    numbers += length
+    if (!(numbers <= mostNumbers)) throw new RangeError(`range() gives more than ${mostNumbers} numbers`)
+    return Array.from({ length }, (_, at) => from + at * step)
+  }
+  const raise_exception = (message: unknown) => {
+    throw refusal(String(message))
+  }
+  return { true: true, false: false, none: null, True: true, False: false, None: null, range, raise_exception }
+}
+
+function guarded<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    if (EvsysError.is(cause)) throw cause
+    throw invalid(messageOf(cause), cause)
+  }
+}
+
+function refusal(message: string): EvsysError {
+  return new EvsysError('DATA_INVALID', `the model's chat template refuses this conversation: ${message}`, {
+    fix: 'bring the messages into the form that the model was trained on, or choose another renderer.',
+  })
+}
+
+function invalid(message: string, cause?: unknown): EvsysError {
+  return new EvsysError('MODEL_INVALID', `the model's chat template cannot be used: ${message}`, {
+    fix: 'check chat_template of tokenizer_config.json (or chat_template.jinja), or choose another renderer.',
+    cause,
+  })
+}

@@ -7,7 +7,7 @@ import { mockVocabSize } from './special-tokens.ts'
 const modelId = 'mock-model'
 
 /** Nothing in a bigram model limits the length of a text; this bounds what one request may cost. */
-const maxContext = 131_072
+export const mockMaxContext = 131_072
 
 /** Trains in this process, on a model small enough for tests and first steps. */
 export const mockBackend = defineBackend({
@@ -28,7 +28,7 @@ export const mockBackend = defineBackend({
         fix: 'leave out fail_on_prepare.',
       })
     }
-    const { createMockEngine } = await import('../../engine/index.ts')
+    const { createMockEngine, engineIdText } = await import('../../engine/index.ts')
     const engine = createMockEngine({ vocabSize: mockVocabSize })
     const parts = { trainAttention: true, trainMlp: true, trainUnembedding: true }
     const lora = loraRank === undefined ? {} : { lora: { rank: loraRank, seed, ...parts } }
@@ -45,9 +45,9 @@ export const mockBackend = defineBackend({
     return {
       service,
       modelId,
-      engineId: `${engine.id.kind}-${engine.id.sourceHash.slice(0, 16)}`,
+      engineId: engineIdText(engine.id),
       tokenizer: byteTokenizer,
-      maxContext,
+      maxContext: mockMaxContext,
       async [Symbol.asyncDispose]() {
         service[Symbol.dispose]()
         await engine[Symbol.asyncDispose]()

@@ -22,7 +22,7 @@ export const plainChat = defineRenderer({
 
 const { '<|end|>': end } = specialTokens
 
-function openPlainChat(tokenizer: Tokenizer): OpenRenderer {
+export function openPlainChat(tokenizer: Tokenizer): OpenRenderer {
   return {
     stop: [end],
     conversation: (messages) => rendered(messages, tokenizer),

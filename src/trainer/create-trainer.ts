@@ -1,0 +1,53 @@
+// The trainer: a Tinker-protocol server around any engine, as a function from requests to responses. It listens nowhere and
+// starts no process; `serveTrainer` puts it on a port.
+import { Hono } from 'hono'
+import { type ArchiveFiles, plainFiles } from './archive/adapter-files.ts'
+import { errorResponse, HttpError } from './http/http-error.ts'
+import { createKeyCheck } from './http/key-check.ts'
+import { openAiRoutes } from './openai/openai-routes.ts'
+import { createApi } from './routes/api.ts'
+import { futureRoutes } from './routes/future-routes.ts'
+import { modelRoutes } from './routes/model-routes.ts'
+import { runRoutes } from './routes/run-routes.ts'
+import { sessionRoutes } from './routes/session-routes.ts'
+import { type TrainerOptions as StateOptions, TrainerState } from './state/trainer-state.ts'
+
+export type TrainerOptions = StateOptions & {
+  /** Keys that clients must know. Empty: any key of the right form; only for a trainer that this machine alone can reach. */
+  keys?: readonly string[]
+  /** How a downloaded checkpoint is written. */
+  archiveFiles?: ArchiveFiles
+}
+
+export interface Trainer extends AsyncDisposable {
+  /** Answers a request; never throws. */
+  fetch(request: Request): Promise<Response>
+}
+
+/** Opens a trainer. Closing it ends what waits; the engine is the opener's to close. */
+export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
+  const { keys = [], archiveFiles = plainFiles } = options
+  const state = await TrainerState.open(options)
+  const api = createApi(state)
+  const checkKey = createKeyCheck(keys)
+  const app = new Hono()
+  app.use('/api/*', async (c, next) => {
+    // Health is for whoever watches the process; an archive's address carries its own permission.
+    if (!/^\/api\/v1\/(healthz$|archives\/)/.test(c.req.path)) checkKey(c.req.raw)
+    await next()
+  })
+  app.use('/v1/*', async (c, next) => {
+    checkKey(c.req.raw, { bearer: true })
+    await next()
+  })
+  for (const routes of [sessionRoutes(api), modelRoutes(api), futureRoutes(api), runRoutes(api, archiveFiles)]) {
+    app.route('/api/v1', routes)
+  }
+  app.route('/v1', openAiRoutes(api))
+  app.notFound((c) => errorResponse(new HttpError(404, `there is no ${c.req.method} ${c.req.path}`)))
+  app.onError((error) => errorResponse(error))
+  return {
+    fetch: async (request) => app.fetch(request),
+    [Symbol.asyncDispose]: () => state.close(),
+  }
+}

@@ -1,0 +1,10 @@
+// The engines that a trainer can be told to use, as modules for its thread.
+import { extname } from 'node:path'
+import type { EngineModule } from './thread-messages.ts'
+
+export type EngineChoice = { readonly kind: 'mock'; readonly vocabSize: number } | { readonly kind: 'reference' }
+
+export function engineModule({ kind, ...options }: EngineChoice): EngineModule {
+  const url = new URL(`./${kind}-engine-module${extname(import.meta.url)}`, import.meta.url).href
+  return { url, options }
+}

@@ -1,0 +1,192 @@
+// The OpenAI-compatible routes: any base model and any sampler checkpoint under its name, as text.
+import { randomUUID } from 'node:crypto'
+import type { Context } from 'hono'
+import { streamSSE } from 'hono/streaming'
+import { HttpError, toHttpError, unprocessable } from '../http/http-error.ts'
+import { findTarget, type Target } from '../operations/samplers.ts'
+import { type Api, newRoutes, type Routes } from '../routes/api.ts'
+import type { ModelText } from '../served-model.ts'
+import { pathOf } from '../state/checkpoint-store.ts'
+import type { TrainerState } from '../state/trainer-state.ts'
+import { at } from '../wire/read-pass.ts'
+import { ChatRequest, CompletionRequest } from './completion-request.ts'
+import { type Completion, type DrawOptions, drawCompletions } from './draw-completions.ts'
+import { chatLogprobs, textLogprobs } from './show-logprobs.ts'
+
+export function openAiRoutes({ state, json }: Api): Routes {
+  const routes = newRoutes()
+  routes.onError(openAiError)
+
+  routes.get('/models', async (c) => c.json({ object: 'list', data: await listModels(state) }))
+  routes.get('/models/:id{.+}', async (c) => {
+    const id = c.req.param('id').replace(/^tinker:\/+/, 'tinker://') // paths lose a slash on their way
+    const found = (await listModels(state)).find((model) => model.id === id)
+    if (found === undefined) throw new HttpError(404, `no model is called ${id}`)
+    return c.json(found)
+  })
+
+  routes.post('/completions', async (c) => {
+    const { value } = await json(c.req.raw, CompletionRequest)
+    const { target, text } = await open(state, value.model)
+    const prompts = readPrompts(value.prompt, text)
+    const completions: Completion[] = []
+    for (const prompt of prompts) {
+      const options = drawOptions(value, prompt, target.base.stop, value.max_tokens ?? 16, value.logprobs ?? 0)
+      completions.push(...(await drawCompletions(state, target, text.tokenizer, options)))
+    }
+    const choices = completions.map((completion, index) => ({
+      index,
+      text: completion.text,
+      finish_reason: completion.finishReason,
+      logprobs: value.logprobs == null ? null : textLogprobs(completion),
+    }))
+    const frame = { id: `cmpl-${randomUUID()}`, created: seconds(state), model: value.model }
+    const usage = usageOf(prompts, completions)
+    if (value.stream !== true) return c.json({ ...frame, object: 'text_completion', choices, usage })
+    return stream(c, value.stream_options?.include_usage === true ? usage : undefined, frame, 'text_completion', [
+      ...choices.flatMap((choice, number) =>
+        pieces(completions[number]).map((text) => ({ ...choice, text, finish_reason: null, logprobs: null })),
+      ),
+      ...choices.map((choice) => ({ ...choice, text: '' })),
+    ])
+  })
+
+  routes.post('/chat/completions', async (c) => {
+    const { value } = await json(c.req.raw, ChatRequest)
+    const { target, text } = await open(state, value.model)
+    const { renderer } = text
+    if (renderer === undefined) throw new HttpError(400, `${target.base.name} has no chat format: use /v1/completions`)
+    const prompt = at(['messages'], () => renderer.prompt(value.messages))
+    const ends = renderer.stop.flatMap((stop) => (typeof stop === 'number' ? [stop] : []))
+    const most = value.max_completion_tokens ?? value.max_tokens ?? undefined
+    const options = drawOptions(value, prompt, [...ends, ...target.base.stop], most, value.top_logprobs ?? 0)
+    const texts = renderer.stop.flatMap((stop) => (typeof stop === 'string' ? [stop] : []))
+    const completions = await drawCompletions(state, target, text.tokenizer, {
+      ...options,
+      stopTexts: [...options.stopTexts, ...texts],
+    })
+    const choices = completions.map((completion, index) => ({
+      index,
+      message: { role: 'assistant', ...answerOf(completion, renderer) },
+      finish_reason: completion.finishReason,
+      logprobs: value.logprobs === true ? chatLogprobs(completion) : null,
+    }))
+    const frame = { id: `chatcmpl-${randomUUID()}`, created: seconds(state), model: value.model }
+    const usage = usageOf([prompt], completions)
+    if (value.stream !== true) return c.json({ ...frame, object: 'chat.completion', choices, usage })
+    const wanted = value.stream_options?.include_usage === true ? usage : undefined
+    return stream(c, wanted, frame, 'chat.completion.chunk', [
+      ...choices.map(({ index }) => ({ index, delta: { role: 'assistant', content: '' }, finish_reason: null })),
+      ...choices.flatMap(({ index }, number) =>
+        pieces(completions[number]).map((content) => ({ index, delta: { content }, finish_reason: null })),
+      ),
+      ...choices.map(({ index, finish_reason, logprobs }) => ({ index, delta: {}, finish_reason, logprobs })),
+    ])
+  })
+  return routes
+}
+
+async function open(state: TrainerState, model: string): Promise<{ target: Target; text: ModelText }> {
+  const isPath = model.startsWith('tinker://')
+  const target = await findTarget(state, isPath ? { model_path: model } : { base_model: model })
+  return { target, text: await target.base.text() }
+}
+
+type Sampling = Pick<CompletionRequest, 'temperature' | 'top_p' | 'n' | 'stop' | 'seed'>
+
+function drawOptions(
+  { temperature, top_p, n, stop, seed }: Sampling,
+  prompt: Int32Array,
+  stopTokens: readonly number[],
+  maxTokens: number | undefined,
+  topLogprobs: number,
+): DrawOptions {
+  const stopTexts = stop == null ? [] : typeof stop === 'string' ? [stop] : stop
+  if (stopTexts.includes('')) throw unprocessable(['stop'], 'a stop text is not empty')
+  return {
+    prompt,
+    maxTokens,
+    temperature: temperature ?? 1,
+    topP: top_p ?? undefined,
+    n: n ?? 1,
+    seed: seed ?? undefined,
+    stopTokens,
+    stopTexts,
+    topLogprobs,
+  }
+}
+
+function readPrompts(prompt: CompletionRequest['prompt'], { tokenizer }: ModelText): Int32Array[] {
+  const list = typeof prompt === 'string' ? [prompt] : prompt
+  if (list.every((each) => typeof each === 'number')) return [Int32Array.from(list)]
+  return list.map((each) =>
+    typeof each === 'string' ? tokenizer.encode(each) : Int32Array.from(typeof each === 'number' ? [each] : each),
+  )
+}
+
+function answerOf({ answer, text }: Completion, renderer: NonNullable<ModelText['renderer']>) {
+  const { message } = renderer.parse(answer)
+  const { reasoning_content, tool_calls } = message
+  return {
+    content: typeof message.content === 'string' && reasoning_content !== undefined ? message.content : text,
+    ...(reasoning_content === undefined ? {} : { reasoning_content }),
+    ...(tool_calls === undefined ? {} : { tool_calls, content: message.content }),
+  }
+}
+
+// Pieces that each end at a whole character; together they are the text.
+function pieces(completion: Completion | undefined): string[] {
+  if (completion === undefined) return []
+  const { text, tokens } = completion
+  const list: string[] = []
+  let sent = 0
+  for (const token of tokens) {
+    const next = Math.min(text.length, sent + token.text.length)
+    if (!text.startsWith(token.text, sent)) break
+    if (next > sent) list.push(text.slice(sent, next))
+    sent = next
+  }
+  return sent < text.length ? [...list, text.slice(sent)] : list
+}
+
+function stream(
+  c: Context,
+  usage: object | undefined,
+  frame: object,
+  object: string,
+  choices: readonly object[],
+): Response {
+  return streamSSE(c, async (sse) => {
+    for (const choice of choices) {
+      if (sse.aborted) return
+      await sse.writeSSE({ data: JSON.stringify({ ...frame, object, choices: [choice] }) })
+    }
+    if (usage !== undefined) await sse.writeSSE({ data: JSON.stringify({ ...frame, object, choices: [], usage }) })
+    await sse.writeSSE({ data: '[DONE]' })
+  })
+}
+
+function usageOf(prompts: readonly Int32Array[], completions: readonly Completion[]) {
+  const prompt_tokens = prompts.reduce((sum, { length }) => sum + length, 0)
+  const completion_tokens = completions.reduce((sum, { tokenCount }) => sum + tokenCount, 0)
+  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
+}
+
+async function listModels(state: TrainerState) {
+  const bases = (await state.catalog.list()).map(({ name }) => ({ id: name, created: 0 }))
+  const saved = state.checkpoints
+    .list()
+    .filter(({ folder }) => folder === 'sampler_weights')
+    .map((entry) => ({ id: pathOf(entry), created: Math.floor(entry.created_ms / 1000) }))
+  return [...bases, ...saved].map((model) => ({ ...model, object: 'model', owned_by: 'evsys' }))
+}
+
+function seconds(state: TrainerState): number {
+  return Math.floor(state.clock.now() / 1000)
+}
+
+function openAiError(error: Error): Response {
+  const { status, message } = toHttpError(error)
+  const type = status >= 500 ? 'server_error' : status === 401 ? 'authentication_error' : 'invalid_request_error'
+  return Response.json({ error: { message, type, param: null, code: null } }, { status })
+}

@@ -1,0 +1,147 @@
+// Models in training: made anew, or from a checkpoint.
+import type { LoraSpec, tinker } from '../../contracts/index.ts'
+import { HttpError, unprocessable } from '../http/http-error.ts'
+import type { ServedModel } from '../served-model.ts'
+import { type CheckpointEntry, pathOf } from '../state/checkpoint-store.ts'
+import type { Future } from '../state/futures.ts'
+import type { RunRecord } from '../state/run-record.ts'
+import { SequenceGate } from '../state/sequence-gate.ts'
+import type { TrainerState } from '../state/trainer-state.ts'
+import { plainAnswer } from '../wire/answers.ts'
+
+/** A promise as it is answered. */
+export type Promised = { readonly request_id: string; readonly model_id?: string }
+
+type Lora = NonNullable<RunRecord['lora']>
+
+/** `create_model`. Without an adapter, or with one of rank 0, all weights are trained. */
+export async function createModel(
+  state: TrainerState,
+  request: tinker.CreateModelRequest,
+  hash: string,
+): Promise<Promised> {
+  const { lora_config: config } = request
+  const base = await state.base(request.base_model)
+  const lora = config == null || config.rank === 0 ? undefined : readLora(config)
+  checkOptimizer(request.optimizer_config)
+  return make(state, request, { hash, base, lora, metadata: request.user_metadata }, async (future, model) => {
+    state.enqueue(model.run_id, future, async () => {
+      await state.run({ op: 'create', model: model.run_id, baseModel: base.name, ...engineLora(lora) }, 'done')
+      return plainAnswer({ type: 'create_model', model_id: model.run_id })
+    })
+  })
+}
+
+/** `load_weights` without a model: makes one like that of the checkpoint, with its weights. */
+export async function createFromCheckpoint(
+  state: TrainerState,
+  address: { session_id: string; model_seq_id: number },
+  entry: CheckpointEntry,
+  options: { hash: string; optimizer: boolean; metadata: Record<string, unknown> | null | undefined },
+): Promise<Promised> {
+  const base = await state.base(entry.run.base_model)
+  const { lora } = entry.run
+  const metadata = options.metadata ?? entry.run.user_metadata
+  return make(state, address, { hash: options.hash, base, lora, metadata }, async (future, { run_id: model }) => {
+    state.enqueue(model, future, async () => {
+      const bytes = await state.checkpoints.read(entry)
+      await state.run({ op: 'create', model, baseModel: base.name, ...engineLora(lora) }, 'done')
+      await state.run({ op: 'import', model, bytes, optimizer: options.optimizer }, 'done')
+      return plainAnswer({ type: 'load_weights', model_id: model, path: pathOf(entry) })
+    })
+  })
+}
+
+type Making = {
+  hash: string
+  base: ServedModel
+  lora: Lora | undefined
+  metadata: Record<string, unknown> | null | undefined
+}
+
+async function make(
+  state: TrainerState,
+  { session_id, model_seq_id }: { session_id: string; model_seq_id: number },
+  { hash, base, lora, metadata }: Making,
+  begin: (future: Future, run: RunRecord) => Promise<void>,
+): Promise<Promised> {
+  const session = state.sessions.get(session_id)
+  const id = `${session_id}:train:${model_seq_id}`
+  const before = state.models.get(id)
+  if (before !== undefined) {
+    if (before.made.hash === hash) return { request_id: before.made.requestId, model_id: id }
+    throw new HttpError(409, `another model with model_seq_id ${model_seq_id} was made in this session before`)
+  }
+  if (state.checkpoints.run(id) !== undefined) throw new HttpError(400, `${id} was unloaded: use a new model_seq_id`)
+  if (state.models.size >= state.limits.models) {
+    throw new HttpError(400, `${state.models.size} models are in training, which is the limit here: unload one first`)
+  }
+  const run: RunRecord = {
+    version: 1,
+    run_id: id,
+    session_id,
+    base_model: base.name,
+    engine_id: state.engineId,
+    created_ms: state.clock.now(),
+    ...(lora === undefined ? {} : { lora }),
+    user_metadata: asText(metadata),
+  }
+  const requestId = `${id}:0`
+  const future = state.futures.open(requestId, { sessionId: session_id })
+  state.models.set(id, {
+    id,
+    run,
+    base,
+    gate: new SequenceGate(state.clock, state.limits.gapMs, state.signal),
+    made: { hash, requestId },
+    saving: new Set(),
+    lost: undefined,
+    lastRequestMs: state.clock.now(),
+  })
+  session.modelIds.add(id)
+  try {
+    await state.checkpoints.addRun(run)
+  } catch (error) {
+    state.models.delete(id)
+    session.modelIds.delete(id)
+    state.futures.expire(future)
+    throw error
+  }
+  await begin(future, run)
+  return { request_id: requestId, model_id: id }
+}
+
+/** Metadata as it is kept and shown: text. */
+export function asText(metadata: Record<string, unknown> | null | undefined): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(metadata ?? {}).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  )
+}
+
+function readLora({ rank, seed, train_unembed, train_mlp, train_attn }: tinker.LoraConfig): Lora {
+  if (!(train_unembed || train_mlp || train_attn)) {
+    throw unprocessable(['body', 'lora_config'], 'one of train_unembed, train_mlp and train_attn must be true')
+  }
+  if (rank > 4096) throw unprocessable(['body', 'lora_config', 'rank'], 'the rank is at most 4096')
+  return { rank, seed: safeSeed(seed ?? 0), train_unembed, train_mlp, train_attn }
+}
+
+/** Any whole number of 64 bits as one that an engine takes. */
+export function safeSeed(seed: number): number {
+  return Number.isSafeInteger(seed) ? seed : Number(BigInt.asUintN(52, BigInt(seed)))
+}
+
+function engineLora(lora: Lora | undefined): { lora?: LoraSpec } {
+  if (lora === undefined) return {}
+  const { rank, seed, train_attn, train_mlp, train_unembed } = lora
+  return { lora: { rank, seed, trainAttention: train_attn, trainMlp: train_mlp, trainUnembedding: train_unembed } }
+}
+
+/** Refuses an optimiser other than Adam. */
+export function checkOptimizer(config: tinker.OptimizerConfig | null | undefined): void {
+  if (config == null || /^adam/i.test(config.type)) return
+  throw unprocessable(['body', 'optimizer_config', 'type'], `no optimiser is called ${config.type}: use adam`)
+}

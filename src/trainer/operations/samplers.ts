@@ -1,0 +1,145 @@
+// Samplers: named weights that a client draws from, and the drawing.
+import { randomUUID } from 'node:crypto'
+import { type Sample, type SampleReq, tinker } from '../../contracts/index.ts'
+import { checkRequest } from '../../engine/index.ts'
+import { systemRandom } from '../../kernel/index.ts'
+import { HttpError, notFound, unprocessable } from '../http/http-error.ts'
+import type { ServedModel } from '../served-model.ts'
+import type { WeightSource } from '../state/sampler-weights.ts'
+import type { Sampler, TrainerState } from '../state/trainer-state.ts'
+import { sampleAnswer } from '../wire/answers.ts'
+import { at } from '../wire/read-pass.ts'
+import { type Promised, safeSeed } from './create-model.ts'
+
+export function samplerIdOf(sessionId: string, seq: number): string {
+  return `${sessionId}:sample:${seq}`
+}
+
+export function addSampler(state: TrainerState, sampler: Omit<Sampler, 'requests' | 'copies'>): void {
+  state.samplers.set(sampler.id, { ...sampler, requests: new Map(), copies: 0 })
+  state.sessions.find(sampler.sessionId)?.samplerIds.add(sampler.id)
+}
+
+/** `create_sampling_session`. */
+export async function createSampler(
+  state: TrainerState,
+  request: tinker.CreateSamplingSessionRequest,
+  hash: string,
+): Promise<string> {
+  const { id: sessionId } = state.sessions.get(request.session_id)
+  const id = samplerIdOf(sessionId, request.sampling_session_seq_id)
+  const target = await findTarget(state, request)
+  const before = state.samplers.get(id)
+  if (before === undefined) addSampler(state, { id, sessionId, hash, ...target })
+  else if (before.hash !== hash) throw new HttpError(409, `${id} was made with other weights before`)
+  return id
+}
+
+export type Target = { base: ServedModel; modelPath: string | undefined; source: WeightSource }
+
+/** Weights by path or by the name of a base model. */
+export async function findTarget(
+  state: TrainerState,
+  { model_path, base_model }: { model_path?: string | null | undefined; base_model?: string | null | undefined },
+): Promise<Target> {
+  if (model_path != null) {
+    const path = tinker.parseTinkerPath(model_path)
+    if (path?.folder !== 'sampler_weights') {
+      throw unprocessable(['body', 'model_path'], 'samples are drawn from tinker://<run>/sampler_weights/<name>')
+    }
+    const entry = state.checkpoints.find(path)
+    if (entry === undefined) throw notFound(`there is no checkpoint ${model_path}`)
+    const base = await state.base(entry.run.base_model)
+    if (base_model != null && base_model !== base.name) {
+      throw unprocessable(['body', 'base_model'], `${model_path} belongs to ${base.name}`)
+    }
+    return { base, modelPath: model_path, source: { key: entry.sha256, read: () => state.checkpoints.read(entry) } }
+  }
+  if (base_model == null) throw unprocessable(['body'], 'name a sampling session, a model_path or a base_model')
+  const base = await state.base(base_model)
+  return { base, modelPath: undefined, source: { key: `base ${base.name}`, baseModel: base.name } }
+}
+
+export type SamplePromise = Promised & { readonly sample_sequence_ids: readonly string[] }
+
+/** `asample`. */
+export async function submitSample(
+  state: TrainerState,
+  request: tinker.SampleRequest,
+  hash: string,
+): Promise<SamplePromise> {
+  const sampler = request.sampling_session_id == null ? undefined : state.sampler(request.sampling_session_id)
+  const target = sampler ?? (await findTarget(state, request))
+  const drawn = readSample(request, target.base)
+  const seq = sampler === undefined ? undefined : request.seq_id
+  const earlier = seq == null ? undefined : sampler?.requests.get(seq)
+  if (earlier !== undefined && earlier.hash !== hash) {
+    throw new HttpError(409, `another request with seq_id ${seq} was sent to this sampler before`)
+  }
+  const requestId = earlier?.requestId ?? `${sampler?.id ?? 'direct'}:${seq ?? randomUUID()}`
+  const promise = {
+    request_id: requestId,
+    sample_sequence_ids: Array.from({ length: drawn.numSamples }, (_, index) => `${requestId}:${index}`),
+  }
+  if (earlier !== undefined) return promise
+  if (seq != null) sampler?.requests.set(seq, { hash, requestId })
+  const owner = sampler === undefined ? {} : { sessionId: sampler.sessionId, samplerId: sampler.id }
+  const future = state.futures.open(requestId, owner)
+  state.enqueue(laneOf(target), future, async () =>
+    sampleAnswer(await state.samplerWeights.sample(target.source, drawn, state.signal), {
+      promptLogprobsLast: request.prompt_logprobs_last_n ?? undefined,
+    }),
+  )
+  return promise
+}
+
+/** Draws now, for callers that wait: in turn with everything else. */
+export function drawSamples(
+  state: TrainerState,
+  target: Target,
+  request: Omit<SampleReq, 'model'>,
+): Promise<readonly Sample[]> {
+  return new Promise((resolve, reject) => {
+    state.queue.add(laneOf(target), async () => {
+      try {
+        resolve(await state.samplerWeights.sample(target.source, request, state.signal))
+      } catch (error) {
+        reject(error)
+      }
+    })
+  })
+}
+
+function laneOf({ source }: Target): string {
+  return `sampler ${source.key}`
+}
+
+const notOffered = ['topk_sample_logprobs', 'target_prompt_logprobs', 'prompt_alt_tokens_k'] as const
+
+function readSample(request: tinker.SampleRequest, base: ServedModel): Omit<SampleReq, 'model'> {
+  for (const key of notOffered) if (request[key]) throw unprocessable(['body', key], 'this is not offered here')
+  const prompt = at(['body', 'prompt'], () => tinker.tokensOf(request.prompt, ''))
+  const { max_tokens, temperature, top_p, top_k, stop, seed } = request.sampling_params
+  const room = base.maxContext - prompt.length
+  const maxTokens = max_tokens ?? room
+  if (maxTokens > room) {
+    throw unprocessable(
+      ['body', 'sampling_params', 'max_tokens'],
+      `the prompt has ${prompt.length} tokens: at most ${Math.max(0, room)} more fit into the context of ${base.maxContext}`,
+    )
+  }
+  const drawn: Omit<SampleReq, 'model'> = {
+    prompt,
+    numSamples: request.num_samples,
+    maxTokens,
+    temperature: temperature ?? 1,
+    ...(top_p == null ? {} : { topP: top_p }),
+    ...(top_k == null || top_k <= 0 ? {} : { topK: top_k }),
+    stop: stop == null ? base.stop : typeof stop === 'string' ? [stop] : stop,
+    seed: seed == null ? systemRandom.uint32() : safeSeed(seed),
+    ...(request.prompt_logprobs ? { promptLogprobs: true } : {}),
+    ...(request.topk_prompt_logprobs > 0 ? { topKPromptLogprobs: request.topk_prompt_logprobs } : {}),
+  }
+  at(['body'], () => checkRequest(drawn, { vocabSize: base.vocabSize, maxTokens: base.maxContext }))
+  return drawn
+}

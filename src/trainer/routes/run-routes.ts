@@ -1,0 +1,159 @@
+// Runs and checkpoints as people look them up. They outlive the process that made them.
+import { tinker } from '../../contracts/index.ts'
+import type { ArchiveFiles } from '../archive/adapter-files.ts'
+import { createPathSigner } from '../archive/signed-path.ts'
+import { tarFile } from '../archive/tar-file.ts'
+import { HttpError, notFound, unprocessable } from '../http/http-error.ts'
+import { type CheckpointEntry, pathOf } from '../state/checkpoint-store.ts'
+import type { RunRecord } from '../state/run-record.ts'
+import type { TrainerState } from '../state/trainer-state.ts'
+import { type Api, newRoutes, type Routes } from './api.ts'
+import { page } from './page.ts'
+
+const archiveMs = 15 * 60_000
+const checkpointRoute = '/training_runs/:run/checkpoints/:kind/:name'
+
+export function runRoutes({ state, json }: Api, archiveFiles: ArchiveFiles): Routes {
+  const routes = newRoutes()
+  const signer = createPathSigner()
+  const entryOf = (params: Record<string, string>) => findEntry(state, params)
+
+  routes.get('/training_runs', (c) => {
+    const { limit, offset } = page(c.req.query())
+    const projectId = c.req.query('project_id')
+    const runs = state.checkpoints.runs
+      .filter((run) => projectId === undefined || state.sessions.find(run.session_id)?.projectId === projectId)
+      .toSorted((a, b) => b.created_ms - a.created_ms)
+    return c.json({
+      training_runs: runs.slice(offset, offset + limit).map((run) => showRun(state, run)),
+      cursor: { offset, limit, total_count: runs.length },
+    })
+  })
+  routes.get('/training_runs/:run', (c) => c.json(showRun(state, findRun(state, c.req.param('run')))))
+  routes.get('/training_runs/:run/checkpoints', (c) => {
+    const { run_id } = findRun(state, c.req.param('run'))
+    return c.json({ checkpoints: state.checkpoints.list(run_id).map(showCheckpoint), cursor: null })
+  })
+  routes.get('/checkpoints', (c) => {
+    const { limit, offset } = page({ limit: '100', ...c.req.query() })
+    const all = state.checkpoints.list()
+    return c.json({
+      checkpoints: all.slice(offset, offset + limit).map(showCheckpoint),
+      cursor: { offset, limit, total_count: all.length },
+    })
+  })
+
+  routes.delete(checkpointRoute, async (c) => {
+    await state.checkpoints.remove(entryOf(c.req.param()))
+    return c.body(null, 204)
+  })
+  routes.post(`${checkpointRoute}/publish`, async (c) => {
+    const entry = entryOf(c.req.param())
+    if (entry.public) throw new HttpError(409, 'the checkpoint is public already')
+    await state.checkpoints.update(entry, { public: true })
+    return c.body(null, 204)
+  })
+  routes.delete(`${checkpointRoute}/publish`, async (c) => {
+    const entry = entryOf(c.req.param())
+    if (!entry.public) throw new HttpError(409, 'the checkpoint is not public')
+    await state.checkpoints.update(entry, { public: false })
+    return c.body(null, 204)
+  })
+  routes.put(`${checkpointRoute}/ttl`, async (c) => {
+    const entry = entryOf(c.req.param())
+    const { value } = await json(c.req.raw, tinker.TtlRequest)
+    const { ttl_seconds } = value
+    if (ttl_seconds !== null && ttl_seconds <= 0) throw new HttpError(400, 'ttl_seconds must be positive, or null')
+    await state.checkpoints.update(entry, {
+      expires_ms: ttl_seconds === null ? null : state.clock.now() + ttl_seconds * 1000,
+    })
+    return c.body(null, 204)
+  })
+  routes.get(`${checkpointRoute}/archive`, (c) => {
+    const expiresMs = state.clock.now() + archiveMs
+    const token = signer.sign(pathOf(entryOf(c.req.param())), expiresMs)
+    const location = new URL(`./archives/${token}`, new URL(c.req.url.replace(/\/training_runs\/.*$/, '/')))
+    return c.body(null, 302, { location: location.href, expires: new Date(expiresMs).toUTCString() })
+  })
+  routes.get('/archives/:token', async (c) => {
+    const path = signer.open(c.req.param('token'), state.clock.now())
+    const parsed = path === undefined ? undefined : tinker.parseTinkerPath(path)
+    const entry = parsed === undefined ? undefined : state.checkpoints.find(parsed)
+    if (entry === undefined) throw notFound('the address has expired')
+    const files = await archiveFiles(await state.checkpoints.read(entry), entry.run)
+    return c.body(tarFile(files), 200, {
+      'content-type': 'application/x-tar',
+      'content-disposition': `attachment; filename="${entry.name}.tar"`,
+    })
+  })
+  for (const method of ['get', 'post', 'put', 'delete'] as const) {
+    routes[method]('/training_runs/:run/checkpoints/:name/:rest?', () => {
+      throw new HttpError(400, 'a checkpoint is named weights/<name> or sampler_weights/<name>')
+    })
+  }
+
+  routes.post('/weights_info', async (c) => {
+    const { value } = await json(c.req.raw, tinker.WeightsInfoRequest)
+    const path = tinker.parseTinkerPath(value.tinker_path)
+    if (path === undefined) throw unprocessable(['body', 'tinker_path'], 'expected tinker://<run>/<kind>/<name>')
+    const entry = state.checkpoints.find(path)
+    if (entry === undefined) throw notFound(`there is no checkpoint ${value.tinker_path}`)
+    const { base_model, lora } = entry.run
+    if (lora === undefined) return c.json({ base_model, is_lora: false })
+    const { rank, train_unembed, train_mlp, train_attn } = lora
+    return c.json({ base_model, is_lora: true, lora_rank: rank, train_unembed, train_mlp, train_attn })
+  })
+  return routes
+}
+
+function findRun(state: TrainerState, id: string): RunRecord {
+  const run = state.checkpoints.run(id)
+  if (run === undefined) throw notFound(`no training run is called ${id}`)
+  return run
+}
+
+function findEntry(state: TrainerState, { run = '', kind = '', name = '' }: Record<string, string>): CheckpointEntry {
+  if (kind !== 'weights' && kind !== 'sampler_weights') {
+    throw new HttpError(400, 'a checkpoint is named weights/<name> or sampler_weights/<name>')
+  }
+  const entry = state.checkpoints.find({ runId: run, folder: kind, name })
+  if (entry === undefined) throw notFound(`there is no checkpoint tinker://${run}/${kind}/${name}`)
+  return entry
+}
+
+function showCheckpoint(entry: CheckpointEntry): tinker.Checkpoint {
+  return {
+    checkpoint_id: `${entry.folder}/${entry.name}`,
+    checkpoint_type: tinker.checkpointFolders[entry.folder],
+    time: iso(entry.created_ms),
+    tinker_path: pathOf(entry),
+    size_bytes: entry.size_bytes,
+    public: entry.public,
+    user_metadata: entry.user_metadata,
+    expires_at: entry.expires_ms === null ? null : iso(entry.expires_ms),
+  }
+}
+
+function showRun(state: TrainerState, run: RunRecord): tinker.TrainingRun {
+  const checkpoints = state.checkpoints.list(run.run_id)
+  const last = (folder: CheckpointEntry['folder']) => {
+    const found = checkpoints.find((entry) => entry.folder === folder)
+    return found === undefined ? null : showCheckpoint(found)
+  }
+  return {
+    training_run_id: run.run_id,
+    base_model: run.base_model,
+    model_owner: 'local',
+    is_lora: run.lora !== undefined,
+    corrupted: false,
+    lora_rank: run.lora?.rank ?? null,
+    last_request_time: iso(state.models.get(run.run_id)?.lastRequestMs ?? run.created_ms),
+    last_checkpoint: last('weights'),
+    last_sampler_checkpoint: last('sampler_weights'),
+    user_metadata: run.user_metadata,
+  }
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}

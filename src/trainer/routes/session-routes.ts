@@ -1,0 +1,106 @@
+// Start of a conversation: flags, sessions, heartbeats, telemetry.
+import * as z from 'zod'
+import { tinker } from '../../contracts/index.ts'
+import { HttpError, notFound } from '../http/http-error.ts'
+import { createSampler } from '../operations/samplers.ts'
+import { type Api, newRoutes, type Routes } from './api.ts'
+import { page } from './page.ts'
+
+/** What this server asks of clients. Those before 0.25 send protobuf and forward passes as newer ones do when told. */
+const clientConfig = {
+  pjwt_auth_enabled: false,
+  credential_default_source: 'api_key',
+  parallel_fwdbwd_chunks: true,
+  proto_compress_fwdbwd: false,
+  use_pyqwest_transport: false,
+  create_model_via_load_weights: true,
+  sample_use_retrieve_futures: true,
+  sample_join_sampling_session: true,
+  custom_loss_server_side: false,
+}
+
+export function sessionRoutes({ state, json }: Api): Routes {
+  const routes = newRoutes()
+
+  routes.get('/healthz', (c) => c.json({ status: 'ok' }))
+  routes.post('/client/config', async (c) => {
+    await json(c.req.raw, tinker.ClientConfigRequest)
+    return c.json(clientConfig)
+  })
+  routes.post('/client/dynamic_config', async (c) => {
+    await json(c.req.raw, tinker.ClientConfigRequest)
+    return c.json({ refresh_interval_sec: 300, sample_cancel_enabled: true })
+  })
+  routes.get('/get_server_capabilities', async (c) => {
+    const models = await state.catalog.list()
+    return c.json({
+      supported_models: models.map(({ name, maxContext }) => ({ model_name: name, max_context_length: maxContext })),
+      engine_id: state.engineId,
+    })
+  })
+  routes.post('/telemetry', async (c) => {
+    await json(c.req.raw, tinker.TelemetryRequest)
+    return c.json({ status: 'accepted' })
+  })
+
+  routes.post('/create_session', async (c) => {
+    const { value } = await json(c.req.raw, tinker.CreateSessionRequest)
+    const session = await state.sessions.create({
+      userMetadata: value.user_metadata ?? {},
+      ...(value.project_id == null ? {} : { projectId: value.project_id }),
+    })
+    const messages = { info_message: null, warning_message: null, error_message: null }
+    return c.json({ type: 'create_session', session_id: session.id, ...messages })
+  })
+  routes.post('/session_heartbeat', async (c) => {
+    const { value } = await json(c.req.raw, tinker.SessionHeartbeatRequest)
+    state.sessions.get(value.session_id)
+    return c.json({ type: 'session_heartbeat' })
+  })
+  routes.get('/sessions', (c) => {
+    const { limit, offset } = page(c.req.query())
+    const sessions = state.sessions.all.toSorted((a, b) => b.createdMs - a.createdMs).map(({ id }) => id)
+    return c.json({ sessions: sessions.slice(offset, offset + limit) })
+  })
+  routes.get('/sessions/:id', (c) => {
+    const session = state.sessions.find(c.req.param('id'))
+    if (session === undefined) throw notFound('there is no such session')
+    const { modelIds, samplerIds, userMetadata } = session
+    return c.json({
+      training_run_ids: [...modelIds],
+      sampler_ids: [...samplerIds],
+      user_metadata: userMetadata,
+    })
+  })
+  routes.put('/sessions/:id/project', async (c) => {
+    const { value } = await json(c.req.raw, z.object({ project_id: z.string().nullish() }))
+    if (!value.project_id) throw new HttpError(400, 'project_id is missing')
+    state.sessions.get(c.req.param('id')).projectId = value.project_id
+    return c.body(null, 204)
+  })
+  routes.post('/sessions/:id/finish', async (c) => {
+    const session = state.sessions.get(c.req.param('id'))
+    await json(c.req.raw, tinker.SessionFinishRequest)
+    await state.endSession(session)
+    return c.json({})
+  })
+
+  routes.post('/create_sampling_session', async (c) => {
+    const { value, hash } = await json(c.req.raw, tinker.CreateSamplingSessionRequest)
+    return c.json({ type: 'create_sampling_session', sampling_session_id: await createSampler(state, value, hash) })
+  })
+  routes.post('/join_sampling_session', async (c) => {
+    const { value } = await json(c.req.raw, tinker.JoinSamplingSessionRequest)
+    const sampler = state.sampler(value.sampling_session_id)
+    return c.json({ type: 'join_sampling_session', client_counter: ++sampler.copies })
+  })
+  routes.get('/samplers/:id', (c) => {
+    const { id, base, modelPath } = state.sampler(c.req.param('id'))
+    return c.json({
+      sampler_id: id,
+      base_model: base.name,
+      ...(modelPath === undefined ? {} : { model_path: modelPath }),
+    })
+  })
+  return routes
+}

@@ -1,0 +1,131 @@
+// Results that are asked for later, as often as a client likes. A result that is no longer kept is told apart from one that
+// never was: the first can be asked for again by its original request, the second is a mistake.
+import type { tinker } from '../../contracts/index.ts'
+import type { Clock } from '../../kernel/index.ts'
+import type { FairQueue, Job } from './fair-queue.ts'
+
+/** What a request amounts to, in the forms that clients read. */
+export interface Answer {
+  readonly json: () => unknown
+  readonly protobuf?: () => Uint8Array<ArrayBuffer>
+  /** About as many bytes as are held for it. */
+  readonly sizeBytes: number
+}
+
+export type Failure = { readonly error: string; readonly category: tinker.ErrorCategory }
+export type Outcome = { readonly answer: Answer } | { readonly failure: Failure }
+
+export class Future {
+  readonly requestId: string
+  readonly sessionId: string | undefined
+  /** Sampling requests are also listed by the sampler that they belong to. */
+  readonly samplerId: string | undefined
+  /** Its place in the queue, once it has one. */
+  job: Job | undefined
+  /** What it waits for while it has no place. */
+  waitsFor: (() => string | undefined) | undefined
+  outcome: Outcome | undefined
+  settledAtMs = 0
+  readonly settled: Promise<void>
+  #wake: () => void = () => {}
+
+  constructor(requestId: string, { sessionId, samplerId }: { sessionId?: string; samplerId?: string }) {
+    this.requestId = requestId
+    this.sessionId = sessionId
+    this.samplerId = samplerId
+    this.settled = new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
+
+  settle(outcome: Outcome, atMs: number): void {
+    if (this.outcome !== undefined) return
+    this.outcome = outcome
+    this.settledAtMs = atMs
+    this.#wake()
+  }
+}
+
+export type FuturesOptions = {
+  clock: Clock
+  queue: FairQueue
+  /** How long a result is kept after it was there. */
+  keepMs: number
+  /** All results together; the oldest go first. */
+  keepBytes: number
+  onSettled: (future: Future) => void
+}
+
+export class Futures {
+  readonly #options: FuturesOptions
+  readonly #futures = new Map<string, Future>()
+  readonly #expired = new Set<string>()
+  #heldBytes = 0
+
+  constructor(options: FuturesOptions) {
+    this.#options = options
+  }
+
+  open(requestId: string, owner: { sessionId?: string; samplerId?: string } = {}): Future {
+    const future = new Future(requestId, owner)
+    this.#futures.set(requestId, future)
+    return future
+  }
+
+  find(requestId: string): Future | 'expired' | undefined {
+    return this.#futures.get(requestId) ?? (this.#expired.has(requestId) ? 'expired' : undefined)
+  }
+
+  settle(future: Future, outcome: Outcome): void {
+    if (future.outcome !== undefined) return
+    future.settle(outcome, this.#options.clock.now())
+    this.#heldBytes += sizeOf(outcome)
+    this.#options.onSettled(future)
+    this.#makeRoom()
+  }
+
+  /** Forgets results that were kept long enough. */
+  sweep(): void {
+    const oldestMs = this.#options.clock.now() - this.#options.keepMs
+    for (const future of this.#futures.values()) {
+      if (future.outcome !== undefined && future.settledAtMs < oldestMs) this.expire(future)
+    }
+  }
+
+  /** Ends everything that belongs to a session. */
+  endSession(sessionId: string): void {
+    for (const future of this.#futures.values()) {
+      if (future.sessionId !== sessionId) continue
+      if (future.job !== undefined) this.#options.queue.remove(future.job)
+      this.settle(future, { failure: { error: 'the session has ended', category: 'user' } })
+      this.expire(future)
+    }
+  }
+
+  expire(future: Future): void {
+    if (!this.#futures.delete(future.requestId)) return
+    this.#heldBytes -= sizeOf(future.outcome)
+    this.#expired.add(future.requestId)
+  }
+
+  /** Why a request is not done yet, in words. */
+  queueReason(future: Future): string {
+    const waitsFor = future.waitsFor?.()
+    if (waitsFor !== undefined) return waitsFor
+    const ahead = future.job === undefined ? undefined : this.#options.queue.ahead(future.job)
+    if (ahead === undefined) return 'being prepared'
+    return ahead === 0 ? 'running' : `${ahead} request${ahead === 1 ? '' : 's'} ahead`
+  }
+
+  #makeRoom(): void {
+    if (this.#heldBytes <= this.#options.keepBytes) return
+    for (const future of this.#futures.values()) {
+      if (this.#heldBytes <= this.#options.keepBytes) return
+      if (future.outcome !== undefined && 'answer' in future.outcome) this.expire(future)
+    }
+  }
+}
+
+function sizeOf(outcome: Outcome | undefined): number {
+  return outcome !== undefined && 'answer' in outcome ? outcome.answer.sizeBytes : 0
+}

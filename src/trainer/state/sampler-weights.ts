@@ -1,0 +1,53 @@
+// Weights that samples are drawn from, in the engine. The ones used last stay loaded. Called from within the queue alone, so
+// nothing is loaded or dropped between loading and drawing.
+import type { Engine, Sample, SampleReq } from '../../contracts/index.ts'
+
+/** Where weights come from. Equal keys are equal weights. */
+export type WeightSource = { readonly key: string } & (
+  | { readonly baseModel: string }
+  | { readonly read: () => Promise<Uint8Array> }
+)
+
+export class SamplerWeights {
+  readonly #engine: Engine
+  readonly #mostLoaded: number
+  /** In the order of their last use. */
+  readonly #loaded = new Set<string>()
+
+  constructor(engine: Engine, mostLoaded: number) {
+    this.#engine = engine
+    this.#mostLoaded = mostLoaded
+  }
+
+  async sample(
+    source: WeightSource,
+    request: Omit<SampleReq, 'model'>,
+    signal: AbortSignal,
+  ): Promise<readonly Sample[]> {
+    const model = `sampler ${source.key}`
+    if (!this.#loaded.delete(model)) await this.#load(model, source, signal)
+    this.#loaded.add(model)
+    const result = await this.#engine.run({ op: 'sample', model, request }, signal)
+    if ('samples' in result) return result.samples
+    throw new TypeError('the engine answered a sample request with something else')
+  }
+
+  /** The engine has lost everything. */
+  forget(): void {
+    this.#loaded.clear()
+  }
+
+  async #load(model: string, source: WeightSource, signal: AbortSignal): Promise<void> {
+    const [oldest] = this.#loaded
+    if (this.#loaded.size >= this.#mostLoaded && oldest !== undefined) {
+      this.#loaded.delete(oldest)
+      await this.#engine.run({ op: 'unload', model: oldest }, signal)
+    }
+    await this.#engine.run(
+      'read' in source
+        ? { op: 'import', model, bytes: await source.read(), optimizer: false }
+        : { op: 'create', model, baseModel: source.baseModel },
+      signal,
+    )
+  }
+}

@@ -1,0 +1,98 @@
+// Sessions: what a client holds here, for as long as it is heard of.
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../../kernel/index.ts'
+import { fileError } from '../../kernel/index.ts'
+import { notFound } from '../http/http-error.ts'
+
+export interface Session {
+  readonly id: string
+  readonly createdMs: number
+  readonly userMetadata: Readonly<Record<string, unknown>>
+  readonly modelIds: Set<string>
+  readonly samplerIds: Set<string>
+  projectId: string | undefined
+  lastHeardMs: number
+}
+
+/** Long after any client has given up asking for its results. */
+const rememberedMs = 7 * 24 * 3600 * 1000
+
+export class Sessions {
+  readonly #folder: string
+  readonly #clock: Clock
+  readonly #sessions = new Map<string, Session>()
+  /** Sessions of earlier processes, and those that have ended: their results are lost, but were there. */
+  readonly #past: Set<string>
+
+  private constructor(folder: string, clock: Clock, past: Iterable<string>) {
+    this.#folder = folder
+    this.#clock = clock
+    this.#past = new Set(past)
+  }
+
+  static async open(folder: string, clock: Clock): Promise<Sessions> {
+    try {
+      await mkdir(folder, { recursive: true })
+      const past: string[] = []
+      for (const id of await readdir(folder)) {
+        const { mtimeMs } = await stat(join(folder, id))
+        if (mtimeMs < clock.now() - rememberedMs) await rm(join(folder, id), { force: true })
+        else past.push(id)
+      }
+      return new Sessions(folder, clock, past)
+    } catch (cause) {
+      throw fileError('read', folder, cause)
+    }
+  }
+
+  async create(options: { projectId?: string; userMetadata: Record<string, unknown> }): Promise<Session> {
+    const id = randomUUID()
+    const now = this.#clock.now()
+    const file = join(this.#folder, id)
+    await writeFile(file, '').catch((cause) => Promise.reject(fileError('write', file, cause)))
+    const session: Session = {
+      id,
+      createdMs: now,
+      lastHeardMs: now,
+      userMetadata: options.userMetadata,
+      projectId: options.projectId,
+      modelIds: new Set(),
+      samplerIds: new Set(),
+    }
+    this.#sessions.set(id, session)
+    return session
+  }
+
+  get all(): readonly Session[] {
+    return [...this.#sessions.values()]
+  }
+
+  find(id: string): Session | undefined {
+    return this.#sessions.get(id)
+  }
+
+  /** A living session, which has now been heard of. */
+  get(id: string): Session {
+    const session = this.#sessions.get(id)
+    if (session === undefined) throw notFound(`no session is called ${id}${this.#past.has(id) ? ' any more' : ''}`)
+    session.lastHeardMs = this.#clock.now()
+    return session
+  }
+
+  /** Whether results under this id may have been issued by a session that is over. */
+  isPast(requestId: string): boolean {
+    return this.#past.has(requestId.split(':', 1)[0] ?? '')
+  }
+
+  end(session: Session): void {
+    this.#sessions.delete(session.id)
+    this.#past.add(session.id)
+  }
+
+  /** Sessions that were silent for so long. */
+  silent(forMs: number): Session[] {
+    return this.all.filter(({ lastHeardMs }) => lastHeardMs <= this.#clock.now() - forMs)
+  }
+}

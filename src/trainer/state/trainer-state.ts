@@ -1,0 +1,192 @@
+// Everything a trainer holds, and how work becomes a promise: queued, carried out by the engine, settled.
+import { join } from 'node:path'
+import type { Engine, EngineOp, EngineResult } from '../../contracts/index.ts'
+import { engineIdText } from '../../engine/index.ts'
+import { type Clock, EvsysError, systemClock } from '../../kernel/index.ts'
+import { HttpError, notFound, wordsOf } from '../http/http-error.ts'
+import type { ModelCatalog, ServedModel } from '../served-model.ts'
+import { defaultLimits, type TrainerLimits } from '../trainer-limits.ts'
+import { CheckpointStore } from './checkpoint-store.ts'
+import { Completions } from './completions.ts'
+import { EphemeralWeights } from './ephemeral-weights.ts'
+import { FairQueue } from './fair-queue.ts'
+import { type Answer, type Failure, type Future, Futures } from './futures.ts'
+import { SamplerWeights, type WeightSource } from './sampler-weights.ts'
+import { type Session, Sessions } from './sessions.ts'
+import type { TrainedModel } from './trained-model.ts'
+
+export type TrainerOptions = {
+  /** Where checkpoints and what is known of runs live. */
+  dir: string
+  engine: Engine & { onLost?(listener: (error: EvsysError) => void): void }
+  models: ModelCatalog
+  clock?: Clock
+  limits?: Partial<TrainerLimits>
+}
+
+/** Weights that a client samples from, under the id that it knows. */
+export interface Sampler {
+  readonly id: string
+  readonly sessionId: string
+  readonly base: ServedModel
+  readonly modelPath: string | undefined
+  readonly source: WeightSource
+  /** Hash of the request that made it. */
+  readonly hash: string
+  /** Requests by number: what they held and the promise they got. */
+  readonly requests: Map<number, { readonly hash: string; readonly requestId: string }>
+  /** Copies of the client that have asked for a number range; the original is 0. */
+  copies: number
+}
+
+type ResultKey = EngineResult extends infer R ? (R extends unknown ? keyof R : never) : never
+type ResultOf<K extends ResultKey> = Extract<EngineResult, Readonly<Record<K, unknown>>>[K]
+
+export class TrainerState {
+  readonly limits: TrainerLimits
+  readonly clock: Clock
+  readonly engine: Engine
+  readonly catalog: ModelCatalog
+  readonly sessions: Sessions
+  readonly checkpoints: CheckpointStore
+  readonly ephemeral: EphemeralWeights
+  readonly queue = new FairQueue()
+  readonly futures: Futures
+  readonly completions = new Completions()
+  readonly models = new Map<string, TrainedModel>()
+  readonly samplers = new Map<string, Sampler>()
+  readonly samplerWeights: SamplerWeights
+  readonly #closing = new AbortController()
+
+  private constructor(
+    options: TrainerOptions,
+    parts: { sessions: Sessions; checkpoints: CheckpointStore; ephemeral: EphemeralWeights; clock: Clock },
+  ) {
+    this.limits = { ...defaultLimits, ...options.limits }
+    this.clock = parts.clock
+    this.engine = options.engine
+    this.catalog = options.models
+    this.sessions = parts.sessions
+    this.checkpoints = parts.checkpoints
+    this.ephemeral = parts.ephemeral
+    this.samplerWeights = new SamplerWeights(options.engine, this.limits.samplersLoaded)
+    this.futures = new Futures({
+      clock: this.clock,
+      queue: this.queue,
+      keepMs: this.limits.keepMs,
+      keepBytes: this.limits.keepBytes,
+      onSettled: (future) => this.completions.add(future),
+    })
+    options.engine.onLost?.((error) => {
+      for (const model of this.models.values()) model.lost = wordsOf(error)
+      this.samplerWeights.forget()
+    })
+  }
+
+  static async open(options: TrainerOptions): Promise<TrainerState> {
+    const { dir, clock = systemClock } = options
+    const checkpoints = await CheckpointStore.open(join(dir, 'runs'), clock)
+    const sessions = await Sessions.open(join(dir, 'sessions'), clock)
+    const ephemeral = await EphemeralWeights.open(join(dir, 'ephemeral'))
+    const state = new TrainerState(options, { sessions, checkpoints, ephemeral, clock })
+    void state.#watch()
+    return state
+  }
+
+  get signal(): AbortSignal {
+    return this.#closing.signal
+  }
+
+  get engineId(): string {
+    return engineIdText(this.engine.id)
+  }
+
+  /** A model in training. Asking for it counts as a sign of life. */
+  model(id: string): TrainedModel {
+    const model = this.models.get(id)
+    if (model === undefined) {
+      const known = this.checkpoints.run(id) !== undefined
+      throw notFound(
+        known ? `${id} is not loaded any more: make a model from one of its checkpoints` : `no model is called ${id}`,
+      )
+    }
+    const session = this.sessions.get(model.run.session_id)
+    model.lastRequestMs = session.lastHeardMs
+    return model
+  }
+
+  sampler(id: string): Sampler {
+    const sampler = this.samplers.get(id)
+    if (sampler === undefined) throw notFound(`no sampler is called ${id}`)
+    this.sessions.get(sampler.sessionId)
+    return sampler
+  }
+
+  async base(name: string): Promise<ServedModel> {
+    const base = await this.catalog.find(name)
+    if (base !== undefined) return base
+    const known = (await this.catalog.list()).map((each) => each.name)
+    throw new HttpError(400, `no base model is called ${JSON.stringify(name)}; served here: ${known.join(', ')}`)
+  }
+
+  /** Queues work whose result settles a promise. */
+  enqueue(lane: string, future: Future, work: () => Promise<Answer>): void {
+    future.job = this.queue.add(lane, async () => {
+      try {
+        this.signal.throwIfAborted()
+        this.futures.settle(future, { answer: await work() })
+      } catch (error) {
+        this.futures.settle(future, { failure: failureOf(error) })
+      }
+    })
+  }
+
+  /** Runs an operation and takes the part of the result that it must have. */
+  async run<K extends ResultKey>(op: EngineOp, key: K): Promise<ResultOf<K>> {
+    const result = await this.engine.run(op, this.signal)
+    if (key in result) return Reflect.get(result, key) as ResultOf<K> // the key tells the member of the union
+    throw new TypeError(`the engine answered ${op.op} without ${key}`)
+  }
+
+  /** Unloads all that a session holds. */
+  async endSession(session: Session): Promise<void> {
+    this.sessions.end(session)
+    this.futures.endSession(session.id)
+    for (const id of session.modelIds) this.unload(id)
+    for (const id of session.samplerIds) this.samplers.delete(id)
+    await this.ephemeral.removeSession(session.id)
+  }
+
+  unload(modelId: string): void {
+    if (!this.models.delete(modelId)) return
+    this.queue.add(modelId, async () => {
+      await this.engine.run({ op: 'unload', model: modelId }, this.signal).catch(() => {}) // gone either way
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new EvsysError('INTERRUPTED', 'the trainer is closing'))
+    await this.ephemeral.close()
+  }
+
+  // Silent sessions end, old results and checkpoints go.
+  async #watch(): Promise<void> {
+    const everyMs = Math.min(15_000, this.limits.sessionMs / 4)
+    while (!this.signal.aborted) {
+      try {
+        await this.clock.sleep(everyMs, this.signal)
+        for (const session of this.sessions.silent(this.limits.sessionMs)) await this.endSession(session)
+        this.futures.sweep()
+        await this.checkpoints.sweep()
+      } catch {
+        // A disk that fails to delete is tried again next time.
+      }
+    }
+  }
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof HttpError) return { error: error.message, category: error.status < 500 ? 'user' : 'server' }
+  const isUser = EvsysError.is(error) && error.code === 'BACKEND_REFUSED'
+  return { error: wordsOf(error), category: isUser ? 'user' : 'server' }
+}

@@ -182,6 +182,7 @@ export const requirements = {
   'MOD-5': 'a malformed file of a model is a typed error with file, line and column, all problems at once',
   'MOD-6': 'what could not be followed exactly, or could run without end, is refused by name',
   'MOD-7': 'streamed text never holds half a character, and its parts are the whole',
+  'MOD-8': 'damaged tokenizers, configs and templates are typed errors or work; none crashes or hangs',
   'MOD-10': 'a conversation becomes the tokens of the model’s own chat template',
   'MOD-11':
     'each token is known by its message and by whether an assistant produces it, in templates of several habits',
@@ -246,6 +247,8 @@ export const requirements = {
   'TNK-25': 'a model goes on from a saved one, by its shape or by loading alone',
   'TNK-26': 'the heartbeat goes on while the main thread computes, and tells when nobody hears it',
   'TNK-27': 'a client offers the contract of the training loop, by the numbers of the loop',
+  'TNK-30': 'operators on log-probabilities have the gradients that finite differences measure',
+  'TNK-31': 'losses made of operators (DPO, IPO, KTO-like) have right gradients and train through the service',
 
   // Engines
   'ENG-3':

@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { referenceChats, writeModelFolder } from '../../../tests/model-folder.ts'
+import { pluginContext } from '../../../tests/plugin-context.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { ChatMessage, type OpenRenderer } from '../../contracts/index.ts'
 import { type ModelTokenizer, openTokenizer } from '../tokenizer/open-tokenizer.ts'
+import { chatTemplate } from './chat-template.ts'
 import { openChatTemplate } from './chat-template-renderer.ts'
 import { readChatTemplate } from './read-chat-template.ts'
 
@@ -13,7 +15,7 @@ async function openBundled(name = 'evsys/nano') {
   const at = writeModelFolder(folder(), name)
   const tokenizer = await openTokenizer(at)
   const template = (await readChatTemplate(at)) ?? ''
-  return { tokenizer, template, renderer: openChatTemplate({ tokenizer, template }) }
+  return { tokenizer, template, renderer: await openChatTemplate({ tokenizer, template }) }
 }
 
 const chat = (...turns: [ChatMessage['role'], string][]): ChatMessage[] =>
@@ -54,7 +56,7 @@ async function openWith(template: string, name = 'llama3') {
   const config = { bos_token: '<s>', eos_token: '</s>', chat_template: template }
   const at = writeModelFolder(folder(), name, { 'tokenizer_config.json': config })
   const tokenizer = await openTokenizer(at)
-  return { tokenizer, renderer: openChatTemplate({ tokenizer, template: (await readChatTemplate(at)) ?? '' }) }
+  return { tokenizer, renderer: await openChatTemplate({ tokenizer, template: (await readChatTemplate(at)) ?? '' }) }
 }
 
 describe('openChatTemplate', () => {
@@ -266,6 +268,19 @@ describe('openChatTemplate', () => {
     ])
     const cut = tokens.filter((_, at) => produced[at] === 1).slice(0, 3)
     expect(renderer.parse(cut)).toMatchObject({ message: { content: '' }, complete: false })
+  })
+
+  it('is the renderer `chat_template`, for models that have a template (MOD-10)', async () => {
+    const { tokenizer, template } = await openBundled()
+    const context = pluginContext(chatTemplate, {})
+    const renderer = await chatTemplate.open({ ...context, tokenizer, chatTemplate: template })
+    expect(tokenizer.decode(renderer.prompt(chat(['user', 'q'])))).toBe(
+      '<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n',
+    )
+    const { encode, decode, vocabSize } = tokenizer
+    for (const lacking of [{ tokenizer }, { tokenizer: { encode, decode, vocabSize }, chatTemplate: template }]) {
+      await expect(chatTemplate.open({ ...context, ...lacking })).rejects.toMatchObject({ code: 'PLUGIN_FAILED' })
+    }
   })
 
   it('reads a template from a file, from a list, or says that there is none (MOD-10)', async () => {

@@ -3,7 +3,6 @@ import type { ChatMessage, OpenRenderer, Rendered } from '../../contracts/index.
 import { EvsysError } from '../../kernel/index.ts'
 import type { ModelTokenizer } from '../tokenizer/open-tokenizer.ts'
 import { alignTokens } from './align-tokens.ts'
-import { compileTemplate } from './compile-template.ts'
 import { contentText } from './guard-messages.ts'
 import { type AnswerForm, parseAnswer } from './parse-answer.ts'
 import { type Span, TemplateReader, type TemplateText } from './template-text.ts'
@@ -17,7 +16,12 @@ export interface ChatTemplateOptions {
 }
 
 /** Opens a chat template. One whose answers cannot be told from the rest is refused. */
-export function openChatTemplate({ tokenizer, template, variables = {} }: ChatTemplateOptions): OpenRenderer {
+export async function openChatTemplate({
+  tokenizer,
+  template,
+  variables = {},
+}: ChatTemplateOptions): Promise<OpenRenderer> {
+  const { compileTemplate } = await import('./compile-template.ts') // with its library, only where it is used
   const reader = new TemplateReader(compileTemplate(template), template, tokenizer, {
     bos_token: nameOf(tokenizer, tokenizer.bos),
     eos_token: nameOf(tokenizer, tokenizer.eos),

@@ -251,6 +251,10 @@ export const requirements = {
   'TNK-31': 'losses made of operators (DPO, IPO, KTO-like) have right gradients and train through the service',
 
   // Engines
+  'ENG-1':
+    'safetensors of float64, float32, float16 and bfloat16 round-trip, whole or in parts; a malformed file is a typed error',
+  'ENG-2':
+    'config.json becomes a shape, or every problem of it at its place; what would change the numbers is never ignored',
   'ENG-3':
     'the reference engine has the logits of transformers and the gradients of float64 PyTorch, for Llama, Qwen2 and Qwen3, within 1e-5',
   'ENG-4': 'every loss of the protocol is a sum over tokens, with the derivative that finite differences give',

@@ -1,0 +1,196 @@
+// What a loss may be made of. Each operator works on each element; a scalar goes with a vector of any length. Where a slope is not
+// defined (a tie, the edge of a clamp) the choice is written at the operator.
+import { type Operand, toValue, Value } from './value.ts'
+
+export const add = (a: Operand, b: Operand): Value =>
+  pairwise(
+    a,
+    b,
+    (x, y) => x + y,
+    () => [1, 1],
+  )
+
+export const sub = (a: Operand, b: Operand): Value =>
+  pairwise(
+    a,
+    b,
+    (x, y) => x - y,
+    () => [1, -1],
+  )
+
+export const mul = (a: Operand, b: Operand): Value =>
+  pairwise(
+    a,
+    b,
+    (x, y) => x * y,
+    (x, y) => [y, x],
+  )
+
+export const div = (a: Operand, b: Operand): Value =>
+  pairwise(
+    a,
+    b,
+    (x, y) => x / y,
+    (x, y) => [1 / y, -x / (y * y)],
+  )
+
+/** The smaller of two; at a tie the slope is that of the first. */
+export const min = (a: Operand, b: Operand): Value => pairwise(a, b, Math.min, (x, y) => (x <= y ? [1, 0] : [0, 1]))
+
+/** The larger of two; at a tie the slope is that of the first. */
+export const max = (a: Operand, b: Operand): Value => pairwise(a, b, Math.max, (x, y) => (x >= y ? [1, 0] : [0, 1]))
+
+export const neg = (a: Operand): Value =>
+  each(
+    a,
+    (x) => -x,
+    () => -1,
+  )
+
+export const exp = (a: Operand): Value => each(a, Math.exp, (_, y) => y)
+
+/** Natural logarithm. */
+export const log = (a: Operand): Value => each(a, Math.log, (x) => 1 / x)
+
+export const square = (a: Operand): Value =>
+  each(
+    a,
+    (x) => x * x,
+    (x) => 2 * x,
+  )
+
+/** Kept within two bounds; no slope outside of them, that of the value at them. */
+export function clamp(a: Operand, low: number, high: number): Value {
+  if (!(low <= high)) throw new RangeError(`nothing lies between ${low} and ${high}`)
+  return each(
+    a,
+    (x) => Math.min(high, Math.max(low, x)),
+    (x) => (x >= low && x <= high ? 1 : 0),
+  )
+}
+
+/** 1 / (1 + exp(-x)). */
+export const sigmoid = (a: Operand): Value => each(a, logistic, (_, y) => y * (1 - y))
+
+/** log(sigmoid(x)), without overflow at either end. */
+export const logsigmoid = (a: Operand): Value =>
+  each(
+    a,
+    (x) => (x >= 0 ? -Math.log1p(Math.exp(-x)) : x - Math.log1p(Math.exp(x))),
+    (x) => logistic(-x),
+  )
+
+/** The sum of all elements, a scalar. */
+export function sum(a: Operand): Value {
+  const from = toValue(a)
+  let total = 0
+  for (const value of from.data) total += value
+  return new Value(Float64Array.of(total), [from], (slope) => {
+    const [shared = 0] = slope
+    share(from, () => shared)
+  })
+}
+
+/** The mean of all elements, a scalar. */
+export function mean(a: Operand): Value {
+  const from = toValue(a)
+  if (from.length === 0) throw new RangeError('nothing has no mean')
+  return div(sum(from), from.length)
+}
+
+/** Where `mask` is not 0 the first, elsewhere the second. What is not chosen gives no slope, not even one that is not a number. */
+export function where(mask: ArrayLike<number | boolean>, a: Operand, b: Operand): Value {
+  const [x, y] = [toValue(a), toValue(b)]
+  const length = commonLength(mask.length, commonLength(x.length, y.length))
+  const chosen = (at: number): boolean => Boolean(mask[mask.length === 1 ? 0 : at])
+  const data = new Float64Array(length)
+  for (let at = 0; at < length; at++) data[at] = chosen(at) ? element(x, at) : element(y, at)
+  return new Value(data, [x, y], (slope) => {
+    for (let at = 0; at < length; at++) contribute(chosen(at) ? x : y, at, slope[at] ?? 0)
+  })
+}
+
+/** The elements at these places, in this order; a place may come more than once. */
+export function gather(a: Operand, places: ArrayLike<number>): Value {
+  const from = toValue(a)
+  const data = new Float64Array(places.length)
+  for (let at = 0; at < places.length; at++) {
+    const place = places[at] ?? -1
+    if (!(Number.isInteger(place) && place >= 0 && place < from.length)) {
+      throw new RangeError(`place ${place} is not in a vector of ${from.length}`)
+    }
+    data[at] = from.data[place] ?? 0
+  }
+  return new Value(data, [from], (slope) => {
+    for (let at = 0; at < places.length; at++) contribute(from, places[at] ?? 0, slope[at] ?? 0)
+  })
+}
+
+/** Vectors and scalars one after the other: the sums of each datum become one vector. */
+export function concat(parts: readonly Operand[]): Value {
+  const values = parts.map(toValue)
+  const data = new Float64Array(values.reduce((size, { length }) => size + length, 0))
+  let start = 0
+  const placed = values.map((value) => {
+    data.set(value.data, start)
+    start += value.length
+    return { value, start: start - value.length }
+  })
+  return new Value(data, values, (slope) => {
+    for (const { value, start: from } of placed) share(value, (at) => slope[from + at] ?? 0)
+  })
+}
+
+/** The same numbers, through which no slope passes. */
+export const stopGradient = (a: Operand): Value => new Value(toValue(a).data)
+
+function logistic(x: number): number {
+  return x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x))
+}
+
+function each(a: Operand, value: (x: number) => number, slopeAt: (x: number, y: number) => number): Value {
+  const from = toValue(a)
+  const data = from.data.map((x) => value(x))
+  return new Value(data, [from], (slope) =>
+    share(from, (at) => (slope[at] ?? 0) * slopeAt(from.data[at] ?? 0, data[at] ?? 0)),
+  )
+}
+
+function pairwise(
+  a: Operand,
+  b: Operand,
+  value: (x: number, y: number) => number,
+  slopesAt: (x: number, y: number) => readonly [number, number],
+): Value {
+  const [x, y] = [toValue(a), toValue(b)]
+  const length = commonLength(x.length, y.length)
+  const data = new Float64Array(length)
+  for (let at = 0; at < length; at++) data[at] = value(element(x, at), element(y, at))
+  return new Value(data, [x, y], (slope) => {
+    for (let at = 0; at < length; at++) {
+      const [toX, toY] = slopesAt(element(x, at), element(y, at))
+      contribute(x, at, (slope[at] ?? 0) * toX)
+      contribute(y, at, (slope[at] ?? 0) * toY)
+    }
+  })
+}
+
+function commonLength(a: number, b: number): number {
+  if (a === b || b === 1) return a
+  if (a === 1) return b
+  throw new RangeError(`a vector of ${a} does not go with one of ${b}`)
+}
+
+function element({ data }: Value, at: number): number {
+  return data[data.length === 1 ? 0 : at] ?? 0
+}
+
+function contribute({ slope, length }: Value, at: number, amount: number): void {
+  if (slope === undefined) return
+  const place = length === 1 ? 0 : at
+  slope[place] = (slope[place] ?? 0) + amount
+}
+
+function share(value: Value, amount: (at: number) => number): void {
+  for (let at = 0; at < value.length; at++) contribute(value, at, amount(at))
+}

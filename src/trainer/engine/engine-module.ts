@@ -2,7 +2,10 @@
 import { extname } from 'node:path'
 import type { EngineModule } from './thread-messages.ts'
 
-export type EngineChoice = { readonly kind: 'mock'; readonly vocabSize: number } | { readonly kind: 'reference' }
+export type EngineChoice =
+  | { readonly kind: 'mock'; readonly vocabSize: number }
+  /** The folder of each base model, by the name that clients use. */
+  | { readonly kind: 'reference'; readonly folders: Readonly<Record<string, string>> }
 
 export function engineModule({ kind, ...options }: EngineChoice): EngineModule {
   const url = new URL(`./${kind}-engine-module${extname(import.meta.url)}`, import.meta.url).href

@@ -1,0 +1,38 @@
+// Declarations of the commands that serve. Bodies are imported when a command is called.
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { ServeOptions } from './commands/serve.ts'
+import type { Colors } from './output/colors.ts'
+import type { Run } from './program.ts'
+import { append, examplesFor } from './start-commands.ts'
+
+/** Adds `serve`. */
+export function addServingCommands(program: Command, run: Run, colors: Colors): void {
+  const examples = examplesFor(colors)
+  program.commandsGroup('Serving:')
+
+  program
+    .command('serve')
+    .description('serve training and sampling to any client of the Tinker protocol')
+    .option('--port <n>', 'port to listen on; 0 takes a free one (default: 10600)', portNumber)
+    .option('--host <address>', 'address to listen on (default: 127.0.0.1); others need EVSYS_SERVE_KEYS')
+    .option('--model <name|dir>', 'base model to serve; may be repeated (default: the bundled ones)', append)
+    .addOption(new Option('--engine <kind>', 'what computes (default: reference)').choices(['reference', 'mock']))
+    .option('--dir <folder>', 'where checkpoints are kept (default: .evsys/trainer in the project)')
+    .addHelpText(
+      'after',
+      examples([
+        'evsys serve',
+        'evsys serve --model evsys/nano --port 8000',
+        'evsys serve --engine mock --port 0 --json',
+      ]),
+    )
+    .action((options: ServeOptions) =>
+      run(async (context) => (await import('./commands/serve.ts')).serve(context, options)),
+    )
+}
+
+function portNumber(text: string): number {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value > 65_535) throw new InvalidArgumentError('It must be a port: 0 to 65535.')
+  return value
+}

@@ -191,6 +191,7 @@ export const requirements = {
   'MOD-14': 'an answer is read back as the message that it was written from',
   'MOD-20': 'a name leads to a folder of the project, to the Hugging Face cache or to a bundled model',
   'MOD-21': 'a model that is not here is a typed error that says how to get it; no name leads out of the cache',
+  'MOD-22': 'a download is explicit, checked by digest, tried again, and counts as a model only when it is whole',
   'MOD-30': 'bundled models are made again byte for byte by one command, and have the promised sizes',
   'MOD-31': 'weights of bundled models are made on first use, whole or not at all, by any number of processes',
 
@@ -268,5 +269,6 @@ export const requirements = {
     'samples repeat with their seed, carry the log-probabilities that training sees, and end at tokens, texts and bounds',
   'ENG-10': 'a saved state goes on as if nothing had happened; what is damaged or of another model is refused',
   'ENG-11': 'a request that cannot be carried out is refused by name and leaves the model as it was',
+  'ENG-12': 'a trained model is exported as a PEFT adapter and as merged weights, complete or not at all',
   'ENG-13': 'equal seeds give equal bytes, whatever is computed beside them',
 } as const

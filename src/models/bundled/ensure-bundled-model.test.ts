@@ -1,4 +1,14 @@
-import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -78,6 +88,16 @@ describe('ensureBundledModel', () => {
       expect(readFileSync(join(at, 'tokenizer.json'), 'utf8')).toBe(read('nano/tokenizer.json'))
     }
     expect(readdirSync(join(cache, 'models'))).toHaveLength(1)
+  })
+
+  it('removes what killed processes left, but not what others make now (MOD-31)', async () => {
+    const cache = folder()
+    const old = join(cache, 'models', '.unfinished-old')
+    const fresh = join(cache, 'models', '.unfinished-new')
+    for (const left of [old, fresh]) mkdirSync(join(left, 'x'), { recursive: true })
+    utimesSync(old, 0, 0)
+    await ensureBundledModel('evsys/nano', cache)
+    expect([existsSync(old), existsSync(fresh)]).toEqual([false, true])
   })
 
   it('a cache that cannot be written is a typed error (MOD-31)', async () => {

@@ -1,6 +1,6 @@
 // A bundled model as a folder. Its weights are made on first use: in a folder of their own, which takes its name in one step
 // when it is whole. Processes that do so at once make the same bytes, and the first one's stay.
-import { mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
@@ -13,6 +13,8 @@ import { bundledWeights } from './bundled-weights.ts'
 const shipped = fileURLToPath(new URL('../../../models', import.meta.url))
 const Digests = z.record(z.string(), z.string().length(64))
 const weightsFile = 'model.safetensors'
+const unfinishedPrefix = '.unfinished-'
+const dayMs = 24 * 60 * 60 * 1000
 
 /** The folder of a bundled model below `cache`, made if it is not there. Damaged files are made again. */
 export async function ensureBundledModel(name: BundledName, cache: string): Promise<string> {
@@ -23,6 +25,7 @@ export async function ensureBundledModel(name: BundledName, cache: string): Prom
   const folder = join(parent, `${name.replace('/', '--')}-${version}`)
   try {
     await mkdir(parent, { recursive: true })
+    await sweep(parent)
     for (let attempt = 0; attempt < 5; attempt++) {
       if (await isWhole(folder, files)) return folder
       await install(name, { folder, parent, files })
@@ -33,6 +36,24 @@ export async function ensureBundledModel(name: BundledName, cache: string): Prom
   throw new EvsysError('FILE_FAILED', `cannot make ${folder}: its files keep changing`, {
     fix: 'look for a program that writes there, or set EVSYS_CACHE to another folder.',
   })
+}
+
+// What killed processes left behind. A model is made in seconds: after a day nobody is at work there.
+async function sweep(parent: string): Promise<void> {
+  for (const entry of await readdir(parent)) {
+    const path = join(parent, entry)
+    if (!entry.startsWith(unfinishedPrefix) || Date.now() - (await changedMs(path)) < dayMs) continue
+    await rm(path, { recursive: true, force: true })
+  }
+}
+
+async function changedMs(path: string): Promise<number> {
+  try {
+    return (await stat(path)).mtimeMs
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT') return Date.now() // finished or swept meanwhile
+    throw cause
+  }
 }
 
 /** Digests of all files of a model, by name. */
@@ -56,7 +77,7 @@ async function isWhole(folder: string, files: ReadonlyMap<string, string>): Prom
 type Place = { folder: string; parent: string; files: ReadonlyMap<string, string> }
 
 async function install(name: BundledName, { folder, parent, files }: Place): Promise<void> {
-  const unfinished = await mkdtemp(join(parent, '.unfinished-'))
+  const unfinished = await mkdtemp(join(parent, unfinishedPrefix))
   try {
     const weights = bundledWeights(name)
     if (sha256(weights) !== files.get(weightsFile)) {

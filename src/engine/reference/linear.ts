@@ -11,8 +11,14 @@ export function multiply(x_TI: Float64Array, w_OI: Float64Array, rows: number): 
     let o = 0
     // Four sums side by side: each has its own order, the processor need not wait for one to end.
     for (; o + 3 < outer; o += 4) {
-      const [w0, w1, w2, w3] = [o * inner, (o + 1) * inner, (o + 2) * inner, (o + 3) * inner]
-      let [sum0, sum1, sum2, sum3] = [0, 0, 0, 0]
+      const w0 = o * inner
+      const w1 = w0 + inner
+      const w2 = w1 + inner
+      const w3 = w2 + inner
+      let sum0 = 0
+      let sum1 = 0
+      let sum2 = 0
+      let sum3 = 0
       for (let i = 0; i < inner; i++) {
         const value = x_TI[x + i] ?? 0
         sum0 += value * (w_OI[w0 + i] ?? 0)
@@ -40,9 +46,7 @@ export function multiplyBack(dy_TO: Float64Array, w_OI: Float64Array, rows: numb
   const inner = w_OI.length / outer
   const dx_TI = new Float64Array(rows * inner)
   for (let t = 0; t < rows; t++) {
-    for (let o = 0; o < outer; o++) {
-      addScaled(dx_TI, t * inner, w_OI, o * inner, inner, dy_TO[t * outer + o] ?? 0)
-    }
+    addRows(dx_TI.subarray(t * inner, (t + 1) * inner), w_OI, (o) => dy_TO[t * outer + o] ?? 0)
   }
   return dx_TI
 }
@@ -52,10 +56,36 @@ export function addOuter(dw_OI: Float64Array, dy_TO: Float64Array, x_TI: Float64
   const outer = dy_TO.length / rows
   const inner = x_TI.length / rows
   for (let o = 0; o < outer; o++) {
-    for (let t = 0; t < rows; t++) {
-      addScaled(dw_OI, o * inner, x_TI, t * inner, inner, factor * (dy_TO[t * outer + o] ?? 0))
+    addRows(dw_OI.subarray(o * inner, (o + 1) * inner), x_TI, (t) => factor * (dy_TO[t * outer + o] ?? 0))
+  }
+}
+
+/** target[i] += sum over j of factor(j) values[j, i], from the first j to the last. */
+function addRows(target_I: Float64Array, values_JI: Float64Array, factor: (j: number) => number): void {
+  const size = target_I.length
+  const count = values_JI.length / size
+  let j = 0
+  // Four rows at a time, in their order: the target is read and written a quarter as often.
+  for (; j + 3 < count; j += 4) {
+    const f0 = factor(j)
+    const f1 = factor(j + 1)
+    const f2 = factor(j + 2)
+    const f3 = factor(j + 3)
+    if (f0 === 0 && f1 === 0 && f2 === 0 && f3 === 0) continue
+    const at0 = j * size
+    const at1 = at0 + size
+    const at2 = at1 + size
+    const at3 = at2 + size
+    for (let i = 0; i < size; i++) {
+      target_I[i] =
+        (target_I[i] ?? 0) +
+        f0 * (values_JI[at0 + i] ?? 0) +
+        f1 * (values_JI[at1 + i] ?? 0) +
+        f2 * (values_JI[at2 + i] ?? 0) +
+        f3 * (values_JI[at3 + i] ?? 0)
     }
   }
+  for (; j < count; j++) addScaled(target_I, 0, values_JI, j * size, size, factor(j))
 }
 
 /** target += factor * values, over everything. */

@@ -37,7 +37,8 @@ export function rotate(x: Float64Array, rows: number, start: number, rotation: R
       const cos = scale * Math.cos(angle)
       const sin = direction * scale * Math.sin(angle)
       for (let at = t * width + i; at < (t + 1) * width; at += 2 * half) {
-        const [a, b] = [x[at] ?? 0, x[at + half] ?? 0]
+        const a = x[at] ?? 0
+        const b = x[at + half] ?? 0
         x[at] = a * cos - b * sin
         x[at + half] = b * cos + a * sin
       }

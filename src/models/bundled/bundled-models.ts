@@ -107,7 +107,7 @@ export function bundledTokenizerConfig(shape: BundledShape): object {
 }
 
 /** Id of one of the tokens at the end of a vocabulary. */
-export function tokenId({ vocabSize }: BundledShape, content: (typeof bundledTokens)[number]['content']): number {
+function tokenId({ vocabSize }: BundledShape, content: (typeof bundledTokens)[number]['content']): number {
   return vocabSize - bundledTokens.length + bundledTokens.findIndex((token) => token.content === content)
 }
 

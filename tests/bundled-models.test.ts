@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import { loadBaseModel } from '../src/engine/files/base-model.ts'
+import {
+  bundledModels,
+  openChatTemplate,
+  openTokenizer,
+  readChatTemplate,
+  resolveModelFolder,
+} from '../src/models/index.ts'
+import { temporaryFolders } from './temporary-folder.ts'
+
+const folder = temporaryFolders()
+const signal = new AbortController().signal
+
+describe('bundled models', () => {
+  it.each([
+    ['evsys/nano', 125_248],
+    ['evsys/tiny', 3_950_848],
+  ] as const)('%s is a whole model: weights, config, tokenizer and template fit (MOD-30)', async (name, parameters) => {
+    const { folder: at } = await resolveModelFolder(name, { env: { EVSYS_CACHE: folder() } })
+    const { shape, tensors } = await loadBaseModel(at, { maxParameters: parameters, signal })
+    expect([...tensors.values()].reduce((sum, { length }) => sum + length, 0)).toBe(parameters)
+    const tokenizer = await openTokenizer(at)
+    expect(tokenizer.vocabSize).toBe(bundledModels[name].vocabSize)
+    expect(shape).toMatchObject({ vocabSize: tokenizer.vocabSize })
+    const renderer = await openChatTemplate({ tokenizer, template: (await readChatTemplate(at)) ?? '' })
+    expect(renderer.stop).toEqual([tokenizer.eos])
+    expect(tensors.get('model.embed_tokens.weight')?.length).toBe(tokenizer.vocabSize * bundledModels[name].hiddenSize)
+  })
+})

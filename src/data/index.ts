@@ -1,5 +1,4 @@
 // What other rooms may use of data.
-export { type JsonFault, jsonFault } from './json-fault.ts'
 export { nestedDeeperThan } from './nesting.ts'
 export { parseRows } from './parse-rows.ts'
 export { dataPlugins } from './plugins.ts'

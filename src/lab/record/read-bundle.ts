@@ -1,7 +1,7 @@
 // An exported experiment from its text. Nothing of it reaches the record before all of it is known to fit; what does not is told
 // with its place in the file.
-import { jsonFault, nestedDeeperThan } from '../../data/index.ts'
-import { checkValue, EvsysError, type Problem } from '../../kernel/index.ts'
+import { nestedDeeperThan } from '../../data/index.ts'
+import { checkValue, EvsysError, jsonFault, type Problem } from '../../kernel/index.ts'
 import { ExperimentBundle } from './experiment-bundle.ts'
 import { locateInJson } from './locate-in-json.ts'
 

@@ -47,6 +47,9 @@ export const GetInfoResponse = z.object({
   lora_rank: z.int().nullish(),
   model_name: z.string().nullish(),
   optimizer_config: OptimizerConfig.nullish(),
+  /** Told by `evsys serve` alone: what decides the bytes of results, and the longest sequence. */
+  engine_id: z.string().nullish(),
+  max_context_length: z.int().nullish(),
 })
 export type GetInfoResponse = z.infer<typeof GetInfoResponse>
 

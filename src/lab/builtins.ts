@@ -9,5 +9,13 @@ export async function builtins(): Promise<readonly AnyPlugin[]> {
   const { callbackPlugins } = await import('./callbacks/plugins.ts')
   const { dataPlugins } = await import('../data/index.ts')
   const { evaluatePlugins } = await import('../evaluate/index.ts')
-  return Object.freeze([...algorithmPlugins, ...backendPlugins, ...callbackPlugins, ...dataPlugins, ...evaluatePlugins])
+  const { modelPlugins } = await import('../models/index.ts')
+  return Object.freeze([
+    ...algorithmPlugins,
+    ...backendPlugins,
+    ...callbackPlugins,
+    ...dataPlugins,
+    ...evaluatePlugins,
+    ...modelPlugins,
+  ])
 }

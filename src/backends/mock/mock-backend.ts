@@ -3,6 +3,7 @@ import { defineBackend, EvsysError, systemClock } from '../../kernel/index.ts'
 import { byteTokenizer } from './byte-tokenizer.ts'
 import { createMockService } from './mock-service.ts'
 import { mockVocabSize } from './special-tokens.ts'
+import { atWirePrecision } from './wire-precision.ts'
 
 const modelId = 'mock-model'
 
@@ -29,7 +30,7 @@ export const mockBackend = defineBackend({
       })
     }
     const { createMockEngine, engineIdText } = await import('../../engine/index.ts')
-    const engine = createMockEngine({ vocabSize: mockVocabSize })
+    const engine = atWirePrecision(createMockEngine({ vocabSize: mockVocabSize }))
     const parts = { trainAttention: true, trainMlp: true, trainUnembedding: true }
     const lora = loraRank === undefined ? {} : { lora: { rank: loraRank, seed, ...parts } }
     await engine.run({ op: 'create', model: modelId, baseModel: model.name, ...lora }, signal)

@@ -60,8 +60,10 @@ async function attempt(
     const shared = SharedParams.parse(context.params)
     equip('backend', config.backend, services)
     for (const callback of [...callbacks, ...shared.callbacks]) equip('callback', callback, services)
-    const kind = shared.renderer_name ?? config.model.renderer_name ?? 'plain_chat'
-    equip('renderer', { kind, params: {} }, services)
+    // Which of the two is used unnamed depends on the model, which is not opened here.
+    const named = shared.renderer_name ?? config.model.renderer_name
+    const kinds = named === undefined ? ['plain_chat', 'chat_template'] : [named]
+    for (const kind of kinds) equip('renderer', { kind, params: {} }, services)
     const { hash } = await loadRows(config.data, algorithm.rowFormat, services)
     return { data_hash: hash }
   } catch (error) {

@@ -145,7 +145,8 @@ async function openRenderer(
   { backend }: OpenModel,
   services: RunServices,
 ): Promise<OpenRenderer> {
-  const kind = shared.renderer_name ?? config.model.renderer_name ?? 'plain_chat'
+  const usual = backend.chatTemplate === undefined ? 'plain_chat' : 'chat_template'
+  const kind = shared.renderer_name ?? config.model.renderer_name ?? usual
   const { plugin, context } = equip('renderer', { kind, params: {} }, services)
   const template = backend.chatTemplate === undefined ? {} : { chatTemplate: backend.chatTemplate }
   return plugin.open({ ...context, tokenizer: backend.tokenizer, ...template })

@@ -43,6 +43,7 @@ export async function findTarget(
   { model_path, base_model }: { model_path?: string | null | undefined; base_model?: string | null | undefined },
 ): Promise<Target> {
   if (model_path != null) {
+    await refresh(state, model_path)
     const path = tinker.parseTinkerPath(model_path)
     if (path?.folder !== 'sampler_weights') {
       throw unprocessable(['body', 'model_path'], 'samples are drawn from tinker://<run>/sampler_weights/<name>')
@@ -58,6 +59,12 @@ export async function findTarget(
   if (base_model == null) throw unprocessable(['body'], 'name a sampling session, a model_path or a base_model')
   const base = await state.base(base_model)
   return { base, modelPath: undefined, source: { key: `base ${base.name}`, baseModel: base.name } }
+}
+
+/** Makes a checkpoint known that another process saved. */
+export async function refresh(state: TrainerState, path: string): Promise<void> {
+  const parsed = tinker.parseTinkerPath(path)
+  if (parsed !== undefined) await state.checkpoints.refresh(parsed)
 }
 
 export type SamplePromise = Promised & { readonly sample_sequence_ids: readonly string[] }

@@ -8,7 +8,7 @@ import type { TrainerState } from '../state/trainer-state.ts'
 import { metricsAnswer, passAnswer, plainAnswer } from '../wire/answers.ts'
 import { readPass } from '../wire/read-pass.ts'
 import { asText, checkOptimizer, createFromCheckpoint, type Promised } from './create-model.ts'
-import { addSampler, samplerIdOf } from './samplers.ts'
+import { addSampler, refresh, samplerIdOf } from './samplers.ts'
 
 type Numbered = { readonly model_id: string; readonly seq_id?: number | null | undefined }
 type Prepared = { readonly work: () => Promise<Answer>; readonly settled?: () => void }
@@ -93,6 +93,7 @@ export async function submitLoad(
   hash: string,
 ): Promise<Promised> {
   const { model_id, session_id, model_seq_id, optimizer } = request
+  await refresh(state, request.path)
   if (model_id == null) {
     if (session_id == null || model_seq_id == null) {
       throw unprocessable(['body', 'model_id'], 'give model_id and seq_id, or session_id and model_seq_id')

@@ -96,6 +96,7 @@ export function runRoutes({ state, json }: Api, archiveFiles: ArchiveFiles): Rou
     const { value } = await json(c.req.raw, tinker.WeightsInfoRequest)
     const path = tinker.parseTinkerPath(value.tinker_path)
     if (path === undefined) throw unprocessable(['body', 'tinker_path'], 'expected tinker://<run>/<kind>/<name>')
+    await state.checkpoints.refresh(path)
     const entry = state.checkpoints.find(path)
     if (entry === undefined) throw notFound(`there is no checkpoint ${value.tinker_path}`)
     const { base_model, lora } = entry.run

@@ -1,6 +1,6 @@
 // Saved weights on disk. The weights are written first, under the name of their hash; the small record that names them comes
 // last and in one step. So a checkpoint is there as a whole or not at all, and one whose bytes have changed since is not loaded.
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { tinker } from '../../contracts/index.ts'
@@ -37,6 +37,9 @@ export type SaveSpec = {
   ttlSeconds: number | undefined
   userMetadata: Record<string, string>
 }
+
+/** Longer than any save takes. */
+const longestSaveMs = 3_600_000
 
 /** All runs and checkpoints below one folder. */
 export class CheckpointStore {
@@ -87,6 +90,18 @@ export class CheckpointStore {
   find(path: tinker.TinkerPath): CheckpointEntry | undefined {
     const entry = this.#entries.get(tinker.formatTinkerPath(path))
     return entry === undefined || this.#isOver(entry) ? undefined : entry
+  }
+
+  /** Looks on the disk for what another process saved there since this one began. */
+  async refresh(path: tinker.TinkerPath): Promise<void> {
+    const { runId, folder, name } = path
+    if (folder === 'external_weights' || this.#entries.has(tinker.formatTinkerPath(path))) return
+    const place = this.#folderOf(runId)
+    const run = await readRecord(join(place, 'run.json'), RunRecord)
+    const record = await readRecord(join(place, folder, `${name}.json`), CheckpointRecord)
+    if (run?.run_id !== runId || record?.name !== name || record.folder !== folder) return
+    this.#runs.set(runId, run)
+    this.#entries.set(tinker.formatTinkerPath(path), { ...record, run })
   }
 
   /** Writes a checkpoint; one of the same name is replaced. */
@@ -167,7 +182,8 @@ export class CheckpointStore {
     }
   }
 
-  // Weights that no record names are left from an interrupted save. A record that cannot be read may be a newer version's.
+  // Weights that no record names are left from an interrupted save, unless another process is saving them just now. A record
+  // that cannot be read may be a newer version's.
   async #readFolder(place: string, run: RunRecord): Promise<void> {
     const files = await readdir(place)
     const used = new Set<string>()
@@ -183,7 +199,9 @@ export class CheckpointStore {
     }
     if (!isKnown) return
     for (const file of files) {
-      if (file.endsWith('.bin') && !used.has(file)) await rm(join(place, file), { force: true })
+      if (!file.endsWith('.bin') || used.has(file)) continue
+      const { mtimeMs } = await stat(join(place, file))
+      if (mtimeMs < Date.now() - longestSaveMs) await rm(join(place, file), { force: true })
     }
   }
 

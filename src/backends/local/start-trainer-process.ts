@@ -1,0 +1,105 @@
+// A trainer process for one run. Its weights are kept where the project's other trainers keep theirs, so that a later run can
+// start from them; it ends with whoever started it, also when that one is killed.
+import { type ChildProcess, fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { basename, dirname, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ErrorCode } from '../../contracts/index.ts'
+import { EvsysError, onAbort, sourceLoader } from '../../kernel/index.ts'
+import { TrainerReady, type TrainerStart } from './trainer-messages.ts'
+
+export type TrainerProcessOptions = {
+  engine: TrainerStart['engine']
+  models: readonly string[]
+  runDir: string
+  signal: AbortSignal
+}
+
+export interface TrainerProcess extends AsyncDisposable {
+  readonly url: string
+  readonly key: string
+}
+
+/** Starts a trainer and waits until it listens. */
+export async function startTrainerProcess(options: TrainerProcessOptions): Promise<TrainerProcess> {
+  const { engine, models, runDir, signal } = options
+  const extension = extname(import.meta.url)
+  const child = fork(fileURLToPath(new URL(`./trainer-child${extension}`, import.meta.url)), {
+    execArgv: extension === '.ts' ? ['--import', sourceLoader()] : [],
+    env: environment(),
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  let complaints = ''
+  child.stderr?.on('data', (text: Buffer) => {
+    complaints = `${complaints}${text}`.slice(-2000)
+  })
+  const stopListening = onAbort(signal, () => child.kill('SIGKILL'))
+  const key = `tml-${randomBytes(24).toString('hex')}`
+  const end = async () => {
+    stopListening()
+    await ended(child)
+  }
+  try {
+    const start = { engine, models: [...models], project: process.cwd(), dir: trainerDir(runDir), key }
+    const ready = await firstMessage(child, start satisfies TrainerStart, () => complaints)
+    if ('url' in ready) return { url: ready.url, key, [Symbol.asyncDispose]: end }
+    const code = ErrorCode.safeParse(ready.error.code)
+    const { message, fix } = ready.error
+    throw new EvsysError(code.success ? code.data : 'BACKEND_FAILED', message, fix === undefined ? {} : { fix })
+  } catch (error) {
+    await end()
+    throw signal.aborted ? signal.reason : error
+  }
+}
+
+/** The folder of the project's trainers; that of the run where there is no project. */
+function trainerDir(runDir: string): string {
+  for (let folder = runDir; folder !== dirname(folder); folder = dirname(folder)) {
+    if (basename(folder) === '.evsys') return join(folder, 'trainer')
+  }
+  return join(runDir, 'trainer')
+}
+
+// Paths to programs and caches; no secret of the run.
+function environment(): NodeJS.ProcessEnv {
+  const names = [
+    'PATH',
+    'HOME',
+    'USERPROFILE',
+    'SystemRoot',
+    'TMPDIR',
+    'TEMP',
+    'XDG_CACHE_HOME',
+    'HF_HOME',
+    'HF_HUB_CACHE',
+  ]
+  return Object.fromEntries(
+    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  )
+}
+
+function firstMessage(child: ChildProcess, start: TrainerStart, complaints: () => string): Promise<TrainerReady> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string) => {
+      const last = complaints().trim()
+      reject(
+        new EvsysError('BACKEND_FAILED', `the trainer process ${why}${last === '' ? '' : `: ${last}`}`, {
+          retryable: true,
+        }),
+      )
+    }
+    child.once('error', (error) => fail(`did not start (${error.message})`))
+    child.once('exit', (code, signal) => fail(`ended early (${signal ?? code})`))
+    child.once('message', (message) => resolve(TrainerReady.parse(message)))
+    child.send(start)
+  })
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve()
+    child.once('exit', () => resolve())
+    if (child.connected) child.disconnect()
+    else child.kill()
+  })
+}

@@ -1,0 +1,49 @@
+import * as z from 'zod'
+import { defineBackend } from '../../kernel/index.ts'
+import type { Preset } from '../../tinker/index.ts'
+
+const presetNames = ['tinker', 'evsys', 'skyrl', 'tuft', 'fireworks'] as const
+
+/** Trains on a service that speaks the Tinker protocol. */
+export const tinkerBackend = defineBackend({
+  kind: 'tinker',
+  summary:
+    'Trains on a service that speaks the Tinker protocol: the hosted one, SkyRL, TuFT, Fireworks or `evsys serve`.',
+  params: z.strictObject({
+    preset: z.enum(presetNames).default('tinker').describe('Which service it is: services differ in small ways.'),
+    base_url: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .describe('Address of the service. Default: that of the preset.'),
+    tokenizer: z.string().min(1).optional().describe('Model whose tokenizer is used. Default: what the service names.'),
+    max_context: z.int().min(1).optional().describe('Longest sequence, where the service does not tell.'),
+    project_id: z.string().min(1).optional().describe('Project that the service books the run under.'),
+  }),
+  needs: { secrets: ['TINKER_API_KEY'], network: true },
+  async open({ params, model, loraRank, seed, signal, secret, log }) {
+    const { createTinkerClient, presets } = await import('../../tinker/index.ts')
+    const { openClientBackend } = await import('./open-client-backend.ts')
+    const { openModelText } = await import('./open-model-text.ts')
+    const { preset, base_url: baseUrl, tokenizer, max_context: maxContext, project_id: projectId } = params
+    const client = await createTinkerClient({
+      preset,
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      apiKey: secret('TINKER_API_KEY'),
+      signal,
+      ...(projectId === undefined ? {} : { projectId }),
+      onEvent: (event) => {
+        if (event.type === 'message') log(event.level === 'warning' ? 'warn' : event.level, event.text)
+      },
+    })
+    const known: Preset = presets[preset]
+    return openClientBackend({
+      client,
+      baseModel: model.name,
+      loraRank,
+      seed,
+      serviceName: `tinker-${preset}-${new URL(baseUrl ?? known.baseUrl ?? 'http://unknown').host}`,
+      maxContext,
+      openText: (arch, id) => openModelText(arch, tokenizer ?? id),
+    })
+  },
+})

@@ -30,6 +30,8 @@ describe('the heartbeat', () => {
       await thread.terminate()
     })
     const port = await new Promise<number>((resolve) => thread.once('message', resolve))
+    const held = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length
+    const heldBefore = held()
     const heartbeat = startHeartbeat({
       url: `http://127.0.0.1:${port}/base/api/v1/session_heartbeat`,
       sessionId: 's:1',
@@ -39,6 +41,7 @@ describe('the heartbeat', () => {
       everyMs: 5,
     })
     onTestFinished(() => heartbeat.stop())
+    expect(held()).toBe(heldBefore) // a client that was left open keeps no process alive
     const beats = new Int32Array(shared)
     // From here on the event loop of this thread stands still until the fifth beat was heard.
     for (let heard = Atomics.load(beats, 0); heard < 5; heard = Atomics.load(beats, 0)) {

@@ -55,13 +55,13 @@ export function startHeartbeat({
   const body = JSON.stringify({ session_id: sessionId, type: 'session_heartbeat' })
   const sent = { ...headers, 'content-type': 'application/json', accept: 'application/json' }
   const thread = new Worker(program, { eval: true, workerData: { url, body, headers: sent, everyMs } })
-  thread.unref()
   const judge = createJudge(onEvent, clock)
   thread.on('message', (outcome) => {
     onBeat?.()
     judge(outcome)
   })
   thread.on('error', (error) => judge(error instanceof Error ? error.message : String(error)))
+  thread.unref() // after the listeners, which hold it again
   return {
     update: (fresh) => thread.postMessage({ ...sent, ...fresh }),
     async stop() {

@@ -8,8 +8,8 @@ export type ClientConfigRequest = z.infer<typeof ClientConfigRequest>
 export const ClientConfigResponse = z.object({
   pjwt_auth_enabled: z.boolean().default(false),
   credential_default_source: z.string().default('api_key'),
-  sample_dispatch_bytes_semaphore_size: z.int().default(10_485_760),
-  inflight_response_bytes_semaphore_size: z.int().default(52_428_800),
+  sample_dispatch_bytes_semaphore_size: z.int().min(1).default(10_485_760),
+  inflight_response_bytes_semaphore_size: z.int().min(1).default(52_428_800),
   parallel_fwdbwd_chunks: z.boolean().default(true),
   proto_compress_fwdbwd: z.boolean().default(false),
   /** Read by 0.22 to 0.24: whether a pass is sent as protobuf, and whether forward goes through `forward_backward`. */
@@ -17,7 +17,7 @@ export const ClientConfigResponse = z.object({
   fwd_via_fwdbwd: z.boolean().optional(),
   fwdbwd_max_chunk_len: z.int().min(1).default(1024),
   fwdbwd_max_chunk_bytes_count: z.int().min(1).default(5_000_000),
-  fwdbwd_dispatch_bytes_semaphore_size: z.int().default(50_000_000),
+  fwdbwd_dispatch_bytes_semaphore_size: z.int().min(1).default(50_000_000),
   billing_exception_max_pause_duration_sec: z.number().default(3600),
   sample_no_retries: z.boolean().default(false),
   sample_enable_stuck_detection: z.boolean().default(true),

@@ -47,6 +47,7 @@ def main():
         torch.manual_seed(len(name))
         write_case(OUT / name, AutoConfig.for_model(family, **COMMON, **settings))
     (OUT / "adam.json").write_text(json.dumps(adam_runs()))
+    (OUT / "rope.json").write_text(json.dumps(rotations(), indent=0))
 
 
 def write_case(folder, config):
@@ -153,6 +154,34 @@ def in_float64():
             each.forward = forward
 
     return restore
+
+
+def rotations():
+    """Frequencies of transformers, in float32, for each scaling and its settings."""
+    llama3 = dict(rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0)
+    yarn = dict(rope_type="yarn", factor=4.0)
+    settings = [
+        dict(rope_type="default"),
+        dict(rope_type="linear", factor=2.5),
+        *(dict(llama3, original_max_position_embeddings=n) for n in (16, 256, 8192)),
+        dict(llama3, low_freq_factor=0.5, high_freq_factor=2.0, original_max_position_embeddings=64),
+        *(dict(yarn, original_max_position_embeddings=n) for n in (16, 256, 8192)),
+        dict(yarn, factor=1.0, original_max_position_embeddings=64),
+        dict(yarn, original_max_position_embeddings=256, attention_factor=0.7),
+        dict(yarn, original_max_position_embeddings=256, mscale=0.7, mscale_all_dim=1.0),
+        dict(yarn, original_max_position_embeddings=256, beta_fast=8.0, beta_slow=2.0),
+        dict(yarn, original_max_position_embeddings=4096, truncate=False),
+    ]
+    found = []
+    for theta in (100.0, 1e6):
+        for rope in settings:
+            config = AutoConfig.for_model(
+                "llama", vocab_size=8, hidden_size=64, intermediate_size=8, num_hidden_layers=1, num_attention_heads=4,
+                max_position_embeddings=1024, rope_parameters=dict(rope, rope_theta=theta))
+            embedding = modeling_llama.LlamaRotaryEmbedding(config)
+            found.append(dict(rope=dict(rope, rope_theta=theta), head_dim=16, max_position_embeddings=1024,
+                              frequencies=embedding.inv_freq.tolist(), scale=embedding.attention_scaling))
+    return found
 
 
 def adam_runs():

@@ -36,8 +36,8 @@ export function torchFixture(name: string): TorchFixture {
   }
 }
 
-export function adamFixture(): unknown {
-  return JSON.parse(readFileSync(`${root}adam.json`, 'utf8'))
+export function jsonFixture(name: 'adam' | 'rope'): unknown {
+  return JSON.parse(readFileSync(`${root}${name}.json`, 'utf8'))
 }
 
 /** ||a - b|| / ||b||. */

@@ -29,7 +29,7 @@ export async function forwardBackward(
     for (const value of losses) sum += value
     outputs.push({ logprobs: { data: logprobs, shape: datum.targets.shape } })
     if (gradients === undefined) continue
-    checkDerivatives(derivatives, `datum ${index}`)
+    checkDerivatives(derivatives, logprobs, `datum ${index}`)
     if (derivatives.some((derivative) => derivative !== 0)) {
       await backward(model, gradients, trace, rowsOf(datum, derivatives), breathe)
     }
@@ -64,11 +64,13 @@ function rowsOf({ targets, targetsPerToken, tokens }: CheckedDatum, derivatives:
   )
 }
 
-function checkDerivatives(derivatives: Float64Array, what: string): void {
-  const wrong = derivatives.findIndex((derivative) => !Number.isFinite(derivative))
+// Inputs that no number can answer are the request's fault. Where the model itself has none, training has diverged: that the loss
+// tells, and who trains decides what to do.
+function checkDerivatives(derivatives: Float64Array, logprobs: Float64Array, what: string): void {
+  const wrong = derivatives.findIndex((derivative, i) => !Number.isFinite(derivative) && Number.isFinite(logprobs[i]))
   if (wrong === -1) return
   throw refused(
     `${what}: the loss at target ${wrong} has the derivative ${derivatives[wrong]}`,
-    'the ratio to the given logprobs is out of range, or training has diverged: lower the learning rate, or clip.',
+    'the given logprobs are too far from the model’s: check that they belong to these tokens.',
   )
 }

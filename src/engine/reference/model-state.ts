@@ -1,5 +1,5 @@
 // A model with its gradients and optimiser, and its way into a checkpoint and back.
-import type { Adam } from '../../contracts/index.ts'
+import type { Adam, Metrics } from '../../contracts/index.ts'
 import type { BaseModel } from '../files/base-model.ts'
 import { type Checkpoint, type CheckpointTensor, encodeCheckpoint } from '../files/checkpoint.ts'
 import { loraAlpha } from '../lora-spec.ts'
@@ -30,19 +30,15 @@ export class ModelState {
     }
   }
 
-  /** Moves the weights and forgets the gradients. Returns the gradient's norm before clipping. */
-  step(adam: Adam): number {
+  /** Moves the weights and forgets the gradients. A gradient that is not finite moves nothing: training has diverged. */
+  step(adam: Adam): Metrics {
     const gradients = this.#gradients ?? this.model.zeroGradients()
     this.#gradients = undefined
-    if (!Object.values(gradients).every((values) => values.every(Number.isFinite))) {
-      throw refused(
-        'the gradient is not finite; it was dropped and the weights are as they were',
-        'lower the learning rate, or look at the data since the last step.',
-      )
-    }
+    if (!Object.values(gradients).every((values) => values.every(Number.isFinite)))
+      return { 'optim/skipped_nonfinite': 1 }
     const parameters = this.model.writable()
     this.#adam ??= new AdamState(parameters)
-    return this.#adam.apply(parameters, gradients, adam)
+    return { 'optim/grad_norm': this.#adam.apply(parameters, gradients, adam) }
   }
 
   export(withOptimizer: boolean): Uint8Array {

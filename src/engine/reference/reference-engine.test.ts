@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { tinyConfigs, tinyContext, tinyVocab, writeTinyModel } from '../../../tests/engine/tiny-model.ts'
+import { torchFixture } from '../../../tests/engine/torch-fixture.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import type {
   Adam,
@@ -12,6 +13,7 @@ import type {
   Sample,
   SampleReq,
 } from '../../contracts/index.ts'
+import { sha256 } from '../../kernel/index.ts'
 import { decodeCheckpoint, encodeCheckpoint } from '../files/checkpoint.ts'
 import { createReferenceEngine } from './reference-engine.ts'
 
@@ -197,6 +199,44 @@ describe('training', () => {
     expect(outputs[0]?.logprobs?.data[0]).toBeLessThan(-1e4)
     expect(metrics['loss:sum']).toBe(0)
     expect(await step(engine)).toBe(0)
+  })
+
+  it('tells of divergence by the loss, skips the step, and keeps the weights (ENG-8)', async () => {
+    await using engine = await open()
+    const checkpoint = decodeCheckpoint(await bytesOf(engine))
+    checkpoint.weights.get('lm_head.weight')?.data.fill(1e308)
+    const bytes = encodeCheckpoint(checkpoint)
+    await run(engine, { op: 'import', model: 'm', bytes, optimizer: false })
+    for (const [loss, lossInputs] of [
+      [ce, {}],
+      [{ name: 'importance_sampling' }, { logprobs: floats([0, 0]), advantages: floats([1, 1]) }],
+    ] as const) {
+      const { weights, target_tokens = ints([]) } = datum([1, 2, 3]).lossInputs
+      const inputs =
+        loss === ce && weights !== undefined ? { target_tokens, weights } : { target_tokens, ...lossInputs }
+      const { metrics } = await pass(engine, [{ tokens: Int32Array.from([1, 2]), lossInputs: inputs }], loss)
+      expect(metrics['loss:sum']).toBeNaN()
+      const result = await run(engine, { op: 'optim_step', model: 'm', adam })
+      expect(result).toEqual({ metrics: { 'optim/skipped_nonfinite': 1 } })
+    }
+    expect(await bytesOf(engine)).toEqual(bytes)
+    await expect(sample(engine)).rejects.toThrow('training has diverged')
+  })
+
+  it('gives these bytes: whoever changes them also changes the engine’s id (ENG-13)', async () => {
+    const base = torchFixture('llama-llama3-tied').folder
+    await using engine = createReferenceEngine({ resolve: async () => ({ folder: base }) })
+    await run(engine, { op: 'create', model: 'm', baseModel: 'fixture', lora: lora(2) })
+    await train(engine, 5)
+    expect({ id: engine.id, state: sha256(await bytesOf(engine, 'export_state')) }).toEqual({
+      id: {
+        kind: 'reference',
+        sourceHash: sha256('reference engine, numbers of version 1'),
+        threads: 1,
+        cpuFeatures: [expect.stringMatching(/^v8-\d+\.\d+$/)],
+      },
+      state: '3ec6d31fdbfbe5473a3ce9ced897d8efd62106926bf5d1e9ea3b33e95882f8a0',
+    })
   })
 
   it('lets no text see another: a row has the same bits alone and in a batch (ENG-13)', async () => {

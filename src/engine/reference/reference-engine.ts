@@ -59,7 +59,7 @@ export function createReferenceEngine({ resolve, maxParameters = 200_000_000 }: 
       kind: 'reference',
       sourceHash: sha256(numbers),
       threads: 1,
-      cpuFeatures: Object.freeze([`v8-${process.versions.v8}`]),
+      cpuFeatures: Object.freeze([`v8-${process.versions.v8.split('.', 2).join('.')}`]),
     },
     perform: (op, signal) => perform({ models, baseOf, forgetUnused }, op, signal),
     close() {
@@ -103,7 +103,7 @@ async function perform(held: Held, op: EngineOp, signal: AbortSignal): Promise<E
     case 'optim_step': {
       const state = loaded(models, op.model)
       checkAdam(op.adam)
-      return { metrics: { 'optim/grad_norm': state.step(op.adam) } }
+      return { metrics: state.step(op.adam) }
     }
     case 'sample': {
       const { model } = loaded(models, op.model)

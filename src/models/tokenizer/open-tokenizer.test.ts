@@ -121,6 +121,15 @@ describe('openTokenizer', () => {
     expect(tokenizer.decode(Int32Array.from([size + 9, size]))).toBe('<|more|>')
   })
 
+  it('takes a token of any name (MOD-4)', async () => {
+    const at = writeModelFolder(folder(), 'evsys/nano')
+    const file = join(at, 'tokenizer.json')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"vocab":{', '"vocab":{"__proto__":512,"constructor":513,'))
+    const tokenizer = await openTokenizer(at)
+    expect(tokenizer.decode(Int32Array.of(512, 513))).toBe('__proto__constructor')
+    expect(tokenizer.decode(tokenizer.encode('__proto__'))).toBe('__proto__')
+  })
+
   it('tells where a file is wrong (MOD-5)', async () => {
     const at = folder()
     const path = join(at, 'tokenizer.json')
@@ -134,8 +143,16 @@ describe('openTokenizer', () => {
       code: 'MODEL_INVALID',
       where: { file: path, line: 2, col: 18 },
     })
-    write(`{"model": {"vocab": {"a": 0, "b": 0, "ab": -1},\n "merges": [["a", "b"], "x y"]}}`)
-    await expect(openTokenizer(at)).rejects.toMatchObject({ where: { line: 1, col: 44, path: 'model.vocab.ab' } })
+    write(`{"model": {"vocab": {"a": 0, "b": 1, "ab": -1},\n "merges": ["a b", "a b c", 7]}}`)
+    const wrong = await openTokenizer(at).catch((cause) => cause)
+    expect(wrong.problems).toMatchObject([
+      {
+        message: expect.stringContaining('expected a whole number'),
+        where: { line: 1, col: 44, path: 'model.vocab.ab' },
+      },
+      { message: 'model.merges.1: expected two tokens', where: { line: 2, col: 20 } },
+      { message: 'model.merges.2: expected two tokens', where: { line: 2, col: 29 } },
+    ])
     write(`{"model": {"vocab": {"a": 0, "b": 0, "ab": 1},\n "merges": [["a", "b"],\n ["b", "a"]]}}`)
     const error = await openTokenizer(at).catch((cause) => cause)
     expect(error.problems).toMatchObject([

@@ -181,13 +181,13 @@ function plainDocument(
   const { model } = tokenizer
   const isPlain = (piece: string) => !special.has(piece) || piece === model.unk_token
   const vocab = Object.fromEntries(Object.entries(model.vocab).filter(([piece]) => isPlain(piece)))
-  const merges = model.merges.filter(([left = '', right = '']) => isPlain(left + right))
+  const merges = model.merges.filter(([left, right]) => isPlain(left + right))
   const separatorToken = { id: separatorId, content: separator, special: true, normalized: false }
   const rest = added.filter(({ content }) => !special.has(content))
-  return document(
-    { ...tokenizer, model: { ...model, vocab, merges: merges as [string, string][] } }, // pairs since they were parsed
-    [...rest, { ...separatorToken, single_word: false, lstrip: false, rstrip: false }],
-  )
+  return document({ ...tokenizer, model: { ...model, vocab, merges } }, [
+    ...rest,
+    { ...separatorToken, single_word: false, lstrip: false, rstrip: false },
+  ])
 }
 
 /** Matches any of the names, the longest first; as a group, so that `split` keeps them. */

@@ -36,23 +36,25 @@ const Bpe = z.looseObject({
   fuse_unk: z.boolean().optional(),
   byte_fallback: z.boolean().optional(),
   ignore_merges: z.boolean().optional(),
-  vocab: z.record(z.string(), TokenId),
-  merges: z.union([z.array(z.string()), z.array(z.tuple([z.string(), z.string()]))]),
+  // Both are looked at one by one below: they are long, and a record of zod would drop the token `__proto__`.
+  vocab: z.custom<Record<string, number>>(isMapping, 'expected a mapping of tokens to ids'),
+  merges: z.array(z.unknown()).max(mostTokens),
 })
 
 /** A tokenizer.json that can be followed exactly. Its post-processor is not read: it adds tokens that nobody wrote. */
-export const TokenizerFile = z.looseObject({
+const RawTokenizerFile = z.looseObject({
   added_tokens: z.array(AddedToken).max(mostTokens).default([]),
   normalizer: Component,
   pre_tokenizer: Component,
   decoder: Component,
   model: Bpe,
 })
-export type TokenizerFile = z.infer<typeof TokenizerFile>
+type RawTokenizerFile = z.infer<typeof RawTokenizerFile>
+export type TokenizerFile = RawTokenizerFile & { model: { merges: [string, string][] } }
 
 /** Reads tokenizer.json; everything wrong with it is one error. Merges come back as pairs. */
 export function parseTokenizerFile(file: ModelFile): TokenizerFile {
-  const parsed = parseModelFile(TokenizerFile, file)
+  const parsed = parseModelFile(RawTokenizerFile, file)
   const problems: Problem[] = []
   const tell = (path: (string | number)[], message: string) => {
     if (problems.length < 20) problems.push(fileProblem(file, path, message))
@@ -66,9 +68,11 @@ export function parseTokenizerFile(file: ModelFile): TokenizerFile {
 
 type Tell = (path: (string | number)[], message: string) => void
 
-function checkVocabulary({ model, added_tokens }: TokenizerFile, tell: Tell): void {
+function checkVocabulary({ model, added_tokens }: RawTokenizerFile, tell: Tell): void {
   const nameOf = new Map<number, string>()
   for (const [token, id] of Object.entries(model.vocab)) {
+    if (!TokenId.safeParse(id).success)
+      tell(['model', 'vocab', token], `expected a whole number from 0 to ${mostTokens - 1}`)
     const other = nameOf.get(id)
     if (other !== undefined) tell(['model', 'vocab', token], `token ${id} is ${JSON.stringify(other)} already`)
     nameOf.set(id, token)
@@ -87,11 +91,15 @@ function checkVocabulary({ model, added_tokens }: TokenizerFile, tell: Tell): vo
   if (unk_token != null && !idOf.has(unk_token)) tell(['model', 'unk_token'], 'it is not in the vocabulary')
 }
 
-function checkMerges({ model, added_tokens }: TokenizerFile, tell: Tell): [string, string][] {
+function checkMerges({ model, added_tokens }: RawTokenizerFile, tell: Tell): [string, string][] {
   const known = new Set([...Object.keys(model.vocab), ...added_tokens.map(({ content }) => content)])
   return model.merges.map((merge, index): [string, string] => {
-    const [left = '', right = '', ...rest] = typeof merge === 'string' ? merge.split(' ') : merge
-    if (left === '' || right === '' || rest.length > 0) tell(['model', 'merges', index], 'expected two tokens')
+    const pair: unknown[] = typeof merge === 'string' ? merge.split(' ') : Array.isArray(merge) ? merge : []
+    const [left, right] = pair
+    if (typeof left !== 'string' || typeof right !== 'string' || pair.length !== 2 || left === '' || right === '') {
+      tell(['model', 'merges', index], 'expected two tokens')
+      return ['', '']
+    }
     for (const token of [left, right, left + right]) {
       if (!known.has(token)) {
         tell(['model', 'merges', index], `${JSON.stringify(token)} is not in the vocabulary`)
@@ -100,4 +108,8 @@ function checkMerges({ model, added_tokens }: TokenizerFile, tell: Tell): [strin
     }
     return [left, right]
   })
+}
+
+function isMapping(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

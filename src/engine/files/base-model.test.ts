@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { tinyConfig, writeTinyModel } from '../../../tests/engine/tiny-model.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
+import { tinyConfig, writeTinyModel } from '../../../tests/tiny-model.ts'
 import { loadBaseModel } from './base-model.ts'
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from './safetensors-bytes.ts'
 

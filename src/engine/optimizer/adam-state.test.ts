@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { jsonFixture } from '../../../tests/engine/torch-fixture.ts'
+import { jsonFixture } from '../../../tests/torch-fixture.ts'
 import { AdamState } from './adam-state.ts'
 
 const adam = { learningRate: 0.1, beta1: 0.9, beta2: 0.95, eps: 1e-8 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { tinyConfigs, tinyVocab, writeTinyModel } from '../../../tests/engine/tiny-model.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
+import { tinyConfigs, tinyVocab, writeTinyModel } from '../../../tests/tiny-model.ts'
 import type { Datum, LoraSpec, NamedLoss, Tensor } from '../../contracts/index.ts'
 import { keyedRandom } from '../../kernel/index.ts'
 import { loadBaseModel } from '../files/base-model.ts'

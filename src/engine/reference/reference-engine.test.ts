@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { tinyConfigs, tinyContext, tinyVocab, writeTinyModel } from '../../../tests/engine/tiny-model.ts'
-import { torchFixture } from '../../../tests/engine/torch-fixture.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
+import { tinyConfigs, tinyContext, tinyVocab, writeTinyModel } from '../../../tests/tiny-model.ts'
+import { torchFixture } from '../../../tests/torch-fixture.ts'
 import type {
   Adam,
   Datum,

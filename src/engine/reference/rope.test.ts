@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { jsonFixture, relativeDistance } from '../../../tests/engine/torch-fixture.ts'
+import { jsonFixture, relativeDistance } from '../../../tests/torch-fixture.ts'
 import { parseModelConfig } from '../files/model-config.ts'
 import { rotate, rotationOf } from './rope.ts'
 

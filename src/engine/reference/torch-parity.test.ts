@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { relativeDistance, type TorchFixture, torchCases, torchFixture } from '../../../tests/engine/torch-fixture.ts'
+import { relativeDistance, type TorchFixture, torchCases, torchFixture } from '../../../tests/torch-fixture.ts'
 import type { Datum, LoraSpec, NamedLoss, Tensor } from '../../contracts/index.ts'
 import { loadBaseModel } from '../files/base-model.ts'
 import type { Parameters } from '../optimizer/adam-state.ts'

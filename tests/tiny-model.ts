@@ -1,10 +1,10 @@
 // Models of a few hundred parameters with random weights, in folders as a real model has them.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseModelConfig } from '../../src/engine/files/model-config.ts'
-import { tensorShapes } from '../../src/engine/files/model-shape.ts'
-import { encodeSafetensors } from '../../src/engine/files/safetensors-bytes.ts'
-import { keyedRandom } from '../../src/kernel/index.ts'
+import { parseModelConfig } from '../src/engine/files/model-config.ts'
+import { tensorShapes } from '../src/engine/files/model-shape.ts'
+import { encodeSafetensors } from '../src/engine/files/safetensors-bytes.ts'
+import { keyedRandom } from '../src/kernel/index.ts'
 
 export const tinyConfigs = {
   llama: {

@@ -195,6 +195,26 @@ export const requirements = {
   'MOD-30': 'bundled models are made again byte for byte by one command, and have the promised sizes',
   'MOD-31': 'weights of bundled models are made on first use, whole or not at all, by any number of processes',
 
+  // The trainer
+  'TRN-1': 'any client is answered its configuration; unknown fields are taken; keys are compared in constant time',
+  'TRN-2': 'sessions have ids and heartbeats; a silent one loses its models, a heard one keeps them',
+  'TRN-3': 'a request sent twice is done once; results are held, read again, announced, and told lost from unknown',
+  'TRN-4': 'passes are JSON or protobuf, packed or not, with equal results; what cannot be read is refused',
+  'TRN-5': 'work is done in the order of its numbers; passes are sums, one record per datum; a gap fails what waits',
+  'TRN-6': 'steps follow AdamW with their own settings and use up the gradient',
+  'TRN-7': 'a wrong request is told at once with its place, and the model goes on',
+  'TRN-8': 'many adapters train at once, each as if alone',
+  'TRN-9': 'saved weights go on as if nothing had happened; names are not reused by accident',
+  'TRN-10': 'samples come from sessions, paths and base models, with the log-probabilities of a forward pass',
+  'TRN-11': 'runs and checkpoints are listed, published, given a time to live, downloaded and deleted',
+  'TRN-12': 'a checkpoint is there as a whole or not at all, and known after a restart; lost results are told so',
+  'TRN-13': 'many requests of one client delay another by one',
+  'TRN-14': 'polls and heartbeats are answered while the engine computes; an engine that dies takes no trainer down',
+  'TRN-15': 'any base model and any checkpoint answers OpenAI’s clients: completions, chat, streams, log-probabilities',
+  'TRN-16': 'malformed requests get answers of the 400s, and the trainer goes on',
+  'TRN-17': 'the same experiment gives the same metrics on mock, local and tinker',
+  'TRN-18': 'official clients of four versions train, save, resume and sample against `evsys serve`',
+
   // Statistics
   'STA-1': 'special functions agree with 40-digit references: 1e-12 for central, 1e-11 for noncentral distributions',
   'STA-2':

@@ -29,7 +29,7 @@ describe('built-in plugins', () => {
     for (const { type, kind } of plugins) byType.set(type, [...(byType.get(type) ?? []), kind].sort())
     expect(Object.fromEntries([...byType].sort())).toEqual({
       algorithm: ['sft'],
-      backend: ['mock'],
+      backend: ['local', 'mock', 'tinker'],
       callback: [
         'csv_metrics',
         'debug_logger',
@@ -50,7 +50,7 @@ describe('built-in plugins', () => {
         'time_per_task',
         'tokens_per_task',
       ],
-      renderer: ['plain_chat'],
+      renderer: ['chat_template', 'plain_chat'],
       transform: [
         'dedupe',
         'filter',

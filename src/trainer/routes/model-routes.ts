@@ -1,7 +1,7 @@
 // Work on models: every answer is a promise, except for the description of a model.
 import { tinker } from '../../contracts/index.ts'
 import { HttpError } from '../http/http-error.ts'
-import { parseJson, type RawBody } from '../http/read-body.ts'
+import type { RawBody } from '../http/read-body.ts'
 import { createModel } from '../operations/create-model.ts'
 import { submitSample } from '../operations/samplers.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from '../operations/train-model.ts'
 import { type Api, newRoutes, type Routes } from './api.ts'
 
-export function modelRoutes({ state, json, body }: Api): Routes {
+export function modelRoutes({ state, json, body, parse }: Api): Routes {
   const routes = newRoutes()
 
   routes.post('/create_model', async (c) => {
@@ -42,7 +42,11 @@ export function modelRoutes({ state, json, body }: Api): Routes {
 
   routes.post('/forward_backward', async (c) => {
     const raw = await body(c.req.raw)
-    const { forward_backward_input: input, forward_only, ...numbered } = readForwardBackward(raw)
+    const {
+      forward_backward_input: input,
+      forward_only,
+      ...numbered
+    } = raw.isProtobuf ? readProtobuf(raw) : parse(raw, tinker.ForwardBackwardRequest)
     const loc = ['body', 'forward_backward_input']
     return c.json(submitPass(state, { ...numbered, input, forwardOnly: forward_only === true, loc }, raw.hash))
   })
@@ -75,8 +79,7 @@ export function modelRoutes({ state, json, body }: Api): Routes {
   return routes
 }
 
-function readForwardBackward(raw: RawBody): tinker.ForwardBackwardRequest {
-  if (!raw.isProtobuf) return parseJson(tinker.ForwardBackwardRequest, raw)
+function readProtobuf(raw: RawBody): tinker.ForwardBackwardRequest {
   try {
     return tinker.decodeForwardBackwardRequest(raw.bytes)
   } catch (error) {

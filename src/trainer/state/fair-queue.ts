@@ -5,7 +5,7 @@
 export type Job = { readonly lane: string; readonly work: () => Promise<void> }
 
 export class FairQueue {
-  /** Lanes in the order of their turns; none is empty. */
+  /** Lanes in the order of their turns. */
   readonly #lanes = new Map<string, Job[]>()
   #running: Job | undefined
 
@@ -25,8 +25,8 @@ export class FairQueue {
     const depth = this.#lanes.get(job.lane)?.indexOf(job) ?? -1
     if (depth === -1) return undefined
     let count = this.#running === undefined ? 0 : 1
-    for (const [lane, entries] of this.#lanes) {
-      count += lane === job.lane ? depth : Math.min(entries.length, depth + 1)
+    for (const [lane, jobs] of this.#lanes) {
+      count += lane === job.lane ? depth : Math.min(jobs.length, depth + 1)
     }
     return count
   }
@@ -37,26 +37,32 @@ export class FairQueue {
     const at = entries?.indexOf(job) ?? -1
     if (entries === undefined || at === -1) return false
     entries.splice(at, 1)
-    if (entries.length === 0) this.#lanes.delete(job.lane)
     return true
   }
 
   async #pump(): Promise<void> {
     if (this.#running !== undefined) return
-    for (let entry = this.#take(); entry !== undefined; entry = this.#take()) {
-      this.#running = entry
-      await entry.work()
+    for (let job = this.#take(); job !== undefined; job = this.#take()) {
+      this.#running = job
+      await job.work()
       this.#running = undefined
+      this.#endTurn(job.lane)
     }
   }
 
   #take(): Job | undefined {
-    const [first] = this.#lanes
-    if (first === undefined) return undefined
-    const [lane, entries] = first
-    const entry = entries.shift()
-    this.#lanes.delete(lane) // to the end of the round
-    if (entries.length > 0) this.#lanes.set(lane, entries)
-    return entry
+    for (const [lane, jobs] of this.#lanes) {
+      const job = jobs.shift()
+      if (job !== undefined) return job
+      this.#lanes.delete(lane)
+    }
+    return undefined
+  }
+
+  // Whoever came meanwhile is before it now.
+  #endTurn(lane: string): void {
+    const jobs = this.#lanes.get(lane)
+    this.#lanes.delete(lane)
+    if (jobs !== undefined && jobs.length > 0) this.#lanes.set(lane, jobs)
   }
 }

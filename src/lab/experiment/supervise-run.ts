@@ -37,8 +37,7 @@ export async function superviseRun(row: RunRow, options: SuperviseOptions): Prom
     await tell(store, options, row, { type: 'run.finished', status: 'failed', metrics: {}, error: ended.error })
     return false
   }
-  const [now] = (await store.runs(row.experimentId)).filter(({ id }) => id === row.id)
-  return now?.status === 'completed'
+  return (await store.run(row.id))?.status === 'completed'
 }
 
 /** Takes in what earlier attempts wrote and nobody stored: the first thing after a crash. */

@@ -1,7 +1,7 @@
 // A real PostgreSQL server for tests: own data folder, socket only, stopped and removed at the end. Runs as nobody when the
 // tests run as root, since the server refuses to.
 import { execFileSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { needs } from '../needs.ts'
@@ -62,15 +62,17 @@ export function startPostgres(): PostgresServer {
 
 function runner(dir: string): (program: string, args: readonly string[]) => void {
   const bin = findPrograms() ?? ''
-  const isRoot = process.getuid?.() === 0
-  if (isRoot) {
-    const nobody = Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }))
-    chownSync(dir, nobody, nobody)
-  }
-  const asNobody = isRoot ? ['setpriv', '--reuid=nobody', '--regid=nogroup', '--clear-groups'] : []
+  const owner = process.getuid?.() === 0 ? nobody() : {}
+  if (owner.uid !== undefined) chownSync(dir, owner.uid, owner.gid)
   return (program, args) => {
-    const [command = '', ...rest] = [...asNobody, join(bin, program), ...args]
     const env = { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', HOME: dir }
-    execFileSync(command, rest, { cwd: dir, env, stdio: ['ignore', 'ignore', 'inherit'] })
+    execFileSync(join(bin, program), args, { cwd: dir, env, ...owner, stdio: ['ignore', 'ignore', 'inherit'] })
   }
+}
+
+function nobody(): { uid?: number; gid?: number } {
+  const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
+  if (uid === undefined || gid === undefined)
+    throw new Error('the server refuses to run as root, and nobody is no user')
+  return { uid: Number(uid), gid: Number(gid) }
 }

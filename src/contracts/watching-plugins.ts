@@ -45,7 +45,16 @@ export interface StepScope extends CallbackScope {
   requestStop(reason: string): void
 }
 
-/** Hooks in the order of an experiment's life. A hook that throws is reported and skipped; training goes on. */
+/**
+ * Hooks in the order of an experiment's life. A hook that throws is reported and skipped; training goes on.
+ *
+ * The hooks of a run, from `onRunStart` to `onRunEnd`, are called in the worker that does the run: a callback is opened there
+ * once for every run, and again when a run that was interrupted goes on. It then first hears `onEval` for the evaluations that
+ * are kept, at their own steps, so that one which counts them knows what it knew. A run that is interrupted has no `onRunEnd`.
+ *
+ * The hooks of the experiment, `onExperimentStart`, `onGroupStart` and `onExperimentEnd`, are called once each in a process of
+ * their own, where the callback is opened once more. The controller, which holds the record and the keys, calls none.
+ */
 export interface CallbackHooks {
   onExperimentStart?(scope: CallbackScope): Promise<void> | void
   onGroupStart?(scope: CallbackScope, arm: string): Promise<void> | void
@@ -65,6 +74,7 @@ export interface CallbackHooks {
     predictions: readonly Row[],
     step?: number,
   ): Promise<void> | void
+  /** Before the end is recorded. `arm` is only known once all its runs have ended, so a worker leaves it out. */
   onRunEnd?(
     scope: CallbackScope,
     result: { status: string; metrics: Metrics; error?: ErrorRecord },

@@ -76,7 +76,7 @@ async function resumeFrom(store: OpenStore, row: RunRow) {
   const evals = await store.evals(row.id)
   const events = await store.events({ stream: `run:${row.id}`, afterSeq: 0, limit: 1_000_000 })
   return {
-    resume: { step: state.step, uri: state.ref, engine_id: row.engineId },
+    resume: { step: state.step, uri: state.ref, engine_id: row.engineId, final: state.final },
     guardTrips: events.filter(({ type }) => type === 'guard.tripped').length,
     past: {
       metrics: metricsOf(events, state.step),

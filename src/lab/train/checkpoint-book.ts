@@ -9,7 +9,8 @@ export interface Checkpoint {
 
 export class CheckpointBook {
   readonly #saved = new Map<string, Checkpoint>()
-  #best: { step: number; value: number } | undefined
+  /** Validation scores, by step. */
+  readonly #judged = new Map<number, number>()
   readonly #objective: { metric: string; direction: Direction } | undefined
 
   constructor(past: readonly Checkpoint[], objective: { metric: string; direction: Direction } | undefined) {
@@ -32,15 +33,15 @@ export class CheckpointBook {
   /** True when these validation metrics are better than all before; a tie stays with the earlier step. */
   judge(step: number, metrics: Metrics): boolean {
     const value = this.#objective === undefined ? undefined : metrics[this.#objective.metric]
-    if (value === undefined) return false
-    const sign = this.#objective?.direction === 'min' ? -1 : 1
-    if (this.#best !== undefined && sign * value <= sign * this.#best.value) return false
-    this.#best = { step, value }
-    return true
+    if (value === undefined || !Number.isFinite(value)) return false
+    this.#judged.set(step, value)
+    return this.bestStep === step
   }
 
   get bestStep(): number | undefined {
-    return this.#best?.step
+    const sign = this.#objective?.direction === 'min' ? -1 : 1
+    const ranked = [...this.#judged].sort(([a, x], [b, y]) => sign * (y - x) || a - b)
+    return ranked[0]?.[0]
   }
 
   /** Weights to sample from at a step. */
@@ -63,13 +64,17 @@ export class CheckpointBook {
   /** Forgets what was saved after a step: those steps are done again. */
   rollBackTo(step: number): void {
     for (const [key, saved] of this.#saved) if (saved.step > step) this.#saved.delete(key)
-    if (this.#best !== undefined && this.#best.step > step) this.#best = undefined
+    // A best one from before that was let go of is no longer there to be chosen.
+    for (const judged of this.#judged.keys()) {
+      if (judged > step || !this.has(judged, 'sampler')) this.#judged.delete(judged)
+    }
   }
 
   /** Checkpoints to let go of when the newest `kept` steps and the best one stay. */
   surplus(kept: number): (Checkpoint & Ref)[] {
     const steps = [...new Set([...this.#saved.values()].map((each) => each.step))].sort((a, b) => b - a)
-    const stay = new Set([...steps.slice(0, kept), ...(this.#best === undefined ? [] : [this.#best.step])])
+    const best = this.bestStep
+    const stay = new Set([...steps.slice(0, kept), ...(best === undefined ? [] : [best])])
     return [...this.#saved.values()].filter((each) => !stay.has(each.step))
   }
 

@@ -6,6 +6,7 @@ import type {
   RunAssignment,
   Scored,
   StepScope,
+  Weights,
 } from '../../contracts/index.ts'
 import type { CheckpointBook } from './checkpoint-book.ts'
 import type { LoopCallbacks } from './loop-callbacks.ts'
@@ -29,7 +30,11 @@ export interface RunScope {
   readonly stopping: AbortSignal
   readonly callbacks: LoopCallbacks
   readonly book: CheckpointBook
+  /** Benchmarks that were scored during training. */
+  readonly looked: Set<string>
   readonly renderer: OpenRenderer
+  /** The weights that the run started from. */
+  readonly reference: Weights
   /** Replaced when the run goes back to a checkpoint. */
   model: OpenModel
 }

@@ -49,8 +49,7 @@ export interface StepScope extends CallbackScope {
  * Hooks in the order of an experiment's life. A hook that throws is reported and skipped; training goes on.
  *
  * The hooks of a run, from `onRunStart` to `onRunEnd`, are called in the worker that does the run: a callback is opened there
- * once for every run, and again when a run that was interrupted goes on. It then first hears `onEval` for the evaluations that
- * are kept, at their own steps, so that one which counts them knows what it knew. A run that is interrupted has no `onRunEnd`.
+ * once for every run, and again when a run that was interrupted goes on. Such a run has no `onRunEnd` until it really ends.
  *
  * The hooks of the experiment, `onExperimentStart`, `onGroupStart` and `onExperimentEnd`, are called once each in a process of
  * their own, where the callback is opened once more. The controller, which holds the record and the keys, calls none.
@@ -60,6 +59,10 @@ export interface CallbackHooks {
   onGroupStart?(scope: CallbackScope, arm: string): Promise<void> | void
   onRunStart?(scope: CallbackScope): Promise<void> | void
   onTrainData?(scope: CallbackScope, rows: readonly Row[]): Promise<void> | void
+  /**
+   * Training begins at `scope.step`, or begins again there: after an interruption, or after a roll-back. What was told of later
+   * steps no longer holds, and `onEval` follows for the evaluations that are kept, each at its own step.
+   */
   onTrainStart?(scope: StepScope): Promise<void> | void
   onRollout?(scope: StepScope, rollouts: readonly Row[]): Promise<void> | void
   onStepEnd?(scope: StepScope, metrics: Metrics): Promise<void> | void

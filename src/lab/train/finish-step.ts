@@ -25,8 +25,9 @@ async function lookAtBenchmarks(scope: RunScope, at: StepScope): Promise<boolean
   let isBest = false
   for (const benchmark of due) {
     const scored = await scoreBenchmark(scope, benchmark, weights, step)
-    scope.looked.add(benchmark.name)
-    await callbacks.call('onEval', at, benchmark.name, benchmark.split, scored.metrics)
+    const { name, split } = benchmark
+    scope.evals = [...scope.evals, { benchmark: name, split, step, metrics: scored.metrics }]
+    await callbacks.call('onEval', at, name, split, scored.metrics)
     const selects = benchmark.split === 'val' && benchmark.name === assignment.objective?.benchmark
     if (selects && book.judge(step, scored.metrics)) isBest = true
   }

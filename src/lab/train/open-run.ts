@@ -32,9 +32,9 @@ export async function openRun(
     const renderer = await openRenderer(assignment, shared, model, services)
     const openStart = () => reopenModel(options, shared, undefined)
     const reference = await referenceWeights({ assignment, model, openStart })
-    const { book, looked } = pastOf(assignment)
-    const parts = { assignment, services, reporter, askScore, stopping, callbacks, book, looked, renderer, reference }
-    const scope: RunScope = { ...parts, model }
+    const book = bookOf(assignment)
+    const parts = { assignment, services, reporter, askScore, stopping, callbacks, book, renderer, reference }
+    const scope: RunScope = { ...parts, evals: assignment.past.evals, model }
     return Object.assign(scope, {
       async [Symbol.asyncDispose]() {
         try {
@@ -72,14 +72,12 @@ export function reopenModel(
   return openModel({ config, loraRank, runDir, services, from })
 }
 
-function pastOf({ past, objective }: RunAssignment): { book: CheckpointBook; looked: Set<string> } {
+function bookOf({ past, objective }: RunAssignment): CheckpointBook {
   const book = new CheckpointBook(past.checkpoints, objective)
-  const looked = new Set<string>()
   for (const { benchmark, split, step, metrics } of past.evals) {
-    looked.add(benchmark)
     if (split === 'val' && benchmark === objective?.benchmark) book.judge(step, metrics)
   }
-  return { book, looked }
+  return book
 }
 
 async function openRenderer(

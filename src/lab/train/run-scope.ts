@@ -21,6 +21,8 @@ export type AskScore = (question: {
   predictions: readonly Prediction[]
 }) => Promise<Scored>
 
+export type PastEval = RunAssignment['past']['evals'][number]
+
 export interface RunScope {
   readonly assignment: RunAssignment
   readonly services: RunServices
@@ -30,8 +32,8 @@ export interface RunScope {
   readonly stopping: AbortSignal
   readonly callbacks: LoopCallbacks
   readonly book: CheckpointBook
-  /** Benchmarks that were scored during training. */
-  readonly looked: Set<string>
+  /** Evaluations during training, those of earlier attempts included; steps that are done again are taken out. */
+  evals: readonly PastEval[]
   readonly renderer: OpenRenderer
   /** The weights that the run started from. */
   readonly reference: Weights

@@ -11,6 +11,7 @@ import { equip } from './run-context.ts'
 import { callbackScope, type RunScope, stepScope } from './run-scope.ts'
 import { saveCheckpoint } from './save-checkpoint.ts'
 import { scoreBenchmark } from './score-benchmark.ts'
+import { startTraining } from './start-training.ts'
 import { trainingLoop } from './training-loop.ts'
 import { type WholeRunEnd, wholeRun, withoutPast } from './whole-run.ts'
 
@@ -116,7 +117,7 @@ async function trainAndScore(scope: RunScope, options: TrainRunOptions, training
   for (const benchmark of assignment.benchmarks) {
     if (scope.stopping.aborted) return { interrupted: true }
     // One that training was too short for is scored like those that wait for its end.
-    if (benchmark.run_every > 0 && scope.looked.has(benchmark.name)) continue
+    if (benchmark.run_every > 0 && scope.evals.some((each) => each.benchmark === benchmark.name)) continue
     const scored = await scoreBenchmark(scope, benchmark, weights)
     for (const [name, value] of Object.entries(scored.metrics))
       metrics[`${benchmark.split}/${benchmark.name}/${name}`] = value
@@ -129,20 +130,14 @@ async function train(
   options: TrainRunOptions,
   { algorithm, params, shared, rows, steps }: Training,
 ): Promise<WholeRunEnd> {
-  const { assignment, callbacks } = scope
+  const { assignment } = scope
   const { resume, past } = assignment
   const firstStep = firstStepOf(assignment)
   let stopReason: string | undefined
-  const at = (step: number) =>
-    stepScope(assignment, step, steps, (reason) => {
-      stopReason ??= reason
-    })
-  await callbacks.call('onTrainStart', at(firstStep))
+  await startTraining(scope, { firstStep, numSteps: steps }, (reason) => {
+    stopReason ??= reason
+  })
   if ('train' in algorithm) return await wholeRun(scope, { algorithm, params, rows, numSteps: steps })
-  // Callbacks that watch evaluations know again what they knew when the run was interrupted. One that asked to stop asks again.
-  for (const { benchmark, split, step, metrics } of past.evals) {
-    await callbacks.call('onEval', at(step), benchmark, split, metrics)
-  }
   const done = { lastStep: firstStep - 1, metrics: past.metrics, trained: true, interrupted: false }
   if (resume?.final === true) return done
   const reopen = (uri: string | undefined) => reopenModel(options, shared, uri)

@@ -7,6 +7,7 @@ import { createCollapseGuard } from './collapse-guard.ts'
 import { finishStep } from './finish-step.ts'
 import { type RunScope, stepScope } from './run-scope.ts'
 import { saveCheckpoint } from './save-checkpoint.ts'
+import { startTraining } from './start-training.ts'
 import { setupContext, stepContext } from './step-context.ts'
 
 /** Roll-backs before a run is given up. */
@@ -62,6 +63,8 @@ export async function trainingLoop(scope: RunScope, options: LoopOptions): Promi
     if (collapse !== undefined) {
       trips += 1
       const back = await rollBack(scope, options, step, { collapse, trips, rate })
+      scope.evals = scope.evals.filter((each) => each.step <= back)
+      await startTraining(scope, { firstStep: back + 1, numSteps }, () => {})
       guard.reset()
       kept.clear()
       step = back // the loop goes on with the step after it

@@ -62,15 +62,15 @@ export function startPostgres(): PostgresServer {
 
 function runner(dir: string): (program: string, args: readonly string[]) => void {
   const bin = findPrograms() ?? ''
-  const owner = process.getuid?.() === 0 ? nobody() : {}
-  if (owner.uid !== undefined) chownSync(dir, owner.uid, owner.gid)
+  const owner = process.getuid?.() === 0 ? nobody() : undefined
+  if (owner !== undefined) chownSync(dir, owner.uid, owner.gid)
   return (program, args) => {
     const env = { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', HOME: dir }
     execFileSync(join(bin, program), args, { cwd: dir, env, ...owner, stdio: ['ignore', 'ignore', 'inherit'] })
   }
 }
 
-function nobody(): { uid?: number; gid?: number } {
+function nobody(): { uid: number; gid: number } {
   const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
   if (uid === undefined || gid === undefined)
     throw new Error('the server refuses to run as root, and nobody is no user')

@@ -95,6 +95,7 @@ export const requirements = {
   'CLI-19':
     'import of a log: every row a run, scores that are claimed and never count, kept gains below the log’s own noise counted',
   'CLI-20': 'gc, du and db: nothing that a conclusion rests on is dropped; a copy is whole and never replaces a file',
+  'CLI-21': 'runExperiment() in code, as the run.ts of a new experiment has it, writes the same record as `evsys run`',
 
   // Built-in plugins
   'PLG-1': 'transforms stream, stop at the signal, keep the row’s other keys and the place it came from',
@@ -173,6 +174,18 @@ export const requirements = {
   'LAB-22': 'a run that fails, or whose plugin ends its process, is named and leaves the others alone',
   'LAB-23': 'stages and continual datasets chain weights: a later run starts from the one before',
   'LAB-24': 'an experiment killed at any moment and resumed ends in the same canonical record',
+
+  // The lab: training and callbacks
+  'LAB-40':
+    'the rows of a step follow from seed and number alone: every row once per epoch, each epoch in its own order',
+  'LAB-41': 'the best checkpoint is the best on validation, ties to the earlier; the newest few and the best are kept',
+  'LAB-42':
+    'a loss that is no number or far above the usual rolls the run back at half the rate; after three times it has diverged',
+  'LAB-43': 'csv_metrics has every step once, in whole rows, also after a resume',
+  'LAB-44': 'early_stopping counts evaluations on validation without improvement, in either direction',
+  'LAB-45': 'local_logger writes the tree of a run, by split and step, without a loss or a repeat after a resume',
+  'LAB-46': 'print_progress and debug_logger log what happens as lines',
+  'LAB-47': 'tensorboard_logger writes event files with true checksums, one for each start of training',
 
   // Statistics
   'STA-1': 'special functions agree with 40-digit references: 1e-12 for central, 1e-11 for noncentral distributions',

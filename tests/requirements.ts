@@ -186,6 +186,12 @@ export const requirements = {
   'LAB-45': 'local_logger writes the tree of a run, by split and step, without a loss or a repeat after a resume',
   'LAB-46': 'print_progress and debug_logger log what happens as lines',
   'LAB-47': 'tensorboard_logger writes event files with true checksums, one for each start of training',
+  'LAB-48':
+    'every step is told and saved when due, also one without a batch; the end that is a checkpoint is saved once',
+  'LAB-49': 'an algorithm that drives the whole run reports, saves, is scored, stopped and failed like any other',
+  'LAB-50': 'score_only and base_model: a model is scored as it is, reads no data and saves nothing',
+  'LAB-51': 'callbacks hear every hook in order, in whatever way a run ends; one that throws is told and skipped',
+  'LAB-52': 'the reference of a run is what it started from, in every step, stage and attempt',
 
   // Statistics
   'STA-1': 'special functions agree with 40-digit references: 1e-12 for central, 1e-11 for noncentral distributions',

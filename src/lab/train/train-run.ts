@@ -1,9 +1,10 @@
 // One run, from rows to scores: what a worker does with an assignment. It knows no process, no database and no expected
 // answer; it tells events, asks for scores, and leaves where it is told to.
-import { numSteps, SharedParams } from '../../algorithms/index.ts'
+import { numSteps, SharedParams, saveMarks } from '../../algorithms/index.ts'
 import type { Algorithm, ErrorRecord, Metrics, RowFormat, RowOf, RunAssignment } from '../../contracts/index.ts'
 import { EvsysError, problemsOf, toRecord } from '../../kernel/index.ts'
 import { finite } from './finish-step.ts'
+import { letGo } from './let-go.ts'
 import { loadRows } from './load-rows.ts'
 import { type LoopCallbacks, openLoopCallbacks } from './loop-callbacks.ts'
 import { openRun, reopenModel, type TrainRunOptions } from './open-run.ts'
@@ -108,6 +109,7 @@ async function trainAndScore(scope: RunScope, options: TrainRunOptions, training
   // Weights that nobody moved are those that the run started from: there is nothing to save.
   const isMoved = loop.trained || !('baseModel' in scope.reference)
   if (isMoved) await saveCheckpoint(scope, last, { numSteps: steps, sampler: true, final: true })
+  await letGo(scope, book.passing)
   const end = stepScope(assignment, last, steps, () => {})
   await scope.callbacks.call('onTrainEnd', end, book.at(last))
 
@@ -138,6 +140,8 @@ async function train(
     stopReason ??= reason
   })
   if ('train' in algorithm) return await wholeRun(scope, { algorithm, params, rows, numSteps: steps })
+  const marks = saveMarks(steps, shared).map((mark) => mark - 1)
+  scope.book.tellPassing(new Set([...marks, ...(resume?.final === true ? [resume.step] : [])]))
   const done = { lastStep: firstStep - 1, metrics: past.metrics, trained: true, interrupted: false }
   if (resume?.final === true) return done
   const reopen = (uri: string | undefined) => reopenModel(options, shared, uri)

@@ -5,6 +5,7 @@ import { boundary, EvsysError } from '../../kernel/index.ts'
 import { createBatchOrder } from './batch-order.ts'
 import { createCollapseGuard } from './collapse-guard.ts'
 import { finishStep } from './finish-step.ts'
+import { letGo } from './let-go.ts'
 import { type RunScope, stepScope } from './run-scope.ts'
 import { saveCheckpoint } from './save-checkpoint.ts'
 import { startTraining } from './start-training.ts'
@@ -47,7 +48,7 @@ export async function trainingLoop(scope: RunScope, options: LoopOptions): Promi
   let step = options.firstStep
   for (; step < numSteps && stopReason === undefined; step++) {
     if (scope.stopping.aborted) {
-      if (step > options.firstStep) await saveCheckpoint(scope, step - 1, { numSteps, sampler: shared.save_sampler })
+      if (step > options.firstStep) await saveCheckpoint(scope, step - 1, { numSteps, sampler: false })
       return { lastStep: step - 1, metrics, interrupted: true }
     }
     const at = stepScope(assignment, step, numSteps, (reason) => {
@@ -75,7 +76,7 @@ export async function trainingLoop(scope: RunScope, options: LoopOptions): Promi
     if (isBest || marks.has(step + 1)) {
       await saveCheckpoint(scope, step, { numSteps, sampler: isBest || shared.save_sampler })
     }
-    await retain(scope)
+    await letGo(scope, scope.book.surplus(assignment.checkpoints_kept))
   }
   if (stopReason !== undefined)
     await reporter.tell({ type: 'notice', text: `stopped after step ${step}: ${stopReason}` })
@@ -123,14 +124,6 @@ async function rollBack(
     ...(state === undefined ? {} : { rolled_back_to: state.step }),
   })
   return state?.step ?? -1
-}
-
-async function retain(scope: RunScope): Promise<void> {
-  for (const surplus of scope.book.surplus(scope.assignment.checkpoints_kept)) {
-    if (!(await scope.model.drop(surplus))) continue
-    scope.book.drop(surplus)
-    await scope.reporter.tell({ type: 'checkpoint.dropped', step: surplus.step, kind: surplus.kind })
-  }
 }
 
 function attributed<T>(

@@ -1,6 +1,15 @@
 // Children that are started often, for tests that kill many of them: they and what they use are compiled once, so that a
 // start costs what a start of Node costs.
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
@@ -17,6 +26,7 @@ export function compiledChildren(
   const folder = mkdtempSync(join(root, '.tmp', 'children-')) // below the root: packages are found from there
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   copyFileSync(join(root, 'package.json'), join(folder, 'package.json')) // its version, and that files are modules
+  symlinkSync('src', join(folder, 'dist')) // where plugins look for their host
   for (const each of [...folders, 'tests/children']) compile(each, folder)
   return (name, args = [], { wrap = [], detached = false } = {}) =>
     startProgram(name, [...wrap, process.execPath, join(folder, 'tests/children', `${name}.js`), ...args], { detached })

@@ -174,6 +174,13 @@ export const requirements = {
   'LAB-22': 'a run that fails, or whose plugin ends its process, is named and leaves the others alone',
   'LAB-23': 'stages and continual datasets chain weights: a later run starts from the one before',
   'LAB-24': 'an experiment killed at any moment and resumed ends in the same canonical record',
+  'LAB-25':
+    'a matrix of arms and seeds has a score with interval per arm; an arm that fails is named and leaves the rest',
+  'LAB-26': 'an experiment on a full disk ends with an error that says so, and in the same record once there is space',
+  'LAB-27': 'Ctrl-C saves; what is saved then is not in the record of the resumed experiment',
+  'LAB-28':
+    'experiments of one project run side by side; one experiment has one controller, and a second one is told of it',
+  'LAB-29': 'a plugin that exits, throws unheard, spins or takes all memory fails its own run with a code of its own',
 
   // The lab: training and callbacks
   'LAB-40':

@@ -43,9 +43,15 @@ export function experimentProcesses(): (file: string, options?: StartOptions) =>
       process: child.process,
       kill: child.kill,
       async until(text) {
+        const seen: string[] = []
         for (;;) {
-          const line = parse(await child.line())
+          const line = parse(
+            await child.line().catch((cause: unknown) => {
+              throw new Error(`it never said "${text}"; it said: ${seen.join(' | ')}`, { cause })
+            }),
+          )
           if (line.text.includes(text)) return line
+          seen.push(line.text)
         }
       },
       async end() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { watchedRun } from '../../../tests/callbacks-scope.ts'
+import { watchedRun } from '../../../tests/callbacks/watched-run.ts'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import { debugLogger } from './debug-logger.ts'
 

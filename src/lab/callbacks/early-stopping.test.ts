@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type * as z from 'zod'
-import { watchedRun } from '../../../tests/callbacks-scope.ts'
+import { watchedRun } from '../../../tests/callbacks/watched-run.ts'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import { earlyStopping } from './early-stopping.ts'
 

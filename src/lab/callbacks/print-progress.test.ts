@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { watchedRun, watchSteps } from '../../../tests/callbacks-scope.ts'
+import { watchedRun, watchSteps } from '../../../tests/callbacks/watched-run.ts'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import { printProgress } from './print-progress.ts'
 

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import type { ExperimentResult, Item, Notice } from '../../contracts/index.ts'
 import { type Clock, EvsysError, onAbort, type PluginReference } from '../../kernel/index.ts'
 import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
+import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experiment-hooks.ts'
 import { createWorkerPool } from '../worker/worker-pool.ts'
 import { type BudgetKeeper, createBudgetKeeper } from './budget-keeper.ts'
 import { concludeExperiment } from './conclude-experiment.ts'
@@ -33,6 +34,7 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
   const working = new AbortController() // aborted: whatever runs is killed
   const stopping = AbortSignal.any([signal, over.signal])
   const budget = createBudgetKeeper(plan.experiment.budget)
+  await using hooks = openExperimentHooks({ store, experiment, lease, outputDir, projectDir, plugins, clock })
   await countSpent(store, experiment, budget)
   const deadline = budget.wallMs === undefined ? undefined : setTimeout(() => over.abort(wallExceeded()), budget.wallMs)
   const notLost = onAbort(lost, () => working.abort(lost.reason))
@@ -56,7 +58,8 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
       },
     }
     try {
-      await runAll(conducting, supervised, limit, () => working.abort())
+      await hooks.started()
+      await runAll(conducting, supervised, hooks, limit, () => working.abort())
     } finally {
       working.abort() // before the processes are closed: nobody waits for them any more
     }
@@ -67,12 +70,16 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
     clearTimeout(deadline)
     notLost()
   }
-  return concludeExperiment(store, experiment, { outputDir, clock, lease, wallS: (clock.now() - started) / 1000 })
+  const wallS = (clock.now() - started) / 1000
+  const result = await concludeExperiment(store, experiment, { outputDir, clock, lease, wallS })
+  await hooks.ended(result)
+  return result
 }
 
 async function runAll(
   { store, experiment, outputDir, notices, options }: Conducting,
   supervised: SuperviseOptions,
+  hooks: ExperimentHooks,
   limit: number,
   giveUp: () => void,
 ): Promise<void> {
@@ -86,7 +93,10 @@ async function runAll(
     limit,
     signal: supervised.stopping,
     giveUp,
-    run: (row) => superviseRun(row, supervised),
+    async run(row) {
+      await hooks.group(row.arm)
+      return superviseRun(row, supervised)
+    },
     skip: (row, before) =>
       tell(store, supervised, row, {
         type: 'run.finished',

@@ -62,6 +62,7 @@ async function attempt(
     for (const callback of [...callbacks, ...shared.callbacks]) equip('callback', callback, services)
     const kind = shared.renderer_name ?? config.model.renderer_name ?? 'plain_chat'
     equip('renderer', { kind, params: {} }, services)
+    if ('takesRows' in algorithm && algorithm.takesRows === false) return {}
     const { hash } = await loadRows(config.data, algorithm.rowFormat, services)
     return { data_hash: hash }
   } catch (error) {

@@ -1,7 +1,8 @@
 // The record under load: a million metric points through the store, beside a bare loop of prepared inserts in the same run, to
 // tell a slow program from a slow machine; then charts of a curve of a million points. Limits: 50,000 points per second; 1.5
-// times the bare loop, 4 times for steps, which are stored as events too; a chart within 50 ms. A server, whose processor time
-// is not ours, has no bare loop: `node bench/store.mjs postgresql://...`.
+// times the processor time of the bare loop, twice for ten times as many transactions, 4 times for steps, which are stored as
+// events too; a chart within 50 ms. On a server most of the work is not ours, and nothing is compared with the bare loop:
+// `node bench/store.mjs postgresql://...`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
@@ -22,7 +23,7 @@ const leastPerSecond = 50_000
 const mostChartMs = 50
 
 const folder = mkdtempSync(join(tmpdir(), 'evsys-bench-'))
-/** @type {Record<string, { seconds: number, cpuSeconds: number }>} best round of each */
+/** @type {Record<string, { seconds: number, cpuSeconds: number }>} the best of all rounds, each by itself */
 const best = {}
 /** @type {number[]} */
 const charts = []
@@ -37,19 +38,21 @@ for (let round = 0; round < rounds; round++) {
 }
 rmSync(folder, { recursive: true, force: true })
 
-const bareSeconds = best[bare]?.seconds ?? Number.NaN
+const bareSeconds = best[bare]?.cpuSeconds ?? Number.NaN
+/** @type {Record<string, number>} */
+const mostOfBare = { [steps]: 4, [batches]: 2 }
 const rows = Object.entries(best).map(([name, { seconds, cpuSeconds }]) => ({
   name,
   perSecond: points / seconds,
   cpuSeconds,
-  ratio: seconds / bareSeconds,
-  most: name === steps ? 4 : 1.5,
+  ratio: cpuSeconds / bareSeconds,
+  most: mostOfBare[name] ?? 1.5,
 }))
 const database = server === undefined ? `SQLite (${await driverName()})` : 'PostgreSQL'
 const machine = `${cpus().length} cores of ${cpus()[0]?.model.trim()}, load ${loadavg()[0]?.toFixed(1)}`
 console.log(`\nA million points, best of ${rounds}, Node ${process.versions.node}, ${database}, ${machine}`)
 printTable([
-  ['way', 'points/s', 'of the least', 'processor s', 'time against bare', 'at most'],
+  ['way', 'points/s', 'of the least', 'processor s', 'against bare', 'at most'],
   ...rows.map(({ name, perSecond, cpuSeconds, ratio, most }) => {
     const rate = Math.round(perSecond).toLocaleString('en')
     const share = (perSecond / leastPerSecond).toFixed(2)
@@ -58,19 +61,15 @@ printTable([
     return [name, rate, share, cpuSeconds.toFixed(1), ...against]
   }),
 ])
-const [bestChartMs = Number.NaN] = charts.sort((a, b) => a - b)
+charts.sort((a, b) => a - b)
+const chartMs = charts[Math.floor(charts.length / 2)] ?? Number.NaN
 console.log('\nA curve of a million points, read for a chart of 1,000')
 printTable([
-  ['best ms', 'median ms', 'limit ms', 'ratio of the best'],
-  [
-    bestChartMs.toFixed(1),
-    charts[Math.floor(charts.length / 2)]?.toFixed(1) ?? '',
-    String(mostChartMs),
-    (bestChartMs / mostChartMs).toFixed(2),
-  ],
+  ['best ms', 'median ms', 'limit ms', 'ratio of the median'],
+  [charts[0]?.toFixed(1) ?? '', chartMs.toFixed(1), String(mostChartMs), (chartMs / mostChartMs).toFixed(2)],
 ])
 const slow = rows.filter(({ perSecond, ratio, most }) => perSecond < leastPerSecond || ratio > most)
-process.exitCode = slow.length === 0 && bestChartMs <= mostChartMs ? 0 : 1
+process.exitCode = slow.length === 0 && chartMs <= mostChartMs ? 0 : 1
 
 /**
  * @param {string} name
@@ -80,8 +79,11 @@ async function timed(name, work) {
   const before = process.cpuUsage()
   const seconds = await work()
   const { user, system } = process.cpuUsage(before)
-  if (seconds < (best[name]?.seconds ?? Number.POSITIVE_INFINITY))
-    best[name] = { seconds, cpuSeconds: (user + system) / 1e6 }
+  const known = best[name] ?? { seconds: Number.POSITIVE_INFINITY, cpuSeconds: Number.POSITIVE_INFINITY }
+  best[name] = {
+    seconds: Math.min(known.seconds, seconds),
+    cpuSeconds: Math.min(known.cpuSeconds, (user + system) / 1e6),
+  }
 }
 
 async function driverName() {

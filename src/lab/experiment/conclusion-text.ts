@@ -6,7 +6,7 @@ export function conclusionText(evidence: Evidence, { isTrial = false }: { isTria
   const sentences = [
     isTrial ? trialSentence(evidence) : claimSentence(evidence),
     ...(isTrial ? [] : [bestSentence(evidence)]),
-    `${evidence.n_completed} of ${evidence.n_runs} runs completed.`,
+    ...(evidence.verdict === 'failed' ? [] : [`${evidence.n_completed} of ${evidence.n_runs} runs completed.`]),
     ...failureSentences(evidence.arms),
     ...(isTrial ? [] : cautionSentences(evidence)),
   ]

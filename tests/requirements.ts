@@ -183,8 +183,10 @@ export const requirements = {
   'LAB-29': 'a plugin that exits, throws unheard, spins or takes all memory fails its own run with a code of its own',
   'LAB-30': 'a budget is a hard stop over all runs; a step that is done again is charged once, also after a resume',
   'LAB-31': 'runs start in order, so many at a time, chains one after another; an error waits for what still runs',
-  'LAB-32': 'the lease of a dead controller is taken over at once, that of a living one never; who lost it cannot write',
-  'LAB-33': 'the verdict is that of the claim’s interval; the words hold effect, interval, n, failures and what would decide',
+  'LAB-32':
+    'the lease of a dead controller is taken over at once, that of a living one never; who lost it cannot write',
+  'LAB-33':
+    'the verdict is that of the claim’s interval; the words hold effect, interval, n, failures and what would decide',
   'LAB-34': 'an attempt has a folder, a number and a segment of its own, whatever the one before left',
 
   // The lab: training and callbacks
@@ -206,6 +208,7 @@ export const requirements = {
   'LAB-52': 'the reference of a run is what it started from, in every step, stage and attempt',
   'LAB-53':
     'known weaknesses of orchestration, scoring, training and checking are beaten, each by a test that names it',
+  'LAB-54': 'rows, models, answers and plugins of a run: checked, hashed, addressed and let go of',
 
   // Statistics
   'STA-1': 'special functions agree with 40-digit references: 1e-12 for central, 1e-11 for noncentral distributions',

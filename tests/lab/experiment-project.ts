@@ -76,9 +76,13 @@ export const twoByTwo = {
   },
 }
 
-/** The same, as short as it can be with something to lose at every moment: two checkpoints, evaluations, a test. */
+/**
+ * The same, as short as it can be with something to lose at every moment: two checkpoints, evaluations, a test. Its budget is just
+ * enough: a step that is charged twice stops it.
+ */
 export const brief = {
   ...twoByTwo,
+  budget: { steps: 40 },
   matrix: {
     ...twoByTwo.matrix,
     base_run: { ...twoByTwo.matrix.base_run, algorithm: { kind: 'sft', params: { max_steps: 10, save_every: 4 } } },

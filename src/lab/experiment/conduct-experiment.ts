@@ -1,12 +1,13 @@
 // An experiment in the record, from its first run to its conclusion: processes, budget, schedule, and how it stops.
 import { availableParallelism } from 'node:os'
-import type { ExperimentResult, Item, Notice } from '../../contracts/index.ts'
+import type { ExperimentResult, Notice } from '../../contracts/index.ts'
 import { type Clock, EvsysError, onAbort, type PluginReference } from '../../kernel/index.ts'
 import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
 import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experiment-hooks.ts'
 import { createWorkerPool } from '../worker/worker-pool.ts'
-import { type BudgetKeeper, createBudgetKeeper } from './budget-keeper.ts'
+import { createBudgetKeeper } from './budget-keeper.ts'
 import { concludeExperiment } from './conclude-experiment.ts'
+import { countSpent, isOfRun } from './count-spent.ts'
 import type { RunExperimentOptions } from './run-experiment.ts'
 import { scheduleRuns } from './schedule-runs.ts'
 import { openSealedBenchmarks } from './sealed-benchmarks.ts'
@@ -117,30 +118,6 @@ async function stopUnfinished(options: SuperviseOptions, reason: unknown): Promi
       await tell(store, options, row, { type: 'run.finished', status: 'stopped', metrics: {}, error })
     }
   }
-}
-
-/** Events at a time: an interrupted sweep may have a million. */
-const PAGE = 10_000
-
-/** Counts what earlier executions of the experiment have used. */
-async function countSpent(store: OpenStore, { id, plan }: ExperimentRow, budget: BudgetKeeper): Promise<void> {
-  if (plan.experiment.budget === undefined) return
-  const types = ['step.finished', 'run.finished'] as const
-  for (const run of await store.runs(id)) {
-    for (let afterSeq = 0; ; ) {
-      const events = await store.events({ stream: `run:${run.id}`, afterSeq, limit: PAGE, types })
-      for (const event of events) if (isOfRun(event)) budget.count(event)
-      const last = events.at(-1)
-      if (last === undefined || events.length < PAGE) break
-      afterSeq = last.seq
-    }
-  }
-}
-
-type OfRun = Parameters<BudgetKeeper['count']>[0]
-
-function isOfRun(item: Item): item is OfRun {
-  return item.type !== 'points' && !('experiment_id' in item)
 }
 
 function interrupted({ id }: ExperimentRow): EvsysError {

@@ -51,8 +51,9 @@ export interface StepScope extends CallbackScope {
  * The hooks of a run, from `onRunStart` to `onRunEnd`, are called in the worker that does the run: a callback is opened there
  * once for every run, and again when a run that was interrupted goes on. Such a run has no `onRunEnd` until it really ends.
  *
- * The hooks of the experiment, `onExperimentStart`, `onGroupStart` and `onExperimentEnd`, are called once each in a process of
- * their own, where the callback is opened once more. The controller, which holds the record and the keys, calls none.
+ * The hooks of the experiment, `onExperimentStart`, `onGroupStart` and `onExperimentEnd`, are called in a process of their own,
+ * where the callbacks of the experiment file are opened once more, without secrets: once each time the experiment is started or
+ * goes on, an arm whose runs were all finished before excepted. The controller, which holds the record and the keys, calls none.
  */
 export interface CallbackHooks {
   onExperimentStart?(scope: CallbackScope): Promise<void> | void

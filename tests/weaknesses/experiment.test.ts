@@ -37,6 +37,7 @@ describe('an experiment', { timeout: 300_000 }, () => {
   let result: ExperimentResult
   let runs: { run: RunRow; evals: EvalRow[] }[] = []
   let files = ''
+  let notices = ''
 
   beforeAll(async () => {
     const file = experimentProject(dir, experiment, { 'moody.ts': verifier })
@@ -49,6 +50,7 @@ describe('an experiment', { timeout: 300_000 }, () => {
     const { stdout, stderr, code } = await runMain(['run', file, '--json'], { cwd: dir })
     expect(stderr + stdout, stderr).toContain('experiment_id')
     expect(code).toBe(0)
+    notices = stderr
     result = ExperimentResult.parse(JSON.parse(stdout))
     await using store = await openStore(join(dir, '.evsys/evsys.db'))
     const rows = await store.runs(result.experiment_id)
@@ -58,6 +60,7 @@ describe('an experiment', { timeout: 300_000 }, () => {
 
   it('W2: arms are ranked by their own checkpoints on validation, whatever models are named beside them (LAB-53)', () => {
     expect(result.objective?.metric).toMatch(/^(val\.)?pass@1$/)
+    expect(notices).toContain('frontier/model will not be scored on val')
     const scores = result.arms.map(({ score }) => score?.mean)
     expect(new Set(scores).size).toBe(2)
     for (const { run, evals } of runs) {

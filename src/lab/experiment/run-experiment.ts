@@ -109,8 +109,17 @@ async function prepare(source: ConfigSource, options: RunExperimentOptions, sign
   if (problems.length > 0) throw EvsysError.many(problems)
   return {
     plan: checked.plan,
-    notices: [...checked.plan.notices, ...catalog.notices, ...checked.notices],
+    notices: [...checked.plan.notices, ...catalog.notices, ...checked.notices, ...unscored(checked.plan)],
     projectDir,
     plugins,
   }
+}
+
+// Promised by the file, and not kept: said before anything starts.
+function unscored({ experiment }: Plan): Notice[] {
+  return experiment.metadata.benchmark.flatMap(({ name, models }) =>
+    models.length === 0
+      ? []
+      : [{ text: `${models.join(', ')} will not be scored on ${name}: this version of evsys asks no API models.` }],
+  )
 }

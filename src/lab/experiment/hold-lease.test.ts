@@ -22,6 +22,14 @@ describe('the lease of an experiment', () => {
     expect(await store.leases.holder('experiment:a')).toBeUndefined()
   })
 
+  it('is refused to a second holder in the same process (LAB-32)', async () => {
+    await using store = await open()
+    await using _held = await holdLease(store.leases, 'experiment:a', new AbortController())
+    await expect(holdLease(store.leases, 'experiment:a', new AbortController())).rejects.toMatchObject({
+      code: 'STORE_CONFLICT',
+    })
+  })
+
   it('is refused while another process of this machine lives that holds it, which is named (LAB-32)', async () => {
     await using store = await open()
     const owner = JSON.stringify({ host: hostname(), ...identify(process.ppid) })

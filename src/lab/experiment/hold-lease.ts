@@ -1,5 +1,6 @@
 // One controller per experiment. The lease is renewed while it works; a controller that lost it, because it slept too long and
 // another took over, stops at once. A holder of this machine that is known to be dead is not waited for.
+import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import * as z from 'zod'
 import type { Lease, Leases } from '../../contracts/index.ts'
@@ -16,7 +17,7 @@ export interface HeldLease extends AsyncDisposable {
 /** Holds the lease until it is disposed of; `lost` is aborted if another process gets it. */
 export async function holdLease(leases: Leases, name: string, lost: AbortController): Promise<HeldLease> {
   const self = { host: hostname(), ...identify() }
-  const owner = JSON.stringify(self)
+  const owner = JSON.stringify({ ...self, holding: randomUUID() }) // two in one process are two
   const note = `process ${self.pid} on ${self.host}`
   const lease = (await leases.acquire(name, owner, LEASE_MS, note)) ?? (await takeFromDead(leases, name, owner, note))
   if (lease === undefined) {

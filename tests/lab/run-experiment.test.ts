@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
@@ -78,6 +78,32 @@ describe('an experiment', { timeout: 300_000 }, () => {
       ['stays', 'completed', undefined],
       ['leaves', 'failed', 'WORKER_DIED'],
     ])
+  })
+
+  it('hands the secrets that its plugins declare to their runs, and does not start without them (LAB-2)', async () => {
+    const plugin = `import { defineTransform, z } from 'evsys/plugin'
+      export default defineTransform({ kind: 'keyed', summary: 'Needs a key.', params: z.strictObject({}),
+        needs: { secrets: ['DESK_KEY'] },
+        async *run(rows, { secret, log }) {
+          if (secret('DESK_KEY') !== 'open sesame') throw new Error('the wrong key')
+          log('info', secret('DESK_KEY'))
+          yield* rows
+        } })`
+    const { base_run } = twoByTwo.matrix
+    const { matrix: _matrix, ...rest } = twoByTwo
+    const data = { ...base_run.data, transforms: [...base_run.data.transforms, { kind: 'keyed' }] }
+    const experiment = { ...rest, metadata: { benchmark: [] }, n_repeats: 1, run: { ...base_run, data } }
+    const file = experimentProject(folder(), experiment, { 'keyed.ts': plugin })
+    await expect(runExperiment(file)).rejects.toMatchObject({ code: 'SECRET_MISSING' })
+    expect(existsSync(join(dirname(file), '.evsys/runs'))).toBe(false)
+    writeFileSync(join(dirname(file), '.env'), 'DESK_KEY="open sesame"\n')
+    const { experiment_id, status } = await runExperiment(file)
+    expect(status).toBe('completed')
+    await using store = await openStore(join(dirname(file), '.evsys/evsys.db'))
+    const [run] = await store.runs(experiment_id)
+    const events = await store.events({ stream: `run:${run?.id}`, afterSeq: 0, limit: 1000, types: ['log'] })
+    expect(JSON.stringify(events)).not.toContain('open sesame')
+    expect(events.length).toBeGreaterThan(0)
   })
 
   it('chains stages: a later one starts from the weights of the one before (LAB-23)', async () => {

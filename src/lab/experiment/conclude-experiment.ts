@@ -1,5 +1,4 @@
 // The end of an experiment: evidence from the record, the verdict, the words, and the files that hold them.
-import { join } from 'node:path'
 import type { Evidence, ExperimentEvent, ExperimentResult } from '../../contracts/index.ts'
 import { evaluatePlugins } from '../../evaluate/index.ts'
 import { type Clock, createRegistry } from '../../kernel/index.ts'
@@ -76,9 +75,4 @@ export function metricOf(kind: string): TaskMetric | undefined {
   if (found === undefined || found.plugin.type !== 'metric') return undefined
   const { plugin } = found
   return { params: plugin.params.parse(found.params), compute: plugin.compute.bind(plugin) }
-}
-
-/** The page that a person opens first. */
-export function experimentPage(outputDir: string): string {
-  return join(outputDir, 'experiment.md')
 }

@@ -23,11 +23,12 @@ export interface Conducting {
   readonly projectDir: string
   readonly plugins: readonly PluginReference[]
   readonly notices: readonly Notice[]
+  readonly secrets: SuperviseOptions['secrets']
   readonly options: RunExperimentOptions & { readonly clock: Clock; readonly signal: AbortSignal }
 }
 
 export async function conductExperiment(conducting: Conducting): Promise<ExperimentResult> {
-  const { store, experiment, lease, lost, outputDir, projectDir, plugins, options } = conducting
+  const { store, experiment, lease, lost, outputDir, projectDir, plugins, secrets, options } = conducting
   const { clock, signal } = options
   const { plan } = experiment
   const started = clock.now()
@@ -49,7 +50,7 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
     const limit = options.maxConcurrent ?? plan.experiment.max_concurrent_arms ?? availableParallelism()
     await using pool = createWorkerPool({ size: limit, projectDir, ...options.limits })
     const supervised: SuperviseOptions = {
-      ...{ store, experiment, lease, outputDir, projectDir, plugins, pool, sealed, clock, stopping },
+      ...{ store, experiment, lease, outputDir, projectDir, plugins, secrets, pool, sealed, clock, stopping },
       benchmarks: sealed.sealed,
       signal: working.signal,
       onItem(row, item) {

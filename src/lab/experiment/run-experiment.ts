@@ -2,10 +2,20 @@
 import { join } from 'node:path'
 import { type ConfigSource, checkDeep, loadExperiment, pluginReferences } from '../../config/index.ts'
 import type { ExperimentResult, Item, Notice, Plan } from '../../contracts/index.ts'
-import { type Clock, EvsysError, openCatalog, type PluginReference, systemClock } from '../../kernel/index.ts'
+import {
+  type Catalog,
+  type Clock,
+  EvsysError,
+  openCatalog,
+  type PluginReference,
+  readSecretSource,
+  systemClock,
+} from '../../kernel/index.ts'
 import { type OpenStore, openStore, type RunRow } from '../../store/index.ts'
 import { builtins } from '../builtins.ts'
 import type { WorkerLimits } from '../worker/lost-run.ts'
+import { runSecrets } from '../worker/run-secrets.ts'
+import { callbacksOf } from './assign-run.ts'
 import { beginExperiment, isUnfinished, nothingToResume } from './begin-experiment.ts'
 import { checkForecast } from './budget-keeper.ts'
 import { conductExperiment } from './conduct-experiment.ts'
@@ -81,6 +91,7 @@ async function runIn(
     projectDir,
     plugins: prepared.plugins,
     notices: prepared.notices,
+    secrets: prepared.secrets,
     options,
   })
 }
@@ -90,6 +101,8 @@ interface Prepared {
   readonly notices: readonly Notice[]
   readonly projectDir: string
   readonly plugins: readonly PluginReference[]
+  /** What the plugins of a run declare, by the name of the run. */
+  readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>
 }
 
 async function prepare(source: ConfigSource, options: RunExperimentOptions, signal: AbortSignal): Promise<Prepared> {
@@ -112,7 +125,15 @@ async function prepare(source: ConfigSource, options: RunExperimentOptions, sign
     notices: [...checked.plan.notices, ...catalog.notices, ...checked.notices, ...unscored(checked.plan)],
     projectDir,
     plugins,
+    secrets: await secretsOf(checked.plan, catalog, projectDir),
   }
+}
+
+async function secretsOf(plan: Plan, catalog: Catalog, projectDir: string): Promise<Prepared['secrets']> {
+  const source = await readSecretSource({ projectDir })
+  const cardOf: Catalog['card'] = (type, kind) => catalog.card(type, kind)
+  const asked = { callbacks: callbacksOf(plan), cardOf, source }
+  return new Map(plan.runs.map(({ name, config }) => [name, runSecrets(config, asked)]))
 }
 
 // Promised by the file, and not kept: said before anything starts.

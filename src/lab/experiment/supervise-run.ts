@@ -13,6 +13,8 @@ import { createIntake } from './segment-intake.ts'
 export interface SuperviseOptions extends AssignOptions {
   /** What is written counts only while this lease is held. */
   readonly lease: Lease
+  /** By the name of the run. */
+  readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>
   readonly pool: WorkerPool
   readonly sealed: SealedBenchmarks
   readonly clock: Clock
@@ -39,7 +41,7 @@ export async function superviseRun(row: RunRow, options: SuperviseOptions): Prom
 }
 
 async function conductRun(row: RunRow, options: SuperviseOptions): Promise<RunOutcome> {
-  const { pool, stopping, signal } = options
+  const { pool, secrets, stopping, signal } = options
   const broken = new AbortController()
   const assignment = await assignRun(row, options)
   const intake = createIntake(row, assignment.segment_file, assignment.next_item, options, (error) =>
@@ -51,6 +53,7 @@ async function conductRun(row: RunRow, options: SuperviseOptions): Promise<RunOu
       onScore: (question) => scoreAnswers(question, options),
       stopping,
       signal: AbortSignal.any([signal, broken.signal]),
+      secrets: secrets.get(row.name) ?? {},
     })
     await intake.drain()
     return ended

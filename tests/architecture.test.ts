@@ -84,7 +84,6 @@ describe('findViolations', () => {
     ['zod in contracts', 'src/contracts/error.ts', `import * as z from 'zod'`],
     ['private files of lower rooms in tests', 'src/config/a.test.ts', `import { x } from '../kernel/x.ts'`],
     ['shared test support in tests', 'src/config/a.test.ts', `import { needs } from '../../tests/needs.ts'`],
-    ['test support of one part', 'src/config/a.test.ts', `import { recorded } from '../../tests/cli/recorded.ts'`],
     ['packages in tests of contracts', 'src/contracts/a.test.ts', `import fc from 'fast-check'`],
     ['a plugin whose path is computed', 'src/kernel/load.ts', `await import(pathToFileURL(file).href)`],
     ['printing in cli', 'src/cli/main.ts', `console.log('x')`],

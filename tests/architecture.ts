@@ -127,7 +127,7 @@ function forbiddenImport(file: string, specifier: string, rooms: Rooms): string 
   const target = posix.normalize(posix.join(posix.dirname(file), specifier)).replace(/\.js$/, '.ts')
   if (isTest(target)) return 'a test is imported by nobody'
   if (!target.startsWith('src/')) {
-    const support = isTest(file) && /^tests\/([^/]+\/)?[^/]+\.ts$/.test(target)
+    const support = isTest(file) && /^tests\/[^/]+\.ts$/.test(target)
     return support ? undefined : 'source imports nothing outside src/'
   }
   const targetRoom = roomOf(target)

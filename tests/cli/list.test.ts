@@ -57,6 +57,7 @@ describe('list', () => {
     expect(JSON.parse(stdout)).toEqual({
       plugins: [
         expect.objectContaining({ type: 'algorithm', kind: 'focal_sft', origin: 'src/plugins/focal-sft.ts' }),
+        expect.objectContaining({ type: 'algorithm', kind: 'score_only', origin: 'built-in' }),
         expect.objectContaining({ type: 'algorithm', kind: 'sft', origin: 'built-in' }),
       ],
       notices: [],

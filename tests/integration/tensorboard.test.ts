@@ -7,12 +7,12 @@ import * as z from 'zod'
 import { ExperimentResult } from '../../src/contracts/index.ts'
 import { tensorboardLogger } from '../../src/lab/callbacks/tensorboard-logger.ts'
 import { openStore } from '../../src/store/index.ts'
-import { watchedRun, watchSteps } from '../callbacks/watched-run.ts'
 import { root, runMain } from '../cli/run-main.ts'
 import { writeSmallLab } from '../cli/small-lab.ts'
 import { needs } from '../needs.ts'
 import { pluginContext } from '../plugin-context.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
+import { watchedRun, watchSteps } from '../watched-run.ts'
 
 const version = '2.20.0'
 const home = join(root, '.tmp', `tensorboard-${version}`)

@@ -4,10 +4,10 @@ import * as z from 'zod'
 import { mockBackend } from '../../src/backends/index.ts'
 import { BenchmarkEntry, type Datum, type RunAssignment } from '../../src/contracts/index.ts'
 import { defineBackend } from '../../src/kernel/index.ts'
-import { benchmarkFile } from '../lab/benchmark-file.ts'
-import { trainHere } from '../lab/train-here.ts'
+import { benchmarkFile } from '../benchmark-file.ts'
 import { runAssignment } from '../run-assignment.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
+import { trainHere } from '../train-here.ts'
 
 const folder = temporaryFolders()
 const params = { max_steps: 6, batch_size: 1, learning_rate: 0.5 }

@@ -1,9 +1,9 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { watchedRun, watchSteps } from '../../../tests/callbacks/watched-run.ts'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
+import { watchedRun, watchSteps } from '../../../tests/watched-run.ts'
 import { csvMetrics } from './csv-metrics.ts'
 
 const folder = temporaryFolders()

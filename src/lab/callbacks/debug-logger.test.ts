@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { watchedRun } from '../../../tests/callbacks/watched-run.ts'
 import { pluginContext } from '../../../tests/plugin-context.ts'
+import { watchedRun } from '../../../tests/watched-run.ts'
 import { debugLogger } from './debug-logger.ts'
 
 describe('debug_logger', () => {

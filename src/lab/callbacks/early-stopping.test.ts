@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type * as z from 'zod'
-import { watchedRun } from '../../../tests/callbacks/watched-run.ts'
 import { pluginContext } from '../../../tests/plugin-context.ts'
+import { watchedRun } from '../../../tests/watched-run.ts'
 import { earlyStopping } from './early-stopping.ts'
 
 type Look = readonly [value: number | undefined, benchmark?: string, split?: string]

@@ -1,9 +1,9 @@
 import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type WatchedRun, watchedRun, watchSteps } from '../../../tests/callbacks/watched-run.ts'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
+import { type WatchedRun, watchedRun, watchSteps } from '../../../tests/watched-run.ts'
 import { localLogger } from './local-logger.ts'
 
 const folder = temporaryFolders()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { watchedRun, watchSteps } from '../../../tests/callbacks/watched-run.ts'
 import { pluginContext } from '../../../tests/plugin-context.ts'
+import { watchedRun, watchSteps } from '../../../tests/watched-run.ts'
 import { printProgress } from './print-progress.ts'
 
 async function lines(params: Parameters<typeof printProgress.params.parse>[0]) {

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { watchedRun, watchSteps } from '../../../tests/callbacks/watched-run.ts'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
+import { watchedRun, watchSteps } from '../../../tests/watched-run.ts'
 import { tensorboardLogger } from './tensorboard-logger.ts'
 
 const folder = temporaryFolders()

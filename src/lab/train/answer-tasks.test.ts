@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { benchmarkFile } from '../../../tests/lab/benchmark-file.ts'
+import { benchmarkFile } from '../../../tests/benchmark-file.ts'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { plainChat } from '../../backends/index.ts'

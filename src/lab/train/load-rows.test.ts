@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runServices } from '../../../tests/lab/run-services.ts'
+import { runServices } from '../../../tests/run-services.ts'
 import { DataConfig } from '../../contracts/index.ts'
 import { loadRows } from './load-rows.ts'
 

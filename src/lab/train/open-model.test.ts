@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { runServices } from '../../../tests/lab/run-services.ts'
 import { runAssignment } from '../../../tests/run-assignment.ts'
+import { runServices } from '../../../tests/run-services.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { openModel } from './open-model.ts'
 

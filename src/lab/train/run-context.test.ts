@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { runServices } from '../../../tests/lab/run-services.ts'
+import { runServices } from '../../../tests/run-services.ts'
 import { defineTransform } from '../../kernel/index.ts'
 import { equip } from './run-context.ts'
 

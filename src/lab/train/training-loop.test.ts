@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { trainHere } from '../../../tests/lab/train-here.ts'
 import { runAssignment } from '../../../tests/run-assignment.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
+import { trainHere } from '../../../tests/train-here.ts'
 import { sft, sharedParams } from '../../algorithms/index.ts'
 import { defineAlgorithm, defineCallback } from '../../kernel/index.ts'
 

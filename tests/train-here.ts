@@ -1,10 +1,10 @@
 // Does a run in this process, with the parts that a worker has: real plugins, real backend, real loop. Scores come from a table of
 // expected answers, as the scorer would give them.
-import type { AnyPlugin, Item, Prediction, RunAssignment, Scored } from '../../src/contracts/index.ts'
-import { createRegistry, keyedRandom, manualClock } from '../../src/kernel/index.ts'
-import { builtins } from '../../src/lab/builtins.ts'
-import { createRunReporter } from '../../src/lab/train/run-reporter.ts'
-import { trainRun } from '../../src/lab/train/train-run.ts'
+import type { AnyPlugin, Item, Prediction, RunAssignment, Scored } from '../src/contracts/index.ts'
+import { createRegistry, keyedRandom, manualClock } from '../src/kernel/index.ts'
+import { builtins } from '../src/lab/builtins.ts'
+import { createRunReporter } from '../src/lab/train/run-reporter.ts'
+import { trainRun } from '../src/lab/train/train-run.ts'
 
 export interface TrainedHere {
   readonly outcome: 'finished' | 'interrupted'

@@ -1,6 +1,6 @@
 // Where a callback stands, for tests: a run in a folder, at a step.
-import type { CallbackHooks, CallbackScope, StepScope } from '../../src/contracts/index.ts'
-import { runAssignment } from '../run-assignment.ts'
+import type { CallbackHooks, CallbackScope, StepScope } from '../src/contracts/index.ts'
+import { runAssignment } from './run-assignment.ts'
 
 export interface WatchedRun {
   readonly dir: string

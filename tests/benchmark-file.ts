@@ -1,7 +1,7 @@
 // A benchmark as a worker knows it: questions in a file, no answers.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SealedBenchmark } from '../../src/contracts/index.ts'
+import { SealedBenchmark } from '../src/contracts/index.ts'
 
 export function benchmarkFile(dir: string, changes: Partial<SealedBenchmark> & { name: string }): SealedBenchmark {
   mkdirSync(join(dir, 'questions'), { recursive: true })

@@ -77,7 +77,7 @@ describe('what the pages show', () => {
 
   it('docs/start.md: every command prints what the page says (CLI-1)', async () => {
     await playConsole(read('docs/start.md'), folder())
-  })
+  }, 180_000) // it trains
 
   it.each(readdirSync(join(root, 'examples')))('examples/%s: its experiment is valid (CLI-1)', async (name) => {
     const project = join(folder(), name)

@@ -104,7 +104,7 @@ describe('schema', () => {
     await expect(stdout).toMatchFileSnapshot('golden/schema.txt')
     const document = JSON.parse((await runMain(['schema', '--json'], { cwd: example })).stdout)
     expect(document.documents).toEqual(['experiment', 'task'])
-    expect(document.plugins.algorithm).toEqual(['focal_sft', 'sft'])
+    expect(document.plugins.algorithm).toEqual(['focal_sft', 'score_only', 'sft'])
   })
 
   it.each(['experiment', 'task'])('prints the %s schema, as JSON in any case (CFG-13, CLI-5)', async (what) => {

@@ -18,7 +18,7 @@ export async function beginExperiment(
 ): Promise<Begun> {
   const { resume, projectDir, clock } = options
   if (resume) {
-    const known = (await store.experiments({ limit: 1000 })).filter((each) => each.configHash === plan.config_hash)
+    const known = await store.experiments({ limit: 1000, configHash: plan.config_hash })
     const unfinished = known.find(isUnfinished)
     if (unfinished === undefined) throw nothingToResume(plan.experiment.name, known[0]?.id)
     return { experiment: unfinished, outputDir: outputDirOf(unfinished, projectDir), isResumed: true }

@@ -8,10 +8,10 @@ import {
   reduceRun,
   type Store,
 } from '../../src/contracts/index.ts'
+import { eventsOf, recordRun, recordSample, TIME } from '../sample-plan.ts'
 import { scaled } from '../scale.ts'
 import { arbitraryItems } from './arbitrary-items.ts'
 import { openRaw } from './open-raw.ts'
-import { eventsOf, recordRun, recordSample, TIME } from './sample-plan.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
 export function describeEvents(under: StoreUnderTest): void {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Item, Store } from '../../src/contracts/index.ts'
+import { eventsOf, recordRun, recordSample, TIME } from '../sample-plan.ts'
 import { scaled } from '../scale.ts'
 import { arbitraryItems } from './arbitrary-items.ts'
 import { dumpRun } from './dump-run.ts'
-import { eventsOf, recordRun, recordSample, TIME } from './sample-plan.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
 export function describeIngest(under: StoreUnderTest): void {

@@ -5,8 +5,8 @@ import * as z from 'zod'
 import { initialRunState, type RunEvent, reduceRun, type Store } from '../../src/contracts/index.ts'
 import { hashOf, manualClock } from '../../src/kernel/index.ts'
 import { TABLE_NAMES } from '../../src/store/tables.ts'
+import { eventsOf, recordRun, recordSample } from '../sample-plan.ts'
 import { dumpRun } from './dump-run.ts'
-import { eventsOf, recordRun, recordSample } from './sample-plan.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
 export function describeKeeping(under: StoreUnderTest): void {

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { eventsOf, recordSample } from '../../../tests/stores/sample-plan.ts'
+import { eventsOf, recordSample } from '../../../tests/sample-plan.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { type OpenStore, openStore } from '../../store/index.ts'
 import { assignRun, segmentFile } from './assign-run.ts'

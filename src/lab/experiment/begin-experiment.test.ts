@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { samplePlan } from '../../../tests/stores/sample-plan.ts'
+import { samplePlan } from '../../../tests/sample-plan.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { manualClock } from '../../kernel/index.ts'
 import { type OpenStore, openStore } from '../../store/index.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventsOf, samplePlan } from '../../../tests/stores/sample-plan.ts'
+import { eventsOf, samplePlan } from '../../../tests/sample-plan.ts'
 import type { Plan } from '../../contracts/index.ts'
 import { checkForecast, createBudgetKeeper } from './budget-keeper.ts'
 

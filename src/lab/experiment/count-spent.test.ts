@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventsOf, recordSample } from '../../../tests/stores/sample-plan.ts'
+import { eventsOf, recordSample } from '../../../tests/sample-plan.ts'
 import { openStore } from '../../store/index.ts'
 import { createBudgetKeeper } from './budget-keeper.ts'
 import { countSpent } from './count-spent.ts'

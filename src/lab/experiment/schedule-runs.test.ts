@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { samplePlan } from '../../../tests/stores/sample-plan.ts'
+import { samplePlan } from '../../../tests/sample-plan.ts'
 import type { RunRow } from '../../store/index.ts'
 import { scheduleRuns } from './schedule-runs.ts'
 

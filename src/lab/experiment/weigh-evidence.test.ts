@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { samplePlan } from '../../../tests/stores/sample-plan.ts'
+import { samplePlan } from '../../../tests/sample-plan.ts'
 import type { EvalRow, Plan, RunRow } from '../../contracts/index.ts'
 import { metricOf } from './conclude-experiment.ts'
 import { conclusionText } from './conclusion-text.ts'

@@ -1,10 +1,11 @@
 // The record under load: a million metric points through the store, beside a bare loop of prepared inserts in the same run, to
 // tell a slow program from a slow machine; then charts of a curve of a million points. Limits: 50,000 points per second; 1.5
-// times the bare loop, 4 times for steps, which are stored as events too; a chart within 50 ms. A server is measured without
-// limits: `node bench/store.mjs postgresql://...`.
+// times the processor time of the bare loop, twice for ten times as many transactions, 4 times for steps, which are stored as
+// events too; a chart within 50 ms. On a server most of the work is not ours, and nothing is compared with the bare loop:
+// `node bench/store.mjs postgresql://...`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '../dist/store/index.js'
 import { loadDriver } from '../dist/store/sqlite/load-driver.js'
@@ -14,6 +15,7 @@ import { planOf } from './store-plan.mjs'
 const server = process.argv[2]
 const bare = 'bare inserts, prepared, 10,000 per transaction'
 const steps = 'push() of finished steps, 100 at a time'
+const batches = 'push() of points, 1,000 at a time'
 const points = 1_000_000
 const metrics = 10
 const rounds = 3
@@ -21,7 +23,7 @@ const leastPerSecond = 50_000
 const mostChartMs = 50
 
 const folder = mkdtempSync(join(tmpdir(), 'evsys-bench-'))
-/** @type {Record<string, number>} best seconds */
+/** @type {Record<string, { seconds: number, cpuSeconds: number }>} the best of all rounds, each by itself */
 const best = {}
 /** @type {number[]} */
 const charts = []
@@ -31,42 +33,63 @@ for (let round = 0; round < rounds; round++) {
   if (server === undefined) await timed(bare, bareLoop)
   await timed(`points(), ${metrics} metrics`, () => throughPoints(metrics))
   await timed('points(), 1 metric', () => throughPoints(1))
-  await timed(steps, throughPush)
+  await timed(batches, throughPush)
+  await timed(steps, throughSteps)
 }
 rmSync(folder, { recursive: true, force: true })
 
-const rows = Object.entries(best).map(([name, seconds]) => ({
+const bareSeconds = best[bare]?.cpuSeconds ?? Number.NaN
+/** @type {Record<string, number>} */
+const mostOfBare = { [steps]: 4, [batches]: 2 }
+const rows = Object.entries(best).map(([name, { seconds, cpuSeconds }]) => ({
   name,
   perSecond: points / seconds,
-  ratio: seconds / (best[bare] ?? Number.NaN),
-  most: name === steps ? 4 : 1.5,
+  cpuSeconds,
+  ratio: cpuSeconds / bareSeconds,
+  most: mostOfBare[name] ?? 1.5,
 }))
-const database = server === undefined ? 'SQLite' : 'PostgreSQL'
-console.log(`\nA million points, best of ${rounds}, Node ${process.versions.node}, ${database}`)
+const database = server === undefined ? `SQLite (${await driverName()})` : 'PostgreSQL'
+const machine = `${cpus().length} cores of ${cpus()[0]?.model.trim()}, load ${loadavg()[0]?.toFixed(1)}`
+console.log(`\nA million points, best of ${rounds}, Node ${process.versions.node}, ${database}, ${machine}`)
 printTable([
-  ['way', 'points/s', 'at least', 'time against bare', 'at most'],
-  ...rows.map(({ name, perSecond, ratio, most }) => {
+  ['way', 'points/s', 'of the least', 'processor s', 'against bare', 'at most'],
+  ...rows.map(({ name, perSecond, cpuSeconds, ratio, most }) => {
     const rate = Math.round(perSecond).toLocaleString('en')
-    if (name === bare || server !== undefined) return [name, rate, '', '', '']
-    return [name, rate, leastPerSecond.toLocaleString('en'), ratio.toFixed(2), most.toFixed(2)]
+    const share = (perSecond / leastPerSecond).toFixed(2)
+    if (name === bare) return [name, rate, '', cpuSeconds.toFixed(1), '', '']
+    const against = server === undefined ? [ratio.toFixed(2), most.toFixed(2)] : ['', '']
+    return [name, rate, share, cpuSeconds.toFixed(1), ...against]
   }),
 ])
-const [bestChartMs = Number.NaN] = charts.sort((a, b) => a - b)
+charts.sort((a, b) => a - b)
+const chartMs = charts[Math.floor(charts.length / 2)] ?? Number.NaN
 console.log('\nA curve of a million points, read for a chart of 1,000')
 printTable([
-  ['best ms', 'median ms', 'limit ms'],
-  [bestChartMs.toFixed(1), charts[Math.floor(charts.length / 2)]?.toFixed(1) ?? '', String(mostChartMs)],
+  ['best ms', 'median ms', 'limit ms', 'ratio of the median'],
+  [charts[0]?.toFixed(1) ?? '', chartMs.toFixed(1), String(mostChartMs), (chartMs / mostChartMs).toFixed(2)],
 ])
 const slow = rows.filter(({ perSecond, ratio, most }) => perSecond < leastPerSecond || ratio > most)
-const isWithin = slow.length === 0 && bestChartMs <= mostChartMs
-process.exitCode = isWithin || server !== undefined ? 0 : 1
+process.exitCode = slow.length === 0 && chartMs <= mostChartMs ? 0 : 1
 
 /**
  * @param {string} name
  * @param {() => Promise<number>} work returns seconds
  */
 async function timed(name, work) {
-  best[name] = Math.min(best[name] ?? Number.POSITIVE_INFINITY, await work())
+  const before = process.cpuUsage()
+  const seconds = await work()
+  const { user, system } = process.cpuUsage(before)
+  const known = best[name] ?? { seconds: Number.POSITIVE_INFINITY, cpuSeconds: Number.POSITIVE_INFINITY }
+  best[name] = {
+    seconds: Math.min(known.seconds, seconds),
+    cpuSeconds: Math.min(known.cpuSeconds, (user + system) / 1e6),
+  }
+}
+
+async function driverName() {
+  const Database = await loadDriver()
+  const builtin = process.getBuiltinModule?.('node:sqlite')
+  return Database === Reflect.get(builtin ?? {}, 'DatabaseSync') ? 'node:sqlite' : '@photostructure/sqlite'
 }
 
 async function bareLoop() {
@@ -89,21 +112,24 @@ async function bareLoop() {
   return seconds
 }
 
+/** A thousand points of a run, of so many metrics. @param {string} runId @param {number} first @param {number} keys */
+function batchOf(runId, first, keys) {
+  const numbers = Array.from({ length: 1_000 }, (_, i) => first + i)
+  return {
+    type: /** @type {const} */ ('points'),
+    run_id: runId,
+    key: numbers.map((n) => `metric/${n % keys}`),
+    step: numbers.map((n) => Math.floor(n / keys)),
+    value: numbers.map((n) => Math.sin(n)),
+    at_ms: numbers.map((n) => 1_700_000_000_000 + n),
+  }
+}
+
 /** @param {number} keys */
 async function throughPoints(keys) {
   const { store, runId } = await freshStore()
   const began = performance.now()
-  for (let i = 0; i < points; i += 1_000) {
-    const numbers = Array.from({ length: 1_000 }, (_, j) => i + j)
-    await store.points({
-      type: 'points',
-      run_id: runId,
-      key: numbers.map((n) => `metric/${n % keys}`),
-      step: numbers.map((n) => Math.floor(n / keys)),
-      value: numbers.map((n) => Math.sin(n)),
-      at_ms: numbers.map((n) => 1_700_000_000_000 + n),
-    })
-  }
+  for (let first = 0; first < points; first += 1_000) await store.points(batchOf(runId, first, keys))
   await store.flush()
   const seconds = (performance.now() - began) / 1000
   if (keys === 1) await readCharts(store, runId)
@@ -112,6 +138,18 @@ async function throughPoints(keys) {
 }
 
 async function throughPush() {
+  const { store, runId } = await freshStore()
+  const began = performance.now()
+  for (let first = 0; first < points; first += 1_000) {
+    const fromSeq = first / 1_000 + 1
+    await store.push({ stream: `run:${runId}`, fromSeq, items: [batchOf(runId, first, metrics)] })
+  }
+  const seconds = (performance.now() - began) / 1000
+  await store[Symbol.asyncDispose]()
+  return seconds
+}
+
+async function throughSteps() {
   const { store, runId } = await freshStore()
   const names = Array.from({ length: metrics }, (_, i) => `metric/${i}`)
   const count = points / metrics

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the integration tests need and that are missing: the shells whose completion is tested, and
-# a PostgreSQL server, whose programs are not on the PATH.
+# Installs the Debian packages that the integration tests need and that are missing: the shells whose completion is tested, a
+# PostgreSQL server, whose programs are not on the PATH, and Python with virtual environments, for TensorBoard's own reader.
 set -euo pipefail
 
 missing=()
@@ -8,6 +8,7 @@ for program in bash git zsh fish; do
   command -v "$program" >/dev/null || missing+=("$program")
 done
 compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null || missing+=(postgresql)
+python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3 python3-venv)
 if [ "${#missing[@]}" -eq 0 ]; then
   echo 'nothing is missing'
   exit 0

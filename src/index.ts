@@ -1,4 +1,4 @@
-// The public API of `evsys`: reading experiments, plugins and their catalog, errors. `evsys/plugin` is for plugin files,
+// The public API of `evsys`: running experiments, reading them, plugins and their catalog, errors. `evsys/plugin` is for plugin files,
 // `evsys/contracts` holds the schemas of all that is stored or crosses a process.
 
 export { z } from 'zod'
@@ -19,6 +19,7 @@ export {
   pluginReferences,
   taskJsonSchema,
 } from './config/index.ts'
+export type { ExperimentResult } from './contracts/index.ts'
 export {
   type Catalog,
   type CatalogOptions,
@@ -63,4 +64,4 @@ export {
   type Registry,
   type ValueIssue,
 } from './kernel/index.ts'
-export { builtins } from './lab/index.ts'
+export { builtins, type RunExperimentOptions, runExperiment } from './lab/index.ts'

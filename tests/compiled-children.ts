@@ -1,6 +1,15 @@
 // Children that are started often, for tests that kill many of them: they and what they use are compiled once, so that a
 // start costs what a start of Node costs.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
@@ -12,13 +21,15 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Compiles folders and children now; returns what `startChild` is for the others. Removed when the file's tests are done. */
 export function compiledChildren(
   folders: readonly string[],
-): (name: string, args?: readonly string[], options?: { wrap?: readonly string[] }) => Child {
+): (name: string, args?: readonly string[], options?: { wrap?: readonly string[]; detached?: boolean }) => Child {
   mkdirSync(join(root, '.tmp'), { recursive: true })
   const folder = mkdtempSync(join(root, '.tmp', 'children-')) // below the root: packages are found from there
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  copyFileSync(join(root, 'package.json'), join(folder, 'package.json')) // its version, and that files are modules
+  symlinkSync('src', join(folder, 'dist')) // where plugins look for their host
   for (const each of [...folders, 'tests/children']) compile(each, folder)
-  return (name, args = [], { wrap = [] } = {}) =>
-    startProgram(name, [...wrap, process.execPath, join(folder, 'tests/children', `${name}.js`), ...args])
+  return (name, args = [], { wrap = [], detached = false } = {}) =>
+    startProgram(name, [...wrap, process.execPath, join(folder, 'tests/children', `${name}.js`), ...args], { detached })
 }
 
 function compile(source: string, folder: string): void {

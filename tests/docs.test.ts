@@ -68,9 +68,16 @@ describe('what the pages show', () => {
     expect(wrong.stderr).toMatch(/config\.yaml:7:\d+ {2}PLUGIN_PARAMS/)
   })
 
+  it('docs/guides/run-from-code.md: its program is the one that new-experiment writes (CLI-21)', async () => {
+    const project = await newProject()
+    await runMain(['new-experiment', 'x', '--date', '20260131', '--project', project])
+    const written = readFileSync(join(project, 'experiments/20260131-x/run.ts'), 'utf8')
+    expect(codeBlocks(read('docs/guides/run-from-code.md'), 'ts')).toEqual([written])
+  })
+
   it('docs/start.md: every command prints what the page says (CLI-1)', async () => {
     await playConsole(read('docs/start.md'), folder())
-  })
+  }, 180_000) // it trains
 
   it.each(readdirSync(join(root, 'examples')))('examples/%s: its experiment is valid (CLI-1)', async (name) => {
     const project = join(folder(), name)

@@ -95,6 +95,7 @@ export const requirements = {
   'CLI-19':
     'import of a log: every row a run, scores that are claimed and never count, kept gains below the log’s own noise counted',
   'CLI-20': 'gc, du and db: nothing that a conclusion rests on is dropped; a copy is whole and never replaces a file',
+  'CLI-21': 'runExperiment() in code, as the run.ts of a new experiment has it, writes the same record as `evsys run`',
 
   // Built-in plugins
   'PLG-1': 'transforms stream, stop at the signal, keep the row’s other keys and the place it came from',
@@ -173,6 +174,41 @@ export const requirements = {
   'LAB-22': 'a run that fails, or whose plugin ends its process, is named and leaves the others alone',
   'LAB-23': 'stages and continual datasets chain weights: a later run starts from the one before',
   'LAB-24': 'an experiment killed at any moment and resumed ends in the same canonical record',
+  'LAB-25':
+    'a matrix of arms and seeds has a score with interval per arm; an arm that fails is named and leaves the rest',
+  'LAB-26': 'an experiment on a full disk ends with an error that says so, and in the same record once there is space',
+  'LAB-27': 'Ctrl-C saves; what is saved then is not in the record of the resumed experiment',
+  'LAB-28':
+    'experiments of one project run side by side; one experiment has one controller, and a second one is told of it',
+  'LAB-29': 'a plugin that exits, throws unheard, spins or takes all memory fails its own run with a code of its own',
+  'LAB-30': 'a budget is a hard stop over all runs; a step that is done again is charged once, also after a resume',
+  'LAB-31': 'runs start in order, so many at a time, chains one after another; an error waits for what still runs',
+  'LAB-32':
+    'the lease of a dead controller is taken over at once, that of a living one never; who lost it cannot write',
+  'LAB-33':
+    'the verdict is that of the claim’s interval; the words hold effect, interval, n, failures and what would decide',
+  'LAB-34': 'an attempt has a folder, a number and a segment of its own, whatever the one before left',
+
+  // The lab: training and callbacks
+  'LAB-40':
+    'the rows of a step follow from seed and number alone: every row once per epoch, each epoch in its own order',
+  'LAB-41': 'the best checkpoint is the best on validation, ties to the earlier; the newest few and the best are kept',
+  'LAB-42':
+    'a loss that is no number or far above the usual rolls the run back at half the rate; after three times it has diverged',
+  'LAB-43': 'csv_metrics has every step once, in whole rows, also after a resume',
+  'LAB-44': 'early_stopping counts evaluations on validation without improvement, in either direction',
+  'LAB-45': 'local_logger writes the tree of a run, by split and step, without a loss or a repeat after a resume',
+  'LAB-46': 'print_progress and debug_logger log what happens as lines',
+  'LAB-47': 'tensorboard_logger writes event files with true checksums, one for each start of training',
+  'LAB-48':
+    'every step is told and saved when due, also one without a batch; the end that is a checkpoint is saved once',
+  'LAB-49': 'an algorithm that drives the whole run reports, saves, is scored, stopped and failed like any other',
+  'LAB-50': 'score_only and base_model: a model is scored as it is, reads no data and saves nothing',
+  'LAB-51': 'callbacks hear every hook in order, in whatever way a run ends; one that throws is told and skipped',
+  'LAB-52': 'the reference of a run is what it started from, in every step, stage and attempt',
+  'LAB-53':
+    'known weaknesses of orchestration, scoring, training and checking are beaten, each by a test that names it',
+  'LAB-54': 'rows, models, answers and plugins of a run: checked, hashed, addressed and let go of',
 
   // Models
   'MOD-1': 'tokenizers give the ids of the reference implementation, or refuse the file',

@@ -27,9 +27,14 @@ export function startChild(name: string, args: readonly string[] = [], { wrap = 
   return startProgram(name, [...wrap, ...own])
 }
 
-/** Starts any command as a child; `name` is for messages. */
-export function startProgram(name: string, [command = '', ...rest]: readonly string[]): Child {
+/** Starts any command as a child; `name` is for messages. Detached: in a process group of its own. */
+export function startProgram(
+  name: string,
+  [command = '', ...rest]: readonly string[],
+  { detached = false } = {},
+): Child {
   const child = spawn(command, rest, {
+    detached,
     env: { ...process.env, JITI_FS_CACHE: 'false' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,4 +1,5 @@
 // The built-in plugins of this room.
+import { scoreOnly } from './score-only.ts'
 import { sft } from './sft.ts'
 
-export const algorithmPlugins = [sft] as const
+export const algorithmPlugins = [scoreOnly, sft] as const

@@ -1,3 +1,4 @@
+// Apart from the kernel's own: `--version` and `--help` are answered before any room is loaded.
 import { readFileSync } from 'node:fs'
 
 /** Version of the installed package. */

@@ -37,7 +37,7 @@ export async function withRecord<T>(
 }
 
 /** Where a project keeps its record. */
-export function recordFile(project: string): string {
+function recordFile(project: string): string {
   return join(project, '.evsys', 'evsys.db')
 }
 

@@ -1,5 +1,6 @@
 // The plan of a valid experiment: arms and runs in the order in which they start, each with the hash of what it computes.
 import type { Experiment, Notice, Plan, PlannedArm, PlannedRun } from '../contracts/index.ts'
+import { baseModelArm } from './base-model-arm.ts'
 import type { Arms } from './build-arms.ts'
 import type { Resolved } from './check-experiment.ts'
 import { ConfigHasher, secondsBudget } from './config-hash.ts'
@@ -28,18 +29,20 @@ export function buildPlan({ shell, arms, resolved, paths, notices }: PlanParts):
   const runs: PlannedRun[] = []
   const runTrees = new Map<string, LocatedMap>()
   const hashes = new Map<string, string>()
-  for (const { tree, ...run } of expandRepeats(arms.planned, shell)) {
+  const repeated = expandRepeats(arms.planned, shell)
+  for (const { tree, ...run } of repeated) {
     const config_hash = hasher.run(run.config, run.after === undefined ? undefined : hashes.get(run.after))
     hashes.set(run.name, config_hash)
     runTrees.set(run.name, tree)
     runs.push({ ...run, config_hash })
   }
+  const base = baseModelArm(resolved.claim, { arms: arms.planned, runs: repeated, hasher })
   const plan: Plan = {
     experiment,
     config_hash: hasher.experiment(experiment),
     ...resolved,
-    arms: arms.planned.map((arm) => plannedArm(arm, shell)),
-    runs,
+    arms: [...arms.planned.map((arm) => plannedArm(arm, shell)), ...(base === undefined ? [] : [base.arm])],
+    runs: [...runs, ...(base?.runs ?? [])],
     notices,
   }
   return { plan, runTrees }

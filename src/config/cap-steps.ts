@@ -29,8 +29,16 @@ export function logRollouts(root: LocatedMap): LocatedMap {
   return withKey(root, 'log_rollouts', scalarNode(true, origin), origin)
 }
 
+/** The option that a value comes from, if an option of this file set it. */
+export function capFlag({ source }: Origin): string | undefined {
+  return flags.has(source) ? source.name : undefined
+}
+
+const flags = new WeakSet<Source>()
+
 function optionOrigin(name: string, text: string, path: readonly string[]): Origin {
   const source: Source = { name, text, dir: '.', rank: Number.POSITIVE_INFINITY }
+  flags.add(source)
   let origin: Origin = { source, start: 0, end: text.length }
   for (const step of path) origin = { ...origin, parent: origin, step }
   return origin

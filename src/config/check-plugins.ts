@@ -7,6 +7,7 @@ import {
   unknownKind,
   type ValueIssue,
 } from '../kernel/index.ts'
+import { capFlag } from './cap-steps.ts'
 import { nearest } from './check-node.ts'
 import { isLocatedMap, type LocatedNode, type Origin, type Path, toJs } from './located.ts'
 import type { PluginUse } from './plugin-uses.ts'
@@ -71,6 +72,13 @@ function reportIssue(use: PluginUse, issue: ValueIssue, catalog: Catalog, report
     for (const key of issue.keys ?? []) {
       const { origin, below } = keyPlace(use, issue.path, key)
       if (report.isTold(origin, JSON.stringify([kind, key, below]))) continue
+      const flag = capFlag(origin)
+      if (flag !== undefined) {
+        const message = `${flag} caps max_steps, which ${kind} does not take`
+        const fix = `leave ${flag} away, or give ${kind} a parameter max_steps that ends its training. ${more}`
+        report.problem(origin, { code: 'PLUGIN_PARAMS', message, fix }, below)
+        continue
+      }
       const message = `${kind} takes no ${JSON.stringify(key)}`
       report.problem(origin, { code: 'PLUGIN_PARAMS', message, fix: suggest(key, issue.known ?? [], { more }) }, below)
     }

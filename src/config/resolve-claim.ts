@@ -129,6 +129,14 @@ function pairArms(claim: Claim, treatment: Arms, baseline: Arms, { root, report 
     if (treatment === baseline) return complain('both sides are the base model', 'name an arm as treatment.')
     const arms = treatment === baseModel ? baseline : treatment
     if (arms === baseModel) return undefined
+    const models = new Set(arms.map(({ config }) => canonicalJson([config.model.name, config.backend])))
+    if (models.size > 1) {
+      const found = listed([...new Set(arms.map(({ config }) => `${config.model.name} on ${config.backend.kind}`))])
+      return complain(
+        `${baseModel} could be any of: ${found}`,
+        'let the claim be about arms that train one model in one place.',
+      )
+    }
     return arms.map(({ name }) =>
       treatment === baseModel ? { treatment: baseModel, baseline: name } : { treatment: name, baseline: baseModel },
     )

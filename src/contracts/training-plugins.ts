@@ -53,7 +53,10 @@ export interface StepContext<P, F extends RowFormat = RowFormat> extends Context
   batch(size: number): readonly RowOf[F][]
   readonly renderer: OpenRenderer
   readonly tokenizer: Tokenizer
-  /** The weights as this step finds them. Saved when first asked for; asking again gives the same. */
+  /**
+   * The weights as this step finds them. Saved when first asked for; asking again gives the same. They are let go of when the
+   * step is over.
+   */
   policy(): Promise<SamplerRef>
   /** The weights that the run started from, also after a resume: the reference of a KL penalty, the teacher of SDFT. */
   readonly reference: Weights
@@ -80,15 +83,25 @@ export interface Batch {
   readonly metrics?: Metrics
 }
 
-/** A whole-run algorithm drives the run itself and gets the run's context once. */
+/**
+ * A whole-run algorithm drives the run itself and gets the run's context once. Only it knows where it stands, so a run that was
+ * interrupted begins it anew.
+ */
 export interface TrainContext<P, F extends RowFormat = RowFormat>
   extends Omit<SetupContext<P, F>, 'service' | 'policy' | 'once'> {
   readonly runId: string
   readonly run: RunConfig
   readonly modelId: ModelId
+  /**
+   * The model in training. Requests are numbered from 1, without gaps where `report` is called; what is saved becomes a
+   * checkpoint of the step that follows the last reported one.
+   */
   readonly service: TrainingService
-  /** Records a finished step. */
-  report(step: number, metrics: Metrics): Promise<void>
+  /**
+   * Records a finished step, 0-based and in order, and scores the benchmarks that are due. Resolves to the reason to end, where
+   * a callback asked for it; rejects when the run has to leave.
+   */
+  report(step: number, metrics: Metrics): Promise<string | undefined>
 }
 
 interface AlgorithmBase<K extends string, S extends z.ZodType, F extends RowFormat> extends Plugin<'algorithm', K, S> {
@@ -113,6 +126,8 @@ export interface WholeRunAlgorithm<
   S extends z.ZodType = z.ZodType,
   F extends RowFormat = RowFormat,
 > extends AlgorithmBase<K, S, F> {
+  /** False: it takes no rows, and the data of the run is not read. */
+  readonly takesRows?: boolean
   train(context: TrainContext<z.output<S>, F>): Promise<RunResult>
 }
 

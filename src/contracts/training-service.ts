@@ -136,11 +136,14 @@ export interface TrainingService {
   optimStep(model: ModelId, adam: Adam, seq: number): Future<Metrics>
   /** Saves the weights under a name that is new for this model and kind. */
   save<K extends CheckpointKind>(model: ModelId, name: string, options: SaveOptions<K>): Future<RefOf<K>>
-  /** Weights to sample from that live as long as this service: what an on-policy step draws its rollouts from. */
+  /**
+   * Weights to sample from that live until they are removed, and no longer than this service: what an on-policy step draws its
+   * rollouts from.
+   */
   snapshot(model: ModelId, seq: number): Future<SamplerRef>
   /** The first request of a model, if it comes at all. Without `optimizer`, Adam starts anew. */
   load(model: ModelId, ref: StateRef, options: { optimizer: boolean; seq: number }): Future<void>
   sample(request: SampleReq): Future<Sample[]>
-  /** Deletes saved weights. Absent: the service keeps them until their time is up. */
+  /** Deletes saved weights or a snapshot. Absent: the service keeps them until their time is up. */
   remove?(ref: Ref): Future<void>
 }

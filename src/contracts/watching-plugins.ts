@@ -45,12 +45,25 @@ export interface StepScope extends CallbackScope {
   requestStop(reason: string): void
 }
 
-/** Hooks in the order of an experiment's life. A hook that throws is reported and skipped; training goes on. */
+/**
+ * Hooks in the order of an experiment's life. A hook that throws is reported and skipped; training goes on.
+ *
+ * The hooks of a run, from `onRunStart` to `onRunEnd`, are called in the worker that does the run: a callback is opened there
+ * once for every run, and again when a run that was interrupted goes on. Such a run has no `onRunEnd` until it really ends.
+ *
+ * The hooks of the experiment, `onExperimentStart`, `onGroupStart` and `onExperimentEnd`, are called in a process of their own,
+ * where the callbacks of the experiment file are opened once more, without secrets: once each time the experiment is started or
+ * goes on, an arm whose runs were all finished before excepted. The controller, which holds the record and the keys, calls none.
+ */
 export interface CallbackHooks {
   onExperimentStart?(scope: CallbackScope): Promise<void> | void
   onGroupStart?(scope: CallbackScope, arm: string): Promise<void> | void
   onRunStart?(scope: CallbackScope): Promise<void> | void
   onTrainData?(scope: CallbackScope, rows: readonly Row[]): Promise<void> | void
+  /**
+   * Training begins at `scope.step`, or begins again there: after an interruption, or after a roll-back. What was told of later
+   * steps no longer holds, and `onEval` follows for the evaluations that are kept, each at its own step.
+   */
   onTrainStart?(scope: StepScope): Promise<void> | void
   onRollout?(scope: StepScope, rollouts: readonly Row[]): Promise<void> | void
   onStepEnd?(scope: StepScope, metrics: Metrics): Promise<void> | void
@@ -65,6 +78,7 @@ export interface CallbackHooks {
     predictions: readonly Row[],
     step?: number,
   ): Promise<void> | void
+  /** Before the end is recorded. `arm` is only known once all its runs have ended, so a worker leaves it out. */
   onRunEnd?(
     scope: CallbackScope,
     result: { status: string; metrics: Metrics; error?: ErrorRecord },

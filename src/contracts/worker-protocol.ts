@@ -26,7 +26,12 @@ export const SealedBenchmark = z.strictObject({
 export type SealedBenchmark = z.infer<typeof SealedBenchmark>
 
 /** Where a run goes on: the newest complete checkpoint, with the optimiser’s state. */
-export const ResumePoint = z.strictObject({ step: z.int().min(0), uri: z.string(), engine_id: z.string() })
+export const ResumePoint = z.strictObject({
+  step: z.int().min(0),
+  uri: z.string(),
+  engine_id: z.string(),
+  final: z.boolean().default(false).describe('Training was over: what is left is scoring.'),
+})
 export type ResumePoint = z.infer<typeof ResumePoint>
 
 export const RunAssignment = z.strictObject({
@@ -56,7 +61,7 @@ export const RunAssignment = z.strictObject({
     .describe('What earlier attempts left up to the resume point.'),
   benchmarks: z.array(SealedBenchmark),
   objective: z.strictObject({ benchmark: z.string(), metric: z.string(), direction: Direction }).optional(),
-  callbacks: z.array(PluginSpec).describe('Those of the project; built-in loggers live in the controller.'),
+  callbacks: z.array(PluginSpec).describe('Opened in the worker, for this run alone.'),
   project_dir: z.string(),
   plugin_files: z.array(z.strictObject({ spec: z.string(), from: z.string() })),
   log_rollouts: z.boolean(),

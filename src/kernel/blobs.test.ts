@@ -103,8 +103,8 @@ describe('put and open', () => {
   it('say so when a blob is missing', async () => {
     const hash = sha256('never put')
     expect(await blobs.has(hash)).toBe(false)
-    for (const attempt of [read(hash), blobs.size(hash), blobs.pin(hash, 'me')]) {
-      await expect(attempt).rejects.toMatchObject({ code: 'BLOB_MISSING', message: `there is no blob ${hash}` })
+    for (const attempt of [() => read(hash), () => blobs.size(hash), () => blobs.pin(hash, 'me')]) {
+      await expect(attempt()).rejects.toMatchObject({ code: 'BLOB_MISSING', message: `there is no blob ${hash}` })
     }
     expect(await blobs.pins(hash)).toEqual([])
     expect(existsSync(join(dir, 'pins'))).toBe(false)

@@ -20,6 +20,18 @@ export function systemCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
+/** Whether a code of the operating system means that nothing more can be stored here. */
+export function isDiskFull(code: string | undefined): boolean {
+  return code === 'ENOSPC' || code === 'EDQUOT'
+}
+
+/** The same of an error of `fileError` that crossed a process as data: its fixed words are what is left of the cause. */
+export function tellsOfFullDisk({ code, message }: { code: string; message: string }): boolean {
+  return (
+    code === 'FILE_FAILED' && [reasons.ENOSPC, reasons.EDQUOT].some((known) => known && message.includes(known.reason))
+  )
+}
+
 const reasons: Record<string, { reason: string; fix: string }> = {
   ENOSPC: { reason: 'no space is left on the disk', fix: 'free some space (`df` shows how much), then try again.' },
   EDQUOT: { reason: 'the disk quota is used up', fix: 'delete files or ask for a larger quota, then try again.' },

@@ -11,7 +11,7 @@ export {
   type SubscribeOptions,
 } from './event-bus.ts'
 export { EvsysError, type EvsysErrorOptions, type Excerpt, type Problem, toRecord } from './evsys-error.ts'
-export { fileError, systemCode } from './file-error.ts'
+export { fileError, isDiskFull, systemCode, tellsOfFullDisk } from './file-error.ts'
 export { type FormatOptions, formatProblem, formatProblems } from './format-error.ts'
 export { canonicalJson, hashOf, sha256 } from './hash.ts'
 export { createIds, type Id, type Ids, isId, parseId } from './ids.ts'

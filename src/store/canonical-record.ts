@@ -1,8 +1,8 @@
 // What must be equal between an experiment that was interrupted and resumed and one that was not: everything but times,
 // attempts, costs and ids. Two records are the same research exactly when their canonical forms are equal.
 import type { CheckpointRow, EvalRow, Metrics, RunRow } from '../contracts/index.ts'
-import { hashOf } from '../kernel/index.ts'
 import type { Database } from './database.ts'
+import { hashPoints } from './hash-points.ts'
 import { readExperiment } from './read-experiments.ts'
 import { readCheckpoints, readEvals, readRuns } from './read-runs.ts'
 
@@ -64,7 +64,7 @@ async function canonicalRun(
     metrics: lasting(run.metrics),
     invalid: run.invalid ?? null,
     kept: run.kept ?? null,
-    points: await pointsOf(database, run.id),
+    points: await hashPoints(database, run.id, isLasting),
     evals: (await readEvals(database, run.id)).map(canonicalEval),
     checkpoints,
   }
@@ -103,27 +103,10 @@ function withoutMessages(value: unknown): unknown {
 // Metrics that measure the machine or the bill: they differ between two executions of the same research.
 const PASSING = /^time\/|^(time|cost)_per_task$/
 
-function lasting(metrics: Metrics): Metrics {
-  return Object.fromEntries(Object.entries(metrics).filter(([name]) => !PASSING.test(name)))
+function isLasting(metric: string): boolean {
+  return !PASSING.test(metric)
 }
 
-/** Per metric: how many points, and the hash of all of them. */
-async function pointsOf(database: Database, runId: string): Promise<Record<string, { n: number; hash: string }>> {
-  const rows = await database.query
-    .selectFrom('run')
-    .innerJoin('point', 'point.run_ix', 'run.ix')
-    .innerJoin('metric_key', 'metric_key.ix', 'point.key_ix')
-    .select(['metric_key.name', 'point.step', 'point.value'])
-    .where('run.id', '=', runId)
-    .orderBy('metric_key.name')
-    .orderBy('point.step')
-    .execute()
-  const byName = new Map<string, [number, number][]>()
-  for (const { name, step, value } of rows) {
-    if (PASSING.test(name)) continue
-    const points = byName.get(name) ?? []
-    points.push([step, value])
-    byName.set(name, points)
-  }
-  return Object.fromEntries([...byName].map(([name, points]) => [name, { n: points.length, hash: hashOf(points) }]))
+function lasting(metrics: Metrics): Metrics {
+  return Object.fromEntries(Object.entries(metrics).filter(([name]) => isLasting(name)))
 }

@@ -3,6 +3,7 @@
 import type { Ack, ExperimentEvent, Item, Lease, PointBatch, RunEvent } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
 import { applyEvent, takesBack } from './apply-event.ts'
+import { checkNumbers } from './check-numbers.ts'
 import type { Database, PointRow, Queryable } from './database.ts'
 import { requireHeld } from './leases.ts'
 import type { PointNumbers } from './point-numbers.ts'
@@ -62,6 +63,7 @@ export async function prepareItems(numbers: PointNumbers, stream: string, items:
       prepared.push({ points: await numberPoints(numbers, item) })
     } else {
       requireOwn(stream, item)
+      checkNumbers(item)
       const points = item.type === 'step.finished' ? await numberPoints(numbers, pointsOf(item)) : []
       prepared.push({ event: item, points })
     }

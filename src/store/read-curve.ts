@@ -24,9 +24,10 @@ export async function readCurve(
     .where('run.id', '=', runId)
     .executeTakeFirst()
   if (of === undefined) return []
+  // The ends of the index, and not min and max: for a run newer than its statistics PostgreSQL would read all points for those.
+  const steps = sql`select step from point where run_ix = ${of.run} and key_ix = ${of.key} order by step`
   const ends = await sql<{ first: number | null; last: number | null }>`
-    select (select min(step) from point where run_ix = ${of.run} and key_ix = ${of.key}) as first,
-      (select max(step) from point where run_ix = ${of.run} and key_ix = ${of.key}) as last`.execute(database.query)
+    select (${steps} limit 1) as first, (${steps} desc limit 1) as last`.execute(database.query)
   const { first, last } = ends.rows[0] ?? {}
   if (first === null || first === undefined || last === null || last === undefined) return []
   const buckets = await readBuckets(database, of, bucketing(first, last, Math.max(1, Math.floor(maxPoints))))

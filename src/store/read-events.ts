@@ -28,11 +28,13 @@ export async function readEvents(
   const events: (RunEvent | ExperimentEvent)[] = []
   let next = afterSeq + 1
   for (const { seq, at, body } of rows) {
-    if (types === undefined) for (; next < seq; next++) events.push(collected(owner.id, next, at))
+    if (types === undefined)
+      for (; next < seq && events.length < limit; next++) events.push(collected(owner.id, next, at))
+    if (events.length >= limit) break
     events.push(parseStored(schema, body, `event ${seq} of ${stream}`))
     next = seq + 1
   }
-  return events.slice(0, limit)
+  return events
 }
 
 // Events are numbered without gaps. Where a log line was dropped by `collect`, its place stays.

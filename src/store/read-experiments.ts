@@ -15,17 +15,23 @@ export async function listExperiments(
   database: Database,
   { text, limit, configHash, statuses }: ExperimentQuery,
 ): Promise<ExperimentRow[]> {
-  const found = text === undefined ? undefined : await search(database, text)
-  if (found?.length === 0 || statuses?.length === 0) return []
-  let query = database.query.selectFrom('experiment').selectAll()
-  if (found !== undefined) query = query.where('id', 'in', found)
-  if (configHash !== undefined) query = query.where('config_hash', '=', configHash)
-  if (statuses !== undefined) query = query.where('status', 'in', statuses)
-  if (found === undefined) query = query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit)
-  const rows = await query.execute()
-  const rank = new Map(found?.map((id, i) => [id, i]))
-  const ranked = found === undefined ? rows : rows.sort((a, b) => (rank.get(a.id) ?? 0) - (rank.get(b.id) ?? 0))
-  return ranked.slice(0, limit).map(experimentRow)
+  if (statuses?.length === 0) return []
+  let matching = database.query.selectFrom('experiment')
+  if (configHash !== undefined) matching = matching.where('config_hash', '=', configHash)
+  if (statuses !== undefined) matching = matching.where('status', 'in', statuses)
+  if (text === undefined) {
+    const newest = matching.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit)
+    return (await newest.execute()).map(experimentRow)
+  }
+  const found = await search(database, text)
+  if (found.length === 0) return []
+  // By their ids first: a row holds a whole plan, and a common word is in every row.
+  const ids = new Set((await matching.select('id').where('id', 'in', found).execute()).map((row) => row.id))
+  const best = found.filter((id) => ids.has(id)).slice(0, limit)
+  if (best.length === 0) return []
+  const rows = await matching.selectAll().where('id', 'in', best).execute()
+  const rank = new Map(best.map((id, i) => [id, i]))
+  return rows.sort((a, b) => (rank.get(a.id) ?? 0) - (rank.get(b.id) ?? 0)).map(experimentRow)
 }
 
 /** Nobody reads further in a list of what fits best. */

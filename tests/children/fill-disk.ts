@@ -6,7 +6,7 @@ import type { Item } from '../../src/contracts/index.ts'
 import { EvsysError } from '../../src/kernel/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { loadDriver } from '../../src/store/sqlite/load-driver.ts'
-import { recordRun } from '../stores/sample-plan.ts'
+import { recordRun } from '../sample-plan.ts'
 
 const [dir = ''] = process.argv.slice(2)
 const file = join(dir, 'evsys.db')

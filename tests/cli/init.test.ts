@@ -196,9 +196,11 @@ describe('new-experiment', () => {
     await expect(made.stdout).toMatchFileSnapshot('golden/new-experiment.txt')
     const config = 'experiments/20260131-focal-loss/config.yaml'
     await expect(readFileSync(join(cwd, config), 'utf8')).toMatchFileSnapshot('golden/new-experiment-config.yaml')
+    const program = readFileSync(join(cwd, 'experiments/20260131-focal-loss/run.ts'), 'utf8')
+    await expect(program).toMatchFileSnapshot('golden/new-experiment-run.txt')
     const checked = await runMain(['validate', config, '--deep'], { cwd })
     expect({ code: checked.code, stderr: checked.stderr }).toEqual({ code: 0, stderr: '' })
-    expect(readdirSync(join(cwd, 'experiments/20260131-focal-loss'))).toEqual(['README.md', 'config.yaml'])
+    expect(readdirSync(join(cwd, 'experiments/20260131-focal-loss'))).toEqual(['README.md', 'config.yaml', 'run.ts'])
   })
 
   it('finds the project from below and takes --project (CLI-1)', async () => {
@@ -208,7 +210,7 @@ describe('new-experiment', () => {
     })
     expect(JSON.parse(stdout)).toEqual({
       project: cwd,
-      created: ['experiments/20260101-a/config.yaml', 'experiments/20260101-a/README.md'],
+      created: ['config.yaml', 'run.ts', 'README.md'].map((name) => `experiments/20260101-a/${name}`),
     })
     const other = await runMain(['new-experiment', 'b', '--project', cwd], { cwd: folder })
     expect(other.code).toBe(0)
@@ -237,7 +239,7 @@ describe('new-experiment', () => {
     const args = ['new-experiment', 'race', '--date', '20260101']
     const results = await Promise.all([runMain(args, { cwd }), runMain(args, { cwd })])
     expect(results.map(({ code }) => code).sort()).toEqual([0, 2])
-    expect(readdirSync(join(cwd, 'experiments/20260101-race'))).toEqual(['README.md', 'config.yaml'])
+    expect(readdirSync(join(cwd, 'experiments/20260101-race'))).toEqual(['README.md', 'config.yaml', 'run.ts'])
   })
 
   it.each([

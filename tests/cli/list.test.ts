@@ -57,6 +57,7 @@ describe('list', () => {
     expect(JSON.parse(stdout)).toEqual({
       plugins: [
         expect.objectContaining({ type: 'algorithm', kind: 'focal_sft', origin: 'src/plugins/focal-sft.ts' }),
+        expect.objectContaining({ type: 'algorithm', kind: 'score_only', origin: 'built-in' }),
         expect.objectContaining({ type: 'algorithm', kind: 'sft', origin: 'built-in' }),
       ],
       notices: [],
@@ -103,7 +104,7 @@ describe('schema', () => {
     await expect(stdout).toMatchFileSnapshot('golden/schema.txt')
     const document = JSON.parse((await runMain(['schema', '--json'], { cwd: example })).stdout)
     expect(document.documents).toEqual(['experiment', 'task'])
-    expect(document.plugins.algorithm).toEqual(['focal_sft', 'sft'])
+    expect(document.plugins.algorithm).toEqual(['focal_sft', 'score_only', 'sft'])
   })
 
   it.each(['experiment', 'task'])('prints the %s schema, as JSON in any case (CFG-13, CLI-5)', async (what) => {

@@ -132,6 +132,21 @@ backend: { kind: mock }
     await expect(stderr).toMatchFileSnapshot('golden/validate-set.txt')
   })
 
+  it.each([
+    ['--steps', ['--steps', '5']],
+    ['--dry', ['--dry']],
+  ])('%s says that an algorithm takes no cap on its steps, and what to do (CFG-14)', async (flag, args) => {
+    const cwd = folderWith({
+      'e.yaml': small.replace(/^algorithm:.*$/m, 'algorithm: { kind: endless }'),
+      'src/plugins/endless.js': `import { defineAlgorithm, z } from 'evsys/plugin'
+export default [defineAlgorithm({ kind: 'endless', summary: 'x', params: z.strictObject({}), buildBatch() {} })]`,
+    })
+    const { code, stderr } = await runMain(['validate', 'e.yaml', '--deep', ...args], { cwd })
+    expect(code).toBe(2)
+    expect(stderr).toContain(`${flag} caps max_steps, which endless does not take`)
+    expect(stderr).toContain(`fix: leave ${flag} away, or give endless a parameter max_steps`)
+  })
+
   it('applies --set, --dry and --steps to the plan (CFG-4, CFG-12)', async () => {
     const cwd = folderWith({ 'small.yaml': small })
     const steps = async (...args: string[]) => {

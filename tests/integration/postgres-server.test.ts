@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openStore } from '../../src/store/index.ts'
+import { eventsOf, recordRun } from '../sample-plan.ts'
 import { dumpRun } from '../stores/dump-run.ts'
 import { type PostgresServer, postgres, startPostgres } from '../stores/postgres-server.ts'
-import { eventsOf, recordRun } from '../stores/sample-plan.ts'
 import { openForTest } from '../stores/store-under-test.ts'
 
 const away = { code: 'STORE_FAILED', retryable: true, fix: expect.stringContaining('check the address') }

@@ -1,14 +1,16 @@
 // A small project for whole-system tests: rows that the mock model can learn, two benchmarks, an experiment.
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 
 const WORDS = ['refund', 'refund', 'refund', 'mail', 'shop']
 
-/** Makes the project in a new folder and returns the path of its experiment. */
-export function experimentProject(experiment: object, plugins: Readonly<Record<string, string>> = {}): string {
-  const dir = mkdtempSync(join(tmpdir(), 'evsys-lab-'))
+/** Makes the project in a folder and returns the path of its experiment. */
+export function experimentProject(
+  dir: string,
+  experiment: object,
+  plugins: Readonly<Record<string, string>> = {},
+): string {
   for (const folder of ['.evsys', 'data/val', 'data/test', 'src/plugins'])
     mkdirSync(join(dir, folder), { recursive: true })
   const rows = Array.from({ length: 20 }, (_, i) => ({ query: `question ${i}`, desk: WORDS[i % WORDS.length] }))
@@ -71,6 +73,19 @@ export const twoByTwo = {
       algorithm: { kind: 'sft', params: { max_steps: 20, save_every: 5 } },
       backend: { kind: 'mock' },
     },
+  },
+}
+
+/**
+ * The same, as short as it can be with something to lose at every moment: two checkpoints, evaluations, a test. Its budget is just
+ * enough: a step that is charged twice stops it.
+ */
+export const brief = {
+  ...twoByTwo,
+  budget: { steps: 40 },
+  matrix: {
+    ...twoByTwo.matrix,
+    base_run: { ...twoByTwo.matrix.base_run, algorithm: { kind: 'sft', params: { max_steps: 10, save_every: 4 } } },
   },
 }
 

@@ -1,15 +1,17 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
 import { openStore } from '../../src/store/index.ts'
-import { startChild } from '../start-child.ts'
+import { temporaryFolders } from '../temporary-folder.ts'
 import { experimentProject, twoByTwo } from './experiment-project.ts'
+
+const folder = temporaryFolders()
 
 /** Whole experiments in several processes, from sources: on a busy machine each takes a while. */
 describe('an experiment', { timeout: 300_000 }, () => {
   it('goes from a file to a verdict, with a record and files (LAB-20)', async () => {
-    const file = experimentProject(twoByTwo)
+    const file = experimentProject(folder(), twoByTwo)
     const result = await runExperiment(file)
     expect(result).toMatchObject({ status: 'completed', best_arm: 'two-by-two__learning_rate0p1' })
     expect(result.arms.map(({ name, status, score }) => [name, status, score?.n])).toEqual([
@@ -17,8 +19,8 @@ describe('an experiment', { timeout: 300_000 }, () => {
       ['two-by-two__learning_rate0p1', 'completed', 2],
     ])
     expect(result.conclusion?.text).toMatch(/learning_rate0p1 against two-by-two__learning_rate0p001 is \+/)
-    const [folder = ''] = readdirSync(join(dirname(file), '.evsys/runs'))
-    const dir = join(dirname(file), '.evsys/runs', folder)
+    const [name = ''] = readdirSync(join(dirname(file), '.evsys/runs'))
+    const dir = join(dirname(file), '.evsys/runs', name)
     expect(readFileSync(join(dir, 'experiment.md'), 'utf8')).toContain(result.conclusion?.text)
     const run = join(dir, 'two-by-two__learning_rate0p1__s42')
     for (const part of [
@@ -33,7 +35,7 @@ describe('an experiment', { timeout: 300_000 }, () => {
   })
 
   it('repeats exactly: the same file gives the same canonical record (LAB-21)', async () => {
-    const [first, second] = [experimentProject(twoByTwo), experimentProject(twoByTwo)]
+    const [first, second] = [experimentProject(folder(), twoByTwo), experimentProject(folder(), twoByTwo)]
     await runExperiment(first)
     await runExperiment(second)
     expect(await canonical(second)).toEqual(await canonical(first))
@@ -41,7 +43,7 @@ describe('an experiment', { timeout: 300_000 }, () => {
 
   it('names the arm that failed and keeps the others (LAB-22)', async () => {
     const { matrix } = twoByTwo
-    const file = experimentProject({
+    const file = experimentProject(folder(), {
       ...twoByTwo,
       metadata: { ...twoByTwo.metadata, claim: undefined },
       matrix: { ...matrix, axes: { 'backend.params.fail_on_prepare': [false, true] } },
@@ -67,6 +69,7 @@ describe('an experiment', { timeout: 300_000 }, () => {
     const { matrix: _matrix, ...rest } = twoByTwo
     const metadata = { ...twoByTwo.metadata, claim: undefined }
     const file = experimentProject(
+      folder(),
       { ...rest, metadata, n_repeats: 1, runs: [leave(false), leave(true)] },
       { 'leave.ts': plugin },
     )
@@ -77,13 +80,39 @@ describe('an experiment', { timeout: 300_000 }, () => {
     ])
   })
 
+  it('hands the secrets that its plugins declare to their runs, and does not start without them (LAB-2)', async () => {
+    const plugin = `import { defineTransform, z } from 'evsys/plugin'
+      export default defineTransform({ kind: 'keyed', summary: 'Needs a key.', params: z.strictObject({}),
+        needs: { secrets: ['DESK_KEY'] },
+        async *run(rows, { secret, log }) {
+          if (secret('DESK_KEY') !== 'open sesame') throw new Error('the wrong key')
+          log('info', secret('DESK_KEY'))
+          yield* rows
+        } })`
+    const { base_run } = twoByTwo.matrix
+    const { matrix: _matrix, ...rest } = twoByTwo
+    const data = { ...base_run.data, transforms: [...base_run.data.transforms, { kind: 'keyed' }] }
+    const experiment = { ...rest, metadata: { benchmark: [] }, n_repeats: 1, run: { ...base_run, data } }
+    const file = experimentProject(folder(), experiment, { 'keyed.ts': plugin })
+    await expect(runExperiment(file)).rejects.toMatchObject({ code: 'SECRET_MISSING' })
+    expect(existsSync(join(dirname(file), '.evsys/runs'))).toBe(false)
+    writeFileSync(join(dirname(file), '.env'), 'DESK_KEY="open sesame"\n')
+    const { experiment_id, status } = await runExperiment(file)
+    expect(status).toBe('completed')
+    await using store = await openStore(join(dirname(file), '.evsys/evsys.db'))
+    const [run] = await store.runs(experiment_id)
+    const events = await store.events({ stream: `run:${run?.id}`, afterSeq: 0, limit: 1000, types: ['log'] })
+    expect(JSON.stringify(events)).not.toContain('open sesame')
+    expect(events.length).toBeGreaterThan(0)
+  })
+
   it('chains stages: a later one starts from the weights of the one before (LAB-23)', async () => {
     const { matrix, ...rest } = twoByTwo
     const { algorithm, ...run } = matrix.base_run
     const stage = (learning_rate: number) => ({
       algorithm: { ...algorithm, params: { ...algorithm.params, learning_rate } },
     })
-    const file = experimentProject({
+    const file = experimentProject(folder(), {
       ...rest,
       metadata: { ...rest.metadata, claim: undefined },
       n_repeats: 1,
@@ -97,16 +126,6 @@ describe('an experiment', { timeout: 300_000 }, () => {
     const loss = async (id = '') =>
       (await store.curve({ runId: id, key: 'train_mean_nll', maxPoints: 100 }))[0]?.mean ?? Number.NaN
     expect(await loss(second?.id)).toBeLessThan((await loss(first?.id)) / 2)
-  })
-
-  it.each([20, 55, 90])('killed after %i items and resumed, ends in the same record (LAB-24)', async (items) => {
-    const [whole, killed] = [experimentProject(twoByTwo), experimentProject(twoByTwo)]
-    await runExperiment(whole)
-    await using child = startChild('run-experiment', [killed])
-    for (let i = 0; i < items; i++) await child.line()
-    await child.kill()
-    await runExperiment(killed, { resume: true })
-    expect(await canonical(killed)).toEqual(await canonical(whole))
   })
 })
 

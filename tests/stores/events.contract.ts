@@ -8,9 +8,10 @@ import {
   reduceRun,
   type Store,
 } from '../../src/contracts/index.ts'
+import { eventsOf, recordRun, recordSample, TIME } from '../sample-plan.ts'
 import { scaled } from '../scale.ts'
 import { arbitraryItems } from './arbitrary-items.ts'
-import { eventsOf, recordRun, recordSample, TIME } from './sample-plan.ts'
+import { openRaw } from './open-raw.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
 export function describeEvents(under: StoreUnderTest): void {
@@ -49,6 +50,31 @@ export function describeEvents(under: StoreUnderTest): void {
       expect(await read({ afterSeq: 4, limit: 2 })).toEqual([])
       expect(await read({ afterSeq: 0, limit: 9, types: ['notice'] })).toEqual([events[1], events[3]])
       expect(await read({ afterSeq: 0, limit: 9, types: [] })).toEqual([])
+    })
+
+    it('are as many as were asked for, however many between them were dropped (STO-4, STO-14)', async () => {
+      const address = under.address()
+      const store = await openForTest(address)
+      const runId = await recordRun(store)
+      const stream = `run:${runId}`
+      const [first] = eventsOf(runId, [{ type: 'notice', text: 'first' }])
+      const [last] = eventsOf(runId, [{ type: 'notice', text: 'last' }], 1_000_000_000)
+      if (first === undefined || last === undefined) throw new Error('two events')
+      const rows = [first, last].map((event) => {
+        return { stream, seq: event.seq, type: event.type, at: event.at, body: JSON.stringify(event) }
+      })
+      await (await openRaw(address)).query.insertInto('event').values(rows).execute()
+      const start = await store.events({ stream, afterSeq: 0, limit: 3 })
+      expect(start.map(({ seq, type }) => [seq, type])).toEqual([
+        [1, 'notice'],
+        [2, 'log'],
+        [3, 'log'],
+      ])
+      const end = await store.events({ stream, afterSeq: 999_999_998, limit: 3 })
+      expect(end.map(({ seq, type }) => [seq, type])).toEqual([
+        [999_999_999, 'log'],
+        [1_000_000_000, 'notice'],
+      ])
     })
 
     it('move an experiment from start to end, and back when it is started again (STO-4)', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventsOf, recordSample, samplePlan, TIME } from './sample-plan.ts'
+import { eventsOf, recordSample, samplePlan, TIME } from '../sample-plan.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
 export function describeExperiments(under: StoreUnderTest): void {

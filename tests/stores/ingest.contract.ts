@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Item, Store } from '../../src/contracts/index.ts'
+import { eventsOf, recordRun, recordSample, TIME } from '../sample-plan.ts'
 import { scaled } from '../scale.ts'
 import { arbitraryItems } from './arbitrary-items.ts'
 import { dumpRun } from './dump-run.ts'
-import { eventsOf, recordRun, recordSample, TIME } from './sample-plan.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
 export function describeIngest(under: StoreUnderTest): void {
@@ -61,6 +61,16 @@ export function describeIngest(under: StoreUnderTest): void {
       ])
       if (first === undefined || second === undefined || third === undefined) throw new Error('three events')
       const points = { type: 'points' as const, run_id: runId, key: ['x'], step: [0], value: [1], at_ms: [1] }
+      const ended = { type: 'run.finished' as const, status: 'completed' as const, metrics: {} }
+      const scored = {
+        type: 'eval.finished' as const,
+        benchmark: 'val',
+        split: 'val' as const,
+        metrics: {},
+        n_tasks: 1,
+        n_infra_failed: 0,
+        scorer_hash: 's',
+      }
       const wrong: [Item[], string][] = [
         [[first, third], 'STORE_CONFLICT'], // numbers of events have no gaps
         [[first, { ...second, run_id: other }], 'DATA_INVALID'],
@@ -77,6 +87,11 @@ export function describeIngest(under: StoreUnderTest): void {
           'DATA_INVALID',
         ],
         [[{ type: 'notice', seq: 1, at: TIME, experiment_id: 'exp', text: 'x' }], 'DATA_INVALID'],
+        // Stored as null, a score would damage its row, and a reward would be one that infrastructure failed to give.
+        [eventsOf(runId, [{ ...ended, metrics: { loss: Number.NaN } }]), 'DATA_INVALID'],
+        [eventsOf(runId, [{ ...scored, metrics: { 'pass@1': Number.POSITIVE_INFINITY } }]), 'DATA_INVALID'],
+        [eventsOf(runId, [{ ...scored, rewards: { t1: [1, Number.NaN] } }]), 'DATA_INVALID'],
+        [eventsOf(runId, [{ ...scored, bounds: { 'pass@1': [0, Number.NaN] } }]), 'DATA_INVALID'],
       ]
       for (const [items, code] of wrong) await expect(push(store, runId, items)).rejects.toMatchObject({ code })
       for (const stream of ['', 'run:', 'job:1', runId]) {

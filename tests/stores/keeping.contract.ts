@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { initialRunState, type RunEvent, reduceRun, type Store } from '../../src/contracts/index.ts'
-import { manualClock } from '../../src/kernel/index.ts'
+import { hashOf, manualClock } from '../../src/kernel/index.ts'
 import { TABLE_NAMES } from '../../src/store/tables.ts'
+import { eventsOf, recordRun, recordSample } from '../sample-plan.ts'
 import { dumpRun } from './dump-run.ts'
-import { eventsOf, recordRun, recordSample } from './sample-plan.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
 export function describeKeeping(under: StoreUnderTest): void {
@@ -134,6 +134,21 @@ export function describeKeeping(under: StoreUnderTest): void {
       expect(JSON.stringify(one)).toContain('content of a-state')
       expect(one).not.toEqual(two)
       expect(await store.canonicalRecord('exp_9')).toBeUndefined()
+    })
+
+    it('counts and hashes every point of a long curve (STO-15)', async () => {
+      const store = await openForTest(under.address())
+      const { experimentId, runIds } = await recordSample(store)
+      const steps = Array.from({ length: 25_000 }, (_, step) => step)
+      const value = steps.map((step) => Math.sin(step))
+      const batch = { type: 'points' as const, run_id: runIds[0] ?? '', step: steps, at_ms: steps }
+      await store.points({ ...batch, key: steps.map(() => 'loss'), value })
+      await store.points({ ...batch, key: steps.map(() => 'time/step'), value })
+      await store.flush()
+      const hash = hashOf(steps.map((step) => [step, value[step]]))
+      expect(await store.canonicalRecord(experimentId)).toMatchObject({
+        runs: [{ points: { loss: { n: 25_000, hash } } }],
+      })
     })
 
     it('differs where research does (STO-15)', async () => {

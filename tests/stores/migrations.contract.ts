@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { openStore, STORE_VERSION } from '../../src/store/index.ts'
 import { type Migration, migrate } from '../../src/store/migrate.ts'
 import * as record from '../../src/store/migrations/0001-record.ts'
+import { eventsOf, recordRun } from '../sample-plan.ts'
 import type { Child } from '../start-child.ts'
 import { dumpRun } from './dump-run.ts'
 import { openRaw } from './open-raw.ts'
-import { eventsOf, recordRun } from './sample-plan.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
 export function describeMigrations(under: StoreUnderTest): void {

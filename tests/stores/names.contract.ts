@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { keyedRandom } from '../../src/kernel/index.ts'
-import { eventsOf, recordRun } from './sample-plan.ts'
+import { eventsOf, recordRun } from '../sample-plan.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
 const JOBS = { leaseMs: 60_000, attempts: 1, backoffMs: 1, maxBackoffMs: 1 }

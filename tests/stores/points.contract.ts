@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CurvePoint, PointBatch, Store } from '../../src/contracts/index.ts'
+import { recordRun } from '../sample-plan.ts'
 import { scaled } from '../scale.ts'
-import { recordRun } from './sample-plan.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
 export function describePoints(under: StoreUnderTest): void {

@@ -4,10 +4,10 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../src/contracts/index.ts'
 import { keyedRandom } from '../../src/kernel/index.ts'
+import { recordSample } from '../sample-plan.ts'
 import { scaled } from '../scale.ts'
 import type { Child } from '../start-child.ts'
 import { openRaw } from './open-raw.ts'
-import { recordSample } from './sample-plan.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
 export function describeProcesses(under: StoreUnderTest): void {

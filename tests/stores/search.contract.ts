@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../src/contracts/index.ts'
-import { recordSample, TIME } from './sample-plan.ts'
+import { recordSample, TIME } from '../sample-plan.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
 export function describeSearch(under: StoreUnderTest): void {

@@ -14,8 +14,8 @@ import { openStore } from '../../src/store/index.ts'
 import { loadDriver } from '../../src/store/sqlite/load-driver.ts'
 import { compiledChildren } from '../compiled-children.ts'
 import { onPrivateTmpfs, privateTmpfs } from '../private-tmpfs.ts'
+import { recordSample } from '../sample-plan.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { recordSample } from './sample-plan.ts'
 
 const folder = temporaryFolders()
 const start = compiledChildren(['src/contracts', 'src/kernel', 'src/store', 'tests/stores'])

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { manualClock } from '../../src/kernel/index.ts'
-import { recordSample } from './sample-plan.ts'
+import { recordSample } from '../sample-plan.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
 export function describeVerdicts(under: StoreUnderTest): void {

@@ -88,7 +88,7 @@ export function createMockService(options: MockServiceOptions): TrainingService 
         await run({ op: 'import', model, bytes: await readCheckpoint(ref), optimizer }, 'done')
       }),
     sample: (request) => arriving(samplers.sample(request)),
-    remove: (ref) => arriving(removeCheckpoint(ref)),
+    remove: (ref) => arriving(samplers.forget(ref.uri) ? Promise.resolve() : removeCheckpoint(ref)),
     [Symbol.dispose]() {
       stopListening()
       queue.close(refused('the backend was closed before this request took effect', 'await requests before closing.'))

@@ -10,6 +10,7 @@ export class SamplerModels {
   readonly #engine: Engine
   readonly #signal: AbortSignal
   readonly #snapshots = new Map<string, Uint8Array>()
+  #taken = 0
   /** Engine models in the order of their last use. */
   readonly #loaded = new Map<string, Promise<unknown>>()
 
@@ -18,11 +19,20 @@ export class SamplerModels {
     this.#signal = signal
   }
 
-  /** Keeps weights for as long as this lives. */
+  /** Keeps weights until they are forgotten, or for as long as this lives. */
   addSnapshot(bytes: Uint8Array): SamplerRef {
-    const uri = `mock://snapshot/${this.#snapshots.size}`
+    const uri = `mock://snapshot/${this.#taken}`
+    this.#taken += 1
     this.#snapshots.set(uri, bytes)
     return { kind: 'sampler', uri }
+  }
+
+  /** Lets go of a snapshot. False: it is none. */
+  forget(uri: string): boolean {
+    if (!uri.startsWith('mock://snapshot/')) return false
+    this.#snapshots.delete(uri)
+    this.#unload(uri)
+    return true
   }
 
   async sample({ model: weights, ...request }: SampleReq): Promise<Sample[]> {
@@ -53,9 +63,12 @@ export class SamplerModels {
     this.#loaded.delete(id)
     this.#loaded.set(id, ready)
     const [oldest] = this.#loaded.keys()
-    if (this.#loaded.size <= mostLoaded || oldest === undefined) return
-    this.#loaded.delete(oldest)
-    this.#engine.run({ op: 'unload', model: oldest }, this.#signal).catch(() => {}) // aborted: everything is unloaded
+    if (this.#loaded.size > mostLoaded && oldest !== undefined) this.#unload(oldest)
+  }
+
+  #unload(id: string): void {
+    if (!this.#loaded.delete(id)) return
+    this.#engine.run({ op: 'unload', model: id }, this.#signal).catch(() => {}) // aborted: everything is unloaded
   }
 
   async #bytesOf(ref: SamplerRef): Promise<Uint8Array> {

@@ -38,7 +38,8 @@ export async function importCommand(context: CommandContext, file: string, optio
     const result: ImportResult = { experiment_id, n_runs, n_kept }
     output.result(result, () => {
       const done = wasThere ? 'was there already; nothing changed' : output.colors.green('imported')
-      const first = `${name} (${experiment_id}) ${done}: ${countText(n_runs, 'run')}, ${n_kept} kept`
+      const kept = 'log' in source ? `, ${n_kept} kept` : ''
+      const first = `${name} (${experiment_id}) ${done}: ${countText(n_runs, 'run')}${kept}`
       if (output.quiet) return first
       return `${first}\n\n${labelledLines([['conclusion', conclusion]], output)}\n\n${output.colors.bold('Next:')} evsys show ${experiment_id}`
     })

@@ -63,5 +63,6 @@ function resultText(root: string, { created, kept }: Written, { cwd, output }: C
     colors.bold('Next:'),
     ...enter,
     `  evsys validate ${quickstartPath} --deep`,
+    `  evsys run ${quickstartPath}`,
   ].join('\n')
 }

@@ -69,5 +69,5 @@ function resultText(config: string, { cwd, output }: CommandContext): string {
   const place = shortPath(config, cwd)
   const made = `${colors.green('made')} ${place}`
   if (quiet) return made
-  return `${made}\n\n${colors.bold('Next:')} write the hypothesis and the recipe into it, then\n  evsys validate ${shellWord(place)} --deep`
+  return `${made}\n\n${colors.bold('Next:')} write the hypothesis and the recipe into it, then\n  evsys validate ${shellWord(place)} --deep\n  evsys run ${shellWord(place)}`
 }

@@ -1,10 +1,11 @@
 // `evsys show ID`: everything that the record says of one experiment.
-import type { EvalRow, ExperimentRow, RunRow } from '../../contracts/index.ts'
-import { loadLab } from '../../lab/index.ts'
+import type { EvalRow, Evidence, ExperimentResult, ExperimentRow, RunRow } from '../../contracts/index.ts'
+import { loadLab, type Standing } from '../../lab/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
 import { armTable, claimLines, runTable, type ShownRun, verdictPaint } from '../output/experiment-text.ts'
 import { type Fact, labelledLines } from '../output/labelled-lines.ts'
+import { nextSteps, nextText } from '../output/next-steps.ts'
 import { countText, durationText, usdText } from '../output/quantity-text.ts'
 import { shortPath } from '../output/short-path.ts'
 import { withRecord } from '../with-record.ts'
@@ -42,11 +43,31 @@ export async function show(context: CommandContext, reference: string): Promise<
         labelledLines(facts, output),
         ...(isLog ? [] : [armTable(result, output)]),
         runTable(shown, output),
+        nextText(
+          isLog
+            ? ['evsys history   # what else was tried']
+            : stepsAfter(result, { evidence, standing, dry: isTrial(experiment) }),
+          output.colors,
+        ),
       ]
       return parts.join('\n\n')
     })
     return exitCodes.done
   })
+}
+
+// The record knows the plan and not the file that it came from.
+function stepsAfter(
+  result: ExperimentResult,
+  { evidence, standing, dry }: { evidence: Evidence; standing: Standing; dry: boolean },
+): string[] {
+  const { experiment_id, conclusion } = result
+  const file = `evsys repro ${experiment_id}   # writes the plan as a file, if yours has changed`
+  if (conclusion === null) {
+    return standing === 'interrupted' ? ['evsys run FILE --resume', file] : ['evsys history   # what else was tried']
+  }
+  const commandWith = (...sets: readonly string[]) => ['evsys run FILE', ...sets.map((set) => `--set ${set}`)].join(' ')
+  return [...nextSteps(result, { evidence, commandWith, dry }), file]
 }
 
 const unfinished = 'none: it was interrupted; `evsys run FILE --resume` goes on'

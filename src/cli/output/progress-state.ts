@@ -75,13 +75,18 @@ export function lossOf({ metrics }: RunState): number | undefined {
   return metrics.train_mean_nll ?? metrics['train/mean_loss'] ?? metrics.loss ?? metrics['loss:sum']
 }
 
-/** The newest score of a run: on the objective's benchmark if it has one, else its first metric. */
+/**
+ * The score of a run: on the objective's benchmark if it has one, else its first metric. The newest while it goes on; at its end
+ * that of the checkpoint that was chosen, which is what counts.
+ */
 export function lastScore(
-  { evals }: RunState,
+  { evals, best_step }: RunState,
   objective: ProgressState['objective'],
 ): { name: string; value: number } | undefined {
   const own = evals.filter(({ error }) => error === undefined)
-  const last = own.findLast(({ benchmark }) => benchmark === objective?.benchmark) ?? own.at(-1)
+  const judged = own.filter(({ benchmark }) => benchmark === objective?.benchmark)
+  const chosen = judged.find(({ step }) => step === undefined) ?? judged.find(({ step }) => step === best_step)
+  const last = (best_step === undefined ? undefined : chosen) ?? judged.at(-1) ?? own.at(-1)
   if (last === undefined) return undefined
   const metric = objective?.metric !== undefined && objective.metric in last.metrics ? objective.metric : undefined
   const name = metric ?? Object.keys(last.metrics)[0]

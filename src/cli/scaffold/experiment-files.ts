@@ -5,6 +5,7 @@ import { type ScaffoldFile, schemaLine } from './project-files.ts'
 export function experimentFiles(slug: string): ScaffoldFile[] {
   return [
     { path: 'config.yaml', text: config(slug) },
+    { path: 'run.ts', text: program },
     { path: 'README.md', text: readme(slug) },
   ]
 }
@@ -38,6 +39,27 @@ matrix:
     backend: { kind: mock }
 `
 
+// For an experiment that is part of a program; `evsys run` does without it.
+const program = `// Runs config.yaml from code and writes the same record as \`evsys run config.yaml\`. Once, in the project:
+// npm install --save-dev evsys jiti. Then: npx jiti run.ts
+import { fileURLToPath } from 'node:url'
+import { formatProblems, problemsOf, runExperiment } from 'evsys'
+
+try {
+  const file = fileURLToPath(new URL('config.yaml', import.meta.url))
+  const { name, experiment_id, conclusion, status } = await runExperiment(file, {
+    onItem(run, item) {
+      if (item.type === 'run.finished') console.error(\`\${run.name}: \${item.status}\`)
+    },
+  })
+  console.log(\`\${name} (\${experiment_id}): \${conclusion?.text}\`)
+  process.exitCode = status === 'failed' ? 1 : 0
+} catch (error) {
+  console.error(formatProblems(problemsOf(error)))
+  process.exitCode = 2
+}
+`
+
 const readme = (slug: string) => `# ${slug}
 
 ## Hypothesis
@@ -51,4 +73,8 @@ What was seen before, and what would speak against it.
 ## What would change our mind
 
 The numbers in \`metadata.claim\`: which arm against which, on which metric, by how much.
+
+## Run it
+
+\`evsys run config.yaml\`, or \`run.ts\`, which does the same from code. Both write the same record.
 `

@@ -101,17 +101,24 @@ const agentsGuide = `# Map of this project
 | --- | --- |
 | \`data/\` | training rows, and benchmarks: \`val\` selects, \`test\` confirms. Raw data is never edited: write a transform |
 | \`src/plugins/\` | your own transforms, verifiers, metrics, algorithms in TypeScript; each file is loaded without a build |
-| \`experiments/\` | one folder per experiment: \`config.yaml\` holds hypothesis, recipe and benchmarks |
-| \`.evsys/\` | what evsys writes. Ignored by git; \`evsys init --force\` brings back what is missing |
+| \`experiments/\` | one folder per experiment: \`config.yaml\` holds hypothesis, recipe and benchmarks; \`run.ts\` runs it from code |
+| \`.evsys/\` | what evsys writes: the record and the files of every run. Ignored by git; \`evsys init --force\` brings back what is missing |
 
 ## Commands
 
 \`\`\`sh
-evsys new-experiment shorter-prompts                    # experiments/<date>-shorter-prompts/config.yaml
+evsys history                                             # what was tried and what came of it: read this first
+evsys new-experiment shorter-prompts                      # experiments/<date>-shorter-prompts/config.yaml
 evsys validate experiments/quickstart/config.yaml --deep  # checks everything, prints the plan
-evsys list transforms                                   # what \`kind:\` may say
-evsys schema algorithm sft                              # what \`params:\` may hold
-evsys doctor                                            # what this machine has
+evsys run experiments/quickstart/config.yaml --dry        # power, forecast and a trial of a few steps
+evsys run experiments/quickstart/config.yaml              # trains, scores, concludes; --resume goes on after an interruption
+evsys show quickstart                                     # arms, runs, scores, conclusion, files
+evsys compare quickstart shorter-prompts                  # side by side, where the scorer is the same
+evsys conclude quickstart "what you make of it"           # your word beside the computed conclusion
+evsys invalidate RUN --reason "trained on the wrong file" # takes a run out and concludes again
+evsys list transforms                                     # what \`kind:\` may say
+evsys schema algorithm sft                                # what \`params:\` may hold
+evsys doctor                                              # what this machine has
 \`\`\`
 
 Every command takes \`--json\`. Exit codes: 0 done, 1 failed, 2 the input is wrong, 130 interrupted. An error says where and how to

@@ -17,7 +17,9 @@ export function pluginCard(plugin: AnyPlugin, { origin, hash }: { origin: string
 }
 
 function factsOf(plugin: AnyPlugin): Record<string, string> {
-  if (plugin.type === 'algorithm') return { rowFormat: plugin.rowFormat }
+  if (plugin.type === 'algorithm') {
+    return 'takesRows' in plugin && plugin.takesRows === false ? {} : { rowFormat: plugin.rowFormat }
+  }
   return plugin.type === 'metric' ? { direction: plugin.direction } : {}
 }
 

@@ -1,7 +1,8 @@
-import { join, resolve } from 'node:path'
+import { appendFile, mkdir, readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import * as z from 'zod'
-import type { Metrics } from '../../contracts/index.ts'
-import { defineCallback, writeFileAtomic } from '../../kernel/index.ts'
+import { defineCallback, systemCode, writeFileAtomic } from '../../kernel/index.ts'
+import { type CsvTable, csvLine, parseCsv } from './csv-table.ts'
 
 /** Metrics of every step as a table that spreadsheets open. */
 export const csvMetrics = defineCallback({
@@ -9,38 +10,52 @@ export const csvMetrics = defineCallback({
   summary: 'Writes the metrics of each run as CSV, one row per step; columns that appear later are part of the header.',
   params: z.strictObject({
     out_path: z.string().min(1).describe('File name in the folder of each run, or an absolute path with {run} in it.'),
-    delimiter: z.string().length(1).default(',').describe('Between columns.'),
+    delimiter: z
+      .string()
+      .length(1)
+      .refine((text) => !/["\r\n]/.test(text), 'a quote or a line break cannot stand between columns')
+      .default(',')
+      .describe('Between columns.'),
   }),
-  async open({ params }) {
-    const rows = new Map<number, Metrics>()
-    let file: string | undefined
+  async open({ params: { out_path, delimiter } }) {
+    let file = ''
+    let header: readonly string[] = ['step']
     return {
-      onTrainStart(scope) {
-        const name = params.out_path.replaceAll('{run}', scope.run?.name ?? 'run')
-        file = resolve(scope.run?.dir ?? scope.outputDir, name)
+      // A row is in the file when its step is over, so that a run which is killed has lost none. What was written beyond the
+      // step that training goes on from is taken out.
+      async onTrainStart({ run, outputDir, step: first }) {
+        file = resolve(run?.dir ?? outputDir, out_path.replaceAll('{run}', run?.name ?? 'run'))
+        await mkdir(dirname(file), { recursive: true })
+        const kept = await readTable(file, delimiter)
+        header = kept.header
+        const rows = kept.rows.filter(([step]) => step !== undefined && step !== '' && Number(step) < first)
+        await writeTable(file, { header, rows }, delimiter)
       },
-      onStepEnd({ step }, metrics) {
-        rows.set(step, metrics)
-      },
-      // Written at the end: only then is the header known. A run that is resumed begins its table at the resumed step.
-      async [Symbol.asyncDispose]() {
-        if (file !== undefined && rows.size > 0) await writeFileAtomic(join(file), table(rows, params.delimiter))
+      async onStepEnd({ step }, metrics) {
+        const added = Object.keys(metrics).filter((key) => !header.includes(key))
+        if (added.length > 0) {
+          header = [...header, ...added]
+          const { rows } = await readTable(file, delimiter)
+          await writeTable(file, { header, rows }, delimiter)
+        }
+        const cells = header.slice(1).map((key) => String(metrics[key] ?? ''))
+        await appendFile(file, csvLine([String(step), ...cells], delimiter))
       },
     }
   },
 })
 
-function table(rows: ReadonlyMap<number, Metrics>, delimiter: string): string {
-  const keys = [...new Set([...rows.values()].flatMap((metrics) => Object.keys(metrics)))]
-  const line = (cells: readonly (string | number | undefined)[]) =>
-    cells.map((cell) => quoted(cell ?? '', delimiter)).join(delimiter)
-  const body = [...rows]
-    .sort(([a], [b]) => a - b)
-    .map(([step, metrics]) => line([step, ...keys.map((key) => metrics[key])]))
-  return `${[line(['step', ...keys]), ...body].join('\n')}\n`
+async function readTable(file: string, delimiter: string): Promise<CsvTable> {
+  try {
+    return parseCsv(await readFile(file, 'utf8'), delimiter)
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT') return { header: ['step'], rows: [] }
+    throw cause
+  }
 }
 
-function quoted(cell: string | number, delimiter: string): string {
-  const text = String(cell)
-  return /["\n\r]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text
+// Rows from before a column was known have nothing in it.
+async function writeTable(file: string, { header, rows }: CsvTable, delimiter: string): Promise<void> {
+  const whole = rows.map((row) => header.map((_, i) => row[i] ?? ''))
+  await writeFileAtomic(file, [header, ...whole].map((cells) => csvLine(cells, delimiter)).join(''))
 }

@@ -22,6 +22,11 @@ export const earlyStopping = defineCallback({
     let best: number | undefined
     let waited = 0
     return {
+      onTrainStart() {
+        watched = params.eval_name
+        best = undefined
+        waited = 0
+      },
       onEval(scope, benchmark, split, metrics) {
         const value = metrics[params.metric]
         if (value === undefined || split !== 'val') return // a test score must not steer training

@@ -12,7 +12,8 @@ const CHUNK = 1000
 /** The record of a run as files: data, metrics and rollouts by split. */
 export const localLogger = defineCallback({
   kind: 'local_logger',
-  summary: 'Writes logs/ in the folder of each run: training data, metrics and answers as JSON Lines.',
+  summary:
+    'Writes logs/ and checkpoints.jsonl in the folder of each run: data, metrics, answers and checkpoints as JSON Lines.',
   params: z.strictObject({
     print_every: z.int().min(0).default(0).describe('Logs a line every N steps; 0: none.'),
     keys: z.array(z.string().min(1)).optional().describe('Metrics in that line; absent: all.'),
@@ -38,6 +39,7 @@ export const localLogger = defineCallback({
           await cutBack(fileOf(scope, split, 'metrics.jsonl'), scope.step)
           await cutBack(fileOf(scope, split, 'rollouts.jsonl'), scope.step)
         }
+        await cutBack(manifestOf(scope), scope.step)
       },
       async onStepEnd(scope, metrics) {
         await appendLine(fileOf(scope, 'training', 'metrics.jsonl'), { step: scope.step, split: 'train', metrics })
@@ -48,6 +50,9 @@ export const localLogger = defineCallback({
       async onRollout(scope, rollouts) {
         for (const rollout of rollouts)
           await appendLine(fileOf(scope, 'training', 'rollouts.jsonl'), { step: scope.step, ...rollout })
+      },
+      async onCheckpoint(scope, { kind, uri }) {
+        await appendLine(manifestOf(scope), { step: scope.step, kind, ref: uri })
       },
       async onBenchmarkEval(scope, benchmark, split, metrics, predictions, step) {
         const at = step === undefined ? {} : { step }
@@ -62,6 +67,10 @@ export const localLogger = defineCallback({
 
 function folderOf(split: string): string {
   return split === 'test' ? 'test' : 'validation'
+}
+
+function manifestOf({ run, outputDir }: CallbackScope): string {
+  return join(run?.dir ?? outputDir, 'checkpoints.jsonl')
 }
 
 function fileOf({ run, outputDir }: CallbackScope, ...parts: string[]): string {

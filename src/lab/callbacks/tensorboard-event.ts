@@ -6,6 +6,12 @@ export function versionEvent(atS: number): Uint8Array {
   return framed(Buffer.concat([double(1, atS), text(3, 'brain.Event:2')]))
 }
 
+/** A new start at a step: readers drop what earlier files hold from there on. Event { step = 2, session_log = 7 { status = 1 } }. */
+export function startEvent(atS: number, step: number): Uint8Array {
+  const start = varintField(1, 1)
+  return framed(Buffer.concat([double(1, atS), varintField(2, step), bytes(7, start)]))
+}
+
 /** One scalar: Event { wall_time = 1, step = 2, summary = 5 { value = 1 { tag = 1, simple_value = 2 } } }. */
 export function scalarEvent({
   atS,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import type { Metrics } from '../../contracts/index.ts'
 import { defineCallback } from '../../kernel/index.ts'
-import { scalarEvent, versionEvent } from './tensorboard-event.ts'
+import { scalarEvent, startEvent, versionEvent } from './tensorboard-event.ts'
 
 /** Event files that TensorBoard reads. */
 export const tensorboardLogger = defineCallback({
@@ -18,6 +18,8 @@ export const tensorboardLogger = defineCallback({
     let file: string | undefined
     let waiting: Uint8Array[] = []
     let written = Date.now()
+    let from = 0
+    let files = 0
     const flush = async () => {
       if (file === undefined || waiting.length === 0) return
       const bytes = Buffer.concat(waiting)
@@ -26,6 +28,7 @@ export const tensorboardLogger = defineCallback({
       await appendFile(file, bytes)
     }
     const add = async (step: number, prefix: string, metrics: Metrics) => {
+      if (step < from) return // an earlier file has it
       for (const [key, value] of Object.entries(metrics)) {
         waiting.push(scalarEvent({ atS: Date.now() / 1000, step, tag: `${prefix}${key}`, value }))
       }
@@ -37,9 +40,12 @@ export const tensorboardLogger = defineCallback({
         const dir =
           params.log_dir === undefined ? join(scope.run?.dir ?? scope.outputDir, 'tb') : join(params.log_dir, run)
         await mkdir(dir, { recursive: true })
+        await flush()
         const atS = Date.now() / 1000
-        file = join(dir, `events.out.tfevents.${Math.floor(atS)}.${hostname()}.${process.pid}`)
-        waiting.push(versionEvent(atS))
+        from = scope.step
+        files += 1
+        file = join(dir, `events.out.tfevents.${Math.floor(atS)}.${hostname()}.${process.pid}.${files}`)
+        waiting.push(versionEvent(atS), ...(from > 0 ? [startEvent(atS, from)] : []))
         await flush()
       },
       onStepEnd: ({ step }, metrics) => add(step, '', metrics),

@@ -1,4 +1,5 @@
 // The assignment of a run: everything a worker may know, and where it goes on after an interruption.
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   CheckpointKind,
@@ -8,7 +9,7 @@ import {
   type RunAssignment,
   type SealedBenchmark,
 } from '../../contracts/index.ts'
-import type { PluginReference } from '../../kernel/index.ts'
+import { fileError, type PluginReference, systemCode } from '../../kernel/index.ts'
 import type { ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
 
 export interface AssignOptions {
@@ -26,8 +27,9 @@ const CHECKPOINTS_KEPT = 3
 export async function assignRun(row: RunRow, options: AssignOptions): Promise<RunAssignment> {
   const { store, experiment, outputDir, projectDir, plugins, benchmarks } = options
   const { plan } = experiment
-  const attempt = row.attempt + 1
   const runDir = runFolder(outputDir, row.name)
+  // An attempt that died before it told of its start has a segment, and the record does not know of it.
+  const attempt = 1 + Math.max(row.attempt, ...(await segmentNumbers(runDir)))
   const cursor = await store.cursor(`run:${row.id}`)
   const resumed = row.attempt === 0 ? undefined : await resumeFrom(store, row)
   const before = row.afterRun === undefined ? undefined : await lastState(store, row.afterRun)
@@ -42,7 +44,7 @@ export async function assignRun(row: RunRow, options: AssignOptions): Promise<Ru
     config: row.config,
     config_hash: row.configHash,
     run_dir: runDir,
-    segment_file: join(runDir, 'segments', `${attempt}.jsonl`),
+    segment_file: segmentFile(runDir, attempt),
     next_item: cursor.nextItem,
     next_event: cursor.nextEvent,
     ...(resumed?.resume === undefined ? {} : { resume: resumed.resume }),
@@ -64,6 +66,23 @@ export function runFolder(outputDir: string, runName: string): string {
   return join(outputDir, runName)
 }
 
+/** What an attempt at a run wrote. */
+export function segmentFile(runDir: string, attempt: number): string {
+  return join(runDir, 'segments', `${attempt}.jsonl`)
+}
+
+/** Attempts that have a segment, in order. */
+export async function segmentNumbers(runDir: string): Promise<number[]> {
+  const folder = join(runDir, 'segments')
+  try {
+    const names = await readdir(folder)
+    return names.flatMap((name) => Number(/^([1-9]\d{0,8})\.jsonl$/.exec(name)?.[1] ?? [])).sort((a, b) => a - b)
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT') return []
+    throw fileError('list', folder, cause)
+  }
+}
+
 /** Callbacks of every run; without any, its files are written. */
 export function callbacksOf({ experiment }: Plan): PluginSpec[] {
   return experiment.callbacks.length > 0 ? experiment.callbacks : [{ kind: 'local_logger', params: {} }]
@@ -76,7 +95,7 @@ async function resumeFrom(store: OpenStore, row: RunRow) {
   const evals = await store.evals(row.id)
   const events = await store.events({ stream: `run:${row.id}`, afterSeq: 0, limit: 1_000_000 })
   return {
-    resume: { step: state.step, uri: state.ref, engine_id: row.engineId },
+    resume: { step: state.step, uri: state.ref, engine_id: row.engineId, final: state.final },
     guardTrips: events.filter(({ type }) => type === 'guard.tripped').length,
     past: {
       metrics: metricsOf(events, state.step),

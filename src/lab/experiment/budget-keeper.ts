@@ -4,14 +4,14 @@ import { type Budget, durationSeconds, type Plan, type RunEvent } from '../../co
 import { EvsysError } from '../../kernel/index.ts'
 
 export interface BudgetKeeper {
-  /** Counts what an event tells of; the error when a cap is reached. */
+  /** Counts what an event tells of; the error when a cap is exceeded. */
   count(event: RunEvent): EvsysError | undefined
-  /** Time that is left, in milliseconds; absent without a cap on it. */
+  /** Time that this execution may take, in milliseconds; absent without a cap on it. */
   readonly wallMs: number | undefined
 }
 
 /** Refuses a plan that is known to exceed its budget. */
-export function checkForecast({ experiment, runs }: Plan): void {
+export function checkForecast({ experiment, runs }: Pick<Plan, 'experiment' | 'runs'>): void {
   const cap = experiment.budget?.steps
   if (cap === undefined) return
   const steps = runs.reduce(
@@ -24,23 +24,25 @@ export function checkForecast({ experiment, runs }: Plan): void {
   })
 }
 
-/** `spent` is what earlier attempts at the experiment have used. */
-export function createBudgetKeeper(
-  budget: Budget | undefined,
-  spent: { steps: number; tokens: number; usd: number },
-): BudgetKeeper {
-  const used = { ...spent }
+/**
+ * Counts the steps of every run once: one that is done again after a crash or a roll-back is not charged a second time, so that
+ * an experiment ends alike whether or not it was interrupted. Money is spent as often as it is.
+ */
+export function createBudgetKeeper(budget: Budget | undefined): BudgetKeeper {
+  const used = { steps: 0, tokens: 0, usd: 0 }
+  const counted = new Map<string, number>() // the last step of each run
   const check = (resource: 'steps' | 'tokens' | 'usd') => {
     const cap = budget?.[resource]
     if (cap === undefined || used[resource] <= cap) return undefined
     return new EvsysError('BUDGET_EXCEEDED', `budget.${resource} is ${cap}, and ${used[resource]} are used`, {
-      fix: 'raise the cap and go on with --resume; what is finished is kept',
+      fix: `raise budget.${resource} and run the file again; what is finished stays in the record`,
     })
   }
   return {
     wallMs: budget?.wall === undefined ? undefined : durationSeconds(budget.wall) * 1000,
     count(event) {
-      if (event.type === 'step.finished') {
+      if (event.type === 'step.finished' && event.step > (counted.get(event.run_id) ?? -1)) {
+        counted.set(event.run_id, event.step)
         used.steps += 1
         used.tokens += event.metrics['data/tokens'] ?? 0
       }

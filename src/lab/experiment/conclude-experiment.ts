@@ -1,9 +1,8 @@
 // The end of an experiment: evidence from the record, the verdict, the words, and the files that hold them.
-import { join } from 'node:path'
-import type { Evidence, ExperimentResult } from '../../contracts/index.ts'
+import type { Evidence, ExperimentEvent, ExperimentResult } from '../../contracts/index.ts'
 import { evaluatePlugins } from '../../evaluate/index.ts'
 import { type Clock, createRegistry } from '../../kernel/index.ts'
-import type { ExperimentRow, OpenStore } from '../../store/index.ts'
+import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
 import type { TaskMetric } from './arm-scores.ts'
 import { conclusionText } from './conclusion-text.ts'
 import { experimentResult } from './experiment-result.ts'
@@ -33,14 +32,15 @@ export async function resultOf(store: OpenStore, experiment: ExperimentRow): Pro
   )
 }
 
-/** Writes the conclusion of an experiment whose runs have all ended. */
+/** Writes the conclusion of an experiment whose runs have all ended. The record comes last: once it says so, all is there. */
 export async function concludeExperiment(
   store: OpenStore,
   experiment: ExperimentRow,
-  options: { outputDir: string; clock: Clock; wallS: number },
+  options: { outputDir: string; clock: Clock; wallS: number; lease?: Lease },
 ): Promise<ExperimentResult> {
   const { evidence, runs } = await evidenceOf(store, experiment)
   const text = conclusionText(evidence, { isTrial: isTrial(experiment) })
+  await writeExperimentFiles({ experiment, runs, evidence, text, dir: options.outputDir })
   const stream = `experiment:${experiment.id}`
   const { nextEvent } = await store.cursor(stream)
   const costs = runs.flatMap(({ run }) => run.costUsd ?? [])
@@ -48,20 +48,18 @@ export async function concludeExperiment(
     wallS: options.wallS,
     ...(costs.length === 0 ? {} : { costUsd: costs.reduce((sum, cost) => sum + cost, 0) }),
   })
-  await store.append(stream, nextEvent - 1, [
-    {
-      seq: nextEvent,
-      at: new Date(options.clock.now()).toISOString(),
-      experiment_id: experiment.id,
-      type: 'experiment.finished',
-      status: evidence.n_completed === 0 ? 'failed' : 'completed',
-      verdict: evidence.verdict,
-      conclusion: text,
-      ...(evidence.best_arm === null ? {} : { best_arm: evidence.best_arm }),
-    },
-  ])
+  const finishing: ExperimentEvent = {
+    seq: nextEvent,
+    at: new Date(options.clock.now()).toISOString(),
+    experiment_id: experiment.id,
+    type: 'experiment.finished',
+    status: evidence.n_completed === 0 ? 'failed' : 'completed',
+    verdict: evidence.verdict,
+    conclusion: text,
+    ...(evidence.best_arm === null ? {} : { best_arm: evidence.best_arm }),
+  }
+  await store.append(stream, nextEvent - 1, [finishing], options.lease)
   const finished = (await store.experiment(experiment.id)) ?? experiment
-  await writeExperimentFiles({ experiment: finished, runs, evidence, text, dir: options.outputDir })
   return experimentResult(
     finished,
     runs.map(({ run }) => run),
@@ -77,9 +75,4 @@ export function metricOf(kind: string): TaskMetric | undefined {
   if (found === undefined || found.plugin.type !== 'metric') return undefined
   const { plugin } = found
   return { params: plugin.params.parse(found.params), compute: plugin.compute.bind(plugin) }
-}
-
-/** The page that a person opens first. */
-export function experimentPage(outputDir: string): string {
-  return join(outputDir, 'experiment.md')
 }

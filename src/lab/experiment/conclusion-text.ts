@@ -5,10 +5,10 @@ import type { ArmEvidence, Evidence, PairEvidence } from '../../contracts/index.
 export function conclusionText(evidence: Evidence, { isTrial = false }: { isTrial?: boolean } = {}): string {
   const sentences = [
     isTrial ? trialSentence(evidence) : claimSentence(evidence),
-    bestSentence(evidence),
-    `${evidence.n_completed} of ${evidence.n_runs} runs completed.`,
+    ...(isTrial ? [] : [bestSentence(evidence)]),
+    ...(evidence.verdict === 'failed' ? [] : [`${evidence.n_completed} of ${evidence.n_runs} runs completed.`]),
     ...failureSentences(evidence.arms),
-    ...cautionSentences(evidence),
+    ...(isTrial ? [] : cautionSentences(evidence)),
   ]
   return sentences.filter((sentence) => sentence !== '').join(' ')
 }

@@ -4,28 +4,42 @@ import type { RunRow } from '../../store/index.ts'
 export interface Schedule {
   readonly runs: readonly RunRow[]
   readonly limit: number
+  /** Aborted: no further run starts; those that were started are waited for. */
   readonly signal: AbortSignal
-  /** Runs one. True: runs that follow may start. It must not throw. */
+  /** Runs one. True: runs that follow may start. What it throws ends the whole schedule. */
   run(row: RunRow): Promise<boolean>
   /** A run whose predecessor did not end well. */
   skip(row: RunRow, predecessor: RunRow): Promise<void>
+  /** Something was thrown: the other runs are to end at once. */
+  giveUp(): void
 }
 
-export async function scheduleRuns({ runs, limit, signal, run, skip }: Schedule): Promise<void> {
+/** Returns, or throws the first error, when nothing runs any more. */
+export async function scheduleRuns({ runs, limit, signal, run, skip, giveUp }: Schedule): Promise<void> {
   const byId = new Map(runs.map((row) => [row.id, row]))
   const ended = new Map<string, boolean>(runs.filter((row) => row.status === 'completed').map((row) => [row.id, true]))
   const waiting = runs.filter((row) => !ended.has(row.id))
   const active = new Set<Promise<void>>()
+  const errors: unknown[] = []
 
+  const attempt = async (work: () => Promise<void>) => {
+    try {
+      await work()
+    } catch (error) {
+      errors.push(error)
+      giveUp()
+    }
+  }
   const start = (row: RunRow) => {
-    const work = run(row).then((ok) => {
-      ended.set(row.id, ok)
+    const work = attempt(async () => {
+      ended.set(row.id, await run(row))
+    }).then(() => {
       active.delete(work)
     })
     active.add(work)
   }
   while (waiting.length > 0 || active.size > 0) {
-    if (signal.aborted) waiting.length = 0
+    if (signal.aborted || errors.length > 0) waiting.length = 0
     for (const row of [...waiting]) {
       const before = row.afterRun === undefined ? undefined : byId.get(row.afterRun)
       const went = before === undefined ? true : ended.get(before.id)
@@ -33,10 +47,11 @@ export async function scheduleRuns({ runs, limit, signal, run, skip }: Schedule)
       waiting.splice(waiting.indexOf(row), 1)
       if (went) start(row)
       else if (before !== undefined) {
-        await skip(row, before)
+        await attempt(() => skip(row, before))
         ended.set(row.id, false)
       }
     }
     if (active.size > 0) await Promise.race(active)
   }
+  if (errors.length > 0) throw errors[0]
 }

@@ -1,16 +1,20 @@
 // One run from the controller's side: assign it, take in what its worker writes, have its answers scored, and record how it ended,
 // also when the worker did not live to tell.
-import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { Item, RunEvent, Scored } from '../../contracts/index.ts'
+import type { ErrorRecord, Item, RunEvent, Scored } from '../../contracts/index.ts'
 import { type Clock, EvsysError, problemsOf, toRecord } from '../../kernel/index.ts'
-import type { OpenStore, RunRow } from '../../store/index.ts'
-import { readSegment } from '../worker/segment-reader.ts'
-import type { ScoreQuestion, WorkerPool } from '../worker/worker-pool.ts'
-import { type AssignOptions, assignRun, runFolder } from './assign-run.ts'
+import type { Lease, OpenStore, RunRow } from '../../store/index.ts'
+import { untilRunDirFree } from '../worker/run-holder.ts'
+import type { RunOutcome, ScoreQuestion, WorkerPool } from '../worker/worker-pool.ts'
+import { type AssignOptions, assignRun, runFolder, segmentFile, segmentNumbers } from './assign-run.ts'
+import { requireSpace } from './require-space.ts'
 import type { SealedBenchmarks } from './sealed-benchmarks.ts'
+import { createIntake } from './segment-intake.ts'
 
 export interface SuperviseOptions extends AssignOptions {
+  /** What is written counts only while this lease is held. */
+  readonly lease: Lease
+  /** By the name of the run. */
+  readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>
   readonly pool: WorkerPool
   readonly sealed: SealedBenchmarks
   readonly clock: Clock
@@ -20,90 +24,70 @@ export interface SuperviseOptions extends AssignOptions {
   onItem(row: RunRow, item: Item): void
 }
 
-/** Does one run. True: it completed. */
+/** Does one run. True: it completed. It throws what is not the run's own fault: a record that cannot be written, a full disk. */
 export async function superviseRun(row: RunRow, options: SuperviseOptions): Promise<boolean> {
-  const { store, pool, stopping, signal } = options
-  const assignment = await assignRun(row, options)
-  const intake = createIntake(row, assignment.segment_file, assignment.next_item, options)
-  const ended = await pool.run(assignment, {
-    onWritten: () => intake.poke(),
-    onScore: (question) => scoreAnswers(question, options),
-    stopping,
-    signal,
-  })
-  await intake.drain()
+  const { store, outputDir, signal } = options
+  const ended = await conductRun(row, options)
+  signal.throwIfAborted()
   if (ended.outcome === 'interrupted') return false
   if (ended.outcome === 'lost') {
+    await requireSpace(outputDir, ended.error)
     await tell(store, options, row, { type: 'run.finished', status: 'failed', metrics: {}, error: ended.error })
     return false
   }
-  const [now] = (await store.runs(row.experimentId)).filter(({ id }) => id === row.id)
+  const now = await store.run(row.id)
+  if (now?.status === 'failed') await requireSpace(outputDir, now.error)
   return now?.status === 'completed'
 }
 
-/** Takes in what earlier attempts wrote and nobody stored: the first thing after a crash. */
-export async function takeInLeftovers(
-  row: RunRow,
-  options: Pick<SuperviseOptions, 'store' | 'outputDir' | 'onItem'>,
-): Promise<void> {
-  for (let attempt = Math.max(1, row.attempt); ; attempt++) {
-    const file = join(runFolder(options.outputDir, row.name), 'segments', `${attempt}.jsonl`)
-    if (!(await exists(file))) return
-    const { nextItem } = await options.store.cursor(`run:${row.id}`)
-    await createIntake(row, file, nextItem, options).drain()
-  }
-}
-
-async function exists(file: string): Promise<boolean> {
+async function conductRun(row: RunRow, options: SuperviseOptions): Promise<RunOutcome> {
+  const { pool, secrets, stopping, signal } = options
+  const broken = new AbortController()
+  const assignment = await assignRun(row, options)
+  const intake = createIntake(row, assignment.segment_file, assignment.next_item, options, (error) =>
+    broken.abort(error),
+  )
   try {
-    return (await stat(file)).isFile()
-  } catch {
-    return false
+    const ended = await pool.run(assignment, {
+      onWritten: () => intake.poke(),
+      onScore: (question) => scoreAnswers(question, options),
+      stopping,
+      signal: AbortSignal.any([signal, broken.signal]),
+      secrets: secrets.get(row.name) ?? {},
+    })
+    await intake.drain()
+    return ended
+  } catch (error) {
+    signal.throwIfAborted()
+    return { outcome: 'lost', error: faultOfRun(error) }
+  } finally {
+    await intake.close()
   }
 }
 
-/** Items per transaction. */
-const BATCH = 500
-
-function createIntake(
-  row: RunRow,
-  file: string,
-  from: number,
-  { store, onItem }: Pick<SuperviseOptions, 'store' | 'onItem'>,
-) {
-  const stream = `run:${row.id}`
-  const reader = readSegment(file, from)
-  let next = from
-  let working: Promise<void> = Promise.resolve()
-  let isAsked = false
-
-  const take = async () => {
-    for (;;) {
-      const items = await reader.next(BATCH)
-      if (items.length === 0) return
-      const { nextSeq } = await store.push({ stream, fromSeq: next, items })
-      next = nextSeq
-      for (const item of items) onItem(row, item)
+/** Takes in what earlier attempts wrote and nobody stored: the first thing after a crash. */
+export async function takeInLeftovers(row: RunRow, options: SuperviseOptions): Promise<void> {
+  const runDir = runFolder(options.outputDir, row.name)
+  await untilRunDirFree(runDir, options.signal) // a worker of a controller that was killed has a moment left to live
+  for (const attempt of await segmentNumbers(runDir)) {
+    if (attempt < row.attempt) continue
+    const { nextItem } = await options.store.cursor(`run:${row.id}`)
+    const intake = createIntake(row, segmentFile(runDir, attempt), nextItem, options)
+    try {
+      await intake.drain()
+    } catch (error) {
+      faultOfRun(error) // what cannot be read is done again
+    } finally {
+      await intake.close()
     }
   }
-  const ask = () => {
-    working = working.then(() => {
-      isAsked = false
-      return take()
-    })
-    return working
-  }
-  return {
-    poke() {
-      if (isAsked) return
-      isAsked = true
-      ask().catch(() => {}) // `drain` reports it
-    },
-    async drain() {
-      await ask()
-      await reader.close()
-    },
-  }
+}
+
+// A segment that is damaged, or holds what the record refuses, is the work of the code in its worker. The record itself
+// failing is not.
+function faultOfRun(error: unknown): ErrorRecord {
+  if (!EvsysError.is(error) || error.code === 'STORE_FAILED') throw error
+  return error.toRecord()
 }
 
 async function scoreAnswers(
@@ -125,13 +109,13 @@ type Body<E> = E extends unknown ? Omit<E, 'seq' | 'at' | 'run_id'> : never
 /** Records an event of a run that has no worker to tell it. */
 export async function tell(
   store: OpenStore,
-  { clock, onItem }: Pick<SuperviseOptions, 'clock' | 'onItem'>,
+  { clock, onItem, lease }: Pick<SuperviseOptions, 'clock' | 'onItem' | 'lease'>,
   row: RunRow,
   body: Body<RunEvent>,
 ): Promise<void> {
   const { nextEvent, nextItem } = await store.cursor(`run:${row.id}`)
   const at = new Date(clock.now()).toISOString()
   const event = { ...body, seq: nextEvent, at, run_id: row.id } as RunEvent // the three fields that Body leaves out
-  await store.push({ stream: `run:${row.id}`, fromSeq: nextItem, items: [event] })
+  await store.push({ stream: `run:${row.id}`, fromSeq: nextItem, items: [event] }, lease)
   onItem(row, event)
 }

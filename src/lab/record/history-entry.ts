@@ -1,6 +1,7 @@
 // An experiment in a few lines of data: what somebody who plans the next one reads first.
 import { Evidence, type HistoryEntry } from '../../contracts/index.ts'
 import type { ExperimentRow } from '../../store/index.ts'
+import { isTrial } from '../experiment/trial.ts'
 
 /** The evidence that the record keeps of an experiment; undefined before its end. */
 export function storedEvidence({ evidence }: Pick<ExperimentRow, 'evidence'>): Evidence | undefined {
@@ -21,7 +22,7 @@ export function historyEntry(experiment: ExperimentRow): HistoryEntry {
       objective === undefined
         ? null
         : { metric: `${objective.benchmark}.${objective.metric}`, direction: objective.direction },
-    best: best?.score == null ? null : { arm: best.name, score: best.score },
+    best: best?.score == null || isTrial(experiment) ? null : { arm: best.name, score: best.score },
     conclusion: experiment.conclusion ?? null,
     cost_usd: experiment.costUsd ?? null,
   }

@@ -2,7 +2,7 @@
 // it is needed.
 
 export { evidenceOf, resultOf } from '../experiment/conclude-experiment.ts'
-export { type RunExperimentOptions, runExperiment } from '../experiment/run-experiment.ts'
+export { runExperiment } from '../experiment/run-experiment.ts'
 export { selectedEval } from '../experiment/selected-eval.ts'
 export { isTrial } from '../experiment/trial.ts'
 export { checkReproduction } from './check-reproduction.ts'

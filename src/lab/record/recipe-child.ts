@@ -64,6 +64,7 @@ async function attempt(
     const named = shared.renderer_name ?? config.model.renderer_name
     const kinds = named === undefined ? ['plain_chat', 'chat_template'] : [named]
     for (const kind of kinds) equip('renderer', { kind, params: {} }, services)
+    if ('takesRows' in algorithm && algorithm.takesRows === false) return {}
     const { hash } = await loadRows(config.data, algorithm.rowFormat, services)
     return { data_hash: hash }
   } catch (error) {

@@ -9,7 +9,10 @@ export interface Checkpoint {
 
 export class CheckpointBook {
   readonly #saved = new Map<string, Checkpoint>()
-  #best: { step: number; value: number } | undefined
+  /** Validation scores, by step. */
+  readonly #judged = new Map<number, number>()
+  /** Steps that were saved because the run was interrupted. */
+  readonly #passing = new Set<number>()
   readonly #objective: { metric: string; direction: Direction } | undefined
 
   constructor(past: readonly Checkpoint[], objective: { metric: string; direction: Direction } | undefined) {
@@ -32,15 +35,38 @@ export class CheckpointBook {
   /** True when these validation metrics are better than all before; a tie stays with the earlier step. */
   judge(step: number, metrics: Metrics): boolean {
     const value = this.#objective === undefined ? undefined : metrics[this.#objective.metric]
-    if (value === undefined) return false
-    const sign = this.#objective?.direction === 'min' ? -1 : 1
-    if (this.#best !== undefined && sign * value <= sign * this.#best.value) return false
-    this.#best = { step, value }
-    return true
+    if (value === undefined || !Number.isFinite(value)) return false
+    this.#judged.set(step, value)
+    return this.bestStep === step
   }
 
   get bestStep(): number | undefined {
-    return this.#best?.step
+    return this.#bestAmong([...this.#judged])
+  }
+
+  #bestAmong(judged: [step: number, value: number][]): number | undefined {
+    const sign = this.#objective?.direction === 'min' ? -1 : 1
+    return judged.sort(([a, x], [b, y]) => sign * (y - x) || a - b)[0]?.[0]
+  }
+
+  /**
+   * Tells what an interruption left from what the run would have saved anyway: `planned` steps, and those that were the best when
+   * they were saved. It served to go on from; had the run not been interrupted, it would not be there.
+   */
+  tellPassing(planned: ReadonlySet<number>): void {
+    for (const { step } of this.#saved.values()) {
+      const wasBest = this.#bestAmong([...this.#judged].filter(([judged]) => judged <= step)) === step
+      if (!planned.has(step) && !wasBest) this.#passing.add(step)
+    }
+  }
+
+  /** What an interruption left. */
+  get passing(): (Checkpoint & Ref)[] {
+    return [...this.#saved.values()].filter(({ step }) => this.#passing.has(step))
+  }
+
+  get #lasting(): Checkpoint[] {
+    return [...this.#saved.values()].filter(({ step }) => !this.#passing.has(step))
   }
 
   /** Weights to sample from at a step. */
@@ -54,23 +80,27 @@ export class CheckpointBook {
     return [...this.#saved.values()].filter((each) => each.step === step).map(({ kind, uri }): Ref => ({ kind, uri }))
   }
 
-  /** The newest state at or before a step. */
+  /** The newest state at or before a step, of those that the run would have without an interruption. */
   stateBefore(step: number): Checkpoint | undefined {
-    const states = [...this.#saved.values()].filter((each) => each.kind === 'state' && each.step <= step)
+    const states = this.#lasting.filter((each) => each.kind === 'state' && each.step <= step)
     return states.sort((a, b) => b.step - a.step)[0]
   }
 
   /** Forgets what was saved after a step: those steps are done again. */
   rollBackTo(step: number): void {
     for (const [key, saved] of this.#saved) if (saved.step > step) this.#saved.delete(key)
-    if (this.#best !== undefined && this.#best.step > step) this.#best = undefined
+    // A best one from before that was let go of is no longer there to be chosen.
+    for (const judged of this.#judged.keys()) {
+      if (judged > step || !this.has(judged, 'sampler')) this.#judged.delete(judged)
+    }
   }
 
   /** Checkpoints to let go of when the newest `kept` steps and the best one stay. */
   surplus(kept: number): (Checkpoint & Ref)[] {
-    const steps = [...new Set([...this.#saved.values()].map((each) => each.step))].sort((a, b) => b - a)
-    const stay = new Set([...steps.slice(0, kept), ...(this.#best === undefined ? [] : [this.#best.step])])
-    return [...this.#saved.values()].filter((each) => !stay.has(each.step))
+    const steps = [...new Set(this.#lasting.map((each) => each.step))].sort((a, b) => b - a)
+    const best = this.bestStep
+    const stay = new Set([...steps.slice(0, kept), ...(best === undefined ? [] : [best])])
+    return this.#lasting.filter((each) => !stay.has(each.step))
   }
 
   drop({ step, kind }: Checkpoint): void {

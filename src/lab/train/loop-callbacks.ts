@@ -1,7 +1,7 @@
 // Callbacks inside a training loop: those of the recipe and of the project. A hook that throws is reported and skipped, and
 // training goes on.
 import type { CallbackHooks, PluginSpec } from '../../contracts/index.ts'
-import { messageOf } from '../../kernel/index.ts'
+import { boundary, messageOf } from '../../kernel/index.ts'
 import { equip, type RunServices } from './run-context.ts'
 
 type Hook = keyof CallbackHooks
@@ -13,11 +13,7 @@ export interface LoopCallbacks extends AsyncDisposable {
 
 export async function openLoopCallbacks(specs: readonly PluginSpec[], services: RunServices): Promise<LoopCallbacks> {
   const opened: { kind: string; hooks: CallbackHooks & Partial<AsyncDisposable> }[] = []
-  for (const spec of specs) {
-    const { plugin, context } = equip('callback', spec, services)
-    opened.push({ kind: spec.kind, hooks: await plugin.open(context) })
-  }
-  return {
+  const callbacks: LoopCallbacks = {
     async call(hook, ...args) {
       for (const { kind, hooks } of opened) {
         try {
@@ -38,4 +34,16 @@ export async function openLoopCallbacks(specs: readonly PluginSpec[], services: 
       }
     },
   }
+  try {
+    for (const spec of specs) {
+      const { plugin, context } = equip('callback', spec, services)
+      const what = `callback "${spec.kind}", open`
+      const hooks = await boundary('PLUGIN_FAILED', what, services.signal, () => plugin.open(context))
+      opened.push({ kind: spec.kind, hooks })
+    }
+  } catch (error) {
+    await callbacks[Symbol.asyncDispose]()
+    throw error
+  }
+  return callbacks
 }

@@ -14,6 +14,7 @@ import type {
   SampleReq,
   SamplerRef,
   StateRef,
+  TrainingService,
 } from '../../contracts/index.ts'
 import { boundary } from '../../kernel/index.ts'
 import { equip, type RunServices } from './run-context.ts'
@@ -28,6 +29,8 @@ export interface OpenModel extends AsyncDisposable {
   /** Deletes saved weights; false: this service keeps what it has. */
   drop(ref: Ref): Promise<boolean>
   sample(request: SampleReq): ReturnType<OpenBackend['service']['sample']>
+  /** The service for whoever drives it himself and numbers his requests from 1, between requests of the lab. */
+  lend(): TrainingService
 }
 
 export async function openModel(options: {
@@ -75,6 +78,28 @@ export async function openModel(options: {
       return true
     },
     sample: (request) => asked('sampling', () => service.sample(request)),
+    lend: () => {
+      // The borrower's numbers follow ours; a request of ours in between moves his further on.
+      let lent = seq
+      let mine = seq
+      const numbered = (number: number) => {
+        lent += seq - mine
+        seq = Math.max(seq, lent + number)
+        mine = seq
+        return lent + number
+      }
+      const { remove } = service
+      return {
+        forward: (model, data, loss, number) => service.forward(model, data, loss, numbered(number)),
+        forwardBackward: (model, data, loss, number) => service.forwardBackward(model, data, loss, numbered(number)),
+        optimStep: (model, adam, number) => service.optimStep(model, adam, numbered(number)),
+        save: (model, name, options) => service.save(model, name, { ...options, seq: numbered(options.seq) }),
+        snapshot: (model, number) => service.snapshot(model, numbered(number)),
+        load: (model, ref, options) => service.load(model, ref, { ...options, seq: numbered(options.seq) }),
+        sample: (request) => service.sample(request),
+        ...(remove === undefined ? {} : { remove: (ref: Ref) => remove.call(service, ref) }),
+      }
+    },
     [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose](),
   }
 }

@@ -6,6 +6,7 @@ import type {
   RunAssignment,
   Scored,
   StepScope,
+  Weights,
 } from '../../contracts/index.ts'
 import type { CheckpointBook } from './checkpoint-book.ts'
 import type { LoopCallbacks } from './loop-callbacks.ts'
@@ -20,6 +21,8 @@ export type AskScore = (question: {
   predictions: readonly Prediction[]
 }) => Promise<Scored>
 
+export type PastEval = RunAssignment['past']['evals'][number]
+
 export interface RunScope {
   readonly assignment: RunAssignment
   readonly services: RunServices
@@ -29,7 +32,11 @@ export interface RunScope {
   readonly stopping: AbortSignal
   readonly callbacks: LoopCallbacks
   readonly book: CheckpointBook
+  /** Evaluations during training, those of earlier attempts included; steps that are done again are taken out. */
+  evals: readonly PastEval[]
   readonly renderer: OpenRenderer
+  /** The weights that the run started from. */
+  readonly reference: Weights
   /** Replaced when the run goes back to a checkpoint. */
   model: OpenModel
 }

@@ -16,11 +16,9 @@ export async function saveCheckpoint(
     if (uri === undefined) continue
     book.add({ step, kind, uri })
     await reporter.tell({ type: 'checkpoint.saved', step, kind, ref: uri, final })
-    await callbacks.call(
-      'onCheckpoint',
-      stepScope(assignment, step, numSteps, () => {}),
-      { kind, uri },
-    )
+    if (saved === undefined) continue // the end of the run coincides with a checkpoint: there is one, and it was told of
+    const at = stepScope(assignment, step, numSteps, () => {})
+    await callbacks.call('onCheckpoint', at, { kind, uri })
   }
 }
 

@@ -1,27 +1,20 @@
 // One run, from rows to scores: what a worker does with an assignment. It knows no process, no database and no expected
 // answer; it tells events, asks for scores, and leaves where it is told to.
-import { numSteps, SharedParams } from '../../algorithms/index.ts'
-import type { Metrics, OpenRenderer, RunAssignment, StepAlgorithm, WholeRunAlgorithm } from '../../contracts/index.ts'
+import { numSteps, SharedParams, saveMarks } from '../../algorithms/index.ts'
+import type { Algorithm, ErrorRecord, Metrics, RowFormat, RowOf, RunAssignment } from '../../contracts/index.ts'
 import { EvsysError, problemsOf, toRecord } from '../../kernel/index.ts'
-import { CheckpointBook } from './checkpoint-book.ts'
+import { finite } from './finish-step.ts'
+import { letGo } from './let-go.ts'
 import { loadRows } from './load-rows.ts'
-import { openLoopCallbacks } from './loop-callbacks.ts'
-import { type OpenModel, openModel } from './open-model.ts'
-import { equip, type RunServices } from './run-context.ts'
-import type { RunReporter } from './run-reporter.ts'
-import { type AskScore, callbackScope, type RunScope, stepScope } from './run-scope.ts'
+import { type LoopCallbacks, openLoopCallbacks } from './loop-callbacks.ts'
+import { openRun, reopenModel, type TrainRunOptions } from './open-run.ts'
+import { equip } from './run-context.ts'
+import { callbackScope, type RunScope, stepScope } from './run-scope.ts'
 import { saveCheckpoint } from './save-checkpoint.ts'
 import { scoreBenchmark } from './score-benchmark.ts'
+import { startTraining } from './start-training.ts'
 import { trainingLoop } from './training-loop.ts'
-
-export interface TrainRunOptions {
-  readonly assignment: RunAssignment
-  readonly services: RunServices
-  readonly reporter: RunReporter
-  readonly askScore: AskScore
-  /** Aborted: save and leave. The services' signal, aborted: leave at once. */
-  readonly stopping: AbortSignal
-}
+import { type WholeRunEnd, wholeRun, withoutPast } from './whole-run.ts'
 
 /** Does a run. A failure is told as its last event, not thrown; `interrupted` can be resumed. */
 export async function trainRun(options: TrainRunOptions): Promise<'finished' | 'interrupted'> {
@@ -41,154 +34,137 @@ export async function trainRun(options: TrainRunOptions): Promise<'finished' | '
     })
   } catch (error) {
     if (services.signal.aborted) return 'interrupted'
-    const [problem] = problemsOf(error)
-    const record = problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
     const wall_s = (performance.now() - began) / 1000
-    await reporter.tell({ type: 'run.finished', status: 'failed', metrics: {}, error: record, wall_s })
+    await reporter.tell({ type: 'run.finished', status: 'failed', metrics: {}, error: recordOf(error), wall_s })
   }
   return 'finished'
 }
 
 type End = { interrupted: true } | { interrupted: false; metrics: Metrics; best_step?: number }
 
+interface Recipe {
+  readonly algorithm: Algorithm
+  readonly params: unknown
+  readonly shared: SharedParams
+}
+
+// Callbacks are opened first and closed last: whatever becomes of the run, those that saw it start see it end.
 async function attempt(options: TrainRunOptions): Promise<End> {
-  const { assignment, services, reporter } = options
-  const { plugin: algorithm, context } = equip('algorithm', assignment.config.algorithm, services)
-  if (!('buildBatch' in algorithm)) throw wholeRun(algorithm)
+  const { services } = options
+  const { plugin: algorithm, context } = equip('algorithm', options.assignment.config.algorithm, services)
   const shared = SharedParams.parse(context.params)
-  const { rows, hash } = await loadRows(assignment.config.data, algorithm.rowFormat, services)
-  const steps = numSteps(rows.length, shared)
-  const reopen = (uri: string | undefined) => open(options, shared, uri)
-  const model = await reopen(assignment.resume?.uri)
-  const scope = await openScope(options, shared, model)
+  const assignment = 'train' in algorithm ? withoutPast(options.assignment) : options.assignment
+  const scope = callbackScope(assignment)
+  await using callbacks = await openLoopCallbacks([...assignment.callbacks, ...shared.callbacks], services)
+  await callbacks.call('onRunStart', scope)
   try {
-    checkEngine(assignment, model)
+    const recipe = { algorithm, params: context.params, shared }
+    const end = await prepared({ ...options, assignment }, recipe, callbacks)
+    if (!end.interrupted) await callbacks.call('onRunEnd', scope, { status: 'completed', metrics: end.metrics })
+    return end
+  } catch (error) {
+    if (services.signal.aborted) throw error
+    await callbacks.call('onRunEnd', scope, { status: 'failed', metrics: {}, error: recordOf(error) })
+    throw error
+  }
+}
+
+async function prepared(options: TrainRunOptions, recipe: Recipe, callbacks: LoopCallbacks): Promise<End> {
+  const { assignment, reporter, services } = options
+  const { algorithm, shared } = recipe
+  const isRead = !('train' in algorithm && algorithm.takesRows === false)
+  const loaded = isRead ? await loadRows(assignment.config.data, algorithm.rowFormat, services) : undefined
+  const rows = loaded?.rows ?? []
+  const steps = isRead ? numSteps(rows.length, shared) : 0
+  const scope = await openRun(options, shared, callbacks)
+  try {
     const { resume } = assignment
     await reporter.tell({
       type: 'run.started',
       config_hash: assignment.config_hash,
       attempt: assignment.attempt,
-      engine_id: model.backend.engineId,
+      engine_id: scope.model.backend.engineId,
       num_steps: steps,
       ...(resume === undefined ? {} : { resumed_from_step: resume.step }),
     })
-    await reporter.tell({ type: 'data.loaded', n_rows: rows.length, data_hash: hash })
-    await scope.callbacks.call('onRunStart', callbackScope(assignment))
-    await scope.callbacks.call(
-      'onTrainData',
-      callbackScope(assignment),
-      rows.map((row) => ({ ...row })),
-    )
-    return await trainAndScore(scope, { algorithm, params: context.params, shared, rows, steps, reopen })
+    if (loaded !== undefined) {
+      await reporter.tell({ type: 'data.loaded', n_rows: rows.length, data_hash: loaded.hash })
+      const copies = rows.map((row) => ({ ...row }))
+      await callbacks.call('onTrainData', callbackScope(assignment), copies)
+    }
+    return await trainAndScore(scope, options, { ...recipe, rows, steps })
   } finally {
-    await scope.callbacks[Symbol.asyncDispose]()
-    await scope.model[Symbol.asyncDispose]()
+    await scope[Symbol.asyncDispose]()
   }
 }
 
-async function trainAndScore(
-  scope: RunScope,
-  options: {
-    algorithm: StepAlgorithm
-    params: unknown
-    shared: SharedParams
-    rows: Awaited<ReturnType<typeof loadRows>>['rows']
-    steps: number
-    reopen(uri: string | undefined): Promise<OpenModel>
-  },
-): Promise<End> {
+type Training = Recipe & { readonly rows: readonly RowOf[RowFormat][]; readonly steps: number }
+
+async function trainAndScore(scope: RunScope, options: TrainRunOptions, training: Training): Promise<End> {
   const { assignment, book } = scope
-  const { steps } = options
-  const firstStep = assignment.resume === undefined ? 0 : assignment.resume.step + 1
-  const first = stepScope(assignment, firstStep, steps, () => {})
-  await scope.callbacks.call('onTrainStart', first)
-  // Callbacks that watch evaluations know again what they knew when the run was interrupted.
-  for (const { benchmark, split, metrics } of assignment.past.evals) {
-    await scope.callbacks.call('onEval', first, benchmark, split, metrics)
-  }
-  const loop = await trainingLoop(scope, { ...options, numSteps: steps, firstStep })
+  const { steps } = training
+  const loop = await train(scope, options, training)
   if (loop.interrupted) return { interrupted: true }
   const last = Math.max(loop.lastStep, 0)
-  await saveCheckpoint(scope, last, { numSteps: steps, sampler: true, final: true })
+  // Weights that nobody moved are those that the run started from: there is nothing to save.
+  const isMoved = loop.trained || !('baseModel' in scope.reference)
+  if (isMoved) await saveCheckpoint(scope, last, { numSteps: steps, sampler: true, final: true })
+  await letGo(scope, book.passing)
   const end = stepScope(assignment, last, steps, () => {})
   await scope.callbacks.call('onTrainEnd', end, book.at(last))
 
-  const metrics: Metrics = { ...loop.metrics }
   const best = book.bestStep
-  const weights = book.sampler(best ?? last) ?? (await scope.model.snapshot())
+  const weights = isMoved ? (book.sampler(best ?? last) ?? (await scope.model.snapshot())) : scope.reference
+  const metrics: Metrics = { ...loop.metrics }
   for (const benchmark of assignment.benchmarks) {
     if (scope.stopping.aborted) return { interrupted: true }
-    if (benchmark.run_every > 0) continue
+    // One that training was too short for is scored like those that wait for its end.
+    if (benchmark.run_every > 0 && scope.evals.some((each) => each.benchmark === benchmark.name)) continue
     const scored = await scoreBenchmark(scope, benchmark, weights)
     for (const [name, value] of Object.entries(scored.metrics))
       metrics[`${benchmark.split}/${benchmark.name}/${name}`] = value
   }
-  const finite = Object.entries(metrics).filter(([, value]) => Number.isFinite(value))
-  return { interrupted: false, metrics: Object.fromEntries(finite), ...(best === undefined ? {} : { best_step: best }) }
+  return { interrupted: false, metrics: finite(metrics), ...(best === undefined ? {} : { best_step: best }) }
 }
 
-async function openScope(options: TrainRunOptions, shared: SharedParams, model: OpenModel): Promise<RunScope> {
-  const { assignment, services, reporter, askScore, stopping } = options
-  const callbacks = await openLoopCallbacks([...assignment.callbacks, ...shared.callbacks], services)
-  const book = new CheckpointBook(assignment.past.checkpoints, assignment.objective)
-  for (const past of assignment.past.evals) {
-    const selects = past.split === 'val' && past.benchmark === assignment.objective?.benchmark
-    if (selects) book.judge(past.step, past.metrics)
-  }
-  const renderer = await openRenderer(assignment, shared, model, services)
-  return { assignment, services, reporter, askScore, stopping, callbacks, book, renderer, model }
+async function train(
+  scope: RunScope,
+  options: TrainRunOptions,
+  { algorithm, params, shared, rows, steps }: Training,
+): Promise<WholeRunEnd> {
+  const { assignment } = scope
+  const { resume, past } = assignment
+  const firstStep = firstStepOf(assignment)
+  let stopReason: string | undefined
+  await startTraining(scope, { firstStep, numSteps: steps }, (reason) => {
+    stopReason ??= reason
+  })
+  if ('train' in algorithm) return await wholeRun(scope, { algorithm, params, rows, numSteps: steps })
+  const marks = saveMarks(steps, shared).map((mark) => mark - 1)
+  scope.book.tellPassing(new Set([...marks, ...(resume?.final === true ? [resume.step] : [])]))
+  const done = { lastStep: firstStep - 1, metrics: past.metrics, trained: true, interrupted: false }
+  if (resume?.final === true) return done
+  const reopen = (uri: string | undefined) => reopenModel(options, shared, uri)
+  const loop = await trainingLoop(scope, {
+    algorithm,
+    params,
+    shared,
+    rows,
+    numSteps: steps,
+    firstStep,
+    stopReason,
+    reopen,
+  })
+  return { ...loop, trained: true }
 }
 
-async function openRenderer(
-  { config }: RunAssignment,
-  shared: SharedParams,
-  { backend }: OpenModel,
-  services: RunServices,
-): Promise<OpenRenderer> {
-  const usual = backend.chatTemplate === undefined ? 'plain_chat' : 'chat_template'
-  const kind = shared.renderer_name ?? config.model.renderer_name ?? usual
-  const { plugin, context } = equip('renderer', { kind, params: {} }, services)
-  const template = backend.chatTemplate === undefined ? {} : { chatTemplate: backend.chatTemplate }
-  return plugin.open({ ...context, tokenizer: backend.tokenizer, ...template })
+function firstStepOf({ resume, config }: RunAssignment): number {
+  const { load_checkpoint_path, resume_step } = config.model
+  const before = resume?.step ?? (load_checkpoint_path === undefined ? undefined : resume_step)
+  return before === undefined ? 0 : before + 1
 }
 
-// A checkpoint of this run, or the weights that the run starts from.
-function open(
-  { assignment, services }: TrainRunOptions,
-  shared: SharedParams,
-  uri: string | undefined,
-): Promise<OpenModel> {
-  const { config, run_dir: runDir, start_weights } = assignment
-  const { load_checkpoint_path, init_from_checkpoint } = config.model
-  const start = start_weights ?? init_from_checkpoint
-  const state = (address: string, optimizer: boolean) => ({ ref: { kind: 'state' as const, uri: address }, optimizer })
-  const from =
-    uri !== undefined
-      ? state(uri, true)
-      : load_checkpoint_path !== undefined
-        ? state(load_checkpoint_path, true)
-        : start !== undefined
-          ? state(start, false)
-          : undefined
-  const loraRank = shared.lora_rank === 0 ? undefined : shared.lora_rank
-  return openModel({ config, loraRank, runDir, services, from })
-}
-
-function checkEngine({ resume }: RunAssignment, { backend }: OpenModel): void {
-  if (resume === undefined || resume.engine_id === backend.engineId) return
-  throw new EvsysError(
-    'BACKEND_FAILED',
-    `the run was begun on engine ${resume.engine_id} and would go on on ${backend.engineId}: its numbers would not repeat`,
-    { fix: 'resume with the version that began it, or start the experiment anew' },
-  )
-}
-
-function wholeRun({ kind }: WholeRunAlgorithm): EvsysError {
-  return new EvsysError(
-    'PLUGIN_FAILED',
-    `algorithm "${kind}" drives the whole run itself, which a run worker does not offer`,
-    {
-      fix: 'give it buildBatch instead of train',
-    },
-  )
+function recordOf(error: unknown): ErrorRecord {
+  const [problem] = problemsOf(error)
+  return problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
 }

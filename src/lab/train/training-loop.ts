@@ -1,23 +1,15 @@
 // The loop of a step algorithm: batch, gradients, update, save, evaluate; back to a checkpoint when training collapses.
 import { learningRateAt, type SharedParams, saveMarks } from '../../algorithms/index.ts'
-import type {
-  Adam,
-  Batch,
-  Metrics,
-  RowFormat,
-  RowOf,
-  SamplerRef,
-  SetupContext,
-  StepAlgorithm,
-  StepContext,
-  StepScope,
-} from '../../contracts/index.ts'
+import type { Adam, Batch, Metrics, RowFormat, RowOf, StepAlgorithm, StepContext } from '../../contracts/index.ts'
 import { boundary, EvsysError } from '../../kernel/index.ts'
-import { type BatchOrder, createBatchOrder } from './batch-order.ts'
+import { createBatchOrder } from './batch-order.ts'
 import { createCollapseGuard } from './collapse-guard.ts'
+import { finishStep } from './finish-step.ts'
+import { letGo } from './let-go.ts'
 import { type RunScope, stepScope } from './run-scope.ts'
 import { saveCheckpoint } from './save-checkpoint.ts'
-import { scoreBenchmark } from './score-benchmark.ts'
+import { startTraining } from './start-training.ts'
+import { setupContext, stepContext } from './step-context.ts'
 
 /** Roll-backs before a run is given up. */
 const MOST_TRIPS = 3
@@ -30,6 +22,8 @@ export interface LoopOptions {
   readonly numSteps: number
   /** First step to do. */
   readonly firstStep: number
+  /** Set where a callback asked to stop before the first step of this attempt. */
+  readonly stopReason?: string | undefined
   /** Opens the model at a checkpoint, or at the start of the run. */
   reopen(from: string | undefined): Promise<RunScope['model']>
 }
@@ -37,67 +31,56 @@ export interface LoopOptions {
 export type LoopEnd = { readonly lastStep: number; readonly metrics: Metrics; readonly interrupted: boolean }
 
 export async function trainingLoop(scope: RunScope, options: LoopOptions): Promise<LoopEnd> {
-  const { assignment, services, reporter, callbacks } = scope
+  const { assignment, services, reporter } = scope
   const { shared, numSteps, algorithm } = options
   const marks = new Set(saveMarks(numSteps, shared))
   const guard = createCollapseGuard()
   const order = createBatchOrder(options.rows.length, (epoch) => services.random('batches', epoch))
   const kept = new Map<string, Promise<unknown>>()
   let trips = assignment.guard_trips
-  let stopReason: string | undefined
+  let stopReason = options.stopReason
   let metrics: Metrics = assignment.past.metrics
-  const setup = setupContext(scope, options, order, kept)
+  const contexts = { ...options, order, kept }
+  const setup = setupContext(scope, contexts)
   if (algorithm.setup !== undefined)
     await attributed(scope, options, 'setup', () => algorithm.setup?.(setup) ?? Promise.resolve())
 
   let step = options.firstStep
   for (; step < numSteps && stopReason === undefined; step++) {
     if (scope.stopping.aborted) {
-      if (step > options.firstStep) await saveCheckpoint(scope, step - 1, { numSteps, sampler: shared.save_sampler })
+      if (step > options.firstStep) await saveCheckpoint(scope, step - 1, { numSteps, sampler: false })
       return { lastStep: step - 1, metrics, interrupted: true }
     }
     const at = stepScope(assignment, step, numSteps, (reason) => {
       stopReason ??= reason
     })
     const rate = learningRateAt(step, lrPlan(shared, numSteps)) * 0.5 ** trips
-    const stepped = await trainStep(scope, options, stepContext(scope, setup, order, step), adamOf(shared, rate))
+    const { context, release } = stepContext(scope, setup, contexts, step)
+    const stepped = await trainStep(scope, options, context, adamOf(shared, rate))
+    await release()
     metrics = { ...stepped, 'optim/lr': rate, 'progress/done_frac': (step + 1) / numSteps }
 
     const collapse = guard.look(stepped.train_mean_nll ?? stepped['loss:sum'])
     if (collapse !== undefined) {
       trips += 1
       const back = await rollBack(scope, options, step, { collapse, trips, rate })
+      scope.evals = scope.evals.filter((each) => each.step <= back)
+      await startTraining(scope, { firstStep: back + 1, numSteps }, () => {})
       guard.reset()
       kept.clear()
       step = back // the loop goes on with the step after it
       continue
     }
-    await reporter.tell({ type: 'step.finished', step, metrics: finite(metrics) })
-    await callbacks.call('onStepEnd', at, metrics)
-    const isBest = await lookAtBenchmarks(scope, step, at)
+    const isBest = await finishStep(scope, at, metrics)
     // After the evaluations: a run that goes on from here has nothing to make up for.
     if (isBest || marks.has(step + 1)) {
       await saveCheckpoint(scope, step, { numSteps, sampler: isBest || shared.save_sampler })
     }
-    await retain(scope)
+    await letGo(scope, scope.book.surplus(assignment.checkpoints_kept))
   }
   if (stopReason !== undefined)
     await reporter.tell({ type: 'notice', text: `stopped after step ${step}: ${stopReason}` })
   return { lastStep: step - 1, metrics, interrupted: false }
-}
-
-/** Scores the benchmarks that are due. True: this step is the best so far on validation. */
-async function lookAtBenchmarks(scope: RunScope, step: number, at: StepScope): Promise<boolean> {
-  const { assignment, book, callbacks } = scope
-  let isBest = false
-  for (const benchmark of assignment.benchmarks) {
-    if (benchmark.run_every === 0 || (step + 1) % benchmark.run_every !== 0) continue
-    const scored = await scoreBenchmark(scope, benchmark, await scope.model.snapshot(), step)
-    await callbacks.call('onEval', at, benchmark.name, benchmark.split, scored.metrics)
-    const selects = benchmark.split === 'val' && benchmark.name === assignment.objective?.benchmark
-    if (selects && book.judge(step, scored.metrics)) isBest = true
-  }
-  return isBest
 }
 
 async function trainStep(
@@ -143,69 +126,6 @@ async function rollBack(
   return state?.step ?? -1
 }
 
-async function retain(scope: RunScope): Promise<void> {
-  for (const surplus of scope.book.surplus(scope.assignment.checkpoints_kept)) {
-    if (!(await scope.model.drop(surplus))) continue
-    scope.book.drop(surplus)
-    await scope.reporter.tell({ type: 'checkpoint.dropped', step: surplus.step, kind: surplus.kind })
-  }
-}
-
-function setupContext(
-  { services, renderer, model, assignment }: RunScope,
-  { params, rows, numSteps }: LoopOptions,
-  order: BatchOrder,
-  kept: Map<string, Promise<unknown>>,
-): SetupContext<unknown> {
-  return {
-    params,
-    signal: services.signal,
-    random: services.random,
-    log: services.log,
-    secret: () => {
-      throw new EvsysError('SECRET_MISSING', 'an algorithm has no secrets')
-    },
-    numSteps,
-    rows,
-    batch: (size) => order.rowsOf(0, size).flatMap((i) => rows[i] ?? []),
-    renderer,
-    tokenizer: model.backend.tokenizer,
-    policy: () => model.snapshot(),
-    reference: { baseModel: assignment.config.model.name },
-    rollout: async () => {
-      throw new EvsysError('PLUGIN_FAILED', 'this version of evsys has no rollout engine', {
-        fix: 'use an algorithm that trains on rows',
-      })
-    },
-    service: model,
-    once<T>(key: string, make: () => Promise<T>): Promise<T> {
-      const known = kept.get(key) as Promise<T> | undefined // one key, one maker: the algorithm's own
-      const made = known ?? make()
-      kept.set(key, made)
-      return made
-    },
-  }
-}
-
-function stepContext(
-  scope: RunScope,
-  setup: SetupContext<unknown>,
-  order: BatchOrder,
-  step: number,
-): StepContext<unknown> {
-  let policy: Promise<SamplerRef> | undefined
-  return {
-    ...setup,
-    step,
-    batch: (size) => order.rowsOf(step, size).flatMap((i) => setup.rows[i] ?? []),
-    service: scope.model,
-    policy: () => {
-      policy ??= scope.model.snapshot()
-      return policy
-    },
-  }
-}
-
 function attributed<T>(
   { services }: RunScope,
   { algorithm }: LoopOptions,
@@ -234,9 +154,4 @@ function lrPlan(shared: SharedParams, numSteps: number) {
     warmupSteps: shared.lr_warmup_steps,
     minRatio: shared.lr_min_ratio,
   }
-}
-
-// A metric that is no number says nothing a chart could show; the guard has seen the loss already.
-function finite(metrics: Metrics): Metrics {
-  return Object.fromEntries(Object.entries(metrics).filter(([, value]) => Number.isFinite(value)))
 }

@@ -14,8 +14,8 @@ const pollMs = 50
 
 /** Waits until the process that worked here before is gone, then makes `holder` the one. Returns what gives the folder free. */
 export async function holdRunDir(runDir: string, holder: ProcessIdentity, signal: AbortSignal): Promise<() => void> {
-  const file = join(runDir, 'worker.json')
-  await untilFree(file, holder, signal)
+  const file = fileIn(runDir)
+  await untilFree(file, signal, holder)
   try {
     mkdirSync(runDir, { recursive: true })
     writeFileSync(file, JSON.stringify(holder))
@@ -31,9 +31,18 @@ export async function holdRunDir(runDir: string, holder: ProcessIdentity, signal
   }
 }
 
-async function untilFree(file: string, own: ProcessIdentity, signal: AbortSignal): Promise<void> {
+/** Waits until nobody works in the folder of a run: what lies there grows no more. */
+export async function untilRunDirFree(runDir: string, signal: AbortSignal): Promise<void> {
+  await untilFree(fileIn(runDir), signal)
+}
+
+function fileIn(runDir: string): string {
+  return join(runDir, 'worker.json')
+}
+
+async function untilFree(file: string, signal: AbortSignal, own?: ProcessIdentity): Promise<void> {
   const earlier = readHolder(file)
-  if (earlier === undefined || (earlier.pid === own.pid && earlier.start === own.start)) return
+  if (earlier === undefined || (earlier.pid === own?.pid && earlier.start === own.start)) return
   for (let waitedMs = 0; isAlive(earlier); waitedMs += pollMs) {
     if (waitedMs >= patienceMs) {
       throw new EvsysError('WORKER_HUNG', `process ${earlier.pid} still works on an earlier attempt at this run`, {

@@ -18,7 +18,9 @@ export interface SegmentOptions {
 }
 
 const newline = 10
-const chunkBytes = 256 * 1024
+/** Read at a time; most segments are short, and the chunks of long ones double. */
+const firstChunkBytes = 16 * 1024
+const mostChunkBytes = 256 * 1024
 /** The scores of a large benchmark are the longest item there is. */
 const defaultLongestLineBytes = 64 * 1024 * 1024
 /** So much is parsed at a time, however few items that is. */
@@ -33,6 +35,7 @@ export function readSegment(
   let handle: FileHandle | undefined
   let offset = 0 // of the next byte to read
   let rest: Buffer = Buffer.alloc(0) // read, not yet handed out
+  let chunkBytes = firstChunkBytes
   let searched = 0 // of `rest`, without finding an end of line
   let line = 0
   let last: number | undefined
@@ -56,6 +59,7 @@ export function readSegment(
     const chunk = Buffer.allocUnsafe(Math.max(chunkBytes, rest.length)) // doubled, so that a long line is copied a few times only
     const { bytesRead } = await readAt(handle, chunk, offset, file)
     offset += bytesRead
+    if (bytesRead === chunk.length) chunkBytes = Math.min(2 * chunkBytes, mostChunkBytes)
     rest = rest.length === 0 ? chunk.subarray(0, bytesRead) : Buffer.concat([rest, chunk.subarray(0, bytesRead)])
     return bytesRead > 0
   }

@@ -1,14 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { recordExperiment } from '../../../tests/cli/recorded.ts'
-import { temporaryFolders } from '../../../tests/temporary-folder.ts'
-import { loadExperiment } from '../../config/index.ts'
-import type { Plan } from '../../contracts/index.ts'
-import { pairsNeeded, smallestDetectableEffect } from '../../stats/index.ts'
-import { openStore } from '../../store/index.ts'
-import { planForecast } from './plan-forecast.ts'
-import { planPower } from './plan-power.ts'
+import { loadExperiment } from '../../src/config/index.ts'
+import type { Plan } from '../../src/contracts/index.ts'
+import { planForecast } from '../../src/lab/record/plan-forecast.ts'
+import { planPower } from '../../src/lab/record/plan-power.ts'
+import { pairsNeeded, smallestDetectableEffect } from '../../src/stats/index.ts'
+import { openStore } from '../../src/store/index.ts'
+import { temporaryFolders } from '../temporary-folder.ts'
+import { recordExperiment } from './recorded.ts'
 
 const folder = temporaryFolders()
 const { signal } = new AbortController()

@@ -1,5 +1,5 @@
 // Plans and events for tests of the record.
-import { Plan, type RunEvent, type Store } from '../../src/contracts/index.ts'
+import { Plan, type RunEvent, type Store } from '../src/contracts/index.ts'
 
 export interface PlanOptions {
   readonly name?: string

@@ -1,0 +1,45 @@
+// What to do after an experiment, by what came of it.
+import type { Evidence, ExperimentResult } from '../../contracts/index.ts'
+import type { Colors } from './colors.ts'
+
+export interface NextOptions {
+  readonly evidence: Evidence | undefined
+  /** The command that runs it, with values set besides those that were set before. */
+  commandWith(...sets: readonly string[]): string
+  /** It was a trial. */
+  readonly dry: boolean
+}
+
+/** Commands, with a remark, that would find out more. */
+export function nextSteps({ conclusion, arms }: ExperimentResult, options: NextOptions): string[] {
+  const { commandWith, dry } = options
+  if (dry) return [`${commandWith()}   # the plan as a whole`]
+  switch (conclusion?.verdict) {
+    case 'supported':
+    case 'refuted':
+      return [`${commandWith(`base_seed=${freshSeed(arms)}`)}   # confirm on fresh seeds`]
+    case 'inconclusive':
+      return [decidingStep(arms, options)]
+    case 'exploratory':
+      return ['declare metadata.claim to have a hypothesis tested']
+    default:
+      return [`${commandWith()} --dry   # a few steps, to see what fails`]
+  }
+}
+
+/** Steps under their title. */
+export function nextText(steps: readonly string[], colors: Colors): string {
+  return [colors.bold('Next:'), ...steps.map((step) => `  ${step}`)].join('\n')
+}
+
+function decidingStep(arms: ExperimentResult['arms'], { commandWith, evidence }: NextOptions): string {
+  const seeds = Math.max(1, ...arms.map((arm) => arm.seeds.length))
+  const overall = evidence?.claim?.overall
+  const more = overall?.seeds_still_needed ?? (overall?.reason === 'one_seed' ? 3 : null)
+  if (more === null) return 'add tasks to the benchmark: more seeds of the same would not decide it'
+  return `${commandWith(`n_repeats=${seeds + more}`)}   # more seeds`
+}
+
+function freshSeed(arms: ExperimentResult['arms']): number {
+  return Math.max(0, ...arms.flatMap(({ seeds }) => seeds)) + 1
+}

@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { samplePlan } from '../../../tests/sample-plan.ts'
+import { temporaryFolders } from '../../../tests/temporary-folder.ts'
+import { manualClock } from '../../kernel/index.ts'
+import { type OpenStore, openStore } from '../../store/index.ts'
+import { beginExperiment } from './begin-experiment.ts'
+
+const folder = temporaryFolders()
+const clock = manualClock(Date.parse('2026-01-02T03:04:05.678Z'))
+
+function begin(store: OpenStore, projectDir: string, { resume = false, configHash = 'c' } = {}) {
+  return beginExperiment(store, samplePlan({ configHash }), { resume, projectDir, clock, provenance: {} })
+}
+
+describe('an experiment that begins', () => {
+  it('has a folder of its own, also when several start in the same millisecond (LAB-34)', async () => {
+    const dir = folder()
+    await using store = await openStore(join(dir, 'evsys.db'))
+    const begun = await Promise.all([begin(store, dir), begin(store, dir), begin(store, dir)])
+    expect(begun.map(({ outputDir }) => outputDir).toSorted()).toEqual(
+      ['678', '679', '680'].map((ms) => join(dir, '.evsys', 'runs', `2026-01-02-03-04-05-${ms}_sample`)),
+    )
+    expect(begun.map(({ outputDir }) => existsSync(outputDir))).toEqual([true, true, true])
+  })
+
+  it('is the newest unfinished one of the same configuration when it is resumed (LAB-34)', async () => {
+    const dir = folder()
+    await using store = await openStore(join(dir, 'evsys.db'))
+    const first = await begin(store, dir)
+    const { experiment } = await begin(store, dir)
+    await begin(store, dir, { configHash: 'another' })
+    const resumed = await begin(store, dir, { resume: true })
+    expect(resumed).toMatchObject({ isResumed: true, experiment: { id: experiment.id } })
+    await finish(store, experiment.id)
+    expect((await begin(store, dir, { resume: true })).outputDir).toBe(first.outputDir)
+  })
+
+  it('is an error when there is none, which says whether one has finished (LAB-34)', async () => {
+    const dir = folder()
+    await using store = await openStore(join(dir, 'evsys.db'))
+    await expect(begin(store, dir, { resume: true })).rejects.toMatchObject({
+      code: 'STORE_MISSING',
+      fix: expect.stringContaining('leave out --resume'),
+    })
+    const { experiment } = await begin(store, dir)
+    await finish(store, experiment.id)
+    await expect(begin(store, dir, { resume: true })).rejects.toMatchObject({
+      code: 'STORE_MISSING',
+      fix: expect.stringContaining(`${experiment.id} has finished`),
+    })
+  })
+})
+
+async function finish(store: OpenStore, id: string): Promise<void> {
+  const stream = `experiment:${id}`
+  const { nextEvent } = await store.cursor(stream)
+  const about = { seq: nextEvent, at: '2026-01-02T03:04:06.000Z', experiment_id: id }
+  await store.append(stream, nextEvent - 1, [
+    { ...about, type: 'experiment.finished', status: 'completed', verdict: 'exploratory', conclusion: 'done' },
+  ])
+}

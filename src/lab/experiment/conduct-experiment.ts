@@ -1,0 +1,134 @@
+// An experiment in the record, from its first run to its conclusion: processes, budget, schedule, and how it stops.
+import { availableParallelism } from 'node:os'
+import type { ExperimentResult, Notice } from '../../contracts/index.ts'
+import { type Clock, EvsysError, onAbort, type PluginReference } from '../../kernel/index.ts'
+import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
+import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experiment-hooks.ts'
+import { createWorkerPool } from '../worker/worker-pool.ts'
+import { createBudgetKeeper } from './budget-keeper.ts'
+import { concludeExperiment } from './conclude-experiment.ts'
+import { countSpent, isOfRun } from './count-spent.ts'
+import type { RunExperimentOptions } from './run-experiment.ts'
+import { scheduleRuns } from './schedule-runs.ts'
+import { openSealedBenchmarks } from './sealed-benchmarks.ts'
+import { type SuperviseOptions, superviseRun, takeInLeftovers, tell } from './supervise-run.ts'
+
+export interface Conducting {
+  readonly store: OpenStore
+  readonly experiment: ExperimentRow
+  readonly lease: Lease
+  /** Aborted: another process has the lease. */
+  readonly lost: AbortSignal
+  readonly outputDir: string
+  readonly projectDir: string
+  readonly plugins: readonly PluginReference[]
+  readonly notices: readonly Notice[]
+  readonly secrets: SuperviseOptions['secrets']
+  readonly options: RunExperimentOptions & { readonly clock: Clock; readonly signal: AbortSignal }
+}
+
+export async function conductExperiment(conducting: Conducting): Promise<ExperimentResult> {
+  const { store, experiment, lease, lost, outputDir, projectDir, plugins, secrets, options } = conducting
+  const { clock, signal } = options
+  const { plan } = experiment
+  const started = clock.now()
+  const over = new AbortController() // a budget is used up
+  const working = new AbortController() // aborted: whatever runs is killed
+  const stopping = AbortSignal.any([signal, over.signal])
+  const budget = createBudgetKeeper(plan.experiment.budget)
+  await using hooks = openExperimentHooks({ store, experiment, lease, outputDir, projectDir, plugins, clock })
+  await countSpent(store, experiment, budget)
+  const deadline = budget.wallMs === undefined ? undefined : setTimeout(() => over.abort(wallExceeded()), budget.wallMs)
+  const notLost = onAbort(lost, () => working.abort(lost.reason))
+  try {
+    await using sealed = await openSealedBenchmarks(plan.experiment.metadata.benchmark, {
+      outputDir,
+      projectDir,
+      plugins,
+      signal: working.signal,
+    })
+    const limit = options.maxConcurrent ?? plan.experiment.max_concurrent_arms ?? availableParallelism()
+    await using pool = createWorkerPool({ size: limit, projectDir, ...options.limits })
+    const supervised: SuperviseOptions = {
+      ...{ store, experiment, lease, outputDir, projectDir, plugins, secrets, pool, sealed, clock, stopping },
+      benchmarks: sealed.sealed,
+      signal: working.signal,
+      onItem(row, item) {
+        options.onItem?.(row, item)
+        const exceeded = isOfRun(item) ? budget.count(item) : undefined
+        if (exceeded !== undefined) over.abort(exceeded)
+      },
+    }
+    try {
+      await hooks.started()
+      await runAll(conducting, supervised, hooks, limit, () => working.abort())
+    } finally {
+      working.abort() // before the processes are closed: nobody waits for them any more
+    }
+    lost.throwIfAborted()
+    if (signal.aborted) throw interrupted(experiment)
+    if (over.signal.aborted) await stopUnfinished(supervised, over.signal.reason)
+  } finally {
+    clearTimeout(deadline)
+    notLost()
+  }
+  const wallS = (clock.now() - started) / 1000
+  const result = await concludeExperiment(store, experiment, { outputDir, clock, lease, wallS })
+  await hooks.ended(result)
+  return result
+}
+
+async function runAll(
+  { store, experiment, outputDir, notices, options }: Conducting,
+  supervised: SuperviseOptions,
+  hooks: ExperimentHooks,
+  limit: number,
+  giveUp: () => void,
+): Promise<void> {
+  for (const row of await store.runs(experiment.id)) {
+    if (row.status !== 'completed') await takeInLeftovers(row, supervised)
+  }
+  const runs = await store.runs(experiment.id)
+  options.onPlan?.({ plan: experiment.plan, notices, experimentId: experiment.id, outputDir, runs })
+  await scheduleRuns({
+    runs,
+    limit,
+    signal: supervised.stopping,
+    giveUp,
+    async run(row) {
+      await hooks.group(row.arm)
+      return superviseRun(row, supervised)
+    },
+    skip: (row, before) =>
+      tell(store, supervised, row, {
+        type: 'run.finished',
+        status: 'cancelled',
+        metrics: {},
+        error: { code: 'BACKEND_FAILED', message: `${before.name}, whose weights it starts from, did not complete` },
+      }),
+  })
+}
+
+async function stopUnfinished(options: SuperviseOptions, reason: unknown): Promise<void> {
+  const { store, experiment } = options
+  const error = EvsysError.is(reason)
+    ? reason.toRecord()
+    : { code: 'BUDGET_EXCEEDED' as const, message: String(reason) }
+  for (const row of await store.runs(experiment.id)) {
+    if (row.status === 'pending' || row.status === 'running') {
+      await tell(store, options, row, { type: 'run.finished', status: 'stopped', metrics: {}, error })
+    }
+  }
+}
+
+function interrupted({ id }: ExperimentRow): EvsysError {
+  return new EvsysError('INTERRUPTED', `experiment ${id} was interrupted; what is finished is kept`, {
+    fix: 'go on with `evsys run FILE --resume`',
+  })
+}
+
+function wallExceeded(): EvsysError {
+  return new EvsysError('BUDGET_EXCEEDED', 'budget.wall is used up', {
+    fix: 'raise budget.wall and run the file again; what is finished stays in the record',
+  })
+}

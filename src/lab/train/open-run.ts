@@ -1,0 +1,103 @@
+// Opens what a run needs: the model at its start or at a checkpoint, the renderer, the book of its checkpoints, its reference.
+import type { SharedParams } from '../../algorithms/index.ts'
+import type { OpenRenderer, RunAssignment } from '../../contracts/index.ts'
+import { EvsysError } from '../../kernel/index.ts'
+import { CheckpointBook } from './checkpoint-book.ts'
+import type { LoopCallbacks } from './loop-callbacks.ts'
+import { type OpenModel, openModel } from './open-model.ts'
+import { referenceWeights } from './reference-weights.ts'
+import { equip, type RunServices } from './run-context.ts'
+import type { RunReporter } from './run-reporter.ts'
+import type { AskScore, RunScope } from './run-scope.ts'
+
+export interface TrainRunOptions {
+  readonly assignment: RunAssignment
+  readonly services: RunServices
+  readonly reporter: RunReporter
+  readonly askScore: AskScore
+  /** Aborted: save and leave. The services' signal, aborted: leave at once. */
+  readonly stopping: AbortSignal
+}
+
+/** The scope of a run, at the place where it goes on. Disposing of it closes the model that it then has. */
+export async function openRun(
+  options: TrainRunOptions,
+  shared: SharedParams,
+  callbacks: LoopCallbacks,
+): Promise<RunScope & AsyncDisposable> {
+  const { assignment, services, reporter, askScore, stopping } = options
+  const model = await reopenModel(options, shared, assignment.resume?.uri)
+  try {
+    checkEngine(assignment, model)
+    const renderer = await openRenderer(assignment, shared, model, services)
+    const openStart = () => reopenModel(options, shared, undefined)
+    const reference = await referenceWeights({ assignment, model, openStart })
+    const book = bookOf(assignment)
+    const parts = { assignment, services, reporter, askScore, stopping, callbacks, book, renderer, reference }
+    const scope: RunScope = { ...parts, evals: assignment.past.evals, model }
+    return Object.assign(scope, {
+      async [Symbol.asyncDispose]() {
+        try {
+          if ('uri' in reference) await scope.model.drop(reference)
+        } finally {
+          await scope.model[Symbol.asyncDispose]()
+        }
+      },
+    })
+  } catch (error) {
+    await model[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** The model at a checkpoint of this run, or with the weights that the run starts from. */
+export function reopenModel(
+  { assignment, services }: TrainRunOptions,
+  shared: SharedParams,
+  uri: string | undefined,
+): Promise<OpenModel> {
+  const { config, run_dir: runDir, start_weights } = assignment
+  const { load_checkpoint_path, init_from_checkpoint } = config.model
+  const start = start_weights ?? init_from_checkpoint
+  const state = (address: string, optimizer: boolean) => ({ ref: { kind: 'state' as const, uri: address }, optimizer })
+  const from =
+    uri !== undefined
+      ? state(uri, true)
+      : load_checkpoint_path !== undefined
+        ? state(load_checkpoint_path, true)
+        : start !== undefined
+          ? state(start, false)
+          : undefined
+  const loraRank = shared.lora_rank === 0 ? undefined : shared.lora_rank
+  return openModel({ config, loraRank, runDir, services, from })
+}
+
+function bookOf({ past, objective }: RunAssignment): CheckpointBook {
+  const book = new CheckpointBook(past.checkpoints, objective)
+  for (const { benchmark, split, step, metrics } of past.evals) {
+    if (split === 'val' && benchmark === objective?.benchmark) book.judge(step, metrics)
+  }
+  return book
+}
+
+async function openRenderer(
+  { config }: RunAssignment,
+  shared: SharedParams,
+  { backend }: OpenModel,
+  services: RunServices,
+): Promise<OpenRenderer> {
+  const usual = backend.chatTemplate === undefined ? 'plain_chat' : 'chat_template'
+  const kind = shared.renderer_name ?? config.model.renderer_name ?? usual
+  const { plugin, context } = equip('renderer', { kind, params: {} }, services)
+  const template = backend.chatTemplate === undefined ? {} : { chatTemplate: backend.chatTemplate }
+  return plugin.open({ ...context, tokenizer: backend.tokenizer, ...template })
+}
+
+function checkEngine({ resume }: RunAssignment, { backend }: OpenModel): void {
+  if (resume === undefined || resume.engine_id === backend.engineId) return
+  throw new EvsysError(
+    'BACKEND_FAILED',
+    `the run was begun on engine ${resume.engine_id} and would go on on ${backend.engineId}: its numbers would not repeat`,
+    { fix: 'resume with the version that began it, or start the experiment anew' },
+  )
+}

@@ -1,0 +1,99 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { temporaryFolders } from '../temporary-folder.ts'
+import { canonicalRecords, statuses } from './canonical-records.ts'
+import { experimentProcesses } from './experiment-process.ts'
+import { brief, experimentProject } from './experiment-project.ts'
+
+const folder = temporaryFolders()
+
+/** Rows that come when a file is there. */
+const gate = `import { existsSync } from 'node:fs'
+  import { setTimeout } from 'node:timers/promises'
+  import { defineTransform, z } from 'evsys/plugin'
+  export default defineTransform({ kind: 'gate', summary: 'Waits.', params: z.strictObject({ file: z.string() }),
+    async *run(rows, { params, signal }) {
+      while (!existsSync(params.file)) await setTimeout(20, undefined, { signal })
+      yield* rows
+    } })`
+
+describe('processes that run an experiment', { timeout: 600_000 }, () => {
+  const start = experimentProcesses()
+  let expected: unknown
+
+  beforeAll(async () => {
+    const file = experimentProject(folder(), brief)
+    await using whole = start(file)
+    expect((await whole.end()).code).toBe(0)
+    ;[expected] = await canonicalRecords(file)
+  }, 600_000)
+
+  it('save and leave on Ctrl-C, as often as they are asked to, and end in the same record (LAB-27)', async () => {
+    const file = experimentProject(folder(), brief)
+    // After a step that is no planned checkpoint: what is saved then is for going on, and not for the record.
+    for (const [n, text] of ['step.finished', 'eval.finished', 'data.loaded'].entries()) {
+      await using running = start(file, { resume: n > 0, alone: true })
+      await running.until(text)
+      running.process.kill('SIGINT')
+      expect(await running.end()).toMatchObject({ code: 130, error: { code: 'INTERRUPTED' } })
+      expect(await statuses(file)).toEqual(['running'])
+    }
+    await using resumed = start(file, { resume: true })
+    expect((await resumed.end()).code).toBe(0)
+    expect(await canonicalRecords(file)).toEqual([expected])
+  })
+
+  it('are separate experiments when the same file is run twice at once (LAB-28)', async () => {
+    const file = experimentProject(folder(), brief)
+    await using first = start(file)
+    await using second = start(file)
+    const ends = await Promise.all([first.end(), second.end()])
+    expect(ends.map(({ code }) => code)).toEqual([0, 0])
+    expect(await canonicalRecords(file)).toEqual([expected, expected])
+  })
+
+  it('refuse to resume what another one works on, and name it (LAB-28)', async () => {
+    const dir = folder()
+    const { base_run } = brief.matrix
+    const transforms = [...base_run.data.transforms, { kind: 'gate', params: { file: join(dir, 'open') } }]
+    const gated = { ...base_run, data: { ...base_run.data, transforms } }
+    const file = experimentProject(dir, { ...brief, matrix: { ...brief.matrix, base_run: gated } }, { 'gate.ts': gate })
+    await using first = start(file)
+    await first.until('planned')
+    await using second = start(file, { resume: true })
+    const refused = await second.end()
+    expect(refused).toMatchObject({ code: 1, error: { code: 'STORE_CONFLICT' } })
+    expect(refused.error?.message).toContain(`process ${first.process.pid} on `)
+    writeFileSync(join(dir, 'open'), '')
+    expect((await first.end()).code).toBe(0)
+    expect(await statuses(file)).toEqual(['completed'])
+  })
+
+  it('resume an experiment once, however many try at the same time (LAB-28)', async () => {
+    const file = experimentProject(folder(), brief)
+    await using victim = start(file, { alone: true })
+    await victim.until('eval.finished')
+    await victim.kill()
+    await using first = start(file, { resume: true })
+    await using second = start(file, { resume: true })
+    const ends = await Promise.all([first.end(), second.end()])
+    const [worked, refused] = ends.toSorted((a, b) => Number(a.code) - Number(b.code))
+    expect(worked?.code).toBe(0)
+    // Whether it comes while the other works on it or after is a matter of moments.
+    expect(refused?.error?.code).toMatch(/^STORE_(CONFLICT|MISSING)$/)
+    expect(await canonicalRecords(file)).toEqual([expected])
+  })
+
+  it('go on while another one of the project is killed, which is then resumed (LAB-28)', async () => {
+    const file = experimentProject(folder(), brief)
+    await using survivor = start(file, { alone: true })
+    await using victim = start(file, { alone: true })
+    await victim.until('step.finished')
+    await victim.kill()
+    expect((await survivor.end()).code).toBe(0)
+    await using resumed = start(file, { resume: true })
+    expect((await resumed.end()).code).toBe(0)
+    expect(await canonicalRecords(file)).toEqual([expected, expected])
+  })
+})

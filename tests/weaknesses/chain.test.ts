@@ -1,0 +1,93 @@
+// Weights that truly chain: continual datasets and stages.
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
+import { openStore } from '../../src/store/index.ts'
+import { experimentProject, twoByTwo } from '../lab/experiment-project.ts'
+import { temporaryFolders } from '../temporary-folder.ts'
+
+const folder = temporaryFolders()
+const { matrix, ...rest } = twoByTwo
+const { data, ...run } = matrix.base_run
+const algorithm = { kind: 'sft', params: { max_steps: 15, learning_rate: 0.1 } }
+const metadata = { ...rest.metadata, claim: undefined }
+
+/** Writes down the weights that it starts from, by what they answer. */
+const witness = `import { appendFileSync } from 'node:fs'
+import { defineAlgorithm, z } from 'evsys/plugin'
+export default defineAlgorithm({ kind: 'witness', summary: 'Tells its start.', params: z.strictObject({ file: z.string(), max_steps: z.int().default(1) }),
+  async buildBatch({ reference, service, renderer, params, step }) {
+    const prompt = renderer.prompt([{ role: 'user', content: 'question 1' }])
+    const [drawn] = await service.sample({ model: reference, prompt, numSamples: 1, maxTokens: 12, temperature: 0, seed: 1, stop: renderer.stop })
+    appendFileSync(params.file, JSON.stringify({ step, answer: renderer.parse(drawn.tokens).message.content }) + '\\n')
+    return { data: [], loss: { name: 'cross_entropy' } }
+  } })`
+
+async function recordOf(file: string, experimentId: string) {
+  await using store = await openStore(join(dirname(file), '.evsys/evsys.db'))
+  const runs = await store.runs(experimentId)
+  return await Promise.all(
+    runs.map(async (each) => {
+      const [first] = await store.curve({ runId: each.id, key: 'train_mean_nll', maxPoints: 1_000 })
+      return { ...each, firstLoss: first?.mean ?? Number.NaN }
+    }),
+  )
+}
+
+describe('a chain', { timeout: 300_000 }, () => {
+  it('W10: continual datasets go on from the weights of the one before, seed by seed (LAB-23)', async () => {
+    const file = experimentProject(folder(), {
+      ...rest,
+      metadata,
+      run: { ...run, name: 'chain', algorithm },
+      continual: { datasets: [data, data] },
+    })
+    const { status, experiment_id } = await runExperiment(file)
+    expect(status).toBe('completed')
+    const runs = await recordOf(file, experiment_id)
+    expect(runs.map(({ name, stage }) => [name, stage])).toEqual([
+      ['chain_stage0__s42', 0],
+      ['chain_stage1__s42', 1],
+      ['chain_stage0__s43', 0],
+      ['chain_stage1__s43', 1],
+    ])
+    for (const [first, second] of [runs.slice(0, 2), runs.slice(2)]) {
+      expect(second?.afterRun).toBe(first?.id)
+      expect(second?.firstLoss).toBeLessThan((first?.firstLoss ?? 0) / 2)
+    }
+  })
+
+  it('W10: a stage knows the weights that it starts from; after a failed one no later stage starts from others (LAB-23, LAB-52)', async () => {
+    const dir = folder()
+    const seen = join(dir, 'seen.jsonl')
+    const looking = { algorithm: { kind: 'witness', params: { file: seen } }, data }
+    const unusable = { source_kind: 'in_memory', rows: [{ messages: [{ role: 'user', content: 'no answer' }] }] }
+    const file = experimentProject(
+      dir,
+      {
+        ...rest,
+        metadata,
+        n_repeats: 1,
+        run: { ...run, name: 'chain', algorithm, data },
+        stages: [looking, { algorithm }, looking, { algorithm, data: unusable }, looking],
+      },
+      { 'witness.ts': witness },
+    )
+    const { experiment_id } = await runExperiment(file)
+    const runs = await recordOf(file, experiment_id)
+    expect(runs.map(({ status, error }) => [status, error?.code])).toEqual([
+      ['completed', undefined],
+      ['completed', undefined],
+      ['completed', undefined],
+      ['failed', 'DATA_INVALID'],
+      ['cancelled', 'BACKEND_FAILED'],
+    ])
+    const [before, after] = readFileSync(seen, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(after.answer).toBe('refund')
+    expect(before.answer).not.toBe('refund')
+  })
+})

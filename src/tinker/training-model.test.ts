@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { adam, datum, openClient } from '../../tests/tinker-clients.ts'
+import { adam, bigramEngine, datum, openClient } from '../../tests/tinker-clients.ts'
 import { tinker } from '../contracts/index.ts'
-import { createMockEngine } from '../engine/mock/mock-engine.ts'
 import { manualClock } from '../kernel/index.ts'
 import { presets, type ServiceError } from './index.ts'
 
@@ -268,7 +267,7 @@ describe('TrainingModel', () => {
   it('gives the same result in both forms (TNK-18)', async () => {
     const results = []
     for (const jsonOnly of [false, true]) {
-      const { client } = await openClient({ double: { jsonOnly, engine: createMockEngine({ vocabSize: 32 }) } })
+      const { client } = await openClient({ double: { jsonOnly, engine: bigramEngine() } })
       const model = await client.createModel({ baseModel: 'm', rank: 4, seed: 3 })
       await model.forwardBackward([datum([1, 2, 3], [0.1, 0.7])], crossEntropy)
       await model.optimStep(adam)
@@ -367,7 +366,7 @@ describe('a custom loss', () => {
   }
 
   it('moves the weights as the same loss computed directly (TNK-20) (conformance 39)', async () => {
-    const engine = createMockEngine({ vocabSize: 32 })
+    const engine = bigramEngine()
     const { client, double } = await openClient({ double: { engine } })
     const model = await client.createModel({ baseModel: 'm', rank: 4, seed: 3 })
     const data = [datum([1, 2, 3, 4]), datum([7, 8])]

@@ -28,6 +28,8 @@ export type TinkerClientOptions = {
   signal?: AbortSignal
   /** The way to the service; a server in the same process offers one. */
   fetch?: Fetch
+  /** Sent with every request, for a gateway in front of the service. */
+  headers?: Readonly<Record<string, string>>
   onEvent?: OnTinkerEvent
   tags?: readonly string[]
   userMetadata?: Readonly<Record<string, string>>
@@ -88,7 +90,7 @@ export async function createTinkerClient(options: TinkerClientOptions = {}): Pro
   const { signal } = ending
 
   const credentials = new Credentials(apiKey, clock)
-  const headers = () => ({ 'x-api-key': credentials.value, 'user-agent': 'evsys' })
+  const headers = () => ({ 'user-agent': 'evsys', ...options.headers, 'x-api-key': credentials.value })
   const prepare = () => credentials.refresh()
   const transport = createTransport({ baseUrl, headers, prepare, fetch: options.fetch ?? fetch })
   let flags = tinker.ClientConfigResponse.parse({})

@@ -1,3 +1,4 @@
+import { decompress } from 'fzstd'
 import { describe, expect, it } from 'vitest'
 import { adam, bigramEngine, datum, openClient } from '../../tests/tinker-clients.ts'
 import { tinker } from '../contracts/index.ts'
@@ -282,6 +283,22 @@ describe('TrainingModel', () => {
     await model.forward([datum([1, 2])], crossEntropy)
     const [sent] = double.of('forward_backward')
     expect(tinker.decodeForwardBackwardRequest(sent?.bytes ?? new Uint8Array()).forward_only).toBe(true)
+  })
+
+  it('compresses a pass where service and Node can, and sends it plain elsewhere (TNK-18)', async () => {
+    const packed: Uint8Array[] = []
+    const { client } = await openClient({
+      double: { flags: { proto_compress_fwdbwd: true } },
+      misbehave: ({ path, headers, bytes }) => {
+        if (path !== '/api/v1/forward_backward') return undefined
+        packed.push(headers['content-encoding'] === 'zstd' ? decompress(bytes) : bytes)
+        return { json: { request_id: 'packed' } }
+      },
+    })
+    const model = await client.createModel({ baseModel: 'm' })
+    await model.forwardBackward([datum([1, 2, 3])], crossEntropy).submitted
+    const [sent = new Uint8Array()] = packed
+    expect(tinker.decodeForwardBackwardRequest(sent)).toMatchObject({ model_id: 's0:train:0', seq_id: 1 })
   })
 
   it('stops waiting when the caller does, without a hole in the order (TNK-12)', async () => {

@@ -52,7 +52,7 @@ async function started() {
 }
 
 describe('the reference engine behind the protocol', { timeout: 120_000 }, () => {
-  it('starts every adapter at the base model, trains the parts that are switched on alone (TRN-8, conformance 42, 43)', async () => {
+  it('starts every adapter at the base model, trains the parts that are switched on alone (conformance 42, 43) (TRN-8)', async () => {
     await using running = await started()
     const { client, ask } = running
     const parts = { trainAttention: false, trainMlp: false, trainUnembedding: false }
@@ -79,7 +79,7 @@ describe('the reference engine behind the protocol', { timeout: 120_000 }, () =>
     expect(unembedding.every((name) => name.includes('lm_head'))).toBe(true)
   })
 
-  it('samples with the log-probabilities of its own forward pass, all weights in training (TRN-10, conformance 52)', async () => {
+  it('samples with the log-probabilities of its own forward pass, all weights in training (conformance 52) (TRN-10)', async () => {
     await using running = await started()
     const { client } = running
     const model = await client.createModel({ baseModel: 'evsys/nano', rank: 'full', seed: 3 })

@@ -306,6 +306,7 @@ export const requirements = {
   'TNK-27': 'a client offers the contract of the training loop, by the numbers of the loop',
   'TNK-30': 'operators on log-probabilities have the gradients that finite differences measure',
   'TNK-31': 'losses made of operators (DPO, IPO, KTO-like) have right gradients and train through the service',
+  'TNK-32': 'the guide to the client shows code that is compiled and run',
 
   // Engines
   'ENG-1':

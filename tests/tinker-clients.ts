@@ -1,6 +1,7 @@
 // Clients of a double of the training service; everything is closed when a test ends.
 import { onTestFinished } from 'vitest'
-import type { Datum } from '../src/contracts/index.ts'
+import type { Datum, Engine } from '../src/contracts/index.ts'
+import { createMockEngine } from '../src/engine/index.ts'
 import {
   createTinkerClient,
   type TinkerClient,
@@ -50,3 +51,8 @@ export function datum(tokens: readonly number[], weights?: readonly number[]): D
 }
 
 export const adam = Object.freeze({ learningRate: 0.1, beta1: 0.9, beta2: 0.95, eps: 1e-8 })
+
+/** A real engine for a double: bigram models over 32 tokens. */
+export function bigramEngine(): Engine {
+  return createMockEngine({ vocabSize: 32 })
+}

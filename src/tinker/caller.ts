@@ -9,8 +9,10 @@ import type { Answer, Exchange, Transport } from './transport.ts'
 export type Call = Omit<Exchange, 'timeoutMs' | 'signal'> & {
   timeoutMs?: number
   signal?: AbortSignal
-  /** `off`: one attempt. Default: for up to five minutes. */
+  /** `off`: one attempt. Default: for as long as the client allows. */
   retry?: 'off'
+  /** Repeats it for a shorter time than the client allows. */
+  retryForMs?: number
   /** Statuses that are answers and not errors. */
   accept?: readonly number[]
   /** Statuses that may go away, besides the usual ones. */
@@ -45,14 +47,15 @@ export function createCaller(options: CallerOptions): Caller {
   const { transport, clock, onEvent, random = systemRandom, retryForMs = 300_000, billingPauseMs } = options
 
   const answer = async (call: Call): Promise<Answer> => {
-    const {
-      timeoutMs = defaultTimeoutMs,
-      signal = options.signal,
-      retry: mode,
-      accept,
-      retryStatus,
-      ...exchange
-    } = call
+    const { timeoutMs = defaultTimeoutMs, signal = options.signal, retryForMs: ownMs = retryForMs } = call
+    const { retry: mode, accept, retryStatus, method, path, json, bytes, headers } = call
+    const exchange = {
+      method,
+      path,
+      json,
+      ...(bytes === undefined ? {} : { bytes }),
+      ...(headers === undefined ? {} : { headers }),
+    }
     const once = async () => {
       const reply = await transport.send({ ...exchange, timeoutMs, signal })
       if ((reply.status >= 200 && reply.status < 300) || accept?.includes(reply.status)) return reply
@@ -67,7 +70,7 @@ export function createCaller(options: CallerOptions): Caller {
         pausedSinceMs ??= clock.now()
         return clock.now() - pausedSinceMs < billingPauseMs()
       }
-      return clock.now() - startedMs < retryForMs
+      return clock.now() - startedMs < Math.min(ownMs, retryForMs)
     }
     return retry(once, {
       signal,

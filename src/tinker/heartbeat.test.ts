@@ -1,5 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { openClient } from '../../tests/tinker-clients.ts'
+import type { Seen } from '../../tests/tinker-double.ts'
 import { manualClock } from '../kernel/index.ts'
 import { startHeartbeat, startTimedHeartbeat } from './heartbeat.ts'
 import type { TinkerEvent } from './index.ts'
@@ -23,6 +25,27 @@ server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port
 `
 
 describe('the heartbeat', () => {
+  it.each(['a thread', 'this thread'])('begins with the session, from %s, with its headers (TNK-26)', async (from) => {
+    let tell = (_seen: Seen) => {}
+    const beaten = new Promise<Seen>((resolve) => {
+      tell = resolve
+    })
+    let beats = 0
+    const { client } = await openClient({
+      heartbeatMs: 5,
+      headers: { 'cf-access-client-id': 'gate' },
+      ...(from === 'a thread' ? {} : { fetch: (url: string, init: RequestInit) => fetch(url, init) }),
+      misbehave: (seen) => {
+        if (seen.path === '/api/v1/session_heartbeat' && ++beats === 3) tell(seen)
+        return undefined
+      },
+    })
+    await client.sessionId()
+    const { headers, json } = await beaten
+    expect(headers).toMatchObject({ 'x-api-key': 'tml-test', 'cf-access-client-id': 'gate' })
+    expect(json).toEqual({ session_id: 's0', type: 'session_heartbeat' })
+  })
+
   it('goes on while this thread computes without a pause (TNK-26) (conformance 12)', async () => {
     const shared = new SharedArrayBuffer(4)
     const thread = new Worker(service, { eval: true, workerData: shared })

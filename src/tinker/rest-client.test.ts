@@ -91,6 +91,16 @@ describe('RestClient', () => {
     expect(clock.now()).toBe(150_000)
   })
 
+  it('does not try for minutes what a person waits for (TNK-24)', async () => {
+    const clock = manualClock()
+    const { client } = await openClient({
+      clock: { now: clock.now, sleep: (ms) => clock.advance(ms) },
+      misbehave: ({ path: asked }) => (asked.endsWith('/publish') ? { status: 500, json: {} } : undefined),
+    })
+    await expect(client.rest.publish(path)).rejects.toMatchObject({ status: 500 })
+    expect(clock.now()).toBeLessThan(50_000)
+  })
+
   it('makes a model from a saved one (TNK-25)', async () => {
     const info = { base_model: 'm', is_lora: true, lora_rank: 8, train_mlp: false }
     const { client, double } = await openClient({

@@ -21,7 +21,7 @@ export class RestClient {
   readonly #signal: AbortSignal
 
   constructor({ caller, clock, signal }: RestClientOptions) {
-    this.#caller = caller
+    this.#caller = impatient(caller)
     this.#clock = clock
     this.#signal = signal
   }
@@ -136,6 +136,17 @@ export class RestClient {
   #expiry(text: string | null | undefined): number {
     const parsed = Date.parse(text ?? '')
     return Number.isNaN(parsed) ? this.#clock.now() + archiveLifeMs : parsed
+  }
+}
+
+// A person waits for these, and nothing is lost when one fails.
+const patienceMs = 20_000
+
+function impatient(caller: Caller): Caller {
+  return {
+    answer: (call) => caller.answer({ retryForMs: patienceMs, ...call }),
+    json: (call, schema) => caller.json({ retryForMs: patienceMs, ...call }, schema),
+    done: (call) => caller.done({ retryForMs: patienceMs, ...call }),
   }
 }
 

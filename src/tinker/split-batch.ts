@@ -4,7 +4,7 @@ import type { Datum } from '../contracts/index.ts'
 export type SplitLimits = { maxDatums: number; maxBytes: number }
 
 /** Bytes of a datum on the wire, estimated as the service's limits mean it. */
-export function datumBytes({ tokens, lossInputs }: Datum): number {
+function datumBytes({ tokens, lossInputs }: Datum): number {
   let size = 4 * tokens.length
   for (const [name, { data }] of Object.entries(lossInputs)) {
     size += data.length * (data instanceof Int32Array || name === 'target_tokens' ? 8 : 4)

@@ -1,5 +1,4 @@
 // A client of one training service: start-up, session, models, samplers. Usable alone; it knows no algorithm and no experiment.
-import { randomUUID } from 'node:crypto'
 import { type TrainingService, tinker } from '../contracts/index.ts'
 import { type Clock, onAbort, systemClock } from '../kernel/index.ts'
 import { ByteBudget } from './byte-budget.ts'
@@ -7,12 +6,15 @@ import { type Caller, createCaller } from './caller.ts'
 import { Credentials } from './credentials.ts'
 import { expectJson } from './expected-results.ts'
 import { type Heartbeat, startHeartbeat, startTimedHeartbeat } from './heartbeat.ts'
+import { idempotentCaller } from './idempotent-caller.ts'
+import { loraConfig, type ModelSpec, specOf } from './model-spec.ts'
 import { PassFormat } from './pass-format.ts'
 import { type Preset, type PresetName, presets } from './presets.ts'
 import { RestClient } from './rest-client.ts'
 import { Sampler } from './sampler.ts'
 import { isServiceError, ServiceError } from './service-error.ts'
 import { type CallOptions, requestResult, type Session } from './session.ts'
+import { throttleEvents } from './throttle-events.ts'
 import type { OnTinkerEvent } from './tinker-event.ts'
 import { TrainingModel } from './training-model.ts'
 import { createTrainingService } from './training-service.ts'
@@ -28,6 +30,8 @@ export type TinkerClientOptions = {
   signal?: AbortSignal
   /** The way to the service; a server in the same process offers one. */
   fetch?: Fetch
+  /** Sent with every request, for a gateway in front of the service. */
+  headers?: Readonly<Record<string, string>>
   onEvent?: OnTinkerEvent
   tags?: readonly string[]
   userMetadata?: Readonly<Record<string, string>>
@@ -37,18 +41,6 @@ export type TinkerClientOptions = {
   /** How long a call that fails for reasons that may go away is repeated. Default five minutes. */
   retryForMs?: number
   clock?: Clock
-}
-
-/** What a new model is. */
-export type ModelSpec = {
-  baseModel: string
-  /** Rank of the adapter. Default 32; `full` trains all weights, where the service offers it. */
-  rank?: number | 'full'
-  seed?: number
-  trainAttention?: boolean
-  trainMlp?: boolean
-  trainUnembedding?: boolean
-  userMetadata?: Readonly<Record<string, string>>
 }
 
 export interface TinkerClient extends AsyncDisposable {
@@ -88,11 +80,11 @@ export async function createTinkerClient(options: TinkerClientOptions = {}): Pro
   const { signal } = ending
 
   const credentials = new Credentials(apiKey, clock)
-  const headers = () => ({ 'x-api-key': credentials.value, 'user-agent': 'evsys' })
+  const headers = () => ({ 'user-agent': 'evsys', ...options.headers, 'x-api-key': credentials.value })
   const prepare = () => credentials.refresh()
   const transport = createTransport({ baseUrl, headers, prepare, fetch: options.fetch ?? fetch })
   let flags = tinker.ClientConfigResponse.parse({})
-  const caller = withIdempotencyKeys(
+  const caller = idempotentCaller(
     createCaller({
       transport,
       signal,
@@ -156,7 +148,7 @@ export async function createTinkerClient(options: TinkerClientOptions = {}): Pro
     signal,
     preset,
     flags,
-    onEvent: throttled(onEvent, clock),
+    onEvent: throttleEvents(onEvent, clock),
     passFormat: new PassFormat({
       caller,
       onEvent,
@@ -296,17 +288,6 @@ async function readConfig<S extends Parameters<Caller['json']>[1]>(caller: Calle
   }
 }
 
-// One key per call, the same for each time it is sent.
-function withIdempotencyKeys(caller: Caller): Caller {
-  const keyed = <C extends Parameters<Caller['answer']>[0]>(call: C): C =>
-    call.method === 'GET' ? call : { ...call, headers: { 'x-idempotency-key': randomUUID(), ...call.headers } }
-  return {
-    answer: (call) => caller.answer(keyed(call)),
-    json: (call, schema) => caller.json(keyed(call), schema),
-    done: (call) => caller.done(keyed(call)),
-  }
-}
-
 function sessionBody({ tags, userMetadata, projectId }: TinkerClientOptions) {
   return {
     tags: tags ?? [],
@@ -314,51 +295,5 @@ function sessionBody({ tags, userMetadata, projectId }: TinkerClientOptions) {
     sdk_version: sdkVersion,
     ...(projectId === undefined ? {} : { project_id: projectId }),
     type: 'create_session',
-  }
-}
-
-function loraConfig(spec: ModelSpec, { fullTraining }: Preset): { lora_config?: unknown } {
-  const { rank = 32, seed, trainAttention = true, trainMlp = true, trainUnembedding = true } = spec
-  if (rank === 'full') {
-    if (fullTraining === 'no_lora') return {}
-    if (fullTraining === 'rank_0') return { lora_config: { rank: 0 } }
-    throw new ServiceError('invalid', 'this service trains adapters only', { fix: 'give a rank.' })
-  }
-  if (!(Number.isInteger(rank) && rank >= 1))
-    throw new ServiceError('invalid', `rank is ${rank}`, { fix: 'give a rank of 1 or more.' })
-  if (!trainAttention && !trainMlp && !trainUnembedding) {
-    throw new ServiceError('invalid', 'nothing of the model is trained', { fix: 'train at least one kind of layer.' })
-  }
-  return {
-    lora_config: {
-      rank,
-      ...(seed === undefined ? {} : { seed }),
-      train_attn: trainAttention,
-      train_mlp: trainMlp,
-      train_unembed: trainUnembedding,
-    },
-  }
-}
-
-function specOf(info: tinker.WeightsInfoResponse): ModelSpec {
-  return {
-    baseModel: info.base_model,
-    rank: info.is_lora ? (info.lora_rank ?? 32) : 'full',
-    trainAttention: info.train_attn ?? true,
-    trainMlp: info.train_mlp ?? true,
-    trainUnembedding: info.train_unembed ?? true,
-  }
-}
-
-// A state of the queue is told when it changes, and once a minute while it lasts: polls come many times a minute.
-function throttled(onEvent: OnTinkerEvent, clock: Clock): OnTinkerEvent {
-  let last: { key: string; atMs: number } | undefined
-  return (event) => {
-    if (event.type === 'queue') {
-      const key = `${event.state} ${event.reason ?? ''}`
-      if (last !== undefined && last.key === key && clock.now() - last.atMs < 60_000) return
-      last = { key, atMs: clock.now() }
-    }
-    onEvent(event)
   }
 }

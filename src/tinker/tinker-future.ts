@@ -24,10 +24,3 @@ export function startFuture<T>(work: (accepted: (submitted: Submitted) => void) 
   result.catch(refuse)
   return Object.assign(result, { submitted })
 }
-
-/** A future of something made from the result of another. */
-export function mapFuture<T, R>(future: TinkerFuture<T>, map: (value: T) => R): TinkerFuture<R> {
-  const mapped = future.then(map)
-  mapped.catch(() => {})
-  return Object.assign(mapped, { submitted: future.submitted })
-}

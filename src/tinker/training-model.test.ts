@@ -1,7 +1,7 @@
+import { decompress } from 'fzstd'
 import { describe, expect, it } from 'vitest'
-import { adam, datum, openClient } from '../../tests/tinker-clients.ts'
+import { adam, bigramEngine, datum, openClient } from '../../tests/tinker-clients.ts'
 import { tinker } from '../contracts/index.ts'
-import { createMockEngine } from '../engine/mock/mock-engine.ts'
 import { manualClock } from '../kernel/index.ts'
 import { presets, type ServiceError } from './index.ts'
 
@@ -268,7 +268,7 @@ describe('TrainingModel', () => {
   it('gives the same result in both forms (TNK-18)', async () => {
     const results = []
     for (const jsonOnly of [false, true]) {
-      const { client } = await openClient({ double: { jsonOnly, engine: createMockEngine({ vocabSize: 32 }) } })
+      const { client } = await openClient({ double: { jsonOnly, engine: bigramEngine() } })
       const model = await client.createModel({ baseModel: 'm', rank: 4, seed: 3 })
       await model.forwardBackward([datum([1, 2, 3], [0.1, 0.7])], crossEntropy)
       await model.optimStep(adam)
@@ -283,6 +283,22 @@ describe('TrainingModel', () => {
     await model.forward([datum([1, 2])], crossEntropy)
     const [sent] = double.of('forward_backward')
     expect(tinker.decodeForwardBackwardRequest(sent?.bytes ?? new Uint8Array()).forward_only).toBe(true)
+  })
+
+  it('compresses a pass where service and Node can, and sends it plain elsewhere (TNK-18)', async () => {
+    const packed: Uint8Array[] = []
+    const { client } = await openClient({
+      double: { flags: { proto_compress_fwdbwd: true } },
+      misbehave: ({ path, headers, bytes }) => {
+        if (path !== '/api/v1/forward_backward') return undefined
+        packed.push(headers['content-encoding'] === 'zstd' ? decompress(bytes) : bytes)
+        return { json: { request_id: 'packed' } }
+      },
+    })
+    const model = await client.createModel({ baseModel: 'm' })
+    await model.forwardBackward([datum([1, 2, 3])], crossEntropy).submitted
+    const [sent = new Uint8Array()] = packed
+    expect(tinker.decodeForwardBackwardRequest(sent)).toMatchObject({ model_id: 's0:train:0', seq_id: 1 })
   })
 
   it('stops waiting when the caller does, without a hole in the order (TNK-12)', async () => {
@@ -367,7 +383,7 @@ describe('a custom loss', () => {
   }
 
   it('moves the weights as the same loss computed directly (TNK-20) (conformance 39)', async () => {
-    const engine = createMockEngine({ vocabSize: 32 })
+    const engine = bigramEngine()
     const { client, double } = await openClient({ double: { engine } })
     const model = await client.createModel({ baseModel: 'm', rank: 4, seed: 3 })
     const data = [datum([1, 2, 3, 4]), datum([7, 8])]

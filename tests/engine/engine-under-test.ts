@@ -44,7 +44,7 @@ export function openers(create: CreateEngine) {
   }
 }
 
-export const signal = new AbortController().signal
+const signal = new AbortController().signal
 export const adam: Adam = { learningRate: 0.01, beta1: 0.9, beta2: 0.95, eps: 1e-12 }
 export const ce: NamedLoss = { name: 'cross_entropy' }
 export const all = { trainAttention: true, trainMlp: true, trainUnembedding: true }

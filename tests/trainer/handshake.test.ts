@@ -5,7 +5,7 @@ import { datum, forwardBackward, runningTrainers } from './running-trainer.ts'
 const start = runningTrainers()
 
 describe('the start of a conversation', () => {
-  it('answers the configuration to any client, known or not (TRN-1, conformance 1, 2)', async () => {
+  it('answers the configuration to any client, known or not (conformance 1, 2) (TRN-1)', async () => {
     const trainer = await start()
     for (const body of [{ sdk_version: '0.16.1' }, { sdk_version: '99.0' }, {}]) {
       expect(await trainer.post('client/config', body)).toMatchObject({
@@ -21,7 +21,7 @@ describe('the start of a conversation', () => {
     })
   })
 
-  it('takes requests with fields that it does not know (TRN-1, conformance 3)', async () => {
+  it('takes requests with fields that it does not know (conformance 3) (TRN-1)', async () => {
     const trainer = await start()
     const future = { of_the_future: { deep: [1] } }
     const { session_id } = await trainer.post('create_session', { project_id: 'p', user_metadata: { a: 1 }, ...future })
@@ -65,7 +65,7 @@ describe('the start of a conversation', () => {
 })
 
 describe('sessions', () => {
-  it('have distinct ids, and a heartbeat that knows them (TRN-2, conformance 9, 10)', async () => {
+  it('have distinct ids, and a heartbeat that knows them (conformance 9, 10) (TRN-2)', async () => {
     const trainer = await start()
     const ids = [await trainer.session(), await trainer.session(), await trainer.session()]
     expect(new Set(ids).size).toBe(3)
@@ -74,7 +74,7 @@ describe('sessions', () => {
     expect((await trainer.get('sessions?limit=2')).body.sessions).toHaveLength(2)
   })
 
-  it('lose their models when they fall silent, and keep them while they are heard (TRN-2, conformance 11)', async () => {
+  it('lose their models when they fall silent, and keep them while they are heard (conformance 11) (TRN-2)', async () => {
     const clock = manualClock(1_000_000)
     const trainer = await start({ clock, limits: { sessionMs: 60_000 } })
     const [silent, heard] = [await trainer.session(), await trainer.session()]
@@ -89,7 +89,7 @@ describe('sessions', () => {
     expect((await trainer.send('retrieve_future', { request_id: `${lost}:0` })).status).toBe(410)
   })
 
-  it('name models and samplers by number, with colons raw or escaped (TRN-2, conformance 13)', async () => {
+  it('name models and samplers by number, with colons raw or escaped (conformance 13) (TRN-2)', async () => {
     const trainer = await start()
     const session = await trainer.session()
     const model = await trainer.model(session, { seq: 3 })

@@ -36,7 +36,7 @@ function heldEngine() {
 }
 
 describe('promises', () => {
-  it('are the same for the same request sent twice, whose work is done once (TRN-3, conformance 14)', async () => {
+  it('are the same for the same request sent twice, whose work is done once (conformance 14) (TRN-3)', async () => {
     const { engine, ops } = heldEngine()
     const trainer = await start({ engine })
     const model = await trainer.model(await trainer.session())
@@ -56,7 +56,7 @@ describe('promises', () => {
     expect((await trainer.send('create_model', { ...made, lora_config: { rank: 5 } })).status).toBe(409)
   })
 
-  it('are refused for another request with the same number, which changes nothing (TRN-3, conformance 15)', async () => {
+  it('are refused for another request with the same number, which changes nothing (conformance 15) (TRN-3)', async () => {
     const trainer = await start()
     const model = await trainer.model(await trainer.session())
     await trainer.run('forward_backward', forwardBackward(model, 1, data))
@@ -67,7 +67,7 @@ describe('promises', () => {
     expect(await trainer.run('optim_step', optimStep(model, 2))).toHaveProperty('metrics')
   })
 
-  it('are held while they are pending, then say what they wait for (TRN-3, conformance 16)', async () => {
+  it('are held while they are pending, then say what they wait for (conformance 16) (TRN-3)', async () => {
     const clock = manualClock()
     const held = heldEngine()
     const trainer = await start({ clock, engine: held.engine, limits: { sessionMs: 1e9 } })
@@ -100,7 +100,7 @@ describe('promises', () => {
     expect(await trainer.result(second)).toHaveProperty('metrics')
   })
 
-  it('give their result to everybody who asks, and again (TRN-3, conformance 17, 22)', async () => {
+  it('give their result to everybody who asks, and again (conformance 17, 22) (TRN-3)', async () => {
     const held = heldEngine()
     const trainer = await start({ engine: held.engine })
     const model = await trainer.model(await trainer.session())
@@ -126,7 +126,7 @@ describe('promises', () => {
     expect(await trainer.post('retrieve_future', { request_id, allow_metadata_only: false })).toHaveProperty('metrics')
   })
 
-  it('tell failed work with status 200 and a category (TRN-3, conformance 18)', async () => {
+  it('tell failed work with status 200 and a category (conformance 18) (TRN-3)', async () => {
     const trainer = await start()
     const model = await trainer.model(await trainer.session())
     const made = { learning_rate: Number.MAX_VALUE }
@@ -148,7 +148,7 @@ describe('promises', () => {
     expect(failed).toEqual({ error: expect.stringContaining('diverged'), category: 'user' })
   })
 
-  it('are unknown with 404, lost with 410 (TRN-3, conformance 19)', async () => {
+  it('are unknown with 404, lost with 410 (conformance 19) (TRN-3)', async () => {
     const clock = manualClock(1e12)
     const trainer = await start({ clock, limits: { keepMs: 1000, sessionMs: 1e9 } })
     const model = await trainer.model(await trainer.session())
@@ -190,7 +190,7 @@ describe('promises', () => {
 })
 
 describe('the order of requests', () => {
-  it('is that of their numbers, not of their arrival (TRN-5, conformance 31)', async () => {
+  it('is that of their numbers, not of their arrival (conformance 31) (TRN-5)', async () => {
     const held = heldEngine()
     const trainer = await start({ engine: held.engine })
     const model = await trainer.model(await trainer.session())

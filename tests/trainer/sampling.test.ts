@@ -30,7 +30,7 @@ async function sample(trainer: RunningTrainer, body: Json) {
 }
 
 describe('samples', () => {
-  it('are drawn by session, by path and by base model, with an id each (TRN-10, conformance 49, 50)', async () => {
+  it('are drawn by session, by path and by base model, with an id each (conformance 49, 50) (TRN-10)', async () => {
     const { trainer, session, path } = await trained()
     const made = { session_id: session, sampling_session_seq_id: 4, model_path: path }
     const { sampling_session_id } = await trainer.post('create_sampling_session', made)
@@ -53,7 +53,7 @@ describe('samples', () => {
     }
   })
 
-  it('stop at tokens and texts, which are part of them, or at their bound (TRN-10, conformance 51)', async () => {
+  it('stop at tokens and texts, which are part of them, or at their bound (conformance 51) (TRN-10)', async () => {
     const { trainer, path } = await trained()
     const draw = async (stop: unknown, max_tokens = 50) => {
       const body = { model_path: path, prompt: prompt(1), sampling_params: { max_tokens, temperature: 0, stop } }
@@ -67,7 +67,7 @@ describe('samples', () => {
     }
   })
 
-  it('have the log-probabilities of a forward pass, prompts too (TRN-10, conformance 52, 53)', async () => {
+  it('have the log-probabilities of a forward pass, prompts too (conformance 52, 53) (TRN-10)', async () => {
     const { trainer, model, path } = await trained()
     const drawn = await sample(trainer, {
       model_path: path,
@@ -96,7 +96,7 @@ describe('samples', () => {
     expect(wide.topk_prompt_logprobs?.k).toBe(264)
   })
 
-  it('repeat with their seed and differ within a request; greedy ones need none (TRN-10, conformance 54)', async () => {
+  it('repeat with their seed and differ within a request; greedy ones need none (conformance 54) (TRN-10)', async () => {
     const { trainer, path } = await trained()
     const draw = (params: Json) =>
       sample(trainer, {

@@ -41,7 +41,7 @@ async function sendBytes(trainer: RunningTrainer, bytes: Uint8Array, headers: Re
 }
 
 describe('the wire of a pass', () => {
-  it('is JSON or protobuf, with equal results in either form (TRN-4, conformance 23, 25)', async () => {
+  it('is JSON or protobuf, with equal results in either form (conformance 23, 25) (TRN-4)', async () => {
     const { trainer, model } = await fresh()
     const json = await trainer.run('forward_backward', forwardBackward(model, 1, data))
     const sent = await sendBytes(trainer, protobuf(model, 2))
@@ -59,7 +59,7 @@ describe('the wire of a pass', () => {
     expect(decoded.metrics).toEqual(json.metrics)
   })
 
-  it('may be packed, and what cannot be unpacked or read is refused (TRN-4, conformance 23)', async () => {
+  it('may be packed, and what cannot be unpacked or read is refused (conformance 23) (TRN-4)', async () => {
     const { trainer, model } = await fresh()
     const packed = goldenZstd
     expect((await sendBytes(trainer, packed, { 'content-encoding': 'zstd' })).status).toBe(404) // unpacked: another model
@@ -91,7 +91,7 @@ const goldenZstd = Buffer.from(
 )
 
 describe('passes', () => {
-  it('without backward leave the gradients as they are (TRN-5, conformance 24)', async () => {
+  it('without backward leave the gradients as they are (conformance 24) (TRN-5)', async () => {
     const { trainer, model } = await fresh()
     const before = logprobs(await trainer.run('forward', forward(model, 1)))
     const sent = await sendBytes(trainer, protobuf(model, 2, { forward_only: true }))
@@ -101,7 +101,7 @@ describe('passes', () => {
     expect(logprobs(await trainer.run('forward', forward(model, 5)))).toEqual(before)
   })
 
-  it('answer one record per datum, in order and in the shape of its targets (TRN-5, conformance 27, 28)', async () => {
+  it('answer one record per datum, in order and in the shape of its targets (conformance 27, 28) (TRN-5)', async () => {
     const { trainer, model } = await fresh()
     const many = {
       model_input: {
@@ -125,7 +125,7 @@ describe('passes', () => {
     expect(loss_fn_outputs[1]?.logprobs?.data).toEqual(alone[0])
   })
 
-  it('sum: weights and copies scale the gradient, halves add up to the whole (TRN-5, conformance 29, 30)', async () => {
+  it('sum: weights and copies scale the gradient, halves add up to the whole (conformance 29, 30) (TRN-5)', async () => {
     const norm = async (batches: readonly Json[][]) => {
       const { trainer, model } = await fresh()
       let seq = 0
@@ -140,7 +140,7 @@ describe('passes', () => {
     expect((await norm([data.slice(0, 1), data.slice(1)])) / one).toBeCloseTo(1, 5)
   })
 
-  it('see the weights of their place: a pass after a step sees the step (TRN-5, conformance 32)', async () => {
+  it('see the weights of their place: a pass after a step sees the step (conformance 32) (TRN-5)', async () => {
     const { trainer, model } = await fresh()
     const before = logprobs(await trainer.run('forward', forward(model, 1)))
     const [, , after] = await Promise.all([
@@ -154,7 +154,7 @@ describe('passes', () => {
 })
 
 describe('steps', () => {
-  it('follow AdamW with the settings of each step (TRN-6, conformance 33)', async () => {
+  it('follow AdamW with the settings of each step (conformance 33) (TRN-6)', async () => {
     const settings = [
       {},
       { weight_decay: 0.1 },
@@ -177,7 +177,7 @@ describe('steps', () => {
     expect(await train((some) => ({ ...defaults, ...some, weight_decay: 0 }))).not.toEqual(spelled)
   })
 
-  it('use up the gradient: the next one moves by momentum alone (TRN-6, conformance 34)', async () => {
+  it('use up the gradient: the next one moves by momentum alone (conformance 34) (TRN-6)', async () => {
     const { trainer, model } = await fresh()
     await trainer.run('forward_backward', forwardBackward(model, 1, data))
     const norm = async (seq: number) => {
@@ -214,7 +214,7 @@ describe('steps', () => {
 })
 
 describe('what is wrong with a request', () => {
-  it('is told at once with its place, and the model goes on (TRN-7, conformance 37)', async () => {
+  it('is told at once with its place, and the model goes on (conformance 37) (TRN-7)', async () => {
     const { trainer, model } = await fresh()
     const broken = (change: (each: Record<string, Json>) => void) => {
       const copy = structuredClone(datum([1, 2, 3])) as Record<string, Json>

@@ -38,7 +38,7 @@ async function nextStep(trainer: RunningTrainer, model: string, seq: number): Pr
 }
 
 describe('saved weights', () => {
-  it('go on as if nothing had happened, with or without the optimiser (TRN-9, conformance 44)', async () => {
+  it('go on as if nothing had happened, with or without the optimiser (conformance 44) (TRN-9)', async () => {
     for (const rank of [8, 0]) {
       const trainer = await start()
       const { session, model } = await trained(trainer, { rank })
@@ -56,7 +56,7 @@ describe('saved weights', () => {
     }
   })
 
-  it('are loaded first or not at all (TRN-9, conformance 45)', async () => {
+  it('are loaded first or not at all (conformance 45) (TRN-9)', async () => {
     const trainer = await start()
     const { model } = await trained(trainer)
     const { path } = await trainer.run('save_weights', { model_id: model, seq_id: 3, path: 'a' })
@@ -73,7 +73,7 @@ describe('saved weights', () => {
     }
   })
 
-  it('keep their names, unless they are to be replaced (TRN-9, conformance 46)', async () => {
+  it('keep their names, unless they are to be replaced (conformance 46) (TRN-9)', async () => {
     const trainer = await start()
     const { session, model } = await trained(trainer)
     const save = (seq_id: number, more: Json = {}) => ({ model_id: model, seq_id, path: 'a', ...more })
@@ -91,7 +91,7 @@ describe('saved weights', () => {
     expect((await trainer.send('save_weights', save(11, { path: 'ttl', ttl_seconds: 0 }))).status).toBe(422)
   })
 
-  it('for sampling are named, or a snapshot that training does not change (TRN-9, conformance 47, 48)', async () => {
+  it('for sampling are named, or a snapshot that training does not change (conformance 47, 48) (TRN-9)', async () => {
     const trainer = await start()
     const { session, model } = await trained(trainer)
     const named = await trainer.run('save_weights_for_sampler', { model_id: model, seq_id: 3, path: 'a' })
@@ -158,7 +158,7 @@ describe('saved weights', () => {
 })
 
 describe('runs and checkpoints', () => {
-  it('are listed with cursors and times; ids are kind and name (TRN-11, conformance 56, 61)', async () => {
+  it('are listed with cursors and times; ids are kind and name (conformance 56, 61) (TRN-11)', async () => {
     const trainer = await start()
     const { model } = await trained(trainer)
     await trainer.run('save_weights', { model_id: model, seq_id: 3, path: 'a' })
@@ -181,7 +181,7 @@ describe('runs and checkpoints', () => {
     })
   })
 
-  it('are deleted by their raw path, once (TRN-11, conformance 57)', async () => {
+  it('are deleted by their raw path, once (conformance 57) (TRN-11)', async () => {
     const trainer = await start()
     const { model } = await trained(trainer)
     await trainer.run('save_weights', { model_id: model, seq_id: 3, path: 'a' })
@@ -192,7 +192,7 @@ describe('runs and checkpoints', () => {
     expect(await remove('weights/a')).toBe(404)
   })
 
-  it('expire when their time is up, which may be set and taken back (TRN-11, conformance 58)', async () => {
+  it('expire when their time is up, which may be set and taken back (conformance 58) (TRN-11)', async () => {
     const clock = manualClock(1e12)
     const trainer = await start({ clock, limits: { sessionMs: 1e9 } })
     const { session, model } = await trained(trainer)
@@ -216,7 +216,7 @@ describe('runs and checkpoints', () => {
     expect((await trainer.send('load_weights', load)).status).toBe(404)
   })
 
-  it('are downloaded from an address that is signed and ends (TRN-11, conformance 59)', async () => {
+  it('are downloaded from an address that is signed and ends (conformance 59) (TRN-11)', async () => {
     const clock = manualClock(1e12)
     const trainer = await start({ clock, limits: { sessionMs: 1e9 } })
     const { model } = await trained(trainer)
@@ -235,7 +235,7 @@ describe('runs and checkpoints', () => {
     expect((await fetch(location)).status).toBe(404)
   })
 
-  it('are published and taken back, each once (TRN-11, conformance 60)', async () => {
+  it('are published and taken back, each once (conformance 60) (TRN-11)', async () => {
     const trainer = await start()
     const { model } = await trained(trainer)
     await trainer.run('save_weights', { model_id: model, seq_id: 3, path: 'a' })

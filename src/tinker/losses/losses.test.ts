@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { adam, datum, openClient } from '../../../tests/tinker-clients.ts'
+import { adam, bigramEngine, datum, openClient } from '../../../tests/tinker-clients.ts'
 import type { CustomLoss, Datum } from '../../contracts/index.ts'
-import { createMockEngine } from '../../engine/mock/mock-engine.ts'
 import { defineLoss } from './define-loss.ts'
 import * as ops from './operators.ts'
 import { dpoLoss, ipoLoss, ktoLoss } from './preference-losses.ts'
@@ -173,7 +172,7 @@ describe('losses made of operators', () => {
   })
 
   it('train through the service: the loss falls (TNK-31) (conformance 39)', async () => {
-    const { client } = await openClient({ double: { engine: createMockEngine({ vocabSize: 32 }) } })
+    const { client } = await openClient({ double: { engine: bigramEngine() } })
     const model = await client.createModel({ baseModel: 'm', rank: 4, seed: 3 })
     const plain = [datum([1, 2, 3, 4]), datum([1, 5, 6, 7])]
     const { outputs } = await model.forward(plain, { name: 'cross_entropy' })

@@ -53,6 +53,7 @@ function startThread(module: EngineModule, onLost: (error: EvsysError) => void):
   let cause: unknown
   const send = (message: ToThread) => worker.postMessage(message)
 
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const ready = new Promise<EngineId>((resolve, reject) => {
     worker.on('message', (message: FromThread) => {
       if (message.type === 'ready') resolve(message.engineId)
@@ -94,8 +95,8 @@ function startThread(module: EngineModule, onLost: (error: EvsysError) => void):
       }
     },
     async close() {
+      if (isClosing) return ended
       isClosing = true
-      const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
       send({ type: 'close' })
       const impatient = setTimeout(() => void worker.terminate(), closeMs)
       await ended

@@ -1,0 +1,100 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect } from 'vitest'
+import * as z from 'zod'
+import { needs } from '../needs.ts'
+
+const versions = ['0.16.1', '0.24.1', '0.25.0', '0.36.0']
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const clients = process.env.EVSYS_PYTHON_CLIENTS ?? join(root, '.tmp/python-clients')
+const python = (version: string) => join(clients, version, 'bin/python')
+
+const pythonClients = needs(`the official clients ${versions.join(', ')} (scripts/python-clients.sh)`, () => {
+  const missing = versions.filter((version) => !existsSync(python(version)))
+  return missing.length === 0 ? true : `${missing.join(', ')} not in ${clients}`
+})
+
+const Said = z.object({
+  version: z.string(),
+  losses: z.array(z.number()),
+  custom: z.number().nullable(),
+  after: z.array(z.number()),
+  samples: z.array(z.array(z.number())),
+  scores: z.array(z.number()),
+})
+
+/** `evsys serve` as users start it. */
+async function serve(engine: string, dir: string): Promise<{ child: ChildProcess; url: string }> {
+  const args = [
+    'bin/evsys.js',
+    'serve',
+    '--engine',
+    engine,
+    '--model',
+    'evsys/nano',
+    '--port',
+    '0',
+    '--dir',
+    dir,
+    '--json',
+  ]
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+  const url = await new Promise<string>((resolve, reject) => {
+    let text = ''
+    child.stdout.on('data', (part: Buffer) => {
+      text += part
+      if (text.trimEnd().endsWith('}')) resolve(z.object({ url: z.string() }).parse(JSON.parse(text)).url)
+    })
+    child.once('exit', () => reject(new Error(`evsys serve ended: ${text}`)))
+  })
+  return { child, url }
+}
+
+async function talk(version: string, url: string, seed: number) {
+  const { stdout } = await promisify(execFile)(
+    python(version),
+    [join(root, 'tests/integration/python-client.py'), 'evsys/nano', String(seed)],
+    {
+      env: { ...process.env, TINKER_BASE_URL: url, TINKER_API_KEY: 'tml-test', HF_HUB_OFFLINE: '1' },
+      timeout: 300_000,
+    },
+  )
+  return Said.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''))
+}
+
+for (const engine of ['mock', 'reference']) {
+  pythonClients.describe(`official clients against evsys serve --engine ${engine}`, () => {
+    const dir = mkdtempSync(join(tmpdir(), 'evsys-serve-'))
+    let served: { child: ChildProcess; url: string }
+    beforeAll(async () => {
+      execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: root, stdio: 'inherit' })
+      served = await serve(engine, dir)
+    })
+    afterAll(() => {
+      served.child.kill('SIGINT')
+      rmSync(dir, { recursive: true, force: true })
+    })
+
+    pythonClients.it(
+      'train, save, resume and sample, with equal numbers in every version (conformance 8) (TRN-18)',
+      async () => {
+        const said = []
+        for (const version of versions) said.push(await talk(version, served.url, 3))
+        expect(said.map(({ version }) => version)).toEqual(versions)
+        const [first, ...others] = said.map(({ version: _version, ...numbers }) => numbers)
+        for (const other of others) expect(other).toEqual(first)
+      },
+    )
+
+    pythonClients.it('eight at once end as each alone (TRN-8)', async () => {
+      const seeds = [11, 12, 13, 14, 15, 16, 17, 18]
+      const together = await Promise.all(seeds.map((seed) => talk('0.36.0', served.url, seed)))
+      for (const [index, seed] of seeds.entries())
+        expect(await talk('0.36.0', served.url, seed)).toEqual(together[index])
+    })
+  })
+}

@@ -1,0 +1,148 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { localBackend } from '../../src/backends/local/local-backend.ts'
+import { mockBackend } from '../../src/backends/mock/mock-backend.ts'
+import { tinkerBackend } from '../../src/backends/tinker/tinker-backend.ts'
+import { type Loss, ModelConfig, type OpenBackend } from '../../src/contracts/index.ts'
+import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
+import { experimentProject, twoByTwo } from '../lab/experiment-project.ts'
+import { pluginContext } from '../plugin-context.ts'
+import { temporaryFolders } from '../temporary-folder.ts'
+import { runningTrainers } from './running-trainer.ts'
+
+const start = runningTrainers()
+const folder = temporaryFolders()
+
+/** Every metric that a run wrote, by file, without the times. */
+function metricsOf(file: string): Record<string, unknown> {
+  const found: Record<string, unknown> = {}
+  const runs = join(dirname(file), '.evsys/runs')
+  for (const path of listed(runs)) {
+    const lines = readFileSync(join(runs, path), 'utf8').trim().split('\n')
+    found[path.split('/').slice(1).join('/')] = lines.map((line) => withoutTimes(JSON.parse(line)))
+  }
+  return found
+}
+
+function listed(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('metrics.jsonl'))
+}
+
+function withoutTimes(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !/time|_s$|^at$|wall|per_s/.test(key)))
+}
+
+describe('an experiment', { timeout: 300_000 }, () => {
+  it('has the same metrics on mock and local: only the backend differs (TRN-17)', async () => {
+    const { matrix, metadata } = twoByTwo
+    const results = []
+    for (const backend of [{ kind: 'mock' }, { kind: 'local', params: { engine: 'mock' } }]) {
+      const file = experimentProject({
+        ...twoByTwo,
+        metadata: { ...metadata, claim: undefined },
+        n_repeats: 1,
+        matrix: { axes: { 'algorithm.params.learning_rate': [0.1] }, base_run: { ...matrix.base_run, backend } },
+      })
+      const result = await runExperiment(file)
+      expect(result.arms.map(({ status, error }) => [status, error])).toEqual([['completed', undefined]])
+      results.push({ score: result.arms[0]?.score, metrics: metricsOf(file) })
+    }
+    const [mock, local] = results
+    expect(Object.keys(mock?.metrics ?? {}).length).toBeGreaterThan(1)
+    expect(local).toEqual(mock)
+  })
+})
+
+const rows = ['ab', 'ba and more', 'c'].map((text) => {
+  const tokens = Int32Array.from(Buffer.from(`${text}.`))
+  const shape = [tokens.length - 1]
+  const weights = Float64Array.from(
+    shape[0] === undefined ? [] : Array.from({ length: shape[0] }, (_, at) => 1 / (at + 3)),
+  )
+  return {
+    tokens: tokens.subarray(0, -1),
+    lossInputs: { target_tokens: { data: tokens.subarray(1), shape }, weights: { data: weights, shape } },
+  }
+})
+const adam = { learningRate: 0.03, beta1: 0.9, beta2: 0.95, eps: 1e-12, weightDecay: 0.01, gradClipNorm: 1 }
+const squares: Loss = {
+  custom: (_data, logprobs) => ({
+    loss: logprobs.flatMap(({ data }) => [...data]).reduce((sum, p) => sum + p * p, 0),
+    gradients: logprobs.map(({ data, shape }) => ({ data: Float64Array.from(data, (p) => 2 * p), shape })),
+  }),
+}
+
+/** Passes with a named and a custom loss, steps, a save, a load, samples: every number that comes back. */
+async function numbersOf(open: (seed: number) => Promise<OpenBackend>) {
+  const numbers: unknown[] = []
+  await using backend = await open(5)
+  const { service, modelId, engineId } = backend
+  let seq = 0
+  for (const loss of [{ name: 'cross_entropy' }, squares, { name: 'cross_entropy' }]) {
+    const passed = service.forwardBackward(modelId, rows, loss, ++seq)
+    const stepped = service.optimStep(modelId, adam, ++seq)
+    const { outputs, metrics } = await passed
+    numbers.push(
+      outputs.map(({ logprobs }) => [...(logprobs?.data ?? [])]),
+      metrics,
+      await stepped,
+    )
+  }
+  const state = await service.save(modelId, 'state', { kind: 'state', seq: ++seq })
+  const weights = [
+    await service.snapshot(modelId, ++seq),
+    await service.save(modelId, 'sampler', { kind: 'sampler', seq: ++seq }),
+  ]
+  for (const model of [...weights, { baseModel: 'evsys/tiny' }]) {
+    const request = {
+      prompt: Int32Array.of(97, 98),
+      numSamples: 2,
+      maxTokens: 6,
+      temperature: 1,
+      seed: 4,
+      promptLogprobs: true,
+    }
+    const samples = await service.sample({ model, ...request })
+    numbers.push(
+      samples.map(({ tokens, logprobs, promptLogprobs }) => [[...tokens], [...logprobs], [...(promptLogprobs ?? [])]]),
+    )
+  }
+  await using resumed = await open(6)
+  await resumed.service.load(resumed.modelId, state, { optimizer: true, seq: 1 })
+  const after = await resumed.service.forward(resumed.modelId, rows, { name: 'cross_entropy' }, 2)
+  return { engineId, numbers: [...numbers, after.metrics] }
+}
+
+describe('backends', { timeout: 120_000 }, () => {
+  it('give the same numbers for the same engine and seed, in this process and over HTTP (TRN-17)', async () => {
+    const trainer = await start()
+    const folders = { mock: folder(), local: join(folder(), '.evsys', 'runs', 'x'), tinker: folder() }
+    const shared = { model: ModelConfig.parse({ name: 'evsys/tiny' }), loraRank: 4 }
+    const mock = await numbersOf((seed) =>
+      mockBackend.open({ ...pluginContext(mockBackend), ...shared, seed, runDir: folders.mock }),
+    )
+    const local = await numbersOf((seed) =>
+      localBackend.open({ ...pluginContext(localBackend, { engine: 'mock' }), ...shared, seed, runDir: folders.local }),
+    )
+    const params = { preset: 'evsys', base_url: trainer.url } as const
+    const tinker = await numbersOf((seed) =>
+      tinkerBackend.open({
+        ...pluginContext(tinkerBackend, params),
+        ...shared,
+        seed,
+        runDir: folders.tinker,
+        secret: () => 'tml-test',
+      }),
+    )
+    expect(local).toEqual(mock)
+    expect(tinker).toEqual(mock)
+  })
+
+  it('that cannot start say why (TRN-17)', async () => {
+    const model = ModelConfig.parse({ name: './no-such-model' })
+    const context = { ...pluginContext(localBackend), model, loraRank: 4, seed: 1, runDir: folder() }
+    await expect(localBackend.open(context)).rejects.toMatchObject({ code: 'MODEL_MISSING' })
+  })
+})

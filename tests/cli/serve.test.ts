@@ -11,9 +11,15 @@ describe('evsys serve', { timeout: 60_000 }, () => {
   it('says where it listens, serves until it is interrupted, and keeps its checkpoints in the project (TRN-1)', async () => {
     const cwd = folder()
     const interruption = new AbortController()
+    let printed = ''
     const { promise, resolve } = withResolvers<string>()
     const ended = main(['serve', '--engine', 'mock', '--model', 'some/model', '--port', '0'], {
-      stdout: { write: resolve },
+      stdout: {
+        write(text) {
+          printed += text
+          resolve(text)
+        },
+      },
       stderr: { write: () => {} },
       stdin: (async function* () {})(),
       cwd,
@@ -27,6 +33,7 @@ describe('evsys serve', { timeout: 60_000 }, () => {
     expect(await health.json()).toEqual({ status: 'ok' })
     interruption.abort()
     expect(await ended).toBe(130)
+    expect(printed).toBe(said)
     await expect(fetch(`${url}/api/v1/healthz`)).rejects.toThrow()
     expect(existsSync(join(cwd, '.evsys/trainer/runs'))).toBe(true)
   })

@@ -45,10 +45,13 @@ async function serve(engine: string, dir: string): Promise<{ child: ChildProcess
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
   const url = await new Promise<string>((resolve, reject) => {
     let text = ''
-    child.stdout.on('data', (part: Buffer) => {
+    const read = (part: Buffer) => {
       text += part
-      if (text.trimEnd().endsWith('}')) resolve(z.object({ url: z.string() }).parse(JSON.parse(text)).url)
-    })
+      if (!text.trimEnd().endsWith('}')) return
+      child.stdout.off('data', read)
+      resolve(z.object({ url: z.string() }).parse(JSON.parse(text)).url)
+    }
+    child.stdout.on('data', read)
     child.once('exit', () => reject(new Error(`evsys serve ended: ${text}`)))
   })
   return { child, url }

@@ -39,6 +39,11 @@ export class Completions {
     return this.#feed(keyOf(samplerId, copy)).news
   }
 
+  /** Forgets a sampler. */
+  remove(samplerId: string): void {
+    for (const key of this.#feeds.keys()) if (key.startsWith(`${samplerId} `)) this.#feeds.delete(key)
+  }
+
   #feed(key: string): Feed {
     const known = this.#feeds.get(key)
     if (known !== undefined) return known

@@ -18,7 +18,7 @@ const engine = await openEngineThread(engineModule({ kind: 'mock', vocabSize: mo
 const trainer = await createTrainer({ dir, engine, models: mockCatalog(['m']) })
 const server = await serveTrainer(trainer, { port: 0 })
 
-/** @param {string} path @param {unknown} body */
+/** @param {string} path @param {unknown} body @returns {Promise<any>} what the trainer answers, which the bench made itself */
 async function post(path, body) {
   const response = await fetch(`${server.url}/api/v1/${path}`, {
     method: 'POST',

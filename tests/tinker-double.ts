@@ -2,7 +2,8 @@
 // keeps what it was asked, and can be told to misbehave.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Datum, type Engine, type EngineResult, type Tensor, tinker } from '../src/contracts/index.ts'
+import type { Datum, Engine, EngineResult, Tensor } from '../src/contracts/index.ts'
+import * as tinker from '../src/contracts/tinker/index.ts'
 
 /** A request as it arrived. */
 export type Seen = {

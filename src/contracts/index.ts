@@ -127,7 +127,6 @@ export type {
   Verdicts,
 } from './store.ts'
 export { Resources, Sweeps, TaskFile } from './task-file.ts'
-export * as tinker from './tinker/index.ts'
 export type {
   Algorithm,
   Backend,

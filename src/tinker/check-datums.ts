@@ -1,6 +1,7 @@
 // Faults of a batch that can be seen before it is sent. Sent, they would come back as one sentence about one of a thousand
 // datums, or as a result that is quietly wrong.
-import { type Datum, type NamedLoss, type Tensor, tinker } from '../contracts/index.ts'
+import type { Datum, NamedLoss, Tensor } from '../contracts/index.ts'
+import * as tinker from '../contracts/tinker/index.ts'
 import { ServiceError } from './service-error.ts'
 
 const rl = ['target_tokens', 'logprobs', 'advantages']

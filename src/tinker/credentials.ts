@@ -1,6 +1,6 @@
 // The key, or the token it was exchanged for. A token is renewed in good time by whoever sends next, in the background; only one
 // that is about to end is waited for.
-import { tinker } from '../contracts/index.ts'
+import * as tinker from '../contracts/tinker/index.ts'
 import type { Clock } from '../kernel/index.ts'
 import type { Caller } from './caller.ts'
 

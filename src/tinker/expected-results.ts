@@ -1,6 +1,6 @@
 // Results by the name they have on the wire, and how each is read.
 import type * as z from 'zod'
-import { tinker } from '../contracts/index.ts'
+import * as tinker from '../contracts/tinker/index.ts'
 import { parseValue } from './caller.ts'
 import type { Expected } from './retrieve-future.ts'
 

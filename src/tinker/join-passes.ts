@@ -1,5 +1,6 @@
 // The answers to the parts of a batch as the answer to the whole.
-import type { FwdBwd, NamedLoss, Tensor, tinker } from '../contracts/index.ts'
+import type { FwdBwd, NamedLoss, Tensor } from '../contracts/index.ts'
+import type * as tinker from '../contracts/tinker/index.ts'
 import { reduceMetrics } from './reduce-metrics.ts'
 import { ServiceError } from './service-error.ts'
 import type { Part } from './split-batch.ts'

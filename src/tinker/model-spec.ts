@@ -1,5 +1,5 @@
 // What a new model is, in our words and in those of the wire.
-import type { tinker } from '../contracts/index.ts'
+import type * as tinker from '../contracts/tinker/index.ts'
 import type { Preset } from './presets.ts'
 import { ServiceError } from './service-error.ts'
 

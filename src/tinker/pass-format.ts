@@ -1,7 +1,7 @@
 // The form in which a pass over data is sent. Protobuf is tried first; a service that answers it as something it does not know
 // gets the same request as JSON, and what it then takes is kept to.
 import { createRequire } from 'node:module'
-import { tinker } from '../contracts/index.ts'
+import * as tinker from '../contracts/tinker/index.ts'
 import type { Call, Caller } from './caller.ts'
 import { ServiceError } from './service-error.ts'
 import type { OnTinkerEvent } from './tinker-event.ts'

@@ -1,5 +1,5 @@
 // Runs, checkpoints and sessions as a person looks them up: direct answers, no session of our own.
-import { tinker } from '../contracts/index.ts'
+import * as tinker from '../contracts/tinker/index.ts'
 import type { Clock } from '../kernel/index.ts'
 import { type Caller, parseBody } from './caller.ts'
 import { ServiceError } from './service-error.ts'

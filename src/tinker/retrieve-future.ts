@@ -1,6 +1,6 @@
 // Asking for the result of accepted work until it is there. The service holds each question for a while; we hardly wait between
 // two of them.
-import { tinker } from '../contracts/index.ts'
+import * as tinker from '../contracts/tinker/index.ts'
 import { type Clock, messageOf } from '../kernel/index.ts'
 import type { ByteBudget } from './byte-budget.ts'
 import { errorOf, parseValue } from './caller.ts'

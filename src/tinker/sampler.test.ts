@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openClient } from '../../tests/tinker-clients.ts'
-import { tinker } from '../contracts/index.ts'
+import * as tinker from '../contracts/tinker/index.ts'
 import { manualClock } from '../kernel/index.ts'
 
 const request = { prompt: Int32Array.of(4, 5, 6), numSamples: 2, maxTokens: 2, temperature: 1, seed: 9 }

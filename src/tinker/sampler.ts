@@ -1,5 +1,6 @@
 // Completions from one set of weights: a base model, a checkpoint or a snapshot. Later training does not change them.
-import { type Sample, type SampleReq, tinker } from '../contracts/index.ts'
+import type { Sample, SampleReq } from '../contracts/index.ts'
+import * as tinker from '../contracts/tinker/index.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { errorOf, parseBody } from './caller.ts'
 import { expectSample } from './expected-results.ts'

@@ -1,5 +1,5 @@
 // What went wrong between us and a training service, with what a person needs to find it again on the other side.
-import type { tinker } from '../contracts/index.ts'
+import type * as tinker from '../contracts/tinker/index.ts'
 import { EvsysError, visibleText } from '../kernel/index.ts'
 
 /**

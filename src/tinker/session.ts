@@ -1,5 +1,5 @@
 // What the parts of a client share: the way to the service, its flags, its session and the clock.
-import { tinker } from '../contracts/index.ts'
+import * as tinker from '../contracts/tinker/index.ts'
 import type { Clock } from '../kernel/index.ts'
 import type { ByteBudget } from './byte-budget.ts'
 import type { Caller } from './caller.ts'

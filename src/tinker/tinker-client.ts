@@ -1,5 +1,6 @@
 // A client of one training service: start-up, session, models, samplers. Usable alone; it knows no algorithm and no experiment.
-import { type TrainingService, tinker } from '../contracts/index.ts'
+import type { TrainingService } from '../contracts/index.ts'
+import * as tinker from '../contracts/tinker/index.ts'
 import { type Clock, onAbort, systemClock } from '../kernel/index.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { type Caller, createCaller } from './caller.ts'

@@ -1,5 +1,5 @@
 // What a client tells while it works. Nothing here is needed to use it; a screen or a log may want to know.
-import type { tinker } from '../contracts/index.ts'
+import type * as tinker from '../contracts/tinker/index.ts'
 
 export type TinkerEvent =
   /** The service said why a request waits. Told when the state changes, and again once a minute. */

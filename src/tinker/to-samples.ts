@@ -1,5 +1,6 @@
 // Completions of the wire as the training loop has them.
-import { type Sample, type TopKLogprobs, tinker } from '../contracts/index.ts'
+import type { Sample, TopKLogprobs } from '../contracts/index.ts'
+import * as tinker from '../contracts/tinker/index.ts'
 import type { SampleCall } from './sampler.ts'
 import { ServiceError } from './service-error.ts'
 

@@ -1,7 +1,7 @@
 import { decompress } from 'fzstd'
 import { describe, expect, it } from 'vitest'
 import { adam, bigramEngine, datum, openClient } from '../../tests/tinker-clients.ts'
-import { tinker } from '../contracts/index.ts'
+import * as tinker from '../contracts/tinker/index.ts'
 import { manualClock } from '../kernel/index.ts'
 import { presets, type ServiceError } from './index.ts'
 

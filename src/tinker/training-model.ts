@@ -1,14 +1,7 @@
 // One model in training on a service. Calls are ordered by when they are made, and pipeline: the next is sent as soon as the one
 // before was accepted, long before it is done.
-import {
-  type Adam,
-  type Datum,
-  type FwdBwd,
-  type Loss,
-  type Metrics,
-  type NamedLoss,
-  tinker,
-} from '../contracts/index.ts'
+import type { Adam, Datum, FwdBwd, Loss, Metrics, NamedLoss } from '../contracts/index.ts'
+import * as tinker from '../contracts/tinker/index.ts'
 import { checkDatums } from './check-datums.ts'
 import { carrier, evaluateLoss, unweighted, withGradients } from './custom-pass.ts'
 import { expectJson, expectPass } from './expected-results.ts'

@@ -1,5 +1,6 @@
 // Datums and tensors as the wire has them, and back.
-import type { Datum, Tensor, tinker } from '../contracts/index.ts'
+import type { Datum, Tensor } from '../contracts/index.ts'
+import type * as tinker from '../contracts/tinker/index.ts'
 
 export function toWireDatum({ tokens, lossInputs }: Datum): tinker.Datum {
   return {

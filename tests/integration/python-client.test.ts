@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect } from 'vitest'
 import * as z from 'zod'
+import { resolveModelFolder } from '../../src/models/index.ts'
 import { needs } from '../needs.ts'
 
 const versions = ['0.16.1', '0.24.1', '0.25.0', '0.36.0']
@@ -17,6 +18,13 @@ const pythonClients = needs(`the official clients ${versions.join(', ')} (script
   const missing = versions.filter((version) => !existsSync(python(version)))
   return missing.length === 0 ? true : `${missing.join(', ')} not in ${clients}`
 })
+
+const cookbook = needs('tinker-cookbook (scripts/python-clients.sh)', () => {
+  execFileSync(python('0.36.0'), ['-c', 'import tinker_cookbook.recipes.rl_loop'], { stdio: 'pipe' })
+  return true
+})
+
+const Loop = z.object({ metrics: z.array(z.looseObject({ step: z.int() })) })
 
 const Said = z.object({
   version: z.string(),
@@ -45,10 +53,13 @@ async function serve(engine: string, dir: string): Promise<{ child: ChildProcess
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
   const url = await new Promise<string>((resolve, reject) => {
     let text = ''
-    child.stdout.on('data', (part: Buffer) => {
+    const read = (part: Buffer) => {
       text += part
-      if (text.trimEnd().endsWith('}')) resolve(z.object({ url: z.string() }).parse(JSON.parse(text)).url)
-    })
+      if (!text.trimEnd().endsWith('}')) return
+      child.stdout.off('data', read)
+      resolve(z.object({ url: z.string() }).parse(JSON.parse(text)).url)
+    }
+    child.stdout.on('data', read)
     child.once('exit', () => reject(new Error(`evsys serve ended: ${text}`)))
   })
   return { child, url }
@@ -65,6 +76,51 @@ async function talk(version: string, url: string, seed: number) {
   )
   return Said.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''))
 }
+
+/** Runs a loop of the cookbook; the values of one metric, by step. */
+async function cook(kind: string, metric: string, url: string): Promise<number[]> {
+  const { folder } = await resolveModelFolder('evsys/nano')
+  const log = mkdtempSync(join(tmpdir(), 'evsys-cookbook-'))
+  try {
+    const { stdout } = await promisify(execFile)(
+      python('0.36.0'),
+      [join(root, 'tests/integration/cookbook-loops.py'), kind, 'evsys/nano', folder, log],
+      {
+        env: { ...process.env, TINKER_BASE_URL: url, TINKER_API_KEY: 'tml-test', HF_HUB_OFFLINE: '1' },
+        timeout: 300_000,
+      },
+    )
+    return Loop.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).metrics.map((each) =>
+      z.number().parse(each[metric]),
+    )
+  } finally {
+    rmSync(log, { recursive: true, force: true })
+  }
+}
+
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+
+cookbook.describe('the cookbook against evsys serve', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'evsys-serve-'))
+  let served: { child: ChildProcess; url: string }
+  beforeAll(async () => {
+    execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: root, stdio: 'inherit' })
+    served = await serve('reference', dir)
+  })
+  afterAll(() => {
+    served.child.kill('SIGINT')
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  cookbook.it('learns in its supervised loop and in its RL loop (conformance 62) (TRN-18)', async () => {
+    const losses = await cook('sl', 'train_mean_nll', served.url)
+    expect(losses).toHaveLength(8)
+    expect(losses.at(-1)).toBeLessThan(0.7 * (losses[0] ?? 0))
+    const rewards = await cook('rl', 'reward/total', served.url)
+    expect(rewards).toHaveLength(8)
+    expect(mean(rewards.slice(4))).toBeGreaterThan(mean(rewards.slice(0, 4)))
+  })
+})
 
 for (const engine of ['mock', 'reference']) {
   pythonClients.describe(`official clients against evsys serve --engine ${engine}`, () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { tinker } from '../../src/contracts/index.ts'
+import * as tinker from '../../src/contracts/tinker/index.ts'
 import { inFullLane } from '../scale.ts'
 import {
   datum,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openLocalTrainer } from '../../src/backends/local/open-local-trainer.ts'
-import { tinker } from '../../src/contracts/index.ts'
+import * as tinker from '../../src/contracts/tinker/index.ts'
 import { createTinkerClient } from '../../src/tinker/index.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 

@@ -39,7 +39,7 @@ describe('an experiment', { timeout: 300_000 }, () => {
     const { matrix, metadata } = twoByTwo
     const results = []
     for (const backend of [{ kind: 'mock' }, { kind: 'local', params: { engine: 'mock' } }]) {
-      const file = experimentProject({
+      const file = experimentProject(folder(), {
         ...twoByTwo,
         metadata: { ...metadata, claim: undefined },
         n_repeats: 1,
@@ -52,6 +52,29 @@ describe('an experiment', { timeout: 300_000 }, () => {
     const [mock, local] = results
     expect(Object.keys(mock?.metrics ?? {}).length).toBeGreaterThan(1)
     expect(local).toEqual(mock)
+  })
+
+  it('trains a real model on this machine, with its own chat template (TRN-17)', async () => {
+    const { matrix, metadata } = twoByTwo
+    const [val] = metadata.benchmark
+    const { base_run } = matrix
+    const file = experimentProject(folder(), {
+      ...twoByTwo,
+      metadata: { ...metadata, claim: undefined, benchmark: [{ ...val, run_every: 2, num_samples: 1, max_tokens: 4 }] },
+      n_repeats: 1,
+      matrix: {
+        axes: { 'algorithm.params.learning_rate': [0.01] },
+        base_run: {
+          ...base_run,
+          model: { name: 'evsys/nano' },
+          algorithm: { kind: 'sft', params: { max_steps: 3, batch_size: 4, lora_rank: 4, save_every: 2 } },
+          backend: { kind: 'local' },
+        },
+      },
+    })
+    const result = await runExperiment(file)
+    expect(result.arms.map(({ status, error }) => [status, error])).toEqual([['completed', undefined]])
+    expect(Object.keys(metricsOf(file)).length).toBeGreaterThan(1)
   })
 })
 

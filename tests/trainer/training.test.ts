@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { tinker } from '../../src/contracts/index.ts'
+import * as tinker from '../../src/contracts/tinker/index.ts'
 import {
   datum,
   forwardBackward,

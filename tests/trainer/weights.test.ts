@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { tinker } from '../../src/contracts/index.ts'
+import * as tinker from '../../src/contracts/tinker/index.ts'
 import { manualClock } from '../../src/kernel/index.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import {

@@ -44,5 +44,5 @@ export async function serve(context: CommandContext, options: ServeOptions): Pro
     )
     if (!signal.aborted) await once(signal, 'abort')
   })
-  return exitCodes.done
+  return exitCodes.interrupted
 }

@@ -1,5 +1,6 @@
 // Models in training: made anew, or from a checkpoint.
-import type { LoraSpec, tinker } from '../../contracts/index.ts'
+import type { LoraSpec } from '../../contracts/index.ts'
+import type * as tinker from '../../contracts/tinker/index.ts'
 import { HttpError, unprocessable } from '../http/http-error.ts'
 import type { ServedModel } from '../served-model.ts'
 import { type CheckpointEntry, pathOf } from '../state/checkpoint-store.ts'

@@ -1,6 +1,7 @@
 // Samplers: named weights that a client draws from, and the drawing.
 import { randomUUID } from 'node:crypto'
-import { type Sample, type SampleReq, tinker } from '../../contracts/index.ts'
+import type { Sample, SampleReq } from '../../contracts/index.ts'
+import * as tinker from '../../contracts/tinker/index.ts'
 import { checkRequest } from '../../engine/index.ts'
 import { systemRandom } from '../../kernel/index.ts'
 import { HttpError, notFound, unprocessable } from '../http/http-error.ts'

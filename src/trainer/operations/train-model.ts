@@ -1,5 +1,6 @@
 // Requests of a model: passes, steps, saves, loads. Each has its number, waits for its turn and becomes a promise.
-import { type Adam, tinker } from '../../contracts/index.ts'
+import type { Adam } from '../../contracts/index.ts'
+import * as tinker from '../../contracts/tinker/index.ts'
 import { HttpError, type Loc, unprocessable } from '../http/http-error.ts'
 import { pathOf } from '../state/checkpoint-store.ts'
 import type { Answer } from '../state/futures.ts'

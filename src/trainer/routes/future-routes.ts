@@ -1,6 +1,6 @@
 // Asking for results. A poll is held until there is one, or until clients would give up on it.
 import type { Context } from 'hono'
-import { tinker } from '../../contracts/index.ts'
+import * as tinker from '../../contracts/tinker/index.ts'
 import { HttpError, notFound } from '../http/http-error.ts'
 import type { Failure, Future } from '../state/futures.ts'
 import type { TrainerState } from '../state/trainer-state.ts'

@@ -1,5 +1,5 @@
 // Work on models: every answer is a promise, except for the description of a model.
-import { tinker } from '../../contracts/index.ts'
+import * as tinker from '../../contracts/tinker/index.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { RawBody } from '../http/read-body.ts'
 import { createModel } from '../operations/create-model.ts'

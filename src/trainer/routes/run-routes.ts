@@ -1,5 +1,5 @@
 // Runs and checkpoints as people look them up. They outlive the process that made them.
-import { tinker } from '../../contracts/index.ts'
+import * as tinker from '../../contracts/tinker/index.ts'
 import type { ArchiveFiles } from '../archive/adapter-files.ts'
 import { createPathSigner } from '../archive/signed-path.ts'
 import { tarFile } from '../archive/tar-file.ts'

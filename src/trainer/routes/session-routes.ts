@@ -1,6 +1,6 @@
 // Start of a conversation: flags, sessions, heartbeats, telemetry.
 import * as z from 'zod'
-import { tinker } from '../../contracts/index.ts'
+import * as tinker from '../../contracts/tinker/index.ts'
 import { HttpError, notFound } from '../http/http-error.ts'
 import { createSampler } from '../operations/samplers.ts'
 import { type Api, newRoutes, type Routes } from './api.ts'

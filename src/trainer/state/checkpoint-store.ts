@@ -3,7 +3,7 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { tinker } from '../../contracts/index.ts'
+import * as tinker from '../../contracts/tinker/index.ts'
 import {
   type Clock,
   EvsysError,

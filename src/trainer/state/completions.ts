@@ -1,5 +1,5 @@
 // Which sampling requests are done, in the order in which they were: a client with thousands of them asks once for all.
-import type { tinker } from '../../contracts/index.ts'
+import type * as tinker from '../../contracts/tinker/index.ts'
 import type { Future } from './futures.ts'
 
 /** Copies of a client number their requests from n times this. */
@@ -37,6 +37,11 @@ export class Completions {
   /** Resolves when something more is done. */
   news(samplerId: string, copy: number): Promise<void> {
     return this.#feed(keyOf(samplerId, copy)).news
+  }
+
+  /** Forgets a sampler. */
+  remove(samplerId: string): void {
+    for (const key of this.#feeds.keys()) if (key.startsWith(`${samplerId} `)) this.#feeds.delete(key)
   }
 
   #feed(key: string): Feed {

@@ -1,7 +1,6 @@
 // Results that are asked for later, as often as a client likes. A result that is no longer kept is told apart from one that
 // never was: the first can be asked for again by its original request, the second is a mistake.
-import type { tinker } from '../../contracts/index.ts'
-import type { Clock } from '../../kernel/index.ts'
+import type * as tinker from '../../contracts/tinker/index.ts'
 import type { FairQueue, Job } from './fair-queue.ts'
 
 /** What a request amounts to, in the forms that clients read. */
@@ -25,7 +24,8 @@ export class Future {
   /** What it waits for while it has no place. */
   waitsFor: (() => string | undefined) | undefined
   outcome: Outcome | undefined
-  settledAtMs = 0
+  /** How long the result has been there. */
+  keptMs = 0
   readonly settled: Promise<void>
   #wake: () => void = () => {}
 
@@ -38,16 +38,14 @@ export class Future {
     })
   }
 
-  settle(outcome: Outcome, atMs: number): void {
+  settle(outcome: Outcome): void {
     if (this.outcome !== undefined) return
     this.outcome = outcome
-    this.settledAtMs = atMs
     this.#wake()
   }
 }
 
 export type FuturesOptions = {
-  clock: Clock
   queue: FairQueue
   /** How long a result is kept after it was there. */
   keepMs: number
@@ -59,7 +57,8 @@ export type FuturesOptions = {
 export class Futures {
   readonly #options: FuturesOptions
   readonly #futures = new Map<string, Future>()
-  readonly #expired = new Set<string>()
+  /** Ids of results that are gone, by session. */
+  readonly #expired = new Map<string, Set<string>>()
   #heldBytes = 0
 
   constructor(options: FuturesOptions) {
@@ -73,22 +72,26 @@ export class Futures {
   }
 
   find(requestId: string): Future | 'expired' | undefined {
-    return this.#futures.get(requestId) ?? (this.#expired.has(requestId) ? 'expired' : undefined)
+    const future = this.#futures.get(requestId)
+    if (future !== undefined) return future
+    const sessionId = requestId.split(':', 1)[0] ?? ''
+    return this.#expired.get(sessionId)?.has(requestId) === true ? 'expired' : undefined
   }
 
   settle(future: Future, outcome: Outcome): void {
     if (future.outcome !== undefined) return
-    future.settle(outcome, this.#options.clock.now())
+    future.settle(outcome)
     this.#heldBytes += sizeOf(outcome)
     this.#options.onSettled(future)
     this.#makeRoom()
   }
 
-  /** Forgets results that were kept long enough. */
-  sweep(): void {
-    const oldestMs = this.#options.clock.now() - this.#options.keepMs
+  /** Lets time pass, and forgets results that were kept long enough. */
+  pass(ms: number): void {
     for (const future of this.#futures.values()) {
-      if (future.outcome !== undefined && future.settledAtMs < oldestMs) this.expire(future)
+      if (future.outcome === undefined) continue
+      future.keptMs += ms
+      if (future.keptMs >= this.#options.keepMs) this.expire(future)
     }
   }
 
@@ -100,12 +103,14 @@ export class Futures {
       this.settle(future, { failure: { error: 'the session has ended', category: 'user' } })
       this.expire(future)
     }
+    this.#expired.delete(sessionId) // the session itself is remembered
   }
 
-  expire(future: Future): void {
-    if (!this.#futures.delete(future.requestId)) return
-    this.#heldBytes -= sizeOf(future.outcome)
-    this.#expired.add(future.requestId)
+  expire({ requestId, sessionId = '', outcome }: Future): void {
+    if (!this.#futures.delete(requestId)) return
+    this.#heldBytes -= sizeOf(outcome)
+    const expired = this.#expired.get(sessionId) ?? new Set()
+    this.#expired.set(sessionId, expired.add(requestId))
   }
 
   /** Why a request is not done yet, in words. */

@@ -13,7 +13,8 @@ export interface Session {
   readonly modelIds: Set<string>
   readonly samplerIds: Set<string>
   projectId: string | undefined
-  lastHeardMs: number
+  /** How long it has not been heard of, as the trainer counts: a clock that is set, or a machine that slept, ends nothing. */
+  silentMs: number
 }
 
 /** Long after any client has given up asking for its results. */
@@ -55,7 +56,7 @@ export class Sessions {
     const session: Session = {
       id,
       createdMs: now,
-      lastHeardMs: now,
+      silentMs: 0,
       userMetadata: options.userMetadata,
       projectId: options.projectId,
       modelIds: new Set(),
@@ -77,7 +78,7 @@ export class Sessions {
   get(id: string): Session {
     const session = this.#sessions.get(id)
     if (session === undefined) throw notFound(`no session is called ${id}${this.#past.has(id) ? ' any more' : ''}`)
-    session.lastHeardMs = this.#clock.now()
+    session.silentMs = 0
     return session
   }
 
@@ -91,8 +92,9 @@ export class Sessions {
     this.#past.add(session.id)
   }
 
-  /** Sessions that were silent for so long. */
-  silent(forMs: number): Session[] {
-    return this.all.filter(({ lastHeardMs }) => lastHeardMs <= this.#clock.now() - forMs)
+  /** Lets time pass; returns the sessions that were silent for so long. */
+  pass(ms: number, longestMs: number): Session[] {
+    for (const session of this.#sessions.values()) session.silentMs += ms
+    return this.all.filter(({ silentMs }) => silentMs >= longestMs)
   }
 }

@@ -71,7 +71,6 @@ export class TrainerState {
     this.ephemeral = parts.ephemeral
     this.samplerWeights = new SamplerWeights(options.engine, this.limits.samplersLoaded)
     this.futures = new Futures({
-      clock: this.clock,
       queue: this.queue,
       keepMs: this.limits.keepMs,
       keepBytes: this.limits.keepBytes,
@@ -110,8 +109,8 @@ export class TrainerState {
         known ? `${id} is not loaded any more: make a model from one of its checkpoints` : `no model is called ${id}`,
       )
     }
-    const session = this.sessions.get(model.run.session_id)
-    model.lastRequestMs = session.lastHeardMs
+    this.sessions.get(model.run.session_id)
+    model.lastRequestMs = this.clock.now()
     return model
   }
 
@@ -153,7 +152,10 @@ export class TrainerState {
     this.sessions.end(session)
     this.futures.endSession(session.id)
     for (const id of session.modelIds) this.unload(id)
-    for (const id of session.samplerIds) this.samplers.delete(id)
+    for (const id of session.samplerIds) {
+      this.samplers.delete(id)
+      this.completions.remove(id)
+    }
     await this.ephemeral.removeSession(session.id)
   }
 
@@ -175,8 +177,9 @@ export class TrainerState {
     while (!this.signal.aborted) {
       try {
         await this.clock.sleep(everyMs, this.signal)
-        for (const session of this.sessions.silent(this.limits.sessionMs)) await this.endSession(session)
-        this.futures.sweep()
+        const silent = this.sessions.pass(everyMs, this.limits.sessionMs)
+        for (const session of silent) await this.endSession(session)
+        this.futures.pass(everyMs)
         await this.checkpoints.sweep()
       } catch {
         // A disk that fails to delete is tried again next time.

@@ -1,6 +1,7 @@
 // Results as clients read them: JSON for old ones, protobuf for new ones, made when first asked for. The wire carries
 // log-probabilities as float32.
-import { type FwdBwd, type Metrics, type Sample, type TopKLogprobs, tinker } from '../../contracts/index.ts'
+import type { FwdBwd, Metrics, Sample, TopKLogprobs } from '../../contracts/index.ts'
+import * as tinker from '../../contracts/tinker/index.ts'
 import type { Answer } from '../state/futures.ts'
 
 /** A result that is plain JSON. It must have no key `error`, by which clients know a failure. */

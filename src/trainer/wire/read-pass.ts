@@ -1,6 +1,7 @@
 // Training data as it comes over the wire, turned into what an engine takes. Everything is checked here, while the client still
 // waits for the answer to its request: a mistake is told with its place, and at once.
-import { type Datum, type NamedLoss, type Tensor, tinker } from '../../contracts/index.ts'
+import type { Datum, NamedLoss, Tensor } from '../../contracts/index.ts'
+import * as tinker from '../../contracts/tinker/index.ts'
 import { checkedData, type DataLimits, lossFunction } from '../../engine/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { type Loc, unprocessable, wordsOf } from '../http/http-error.ts'

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { localBackend } from '../../src/backends/local/local-backend.ts'
 import { mockBackend } from '../../src/backends/mock/mock-backend.ts'
 import { tinkerBackend } from '../../src/backends/tinker/tinker-backend.ts'
@@ -35,10 +35,17 @@ function withoutTimes(value: unknown): unknown {
 }
 
 describe('an experiment', { timeout: 300_000 }, () => {
-  it('has the same metrics on mock and local: only the backend differs (TRN-17)', async () => {
+  it('has the same metrics on mock, local and tinker: only the backend differs (TRN-17)', async () => {
     const { matrix, metadata } = twoByTwo
+    const trainer = await start()
+    vi.stubEnv('TINKER_API_KEY', 'tml-test')
+    const backends = [
+      { kind: 'mock' },
+      { kind: 'local', params: { engine: 'mock' } },
+      { kind: 'tinker', params: { preset: 'evsys', base_url: trainer.url } },
+    ]
     const results = []
-    for (const backend of [{ kind: 'mock' }, { kind: 'local', params: { engine: 'mock' } }]) {
+    for (const backend of backends) {
       const file = experimentProject(folder(), {
         ...twoByTwo,
         metadata: { ...metadata, claim: undefined },
@@ -49,9 +56,11 @@ describe('an experiment', { timeout: 300_000 }, () => {
       expect(result.arms.map(({ status, error }) => [status, error])).toEqual([['completed', undefined]])
       results.push({ score: result.arms[0]?.score, metrics: metricsOf(file) })
     }
-    const [mock, local] = results
+    vi.unstubAllEnvs()
+    const [mock, local, tinker] = results
     expect(Object.keys(mock?.metrics ?? {}).length).toBeGreaterThan(1)
     expect(local).toEqual(mock)
+    expect(tinker).toEqual(mock)
   })
 
   it('trains a real model on this machine, with its own chat template (TRN-17)', async () => {

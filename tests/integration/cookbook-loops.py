@@ -28,7 +28,7 @@ else:
     loop.get_reward = lambda response, _answer: sum(each == "e" for each in response) / max(1, len(response))
     config = loop.Config(
         log_path=log_path, model_name=base_model, batch_size=2, group_size=8, learning_rate=0.05, lora_rank=4,
-        save_every=4, max_tokens=8, max_steps=8,
+        save_every=4, max_tokens=8, max_steps=16,
     )
 data = datasets.DatasetDict({"train": datasets.Dataset.from_dict(rows)})
 loop.datasets.load_dataset = lambda *_args, **_kwargs: data

@@ -4,14 +4,8 @@ import { HttpError } from '../http/http-error.ts'
 import type { RawBody } from '../http/read-body.ts'
 import { createModel } from '../operations/create-model.ts'
 import { submitSample } from '../operations/samplers.ts'
-import {
-  submitLoad,
-  submitOptimStep,
-  submitPass,
-  submitSave,
-  submitSaveForSampler,
-  submitUnload,
-} from '../operations/train-model.ts'
+import { submitLoad, submitSave, submitSaveForSampler } from '../operations/save-model.ts'
+import { submitOptimStep, submitPass, submitUnload } from '../operations/train-model.ts'
 import { type Api, newRoutes, type Routes } from './api.ts'
 
 export function modelRoutes({ state, json, body, parse }: Api): Routes {

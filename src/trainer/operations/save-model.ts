@@ -1,0 +1,162 @@
+// Weights that leave a model and come back: checkpoints, snapshots, loads.
+import * as tinker from '../../contracts/tinker/index.ts'
+import { HttpError, unprocessable } from '../http/http-error.ts'
+import { pathOf } from '../state/checkpoint-store.ts'
+import type { Answer } from '../state/futures.ts'
+import type { TrainedModel } from '../state/trained-model.ts'
+import type { TrainerState } from '../state/trainer-state.ts'
+import { plainAnswer } from '../wire/answers.ts'
+import { asText, createFromCheckpoint, type Promised } from './create-model.ts'
+import { addSampler, refresh, samplerIdOf } from './samplers.ts'
+import { type Prepared, submit } from './submit.ts'
+
+export function submitSave(state: TrainerState, request: tinker.SaveWeightsRequest, hash: string): Promised {
+  return submit(state, request, hash, (model) => {
+    const name = checkpointName(request)
+    const ttlSeconds = checkTtl(request.ttl_seconds)
+    return () =>
+      saveWork(state, model, { folder: 'weights', name, ttlSeconds, overwrite: request.overwrite }, async (save) =>
+        plainAnswer({ type: 'save_weights', path: await save(asText(request.user_metadata)) }),
+      )
+  })
+}
+
+/** A named sampler checkpoint, or weights that end with the session. */
+export function submitSaveForSampler(
+  state: TrainerState,
+  request: tinker.SaveWeightsForSamplerRequest,
+  hash: string,
+): Promised {
+  const { path, sampling_session_seq_id: samplerSeq } = request
+  return submit(state, request, hash, (model) => {
+    if (path == null && samplerSeq != null) {
+      return () => snapshotWork(state, model, samplerIdOf(model.run.session_id, samplerSeq), hash)
+    }
+    const name = checkpointName(request)
+    const ttlSeconds = checkTtl(request.ttl_seconds)
+    return () =>
+      saveWork(state, model, { folder: 'sampler_weights', name, ttlSeconds, overwrite: false }, async (save) => {
+        const saved = await save(asText(request.user_metadata))
+        return plainAnswer({ type: 'save_weights_for_sampler', path: saved, sampling_session_id: null })
+      })
+  })
+}
+
+/** `load_weights`: into a model that has done nothing yet, or as a new model. */
+export async function submitLoad(
+  state: TrainerState,
+  request: tinker.LoadWeightsRequest,
+  hash: string,
+): Promise<Promised> {
+  const { model_id, session_id, model_seq_id, optimizer } = request
+  await refresh(state, request.path)
+  if (model_id == null) {
+    if (session_id == null || model_seq_id == null) {
+      throw unprocessable(['body', 'model_id'], 'give model_id and seq_id, or session_id and model_seq_id')
+    }
+    const metadata = request.user_metadata
+    const from = trainingCheckpoint(state, request.path)
+    return createFromCheckpoint(state, { session_id, model_seq_id }, from, { hash, optimizer, metadata })
+  }
+  return submit(state, { model_id, seq_id: request.seq_id }, hash, (model) => {
+    if ((request.seq_id ?? 1) !== 1) {
+      throw new HttpError(400, `LoadWeights is not permitted with seq_id ${request.seq_id}: load into a new model`)
+    }
+    const entry = trainingCheckpoint(state, request.path)
+    if (entry.run.base_model !== model.run.base_model || entry.run.lora?.rank !== model.run.lora?.rank) {
+      throw new HttpError(400, `${request.path} was saved by another kind of model: ${describe(entry.run)}`)
+    }
+    return () => ({
+      work: async () => {
+        const bytes = await state.checkpoints.read(entry)
+        await state.run({ op: 'import', model: model.id, bytes, optimizer }, 'done')
+        return plainAnswer({ type: 'load_weights', model_id: model.id, path: pathOf(entry) })
+      },
+    })
+  })
+}
+
+function describe({ base_model, lora }: TrainedModel['run']): string {
+  return `${base_model}, ${lora === undefined ? 'all weights' : `rank ${lora.rank}`}`
+}
+
+function snapshotWork(state: TrainerState, model: TrainedModel, id: string, hash: string): Prepared {
+  const sessionId = model.run.session_id
+  if (state.samplers.has(id) || model.saving.has(id)) {
+    throw unprocessable(['body', 'sampling_session_seq_id'], `${id} exists already`, 'conflict')
+  }
+  model.saving.add(id)
+  return {
+    settled: () => void model.saving.delete(id),
+    work: async () => {
+      const bytes = await state.run({ op: 'export', model: model.id }, 'bytes')
+      const source = { key: id, read: await state.ephemeral.add(sessionId, bytes) }
+      addSampler(state, { id, sessionId, base: model.base, modelPath: undefined, source, hash })
+      return plainAnswer({ type: 'save_weights_for_sampler', path: null, sampling_session_id: id })
+    },
+  }
+}
+
+type SaveTarget = {
+  folder: 'weights' | 'sampler_weights'
+  name: string
+  ttlSeconds: number | undefined
+  overwrite: boolean
+}
+
+function saveWork(
+  state: TrainerState,
+  model: TrainedModel,
+  { folder, name, ttlSeconds, overwrite }: SaveTarget,
+  finish: (save: (userMetadata: Record<string, string>) => Promise<string>) => Promise<Answer>,
+): Prepared {
+  const key = `${folder}/${name}`
+  const exists = model.saving.has(key) || state.checkpoints.find({ runId: model.id, folder, name }) !== undefined
+  // Not 409: official clients repeat that for five minutes, and everything after it waits.
+  if (exists && !overwrite) {
+    throw unprocessable(['body', 'path'], `a checkpoint called ${key} exists already: choose another name`, 'conflict')
+  }
+  model.saving.add(key)
+  return {
+    settled: () => void model.saving.delete(key),
+    work: () =>
+      finish(async (userMetadata) => {
+        const op = folder === 'weights' ? 'export_state' : 'export'
+        const bytes = await state.run({ op, model: model.id }, 'bytes')
+        return pathOf(await state.checkpoints.save(model.run, { folder, name, bytes, ttlSeconds, userMetadata }))
+      }),
+  }
+}
+
+// Also the name of a file: 255 bytes with its extension, and nothing that is more than a name.
+const nameForm = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,239}$/
+
+function checkpointName({
+  path,
+  seq_id,
+}: {
+  path?: string | null | undefined
+  seq_id?: number | null | undefined
+}): string {
+  const name = path ?? `checkpoint-${String(seq_id ?? 0).padStart(6, '0')}`
+  if (nameForm.test(name)) return name
+  throw unprocessable(['body', 'path'], 'a name has letters, digits, dots, _ and -, at most 240 of them')
+}
+
+function checkTtl(seconds: number | null | undefined): number | undefined {
+  if (seconds == null) return undefined
+  if (seconds > 0) return seconds
+  throw unprocessable(['body', 'ttl_seconds'], 'the time to live is positive')
+}
+
+/** The training checkpoint at a path, or what is wrong with the path. */
+function trainingCheckpoint(state: TrainerState, path: string) {
+  const parsed = tinker.parseTinkerPath(path)
+  if (parsed === undefined) throw unprocessable(['body', 'path'], 'expected tinker://<run>/weights/<name>')
+  if (parsed.folder !== 'weights') {
+    throw unprocessable(['body', 'path'], `${path} holds weights for sampling: training goes on from a weights path`)
+  }
+  const entry = state.checkpoints.find(parsed)
+  if (entry === undefined) throw new HttpError(404, `there is no checkpoint ${path}`)
+  return entry
+}

@@ -18,7 +18,7 @@ import { recordSample } from '../sample-plan.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 
 const folder = temporaryFolders()
-const start = compiledChildren(['src/contracts', 'src/kernel', 'src/store', 'tests/stores'])
+const start = compiledChildren(['src/contracts', 'src/kernel', 'src/store', 'tests'])
 
 async function fill(file: string): Promise<void> {
   await using store = await openStore(file)

@@ -26,7 +26,7 @@ describe('completionsFor', () => {
     ],
     [['list', 'transforms', ''], []],
     [['schema', 'ta'], ['task']],
-    [['schema', 'algorithm', 's'], ['sft']],
+    [['schema', 'algorithm', 'sf'], ['sft']],
     [['schema', 'experiment', ''], []],
     [['help', 'do'], ['doctor']],
     [['completion', 'z'], ['zsh']],

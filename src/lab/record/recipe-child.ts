@@ -11,6 +11,7 @@ import {
   toRecord,
 } from '../../kernel/index.ts'
 import { builtins } from '../builtins.ts'
+import { equipRenderers } from '../train/equip-renderers.ts'
 import { loadRows } from '../train/load-rows.ts'
 import { equip, type RunServices } from '../train/run-context.ts'
 import { usedPlugins } from '../worker/run-in-worker.ts'
@@ -60,10 +61,7 @@ async function attempt(
     const shared = SharedParams.parse(context.params)
     equip('backend', config.backend, services)
     for (const callback of [...callbacks, ...shared.callbacks]) equip('callback', callback, services)
-    // Which of the two is used unnamed depends on the model, which is not opened here.
-    const named = shared.renderer_name ?? config.model.renderer_name
-    const kinds = named === undefined ? ['plain_chat', 'chat_template'] : [named]
-    for (const kind of kinds) equip('renderer', { kind, params: {} }, services)
+    equipRenderers(config, shared, services)
     if ('takesRows' in algorithm && algorithm.takesRows === false) return {}
     const { hash } = await loadRows(config.data, algorithm.rowFormat, services)
     return { data_hash: hash }

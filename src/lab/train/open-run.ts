@@ -3,10 +3,11 @@ import type { SharedParams } from '../../algorithms/index.ts'
 import type { OpenRenderer, RunAssignment } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { CheckpointBook } from './checkpoint-book.ts'
+import { equipRenderers } from './equip-renderers.ts'
 import type { LoopCallbacks } from './loop-callbacks.ts'
 import { type OpenModel, openModel } from './open-model.ts'
 import { referenceWeights } from './reference-weights.ts'
-import { equip, type RunServices } from './run-context.ts'
+import type { RunServices } from './run-context.ts'
 import type { RunReporter } from './run-reporter.ts'
 import type { AskScore, RunScope } from './run-scope.ts'
 
@@ -86,11 +87,10 @@ async function openRenderer(
   { backend }: OpenModel,
   services: RunServices,
 ): Promise<OpenRenderer> {
-  const usual = backend.chatTemplate === undefined ? 'plain_chat' : 'chat_template'
-  const kind = shared.renderer_name ?? config.model.renderer_name ?? usual
-  const { plugin, context } = equip('renderer', { kind, params: {} }, services)
-  const template = backend.chatTemplate === undefined ? {} : { chatTemplate: backend.chatTemplate }
-  return plugin.open({ ...context, tokenizer: backend.tokenizer, ...template })
+  const { chatTemplate, tokenizer } = backend
+  const [plain, templated = plain] = equipRenderers(config, shared, services)
+  const { plugin, context } = chatTemplate === undefined ? plain : templated
+  return plugin.open({ ...context, tokenizer, ...(chatTemplate === undefined ? {} : { chatTemplate }) })
 }
 
 function checkEngine({ resume }: RunAssignment, { backend }: OpenModel): void {

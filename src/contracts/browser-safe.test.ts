@@ -24,7 +24,7 @@ describe('the contracts', () => {
   })
 
   it('name nothing that a browser does not have (CON-7)', { timeout: 120_000 }, () => {
-    const program = ts.createProgram([`${folder}index.ts`], {
+    const program = ts.createProgram([`${folder}index.ts`, `${folder}tinker/index.ts`], {
       target: ts.ScriptTarget.ES2023,
       module: ts.ModuleKind.NodeNext,
       lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.esnext.disposable.d.ts'],

@@ -56,7 +56,7 @@ describe('the installed package', () => {
     expect(Object.keys(lock.packages).length).toBeLessThanOrEqual(40)
   })
 
-  it.each(['evsys', 'evsys/contracts', 'evsys/plugin'])('imports as %s (REPO-4)', async (name) => {
+  it.each(['evsys', 'evsys/contracts', 'evsys/plugin', 'evsys/tinker'])('imports as %s (REPO-4)', async (name) => {
     const script = `const names = Object.keys(await import('${name}')); if (names.length === 0) process.exit(1)`
     await mustRun(process.execPath, ['--input-type=module', '-e', script], { cwd: consumer })
   })

@@ -53,7 +53,7 @@ describe('messages of the training protocol', () => {
   })
 
   it('take every form of stop, and seeds of 64 bits (TNK-4)', () => {
-    const prompt = { chunks: [{ tokens: [1, 2] }, { type: 'encoded_text', tokens: [3] }] }
+    const prompt = { chunks: [{ tokens: [1, 2] }, { tokens: [] }, { type: 'encoded_text', tokens: [3] }] }
     for (const stop of ['\n', ['a', 'b'], [1, 2], [], null]) {
       const parsed = SampleRequest.parse({ prompt, sampling_params: { stop, seed: 2 ** 63 } })
       expect(parsed.sampling_params.stop).toEqual(stop)
@@ -65,5 +65,9 @@ describe('messages of the training protocol', () => {
 
   it.each([[[]], [[-1]], [[1.5]], [[2 ** 31]], [[Number.NaN]]])('find that %j are no tokens (TNK-4)', (tokens) => {
     expect(() => tokensOf({ chunks: [{ type: 'encoded_text', tokens }] })).toThrow(WireError)
+  })
+
+  it('find that no chunks are no input (TNK-4)', () => {
+    expect(() => tokensOf({ chunks: [] })).toThrow(WireError)
   })
 })

@@ -35,16 +35,19 @@ function textByDefault(chunk: unknown): unknown {
   return bare ? { ...chunk, type: 'encoded_text' } : chunk
 }
 
-/** The tokens of an input that is text alone; anything else is a `WireError`. */
+/** The tokens of an input that is text alone; anything else, and no token at all, is a `WireError`. */
 export function tokensOf(input: ModelInput, at = 'model_input'): Int32Array {
   const parts = input.chunks.map((chunk, index) => {
     const place = `${at}.chunks[${index}]`
     if (chunk.type !== 'encoded_text') throw new WireError(place, `a chunk of type ${chunk.type} is not text`)
     return checkedTokens(chunk.tokens, place)
   })
+  // A chunk may be empty: loops append an answer without its last token, and an answer may have one token.
+  const size = parts.reduce((sum, part) => sum + part.length, 0)
+  if (size === 0) throw new WireError(at, 'it has no tokens')
   const [only] = parts
   if (parts.length === 1 && only !== undefined) return only
-  const whole = new Int32Array(parts.reduce((size, part) => size + part.length, 0))
+  const whole = new Int32Array(size)
   let at0 = 0
   for (const part of parts) {
     whole.set(part, at0)
@@ -54,7 +57,6 @@ export function tokensOf(input: ModelInput, at = 'model_input'): Int32Array {
 }
 
 function checkedTokens(tokens: NumberArray, at: string): Int32Array {
-  if (tokens.length === 0) throw new WireError(at, 'it has no tokens')
   const ids = tokens instanceof Int32Array ? tokens : Int32Array.from(tokens)
   for (let index = 0; index < ids.length; index++) {
     const token = tokens[index]

@@ -41,7 +41,7 @@ function describeShell(open: () => Promise<ShellSession>): void {
 
   it.each([
     ['a command', 'evsys val\t', ['evsys', 'validate']],
-    ['a command after a global option', 'evsys --json comp\t', ['evsys', '--json', 'completion']],
+    ['a command after a global option', 'evsys --json compl\t', ['evsys', '--json', 'completion']],
     ['an option', 'evsys validate x.yaml --st\t', ['evsys', 'validate', 'x.yaml', '--steps']],
     ['a global option after a command', 'evsys list --q\t', ['evsys', 'list', '--quiet']],
     ['a plugin type', 'evsys list tran\t', ['evsys', 'list', 'transforms']],
@@ -121,7 +121,7 @@ fish.describe('fish', () => {
 
   it.each([
     ['a command', 'evsys val', ['validate']],
-    ['a command after a global option', 'evsys --json comp', ['completion']],
+    ['a command after a global option', 'evsys --json compl', ['completion']],
     ['an option', 'evsys validate x.yaml --st', ['--steps']],
     ['a plugin type', 'evsys list tran', ['transforms']],
     ['a shell', 'evsys completion fi', ['fish']],

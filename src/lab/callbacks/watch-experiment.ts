@@ -41,7 +41,7 @@ export function watchExperiment({ projectDir, plugins, callbacks, log }: WatchOp
     start,
     cwd: projectDir,
     heapMb: 512,
-    memoryMb: 2048,
+    memoryMb: 4096,
     onMessage(message) {
       const told = FromWatch.parse(message)
       if (told.type === 'heard') heard()

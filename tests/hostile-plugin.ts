@@ -43,7 +43,7 @@ const acts = {
   'move away': `process.chdir('/')`,
   'start a program': `
     const { spawn } = await import('node:child_process')
-    const child = spawn('sleep', ['1000'], { stdio: 'ignore' })
+    const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 1000000)'], { stdio: 'ignore' })
     c.log('info', 'child ' + child.pid)
     await new Promise((done) => setTimeout(done, p.ms))`,
   'throw its secret': `throw new Error('the key is ' + c.secret('TEST_KEY'))`,

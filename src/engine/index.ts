@@ -10,6 +10,6 @@ export { createMockEngine, type MockEngineOptions } from './mock/mock-engine.ts'
 export {
   createReferenceEngine,
   type ReferenceEngineOptions,
-  type ResolvedModel,
 } from './reference/reference-engine.ts'
+export type { ResolvedModel } from './resolved-model.ts'
 export { checkRequest } from './sampling/check-request.ts'

@@ -328,4 +328,8 @@ export const requirements = {
   'ENG-11': 'a request that cannot be carried out is refused by name and leaves the model as it was',
   'ENG-12': 'a trained model is exported as a PEFT adapter and as merged weights, complete or not at all',
   'ENG-13': 'equal seeds give equal bytes, whatever is computed beside them',
+
+  // CPU engine: models
+  'CPU-22':
+    'the CPU engine has the gradient of the reference engine within 1e-5 for every tensor, and its log-probabilities within 1e-4',
 } as const

@@ -65,7 +65,7 @@ static void barrier(Thread *thread) {
 static int next_task(Thread *thread) { return __atomic_fetch_add(&thread->team->task, 1, __ATOMIC_RELAXED); }
 
 // A thread that cannot go on: the others leave the program at their next barrier.
-static void team_fail(Team *team) {
+static inline void team_fail(Team *team) {
   __atomic_store_n(&team->failed, 1, __ATOMIC_RELEASE);
   __atomic_add_fetch(&team->phase, 1, __ATOMIC_RELEASE);
   wake_all(&team->phase);

@@ -2,19 +2,16 @@
 // the arena. Says what a program should compute, and runs the engine where no kernels are.
 import type { ArgKind, OpName } from '../src/engine/cpu/ops.ts'
 import { ops, pageSize } from '../src/engine/cpu/ops.ts'
+import { BlockList } from '../src/engine/cpu/runtime/block-list.ts'
 import { independentBit, type Program } from '../src/engine/cpu/runtime/program.ts'
 import type { Runtime } from '../src/engine/cpu/runtime/runtime.ts'
 import { encodeFloats } from '../src/engine/files/float-codec.ts'
 import { sha256 } from '../src/kernel/index.ts'
-import { Arena, type Block } from './cpu-arena.ts'
 
 /** A runtime over memory of its own. */
 export function createInterpreter({ capacityBytes = 1 << 28 } = {}): Runtime {
   const buffer = new ArrayBuffer(capacityBytes)
-  const arena = new Arena(64, (bytes) => {
-    if (bytes > capacityBytes) throw new Error('the arena is full')
-  })
-  const blocks = new Map<number, Block>()
+  const blocks = new BlockList(64, capacityBytes)
   const memory: Memory = {
     f32: (offset, length) => new Float32Array(buffer, offset, length),
     f64: (offset, length) => new Float64Array(buffer, offset, length),
@@ -25,17 +22,11 @@ export function createInterpreter({ capacityBytes = 1 << 28 } = {}): Runtime {
     id: { kind: 'cpu-interpreter', sourceHash: sha256('interpreter'), threads: 1, cpuFeatures: [] },
     capacityBytes,
     alloc(bytes) {
-      const block = arena.alloc(bytes)
-      blocks.set(block.at, block)
-      new Uint8Array(buffer, block.at, block.bytes).fill(0xff) // undefined content: NaN where it is read
-      return block.at
+      const at = blocks.alloc(bytes)
+      memory.bytes(at, bytes).fill(0xff) // undefined content: NaN where it is read
+      return at
     },
-    free(offset) {
-      const block = blocks.get(offset)
-      if (block === undefined) throw new Error(`nothing is at ${offset}`)
-      blocks.delete(offset)
-      arena.free(block)
-    },
+    free: (at) => blocks.free(at),
     ...memory,
     run: (program) => interpret(program, memory),
     gflops: () => 0,

@@ -332,4 +332,7 @@ export const requirements = {
   // CPU engine: models
   'CPU-22':
     'the CPU engine has the gradient of the reference engine within 1e-5 for every tensor, and its log-probabilities within 1e-4',
+  'CPU-23': 'a pass takes bounded memory and gives the same numbers; what a request took is given back',
+  'CPU-24': 'samples of many requests and adapters are drawn together, and are those of each request alone',
+  'CPU-25': 'weights that are stored as bfloat16 are computed with as such',
 } as const

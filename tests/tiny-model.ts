@@ -60,7 +60,12 @@ export function tinyConfig(family: keyof typeof tinyConfigs, more: Readonly<Reco
 }
 
 /** Writes a tiny model into `folder` and returns it. */
-export function writeTinyModel(folder: string, family: keyof typeof tinyConfigs, more = {}): string {
+export function writeTinyModel(
+  folder: string,
+  family: keyof typeof tinyConfigs,
+  more = {},
+  dtype: 'F32' | 'BF16' = 'F32',
+): string {
   mkdirSync(folder, { recursive: true })
   const config = tinyConfig(family, more)
   writeFileSync(join(folder, 'config.json'), config)
@@ -69,7 +74,7 @@ export function writeTinyModel(folder: string, family: keyof typeof tinyConfigs,
     const isNorm = name.includes('norm')
     const length = shape.reduce((product, axis) => product * axis, 1)
     const data = Float64Array.from({ length }, () => (isNorm ? 1 + 0.1 * random.normal() : 0.4 * random.normal()))
-    return [name, { shape, data, dtype: 'F32' as const }] as const
+    return [name, { shape, data, dtype }] as const
   })
   writeFileSync(join(folder, 'model.safetensors'), encodeSafetensors(new Map(tensors), { format: 'pt' }))
   return folder

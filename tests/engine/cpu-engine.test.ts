@@ -2,14 +2,15 @@ import { describe } from 'vitest'
 import { createCpuEngine } from '../../src/engine/cpu/cpu-engine.ts'
 import { createInterpreter } from '../cpu-interpreter.ts'
 import { describeAdapters } from './adapters.contract.ts'
+import { describeCpu } from './cpu.contract.ts'
 import { type CreateEngine, float32 } from './engine-under-test.ts'
 import { describeParity } from './parity.contract.ts'
 import { describeRefusals } from './refusals.contract.ts'
 import { describeSampling } from './sampling.contract.ts'
 import { describeTraining } from './training.contract.ts'
 
-const create: CreateEngine = (options) =>
-  createCpuEngine({ ...options, runtime: createInterpreter({ capacityBytes: 1 << 26 }) })
+const runtime = () => createInterpreter({ capacityBytes: 1 << 27 })
+const create: CreateEngine = (options) => createCpuEngine({ ...options, runtime: runtime() })
 
 describe('the CPU engine on the interpreter', () => {
   describeTraining(create, float32)
@@ -17,4 +18,5 @@ describe('the CPU engine on the interpreter', () => {
   describeRefusals(create)
   describeSampling(create)
   describeParity(create)
+  describeCpu(runtime)
 })

@@ -2,7 +2,7 @@
 import type { RopeTables } from './cpu-base.ts'
 import type { CpuModel } from './cpu-model.ts'
 import type { BackPlaces, LayerPlaces, Projection } from './pass-plan.ts'
-import { type GradientOf, project, projectBack, type Span } from './projection.ts'
+import { type GradientOf, lowRank, project, projectBack, type Span } from './projection.ts'
 import type { Program } from './runtime/program.ts'
 
 export type BlockContext = {
@@ -15,7 +15,7 @@ export type BlockContext = {
   attend: (program: Program, layer: number, places: LayerPlaces) => void
 }
 
-/** Appends a layer. `upTo: 'mixed'` ends before the last product: what its gradient needs is there. */
+/** Appends a layer. `upTo: 'mixed'` leaves out the last product: all that the gradient needs is there. */
 export function blockForward(
   program: Program,
   context: BlockContext,
@@ -60,7 +60,12 @@ export function blockForward(
   apply('mlp.gate_proj', normedH, places.gate, { independent: true })
   apply('mlp.up_proj', normedH, places.up)
   program.add('swiglu', { y: places.mixed, gate: places.gate, up: places.up, n: rows * intermediateSize })
-  if (upTo === 'mixed') return
+  if (upTo === 'mixed') {
+    const name: Projection = 'mlp.down_proj'
+    for (const span of spans)
+      lowRank(program, span, { name: `${at}.${name}`, x: places.mixed, low: places.low[name], lowWidth })
+    return
+  }
   copy(program, out, h, rows, hiddenSize)
   apply('mlp.down_proj', places.mixed, out, { accumulate: true })
 }

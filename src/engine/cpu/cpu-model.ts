@@ -82,7 +82,7 @@ export class CpuModel {
     this.#gradients ??= { at: this.#zeros(), isFilled: false }
     const own = this.#gradients
     const at = own.isFilled ? this.#zeros() : own.at
-    if (!own.isFilled) runtime.bytes(at, this.layout.bytes).fill(0)
+    if (!own.isFilled) this.#clear(at)
     return {
       offset: (name) => {
         const offset = this.layout.offset(name)
@@ -104,7 +104,7 @@ export class CpuModel {
     const { runtime } = this.base
     this.#gradients ??= { at: this.#zeros(), isFilled: false }
     const { at: gradients, isFilled } = this.#gradients
-    if (!isFilled) runtime.bytes(gradients, this.layout.bytes).fill(0)
+    if (!isFilled) this.#clear(gradients)
     this.#gradients.isFilled = false
     const adamState = this.#adam ?? { step: 0, first: 0, second: 0 }
     const norm = adamStep(runtime, adam, {
@@ -218,9 +218,13 @@ export class CpuModel {
     return this.base.runtime.f32(block + (this.layout.offset(name) ?? 0), length)
   }
 
+  #clear(block: number): void {
+    this.base.runtime.run(new Program().add('fill', { y: block, n: this.layout.length, value: 0 }))
+  }
+
   #zeros(): number {
     const at = this.base.runtime.alloc(this.layout.bytes)
-    this.base.runtime.bytes(at, this.layout.bytes).fill(0)
+    this.#clear(at)
     return at
   }
 }

@@ -17,6 +17,6 @@ describe('the CPU engine on the interpreter', () => {
   describeAdapters(create)
   describeRefusals(create)
   describeSampling(create)
-  describeParity(create)
+  describeParity(create, { longest: 300 })
   describeCpu(runtime)
 })

@@ -23,6 +23,12 @@ type Case = {
 const odd = { hidden_size: 36, intermediate_size: 53, num_attention_heads: 6, num_key_value_heads: 3, head_dim: 10 }
 const even = { hidden_size: 64, intermediate_size: 96, num_attention_heads: 4, num_key_value_heads: 1, head_dim: 16 }
 
+// As models are initialised: with more, each layer would blow rounding up, whoever computes.
+const spread = (inputs: number) => 1 / Math.sqrt(inputs)
+
+// A shift of all keys hardly changes a probability: its gradient is what is left of numbers that cancel.
+const keyBiasBound = 1e-4
+
 export function describeParity(create: CreateEngine, { longest = 70 } = {}): void {
   const folder = temporaryFolders()
   const context = { max_position_embeddings: 4096 }
@@ -52,7 +58,7 @@ export function describeParity(create: CreateEngine, { longest = 70 } = {}): voi
 
     it.each(cases)('has the gradient of every tensor and all log-probabilities: %s (CPU-22)', async (_name, each) => {
       const { family, config, lengths, spec, vocab = 17 } = each
-      const path = writeTinyModel(folder(), family, { ...context, ...config })
+      const path = writeTinyModel(folder(), family, { ...context, ...config }, { spread })
       const random = keyedRandom(3, 'parity', family)
       const data = lengths.map((length) => textOf(length, vocab, random))
       const measure = async (engine: Engine, bytes?: Uint8Array) => {
@@ -79,7 +85,7 @@ export function describeParity(create: CreateEngine, { longest = 70 } = {}): voi
       expect(found.gradients.size).toBe(expected.gradients.size)
       for (const [name, { data: values }] of expected.gradients) {
         const distance = relativeDistance(found.gradients.get(name)?.data ?? [], values)
-        expect.soft(distance, name).toBeLessThan(1e-5)
+        expect.soft(distance, name).toBeLessThan(name.endsWith('k_proj.bias') ? keyBiasBound : 1e-5)
       }
       for (const [i, { logprobs }] of expected.outputs.entries()) {
         for (const [at, value] of (logprobs?.data ?? new Float64Array()).entries()) {
@@ -90,7 +96,7 @@ export function describeParity(create: CreateEngine, { longest = 70 } = {}): voi
     })
 
     it('adds many targets of a position, and policy losses (CPU-22)', async () => {
-      const path = writeTinyModel(folder(), 'qwen3', { ...context, ...even })
+      const path = writeTinyModel(folder(), 'qwen3', { ...context, ...even }, { spread })
       const options = { resolve: async () => ({ folder: path }) }
       const shape = [4, 3]
       const many: Datum = {

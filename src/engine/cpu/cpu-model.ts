@@ -79,10 +79,10 @@ export class CpuModel {
    */
   openGradients(): { offset: (name: string) => number | undefined; keep: () => void; drop: () => void } {
     const { runtime } = this.base
-    this.#gradients ??= { at: this.#zeros(), isFilled: false }
+    this.#gradients ??= { at: runtime.alloc(this.layout.bytes), isFilled: false }
     const own = this.#gradients
-    const at = own.isFilled ? this.#zeros() : own.at
-    if (!own.isFilled) this.#clear(at)
+    const at = own.isFilled ? runtime.alloc(this.layout.bytes) : own.at
+    this.#clear(at)
     return {
       offset: (name) => {
         const offset = this.layout.offset(name)
@@ -102,7 +102,7 @@ export class CpuModel {
   /** Moves the weights and forgets the gradients. A gradient that is not finite moves nothing: training has diverged. */
   step(adam: Adam): Metrics {
     const { runtime } = this.base
-    this.#gradients ??= { at: this.#zeros(), isFilled: false }
+    this.#gradients ??= { at: runtime.alloc(this.layout.bytes), isFilled: false }
     const { at: gradients, isFilled } = this.#gradients
     if (!isFilled) this.#clear(gradients)
     this.#gradients.isFilled = false

@@ -80,9 +80,10 @@ INLINE float largest_lane(vec v) {
   return most;
 }
 
-// exp within 2 ulp (Cephes): 2^n times a polynomial on [-ln2/2, ln2/2]. Exactly 1 at 0, 0 below -87, NaN stays NaN.
+// exp within 2 ulp (Cephes): 2^n times a polynomial on [-ln2/2, ln2/2]. Exactly 1 at 0, 0 below -87, infinite above 88.3, and NaN
+// stays NaN.
 INLINE vec exponential(vec x) {
-  const vec low = splat(-87.0f), high = splat(88.0f), magic = splat(12582912.0f);
+  const vec low = splat(-87.0f), high = splat(88.3f), magic = splat(12582912.0f);
   vec y = select_lanes((veci)(x < low), low, x);
   y = select_lanes((veci)(y > high), high, y);
   vec shifted = y * splat(1.44269504f) + magic; // rounds to a whole number, in the low bits
@@ -98,6 +99,7 @@ INLINE vec exponential(vec x) {
   p = p * (r * r) + r + splat(1.0f);
   vec result = (vec)((veci)p + (power << 23));
   result = select_lanes((veci)(x < low), splat(0.0f), result);
+  result = select_lanes((veci)(x > high), splat(__builtin_inff()), result);
   return select_lanes((veci)(x != x), x, result);
 }
 

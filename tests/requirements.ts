@@ -329,6 +329,14 @@ export const requirements = {
   'ENG-12': 'a trained model is exported as a PEFT adapter and as merged weights, complete or not at all',
   'ENG-13': 'equal seeds give equal bytes, whatever is computed beside them',
 
+  // CPU engine: kernels
+  'CPU-1':
+    'places in the memory of the engine do not overlap and are given back; when there is no more, the error says how much',
+  'CPU-2':
+    'every operation of the kernels agrees with float64 arithmetic in plain TypeScript, at odd sizes and edges, as WebAssembly and natively',
+  'CPU-3':
+    'a row has the same bits alone, in any batch, on any number of threads, with packed weights and with a cache of keys',
+
   // CPU engine: models
   'CPU-22':
     'the CPU engine has the gradient of the reference engine within 1e-5 for every tensor, and its log-probabilities within 1e-4',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { onEachRuntime } from './kernel-runtimes.ts'
 
-const widths = [1, 3, 16, 37, 130]
+const widths = [2, 3, 16, 37, 130]
 const rows = 11
 
 onEachRuntime((bench) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type ElementType, packedBytes } from '../../../src/engine/cpu/ops.ts'
-import { onEachRuntime } from './kernel-runtimes.ts'
+import type { Bench } from './bench.ts'
 
 // Around every edge: of tiles (4 to 12 rows, 8 to 32 columns), of blocks (256 deep, 1024 columns), and nothing at all.
 const shapes: [m: number, n: number, k: number][] = [
@@ -21,7 +21,8 @@ const shapes: [m: number, n: number, k: number][] = [
 ]
 const flags = [false, true]
 
-onEachRuntime((bench) => {
+/** What holds on every build of the kernels. */
+export function describeProducts(bench: () => Bench): void {
   describe('gemm', () => {
     it.each(shapes)('multiplies %i x %i over %i in every layout (CPU-2)', (m, n, k) => {
       for (const transA of flags)
@@ -85,4 +86,4 @@ onEachRuntime((bench) => {
       on.compare()
     })
   })
-})
+}

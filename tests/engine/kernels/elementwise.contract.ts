@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { onEachRuntime } from './kernel-runtimes.ts'
+import type { Bench } from './bench.ts'
 
 const sizes = [1, 15, 16, 17, 100, 1000]
 
-onEachRuntime((bench) => {
+/** What holds on every build of the kernels. */
+export function describeElementwise(bench: () => Bench): void {
   describe('operations on elements', () => {
     it.each(sizes)('gate %i elements, and have the gradient, also in place (CPU-2)', (n) => {
       using on = bench()
@@ -82,4 +83,4 @@ onEachRuntime((bench) => {
       on.compare(0)
     })
   })
-})
+}

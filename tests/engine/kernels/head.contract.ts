@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type ElementType, headChunk } from '../../../src/engine/cpu/ops.ts'
-import { type Bench, onEachRuntime } from './kernel-runtimes.ts'
+import type { Bench } from './bench.ts'
 
 type Shape = { rows: number; targets: number; width: number; vocab: number; rank: number; wType: ElementType }
 
@@ -31,7 +31,8 @@ function place(on: Bench, shape: Shape) {
 
 const named = shapes.map((shape) => [Object.values(shape).join(' '), shape] as const)
 
-onEachRuntime((bench) => {
+/** What holds on every build of the kernels. */
+export function describeHead(bench: () => Bench): void {
   describe('the head', () => {
     it.each(named)('has the log-probabilities of targets and the gradient: %s (CPU-2)', (_name, shape) => {
       using on = bench()
@@ -87,4 +88,4 @@ onEachRuntime((bench) => {
       on.compare(1e-6)
     })
   })
-})
+}

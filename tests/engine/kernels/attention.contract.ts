@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { pageSize } from '../../../src/engine/cpu/ops.ts'
-import { type Bench, onEachRuntime } from './kernel-runtimes.ts'
+import type { Bench } from './bench.ts'
 
 type Shape = { lengths: number[]; heads: number; kvHeads: number; headDim: number }
 
@@ -30,7 +30,8 @@ function place(on: Bench, { lengths, heads, kvHeads, headDim }: Shape, gap: numb
   }
 }
 
-onEachRuntime((bench) => {
+/** What holds on every build of the kernels. */
+export function describeAttention(bench: () => Bench): void {
   describe('attention', () => {
     it.each(named)('reads what came before, text by text: %s (CPU-2)', (_name, shape) => {
       for (const gap of [0, 5]) {
@@ -105,4 +106,4 @@ onEachRuntime((bench) => {
       expect(() => on.run()).toThrow('the shape is not supported')
     })
   })
-})
+}

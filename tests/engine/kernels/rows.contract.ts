@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { onEachRuntime } from './kernel-runtimes.ts'
+import type { Bench } from './bench.ts'
 
 const widths = [2, 3, 16, 37, 130]
 const rows = 11
 
-onEachRuntime((bench) => {
+/** What holds on every build of the kernels. */
+export function describeRows(bench: () => Bench): void {
   describe('operations on rows', () => {
     it.each(widths)('normalise rows of %i, and have the gradient (CPU-2)', (width) => {
       for (const accumulate of [false, true])
@@ -87,4 +88,4 @@ onEachRuntime((bench) => {
       expect(on.read(a, 8)).not.toContain(1)
     })
   })
-})
+}

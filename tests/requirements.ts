@@ -336,6 +336,10 @@ export const requirements = {
     'every operation of the kernels agrees with float64 arithmetic in plain TypeScript, at odd sizes and edges, as WebAssembly and natively',
   'CPU-3':
     'a row has the same bits alone, in any batch, on any number of threads, with packed weights and with a cache of keys',
+  'CPU-4': 'the committed header and modules of the kernels are those of their sources; a malformed program is refused',
+  'CPU-5':
+    'kernels are compiled once for a machine, and said so; without a compiler, or when asked, they are WebAssembly',
+  'CPU-6': 'a kernel that is lost fails its program with a typed error, and the next program runs',
 
   // CPU engine: models
   'CPU-22':

@@ -33,7 +33,8 @@ function counting(inner: Runtime): Runtime & { runs: number; held: Set<number> }
   }
 }
 
-export function describeCpu(openRuntime: () => Runtime | Promise<Runtime>): void {
+/** `splitError`: what it may change that the kernels add a batch up in parts. */
+export function describeCpu(openRuntime: () => Runtime | Promise<Runtime>, { splitError = 0 } = {}): void {
   const folder = temporaryFolders()
   const context = { max_position_embeddings: 300 }
 
@@ -83,7 +84,7 @@ export function describeCpu(openRuntime: () => Runtime | Promise<Runtime>): void
       for (const other of [parts, least]) {
         expect(other?.outputs).toEqual(whole?.outputs)
         for (const [name, { data }] of whole?.gradients ?? []) {
-          expect(relativeDistance(other?.gradients.get(name)?.data ?? [], data), name).toBeLessThan(2e-6)
+          expect(relativeDistance(other?.gradients.get(name)?.data ?? [], data), name).toBeLessThanOrEqual(splitError)
         }
       }
     })

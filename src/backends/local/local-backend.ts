@@ -7,7 +7,7 @@ export const localBackend = defineBackend({
   kind: 'local',
   summary: 'Trains on this machine: starts a trainer process for the run and talks to it as to any training service.',
   params: z.strictObject({
-    engine: z.enum(engineKinds).default('reference').describe('What computes.'),
+    engine: z.enum(engineKinds).default('cpu').describe('What computes.'),
   }),
   async open({ params, model, loraRank, seed, runDir, signal, log }) {
     const { startTrainerProcess } = await import('./start-trainer-process.ts')

@@ -21,7 +21,7 @@ const loopback = ['127.0.0.1', '::1', 'localhost']
 
 export async function serve(context: CommandContext, options: ServeOptions): Promise<ExitCode> {
   const { output, cwd, env, signal } = context
-  const { port = usualPort, host = '127.0.0.1', model: models = bundled, engine = 'reference' } = options
+  const { port = usualPort, host = '127.0.0.1', model: models = bundled, engine = 'cpu' } = options
   const keys = (env.EVSYS_SERVE_KEYS ?? '').split(',').filter((key) => key !== '')
   if (keys.length === 0 && !loopback.includes(host)) {
     throw new EvsysError('CLI_USAGE', `serving on ${host} would let everybody in`, {

@@ -14,6 +14,9 @@ static napi_value complain(napi_env env, const char *message) {
   return 0;
 }
 
+// A thread of Node that ends without closing its pool, as one that is terminated does.
+static void close_left(void *pool) { pool_close(pool); }
+
 static napi_value js_open(napi_env env, napi_callback_info info) {
   napi_value args[2], result;
   double count, bytes;
@@ -28,9 +31,9 @@ static napi_value js_open(napi_env env, napi_callback_info info) {
 #endif
   Pool *pool = pool_open((int)count, (size_t)bytes);
   if (!pool) return complain(env, "memory or threads cannot be had");
-  if (!napi_create_external(env, pool, 0, 0, &result)) return result;
+  if (!napi_create_external(env, pool, 0, 0, &result) && !napi_add_env_cleanup_hook(env, close_left, pool)) return result;
   pool_close(pool);
-  return 0;
+  return complain(env, "the pool cannot be shown to JavaScript");
 }
 
 static napi_value js_window(napi_env env, napi_callback_info info) {
@@ -65,6 +68,7 @@ static napi_value js_close(napi_env env, napi_callback_info info) {
   napi_value handle;
   void *pool;
   if (!arguments(env, info, &handle, 1) || napi_get_value_external(env, handle, &pool)) return complain(env, "close(pool)");
+  napi_remove_env_cleanup_hook(env, close_left, pool);
   pool_close(pool);
   return 0;
 }

@@ -1,4 +1,4 @@
-// The few declarations of Node-API that the addon uses (stable since version 1), so that building it needs no headers of Node.
+// The few declarations of Node-API that the addon uses (stable since version 7), so that building it needs no headers of Node.
 #ifndef EVSYS_NAPI_H
 #define EVSYS_NAPI_H
 #include <stdbool.h>
@@ -21,5 +21,7 @@ napi_status napi_create_external_arraybuffer(napi_env, void *data, size_t bytes,
 napi_status napi_detach_arraybuffer(napi_env, napi_value);
 napi_status napi_get_value_double(napi_env, napi_value, double *result);
 napi_status napi_create_int32(napi_env, int32_t, napi_value *result);
+napi_status napi_add_env_cleanup_hook(napi_env, void (*call)(void *), void *argument);
+napi_status napi_remove_env_cleanup_hook(napi_env, void (*call)(void *), void *argument);
 napi_status napi_throw_error(napi_env, const char *code, const char *message);
 #endif

@@ -1,6 +1,7 @@
 // One layer as operations: h = x + attention(norm(x)), out = h + feed-forward(norm(h)), and the gradient of both.
 import type { RopeTables } from './cpu-base.ts'
 import type { CpuModel } from './cpu-model.ts'
+import type { PackedWeights } from './packed-weights.ts'
 import type { BackPlaces, LayerPlaces, Projection } from './pass-plan.ts'
 import { type GradientOf, lowRank, project, projectBack, type Span } from './projection.ts'
 import type { Program } from './runtime/program.ts'
@@ -11,6 +12,7 @@ export type BlockContext = {
   positions: number
   rope: RopeTables
   lowWidth: number
+  packed?: PackedWeights | undefined
   /** Appends what writes `read` from q, k and v of this layer. */
   attend: (program: Program, layer: number, places: LayerPlaces) => void
 }
@@ -23,7 +25,7 @@ export function blockForward(
   places: LayerPlaces,
   upTo: 'out' | 'mixed' = 'out',
 ): void {
-  const { spans, rows, positions, rope, lowWidth } = context
+  const { spans, rows, positions, rope, lowWidth, packed } = context
   const model = spans[0]?.model
   if (model === undefined) return
   const { hiddenSize, intermediateSize, heads, kvHeads, headDim, normEps: eps, qkNorm } = model.base.shape
@@ -40,7 +42,16 @@ export function blockForward(
       eps,
     })
   const apply = (name: Projection, from: number, to: number, more = {}) =>
-    project(program, spans, { name: `${at}.${name}`, x: from, y: to, rows, low: places.low[name], lowWidth, ...more })
+    project(program, spans, {
+      name: `${at}.${name}`,
+      x: from,
+      y: to,
+      rows,
+      low: places.low[name],
+      lowWidth,
+      packed,
+      ...more,
+    })
 
   norm('input_layernorm', x, normed, places.scaleX)
   apply('self_attn.q_proj', normed, rawQ, { independent: true })

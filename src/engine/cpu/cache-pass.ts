@@ -5,6 +5,7 @@ import type { CachePool } from './cache-pool.ts'
 import type { CpuBase } from './cpu-base.ts'
 import type { CpuModel } from './cpu-model.ts'
 import { pageSize } from './ops.ts'
+import type { PackedWeights } from './packed-weights.ts'
 import { planPass } from './pass-plan.ts'
 import { project, type Span } from './projection.ts'
 import { Program } from './runtime/program.ts'
@@ -27,7 +28,12 @@ export type Piece = {
 const logitBytes = 64 * 2 ** 20
 
 /** Computes pieces, adds them to the cache, and tells what was asked for. */
-export function runCachePass(base: CpuBase, pool: CachePool, given: readonly Piece[]): void {
+export function runCachePass(
+  base: CpuBase,
+  pool: CachePool,
+  given: readonly Piece[],
+  packed?: PackedWeights | undefined,
+): void {
   const { runtime, shape } = base
   const pieces = byModel(given)
   const rows = count(pieces)
@@ -48,7 +54,7 @@ export function runCachePass(base: CpuBase, pool: CachePool, given: readonly Pie
     const width = kvHeads * headDim
     const rope = base.rope(Math.max(...pieces.map(({ start, tokens }) => start + tokens.length)))
     const context: BlockContext = {
-      ...{ spans: spansOf(pieces), rows, positions: plan.positions, rope, lowWidth: rank },
+      ...{ spans: spansOf(pieces), rows, positions: plan.positions, rope, lowWidth: rank, packed },
       attend(program, layer, { read, q, k, v }) {
         const [kCache, vCache] = [pool.keys(layer), pool.values(layer)]
         program.add('scatterRows', { y: kCache, x: k, ids: slots, rows, width }, { independent: true })
@@ -62,7 +68,7 @@ export function runCachePass(base: CpuBase, pool: CachePool, given: readonly Pie
     const program = new Program()
     transformerForward(program, context, plan)
     runtime.run(program)
-    tell(base, pieces, { normed: plan.normed, lowWidth: rank })
+    tell(base, pieces, { normed: plan.normed, lowWidth: rank, packed })
   } finally {
     runtime.free(block)
   }
@@ -96,7 +102,7 @@ type Wanted = { readonly piece: Piece; readonly index: number; readonly row: num
 function tell(
   base: CpuBase,
   pieces: readonly Piece[],
-  { normed, lowWidth }: { normed: number; lowWidth: number },
+  { normed, lowWidth, packed }: { normed: number; lowWidth: number; packed: PackedWeights | undefined },
 ): void {
   const { runtime, shape } = base
   const { hiddenSize: width, vocabSize: vocab } = shape
@@ -120,7 +126,7 @@ function tell(
       runtime.i32(ids, rows).set(part.map(({ row }) => row))
       const program = new Program().add('gatherRows', { y: x, table: normed, ids, rows, width })
       const spans = spansOf(part.map(({ piece }) => ({ model: piece.model, tokens: [0] })))
-      project(program, spans, { name: 'lm_head', x, y: logits, rows, low, lowWidth })
+      project(program, spans, { name: 'lm_head', x, y: logits, rows, low, lowWidth, packed })
       runtime.run(program.add('logSumExp', { lse, x: logits, rows, width: vocab, ldx: vocab }))
       const normalizers = runtime.f32(lse, rows)
       for (const [i, { piece, index }] of part.entries()) {

@@ -5,6 +5,7 @@ import { encodeFloats } from '../files/float-codec.ts'
 import { type ModelShape, tensorShapes } from '../files/model-shape.ts'
 import { rotationOf } from '../reference/rope.ts'
 import type { ElementType } from './ops.ts'
+import { PackedWeights } from './packed-weights.ts'
 import type { Runtime } from './runtime/runtime.ts'
 import { aligned } from './tensor-layout.ts'
 
@@ -22,6 +23,7 @@ export class CpuBase {
   readonly weights: ReadonlyMap<string, Weight>
   readonly #block: number
   #rope: RopeTables | undefined
+  #packed: PackedWeights | undefined
 
   constructor(runtime: Runtime, shape: ModelShape, weights: ReadonlyMap<string, Weight>, block: number) {
     this.runtime = runtime
@@ -61,8 +63,20 @@ export class CpuBase {
     return tables
   }
 
+  /** The frozen matrices, packed; made when they are first asked for and kept. */
+  get packed(): PackedWeights {
+    this.#packed ??= new PackedWeights(this, (name) => {
+      const weight = this.weights.get(name)
+      if (weight === undefined) throw new Error(`the model has no tensor ${name}`)
+      return weight
+    })
+    return this.#packed
+  }
+
   free(): void {
     this.runtime.free(this.#block)
+    this.#packed?.free()
+    this.#packed = undefined
     if (this.#rope !== undefined) this.runtime.free(this.#rope.cos)
     this.#rope = undefined
   }

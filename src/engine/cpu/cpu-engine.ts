@@ -152,7 +152,7 @@ async function perform(
   }
 }
 
-// Adapters over one base share their passes; a model that is trained whole has its own.
+// Models over one base share their passes; one that is trained whole has its own.
 async function sampleTogether(held: Held, first: SampleWork, more: () => SampleWork | undefined): Promise<void> {
   const sessions = new Map<CpuBase | CpuModel, SamplingSession>()
   const add = async (work: SampleWork) => {
@@ -161,7 +161,7 @@ async function sampleTogether(held: Held, first: SampleWork, more: () => SampleW
       const model = held.model(work.op.model)
       const { base, decode } = await held.base(model.spec.baseModel, work.signal)
       const job = new SampleJob(model, work.op.request, decode)
-      const key = model.spec.lora === undefined ? model : base
+      const key = model.isOverBase ? base : model
       const session = sessions.get(key) ?? new SamplingSession(base, { cacheBytes: held.cacheBytes })
       sessions.set(key, session)
       session.add(job, { ...work, resolve: (samples) => work.resolve({ samples }) })

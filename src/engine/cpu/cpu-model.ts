@@ -10,6 +10,7 @@ import { loraAlpha } from '../lora-spec.ts'
 import { checkHolds, checkTensors, type ModelSpec } from '../model-spec.ts'
 import { adamStep } from './adam-step.ts'
 import type { CpuBase, Weight } from './cpu-base.ts'
+import { PackedWeights } from './packed-weights.ts'
 import { Program } from './runtime/program.ts'
 import { TensorLayout } from './tensor-layout.ts'
 
@@ -34,6 +35,7 @@ export class CpuModel {
   // Each is made when it is first needed: a model that only answers has none of them.
   #gradients: { readonly at: number; isFilled: boolean } | undefined
   #adam: { step: number; readonly first: number; readonly second: number } | undefined
+  #packed: PackedWeights | undefined
 
   constructor(spec: ModelSpec, base: CpuBase) {
     this.spec = spec
@@ -71,6 +73,18 @@ export class CpuModel {
     if (lora === undefined || this.#parameters === undefined || a === undefined || b === undefined) return undefined
     const { rank } = lora
     return { a: this.#parameters + a, b: this.#parameters + b, nameA, nameB, rank, scale: loraAlpha / rank }
+  }
+
+  /** Whether this model computes with the base’s own matrices. */
+  get isOverBase(): boolean {
+    return this.spec.lora !== undefined || this.#parameters === undefined
+  }
+
+  /** The matrices packed, as they are now; valid until the next step. */
+  packed(): PackedWeights {
+    if (this.isOverBase) return this.base.packed
+    this.#packed ??= new PackedWeights(this.base, (name) => this.weight(name))
+    return this.#packed
   }
 
   /**
@@ -117,6 +131,7 @@ export class CpuModel {
       },
     })
     if (norm === undefined) return { 'optim/skipped_nonfinite': 1 }
+    this.#unpack()
     if (this.#adam !== undefined) this.#adam.step++
     return { 'optim/grad_norm': norm }
   }
@@ -180,9 +195,15 @@ export class CpuModel {
     for (const at of [this.#parameters, this.#gradients?.at, this.#adam?.first, this.#adam?.second]) {
       if (at !== undefined) this.base.runtime.free(at)
     }
+    this.#unpack()
     this.#parameters = undefined
     this.#gradients = undefined
     this.#adam = undefined
+  }
+
+  #unpack(): void {
+    this.#packed?.free()
+    this.#packed = undefined
   }
 
   #writable(): number {

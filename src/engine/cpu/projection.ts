@@ -1,6 +1,7 @@
 // A linear map of the model with everything that may hang on it: y = x W^T + b + (scale x A^T) B^T. Rows of one batch may belong to
 // several adapters over the same base: the base's part is one product, each adapter's part one over its rows.
 import type { CpuModel } from './cpu-model.ts'
+import type { PackedWeights } from './packed-weights.ts'
 import type { Program } from './runtime/program.ts'
 
 /** Rows of a batch that one model computes. All models of a batch have the same base weights. */
@@ -17,24 +18,26 @@ export type ProjectOptions = {
   lowWidth: number
   /** Adds to y. */
   accumulate?: boolean
+  /** Matrices to use instead of the model’s own. */
+  packed?: PackedWeights | undefined
   /** The next product reads the same rows and writes elsewhere. */
   independent?: boolean
 }
 
 /** Projects the rows of all spans. */
 export function project(program: Program, spans: readonly Span[], options: ProjectOptions): void {
-  const { name, x, y, rows, low, lowWidth, accumulate = false, independent = false } = options
+  const { name, x, y, rows, low, lowWidth, accumulate = false, packed, independent = false } = options
   const [{ model } = { model: undefined }] = spans
   if (model === undefined) return
   const { outputs: n, inputs: k } = model.base.axes(name)
   const { at: b, type: bType } = model.weight(model.weightName(name))
   const bias = biasOf(model, name)
   const hasMore = bias !== undefined || spans.some((span) => span.model.adapter(name) !== undefined)
-  program.add(
-    'gemm',
-    { c: y, a: x, b, m: rows, n, k, lda: k, ldb: k, ldc: n, transB: true, bType, accumulate, alpha: 1 },
-    { independent: independent && !hasMore },
-  )
+  const product = { c: y, a: x, m: rows, n, k, lda: k, ldc: n, bType, accumulate, alpha: 1 }
+  const order = { independent: independent && !hasMore }
+  const other = packed?.at(model.weightName(name))
+  if (other === undefined) program.add('gemm', { ...product, b, ldb: k, transB: true }, order)
+  else program.add('gemmPacked', { ...product, b: other }, order)
   if (bias !== undefined) program.add('addBias', { y, b: bias, rows, width: n })
   for (const span of spans) {
     lowRank(program, span, { name, x, low, lowWidth })

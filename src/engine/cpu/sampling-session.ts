@@ -1,11 +1,13 @@
 // Requests for samples of models over the same weights, answered together: every pass holds the next token of each sample that is
 // being drawn and a part of the prompts that are being read. A sample that ends makes room for the next at once.
 import type { Sample } from '../../contracts/index.ts'
+import { EvsysError } from '../../kernel/index.ts'
 import { refused } from '../refused.ts'
 import { type Piece, runCachePass } from './cache-pass.ts'
 import { CachePool, pagesFor } from './cache-pool.ts'
 import type { CpuBase } from './cpu-base.ts'
 import { pageSize } from './ops.ts'
+import { type PackedWeights, packedSize } from './packed-weights.ts'
 import { Program } from './runtime/program.ts'
 import type { SampleJob, Sequence } from './sample-job.ts'
 
@@ -21,6 +23,8 @@ type Entry = { readonly job: SampleJob; readonly asker: Asker }
 const mostSequences = 64
 /** Tokens of prompts in one pass. */
 const mostPromptRows = 512
+/** So many passes are run with the weights as they are. */
+const passesBeforePacking = 4
 /** Samples of one token each that are drawn between two turns. */
 const mostAtOnce = 4096
 
@@ -29,6 +33,7 @@ export class SamplingSession {
   readonly #pool: CachePool
   #waiting: Entry[] = []
   #open: Entry[] = []
+  #passes = 0
 
   constructor(base: CpuBase, { cacheBytes }: { cacheBytes: number }) {
     this.#base = base
@@ -69,10 +74,25 @@ export class SamplingSession {
     this.#admit()
     this.#startSamples()
     const pieces = [...this.#samplePieces(), ...this.#promptPieces()]
-    if (pieces.length > 0) runCachePass(this.#base, this.#pool, pieces)
+    if (pieces.length > 0) runCachePass(this.#base, this.#pool, pieces, this.#packed(pieces))
     for (const entry of [...this.#open]) {
       const { samples } = entry.job
       if (samples !== undefined) this.#end(entry, () => entry.asker.resolve(samples))
+    }
+  }
+
+  // A copy of all matrices pays off when it is used again and again, and only where there is room for it.
+  #packed(pieces: readonly Piece[]): PackedWeights | undefined {
+    const [{ model } = { model: undefined }] = pieces
+    if (model === undefined || ++this.#passes < passesBeforePacking) return undefined
+    const bytes = packedSize(this.#base, (name) => model.weight(name))
+    if (bytes > this.#base.runtime.capacityBytes / 4) return undefined
+    try {
+      return model.packed()
+    } catch (error) {
+      if (!EvsysError.is(error) || error.code !== 'BACKEND_REFUSED') throw error
+      this.#passes = Number.NEGATIVE_INFINITY // the arena is full: it goes without, a little slower
+      return undefined
     }
   }
 

@@ -1,5 +1,5 @@
-// Gradients of causal attention. Weights are computed again from the kept log-sum-exp; one task is a text and one head of its keys,
-// so every sum belongs to one thread and has one order.
+// Gradients of causal attention. Weights are computed again from the kept log-sum-exp. A task has all sums of its outputs, so each has
+// one order, however the work is cut.
 #include "attention.h"
 
 typedef struct {
@@ -7,6 +7,8 @@ typedef struct {
   float *dq, *dk, *dv;
   Shape shape;
   int length, kv;
+  int keys_from, keys_to, rows_from, rows_to; // what it reads, starts at multiples of KEYS
+  int wants_q, wants_kv;
 } BackTask;
 
 // From scores and dOut v: weights p = exp(scale s - lse) and dScores = scale p (dp - mean of dp), row by row.
@@ -28,7 +30,7 @@ static void attend_back(BackTask task, float *scratch) {
   float *keys_t = scratch, *values_t = keys_t + KEYS * wide, *keys = values_t + KEYS * wide;
   float *q_rows = keys + KEYS * wide, *d_out_rows = q_rows + QUERIES * wide;
   float *scores = d_out_rows + QUERIES * wide, *dp = scores + QUERIES * KEYS;
-  for (int start = 0; start < task.length; start += KEYS) {
+  for (int start = task.keys_from; start < task.keys_to; start += KEYS) {
     int count = min_int(KEYS, task.length - start);
     const float *k = task.k + start * shape->ldk + kv, *v = task.v + start * shape->ldv + kv;
     float *dk = task.dk + start * ldd + kv, *dv = task.dv + start * ldd + kv;
@@ -38,13 +40,11 @@ static void attend_back(BackTask task, float *scratch) {
     pack_right(values_t, (Right){v, 1, shape->ldv, 0}, count, dim);
     pack_right(keys, (Right){k, shape->ldk, 1, 0}, dim, count);
     int adds = 0;
-    for (int from = start; from < task.length; from += QUERIES) {
-      int rows = min_int(QUERIES, task.length - from);
+    for (int from = max_int(start, task.rows_from); from < task.rows_to; from += QUERIES) {
+      int rows = min_int(QUERIES, task.rows_to - from);
       for (int g = 0; g < group; g++, adds = 1) {
         size_t head = (size_t)task.kv * group + g;
         const float *q = task.q + from * shape->ldq + head * dim, *d_out = task.d_out + from * ldo + head * dim;
-        pack_right(q_rows, (Right){q, shape->ldq, 1, 0}, dim, rows);
-        pack_right(d_out_rows, (Right){d_out, ldo, 1, 0}, dim, rows);
         size_t panel = (size_t)dim * TILE_COLS, tall = (size_t)rows * TILE_COLS;
         multiply_panels(DIRECT, rows, KEYS, dim, (Left){q, shape->ldq, 1}, keys_t, panel, scores, KEYS, 0);
         multiply_panels(DIRECT, rows, KEYS, dim, (Left){d_out, ldo, 1}, values_t, panel, dp, KEYS, 0);
@@ -52,8 +52,13 @@ static void attend_back(BackTask task, float *scratch) {
           size_t at = (size_t)(from + i) * shape->heads + head;
           weigh(scores + i * KEYS, dp + i * KEYS, from + i + 1 - start, shape->scale, task.lse[at], task.mean[at]);
         }
-        multiply_panels(DIRECT, count, dim, rows, (Left){scores, 1, KEYS}, d_out_rows, tall, dv, ldd, adds);
-        multiply_panels(DIRECT, count, dim, rows, (Left){dp, 1, KEYS}, q_rows, tall, dk, ldd, adds);
+        if (task.wants_kv) {
+          pack_right(q_rows, (Right){q, shape->ldq, 1, 0}, dim, rows);
+          pack_right(d_out_rows, (Right){d_out, ldo, 1, 0}, dim, rows);
+          multiply_panels(DIRECT, count, dim, rows, (Left){scores, 1, KEYS}, d_out_rows, tall, dv, ldd, adds);
+          multiply_panels(DIRECT, count, dim, rows, (Left){dp, 1, KEYS}, q_rows, tall, dk, ldd, adds);
+        }
+        if (!task.wants_q) continue;
         multiply_panels(DIRECT, rows, dim, count, (Left){dp, KEYS, 1}, keys, (size_t)count * TILE_COLS,
                         task.dq + from * ldo + head * dim, ldo, start > 0);
       }
@@ -77,16 +82,32 @@ static void run_attention_back(Thread *t, const OpAttentionBack *op) {
     mean[i] = sum_lanes(sum);
   }
   barrier(t);
+  // A text and a head of its keys at a time, where that keeps all threads busy; else dk, dv by blocks of keys and dq by blocks of
+  // rows, which computes the weights twice.
+  int is_fine = op->segments * op->kvHeads < 2 * t->count && t->count > 1;
   int task = next_task(t), number = 0;
-  for (int s = 0; s < op->segments; s++)
-    for (int kv = 0; kv < op->kvHeads; kv++, number++) {
-      if (number != task) continue;
-      size_t row = starts[s];
-      attend_back((BackTask){floats(t, op->q) + row * op->ldq, floats(t, op->k) + row * op->ldk, floats(t, op->v) + row * op->ldv,
-                             d_out + row * ldo, floats(t, op->lse) + row * op->heads, mean + row * op->heads,
-                             floats(t, op->dq) + row * ldo, floats(t, op->dk) + row * ldd, floats(t, op->dv) + row * ldd, shape,
-                             starts[s + 1] - starts[s], kv},
-                  (float *)t->scratch);
-      task = next_task(t);
-    }
+  for (int s = 0; s < op->segments; s++) {
+    size_t row = starts[s];
+    int length = starts[s + 1] - starts[s], blocks = (length + KEYS - 1) / KEYS, tiles = (length + QUERIES - 1) / QUERIES;
+    for (int kv = 0; kv < op->kvHeads; kv++)
+      for (int part = 0; part < (is_fine ? blocks + tiles : 1); part++, number++) {
+        if (number != task) continue;
+        BackTask each = {floats(t, op->q) + row * op->ldq, floats(t, op->k) + row * op->ldk, floats(t, op->v) + row * op->ldv,
+                         d_out + row * ldo, floats(t, op->lse) + row * op->heads, mean + row * op->heads,
+                         floats(t, op->dq) + row * ldo, floats(t, op->dk) + row * ldd, floats(t, op->dv) + row * ldd, shape,
+                         length, kv, 0, length, 0, length, 1, 1};
+        if (is_fine && part < blocks) {
+          each.wants_q = 0;
+          each.keys_from = part * KEYS;
+          each.keys_to = min_int(length, (part + 1) * KEYS);
+        } else if (is_fine) {
+          each.wants_kv = 0;
+          each.rows_from = (part - blocks) * QUERIES;
+          each.rows_to = min_int(length, each.rows_from + QUERIES);
+          each.keys_to = each.rows_to;
+        }
+        attend_back(each, (float *)t->scratch);
+        task = next_task(t);
+      }
+  }
 }

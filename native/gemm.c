@@ -75,6 +75,43 @@ static void tile_half(int rows, int depth, Left a, const void *b, float *c, size
 
 typedef enum { PACKED, DIRECT, HALF } TileKind;
 
+// One or two rows over several panels at once: one tile of them would wait for its own sums at each step.
+INLINE void sum_panels(const int rows, const int panels, const int is_half, int depth, Left a, const void *b, size_t panel,
+                       float *c, size_t ldc, int adds) {
+  vec sums[2][8];
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; i++)
+#pragma GCC unroll 16
+    for (int j = 0; j < 2 * panels; j++) sums[i][j] = adds ? load(c + i * ldc + j * LANES) : (vec){0};
+  for (int k = 0; k < depth; k++) {
+#pragma GCC unroll 16
+    for (int j = 0; j < 2 * panels; j++) {
+      size_t at = j / 2 * panel + (size_t)k * TILE_COLS + j % 2 * LANES;
+      vec x = is_half ? load_bf16((const uint16_t *)b + at) : load((const float *)b + at);
+#pragma GCC unroll 16
+      for (int i = 0; i < rows; i++) sums[i][j] = multiply_add(splat(a.data[i * a.row + k * a.col]), x, sums[i][j]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; i++)
+#pragma GCC unroll 16
+    for (int j = 0; j < 2 * panels; j++) store(c + i * ldc + j * LANES, sums[i][j]);
+}
+
+// Does as many columns as come in groups of panels, and returns how many.
+static size_t multiply_few(int is_half, size_t rows, size_t cols, size_t depth, Left a, const void *b, size_t panel, float *c,
+                           size_t ldc, int adds) {
+  size_t group = (rows == 1 ? 4 : 2) * TILE_COLS, j = 0;
+  for (; j + group <= cols; j += group) {
+    const void *from = (const char *)b + j / TILE_COLS * panel * (is_half ? 2 : 4);
+    if (rows == 1 && is_half) sum_panels(1, 4, 1, (int)depth, a, from, panel, c + j, ldc, adds);
+    else if (rows == 1) sum_panels(1, 4, 0, (int)depth, a, from, panel, c + j, ldc, adds);
+    else if (is_half) sum_panels(2, 2, 1, (int)depth, a, from, panel, c + j, ldc, adds);
+    else sum_panels(2, 2, 0, (int)depth, a, from, panel, c + j, ldc, adds);
+  }
+  return j;
+}
+
 // A tile at the right edge has its sums beside the matrix; its first `cols` columns count.
 static void sum_at(TileKind kind, int rows, int cols, int depth, Left a, const void *b, size_t step, float *c, size_t ldc,
                    int adds) {
@@ -140,7 +177,8 @@ static void pack_left(float *to, Left a, size_t rows, size_t depth, float alpha)
 static void multiply_panels(TileKind kind, size_t rows, size_t cols, size_t depth, Left a, const void *b, size_t panel,
                             float *c, size_t ldc, int adds) {
   size_t size = kind == HALF ? 2 : 4;
-  for (size_t j = 0; j < cols; j += TILE_COLS)
+  size_t done = kind != PACKED && rows <= 2 ? multiply_few(kind == HALF, rows, cols, depth, a, b, panel, c, ldc, adds) : 0;
+  for (size_t j = done; j < cols; j += TILE_COLS)
     for (size_t i = 0; i < rows; i += TILE_ROWS) {
       size_t step = kind == PACKED ? depth : a.row;
       Left tile = {a.data + i * step, a.row, a.col};
@@ -220,21 +258,33 @@ static void multiply(size_t rows, size_t cols, size_t depth, float alpha, Left a
   }
 }
 
-// By all threads, split along the longer side. The caller waits at a barrier before the result is read.
+// How many parts the rows are split into, and with them the columns: each thread copies its part of both operands, so the parts
+// should be small on both sides.
+static int row_parts(int threads, size_t rows, size_t cols) {
+  int best = 1;
+  size_t least = (size_t)-1;
+  for (int parts = 1; parts <= threads; parts++) {
+    if (threads % parts != 0) continue;
+    size_t high = (rows + parts - 1) / parts, wide = (cols + threads / parts - 1) / (threads / parts);
+    size_t whole_high = (high + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS;
+    size_t cost = whole_high * padded_cols(wide) + 8 * (whole_high + padded_cols(wide)); // of the slowest thread
+    if (cost > least) continue;
+    least = cost;
+    best = parts;
+  }
+  return best;
+}
+
+// By all threads. The caller waits at a barrier before the result is read.
 static void multiply_together(Thread *thread, size_t rows, size_t cols, size_t depth, float alpha, Left a, Right b, int packed,
                               float *c, size_t ldc, int adds) {
-  float *scratch = (float *)thread->scratch;
-  if (rows >= cols) {
-    Range r = share(thread, rows, TILE_ROWS);
-    multiply(r.to - r.from, cols, depth, alpha, (Left){a.data + r.from * a.row, a.row, a.col}, b, packed, c + r.from * ldc, ldc,
-             adds, scratch);
-  } else {
-    Range r = share(thread, cols, TILE_COLS);
-    if (r.from == r.to) return;
-    const void *from = packed ? (const char *)b.data + r.from * depth * (b.is_half ? 2 : 4) : right_at(b, 0, r.from);
-    multiply(rows, r.to - r.from, depth, alpha, a, (Right){from, b.row, b.col, b.is_half}, packed, c + r.from, ldc, adds,
-             scratch);
-  }
+  int parts = row_parts(thread->count, rows, cols), across = thread->count / parts;
+  Thread by_rows = {.index = thread->index / across, .count = parts}, by_cols = {.index = thread->index % across, .count = across};
+  Range i = share(&by_rows, rows, TILE_ROWS), j = share(&by_cols, cols, TILE_COLS);
+  if (i.from == i.to || j.from == j.to) return;
+  const void *from = packed ? (const char *)b.data + j.from * depth * (b.is_half ? 2 : 4) : right_at(b, 0, j.from);
+  multiply(i.to - i.from, j.to - j.from, depth, alpha, (Left){a.data + i.from * a.row, a.row, a.col},
+           (Right){from, b.row, b.col, b.is_half}, packed, c + i.from * ldc + j.from, ldc, adds, (float *)thread->scratch);
 }
 
 static void run_gemm(Thread *t, const OpGemm *op) {

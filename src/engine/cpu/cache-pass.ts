@@ -131,10 +131,10 @@ function tell(
       const normalizers = runtime.f32(lse, rows)
       for (const [i, { piece, index }] of part.entries()) {
         const normalizer = normalizers[i] ?? Number.NaN
+        const row = runtime.f32(logits + 4 * i * vocab, vocab)
+        const row_V = new Float64Array(vocab)
         // Rounded as the kernels round it: these are the log-probabilities that training sees.
-        const row_V = Float64Array.from(runtime.f32(logits + 4 * i * vocab, vocab), (logit) =>
-          Math.fround(logit - normalizer),
-        )
+        for (let v = 0; v < vocab; v++) row_V[v] = Math.fround((row[v] ?? Number.NaN) - normalizer)
         piece.hear(index, row_V)
       }
     } finally {

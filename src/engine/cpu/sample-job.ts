@@ -4,7 +4,14 @@ import type { Sample, SampleReq } from '../../contracts/index.ts'
 import { type KeyedRandom, keyedRandom } from '../../kernel/index.ts'
 import type { Decode } from '../resolved-model.ts'
 import { checkLogprobs, checkRequest } from '../sampling/check-request.ts'
-import { type Candidate, drawToken, greedyToken, type NextToken, nextToken } from '../sampling/next-token.ts'
+import {
+  type Candidate,
+  drawToken,
+  greedyToken,
+  type NextToken,
+  nextToken,
+  sampleToken,
+} from '../sampling/next-token.ts'
 import { type PromptScorer, promptScorer } from '../sampling/prompt-scores.ts'
 import { type StopTest, stopTest } from '../sampling/stop-test.ts'
 import { pagesFor } from './cache-pool.ts'
@@ -102,10 +109,7 @@ export class SampleJob {
     checkLogprobs(logprobs_V)
     const uniform = sequence.random.float()
     const { request } = this
-    return this.#take(
-      sequence,
-      request.temperature === 0 ? greedyToken(logprobs_V) : drawToken(nextToken(logprobs_V, request), uniform),
-    )
+    return this.#take(sequence, sampleToken(logprobs_V, request, uniform))
   }
 
   #take(sequence: Sequence, { token, logprob }: Candidate): boolean {

@@ -5,7 +5,7 @@ import { keyedRandom } from '../../kernel/index.ts'
 import type { Breathe } from '../breather.ts'
 import type { Decode } from '../resolved-model.ts'
 import { checkLogprobs, checkRequest } from '../sampling/check-request.ts'
-import { drawToken, greedyToken, nextToken } from '../sampling/next-token.ts'
+import { sampleToken } from '../sampling/next-token.ts'
 import { promptScorer } from '../sampling/prompt-scores.ts'
 import { type StopTest, stopTest } from '../sampling/stop-test.ts'
 import { KvCache } from './kv-cache.ts'
@@ -62,7 +62,7 @@ async function drawOne(
   for (;;) {
     checkLogprobs(row_V)
     const uniform = random.float()
-    const drawn = request.temperature === 0 ? greedyToken(row_V) : drawToken(nextToken(row_V, request), uniform)
+    const drawn = sampleToken(row_V, request, uniform)
     tokens.push(drawn.token)
     logprobs.push(drawn.logprob)
     const stops = isStop(tokens)

@@ -1,7 +1,6 @@
 // Base weights in the arena, read once and shared by everything that is trained over them. Matrices that are stored as bfloat16 stay
 // that: kernels widen them exactly. Whatever else is stored becomes float32.
 import { type LoadOptions, readBaseModel } from '../files/base-model.ts'
-import { encodeFloats } from '../files/float-codec.ts'
 import { type ModelShape, tensorShapes } from '../files/model-shape.ts'
 import { rotationOf } from '../reference/rope.ts'
 import type { ElementType } from './ops.ts'
@@ -102,7 +101,7 @@ export async function loadCpuBase(runtime: Runtime, folder: string, options: Loa
       return (name, values) => {
         const weight = weights.get(name)
         if (weight?.type === 'f32') runtime.f32(weight.at, values.length).set(values)
-        else if (weight !== undefined) encodeFloats('BF16', values, runtime.bytes(weight.at, 2 * values.length))
+        else if (weight !== undefined) keepHalves(values, runtime.bytes(weight.at, 2 * values.length))
       }
     })
     return new CpuBase(runtime, shape, weights, block ?? 0)
@@ -110,4 +109,11 @@ export async function loadCpuBase(runtime: Runtime, folder: string, options: Loa
     if (block !== undefined) runtime.free(block)
     throw error
   }
+}
+
+// Values that were stored as bfloat16: they are the upper halves of their float32, and nothing is left to round.
+function keepHalves(values: Float64Array, target: Uint8Array): void {
+  const bits = new Uint32Array(new Float32Array(values).buffer)
+  const halves = new Uint16Array(target.buffer, target.byteOffset, values.length)
+  for (let i = 0; i < halves.length; i++) halves[i] = (bits[i] ?? 0) >>> 16
 }

@@ -63,12 +63,18 @@ export async function readBaseModel(
   const take = start(shape, dtypes)
   for (const [name, dtype] of dtypes) {
     const values = await weights.read(name, signal)
-    if (!values.every(Number.isFinite)) {
+    if (!areFinite(values)) {
       throw invalidModel(weights.fileOf(name), `the tensor "${name}" holds values that are not finite`)
     }
     take(name, values, dtype)
   }
   return shape
+}
+
+function areFinite(values: Float64Array): boolean {
+  let sum = 0
+  for (let i = 0; i < values.length; i++) sum += 0 * (values[i] ?? 0) // is NaN where one of them is not finite
+  return sum === 0
 }
 
 // Old files store what is computed; others store the embedding a second time.

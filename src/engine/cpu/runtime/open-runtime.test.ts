@@ -66,19 +66,13 @@ describe('openRuntime', () => {
 
 describe('a runtime', () => {
   it('goes on after a kernel that was lost: its program fails, the next one runs (CPU-6)', async () => {
-    for (const threads of [1, 3]) {
-      await using runtime = await openWasmRuntime({ threads, capacityBytes: 1 << 24 })
-      const y = runtime.alloc(400)
-      const ids = runtime.alloc(400)
-      runtime.i32(ids, 100).fill(0)
-      // Row 50 lies outside the memory: with three threads not the caller's.
-      for (const row of [0, 50, 99]) {
-        runtime.i32(ids, 100).fill(0)[row] = 2 ** 28
-        const bad = new Program().add('gatherRows', { y, table: y, ids, rows: 100, width: 1 })
-        bad.add('fill', { y, n: 100, value: 1 })
-        expect(() => runtime.run(bad)).toThrow(/kernels failed/)
-        expect(computes(runtime)).toBe(true)
-      }
+    await using runtime = await openWasmRuntime({ threads: 1, capacityBytes: 1 << 24 })
+    const [y, ids] = [runtime.alloc(400), runtime.alloc(400)]
+    for (const row of [0, 50, 99]) {
+      runtime.i32(ids, 100).fill(0)[row] = 2 ** 28 // outside the memory
+      const bad = new Program().add('gatherRows', { y, table: y, ids, rows: 100, width: 1 })
+      expect(() => runtime.run(bad)).toThrow(/kernels failed/)
+      expect(computes(runtime)).toBe(true)
     }
   })
 

@@ -1,13 +1,6 @@
 import { defineConfig } from 'vitest/config'
-import { filesWithSkips } from './scripts/sum-reports.mjs'
-import { lane, reportOf } from './tests/lane.ts'
+import { lane } from './tests/lane.ts'
+import unit from './vitest.config.ts'
 
-// The unit test files in which the reported run of the unit lane skipped something, once more where everything is installed.
-export default defineConfig({
-  test: {
-    ...lane('skipped'),
-    include: filesWithSkips(reportOf('unit')),
-    passWithNoTests: true,
-    testTimeout: 30_000,
-  },
-})
+// Unit tests of the files that scripts/test-skipped.mjs names.
+export default defineConfig({ ...unit, test: { ...unit.test, ...lane('skipped') } })

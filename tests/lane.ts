@@ -4,15 +4,17 @@
 import { availableParallelism } from 'node:os'
 import type { InlineConfig, Reporter, TestModule } from 'vitest/node'
 
-type LaneOptions = Pick<InlineConfig, 'setupFiles' | 'reporters' | 'maxWorkers' | 'allowOnly'>
+type LaneOptions = Pick<InlineConfig, 'globalSetup' | 'setupFiles' | 'reporters' | 'maxWorkers' | 'allowOnly'>
 
 /**
  * Vitest options of one lane. In CI a skipped test fails it; elsewhere skips are named. A JSON report is written in CI, and
  * where EVSYS_TEST_REPORTS=yes asks for it.
  */
 export function lane(name: string, inCi = Boolean(process.env.CI)): LaneOptions {
+  const outputFile = `.tmp/reports/${name}-node${process.versions.node.split('.')[0]}.json`
   const isReported = inCi || process.env.EVSYS_TEST_REPORTS === 'yes'
   return {
+    globalSetup: ['tests/transpile-once.ts'],
     setupFiles: ['tests/property-runs.ts'],
     // Vitest leaves one core to itself, which is half of a small machine, and many tests wait for processes they started.
     maxWorkers: availableParallelism() + 1,
@@ -20,14 +22,9 @@ export function lane(name: string, inCi = Boolean(process.env.CI)): LaneOptions 
     reporters: [
       'default',
       skipReporter(inCi),
-      ...(isReported ? [['json', { outputFile: reportOf(name) }] satisfies ['json', unknown]] : []),
+      ...(isReported ? [['json', { outputFile }] satisfies ['json', unknown]] : []),
     ],
   }
-}
-
-/** Where a lane leaves its report. */
-export function reportOf(name: string): string {
-  return `.tmp/reports/${name}-node${process.versions.node.split('.')[0]}.json`
 }
 
 /**

@@ -3,8 +3,12 @@
 
 import { availableParallelism } from 'node:os'
 import type { InlineConfig, Reporter, TestModule } from 'vitest/node'
+import { SlowFirst } from './slow-first.ts'
 
-type LaneOptions = Pick<InlineConfig, 'globalSetup' | 'setupFiles' | 'reporters' | 'maxWorkers' | 'allowOnly'>
+type LaneOptions = Pick<
+  InlineConfig,
+  'globalSetup' | 'setupFiles' | 'reporters' | 'maxWorkers' | 'sequence' | 'allowOnly'
+>
 
 /**
  * Vitest options of one lane. In CI a skipped test fails it; elsewhere skips are named. A JSON report is written in CI, and
@@ -18,6 +22,7 @@ export function lane(name: string, inCi = Boolean(process.env.CI)): LaneOptions 
     setupFiles: ['tests/property-runs.ts'],
     // Vitest leaves one core to itself, which is half of a small machine, and many tests wait for processes they started.
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: SlowFirst },
     allowOnly: false,
     reporters: [
       'default',

@@ -1,5 +1,5 @@
-// TypeScript of this repository as JavaScript, kept by content below .tmp: a process or thread that a test starts from the
-// sources then starts as fast as from dist/, and never runs anything but the sources as they are.
+// TypeScript of this repository as JavaScript, kept by content below .tmp: a child that a test starts from the sources then
+// starts almost as fast as from dist/, and never runs anything but the sources as they are.
 
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'

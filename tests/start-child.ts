@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { sourceLoader } from '../src/kernel/index.ts'
 
 export type Child = AsyncDisposable & {
   process: ChildProcess
@@ -15,10 +14,11 @@ export type Child = AsyncDisposable & {
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const loader = new URL('../scripts/run-sources.mjs', import.meta.url).href
 
 /** Starts `tests/children/<name>.ts`. Disposing it kills it if it still runs. */
 export function startChild(name: string, args: readonly string[] = [], { wrap = [] as readonly string[] } = {}): Child {
-  const own = [process.execPath, '--import', sourceLoader(), `${root}tests/children/${name}.ts`, ...args]
+  const own = [process.execPath, '--import', loader, `${root}tests/children/${name}.ts`, ...args]
   return startProgram(name, [...wrap, ...own])
 }
 

@@ -1,5 +1,4 @@
-// What tests start in processes and threads of their own is transpiled before any of them: a start under a limit of memory
-// or time then costs what it costs from dist/.
+// The sources that children of tests run are transpiled before any of them starts, which then costs little more than from dist/.
 import { transpileAll } from '../scripts/transpile.mjs'
 
 export function setup(): void {

@@ -328,4 +328,23 @@ export const requirements = {
   'ENG-11': 'a request that cannot be carried out is refused by name and leaves the model as it was',
   'ENG-12': 'a trained model is exported as a PEFT adapter and as merged weights, complete or not at all',
   'ENG-13': 'equal seeds give equal bytes, whatever is computed beside them',
+
+  // CPU engine: kernels
+  'CPU-1':
+    'places in the memory of the engine do not overlap and are given back; when there is no more, the error says how much',
+  'CPU-2':
+    'every operation of the kernels agrees with float64 arithmetic in plain TypeScript, at odd sizes and edges, as WebAssembly and natively',
+  'CPU-3':
+    'a row has the same bits alone, in any batch, on any number of threads, with packed weights and with a cache of keys',
+  'CPU-4': 'the committed header and modules of the kernels are those of their sources; a malformed program is refused',
+  'CPU-5':
+    'kernels are compiled once for a machine, and said so; without a compiler, or when asked, they are WebAssembly',
+  'CPU-6': 'a kernel that is lost fails its program with a typed error, and the next program runs',
+
+  // CPU engine: models
+  'CPU-22':
+    'the CPU engine has the gradient of the reference engine within 1e-5 for every tensor, and its log-probabilities within 1e-4',
+  'CPU-23': 'a pass takes bounded memory and gives the same numbers; what a request took is given back',
+  'CPU-24': 'samples of many requests and adapters are drawn together, and are those of each request alone',
+  'CPU-25': 'weights that are stored as bfloat16 are computed with as such',
 } as const

@@ -1,9 +1,12 @@
 // Declarations of the commands that serve. Bodies are imported when a command is called.
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { EngineKind } from '../backends/index.ts'
 import type { ServeOptions } from './commands/serve.ts'
 import type { Colors } from './output/colors.ts'
 import type { Run } from './program.ts'
 import { append, examplesFor } from './start-commands.ts'
+
+const engines: readonly EngineKind[] = ['cpu', 'reference', 'mock']
 
 /** Adds `serve`. */
 export function addServingCommands(program: Command, run: Run, colors: Colors): void {
@@ -16,7 +19,7 @@ export function addServingCommands(program: Command, run: Run, colors: Colors): 
     .option('--port <n>', 'port to listen on; 0 takes a free one (default: 10600)', portNumber)
     .option('--host <address>', 'address to listen on (default: 127.0.0.1); others need EVSYS_SERVE_KEYS')
     .option('--model <name|dir>', 'base model to serve; may be repeated (default: the bundled ones)', append)
-    .addOption(new Option('--engine <kind>', 'what computes (default: reference)').choices(['reference', 'mock']))
+    .addOption(new Option('--engine <kind>', 'what computes (default: cpu)').choices(engines))
     .option('--dir <folder>', 'where checkpoints are kept (default: .evsys/trainer in the project)')
     .addHelpText(
       'after',

@@ -1,6 +1,8 @@
 // A trainer with all its parts: engine in a thread, base models, text. The one place where they are put together.
+import { cacheFolder } from '../../models/index.ts'
 import {
   createTrainer,
+  type EngineChoice,
   engineModule,
   openEngineThread,
   openFolderCatalog,
@@ -9,8 +11,7 @@ import {
 } from '../../trainer/index.ts'
 import { mockCatalog } from '../mock/mock-catalog.ts'
 import { mockVocabSize } from '../mock/special-tokens.ts'
-
-export type EngineKind = 'reference' | 'mock'
+import type { EngineKind } from './engine-kinds.ts'
 
 export type LocalTrainerOptions = {
   engine: EngineKind
@@ -20,12 +21,15 @@ export type LocalTrainerOptions = {
   project: string
   dir: string
   keys: readonly string[]
+  /** Hears what the engine has to say while it is opened. */
+  onNotice?: (text: string) => void
 }
 
 /** Opens a trainer and its engine; disposing of it closes both. */
-export async function openLocalTrainer({ engine, models, project, dir, keys }: LocalTrainerOptions): Promise<Trainer> {
-  const parts = engine === 'mock' ? mockParts(models) : await referenceParts(models, project)
-  const thread = await openEngineThread(engineModule(parts.engine))
+export async function openLocalTrainer(options: LocalTrainerOptions): Promise<Trainer> {
+  const { engine, models, project, dir, keys, onNotice } = options
+  const parts = engine === 'mock' ? mockParts(models) : await folderParts(engine, models, project)
+  const thread = await openEngineThread(engineModule(parts.engine), onNotice === undefined ? {} : { onNotice })
   try {
     const trainer = await createTrainer({ ...parts.options, dir, keys, engine: thread })
     return {
@@ -45,8 +49,9 @@ function mockParts(models: readonly string[]) {
   return { engine: { kind: 'mock', vocabSize: mockVocabSize } as const, options: { models: mockCatalog(models) } }
 }
 
-async function referenceParts(names: readonly string[], project: string) {
+async function folderParts(kind: Exclude<EngineKind, 'mock'>, names: readonly string[], project: string) {
   const models = await openFolderCatalog(names, project)
   const { folders } = models
-  return { engine: { kind: 'reference', folders } as const, options: { models, archiveFiles: peftFiles(folders) } }
+  const engine: EngineChoice = kind === 'cpu' ? { kind, folders, cacheFolder: cacheFolder() } : { kind, folders }
+  return { engine, options: { models, archiveFiles: peftFiles(folders) } }
 }

@@ -17,7 +17,21 @@ export type LoadOptions = {
 }
 
 /** Reads the model in a folder. A tensor that is missing, of another shape, not finite, or of no use is an error. */
-export async function loadBaseModel(folder: string, { maxParameters, signal }: LoadOptions): Promise<BaseModel> {
+export async function loadBaseModel(folder: string, options: LoadOptions): Promise<BaseModel> {
+  const tensors = new Map<string, Float64Array>()
+  const shape = await readBaseModel(folder, options, () => (name, values) => void tensors.set(name, values))
+  return { shape, tensors }
+}
+
+/** Takes one tensor; `dtype` is what it is stored as. */
+export type TakeTensor = (name: string, values: Float64Array, dtype: string) => void
+
+/** The same, tensor by tensor: nothing is kept. `start` hears the shape before anything is read. */
+export async function readBaseModel(
+  folder: string,
+  { maxParameters, signal }: LoadOptions,
+  start: (shape: ModelShape, dtypes: ReadonlyMap<string, string>) => TakeTensor,
+): Promise<ModelShape> {
   const shape = await readModelConfig(folder)
   // Counted before the list is made: a config may claim any size.
   const parameters = parameterCount(shape)
@@ -40,16 +54,27 @@ export async function loadBaseModel(folder: string, { maxParameters, signal }: L
       )
     }
   }
-  const tensors = new Map<string, Float64Array>()
+  const dtypes = new Map<string, string>()
   for (const name of wanted.keys()) {
-    if (!weights.tensors.has(name)) throw invalidModel(folder, `the weights lack the tensor "${name}"`)
+    const info = weights.tensors.get(name)
+    if (info === undefined) throw invalidModel(folder, `the weights lack the tensor "${name}"`)
+    dtypes.set(name, info.dtype)
+  }
+  const take = start(shape, dtypes)
+  for (const [name, dtype] of dtypes) {
     const values = await weights.read(name, signal)
-    if (!values.every(Number.isFinite)) {
+    if (!areFinite(values)) {
       throw invalidModel(weights.fileOf(name), `the tensor "${name}" holds values that are not finite`)
     }
-    tensors.set(name, values)
+    take(name, values, dtype)
   }
-  return { shape, tensors }
+  return shape
+}
+
+function areFinite(values: Float64Array): boolean {
+  let sum = 0
+  for (let i = 0; i < values.length; i++) sum += 0 * (values[i] ?? 0) // is NaN where one of them is not finite
+  return sum === 0
 }
 
 // Old files store what is computed; others store the embedding a second time.

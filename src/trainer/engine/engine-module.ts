@@ -5,6 +5,12 @@ import type { EngineModule } from './thread-messages.ts'
 export type EngineChoice =
   | { readonly kind: 'mock'; readonly vocabSize: number }
   /** The folder of each base model, by the name that clients use. */
+  | {
+      readonly kind: 'cpu'
+      readonly folders: Readonly<Record<string, string>>
+      /** Where compiled kernels are kept. */
+      readonly cacheFolder: string
+    }
   | { readonly kind: 'reference'; readonly folders: Readonly<Record<string, string>> }
 
 export function engineModule({ kind, ...options }: EngineChoice): EngineModule {

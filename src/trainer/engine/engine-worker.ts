@@ -3,11 +3,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Engine, EngineResult } from '../../contracts/index.ts'
 import { EvsysError, messageOf, toRecord } from '../../kernel/index.ts'
-import type { EngineModule, FromThread, ToThread } from './thread-messages.ts'
+import type { EngineModule, FromThread, ThreadContext, ToThread } from './thread-messages.ts'
 
 const { url, options }: EngineModule = workerData
-const module: { openEngine: (options: unknown) => Engine | Promise<Engine> } = await import(url)
-const engine = await module.openEngine(options)
+const module: { openEngine: (options: unknown, context: ThreadContext) => Engine | Promise<Engine> } = await import(url)
+const engine = await module.openEngine(options, { notice: (text) => say({ type: 'notice', text }) })
 const running = new Map<number, AbortController>()
 
 function say(message: FromThread, transfer: ArrayBuffer[] = []): void {

@@ -11,20 +11,28 @@ export type EngineThread = Engine & {
   onLost(listener: (error: EvsysError) => void): void
 }
 
+export type EngineThreadOptions = {
+  /** Hears what the engine has to say while it is opened, such as that its kernels are compiled. */
+  onNotice?: (text: string) => void
+}
+
 /** Starts an engine in a thread and waits until it can be used. */
-export async function openEngineThread(module: EngineModule): Promise<EngineThread> {
+export async function openEngineThread(
+  module: EngineModule,
+  { onNotice = () => {} }: EngineThreadOptions = {},
+): Promise<EngineThread> {
   const listeners: ((error: EvsysError) => void)[] = []
   const lost = (error: EvsysError) => {
     thread = undefined
     for (const listener of listeners) listener(error)
   }
-  let thread: Thread | undefined = startThread(module, lost)
+  let thread: Thread | undefined = startThread(module, lost, onNotice)
   const id = await thread.ready
   return {
     id,
     async run(op, signal) {
       signal.throwIfAborted()
-      thread ??= startThread(module, lost)
+      thread ??= startThread(module, lost, onNotice)
       return thread.run(op, signal)
     },
     onLost: (listener) => void listeners.push(listener),
@@ -43,7 +51,11 @@ const closeMs = 5000
 
 type Waiting = { resolve: (result: EngineResult) => void; reject: (error: unknown) => void }
 
-function startThread(module: EngineModule, onLost: (error: EvsysError) => void): Thread {
+function startThread(
+  module: EngineModule,
+  onLost: (error: EvsysError) => void,
+  onNotice: (text: string) => void,
+): Thread {
   const script = new URL(`./engine-worker${extname(import.meta.url)}`, import.meta.url)
   const isSource = script.pathname.endsWith('.ts')
   const worker = new Worker(script, { workerData: module, execArgv: isSource ? ['--import', sourceLoader()] : [] })
@@ -57,6 +69,7 @@ function startThread(module: EngineModule, onLost: (error: EvsysError) => void):
   const ready = new Promise<EngineId>((resolve, reject) => {
     worker.on('message', (message: FromThread) => {
       if (message.type === 'ready') resolve(message.engineId)
+      else if (message.type === 'notice') onNotice(message.text)
       else if (message.type === 'result') waiting.get(message.id)?.resolve(message.result)
       else if (message.type === 'failed') {
         const { code, message: text, fix } = message.error

@@ -9,12 +9,19 @@ export interface EngineModule {
   readonly options: unknown
 }
 
+/** What the thread offers to the engine that is opened in it. */
+export type ThreadContext = {
+  /** Tells whoever started the thread, while the engine is opened. */
+  notice: (text: string) => void
+}
+
 export type ToThread =
   | { readonly type: 'run'; readonly id: number; readonly op: EngineOp }
   | { readonly type: 'abort'; readonly id: number }
   | { readonly type: 'close' }
 
 export type FromThread =
+  | { readonly type: 'notice'; readonly text: string }
   | { readonly type: 'ready'; readonly engineId: EngineId }
   | { readonly type: 'result'; readonly id: number; readonly result: EngineResult }
   | { readonly type: 'failed'; readonly id: number; readonly error: ErrorRecord }

@@ -129,15 +129,16 @@ export class TrainerState {
   }
 
   /** Queues work whose result settles a promise. */
-  enqueue(lane: string, future: Future, work: () => Promise<Answer>): void {
-    future.job = this.queue.add(lane, async () => {
+  enqueue(lane: string, future: Future, work: () => Promise<Answer>, options: { shared?: boolean } = {}): void {
+    const job = async () => {
       try {
         this.signal.throwIfAborted()
         this.futures.settle(future, { answer: await work() })
       } catch (error) {
         this.futures.settle(future, { failure: failureOf(error) })
       }
-    })
+    }
+    future.job = this.queue.add(lane, job, options)
   }
 
   /** Runs an operation and takes the part of the result that it must have. */

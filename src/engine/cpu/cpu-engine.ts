@@ -1,0 +1,190 @@
+// The CPU engine: Llama, Qwen2 and Qwen3 in float32 on all cores. Structure is here, in programs of operations over one arena;
+// arithmetic is in the runtime that runs them.
+import { setImmediate } from 'node:timers/promises'
+import type { Engine, EngineOp, EngineResult } from '../../contracts/index.ts'
+import { sha256 } from '../../kernel/index.ts'
+import { decodeCheckpoint } from '../files/checkpoint.ts'
+import { checkLora } from '../lora-spec.ts'
+import { checkFits } from '../model-spec.ts'
+import { checkAdam } from '../optimizer/check-adam.ts'
+import { refused } from '../refused.ts'
+import type { Decode, ResolvedModel } from '../resolved-model.ts'
+import { type CpuBase, loadCpuBase } from './cpu-base.ts'
+import { CpuModel } from './cpu-model.ts'
+import { forwardBackward } from './forward-backward.ts'
+import type { Runtime } from './runtime/runtime.ts'
+import { SampleJob } from './sample-job.ts'
+import { SamplingSession } from './sampling-session.ts'
+import { type SampleWork, workQueue } from './work-queue.ts'
+
+/** Changes with every change of a number that is not the kernels' own. */
+const numbers = 'cpu engine, numbers of version 1'
+
+export type CpuEngineOptions = {
+  resolve: (baseModel: string, signal: AbortSignal) => Promise<ResolvedModel>
+  /** Closed with the engine. */
+  runtime: Runtime
+  /** Larger models are refused. */
+  maxParameters?: number
+  /** For what one pass of training computes, beyond the weights; bounded by a quarter of the arena. */
+  passBytes?: number
+  /** For keys and values while samples are drawn; bounded by a quarter of the arena. */
+  cacheBytes?: number
+}
+
+type LoadedBase = { readonly base: CpuBase; readonly decode?: Decode | undefined }
+
+/** Makes an engine without models; `create` and `import` add one. Base weights are read once and shared by all adapters. */
+export function createCpuEngine(options: CpuEngineOptions): Engine {
+  const { runtime } = options
+  const held = new Held(options)
+  return workQueue({
+    id: { ...runtime.id, sourceHash: sha256(`${numbers}\n${runtime.id.sourceHash}`) },
+    perform: (op, signal) => perform(held, op, signal),
+    sample: (first, more) => sampleTogether(held, first, more),
+    async close() {
+      held.close()
+      await runtime[Symbol.asyncDispose]()
+    },
+  })
+}
+
+class Held {
+  readonly runtime: Runtime
+  readonly passBytes: number
+  readonly cacheBytes: number
+  readonly models = new Map<string, CpuModel>()
+  readonly #bases = new Map<string, LoadedBase>()
+  readonly #options: CpuEngineOptions
+
+  constructor(options: CpuEngineOptions) {
+    const { runtime, passBytes = 2 ** 30, cacheBytes = 2 ** 30 } = options
+    this.#options = options
+    this.runtime = runtime
+    this.passBytes = Math.min(passBytes, runtime.capacityBytes / 4)
+    this.cacheBytes = Math.min(cacheBytes, runtime.capacityBytes / 4)
+  }
+
+  async base(name: string, signal: AbortSignal): Promise<LoadedBase> {
+    const known = this.#bases.get(name)
+    if (known !== undefined) return known
+    const { resolve, maxParameters = Number.POSITIVE_INFINITY } = this.#options
+    const { folder, decode } = await resolve(name, signal)
+    const loaded = { base: await loadCpuBase(this.runtime, folder, { maxParameters, signal }), decode }
+    this.#bases.set(name, loaded)
+    return loaded
+  }
+
+  model(id: string): CpuModel {
+    const found = this.models.get(id)
+    if (found !== undefined) return found
+    throw refused(`no model is called "${id}"`, 'create it first.')
+  }
+
+  put(id: string, model: CpuModel): void {
+    this.models.get(id)?.free()
+    this.models.set(id, model)
+  }
+
+  unload(id: string): void {
+    this.models.get(id)?.free()
+    this.models.delete(id)
+    const used = new Set([...this.models.values()].map(({ spec }) => spec.baseModel))
+    for (const [name, { base }] of this.#bases) {
+      if (used.has(name)) continue
+      base.free()
+      this.#bases.delete(name)
+    }
+  }
+
+  close(): void {
+    for (const id of [...this.models.keys()]) this.unload(id)
+  }
+}
+
+async function perform(
+  held: Held,
+  op: Exclude<EngineOp, { op: 'sample' }>,
+  signal: AbortSignal,
+): Promise<EngineResult> {
+  switch (op.op) {
+    case 'create': {
+      if (held.models.has(op.model)) throw refused(`the model "${op.model}" exists already`, 'choose another id.')
+      if (op.lora !== undefined) checkLora(op.lora)
+      const { base } = await held.base(op.baseModel, signal)
+      held.put(op.model, new CpuModel({ baseModel: op.baseModel, lora: op.lora }, base))
+      return { done: true }
+    }
+    case 'unload':
+      held.unload(op.model)
+      return { done: true }
+    case 'forward':
+      return { fwdBwd: await forwardBackward(held.model(op.model), op, { memoryBytes: held.passBytes, signal }) }
+    case 'forward_backward': {
+      const model = held.model(op.model)
+      // A request that fails or is aborted leaves no half behind.
+      const gradients = model.openGradients()
+      try {
+        const { passBytes: memoryBytes } = held
+        const fwdBwd = await forwardBackward(model, op, { gradientOf: gradients.offset, memoryBytes, signal })
+        gradients.keep()
+        return { fwdBwd }
+      } catch (error) {
+        gradients.drop()
+        throw error
+      }
+    }
+    case 'optim_step': {
+      const model = held.model(op.model)
+      checkAdam(op.adam)
+      return { metrics: model.step(op.adam) }
+    }
+    case 'export':
+    case 'export_state':
+      return { bytes: held.model(op.model).export(op.op === 'export_state') }
+    case 'import': {
+      const checkpoint = decodeCheckpoint(op.bytes)
+      checkFits(checkpoint, held.models.get(op.model)?.spec)
+      const { base } = await held.base(checkpoint.baseModel, signal)
+      held.put(op.model, CpuModel.import(checkpoint, base, { optimizer: op.optimizer }))
+      return { done: true }
+    }
+  }
+}
+
+// Models over one base share their passes; one that is trained whole has its own.
+async function sampleTogether(held: Held, first: SampleWork, more: () => SampleWork | undefined): Promise<void> {
+  const sessions = new Map<CpuBase | CpuModel, SamplingSession>()
+  const add = async (work: SampleWork) => {
+    try {
+      work.signal.throwIfAborted()
+      const model = held.model(work.op.model)
+      const { base, decode } = await held.base(model.spec.baseModel, work.signal)
+      const job = new SampleJob(model, work.op.request, decode)
+      const key = model.isOverBase ? base : model
+      const session = sessions.get(key) ?? new SamplingSession(base, { cacheBytes: held.cacheBytes })
+      sessions.set(key, session)
+      session.add(job, { ...work, resolve: (samples) => work.resolve({ samples }) })
+    } catch (error) {
+      work.reject(error)
+    }
+  }
+  try {
+    await add(first)
+    for (;;) {
+      for (let next = more(); next !== undefined; next = more()) await add(next)
+      const busy = [...sessions.values()].filter(({ hasWork }) => hasWork)
+      if (busy.length === 0) return
+      for (const session of busy) {
+        try {
+          session.step()
+        } catch (error) {
+          session.fail(error)
+        }
+        await setImmediate()
+      }
+    }
+  } finally {
+    for (const session of sessions.values()) session.free()
+  }
+}

@@ -1,0 +1,246 @@
+// What only the CPU engine promises, on whatever runtime it computes: bounded memory, samples drawn together, bfloat16.
+import { describe, expect, it } from 'vitest'
+import type { Datum, Engine, Sample, SampleReq } from '../../src/contracts/index.ts'
+import { type CpuEngineOptions, createCpuEngine } from '../../src/engine/cpu/cpu-engine.ts'
+import type { Runtime } from '../../src/engine/cpu/runtime/runtime.ts'
+import { decodeCheckpoint } from '../../src/engine/files/checkpoint.ts'
+import { createReferenceEngine } from '../../src/engine/index.ts'
+import { keyedRandom } from '../../src/kernel/index.ts'
+import { temporaryFolders } from '../temporary-folder.ts'
+import { tinyVocab, writeTinyModel } from '../tiny-model.ts'
+import { relativeDistance } from '../torch-fixture.ts'
+import { adam, bytesOf, ce, corpus, datum, lora, pass, run, sample, step } from './engine-under-test.ts'
+
+/** A runtime that counts what it is asked for. */
+function counting(inner: Runtime): Runtime & { runs: number; held: Set<number> } {
+  return {
+    ...inner,
+    runs: 0,
+    held: new Set(),
+    alloc(bytes) {
+      const at = inner.alloc(bytes)
+      this.held.add(at)
+      return at
+    },
+    free(at) {
+      this.held.delete(at)
+      inner.free(at)
+    },
+    run(program) {
+      this.runs++
+      inner.run(program)
+    },
+  }
+}
+
+/** `splitError`: what it may change that the kernels add a batch up in parts. */
+export function describeCpu(openRuntime: () => Runtime | Promise<Runtime>, { splitError = 0 } = {}): void {
+  const folder = temporaryFolders()
+  const context = { max_position_embeddings: 300 }
+
+  async function open(more: Partial<CpuEngineOptions> = {}, config = {}) {
+    const runtime = counting(await openRuntime())
+    const path = writeTinyModel(folder(), 'qwen3', { ...context, ...config })
+    return { runtime, engine: createCpuEngine({ resolve: async () => ({ folder: path }), runtime, ...more }) }
+  }
+  const create = (engine: Engine, model: string, spec?: ReturnType<typeof lora>) =>
+    run(engine, { op: 'create', model, baseModel: 'base', ...(spec === undefined ? {} : { lora: spec }) })
+  const trainModel = async (engine: Engine, model: string, steps: number) => {
+    for (let i = 0; i < steps; i++) {
+      await run(engine, { op: 'forward_backward', model, data: corpus, loss: ce })
+      await run(engine, { op: 'optim_step', model, adam })
+    }
+  }
+
+  describe('memory', () => {
+    it.each([
+      ['all weights', undefined],
+      ['an adapter', lora(3)],
+    ])('bounds a pass: parts and layers computed twice give the same with %s (CPU-23)', async (_what, spec) => {
+      const random = keyedRandom(4, 'texts')
+      const texts = [3, 200, 17, 90, 1].map((length) =>
+        datum(Array.from({ length: length + 1 }, () => random.int(tinyVocab))),
+      )
+      const { engine: first } = await open()
+      await create(first, 'm', spec)
+      await trainModel(first, 'm', 1)
+      const bytes = await bytesOf(first)
+      await first[Symbol.asyncDispose]()
+      const results = []
+      for (const passBytes of [2 ** 28, 2 ** 20, 2 ** 10]) {
+        const { engine, runtime } = await open({ passBytes })
+        await using _ = engine
+        await run(engine, { op: 'import', model: 'm', bytes, optimizer: false })
+        const before = runtime.runs
+        const { outputs } = await pass(engine, texts)
+        const runs = runtime.runs - before
+        await step(engine, { beta1: 0 })
+        const gradients = decodeCheckpoint(await bytesOf(engine, 'export_state')).adam?.first ?? new Map()
+        results.push({ outputs, gradients, runs })
+      }
+      const [whole, parts, least] = results
+      expect(parts?.runs).toBeGreaterThan(whole?.runs ?? 0)
+      expect((least?.runs ?? 0) - (whole?.runs ?? 0)).toBe(2 * (texts.length - 1)) // forward and back
+      for (const other of [parts, least]) {
+        expect(other?.outputs).toEqual(whole?.outputs)
+        for (const [name, { data }] of whole?.gradients ?? []) {
+          expect(relativeDistance(other?.gradients.get(name)?.data ?? [], data), name).toBeLessThanOrEqual(splitError)
+        }
+      }
+    })
+
+    it('is given back: after a request only weights are held, after the last model nothing (CPU-23)', async () => {
+      const { engine, runtime } = await open()
+      await using _ = engine
+      await create(engine, 'm', lora(2))
+      await create(engine, 'whole')
+      for (const model of ['m', 'whole']) await trainModel(engine, model, 2)
+      await sample(engine, { numSamples: 2 })
+      const bytes = await bytesOf(engine, 'export_state')
+      const held = runtime.held.size
+      for (let i = 0; i < 3; i++) {
+        for (const model of ['m', 'whole']) await trainModel(engine, model, 1)
+        await sample(engine, { numSamples: 70, maxTokens: 3 })
+        await expect(sample(engine, { temperature: -1 })).rejects.toThrow('temperature')
+        const bad: Datum = { ...datum([1, 2]), lossInputs: {} }
+        await expect(pass(engine, [bad])).rejects.toThrow('target_tokens')
+        await run(engine, { op: 'import', model: 'm', bytes, optimizer: true })
+        await pass(engine, corpus)
+        await pass(engine, corpus)
+        await step(engine)
+      }
+      expect(runtime.held.size).toBe(held)
+      for (const model of ['m', 'whole']) await run(engine, { op: 'unload', model })
+      expect(runtime.held.size).toBe(0)
+    })
+  })
+
+  describe('samples drawn together', () => {
+    const request = (more: Partial<SampleReq> = {}) => ({
+      ...{ prompt: Int32Array.from([3, 1, 4]), numSamples: 3, maxTokens: 9, temperature: 1, seed: 7 },
+      ...more,
+    })
+    const ask = async (engine: Engine, model: string, more: Partial<SampleReq> = {}): Promise<readonly Sample[]> => {
+      const result = await run(engine, { op: 'sample', model, request: request(more) })
+      return 'samples' in result ? result.samples : expect.fail('no samples')
+    }
+
+    it('are those of each request alone, from eight adapters and a whole model at once, in shared passes (CPU-24)', async () => {
+      const { engine, runtime } = await open()
+      await using _ = engine
+      const names = Array.from({ length: 8 }, (_, i) => `adapter ${i}`)
+      for (const [i, name] of names.entries()) {
+        await create(engine, name, lora(1 + (i % 4), i))
+        await trainModel(engine, name, 2)
+      }
+      await create(engine, 'whole')
+      await trainModel(engine, 'whole', 1)
+      const all = [...names, 'whole'].map((model, i) => ({
+        model,
+        more: { prompt: Int32Array.from({ length: 1 + 30 * i }, (_, t) => (t * 7 + i) % tinyVocab), maxTokens: 5 + i },
+      }))
+      const alone: (readonly Sample[])[] = []
+      let before = runtime.runs
+      for (const { model, more } of all.slice(0, -1)) alone.push(await ask(engine, model, more))
+      const runsAlone = runtime.runs - before
+      before = runtime.runs
+      const shared = await Promise.all(all.slice(0, -1).map(({ model, more }) => ask(engine, model, more)))
+      expect(shared).toEqual(alone)
+      expect(runtime.runs - before).toBeLessThan(runsAlone / 3)
+      for (const { model, more } of all.slice(-1)) alone.push(await ask(engine, model, more))
+      expect(await Promise.all(all.map(({ model, more }) => ask(engine, model, more)))).toEqual(alone)
+      expect(new Set(alone.flat().map(({ tokens }) => tokens.join())).size).toBeGreaterThan(20)
+    })
+
+    it.each([62, 63, 64, 65, 127, 128, 129])(
+      'go on from a prompt of %i tokens with the bits of a full pass (CPU-24)',
+      async (length) => {
+        const { engine } = await open()
+        await using _ = engine
+        await create(engine, 'm', lora(2))
+        await trainModel(engine, 'm', 2)
+        const prompt = Int32Array.from({ length }, (_, t) => (t * t) % tinyVocab)
+        const samples = await ask(engine, 'm', { prompt, maxTokens: 4, promptLogprobs: true })
+        for (const { tokens, logprobs, promptLogprobs } of samples) {
+          const [output] = (await pass(engine, [datum([...prompt, ...tokens])], ce, 'forward')).outputs
+          expect([...(promptLogprobs ?? []).slice(1), ...logprobs]).toEqual([...(output?.logprobs?.data ?? [])])
+        }
+      },
+    )
+
+    it('take turns where the cache is small, and are refused where it could never hold one (CPU-24)', async () => {
+      const pageBytes = 4 * 64 * 2 * 6 * 2 * 2
+      const [{ engine: wide }, { engine: narrow }] = [await open(), await open({ cacheBytes: 4 * pageBytes })]
+      await using _wide = wide
+      await using _narrow = narrow
+      for (const engine of [wide, narrow]) await create(engine, 'm', lora(2))
+      const asks = (engine: Engine) =>
+        Promise.all(
+          [1, 2, 3].map((seed) =>
+            ask(engine, 'm', { seed, numSamples: 4, prompt: new Int32Array(60 + seed).fill(seed) }),
+          ),
+        )
+      expect(await asks(narrow)).toEqual(await asks(wide))
+      await expect(ask(narrow, 'm', { maxTokens: 290 })).rejects.toMatchObject({
+        code: 'BACKEND_REFUSED',
+        message: expect.stringContaining('the cache holds 256'),
+      })
+      expect(await ask(wide, 'm', { maxTokens: 290, numSamples: 1 })).toHaveLength(1)
+    })
+
+    it('end for who aborts, and go on for the others (CPU-24)', async () => {
+      const { engine } = await open()
+      await using _ = engine
+      await create(engine, 'm', lora(2))
+      const expected = await ask(engine, 'm', { maxTokens: 20 })
+      const controller = new AbortController()
+      const op = { op: 'sample', model: 'm', request: request({ maxTokens: 250, numSamples: 50 }) } as const
+      const impatient = engine.run(op, controller.signal)
+      const patient = ask(engine, 'm', { maxTokens: 20 })
+      setImmediate(() => controller.abort(new Error('enough')))
+      await expect(impatient).rejects.toThrow('enough')
+      expect(await patient).toEqual(expected)
+    })
+
+    it('see the weights of their turn: a step between two requests lies between them (CPU-24)', async () => {
+      const { engine } = await open()
+      await using _ = engine
+      await create(engine, 'm', lora(2))
+      await pass(engine, corpus)
+      const [first, again] = [ask(engine, 'm'), ask(engine, 'm')]
+      const stepped = step(engine)
+      const after = ask(engine, 'm')
+      expect(await first).toEqual(await again)
+      expect(await stepped).toBeGreaterThan(0)
+      expect(await after).not.toEqual(await first)
+    })
+  })
+
+  describe('bfloat16', () => {
+    it('is computed with as it is stored, frozen and trained (CPU-25)', async () => {
+      const path = writeTinyModel(folder(), 'llama', context, { dtype: 'BF16' })
+      for (const spec of [undefined, lora(2)]) {
+        const results = []
+        for (const make of [
+          createReferenceEngine,
+          async (options: Pick<CpuEngineOptions, 'resolve'>) =>
+            createCpuEngine({ ...options, runtime: await openRuntime() }),
+        ]) {
+          await using engine = await make({ resolve: async () => ({ folder: path }) })
+          await create(engine, 'm', spec)
+          const weights = decodeCheckpoint(await bytesOf(engine)).weights
+          const { outputs } = await pass(engine, corpus)
+          await step(engine, { beta1: 0 })
+          const gradients = decodeCheckpoint(await bytesOf(engine, 'export_state')).adam?.first ?? new Map()
+          results.push({ weights, outputs, gradients })
+        }
+        const [expected, found] = results
+        if (spec === undefined) expect(found?.weights).toEqual(expected?.weights)
+        for (const [name, { data }] of expected?.gradients ?? []) {
+          if (data.every((value: number) => value === 0)) continue
+          expect(relativeDistance(found?.gradients.get(name)?.data ?? [], data), name).toBeLessThan(1e-5)
+        }
+      }
+    })
+  })
+}

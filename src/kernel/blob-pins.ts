@@ -1,5 +1,6 @@
 // Who keeps which blob. A pin is a file, so that it is made and removed in one step by any process. Its name is a hash of the
 // owner, who may be called anything; its content is the owner.
+import { mkdirSync, renameSync } from 'node:fs'
 import { mkdir, readdir, readFile, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Sha256 } from '../contracts/index.ts'
@@ -7,7 +8,7 @@ import { syncFolder, writeFileAtomic } from './atomic-file.ts'
 import { EvsysError } from './evsys-error.ts'
 import { fileError, systemCode } from './file-error.ts'
 import { canonicalJson, sha256 } from './hash.ts'
-import { isTemporary, sweepTemporary } from './temporary-file.ts'
+import { isTemporary, sweepTemporary, temporaryPath } from './temporary-file.ts'
 
 export type Pins = {
   add(hash: Sha256, owner: string): Promise<void>
@@ -25,18 +26,17 @@ export function openPins(dir: string): Pins {
   return {
     async add(hash, owner) {
       const folder = folderOf(hash)
-      // The last unpin removes the folder, at any moment until our file is in it: then it is made again.
-      for (let attempt = 1; ; attempt++) {
-        try {
-          await mkdir(folder, { recursive: true })
-          await writeFileAtomic(pathOf(hash, owner), canonicalJson(owner))
-          await syncFolder(dir)
-          await syncFolder(dirname(dir))
-          return
-        } catch (cause) {
-          if (systemCode(cause) === 'ENOENT' && attempt < 100) continue
-          throw EvsysError.is(cause) ? cause : fileError('create', folder, cause)
-        }
+      const staged = temporaryPath(dir)
+      try {
+        await mkdir(dir, { recursive: true })
+        await writeFileAtomic(staged, canonicalJson(owner))
+        moveIn(staged, pathOf(hash, owner))
+        await syncFolder(folder)
+        await syncFolder(dir)
+        await syncFolder(dirname(dir))
+      } catch (cause) {
+        await unlink(staged).catch(() => {}) // the first failure is the one to tell
+        throw EvsysError.is(cause) ? cause : fileError('create', folder, cause)
       }
     },
 
@@ -70,11 +70,23 @@ export function openPins(dir: string): Pins {
     },
 
     async tidy() {
-      for (const hash of await namesIn(dir)) {
-        await sweepTemporary(folderOf(hash))
-        await removeEmpty(folderOf(hash))
-      }
+      await sweepTemporary(dir)
+      for (const hash of await namesIn(dir)) await removeEmpty(folderOf(hash))
     },
+  }
+}
+
+// The last unpin, and every collection, removes an empty folder, at any moment until our file is in it: then it is made again.
+// Without a pause between the two calls, so that collections that do nothing else cannot win for long.
+function moveIn(staged: string, path: string): void {
+  for (let attempt = 1; ; attempt++) {
+    mkdirSync(dirname(path), { recursive: true })
+    try {
+      renameSync(staged, path)
+      return
+    } catch (cause) {
+      if (systemCode(cause) !== 'ENOENT' || attempt === 1000) throw cause
+    }
   }
 }
 

@@ -339,12 +339,16 @@ export const requirements = {
   'CPU-4': 'the committed header and modules of the kernels are those of their sources; a malformed program is refused',
   'CPU-5':
     'kernels are compiled once for a machine, and said so; without a compiler, or when asked, they are WebAssembly',
-  'CPU-6': 'a kernel that is lost fails its program with a typed error, and the next program runs',
+  'CPU-6':
+    'a program that would leave the memory is refused; a kernel that is lost fails its program with a typed error, and the next program runs',
+  'CPU-7': 'a program that computes can be ended by another thread',
+  'CPU-8': 'the time of a computation can be seen by operation',
 
   // CPU engine: models
   'CPU-22':
-    'the CPU engine has the gradient of the reference engine within 1e-5 for every tensor, and its log-probabilities within 1e-4',
+    'the CPU engine has the gradient of the reference engine within 1e-5 for every tensor, and its logits within 1e-4: all families, odd sizes, rank 1 to 64, 1 to 2048 tokens',
   'CPU-23': 'a pass takes bounded memory and gives the same numbers; what a request took is given back',
   'CPU-24': 'samples of many requests and adapters are drawn together, and are those of each request alone',
   'CPU-25': 'weights that are stored as bfloat16 are computed with as such',
+  'CPU-26': 'a row of logits has the same bits alone, in any batch, and with a pass cut in any way',
 } as const

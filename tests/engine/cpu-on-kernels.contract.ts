@@ -1,7 +1,6 @@
 // The CPU engine on its kernels: everything that every engine promises, and what only this one does.
 import { createCpuEngine } from '../../src/engine/cpu/cpu-engine.ts'
 import { openRuntime } from '../../src/engine/cpu/runtime/open-runtime.ts'
-import { inFullLane } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { describeAdapters } from './adapters.contract.ts'
 import { describeCpu } from './cpu.contract.ts'
@@ -20,6 +19,6 @@ export function describeOnKernels(kind: 'wasm' | 'native'): void {
   describeAdapters(create)
   describeRefusals(create)
   describeSampling(create)
-  describeParity(create, { longest: inFullLane ? 2048 : 300 })
+  describeParity(create)
   describeCpu(runtime)
 }

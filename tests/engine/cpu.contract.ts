@@ -6,10 +6,11 @@ import type { Runtime } from '../../src/engine/cpu/runtime/runtime.ts'
 import { decodeCheckpoint } from '../../src/engine/files/checkpoint.ts'
 import { createReferenceEngine } from '../../src/engine/index.ts'
 import { keyedRandom } from '../../src/kernel/index.ts'
+import { scaled } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { tinyVocab, writeTinyModel } from '../tiny-model.ts'
 import { relativeDistance } from '../torch-fixture.ts'
-import { adam, bytesOf, ce, corpus, datum, lora, pass, run, sample, step } from './engine-under-test.ts'
+import { adam, bytesOf, ce, corpus, datum, lora, pass, rowsOf, run, sample, step } from './engine-under-test.ts'
 
 /** A runtime that counts what it is asked for. */
 function counting(inner: Runtime): Runtime & { runs: number; held: Set<number> } {
@@ -112,6 +113,37 @@ export function describeCpu(openRuntime: () => Runtime | Promise<Runtime>, { spl
       expect(runtime.held.size).toBe(held)
       for (const model of ['m', 'whole']) await run(engine, { op: 'unload', model })
       expect(runtime.held.size).toBe(0)
+    })
+  })
+
+  describe('a row of logits', () => {
+    it.each([
+      ['all weights', undefined],
+      ['an adapter', lora(3)],
+    ])('has the same bits alone and anywhere in any batch, cut in any way, with %s (CPU-26)', async (_what, spec) => {
+      // Wider than a tile, and no multiple of one.
+      const shape = { hidden_size: 52, intermediate_size: 75, vocab_size: 211, head_dim: 18 }
+      const random = keyedRandom(6, 'batches')
+      const texts = [1, 2, 3, 5, 9, 31, 64, 65, 130].map((length) => ({
+        tokens: Int32Array.from({ length }, () => random.int(shape.vocab_size)),
+      }))
+      const { engine } = await open({}, shape)
+      await using _ = engine
+      await create(engine, 'm', spec)
+      await trainModel(engine, 'm', 1)
+      const alone: Float64Array[] = []
+      for (const text of texts) alone.push(...(await rowsOf(engine, [text], shape.vocab_size)))
+      const bytes = await bytesOf(engine)
+      for (const passBytes of [2 ** 28, 2 ** 20]) {
+        const { engine: other } = await open({ passBytes }, shape)
+        await using _other = other
+        await run(other, { op: 'import', model: 'm', bytes, optimizer: false })
+        for (let i = 0; i < scaled(4); i++) {
+          const batch = Array.from({ length: 1 + random.int(6) }, () => random.int(texts.length))
+          const picked = batch.flatMap((at) => texts[at] ?? [])
+          expect(await rowsOf(other, picked, shape.vocab_size)).toEqual(batch.map((at) => alone[at]))
+        }
+      }
     })
   })
 

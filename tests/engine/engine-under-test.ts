@@ -82,6 +82,24 @@ export async function pass(
   return 'fwdBwd' in result ? result.fwdBwd : expect.fail('no pass')
 }
 
+/** Log-probabilities of every token of the vocabulary after each token of each text. */
+export async function rowsOf(engine: Engine, texts: readonly Pick<Datum, 'tokens'>[], vocab: number, model = 'm') {
+  const data = texts.map(({ tokens }): Datum => {
+    const shape = [tokens.length, vocab]
+    const targets = Int32Array.from({ length: tokens.length * vocab }, (_, i) => i % vocab)
+    return {
+      tokens,
+      lossInputs: {
+        target_tokens: { data: targets, shape },
+        weights: { data: new Float32Array(targets.length), shape },
+      },
+    }
+  })
+  const result = await run(engine, { op: 'forward', model, data, loss: ce })
+  const outputs = 'fwdBwd' in result ? result.fwdBwd.outputs : expect.fail('no pass')
+  return outputs.map(({ logprobs }) => logprobs?.data ?? new Float64Array())
+}
+
 export async function step(engine: Engine, more: Partial<Adam> = {}): Promise<number> {
   const result = await run(engine, { op: 'optim_step', model: 'm', adam: { ...adam, ...more } })
   return 'metrics' in result ? (result.metrics['optim/grad_norm'] ?? Number.NaN) : expect.fail('no metrics')

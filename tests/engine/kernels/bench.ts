@@ -115,7 +115,7 @@ export class Bench {
 }
 
 /** Within a part of the largest value, and undefined where it should be. */
-export function expectClose(got: Float32Array, want: Float32Array, tolerance: number, what: string): void {
+function expectClose(got: Float32Array, want: Float32Array, tolerance: number, what: string): void {
   const largest = want.reduce((most, value) => Math.max(most, Number.isFinite(value) ? Math.abs(value) : 0), 0)
   for (const [i, value] of got.entries()) {
     const right = want[i] ?? 0

@@ -6,6 +6,7 @@ import { Bench } from './bench.ts'
 import { describeElementwise } from './elementwise.contract.ts'
 import { describeHead } from './head.contract.ts'
 import { describeProducts } from './products.contract.ts'
+import { describeRefusals } from './refusals.contract.ts'
 import { describeRows } from './rows.contract.ts'
 
 export function describeKernels(open: () => Runtime | Promise<Runtime>): void {
@@ -20,4 +21,5 @@ export function describeKernels(open: () => Runtime | Promise<Runtime>): void {
   describeRows(bench)
   describeElementwise(bench)
   describeHead(bench)
+  describeRefusals(bench)
 }

@@ -9,7 +9,7 @@ import { needs } from '../../needs.ts'
 
 const capacityBytes = 1 << 24
 /** Builds stay between runs of the tests: their key tells when they are of other sources. */
-export const cacheFolder = fileURLToPath(new URL('../../../node_modules/.cache/evsys', import.meta.url))
+const cacheFolder = fileURLToPath(new URL('../../../node_modules/.cache/evsys', import.meta.url))
 
 export const compiler = needs('a C compiler', () => spawnSync('cc', ['--version']).status === 0 || 'no cc')
 

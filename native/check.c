@@ -32,7 +32,12 @@ int main(int count, char **args) {
   static Team team;
   static Thread members[MAX_THREADS];
   pthread_t ids[MAX_THREADS];
+  static const int32_t never = 0;
   team.count = threads;
+  team.interrupt = &never;
+  team.arena = arena;
+  team.first = 16;
+  team.end = bytes / 4;
   for (int i = 0; i < threads; i++) {
     members[i] = (Thread){&team, i, threads, arena, or_die(aligned_alloc(64, SCRATCH_FLOATS * 4))};
     if (i > 0 && pthread_create(&ids[i], 0, work_thread, &members[i]) != 0) return 96;
@@ -46,5 +51,5 @@ int main(int count, char **args) {
   rewind(file);
   if (fwrite(arena, 1, bytes, file) != bytes || fclose(file) != 0) return 95;
   free(arena);
-  return problem;
+  return problem & 0xff;
 }

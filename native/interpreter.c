@@ -1,36 +1,27 @@
-// Reads a program, operation by operation. Every thread reads all of it, and they meet after each operation.
+// Carries out a program, operation by operation. Every thread reads all of it, and they meet after each operation.
 #include "ops.h"
 #include "team.h"
-
-enum { FINE = 0, UNKNOWN_OPERATION = 1, TRUNCATED = 2, UNSUPPORTED = 3, FAILED = 4 };
 
 #define NO_BARRIER (1 << 16)
 
 #define OPERATION(code, type, run) \
   case code: \
-    if (words - at - 1 < (int32_t)(sizeof(type) / 4)) return TRUNCATED; \
     run(thread, (const type *)(program + at + 1)); \
     at += 1 + (int32_t)(sizeof(type) / 4); \
     break;
 
-static int is_unsupported(int heads, int kv_heads, int dim) {
-  return dim < 1 || dim > MAX_HEAD_DIM || kv_heads < 1 || heads % kv_heads != 0 || heads / kv_heads > MAX_GROUP;
+// Loses one thread, as a defect of a kernel would.
+static void run_trap(Thread *t, const OpTrap *op) {
+  if (t->index == op->thread % t->count) __builtin_trap();
 }
 
+// The program was checked: its opcodes are known and it is whole.
 static int interpret(Thread *thread, const int32_t *program, int32_t words) {
   for (int32_t at = 0; at < words;) {
     int32_t code = program[at] & 0xffff;
     int waits = !(program[at] & NO_BARRIER);
-    if (code == OP_ATTENTION || code == OP_ATTENTION_BACK || code == OP_CACHE_ATTENTION) {
-      waits = 1; // the next hand-out of tasks starts at a barrier
-      const int32_t *args = program + at + 1;
-      const OpAttention *a = (const OpAttention *)args;
-      const OpAttentionBack *b = (const OpAttentionBack *)args;
-      const OpCacheAttention *c = (const OpCacheAttention *)args;
-      if (code == OP_ATTENTION && is_unsupported(a->heads, a->kvHeads, a->headDim)) return UNSUPPORTED;
-      if (code == OP_ATTENTION_BACK && is_unsupported(b->heads, b->kvHeads, b->headDim)) return UNSUPPORTED;
-      if (code == OP_CACHE_ATTENTION && is_unsupported(c->heads, c->kvHeads, c->headDim)) return UNSUPPORTED;
-    }
+    // The next hand-out of tasks starts at a barrier.
+    if (code == OP_ATTENTION || code == OP_ATTENTION_BACK || code == OP_CACHE_ATTENTION) waits = 1;
     switch (code) {
       OPERATION(OP_GEMM, OpGemm, run_gemm)
       OPERATION(OP_PACK, OpPack, run_pack)
@@ -58,10 +49,12 @@ static int interpret(Thread *thread, const int32_t *program, int32_t words) {
       OPERATION(OP_CONVERT, OpConvert, run_convert)
       OPERATION(OP_SUM_SQUARES, OpSumSquares, run_sum_squares)
       OPERATION(OP_ADAMW, OpAdamw, run_adamw)
+      OPERATION(OP_TRAP, OpTrap, run_trap)
       default: return UNKNOWN_OPERATION;
     }
     if (waits) barrier(thread);
-    if (read_now(&thread->team->failed)) return FAILED;
+    int32_t failed = read_now(&thread->team->failed);
+    if (failed) return failed;
   }
   return FINE;
 }

@@ -17,4 +17,6 @@
 #include "rows.c"
 #include "swiglu.c"
 
+#include "bounds.c"
+
 #include "interpreter.c"

@@ -33,6 +33,7 @@ enum {
   OP_CONVERT = 24,
   OP_SUM_SQUARES = 25,
   OP_ADAMW = 26,
+  OP_TRAP = 27,
 };
 
 typedef struct {
@@ -325,4 +326,8 @@ typedef struct {
   float eps;
   float decay;
 } OpAdamw;
+
+typedef struct {
+  int32_t thread;
+} OpTrap;
 #endif

@@ -1,5 +1,7 @@
 // A team of pthreads with its arena. Memory is reserved at once and taken from the machine page by page as it is written.
 #define _GNU_SOURCE
+#include "faults.c"
+
 #include "kernels.c"
 
 #include <pthread.h>
@@ -38,25 +40,31 @@ static void *pool_thread(void *thread) {
 
 static void pool_close(Pool *pool) {
   team_stop(&pool->team);
+  release_faults();
   for (int i = 1; i <= pool->started; i++) pthread_join(pool->ids[i], 0);
   if (pool->arena) munmap(pool->arena, pool->bytes);
   if (pool->scratch) munmap(pool->scratch, pool->scratch_bytes);
   free(pool);
 }
 
-// None when there is not enough memory or a thread cannot be started.
-static Pool *pool_open(int count, size_t bytes) {
+// None when there is not enough memory or a thread cannot be started. `interrupt` is a word that others may set.
+static Pool *pool_open(int count, size_t bytes, const int32_t *interrupt) {
   Pool *pool = calloc(1, sizeof(Pool));
   if (!pool) return 0;
+  catch_faults();
   pool->team.count = count;
+  pool->team.interrupt = interrupt;
   pool->bytes = bytes;
   pool->scratch_bytes = (size_t)count * SCRATCH_FLOATS * 4;
-  pool->arena = reserve(bytes);
+  pool->arena = pool->team.arena = reserve(bytes);
+  pool->team.first = 16; // nobody's: 0 is no place
+  pool->team.end = bytes / 4;
   pool->scratch = reserve(pool->scratch_bytes);
   int is_open = pool->arena && pool->scratch;
-  // Signals belong to the threads of Node.
+  // Signals belong to the threads of Node, but for those that a thread brings upon itself.
   sigset_t all, before;
   sigfillset(&all);
+  for (int i = 0; i < FAULT_SIGNALS; i++) sigdelset(&all, fault_signals[i]);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   for (int i = 0; is_open && i < count; i++) {
     pool->threads[i] = (Thread){&pool->team, i, count, pool->arena, pool->scratch + (size_t)i * SCRATCH_FLOATS * 4};

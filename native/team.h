@@ -6,18 +6,23 @@
 #define MAX_THREADS 64
 
 typedef struct {
-  int32_t count;            // threads, the caller among them
-  int32_t job;              // grows by one for each program
-  int32_t finished;         // threads beside the caller that are through with it
-  int32_t stop;             // the threads are to end
-  int32_t failed;           // a thread was lost in a kernel: nobody waits any more
-  int32_t arrived, phase;   // of the barrier
-  int32_t task;             // next piece of an operation that hands out its work
+  int32_t count;              // threads, the caller among them
+  int32_t job;                // grows by one for each program
+  int32_t stop;               // the threads are to end
+  int32_t failed;             // why the program is left, or 0: nobody waits any more
+  int32_t arrived, phase;     // of the barrier
+  int32_t task;               // next piece of an operation that hands out its work
+  int32_t done[MAX_THREADS];  // the last job that each thread beside the caller is through with
+  const int32_t *interrupt;   // not 0: the program is to end at its next barrier
   const int32_t *program;
   int32_t words;
   char *arena;
+  size_t first, end;          // words of the arena that operations may touch
   double partial[MAX_THREADS];
 } Team;
+
+// What became of a program. The numbers are known to src/engine/cpu/runtime/arena-runtime.ts.
+enum { FINE = 0, UNKNOWN_OPERATION = 1, TRUNCATED = 2, UNSUPPORTED = 3, LOST = 4, INTERRUPTED = 5, OUTSIDE = 6 };
 
 typedef struct {
   Team *team;

@@ -29,6 +29,8 @@ export function createInterpreter({ capacityBytes = 1 << 28 } = {}): Runtime {
     free: (at) => blocks.free(at),
     ...memory,
     run: (program) => interpret(program, memory),
+    interrupt: new Int32Array(new SharedArrayBuffer(4)),
+    profile: { isOn: false, times: () => [], clear() {} },
     gflops: () => 0,
     async [Symbol.asyncDispose]() {},
   }
@@ -80,6 +82,9 @@ const get = (values: ArrayLike<number>, i: number) => values[i] ?? Number.NaN
 
 // Zero is not a required argument: the table says which are; a missing one reads as NaN and shows.
 const kernels: Record<OpName, Kernel> = {
+  trap() {
+    throw new Error('lost on purpose')
+  },
   gemm({ c = 0, a = 0, b = 0, m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0, alpha = 0, ...flags }, memory) {
     const { transA, transB, bType = 0, accumulate } = flags
     const out = memory.f32(c, size(m, ldc, n))

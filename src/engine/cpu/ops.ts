@@ -293,6 +293,8 @@ export const ops = {
       decay: 'float',
     },
   },
+  /** Loses the thread `thread % threads` in a kernel, as a defect would: its program fails, the next one runs. For tests. */
+  trap: { code: 27, args: { thread: 'int' } },
 } as const satisfies Record<string, { code: number; args: Record<string, ArgKind> }>
 
 export type OpName = keyof typeof ops

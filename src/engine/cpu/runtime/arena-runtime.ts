@@ -2,7 +2,9 @@
 import { performance } from 'node:perf_hooks'
 import type { EngineId } from '../../../contracts/index.ts'
 import { EvsysError } from '../../../kernel/index.ts'
+import { type OpName, ops } from '../ops.ts'
 import { BlockList } from './block-list.ts'
+import { createProfile } from './profile.ts'
 import { Program } from './program.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -14,17 +16,29 @@ export type Kernels = {
   readonly start: number
   /** The buffer that shows a place of the arena and what follows, and the place in it. */
   window(offset: number): { buffer: ArrayBufferLike; offset: number }
-  /** Runs the words at a byte offset; 0, or the number of a problem. */
+  /** A word that ends programs while it is not 0. */
+  readonly interrupt: Int32Array<SharedArrayBuffer>
+  /** Runs the words at a byte offset; 0, or the number of a problem and, eight bits higher, the opcode where it is. */
   execute(offset: number, words: number): number
   close(): Promise<void>
 }
 
-/** Problems by the number that the interpreter returns. */
-const problems = ['', 'an unknown operation', 'the program is cut', 'the shape is not supported', 'a thread was lost']
+/** Problems by the number that native/team.h gives them. */
+const problems = [
+  '',
+  'an operation is unknown',
+  'the program is cut',
+  'the shape is not supported',
+  'a thread was lost in a kernel',
+  '',
+  'an operation reaches outside the memory',
+]
+const interrupted = 5
 
 /** A runtime of these kernels. */
-export function arenaRuntime({ id, capacityBytes, start, window, execute, close }: Kernels): Runtime {
+export function arenaRuntime({ id, capacityBytes, start, interrupt, window, execute, close }: Kernels): Runtime {
   const blocks = new BlockList(Math.max(start, 1), capacityBytes)
+  const profile = createProfile()
   let room = { offset: blocks.alloc(4096), words: 1024 }
   let isClosed = false
 
@@ -45,10 +59,8 @@ export function arenaRuntime({ id, capacityBytes, start, window, execute, close 
       room = { offset: blocks.alloc(words.length * 8), words: words.length * 2 }
     }
     view(Int32Array, room.offset, words.length).set(words)
-    const problem = execute(room.offset, words.length)
-    if (problem !== 0) {
-      throw new EvsysError('BACKEND_FAILED', `the engine's kernels failed: ${problems[problem] ?? problem}`)
-    }
+    if (profile.isOn) profile.measure(words, (from, length) => check(execute(room.offset + 4 * from, length)))
+    else check(execute(room.offset, words.length))
   }
 
   return {
@@ -61,6 +73,8 @@ export function arenaRuntime({ id, capacityBytes, start, window, execute, close 
     i32: (offset, length) => view(Int32Array, offset, length),
     bytes: (offset, length) => view(Uint8Array, offset, length),
     run,
+    interrupt,
+    profile,
     gflops() {
       const size = 512
       const [a, b, c] = [0, 0, 0].map(() => blocks.alloc(4 * size * size)) as [number, number, number] // of three
@@ -85,4 +99,13 @@ export function arenaRuntime({ id, capacityBytes, start, window, execute, close 
       await close()
     },
   }
+}
+
+function check(status: number): void {
+  if (status === 0) return
+  const [problem, code] = [status & 0xff, status >> 8]
+  if (problem === interrupted) throw new EvsysError('INTERRUPTED', "the engine's computation was ended")
+  const op = Object.keys(ops).find((name) => ops[name as OpName].code === code) // its own keys
+  const where = op === undefined ? '' : ` (${op})`
+  throw new EvsysError('BACKEND_FAILED', `the engine's kernels failed: ${problems[problem] ?? problem}${where}`)
 }

@@ -2,7 +2,7 @@
 import { EvsysError } from '../../../kernel/index.ts'
 
 /** Every block starts where a cache line and the widest vector do. */
-export const alignment = 64
+const alignment = 64
 
 type Gap = { from: number; to: number }
 

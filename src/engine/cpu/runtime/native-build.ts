@@ -27,7 +27,8 @@ export type NativeBuildOptions = {
 const flags = [
   ...['-std=gnu11', '-O3', '-ffp-contract=fast', '-fno-math-errno', '-fno-trapping-math'],
   ...['-fPIC', '-shared', '-fvisibility=hidden', '-pthread'],
-  ...(process.platform === 'darwin' ? ['-undefined', 'dynamic_lookup'] : []),
+  // Stays loaded on Linux: its handler of faults must not vanish with the thread that opened it.
+  ...(process.platform === 'darwin' ? ['-undefined', 'dynamic_lookup'] : ['-Wl,-z,nodelete']),
 ]
 
 /** Finds a compiler; undefined where there is none. */

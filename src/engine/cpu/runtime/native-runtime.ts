@@ -6,7 +6,7 @@ import type { NativeBuild } from './native-build.ts'
 import type { Runtime } from './runtime.ts'
 
 type Addon = {
-  open(threads: number, bytes: number): object
+  open(threads: number, bytes: number, interrupt: Int32Array): object
   window(pool: object, offset: number, bytes: number): ArrayBuffer
   run(pool: object, offset: number, words: number): number
   detach(window: ArrayBuffer): void
@@ -22,7 +22,8 @@ export function openNativeRuntime(
   { file, sourceHash, cpuFeatures }: NativeBuild,
   { threads, capacityBytes }: { threads: number; capacityBytes: number },
 ): Runtime {
-  const { addon, pool } = open(file, threads, capacityBytes)
+  const interrupt = new Int32Array(new SharedArrayBuffer(4))
+  const { addon, pool } = open(file, threads, capacityBytes, interrupt)
   const windows: ArrayBuffer[] = []
   for (let from = 0; from === 0 || from + windowStep < capacityBytes; from += windowStep) {
     windows.push(addon.window(pool, from, Math.min(windowBytes, capacityBytes - from)))
@@ -31,6 +32,7 @@ export function openNativeRuntime(
     id: { kind: 'cpu-native', sourceHash, threads, cpuFeatures },
     capacityBytes,
     start: 0,
+    interrupt,
     window(offset) {
       const index = Math.min(Math.floor(offset / windowStep), windows.length - 1)
       return { buffer: windows[index] ?? new ArrayBuffer(0), offset: offset - index * windowStep }
@@ -43,10 +45,10 @@ export function openNativeRuntime(
   })
 }
 
-function open(file: string, threads: number, capacityBytes: number) {
+function open(file: string, threads: number, capacityBytes: number, interrupt: Int32Array) {
   try {
     const addon: Addon = createRequire(import.meta.url)(file)
-    return { addon, pool: addon.open(threads, capacityBytes) }
+    return { addon, pool: addon.open(threads, capacityBytes, interrupt) }
   } catch (cause) {
     throw new EvsysError('BACKEND_FAILED', `the engine's native kernels cannot be used: ${messageOf(cause)}`, {
       cause,

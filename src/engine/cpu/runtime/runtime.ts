@@ -1,5 +1,6 @@
 // What the CPU engine computes on: an arena of memory and something that runs programs over it.
 import type { EngineId } from '../../../contracts/index.ts'
+import type { Profile } from './profile.ts'
 import type { Program } from './program.ts'
 
 /** Kernels with their threads and their memory. */
@@ -18,9 +19,16 @@ export interface Runtime extends AsyncDisposable {
   bytes(offset: number, length: number): Uint8Array<ArrayBufferLike>
   /**
    * Runs all operations, with all threads, and returns when they have ended. The calling thread is one of them: it computes.
-   * Programs that take long should be cut where the caller wants to hear its signal.
+   * A program that names what is not there is refused whole. One that is lost in a kernel fails, and the next one runs; what it
+   * should have written is undefined then. Both are `BACKEND_FAILED`.
    */
   run(program: Program): void
+  /**
+   * Ends what runs at its next operation with `INTERRUPTED`, and whatever is run later, while its word is not 0. The memory is shared:
+   * another thread, which the array was sent to, can set it while this one computes.
+   */
+  readonly interrupt: Int32Array<SharedArrayBuffer>
+  readonly profile: Profile
   /** Measured speed of large products, in 10^9 operations per second. */
   gflops(): number
 }

@@ -13,10 +13,9 @@ type Exports = {
   __stack_pointer: WasmGlobal
   __heap_base: WasmGlobal
   scratch_bytes(): number
-  open_team(threads: number, arena: number, scratch: number): void
+  open_team(threads: number, scratch: number, first: number, end: number): number
   run(program: number, words: number): number
-  fail(): void
-  wait_for_others(): void
+  recover(): void
   stop(): void
 }
 
@@ -40,24 +39,23 @@ export async function openWasmRuntime({ threads, capacityBytes, relaxed = true }
   const stack = exports.__stack_pointer.value
   const stacks = Math.ceil(exports.__heap_base.value / page) * page
   const scratch = stacks + stackBytes * threads
-  exports.open_team(threads, 0, scratch)
+  const start = scratch + threads * exports.scratch_bytes()
+  const interrupt = exports.open_team(threads, scratch, start / 4, buffer.byteLength / 4)
   const workers = await startWorkers(module, memory, stacks, threads)
-  let loss: string | undefined
-  for (const worker of workers) worker.on('message', (message: unknown) => (loss = String(message)))
 
   return arenaRuntime({
     id: { kind: 'cpu-wasm', sourceHash: sourceHash(), threads, cpuFeatures: [isRelaxed ? 'relaxed-simd' : 'simd'] },
     capacityBytes: buffer.byteLength,
+    start,
+    interrupt: new Int32Array(buffer, interrupt, 1),
     window: (offset) => ({ buffer, offset }),
-    start: scratch + threads * exports.scratch_bytes(),
     execute(offset, words) {
       try {
         return exports.run(offset, words)
       } catch (cause) {
         exports.__stack_pointer.value = stack
-        exports.fail()
-        exports.wait_for_others()
-        throw new EvsysError('BACKEND_FAILED', `the engine's kernels failed: ${loss ?? messageOf(cause)}`, { cause })
+        exports.recover()
+        throw new EvsysError('BACKEND_FAILED', `the engine's kernels failed: ${messageOf(cause)}`, { cause })
       }
     },
     async close() {
@@ -91,7 +89,7 @@ function sharedMemory(bytes: number): WasmMemory {
   }
 }
 
-// A trap leaves the thread's program; it tells why and goes back to wait for the next one.
+// A trap leaves the thread's program: it goes back to wait for the next one.
 const workerProgram = `
 const { parentPort, workerData: { module, memory, index, stack } } = require('node:worker_threads')
 const { exports } = new WebAssembly.Instance(module, { env: { memory } })
@@ -101,10 +99,7 @@ for (let again = 0; ; again = 1) {
   try {
     exports.work(index, again)
     break
-  } catch (error) {
-    parentPort.postMessage(String(error))
-    exports.fail()
-  }
+  } catch {}
 }`
 
 async function startWorkers(module: WasmModule, memory: WasmMemory, stacks: number, threads: number) {

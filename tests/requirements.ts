@@ -250,6 +250,8 @@ export const requirements = {
   'TRN-16': 'malformed requests get answers of the 400s, and the trainer goes on',
   'TRN-17': 'the same experiment gives the same metrics on mock, local and tinker',
   'TRN-18': 'official clients of four versions train, save, resume and sample against `evsys serve`',
+  'TRN-19':
+    'a kernel that crashes fails what was asked with a typed error; the trainer goes on, natively from checkpoints',
 
   // Statistics
   'STA-1': 'special functions agree with 40-digit references: 1e-12 for central, 1e-11 for noncentral distributions',
@@ -351,4 +353,5 @@ export const requirements = {
   'CPU-24': 'samples of many requests and adapters are drawn together, and are those of each request alone',
   'CPU-25': 'weights that are stored as bfloat16 are computed with as such',
   'CPU-26': 'a row of logits has the same bits alone, in any batch, and with a pass cut in any way',
+  'CPU-27': 'a step that fails halfway loses its model alone, and says so until a checkpoint is loaded',
 } as const

@@ -116,6 +116,31 @@ export function describeCpu(openRuntime: () => Runtime | Promise<Runtime>, { spl
     })
   })
 
+  describe('a step that fails halfway', () => {
+    it('loses the model alone, which a checkpoint brings back (CPU-27)', async () => {
+      const { engine, runtime } = await open()
+      await using _ = engine
+      for (const model of ['m', 'other']) await create(engine, model, lora(2))
+      await trainModel(engine, 'm', 1)
+      const bytes = await bytesOf(engine, 'export_state')
+      await pass(engine, corpus)
+      const { run: original } = runtime
+      let runs = 0
+      runtime.run = (program) => {
+        original.call(runtime, program)
+        if (++runs === 2) throw new Error('a kernel was lost') // after the norm of the gradient, the step itself
+      }
+      await expect(step(engine)).rejects.toThrow('a kernel was lost')
+      runtime.run = original
+      for (const ask of [() => pass(engine, corpus), () => step(engine), () => sample(engine), () => bytesOf(engine)]) {
+        await expect(ask()).rejects.toMatchObject({ code: 'BACKEND_FAILED', fix: 'load its last checkpoint.' })
+      }
+      await trainModel(engine, 'other', 1)
+      await run(engine, { op: 'import', model: 'm', bytes, optimizer: true })
+      expect(await bytesOf(engine, 'export_state')).toEqual(bytes)
+    })
+  })
+
   describe('a row of logits', () => {
     it.each([
       ['all weights', undefined],
@@ -131,7 +156,7 @@ export function describeCpu(openRuntime: () => Runtime | Promise<Runtime>, { spl
       await using _ = engine
       await create(engine, 'm', spec)
       await trainModel(engine, 'm', 1)
-      const alone: Float64Array[] = []
+      const alone: ArrayLike<number>[] = []
       for (const text of texts) alone.push(...(await rowsOf(engine, [text], shape.vocab_size)))
       const bytes = await bytesOf(engine)
       for (const passBytes of [2 ** 28, 2 ** 20]) {

@@ -1,10 +1,10 @@
-// A trainer with all its parts: engine in a thread, base models, text. The one place where they are put together.
+// A trainer with all its parts: engine in a thread or process, base models, text. The one place where they are put together.
 import { cacheFolder } from '../../models/index.ts'
 import {
   createTrainer,
   type EngineChoice,
   engineModule,
-  openEngineThread,
+  openEngineHost,
   openFolderCatalog,
   peftFiles,
   type Trainer,
@@ -29,18 +29,18 @@ export type LocalTrainerOptions = {
 export async function openLocalTrainer(options: LocalTrainerOptions): Promise<Trainer> {
   const { engine, models, project, dir, keys, onNotice } = options
   const parts = engine === 'mock' ? mockParts(models) : await folderParts(engine, models, project)
-  const thread = await openEngineThread(engineModule(parts.engine), onNotice === undefined ? {} : { onNotice })
+  const host = await openEngineHost(engineModule(parts.engine), onNotice === undefined ? {} : { onNotice })
   try {
-    const trainer = await createTrainer({ ...parts.options, dir, keys, engine: thread })
+    const trainer = await createTrainer({ ...parts.options, dir, keys, engine: host })
     return {
       fetch: trainer.fetch,
       async [Symbol.asyncDispose]() {
         await trainer[Symbol.asyncDispose]()
-        await thread[Symbol.asyncDispose]()
+        await host[Symbol.asyncDispose]()
       },
     }
   } catch (error) {
-    await thread[Symbol.asyncDispose]()
+    await host[Symbol.asyncDispose]()
     throw error
   }
 }

@@ -2,7 +2,7 @@
 // arithmetic is in the runtime that runs them.
 import { setImmediate } from 'node:timers/promises'
 import type { Engine, EngineOp, EngineResult } from '../../contracts/index.ts'
-import { sha256 } from '../../kernel/index.ts'
+import { EvsysError, sha256 } from '../../kernel/index.ts'
 import { decodeCheckpoint } from '../files/checkpoint.ts'
 import { checkLora } from '../lora-spec.ts'
 import { checkFits } from '../model-spec.ts'
@@ -77,6 +77,11 @@ class Held {
 
   model(id: string): CpuModel {
     const found = this.models.get(id)
+    if (found?.isTorn) {
+      throw new EvsysError('BACKEND_FAILED', `the weights of "${id}" were lost when a step failed halfway`, {
+        fix: 'load its last checkpoint.',
+      })
+    }
     if (found !== undefined) return found
     throw refused(`no model is called "${id}"`, 'create it first.')
   }

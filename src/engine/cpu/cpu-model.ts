@@ -36,6 +36,7 @@ export class CpuModel {
   #gradients: { readonly at: number; isFilled: boolean } | undefined
   #adam: { step: number; readonly first: number; readonly second: number } | undefined
   #packed: PackedWeights | undefined
+  #isTorn = false
 
   constructor(spec: ModelSpec, base: CpuBase) {
     this.spec = spec
@@ -73,6 +74,11 @@ export class CpuModel {
     if (lora === undefined || this.#parameters === undefined || a === undefined || b === undefined) return undefined
     const { rank } = lora
     return { a: this.#parameters + a, b: this.#parameters + b, nameA, nameB, rank, scale: loraAlpha / rank }
+  }
+
+  /** Whether a step has failed halfway: what the weights are then, nobody knows. */
+  get isTorn(): boolean {
+    return this.#isTorn
   }
 
   /** Whether this model computes with the base’s own matrices. */
@@ -121,6 +127,7 @@ export class CpuModel {
     if (!isFilled) this.#clear(gradients)
     this.#gradients.isFilled = false
     const adamState = this.#adam ?? { step: 0, first: 0, second: 0 }
+    this.#isTorn = true // until it is done
     const norm = adamStep(runtime, adam, {
       gradients,
       length: this.layout.length,
@@ -130,6 +137,7 @@ export class CpuModel {
         return { parameters: this.#writable(), first: this.#adam.first, second: this.#adam.second }
       },
     })
+    this.#isTorn = false
     if (norm === undefined) return { 'optim/skipped_nonfinite': 1 }
     this.#unpack()
     if (this.#adam !== undefined) this.#adam.step++

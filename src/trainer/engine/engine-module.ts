@@ -1,6 +1,6 @@
-// The engines that a trainer can be told to use, as modules for its thread.
+// The engines that a trainer can be told to use, as modules for a thread or process of their own.
 import { extname } from 'node:path'
-import type { EngineModule } from './thread-messages.ts'
+import type { EngineModule } from './engine-messages.ts'
 
 export type EngineChoice =
   | { readonly kind: 'mock'; readonly vocabSize: number }
@@ -15,5 +15,6 @@ export type EngineChoice =
 
 export function engineModule({ kind, ...options }: EngineChoice): EngineModule {
   const url = new URL(`./${kind}-engine-module${extname(import.meta.url)}`, import.meta.url).href
-  return { url, options }
+  // Only kernels can fail in a way that no thread survives.
+  return { url, options, home: kind === 'cpu' ? 'process' : 'thread' }
 }

@@ -29,10 +29,10 @@ export function openSanitized(folder: string, threads: number): Runtime {
     execute(offset, words) {
       writeFileSync(file, new Uint8Array(memory))
       const args = [file, threads, offset, words].map(String)
-      const { status, stderr } = spawnSync(join(folder, 'check'), args, { encoding: 'utf8' })
-      if (status === null || stderr !== '') throw new Error(stderr || 'the check was ended')
+      const { status, stdout, stderr } = spawnSync(join(folder, 'check'), args, { encoding: 'utf8' })
+      if (status !== 0 || stderr !== '') throw new Error(stderr || `the check ended with ${status}`)
       new Uint8Array(memory).set(readFileSync(file))
-      return status
+      return Number(stdout)
     },
     close: async () => {},
   })

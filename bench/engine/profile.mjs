@@ -27,6 +27,7 @@ const runtime = await openRuntime({
 /** @typedef {{ ms: number, calls: number, flops: number }} Cost @type {Map<string, Cost>} */
 let costs = new Map()
 let isWhole = true
+/** @type {Map<number, { op: string, args: [string, string][] }>} */
 const known = new Map(Object.entries(ops).map(([op, { code, args }]) => [code, { op, args: Object.entries(args) }]))
 const words16 = 0xffff
 

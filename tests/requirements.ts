@@ -354,4 +354,11 @@ export const requirements = {
   'CPU-25': 'weights that are stored as bfloat16 are computed with as such',
   'CPU-26': 'a row of logits has the same bits alone, in any batch, and with a pass cut in any way',
   'CPU-27': 'a step that fails halfway loses its model alone, and says so until a checkpoint is loaded',
+
+  // CPU engine: what a user meets of it
+  'CPU-40':
+    '`engine info` tells which kernels are used and why, their id, threads and speed, and compiles nothing; so does `doctor`',
+  'CPU-41': '`engine build` compiles the native kernels, says so, and tells time, compiler, processor and place',
+  'CPU-42':
+    'native kernels are kept by source, compiler and processor; processes that build at once are safe; a build that fails is told, and WebAssembly used',
 } as const

@@ -1,4 +1,11 @@
 // What other rooms may use of the engines. Import it where an engine is opened, not where plugins are declared.
+export {
+  buildCpuEngine,
+  type CpuEngineInfo,
+  inspectCpuEngine,
+  type MeasuredEngine,
+  type NativeBuilt,
+} from './cpu/inspect-cpu-engine.ts'
 export { type OpenCpuEngineOptions, openCpuEngine } from './cpu/open-cpu-engine.ts'
 export { engineIdText } from './engine-id-text.ts'
 export { exportAdapter } from './files/export-adapter.ts'

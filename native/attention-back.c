@@ -11,15 +11,14 @@ typedef struct {
   int wants_q, wants_kv;
 } BackTask;
 
-// From scores and dOut v: weights p = exp(scale s - lse) and dScores = scale p (dp - mean of dp), row by row.
-static void weigh(float *scores, float *dp, int visible, float scale, float lse, float mean) {
+// From scores and dOut v: weights p = exp(scale s - lse) and dScores = scale p (dp - mean of dp), row by row; both are zeros from
+// `visible` on. Scores are there up to `wide`.
+static void weigh(float *scores, float *dp, int visible, int wide, float scale, float lse, float mean) {
   vec factor = splat(scale), shift = splat(lse), middle = splat(mean);
-  for (int j = 0; j < KEYS; j += LANES) {
-    vec p = exponential(load(scores + j) * factor - shift);
-    store(scores + j, p);
-  }
-  for (int j = max_int(visible, 0); j < KEYS; j++) scores[j] = 0;
-  for (int j = 0; j < KEYS; j += LANES) store(dp + j, load(scores + j) * (load(dp + j) - middle) * factor);
+  for (int j = 0; j < wide; j += LANES) store(scores + j, exponential(load(scores + j) * factor - shift));
+  for (int j = visible; j < KEYS; j++) scores[j] = 0;
+  for (int j = 0; j < wide; j += LANES) store(dp + j, load(scores + j) * (load(dp + j) - middle) * factor);
+  for (int j = wide; j < KEYS; j++) dp[j] = 0;
 }
 
 static void attend_back(BackTask task, float *scratch) {
@@ -34,8 +33,6 @@ static void attend_back(BackTask task, float *scratch) {
     int count = min_int(KEYS, task.length - start);
     const float *k = task.k + start * shape->ldk + kv, *v = task.v + start * shape->ldv + kv;
     float *dk = task.dk + start * ldd + kv, *dv = task.dv + start * ldd + kv;
-    // Missing keys are zeros: their columns come out as zeros and are not written.
-    for (size_t i = 0; i < 2 * KEYS * wide; i++) keys_t[i] = 0;
     pack_right(keys_t, (Right){k, 1, shape->ldk, 0}, count, dim);
     pack_right(values_t, (Right){v, 1, shape->ldv, 0}, count, dim);
     pack_right(keys, (Right){k, shape->ldk, 1, 0}, dim, count);
@@ -46,21 +43,32 @@ static void attend_back(BackTask task, float *scratch) {
         size_t head = (size_t)task.kv * group + g;
         const float *q = task.q + from * shape->ldq + head * dim, *d_out = task.d_out + from * ldo + head * dim;
         size_t panel = (size_t)dim * TILE_COLS, tall = (size_t)rows * TILE_COLS;
-        multiply_panels(DIRECT, rows, KEYS, dim, (Left){q, shape->ldq, 1}, keys_t, panel, scores, KEYS, 0);
-        multiply_panels(DIRECT, rows, KEYS, dim, (Left){d_out, ldo, 1}, values_t, panel, dp, KEYS, 0);
-        for (int i = 0; i < rows; i++) {
-          size_t at = (size_t)(from + i) * shape->heads + head;
-          weigh(scores + i * KEYS, dp + i * KEYS, from + i + 1 - start, shape->scale, task.lse[at], task.mean[at]);
+        // A tile of rows reads what its last row sees.
+        for (int i = 0; i < rows; i += TILE_ROWS) {
+          int high = min_int(TILE_ROWS, rows - i), seen = min_int(count, from + i + high - start);
+          float *s = scores + i * KEYS, *d = dp + i * KEYS;
+          Left query = {q + i * shape->ldq, shape->ldq, 1}, gradient = {d_out + i * ldo, ldo, 1};
+          multiply_panels(DIRECT, high, padded_cols(seen), dim, query, keys_t, panel, s, KEYS, 0);
+          multiply_panels(DIRECT, high, padded_cols(seen), dim, gradient, values_t, panel, d, KEYS, 0);
+          for (int x = 0; x < high; x++) {
+            size_t at = (size_t)(from + i + x) * shape->heads + head;
+            weigh(s + x * KEYS, d + x * KEYS, min_int(from + i + x + 1 - start, KEYS), (seen + LANES - 1) / LANES * LANES,
+                  shape->scale, task.lse[at], task.mean[at]);
+          }
+          if (!task.wants_q) continue;
+          multiply_panels(DIRECT, high, dim, seen, (Left){d, KEYS, 1}, keys, (size_t)count * TILE_COLS,
+                          task.dq + (from + i) * ldo + head * dim, ldo, start > 0);
         }
-        if (task.wants_kv) {
-          pack_right(q_rows, (Right){q, shape->ldq, 1, 0}, dim, rows);
-          pack_right(d_out_rows, (Right){d_out, ldo, 1, 0}, dim, rows);
-          multiply_panels(DIRECT, count, dim, rows, (Left){scores, 1, KEYS}, d_out_rows, tall, dv, ldd, adds);
-          multiply_panels(DIRECT, count, dim, rows, (Left){dp, 1, KEYS}, q_rows, tall, dk, ldd, adds);
+        if (!task.wants_kv) continue;
+        pack_right(q_rows, (Right){q, shape->ldq, 1, 0}, dim, rows);
+        pack_right(d_out_rows, (Right){d_out, ldo, 1, 0}, dim, rows);
+        // A tile of keys starts at the first row that sees it.
+        for (int j = 0; j < count; j += TILE_ROWS) {
+          int high = min_int(TILE_ROWS, count - j), first = max_int(0, start + j - from), deep = rows - first;
+          size_t skip = (size_t)first * TILE_COLS, at = (size_t)first * KEYS + j;
+          multiply_panels(DIRECT, high, dim, deep, (Left){scores + at, 1, KEYS}, d_out_rows + skip, tall, dv + j * ldd, ldd, adds);
+          multiply_panels(DIRECT, high, dim, deep, (Left){dp + at, 1, KEYS}, q_rows + skip, tall, dk + j * ldd, ldd, adds);
         }
-        if (!task.wants_q) continue;
-        multiply_panels(DIRECT, rows, dim, count, (Left){dp, KEYS, 1}, keys, (size_t)count * TILE_COLS,
-                        task.dq + from * ldo + head * dim, ldo, start > 0);
       }
     }
   }

@@ -14,12 +14,13 @@ INLINE const float *block_at(const Memory *m, const float *data, size_t ld, int 
   return data + row * ld + (size_t)kv * m->shape.head_dim;
 }
 
-// Scores of one row against a block become weights exp(s - most); returns how much what was summed before shrinks.
-static float soften(float *s, int visible, float scale, float *most, float *sum) {
+// Scores of one row against a block become weights exp(s - most), zeros from `visible` to `wide`; returns how much what was summed
+// before shrinks.
+static float soften(float *s, int visible, int wide, float scale, float *most, float *sum) {
   vec top = splat(*most), factor = splat(scale);
   const float nothing = -__builtin_inff();
-  for (int j = max_int(visible, 0); j < KEYS; j++) s[j] = nothing;
-  for (int j = 0; j < KEYS; j += LANES) {
+  for (int j = max_int(visible, 0); j < wide; j++) s[j] = nothing;
+  for (int j = 0; j < wide; j += LANES) {
     vec x = load(s + j) * factor;
     store(s + j, x);
     top = larger(top, x);
@@ -27,7 +28,7 @@ static float soften(float *s, int visible, float scale, float *most, float *sum)
   float now = largest_lane(top);
   if (now == nothing) now = 0; // nothing seen yet: weights below are all exp(-infinity)
   vec shift = splat(now), total = {0};
-  for (int j = 0; j < KEYS; j += LANES) {
+  for (int j = 0; j < wide; j += LANES) {
     vec e = exponential(load(s + j) - shift);
     store(s + j, e);
     total += e;
@@ -59,26 +60,25 @@ static void attend(const Memory *m, Queries rows, float *scratch) {
   for (int start = 0, block = 0; start < longest; start += KEYS, block++) {
     int count = min_int(KEYS, longest - start);
     pack_right(keys, (Right){block_at(m, m->k, shape->ldk, block, rows.kv), 1, shape->ldk, 0}, count, dim);
-    for (int j = (int)padded_cols(count); j < KEYS; j++) // columns of missing panels
-      for (int d = 0; d < dim; d++) keys[(size_t)(j / TILE_COLS * TILE_COLS) * dim + (size_t)d * TILE_COLS + j % TILE_COLS] = 0;
     pack_right(values, (Right){block_at(m, m->v, shape->ldv, block, rows.kv), shape->ldv, 1, 0}, dim, count);
-    // The first rows may see nothing of this block.
+    // The first rows may see nothing of this block, others a part: a tile of rows reads what its last row sees.
     int skip = max_int(0, start + 1 - rows.first);
-    int seeing = rows.count - skip;
-    for (int g = 0; g < group; g++) {
-      int head = rows.kv * group + g;
-      const float *q = rows.q + (size_t)skip * shape->ldq + (size_t)head * dim;
-      float *out = rows.out + (size_t)skip * ldo + (size_t)head * dim;
-      multiply_panels(DIRECT, seeing, KEYS, dim, (Left){q, shape->ldq, 1}, keys, (size_t)dim * TILE_COLS, scores, KEYS, 0);
-      for (int i = 0; i < seeing; i++) {
-        int at = g * rows.count + skip + i;
-        int visible = rows.first + skip + i - start;
-        float shrink = soften(scores + (size_t)i * KEYS, min_int(visible, KEYS), shape->scale, most + at, sums + at);
-        if (start > 0 && shrink != 1)
-          for (int d = 0; d < dim; d++) out[(size_t)i * ldo + d] *= shrink;
+    for (int g = 0; g < group; g++)
+      for (int from = skip; from < rows.count; from += TILE_ROWS) {
+        int head = rows.kv * group + g, high = min_int(TILE_ROWS, rows.count - from);
+        int seen = min_int(count, rows.first + from + high - 1 - start), wide = (seen + LANES - 1) / LANES * LANES;
+        const float *q = rows.q + (size_t)from * shape->ldq + (size_t)head * dim;
+        float *out = rows.out + (size_t)from * ldo + (size_t)head * dim;
+        multiply_panels(DIRECT, high, padded_cols(seen), dim, (Left){q, shape->ldq, 1}, keys, (size_t)dim * TILE_COLS, scores, KEYS, 0);
+        for (int i = 0; i < high; i++) {
+          int at = g * rows.count + from + i;
+          int visible = min_int(rows.first + from + i - start, KEYS);
+          float shrink = soften(scores + (size_t)i * KEYS, visible, wide, shape->scale, most + at, sums + at);
+          if (start > 0 && shrink != 1)
+            for (int d = 0; d < dim; d++) out[(size_t)i * ldo + d] *= shrink;
+        }
+        multiply_panels(DIRECT, high, dim, seen, (Left){scores, KEYS, 1}, values, (size_t)count * TILE_COLS, out, ldo, start > 0);
       }
-      multiply_panels(DIRECT, seeing, dim, count, (Left){scores, KEYS, 1}, values, (size_t)count * TILE_COLS, out, ldo, start > 0);
-    }
   }
   for (int g = 0; g < group; g++)
     for (int i = 0; i < rows.count; i++) {

@@ -43,13 +43,18 @@ static void run_convert(Thread *t, const OpConvert *op) {
 
 static void run_sum_squares(Thread *t, const OpSumSquares *op) {
   const float *x = floats(t, op->x);
-  double sums[4] = {0};
+  double sums[16] = {0};
   Range r = share(t, op->n, 16);
-  for (size_t i = r.from; i < r.to; i++) sums[i % 4] += (double)x[i] * (double)x[i];
-  t->team->partial[t->index] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  size_t i = r.from;
+  for (; i + 16 <= r.to; i += 16)
+    for (int k = 0; k < 16; k++) sums[k] += (double)x[i + k] * (double)x[i + k];
+  for (; i < r.to; i++) sums[i % 16] += (double)x[i] * (double)x[i];
+  double own = 0;
+  for (int k = 0; k < 16; k++) own += sums[k];
+  t->team->partial[t->index] = own;
   barrier(t);
   if (t->index != 0) return;
   double *sum = (double *)floats(t, op->sum), total = op->accumulate ? *sum : 0;
-  for (int i = 0; i < t->count; i++) total += t->team->partial[i];
+  for (int k = 0; k < t->count; k++) total += t->team->partial[k];
   *sum = total;
 }

@@ -166,6 +166,9 @@ static void pack_left(float *to, Left a, size_t rows, size_t depth, float alpha)
     if (a.col == 1) {
       for (size_t x = 0; x < count; x++)
         for (size_t k = 0; k < depth; k++) to[k * TILE_ROWS + x] = alpha * from[x * a.row + k];
+    } else if (a.row == 1 && TILE_ROWS <= LANES && i + LANES <= rows) {
+      // What is written beyond a column is overwritten by the next.
+      for (size_t k = 0; k < depth; k++) store(to + k * TILE_ROWS, splat(alpha) * load(from + k * a.col));
     } else {
       for (size_t k = 0; k < depth; k++)
         for (size_t x = 0; x < count; x++) to[k * TILE_ROWS + x] = alpha * from[x * a.row + k * a.col];
@@ -226,7 +229,7 @@ static void multiply(size_t rows, size_t cols, size_t depth, float alpha, Left a
     multiply_rows(rows, cols, depth, a, b, c, ldc, adds, scratch_b);
     return;
   }
-  int is_narrow = is_plain && cols <= 2 * TILE_COLS; // copying `a` would cost as much as it saves
+  int is_direct = is_plain && (cols <= 2 * TILE_COLS || (a.col == 1 && cols <= DIRECT_COLS && depth >= DIRECT_DEPTH));
   for (size_t k = 0; k < depth; k += BLOCK_DEPTH) {
     size_t deep = min_size(depth - k, BLOCK_DEPTH);
     int goes_on = adds || k > 0;
@@ -245,14 +248,14 @@ static void multiply(size_t rows, size_t cols, size_t depth, float alpha, Left a
       } else {
         pack_right(scratch_b, (Right){right_at(b, k, j), b.row, b.col, b.is_half}, wide, deep);
       }
-      if (is_narrow) {
-        multiply_panels(DIRECT, rows, wide, deep, (Left){a.data + k * a.col, a.row, a.col}, panels, panel, c + j, ldc, goes_on);
-        continue;
-      }
       for (size_t i = 0; i < rows; i += BLOCK_ROWS) {
         size_t high = min_size(rows - i, BLOCK_ROWS);
-        pack_left(scratch, (Left){a.data + i * a.row + k * a.col, a.row, a.col}, high, deep, alpha);
-        multiply_panels(PACKED, high, wide, deep, (Left){scratch, 1, TILE_ROWS}, panels, panel, c + i * ldc + j, ldc, goes_on);
+        Left part = {a.data + i * a.row + k * a.col, a.row, a.col};
+        if (!is_direct) {
+          pack_left(scratch, part, high, deep, alpha);
+          part = (Left){scratch, 1, TILE_ROWS};
+        }
+        multiply_panels(is_direct ? DIRECT : PACKED, high, wide, deep, part, panels, panel, c + i * ldc + j, ldc, goes_on);
       }
     }
   }

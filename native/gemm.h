@@ -9,7 +9,10 @@
 #define BLOCK_DEPTH 256
 #define BLOCK_ROWS (TILE_ROWS * 16)
 #define BLOCK_COLS 1024
-#define SCRATCH_A (BLOCK_ROWS * BLOCK_DEPTH)
+// Up to so many columns, rows of `a` are read as they lie: a copy would not be used often enough.
+#define DIRECT_COLS 256
+#define DIRECT_DEPTH 64
+#define SCRATCH_A (BLOCK_ROWS * BLOCK_DEPTH + 16) // whole vectors are written, also at the end
 #define SCRATCH_B (BLOCK_COLS * BLOCK_DEPTH)
 #define SCRATCH_FLOATS (SCRATCH_A + SCRATCH_B)
 

@@ -100,8 +100,11 @@ static void run_head_back(Thread *t, const OpHeadBack *op) {
   Range r = share(t, h.rows, 1);
   for (size_t v = 0; v < vocab; v += COLUMNS) {
     size_t count = min_size(COLUMNS, vocab - v);
-    chunk_logits(t, &h, v, count);
-    barrier(t);
+    int is_there = op->kept && vocab <= COLUMNS;
+    if (!is_there) {
+      chunk_logits(t, &h, v, count);
+      barrier(t);
+    }
     for (size_t i = r.from; i < r.to; i++)
       logits_back(h.logits + i * HEAD_CHUNK, v, count, lse[i], ints(t, op->ids) + i * targets, g + i * targets, targets);
     barrier(t);

@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #define PAGE_SIZE 64
-#define HEAD_CHUNK 2048
+#define HEAD_CHUNK 2064
 
 enum {
   OP_GEMM = 1,
@@ -257,6 +257,7 @@ typedef struct {
   int32_t vocab;
   int32_t rank;
   int32_t wType;
+  int32_t kept;
 } OpHeadBack;
 
 typedef struct {

@@ -17,8 +17,8 @@ export type ElementType = 'f32' | 'bf16'
 /** Keys of one block of attention, and positions of one page of a cache. */
 export const pageSize = 64
 
-/** Columns of logits that the head holds at once; its workspaces are `[rows, headChunk]`. */
-export const headChunk = 2048
+/** Length of a row in a workspace of the head: 2048 logits at once, and room for what is known of the row. */
+export const headChunk = 2064
 
 export const ops = {
   /**
@@ -230,7 +230,8 @@ export const ops = {
   },
   /**
    * From g [rows, targets] = dL / dlogprob and `lse` of `head`: dx, dx2 overwritten (dx2 optional), dw, dw2 added to (optional).
-   * dlogits[r, v] = sum over targets of g (1[v = id] - p[r, v]).
+   * dlogits[r, v] = sum over targets of g (1[v = id] - p[r, v]). `kept` tells that `work` is as `head` left it, for the same operands:
+   * a vocabulary that fits into it need not be computed again.
    */
   headBack: {
     code: 18,
@@ -253,6 +254,7 @@ export const ops = {
       vocab: 'int',
       rank: 'int',
       wType: 'type',
+      kept: 'flag',
     },
   },
   /** lse[r] of x [rows, width] with row stride ldx: bit for bit the `lse` of `head` for the same logits. */

@@ -63,6 +63,7 @@ export function transformerBackward(program: Program, options: BackwardOptions):
     ...{ dx: back.dNormed, dw: gradientOf(model.weightName('lm_head')), g: back.g, lse, ids, work, rows, targets },
     ...(adapter === undefined ? {} : { dx2: back.dLow, dw2: gradientOf(adapter.nameB) }),
     ...operands,
+    kept: true,
   })
   const { depth, embeds } = reach(model)
   const goesOn = depth < layers || embeds

@@ -62,8 +62,8 @@ function labelled(op, given) {
     const marks = [transA ? 'a^T' : '', transB ? 'b^T' : '', bType ? 'bf16' : '', accumulate ? '+=' : '']
     return [`${op} ${m} x ${n} x ${k} ${marks.filter(Boolean).join(' ')}`, 2 * m * n * k]
   }
-  // The logits once more, then the gradients that are asked for.
-  const products = op === 'head' ? 1 : op === 'headBack' ? 2 + (given.dw ? 1 : 0) : 0
+  // Without the logits, which the gradient computes again where they were not kept.
+  const products = op === 'head' ? 1 : op === 'headBack' ? 1 + (given.dw ? 1 : 0) : 0
   if (products > 0 && rows && width && vocab) return [op, 2 * products * rows * width * vocab]
   return [op, 0]
 }

@@ -354,6 +354,8 @@ export const requirements = {
   'CPU-25': 'weights that are stored as bfloat16 are computed with as such',
   'CPU-26': 'a row of logits has the same bits alone, in any batch, and with a pass cut in any way',
   'CPU-27': 'a step that fails halfway loses its model alone, and says so until a checkpoint is loaded',
+  'CPU-28':
+    'no weights are held twice without need; memory that is full cuts passes smaller, then is told with its size, purpose and remedy',
 
   // CPU engine: what a user meets of it
   'CPU-40':
@@ -361,4 +363,9 @@ export const requirements = {
   'CPU-41': '`engine build` compiles the native kernels, says so, and tells time, compiler, processor and place',
   'CPU-42':
     'native kernels are kept by source, compiler and processor; processes that build at once are safe; a build that fails is told, and WebAssembly used',
+  'CPU-43':
+    'with Node alone, on every supported version, the packed program concludes the quickstart and trains a real model on WebAssembly; it holds the kernels and their sources',
+  'CPU-44': 'the record of an experiment tells the engines of its runs and their threads',
+  'CPU-45':
+    'what the first step of training needs starts while the experiment is checked, and is closed where there is no run',
 } as const

@@ -11,23 +11,28 @@ export const localBackend = defineBackend({
   }),
   async open({ params, model, loraRank, seed, runDir, signal, log }) {
     const { startTrainerProcess } = await import('./start-trainer-process.ts')
-    const { createTinkerClient } = await import('../../tinker/index.ts')
-    const { openClientBackend } = await import('../tinker/open-client-backend.ts')
     const { openModelText } = await import('../tinker/open-model-text.ts')
-    const trainer = await startTrainerProcess({
+    // While the process starts, what will talk to it is loaded. The text brings the files of a bundled model with it, where they
+    // are missing; if it cannot be opened, the trainer says why.
+    const text = params.engine === 'mock' ? openModelText('bigram', model.name) : openModelText(undefined, model.name)
+    const starting = startTrainerProcess({
       ...{ engine: params.engine, models: [model.name], runDir, signal },
-      onNotice: (text) => log('info', text),
+      onNotice: (notice) => log('info', notice),
+      startAfter: text.catch(() => {}),
     })
+    const client = Promise.all([import('../../tinker/index.ts'), import('../tinker/open-client-backend.ts')])
+    client.catch(() => {}) // told below
+    const trainer = await starting
     try {
-      const client = await createTinkerClient({ preset: 'evsys', baseUrl: trainer.url, apiKey: trainer.key, signal })
+      const [{ createTinkerClient }, { openClientBackend }] = await client
       const backend = await openClientBackend({
-        client,
+        client: await createTinkerClient({ preset: 'evsys', baseUrl: trainer.url, apiKey: trainer.key, signal }),
         baseModel: model.name,
         loraRank,
         seed,
         serviceName: params.engine,
         maxContext: undefined,
-        openText: openModelText,
+        openText: () => text,
       })
       return {
         ...backend,

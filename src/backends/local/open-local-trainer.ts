@@ -1,13 +1,15 @@
 // A trainer with all its parts: engine in a thread or process, base models, text. The one place where they are put together.
-import { cacheFolder } from '../../models/index.ts'
+import { cacheFolder, resolveModelFolder } from '../../models/index.ts'
 import {
   createTrainer,
   type EngineChoice,
   engineModule,
+  loadTrainer,
   openEngineHost,
   openFolderCatalog,
   peftFiles,
   type Trainer,
+  type TrainerOptions,
 } from '../../trainer/index.ts'
 import { mockCatalog } from '../mock/mock-catalog.ts'
 import { mockVocabSize } from '../mock/special-tokens.ts'
@@ -27,11 +29,15 @@ export type LocalTrainerOptions = {
 
 /** Opens a trainer and its engine; disposing of it closes both. */
 export async function openLocalTrainer(options: LocalTrainerOptions): Promise<Trainer> {
-  const { engine, models, project, dir, keys, onNotice } = options
-  const parts = engine === 'mock' ? mockParts(models) : await folderParts(engine, models, project)
-  const host = await openEngineHost(engineModule(parts.engine), onNotice === undefined ? {} : { onNotice })
+  const { dir, keys, onNotice } = options
+  const { choice, parts } = await (options.engine === 'mock' ? mockParts(options) : folderParts(options))
+  const starting = openEngineHost(engineModule(choice), onNotice === undefined ? {} : { onNotice })
+  // While the engine starts, what stands before it is loaded.
+  const trainerParts = loadTrainer().then(parts)
+  trainerParts.catch(() => {}) // told below
+  const host = await starting
   try {
-    const trainer = await createTrainer({ ...parts.options, dir, keys, engine: host })
+    const trainer = await createTrainer({ ...(await trainerParts), dir, keys, engine: host })
     return {
       fetch: trainer.fetch,
       async [Symbol.asyncDispose]() {
@@ -45,13 +51,24 @@ export async function openLocalTrainer(options: LocalTrainerOptions): Promise<Tr
   }
 }
 
-function mockParts(models: readonly string[]) {
-  return { engine: { kind: 'mock', vocabSize: mockVocabSize } as const, options: { models: mockCatalog(models) } }
+type Parts = {
+  readonly choice: EngineChoice
+  /** What the trainer knows of its models. */
+  parts(): Promise<Pick<TrainerOptions, 'models' | 'archiveFiles'>>
 }
 
-async function folderParts(kind: Exclude<EngineKind, 'mock'>, names: readonly string[], project: string) {
-  const models = await openFolderCatalog(names, project)
-  const { folders } = models
-  const engine: EngineChoice = kind === 'cpu' ? { kind, folders, cacheFolder: cacheFolder() } : { kind, folders }
-  return { engine, options: { models, archiveFiles: peftFiles(folders) } }
+async function mockParts({ models }: LocalTrainerOptions): Promise<Parts> {
+  return {
+    choice: { kind: 'mock', vocabSize: mockVocabSize },
+    parts: async () => ({ models: mockCatalog(models) }),
+  }
+}
+
+async function folderParts({ engine, models, project }: LocalTrainerOptions): Promise<Parts> {
+  const folders: Record<string, string> = {}
+  for (const name of models) folders[name] = (await resolveModelFolder(name, { project })).folder
+  return {
+    choice: engine === 'cpu' ? { kind: 'cpu', folders, cacheFolder: cacheFolder() } : { kind: 'reference', folders },
+    parts: async () => ({ models: await openFolderCatalog(models, project), archiveFiles: peftFiles(folders) }),
+  }
 }

@@ -15,6 +15,8 @@ export type TrainerProcessOptions = {
   signal: AbortSignal
   /** Hears what is worth telling before the trainer is ready. */
   onNotice: (text: string) => void
+  /** It is told what to open when this has settled; its process starts at once. */
+  startAfter?: Promise<unknown>
 }
 
 export interface TrainerProcess extends AsyncDisposable {
@@ -24,7 +26,7 @@ export interface TrainerProcess extends AsyncDisposable {
 
 /** Starts a trainer and waits until it listens. */
 export async function startTrainerProcess(options: TrainerProcessOptions): Promise<TrainerProcess> {
-  const { engine, models, runDir, signal, onNotice } = options
+  const { engine, models, runDir, signal, onNotice, startAfter } = options
   const extension = extname(import.meta.url)
   const child = fork(fileURLToPath(new URL(`./trainer-child${extension}`, import.meta.url)), {
     execArgv: extension === '.ts' ? ['--import', sourceLoader()] : [],
@@ -43,7 +45,10 @@ export async function startTrainerProcess(options: TrainerProcessOptions): Promi
   }
   try {
     const start = { engine, models: [...models], project: process.cwd(), dir: trainerDir(runDir), key }
-    const ready = await readiness(child, start satisfies TrainerStart, { complaints: () => complaints, onNotice })
+    const ready = await readiness(child, { complaints: () => complaints, onNotice }, async () => {
+      await startAfter
+      if (child.connected) child.send(start satisfies TrainerStart)
+    })
     if ('url' in ready) return { url: ready.url, key, [Symbol.asyncDispose]: end }
     const code = ErrorCode.safeParse(ready.error.code)
     const { message, fix } = ready.error
@@ -88,8 +93,8 @@ type Listening = { complaints: () => string; onNotice: (text: string) => void }
 
 function readiness(
   child: ChildProcess,
-  start: TrainerStart,
   { complaints, onNotice }: Listening,
+  start: () => Promise<void>,
 ): Promise<TrainerReady> {
   return new Promise((resolve, reject) => {
     const fail = (why: string) => {
@@ -107,7 +112,7 @@ function readiness(
       if (told.success) onNotice(told.data.notice)
       else resolve(TrainerReady.parse(message))
     })
-    child.send(start)
+    start().catch(reject)
   })
 }
 

@@ -7,6 +7,11 @@ import type { Program } from './runtime/program.ts'
 /** Rows of a batch that one model computes. All models of a batch have the same base weights. */
 export type Span = { readonly model: CpuModel; readonly start: number; readonly rows: number }
 
+/** The largest rank of their adapters; 0 where there is none. */
+export function rankOf(spans: readonly Span[]): number {
+  return spans.reduce((most, { model }) => Math.max(most, model.spec.lora?.rank ?? 0), 0)
+}
+
 export type ProjectOptions = {
   /** Name of the map: `model.layers.0.mlp.up_proj`, `lm_head`. */
   name: string
@@ -167,5 +172,5 @@ function addOuter(program: Program, { c, a, m, lda = m, b, n, ldb = n, rows, alp
 }
 
 function biasOf(model: CpuModel, name: string): number | undefined {
-  return model.base.weights.has(`${name}.bias`) ? model.weight(`${name}.bias`).at : undefined
+  return model.base.shapes.has(`${name}.bias`) ? model.weight(`${name}.bias`).at : undefined
 }

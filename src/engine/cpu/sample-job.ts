@@ -4,18 +4,12 @@ import type { Sample, SampleReq } from '../../contracts/index.ts'
 import { type KeyedRandom, keyedRandom } from '../../kernel/index.ts'
 import type { Decode } from '../resolved-model.ts'
 import { checkLogprobs, checkRequest } from '../sampling/check-request.ts'
-import {
-  type Candidate,
-  drawToken,
-  greedyToken,
-  type NextToken,
-  nextToken,
-  sampleToken,
-} from '../sampling/next-token.ts'
+import { type Candidate, drawToken, greedyToken, type NextToken, nextToken } from '../sampling/next-token.ts'
 import { type PromptScorer, promptScorer } from '../sampling/prompt-scores.ts'
 import { type StopTest, stopTest } from '../sampling/stop-test.ts'
 import { pagesFor } from './cache-pool.ts'
 import type { CpuModel } from './cpu-model.ts'
+import { drawFromRow, type LogitRow, logprobsOf, shapingScale } from './logit-row.ts'
 import { pageSize } from './ops.ts'
 
 /** One sample being drawn. */
@@ -40,6 +34,8 @@ export class SampleJob {
   readonly active = new Set<Sequence>()
   /** Most tokens of a sample. The last token of a full context is drawn but not read. */
   readonly limit: number
+  /** What logits are multiplied by before a token is drawn. */
+  readonly scale: number
   readonly #isStop: StopTest
   readonly #scorer: PromptScorer
   readonly #samples: Sample[] = []
@@ -53,6 +49,7 @@ export class SampleJob {
     this.model = model
     this.request = request
     this.limit = Math.min(request.maxTokens, maxPositions - request.prompt.length + 1)
+    this.scale = shapingScale(request) ?? 1
     this.#isStop = stopTest(request, decode)
     this.#scorer = promptScorer(request)
   }
@@ -75,7 +72,8 @@ export class SampleJob {
   }
 
   /** Takes what the prompt up to `at` says of the next token. */
-  hearPrompt(at: number, logprobs_V: Float64Array): void {
+  hearPrompt(at: number, row: LogitRow): void {
+    const logprobs_V = logprobsOf(row)
     if (at < this.request.prompt.length - 1) this.#scorer.add(at, logprobs_V)
     else {
       checkLogprobs(logprobs_V)
@@ -105,11 +103,8 @@ export class SampleJob {
   }
 
   /** Draws the next token; true where the sample has ended with it. */
-  draw(sequence: Sequence, logprobs_V: Float64Array): boolean {
-    checkLogprobs(logprobs_V)
-    const uniform = sequence.random.float()
-    const { request } = this
-    return this.#take(sequence, sampleToken(logprobs_V, request, uniform))
+  draw(sequence: Sequence, row: LogitRow): boolean {
+    return this.#take(sequence, drawFromRow(row, this.request, sequence.random.float()))
   }
 
   #take(sequence: Sequence, { token, logprob }: Candidate): boolean {

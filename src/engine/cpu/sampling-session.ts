@@ -3,9 +3,10 @@
 import type { Sample } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { refused } from '../refused.ts'
-import { type Piece, runCachePass } from './cache-pass.ts'
+import { CachePasses, type Piece } from './cache-pass.ts'
 import { CachePool, pagesFor } from './cache-pool.ts'
 import type { CpuBase } from './cpu-base.ts'
+import type { LogitRow } from './logit-row.ts'
 import { pageSize } from './ops.ts'
 import { type PackedWeights, packedSize } from './packed-weights.ts'
 import { Program } from './runtime/program.ts'
@@ -31,13 +32,16 @@ const mostAtOnce = 4096
 export class SamplingSession {
   readonly #base: CpuBase
   readonly #pool: CachePool
+  readonly #cachePasses: CachePasses
   #waiting: Entry[] = []
   #open: Entry[] = []
   #passes = 0
+  #lastPacked: PackedWeights | undefined
 
   constructor(base: CpuBase, { cacheBytes }: { cacheBytes: number }) {
     this.#base = base
     this.#pool = new CachePool(base, { bytes: cacheBytes, texts: mostSequences })
+    this.#cachePasses = new CachePasses(base, this.#pool)
   }
 
   /** Refuses a request that would not find room if it were alone. */
@@ -63,6 +67,7 @@ export class SamplingSession {
   }
 
   free(): void {
+    this.#cachePasses.free()
     this.#pool.free()
   }
 
@@ -74,7 +79,7 @@ export class SamplingSession {
     this.#admit()
     this.#startSamples()
     const pieces = [...this.#samplePieces(), ...this.#promptPieces()]
-    if (pieces.length > 0) runCachePass(this.#base, this.#pool, pieces, this.#packed(pieces))
+    if (pieces.length > 0) this.#cachePasses.run(pieces, this.#packed(pieces))
     for (const entry of [...this.#open]) {
       const { samples } = entry.job
       if (samples !== undefined) this.#end(entry, () => entry.asker.resolve(samples))
@@ -85,15 +90,16 @@ export class SamplingSession {
   #packed(pieces: readonly Piece[]): PackedWeights | undefined {
     const [{ model } = { model: undefined }] = pieces
     if (model === undefined || ++this.#passes < passesBeforePacking) return undefined
+    if (this.#passes > passesBeforePacking) return this.#lastPacked
     const bytes = packedSize(this.#base, (name) => model.weight(name))
     if (bytes > this.#base.runtime.capacityBytes / 4) return undefined
     try {
-      return model.packed()
+      this.#lastPacked = model.packed()
     } catch (error) {
+      // The arena is full: it goes without, a little slower.
       if (!EvsysError.is(error) || error.code !== 'BACKEND_REFUSED') throw error
-      this.#passes = Number.NEGATIVE_INFINITY // the arena is full: it goes without, a little slower
-      return undefined
     }
+    return this.#lastPacked
   }
 
   // In their order. With its prompt a job gets the pages of one sample, so that it comes to its end whatever the others do.
@@ -110,6 +116,7 @@ export class SamplingSession {
   }
 
   #startSamples(): void {
+    if (!this.#open.some(({ job }) => job.hasMore || job.spare !== undefined)) return
     const copies = new Program()
     let free = mostSequences - this.#open.reduce((sum, { job }) => sum + job.active.size, 0)
     for (const entry of [...this.#open]) {
@@ -143,26 +150,27 @@ export class SamplingSession {
   }
 
   #samplePieces(): Piece[] {
-    return this.#open.flatMap((entry) =>
-      [...entry.job.active].map((sequence): Piece => {
+    const pieces: Piece[] = []
+    for (const entry of this.#open) {
+      const { job } = entry
+      for (const sequence of job.active) {
         const { tokens, pages } = sequence
-        const { job } = entry
-        return {
-          ...{
-            model: job.model,
-            tokens: tokens.slice(-1),
-            start: job.request.prompt.length + tokens.length - 1,
-            pages,
-          },
+        pieces.push({
+          model: job.model,
+          tokens: [tokens.at(-1) ?? 0],
+          start: job.request.prompt.length + tokens.length - 1,
+          pages,
           from: 0,
-          hear: (_index, logprobs_V) => this.#guard(entry, () => this.#draw(job, sequence, logprobs_V)),
-        }
-      }),
-    )
+          scale: job.scale,
+          hear: (_index, row) => this.#guard(entry, () => this.#draw(job, sequence, row)),
+        })
+      }
+    }
+    return pieces
   }
 
-  #draw(job: SampleJob, sequence: Sequence, logprobs_V: Float64Array): void {
-    if (!job.draw(sequence, logprobs_V)) return
+  #draw(job: SampleJob, sequence: Sequence, row: LogitRow): void {
+    if (!job.draw(sequence, row)) return
     if (job.hasMore && job.spare === undefined) job.spare = sequence.own
     else this.#pool.give(sequence.own)
   }
@@ -180,7 +188,8 @@ export class SamplingSession {
       pieces.push({
         ...{ model: job.model, tokens, start, pages: job.promptPages },
         from: Math.min(tokens.length, Math.max(0, job.firstScored - start)),
-        hear: (index, logprobs_V) => this.#guard(entry, () => job.hearPrompt(start + index, logprobs_V)),
+        scale: 1,
+        hear: (index, row) => this.#guard(entry, () => job.hearPrompt(start + index, row)),
       })
     }
     return pieces

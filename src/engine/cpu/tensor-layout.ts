@@ -11,6 +11,15 @@ export function aligned(bytes: number): number {
   return Math.ceil(bytes / alignment) * alignment
 }
 
+/** Where parts of these sizes begin that lie one after the other. */
+export function placed(start: number, sizes: readonly number[]): number[] {
+  let at = start
+  return sizes.map((bytes) => {
+    at += bytes
+    return at - bytes
+  })
+}
+
 export class TensorLayout {
   /** Of everything, gaps included. */
   readonly bytes: number

@@ -90,6 +90,66 @@ export function describeCpu(openRuntime: () => Runtime | Promise<Runtime>, { spl
       }
     })
 
+    it('of the base becomes that of the one model that is trained whole; who wants the base again reads it again (CPU-28)', async () => {
+      const { engine, runtime } = await open()
+      await using _ = engine
+      await create(engine, 'base')
+      const untouched = await sample(engine, { numSamples: 2 }, 'base')
+      await create(engine, 'm')
+      await create(engine, 'adapter', lora(2))
+      const [before, whole] = [runtime.held.size, 4] // weights, gradients, two moments
+      await trainModel(engine, 'm', 1)
+      expect(runtime.held.size).toBe(before + whole) // others compute with the base
+      const shared = await bytesOf(engine, 'export_state')
+      for (const model of ['base', 'adapter', 'm']) await run(engine, { op: 'unload', model })
+      expect(runtime.held.size).toBe(0)
+
+      await create(engine, 'm')
+      await sample(engine)
+      await trainModel(engine, 'm', 1)
+      const rope = 1
+      expect(runtime.held.size).toBe(whole + rope)
+      expect(await bytesOf(engine, 'export_state')).toEqual(shared)
+      await run(engine, { op: 'import', model: 'copy', bytes: shared, optimizer: false })
+      expect(runtime.held.size).toBe(whole + rope + 1)
+      await create(engine, 'base')
+      expect(await sample(engine, { numSamples: 2 }, 'base')).toEqual(untouched)
+      await create(engine, 'adapter', lora(2))
+      await trainModel(engine, 'm', 1)
+      expect(await sample(engine, { numSamples: 2 }, 'base')).toEqual(untouched)
+      for (const model of ['m', 'base', 'copy', 'adapter']) await run(engine, { op: 'unload', model })
+      expect(runtime.held.size).toBe(0)
+    })
+
+    it('that is full is told with what it was for and what to do; what is held stays usable (CPU-28)', async () => {
+      const { engine, runtime } = await open()
+      await using _ = engine
+      await create(engine, 'm', lora(2))
+      await trainModel(engine, 'm', 1)
+      const texts = [40, 30, 20].map((length) => datum(Array.from({ length }, (_, i) => i % tinyVocab)))
+      const expected = await pass(engine, texts, ce, 'forward')
+      // Leaves room for a pass over some texts, then for none.
+      const { alloc } = runtime
+      let limit = 2 ** 19
+      runtime.alloc = function (bytes) {
+        return alloc.call(this, bytes > limit ? 2 ** 40 : bytes)
+      }
+      const before = runtime.runs
+      expect(await pass(engine, texts, ce, 'forward')).toEqual(expected)
+      expect(runtime.runs - before).toBeGreaterThan(1)
+      limit = 2 ** 12
+      await expect(pass(engine, texts)).rejects.toMatchObject({
+        ...{ code: 'BACKEND_REFUSED', fix: expect.stringContaining('shorter texts') },
+        message: expect.stringMatching(/^a pass over \d+ tokens takes [\d.]+ MiB, .* memory of [\d.]+ MiB/),
+      })
+      await expect(create(engine, 'whole')).resolves.toBeDefined()
+      await expect(
+        run(engine, { op: 'forward_backward', model: 'whole', data: texts, loss: ce }),
+      ).rejects.toMatchObject({ code: 'BACKEND_REFUSED', fix: expect.stringContaining('train an adapter') })
+      limit = 2 ** 28
+      expect(await pass(engine, texts, ce, 'forward')).toEqual(expected)
+    })
+
     it('is given back: after a request only weights are held, after the last model nothing (CPU-23)', async () => {
       const { engine, runtime } = await open()
       await using _ = engine

@@ -1,5 +1,6 @@
 // Keys and values of positions that were computed before, in pages: a text takes what it needs, and texts that begin alike share
 // pages. One page number stands for a page in the keys and in the values of every layer.
+import { allocFor } from './alloc-for.ts'
 import type { CpuBase } from './cpu-base.ts'
 import { pageSize } from './ops.ts'
 import type { Program } from './runtime/program.ts'
@@ -22,7 +23,8 @@ export class CachePool {
     const context = pagesFor(maxPositions) + 1 // a prompt’s last page is copied
     const affordable = Math.floor(bytes / (4 * this.#pageFloats * 2 * layers))
     this.pages = Math.max(1, Math.min(affordable, texts * context))
-    this.#at = base.runtime.alloc(4 * this.#pageFloats * 2 * layers * this.pages)
+    const total = 4 * this.#pageFloats * 2 * layers * this.pages
+    this.#at = allocFor(base.runtime, total, 'the cache of keys and values', 'unload another model.')
     this.#free = Array.from({ length: this.pages }, (_, page) => this.pages - 1 - page)
   }
 

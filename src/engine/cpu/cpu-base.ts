@@ -3,6 +3,7 @@
 import { type LoadOptions, readBaseModel } from '../files/base-model.ts'
 import { type ModelShape, tensorShapes } from '../files/model-shape.ts'
 import { rotationOf } from '../reference/rope.ts'
+import { allocFor } from './alloc-for.ts'
 import type { ElementType } from './ops.ts'
 import { PackedWeights } from './packed-weights.ts'
 import type { Runtime } from './runtime/runtime.ts'
@@ -19,8 +20,8 @@ export class CpuBase {
   readonly shape: ModelShape
   /** Of every matrix and vector, also of an unembedding that is tied to the embedding. */
   readonly shapes: ReadonlyMap<string, readonly number[]>
-  readonly weights: ReadonlyMap<string, Weight>
-  readonly #block: number
+  #weights: ReadonlyMap<string, Weight>
+  #block: number | undefined
   #rope: RopeTables | undefined
   #packed: PackedWeights | undefined
 
@@ -28,8 +29,36 @@ export class CpuBase {
     this.runtime = runtime
     this.shape = shape
     this.shapes = tensorShapes({ ...shape, tiedEmbeddings: false })
-    this.weights = weights
+    this.#weights = weights
     this.#block = block
+  }
+
+  /** Where the tensors lie; nowhere after they were given away. */
+  get weights(): ReadonlyMap<string, Weight> {
+    return this.#weights
+  }
+
+  /** Whether the weights are those of the files no more: who needs them has to read them again. */
+  get isSpent(): boolean {
+    return this.#block === undefined
+  }
+
+  /** Gives the block of all tensors away where it is one that can be trained, float32 throughout; the taker frees it. */
+  take(): number | undefined {
+    const block = this.#block
+    if (block === undefined || [...this.#weights.values()].some(({ type }) => type !== 'f32')) return undefined
+    this.#block = undefined
+    this.drop()
+    return block
+  }
+
+  /** Forgets the weights: nothing computes with them any more. */
+  drop(): void {
+    if (this.#block !== undefined) this.runtime.free(this.#block)
+    this.#block = undefined
+    this.#weights = new Map()
+    this.#packed?.free()
+    this.#packed = undefined
   }
 
   /** Number of outputs and of inputs of a projection. */
@@ -73,9 +102,7 @@ export class CpuBase {
   }
 
   free(): void {
-    this.runtime.free(this.#block)
-    this.#packed?.free()
-    this.#packed = undefined
+    this.drop()
     if (this.#rope !== undefined) this.runtime.free(this.#rope.cos)
     this.#rope = undefined
   }
@@ -87,21 +114,33 @@ export async function loadCpuBase(runtime: Runtime, folder: string, options: Loa
   let block: number | undefined
   try {
     const shape = await readBaseModel(folder, options, (found, dtypes) => {
-      const sizes = [...tensorShapes(found)].map(([name, axes]) => {
+      const shapes = tensorShapes(found)
+      const sizes = [...shapes].map(([name, axes]) => {
         const type: ElementType = axes.length > 1 && dtypes.get(name) === 'BF16' ? 'bf16' : 'f32'
         const length = axes.reduce((product, axis) => product * axis, 1)
         return { name, type, bytes: aligned((type === 'bf16' ? 2 : 4) * length) }
       })
-      block = runtime.alloc(sizes.reduce((sum, { bytes }) => sum + bytes, 0))
+      const total = sizes.reduce((sum, { bytes }) => sum + bytes, 0)
+      block = allocFor(runtime, total, 'the model', 'use a smaller one, or unload another.')
       let at = block
       for (const { name, type, bytes } of sizes) {
         weights.set(name, { at, type })
         at += bytes
       }
-      return (name, values) => {
-        const weight = weights.get(name)
-        if (weight?.type === 'f32') runtime.f32(weight.at, values.length).set(values)
-        else if (weight !== undefined) keepHalves(values, runtime.bytes(weight.at, 2 * values.length))
+      return {
+        room(name) {
+          const weight = weights.get(name)
+          const [size, dtype] = weight?.type === 'bf16' ? [2, 'BF16'] : [4, 'F32']
+          const length = shapes.get(name)?.reduce((product, axis) => product * axis, 1) ?? 0
+          return weight === undefined || dtypes.get(name) !== dtype
+            ? undefined
+            : runtime.bytes(weight.at, size * length)
+        },
+        take(name, values) {
+          const weight = weights.get(name)
+          if (weight?.type === 'f32') runtime.f32(weight.at, values.length).set(values)
+          else if (weight !== undefined) keepHalves(values, runtime.bytes(weight.at, 2 * values.length))
+        },
       }
     })
     return new CpuBase(runtime, shape, weights, block ?? 0)

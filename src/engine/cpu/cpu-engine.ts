@@ -18,7 +18,7 @@ import { SamplingSession } from './sampling-session.ts'
 import { type SampleWork, workQueue } from './work-queue.ts'
 
 /** Changes with every change of a number that is not the kernels' own. */
-const numbers = 'cpu engine, numbers of version 1'
+const numbers = 'cpu engine, numbers of version 2'
 
 export type CpuEngineOptions = {
   resolve: (baseModel: string, signal: AbortSignal) => Promise<ResolvedModel>
@@ -31,8 +31,6 @@ export type CpuEngineOptions = {
   /** For keys and values while samples are drawn; bounded by a quarter of the arena. */
   cacheBytes?: number
 }
-
-type LoadedBase = { readonly base: CpuBase; readonly decode?: Decode | undefined }
 
 /** Makes an engine without models; `create` and `import` add one. Base weights are read once and shared by all adapters. */
 export function createCpuEngine(options: CpuEngineOptions): Engine {
@@ -54,7 +52,8 @@ class Held {
   readonly passBytes: number
   readonly cacheBytes: number
   readonly models = new Map<string, CpuModel>()
-  readonly #bases = new Map<string, LoadedBase>()
+  readonly #bases = new Map<string, CpuBase>()
+  readonly #decodes = new Map<string, Decode | undefined>()
   readonly #options: CpuEngineOptions
 
   constructor(options: CpuEngineOptions) {
@@ -65,14 +64,25 @@ class Held {
     this.cacheBytes = Math.min(cacheBytes, runtime.capacityBytes / 4)
   }
 
-  async base(name: string, signal: AbortSignal): Promise<LoadedBase> {
+  /** A base model. `spent` is one whose weights may be gone, for whom brings all of them along. */
+  async base(name: string, signal: AbortSignal, { spent = false } = {}): Promise<CpuBase> {
     const known = this.#bases.get(name)
-    if (known !== undefined) return known
+    if (known !== undefined && (spent || !known.isSpent)) return known
     const { resolve, maxParameters = Number.POSITIVE_INFINITY } = this.#options
     const { folder, decode } = await resolve(name, signal)
-    const loaded = { base: await loadCpuBase(this.runtime, folder, { maxParameters, signal }), decode }
-    this.#bases.set(name, loaded)
-    return loaded
+    const base = await loadCpuBase(this.runtime, folder, { maxParameters, signal })
+    this.#bases.set(name, base)
+    this.#decodes.set(name, decode)
+    return base
+  }
+
+  decode({ spec }: CpuModel): Decode | undefined {
+    return this.#decodes.get(spec.baseModel)
+  }
+
+  /** Whether another model computes with the weights of this one’s base. */
+  sharesBase(model: CpuModel): boolean {
+    return [...this.models.values()].some((other) => other !== model && other.base === model.base && other.isOverBase)
   }
 
   model(id: string): CpuModel {
@@ -87,19 +97,28 @@ class Held {
   }
 
   put(id: string, model: CpuModel): void {
-    this.models.get(id)?.free()
+    const before = this.models.get(id)
+    before?.free()
     this.models.set(id, model)
+    this.sweep(before)
   }
 
   unload(id: string): void {
-    this.models.get(id)?.free()
+    const before = this.models.get(id)
+    before?.free()
     this.models.delete(id)
-    const used = new Set([...this.models.values()].map(({ spec }) => spec.baseModel))
-    for (const [name, { base }] of this.#bases) {
-      if (used.has(name)) continue
-      base.free()
-      this.#bases.delete(name)
+    this.sweep(before)
+  }
+
+  /** Frees bases without a model, and weights that no model computes with any more. */
+  sweep(gone?: CpuModel): void {
+    const models = [...this.models.values()]
+    for (const base of new Set([...this.#bases.values(), ...(gone === undefined ? [] : [gone.base])])) {
+      const users = models.filter((model) => model.base === base)
+      if (users.length === 0) base.free()
+      else if (!users.some(({ isOverBase }) => isOverBase)) base.drop()
     }
+    for (const [name, base] of this.#bases) if (!models.some((model) => model.base === base)) this.#bases.delete(name)
   }
 
   close(): void {
@@ -116,7 +135,7 @@ async function perform(
     case 'create': {
       if (held.models.has(op.model)) throw refused(`the model "${op.model}" exists already`, 'choose another id.')
       if (op.lora !== undefined) checkLora(op.lora)
-      const { base } = await held.base(op.baseModel, signal)
+      const base = await held.base(op.baseModel, signal)
       held.put(op.model, new CpuModel({ baseModel: op.baseModel, lora: op.lora }, base))
       return { done: true }
     }
@@ -142,7 +161,9 @@ async function perform(
     case 'optim_step': {
       const model = held.model(op.model)
       checkAdam(op.adam)
-      return { metrics: model.step(op.adam) }
+      const metrics = model.step(op.adam, { takesBase: !held.sharesBase(model) })
+      held.sweep()
+      return { metrics }
     }
     case 'export':
     case 'export_state':
@@ -150,7 +171,7 @@ async function perform(
     case 'import': {
       const checkpoint = decodeCheckpoint(op.bytes)
       checkFits(checkpoint, held.models.get(op.model)?.spec)
-      const { base } = await held.base(checkpoint.baseModel, signal)
+      const base = await held.base(checkpoint.baseModel, signal, { spent: checkpoint.lora === undefined })
       held.put(op.model, CpuModel.import(checkpoint, base, { optimizer: op.optimizer }))
       return { done: true }
     }
@@ -164,8 +185,8 @@ async function sampleTogether(held: Held, first: SampleWork, more: () => SampleW
     try {
       work.signal.throwIfAborted()
       const model = held.model(work.op.model)
-      const { base, decode } = await held.base(model.spec.baseModel, work.signal)
-      const job = new SampleJob(model, work.op.request, decode)
+      const { base } = model
+      const job = new SampleJob(model, work.op.request, held.decode(model))
       const key = model.isOverBase ? base : model
       const session = sessions.get(key) ?? new SamplingSession(base, { cacheBytes: held.cacheBytes })
       sessions.set(key, session)

@@ -9,6 +9,7 @@ import { initialAdapter } from '../initial-adapter.ts'
 import { loraAlpha } from '../lora-spec.ts'
 import { checkHolds, checkTensors, type ModelSpec } from '../model-spec.ts'
 import { adamStep } from './adam-step.ts'
+import { allocFor } from './alloc-for.ts'
 import type { CpuBase, Weight } from './cpu-base.ts'
 import { PackedWeights } from './packed-weights.ts'
 import { Program } from './runtime/program.ts'
@@ -99,9 +100,9 @@ export class CpuModel {
    */
   openGradients(): { offset: (name: string) => number | undefined; keep: () => void; drop: () => void } {
     const { runtime } = this.base
-    this.#gradients ??= { at: runtime.alloc(this.layout.bytes), isFilled: false }
+    this.#gradients ??= { at: this.#alloc(), isFilled: false }
     const own = this.#gradients
-    const at = own.isFilled ? runtime.alloc(this.layout.bytes) : own.at
+    const at = own.isFilled ? this.#alloc() : own.at
     this.#clear(at)
     return {
       offset: (name) => {
@@ -119,10 +120,13 @@ export class CpuModel {
     }
   }
 
-  /** Moves the weights and forgets the gradients. A gradient that is not finite moves nothing: training has diverged. */
-  step(adam: Adam): Metrics {
+  /**
+   * Moves the weights and forgets the gradients. A gradient that is not finite moves nothing: training has diverged. `takesBase`:
+   * nobody else computes with the base, so that its memory can become the model's.
+   */
+  step(adam: Adam, { takesBase }: { takesBase: boolean }): Metrics {
     const { runtime } = this.base
-    this.#gradients ??= { at: runtime.alloc(this.layout.bytes), isFilled: false }
+    this.#gradients ??= { at: this.#alloc(), isFilled: false }
     const { at: gradients, isFilled } = this.#gradients
     if (!isFilled) this.#clear(gradients)
     this.#gradients.isFilled = false
@@ -133,8 +137,9 @@ export class CpuModel {
       length: this.layout.length,
       step: adamState.step + 1,
       places: () => {
+        const parameters = this.#writable(takesBase)
         this.#adam ??= { step: 0, first: this.#zeros(), second: this.#zeros() }
-        return { parameters: this.#writable(), first: this.#adam.first, second: this.#adam.second }
+        return { parameters, first: this.#adam.first, second: this.#adam.second }
       },
     })
     this.#isTorn = false
@@ -186,7 +191,8 @@ export class CpuModel {
       for (const each of [weights, ...(optimizer && adam !== undefined ? [adam.first, adam.second] : [])]) {
         checkTensors(each, model.trained)
       }
-      model.#fill(model.#writable(), weights)
+      model.#parameters ??= model.#zeros()
+      model.#fill(model.#parameters, weights)
       if (optimizer && adam !== undefined) {
         model.#adam = { step: adam.step, first: model.#zeros(), second: model.#zeros() }
         model.#fill(model.#adam.first, adam.first)
@@ -214,7 +220,8 @@ export class CpuModel {
     this.#packed = undefined
   }
 
-  #writable(): number {
+  #writable(takesBase: boolean): number {
+    this.#parameters ??= takesBase ? this.base.take() : undefined
     if (this.#parameters !== undefined) return this.#parameters
     const own = this.#zeros()
     const program = new Program()
@@ -252,8 +259,15 @@ export class CpuModel {
   }
 
   #zeros(): number {
-    const at = this.base.runtime.alloc(this.layout.bytes)
+    const at = this.#alloc()
     this.#clear(at)
     return at
+  }
+
+  // Weights, gradients and two moments are as large as each other.
+  #alloc(): number {
+    const what = 'one of the four copies of what is trained'
+    const fix = this.spec.lora === undefined ? 'train an adapter, or a smaller model.' : 'use a smaller rank or model.'
+    return allocFor(this.base.runtime, this.layout.bytes, what, fix)
   }
 }

@@ -2,16 +2,19 @@
 // do not depend on what it is packed with. Losses are computed here, from the log-probabilities of each pass.
 import { setImmediate } from 'node:timers/promises'
 import type { Datum, EngineOp, FwdBwd } from '../../contracts/index.ts'
+import { EvsysError } from '../../kernel/index.ts'
 import { checkDerivatives } from '../losses/check-derivatives.ts'
 import { type CheckedDatum, checkedData } from '../losses/checked-data.ts'
 import { evaluateDatum } from '../losses/evaluate-datum.ts'
 import { type LossFunction, lossFunction } from '../losses/losses.ts'
+import { allocFor } from './alloc-for.ts'
 import type { BlockContext } from './block.ts'
 import type { CpuModel } from './cpu-model.ts'
 import { microBatches } from './micro-batches.ts'
 import { type PassPlan, type PassSize, planPass } from './pass-plan.ts'
 import type { GradientOf } from './projection.ts'
 import { Program } from './runtime/program.ts'
+import type { Runtime } from './runtime/runtime.ts'
 import { headForward, segmentAttention, transformerBackward, transformerForward } from './transformer.ts'
 
 type Pass = Pick<Extract<EngineOp, { readonly data: readonly Datum[] }>, 'data' | 'loss'>
@@ -39,7 +42,9 @@ export async function forwardBackward(
   const targets = Math.max(...checked.map(({ targetsPerToken }) => targetsPerToken))
   const size = { shape: model.base.shape, targets, rank: model.spec.lora?.rank ?? 0 }
   const mode = gradientOf === undefined ? 'forward' : 'keep'
-  const maxRows = Math.floor(memoryBytes / bytesPerRow({ ...size, mode }))
+  const perRow = bytesPerRow({ ...size, mode })
+  const total = checked.reduce((sum, { tokens }) => sum + tokens.length, 0)
+  const maxRows = Math.floor(freeBytes(model.base.runtime, Math.min(memoryBytes, total * perRow)) / perRow)
   const outputs: FwdBwd['outputs'][number][] = []
   let sum = 0
   for (const part of microBatches(checked, Math.min(mostRows, maxRows))) {
@@ -64,7 +69,8 @@ type PassOptions = { size: PassSize; loss: LossFunction; gradientOf: GradientOf 
 function runPass(model: CpuModel, part: readonly CheckedDatum[], { size, loss, gradientOf, firstIndex }: PassOptions) {
   const { runtime } = model.base
   const { rows, targets, rank, segments, mode } = size
-  const block = runtime.alloc(planPass(size, 0).end)
+  const bytes = planPass(size, 0).end
+  const block = allocFor(runtime, bytes, `a pass over ${rows} tokens`, 'use shorter texts, or unload another model.')
   try {
     const plan = planPass(size, block)
     const rope = model.base.rope(Math.max(...part.map(({ tokens }) => tokens.length)))
@@ -157,6 +163,19 @@ function evaluate(
     row += datum.tokens.length
     return { logprobs, ...evaluateDatum(datum, loss, logprobs) }
   })
+}
+
+// Of so many bytes, what the arena has left in one piece: halved until there is room.
+function freeBytes(runtime: Runtime, bytes: number): number {
+  for (let asked = bytes; asked > 1; asked /= 2) {
+    try {
+      runtime.free(runtime.alloc(Math.ceil(asked)))
+      return asked
+    } catch (error) {
+      if (!EvsysError.is(error) || error.code !== 'BACKEND_REFUSED') throw error
+    }
+  }
+  return 0
 }
 
 function bytesPerRow(size: Omit<PassSize, 'rows' | 'segments'>): number {

@@ -36,6 +36,22 @@ function asFloats(dtype: FloatType, { buffer, byteOffset, byteLength }: Uint8Arr
   return new Float32Array(bits.buffer)
 }
 
+/** Whether all numbers are finite, where memory lies as the file does; undefined where they have to be read one by one. */
+export function areFinite(dtype: string, { buffer, byteOffset, byteLength }: Uint8Array): boolean | undefined {
+  if (!isLittleEndian || byteOffset % 4 !== 0) return undefined
+  const isHalf = dtype === 'BF16'
+  if (!isHalf && dtype !== 'F32') return undefined
+  // What is not finite has every bit of its exponent set. Two halves make a word; a last one stands alone.
+  const words = new Uint32Array(buffer, byteOffset, Math.floor(byteLength / 4))
+  const low = isHalf ? 0x7f80 : 0x7f800000
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] ?? 0
+    if ((word & 0x7f800000) === 0x7f800000 || (word & low) === low) return false
+  }
+  const [last = 0] = byteLength % 4 === 0 ? [] : new Uint16Array(buffer, byteOffset + byteLength - 2, 1)
+  return (last & 0x7f80) !== 0x7f80
+}
+
 /** Writes numbers, rounded to the nearest that the type has, ties to even. */
 export function encodeFloats(dtype: FloatType, values: ArrayLike<number>, target: Uint8Array): void {
   const view = new DataView(target.buffer, target.byteOffset, target.byteLength)

@@ -7,7 +7,9 @@ Max data size             ${value}           4096000000           bytes
 Max stack size            8388608              unlimited            bytes     `
 
 it('is that of the process where it has one, else that of the machine (CPU-23)', () => {
-  expect(memoryBound(() => line('100000000'))).toBe(75_000_000)
+  expect(memoryBound(() => line(String(2 ** 32)), 2)).toBe(Math.min(totalmem(), 3 * 2 ** 30 - 2 ** 26))
+  expect(memoryBound(() => line(String(2 ** 32)), 64)).toBe(2 ** 30)
+  expect(memoryBound(() => line('100000000'))).toBe(25_000_000)
   for (const text of [line('unlimited'), line('99999999999999999'), ''])
     expect(memoryBound(() => text)).toBe(totalmem())
 })

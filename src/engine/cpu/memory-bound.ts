@@ -1,12 +1,20 @@
 // How much memory the arena may claim. It is claimed at once and taken from the machine as it is written, but a process can be bound
 // to less than the machine has, and then claiming more fails.
 import { readFileSync } from 'node:fs'
-import { totalmem } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
 
-/** Bytes that this process may claim: those of the machine, or three quarters of its own bound. The rest is for Node itself. */
-export function memoryBound(limits: () => string = ownLimits): number {
-  const [, bound] = /^Max data size +(\d+)/m.exec(limits()) ?? []
-  return bound === undefined ? totalmem() : Math.min(totalmem(), Math.floor(Number(bound) * 0.75))
+/** What newer versions of Node claim for themselves, with a heap that grows. */
+const nodeBytes = 2 ** 30
+/** What a thread of WebAssembly claims beside the arena. */
+const threadBytes = 32 * 2 ** 20
+
+/** Bytes that this process may claim: those of the machine, or what its own bound leaves beside Node and its threads. */
+export function memoryBound(limits: () => string = ownLimits, threads = Math.min(64, availableParallelism())): number {
+  const [, text] = /^Max data size +(\d+)/m.exec(limits()) ?? []
+  if (text === undefined) return totalmem()
+  const bound = Number(text)
+  const left = Math.max(bound / 4, bound - nodeBytes - threads * threadBytes)
+  return Math.min(totalmem(), Math.floor(left))
 }
 
 // Only Linux has them as a file; elsewhere no run is bound.

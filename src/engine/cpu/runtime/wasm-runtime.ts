@@ -102,11 +102,15 @@ for (let again = 0; ; again = 1) {
   } catch {}
 }`
 
+// Its few lines of JavaScript need next to nothing, and newer versions of Node reserve half a gigabyte for the code of each thread,
+// which is too much where memory is bounded.
+const resourceLimits = { codeRangeSizeMb: 4, maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 }
+
 async function startWorkers(module: WasmModule, memory: WasmMemory, stacks: number, threads: number) {
   const workers = Array.from({ length: threads - 1 }, (_, i) => {
     const index = i + 1
     const workerData = { module, memory, index, stack: stacks + stackBytes * (index + 1) }
-    return new Worker(workerProgram, { eval: true, execArgv: [], workerData })
+    return new Worker(workerProgram, { eval: true, execArgv: [], workerData, resourceLimits })
   })
   await Promise.all(
     workers.map(

@@ -5,6 +5,15 @@
 #include <stdint.h>
 
 #define INLINE static inline __attribute__((always_inline))
+#define NOINLINE static __attribute__((noinline))
+// Before a loop.
+#if defined(__clang__)
+#define UNROLLED _Pragma("clang loop unroll(full)")
+#define NOT_UNROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define UNROLLED _Pragma("GCC unroll 16")
+#define NOT_UNROLLED _Pragma("GCC unroll 1")
+#endif
 
 INLINE int min_int(int a, int b) { return a < b ? a : b; }
 INLINE int max_int(int a, int b) { return a > b ? a : b; }

@@ -6,96 +6,80 @@
 INLINE void sum_tile(const int rows, const int is_half, int depth, const float *a, size_t row, size_t col, const void *b,
                      size_t step, float *c, size_t ldc, int adds) {
   vec sums[TILE_ROWS][2];
-#pragma GCC unroll 16
-  for (int i = 0; i < rows; i++) {
+  const float *floats = b;
+  const uint16_t *halves = b;
+  UNROLLED for (int i = 0; i < rows; i++) {
     sums[i][0] = adds ? load(c + i * ldc) : (vec){0};
     sums[i][1] = adds ? load(c + i * ldc + LANES) : (vec){0};
   }
-  for (int k = 0; k < depth; k++) {
-    vec b0, b1;
-    if (is_half) {
-      b0 = load_bf16((const uint16_t *)b + k * step);
-      b1 = load_bf16((const uint16_t *)b + k * step + LANES);
-    } else {
-      b0 = load((const float *)b + k * step);
-      b1 = load((const float *)b + k * step + LANES);
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < rows; i++) {
-      vec x = splat(a[i * row + k * col]);
+  NOT_UNROLLED for (int k = 0; k < depth; k++, a += col, floats += step, halves += step) {
+    vec b0 = is_half ? load_bf16(halves) : load(floats), b1 = is_half ? load_bf16(halves + LANES) : load(floats + LANES);
+    UNROLLED for (int i = 0; i < rows; i++) {
+      vec x = splat(a[i * row]);
       sums[i][0] = multiply_add(x, b0, sums[i][0]);
       sums[i][1] = multiply_add(x, b1, sums[i][1]);
     }
   }
-#pragma GCC unroll 16
-  for (int i = 0; i < rows; i++) {
+  UNROLLED for (int i = 0; i < rows; i++) {
     store(c + i * ldc, sums[i][0]);
     store(c + i * ldc + LANES, sums[i][1]);
   }
 }
 
-#define ROWS_CASE(r) \
-  case r: sum_tile(r, is_half, depth, a, row, col, b, step, c, ldc, adds); break;
+// Functions of their own, by rows: V8 keeps the sums in registers in small functions only. `packed` is over an `a` copied for tiles,
+// where neighbours in a column lie side by side; `direct` and `half` over an `a` as it lies.
+typedef void Tile(int depth, const float *a, size_t row, size_t col, const void *b, size_t step, float *c, size_t ldc, int adds);
 
-INLINE void sum_rows(int rows, const int is_half, int depth, const float *a, size_t row, size_t col, const void *b, size_t step,
-                     float *c, size_t ldc, int adds) {
-  switch (rows) {
-    ROWS_CASE(1)
-    ROWS_CASE(2)
-    ROWS_CASE(3)
-    ROWS_CASE(4)
-#if TILE_ROWS > 4
-    ROWS_CASE(5)
-    ROWS_CASE(6)
-#endif
-#if TILE_ROWS > 6
-    ROWS_CASE(7)
-    ROWS_CASE(8)
-#endif
-#if TILE_ROWS > 8
-    ROWS_CASE(9)
-    ROWS_CASE(10)
-    ROWS_CASE(11)
-    ROWS_CASE(12)
-#endif
+#define TILES(rows) \
+  NOINLINE void packed_##rows(int depth, const float *a, size_t row, size_t col, const void *b, size_t step, float *c, size_t ldc, \
+                              int adds) { \
+    (void)row, (void)col, (void)step; \
+    sum_tile(rows, 0, depth, a, 1, TILE_ROWS, b, TILE_COLS, c, ldc, adds); \
+  } \
+  NOINLINE void direct_##rows(int depth, const float *a, size_t row, size_t col, const void *b, size_t step, float *c, size_t ldc, \
+                              int adds) { \
+    if (col == 1) sum_tile(rows, 0, depth, a, row, 1, b, step, c, ldc, adds); \
+    else sum_tile(rows, 0, depth, a, row, col, b, step, c, ldc, adds); \
+  } \
+  NOINLINE void half_##rows(int depth, const float *a, size_t row, size_t col, const void *b, size_t step, float *c, size_t ldc, \
+                            int adds) { \
+    (void)step; \
+    sum_tile(rows, 1, depth, a, row, col, b, TILE_COLS, c, ldc, adds); \
   }
-}
 
-// `a` copied for tiles: neighbours in a column lie side by side.
-static void tile_packed(int rows, int depth, const float *a, const float *b, float *c, size_t ldc, int adds) {
-  sum_rows(rows, 0, depth, a, 1, TILE_ROWS, b, TILE_COLS, c, ldc, adds);
-}
-// `a` as it lies.
-static void tile_direct(int rows, int depth, Left a, const void *b, size_t step, float *c, size_t ldc, int adds) {
-  sum_rows(rows, 0, depth, a.data, a.row, a.col, b, step, c, ldc, adds);
-}
-static void tile_half(int rows, int depth, Left a, const void *b, float *c, size_t ldc, int adds) {
-  sum_rows(rows, 1, depth, a.data, a.row, a.col, b, TILE_COLS, c, ldc, adds);
-}
+#if TILE_ROWS == 4
+#define EACH_ROWS(of) of(1) of(2) of(3) of(4)
+#elif TILE_ROWS == 6
+#define EACH_ROWS(of) of(1) of(2) of(3) of(4) of(5) of(6)
+#elif TILE_ROWS == 8
+#define EACH_ROWS(of) of(1) of(2) of(3) of(4) of(5) of(6) of(7) of(8)
+#else
+#define EACH_ROWS(of) of(1) of(2) of(3) of(4) of(5) of(6) of(7) of(8) of(9) of(10) of(11) of(12)
+#endif
 
-typedef enum { PACKED, DIRECT, HALF } TileKind;
+EACH_ROWS(TILES)
+#define PACKED_NAME(rows) packed_##rows,
+#define DIRECT_NAME(rows) direct_##rows,
+#define HALF_NAME(rows) half_##rows,
+static Tile *const tiles[3][TILE_ROWS] = {{EACH_ROWS(PACKED_NAME)}, {EACH_ROWS(DIRECT_NAME)}, {EACH_ROWS(HALF_NAME)}};
+
+typedef enum { PACKED, DIRECT, HALF } TileKind; // numbers of rows in `tiles`
 
 // One or two rows over several panels at once: one tile of them would wait for its own sums at each step.
 INLINE void sum_panels(const int rows, const int panels, const int is_half, int depth, Left a, const void *b, size_t panel,
                        float *c, size_t ldc, int adds) {
   vec sums[2][8];
-#pragma GCC unroll 16
-  for (int i = 0; i < rows; i++)
-#pragma GCC unroll 16
-    for (int j = 0; j < 2 * panels; j++) sums[i][j] = adds ? load(c + i * ldc + j * LANES) : (vec){0};
+  UNROLLED for (int i = 0; i < rows; i++)
+    UNROLLED for (int j = 0; j < 2 * panels; j++) sums[i][j] = adds ? load(c + i * ldc + j * LANES) : (vec){0};
   for (int k = 0; k < depth; k++) {
-#pragma GCC unroll 16
-    for (int j = 0; j < 2 * panels; j++) {
+    UNROLLED for (int j = 0; j < 2 * panels; j++) {
       size_t at = j / 2 * panel + (size_t)k * TILE_COLS + j % 2 * LANES;
       vec x = is_half ? load_bf16((const uint16_t *)b + at) : load((const float *)b + at);
-#pragma GCC unroll 16
-      for (int i = 0; i < rows; i++) sums[i][j] = multiply_add(splat(a.data[i * a.row + k * a.col]), x, sums[i][j]);
+      UNROLLED for (int i = 0; i < rows; i++) sums[i][j] = multiply_add(splat(a.data[i * a.row + k * a.col]), x, sums[i][j]);
     }
   }
-#pragma GCC unroll 16
-  for (int i = 0; i < rows; i++)
-#pragma GCC unroll 16
-    for (int j = 0; j < 2 * panels; j++) store(c + i * ldc + j * LANES, sums[i][j]);
+  UNROLLED for (int i = 0; i < rows; i++)
+    UNROLLED for (int j = 0; j < 2 * panels; j++) store(c + i * ldc + j * LANES, sums[i][j]);
 }
 
 // Does as many columns as come in groups of panels, and returns how many.
@@ -124,9 +108,7 @@ static void sum_at(TileKind kind, int rows, int cols, int depth, Left a, const v
     for (int i = 0; adds && i < rows; i++)
       for (int j = 0; j < TILE_COLS; j++) edge[i * TILE_COLS + j] = j < cols ? c[i * ldc + j] : 0;
   }
-  if (kind == PACKED) tile_packed(rows, depth, a.data, b, to, stride, adds);
-  else if (kind == DIRECT) tile_direct(rows, depth, a, b, step, to, stride, adds);
-  else tile_half(rows, depth, a, b, to, stride, adds);
+  tiles[kind][rows - 1](depth, a.data, a.row, a.col, b, step, to, stride, adds);
   if (cols < TILE_COLS)
     for (int i = 0; i < rows; i++)
       for (int j = 0; j < cols; j++) c[i * ldc + j] = edge[i * TILE_COLS + j];

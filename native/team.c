@@ -18,7 +18,7 @@ INLINE int32_t read_now(const int32_t *p) { return __atomic_load_n(p, __ATOMIC_A
 #if defined(__wasm__)
 // A function of its own: the first compiler of Node 20 (V8 11.3) writes over the local variable that lies before the operands of this
 // instruction. Here it is not used any more.
-__attribute__((noinline)) static void wait_for_change(int32_t *p, int32_t value) {
+NOINLINE void wait_for_change(int32_t *p, int32_t value) {
   __builtin_wasm_memory_atomic_wait32(p, value, -1);
 }
 #elif defined(__linux__)

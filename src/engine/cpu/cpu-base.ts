@@ -43,10 +43,15 @@ export class CpuBase {
     return this.#block === undefined
   }
 
-  /** Gives the block of all tensors away where it is one that can be trained, float32 throughout; the taker frees it. */
+  /** Whether the tensors lie as those of a model that is trained do: float32 throughout. */
+  get isPlain(): boolean {
+    return [...this.#weights.values()].every(({ type }) => type === 'f32')
+  }
+
+  /** Gives the block of all tensors away where it can be trained as it is; the taker frees it. */
   take(): number | undefined {
     const block = this.#block
-    if (block === undefined || [...this.#weights.values()].some(({ type }) => type !== 'f32')) return undefined
+    if (block === undefined || !this.isPlain) return undefined
     this.#block = undefined
     this.drop()
     return block

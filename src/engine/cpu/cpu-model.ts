@@ -36,6 +36,9 @@ export class CpuModel {
   // Each is made when it is first needed: a model that only answers has none of them.
   #gradients: { readonly at: number; isFilled: boolean } | undefined
   #adam: { step: number; readonly first: number; readonly second: number } | undefined
+  // Room for what the first step will need, taken before the first pass: otherwise it would lie where passes do, and the next
+  // pass would have to go beyond it.
+  #reserved: number[] = []
   #packed: PackedWeights | undefined
   #isTorn = false
 
@@ -101,6 +104,8 @@ export class CpuModel {
   openGradients(): { offset: (name: string) => number | undefined; keep: () => void; drop: () => void } {
     const { runtime } = this.base
     this.#gradients ??= { at: this.#alloc(), isFilled: false }
+    const missing = (this.#adam === undefined ? 2 : 0) + (this.#parameters === undefined && !this.base.isPlain ? 1 : 0)
+    while (this.#reserved.length < missing) this.#reserved.push(this.#alloc())
     const own = this.#gradients
     const at = own.isFilled ? this.#alloc() : own.at
     this.#clear(at)
@@ -206,7 +211,8 @@ export class CpuModel {
   }
 
   free(): void {
-    for (const at of [this.#parameters, this.#gradients?.at, this.#adam?.first, this.#adam?.second]) {
+    const moments = [this.#adam?.first, this.#adam?.second]
+    for (const at of [this.#parameters, this.#gradients?.at, ...moments, ...this.#reserved.splice(0)]) {
       if (at !== undefined) this.base.runtime.free(at)
     }
     this.#unpack()
@@ -259,7 +265,7 @@ export class CpuModel {
   }
 
   #zeros(): number {
-    const at = this.#alloc()
+    const at = this.#reserved.pop() ?? this.#alloc()
     this.#clear(at)
     return at
   }

@@ -69,11 +69,11 @@ type PassOptions = { size: PassSize; loss: LossFunction; gradientOf: GradientOf 
 function runPass(model: CpuModel, part: readonly CheckedDatum[], { size, loss, gradientOf, firstIndex }: PassOptions) {
   const { runtime } = model.base
   const { rows, targets, rank, segments, mode } = size
+  const rope = model.base.rope(Math.max(...part.map(({ tokens }) => tokens.length))) // stays, so it comes first
   const bytes = planPass(size, 0).end
   const block = allocFor(runtime, bytes, `a pass over ${rows} tokens`, 'use shorter texts, or unload another model.')
   try {
     const plan = planPass(size, block)
-    const rope = model.base.rope(Math.max(...part.map(({ tokens }) => tokens.length)))
     writeInputs(model, part, plan, size)
     const context: BlockContext = {
       spans: [{ model, start: 0, rows }],

@@ -13,14 +13,16 @@ import { relativeDistance } from '../torch-fixture.ts'
 import { adam, bytesOf, ce, corpus, datum, lora, pass, rowsOf, run, sample, step } from './engine-under-test.ts'
 
 /** A runtime that counts what it is asked for. */
-function counting(inner: Runtime): Runtime & { runs: number; held: Set<number> } {
+function counting(inner: Runtime): Runtime & { runs: number; held: Set<number>; top: number } {
   return {
     ...inner,
     runs: 0,
     held: new Set(),
+    top: 0,
     alloc(bytes) {
       const at = inner.alloc(bytes)
       this.held.add(at)
+      this.top = Math.max(this.top, at + bytes)
       return at
     },
     free(at) {
@@ -119,6 +121,19 @@ export function describeCpu(openRuntime: () => Runtime | Promise<Runtime>, { spl
       expect(await sample(engine, { numSamples: 2 }, 'base')).toEqual(untouched)
       for (const model of ['m', 'base', 'copy', 'adapter']) await run(engine, { op: 'unload', model })
       expect(runtime.held.size).toBe(0)
+    })
+
+    it.each([
+      ['all weights', undefined],
+      ['an adapter', lora(3)],
+    ])('does not grow with the second step: passes lie where the first did, with %s (CPU-28)', async (_what, spec) => {
+      const { engine, runtime } = await open()
+      await using _ = engine
+      await create(engine, 'm', spec)
+      await trainModel(engine, 'm', 1)
+      const { top } = runtime
+      await trainModel(engine, 'm', 3)
+      expect(runtime.top).toBe(top)
     })
 
     it('that is full is told with what it was for and what to do; what is held stays usable (CPU-28)', async () => {
@@ -284,6 +299,34 @@ export function describeCpu(openRuntime: () => Runtime | Promise<Runtime>, { spl
         }
       },
     )
+
+    it.each([
+      [128, 1],
+      [211, 1],
+      [211, 0.7],
+      [40, 3],
+    ])('are what their random numbers stand for: %i tokens, temperature %d (CPU-24)', async (vocab, temperature) => {
+      const { engine } = await open({}, { vocab_size: vocab })
+      await using _ = engine
+      await create(engine, 'm', lora(2))
+      const prompt = Int32Array.from([3, 1, 4])
+      const samples = await ask(engine, 'm', { prompt, numSamples: 5, maxTokens: 40, temperature })
+      for (const [index, { tokens, logprobs }] of samples.entries()) {
+        const random = keyedRandom(7, 'engine', 'sample', index)
+        const [rows = []] = await rowsOf(engine, [{ tokens: Int32Array.from([...prompt, ...tokens]) }], vocab)
+        for (const [t, token] of tokens.entries()) {
+          const at = (prompt.length + t - 1) * vocab
+          const powers = Array.from({ length: vocab }, (_, v) => Math.exp((rows[at + v] ?? Number.NaN) / temperature))
+          const whole = powers.reduce((sum, power) => sum + power, 0)
+          const below = powers.slice(0, token).reduce((sum, power) => sum + power, 0) / whole
+          const share = (powers[token] ?? Number.NaN) / whole
+          const uniform = random.float()
+          expect(uniform).toBeGreaterThanOrEqual(below - 1e-6)
+          expect(uniform).toBeLessThan(below + share + 1e-6)
+          expect(Math.abs((logprobs[t] ?? Number.NaN) - Math.log(share))).toBeLessThan(1e-5)
+        }
+      }
+    })
 
     it('take turns where the cache is small, and are refused where it could never hold one (CPU-24)', async () => {
       const pageBytes = 4 * 64 * 2 * 6 * 2 * 2

@@ -3,7 +3,17 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-const benches = ['cli-start', 'validate', 'workers', 'sweep', 'store', 'store-postgres', 'trainer-http']
+const benches = [
+  'cli-start',
+  'validate',
+  'workers',
+  'sweep',
+  'store',
+  'store-postgres',
+  'trainer-http',
+  'first-step',
+  'engine/index',
+]
 
 const failed = benches.filter((name) => {
   const file = fileURLToPath(new URL(`${name}.mjs`, import.meta.url))

@@ -6,7 +6,7 @@ import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mockCatalog } from '../dist/backends/mock/mock-catalog.js'
 import { mockVocabSize } from '../dist/backends/mock/special-tokens.js'
-import { createTrainer, engineModule, openEngineThread, serveTrainer } from '../dist/trainer/index.js'
+import { createTrainer, engineModule, openEngineHost, serveTrainer } from '../dist/trainer/index.js'
 import { printTable } from './best-of.mjs'
 
 const limitMs = 3
@@ -14,7 +14,7 @@ const rounds = Number(process.argv[2] ?? 1000)
 const warm = 100
 const dir = mkdtempSync(join(tmpdir(), 'evsys-bench-'))
 const { signal } = new AbortController()
-const engine = await openEngineThread(engineModule({ kind: 'mock', vocabSize: mockVocabSize }))
+const engine = await openEngineHost(engineModule({ kind: 'mock', vocabSize: mockVocabSize }))
 const trainer = await createTrainer({ dir, engine, models: mockCatalog(['m']) })
 const server = await serveTrainer(trainer, { port: 0 })
 

@@ -250,6 +250,8 @@ export const requirements = {
   'TRN-16': 'malformed requests get answers of the 400s, and the trainer goes on',
   'TRN-17': 'the same experiment gives the same metrics on mock, local and tinker',
   'TRN-18': 'official clients of four versions train, save, resume and sample against `evsys serve`',
+  'TRN-19':
+    'a kernel that crashes fails what was asked with a typed error; the trainer goes on, natively from checkpoints',
 
   // Statistics
   'STA-1': 'special functions agree with 40-digit references: 1e-12 for central, 1e-11 for noncentral distributions',
@@ -329,4 +331,42 @@ export const requirements = {
   'ENG-11': 'a request that cannot be carried out is refused by name and leaves the model as it was',
   'ENG-12': 'a trained model is exported as a PEFT adapter and as merged weights, complete or not at all',
   'ENG-13': 'equal seeds give equal bytes, whatever is computed beside them',
+
+  // CPU engine: kernels
+  'CPU-1':
+    'places in the memory of the engine do not overlap and are given back; when there is no more, the error says how much',
+  'CPU-2':
+    'every operation of the kernels agrees with float64 arithmetic in plain TypeScript, at odd sizes and edges, as WebAssembly and natively',
+  'CPU-3':
+    'a row has the same bits alone, in any batch, on any number of threads, with packed weights and with a cache of keys',
+  'CPU-4': 'the committed header and modules of the kernels are those of their sources; a malformed program is refused',
+  'CPU-5':
+    'kernels are compiled once for a machine, and said so; without a compiler, or when asked, they are WebAssembly',
+  'CPU-6':
+    'a program that would leave the memory is refused; a kernel that is lost fails its program with a typed error, and the next program runs',
+  'CPU-7': 'a program that computes can be ended by another thread',
+  'CPU-8': 'the time of a computation can be seen by operation',
+
+  // CPU engine: models
+  'CPU-22':
+    'the CPU engine has the gradient of the reference engine within 1e-5 for every tensor, and its logits within 1e-4: all families, odd sizes, rank 1 to 64, 1 to 2048 tokens',
+  'CPU-23': 'a pass takes bounded memory and gives the same numbers; what a request took is given back',
+  'CPU-24': 'samples of many requests and adapters are drawn together, and are those of each request alone',
+  'CPU-25': 'weights that are stored as bfloat16 are computed with as such',
+  'CPU-26': 'a row of logits has the same bits alone, in any batch, and with a pass cut in any way',
+  'CPU-27': 'a step that fails halfway loses its model alone, and says so until a checkpoint is loaded',
+  'CPU-28':
+    'no weights are held twice without need; memory that is full cuts passes smaller, then is told with its size, purpose and remedy',
+
+  // CPU engine: what a user meets of it
+  'CPU-40':
+    '`engine info` tells which kernels are used and why, their id, threads and speed, and compiles nothing; so does `doctor`',
+  'CPU-41': '`engine build` compiles the native kernels, says so, and tells time, compiler, processor and place',
+  'CPU-42':
+    'native kernels are kept by source, compiler and processor; processes that build at once are safe; a build that fails is told, and WebAssembly used',
+  'CPU-43':
+    'with Node alone, on every supported version, the packed program concludes the quickstart and trains a real model on WebAssembly; it holds the kernels and their sources',
+  'CPU-44': 'the record of an experiment tells the engines of its runs and their threads',
+  'CPU-45':
+    'what the first step of training needs starts while the experiment is checked, and is closed where there is no run',
 } as const

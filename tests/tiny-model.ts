@@ -59,17 +59,29 @@ export function tinyConfig(family: keyof typeof tinyConfigs, more: Readonly<Reco
   return JSON.stringify({ ...shared, ...tinyConfigs[family], ...more }, null, 2)
 }
 
+export type TinyWeights = {
+  dtype?: 'F32' | 'BF16'
+  /** Deviation of the weights of a map with so many inputs. */
+  spread?: (inputs: number) => number
+}
+
 /** Writes a tiny model into `folder` and returns it. */
-export function writeTinyModel(folder: string, family: keyof typeof tinyConfigs, more = {}): string {
+export function writeTinyModel(
+  folder: string,
+  family: keyof typeof tinyConfigs,
+  more = {},
+  { dtype = 'F32', spread = () => 0.4 }: TinyWeights = {},
+): string {
   mkdirSync(folder, { recursive: true })
   const config = tinyConfig(family, more)
   writeFileSync(join(folder, 'config.json'), config)
   const tensors = [...tensorShapes(parseModelConfig(config, 'config.json'))].map(([name, shape]) => {
     const random = keyedRandom(1, family, name)
     const isNorm = name.includes('norm')
+    const deviation = spread(shape.at(-1) ?? 1)
     const length = shape.reduce((product, axis) => product * axis, 1)
-    const data = Float64Array.from({ length }, () => (isNorm ? 1 + 0.1 * random.normal() : 0.4 * random.normal()))
-    return [name, { shape, data, dtype: 'F32' as const }] as const
+    const data = Float64Array.from({ length }, () => (isNorm ? 1 + 0.1 * random.normal() : deviation * random.normal()))
+    return [name, { shape, data, dtype }] as const
   })
   writeFileSync(join(folder, 'model.safetensors'), encodeSafetensors(new Map(tensors), { format: 'pt' }))
   return folder

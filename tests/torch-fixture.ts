@@ -40,13 +40,13 @@ export function jsonFixture(name: 'adam' | 'rope'): unknown {
   return JSON.parse(readFileSync(`${root}${name}.json`, 'utf8'))
 }
 
-/** ||a - b|| / ||b||. */
-export function relativeDistance(a: ArrayLike<number>, b: ArrayLike<number>): number {
+/** ||a - b|| / ||b||, or divided by another scale. */
+export function relativeDistance(a: ArrayLike<number>, b: ArrayLike<number>, scale?: number): number {
   if (a.length !== b.length) return Number.POSITIVE_INFINITY
   let [difference, size] = [0, 0]
   for (let i = 0; i < b.length; i++) {
     difference += ((a[i] ?? Number.NaN) - (b[i] ?? 0)) ** 2
     size += (b[i] ?? 0) ** 2
   }
-  return Math.sqrt(difference / size)
+  return scale === undefined ? Math.sqrt(difference / size) : Math.sqrt(difference) / scale
 }

@@ -127,6 +127,7 @@ ${colors.bold('Exit codes:')}
 ${colors.bold('Environment:')}
   NO_COLOR, FORCE_COLOR    without colours; with colours also in a pipe
   EVSYS_PLUGIN_TIMEOUT_MS  how long a plugin file may take to load (default: 20000)
+  EVSYS_ENGINE             native or wasm: what the CPU engine computes with (default: auto)
   EVSYS_DEBUG=1            show the stack of an error
 
 Begin with \`evsys init my-lab\`. \`evsys help COMMAND\` shows examples of a command.`,

@@ -83,7 +83,16 @@ export type {
   Trace,
   TraceSource,
 } from './research-plugins.ts'
-export { ArmResult, Artifact, ExperimentResult, HistoryEntry, ImportResult, RunResult, Score } from './results.ts'
+export {
+  ArmResult,
+  Artifact,
+  ExperimentResult,
+  HistoryEntry,
+  ImportResult,
+  RunResult,
+  Score,
+  UsedEngine,
+} from './results.ts'
 export {
   ChatMessage,
   ChatMessagesRow,

@@ -26,6 +26,14 @@ export type ArmResult = z.infer<typeof ArmResult>
 
 const JudgedBy = z.strictObject({ metric: z.string(), direction: Direction })
 
+/** An engine that runs were trained on. */
+export const UsedEngine = z.strictObject({
+  id: z.string().describe('Equal ids give equal bytes for equal seeds.'),
+  threads: z.int().min(1).nullable().describe('Null: the service does not tell.'),
+  n_runs: z.int().min(1),
+})
+export type UsedEngine = z.infer<typeof UsedEngine>
+
 /** `evsys run --json` and `evsys show --json`. */
 export const ExperimentResult = z.strictObject({
   experiment_id: z.string(),
@@ -35,6 +43,7 @@ export const ExperimentResult = z.strictObject({
   best_arm: z.string().nullable(),
   arms: z.array(ArmResult),
   conclusion: z.strictObject({ verdict: Verdict, text: z.string() }).nullable().describe('Null: not finished.'),
+  engines: z.array(UsedEngine).optional().describe('Of the runs that have begun.'),
   cost_usd: z.number().min(0).nullable().describe('Null: unknown. Never zero for unknown.'),
   wall_s: z.number().min(0),
 })

@@ -18,7 +18,8 @@ export async function runExperiment(
   source: string | ConfigSource,
   options: RunExperimentOptions = {},
 ): Promise<ExperimentResult> {
-  return (await loadLab()).runExperiment(source, options)
+  const { runExperiment: run } = await import('./experiment/run-experiment.ts') // brings the database when it is needed
+  return run(source, options)
 }
 
 export type { RunExperimentOptions } from './experiment/run-experiment.ts'

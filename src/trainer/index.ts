@@ -1,11 +1,47 @@
-// What other rooms may use of the trainer. Import it where a trainer is opened, not where plugins are declared.
-export { type ArchiveFiles, plainFiles } from './archive/adapter-files.ts'
-export { peftFiles } from './archive/peft-files.ts'
+// What other rooms may use of the trainer. Engines are light to start; what answers requests is loaded when it is called for, which
+// is while the engine starts.
+import type { ArchiveFiles } from './archive/adapter-files.ts'
+import type { Trainer, TrainerOptions } from './create-trainer.ts'
+import type { FolderCatalog } from './folder-catalog.ts'
+import type { ServeOptions, TrainerServer } from './serve-trainer.ts'
+
+export type { ArchiveFiles } from './archive/adapter-files.ts'
 export type { ArchiveFile } from './archive/tar-file.ts'
-export { createTrainer, type Trainer, type TrainerOptions } from './create-trainer.ts'
+export type { Trainer, TrainerOptions } from './create-trainer.ts'
 export { type EngineChoice, engineModule } from './engine/engine-module.ts'
-export { type EngineThread, openEngineThread } from './engine/open-engine-thread.ts'
-export { type FolderCatalog, openFolderCatalog } from './folder-catalog.ts'
-export { type ServeOptions, serveTrainer, type TrainerServer } from './serve-trainer.ts'
+export { type EngineHost, openEngineHost } from './engine/open-engine-host.ts'
+export type { FolderCatalog } from './folder-catalog.ts'
+export type { ServeOptions, TrainerServer } from './serve-trainer.ts'
 export type { ModelCatalog, ModelText, ServedModel } from './served-model.ts'
 export type { TrainerLimits } from './trainer-limits.ts'
+
+/** Loads what answers requests, for whoever has time before he needs it. */
+export async function loadTrainer(): Promise<void> {
+  await Promise.all([import('./create-trainer.ts'), import('./serve-trainer.ts'), import('./folder-catalog.ts')])
+}
+
+/** Opens a trainer. Closing it ends what waits; the engine is the opener's to close. */
+export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
+  const { createTrainer: create } = await import('./create-trainer.ts')
+  return create(options)
+}
+
+/** Listens until it is disposed of. The trainer is the opener's to close. */
+export async function serveTrainer(trainer: Trainer, options: ServeOptions): Promise<TrainerServer> {
+  const { serveTrainer: serve } = await import('./serve-trainer.ts')
+  return serve(trainer, options)
+}
+
+/** Finds the models of these names, or says which is missing. */
+export async function openFolderCatalog(names: readonly string[], project: string): Promise<FolderCatalog> {
+  const { openFolderCatalog: open } = await import('./folder-catalog.ts')
+  return open(names, project)
+}
+
+/** Checkpoints of real models: an adapter as PEFT reads it, or the whole model where all of it was trained. */
+export function peftFiles(folders: Readonly<Record<string, string>>): ArchiveFiles {
+  return async (bytes, run) => {
+    const { peftFiles: files } = await import('./archive/peft-files.ts')
+    return files(folders)(bytes, run)
+  }
+}

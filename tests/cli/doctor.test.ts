@@ -42,7 +42,7 @@ describe('doctor', () => {
     // What differs between machines is replaced.
     const same = stdout
       .replaceAll(cwd, '<here>')
-      .replace(/^(ok +(?:node|evsys|platform|cores|memory|disk) +)\S.*$/gm, '$1<this machine>')
+      .replace(/^(ok +(?:node|evsys|platform|cores|memory|engine|disk) +)\S.*$/gm, '$1<this machine>')
     await expect(same).toMatchFileSnapshot('golden/doctor.txt')
   })
 
@@ -89,6 +89,21 @@ describe('doctor', () => {
     expect(found.disk?.found).toMatch(/^\d+\.\d GB free of \d+\.\d GB$/)
     expect(found.cores?.found).toMatch(/^\d+/)
     expect(found.memory?.found).toMatch(/^\d+\.\d GB/)
+  })
+
+  it('knows the engine: its id, threads and speed, or what is wrong with it (CPU-40)', async () => {
+    const none = await checks([], { cwd: folder(), env: { PATH: pathWith({}) } })
+    expect(none.engine).toMatchObject({
+      status: 'ok',
+      found: expect.stringMatching(/^cpu-wasm-\S+, \d+ threads?, [\d.]+ GFLOP\/s \(no C compiler was found\)$/),
+    })
+    const wrong = await checks([], { cwd: folder(), env: { EVSYS_ENGINE: 'gpu' } })
+    expect(wrong.engine).toMatchObject({ status: 'broken', found: 'EVSYS_ENGINE is "gpu"', required: false })
+    const unbuilt = await checks([], {
+      cwd: folder(),
+      env: { PATH: pathWith({ cc: { say: 'cc 1' } }), EVSYS_CACHE: folder() },
+    })
+    expect(unbuilt.engine).toMatchObject({ status: 'ok', found: expect.stringContaining('`evsys engine build`') })
   })
 
   it('fails when something required is broken (CLI-3, CLI-6)', async () => {

@@ -20,6 +20,8 @@ export interface Recorded {
   /** Without one the experiment is exploratory. */
   readonly minEffect?: number
   readonly scorerHash?: string
+  /** By run, in the order of the plan. */
+  readonly engines?: readonly string[]
   /** Reward of a task: 1 or 0. */
   readonly reward?: (rate: number, seed: number, task: number) => number
   /** Runs of these arms fail. */
@@ -37,7 +39,7 @@ export async function recordExperiment(
   dir: string,
   recorded: Recorded,
 ): Promise<{ experimentId: string; runs: RunRow[] }> {
-  const { id, day = '2026-01-31', scorerHash = 'a'.repeat(64), failing = [], provenance = {} } = recorded
+  const { id, day = '2026-01-31', scorerHash = 'a'.repeat(64), failing = [], provenance = {}, engines = [] } = recorded
   mkdirSync(join(dir, '.evsys'), { recursive: true })
   const clock = manualClock(Date.parse(`${day}T12:00:00Z`))
   await using store = await openStore(join(dir, '.evsys', 'evsys.db'), { clock })
@@ -52,7 +54,7 @@ export async function recordExperiment(
     const isFailing = failing.includes(rateOf(run))
     const items = isFailing
       ? failedEvents(run, now(clock))
-      : completedEvents(run, now(clock), { ...recorded, scorerHash })
+      : completedEvents(run, now(clock), { ...recorded, scorerHash, engineId: engines[rows.indexOf(run)] ?? 'mock:1' })
     await store.push({ stream: `run:${run.id}`, fromSeq: 1, items })
   }
   const experiment = await store.findExperiment(experimentId)
@@ -99,8 +101,12 @@ function numbered(run: RunRow, at: string, bodies: readonly Body<RunEvent>[]): R
   return bodies.map((body, i) => ({ ...body, seq: i + 1, at, run_id: run.id }) as RunEvent) // what Body leaves out
 }
 
-function completedEvents(run: RunRow, at: string, recorded: Recorded & { scorerHash: string }): RunEvent[] {
-  const { reward = defaultReward, scorerHash } = recorded
+function completedEvents(
+  run: RunRow,
+  at: string,
+  recorded: Recorded & { scorerHash: string; engineId: string },
+): RunEvent[] {
+  const { reward = defaultReward, scorerHash, engineId } = recorded
   const rate = rateOf(run)
   const rewards = Object.fromEntries(
     Array.from({ length: tasks }, (_, task) => [`task-${task}`, [reward(rate, run.seed, task)]]),
@@ -112,7 +118,7 @@ function completedEvents(run: RunRow, at: string, recorded: Recorded & { scorerH
       type: 'run.started',
       config_hash: run.configHash,
       attempt: 1,
-      engine_id: 'mock:1',
+      engine_id: engineId,
       num_steps: 10,
       code_hash: 'c'.repeat(64),
     },

@@ -43,6 +43,25 @@ describe('show', () => {
     expect(result.conclusion?.verdict).toBe('supported')
   })
 
+  it('tells the engines of the runs and their threads, where they are known (CPU-44)', async () => {
+    const own = folder()
+    const cpu = `cpu-native-${'0123456789abcdef'}`
+    await recordExperiment(own, { id: 'mixed', seeds: 1, engines: [`${cpu}-2-threads-avx2`, `${cpu}-avx2`] })
+    await recordExperiment(own, { id: 'other', seeds: 1, engines: ['a-service', 'a-service'] })
+    const { engines } = ExperimentResult.parse(
+      JSON.parse((await runMain(['show', 'exp_mixed', '--json'], { cwd: own })).stdout),
+    )
+    expect(engines).toEqual([
+      { id: `${cpu}-2-threads-avx2`, threads: 2, n_runs: 1 },
+      { id: `${cpu}-avx2`, threads: 1, n_runs: 1 },
+    ])
+    const { stdout } = await runMain(['show', 'exp_mixed'], { cwd: own })
+    expect(stdout).toMatch(
+      /^engine +cpu-native-0123456789abcdef-2-threads-avx2, 2 threads \(1 run\)\n +cpu-native-\S+, 1 thread \(1 run\)$/m,
+    )
+    expect((await runMain(['show', 'exp_other'], { cwd: own })).stdout).toMatch(/^engine +a-service$/m)
+  })
+
   it.each([
     ['the whole id', 'exp_one1', 'exp_one1'],
     ['the beginning of an id', 'exp_o', 'exp_one1'],

@@ -97,7 +97,7 @@ export function describeAdapters(create: CreateEngine): void {
       await train(engine, 2)
       const bytes = await bytesOf(engine, 'export_state')
       expect(await bytesOf(engine, 'export', 'base')).toEqual(untouched)
-      await using other = openEngine()
+      await using other = await openEngine()
       await run(other, { op: 'import', model: 'm', bytes, optimizer: true })
       await train(engine, 1)
       await train(other, 1)

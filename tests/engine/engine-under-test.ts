@@ -17,7 +17,7 @@ import { temporaryFolders } from '../temporary-folder.ts'
 import { tinyConfigs, writeTinyModel } from '../tiny-model.ts'
 
 /** Opens an engine of one implementation. */
-export type CreateEngine = (options: ReferenceEngineOptions) => Engine
+export type CreateEngine = (options: ReferenceEngineOptions) => Engine | Promise<Engine>
 
 /** Engines of one implementation with the tiny models at hand; one called `NAME:mute` has no tokenizer. */
 export function openers(create: CreateEngine) {
@@ -25,7 +25,7 @@ export function openers(create: CreateEngine) {
   const folders = Object.fromEntries(
     Object.keys(tinyConfigs).map((family) => [family, writeTinyModel(folder(), family as keyof typeof tinyConfigs)]), // its own keys
   )
-  const openEngine = (more: Partial<ReferenceEngineOptions> = {}) =>
+  const openEngine = async (more: Partial<ReferenceEngineOptions> = {}): Promise<Engine> =>
     create({
       async resolve(name) {
         const found = folders[name.replace(/:.*/, '')]
@@ -37,11 +37,28 @@ export function openers(create: CreateEngine) {
   return {
     openEngine,
     async open(spec?: LoraSpec, baseModel = 'qwen3'): Promise<Engine> {
-      const engine = openEngine()
+      const engine = await openEngine()
       await run(engine, { op: 'create', model: 'm', baseModel, ...(spec === undefined ? {} : { lora: spec }) })
       return engine
     },
   }
+}
+
+/** What the numbers of an engine can hold. */
+export type Numbers = {
+  /** Bound on the difference of two ways to one sum, relative, absolute below 1. */
+  tolerance: number
+  /** A weight with which logits are beyond all numbers. */
+  huge: number
+}
+export const float64: Numbers = { tolerance: 5e-11, huge: 1e308 }
+export const float32: Numbers = { tolerance: 1e-5, huge: Math.fround(3e38) }
+
+/** Expects two numbers that come from one sum in two ways. */
+export function expectNear(actual: number, expected: number, { tolerance }: Numbers): void {
+  expect(Math.abs(actual - expected), `${actual} and ${expected}`).toBeLessThanOrEqual(
+    tolerance * Math.max(1, Math.abs(expected)),
+  )
 }
 
 const signal = new AbortController().signal
@@ -63,6 +80,24 @@ export async function pass(
 ): Promise<FwdBwd> {
   const result = await run(engine, { op, model: 'm', data, loss })
   return 'fwdBwd' in result ? result.fwdBwd : expect.fail('no pass')
+}
+
+/** Log-probabilities of every token of the vocabulary after each token of each text. */
+export async function rowsOf(engine: Engine, texts: readonly Pick<Datum, 'tokens'>[], vocab: number, model = 'm') {
+  const data = texts.map(({ tokens }): Datum => {
+    const shape = [tokens.length, vocab]
+    const targets = Int32Array.from({ length: tokens.length * vocab }, (_, i) => i % vocab)
+    return {
+      tokens,
+      lossInputs: {
+        target_tokens: { data: targets, shape },
+        weights: { data: new Float32Array(targets.length), shape },
+      },
+    }
+  })
+  const result = await run(engine, { op: 'forward', model, data, loss: ce })
+  const outputs = 'fwdBwd' in result ? result.fwdBwd.outputs : expect.fail('no pass')
+  return outputs.map(({ logprobs }) => logprobs?.data ?? new Float64Array())
 }
 
 export async function step(engine: Engine, more: Partial<Adam> = {}): Promise<number> {

@@ -90,7 +90,7 @@ export function describeRefusals(create: CreateEngine): void {
 
     it('come for models that are unknown or taken, and adapters that train nothing (ENG-11)', async () => {
       await using engine = await open(lora(2))
-      await expect(step(openEngine())).rejects.toThrow('no model is called "m"')
+      await expect(step(await openEngine())).rejects.toThrow('no model is called "m"')
       await expect(run(engine, { op: 'create', model: 'm', baseModel: 'qwen3' })).rejects.toThrow('exists already')
       const nothing = lora(2, 1, { trainAttention: false, trainMlp: false, trainUnembedding: false })
       await expect(run(engine, { op: 'create', model: 'n', baseModel: 'qwen3', lora: nothing })).rejects.toThrow(
@@ -103,7 +103,7 @@ export function describeRefusals(create: CreateEngine): void {
     })
 
     it('come for models too large, before their weights are read (ENG-11)', async () => {
-      await using engine = openEngine({ maxParameters: 99 })
+      await using engine = await openEngine({ maxParameters: 99 })
       await expect(run(engine, { op: 'create', model: 'm', baseModel: 'llama' })).rejects.toMatchObject({
         code: 'MODEL_INVALID',
         message: expect.stringMatching(/has \d{4} parameters, the engine takes 99/),

@@ -1,14 +1,17 @@
 // The published program without an installation: `npx` runs the tarball in a folder that has no evsys of its own, and the
 // project's TypeScript plugins still find `evsys/plugin`.
+import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ErrorReport, ValidateReport } from '../../src/contracts/index.ts'
+import { needs } from '../needs.ts'
 import { runCommand } from '../run-command.ts'
 import { packOnce } from './packed.ts'
 
+const compiler = needs('a C compiler', () => spawnSync('cc', ['--version']).status === 0 || 'no cc')
 const example = fileURLToPath(new URL('../../examples/custom-plugins', import.meta.url))
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'evsys-npx-')))
 const project = join(folder, 'project')
@@ -21,9 +24,14 @@ beforeAll(() => {
 
 /** `npx` with the tarball, in a folder with no copy of evsys. */
 async function npx(cwd: string, ...args: string[]) {
+  return await npxWith({}, cwd, ...args)
+}
+
+async function npxWith(extra: Record<string, string>, cwd: string, ...args: string[]) {
   const { CI, VITEST, NODE_ENV, ...inherited } = process.env
   const own = Object.entries(inherited).filter(([name]) => !/^(npm_(?!config)|VITEST_|EVSYS_)/.test(name))
-  const env = { ...Object.fromEntries(own), npm_config_prefer_offline: 'true', npm_config_ignore_scripts: 'true' }
+  const npm = { npm_config_prefer_offline: 'true', npm_config_ignore_scripts: 'true' }
+  const env = { ...Object.fromEntries(own), ...npm, ...extra }
   const result = await runCommand('npx', ['--yes', '--package', packOnce(), 'evsys', ...args], { cwd, env })
   const stderr = result.stderr.replace(/^npm (warn|notice).*\n/gm, '')
   return { ...result, stderr }
@@ -69,6 +77,27 @@ describe('npx evsys, from the tarball', () => {
     expect(status).toBe(2)
     const { errors } = ErrorReport.parse(JSON.parse(stdout))
     expect(errors.map(({ message }) => message).join('\n')).toContain('gama')
+  })
+
+  it('computes with the kernels of the package (CPU-43)', async () => {
+    const env = { EVSYS_ENGINE: 'wasm', EVSYS_CACHE: join(folder, 'cache') }
+    const { status, stdout, stderr } = await npxWith(env, folder, 'engine', 'info', '--json')
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    const { kernels, gflops } = JSON.parse(stdout)
+    expect(kernels).toBe('wasm')
+    expect(gflops).toBeGreaterThan(0)
+  })
+
+  compiler.it('compiles native kernels from the sources of the package (CPU-43)', async () => {
+    const { status, stdout } = await npxWith(
+      { EVSYS_CACHE: join(folder, 'cache') },
+      folder,
+      'engine',
+      'build',
+      '--json',
+    )
+    expect(status).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ built: true, engine_id: expect.stringMatching(/^cpu-native-/) })
   })
 
   it('makes a project that validates deeply (CLI-1, CLI-8)', async () => {

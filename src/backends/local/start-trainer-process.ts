@@ -6,13 +6,17 @@ import { basename, dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ErrorCode } from '../../contracts/index.ts'
 import { EvsysError, onAbort, sourceLoader } from '../../kernel/index.ts'
-import { TrainerReady, type TrainerStart } from './trainer-messages.ts'
+import { TrainerNotice, TrainerReady, type TrainerStart } from './trainer-messages.ts'
 
 export type TrainerProcessOptions = {
   engine: TrainerStart['engine']
   models: readonly string[]
   runDir: string
   signal: AbortSignal
+  /** Hears what is worth telling before the trainer is ready. */
+  onNotice: (text: string) => void
+  /** It is told what to open when this has settled; its process starts at once. */
+  startAfter?: Promise<unknown>
 }
 
 export interface TrainerProcess extends AsyncDisposable {
@@ -22,7 +26,7 @@ export interface TrainerProcess extends AsyncDisposable {
 
 /** Starts a trainer and waits until it listens. */
 export async function startTrainerProcess(options: TrainerProcessOptions): Promise<TrainerProcess> {
-  const { engine, models, runDir, signal } = options
+  const { engine, models, runDir, signal, onNotice, startAfter } = options
   const extension = extname(import.meta.url)
   const child = fork(fileURLToPath(new URL(`./trainer-child${extension}`, import.meta.url)), {
     execArgv: extension === '.ts' ? ['--import', sourceLoader()] : [],
@@ -41,7 +45,10 @@ export async function startTrainerProcess(options: TrainerProcessOptions): Promi
   }
   try {
     const start = { engine, models: [...models], project: process.cwd(), dir: trainerDir(runDir), key }
-    const ready = await firstMessage(child, start satisfies TrainerStart, () => complaints)
+    const ready = await readiness(child, { complaints: () => complaints, onNotice }, async () => {
+      await startAfter
+      if (child.connected) child.send(start satisfies TrainerStart)
+    })
     if ('url' in ready) return { url: ready.url, key, [Symbol.asyncDispose]: end }
     const code = ErrorCode.safeParse(ready.error.code)
     const { message, fix } = ready.error
@@ -70,6 +77,10 @@ function environment(): NodeJS.ProcessEnv {
     'TMPDIR',
     'TEMP',
     'XDG_CACHE_HOME',
+    'LOCALAPPDATA',
+    'EVSYS_CACHE',
+    'EVSYS_ENGINE',
+    'CC',
     'HF_HOME',
     'HF_HUB_CACHE',
   ]
@@ -78,7 +89,13 @@ function environment(): NodeJS.ProcessEnv {
   )
 }
 
-function firstMessage(child: ChildProcess, start: TrainerStart, complaints: () => string): Promise<TrainerReady> {
+type Listening = { complaints: () => string; onNotice: (text: string) => void }
+
+function readiness(
+  child: ChildProcess,
+  { complaints, onNotice }: Listening,
+  start: () => Promise<void>,
+): Promise<TrainerReady> {
   return new Promise((resolve, reject) => {
     const fail = (why: string) => {
       const last = complaints().trim()
@@ -90,8 +107,12 @@ function firstMessage(child: ChildProcess, start: TrainerStart, complaints: () =
     }
     child.once('error', (error) => fail(`did not start (${error.message})`))
     child.once('exit', (code, signal) => fail(`ended early (${signal ?? code})`))
-    child.once('message', (message) => resolve(TrainerReady.parse(message)))
-    child.send(start)
+    child.on('message', (message) => {
+      const told = TrainerNotice.safeParse(message)
+      if (told.success) onNotice(told.data.notice)
+      else resolve(TrainerReady.parse(message))
+    })
+    start().catch(reject)
   })
 }
 

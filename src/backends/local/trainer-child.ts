@@ -2,7 +2,7 @@
 import { EvsysError, messageOf, toRecord } from '../../kernel/index.ts'
 import { serveTrainer } from '../../trainer/index.ts'
 import { openLocalTrainer } from './open-local-trainer.ts'
-import { type TrainerReady, TrainerStart } from './trainer-messages.ts'
+import { type TrainerNotice, type TrainerReady, TrainerStart } from './trainer-messages.ts'
 
 process.once('disconnect', () => process.exit(0))
 process.once('message', (message) => void main(message))
@@ -10,7 +10,7 @@ process.once('message', (message) => void main(message))
 async function main(message: unknown): Promise<void> {
   try {
     const { key, ...options } = TrainerStart.parse(message)
-    const trainer = await openLocalTrainer({ ...options, keys: [key] })
+    const trainer = await openLocalTrainer({ ...options, keys: [key], onNotice: (notice) => say({ notice }) })
     const { url } = await serveTrainer(trainer, { port: 0 })
     say({ url })
   } catch (error) {
@@ -19,6 +19,6 @@ async function main(message: unknown): Promise<void> {
   }
 }
 
-function say(ready: TrainerReady): void {
-  process.send?.(ready)
+function say(message: TrainerReady | TrainerNotice): void {
+  process.send?.(message)
 }

@@ -3,6 +3,7 @@
 import { visibleText } from '../../kernel/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import type { Check } from '../doctor/check.ts'
+import { engineCheck } from '../doctor/engine-check.ts'
 import { machineChecks } from '../doctor/machine-checks.ts'
 import { projectChecks } from '../doctor/project-checks.ts'
 import { toolChecks } from '../doctor/tool-checks.ts'
@@ -12,6 +13,7 @@ import { wrap } from '../output/table.ts'
 export async function doctor(context: CommandContext): Promise<ExitCode> {
   const checks = await context.holding('the checks of this machine', async () => [
     ...machineChecks(),
+    await engineCheck(context),
     ...(await projectChecks(context)),
     ...(await toolChecks(context)),
   ])

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { findProject, loadExperiment } from '../../config/index.ts'
 import type { ExperimentResult, Plan } from '../../contracts/index.ts'
 import { systemClock } from '../../kernel/index.ts'
-import { loadLab } from '../../lab/index.ts'
+import { loadLab, runExperiment } from '../../lab/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
 import { colorsFor } from '../output/colors.ts'
@@ -15,7 +15,6 @@ import { createRunWatch } from '../output/run-watch.ts'
 import { shellWord } from '../output/shell-word.ts'
 import { shortPath } from '../output/short-path.ts'
 import { requireProject } from '../project.ts'
-import { withRecord } from '../with-record.ts'
 
 export type RunOptions = {
   readonly dry?: true
@@ -38,6 +37,7 @@ export async function run(context: CommandContext, file: string, options: RunOpt
   const asked: Asked = { file, options, project }
   if (options.dry === true) await announce(context, asked)
   const { result, outputDir } = await conduct(context, asked)
+  const { withRecord } = await loadRecord()
   await withRecord(context, { project }, async ({ store }) => {
     const { storedEvidence } = await loadLab()
     const experiment = await store.experiment(result.experiment_id)
@@ -51,12 +51,16 @@ export async function run(context: CommandContext, file: string, options: RunOpt
   return result.status === 'failed' ? exitCodes.failed : exitCodes.done
 }
 
+// The database is loaded while the plugins of an experiment are looked at, not before.
+function loadRecord(): Promise<typeof import('../with-record.ts')> {
+  return import('../with-record.ts')
+}
+
 async function conduct(
   context: CommandContext,
   asked: Asked,
 ): Promise<{ result: ExperimentResult; outputDir: string }> {
   const { output, live, env, signal, cwd } = context
-  const { runExperiment } = await loadLab()
   const { file, project, options } = asked
   const { dry, steps, set, resume, maxConcurrent } = options
   const colors = colorsFor(live, env)
@@ -117,6 +121,7 @@ async function announce(context: CommandContext, asked: Asked): Promise<void> {
   if (output.quiet) return
   const plan = await wholePlan(context, asked)
   const { planForecast, planPower } = await loadLab()
+  const { withRecord } = await loadRecord()
   const text = await withRecord(context, { project: asked.project }, async ({ store }) => {
     const forecast = await planForecast(store, plan, asked.options)
     return forecastText(forecast, output, { of: await planPower(store, plan, signal) })
@@ -131,6 +136,7 @@ async function announceAgain(context: CommandContext, asked: Asked): Promise<voi
   if (output.quiet) return
   const plan = await wholePlan(context, asked)
   const { planForecast } = await loadLab()
+  const { withRecord } = await loadRecord()
   const text = await withRecord(context, { project: asked.project }, async ({ store }) =>
     forecastText(await planForecast(store, plan, asked.options), output),
   )

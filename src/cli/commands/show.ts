@@ -32,6 +32,7 @@ export async function show(context: CommandContext, reference: string): Promise<
         ...optional('claim', claimLines(evidence).join('\n')),
         ...experiment.words.map(({ at, author, text }): Fact => [author, `${text} (${at.slice(0, 10)})`]),
         ['made', madeText(experiment, result, runs.length)],
+        ...optional('engine', engineText(result)),
         ...optional('scored', scoredText(runs)),
         ...optional('tags', experiment.tags.join(', ')),
         ...optional('follows', experiment.parentId),
@@ -99,6 +100,15 @@ function madeText(
 ): string {
   const cost = cost_usd === null ? 'cost unknown' : usdText(cost_usd)
   return `${createdAt.slice(0, 16).replace('T', ' ')} UTC; ${countText(arms.length, 'arm')}, ${countText(runs, 'run')}; ${durationText(wall_s)}; ${cost}; configuration ${configHash.slice(0, 12)}`
+}
+
+function engineText({ engines = [] }: ExperimentResult): string {
+  return engines
+    .map(({ id, threads, n_runs }) => {
+      const on = threads === null ? '' : `, ${countText(threads, 'thread')}`
+      return `${id}${on}${engines.length === 1 ? '' : ` (${countText(n_runs, 'run')})`}`
+    })
+    .join('\n')
 }
 
 function scoredText(runs: readonly { evals: readonly EvalRow[] }[]): string {

@@ -91,6 +91,7 @@ const sources: Record<string, Source> = {
   'run file': () => ({ candidates: [], files: ['files', 'yaml', 'yml'] }),
   'import file': () => ({ candidates: [], files: ['files', 'json', 'tsv'] }),
   'db action': () => ({ candidates: words(['backup', 'migrate']), files: noFiles }),
+  'engine action': () => ({ candidates: words(['build', 'info']), files: noFiles }),
   'completion shell': () => ({ candidates: words(shells), files: noFiles }),
   'help command': (program) => ({ candidates: commandsOf(program), files: noFiles }),
   'list kind': async () => {

@@ -1,4 +1,5 @@
 // A base model in memory: its shape and every tensor of it, checked against each other.
+import { areFinite } from './float-codec.ts'
 import { invalidModel } from './invalid-model.ts'
 import { readModelConfig } from './model-config.ts'
 import { type ModelShape, tensorShapes } from './model-shape.ts'
@@ -17,7 +18,27 @@ export type LoadOptions = {
 }
 
 /** Reads the model in a folder. A tensor that is missing, of another shape, not finite, or of no use is an error. */
-export async function loadBaseModel(folder: string, { maxParameters, signal }: LoadOptions): Promise<BaseModel> {
+export async function loadBaseModel(folder: string, options: LoadOptions): Promise<BaseModel> {
+  const tensors = new Map<string, Float64Array>()
+  const take = (name: string, values: Float64Array) => void tensors.set(name, values)
+  const shape = await readBaseModel(folder, options, () => ({ take }))
+  return { shape, tensors }
+}
+
+/** Takes tensors one by one. */
+export type TensorTaker = {
+  /** Memory for the bytes of a tensor that is wanted as it is stored. */
+  room?(name: string): Uint8Array | undefined
+  /** Takes the values of any other. */
+  take(name: string, values: Float64Array): void
+}
+
+/** The same, tensor by tensor: nothing is kept. `start` hears the shape before anything is read. */
+export async function readBaseModel(
+  folder: string,
+  { maxParameters, signal }: LoadOptions,
+  start: (shape: ModelShape, dtypes: ReadonlyMap<string, string>) => TensorTaker,
+): Promise<ModelShape> {
   const shape = await readModelConfig(folder)
   // Counted before the list is made: a config may claim any size.
   const parameters = parameterCount(shape)
@@ -40,16 +61,30 @@ export async function loadBaseModel(folder: string, { maxParameters, signal }: L
       )
     }
   }
-  const tensors = new Map<string, Float64Array>()
+  const dtypes = new Map<string, string>()
   for (const name of wanted.keys()) {
-    if (!weights.tensors.has(name)) throw invalidModel(folder, `the weights lack the tensor "${name}"`)
-    const values = await weights.read(name, signal)
-    if (!values.every(Number.isFinite)) {
+    const info = weights.tensors.get(name)
+    if (info === undefined) throw invalidModel(folder, `the weights lack the tensor "${name}"`)
+    dtypes.set(name, info.dtype)
+  }
+  const taker = start(shape, dtypes)
+  for (const [name, dtype] of dtypes) {
+    const room = taker.room?.(name)
+    if (room !== undefined) await weights.readInto(name, room, signal)
+    const isFine = room === undefined ? undefined : areFinite(dtype, room)
+    const values = isFine === undefined ? await weights.read(name, signal) : undefined
+    if (isFine === false || (values !== undefined && !areFiniteValues(values))) {
       throw invalidModel(weights.fileOf(name), `the tensor "${name}" holds values that are not finite`)
     }
-    tensors.set(name, values)
+    if (values !== undefined) taker.take(name, values)
   }
-  return { shape, tensors }
+  return shape
+}
+
+function areFiniteValues(values: Float64Array): boolean {
+  let sum = 0
+  for (let i = 0; i < values.length; i++) sum += 0 * (values[i] ?? 0) // is NaN where one of them is not finite
+  return sum === 0
 }
 
 // Old files store what is computed; others store the embedding a second time.

@@ -11,11 +11,45 @@ export function isFloatType(dtype: string): dtype is FloatType {
 
 /** Reads all numbers of `bytes` into `target` from `start` on. Every value of the small types is exact in float64. */
 export function decodeFloats(dtype: FloatType, bytes: Uint8Array, target: Float64Array, start = 0): void {
+  const whole = asFloats(dtype, bytes)
+  if (whole !== undefined) {
+    target.set(whole, start)
+    return
+  }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const read = readers[dtype]
   const size = floatBytes[dtype]
   const count = bytes.byteLength / size
   for (let i = 0; i < count; i++) target[start + i] = read(view, i * size)
+}
+
+const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
+
+// Gigabytes pass here: where memory lies as the file does, numbers are not read one by one.
+function asFloats(dtype: FloatType, { buffer, byteOffset, byteLength }: Uint8Array): Float32Array | undefined {
+  if (!isLittleEndian || byteOffset % 4 !== 0) return undefined
+  if (dtype === 'F32') return new Float32Array(buffer, byteOffset, byteLength / 4)
+  if (dtype !== 'BF16') return undefined
+  const halves = new Uint16Array(buffer, byteOffset, byteLength / 2)
+  const bits = new Uint32Array(halves.length)
+  for (let i = 0; i < bits.length; i++) bits[i] = (halves[i] ?? 0) << 16
+  return new Float32Array(bits.buffer)
+}
+
+/** Whether all numbers are finite, where memory lies as the file does; undefined where they have to be read one by one. */
+export function areFinite(dtype: string, { buffer, byteOffset, byteLength }: Uint8Array): boolean | undefined {
+  if (!isLittleEndian || byteOffset % 4 !== 0) return undefined
+  const isHalf = dtype === 'BF16'
+  if (!isHalf && dtype !== 'F32') return undefined
+  // What is not finite has every bit of its exponent set. Two halves make a word; a last one stands alone.
+  const words = new Uint32Array(buffer, byteOffset, Math.floor(byteLength / 4))
+  const low = isHalf ? 0x7f80 : 0x7f800000
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] ?? 0
+    if ((word & 0x7f800000) === 0x7f800000 || (word & low) === low) return false
+  }
+  const [last = 0] = byteLength % 4 === 0 ? [] : new Uint16Array(buffer, byteOffset + byteLength - 2, 1)
+  return (last & 0x7f80) !== 0x7f80
 }
 
 /** Writes numbers, rounded to the nearest that the type has, ties to even. */

@@ -14,6 +14,8 @@ export interface ModelWeights extends AsyncDisposable {
   /** The file that holds a tensor, for errors. */
   fileOf(name: string): string
   read(name: string, signal: AbortSignal): Promise<Float64Array>
+  /** The bytes of a tensor, as they lie in its file, into memory of that size. */
+  readInto(name: string, target: Uint8Array, signal: AbortSignal): Promise<void>
 }
 
 const singleName = 'model.safetensors'
@@ -56,14 +58,16 @@ function joined(files: ReadonlyMap<string, SafetensorsFile>, folder: string): Mo
       tensors.set(name, info)
     }
   }
+  const home = (name: string) => {
+    const file = files.get(homes.get(name) ?? '')
+    if (file === undefined) throw invalidModel(folder, `there is no tensor "${name}"`)
+    return file
+  }
   return {
     tensors,
     fileOf: (name) => join(folder, homes.get(name) ?? singleName),
-    async read(name, signal) {
-      const file = files.get(homes.get(name) ?? '')
-      if (file === undefined) throw invalidModel(folder, `there is no tensor "${name}"`)
-      return file.read(name, signal)
-    },
+    read: async (name, signal) => home(name).read(name, signal),
+    readInto: async (name, target, signal) => home(name).readInto(name, target, signal),
     [Symbol.asyncDispose]: () => closeAll(files),
   }
 }

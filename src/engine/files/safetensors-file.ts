@@ -8,6 +8,8 @@ import { headerBytes, lengthBytes, parseHeader, type SafetensorsHeader } from '.
 export interface SafetensorsFile extends SafetensorsHeader, AsyncDisposable {
   /** The values of a floating-point tensor. */
   read(name: string, signal: AbortSignal): Promise<Float64Array>
+  /** The bytes of a tensor, as they lie in the file, into memory of that size. */
+  readInto(name: string, target: Uint8Array, signal: AbortSignal): Promise<void>
 }
 
 const pieceBytes = 1 << 22
@@ -22,6 +24,7 @@ export async function openSafetensors(path: string): Promise<SafetensorsFile> {
     return {
       ...header,
       read: (name, signal) => readTensor(handle, header, name, path, signal),
+      readInto: (name, target, signal) => readRaw(handle, header, name, { path, target, signal }),
       [Symbol.asyncDispose]: () => handle.close(),
     }
   } catch (cause) {
@@ -60,14 +63,34 @@ async function readTensor(
   return values
 }
 
+async function readRaw(
+  handle: FileHandle,
+  { tensors }: SafetensorsHeader,
+  name: string,
+  { path, target, signal }: { path: string; target: Uint8Array; signal: AbortSignal },
+): Promise<void> {
+  const { begin, end } = tensors.get(name) ?? { begin: 0, end: 0 }
+  if (end - begin !== target.length || end === 0)
+    throw invalidModel(path, `the tensor "${name}" has ${end - begin} bytes`)
+  for (let at = begin; at < end; at += pieceBytes) {
+    signal.throwIfAborted()
+    await fill(handle, at, target.subarray(at - begin, at - begin + pieceBytes), path)
+  }
+}
+
 async function readBytes(handle: FileHandle, position: number, length: number, path: string): Promise<Uint8Array> {
   const bytes = new Uint8Array(length)
-  for (let done = 0; done < length; ) {
-    const { bytesRead } = await handle.read(bytes, done, length - done, position + done).catch((cause: unknown) => {
+  await fill(handle, position, bytes, path)
+  return bytes
+}
+
+async function fill(handle: FileHandle, position: number, bytes: Uint8Array, path: string): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const read = handle.read(bytes, done, bytes.length - done, position + done).catch((cause: unknown) => {
       throw fileError('read', path, cause)
     })
+    const { bytesRead } = await read
     if (bytesRead === 0) throw invalidModel(path, 'the file became shorter while it was read')
     done += bytesRead
   }
-  return bytes
 }

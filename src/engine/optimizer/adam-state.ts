@@ -53,8 +53,8 @@ function globalNorm(gradients: Parameters): number {
   return Math.sqrt(sum)
 }
 
-// Repeated squaring with exactly rounded products; Math.pow may differ in its last bit between versions of Node.
-function power(base: number, exponent: number): number {
+/** Repeated squaring with exactly rounded products; Math.pow may differ in its last bit between versions of Node. */
+export function power(base: number, exponent: number): number {
   let result = 1
   for (let square = base, left = exponent; left > 0; square *= square, left = Math.floor(left / 2)) {
     if (left % 2 === 1) result *= square

@@ -3,18 +3,16 @@
 import type { Sample, SampleReq } from '../../contracts/index.ts'
 import { keyedRandom } from '../../kernel/index.ts'
 import type { Breathe } from '../breather.ts'
-import { refused } from '../refused.ts'
+import type { Decode } from '../resolved-model.ts'
 import { checkLogprobs, checkRequest } from '../sampling/check-request.ts'
-import { drawToken, greedyToken, nextToken } from '../sampling/next-token.ts'
+import { sampleToken } from '../sampling/next-token.ts'
 import { promptScorer } from '../sampling/prompt-scores.ts'
+import { type StopTest, stopTest } from '../sampling/stop-test.ts'
 import { KvCache } from './kv-cache.ts'
 import type { ReferenceModel } from './reference-model.ts'
 import { forward, logprobsAt } from './transformer.ts'
 
 type Request = Omit<SampleReq, 'model'>
-
-/** Text of tokens; what tells where a completion has reached a stop text. */
-export type Decode = (tokens: readonly number[]) => string
 
 export type SampleTools = { decode?: Decode | undefined; breathe: Breathe }
 
@@ -46,7 +44,7 @@ type Start = {
   first_V: Float64Array
   caches: readonly KvCache[]
   index: number
-  isStop: (tokens: readonly number[]) => boolean
+  isStop: StopTest
   breathe: Breathe
 }
 
@@ -64,7 +62,7 @@ async function drawOne(
   for (;;) {
     checkLogprobs(row_V)
     const uniform = random.float()
-    const drawn = request.temperature === 0 ? greedyToken(row_V) : drawToken(nextToken(row_V, request), uniform)
+    const drawn = sampleToken(row_V, request, uniform)
     tokens.push(drawn.token)
     logprobs.push(drawn.logprob)
     const stops = isStop(tokens)
@@ -78,19 +76,5 @@ async function drawOne(
     const start = request.prompt.length + tokens.length - 1
     const trace = await forward(model, [drawn.token], { start, caches, breathe })
     row_V = logprobsAt(model, trace, 0)
-  }
-}
-
-function stopTest({ stop = [] }: Request, decode: Decode | undefined): (tokens: readonly number[]) => boolean {
-  const ids = new Set(stop.filter((each) => typeof each === 'number'))
-  const texts = stop.filter((each) => typeof each === 'string')
-  if (texts.length > 0 && decode === undefined) {
-    throw refused('the request stops at a text, and this engine was opened without a tokenizer', 'stop at token ids.')
-  }
-  return (tokens) => {
-    if (ids.has(tokens.at(-1) ?? -1)) return true
-    if (texts.length === 0 || decode === undefined) return false
-    const text = decode(tokens)
-    return texts.some((each) => text.includes(each))
   }
 }

@@ -1,11 +1,11 @@
 // Log-probabilities and gradients of a batch, one text after the other: no text sees another.
 import type { Datum, EngineOp, FwdBwd } from '../../contracts/index.ts'
 import type { Breathe } from '../breather.ts'
+import { checkDerivatives } from '../losses/check-derivatives.ts'
 import { type CheckedDatum, checkedData } from '../losses/checked-data.ts'
 import { evaluateDatum } from '../losses/evaluate-datum.ts'
 import { lossFunction } from '../losses/losses.ts'
 import type { Parameters } from '../optimizer/adam-state.ts'
-import { refused } from '../refused.ts'
 import type { ReferenceModel } from './reference-model.ts'
 import { backward, forward, logprobsAt, type RowDerivatives, type Trace } from './transformer.ts'
 
@@ -61,16 +61,5 @@ function rowsOf({ targets, targetsPerToken, tokens }: CheckedDatum, derivatives:
       const at = t * targetsPerToken + k
       return { token: targets.data[at] ?? 0, derivative: derivatives[at] ?? 0 }
     }),
-  )
-}
-
-// Inputs that no number can answer are the request's fault. Where the model itself has none, training has diverged: that the loss
-// tells, and who trains decides what to do.
-function checkDerivatives(derivatives: Float64Array, logprobs: Float64Array, what: string): void {
-  const wrong = derivatives.findIndex((derivative, i) => !Number.isFinite(derivative) && Number.isFinite(logprobs[i]))
-  if (wrong === -1) return
-  throw refused(
-    `${what}: the loss at target ${wrong} has the derivative ${derivatives[wrong]}`,
-    'the given logprobs are too far from the model’s: check that they belong to these tokens.',
   )
 }

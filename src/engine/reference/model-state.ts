@@ -3,10 +3,10 @@ import type { Adam, Metrics } from '../../contracts/index.ts'
 import type { BaseModel } from '../files/base-model.ts'
 import { type Checkpoint, type CheckpointTensor, encodeCheckpoint } from '../files/checkpoint.ts'
 import { loraAlpha } from '../lora-spec.ts'
+import { checkHolds, checkTensors, type ModelSpec } from '../model-spec.ts'
 import { AdamState, type Parameters } from '../optimizer/adam-state.ts'
-import { refused } from '../refused.ts'
 import { add } from './linear.ts'
-import { type ModelSpec, ReferenceModel } from './reference-model.ts'
+import { ReferenceModel } from './reference-model.ts'
 
 export class ModelState {
   readonly model: ReferenceModel
@@ -58,16 +58,8 @@ export class ModelState {
 
   /** Takes over what a checkpoint of the same model holds; without `optimizer`, Adam starts anew. */
   static import(checkpoint: Checkpoint, base: BaseModel, { optimizer }: { optimizer: boolean }): ModelState {
-    const { baseModel, lora, weights, adam, alpha } = checkpoint
-    if (lora !== undefined && alpha !== loraAlpha) {
-      throw refused(`the checkpoint’s alpha is ${alpha}, this engine’s is ${loraAlpha}`, 'use a checkpoint of evsys.')
-    }
-    if (optimizer && adam === undefined) {
-      throw refused(
-        'the checkpoint holds no optimiser state',
-        'load it without the optimiser, or use a `state` checkpoint.',
-      )
-    }
+    const { baseModel, lora, weights, adam } = checkpoint
+    checkHolds(checkpoint, { optimizer })
     const state = new ModelState({ baseModel, lora }, base)
     const { trained } = state.model
     fill(state.model.writable(), weights, trained)
@@ -87,16 +79,6 @@ function fill(
   source: ReadonlyMap<string, CheckpointTensor>,
   shapes: ReadonlyMap<string, readonly number[]>,
 ): void {
-  const strange = [...source.keys()].find((name) => !shapes.has(name))
-  if (strange !== undefined) throw unfit(`a tensor "${strange}" that the model does not have`)
-  for (const [name, shape] of shapes) {
-    const saved = source.get(name)
-    if (saved === undefined) throw unfit(`no tensor "${name}"`)
-    if (saved.shape.join() !== shape.join()) {
-      throw unfit(`a tensor "${name}" of the shape [${saved.shape.join(', ')}] for [${shape.join(', ')}]`)
-    }
-    target[name]?.set(saved.data)
-  }
+  checkTensors(source, shapes)
+  for (const [name, { data }] of source) target[name]?.set(data)
 }
-
-const unfit = (what: string) => refused(`the checkpoint holds ${what}`, 'use a checkpoint of an equal model.')

@@ -1,33 +1,25 @@
 // The reference engine: Llama, Qwen2 and Qwen3 in plain float64, one thread, fixed order of sums. Slow, and what faster engines
 // are measured against.
-import { isDeepStrictEqual } from 'node:util'
 import type { Engine, EngineOp, EngineResult } from '../../contracts/index.ts'
 import { sha256 } from '../../kernel/index.ts'
 import { breather } from '../breather.ts'
 import { type BaseModel, loadBaseModel } from '../files/base-model.ts'
-import { type Checkpoint, decodeCheckpoint } from '../files/checkpoint.ts'
+import { decodeCheckpoint } from '../files/checkpoint.ts'
 import { checkLora } from '../lora-spec.ts'
+import { checkFits } from '../model-spec.ts'
 import { oneAtATime } from '../one-at-a-time.ts'
 import { checkAdam } from '../optimizer/check-adam.ts'
 import { refused } from '../refused.ts'
-import { type Decode, drawSamples } from './draw-samples.ts'
+import type { Decode, ResolvedModel } from '../resolved-model.ts'
+import { drawSamples } from './draw-samples.ts'
 import { forwardBackward } from './forward-backward.ts'
 import { ModelState } from './model-state.ts'
-import type { ModelSpec } from './reference-model.ts'
 
 /** Changes with every change of a number. */
 const numbers = 'reference engine, numbers of version 1'
 
 /** In multiplications: a few milliseconds. */
 const perBreath = 10_000_000
-
-/** What a base model's name stands for. */
-export interface ResolvedModel {
-  /** With `config.json` and the weights in safetensors format. */
-  readonly folder: string
-  /** Text of tokens. Absent: completions cannot stop at a text, only at tokens. */
-  readonly decode?: Decode
-}
 
 export type ReferenceEngineOptions = {
   resolve: (baseModel: string, signal: AbortSignal) => Promise<ResolvedModel>
@@ -127,29 +119,4 @@ function loaded(models: ReadonlyMap<string, ModelState>, id: string): ModelState
   const found = models.get(id)
   if (found !== undefined) return found
   throw refused(`no model is called "${id}"`, 'create it first.')
-}
-
-// The seed only decided how training began.
-function checkFits({ baseModel, lora }: Checkpoint, into: ModelSpec | undefined): void {
-  if (lora !== undefined) checkLora(lora)
-  if (into === undefined) return
-  if (baseModel !== into.baseModel) {
-    throw refused(`the checkpoint’s base model is ${baseModel}, the model’s is ${into.baseModel}`, equal)
-  }
-  const [saved, wanted] = [lora, into.lora].map((spec) => (spec === undefined ? undefined : { ...spec, seed: 0 }))
-  if (!isDeepStrictEqual(saved, wanted)) {
-    throw refused(`the checkpoint’s adapter is ${words(saved)}, the model’s is ${words(wanted)}`, equal)
-  }
-}
-
-const equal = 'use a checkpoint of an equal model.'
-
-function words(lora: ModelSpec['lora']): string {
-  if (lora === undefined) return 'none'
-  const parts = [
-    ...(lora.trainAttention ? ['attention'] : []),
-    ...(lora.trainMlp ? ['mlp'] : []),
-    ...(lora.trainUnembedding ? ['unembedding'] : []),
-  ]
-  return `of rank ${lora.rank} (${parts.join(', ')})`
 }

@@ -1,18 +1,12 @@
 // A model in training: base weights, and either an adapter over them or a copy of them that is trained whole.
-import type { LoraSpec } from '../../contracts/index.ts'
-import { keyedRandom } from '../../kernel/index.ts'
 import type { BaseModel } from '../files/base-model.ts'
 import { adapterName, adapterShapes } from '../files/lora-tensors.ts'
 import { type ModelShape, tensorShapes } from '../files/model-shape.ts'
+import { initialAdapter } from '../initial-adapter.ts'
 import { loraAlpha } from '../lora-spec.ts'
+import type { ModelSpec } from '../model-spec.ts'
 import type { Parameters } from '../optimizer/adam-state.ts'
 import { type Rotation, rotationOf } from './rope.ts'
-
-export interface ModelSpec {
-  readonly baseModel: string
-  /** Absent: all weights are trained. */
-  readonly lora?: LoraSpec | undefined
-}
 
 /** Low-rank part of a projection: y += scale (x A^T) B^T. */
 export interface Adapter {
@@ -44,7 +38,10 @@ export class ReferenceModel {
       this.#isOwn = false // the base's own tensors, until they are written to
     } else {
       this.trained = adapterShapes(base.shape, spec.lora)
-      this.#parameters = initialAdapter(this.trained, spec.lora.seed)
+      const { seed } = spec.lora
+      this.#parameters = Object.fromEntries(
+        [...this.trained].map(([name, axes]) => [name, initialAdapter(name, axes, seed)]),
+      )
       this.#isOwn = true
     }
   }
@@ -91,17 +88,4 @@ export class ReferenceModel {
       Object.entries(this.#parameters).map(([name, { length }]) => [name, new Float64Array(length)]),
     )
   }
-}
-
-// A is uniform within 1 / sqrt(inputs), as PEFT draws it (Kaiming with a = sqrt 5); B is zero, so an untrained adapter changes
-// nothing. Each matrix has its own key: it is the same whatever else is trained.
-function initialAdapter(shapes: ReadonlyMap<string, readonly number[]>, seed: number): Parameters {
-  return Object.fromEntries(
-    [...shapes].map(([name, [rows = 0, columns = 0]]) => {
-      if (name.endsWith('.lora_B.weight')) return [name, new Float64Array(rows * columns)]
-      const random = keyedRandom(seed, 'lora', name)
-      const bound = 1 / Math.sqrt(columns)
-      return [name, Float64Array.from({ length: rows * columns }, () => bound * (2 * random.float() - 1))]
-    }),
-  )
 }

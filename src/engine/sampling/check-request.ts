@@ -34,7 +34,9 @@ export function checkRequest(request: Omit<SampleReq, 'model'>, { vocabSize, max
 
 /** Refuses to draw from what is no distribution. */
 export function checkLogprobs(logprobs_V: Float64Array): void {
-  if (!logprobs_V.some(Number.isNaN)) return
+  let isNumber = true
+  for (let v = 0; v < logprobs_V.length; v++) isNumber &&= !Number.isNaN(logprobs_V[v])
+  if (isNumber) return
   throw refused('the weights are not finite: training has diverged', 'lower the learning rate, or clip the gradient.')
 }
 

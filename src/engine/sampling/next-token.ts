@@ -10,6 +10,25 @@ export function greedyToken(logprobs_V: Float64Array): Candidate {
   return { token, logprob: logprobs_V[token] ?? 0 }
 }
 
+/** Draws a token with a number from [0, 1). At temperature 0 it is the likeliest. */
+export function sampleToken(logprobs_V: Float64Array, request: Shaping, uniform: number): Candidate {
+  const { temperature, topK, topP } = request
+  if (temperature === 0) return greedyToken(logprobs_V)
+  const isShaped = temperature !== 1 || (topK !== undefined && topK > 0) || (topP !== undefined && topP < 1)
+  if (isShaped) return drawToken(nextToken(logprobs_V, request), uniform)
+  // The model's own distribution: summed up to the token alone, in the order that `nextToken` sums.
+  let sum = 0
+  for (let token = 0; token < logprobs_V.length; token++) {
+    const logprob = logprobs_V[token] ?? 0
+    sum += Math.exp(logprob)
+    if (uniform < sum) return { token, logprob }
+  }
+  const last = logprobs_V.length - 1
+  return { token: last, logprob: logprobs_V[last] ?? 0 }
+}
+
+type Shaping = Pick<SampleReq, 'temperature' | 'topK' | 'topP'>
+
 /** The tokens that are left, in the vocabulary's order, with the sums of their probabilities so far. */
 export interface NextToken {
   readonly tokens: Int32Array
@@ -18,13 +37,11 @@ export interface NextToken {
 }
 
 /** What the next token is drawn from at a temperature above 0. */
-export function nextToken(
-  logprobs_V: Float64Array,
-  { temperature, topK, topP }: Pick<SampleReq, 'temperature' | 'topK' | 'topP'>,
-): NextToken {
+export function nextToken(logprobs_V: Float64Array, { temperature, topK, topP }: Shaping): NextToken {
   const limitsK = topK !== undefined && topK > 0 && topK < logprobs_V.length
   const limitsP = topP !== undefined && topP < 1
-  let kept = Int32Array.from(logprobs_V.keys())
+  let kept = new Int32Array(logprobs_V.length)
+  for (let v = 0; v < kept.length; v++) kept[v] = v
   if (limitsK || limitsP) {
     kept.sort(byLikelihood(logprobs_V))
     if (limitsK) kept = kept.subarray(0, topK)

@@ -172,6 +172,14 @@ const passedOn = new Set([
   'TZ',
   'SystemRoot',
   'USERPROFILE',
+  'LOCALAPPDATA',
+  // Where models and kernels are kept, and which kernels are used.
+  'XDG_CACHE_HOME',
+  'HF_HOME',
+  'HF_HUB_CACHE',
+  'EVSYS_CACHE',
+  'EVSYS_ENGINE',
+  'CC',
 ])
 
 // --max-old-space-size bounds the heap, not buffers, so the system bounds all of it. A limit that cannot be set is lower already.

@@ -21,6 +21,11 @@ export interface AssignOptions {
   readonly benchmarks: readonly SealedBenchmark[]
 }
 
+/** Plugins as a worker is told of them. */
+export function pluginFilesOf(plugins: readonly PluginReference[]): RunAssignment['plugin_files'] {
+  return plugins.map(({ spec, from }) => ({ spec, from }))
+}
+
 /** Checkpoints that a run keeps, besides the best. */
 const CHECKPOINTS_KEPT = 3
 
@@ -55,7 +60,7 @@ export async function assignRun(row: RunRow, options: AssignOptions): Promise<Ru
     ...(plan.objective === undefined ? {} : { objective: plan.objective }),
     callbacks: callbacksOf(plan),
     project_dir: projectDir,
-    plugin_files: plugins.map(({ spec, from }) => ({ spec, from })),
+    plugin_files: pluginFilesOf(plugins),
     log_rollouts: plan.experiment.log_rollouts,
     checkpoints_kept: CHECKPOINTS_KEPT,
   }

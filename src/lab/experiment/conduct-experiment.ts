@@ -4,6 +4,7 @@ import type { ExperimentResult, Notice } from '../../contracts/index.ts'
 import { type Clock, EvsysError, onAbort, type PluginReference } from '../../kernel/index.ts'
 import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
 import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experiment-hooks.ts'
+import type { SpareWorker } from '../worker/spare-worker.ts'
 import { createWorkerPool } from '../worker/worker-pool.ts'
 import { createBudgetKeeper } from './budget-keeper.ts'
 import { concludeExperiment } from './conclude-experiment.ts'
@@ -24,11 +25,13 @@ export interface Conducting {
   readonly plugins: readonly PluginReference[]
   readonly notices: readonly Notice[]
   readonly secrets: SuperviseOptions['secrets']
+  /** Started while the experiment was checked. */
+  readonly spare: SpareWorker
   readonly options: RunExperimentOptions & { readonly clock: Clock; readonly signal: AbortSignal }
 }
 
 export async function conductExperiment(conducting: Conducting): Promise<ExperimentResult> {
-  const { store, experiment, lease, lost, outputDir, projectDir, plugins, secrets, options } = conducting
+  const { store, experiment, lease, lost, outputDir, projectDir, plugins, secrets, spare, options } = conducting
   const { clock, signal } = options
   const { plan } = experiment
   const started = clock.now()
@@ -48,7 +51,7 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
       signal: working.signal,
     })
     const limit = options.maxConcurrent ?? plan.experiment.max_concurrent_arms ?? availableParallelism()
-    await using pool = createWorkerPool({ size: limit, projectDir, ...options.limits })
+    await using pool = createWorkerPool({ size: limit, projectDir, spare, ...options.limits })
     const supervised: SuperviseOptions = {
       ...{ store, experiment, lease, outputDir, projectDir, plugins, secrets, pool, sealed, clock, stopping },
       benchmarks: sealed.sealed,

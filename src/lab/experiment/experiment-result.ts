@@ -1,5 +1,5 @@
 // An experiment as commands print it: the record's rows and its evidence in one document.
-import type { Evidence, ExperimentResult } from '../../contracts/index.ts'
+import type { Evidence, ExperimentResult, UsedEngine } from '../../contracts/index.ts'
 import type { ExperimentRow, RunRow } from '../../store/index.ts'
 import { conclusionText } from './conclusion-text.ts'
 
@@ -34,7 +34,21 @@ export function experimentResult(
       experiment.verdict === undefined
         ? null
         : { verdict: experiment.verdict, text: experiment.conclusion ?? conclusionText(evidence) },
+    engines: usedEngines(runs),
     cost_usd: costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0),
     wall_s: experiment.wallS ?? runs.reduce((sum, run) => sum + (run.wallS ?? 0), 0),
   }
+}
+
+/** The engines of runs, in the order of their first use. */
+export function usedEngines(runs: readonly RunRow[]): UsedEngine[] {
+  const counts = new Map<string, number>()
+  for (const { engineId } of runs) if (engineId !== undefined) counts.set(engineId, (counts.get(engineId) ?? 0) + 1)
+  return [...counts].map(([id, n_runs]) => ({ id, threads: threadsOf(id), n_runs }))
+}
+
+// Engines of evsys tell their threads in their id, unless it is one; a service may be called anything.
+function threadsOf(id: string): number | null {
+  const found = /^(?:cpu-native|cpu-wasm|reference|mock)-[0-9a-f]{16}(?:-(\d+)-threads)?(?:-|$)/.exec(id)
+  return found === null ? null : Number(found[1] ?? 1)
 }

@@ -1,5 +1,4 @@
 // The life of an experiment: load, check, record, run, score, conclude. The one entry for the command line and for code.
-import { join } from 'node:path'
 import { type ConfigSource, checkDeep, loadExperiment, pluginReferences } from '../../config/index.ts'
 import type { ExperimentResult, Item, Notice, Plan } from '../../contracts/index.ts'
 import {
@@ -11,16 +10,13 @@ import {
   readSecretSource,
   systemClock,
 } from '../../kernel/index.ts'
-import { type OpenStore, openStore, type RunRow } from '../../store/index.ts'
+import type { RunRow } from '../../store/index.ts'
 import { builtins } from '../builtins.ts'
-import type { WorkerLimits } from '../worker/lost-run.ts'
+import { type WorkerLimits, workerLimits } from '../worker/lost-run.ts'
 import { runSecrets } from '../worker/run-secrets.ts'
-import { callbacksOf } from './assign-run.ts'
-import { beginExperiment, isUnfinished, nothingToResume } from './begin-experiment.ts'
+import { createSpareWorker, type SpareWorker } from '../worker/spare-worker.ts'
+import { callbacksOf, pluginFilesOf } from './assign-run.ts'
 import { checkForecast } from './budget-keeper.ts'
-import { conductExperiment } from './conduct-experiment.ts'
-import { holdLease } from './hold-lease.ts'
-import { trialMark } from './trial.ts'
 
 export interface RunExperimentOptions {
   /** Absent: the project that the file lies in. */
@@ -54,49 +50,20 @@ export async function runExperiment(
 ): Promise<ExperimentResult> {
   const signal = options.signal ?? new AbortController().signal
   const clock = options.clock ?? systemClock
-  const prepared = await prepare(typeof source === 'string' ? { file: source } : source, options, signal)
+  await using spare = createSpareWorker()
+  const prepared = await prepare(typeof source === 'string' ? { file: source } : source, options, { signal, spare })
   checkForecast(prepared.plan)
-  const store = await openStore(join(prepared.projectDir, '.evsys', 'evsys.db'), { clock })
-  try {
-    return await runIn(store, prepared, { ...options, clock, signal })
-  } finally {
-    await store[Symbol.asyncDispose]() // not `await using`: of two errors, say of a full disk, one is told
-  }
+  const { runPrepared } = await loadRunPrepared()
+  return await runPrepared(prepared, { ...options, clock, signal, spare })
 }
 
-async function runIn(
-  store: OpenStore,
-  prepared: Prepared,
-  options: RunExperimentOptions & { clock: Clock; signal: AbortSignal },
-): Promise<ExperimentResult> {
-  const { clock, dry = false, resume = false } = options
-  const { projectDir } = prepared
-  const provenance = {
-    node: process.version,
-    platform: `${process.platform}-${process.arch}`,
-    ...(dry ? trialMark : {}),
-  }
-  const begun = await beginExperiment(store, prepared.plan, { resume, projectDir, clock, provenance })
-  const lost = new AbortController()
-  await using held = await holdLease(store.leases, `experiment:${begun.experiment.id}`, lost)
-  // Whoever held the lease until now may have brought it to its end.
-  const experiment = (await store.experiment(begun.experiment.id)) ?? begun.experiment
-  if (!isUnfinished(experiment)) throw nothingToResume(experiment.name, experiment.id)
-  return await conductExperiment({
-    store,
-    experiment,
-    lease: held.lease,
-    lost: lost.signal,
-    outputDir: begun.outputDir,
-    projectDir,
-    plugins: prepared.plugins,
-    notices: prepared.notices,
-    secrets: prepared.secrets,
-    options,
-  })
+// The record, statistics and the pool of workers: a third of the code of evsys.
+function loadRunPrepared(): Promise<typeof import('./run-prepared.ts')> {
+  return import('./run-prepared.ts')
 }
 
-interface Prepared {
+/** An experiment that was checked and may start. */
+export interface Prepared {
   readonly plan: Plan
   readonly notices: readonly Notice[]
   readonly projectDir: string
@@ -105,7 +72,11 @@ interface Prepared {
   readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>
 }
 
-async function prepare(source: ConfigSource, options: RunExperimentOptions, signal: AbortSignal): Promise<Prepared> {
+async function prepare(
+  source: ConfigSource,
+  options: RunExperimentOptions,
+  { signal, spare }: { signal: AbortSignal; spare: SpareWorker },
+): Promise<Prepared> {
   const { set, dry, steps, cwd } = options
   const loaded = await loadExperiment(source, {
     signal,
@@ -116,7 +87,11 @@ async function prepare(source: ConfigSource, options: RunExperimentOptions, sign
   })
   const projectDir = options.projectDir ?? loaded.project
   const plugins = pluginReferences(loaded)
-  await using catalog = await openCatalog({ builtins: await builtins(), projectDir, plugins, signal })
+  const opening = openCatalog({ builtins: await builtins(), projectDir, plugins, signal })
+  // While a process loads the plugins to look at them: what is needed next starts up. Nothing of it is a run yet.
+  spare.start({ projectDir, pluginFiles: pluginFilesOf(plugins), limits: workerLimits(options.limits) })
+  loadRunPrepared().catch(() => {}) // told when it is used
+  await using catalog = await opening
   const checked = await checkDeep(loaded, catalog, { signal })
   const problems = [...catalog.problems, ...checked.problems]
   if (problems.length > 0) throw EvsysError.many(problems)

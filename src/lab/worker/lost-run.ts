@@ -14,6 +14,19 @@ export interface WorkerLimits {
   readonly reportedMb: number
 }
 
+/** The usual limits, where none are given. */
+export function workerLimits(given: Partial<WorkerLimits> = {}): WorkerLimits {
+  return {
+    heapMb: 2048,
+    memoryMb: 4096,
+    silenceMs: 60_000,
+    blockedMs: 15 * 60_000,
+    printedMb: 8,
+    reportedMb: 256,
+    ...given,
+  }
+}
+
 /** What the process said before its end. */
 export type Failing = Extract<FromWorker, { type: 'failing' }>['error']
 

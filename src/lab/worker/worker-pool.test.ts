@@ -278,6 +278,13 @@ describe('secrets', slow, () => {
       'SHLVL',
       '_',
       'OLDPWD',
+      'LOCALAPPDATA',
+      'XDG_CACHE_HOME',
+      'HF_HOME',
+      'HF_HUB_CACHE',
+      'EVSYS_CACHE',
+      'EVSYS_ENGINE',
+      'CC',
     ]
     expect(env.filter((name: string) => !allowed.includes(name))).toEqual([])
     expect([cwd, argv]).toEqual([project, []])

@@ -8,8 +8,9 @@
 import { availableParallelism } from 'node:os'
 import type { ErrorRecord, Prediction, RunAssignment, Scored } from '../../contracts/index.ts'
 import { canonicalJson, EvsysError, problemsOf, sha256, toRecord } from '../../kernel/index.ts'
-import type { WorkerLimits } from './lost-run.ts'
+import { type WorkerLimits, workerLimits } from './lost-run.ts'
 import { holdRunDir } from './run-holder.ts'
+import type { SpareWorker } from './spare-worker.ts'
 import { createTurns } from './turns.ts'
 import { startWorkerProcess, type WorkerEnd, type WorkerProcess } from './worker-process.ts'
 
@@ -17,6 +18,8 @@ export interface WorkerPoolOptions extends Partial<WorkerLimits> {
   /** Runs at a time; default: one for each core. */
   readonly size?: number
   readonly projectDir: string
+  /** A worker that has started already: it does the first run. */
+  readonly spare?: SpareWorker
 }
 
 /** Answers of a run that want a score. The file holds the same predictions, as JSON lines. */
@@ -53,15 +56,6 @@ export interface WorkerPool extends AsyncDisposable {
   run(assignment: RunAssignment, options: RunOptions): Promise<RunOutcome>
 }
 
-const defaults: WorkerLimits = {
-  heapMb: 2048,
-  memoryMb: 4096,
-  silenceMs: 60_000,
-  blockedMs: 15 * 60_000,
-  printedMb: 8,
-  reportedMb: 256,
-}
-
 /** Workers that were idle may have died meanwhile: the run is handed to another, a few times. */
 const mostHandovers = 3
 
@@ -69,13 +63,19 @@ const mostHandovers = 3
 export function createWorkerPool({
   size = availableParallelism(),
   projectDir,
+  spare,
   ...bounds
 }: WorkerPoolOptions): WorkerPool {
-  const limits: WorkerLimits = { ...defaults, ...bounds }
+  const limits = workerLimits(bounds)
   const turns = createTurns(size)
   const idle: { key: string; worker: WorkerProcess }[] = []
   const all = new Set<WorkerProcess>()
   const closing = new AbortController()
+  const first = spare?.take()
+  if (first !== undefined) {
+    idle.push({ key: keyOf(first.pluginFiles, {}), worker: first.worker })
+    all.add(first.worker)
+  }
 
   const discard = async (worker: WorkerProcess) => {
     await worker.close()
@@ -107,7 +107,7 @@ export function createWorkerPool({
   }
 
   const runOnce = async (assignment: RunAssignment, options: RunOptions) => {
-    const key = keyOf(assignment, options)
+    const key = keyOf(assignment.plugin_files, options.secrets ?? {})
     const { worker, isUsed } = await take(key, assignment.plugin_files)
     try {
       const end = await runIn(worker, assignment, options)
@@ -156,6 +156,6 @@ export function createWorkerPool({
 }
 
 // A worker that held other secrets would carry them into this run.
-function keyOf({ plugin_files }: RunAssignment, { secrets = {} }: RunOptions): string {
+function keyOf(plugin_files: RunAssignment['plugin_files'], secrets: Readonly<Record<string, string>>): string {
   return sha256(canonicalJson({ plugin_files, secrets }))
 }

@@ -93,11 +93,11 @@ export async function submitSample(
   if (seq != null) sampler?.requests.set(seq, { hash, requestId })
   const owner = sampler === undefined ? {} : { sessionId: sampler.sessionId, samplerId: sampler.id }
   const future = state.futures.open(requestId, owner)
-  state.enqueue(laneOf(target), future, async () =>
+  const work = async () =>
     sampleAnswer(await state.samplerWeights.sample(target.source, drawn, state.signal), {
       promptLogprobsLast: request.prompt_logprobs_last_n ?? undefined,
-    }),
-  )
+    })
+  state.enqueue(laneOf(target), future, work, { shared: true })
   return promise
 }
 
@@ -108,13 +108,8 @@ export function drawSamples(
   request: Omit<SampleReq, 'model'>,
 ): Promise<readonly Sample[]> {
   return new Promise((resolve, reject) => {
-    state.queue.add(laneOf(target), async () => {
-      try {
-        resolve(await state.samplerWeights.sample(target.source, request, state.signal))
-      } catch (error) {
-        reject(error)
-      }
-    })
+    const work = () => state.samplerWeights.sample(target.source, request, state.signal).then(resolve, reject)
+    state.queue.add(laneOf(target), work, { shared: true })
   })
 }
 

@@ -1,17 +1,27 @@
 // Work for the one engine: first come, first served within a lane (a model, a sampler), lanes in turn. A client with a hundred
-// requests delays a client with one by a single request.
+// requests delays a client with one by a single request. Requests for samples whose turns follow each other are with the engine at
+// once, which may draw them together.
+
+/** Jobs that are with the engine at once. */
+const mostAtOnce = 64
 
 /** A piece of work in the queue. */
-export type Job = { readonly lane: string; readonly work: () => Promise<void> }
+export type Job = {
+  readonly lane: string
+  readonly work: () => Promise<void>
+  /** Changes nothing, so that others of its kind may run beside it. */
+  readonly shared: boolean
+}
 
 export class FairQueue {
   /** Lanes in the order of their turns. */
   readonly #lanes = new Map<string, Job[]>()
-  #running: Job | undefined
+  readonly #running = new Map<Job, Promise<void>>()
+  #isPumping = false
 
   /** Queues work that handles its own failure. */
-  add(lane: string, work: () => Promise<void>): Job {
-    const entry = { lane, work }
+  add(lane: string, work: () => Promise<void>, { shared = false } = {}): Job {
+    const entry = { lane, work, shared }
     const queued = this.#lanes.get(lane)
     if (queued === undefined) this.#lanes.set(lane, [entry])
     else queued.push(entry)
@@ -21,10 +31,10 @@ export class FairQueue {
 
   /** How many jobs come before this one; 0 while it runs, undefined when it has ended. */
   ahead(job: Job): number | undefined {
-    if (job === this.#running) return 0
+    if (this.#running.has(job)) return 0
     const depth = this.#lanes.get(job.lane)?.indexOf(job) ?? -1
     if (depth === -1) return undefined
-    let count = this.#running === undefined ? 0 : 1
+    let count = this.#running.size
     for (const [lane, jobs] of this.#lanes) {
       count += lane === job.lane ? depth : Math.min(jobs.length, depth + 1)
     }
@@ -41,18 +51,36 @@ export class FairQueue {
   }
 
   async #pump(): Promise<void> {
-    if (this.#running !== undefined) return
-    for (let job = this.#take(); job !== undefined; job = this.#take()) {
-      this.#running = job
-      await job.work()
-      this.#running = undefined
+    if (this.#isPumping) return
+    this.#isPumping = true
+    for (let job = this.#next(); job !== undefined; job = this.#next()) {
+      if (!this.#mayStart(job)) {
+        await Promise.race(this.#running.values()) // then look again: the job may have been taken back
+        continue
+      }
+      this.#lanes.get(job.lane)?.shift()
+      const ended = this.#start(job)
+      if (!job.shared) await ended
       this.#endTurn(job.lane)
     }
+    this.#isPumping = false
   }
 
-  #take(): Job | undefined {
-    for (const [lane, jobs] of this.#lanes) {
-      const job = jobs.shift()
+  #mayStart({ shared }: Job): boolean {
+    if (this.#running.size === 0) return true
+    return shared && this.#running.size < mostAtOnce && [...this.#running.keys()].every((each) => each.shared)
+  }
+
+  #start(job: Job): Promise<void> {
+    const ended = job.work().then(() => {
+      this.#running.delete(job)
+    })
+    this.#running.set(job, ended)
+    return ended
+  }
+
+  #next(): Job | undefined {
+    for (const [lane, [job]] of this.#lanes) {
       if (job !== undefined) return job
       this.#lanes.delete(lane)
     }

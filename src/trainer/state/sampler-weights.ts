@@ -1,5 +1,5 @@
-// Weights that samples are drawn from, in the engine. The ones used last stay loaded. Called from within the queue alone, so
-// nothing is loaded or dropped between loading and drawing.
+// Weights that samples are drawn from, in the engine. The ones used last stay loaded. Requests may overlap: the engine carries
+// operations out in their order, so what one request has asked for comes before what another drops later.
 import type { Engine, Sample, SampleReq } from '../../contracts/index.ts'
 
 /** Where weights come from. Equal keys are equal weights. */
@@ -13,6 +13,7 @@ export class SamplerWeights {
   readonly #mostLoaded: number
   /** In the order of their last use. */
   readonly #loaded = new Set<string>()
+  readonly #loading = new Map<string, Promise<void>>()
 
   constructor(engine: Engine, mostLoaded: number) {
     this.#engine = engine
@@ -25,7 +26,8 @@ export class SamplerWeights {
     signal: AbortSignal,
   ): Promise<readonly Sample[]> {
     const model = `sampler ${source.key}`
-    if (!this.#loaded.delete(model)) await this.#load(model, source, signal)
+    while (!this.#loaded.has(model)) await this.#loadOnce(model, source, signal)
+    this.#loaded.delete(model)
     this.#loaded.add(model)
     const result = await this.#engine.run({ op: 'sample', model, request }, signal)
     if ('samples' in result) return result.samples
@@ -37,9 +39,19 @@ export class SamplerWeights {
     this.#loaded.clear()
   }
 
+  async #loadOnce(model: string, source: WeightSource, signal: AbortSignal): Promise<void> {
+    const loading =
+      this.#loading.get(model) ??
+      this.#load(model, source, signal).finally(() => {
+        this.#loading.delete(model)
+      })
+    this.#loading.set(model, loading)
+    await loading
+  }
+
   async #load(model: string, source: WeightSource, signal: AbortSignal): Promise<void> {
     const [oldest] = this.#loaded
-    if (this.#loaded.size >= this.#mostLoaded && oldest !== undefined) {
+    if (this.#loaded.size + this.#loading.size >= this.#mostLoaded && oldest !== undefined) {
       this.#loaded.delete(oldest)
       await this.#engine.run({ op: 'unload', model: oldest }, signal)
     }
@@ -49,5 +61,6 @@ export class SamplerWeights {
         : { op: 'create', model, baseModel: source.baseModel },
       signal,
     )
+    this.#loaded.add(model)
   }
 }

@@ -129,19 +129,23 @@ export class TrainerState {
   }
 
   /** Queues work whose result settles a promise. */
-  enqueue(lane: string, future: Future, work: () => Promise<Answer>): void {
-    future.job = this.queue.add(lane, async () => {
+  enqueue(lane: string, future: Future, work: () => Promise<Answer>, options: { shared?: boolean } = {}): void {
+    const job = async () => {
       try {
         this.signal.throwIfAborted()
         this.futures.settle(future, { answer: await work() })
       } catch (error) {
         this.futures.settle(future, { failure: failureOf(error) })
       }
-    })
+    }
+    future.job = this.queue.add(lane, job, options)
   }
 
   /** Runs an operation and takes the part of the result that it must have. */
   async run<K extends ResultKey>(op: EngineOp, key: K): Promise<ResultOf<K>> {
+    // What was queued before the engine ended is not for the next one, which does not know the model.
+    const lost = this.models.get(op.model)?.lost
+    if (lost !== undefined) throw new EvsysError('BACKEND_FAILED', lost)
     const result = await this.engine.run(op, this.signal)
     if (key in result) return Reflect.get(result, key) as ResultOf<K> // the key tells the member of the union
     throw new TypeError(`the engine answered ${op.op} without ${key}`)

@@ -21,9 +21,9 @@ const data = [datum([5, 6, 7, 8, 9, 10]), datum([20, 21, 22])]
 const adam = { learningRate: 0.01, beta1: 0.9, beta2: 0.95, eps: 1e-12 }
 const ce = { name: 'cross_entropy' }
 
-async function started() {
+async function started(engine: 'cpu' | 'reference') {
   const trainer = await openLocalTrainer({
-    engine: 'reference',
+    engine,
     models: ['evsys/nano'],
     project: folder(),
     dir: folder(),
@@ -51,9 +51,9 @@ async function started() {
   }
 }
 
-describe('the reference engine behind the protocol', { timeout: 120_000 }, () => {
+describe.each(['reference', 'cpu'] as const)('the %s engine behind the protocol', { timeout: 120_000 }, (engine) => {
   it('starts every adapter at the base model, trains the parts that are switched on alone (conformance 42, 43) (TRN-8)', async () => {
-    await using running = await started()
+    await using running = await started(engine)
     const { client, ask } = running
     const parts = { trainAttention: false, trainMlp: false, trainUnembedding: false }
     const specs = [
@@ -80,7 +80,7 @@ describe('the reference engine behind the protocol', { timeout: 120_000 }, () =>
   })
 
   it('samples with the log-probabilities of its own forward pass, all weights in training (conformance 52) (TRN-10)', async () => {
-    await using running = await started()
+    await using running = await started(engine)
     const { client } = running
     const model = await client.createModel({ baseModel: 'evsys/nano', rank: 'full', seed: 3 })
     await Promise.all([model.forwardBackward(data, ce), model.optimStep(adam)])
@@ -96,7 +96,7 @@ describe('the reference engine behind the protocol', { timeout: 120_000 }, () =>
   })
 
   it('answers chats with its own template (TRN-15)', async () => {
-    await using running = await started()
+    await using running = await started(engine)
     const body = JSON.stringify({
       model: 'evsys/nano',
       messages: [{ role: 'user', content: 'hello' }],

@@ -1,0 +1,131 @@
+// `evsys engine info | build`: what the CPU engine computes with on this machine, and making its native kernels before a run does.
+import type { CpuEngineInfo, MeasuredEngine } from '../../engine/index.ts'
+import { EvsysError, suggest } from '../../kernel/index.ts'
+import type { CommandContext } from '../command-context.ts'
+import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { type Fact, labelledLines } from '../output/labelled-lines.ts'
+import { shortPath } from '../output/short-path.ts'
+
+export type EngineOptions = { readonly force?: true }
+
+export const engineActions = ['build', 'info'] as const
+
+export async function engine(context: CommandContext, action: string, options: EngineOptions): Promise<ExitCode> {
+  if (action === 'build') return await build(context, options)
+  if (action === 'info') return await info(context, options)
+  throw new EvsysError('CLI_USAGE', `there is no "engine ${action}"`, { fix: suggest(action, engineActions) })
+}
+
+async function info(context: CommandContext, { force }: EngineOptions): Promise<ExitCode> {
+  if (force === true) throw new EvsysError('CLI_USAGE', '--force is for `engine build`', { fix: 'leave --force away.' })
+  const { output, cwd, env } = context
+  const { inspectCpuEngine } = await import('../../engine/index.ts')
+  const found = await inspectCpuEngine({ env: { ...env }, cacheFolder: await cacheOf(context) })
+  const { kernels, why, sourceHash, cpuFeatures, native, measured, problem } = found
+  const document = {
+    engine: 'cpu',
+    kernels,
+    why,
+    ...measuredFields(measured),
+    kernels_hash: sourceHash,
+    cpu_features: cpuFeatures,
+    native: {
+      state: nativeStates[stateOf(found)],
+      ...(native === undefined
+        ? {}
+        : { compiler: native.compiler, compiler_version: native.compilerVersion, file: native.file }),
+    },
+    ...(problem === undefined ? {} : { problem }),
+  }
+  output.result(document, () => {
+    const facts: Fact[] = [
+      ['engine', `cpu, ${kernels === 'native' ? 'native kernels' : 'WebAssembly kernels'}: ${why}`],
+      ...measuredFacts(measured),
+      ['kernels', sourceHash.slice(0, 16)],
+      ['processor', cpuFeatures],
+      ['native', nativeText(found, cwd)],
+      ...(problem === undefined ? [] : [['problem', problem, output.colors.red] satisfies Fact]),
+    ]
+    return labelledLines(facts, output)
+  })
+  return exitCodes.done
+}
+
+async function build(context: CommandContext, options: EngineOptions): Promise<ExitCode> {
+  const { output, cwd, env } = context
+  const { buildCpuEngine } = await import('../../engine/index.ts')
+  const cacheFolder = await cacheOf(context)
+  const force = options.force === true
+  const built = await context.holding('the compiler', () =>
+    buildCpuEngine({ env: { ...env }, cacheFolder, force, onBuild: (text) => output.notice(text) }),
+  )
+  const { native, cpuFeatures, sourceHash, tookS, measured } = built
+  const document = {
+    built: tookS !== undefined,
+    ...(tookS === undefined ? {} : { took_s: Number(tookS.toFixed(3)) }),
+    compiler: native.compiler,
+    compiler_version: native.compilerVersion,
+    cpu_features: cpuFeatures,
+    kernels_hash: sourceHash,
+    file: native.file,
+    ...measuredFields(measured),
+  }
+  output.result(document, () => {
+    const { green } = output.colors
+    const head =
+      tookS === undefined
+        ? `the native kernels are there already; --force compiles them again`
+        : `${green('compiled')} the native kernels in ${tookS.toFixed(1)} s`
+    const facts: Fact[] = [
+      ['compiler', `${native.compiler} (${native.compilerVersion})`],
+      ['processor', cpuFeatures],
+      ['file', shortPath(native.file, cwd)],
+      ...measuredFacts(measured),
+    ]
+    return `${head}\n\n${labelledLines(facts, output)}`
+  })
+  return exitCodes.done
+}
+
+async function cacheOf({ env }: CommandContext): Promise<string> {
+  const { cacheFolder } = await import('../../models/index.ts')
+  return cacheFolder(env)
+}
+
+function measuredFields(measured: MeasuredEngine | undefined) {
+  if (measured === undefined) return {}
+  const { id, threads, gflops } = measured
+  return { engine_id: id, threads, gflops: Number(gflops.toPrecision(3)) }
+}
+
+function measuredFacts(measured: MeasuredEngine | undefined): Fact[] {
+  if (measured === undefined) return []
+  const { id, threads, gflops } = measured
+  return [
+    ['id', id],
+    ['threads', String(threads)],
+    ['speed', speedText(gflops)],
+  ]
+}
+
+/** `93 GFLOP/s`. */
+export function speedText(gflops: number): string {
+  return `${gflops < 10 ? gflops.toFixed(1) : Math.round(gflops)} GFLOP/s`
+}
+
+const nativeStates = { none: 'no compiler', built: 'built', unbuilt: 'not built' } as const
+
+function stateOf({ native }: CpuEngineInfo): keyof typeof nativeStates {
+  if (native === undefined) return 'none'
+  return native.isBuilt ? 'built' : 'unbuilt'
+}
+
+function nativeText(info: CpuEngineInfo, cwd: string): string {
+  const { native, kernels } = info
+  if (native === undefined)
+    return 'not available: install a C compiler, e.g. `apt install gcc`, for about twice the speed'
+  const by = `${native.compiler} (${native.compilerVersion})`
+  if (native.isBuilt) return `built by ${by}: ${shortPath(native.file, cwd)}`
+  const when = kernels === 'native' ? 'the first run compiles them in some seconds, or' : 'compiled by'
+  return `not built yet: ${when} \`evsys engine build\`, with ${by}`
+}

@@ -1,0 +1,216 @@
+// The CPU engine: Llama, Qwen2 and Qwen3 in float32 on all cores. Structure is here, in programs of operations over one arena;
+// arithmetic is in the runtime that runs them.
+import { setImmediate } from 'node:timers/promises'
+import type { Engine, EngineOp, EngineResult } from '../../contracts/index.ts'
+import { EvsysError, sha256 } from '../../kernel/index.ts'
+import { decodeCheckpoint } from '../files/checkpoint.ts'
+import { checkLora } from '../lora-spec.ts'
+import { checkFits } from '../model-spec.ts'
+import { checkAdam } from '../optimizer/check-adam.ts'
+import { refused } from '../refused.ts'
+import type { Decode, ResolvedModel } from '../resolved-model.ts'
+import { type CpuBase, loadCpuBase } from './cpu-base.ts'
+import { CpuModel } from './cpu-model.ts'
+import { forwardBackward } from './forward-backward.ts'
+import type { Runtime } from './runtime/runtime.ts'
+import { SampleJob } from './sample-job.ts'
+import { SamplingSession } from './sampling-session.ts'
+import { type SampleWork, workQueue } from './work-queue.ts'
+
+/** Changes with every change of a number that is not the kernels' own. */
+const numbers = 'cpu engine, numbers of version 2'
+
+export type CpuEngineOptions = {
+  resolve: (baseModel: string, signal: AbortSignal) => Promise<ResolvedModel>
+  /** Closed with the engine. */
+  runtime: Runtime
+  /** Larger models are refused. */
+  maxParameters?: number
+  /** For what one pass of training computes, beyond the weights; bounded by a quarter of the arena. */
+  passBytes?: number
+  /** For keys and values while samples are drawn; bounded by a quarter of the arena. */
+  cacheBytes?: number
+}
+
+/** Makes an engine without models; `create` and `import` add one. Base weights are read once and shared by all adapters. */
+export function createCpuEngine(options: CpuEngineOptions): Engine {
+  const { runtime } = options
+  const held = new Held(options)
+  return workQueue({
+    id: { ...runtime.id, sourceHash: sha256(`${numbers}\n${runtime.id.sourceHash}`) },
+    perform: (op, signal) => perform(held, op, signal),
+    sample: (first, more) => sampleTogether(held, first, more),
+    async close() {
+      held.close()
+      await runtime[Symbol.asyncDispose]()
+    },
+  })
+}
+
+class Held {
+  readonly runtime: Runtime
+  readonly passBytes: number
+  readonly cacheBytes: number
+  readonly models = new Map<string, CpuModel>()
+  readonly #bases = new Map<string, CpuBase>()
+  readonly #decodes = new Map<string, Decode | undefined>()
+  readonly #options: CpuEngineOptions
+
+  constructor(options: CpuEngineOptions) {
+    const { runtime, passBytes = 2 ** 30, cacheBytes = 2 ** 30 } = options
+    this.#options = options
+    this.runtime = runtime
+    this.passBytes = Math.min(passBytes, runtime.capacityBytes / 4)
+    this.cacheBytes = Math.min(cacheBytes, runtime.capacityBytes / 4)
+  }
+
+  /** A base model. `spent` is one whose weights may be gone, for whom brings all of them along. */
+  async base(name: string, signal: AbortSignal, { spent = false } = {}): Promise<CpuBase> {
+    const known = this.#bases.get(name)
+    if (known !== undefined && (spent || !known.isSpent)) return known
+    const { resolve, maxParameters = Number.POSITIVE_INFINITY } = this.#options
+    const { folder, decode } = await resolve(name, signal)
+    const base = await loadCpuBase(this.runtime, folder, { maxParameters, signal })
+    this.#bases.set(name, base)
+    this.#decodes.set(name, decode)
+    return base
+  }
+
+  decode({ spec }: CpuModel): Decode | undefined {
+    return this.#decodes.get(spec.baseModel)
+  }
+
+  /** Whether another model computes with the weights of this one’s base. */
+  sharesBase(model: CpuModel): boolean {
+    return [...this.models.values()].some((other) => other !== model && other.base === model.base && other.isOverBase)
+  }
+
+  model(id: string): CpuModel {
+    const found = this.models.get(id)
+    if (found?.isTorn) {
+      throw new EvsysError('BACKEND_FAILED', `the weights of "${id}" were lost when a step failed halfway`, {
+        fix: 'load its last checkpoint.',
+      })
+    }
+    if (found !== undefined) return found
+    throw refused(`no model is called "${id}"`, 'create it first.')
+  }
+
+  put(id: string, model: CpuModel): void {
+    const before = this.models.get(id)
+    before?.free()
+    this.models.set(id, model)
+    this.sweep(before)
+  }
+
+  unload(id: string): void {
+    const before = this.models.get(id)
+    before?.free()
+    this.models.delete(id)
+    this.sweep(before)
+  }
+
+  /** Frees bases without a model, and weights that no model computes with any more. */
+  sweep(gone?: CpuModel): void {
+    const models = [...this.models.values()]
+    for (const base of new Set([...this.#bases.values(), ...(gone === undefined ? [] : [gone.base])])) {
+      const users = models.filter((model) => model.base === base)
+      if (users.length === 0) base.free()
+      else if (!users.some(({ isOverBase }) => isOverBase)) base.drop()
+    }
+    for (const [name, base] of this.#bases) if (!models.some((model) => model.base === base)) this.#bases.delete(name)
+  }
+
+  close(): void {
+    for (const id of [...this.models.keys()]) this.unload(id)
+  }
+}
+
+async function perform(
+  held: Held,
+  op: Exclude<EngineOp, { op: 'sample' }>,
+  signal: AbortSignal,
+): Promise<EngineResult> {
+  switch (op.op) {
+    case 'create': {
+      if (held.models.has(op.model)) throw refused(`the model "${op.model}" exists already`, 'choose another id.')
+      if (op.lora !== undefined) checkLora(op.lora)
+      const base = await held.base(op.baseModel, signal)
+      held.put(op.model, new CpuModel({ baseModel: op.baseModel, lora: op.lora }, base))
+      return { done: true }
+    }
+    case 'unload':
+      held.unload(op.model)
+      return { done: true }
+    case 'forward':
+      return { fwdBwd: await forwardBackward(held.model(op.model), op, { memoryBytes: held.passBytes, signal }) }
+    case 'forward_backward': {
+      const model = held.model(op.model)
+      // A request that fails or is aborted leaves no half behind.
+      const gradients = model.openGradients()
+      try {
+        const { passBytes: memoryBytes } = held
+        const fwdBwd = await forwardBackward(model, op, { gradientOf: gradients.offset, memoryBytes, signal })
+        gradients.keep()
+        return { fwdBwd }
+      } catch (error) {
+        gradients.drop()
+        throw error
+      }
+    }
+    case 'optim_step': {
+      const model = held.model(op.model)
+      checkAdam(op.adam)
+      const metrics = model.step(op.adam, { takesBase: !held.sharesBase(model) })
+      held.sweep()
+      return { metrics }
+    }
+    case 'export':
+    case 'export_state':
+      return { bytes: held.model(op.model).export(op.op === 'export_state') }
+    case 'import': {
+      const checkpoint = decodeCheckpoint(op.bytes)
+      checkFits(checkpoint, held.models.get(op.model)?.spec)
+      const base = await held.base(checkpoint.baseModel, signal, { spent: checkpoint.lora === undefined })
+      held.put(op.model, CpuModel.import(checkpoint, base, { optimizer: op.optimizer }))
+      return { done: true }
+    }
+  }
+}
+
+// Models over one base share their passes; one that is trained whole has its own.
+async function sampleTogether(held: Held, first: SampleWork, more: () => SampleWork | undefined): Promise<void> {
+  const sessions = new Map<CpuBase | CpuModel, SamplingSession>()
+  const add = async (work: SampleWork) => {
+    try {
+      work.signal.throwIfAborted()
+      const model = held.model(work.op.model)
+      const { base } = model
+      const job = new SampleJob(model, work.op.request, held.decode(model))
+      const key = model.isOverBase ? base : model
+      const session = sessions.get(key) ?? new SamplingSession(base, { cacheBytes: held.cacheBytes })
+      sessions.set(key, session)
+      session.add(job, { ...work, resolve: (samples) => work.resolve({ samples }) })
+    } catch (error) {
+      work.reject(error)
+    }
+  }
+  try {
+    await add(first)
+    for (;;) {
+      for (let next = more(); next !== undefined; next = more()) await add(next)
+      const busy = [...sessions.values()].filter(({ hasWork }) => hasWork)
+      if (busy.length === 0) return
+      for (const session of busy) {
+        try {
+          session.step()
+        } catch (error) {
+          session.fail(error)
+        }
+        await setImmediate()
+      }
+    }
+  } finally {
+    for (const session of sessions.values()) session.free()
+  }
+}

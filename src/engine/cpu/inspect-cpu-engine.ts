@@ -1,0 +1,122 @@
+// What the CPU engine is on this machine, before anybody trains with it: which kernels and why, their place, their speed.
+import { performance } from 'node:perf_hooks'
+import { EvsysError } from '../../kernel/index.ts'
+import { engineIdText } from '../engine-id-text.ts'
+import { createCpuEngine } from './cpu-engine.ts'
+import { cpuLevel } from './runtime/cpu-features.ts'
+import { buildNative, findCompiler, locateNative, type NativeBuildOptions } from './runtime/native-build.ts'
+import { sourceHash } from './runtime/native-folder.ts'
+import { kindAsked, noCompiler, openRuntime } from './runtime/open-runtime.ts'
+
+/** A compiler of this machine, and the build that it makes. */
+export interface NativeState {
+  readonly compiler: string
+  readonly compilerVersion: string
+  readonly file: string
+  readonly isBuilt: boolean
+}
+
+export interface CpuEngineInfo {
+  /** What is used when a run begins. */
+  readonly kernels: 'native' | 'wasm'
+  readonly why: string
+  /** Of the kernels' source. */
+  readonly sourceHash: string
+  /** The vector instructions that native kernels are compiled for here. */
+  readonly cpuFeatures: string
+  /** Absent: there is no compiler. */
+  readonly native?: NativeState
+  /** Absent where the kernels are to be compiled first. */
+  readonly measured?: MeasuredEngine
+  /** Why the kernels that were chosen could not be used, where others were measured in their place. */
+  readonly problem?: string
+}
+
+/** An engine that was opened: its id as the record of a run has it, and its speed. */
+export interface MeasuredEngine {
+  readonly id: string
+  readonly threads: number
+  /** Of large products, in 10^9 operations per second. */
+  readonly gflops: number
+}
+
+type Options = Pick<NativeBuildOptions, 'cacheFolder'> & { env: NodeJS.ProcessEnv }
+
+/** Tells which kernels would be used and how fast they are. Compiles nothing. */
+export async function inspectCpuEngine({ cacheFolder, env }: Options): Promise<CpuEngineInfo> {
+  const asked = kindAsked(env) ?? 'auto'
+  const compiler = await findCompiler(env)
+  if (asked === 'native' && compiler === undefined) throw noCompiler()
+  const native = compiler === undefined ? undefined : await nativeState(compiler, { cacheFolder, env })
+  const kernels = asked === 'wasm' || native === undefined ? 'wasm' : 'native'
+  const known = {
+    kernels,
+    why: asked === 'auto' ? foundBecause(compiler, env) : `EVSYS_ENGINE=${asked}`,
+    sourceHash: sourceHash(),
+    cpuFeatures: cpuLevel().name,
+    ...(native === undefined ? {} : { native }),
+  } as const
+  if (kernels === 'native' && native?.isBuilt !== true) return known
+  let problem: string | undefined
+  const onBuild = (text: string) => {
+    problem = text
+  }
+  const measured = await measure({ cacheFolder, env, onBuild })
+  return { ...known, measured, ...(problem === undefined ? {} : { problem }) }
+}
+
+/** A build, and what it took. */
+export interface NativeBuilt {
+  readonly native: NativeState
+  readonly cpuFeatures: string
+  readonly sourceHash: string
+  /** Seconds that compiling took; absent: the build was there. */
+  readonly tookS?: number
+  readonly measured: MeasuredEngine
+}
+
+/** Compiles the native kernels unless they are there, and tries them. */
+export async function buildCpuEngine(
+  options: Options & Pick<NativeBuildOptions, 'force' | 'onBuild'>,
+): Promise<NativeBuilt> {
+  const { cacheFolder, env, onBuild } = options
+  const compiler = await findCompiler(env)
+  if (compiler === undefined) throw noCompiler()
+  let began: number | undefined
+  const announce = (text: string) => {
+    began = performance.now()
+    onBuild?.(text)
+  }
+  await buildNative(compiler, { ...options, onBuild: announce })
+  const tookS = began === undefined ? undefined : (performance.now() - began) / 1000
+  return {
+    native: await nativeState(compiler, { cacheFolder, env }),
+    cpuFeatures: cpuLevel().name,
+    sourceHash: sourceHash(),
+    ...(tookS === undefined ? {} : { tookS }),
+    measured: await measure({ cacheFolder, env: { ...env, EVSYS_ENGINE: 'native' } }),
+  }
+}
+
+async function nativeState(compiler: string, options: Options): Promise<NativeState> {
+  const { compilerVersion, file, isBuilt } = await locateNative(compiler, options)
+  return { compiler, compilerVersion, file, isBuilt }
+}
+
+function foundBecause(compiler: string | undefined, { CC }: NodeJS.ProcessEnv): string {
+  if (compiler !== undefined) return `a C compiler was found: ${compiler}`
+  return CC ? `CC is "${CC}", which is no compiler that works` : 'no C compiler was found'
+}
+
+/** Room for the products that are timed. */
+const arenaBytes = 2 ** 26
+
+async function measure(options: Options & Pick<NativeBuildOptions, 'onBuild'>): Promise<MeasuredEngine> {
+  const runtime = await openRuntime({ ...options, capacityBytes: arenaBytes })
+  await using engine = createCpuEngine({ runtime, resolve: noModels })
+  return { id: engineIdText(engine.id), threads: engine.id.threads, gflops: runtime.gflops() }
+}
+
+function noModels(): never {
+  throw new EvsysError('INTERNAL', 'an engine that is looked at has no models')
+}

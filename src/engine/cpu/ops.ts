@@ -1,0 +1,320 @@
+// The operations of the kernels: name, number, arguments, and what each computes. native/ops.h is generated from this table.
+//
+// Conventions. A tensor is a byte offset into the arena, a multiple of 4. Everything is f32 unless its argument has a type of its own,
+// or the text says i32 or f64. Matrices lie row by row; `[m, n]` without a stride is dense, with one (`lda`, in elements) rows may
+// lie further apart. Rows and sizes may be 0: then nothing happens. Operands must not overlap unless the text allows it.
+//
+// Order of sums. An element of a product is one chain of multiply-adds from k = 0 upwards, that starts at the old value when it
+// accumulates. Tiles, threads and neighbours do not change it: a row has the same bits alone, in any batch and on any number of
+// threads. `sumSquares` alone depends on the number of threads, in the last bits of an f64.
+
+/** How an argument is written: `tensor` is required, `optional` may be left out, `flag` is 0 or 1, `type` is that of a tensor. */
+export type ArgKind = 'tensor' | 'optional' | 'int' | 'float' | 'flag' | 'type'
+
+/** Element types of weights. */
+export type ElementType = 'f32' | 'bf16'
+
+/** Keys of one block of attention, and positions of one page of a cache. */
+export const pageSize = 64
+
+/** Length of a row in a workspace of the head: 2048 logits at once, and room for what is known of the row. */
+export const headChunk = 2064
+
+export const ops = {
+  /**
+   * c[m, n] = (accumulate ? c : 0) + op(a) op(b), where op(a)[m, k] is `a` [m, k], or its transpose when `a` is [k, m] (transA), and
+   * op(b)[k, n] is `b` [k, n], or its transpose when `b` is [n, k] (transB: a weight [out, in] applied to rows).
+   * `alpha` multiplies each element of `a` before use: c + sum((alpha a) b).
+   */
+  gemm: {
+    code: 1,
+    args: {
+      c: 'tensor',
+      a: 'tensor',
+      b: 'tensor',
+      m: 'int',
+      n: 'int',
+      k: 'int',
+      lda: 'int',
+      ldb: 'int',
+      ldc: 'int',
+      transA: 'flag',
+      transB: 'flag',
+      bType: 'type',
+      accumulate: 'flag',
+      alpha: 'float',
+    },
+  },
+  /** dst = `b` as `gemmPacked` reads it, same element type; `packedBytes(n, k, bType)` long. Shapes and flags as in `gemm`. */
+  pack: {
+    code: 2,
+    args: { dst: 'tensor', b: 'tensor', n: 'int', k: 'int', ldb: 'int', transB: 'flag', bType: 'type' },
+  },
+  /** As `gemm` with `b` packed before: bit for bit the same result. For weights that are used many times with few rows. */
+  gemmPacked: {
+    code: 3,
+    args: {
+      c: 'tensor',
+      a: 'tensor',
+      b: 'tensor',
+      m: 'int',
+      n: 'int',
+      k: 'int',
+      lda: 'int',
+      ldc: 'int',
+      bType: 'type',
+      accumulate: 'flag',
+      alpha: 'float',
+    },
+  },
+  /**
+   * y[r, i] = w[i] x[r, i] s[r], s = 1 / sqrt(mean(x^2) + eps), kept in `scale` [rows] for the gradient (optional).
+   * Per head: rows = tokens * heads, width = headDim. y may be x when no gradient is wanted.
+   */
+  rmsNorm: {
+    code: 4,
+    args: { y: 'tensor', scale: 'optional', x: 'tensor', w: 'tensor', rows: 'int', width: 'int', eps: 'float' },
+  },
+  /**
+   * dx = (accumulate ? dx : 0) + the gradient by x; dw += the gradient by w (optional, always added). `scale` is what `rmsNorm`
+   * kept. dx may be dy.
+   */
+  rmsNormBack: {
+    code: 5,
+    args: {
+      dx: 'tensor',
+      dw: 'optional',
+      dy: 'tensor',
+      x: 'tensor',
+      w: 'tensor',
+      scale: 'tensor',
+      rows: 'int',
+      width: 'int',
+      accumulate: 'flag',
+    },
+  },
+  /**
+   * Rotates x [rows, heads, headDim] (row stride ldx) in place: pairs (i, i + headDim / 2) by row positions[r] (i32 [rows]) of the
+   * tables `cos`, `sin` [positions, headDim / 2]. `inverse` turns by the negative angle: the gradient.
+   */
+  rope: {
+    code: 6,
+    args: {
+      x: 'tensor',
+      positions: 'tensor',
+      cos: 'tensor',
+      sin: 'tensor',
+      rows: 'int',
+      heads: 'int',
+      headDim: 'int',
+      ldx: 'int',
+      inverse: 'flag',
+    },
+  },
+  /**
+   * Causal attention inside segments: segment s is rows starts[s] to starts[s + 1] (i32 [segments + 1], ascending). Query head h of
+   * q [rows, heads, headDim] reads head floor(h / (heads / kvHeads)) of k, v [rows, kvHeads, headDim]. scores = scale q k.
+   * out is dense [rows, heads, headDim]; `lse` [rows, heads], the logarithm of the sum of exponentials, is for the gradient.
+   */
+  attention: {
+    code: 7,
+    args: {
+      out: 'tensor',
+      lse: 'tensor',
+      q: 'tensor',
+      k: 'tensor',
+      v: 'tensor',
+      starts: 'tensor',
+      segments: 'int',
+      heads: 'int',
+      kvHeads: 'int',
+      headDim: 'int',
+      ldq: 'int',
+      ldk: 'int',
+      ldv: 'int',
+      scale: 'float',
+    },
+  },
+  /** dq, dk, dv (dense, overwritten) from dOut, and from out and lse of the forward. `work` is [rows, heads]. */
+  attentionBack: {
+    code: 8,
+    args: {
+      dq: 'tensor',
+      dk: 'tensor',
+      dv: 'tensor',
+      dOut: 'tensor',
+      out: 'tensor',
+      lse: 'tensor',
+      q: 'tensor',
+      k: 'tensor',
+      v: 'tensor',
+      work: 'tensor',
+      starts: 'tensor',
+      segments: 'int',
+      heads: 'int',
+      kvHeads: 'int',
+      headDim: 'int',
+      ldq: 'int',
+      ldk: 'int',
+      ldv: 'int',
+      scale: 'float',
+    },
+  },
+  /**
+   * Attention over a cache in pages: bit for bit what `attention` gives for the same texts. Row r of q [rows, heads, headDim] (dense)
+   * sees the first lengths[r] positions (i32 [rows], at least 1) of sequence sequences[r] (i32 [rows]). Position j of sequence s is
+   * row j % pageSize of page pages[s * ldPages + floor(j / pageSize)] (i32) of kCache and vCache, [page, pageSize, kvHeads, headDim].
+   * Neighbouring rows of one sequence are computed together. Own keys must be in the cache before (`scatterRows`).
+   */
+  cacheAttention: {
+    code: 9,
+    args: {
+      out: 'tensor',
+      q: 'tensor',
+      kCache: 'tensor',
+      vCache: 'tensor',
+      pages: 'tensor',
+      sequences: 'tensor',
+      lengths: 'tensor',
+      rows: 'int',
+      heads: 'int',
+      kvHeads: 'int',
+      headDim: 'int',
+      ldPages: 'int',
+      scale: 'float',
+    },
+  },
+  /** y = silu(gate) * up over n elements; y may be gate or up. */
+  swiglu: { code: 10, args: { y: 'tensor', gate: 'tensor', up: 'tensor', n: 'int' } },
+  /** dGate, dUp from dy; dGate may be gate, dUp may be up, either may be dy. */
+  swigluBack: {
+    code: 11,
+    args: { dGate: 'tensor', dUp: 'tensor', dy: 'tensor', gate: 'tensor', up: 'tensor', n: 'int' },
+  },
+  /** y[r] += b for every row of y [rows, width]. */
+  addBias: { code: 12, args: { y: 'tensor', b: 'tensor', rows: 'int', width: 'int' } },
+  /** db[width] += the sum of the rows of dy [rows, width], first to last. */
+  biasBack: { code: 13, args: { db: 'tensor', dy: 'tensor', rows: 'int', width: 'int' } },
+  /** y[r] = table[ids[r]] for ids i32 [rows]; a row of zeros where the id is negative. The table has `type`, y is f32. */
+  gatherRows: {
+    code: 14,
+    args: { y: 'tensor', table: 'tensor', ids: 'tensor', rows: 'int', width: 'int', type: 'type' },
+  },
+  /** y[ids[r]] = x[r]; negative ids are left out. No id may occur twice. */
+  scatterRows: { code: 15, args: { y: 'tensor', x: 'tensor', ids: 'tensor', rows: 'int', width: 'int' } },
+  /** y[ids[r]] += x[r], first row to last; negative ids are left out, others may repeat. */
+  scatterAddRows: { code: 16, args: { y: 'tensor', x: 'tensor', ids: 'tensor', rows: 'int', width: 'int' } },
+  /**
+   * logits[r, v] = x[r] w[v] + x2[r] w2[v] without keeping them: `logprobs` [rows, targets] of the token ids `ids` (i32 [rows, targets];
+   * negative: logprob 0), and `lse` [rows]. x [rows, width], w [vocab, width] of `wType`; x2 [rows, rank], w2 [vocab, rank] f32 with
+   * the adapter's factor in x2 already, left out when rank is 0. `work` is [rows, headChunk].
+   */
+  head: {
+    code: 17,
+    args: {
+      logprobs: 'tensor',
+      lse: 'tensor',
+      x: 'tensor',
+      w: 'tensor',
+      x2: 'optional',
+      w2: 'optional',
+      ids: 'tensor',
+      work: 'tensor',
+      rows: 'int',
+      targets: 'int',
+      width: 'int',
+      vocab: 'int',
+      rank: 'int',
+      wType: 'type',
+    },
+  },
+  /**
+   * From g [rows, targets] = dL / dlogprob and `lse` of `head`: dx, dx2 overwritten (dx2 optional), dw, dw2 added to (optional).
+   * dlogits[r, v] = sum over targets of g (1[v = id] - p[r, v]). `kept` tells that `work` is as `head` left it, for the same operands:
+   * a vocabulary that fits into it need not be computed again.
+   */
+  headBack: {
+    code: 18,
+    args: {
+      dx: 'tensor',
+      dx2: 'optional',
+      dw: 'optional',
+      dw2: 'optional',
+      g: 'tensor',
+      lse: 'tensor',
+      x: 'tensor',
+      w: 'tensor',
+      x2: 'optional',
+      w2: 'optional',
+      ids: 'tensor',
+      work: 'tensor',
+      rows: 'int',
+      targets: 'int',
+      width: 'int',
+      vocab: 'int',
+      rank: 'int',
+      wType: 'type',
+      kept: 'flag',
+    },
+  },
+  /** lse[r] of x [rows, width] with row stride ldx: bit for bit the `lse` of `head` for the same logits. */
+  logSumExp: { code: 19, args: { lse: 'tensor', x: 'tensor', rows: 'int', width: 'int', ldx: 'int' } },
+  /** y += alpha x. */
+  add: { code: 20, args: { y: 'tensor', x: 'tensor', n: 'int', alpha: 'float' } },
+  /** y *= alpha. */
+  scale: { code: 21, args: { y: 'tensor', n: 'int', alpha: 'float' } },
+  /** y = value. */
+  fill: { code: 22, args: { y: 'tensor', n: 'int', value: 'float' } },
+  /** y [rows, width] = x, with row strides. */
+  copyRows: { code: 23, args: { y: 'tensor', x: 'tensor', rows: 'int', width: 'int', ldy: 'int', ldx: 'int' } },
+  /** y = x in another element type; to bf16 rounds to nearest, ties to even. y may be x only when the types are equal. */
+  convert: { code: 24, args: { y: 'tensor', x: 'tensor', n: 'int', yType: 'type', xType: 'type' } },
+  /** sum (one f64, 8-aligned) = (accumulate ? sum : 0) + the sum of x^2, added up in f64. */
+  sumSquares: { code: 25, args: { sum: 'tensor', x: 'tensor', n: 'int', accumulate: 'flag' } },
+  /**
+   * AdamW over n elements, with g' = gradScale g: m = beta1 m + rest1 g'; v = beta2 v + rest2 g'^2;
+   * p = p - (decay p + rate m / (secondScale sqrt(v) + eps)). The caller computes in f64: rest = 1 - beta, rate = lr / (1 - beta1^t),
+   * secondScale = 1 / sqrt(1 - beta2^t), decay = lr weightDecay.
+   */
+  adamw: {
+    code: 26,
+    args: {
+      p: 'tensor',
+      g: 'tensor',
+      m: 'tensor',
+      v: 'tensor',
+      n: 'int',
+      gradScale: 'float',
+      beta1: 'float',
+      rest1: 'float',
+      beta2: 'float',
+      rest2: 'float',
+      rate: 'float',
+      secondScale: 'float',
+      eps: 'float',
+      decay: 'float',
+    },
+  },
+  /** Loses the thread `thread % threads` in a kernel, as a defect would: its program fails, the next one runs. For tests. */
+  trap: { code: 27, args: { thread: 'int' } },
+} as const satisfies Record<string, { code: number; args: Record<string, ArgKind> }>
+
+export type OpName = keyof typeof ops
+
+type Value<K extends ArgKind> = K extends 'flag' ? boolean : K extends 'type' ? ElementType : number
+type ArgsOf<A extends Record<string, ArgKind>> = {
+  [N in keyof A as A[N] extends 'optional' | 'flag' | 'type' ? never : N]: Value<A[N]>
+} & {
+  [N in keyof A as A[N] extends 'optional' ? N : never]?: number | undefined
+} & {
+  /** `false` and `'f32'` unless given. */
+  [N in keyof A as A[N] extends 'flag' | 'type' ? N : never]?: Value<A[N]>
+}
+
+/** The arguments of an operation, by name. */
+export type OpArgs<N extends OpName> = ArgsOf<(typeof ops)[N]['args']>
+
+/** Size of a packed matrix, the same for every runtime: panels are filled up to a multiple of 32 columns. */
+export function packedBytes(n: number, k: number, type: ElementType): number {
+  return Math.ceil(n / 32) * 32 * k * (type === 'bf16' ? 2 : 4)
+}

@@ -1,0 +1,126 @@
+// A request for samples on its way: first its prompt is read, then each sample is drawn token by token. A draw is addressed by the
+// request's seed, the number of the sample and the position: it does not depend on what is computed beside it.
+import type { Sample, SampleReq } from '../../contracts/index.ts'
+import { type KeyedRandom, keyedRandom } from '../../kernel/index.ts'
+import type { Decode } from '../resolved-model.ts'
+import { checkLogprobs, checkRequest } from '../sampling/check-request.ts'
+import { type Candidate, drawToken, greedyToken, type NextToken, nextToken } from '../sampling/next-token.ts'
+import { type PromptScorer, promptScorer } from '../sampling/prompt-scores.ts'
+import { type StopTest, stopTest } from '../sampling/stop-test.ts'
+import { pagesFor } from './cache-pool.ts'
+import type { CpuModel } from './cpu-model.ts'
+import { drawFromRow, type LogitRow, logprobsOf, shapingScale } from './logit-row.ts'
+import { pageSize } from './ops.ts'
+
+/** One sample being drawn. */
+export type Sequence = {
+  readonly index: number
+  readonly random: KeyedRandom
+  readonly tokens: number[]
+  readonly logprobs: number[]
+  /** The prompt's whole pages, then its own. */
+  readonly pages: readonly number[]
+  readonly own: readonly number[]
+}
+
+export class SampleJob {
+  readonly model: CpuModel
+  readonly request: Omit<SampleReq, 'model'>
+  /** Tokens of the prompt that are in the cache. */
+  read = 0
+  promptPages: readonly number[] = []
+  /** Pages of a sample that has not begun. */
+  spare: readonly number[] | undefined
+  readonly active = new Set<Sequence>()
+  /** Most tokens of a sample. The last token of a full context is drawn but not read. */
+  readonly limit: number
+  /** What logits are multiplied by before a token is drawn. */
+  readonly scale: number
+  readonly #isStop: StopTest
+  readonly #scorer: PromptScorer
+  readonly #samples: Sample[] = []
+  #answered = 0
+  #started = 0
+  #first: NextToken | Candidate | undefined
+
+  constructor(model: CpuModel, request: Omit<SampleReq, 'model'>, decode: Decode | undefined) {
+    const { vocabSize, maxPositions } = model.base.shape
+    checkRequest(request, { vocabSize, maxTokens: maxPositions })
+    this.model = model
+    this.request = request
+    this.limit = Math.min(request.maxTokens, maxPositions - request.prompt.length + 1)
+    this.scale = shapingScale(request) ?? 1
+    this.#isStop = stopTest(request, decode)
+    this.#scorer = promptScorer(request)
+  }
+
+  /** Whole pages of the prompt, which all samples share. */
+  get sharedPages(): readonly number[] {
+    return this.promptPages.slice(0, Math.floor(this.request.prompt.length / pageSize))
+  }
+
+  /** Pages that each sample needs for itself. */
+  get pagesPerSample(): number {
+    const { length } = this.request.prompt
+    return this.limit === 1 ? 0 : pagesFor(length + this.limit - 1) - Math.floor(length / pageSize)
+  }
+
+  /** First token whose row is wanted; all are where the prompt is scored. */
+  get firstScored(): number {
+    const { prompt, promptLogprobs, topKPromptLogprobs = 0 } = this.request
+    return promptLogprobs === true || topKPromptLogprobs > 0 ? 0 : prompt.length - 1
+  }
+
+  /** Takes what the prompt up to `at` says of the next token. */
+  hearPrompt(at: number, row: LogitRow): void {
+    const logprobs_V = logprobsOf(row)
+    if (at < this.request.prompt.length - 1) this.#scorer.add(at, logprobs_V)
+    else {
+      checkLogprobs(logprobs_V)
+      this.#first = this.request.temperature === 0 ? greedyToken(logprobs_V) : nextToken(logprobs_V, this.request)
+    }
+  }
+
+  get hasMore(): boolean {
+    return this.#started < this.request.numSamples
+  }
+
+  get samples(): readonly Sample[] | undefined {
+    return this.#answered === this.request.numSamples ? this.#samples : undefined
+  }
+
+  /** Draws the first token of the next sample; undefined where the sample has ended with it. */
+  start(own: readonly number[]): Sequence | undefined {
+    const index = this.#started++
+    const random = keyedRandom(this.request.seed, 'engine', 'sample', index) // one draw per position, in their order
+    const sequence: Sequence = { index, random, tokens: [], logprobs: [], own, pages: [...this.sharedPages, ...own] }
+    const first = this.#first
+    if (first === undefined) throw new Error('the prompt was not read')
+    const uniform = random.float()
+    if (this.#take(sequence, 'cumulative' in first ? drawToken(first, uniform) : first)) return undefined
+    this.active.add(sequence)
+    return sequence
+  }
+
+  /** Draws the next token; true where the sample has ended with it. */
+  draw(sequence: Sequence, row: LogitRow): boolean {
+    return this.#take(sequence, drawFromRow(row, this.request, sequence.random.float()))
+  }
+
+  #take(sequence: Sequence, { token, logprob }: Candidate): boolean {
+    const { tokens, logprobs, index } = sequence
+    tokens.push(token)
+    logprobs.push(logprob)
+    const stops = this.#isStop(tokens)
+    if (!stops && tokens.length < this.limit) return false
+    this.#samples[index] = {
+      tokens: Int32Array.from(tokens),
+      logprobs: Float64Array.from(logprobs),
+      stopReason: stops ? 'stop' : 'length',
+      ...this.#scorer.scores,
+    }
+    this.#answered++
+    this.active.delete(sequence)
+    return true
+  }
+}

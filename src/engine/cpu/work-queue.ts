@@ -1,0 +1,63 @@
+// The outside of an engine that answers requests for samples together: operations run in the order they were asked for, and
+// requests for samples that follow each other share their passes, also those that come while others are being answered.
+import type { Engine, EngineId, EngineOp, EngineResult } from '../../contracts/index.ts'
+
+/** One operation that somebody waits for. */
+export type Work<Op extends EngineOp = EngineOp> = {
+  readonly op: Op
+  readonly signal: AbortSignal
+  resolve(result: EngineResult): void
+  reject(error: unknown): void
+}
+export type SampleWork = Work<Extract<EngineOp, { op: 'sample' }>>
+
+export type WorkQueueOptions = {
+  id: EngineId
+  perform: (op: Exclude<EngineOp, { op: 'sample' }>, signal: AbortSignal) => Promise<EngineResult>
+  /** Answers `first` and whatever `more` gives; `more` is asked again and again, and gives nothing while other work waits. */
+  sample: (first: SampleWork, more: () => SampleWork | undefined) => Promise<void>
+  /** Called once everything that was asked for has ended. */
+  close: () => void | Promise<void>
+}
+
+/** An engine around these functions. */
+export function workQueue({ id, perform, sample, close }: WorkQueueOptions): Engine {
+  const waiting: Work[] = []
+  let working: Promise<void> | undefined
+  const next = (): SampleWork | undefined => {
+    const [first] = waiting
+    if (first === undefined || !isSample(first)) return undefined
+    waiting.shift()
+    return first
+  }
+  const workOff = async () => {
+    for (let work = waiting.shift(); work !== undefined; work = waiting.shift()) {
+      const { op, signal, resolve, reject } = work
+      try {
+        signal.throwIfAborted()
+        if (isSample(work)) await sample(work, next)
+        else if (op.op !== 'sample') resolve(await perform(op, signal))
+      } catch (error) {
+        reject(error)
+      }
+    }
+    working = undefined
+  }
+  return {
+    id: Object.freeze(id),
+    run(op, signal) {
+      return new Promise((resolve, reject) => {
+        waiting.push({ op, signal, resolve, reject })
+        working ??= Promise.resolve().then(workOff)
+      })
+    },
+    async [Symbol.asyncDispose]() {
+      await working
+      await close()
+    },
+  }
+}
+
+function isSample(work: Work): work is SampleWork {
+  return work.op.op === 'sample'
+}

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { temporaryFolders } from '../../../tests/temporary-folder.ts'
+import { workerLimits } from './lost-run.ts'
+import { createSpareWorker } from './spare-worker.ts'
+import { startWorkerProcess, type WorkerProcess } from './worker-process.ts'
+
+const folder = temporaryFolders()
+const options = () => ({ projectDir: folder(), pluginFiles: [], limits: workerLimits() })
+
+describe('a spare worker', () => {
+  it('that no run takes is closed, and its process is gone (CPU-45)', async () => {
+    let worker: WorkerProcess | undefined
+    const spare = createSpareWorker((given) => {
+      worker = startWorkerProcess(given)
+      return worker
+    })
+    spare.start(options())
+    expect(await worker?.isFresh()).toBe(true)
+    await spare[Symbol.asyncDispose]()
+    expect(await worker?.isFresh()).toBe(false)
+  })
+
+  it('belongs to whoever takes it, once (CPU-45)', async () => {
+    await using spare = createSpareWorker()
+    spare.start(options())
+    const taken = spare.take()
+    expect(spare.take()).toBeUndefined()
+    await spare[Symbol.asyncDispose]()
+    expect(await taken?.worker.isFresh()).toBe(true)
+    await taken?.worker.close()
+    expect(await taken?.worker.isFresh()).toBe(false)
+  })
+})

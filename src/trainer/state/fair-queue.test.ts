@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest'
+import { FairQueue } from './fair-queue.ts'
+
+type Running = { name: string; end: () => void }
+
+function started() {
+  const queue = new FairQueue()
+  const running: Running[] = []
+  const add = (lane: string, name: string, shared = false) =>
+    queue.add(lane, () => new Promise<void>((end) => void running.push({ name, end })), { shared })
+  const end = async (name: string) => {
+    const at = running.findIndex((each) => each.name === name)
+    const [found] = running.splice(at, at === -1 ? 0 : 1)
+    found?.end()
+    for (let i = 0; i < 20; i++) await Promise.resolve()
+  }
+  return { queue, add, end, names: () => running.map(({ name }) => name) }
+}
+
+it('lets requests for samples overlap, and nothing beside anything else (TRN-10)', async () => {
+  const { add, end, names } = started()
+  add('a', 'train 1')
+  add('b', 'sample 1', true)
+  add('c', 'sample 2', true)
+  add('b', 'sample 3', true)
+  add('a', 'train 2')
+  add('c', 'sample 4', true)
+  expect(names()).toEqual(['train 1'])
+  await end('train 1')
+  expect(names()).toEqual(['sample 1', 'sample 2'])
+  await end('sample 2')
+  expect(names()).toEqual(['sample 1'])
+  await end('sample 1')
+  expect(names()).toEqual(['train 2'])
+  await end('train 2')
+  expect(names()).toEqual(['sample 3', 'sample 4'])
+})
+
+it('counts what is before a job, and takes back only what has not begun (TRN-10)', async () => {
+  const { queue, add, end, names } = started()
+  const [first, second, third] = [add('a', 'one', true), add('b', 'two', true), add('c', 'three')]
+  const fourth = add('d', 'four')
+  expect(names()).toEqual(['one', 'two'])
+  expect([first, second, third, fourth].map((job) => queue.ahead(job))).toEqual([0, 0, 3, 3])
+  expect([first, fourth].map((job) => queue.remove(job))).toEqual([false, true])
+  await end('one')
+  await end('two')
+  expect(names()).toEqual(['three'])
+  expect(queue.ahead(first)).toBeUndefined()
+  expect(queue.ahead(third)).toBe(0)
+  await end('three')
+  expect(names()).toEqual([])
+})

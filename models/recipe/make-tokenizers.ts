@@ -19,7 +19,10 @@ for await (const line of linesOf('text/train.jsonl')) count(String(JSON.parse(li
 for await (const line of linesOf('dialogues/train.jsonl')) {
   for (const { content, tool_calls = [] } of JSON.parse(line).messages) {
     count(String(content))
-    for (const { function: call } of tool_calls) count(`\n{"name": "${call.name}", "arguments": ${JSON.stringify(call.arguments).replaceAll('":', '": ').replaceAll(',"', ', "')}}\n`)
+    for (const { function: call } of tool_calls)
+      count(
+        `\n{"name": "${call.name}", "arguments": ${JSON.stringify(call.arguments).replaceAll('":', '": ').replaceAll(',"', ', "')}}\n`,
+      )
   }
 }
 const frequent = new Map<string, number>()
@@ -31,8 +34,12 @@ console.log(`${counts.size} words, ${frequent.size} of them frequent`)
 const merges = trainBpe(frequent, numMerges(Math.max(...vocabSizes)))
 mkdirSync(join(work, 'tokenizer'), { recursive: true })
 for (const size of vocabSizes) {
-  if (merges.length < numMerges(size)) throw new RangeError(`the text gives ${merges.length} merges, too few for ${size} tokens`)
-  writeFileSync(join(work, `tokenizer/${size}.json`), `${JSON.stringify(tokenizerFile(bytes, merges.slice(0, numMerges(size))))}\n`)
+  if (merges.length < numMerges(size))
+    throw new RangeError(`the text gives ${merges.length} merges, too few for ${size} tokens`)
+  writeFileSync(
+    join(work, `tokenizer/${size}.json`),
+    `${JSON.stringify(tokenizerFile(bytes, merges.slice(0, numMerges(size))))}\n`,
+  )
 }
 
 function count(text: string): void {

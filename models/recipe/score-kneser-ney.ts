@@ -28,7 +28,10 @@ async function streamOf(split: string): Promise<{ tokens: Uint16Array; bytes: nu
     tokens[length++] = token
   }
   push(end)
-  const lines = createInterface({ input: createReadStream(join(work, `text/${split}.jsonl`)), crlfDelay: Number.POSITIVE_INFINITY })
+  const lines = createInterface({
+    input: createReadStream(join(work, `text/${split}.jsonl`)),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })
   for await (const line of lines) {
     const text = String(JSON.parse(line).text)
     bytes += Buffer.byteLength(text)

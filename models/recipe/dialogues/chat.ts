@@ -1,7 +1,19 @@
 // Talk: greetings, meanings of words, kinds of things, memory of what was said, short instructions, yes and no.
 import { ask, capital, colours, type Dialogue, type Draw, ended } from './draw.ts'
 
-export const chat: readonly ((d: Draw) => Dialogue)[] = [greet, meaning, meaning, which, kind, kind, memory, yesNo, letters, example, oneOf]
+export const chat: readonly ((d: Draw) => Dialogue)[] = [
+  greet,
+  meaning,
+  meaning,
+  which,
+  kind,
+  kind,
+  memory,
+  yesNo,
+  letters,
+  example,
+  oneOf,
+]
 
 function greet(d: Draw): Dialogue {
   const name = d.firstName()
@@ -21,7 +33,16 @@ function greet(d: Draw): Dialogue {
 
 function meaning(d: Draw): Dialogue {
   const { word, meaning } = d.pick(d.words.meanings)
-  return ask(d.pick([`What does "${word}" mean?`, `Define ${word}.`, `What is the meaning of ${word}?`, `Explain the word ${word}.`, `${capital(word)}?`]), ended(d.pick([capital(meaning), `${capital(word)}: ${meaning}`])))
+  return ask(
+    d.pick([
+      `What does "${word}" mean?`,
+      `Define ${word}.`,
+      `What is the meaning of ${word}?`,
+      `Explain the word ${word}.`,
+      `${capital(word)}?`,
+    ]),
+    ended(d.pick([capital(meaning), `${capital(word)}: ${meaning}`])),
+  )
 }
 
 function which(d: Draw): Dialogue {
@@ -38,7 +59,15 @@ function kind(d: Draw): Dialogue {
     const shown = d.pick(names)
     return ask(`Is ${word} a kind of ${shown}?`, shown === right ? 'Yes.' : `No, it is a kind of ${right}.`)
   }
-  return ask(d.pick([`What is ${word}: ${names.join(', ')}?`, `Is "${word}" a ${names.slice(0, -1).join(', a ')} or a ${names.at(-1)}?`, `Sort into ${names.join(' / ')}: ${word}`, `Choose one of ${names.join(', ')} for the word ${word}.`]), right)
+  return ask(
+    d.pick([
+      `What is ${word}: ${names.join(', ')}?`,
+      `Is "${word}" a ${names.slice(0, -1).join(', a ')} or a ${names.at(-1)}?`,
+      `Sort into ${names.join(' / ')}: ${word}`,
+      `Choose one of ${names.join(', ')} for the word ${word}.`,
+    ]),
+    right,
+  )
 }
 
 function memory(d: Draw): Dialogue {
@@ -58,7 +87,10 @@ function yesNo(d: Draw): Dialogue {
   const words = d.some(d.words.nouns, d.int(3, 6))
   const isIn = d.chance(0.5)
   const word = isIn ? d.pick(words) : d.noun()
-  return ask(d.pick([`Is "${word}" in this list? ${words.join(', ')}`, `${words.join(', ')}\nDoes the list have ${word}?`]), words.includes(word) ? 'Yes' : 'No')
+  return ask(
+    d.pick([`Is "${word}" in this list? ${words.join(', ')}`, `${words.join(', ')}\nDoes the list have ${word}?`]),
+    words.includes(word) ? 'Yes' : 'No',
+  )
 }
 
 function letters(d: Draw): Dialogue {
@@ -73,12 +105,24 @@ function letters(d: Draw): Dialogue {
 
 function example(d: Draw): Dialogue {
   const { word, example } = d.pick(d.words.meanings)
-  return example === undefined ? meaning(d) : ask(d.pick([`Use "${word}" in a sentence.`, `A sentence with ${word}, please.`, `Give an example for ${word}.`]), ended(capital(example)))
+  return example === undefined
+    ? meaning(d)
+    : ask(
+        d.pick([`Use "${word}" in a sentence.`, `A sentence with ${word}, please.`, `Give an example for ${word}.`]),
+        ended(capital(example)),
+      )
 }
 
 // Labels that are given in the question; what decides is said in plain words.
 function oneOf(d: Draw): Dialogue {
   const labels = d.some(d.words.nouns, d.int(2, 4))
   const right = d.pick(labels)
-  return ask(d.pick([`Options: ${labels.join(', ')}. I would like the ${right}.`, `Answer with ${labels.join(' or ')}. The right one is ${right}.`, `${d.firstName()} chose ${right}. Which of ${labels.join(', ')} is it?`]), right)
+  return ask(
+    d.pick([
+      `Options: ${labels.join(', ')}. I would like the ${right}.`,
+      `Answer with ${labels.join(' or ')}. The right one is ${right}.`,
+      `${d.firstName()} chose ${right}. Which of ${labels.join(', ')} is it?`,
+    ]),
+    right,
+  )
 }

@@ -4,7 +4,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type KeyedRandom, keyedRandom } from '../../../src/kernel/index.ts'
 
-export type Message = { role: 'system' | 'user' | 'assistant' | 'tool'; content: string; tool_calls?: { type: 'function'; function: { name: string; arguments: Record<string, unknown> } }[] }
+export type Message = {
+  role: 'system' | 'user' | 'assistant' | 'tool'
+  content: string
+  tool_calls?: { type: 'function'; function: { name: string; arguments: Record<string, unknown> } }[]
+}
 export type Dialogue = Message[]
 
 /** Words by part of speech, and the meanings of nouns with their kind. */
@@ -17,7 +21,18 @@ export interface Vocabulary {
 }
 
 // Lexicographer files of WordNet whose nouns a child could sort.
-const kinds: Record<string, string> = { '05': 'animal', '06': 'thing', '08': 'body part', '13': 'food', '15': 'place', '18': 'person', '20': 'plant', '27': 'substance', '04': 'activity', '12': 'feeling' }
+const kinds: Record<string, string> = {
+  '05': 'animal',
+  '06': 'thing',
+  '08': 'body part',
+  '13': 'food',
+  '15': 'place',
+  '18': 'person',
+  '20': 'plant',
+  '27': 'substance',
+  '04': 'activity',
+  '12': 'feeling',
+}
 
 /** Reads the vocabulary from WordNet's database files. */
 export function readVocabulary(folder: string): Vocabulary {
@@ -25,14 +40,26 @@ export function readVocabulary(folder: string): Vocabulary {
     readFileSync(join(folder, file), 'utf8')
       .split('\n')
       .flatMap((line) => {
-        const [, lex = '', word = '', gloss = ''] = /^\d{8} (\d\d) \w [\da-f]{2} ([a-z]{3,12}) .*? \| (.*)$/.exec(line) ?? []
-        return word === '' ? [] : [{ lex, word, meaning: gloss.split(';')[0]?.trim() ?? '', example: /; "([A-Za-z][^"]{15,80})"/.exec(gloss)?.[1] }]
+        const [, lex = '', word = '', gloss = ''] =
+          /^\d{8} (\d\d) \w [\da-f]{2} ([a-z]{3,12}) .*? \| (.*)$/.exec(line) ?? []
+        return word === ''
+          ? []
+          : [
+              {
+                lex,
+                word,
+                meaning: gloss.split(';')[0]?.trim() ?? '',
+                example: /; "([A-Za-z][^"]{15,80})"/.exec(gloss)?.[1],
+              },
+            ]
       })
   const nouns = rows('data.noun')
   const byKind: Record<string, string[]> = {}
   for (const { lex, word } of nouns) {
     const kind = kinds[lex]
-    if (kind !== undefined) (byKind[kind] ??= []).push(word)
+    if (kind === undefined) continue
+    byKind[kind] ??= []
+    byKind[kind].push(word)
   }
   const verbs = rows('data.verb')
   const adjectives = rows('data.adj')
@@ -41,10 +68,22 @@ export function readVocabulary(folder: string): Vocabulary {
   return { nouns: unique(nouns), adjectives: unique(adjectives), verbs: unique(verbs), meanings, kinds: byKind }
 }
 
-const first = 'Ada Alan Amara Amir Ana Anders Anya Arjun Astrid Aylin Bea Ben Bianca Bo Boris Carla Carmen Cem Chen Chidi Clara Cyrus Dana Daniel Daria Dev Diego Dora Edith Eli Elif Emil Emma Enzo Erik Esther Eva Farah Felix Fiona Frida Gita Greta Hana Hans Hassan Helen Hugo Ida Igor Imani Ines Ingrid Irene Isaac Ivan Jade Jana Jasper Jin Joan Jonas Jorge Julia Kai Karim Kate Kenji Kofi Lars Layla Lea Leo Lena Lin Lola Luca Lucy Maja Malik Mara Marco Maria Mateo Maya Mei Mila Milo Mina Mira Nadia Nina Noah Noor Nora Olga Oliver Omar Oscar Otto Pablo Paula Petra Priya Quinn Rafael Rana Ravi Rita Robin Rosa Ruben Ruth Sam Sana Sara Sean Selma Simon Sofia Sven Tara Theo Tim Tomas Uma Vera Victor Wanda Wei Yara Yusuf Zain Zoe'.split(' ')
-const last = 'Abbott Adeyemi Ahmed Almeida Andersen Bauer Becker Berg Bianchi Brandt Brooks Carter Castro Chandra Cohen Costa Cruz Dalton Diaz Dubois Eriksen Farrell Fischer Flores Fontaine Garcia Green Gupta Haas Hansen Harper Hoffman Ibrahim Ito Jansen Jensen Kaplan Keller Khan Kim Klein Kowalski Kumar Lang Larsen Lee Lopez Marsh Martin Mendes Meyer Miller Moreau Morgan Moss Mueller Nakamura Ng Nguyen Novak Nunez Olsen Osei Park Patel Pereira Perez Petrov Price Quinn Ramos Reed Ricci Rossi Roy Ruiz Salazar Santos Sato Schmidt Shah Silva Singh Sokolov Stone Suzuki Tanaka Taylor Torres Tran Turner Vargas Vogel Wagner Walsh Wang Webb Weber White Wolf Wong Wood Yamada Yilmaz Young Zhang Zimmer'.split(' ')
-const cities = 'Aarhus Accra Ankara Antwerp Athens Austin Baku Bali Bergen Berlin Bern Bilbao Bogota Boston Bremen Brno Cairo Cardiff Chennai Cork Dakar Dallas Delhi Denver Doha Dover Dublin Durban Essen Florence Geneva Genoa Ghent Graz Hanoi Havana Helsinki Houston Izmir Jaipur Kyiv Kyoto Lagos Leeds Leipzig Lima Lisbon London Lyon Madrid Malmo Manila Memphis Miami Milan Mumbai Munich Nairobi Naples Nice Oslo Osaka Ottawa Oxford Palermo Paris Perth Porto Prague Quito Riga Rome Rouen Seoul Seville Sofia Split Sydney Tampa Tokyo Toronto Tunis Turin Utrecht Vienna Vilnius Warsaw York Zagreb Zurich'.split(' ')
-const syllables = 'ba be bo ca ce da de di do el en er fa fi ga go ha hi ja jo ka ke ki ko la le li lo ma me mi mo na ne ni no or pa pe ra re ri ro sa se si so ta te ti to ur va ve vi wa ya zo'.split(' ')
+const first =
+  'Ada Alan Amara Amir Ana Anders Anya Arjun Astrid Aylin Bea Ben Bianca Bo Boris Carla Carmen Cem Chen Chidi Clara Cyrus Dana Daniel Daria Dev Diego Dora Edith Eli Elif Emil Emma Enzo Erik Esther Eva Farah Felix Fiona Frida Gita Greta Hana Hans Hassan Helen Hugo Ida Igor Imani Ines Ingrid Irene Isaac Ivan Jade Jana Jasper Jin Joan Jonas Jorge Julia Kai Karim Kate Kenji Kofi Lars Layla Lea Leo Lena Lin Lola Luca Lucy Maja Malik Mara Marco Maria Mateo Maya Mei Mila Milo Mina Mira Nadia Nina Noah Noor Nora Olga Oliver Omar Oscar Otto Pablo Paula Petra Priya Quinn Rafael Rana Ravi Rita Robin Rosa Ruben Ruth Sam Sana Sara Sean Selma Simon Sofia Sven Tara Theo Tim Tomas Uma Vera Victor Wanda Wei Yara Yusuf Zain Zoe'.split(
+    ' ',
+  )
+const last =
+  'Abbott Adeyemi Ahmed Almeida Andersen Bauer Becker Berg Bianchi Brandt Brooks Carter Castro Chandra Cohen Costa Cruz Dalton Diaz Dubois Eriksen Farrell Fischer Flores Fontaine Garcia Green Gupta Haas Hansen Harper Hoffman Ibrahim Ito Jansen Jensen Kaplan Keller Khan Kim Klein Kowalski Kumar Lang Larsen Lee Lopez Marsh Martin Mendes Meyer Miller Moreau Morgan Moss Mueller Nakamura Ng Nguyen Novak Nunez Olsen Osei Park Patel Pereira Perez Petrov Price Quinn Ramos Reed Ricci Rossi Roy Ruiz Salazar Santos Sato Schmidt Shah Silva Singh Sokolov Stone Suzuki Tanaka Taylor Torres Tran Turner Vargas Vogel Wagner Walsh Wang Webb Weber White Wolf Wong Wood Yamada Yilmaz Young Zhang Zimmer'.split(
+    ' ',
+  )
+const cities =
+  'Aarhus Accra Ankara Antwerp Athens Austin Baku Bali Bergen Berlin Bern Bilbao Bogota Boston Bremen Brno Cairo Cardiff Chennai Cork Dakar Dallas Delhi Denver Doha Dover Dublin Durban Essen Florence Geneva Genoa Ghent Graz Hanoi Havana Helsinki Houston Izmir Jaipur Kyiv Kyoto Lagos Leeds Leipzig Lima Lisbon London Lyon Madrid Malmo Manila Memphis Miami Milan Mumbai Munich Nairobi Naples Nice Oslo Osaka Ottawa Oxford Palermo Paris Perth Porto Prague Quito Riga Rome Rouen Seoul Seville Sofia Split Sydney Tampa Tokyo Toronto Tunis Turin Utrecht Vienna Vilnius Warsaw York Zagreb Zurich'.split(
+    ' ',
+  )
+const syllables =
+  'ba be bo ca ce da de di do el en er fa fi ga go ha hi ja jo ka ke ki ko la le li lo ma me mi mo na ne ni no or pa pe ra re ri ro sa se si so ta te ti to ur va ve vi wa ya zo'.split(
+    ' ',
+  )
 export const months = 'January February March April May June July August September October November December'.split(' ')
 export const colours = 'red blue green yellow white black brown grey orange purple pink silver golden'.split(' ')
 const quantities = 'one two three four five six seven eight nine ten eleven twelve'.split(' ')
@@ -74,7 +113,10 @@ export class Draw {
     return [...chosen]
   }
   shuffled<T>(items: readonly T[]): T[] {
-    return items.map((item) => [this.random.float(), item] as const).sort(([a], [b]) => a - b).map(([, item]) => item)
+    return items
+      .map((item) => [this.random.float(), item] as const)
+      .sort(([a], [b]) => a - b)
+      .map(([, item]) => item)
   }
   noun(): string {
     return this.pick(this.words.nouns)
@@ -114,17 +156,31 @@ export class Draw {
   }
   code(): string {
     const letters = Array.from({ length: this.int(1, 3) }, () => String.fromCharCode(65 + this.int(0, 25))).join('')
-    return this.pick([`${letters}-${this.int(10, 9999)}`, `${letters}${this.int(10, 9999)}`, `#${this.int(100, 99999)}`, `${this.int(100, 999)}-${letters}`])
+    return this.pick([
+      `${letters}-${this.int(10, 9999)}`,
+      `${letters}${this.int(10, 9999)}`,
+      `#${this.int(100, 99999)}`,
+      `${this.int(100, 999)}-${letters}`,
+    ])
   }
   email(): string {
     return `${this.pick([this.pick(first).toLowerCase(), this.noun()])}${this.pick(['', '.', '_'])}${this.pick([this.pick(last).toLowerCase(), String(this.int(1, 99))])}@${this.noun()}.${this.pick(['com', 'org', 'net', 'io', 'example'])}`
   }
   time(): string {
     const minutes = this.pick(['00', '15', '30', '45', String(this.int(10, 59))])
-    return this.pick([`${this.int(1, 12)}:${minutes} ${this.pick(['am', 'pm'])}`, `${this.int(0, 23)}:${minutes}`, `${this.int(1, 12)} ${this.pick(['am', 'pm'])}`])
+    return this.pick([
+      `${this.int(1, 12)}:${minutes} ${this.pick(['am', 'pm'])}`,
+      `${this.int(0, 23)}:${minutes}`,
+      `${this.int(1, 12)} ${this.pick(['am', 'pm'])}`,
+    ])
   }
   price(): string {
-    return this.pick([`$${this.int(1, 999)}`, `${this.int(1, 99)}.${this.int(10, 99)} euros`, `$${this.int(1, 99)}.${this.int(10, 99)}`, `${this.int(2, 900)} dollars`])
+    return this.pick([
+      `$${this.int(1, 999)}`,
+      `${this.int(1, 99)}.${this.int(10, 99)} euros`,
+      `$${this.int(1, 99)}.${this.int(10, 99)}`,
+      `${this.int(2, 900)} dollars`,
+    ])
   }
   sentence(): string {
     const { example } = this.pick(this.words.meanings)

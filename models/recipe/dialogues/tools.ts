@@ -5,20 +5,42 @@ import { spaced } from './extraction.ts'
 
 export const tools: readonly ((d: Draw) => Dialogue)[] = [call, call, result, none]
 
-type Tool = { name: string; parameters: { name: string; value: (d: Draw) => string | number }[]; request: (values: (string | number)[], d: Draw) => string }
+type Tool = {
+  name: string
+  parameters: { name: string; value: (d: Draw) => string | number }[]
+  request: (values: (string | number)[], d: Draw) => string
+}
 
-const verbs = 'get find search create delete send open close start stop list book cancel update show add remove check set play order move rename convert'.split(' ')
+const verbs =
+  'get find search create delete send open close start stop list book cancel update show add remove check set play order move rename convert'.split(
+    ' ',
+  )
 
 function tool(d: Draw): Tool {
   const verb = d.pick(verbs)
   const object = d.noun()
-  const parameters = d.some(parameterKinds, d.int(1, 3)).map((kind) => ({ ...kind, name: d.chance(0.75) ? kind.name : d.noun() }))
+  const parameters = d
+    .some(parameterKinds, d.int(1, 3))
+    .map((kind) => ({ ...kind, name: d.chance(0.75) ? kind.name : d.noun() }))
   return {
     name: d.pick([`${verb}_${object}`, `${verb}${capital(object)}`, `${object}.${verb}`, `${object}_${verb}`]),
     parameters,
     request: (values, d) => {
-      const parts = parameters.map(({ name }, at) => d.pick([`${name} ${values[at]}`, `${name}: ${values[at]}`, `the ${name} is ${values[at]}`, `with ${name} ${values[at]}`]))
-      return d.pick([`${capital(verb)} the ${object}, ${parts.join(', ')}.`, `Please ${verb} a ${object} (${parts.join(', ')}).`, `I need to ${verb} the ${object}: ${parts.join('; ')}.`, `Can you ${verb} my ${object} ${parts.join(' and ')}?`, `${capital(object)}: ${verb} it, ${parts.join(', ')}`])
+      const parts = parameters.map(({ name }, at) =>
+        d.pick([
+          `${name} ${values[at]}`,
+          `${name}: ${values[at]}`,
+          `the ${name} is ${values[at]}`,
+          `with ${name} ${values[at]}`,
+        ]),
+      )
+      return d.pick([
+        `${capital(verb)} the ${object}, ${parts.join(', ')}.`,
+        `Please ${verb} a ${object} (${parts.join(', ')}).`,
+        `I need to ${verb} the ${object}: ${parts.join('; ')}.`,
+        `Can you ${verb} my ${object} ${parts.join(' and ')}?`,
+        `${capital(object)}: ${verb} it, ${parts.join(', ')}`,
+      ])
     },
   }
 }
@@ -55,7 +77,19 @@ function call(d: Draw): Dialogue {
   return [
     { role: 'system', content: listed(d, all) },
     { role: 'user', content: used.request(values, d) },
-    { role: 'assistant', content: '', tool_calls: [{ type: 'function', function: { name: used.name, arguments: Object.fromEntries(used.parameters.map(({ name }, at) => [name, values[at]])) } }] },
+    {
+      role: 'assistant',
+      content: '',
+      tool_calls: [
+        {
+          type: 'function',
+          function: {
+            name: used.name,
+            arguments: Object.fromEntries(used.parameters.map(({ name }, at) => [name, values[at]])),
+          },
+        },
+      ],
+    },
   ]
 }
 
@@ -64,8 +98,14 @@ function result(d: Draw): Dialogue {
   const value = d.pick([d.city(), String(d.number()), d.adjective(), d.code(), d.thing()])
   const done = d.pick([
     { content: spaced({ [key]: value }), said: `The ${key} is ${value}.` },
-    { content: spaced({ status: 'ok', [key]: value }), said: d.pick([`Done. The ${key} is ${value}.`, `It worked: ${key} ${value}.`]) },
-    { content: spaced({ error: `no such ${key}` }), said: d.pick([`That did not work: no such ${key}.`, `Sorry, there is no such ${key}.`]) },
+    {
+      content: spaced({ status: 'ok', [key]: value }),
+      said: d.pick([`Done. The ${key} is ${value}.`, `It worked: ${key} ${value}.`]),
+    },
+    {
+      content: spaced({ error: `no such ${key}` }),
+      said: d.pick([`That did not work: no such ${key}.`, `Sorry, there is no such ${key}.`]),
+    },
   ])
   return [...call(d), { role: 'tool', content: done.content }, { role: 'assistant', content: done.said }]
 }
@@ -75,7 +115,21 @@ function none(d: Draw): Dialogue {
   const name = d.firstName()
   return [
     { role: 'system', content: listed(d, all) },
-    { role: 'user', content: d.pick([`Hello, I am ${name}.`, `Thank you, that is all. ${name}`, 'Good morning!', `My name is ${name}. What can you do?`]) },
-    { role: 'assistant', content: d.pick([`Hello! I can use ${all.map((each) => each.name).join(', ')}.`, `Hello. What shall I do? I have ${all.map((each) => each.name).join(', ')}.`]) },
+    {
+      role: 'user',
+      content: d.pick([
+        `Hello, I am ${name}.`,
+        `Thank you, that is all. ${name}`,
+        'Good morning!',
+        `My name is ${name}. What can you do?`,
+      ]),
+    },
+    {
+      role: 'assistant',
+      content: d.pick([
+        `Hello! I can use ${all.map((each) => each.name).join(', ')}.`,
+        `Hello. What shall I do? I have ${all.map((each) => each.name).join(', ')}.`,
+      ]),
+    },
   ]
 }

@@ -1,7 +1,13 @@
 // Interpolated modified Kneser-Ney (Chen and Goodman, 1998): the strongest n-gram model, as a peer. N-grams are numbers: the place
 // of their context among the contexts, times the size of the vocabulary, plus the last token; sorted, so that a search finds them.
 
-type Order = { keys: Float64Array; counts: Int32Array; totals: Float64Array; left: Float64Array; discounts: readonly number[] }
+type Order = {
+  keys: Float64Array
+  counts: Int32Array
+  totals: Float64Array
+  left: Float64Array
+  discounts: readonly number[]
+}
 
 /** A trained model: bits that it needs for a stream of tokens. */
 export interface NgramModel {
@@ -11,7 +17,10 @@ export interface NgramModel {
 }
 
 /** Learns n-grams up to `order` from one stream of tokens. */
-export function trainKneserNey(tokens: Uint16Array, { order, vocabSize }: { order: number; vocabSize: number }): NgramModel {
+export function trainKneserNey(
+  tokens: Uint16Array,
+  { order, vocabSize }: { order: number; vocabSize: number },
+): NgramModel {
   const all = collect(tokens, order, vocabSize)
   const orders = all.map(({ keys, counts }, at): Order => {
     const numContexts = at === 0 ? 1 : (all[at - 1]?.keys.length ?? 0)
@@ -59,7 +68,8 @@ function collect(tokens: Uint16Array, order: number, vocabSize: number): { keys:
   for (let n = 1; n <= order; n++) {
     const first = n - 1
     const at = new Float64Array(tokens.length - first)
-    for (let i = first; i < tokens.length; i++) at[i - first] = (n === 1 ? 0 : (ids[i - 1] ?? 0)) * vocabSize + (tokens[i] ?? 0)
+    for (let i = first; i < tokens.length; i++)
+      at[i - first] = (n === 1 ? 0 : (ids[i - 1] ?? 0)) * vocabSize + (tokens[i] ?? 0)
     const { keys, counts } = distinct(at.slice().sort())
     const next = new Int32Array(tokens.length)
     for (let i = first; i < tokens.length; i++) next[i] = find(keys, at[i - first] ?? 0)
@@ -101,8 +111,14 @@ function contexts(keys: Float64Array, counts: Int32Array, numContexts: number, v
   const [, n1 = 0, n2 = 0, n3 = 0, n4 = 0] = ofCount
   const y = n1 / (n1 + 2 * n2)
   // Little text may lack some counts; then the plain discount stands in.
-  const bounded = (value: number, most: number) => (Number.isFinite(value) && value > 0 ? Math.min(value, most) : Math.min(0.75, most))
-  const discounts = [0, bounded(1 - (2 * y * n2) / n1, 1), bounded(2 - (3 * y * n3) / n2, 2), bounded(3 - (4 * y * n4) / n3, 3)]
+  const bounded = (value: number, most: number) =>
+    Number.isFinite(value) && value > 0 ? Math.min(value, most) : Math.min(0.75, most)
+  const discounts = [
+    0,
+    bounded(1 - (2 * y * n2) / n1, 1),
+    bounded(2 - (3 * y * n3) / n2, 2),
+    bounded(3 - (4 * y * n4) / n3, 3),
+  ]
   const totals = new Float64Array(numContexts)
   const left = new Float64Array(numContexts)
   for (let at = 0; at < keys.length; at++) {

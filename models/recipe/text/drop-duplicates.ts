@@ -34,7 +34,8 @@ function minHash(words: readonly string[]): Uint32Array {
   const signature = new Uint32Array(numHashes).fill(0xffffffff)
   for (let at = 0; at + shingle <= hashes.length; at++) {
     let mixed = 0
-    for (let next = at; next < at + shingle; next++) mixed = Math.imul(mixed ^ (hashes[next] ?? 0), 0x9e3779b1) + 0x7f4a7c15
+    for (let next = at; next < at + shingle; next++)
+      mixed = Math.imul(mixed ^ (hashes[next] ?? 0), 0x9e3779b1) + 0x7f4a7c15
     for (let n = 0; n < numHashes; n++) {
       const value = scrambled(mixed + Math.imul(n + 1, 0x85ebca6b))
       if (value < (signature[n] ?? 0)) signature[n] = value

@@ -11,11 +11,19 @@ export const formats = {
   markup: (text) => [markupParagraphs(text)],
   roff: (text) => [roffParagraphs(text)],
   // Short pieces between lines of percent signs; the first line of a piece of Crawl's is its key.
-  fortunes: (text) => grouped(text.split(/^%+\s*$/m).map((piece) => blocks(piece.replace(/^\s*[^\s.!?]+(?: [^\s.!?]+){0,4}\n\n/, ''))), 20),
+  fortunes: (text) =>
+    grouped(
+      text.split(/^%+\s*$/m).map((piece) => blocks(piece.replace(/^\s*[^\s.!?]+(?: [^\s.!?]+){0,4}\n\n/, ''))),
+      20,
+    ),
   dictionary: (text) => grouped(text.split(/\n(?=\S)/).map(entryParagraphs), 40),
   wordnet: (text) => grouped(text.split('\n').map(glossParagraphs), 60),
   verses: versesByChapter,
-  wesnoth: (text) => [Array.from(text.matchAll(/(?:message|story|description)\s*=\s*_\s*"((?:[^"]|"")*)"/g), ([, said = '']) => said.replaceAll('""', '"').replace(/<[^>]*>/g, ''))],
+  wesnoth: (text) => [
+    Array.from(text.matchAll(/(?:message|story|description)\s*=\s*_\s*"((?:[^"]|"")*)"/g), ([, said = '']) =>
+      said.replaceAll('""', '"').replace(/<[^>]*>/g, ''),
+    ),
+  ],
 } as const satisfies Record<string, (text: string) => Paragraphs[]>
 export type FormatName = keyof typeof formats
 
@@ -24,16 +32,35 @@ function blocks(text: string): Paragraphs {
 }
 
 function grouped(pieces: Paragraphs[], size: number): Paragraphs[] {
-  return Array.from({ length: Math.ceil(pieces.length / size) }, (_, at) => pieces.slice(at * size, (at + 1) * size).flat())
+  return Array.from({ length: Math.ceil(pieces.length / size) }, (_, at) =>
+    pieces.slice(at * size, (at + 1) * size).flat(),
+  )
 }
 
-const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', ndash: '-', mdash: '--', hellip: '...', lsquo: "'", rsquo: "'", ldquo: '"', rdquo: '"' }
+const entities: Record<string, string> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  ndash: '-',
+  mdash: '--',
+  hellip: '...',
+  lsquo: "'",
+  rsquo: "'",
+  ldquo: '"',
+  rdquo: '"',
+}
 
 function htmlParagraphs(html: string): Paragraphs {
   const body = html
-    .replace(/<!--[^]*?-->/g, ' ')
-    .replace(/<(script|style|pre|nav|header|footer|table|code-block|screen|listing)\b[^]*?<\/\1>/gi, '\n\n')
-    .replace(/<\/?(p|li|dd|dt|h\d|div|br|tr|td|th|ul|ol|dl|section|title|item|note|blockquote|body|head|html|page|info|steps|terms|list)\b[^>]*>/gi, '\n\n')
+    .replace(/<!--[\s\S]*?-->/g, ' ')
+    .replace(/<(script|style|pre|nav|header|footer|table|code-block|screen|listing)\b[\s\S]*?<\/\1>/gi, '\n\n')
+    .replace(
+      /<\/?(p|li|dd|dt|h\d|div|br|tr|td|th|ul|ol|dl|section|title|item|note|blockquote|body|head|html|page|info|steps|terms|list)\b[^>]*>/gi,
+      '\n\n',
+    )
     .replace(/<[^>]*>/g, '')
     .replace(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (_, dec, hex, name) => {
       if (name !== undefined) return entities[name] ?? ' '
@@ -66,7 +93,10 @@ function entryParagraphs(entry: string): Paragraphs {
   const word = head.replace(/\s*\\.*$/, '').trim()
   const body = lines
     .join('\n')
-    .replace(/\[(?:1913 Webster|PJC|WordNet 1\.5|Webster Suppl\.|Century Dict\. 1906|Webster 1913 Suppl\.)[^\]]*\]|^\s*\(\d{4}-\d\d-\d\d\)\s*$/gm, '')
+    .replace(
+      /\[(?:1913 Webster|PJC|WordNet 1\.5|Webster Suppl\.|Century Dict\. 1906|Webster 1913 Suppl\.)[^\]]*\]|^\s*\(\d{4}-\d\d-\d\d\)\s*$/gm,
+      '',
+    )
     .replace(/[{}]/g, '')
     .replace(/\s--[A-Z][\w. ']+\.?(?=\s*$)/gm, '')
   return body.split(/\n\s*\n|\n(?=\s+\d+\. )/).map((block, index) => {
@@ -79,7 +109,9 @@ function glossParagraphs(line: string): Paragraphs {
   const [, word = '', gloss = ''] = /^\d{8} \d\d \w [\da-f]{2} (\S+) .*? \| (.*)$/.exec(line) ?? []
   const [meaning = '', ...examples] = gloss.split(/;\s*(?=")/)
   if (meaning === '') return []
-  const said = examples.map((example) => example.replaceAll('"', '').trim()).map((example) => example.charAt(0).toUpperCase() + example.slice(1) + (/[.!?]$/.test(example) ? '' : '.'))
+  const said = examples
+    .map((example) => example.replaceAll('"', '').trim())
+    .map((example) => example.charAt(0).toUpperCase() + example.slice(1) + (/[.!?]$/.test(example) ? '' : '.'))
   return [`${word.replaceAll('_', ' ').replace(/\(.*\)$/, '')}: ${meaning.trim()}. ${said.join(' ')}`]
 }
 
@@ -89,7 +121,14 @@ function versesByChapter(json: string): Paragraphs[] {
   if (typeof verses !== 'object' || verses === null) return []
   for (const [place, verse] of Object.entries(verses)) {
     const chapter = place.replace(/:\d+$/, '')
-    chapters.set(chapter, [...(chapters.get(chapter) ?? []), String(verse).replace(/[[\]#]/g, '').trim()])
+    chapters.set(chapter, [
+      ...(chapters.get(chapter) ?? []),
+      String(verse)
+        .replace(/[[\]#]/g, '')
+        .trim(),
+    ])
   }
-  return [...chapters.values()].map((lines) => Array.from({ length: Math.ceil(lines.length / 6) }, (_, at) => lines.slice(at * 6, at * 6 + 6).join(' ')))
+  return [...chapters.values()].map((lines) =>
+    Array.from({ length: Math.ceil(lines.length / 6) }, (_, at) => lines.slice(at * 6, at * 6 + 6).join(' ')),
+  )
 }

@@ -41,7 +41,10 @@ function macroText(line: string): string {
 function escapesResolved(text: string): string {
   return text
     .replace(/\\f(?:\[\w*\]|\(..|.)/g, '')
-    .replace(/\\\((em|en|aq|dq|lq|rq|co|bu)/g, (_, name: string) => ({ em: '--', en: '-', aq: "'", dq: '"', lq: '"', rq: '"', co: '(c)', bu: '' })[name] ?? '')
+    .replace(
+      /\\\((em|en|aq|dq|lq|rq|co|bu)/g,
+      (_, name: string) => ({ em: '--', en: '-', aq: "'", dq: '"', lq: '"', rq: '"', co: '(c)', bu: '' })[name] ?? '',
+    )
     .replace(/\\\[[^\]]*\]|\\\*\([^ ]{2}|\\\*.|\\s[-+]?\d/g, '')
     .replace(/\\[&|^%/,:]/g, '')
     .replace(/\\-/g, '-')

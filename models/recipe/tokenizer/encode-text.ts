@@ -7,7 +7,9 @@ import { wordPattern } from './tokenizer-file.ts'
 export function createEncoder(path: string): { encode: (text: string) => number[]; vocabSize: number; end: number } {
   const { model, added_tokens } = JSON.parse(readFileSync(path, 'utf8'))
   const ids = new Map<string, number>(Object.entries(model.vocab))
-  const ranks = new Map<string, number>(model.merges.map(([left, right]: [string, string], rank: number) => [`${left} ${right}`, rank]))
+  const ranks = new Map<string, number>(
+    model.merges.map(([left, right]: [string, string], rank: number) => [`${left} ${right}`, rank]),
+  )
   const bytes = byteCharacters()
   const known = new Map<string, number[]>()
   const encodeWord = (word: string) => {

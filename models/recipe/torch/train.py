@@ -135,7 +135,7 @@ def rounded(model):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("command", choices=["encode", "compare", "pretrain", "tune"])
+    parser.add_argument("command", choices=["encode", "compare", "pretrain", "tune", "untrained"])
     parser.add_argument("--work", default=".tmp/model")
     parser.add_argument("--cache", default=".tmp/model/encoded")
     parser.add_argument("--out", default=".tmp/model/out")
@@ -178,6 +178,9 @@ def main():
             told({"setting": label, "parameters": sum(p.numel() for p in model.parameters()), **scores(model, data, device), **record, "at": round(time.time() - begin)})
         return
     shape = SHAPES[a.shape]
+    if a.command == "untrained":
+        save_file(Llama(shape, seed=1).hugging_face(), f"{a.out}/{a.name}.safetensors", metadata={"format": "pt"})
+        return
     data = open_data(shape)
     model = Llama(shape)
     if a.base is not None:

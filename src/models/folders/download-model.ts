@@ -14,7 +14,7 @@ import {
   systemRandom,
   writeFileAtomic,
 } from '../../kernel/index.ts'
-import { hubCacheFolder } from './hub-cache-folder.ts'
+import { hubCacheFolder } from './cache-folder.ts'
 import { checkRevision, isRepository, repositoryFolder } from './hub-cache.ts'
 import { type HubFile, storeHubFile } from './store-hub-file.ts'
 

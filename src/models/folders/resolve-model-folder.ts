@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { EvsysError, fileError, systemCode } from '../../kernel/index.ts'
 import { bundledModels, isBundled } from '../bundled/bundled-models.ts'
 import { ensureBundledModel } from '../bundled/ensure-bundled-model.ts'
-import { hubCacheFolder } from './hub-cache-folder.ts'
+import { hubCacheFolder } from './cache-folder.ts'
 import { findSnapshot, isRepository } from './hub-cache.ts'
 
 export interface ResolveModelOptions {

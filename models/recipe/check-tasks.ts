@@ -1,10 +1,6 @@
 // LoRA on tasks that are not in the recipe, through the trainer, from the bundled weights and from others of the same shape.
-//   npx jiti models/recipe/check-tasks.ts MODEL TASK SEED [STEPS] [EVERY] [RATE]
-// MODEL is a name or a folder. Prints exact match on held-out items every so many steps, and the seconds of the training steps.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { loadLocalTrainer } from '../../src/backends/index.ts'
+//   TINKER_BASE_URL=... npx jiti models/recipe/check-tasks.ts MODEL TASK SEED [STEPS] [EVERY] [RATE]
+// The URL is that of `evsys serve --model MODEL`, with a name or a folder. Prints exact match on held-out items every so many steps, and the seconds of the training steps.
 import type { Datum } from '../../src/contracts/index.ts'
 import { keyedRandom } from '../../src/kernel/index.ts'
 import { openChatTemplate, openTokenizer, readChatTemplate, resolveModelFolder } from '../../src/models/index.ts'
@@ -14,6 +10,7 @@ import { type Item, tasks } from './tasks/tasks.ts'
 const [model = 'evsys/tiny', task = 'routing', seed = '0', steps = '60', every = '20', rate = '0.005'] =
   process.argv.slice(2)
 const batchSize = 16
+const baseUrl = process.env.TINKER_BASE_URL ?? ''
 const make = tasks[task]
 if (make === undefined) throw new Error(`no task is called ${task}: ${Object.keys(tasks).join(', ')}`)
 const [train, heldout] = [make('train', 1500), make('heldout', 64)]
@@ -22,19 +19,8 @@ const { folder } = await resolveModelFolder(model)
 const tokenizer = await openTokenizer(folder)
 const renderer = await openChatTemplate({ tokenizer, template: (await readChatTemplate(folder)) ?? '' })
 const wrong: string[][] = []
-const dir = mkdtempSync(join(tmpdir(), 'evsys-tasks-'))
-const { openLocalTrainer, serveTrainer } = await loadLocalTrainer()
 {
-  await using trainer = await openLocalTrainer({
-    engine: 'cpu',
-    models: [model],
-    project: process.cwd(),
-    dir,
-    keys: [],
-    onNotice: console.error,
-  })
-  await using server = await serveTrainer(trainer, { port: 0, host: '127.0.0.1' })
-  await using client = await createTinkerClient({ preset: 'evsys', baseUrl: server.url, apiKey: 'tml-local' })
+  await using client = await createTinkerClient({ preset: 'evsys', baseUrl, apiKey: 'tml-local' })
   const lora = await client.createModel({ baseModel: model, rank: 8, seed: Number(seed) })
   const scores: Record<string, number> = {}
   let seconds = 0
@@ -70,7 +56,6 @@ const { openLocalTrainer, serveTrainer } = await loadLocalTrainer()
     }),
   )
 }
-rmSync(dir, { recursive: true, force: true })
 
 function datum({ user, answer }: Item): Datum {
   const prompt = renderer.prompt([{ role: 'user', content: user }])
@@ -95,7 +80,7 @@ async function isRight(sampler: Sampler, { user, answer }: Item): Promise<boolea
     maxTokens: 24,
     temperature: 0,
     seed: 0,
-    stop: [...renderer.stop],
+    stop: renderer.stop.filter((token) => typeof token === 'number'),
   })
   const said = sample === undefined ? '' : renderer.parse(sample.tokens).message.content
   if (said !== answer) wrong.push([user, answer, String(said)])

@@ -9,7 +9,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalize
 from transformers import PreTrainedTokenizerFast
 
 folder = Path("tests/fixtures/tokenizers")
-prose = Path("models/source/prose.txt").read_text()
+prose = Path("tests/fixtures/tokenizers/prose.txt").read_text()
 special = ["<unk>", "<s>", "</s>", "<|im_start|>", "<|im_end|>"]
 
 

@@ -228,8 +228,10 @@ export const requirements = {
   'MOD-20': 'a name leads to a folder of the project, to the Hugging Face cache or to a bundled model',
   'MOD-21': 'a model that is not here is a typed error that says how to get it; no name leads out of the cache',
   'MOD-22': 'a download is explicit, checked by digest, tried again, and counts as a model only when it is whole',
-  'MOD-30': 'bundled models are made again byte for byte by one command, and have the promised sizes',
-  'MOD-31': 'weights of bundled models are made on first use, whole or not at all, by any number of processes',
+  'MOD-30': 'bundled models have the files that their shape says, and the promised sizes',
+  'MOD-31': 'files of bundled models are checked by digest; damaged or missing ones are a typed error',
+  'MOD-40':
+    'the recipe of the bundled models: clean text without duplicates, seeded dialogues, tokens, and an n-gram peer',
 
   // The trainer
   'TRN-1': 'any client is answered its configuration; unknown fields are taken; keys are compared in constant time',

@@ -1,5 +1,5 @@
-// The models that come with evsys: their shapes and the small files that describe them. Everything follows from this page and
-// the source text; `scripts/make-models.ts` writes it to models/.
+// The models that come with evsys: their shapes and the small files that describe them. `models/recipe` trains their weights and
+// writes everything to models/.
 
 /** The shape of a bundled model, Llama's. */
 export interface BundledShape {
@@ -26,11 +26,11 @@ export const bundledModels = {
   'evsys/tiny': {
     vocabSize: 4096,
     hiddenSize: 256,
-    layers: 4,
+    layers: 6,
     heads: 4,
     kvHeads: 2,
     intermediateSize: 688,
-    maxContext: 2048,
+    maxContext: 1024,
   },
 } as const satisfies Record<string, BundledShape>
 export type BundledName = keyof typeof bundledModels
@@ -40,8 +40,19 @@ export function isBundled(name: string): name is BundledName {
   return Object.hasOwn(bundledModels, name)
 }
 
-/** Standard deviation of the first weights. */
-export const initializerRange = 0.02
+/** The folder of a bundled model in models/. */
+export function folderOf(name: BundledName): string {
+  return name.slice('evsys/'.length)
+}
+
+/** The files of a bundled model. */
+export const bundledFileNames = [
+  'config.json',
+  'generation_config.json',
+  'model.safetensors',
+  'tokenizer.json',
+  'tokenizer_config.json',
+] as const
 
 /** Tokens that are no piece of text, at the end of the vocabulary. */
 export const bundledTokens = [
@@ -65,7 +76,7 @@ export function bundledConfig(shape: BundledShape): object {
     head_dim: shape.hiddenSize / shape.heads,
     hidden_act: 'silu',
     hidden_size: shape.hiddenSize,
-    initializer_range: initializerRange,
+    initializer_range: 0.02,
     intermediate_size: shape.intermediateSize,
     max_position_embeddings: shape.maxContext,
     mlp_bias: false,

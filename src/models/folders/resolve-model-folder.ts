@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { EvsysError, fileError, systemCode } from '../../kernel/index.ts'
 import { bundledModels, isBundled } from '../bundled/bundled-models.ts'
 import { ensureBundledModel } from '../bundled/ensure-bundled-model.ts'
-import { cacheFolder, hubCacheFolder } from './cache-folder.ts'
+import { hubCacheFolder } from './cache-folder.ts'
 import { findSnapshot, isRepository } from './hub-cache.ts'
 
 export interface ResolveModelOptions {
@@ -30,7 +30,7 @@ const usualFiles = ['config.json', 'tokenizer.json']
 /** The folder of a model: bundled, a folder of the project, or in the Hugging Face cache of this machine. */
 export async function resolveModelFolder(name: string, options: ResolveModelOptions = {}): Promise<ModelFolder> {
   const { project = process.cwd(), revision, files = usualFiles, env = process.env } = options
-  if (isBundled(name)) return { folder: await ensureBundledModel(name, cacheFolder(env)), source: 'bundled' }
+  if (isBundled(name)) return { folder: await ensureBundledModel(name), source: 'bundled' }
   const local = resolve(project, name)
   const isPath = isAbsolute(name) || /^\.{1,2}(?:[\\/]|$)/.test(name)
   if (name !== '' && !name.includes('\0') && (await isFolder(local))) {

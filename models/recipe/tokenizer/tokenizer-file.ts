@@ -1,23 +1,21 @@
-// tokenizer.json of a bundled model: byte-level BPE, learned from the source text.
-import { byteCharacters } from '../tokenizer/token-bytes.ts'
-import { type BundledShape, bundledTokens } from './bundled-models.ts'
-import { type Merge, trainBpe } from './train-bpe.ts'
+// tokenizer.json: byte-level BPE in Hugging Face form, with the tokens of a conversation at the end of the vocabulary.
+import { bundledTokens } from '../../../src/models/bundled/bundled-models.ts'
+import type { Merge } from './train-bpe.ts'
 
 // Words with the space before them, single digits, runs of other signs, line ends, spaces.
 const pattern = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-const jsPattern =
+
+/** The same pattern for JavaScript. */
+export const wordPattern =
   /'(?:[sStTmMdD]|[rR][eE]|[vV][eE]|[lL][lL])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+/gu
 
-/** The tokenizer of a vocabulary of this size. */
-export function bundledTokenizer({ vocabSize }: Pick<BundledShape, 'vocabSize'>, text: string): object {
-  const bytes = byteCharacters()
-  const numMerges = vocabSize - bytes.length - bundledTokens.length
-  const merges = trainBpe(countWords(text, bytes), numMerges)
-  if (merges.length < numMerges) throw new RangeError(`the text gives ${merges.length} merges, not ${numMerges}`)
-  return tokenizerFile(bytes, merges)
+/** How many merges a vocabulary of this size has room for. */
+export function numMerges(vocabSize: number): number {
+  return vocabSize - 256 - bundledTokens.length
 }
 
-function tokenizerFile(bytes: readonly string[], merges: readonly Merge[]): object {
+/** The file of a tokenizer with these characters of bytes and these merges. */
+export function tokenizerFile(bytes: readonly string[], merges: readonly Merge[]): object {
   const pieces = [...bytes, ...merges.map(([left, right]) => left + right)]
   return {
     version: '1.0',
@@ -55,13 +53,4 @@ function tokenizerFile(bytes: readonly string[], merges: readonly Merge[]): obje
       merges,
     },
   }
-}
-
-function countWords(text: string, bytes: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const [word] of text.matchAll(jsPattern)) {
-    const written = Array.from(Buffer.from(word, 'utf8'), (byte) => bytes[byte]).join('')
-    counts.set(written, (counts.get(written) ?? 0) + 1)
-  }
-  return counts
 }

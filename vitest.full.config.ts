@@ -5,7 +5,7 @@ import { lane } from './tests/lane.ts'
 export default defineConfig({
   test: {
     ...lane('full'),
-    include: ['src/**/*.test.ts', 'tests/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'models/recipe/**/*.test.ts'],
     exclude: ['tests/integration/**', 'node_modules/**'],
     env: { EVSYS_TEST_SCALE: 'full' },
     testTimeout: 1_800_000,

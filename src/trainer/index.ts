@@ -1,19 +1,28 @@
-// What other rooms may use of the trainer. Engines are light to start; what answers requests is loaded when it is called for, which
-// is while the engine starts.
+// What other rooms may use of the trainer. Everything is loaded when it is called for: an engine starts while what answers requests is
+// loaded.
 import type { ArchiveFiles } from './archive/adapter-files.ts'
 import type { Trainer, TrainerOptions } from './create-trainer.ts'
+import type { EngineModule } from './engine/engine-messages.ts'
+import type { EngineHost, EngineHostOptions } from './engine/open-engine-host.ts'
 import type { FolderCatalog } from './folder-catalog.ts'
 import type { ServeOptions, TrainerServer } from './serve-trainer.ts'
 
 export type { ArchiveFiles } from './archive/adapter-files.ts'
 export type { ArchiveFile } from './archive/tar-file.ts'
 export type { Trainer, TrainerOptions } from './create-trainer.ts'
+export { startEngineEarly } from './engine/early-engine-process.ts'
 export { type EngineChoice, engineModule } from './engine/engine-module.ts'
-export { type EngineHost, openEngineHost } from './engine/open-engine-host.ts'
+export type { EngineHost } from './engine/open-engine-host.ts'
 export type { FolderCatalog } from './folder-catalog.ts'
 export type { ServeOptions, TrainerServer } from './serve-trainer.ts'
 export type { ModelCatalog, ModelText, ServedModel } from './served-model.ts'
 export type { TrainerLimits } from './trainer-limits.ts'
+
+/** Starts an engine and waits until it can be used. */
+export async function openEngineHost(module: EngineModule, options: EngineHostOptions = {}): Promise<EngineHost> {
+  const { openEngineHost: open } = await import('./engine/open-engine-host.ts')
+  return open(module, options)
+}
 
 /** Loads what answers requests, for whoever has time before he needs it. */
 export async function loadTrainer(): Promise<void> {

@@ -28,7 +28,7 @@ export interface TrainerProcess extends AsyncDisposable {
 export async function startTrainerProcess(options: TrainerProcessOptions): Promise<TrainerProcess> {
   const { engine, models, runDir, signal, onNotice, startAfter } = options
   const extension = extname(import.meta.url)
-  const child = fork(fileURLToPath(new URL(`./trainer-child${extension}`, import.meta.url)), {
+  const child = fork(fileURLToPath(new URL(`./trainer-child${extension}`, import.meta.url)), [engine], {
     execArgv: extension === '.ts' ? ['--import', sourceLoader()] : [],
     env: environment(),
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

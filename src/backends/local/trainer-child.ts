@@ -1,13 +1,19 @@
 // A trainer process: opens what it is told, says where it listens, and ends when whoever started it is gone.
-import { EvsysError, messageOf, toRecord } from '../../kernel/index.ts'
-import { serveTrainer } from '../../trainer/index.ts'
-import { openLocalTrainer } from './open-local-trainer.ts'
-import { type TrainerNotice, type TrainerReady, TrainerStart } from './trainer-messages.ts'
+import { engineModule, serveTrainer, startEngineEarly } from '../../trainer/index.ts'
+import type { TrainerNotice, TrainerReady } from './trainer-messages.ts'
 
 process.once('disconnect', () => process.exit(0))
 process.once('message', (message) => void main(message))
+// The kind of engine is told at once: its process loads its code while this one does.
+if (process.argv[2] === 'cpu') startEngineEarly(engineModule({ kind: 'cpu', folders: {}, cacheFolder: '' }).url)
+const loaded = Promise.all([
+  import('../../kernel/index.ts'),
+  import('./open-local-trainer.ts'),
+  import('./trainer-messages.ts'),
+])
 
 async function main(message: unknown): Promise<void> {
+  const [{ EvsysError, messageOf, toRecord }, { openLocalTrainer }, { TrainerStart }] = await loaded
   try {
     const { key, ...options } = TrainerStart.parse(message)
     const trainer = await openLocalTrainer({ ...options, keys: [key], onNotice: (notice) => say({ notice }) })

@@ -41,7 +41,7 @@ export function experimentResult(
 }
 
 /** The engines of runs, in the order of their first use. */
-export function usedEngines(runs: readonly RunRow[]): UsedEngine[] {
+function usedEngines(runs: readonly RunRow[]): UsedEngine[] {
   const counts = new Map<string, number>()
   for (const { engineId } of runs) if (engineId !== undefined) counts.set(engineId, (counts.get(engineId) ?? 0) + 1)
   return [...counts].map(([id, n_runs]) => ({ id, threads: threadsOf(id), n_runs }))

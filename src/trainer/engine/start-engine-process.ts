@@ -1,9 +1,8 @@
-import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { sourceLoader } from '../../kernel/index.ts'
+import { takeEngineProcess } from './early-engine-process.ts'
 import type { FromEngine, StartHome, ToEngine } from './engine-messages.ts'
 import { messagePipe } from './message-pipe.ts'
 
@@ -11,11 +10,7 @@ import { messagePipe } from './message-pipe.ts'
 export const startEngineProcess: StartHome = (module, take) => {
   const extension = extname(import.meta.url)
   const folder = mkdtempSync(join(tmpdir(), 'evsys-engine-'))
-  const child = fork(fileURLToPath(new URL(`./engine-child${extension}`, import.meta.url)), {
-    execArgv: extension === '.ts' ? ['--import', sourceLoader()] : [],
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  })
+  const child = takeEngineProcess(extension === '.ts' ? ['--import', sourceLoader()] : [])
   let complaints = ''
   child.stderr?.on('data', (text: Buffer) => {
     complaints = `${complaints}${text}`.slice(-1000)

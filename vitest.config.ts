@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     ...lane('unit'),
     include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'models/recipe/**/*.test.ts'],
-    exclude: ['tests/integration/**', 'tests/full/**', 'node_modules/**'],
+    exclude: ['tests/integration/**', 'node_modules/**'],
     testTimeout: 30_000,
   },
 })

@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     ...lane('integration'),
     include: ['tests/integration/**/*.test.ts'],
-    globalSetup: ['tests/integration/pack-once.ts'],
+    globalSetup: ['tests/transpile-once.ts', 'tests/integration/build-once.ts', 'tests/integration/pack-once.ts'],
     fileParallelism: false,
     testTimeout: 600_000,
     hookTimeout: 600_000,

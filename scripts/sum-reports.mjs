@@ -1,13 +1,15 @@
 // Sums the JSON reports that the test lanes leave in CI. Arguments: names of the stages that failed.
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /**
  * @typedef {{ name: string, passed: number, failed: number, skipped: number }} LaneSum
- * @typedef {{ status: string, assertionResults: { status: string }[] }} FileResult
+ * @typedef {{ name: string, status: string, assertionResults: { status: string }[] }} FileResult
  */
+
+const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
  * Counts the tests of one report. A file that fails before its tests are known counts as one failure.
@@ -23,6 +25,37 @@ export function sumReport(name, report) {
   const passed = tests.filter(({ status }) => status === 'passed').length
   const failed = tests.filter(({ status }) => status === 'failed').length
   return { name, passed, failed: failed + broken.length, skipped: tests.length - passed - failed }
+}
+
+/**
+ * A report without the files that another report holds as well, which ran them again with nothing missing.
+ * @param {{ testResults: FileResult[] }} report
+ * @param {{ testResults: FileResult[] } | undefined} again
+ */
+export function withoutRepeated(report, again) {
+  const repeated = new Set(again?.testResults.map(({ name }) => name))
+  return { testResults: report.testResults.filter(({ name }) => !repeated.has(name)) }
+}
+
+/**
+ * The test files in which a reported run skipped something, relative to the repository.
+ * @param {string} file path of the report, relative to the repository
+ */
+export function filesWithSkips(file) {
+  return filesWithSkipsIn(readReport(join(root, file))).map((name) => relative(root, name))
+}
+
+/** @param {{ testResults: FileResult[] }} report */
+export function filesWithSkipsIn(report) {
+  return report.testResults.filter((each) => sumReport('', { testResults: [each] }).skipped > 0).map(({ name }) => name)
+}
+
+/**
+ * @param {string} path
+ * @returns {{ testResults: FileResult[] }}
+ */
+function readReport(path) {
+  return JSON.parse(readFileSync(path, 'utf8'))
 }
 
 /**
@@ -44,11 +77,13 @@ export function conclude(lanes, failedStages) {
 }
 
 function main() {
-  const folder = fileURLToPath(new URL('../.tmp/reports', import.meta.url))
-  const lanes = readdirSync(folder)
-    .filter((file) => file.endsWith('.json'))
-    .sort()
-    .map((file) => sumReport(file.replace(/\.json$/, ''), JSON.parse(readFileSync(join(folder, file), 'utf8'))))
+  const folder = join(root, '.tmp', 'reports')
+  const names = readdirSync(folder).flatMap((file) => (file.endsWith('.json') ? [file.slice(0, -'.json'.length)] : []))
+  const reports = new Map(names.sort().map((name) => [name, readReport(join(folder, `${name}.json`))]))
+  const lanes = [...reports].map(([name, report]) => {
+    const again = name.startsWith('unit-') ? reports.get(name.replace('unit-', 'skipped-')) : undefined
+    return sumReport(name, withoutRepeated(report, again))
+  })
   const { lines, ok } = conclude(lanes, process.argv.slice(2))
   console.log(lines.join('\n'))
   process.exit(ok ? 0 : 1)

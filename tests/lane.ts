@@ -1,16 +1,34 @@
-// What the test lanes (unit, integration, full) have in common: where a lane leaves its report, and what a skipped test means.
+// What the test lanes (unit, skipped, nodes, integration, full) have in common: how many files run at once, where a lane leaves
+// its report, and what a skipped test means.
 
+import { availableParallelism } from 'node:os'
 import type { InlineConfig, Reporter, TestModule } from 'vitest/node'
+import { SlowFirst } from './slow-first.ts'
 
-type LaneOptions = Pick<InlineConfig, 'setupFiles' | 'reporters'>
+type LaneOptions = Pick<
+  InlineConfig,
+  'globalSetup' | 'setupFiles' | 'reporters' | 'maxWorkers' | 'sequence' | 'allowOnly'
+>
 
-/** Vitest options of one lane. In CI the lane writes a JSON report and a skipped test fails it; elsewhere skips are named. */
+/**
+ * Vitest options of one lane. In CI a skipped test fails it; elsewhere skips are named. A JSON report is written in CI, and
+ * where EVSYS_TEST_REPORTS=yes asks for it.
+ */
 export function lane(name: string, inCi = Boolean(process.env.CI)): LaneOptions {
-  const major = process.versions.node.split('.')[0]
-  const outputFile = `.tmp/reports/${name}-node${major}.json`
+  const outputFile = `.tmp/reports/${name}-node${process.versions.node.split('.')[0]}.json`
+  const isReported = inCi || process.env.EVSYS_TEST_REPORTS === 'yes'
   return {
+    globalSetup: ['tests/transpile-once.ts'],
     setupFiles: ['tests/property-runs.ts'],
-    reporters: inCi ? ['default', skipReporter(true), ['json', { outputFile }]] : ['default', skipReporter(false)],
+    // Vitest leaves one core to itself, which is half of a small machine, and many tests wait for processes they started.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: SlowFirst },
+    allowOnly: false,
+    reporters: [
+      'default',
+      skipReporter(inCi),
+      ...(isReported ? [['json', { outputFile }] satisfies ['json', unknown]] : []),
+    ],
   }
 }
 

@@ -1,12 +1,17 @@
-import { readFileSync, statSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
 import lock from '../package-lock.json' with { type: 'json' }
+import { makeBarePath } from '../scripts/bare-path.mjs'
 import { findMissing } from '../scripts/complete-lock.mjs'
 import { floorVersion, suiteVersions } from '../scripts/node-versions.mjs'
 import { readmeCommands } from './readme.ts'
+import { temporaryFolders } from './temporary-folder.ts'
 
+const folder = temporaryFolders()
 const at = (file: string) => fileURLToPath(new URL(`../${file}`, import.meta.url))
 const read = (file: string) => readFileSync(at(file), 'utf8')
 
@@ -45,8 +50,21 @@ describe('the lockfile', () => {
 describe('CI', () => {
   const ci = read('.ci/run')
 
-  it('runs the very test command of the README (REPO-3)', () => {
-    expect(ci).toContain(`'${readmeCommands(read('README.md')).tests}'`)
+  it('runs the very test command of the README first, with only Node and git on the PATH (REPO-3)', () => {
+    const stages = ci.split('\n').filter((line) => /^(bare_)?stage '/.test(line))
+    expect(stages[0]).toBe(`bare_stage 'unit tests' '${readmeCommands(read('README.md')).tests}'`)
+  })
+
+  it('runs what was skipped there where everything is installed (REPO-6)', () => {
+    expect(ci.indexOf('npm run test:skipped')).toBeGreaterThan(ci.indexOf("stage 'components'"))
+  })
+
+  it('makes a PATH of Node, git and what npm starts them with (REPO-2)', () => {
+    const bin = makeBarePath(join(folder(), 'bin'))
+    expect(readdirSync(bin).sort()).toEqual(['env', 'git', 'node', 'npm', 'npx', 'sh'])
+    expect(
+      execFileSync(join(bin, 'sh'), ['-c', 'node -p 1 && git --version'], { env: { PATH: bin } }).toString(),
+    ).toMatch(/^1\ngit/)
   })
 
   it('can be started (REPO-3)', () => {

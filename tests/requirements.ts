@@ -306,6 +306,7 @@ export const requirements = {
   'TNK-25': 'a model goes on from a saved one, by its shape or by loading alone',
   'TNK-26': 'the heartbeat goes on while the main thread computes, and tells when nobody hears it',
   'TNK-27': 'a client offers the contract of the training loop, by the numbers of the loop',
+  'TNK-28': 'the client completes training, saving, loading and sampling against a server that others wrote',
   'TNK-30': 'operators on log-probabilities have the gradients that finite differences measure',
   'TNK-31': 'losses made of operators (DPO, IPO, KTO-like) have right gradients and train through the service',
   'TNK-32': 'the guide to the client shows code that is compiled and run',

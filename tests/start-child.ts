@@ -14,16 +14,11 @@ export type Child = AsyncDisposable & {
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const loader = new URL('../scripts/run-sources.mjs', import.meta.url).href
 
 /** Starts `tests/children/<name>.ts`. Disposing it kills it if it still runs. */
 export function startChild(name: string, args: readonly string[] = [], { wrap = [] as readonly string[] } = {}): Child {
-  // The jiti command runs TypeScript on every supported Node. Without its cache, which a killed child may leave torn.
-  const own = [
-    process.execPath,
-    `${root}node_modules/jiti/lib/jiti-cli.mjs`,
-    `${root}tests/children/${name}.ts`,
-    ...args,
-  ]
+  const own = [process.execPath, '--import', loader, `${root}tests/children/${name}.ts`, ...args]
   return startProgram(name, [...wrap, ...own])
 }
 
@@ -35,7 +30,6 @@ export function startProgram(
 ): Child {
   const child = spawn(command, rest, {
     detached,
-    env: { ...process.env, JITI_FS_CACHE: 'false' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let complaints = ''

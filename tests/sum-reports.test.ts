@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { conclude, sumReport } from '../scripts/sum-reports.mjs'
+import { conclude, filesWithSkipsIn, sumReport, withoutRepeated } from '../scripts/sum-reports.mjs'
 
 const tests = (...statuses: string[]) => statuses.map((status) => ({ status }))
 
@@ -7,16 +7,35 @@ describe('sumReport', () => {
   it('counts passed, failed and skipped tests (REPO-6)', () => {
     const report = {
       testResults: [
-        { status: 'passed', assertionResults: tests('passed', 'passed', 'pending') },
-        { status: 'failed', assertionResults: tests('passed', 'failed', 'todo') },
+        { name: 'a', status: 'passed', assertionResults: tests('passed', 'passed', 'pending') },
+        { name: 'b', status: 'failed', assertionResults: tests('passed', 'failed', 'todo') },
       ],
     }
     expect(sumReport('unit', report)).toEqual({ name: 'unit', passed: 3, failed: 1, skipped: 2 })
   })
 
   it('counts a file that fails before its tests are known (REPO-6)', () => {
-    const report = { testResults: [{ status: 'failed', assertionResults: [] }] }
+    const report = { testResults: [{ name: 'a', status: 'failed', assertionResults: [] }] }
     expect(sumReport('unit', report)).toEqual({ name: 'unit', passed: 0, failed: 1, skipped: 0 })
+  })
+})
+
+describe('files that skipped something', () => {
+  const file = (name: string, ...statuses: string[]) => ({
+    name,
+    status: 'passed',
+    assertionResults: tests(...statuses),
+  })
+  const unit = { testResults: [file('whole', 'passed'), file('part', 'passed', 'skipped'), file('todo', 'todo')] }
+
+  it('are run again (REPO-6)', () => {
+    expect(filesWithSkipsIn(unit)).toEqual(['part', 'todo'])
+  })
+
+  it('count where they ran again, and in the first run as long as they did not (REPO-6)', () => {
+    const again = { testResults: [file('part', 'passed', 'passed')] }
+    expect(sumReport('unit', withoutRepeated(unit, again))).toMatchObject({ passed: 1, skipped: 1 })
+    expect(sumReport('unit', withoutRepeated(unit, undefined))).toMatchObject({ passed: 2, skipped: 2 })
   })
 })
 

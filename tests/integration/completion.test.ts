@@ -1,5 +1,5 @@
 // Real shells press <Tab>: the scripts of `evsys completion` in bash, zsh and fish.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -15,7 +15,6 @@ const bin = join(folder, 'bin')
 const env = { HOME: folder, PATH: `${bin}${delimiter}${process.env.PATH}`, INPUTRC: '/dev/null', LC_ALL: 'C.UTF-8' }
 
 beforeAll(() => {
-  execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: root, stdio: 'inherit' })
   mkdirSync(bin)
   writeFileSync(join(bin, 'evsys'), `#!/bin/sh\nexec '${process.execPath}' '${root}bin/evsys.js' "$@"\n`)
   chmodSync(join(bin, 'evsys'), 0o755)

@@ -50,6 +50,18 @@ const weigh = (plan: Plan, runs: readonly RecordedRun[]) => weighEvidence({ plan
 describe('evidence', () => {
   const [low, high] = [arm('old', [2, 3, 2, 3]), arm('new', [7, 9, 8, 8])]
 
+  it('gives an interval to seeds that all agree: of right answers by their share, of other scores none (LAB-33)', () => {
+    const intervalOf = (runs: readonly RecordedRun[]) => weigh(planOf(), runs).arms.map(({ score }) => score?.ci)
+    const [none, all] = intervalOf([...arm('old', [0, 0, 0, 0]), ...arm('new', [10, 10, 10, 10])])
+    expect(none).toEqual([0, expect.closeTo(0.213, 3)])
+    expect(all).toEqual([expect.closeTo(0.787, 3), 1])
+    const partly = arm('new', [5, 5]).map(({ run, evals }) => ({
+      run,
+      evals: evals.map((each) => ({ ...each, rewards: { t0: [0.5] } })),
+    }))
+    expect(intervalOf(partly)[1]).toBeNull()
+  })
+
   it('supports a claim whose interval lies above what was claimed (LAB-33)', () => {
     const evidence = weigh(planOf({ min_effect: 0.1 }), [...low, ...high])
     expect(evidence).toMatchObject({ verdict: 'supported', best_arm: 'new', chosen_among: 2, n_completed: 8 })

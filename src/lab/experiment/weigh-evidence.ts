@@ -8,11 +8,11 @@ import {
   type Judgement,
   judgeArms,
   type PairedComparison,
-  tInterval,
   verdictOf,
 } from '../../stats/index.ts'
 import type { EvalRow, RunRow } from '../../store/index.ts'
 import { armScores, type ScoredRun, type TaskMetric } from './arm-scores.ts'
+import { seedScore } from './seed-score.ts'
 import { selectedEval } from './selected-eval.ts'
 
 export interface RecordedRun {
@@ -62,18 +62,18 @@ function armEvidence(name: string, runs: readonly RecordedRun[], { objective }: 
   // Of a chain of stages only the last one is the arm's result.
   const last = Math.max(0, ...runs.map(({ run }) => run.stage ?? 0))
   const final = runs.filter(({ run }) => (run.stage ?? 0) === last)
-  const by_seed = final.flatMap(({ run, evals }) => {
+  const scored = final.flatMap(({ run, evals }) => {
     const selected =
       objective === undefined || run.status !== 'completed' ? undefined : selectedEval(run, evals, objective.benchmark)
     const value = objective === undefined ? undefined : selected?.metrics[objective.metric]
-    return value === undefined ? [] : [{ seed: run.seed, value }]
+    return value === undefined || selected === undefined ? [] : [{ seed: run.seed, value, selected }]
   })
   const failed = runs.find(({ run }) => run.status === 'failed')
   return {
     name,
     status: statusOf(final.map(({ run }) => run)),
-    score: by_seed.length === 0 ? null : scoreOf(by_seed.map(({ value }) => value)),
-    by_seed,
+    score: scored.length === 0 ? null : seedScore(scored),
+    by_seed: scored.map(({ seed, value }) => ({ seed, value })),
     n_failed: runs.filter(({ run }) => run.status === 'failed').length,
     ...(failed?.run.error === undefined ? {} : { error: failed.run.error }),
   }
@@ -85,12 +85,6 @@ function statusOf(runs: readonly RunRow[]): ArmEvidence['status'] {
     if (statuses.has(status)) return status
   }
   return 'pending'
-}
-
-function scoreOf(values: readonly number[]): ArmEvidence['score'] {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
-  const { interval } = tInterval(values, 0.9)
-  return { mean, ci: interval === null ? null : [interval.lower, interval.upper], n: values.length }
 }
 
 function bestOf(arms: readonly ArmEvidence[], direction: Direction): ArmEvidence | undefined {

@@ -6,15 +6,9 @@ import { type ArmScores, comparePaired, welchTInterval } from '../../stats/index
 import type { ExperimentRow, OpenStore } from '../../store/index.ts'
 import { armScores } from '../experiment/arm-scores.ts'
 import { evidenceOf, metricOf } from '../experiment/conclude-experiment.ts'
+import { CONFIDENCE } from '../experiment/seed-score.ts'
 import { type ConfigDifference, configDifferences } from './config-differences.ts'
-import {
-  CONFIDENCE,
-  type ScoredArm,
-  type ScoredGroup,
-  type ScoreGroup,
-  scoreGroups,
-  type Weighed,
-} from './score-groups.ts'
+import { type ScoredArm, type ScoredGroup, type ScoreGroup, scoreGroups, type Weighed } from './score-groups.ts'
 
 /** The best arm of an experiment against that of the first one. */
 export interface ComparedEffect {

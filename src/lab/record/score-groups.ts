@@ -1,13 +1,10 @@
 // Scores by benchmark, metric and scorer: within such a group they may be compared.
 import type { Direction, Score } from '../../contracts/index.ts'
-import { moments, tInterval } from '../../stats/index.ts'
 import type { ExperimentRow } from '../../store/index.ts'
 import type { ScoredRun } from '../experiment/arm-scores.ts'
+import { seedScore } from '../experiment/seed-score.ts'
 import { selectedEval } from '../experiment/selected-eval.ts'
 import type { RecordedRun } from '../experiment/weigh-evidence.ts'
-
-/** Coverage of the intervals that comparisons show. */
-export const CONFIDENCE = 0.9
 
 export interface ComparedArm {
   readonly experiment_id: string
@@ -74,16 +71,10 @@ function lastStages(runs: readonly RecordedRun[]): RecordedRun[] {
 }
 
 function scoredArm(runs: readonly ScoredRun[], metric: string): ScoredArm {
-  const values = runs.map(({ selected }) => selected.metrics[metric] ?? 0)
-  const { interval } = tInterval(values, CONFIDENCE)
   return {
     experiment_id: runs[0]?.run.experimentId ?? '',
     arm: runs[0]?.run.arm ?? '',
-    score: {
-      mean: moments(values).mean,
-      ci: interval === null ? null : [interval.lower, interval.upper],
-      n: values.length,
-    },
+    score: seedScore(runs.map(({ selected }) => ({ value: selected.metrics[metric] ?? 0, selected }))),
     runs,
   }
 }

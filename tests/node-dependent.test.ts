@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { nodeDependent } from '../scripts/node-dependent.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const testFiles = ['src', 'tests']
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+  )
+  .filter((file) => file.endsWith('.test.ts') && !/^tests\/(integration|full)\//.test(file))
+
+/** The few forms of globs that the list uses: double and single stars, and a choice in braces. */
+function asPattern(glob: string): RegExp {
+  const pattern = glob
+    .replaceAll('.', '\\.')
+    .replaceAll('**/', '<folders>')
+    .replaceAll('*', '[^/]*')
+    .replaceAll('<folders>', '(?:.*/)?')
+    .replace(/\{(.*)\}/, (_, choice: string) => `(?:${choice.replaceAll(',', '|')})`)
+  return new RegExp(`^${pattern}$`)
+}
+
+const globs = nodeDependent.flatMap(({ files }) => files)
+const patterns = globs.map(asPattern)
+
+describe('the tests that run on every Node version in CI', () => {
+  it('are chosen by globs that find something (REPO-5)', () => {
+    expect(globs.filter((_, i) => !testFiles.some((file) => patterns[i]?.test(file)))).toEqual([])
+  })
+
+  it('hold every file that starts processes, threads, servers or machines (REPO-5)', () => {
+    const ownUse = /from 'node:(child_process|worker_threads|https?|net|stream|zlib|module|vm)/
+    const byOthers = /from '[^']*\/(start-child|compiled-children|run-process|run-command|tinker-double)\.ts'/
+    const uses = (file: string) => {
+      const text = readFileSync(join(root, file), 'utf8')
+      return ownUse.test(text) || byOthers.test(text)
+    }
+    const outside = testFiles.filter((file) => !patterns.some((pattern) => pattern.test(file)))
+    expect(outside.filter(uses)).toEqual([])
+  })
+})

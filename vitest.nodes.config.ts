@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config'
+import { nodeDependent } from './scripts/node-dependent.mjs'
+import { lane } from './tests/lane.ts'
+
+// The unit tests of what may behave differently on another version of Node.
+export default defineConfig({
+  test: {
+    ...lane('unit'),
+    include: nodeDependent.flatMap(({ files }) => files),
+    exclude: ['node_modules/**'],
+    testTimeout: 30_000,
+  },
+})

@@ -7,7 +7,7 @@ import { requirements } from './requirements.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 function readTests(): { file: string; text: string }[] {
-  return ['src', 'tests']
+  return ['src', 'tests', 'models/recipe']
     .flatMap((folder) =>
       readdirSync(`${root}${folder}`, { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
     )

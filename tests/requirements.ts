@@ -230,6 +230,7 @@ export const requirements = {
   'MOD-22': 'a download is explicit, checked by digest, tried again, and counts as a model only when it is whole',
   'MOD-30': 'bundled models have the files that their shape says, and the promised sizes',
   'MOD-31': 'files of bundled models are checked by digest; damaged or missing ones are a typed error',
+  'MOD-32': 'bundled models are trained: they need few bits for new English text, answer and end their turn',
   'MOD-40':
     'the recipe of the bundled models: clean text without duplicates, seeded dialogues, tokens, and an n-gram peer',
 

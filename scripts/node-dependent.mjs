@@ -16,7 +16,10 @@ export const nodeDependent = [
     files: ['src/tinker/**/*.test.ts', 'src/backends/**/*.test.ts', 'tests/trainer/**/*.test.ts'],
     why: 'HTTP servers and fetch, worker threads, compression',
   },
-  { files: ['src/engine/**/*.test.ts', 'tests/engine/**/*.test.ts'], why: 'WebAssembly, typed arrays, shared memory' },
+  {
+    files: ['src/engine/**/*.test.ts', 'tests/engine/**/*.test.ts', 'tests/kernel-builds.test.ts'],
+    why: 'WebAssembly, typed arrays, shared memory',
+  },
   {
     files: ['src/models/**/*.test.ts', 'tests/mutated-models.test.ts', 'tests/bundled-models.test.ts'],
     why: 'Unicode tables of regular expressions, files, downloads',
@@ -27,7 +30,7 @@ export const nodeDependent = [
     why: 'streams of files, texts of JSON errors',
   },
   {
-    files: ['tests/cli/{process,interrupt,mutated-process,run,run-signals,serve,scaffolded-run,doctor}.test.ts'],
+    files: ['tests/cli/{process,interrupt,mutated-process,run,run-signals,serve,scaffolded-run,doctor,engine}.test.ts'],
     why: 'the start of the program, its streams and signals',
   },
   {

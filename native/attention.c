@@ -57,10 +57,17 @@ static void attend(const Memory *m, Queries rows, float *scratch) {
     sums[i] = 0;
   }
   int longest = rows.first + rows.count - 1;
+  // A copy of the values pays for many rows only.
+  int copies = rows.count > 2 || dim % TILE_COLS != 0;
   for (int start = 0, block = 0; start < longest; start += KEYS, block++) {
     int count = min_int(KEYS, longest - start);
     pack_right(keys, (Right){block_at(m, m->k, shape->ldk, block, rows.kv), 1, shape->ldk, 0}, count, dim);
-    pack_right(values, (Right){block_at(m, m->v, shape->ldv, block, rows.kv), shape->ldv, 1, 0}, dim, count);
+    const float *v = block_at(m, m->v, shape->ldv, block, rows.kv);
+    size_t panel = TILE_COLS, step = shape->ldv;
+    if (copies) {
+      pack_right(values, (Right){v, shape->ldv, 1, 0}, dim, count);
+      v = values, panel = (size_t)count * TILE_COLS, step = TILE_COLS;
+    }
     // The first rows may see nothing of this block, others a part: a tile of rows reads what its last row sees.
     int skip = max_int(0, start + 1 - rows.first);
     for (int g = 0; g < group; g++)
@@ -77,7 +84,7 @@ static void attend(const Memory *m, Queries rows, float *scratch) {
           if (start > 0 && shrink != 1)
             for (int d = 0; d < dim; d++) out[(size_t)i * ldo + d] *= shrink;
         }
-        multiply_panels(DIRECT, high, dim, seen, (Left){scores, KEYS, 1}, values, (size_t)count * TILE_COLS, out, ldo, start > 0);
+        multiply_strided(DIRECT, high, dim, seen, (Left){scores, KEYS, 1}, v, panel, step, out, ldo, start > 0);
       }
   }
   for (int g = 0; g < group; g++)

@@ -67,13 +67,13 @@ typedef enum { PACKED, DIRECT, HALF } TileKind; // numbers of rows in `tiles`
 
 // One or two rows over several panels at once: one tile of them would wait for its own sums at each step.
 INLINE void sum_panels(const int rows, const int panels, const int is_half, int depth, Left a, const void *b, size_t panel,
-                       float *c, size_t ldc, int adds) {
+                       size_t step, float *c, size_t ldc, int adds) {
   vec sums[2][8];
   UNROLLED for (int i = 0; i < rows; i++)
     UNROLLED for (int j = 0; j < 2 * panels; j++) sums[i][j] = adds ? load(c + i * ldc + j * LANES) : (vec){0};
   for (int k = 0; k < depth; k++) {
     UNROLLED for (int j = 0; j < 2 * panels; j++) {
-      size_t at = j / 2 * panel + (size_t)k * TILE_COLS + j % 2 * LANES;
+      size_t at = j / 2 * panel + k * step + j % 2 * LANES;
       vec x = is_half ? load_bf16((const uint16_t *)b + at) : load((const float *)b + at);
       UNROLLED for (int i = 0; i < rows; i++) sums[i][j] = multiply_add(splat(a.data[i * a.row + k * a.col]), x, sums[i][j]);
     }
@@ -83,15 +83,15 @@ INLINE void sum_panels(const int rows, const int panels, const int is_half, int 
 }
 
 // Does as many columns as come in groups of panels, and returns how many.
-static size_t multiply_few(int is_half, size_t rows, size_t cols, size_t depth, Left a, const void *b, size_t panel, float *c,
-                           size_t ldc, int adds) {
+static size_t multiply_few(int is_half, size_t rows, size_t cols, size_t depth, Left a, const void *b, size_t panel, size_t step,
+                           float *c, size_t ldc, int adds) {
   size_t group = (rows == 1 ? 4 : 2) * TILE_COLS, j = 0;
   for (; j + group <= cols; j += group) {
     const void *from = (const char *)b + j / TILE_COLS * panel * (is_half ? 2 : 4);
-    if (rows == 1 && is_half) sum_panels(1, 4, 1, (int)depth, a, from, panel, c + j, ldc, adds);
-    else if (rows == 1) sum_panels(1, 4, 0, (int)depth, a, from, panel, c + j, ldc, adds);
-    else if (is_half) sum_panels(2, 2, 1, (int)depth, a, from, panel, c + j, ldc, adds);
-    else sum_panels(2, 2, 0, (int)depth, a, from, panel, c + j, ldc, adds);
+    if (rows == 1 && is_half) sum_panels(1, 4, 1, (int)depth, a, from, panel, step, c + j, ldc, adds);
+    else if (rows == 1) sum_panels(1, 4, 0, (int)depth, a, from, panel, step, c + j, ldc, adds);
+    else if (is_half) sum_panels(2, 2, 1, (int)depth, a, from, panel, step, c + j, ldc, adds);
+    else sum_panels(2, 2, 0, (int)depth, a, from, panel, step, c + j, ldc, adds);
   }
   return j;
 }
@@ -114,6 +114,20 @@ static void sum_at(TileKind kind, int rows, int cols, int depth, Left a, const v
       for (int j = 0; j < cols; j++) c[i * ldc + j] = edge[i * TILE_COLS + j];
 }
 
+// One panel of `count` columns that lie one after the other, by squares.
+static void pack_columns(float *to, const float *from, size_t col, size_t count, size_t depth) {
+  size_t whole = depth / LANES * LANES;
+  for (size_t x = 0; x < TILE_COLS; x += LANES)
+    for (size_t k = 0; k < whole; k += LANES) {
+      vec square[LANES];
+      UNROLLED for (size_t i = 0; i < LANES; i++) square[i] = x + i < count ? load(from + (x + i) * col + k) : (vec){0};
+      transpose(square);
+      UNROLLED for (size_t i = 0; i < LANES; i++) store(to + (k + i) * TILE_COLS + x, square[i]);
+    }
+  for (size_t k = whole; k < depth; k++)
+    for (size_t x = 0; x < TILE_COLS; x++) to[k * TILE_COLS + x] = x < count ? from[x * col + k] : 0;
+}
+
 // Panels of TILE_COLS columns, each [depth, TILE_COLS], filled up with zeros.
 static void pack_right(float *to, Right b, size_t cols, size_t depth) {
   for (size_t j = 0; j < cols; j += TILE_COLS, to += depth * TILE_COLS) {
@@ -131,6 +145,8 @@ static void pack_right(float *to, Right b, size_t cols, size_t depth) {
         store(to + k * TILE_COLS, load(from + k * b.row));
         store(to + k * TILE_COLS + LANES, load(from + k * b.row + LANES));
       }
+    } else if (b.row == 1) {
+      pack_columns(to, from, b.col, count, depth);
     } else if (count == TILE_COLS) {
       for (size_t k = 0; k < depth; k++)
         for (size_t x = 0; x < TILE_COLS; x++) to[k * TILE_COLS + x] = from[k * b.row + x * b.col];
@@ -158,18 +174,22 @@ static void pack_left(float *to, Left a, size_t rows, size_t depth, float alpha)
   }
 }
 
-// A product over panels with `a` as it lies. `panel` is the distance of panels, in elements.
-static void multiply_panels(TileKind kind, size_t rows, size_t cols, size_t depth, Left a, const void *b, size_t panel,
-                            float *c, size_t ldc, int adds) {
+// A product over panels with `a` as it lies. `panel` is the distance of panels, `step` that of their rows, in elements.
+static void multiply_strided(TileKind kind, size_t rows, size_t cols, size_t depth, Left a, const void *b, size_t panel,
+                             size_t step, float *c, size_t ldc, int adds) {
   size_t size = kind == HALF ? 2 : 4;
-  size_t done = kind != PACKED && rows <= 2 ? multiply_few(kind == HALF, rows, cols, depth, a, b, panel, c, ldc, adds) : 0;
+  size_t done = kind != PACKED && rows <= 2 ? multiply_few(kind == HALF, rows, cols, depth, a, b, panel, step, c, ldc, adds) : 0;
   for (size_t j = done; j < cols; j += TILE_COLS)
     for (size_t i = 0; i < rows; i += TILE_ROWS) {
-      size_t step = kind == PACKED ? depth : a.row;
-      Left tile = {a.data + i * step, a.row, a.col};
+      Left tile = {a.data + i * (kind == PACKED ? depth : a.row), a.row, a.col};
       sum_at(kind, (int)min_size(rows - i, TILE_ROWS), (int)min_size(cols - j, TILE_COLS), (int)depth, tile,
-             (const char *)b + j / TILE_COLS * panel * size, TILE_COLS, c + i * ldc + j, ldc, adds);
+             (const char *)b + j / TILE_COLS * panel * size, step, c + i * ldc + j, ldc, adds);
     }
+}
+
+static void multiply_panels(TileKind kind, size_t rows, size_t cols, size_t depth, Left a, const void *b, size_t panel,
+                            float *c, size_t ldc, int adds) {
+  multiply_strided(kind, rows, cols, depth, a, b, panel, TILE_COLS, c, ldc, adds);
 }
 
 static void clear_rows(float *c, size_t ldc, size_t rows, size_t cols) {

@@ -53,6 +53,37 @@ INLINE void store_some(float *p, vec v, size_t n) {
   for (size_t i = 0; i < n; i++) p[i] = v[i];
 }
 
+// Lanes of two vectors in turn: of their first halves, and of their second.
+#if LANES == 4
+#define ZIP_LOW 0, 4, 1, 5
+#define ZIP_HIGH 2, 6, 3, 7
+#elif LANES == 8
+#define ZIP_LOW 0, 8, 1, 9, 2, 10, 3, 11
+#define ZIP_HIGH 4, 12, 5, 13, 6, 14, 7, 15
+#else
+#define ZIP_LOW 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define ZIP_HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#endif
+#if defined(__clang__)
+INLINE vec zip_low(vec a, vec b) { return __builtin_shufflevector(a, b, ZIP_LOW); }
+INLINE vec zip_high(vec a, vec b) { return __builtin_shufflevector(a, b, ZIP_HIGH); }
+#else
+INLINE vec zip_low(vec a, vec b) { return __builtin_shuffle(a, b, (veci){ZIP_LOW}); }
+INLINE vec zip_high(vec a, vec b) { return __builtin_shuffle(a, b, (veci){ZIP_HIGH}); }
+#endif
+
+// Rows become columns: each round deals the rows of the first half between those of the second.
+INLINE void transpose(vec v[LANES]) {
+  UNROLLED for (int round = 1; round < LANES; round *= 2) {
+    vec dealt[LANES];
+    UNROLLED for (int i = 0; i < LANES / 2; i++) {
+      dealt[2 * i] = zip_low(v[i], v[i + LANES / 2]);
+      dealt[2 * i + 1] = zip_high(v[i], v[i + LANES / 2]);
+    }
+    UNROLLED for (int i = 0; i < LANES; i++) v[i] = dealt[i];
+  }
+}
+
 INLINE vec load_bf16(const uint16_t *p) {
   return (vec)(__builtin_convertvector(*(const vech_anywhere *)p, veci) << 16);
 }

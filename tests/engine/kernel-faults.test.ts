@@ -42,7 +42,7 @@ function describeFaults(open: () => Promise<Runtime>): void {
     other.postMessage('now')
     // Whether it comes before or within a program: one of them is not carried out to its end.
     while (error === undefined) {
-      runtime.run(fills(0, 0))
+      runtime.f32(y, 100).fill(0)
       try {
         runtime.run(long)
       } catch (caught) {

@@ -84,7 +84,6 @@ const syllables =
   'ba be bo ca ce da de di do el en er fa fi ga go ha hi ja jo ka ke ki ko la le li lo ma me mi mo na ne ni no or pa pe ra re ri ro sa se si so ta te ti to ur va ve vi wa ya zo'.split(
     ' ',
   )
-const months = 'January February March April May June July August September October November December'.split(' ')
 export const colours = 'red blue green yellow white black brown grey orange purple pink silver golden'.split(' ')
 const quantities = 'one two three four five six seven eight nine ten eleven twelve'.split(' ')
 

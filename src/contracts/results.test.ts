@@ -48,6 +48,7 @@ describe('the documents under --json', () => {
       'best_arm',
       'arms',
       'conclusion',
+      'engines',
       'cost_usd',
       'wall_s',
     ])

@@ -22,14 +22,24 @@ export function seedScore(seeds: readonly SeedValue[]): Score {
   }
 }
 
-// Seeds that all score the same show no spread, which is not certainty. What is left is that the tasks are a sample: of right
-// and wrong answers an interval of their share is known, counting each task once. Of other scores nothing is known.
+// Seeds that all score the same show no spread, which is not certainty. What is left is that the tasks are a sample, each of
+// which counts once: of right and wrong answers by their share, of other rewards by their mean, where the score is that mean.
 function agreed([first]: readonly SeedValue[]) {
-  if (first?.selected.rewards === undefined) return null
-  const rewards = Object.values(first.selected.rewards).flat()
-  const nTasks = Object.keys(first.selected.rewards).length
-  const nRight = Math.round(first.value * nTasks)
-  const isShare =
-    rewards.every((reward) => reward === 0 || reward === 1) && Math.abs(first.value * nTasks - nRight) < 1e-9
-  return isShare && nTasks > 0 && nRight >= 0 && nRight <= nTasks ? wilson(nRight, nTasks, CONFIDENCE) : null
+  const tasks = Object.values(first?.selected.rewards ?? {})
+  const score = first?.value ?? Number.NaN
+  if (tasks.length === 0) return null
+  if (score >= 0 && score <= 1 && tasks.flat().every((reward) => reward === 0 || reward === 1 || reward === null)) {
+    // Several answers may make a task right in part; one without a reward may be either.
+    const open = tasks.filter((rewards) => rewards.includes(null)).length
+    const rounded = (right: number) => Number(right.toFixed(9))
+    const fewest = Math.floor(rounded(score * (tasks.length - open)))
+    const most = Math.min(tasks.length, Math.ceil(rounded(score * tasks.length)) + open)
+    return {
+      lower: wilson(fewest, tasks.length, CONFIDENCE).lower,
+      upper: wilson(most, tasks.length, CONFIDENCE).upper,
+    }
+  }
+  const means = tasks.map((rewards) => moments(rewards.map((reward) => reward ?? 0)).mean)
+  const { estimate, standardError, interval } = tInterval(means, CONFIDENCE)
+  return standardError !== 0 && Math.abs(estimate - score) < 1e-9 ? interval : null
 }

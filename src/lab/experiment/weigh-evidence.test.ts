@@ -50,16 +50,19 @@ const weigh = (plan: Plan, runs: readonly RecordedRun[]) => weighEvidence({ plan
 describe('evidence', () => {
   const [low, high] = [arm('old', [2, 3, 2, 3]), arm('new', [7, 9, 8, 8])]
 
-  it('gives an interval to seeds that all agree: of right answers by their share, of other scores none (LAB-33)', () => {
+  it('gives an interval to seeds that all agree: of right answers by their share, of other rewards by their spread (LAB-33)', () => {
     const intervalOf = (runs: readonly RecordedRun[]) => weigh(planOf(), runs).arms.map(({ score }) => score?.ci)
     const [none, all] = intervalOf([...arm('old', [0, 0, 0, 0]), ...arm('new', [10, 10, 10, 10])])
     expect(none).toEqual([0, expect.closeTo(0.213, 3)])
     expect(all).toEqual([expect.closeTo(0.787, 3), 1])
-    const partly = arm('new', [5, 5]).map(({ run, evals }) => ({
-      run,
-      evals: evals.map((each) => ({ ...each, rewards: { t0: [0.5] } })),
-    }))
-    expect(intervalOf(partly)[1]).toBeNull()
+    const graded = (rewards: Record<string, number[]>) =>
+      arm('new', [5, 5]).map(({ run, evals }) => ({ run, evals: evals.map((each) => ({ ...each, rewards })) }))
+    expect(intervalOf(graded({ t0: [0.4], t1: [0.6] }))[1]).toEqual([
+      expect.closeTo(-0.131, 3),
+      expect.closeTo(1.131, 3),
+    ])
+    for (const unknown of [{ t0: [0.5] }, { t0: [0.5], t1: [0.5] }, { t0: [0.1], t1: [0.2] }])
+      expect(intervalOf(graded(unknown))[1]).toBeNull()
   })
 
   it('supports a claim whose interval lies above what was claimed (LAB-33)', () => {

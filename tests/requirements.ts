@@ -62,7 +62,8 @@ export const requirements = {
   'ERR-1': 'every problem of a file is reported at once, in file order, with file:line:col, excerpt, caret and fix',
   'ERR-2': 'locations go through extends, --set and matrix axes to the text that was written',
   'ERR-3': '1,000 mutated experiment files: exit 2, no stack trace, a line at the mutation or its parent',
-  'ERR-4': '300 mutated plugin files (60 in the fast lane): exit 2, no stack trace, a line at the mutation or its parent',
+  'ERR-4':
+    '300 mutated plugin files (60 in the fast lane): exit 2, no stack trace, a line at the mutation or its parent',
 
   // Command line
   'CLI-1': 'init makes a project whose experiment validates deeply; new-experiment adds one; nothing is overwritten',

@@ -21,6 +21,8 @@ type Exports = {
 
 const page = 65536
 const stackBytes = page
+/** Not worth to start with less. */
+const leastBytes = 2 ** 28
 
 export type WasmOptions = {
   threads: number
@@ -77,15 +79,18 @@ function moduleBytes(kind: 'simd' | 'relaxed'): Uint8Array<ArrayBuffer> {
   return new Uint8Array(readFileSync(join(nativeFolder, 'wasm', `kernels-${kind}.wasm`)))
 }
 
-// All of it at once: the machine gives pages when they are written, and views stay valid for ever.
+// All of it at once: the machine gives pages when they are written, and views stay valid for ever. What a process may claim
+// is bounded by more than can be asked for, so less is taken where so much cannot be had.
 function sharedMemory(bytes: number): WasmMemory {
-  const initial = Math.min(65536, Math.ceil(bytes / page))
-  try {
-    return new WebAssembly.Memory({ initial, maximum: 65536, shared: true })
-  } catch (cause) {
-    throw new EvsysError('BACKEND_REFUSED', `${bytes} bytes for the engine cannot be had: ${messageOf(cause)}`, {
-      cause,
-    })
+  for (let initial = Math.min(65536, Math.ceil(bytes / page)); ; initial = Math.floor(initial * 0.75)) {
+    try {
+      return new WebAssembly.Memory({ initial, maximum: 65536, shared: true })
+    } catch (cause) {
+      if (initial * page > leastBytes) continue
+      throw new EvsysError('BACKEND_REFUSED', `${bytes} bytes for the engine cannot be had: ${messageOf(cause)}`, {
+        cause,
+      })
+    }
   }
 }
 

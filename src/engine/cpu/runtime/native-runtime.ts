@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module'
 import { EvsysError, messageOf } from '../../../kernel/index.ts'
 import { arenaRuntime } from './arena-runtime.ts'
+import { claimMemory } from './claim-memory.ts'
 import type { NativeBuild } from './native-build.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -20,10 +21,10 @@ const windowStep = windowBytes / 2
 /** Opens the kernels of a build. */
 export function openNativeRuntime(
   { file, sourceHash, cpuFeatures }: NativeBuild,
-  { threads, capacityBytes }: { threads: number; capacityBytes: number },
+  { threads, capacityBytes: most }: { threads: number; capacityBytes: number },
 ): Runtime {
   const interrupt = new Int32Array(new SharedArrayBuffer(4))
-  const { addon, pool } = open(file, threads, capacityBytes, interrupt)
+  const { addon, pool, capacityBytes } = open(file, threads, most, interrupt)
   const windows: ArrayBuffer[] = []
   for (let from = 0; from === 0 || from + windowStep < capacityBytes; from += windowStep) {
     windows.push(addon.window(pool, from, Math.min(windowBytes, capacityBytes - from)))
@@ -45,10 +46,11 @@ export function openNativeRuntime(
   })
 }
 
-function open(file: string, threads: number, capacityBytes: number, interrupt: Int32Array) {
+function open(file: string, threads: number, most: number, interrupt: Int32Array) {
   try {
     const addon: Addon = createRequire(import.meta.url)(file)
-    return { addon, pool: addon.open(threads, capacityBytes, interrupt) }
+    const { claimed: pool, bytes: capacityBytes } = claimMemory(most, (bytes) => addon.open(threads, bytes, interrupt))
+    return { addon, pool, capacityBytes }
   } catch (cause) {
     throw new EvsysError('BACKEND_FAILED', `the engine's native kernels cannot be used: ${messageOf(cause)}`, {
       cause,

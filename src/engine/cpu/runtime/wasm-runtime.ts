@@ -5,6 +5,7 @@ import v8 from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { EvsysError, messageOf } from '../../../kernel/index.ts'
 import { arenaRuntime } from './arena-runtime.ts'
+import { claimMemory } from './claim-memory.ts'
 import { nativeFolder, sourceHash } from './native-folder.ts'
 import type { Runtime } from './runtime.ts'
 import { type WasmGlobal, type WasmMemory, type WasmModule, WebAssembly } from './web-assembly.ts'
@@ -21,8 +22,6 @@ type Exports = {
 
 const page = 65536
 const stackBytes = page
-/** Not worth to start with less. */
-const leastBytes = 2 ** 28
 
 export type WasmOptions = {
   threads: number
@@ -79,18 +78,16 @@ function moduleBytes(kind: 'simd' | 'relaxed'): Uint8Array<ArrayBuffer> {
   return new Uint8Array(readFileSync(join(nativeFolder, 'wasm', `kernels-${kind}.wasm`)))
 }
 
-// All of it at once: the machine gives pages when they are written, and views stay valid for ever. What a process may claim
-// is bounded by more than can be asked for, so less is taken where so much cannot be had.
+// All of it at once: the machine gives pages when they are written, and views stay valid for ever.
 function sharedMemory(bytes: number): WasmMemory {
-  for (let initial = Math.min(65536, Math.ceil(bytes / page)); ; initial = Math.floor(initial * 0.75)) {
-    try {
-      return new WebAssembly.Memory({ initial, maximum: 65536, shared: true })
-    } catch (cause) {
-      if (initial * page > leastBytes) continue
-      throw new EvsysError('BACKEND_REFUSED', `${bytes} bytes for the engine cannot be had: ${messageOf(cause)}`, {
-        cause,
-      })
-    }
+  const claim = (size: number) =>
+    new WebAssembly.Memory({ initial: Math.min(65536, Math.ceil(size / page)), maximum: 65536, shared: true })
+  try {
+    return claimMemory(bytes, claim).claimed
+  } catch (cause) {
+    throw new EvsysError('BACKEND_REFUSED', `${bytes} bytes for the engine cannot be had: ${messageOf(cause)}`, {
+      cause,
+    })
   }
 }
 

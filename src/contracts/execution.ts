@@ -38,7 +38,7 @@ export interface Turn {
   readonly messages: readonly ChatMessage[]
   readonly text: string
   readonly toolCalls?: readonly ToolCall[]
-  readonly stopReason: 'stop' | 'length' | 'tool_calls' | 'abort'
+  readonly stopReason: 'stop' | 'length' | 'tool_calls' | 'refused' | 'abort'
   /** Absent where the model does not tell (most APIs): such a turn is never trained on. */
   readonly tokens?: TurnTokens
 }
@@ -47,6 +47,8 @@ export interface Turn {
 export interface Usage {
   readonly promptTokens: number
   readonly completionTokens: number
+  /** Part of `promptTokens` that the provider had in its cache; absent: it does not tell. */
+  readonly cachedPromptTokens?: number
   readonly latencyS: number
   /** Absent: unknown. */
   readonly costUsd?: number

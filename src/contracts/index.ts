@@ -106,19 +106,20 @@ export {
   VerifierPayload,
 } from './rows.ts'
 export { DataConfig, ModelConfig, RunConfig, Seed } from './run-config.ts'
-export type {
-  Agent,
-  Environment,
-  Generated,
-  GenerateRequest,
-  InferenceClient,
-  Metric,
-  OpenEnvironment,
-  OpenInferenceClient,
-  TaskRewards,
-  ToolSpec,
-  Verification,
-  Verifier,
+export {
+  type Agent,
+  type Environment,
+  type Generated,
+  type GenerateRequest,
+  type InferenceClient,
+  type Metric,
+  type OpenEnvironment,
+  type OpenInferenceClient,
+  type TaskRewards,
+  TokenPrice,
+  type ToolSpec,
+  type Verification,
+  type Verifier,
 } from './scoring-plugins.ts'
 export type {
   CheckpointRow,

@@ -124,6 +124,6 @@ describe('an agent', () => {
     type Run = Agent<'chat', Params>['run']
     expectTypeOf<ReturnType<Run>>().resolves.toEqualTypeOf<{ output: string }>()
     expectTypeOf<Parameters<Run>[0]['policy']['generate']>().returns.resolves.toEqualTypeOf<Generated>()
-    expectTypeOf<Generated['stopReason']>().toEqualTypeOf<'stop' | 'length' | 'tool_calls'>()
+    expectTypeOf<Generated['stopReason']>().toEqualTypeOf<'stop' | 'length' | 'tool_calls' | 'refused'>()
   })
 })

@@ -1,5 +1,5 @@
 // Plugins that score and roll out: metrics, verifiers, inference clients, agents, environments.
-import type * as z from 'zod'
+import * as z from 'zod'
 import type { ExecResult, ExecSpec, Sampling, TurnTokens, Usage } from './execution.ts'
 import type { Direction } from './metadata.ts'
 import type { Context, Plugin } from './plugin.ts'
@@ -54,13 +54,29 @@ export interface GenerateRequest extends Sampling {
   readonly seed: number
 }
 
+/** Dollars for a million tokens. */
+export const TokenPrice = z.strictObject({
+  input: z.number().min(0).describe('Dollars for a million prompt tokens.'),
+  output: z.number().min(0).describe('Dollars for a million completion tokens.'),
+  cache_read: z.number().min(0).optional().describe('For prompt tokens out of the cache; absent: as `input`.'),
+  cache_write: z.number().min(0).optional().describe('For prompt tokens put into the cache; absent: as `input`.'),
+})
+export type TokenPrice = z.infer<typeof TokenPrice>
+
 /** An answer. */
 export interface Generated {
   readonly text: string
   readonly reasoning?: string
   readonly toolCalls?: readonly ToolCall[]
   readonly usage: Usage
-  readonly stopReason: 'stop' | 'length' | 'tool_calls'
+  /** `refused`: the provider's filter or the model declined. It is an answer, not a failure. */
+  readonly stopReason: 'stop' | 'length' | 'tool_calls' | 'refused'
+  /** The model that answered, as its provider names it. */
+  readonly model?: string
+  /** What `usage.costUsd` was computed with, so that it can be computed again. */
+  readonly price?: TokenPrice
+  /** Read from a cassette: nothing was sent and nothing was paid. */
+  readonly replayed?: boolean
   /** Present where the model is served here; absent for most APIs. */
   readonly tokens?: TurnTokens
 }

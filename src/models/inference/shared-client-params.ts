@@ -16,6 +16,12 @@ export const sharedClientParams = {
   // Node itself gives up on an answer that has not begun after 300 seconds.
   timeout_s: z.number().gt(0).max(300).default(120).describe('How long one attempt may take.'),
   max_attempts: z.int().min(1).max(20).default(5).describe('How often a call is tried, where trying again may help.'),
+  retry_wait_s: z
+    .number()
+    .min(0)
+    .max(60)
+    .default(0.5)
+    .describe('Wait before the second attempt, doubled before each further one; a provider may ask for more.'),
   extra_headers: z.record(z.string(), z.string()).default({}).describe('Sent with every request.'),
   extra_body: z
     .record(z.string(), z.unknown())

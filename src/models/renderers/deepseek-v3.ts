@@ -81,7 +81,9 @@ function splitCalls({ text, token }: AnswerText): { text: string; toolCalls: Too
       return callOf(name?.trim() ?? '', args ?? '')
     })
   const toolCalls = made.filter((call) => call !== undefined)
-  return toolCalls.length === made.length ? { text: before, toolCalls } : { text: withoutMarks(text, token), toolCalls: [] }
+  return toolCalls.length === made.length
+    ? { text: before, toolCalls }
+    : { text: withoutMarks(text, token), toolCalls: [] }
 }
 
 function withoutMarks(text: string, token: AnswerText['token']): string {

@@ -6,7 +6,15 @@ import { ownMessage, refused } from './format-messages.ts'
 import { argumentText } from './python-json.ts'
 import { answerMessage, callOf } from './read-answer.ts'
 
-const tokens = ['<|start|>', '<|end|>', '<|message|>', '<|channel|>', '<|constrain|>', '<|return|>', '<|call|>'] as const
+const tokens = [
+  '<|start|>',
+  '<|end|>',
+  '<|message|>',
+  '<|channel|>',
+  '<|constrain|>',
+  '<|return|>',
+  '<|call|>',
+] as const
 
 export interface GptOssOptions {
   /** Absent: without the built-in system message. */
@@ -67,9 +75,13 @@ function systemText(effort: string, currentDate: string): string {
 // Which function a result is of: its name, or that of the call it answers.
 function functionOf({ name, callId }: FormatMessage, { at, messages }: Place): string {
   const asked = messages.slice(0, at).findLast(({ role }) => role === 'assistant')?.calls ?? []
-  const nth = messages.slice(0, at).reverse().findIndex(({ role }) => role !== 'tool')
+  const nth = messages
+    .slice(0, at)
+    .reverse()
+    .findIndex(({ role }) => role !== 'tool')
   const found = name ?? asked.find(({ id }) => id !== undefined && id === callId)?.name ?? asked[nth]?.name
-  if (found === undefined) throw refused('gpt_oss', 'the result of a tool follows no call', 'put it after the call, or give its name.')
+  if (found === undefined)
+    throw refused('gpt_oss', 'the result of a tool follows no call', 'put it after the call, or give its name.')
   return found.replace(/^functions\./, '')
 }
 

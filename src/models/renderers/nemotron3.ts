@@ -17,7 +17,12 @@ export interface Nemotron3Options {
   readonly effort?: 'low' | 'efficient'
 }
 
-export function nemotron3({ isUltra = false, isOff = false, keeps = false, effort }: Nemotron3Options = {}): ChatFormat {
+export function nemotron3({
+  isUltra = false,
+  isOff = false,
+  keeps = false,
+  effort,
+}: Nemotron3Options = {}): ChatFormat {
   return {
     tokens: qwenTokens,
     ends: ['<|im_end|>'],
@@ -38,7 +43,8 @@ export function nemotron3({ isUltra = false, isOff = false, keeps = false, effor
       if (role !== 'assistant') return { header, body: [{ content: text }, '<|im_end|>'] }
       return { header, body: [...answerParts(message, place, { isUltra, keeps }), '<|im_end|>'] }
     },
-    prompt: (messages) => `${separator(messages.length)}<|im_start|>assistant\n${isOff ? '<think></think>' : '<think>\n'}`,
+    prompt: (messages) =>
+      `${separator(messages.length)}<|im_start|>assistant\n${isOff ? '<think></think>' : '<think>\n'}`,
     parse({ text }, ended) {
       const opensThinking = !isOff && !text.startsWith('<think>')
       const { reasoning, rest, closed } = splitThinking(text, { thinks: true, opensThinking })

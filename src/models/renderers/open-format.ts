@@ -34,7 +34,8 @@ export function openFormat(kind: string, format: ChatFormat, tokenizer: ModelTok
       const turn = [...header, ...body]
       const headerLength = lengthOf(header)
       if (message.index >= 0) {
-        const start = length + (message.role === 'assistant' ? answerStart(format, messages, at, turn, headerLength) : headerLength)
+        const start =
+          length + (message.role === 'assistant' ? answerStart(format, messages, at, turn, headerLength) : headerLength)
         spans[message.index] = { start, end: length + lengthOf(turn) }
       }
       parts.push(...turn)
@@ -49,9 +50,13 @@ export function openFormat(kind: string, format: ChatFormat, tokenizer: ModelTok
       const made = prepare(messages)
       const last = made.at(-1)
       if (format.refusesReasoning === true && last?.role === 'assistant' && (last.reasoning ?? '').trim() !== '') {
-        throw new EvsysError('DATA_INVALID', `${kind}: the answer holds reasoning, and this renderer turns reasoning off`, {
-          fix: 'drop it with the transform drop_reasoning, or choose the renderer with reasoning.',
-        })
+        throw new EvsysError(
+          'DATA_INVALID',
+          `${kind}: the answer holds reasoning, and this renderer turns reasoning off`,
+          {
+            fix: 'drop it with the transform drop_reasoning, or choose the renderer with reasoning.',
+          },
+        )
       }
       const written = write(made)
       return tokensWithSpans(tokenizer, written, written.spans, (index) => messages[index]?.role === 'assistant')

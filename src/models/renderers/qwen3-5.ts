@@ -25,7 +25,7 @@ const sentences: Readonly<Record<Effort, string>> = {
 }
 
 export function qwen35({ isOff = false, isQwen38 = false, effort = 'medium' }: Qwen35Options = {}): ChatFormat {
-  const valueOf = isQwen38 ? (value: unknown) => (typeof value === 'string' ? value : pythonJson(value)) : pythonString
+  const textOf = isQwen38 ? (value: unknown) => (typeof value === 'string' ? value : pythonJson(value)) : pythonString
   return {
     tokens: qwenTokens,
     ends: ['<|im_end|>'],
@@ -47,14 +47,17 @@ export function qwen35({ isOff = false, isQwen38 = false, effort = 'medium' }: Q
       const frame: Part[] = isFramed ? ['<think>\n', { content: reasoning.trim() }, '\n</think>\n\n'] : []
       const calls = message.calls.flatMap((call, number): Part[] => [
         number > 0 ? '\n' : text.trim() === '' ? '' : '\n\n',
-        ...xmlCall(call, valueOf),
+        ...xmlCall(call, textOf),
       ])
       return { header, body: [...frame, { content: text }, ...calls, '<|im_end|>'] }
     },
     prompt: (messages) =>
       `${separator(messages.length)}<|im_start|>assistant\n<think>\n${isOff ? '\n</think>\n\n' : ''}`,
     parse({ text }, ended) {
-      const { reasoning, rest, closed } = splitThinking(text, { thinks: true, opensThinking: !isOff && !/^\s*<think>/.test(text) })
+      const { reasoning, rest, closed } = splitThinking(text, {
+        thinks: true,
+        opensThinking: !isOff && !/^\s*<think>/.test(text),
+      })
       const { content, calls } = splitXmlCalls(rest)
       return { message: answerMessage(content, reasoning.trim(), calls), complete: ended && closed }
     },

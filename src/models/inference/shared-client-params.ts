@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { TokenPrice } from '../../contracts/index.ts'
 
 /** Fields of a request that some models refuse. */
-export const OmittedField = z.enum(['temperature', 'top_p', 'top_k', 'seed', 'stop'])
+const OmittedField = z.enum(['temperature', 'top_p', 'top_k', 'seed', 'stop'])
 export type OmittedField = z.infer<typeof OmittedField>
 
 export const sharedClientParams = {
@@ -32,8 +32,7 @@ export const sharedClientParams = {
 }
 
 /** The shared params of any client of an API. */
-export const SharedClientParams = z.object(sharedClientParams)
-export type SharedClientParams = z.infer<typeof SharedClientParams>
+export type SharedClientParams = z.infer<z.ZodObject<typeof sharedClientParams>>
 
 /** Address of a provider. */
 export function baseUrl(provider: string) {

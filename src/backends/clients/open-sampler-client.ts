@@ -24,16 +24,13 @@ export function openSamplerClient(options: SamplerClientOptions): OpenInferenceC
   const { model, sampler, renderer, systemPrompt, price } = options
   return {
     async generate(request, signal): Promise<Generated> {
-      if ((request.tools?.length ?? 0) > 0) {
-        throw new EvsysError(
-          'INFERENCE_REFUSED',
-          `${model}: tools cannot be declared to a model that is sampled directly`,
-          {
-            fix: 'describe the tools in the system message, in the words of the model’s family.',
-          },
-        )
+      const { tools = [] } = request
+      if (tools.length > 0 && renderer.takesTools !== true) {
+        throw new EvsysError('INFERENCE_REFUSED', `${model}: its renderer cannot declare tools`, {
+          fix: 'choose a renderer that can, or describe the tools in the system message.',
+        })
       }
-      const prompt = renderer.prompt(withSystem(systemPrompt, request))
+      const prompt = renderer.prompt(withSystem(systemPrompt, request), tools)
       const startedMs = performance.now()
       const [sample] = await sampler.sample(drawOf(request, prompt, renderer), { signal })
       if (sample === undefined) throw new EvsysError('INFERENCE_FAILED', `${model}: the service drew no sample`)

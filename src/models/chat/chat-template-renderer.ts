@@ -41,7 +41,8 @@ export async function openChatTemplate({
       const spans = findSpans(reader, messages, whole, ends)
       return tokensWithSpans(tokenizer, whole, spans, (index) => messages[index]?.role === 'assistant')
     },
-    prompt: (messages) => encodeGuardedText(tokenizer, reader.read(messages, { answer: true })),
+    takesTools: /\btools\b/.test(template),
+    prompt: (messages, tools = []) => encodeGuardedText(tokenizer, reader.read(messages, { answer: true, tools })),
     parse(completion) {
       const at = completion.findIndex((token) => stop.includes(token))
       const answer = at === -1 ? completion : completion.subarray(0, at)

@@ -6,6 +6,7 @@ import { ownMessage } from './format-messages.ts'
 import { pythonString } from './python-json.ts'
 import { qwenTokens, separator } from './qwen3.ts'
 import { answerMessage } from './read-answer.ts'
+import { inSystem, nemotronTools } from './tool-declarations.ts'
 import { splitXmlCalls, xmlCall } from './xml-calls.ts'
 
 export interface Nemotron3Options {
@@ -28,6 +29,8 @@ export function nemotron3({
     ends: ['<|im_end|>'],
     extendsHistory: false,
     refusesReasoning: isOff,
+    declare: (messages, tools) =>
+      inSystem(messages, (system) => [system, nemotronTools(tools)].filter((each) => each !== '').join('\n\n')),
     prepare(messages) {
       const whole = messages[0]?.role === 'system' ? messages : [ownMessage('system', ''), ...messages]
       if (effort === undefined) return whole

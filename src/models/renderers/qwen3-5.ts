@@ -6,6 +6,7 @@ import { lastQuery, ownMessage, refused, splitReasoning } from './format-message
 import { pythonJson, pythonString } from './python-json.ts'
 import { qwenTokens, separator, toolTurn } from './qwen3.ts'
 import { answerMessage } from './read-answer.ts'
+import { inSystem, qwen35Tools } from './tool-declarations.ts'
 import { splitXmlCalls, xmlCall } from './xml-calls.ts'
 
 export type Effort = 'xhigh' | 'medium' | 'low'
@@ -31,6 +32,8 @@ export function qwen35({ isOff = false, isQwen38 = false, effort = 'medium' }: Q
     ends: ['<|im_end|>'],
     extendsHistory: false, // an answer without reasoning begins otherwise in history than it was produced
     refusesReasoning: isOff,
+    declare: (messages, tools) =>
+      inSystem(messages, (system) => [qwen35Tools(tools), system.trim()].filter((each) => each !== '').join('\n\n')),
     prepare(messages) {
       const trimmed = messages.map((message) => ({ ...message, text: message.text.trim() }))
       check(trimmed)

@@ -91,7 +91,7 @@ function nemotron3(suffix: string, { isUltra = false, keeps = false, effort = ''
 const gptOss = (
   system: string,
 ) => `{{- '${system}' }}{%- for m in messages %}{%- set here = loop.index0 %}{%- set ns = namespace(final=false) %}
-{%- for later in messages %}{%- if loop.index0 > here and later.role == 'assistant' and not later.tool_calls %}{%- set ns.final = true %}{%- endif %}{%- endfor %}
+{%- for later in messages %}{%- if loop.index0 > here and not loop.last and later.role == 'assistant' and not later.tool_calls %}{%- set ns.final = true %}{%- endif %}{%- endfor %}
 {%- if m.role == 'system' %}{{- '<|start|>developer<|message|># Instructions\\n\\n' + m.content + '\\n\\n<|end|>' }}
 {%- elif m.role == 'user' %}{{- '<|start|>user<|message|>' + m.content + '<|end|>' }}
 {%- elif m.role == 'tool' %}{{- '<|start|>functions.' + m.name + ' to=assistant<|channel|>commentary<|message|>' + m.content + '<|end|>' }}

@@ -87,7 +87,8 @@ function functionOf({ name, callId }: FormatMessage, { at, messages }: Place): s
 
 function answerParts({ text, reasoning = '', calls }: FormatMessage, { at, messages, isLast }: Place): Part[] {
   const isFinal = (each: FormatMessage) => each.role === 'assistant' && each.calls.length === 0
-  const keepsReasoning = calls.length > 0 ? !messages.slice(at + 1).some(isFinal) : isLast
+  // The answer to be produced is set aside: its prompt had the reasoning of the calls before it.
+  const keepsReasoning = calls.length > 0 ? !messages.slice(at + 1, -1).some(isFinal) : isLast
   const analysis: Part[] =
     reasoning === '' || !keepsReasoning
       ? []
@@ -118,7 +119,7 @@ function readChannels({ text, token }: AnswerText) {
     const [header = '', ...rest] = part.split(message)
     const body = rest.join('<|message|>')
     const [to = '', channel = ''] = header.replace(`${start}assistant`, '').split(token('<|channel|>'))
-    const name = /to=functions\.([^\s<\uFDD0-\uFDEF]+)/.exec(to + channel)?.[1]
+    const name = /to=functions\.([^\s<\uFDD0-\uFDEF]+)/.exec(`${to} ${channel}`)?.[1]
     if (name !== undefined) {
       const call = callOf(name, body)
       if (call === undefined) isWhole = false

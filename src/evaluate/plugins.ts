@@ -7,9 +7,13 @@ import { passHatK } from './metrics/pass-hat-k.ts'
 import { passRate } from './metrics/pass-rate.ts'
 import { timePerTask } from './metrics/time-per-task.ts'
 import { tokensPerTask } from './metrics/tokens-per-task.ts'
+import { code } from './verifiers/code.ts'
 import { contains } from './verifiers/contains.ts'
 import { exactMatch } from './verifiers/exact-match.ts'
 import { formatOnly } from './verifiers/format-only.ts'
+import { jsonSchema } from './verifiers/json-schema.ts'
+import { math } from './verifiers/math.ts'
+import { numeric } from './verifiers/numeric.ts'
 import { regexMatch } from './verifiers/regex-match.ts'
 import { toolCallsMatch } from './verifiers/tool-calls-match.ts'
 
@@ -27,4 +31,8 @@ export const evaluatePlugins = [
   regexMatch,
   toolCallsMatch,
   formatOnly,
+  numeric,
+  math,
+  jsonSchema,
+  code,
 ] as const

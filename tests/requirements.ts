@@ -219,6 +219,8 @@ export const requirements = {
     'a judge sees the answer as data, gives a verdict in one strict form or none, is asked once per question, and its cost and agreement with labels are told',
   'EVL-5': 'a verifier that needs what is not there is refused when the benchmark is opened',
   'EVL-6': 'every score has an interval over tasks; majority@k, latency and the other metrics follow their definitions',
+  'EVL-7':
+    'expected answers are in no file, environment, memory or port that recipe code reaches where the machine can hide them; else the record says so',
 
   // Models
   'MOD-1': 'tokenizers give the ids of the reference implementation, or refuse the file',

@@ -15,6 +15,8 @@ export interface ScorerOptions {
   readonly plugins: readonly PluginReference[]
   /** The plugins of the project, where they are known already; absent: they are looked at here, in a process of their own. */
   readonly catalog?: Pick<Catalog, 'cards'>
+  /** Paths that the code of the project must not see while it is looked at. */
+  readonly hidden?: readonly string[]
   /** Those that verifiers declare. */
   readonly secrets?: Readonly<Record<string, string>>
   /** Longest that one verification may take; default 30 s. */
@@ -122,9 +124,15 @@ async function openProcess(
   throw EvsysError.many(death === undefined ? [] : [death.error])
 }
 
-async function pluginPlaces({ catalog, projectDir, plugins, signal }: ScorerOptions): Promise<PluginPlace[]> {
+async function pluginPlaces({
+  catalog,
+  projectDir,
+  plugins,
+  hidden = [],
+  signal,
+}: ScorerOptions): Promise<PluginPlace[]> {
   if (catalog !== undefined) return placesOf(catalog.cards())
-  await using own = await openCatalog({ builtins: [], projectDir, plugins, signal })
+  await using own = await openCatalog({ builtins: [], projectDir, plugins, hidden, signal })
   if (own.problems.length > 0) throw EvsysError.many(own.problems)
   return placesOf(own.cards())
 }

@@ -6,6 +6,7 @@ import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
 import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experiment-hooks.ts'
 import type { SpareWorker } from '../worker/spare-worker.ts'
 import { createWorkerPool } from '../worker/worker-pool.ts'
+import type { BenchmarkSeal } from './benchmark-seal.ts'
 import { createBudgetKeeper } from './budget-keeper.ts'
 import { concludeExperiment } from './conclude-experiment.ts'
 import { countSpent, isOfRun } from './count-spent.ts'
@@ -27,11 +28,13 @@ export interface Conducting {
   readonly secrets: SuperviseOptions['secrets']
   /** Started while the experiment was checked. */
   readonly spare: SpareWorker
+  readonly seal: BenchmarkSeal
   readonly options: RunExperimentOptions & { readonly clock: Clock; readonly signal: AbortSignal }
 }
 
 export async function conductExperiment(conducting: Conducting): Promise<ExperimentResult> {
-  const { store, experiment, lease, lost, outputDir, projectDir, plugins, secrets, spare, options } = conducting
+  const { store, experiment, lease, lost, outputDir, projectDir, plugins, secrets, spare, seal, options } = conducting
+  const { hidden } = seal
   const { clock, signal } = options
   const { plan } = experiment
   const started = clock.now()
@@ -39,7 +42,7 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
   const working = new AbortController() // aborted: whatever runs is killed
   const stopping = AbortSignal.any([signal, over.signal])
   const budget = createBudgetKeeper(plan.experiment.budget)
-  await using hooks = openExperimentHooks({ store, experiment, lease, outputDir, projectDir, plugins, clock })
+  await using hooks = openExperimentHooks({ store, experiment, lease, outputDir, projectDir, plugins, hidden, clock })
   await countSpent(store, experiment, budget)
   const deadline = budget.wallMs === undefined ? undefined : setTimeout(() => over.abort(wallExceeded()), budget.wallMs)
   const notLost = onAbort(lost, () => working.abort(lost.reason))
@@ -48,10 +51,11 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
       outputDir,
       projectDir,
       plugins,
+      hidden,
       signal: working.signal,
     })
     const limit = options.maxConcurrent ?? plan.experiment.max_concurrent_arms ?? availableParallelism()
-    await using pool = createWorkerPool({ size: limit, projectDir, spare, ...options.limits })
+    await using pool = createWorkerPool({ size: limit, projectDir, spare, hidden, ...options.limits })
     const supervised: SuperviseOptions = {
       ...{ store, experiment, lease, outputDir, projectDir, plugins, secrets, pool, sealed, clock, stopping },
       benchmarks: sealed.sealed,

@@ -16,6 +16,7 @@ import { type WorkerLimits, workerLimits } from '../worker/lost-run.ts'
 import { runSecrets } from '../worker/run-secrets.ts'
 import { createSpareWorker, type SpareWorker } from '../worker/spare-worker.ts'
 import { callbacksOf, pluginFilesOf } from './assign-run.ts'
+import { type BenchmarkSeal, type SealChoice, sealBenchmarks } from './benchmark-seal.ts'
 import { checkForecast } from './budget-keeper.ts'
 
 export interface RunExperimentOptions {
@@ -30,6 +31,8 @@ export interface RunExperimentOptions {
   /** Bounds on the process of a run: memory, silence, output. */
   readonly limits?: Partial<WorkerLimits>
   readonly cwd?: string
+  /** Whether benchmarks must be hidden from recipe code; default `auto`: where the machine can do it. */
+  readonly seal?: SealChoice
   /** First abort: runs save and leave; the experiment can be resumed. */
   readonly signal?: AbortSignal
   readonly clock?: Clock
@@ -68,6 +71,7 @@ export interface Prepared {
   readonly notices: readonly Notice[]
   readonly projectDir: string
   readonly plugins: readonly PluginReference[]
+  readonly seal: BenchmarkSeal
   /** What the plugins of a run declare, by the name of the run. */
   readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>
 }
@@ -87,9 +91,16 @@ async function prepare(
   })
   const projectDir = options.projectDir ?? loaded.project
   const plugins = pluginReferences(loaded)
-  const opening = openCatalog({ builtins: await builtins(), projectDir, plugins, signal })
+  const seal = await sealBenchmarks({
+    benchmarks: loaded.plan.experiment.metadata.benchmark,
+    runs: loaded.plan.runs.map(({ config }) => config),
+    projectDir,
+    choice: options.seal ?? 'auto',
+  })
+  const { hidden } = seal
+  const opening = openCatalog({ builtins: await builtins(), projectDir, plugins, hidden, signal })
   // While a process loads the plugins to look at them: what is needed next starts up. Nothing of it is a run yet.
-  spare.start({ projectDir, pluginFiles: pluginFilesOf(plugins), limits: workerLimits(options.limits) })
+  spare.start({ projectDir, pluginFiles: pluginFilesOf(plugins), limits: workerLimits(options.limits), hidden })
   loadRunPrepared().catch(() => {}) // told when it is used
   await using catalog = await opening
   const checked = await checkDeep(loaded, catalog, { signal })
@@ -97,9 +108,16 @@ async function prepare(
   if (problems.length > 0) throw EvsysError.many(problems)
   return {
     plan: checked.plan,
-    notices: [...checked.plan.notices, ...catalog.notices, ...checked.notices, ...unscored(checked.plan)],
+    notices: [
+      ...checked.plan.notices,
+      ...catalog.notices,
+      ...checked.notices,
+      ...seal.notices,
+      ...unscored(checked.plan),
+    ],
     projectDir,
     plugins,
+    seal,
     secrets: await secretsOf(checked.plan, catalog, projectDir),
   }
 }

@@ -13,9 +13,15 @@ export interface SealedBenchmarks extends AsyncDisposable {
 
 export async function openSealedBenchmarks(
   benchmarks: readonly Benchmark[],
-  options: { outputDir: string; projectDir: string; plugins: readonly PluginReference[]; signal: AbortSignal },
+  options: {
+    outputDir: string
+    projectDir: string
+    plugins: readonly PluginReference[]
+    hidden?: readonly string[]
+    signal: AbortSignal
+  },
 ): Promise<SealedBenchmarks> {
-  const { outputDir, projectDir, plugins, signal } = options
+  const { outputDir, projectDir, plugins, hidden = [], signal } = options
   const scorers = new Map<string, OpenScorer>()
   const sealed: SealedBenchmark[] = []
   const close = async () => {
@@ -24,7 +30,7 @@ export async function openSealedBenchmarks(
   try {
     await mkdir(join(outputDir, 'questions'), { recursive: true })
     for (const benchmark of benchmarks) {
-      const scorer = await openScorer({ benchmark, projectDir, plugins, signal })
+      const scorer = await openScorer({ benchmark, projectDir, plugins, hidden, signal })
       scorers.set(benchmark.name, scorer)
       const tasks_file = join(outputDir, 'questions', `${benchmark.name}.jsonl`)
       const lines = (await scorer.sealedTasks()).map((task) => `${JSON.stringify(task)}\n`)

@@ -77,6 +77,7 @@ export const RunEvent = z.discriminatedUnion('type', [
     step: z.int().min(0).optional().describe('Absent: scored after training.'),
     metrics: Metrics,
     bounds: Bounds.optional().describe('Present where rewards are missing.'),
+    intervals: Bounds.optional().describe('Of the metrics, over tasks; coverage 0.9.'),
     n_tasks: z.int().min(0),
     n_infra_failed: z.int().min(0),
     scorer_hash: z.string(),

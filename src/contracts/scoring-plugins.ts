@@ -11,16 +11,19 @@ import type { ChatMessage, HarborTask, ToolCall } from './rows.ts'
  */
 export type TaskRewards = readonly (readonly number[])[]
 
+/** What was answered, by task, then sample; undefined where there is no answer. */
+export type TaskAnswers = readonly (readonly (string | undefined)[])[]
+
 /** One number from the rewards of a benchmark. */
 export interface Metric<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'metric', K, S> {
   /** Which way is better. */
   readonly direction: Direction
   /** Samples per task that it needs at least; checked against num_samples before anything starts. */
   minSamples?(params: z.output<S>): number
-  /** One number, or undefined where the needed usage was not reported. */
+  /** One number, or undefined where the usage or the answers that it needs are not known. */
   compute(
     rewards: TaskRewards,
-    context: { params: z.output<S>; usage: readonly (readonly Usage[])[] },
+    context: { params: z.output<S>; usage: readonly (readonly Usage[])[]; answers?: TaskAnswers },
   ): number | undefined
 }
 

@@ -89,6 +89,7 @@ export const Scored = z.strictObject({
     'Over all tasks. A missing reward counts as the worst value, so that no failure lifts a score.',
   ),
   bounds: Bounds.optional().describe('Of the metrics that missing rewards leave open.'),
+  intervals: Bounds.optional().describe('Of the metrics, over tasks; coverage 0.9.'),
   rewards: z.record(z.string(), z.array(z.number().nullable())),
   n_tasks: z.int().min(0),
   n_infra_failed: z.int().min(0).describe('Answers without a reward.'),

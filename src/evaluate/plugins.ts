@@ -1,6 +1,8 @@
 // The built-in plugins of this room.
 import { avg } from './metrics/avg.ts'
 import { costPerTask } from './metrics/cost-per-task.ts'
+import { latencyPercentile } from './metrics/latency-percentile.ts'
+import { majorityAtK } from './metrics/majority-at-k.ts'
 import { meanReward } from './metrics/mean-reward.ts'
 import { passAtK } from './metrics/pass-at-k.ts'
 import { passHatK } from './metrics/pass-hat-k.ts'
@@ -23,7 +25,9 @@ export const evaluatePlugins = [
   passRate,
   passAtK,
   passHatK,
+  majorityAtK,
   timePerTask,
+  latencyPercentile,
   tokensPerTask,
   costPerTask,
   exactMatch,

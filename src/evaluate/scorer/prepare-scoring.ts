@@ -71,7 +71,7 @@ function ready(name: string, { plugin, context: { params } }: EquippedPlugin<'me
   return {
     name,
     direction: plugin.direction,
-    compute: (rewards, usage) => plugin.compute(rewards, { params, usage }),
+    compute: (rewards, usage, answers) => plugin.compute(rewards, { params, usage, answers }),
   }
 }
 

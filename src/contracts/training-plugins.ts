@@ -35,6 +35,11 @@ export interface OpenRenderer {
   parse(completion: Int32Array): { message: ChatMessage; complete: boolean }
   /** What ends an answer. */
   readonly stop: Stop
+  /**
+   * False: an earlier answer is not written as it was produced (its reasoning is dropped), so that every answer has to be trained
+   * on in a conversation that ends with it. Absent: true.
+   */
+  readonly extendsHistory?: boolean
 }
 
 /** A chat format. */

@@ -1,4 +1,6 @@
-// The built-in plugins of this room. Renderers that are named after a family of models belong here.
+// The built-in plugins of this room: the model's own template, renderers that are named after families of models, clients of APIs.
 import { chatTemplate } from './chat/chat-template.ts'
+import { inferenceClients } from './inference/plugins.ts'
+import { namedRenderers } from './renderers/plugins.ts'
 
-export const modelPlugins = [chatTemplate] as const
+export const modelPlugins = [chatTemplate, ...namedRenderers, ...inferenceClients] as const

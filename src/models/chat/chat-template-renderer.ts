@@ -1,10 +1,10 @@
 // A model's own chat template as a renderer: the tokens are those of the template's text, with the message of each.
-import type { ChatMessage, OpenRenderer, Rendered } from '../../contracts/index.ts'
+import type { ChatMessage, OpenRenderer } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import type { ModelTokenizer } from '../tokenizer/open-tokenizer.ts'
-import { alignTokens } from './align-tokens.ts'
 import { contentText } from './guard-messages.ts'
 import { type AnswerForm, parseAnswer } from './parse-answer.ts'
+import { encodeGuardedText, tokensWithSpans } from './token-spans.ts'
 import { type Span, TemplateReader, type TemplateText } from './template-text.ts'
 
 export interface ChatTemplateOptions {
@@ -37,9 +37,10 @@ export async function openChatTemplate({
     stop,
     conversation(messages) {
       const whole = reader.read(messages)
-      return withSpans(tokenizer, whole, findSpans(reader, messages, whole, ends), messages)
+      const spans = findSpans(reader, messages, whole, ends)
+      return tokensWithSpans(tokenizer, whole, spans, (index) => messages[index]?.role === 'assistant')
     },
-    prompt: (messages) => encode(tokenizer, reader.read(messages, { answer: true })),
+    prompt: (messages) => encodeGuardedText(tokenizer, reader.read(messages, { answer: true })),
     parse(completion) {
       const at = completion.findIndex((token) => stop.includes(token))
       const answer = at === -1 ? completion : completion.subarray(0, at)
@@ -47,12 +48,6 @@ export async function openChatTemplate({
       return { message, complete: at !== -1 && closed }
     },
   }
-}
-
-function encode(tokenizer: ModelTokenizer, { guarded, guard }: TemplateText): Int32Array {
-  return guarded.includes(guard)
-    ? tokenizer.encodeGuarded(guarded, guard)
-    : tokenizer.encode(guarded, { special: true })
 }
 
 // An answer goes from the end of its prompt to the token that ends it. Other messages are their content, and the token that
@@ -91,38 +86,6 @@ function checkOrder(spans: readonly (Span | undefined)[]): void {
     if (span.start < end) throw unsplittable(index, 'its beginning')
     end = span.end
   }
-}
-
-function withSpans(
-  tokenizer: ModelTokenizer,
-  whole: TemplateText,
-  spans: readonly (Span | undefined)[],
-  messages: readonly ChatMessage[],
-): Rendered {
-  const tokens = encode(tokenizer, whole)
-  const starts = alignTokens(tokens, whole.text, tokenizer)
-  if (starts === undefined) {
-    throw new EvsysError('MODEL_INVALID', 'the tokenizer changes the text, so its tokens cannot be given to messages', {
-      fix: 'choose a renderer made for this model.',
-    })
-  }
-  const message = new Int32Array(tokens.length).fill(-1)
-  const produced = new Uint8Array(tokens.length)
-  const endOf = (at: number) => starts[at + 1] ?? Number.POSITIVE_INFINITY
-  let from = 0
-  for (const [index, span] of spans.entries()) {
-    if (span === undefined) continue
-    const isAnswer = messages[index]?.role === 'assistant'
-    const start = Buffer.byteLength(whole.text.slice(0, span.start))
-    const end = start + Buffer.byteLength(whole.text.slice(span.start, span.end))
-    // A token across the boundary belongs to the content in it; but no answer begins with half a token.
-    while (from < tokens.length && (starts[from] ?? 0) < start && (isAnswer || endOf(from) <= start)) from++
-    const first = from
-    while (from < tokens.length && (starts[from] ?? 0) < end) from++
-    message.fill(index, first, from)
-    if (isAnswer) produced.fill(1, first, from)
-  }
-  return { tokens, message, produced }
 }
 
 // The first special token after an answer ends it; the last answer of a conversation may end in another way than others.

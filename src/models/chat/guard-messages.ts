@@ -70,7 +70,8 @@ function templateCall(
 }
 
 // Templates write arguments as JSON themselves; text that is JSON already would be quoted once more.
-function asObject(args: unknown): unknown {
+/** Arguments as the object that they are, where they are one. */
+export function asObject(args: unknown): unknown {
   if (typeof args !== 'string') return args
   try {
     const value: unknown = JSON.parse(args)

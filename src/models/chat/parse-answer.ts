@@ -26,7 +26,8 @@ export function parseAnswer(text: string, form: AnswerForm): { message: ChatMess
   return { message, closed }
 }
 
-function splitThinking(text: string, { thinks, opensThinking }: AnswerForm) {
+/** Reasoning at the beginning of a text, and what follows it. */
+export function splitThinking(text: string, { thinks, opensThinking }: Pick<AnswerForm, 'thinks' | 'opensThinking'>) {
   const opened = opensThinking ? text : text.startsWith('<think>') ? text.slice('<think>'.length) : undefined
   if (!thinks || opened === undefined) return { reasoning: '', rest: text, closed: true }
   const end = opened.indexOf('</think>')

@@ -1,0 +1,103 @@
+// A client of any provider with a wire format: builds, calls, reads, prices.
+import type * as z from 'zod'
+import type { ChatMessage, Context, Generated, GenerateRequest, OpenInferenceClient } from '../../contracts/index.ts'
+import { costOf } from '../prices/cost-of.ts'
+import { findPrice } from '../prices/find-price.ts'
+import { callProvider } from './call-provider.ts'
+import type { OmittedField, SharedClientParams } from './shared-client-params.ts'
+import type { WireFormat } from './wire-format.ts'
+
+export interface ApiClientOptions<S extends z.ZodType> {
+  /** Kind of the client, for messages. */
+  readonly kind: string
+  readonly wire: WireFormat<S>
+  readonly baseUrl: string
+  readonly key: string | undefined
+  readonly headers?: Readonly<Record<string, string>>
+  /** Whose prices count; absent: the model has no price but the one in the params. */
+  readonly provider?: string
+  /** Fields that the model is known not to take. */
+  readonly omit?: readonly OmittedField[]
+}
+
+type ApiContext = Pick<Context<SharedClientParams>, 'params' | 'random' | 'log'>
+
+/** Opens a client. What goes wrong is `INFERENCE_FAILED`, `INFERENCE_REFUSED` or `DATA_INVALID`. */
+export function openApiClient<S extends z.ZodType>(
+  { params, random, log }: ApiContext,
+  options: ApiClientOptions<S>,
+): OpenInferenceClient {
+  const { kind, wire, key, provider } = options
+  const { model, system_prompt, timeout_s, max_attempts, extra_headers, extra_body } = params
+  const who = `${kind} ${model}`
+  const url = `${options.baseUrl.replace(/\/+$/, '')}${wire.path(model)}`
+  const omit = new Set([...params.omit, ...(options.omit ?? [])])
+  const headers = { 'user-agent': 'evsys', ...wire.headers(key), ...options.headers, ...extra_headers }
+  const tellOnce = createTeller(log)
+  return {
+    async generate(request, signal): Promise<Generated> {
+      const messages = withSystem(system_prompt, request.messages)
+      for (const field of unsent(request, options.omit ?? [])) {
+        tellOnce(`${who} takes no ${field}: it is not sent`)
+      }
+      const call = {
+        who,
+        url,
+        headers,
+        body: { ...wire.body({ ...request, messages }, { model, omit }), ...extra_body },
+        answer: wire.answer,
+        timeoutMs: timeout_s * 1000,
+        attempts: max_attempts,
+        random: random('inference', kind, model),
+        log,
+      }
+      const { answer, latencyS } = await callProvider(call, signal)
+      const { counts, model: answered, ...generated } = wire.read(answer)
+      const price = params.price ?? findPrice(provider, counts.prompt, answered, model)
+      if (price === undefined)
+        tellOnce(`no price is known for ${who}: what it costs is unknown. Set its param \`price\`.`)
+      return {
+        ...generated,
+        model: answered ?? model,
+        usage: {
+          promptTokens: counts.prompt,
+          completionTokens: counts.completion,
+          ...(counts.cacheRead === undefined ? {} : { cachedPromptTokens: counts.cacheRead }),
+          latencyS,
+          ...(price === undefined ? {} : { costUsd: costOf(counts, price) }),
+        },
+        ...(price === undefined ? {} : { price }),
+      }
+    },
+  }
+}
+
+/** A system message of the client stands before that of the conversation, in one message. */
+function withSystem(prompt: string | undefined, messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  if (prompt === undefined) return messages
+  const [first, ...rest] = messages
+  if (first?.role !== 'system' || typeof first.content !== 'string')
+    return [{ role: 'system', content: prompt }, ...messages]
+  return [{ ...first, content: `${prompt}\n\n${first.content}` }, ...rest]
+}
+
+// Greedy answers and the seed are wishes of the caller; that they are not heard is worth telling.
+function unsent(request: GenerateRequest, omitted: readonly OmittedField[]): OmittedField[] {
+  const asked = {
+    temperature: true,
+    top_p: request.topP !== undefined,
+    top_k: request.topK !== undefined,
+    seed: false,
+    stop: request.stop !== undefined,
+  }
+  return omitted.filter((field) => asked[field])
+}
+
+function createTeller(log: ApiContext['log']): (text: string) => void {
+  const told = new Set<string>()
+  return (text) => {
+    if (told.has(text)) return
+    told.add(text)
+    log('warn', text)
+  }
+}

@@ -1,0 +1,107 @@
+// A client by its kind, ready to answer: params checked, secrets put in, nothing secret coming out.
+import type { InferenceClient, OpenInferenceClient, PluginCard, PluginSpec } from '../../contracts/index.ts'
+import {
+  boundary,
+  createRedactor,
+  EvsysError,
+  equipPlugin,
+  findSecrets,
+  type PluginServices,
+  type Redact,
+  resolveSecrets,
+} from '../../kernel/index.ts'
+import { type CassetteSpec, openCassette } from '../cassettes/open-cassette.ts'
+import { withCassette } from '../cassettes/with-cassette.ts'
+
+export interface OpenClientOptions {
+  /** Answers are recorded, or replayed. */
+  readonly cassette?: CassetteSpec
+}
+
+/** Opens the client that a spec names. Disposing of it closes what it opened. */
+export async function openInferenceClient(
+  spec: PluginSpec,
+  services: PluginServices,
+  { cassette }: OpenClientOptions = {},
+): Promise<OpenInferenceClient> {
+  const { plugin, context } = equipPlugin('inference_client', spec, services)
+  const params = Object(context.params) as Record<string, unknown> // params of a plugin are an object
+  if (cassette === undefined) return openGuarded(plugin, context, services).then(({ client }) => client)
+  // Secrets are looked up when something is asked; what is recorded before that holds none.
+  let redact = createRedactor()
+  const open = async () => {
+    const opened = await openGuarded(plugin, context, services)
+    redact = opened.redact
+    return opened.client
+  }
+  return withCassette(
+    openCassette(cassette, (value) => redact(value)),
+    { kind: spec.kind, params },
+    open,
+  )
+}
+
+/** Names of the secrets that a client with these params uses: those to hand to the process that opens it. */
+export function clientSecrets({ params }: Pick<PluginSpec, 'params'>, card: PluginCard | undefined): string[] {
+  const fields: Record<string, unknown> = Object(card?.schema.properties)
+  const defaults = Object.entries(fields)
+    .filter(([name]) => !(name in params))
+    .map(([, field]): unknown => Object(field).default)
+  const named = findSecrets([params, defaults]).map(({ name }) => name)
+  return [...new Set([...(card?.needs.secrets ?? []), ...named])].sort()
+}
+
+type Context = Parameters<InferenceClient['open']>[0]
+
+async function openGuarded(plugin: InferenceClient, context: Context, services: PluginServices) {
+  const used: Record<string, string> = {}
+  const get = (name: string): string => {
+    const value = services.secret(name)
+    if (value.trim().length >= 4) used[name] = value
+    return value
+  }
+  const params: unknown = resolveSecrets(context.params, { get, hint: 'in the environment or in .env of the project' })
+  const key: unknown = Reflect.get(Object(params), 'api_key')
+  const isLiteral = typeof key === 'string' && key.trim().length >= 4 && !Object.values(used).includes(key)
+  const redact = createRedactor(isLiteral ? { ...used, api_key: key } : used)
+  const { kind } = plugin
+  const guard = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await boundary('INFERENCE_FAILED', kind, signal, work)
+    } catch (error) {
+      throw withoutSecrets(error, redact)
+    }
+  }
+  const opened = await guard(services.signal, () =>
+    plugin.open({
+      ...context,
+      params,
+      log: (level, text) => context.log(level, redact(text)),
+      secret: (name) => {
+        const value = context.secret(name)
+        if (value.trim().length >= 4) used[name] = value
+        return value
+      },
+    }),
+  )
+  const close = opened[Symbol.asyncDispose]?.bind(opened)
+  const client: OpenInferenceClient = {
+    generate: (request, signal) => guard(signal, () => opened.generate(request, signal)),
+    ...(close === undefined ? {} : { [Symbol.asyncDispose]: () => close() }),
+  }
+  return { client, redact }
+}
+
+/** The same error without what must not be told: a provider may repeat the key that it refuses. */
+function withoutSecrets(error: unknown, redact: Redact): unknown {
+  if (!EvsysError.is(error)) return error
+  const { code, message, fix, where, retryable, retryAfterMs } = error
+  const clean = redact(message)
+  if (clean === message && redact(fix) === fix) return error
+  return new EvsysError(code, clean, {
+    ...(fix === undefined ? {} : { fix: redact(fix) }),
+    ...(where === undefined ? {} : { where }),
+    retryable,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
+}

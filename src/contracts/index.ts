@@ -7,6 +7,7 @@ export type { ClaimedJob, DurableJobState, DurableJobs, JobOptions, WorkOutcome 
 export type { Engine, EngineId, EngineOp, EngineResult, LoraSpec } from './engine.ts'
 export { ErrorCode, ErrorRecord, ErrorReport, Location, RolloutError } from './error.ts'
 export {
+  BaselineScore,
   Bounds,
   CheckpointKind,
   ExperimentEvent,
@@ -186,6 +187,7 @@ export type {
 export {
   FileStamp,
   FromWorker,
+  JudgeReport,
   Prediction,
   ResumePoint,
   RunAssignment,

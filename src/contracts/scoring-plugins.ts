@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { ExecResult, ExecSpec, Sampling, TurnTokens, Usage } from './execution.ts'
 import type { Direction } from './metadata.ts'
 import type { Context, Plugin } from './plugin.ts'
+import type { PluginSpec } from './plugin-spec.ts'
 import type { ChatMessage, HarborTask, ToolCall } from './rows.ts'
 
 /**
@@ -38,7 +39,10 @@ export interface Verifier<K extends string = string, S extends z.ZodType = z.Zod
   /** Scores one answer. 1 or more is a pass. */
   verify(
     answer: { output: string; expected: unknown; task?: HarborTask },
-    context: Context<z.output<S>>,
+    context: Context<z.output<S>> & {
+      /** A model to ask, by name or client: its answers are kept, and asking again costs nothing. At hand in a benchmark. */
+      model?(which: string | PluginSpec): Promise<OpenInferenceClient>
+    },
   ): number | Verification | Promise<number | Verification>
 }
 

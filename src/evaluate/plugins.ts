@@ -14,6 +14,7 @@ import { contains } from './verifiers/contains.ts'
 import { exactMatch } from './verifiers/exact-match.ts'
 import { formatOnly } from './verifiers/format-only.ts'
 import { jsonSchema } from './verifiers/json-schema.ts'
+import { llmJudge } from './verifiers/llm-judge.ts'
 import { math } from './verifiers/math.ts'
 import { numeric } from './verifiers/numeric.ts'
 import { regexMatch } from './verifiers/regex-match.ts'
@@ -38,5 +39,6 @@ export const evaluatePlugins = [
   numeric,
   math,
   jsonSchema,
+  llmJudge,
   code,
 ] as const

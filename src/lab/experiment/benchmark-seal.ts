@@ -1,8 +1,9 @@
 // What is hidden from the processes that run recipe code: the folders and files that hold expected answers. How well it is
 // hidden is part of the record: where the machine cannot do it, nothing pretends otherwise.
-import { stat } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { Benchmark, Notice, RunConfig } from '../../contracts/index.ts'
+import { benchmarksFolder } from '../../evaluate/index.ts'
 import { EvsysError, whyNotHidden } from '../../kernel/index.ts'
 
 export interface BenchmarkSeal {
@@ -45,7 +46,11 @@ export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: S
   )
   if (clash.length > 0 && choice === 'required') throw new EvsysError('SEAL_FAILED', clash.join('; '))
   const hidden = answers.filter((each) => !clashing.includes(each)).map(({ path }) => path)
-  const kept = [...new Set([...hidden, join(projectDir, '.evsys', 'benchmarks'), ...(await histories(projectDir))])]
+  // Verdicts of judges quote reference answers; what is hidden must be there before a process starts.
+  const verdicts = join(projectDir, '.evsys', 'verdicts')
+  await mkdir(verdicts, { recursive: true })
+  const others = [benchmarksFolder(projectDir), verdicts, join(projectDir, '.env'), ...(await histories(projectDir))]
+  const kept = [...new Set([...hidden, ...others])]
   return { level: clash.length === 0 ? 'namespace' : 'none', hidden: kept, notices: clash.map((text) => ({ text })) }
 }
 

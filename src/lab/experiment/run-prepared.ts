@@ -50,6 +50,7 @@ async function runIn(store: OpenStore, prepared: Prepared, options: Options): Pr
     secrets: prepared.secrets,
     spare: options.spare,
     seal: prepared.seal,
+    secretSource: prepared.secretSource,
     options,
   })
 }

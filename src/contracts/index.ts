@@ -116,6 +116,7 @@ export {
   type Metric,
   type OpenEnvironment,
   type OpenInferenceClient,
+  type TaskAnswers,
   type TaskRewards,
   TokenPrice,
   type ToolSpec,

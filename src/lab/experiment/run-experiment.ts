@@ -117,17 +117,11 @@ async function prepare(
   const secretSource = await readSecretSource({ projectDir })
   return {
     plan: await resolveBenchmarks(checked.plan, projectDir),
-    notices: [
-      ...checked.plan.notices,
-      ...catalog.notices,
-      ...checked.notices,
-      ...seal.notices,
-      ...unscored(checked.plan),
-    ],
+    notices: [...checked.plan.notices, ...catalog.notices, ...checked.notices, ...seal.notices],
     projectDir,
     plugins,
     seal,
-    secretSource: secretSource,
+    secretSource,
     secrets: secretsOf(checked.plan, catalog, secretSource),
   }
 }

@@ -250,6 +250,31 @@ export const requirements = {
   'MOD-32': 'bundled models are trained: they need few bits for new English text, answer and end their turn',
   'MOD-40':
     'the recipe of the bundled models: clean text without duplicates, seeded dialogues, tokens, and an n-gram peer',
+  'MOD-50': 'each named renderer writes what the chat template of its family writes, token by token',
+  'MOD-51': 'the mask of a named renderer covers what an assistant produces and what ends it, and nothing else',
+  'MOD-52':
+    'a named renderer reads its own answers back: text, reasoning, calls; what is cut off or malformed is not complete',
+  'MOD-53':
+    'a renderer refuses what its format cannot say, and tokenizers of another family; an unknown name gets near ones',
+  'MOD-55': 'tools are declared in the words of the model’s family or by its template; where they cannot be, that is told',
+  'MOD-54': 'a renderer says whether earlier answers stand as they were produced',
+
+  // Inference clients
+  'INF-1': 'every client answers with text, finish reason, usage and cost, whatever its wire format',
+  'INF-2':
+    'conversations, images, tools and their results are written as each API wants them; what it cannot say is refused',
+  'INF-3':
+    'overload, timeouts, broken connections and broken bodies are tried again in one layer, as long as the provider asks',
+  'INF-4':
+    'what is refused is told at once, with the provider’s words and a fix; what is no answer is not taken for one',
+  'INF-5': 'calls, reasoning, cuts and refusals are read out of every wire format',
+  'INF-6':
+    'tokens and dollars are counted with frozen prices, cache and length included; an unknown price is never zero',
+  'INF-7': 'clients are found by kind, params are checked, secrets are put in where they are used and come out nowhere',
+  'INF-8': 'a model that is known by its name has a client; no other is guessed',
+  'INF-9': 'the mock client answers from a template',
+  'INF-10': 'a cassette replays by request, offline; a miss is an error, and it holds neither secrets nor failures',
+  'INF-11': 'models of a training service, here or elsewhere, answer as clients do',
 
   // The trainer
   'TRN-1': 'any client is answered its configuration; unknown fields are taken; keys are compared in constant time',

@@ -6,6 +6,7 @@ import type { Context, Plugin } from './plugin.ts'
 import type { RunResult } from './results.ts'
 import type { ChatMessage, RowFormat, RowOf } from './rows.ts'
 import type { ModelConfig, RunConfig } from './run-config.ts'
+import type { ToolSpec } from './scoring-plugins.ts'
 import type { Datum, FwdBwd, Loss, ModelId, SamplerRef, Stop, TrainingService, Weights } from './training-service.ts'
 
 /** Text to tokens and back, for one model. */
@@ -29,8 +30,8 @@ export interface Rendered {
 export interface OpenRenderer {
   /** A whole conversation, for training. */
   conversation(messages: readonly ChatMessage[]): Rendered
-  /** Up to where the assistant answers, for sampling. */
-  prompt(messages: readonly ChatMessage[]): Int32Array
+  /** Up to where the assistant answers, for sampling; with the tools that it may call, where `takesTools`. */
+  prompt(messages: readonly ChatMessage[], tools?: readonly ToolSpec[]): Int32Array
   /** The message that an answer amounts to: text, reasoning, tool calls. `complete`: it ended as an answer should. */
   parse(completion: Int32Array): { message: ChatMessage; complete: boolean }
   /** What ends an answer. */
@@ -40,6 +41,8 @@ export interface OpenRenderer {
    * on in a conversation that ends with it. Absent: true.
    */
   readonly extendsHistory?: boolean
+  /** Tools can be declared. Absent: they cannot. */
+  readonly takesTools?: boolean
 }
 
 /** A chat format. */

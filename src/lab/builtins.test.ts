@@ -5,9 +5,12 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { PluginCard } from '../contracts/index.ts'
 import { createRegistry, pluginCard } from '../kernel/index.ts'
+import { namedRenderers } from '../models/renderers/plugins.ts'
 import { builtins } from './builtins.ts'
 
 const plugins = await builtins()
+// The list of the training protocol's cookbook; models/renderers compares each with its template.
+const namedKinds = namedRenderers.map(({ kind }) => kind)
 const src = fileURLToPath(new URL('..', import.meta.url))
 
 /** Every field of a JSON Schema, with the path to it. */
@@ -40,6 +43,7 @@ describe('built-in plugins', () => {
       ],
       data_source: ['in_memory', 'json', 'jsonl'],
       data_store: ['in_memory', 'local'],
+      inference_client: ['anthropic', 'gemini', 'local', 'mock', 'openai', 'openai_compatible', 'tinker'],
       metric: [
         'avg',
         'cost_per_task',
@@ -50,7 +54,7 @@ describe('built-in plugins', () => {
         'time_per_task',
         'tokens_per_task',
       ],
-      renderer: ['chat_template', 'plain_chat'],
+      renderer: [...namedKinds, 'chat_template', 'plain_chat'].sort(),
       transform: [
         'dedupe',
         'filter',

@@ -2,7 +2,7 @@ import type { GenerateRequest, PluginSpec } from '../../contracts/index.ts'
 import { hashOf } from '../../kernel/index.ts'
 
 // What changes how an answer is fetched, and not the answer. Keys and headers may be secrets: they are never part of a cassette.
-const incidental = ['api_key', 'timeout_s', 'max_attempts', 'extra_headers', 'price'] as const
+const incidental = ['api_key', 'timeout_s', 'max_attempts', 'retry_wait_s', 'extra_headers', 'price'] as const
 
 /** A client as a cassette knows it: its kind, and the params that decide its answers. */
 export function cassetteClient({ kind, params }: PluginSpec): PluginSpec {

@@ -1,7 +1,6 @@
 // A folder of recorded answers, one file for each. Files are whole or not there, so that many processes may share it.
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import * as z from 'zod'
 import {
   checkValue,
   EvsysError,
@@ -17,8 +16,7 @@ import { CassetteEntry } from './cassette-entry.ts'
  * `replay`: answers come from the folder alone. `record`: every request is asked, and its answer kept. `auto`: what is there is
  * replayed, what is not is asked and kept.
  */
-export const CassetteMode = z.enum(['replay', 'record', 'auto'])
-export type CassetteMode = z.infer<typeof CassetteMode>
+export type CassetteMode = 'replay' | 'record' | 'auto'
 
 /** Where answers are kept, and what is done with them. */
 export interface CassetteSpec {

@@ -117,8 +117,10 @@ describe('openChatTemplate', () => {
     })
   })
 
-  it('follows templates that forget the thinking of earlier turns (MOD-11)', async () => {
+  it('follows templates that forget the thinking of earlier turns, and says so (MOD-11, MOD-54)', async () => {
     const { renderer, tokenizer } = await openWith(templates.forgetful)
+    expect(renderer.extendsHistory).toBe(false)
+    expect((await openBundled()).renderer.extendsHistory).toBe(true)
     const turns = chat(['user', 'a'], ['assistant', '<think>old</think>\n\nfirst answer'], ['user', 'b'])
     const { messages, whole } = shown(renderer, tokenizer, [
       ...turns,
@@ -147,6 +149,17 @@ describe('openChatTemplate', () => {
       'b<|im_end|>',
       '<think>\n\n</think>\n\nc<|im_end|>',
     ])
+  })
+
+  it('strips what Python strips: the named characters, or space (MOD-10)', async () => {
+    const { compileTemplate } = await import('./compile-template.ts')
+    const show = (expression: string) => compileTemplate(`{{- ${expression} }}`)({ x: '\n a-b \n', m: { strip: 'own' } })
+    expect(show(`x.strip('\\n')`)).toBe(' a-b ')
+    expect(show(`x.lstrip('\\n') + '|'`)).toBe(' a-b \n|')
+    expect(show(`x.rstrip('\\n ')`)).toBe('\n a-b')
+    expect(show(`x.strip() + x.strip('\\n').strip('ab -') + m.strip`)).toBe('a-bown')
+    expect(() => show('x.strip(1)')).not.toThrow()
+    expect(show(`'' .strip('x')`)).toBe('')
   })
 
   it('tells what a template refuses (MOD-12)', async () => {

@@ -4,8 +4,8 @@ import { EvsysError } from '../../kernel/index.ts'
 import type { ModelTokenizer } from '../tokenizer/open-tokenizer.ts'
 import { contentText } from './guard-messages.ts'
 import { type AnswerForm, parseAnswer } from './parse-answer.ts'
-import { encodeGuardedText, tokensWithSpans } from './token-spans.ts'
 import { type Span, TemplateReader, type TemplateText } from './template-text.ts'
+import { encodeGuardedText, tokensWithSpans } from './token-spans.ts'
 
 export interface ChatTemplateOptions {
   readonly tokenizer: ModelTokenizer
@@ -35,12 +35,14 @@ export async function openChatTemplate({
   const form = answerForm(reader, template)
   return {
     stop,
+    extendsHistory: extendsHistory(reader),
     conversation(messages) {
       const whole = reader.read(messages)
       const spans = findSpans(reader, messages, whole, ends)
       return tokensWithSpans(tokenizer, whole, spans, (index) => messages[index]?.role === 'assistant')
     },
-    prompt: (messages) => encodeGuardedText(tokenizer, reader.read(messages, { answer: true })),
+    takesTools: /\btools\b/.test(template),
+    prompt: (messages, tools = []) => encodeGuardedText(tokenizer, reader.read(messages, { answer: true, tools })),
     parse(completion) {
       const at = completion.findIndex((token) => stop.includes(token))
       const answer = at === -1 ? completion : completion.subarray(0, at)
@@ -103,6 +105,13 @@ function findEnds(reader: TemplateReader): Set<string> {
   throw new EvsysError('MODEL_INVALID', 'the model’s chat template ends answers with no special token', {
     fix: 'choose a renderer with its own end of an answer.',
   })
+}
+
+// Whether an answer that was produced with reasoning stands in later prompts as it was produced.
+function extendsHistory(reader: TemplateReader): boolean {
+  const user: ChatMessage = { role: 'user', content: 'question' }
+  const answered: ChatMessage[] = [user, { role: 'assistant', content: 'kumquat', reasoning_content: 'tamarind' }]
+  return reader.read([...answered, user]).text.startsWith(reader.read(answered).text.trimEnd())
 }
 
 function answerForm(reader: TemplateReader, template: string): AnswerForm {

@@ -2,6 +2,7 @@
 // whatever goes wrong in them is a typed error.
 import * as jinja from '@huggingface/jinja'
 import { EvsysError, messageOf } from '../../kernel/index.ts'
+import { ExactInterpreter } from './exact-interpreter.ts'
 
 /** Renders a template with variables. */
 export type Template = (variables: Readonly<Record<string, unknown>>) => string
@@ -16,9 +17,8 @@ type Library = {
   tokenize(source: string, options: { lstrip_blocks: boolean; trim_blocks: boolean }): unknown
   parse(tokens: unknown): unknown
   Environment: new () => Scope
-  Interpreter: new (scope: Scope) => { run(program: unknown): { value: unknown } }
 }
-const { tokenize, parse, Environment, Interpreter }: Library = jinja
+const { tokenize, parse, Environment }: Library = jinja
 
 /** Compiles a template. `strftime_now` is not defined in it, so that the same conversation gives the same tokens every day. */
 export function compileTemplate(source: string): Template {
@@ -27,7 +27,7 @@ export function compileTemplate(source: string): Template {
   return (variables) => {
     const scope = new Environment()
     for (const [name, value] of Object.entries({ ...globals(), ...variables })) scope.set(name, value)
-    const output = guarded(() => new Interpreter(scope).run(program).value)
+    const output = guarded(() => new ExactInterpreter(scope).run(program).value)
     if (typeof output !== 'string') throw invalid('it makes no text')
     if (output.length > longestOutput) throw invalid(`it makes more than ${longestOutput} characters`)
     return output

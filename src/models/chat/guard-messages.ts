@@ -1,6 +1,6 @@
 // Messages for a template, such that nothing in them can become a special token: where a text spells one, or could complete one
 // together with its neighbours, it gets a guard, a character that occurs nowhere else.
-import type { ChatMessage } from '../../contracts/index.ts'
+import type { ChatMessage, ToolSpec } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { anyOf } from '../tokenizer/open-tokenizer.ts'
 
@@ -45,6 +45,11 @@ export function templateMessages(messages: readonly ChatMessage[], each: Guard):
     ...(reasoning_content === undefined ? {} : { reasoning_content: each(reasoning_content) }),
     ...(tool_calls === undefined ? {} : { tool_calls: tool_calls.map((call) => templateCall(call, each)) }),
   }))
+}
+
+/** Tools for a template, as most of them expect them. */
+export function templateTools(tools: readonly ToolSpec[], each: Guard): unknown[] {
+  return tools.map((tool) => deep({ type: 'function', function: { ...tool } }, each))
 }
 
 /** The text of a message; an image is an error. */

@@ -1,11 +1,11 @@
 // What a template makes of a conversation, read back: the text, where its special tokens are, and where each message is. No
 // template says where it puts a message, so this is found by rendering again: with a mark inside each content, and up to each
 // answer. Whatever cannot be found for certain is an error.
-import type { ChatMessage } from '../../contracts/index.ts'
+import type { ChatMessage, ToolSpec } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { anyOf, type ModelTokenizer } from '../tokenizer/open-tokenizer.ts'
 import type { Template } from './compile-template.ts'
-import { createGuard, type TemplateMessage, templateMessages, unusedCharacters } from './guard-messages.ts'
+import { createGuard, type TemplateMessage, templateMessages, templateTools, unusedCharacters } from './guard-messages.ts'
 
 /** A part of a text, by index. */
 export interface Span {
@@ -46,9 +46,12 @@ export class TemplateReader {
   }
 
   /** The text of a conversation; with `answer`, up to where an answer begins. */
-  read(messages: readonly ChatMessage[], { answer = false } = {}): TemplateText {
-    const { guard, prepared } = this.#prepare(messages)
-    return this.#readPrepared(prepared, guard, answer)
+  read(
+    messages: readonly ChatMessage[],
+    { answer = false, tools = [] }: { answer?: boolean; tools?: readonly ToolSpec[] } = {},
+  ): TemplateText {
+    const { guard, put, prepared } = this.#prepare(messages, tools)
+    return this.#readPrepared(prepared, guard, answer, templateTools(tools, put))
   }
 
   /** Where the content of each message stands, but for those without any. `undefined`: it was not written as it is. */
@@ -74,13 +77,13 @@ export class TemplateReader {
     return prompt !== undefined && prompt !== '' && whole.text.startsWith(prompt) ? prompt.length : undefined
   }
 
-  #prepare(messages: readonly ChatMessage[]) {
+  #prepare(messages: readonly ChatMessage[], tools: readonly ToolSpec[] = []) {
     const form = this.#tokenizer.normalForm
     const plain = templateMessages(messages, (text) => (form === undefined ? text : text.normalize(form)))
-    const [guard = '', mark = ''] = unusedCharacters(this.#source + JSON.stringify(plain), 2)
-    const put = createGuard([...this.#tokenizer.special.keys()], guard)
-    const prepared = templateMessages(messages, (text) => put(form === undefined ? text : text.normalize(form)))
-    return { guard, mark, prepared }
+    const [guard = '', mark = ''] = unusedCharacters(this.#source + JSON.stringify([plain, tools]), 2)
+    const guarded = createGuard([...this.#tokenizer.special.keys()], guard)
+    const put = (text: string) => guarded(form === undefined ? text : text.normalize(form))
+    return { guard, mark, put, prepared: templateMessages(messages, put) }
   }
 
   #tryReadPrepared(messages: readonly TemplateMessage[], guard: string, answer = false): TemplateText | undefined {
@@ -92,8 +95,14 @@ export class TemplateReader {
     }
   }
 
-  #readPrepared(messages: readonly TemplateMessage[], guard: string, answer: boolean): TemplateText {
-    const guarded = this.#render({ ...this.#variables, messages, add_generation_prompt: answer })
+  #readPrepared(
+    messages: readonly TemplateMessage[],
+    guard: string,
+    answer: boolean,
+    tools: readonly unknown[] = [],
+  ): TemplateText {
+    const declared = tools.length === 0 ? {} : { tools }
+    const guarded = this.#render({ ...this.#variables, ...declared, messages, add_generation_prompt: answer })
     const special: (Span & { name: string })[] = []
     let text = ''
     for (const part of guarded.split(this.#anySpecial)) {

@@ -15,6 +15,8 @@ export interface ProviderCall<S extends z.ZodType> {
   readonly answer: S
   readonly timeoutMs: number
   readonly attempts: number
+  /** Before the second attempt; doubled before each further one. */
+  readonly waitMs: number
   readonly random: { float(): number }
   readonly log: (level: LogLevel, text: string) => void
   readonly clock?: Clock
@@ -27,14 +29,14 @@ export async function callProvider<S extends z.ZodType>(
   call: ProviderCall<S>,
   signal: AbortSignal,
 ): Promise<{ answer: z.output<S>; latencyS: number }> {
-  const { who, attempts, random, log, clock = systemClock } = call
+  const { who, attempts, waitMs: baseMs, random, log, clock = systemClock } = call
   const json = JSON.stringify(call.body)
   return retry(() => attempt(call, json, signal), {
     signal,
     attempts,
     random,
     clock,
-    baseMs: 500,
+    baseMs,
     onRetry: ({ attempt: number, waitMs, error }) =>
       log('warn', `${who}: attempt ${number} of ${attempts} failed, the next one in ${waitMs} ms: ${messageOf(error)}`),
   })

@@ -28,7 +28,7 @@ export function openApiClient<S extends z.ZodType>(
   options: ApiClientOptions<S>,
 ): OpenInferenceClient {
   const { kind, wire, key, provider } = options
-  const { model, system_prompt, timeout_s, max_attempts, extra_headers, extra_body } = params
+  const { model, system_prompt, timeout_s, max_attempts, retry_wait_s, extra_headers, extra_body } = params
   const who = `${kind} ${model}`
   const url = `${options.baseUrl.replace(/\/+$/, '')}${wire.path(model)}`
   const omit = new Set([...params.omit, ...(options.omit ?? [])])
@@ -48,6 +48,7 @@ export function openApiClient<S extends z.ZodType>(
         answer: wire.answer,
         timeoutMs: timeout_s * 1000,
         attempts: max_attempts,
+        waitMs: retry_wait_s * 1000,
         random: random('inference', kind, model),
         log,
       }

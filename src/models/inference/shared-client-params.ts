@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { TokenPrice } from '../../contracts/index.ts'
 
 /** Fields of a request that some models refuse. */
-export const OmittedField = z.enum(['temperature', 'top_p', 'top_k', 'seed', 'stop'])
+const OmittedField = z.enum(['temperature', 'top_p', 'top_k', 'seed', 'stop'])
 export type OmittedField = z.infer<typeof OmittedField>
 
 export const sharedClientParams = {
@@ -16,6 +16,12 @@ export const sharedClientParams = {
   // Node itself gives up on an answer that has not begun after 300 seconds.
   timeout_s: z.number().gt(0).max(300).default(120).describe('How long one attempt may take.'),
   max_attempts: z.int().min(1).max(20).default(5).describe('How often a call is tried, where trying again may help.'),
+  retry_wait_s: z
+    .number()
+    .min(0)
+    .max(60)
+    .default(0.5)
+    .describe('Wait before the second attempt, doubled before each further one; a provider may ask for more.'),
   extra_headers: z.record(z.string(), z.string()).default({}).describe('Sent with every request.'),
   extra_body: z
     .record(z.string(), z.unknown())
@@ -26,8 +32,7 @@ export const sharedClientParams = {
 }
 
 /** The shared params of any client of an API. */
-export const SharedClientParams = z.object(sharedClientParams)
-export type SharedClientParams = z.infer<typeof SharedClientParams>
+export type SharedClientParams = z.infer<z.ZodObject<typeof sharedClientParams>>
 
 /** Address of a provider. */
 export function baseUrl(provider: string) {

@@ -1,6 +1,6 @@
 // What a chat format is: how each message is written, how an answer begins, how one is read back. A format writes text; tokens are
 // made of the whole text at once, as for a chat template.
-import type { ChatMessage } from '../../contracts/index.ts'
+import type { ChatMessage, ToolSpec } from '../../contracts/index.ts'
 
 /** A call of a message, with arguments as an object where they are one. */
 export interface FormatCall {
@@ -59,6 +59,8 @@ export interface ChatFormat {
   readonly refusesReasoning?: boolean
   /** Written before everything else. */
   begin?(bos: string | undefined): string
+  /** Tells the model of tools. Absent: the format has no place for them in a message. */
+  declare?(messages: readonly FormatMessage[], tools: readonly ToolSpec[]): readonly FormatMessage[]
   /** Puts in messages of its own, or refuses a conversation. */
   prepare?(messages: readonly FormatMessage[]): readonly FormatMessage[]
   turn(message: FormatMessage, place: Place): Turn

@@ -6,6 +6,7 @@ import type { AnswerText, ChatFormat, FormatMessage, Part } from './chat-format.
 import { refused, splitReasoning } from './format-messages.ts'
 import { argumentText } from './python-json.ts'
 import { answerMessage, callOf } from './read-answer.ts'
+import { deepseekTools, inSystem } from './tool-declarations.ts'
 
 const user = '<｜User｜>'
 const assistant = '<｜Assistant｜>'
@@ -27,6 +28,7 @@ export function deepseekV3({ thinks = false } = {}): ChatFormat {
     extendsHistory: !thinks,
     refusesReasoning: !thinks,
     begin: () => begin,
+    declare: (messages, tools) => inSystem(messages, (system) => system + deepseekTools(tools)),
     turn(message, { at, messages, isLast }) {
       const { role, text } = message
       switch (role) {
@@ -81,7 +83,9 @@ function splitCalls({ text, token }: AnswerText): { text: string; toolCalls: Too
       return callOf(name?.trim() ?? '', args ?? '')
     })
   const toolCalls = made.filter((call) => call !== undefined)
-  return toolCalls.length === made.length ? { text: before, toolCalls } : { text: withoutMarks(text, token), toolCalls: [] }
+  return toolCalls.length === made.length
+    ? { text: before, toolCalls }
+    : { text: withoutMarks(text, token), toolCalls: [] }
 }
 
 function withoutMarks(text: string, token: AnswerText['token']): string {

@@ -6,7 +6,15 @@ import { ownMessage, refused } from './format-messages.ts'
 import { argumentText } from './python-json.ts'
 import { answerMessage, callOf } from './read-answer.ts'
 
-const tokens = ['<|start|>', '<|end|>', '<|message|>', '<|channel|>', '<|constrain|>', '<|return|>', '<|call|>'] as const
+const tokens = [
+  '<|start|>',
+  '<|end|>',
+  '<|message|>',
+  '<|channel|>',
+  '<|constrain|>',
+  '<|return|>',
+  '<|call|>',
+] as const
 
 export interface GptOssOptions {
   /** Absent: without the built-in system message. */
@@ -67,15 +75,20 @@ function systemText(effort: string, currentDate: string): string {
 // Which function a result is of: its name, or that of the call it answers.
 function functionOf({ name, callId }: FormatMessage, { at, messages }: Place): string {
   const asked = messages.slice(0, at).findLast(({ role }) => role === 'assistant')?.calls ?? []
-  const nth = messages.slice(0, at).reverse().findIndex(({ role }) => role !== 'tool')
+  const nth = messages
+    .slice(0, at)
+    .reverse()
+    .findIndex(({ role }) => role !== 'tool')
   const found = name ?? asked.find(({ id }) => id !== undefined && id === callId)?.name ?? asked[nth]?.name
-  if (found === undefined) throw refused('gpt_oss', 'the result of a tool follows no call', 'put it after the call, or give its name.')
+  if (found === undefined)
+    throw refused('gpt_oss', 'the result of a tool follows no call', 'put it after the call, or give its name.')
   return found.replace(/^functions\./, '')
 }
 
 function answerParts({ text, reasoning = '', calls }: FormatMessage, { at, messages, isLast }: Place): Part[] {
   const isFinal = (each: FormatMessage) => each.role === 'assistant' && each.calls.length === 0
-  const keepsReasoning = calls.length > 0 ? !messages.slice(at + 1).some(isFinal) : isLast
+  // The answer to be produced is set aside: its prompt had the reasoning of the calls before it.
+  const keepsReasoning = calls.length > 0 ? !messages.slice(at + 1, -1).some(isFinal) : isLast
   const analysis: Part[] =
     reasoning === '' || !keepsReasoning
       ? []
@@ -106,7 +119,7 @@ function readChannels({ text, token }: AnswerText) {
     const [header = '', ...rest] = part.split(message)
     const body = rest.join('<|message|>')
     const [to = '', channel = ''] = header.replace(`${start}assistant`, '').split(token('<|channel|>'))
-    const name = /to=functions\.([^\s<\uFDD0-\uFDEF]+)/.exec(to + channel)?.[1]
+    const name = /to=functions\.([^\s<\uFDD0-\uFDEF]+)/.exec(`${to} ${channel}`)?.[1]
     if (name !== undefined) {
       const call = callOf(name, body)
       if (call === undefined) isWhole = false

@@ -26,7 +26,8 @@ export function kimi({ opens = 'nothing', keeps = false }: KimiOptions = {}): Ch
     ends: ['<|im_end|>'],
     extendsHistory: keeps,
     refusesReasoning: opens === 'empty',
-    prepare: (messages) => (messages[0]?.role === 'system' ? messages : [ownMessage('system', defaultSystem), ...messages]),
+    prepare: (messages) =>
+      messages[0]?.role === 'system' ? messages : [ownMessage('system', defaultSystem), ...messages],
     turn(message, place) {
       const { role, text, name } = message
       if (role === 'tool') {
@@ -64,7 +65,10 @@ function idOf({ id, name }: FormatCall, number: number): string {
 function callIdOf({ callId }: FormatMessage, { at, messages }: Place): string {
   if (callId !== undefined) return callId
   const asked = messages.slice(0, at).findLast(({ role }) => role === 'assistant')?.calls ?? []
-  const nth = messages.slice(0, at).reverse().findIndex(({ role }) => role !== 'tool')
+  const nth = messages
+    .slice(0, at)
+    .reverse()
+    .findIndex(({ role }) => role !== 'tool')
   const found = asked[nth]
   return found === undefined ? '' : idOf(found, nth)
 }

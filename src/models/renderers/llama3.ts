@@ -10,8 +10,10 @@ export const llama3: ChatFormat = {
   extendsHistory: true,
   begin: () => '<|begin_of_text|>',
   turn({ role, text, reasoning, calls }) {
-    if (role === 'tool' || calls.length > 0) throw refused('llama3', 'it has no form for tools', 'choose another renderer.')
-    if (reasoning !== undefined) throw refused('llama3', 'it has no form for reasoning', 'drop it with the transform drop_reasoning.')
+    if (role === 'tool' || calls.length > 0)
+      throw refused('llama3', 'it has no form for tools', 'choose another renderer.')
+    if (reasoning !== undefined)
+      throw refused('llama3', 'it has no form for reasoning', 'drop it with the transform drop_reasoning.')
     return { header: [headerOf(role)], body: [{ content: text }, '<|eot_id|>'] }
   },
   prompt: () => headerOf('assistant'),

@@ -6,6 +6,7 @@ import { ownMessage } from './format-messages.ts'
 import { pythonString } from './python-json.ts'
 import { qwenTokens, separator } from './qwen3.ts'
 import { answerMessage } from './read-answer.ts'
+import { inSystem, nemotronTools } from './tool-declarations.ts'
 import { splitXmlCalls, xmlCall } from './xml-calls.ts'
 
 export interface Nemotron3Options {
@@ -17,12 +18,19 @@ export interface Nemotron3Options {
   readonly effort?: 'low' | 'efficient'
 }
 
-export function nemotron3({ isUltra = false, isOff = false, keeps = false, effort }: Nemotron3Options = {}): ChatFormat {
+export function nemotron3({
+  isUltra = false,
+  isOff = false,
+  keeps = false,
+  effort,
+}: Nemotron3Options = {}): ChatFormat {
   return {
     tokens: qwenTokens,
     ends: ['<|im_end|>'],
     extendsHistory: false,
     refusesReasoning: isOff,
+    declare: (messages, tools) =>
+      inSystem(messages, (system) => [system, nemotronTools(tools)].filter((each) => each !== '').join('\n\n')),
     prepare(messages) {
       const whole = messages[0]?.role === 'system' ? messages : [ownMessage('system', ''), ...messages]
       if (effort === undefined) return whole
@@ -38,7 +46,8 @@ export function nemotron3({ isUltra = false, isOff = false, keeps = false, effor
       if (role !== 'assistant') return { header, body: [{ content: text }, '<|im_end|>'] }
       return { header, body: [...answerParts(message, place, { isUltra, keeps }), '<|im_end|>'] }
     },
-    prompt: (messages) => `${separator(messages.length)}<|im_start|>assistant\n${isOff ? '<think></think>' : '<think>\n'}`,
+    prompt: (messages) =>
+      `${separator(messages.length)}<|im_start|>assistant\n${isOff ? '<think></think>' : '<think>\n'}`,
     parse({ text }, ended) {
       const opensThinking = !isOff && !text.startsWith('<think>')
       const { reasoning, rest, closed } = splitThinking(text, { thinks: true, opensThinking })

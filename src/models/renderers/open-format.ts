@@ -1,5 +1,5 @@
 // A chat format as a renderer: writes a conversation, makes tokens of all of it, and knows whose each token is because it wrote it.
-import type { ChatMessage, OpenRenderer } from '../../contracts/index.ts'
+import type { ChatMessage, OpenRenderer, ToolSpec } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { createGuard, unusedCharacters } from '../chat/guard-messages.ts'
 import type { Span } from '../chat/template-text.ts'
@@ -21,8 +21,9 @@ export function openFormat(kind: string, format: ChatFormat, tokenizer: ModelTok
   const bos = tokenizer.bos === undefined ? undefined : tokenizer.piece(tokenizer.bos)
   const begin = format.begin?.(bos) ?? ''
 
-  const prepare = (messages: readonly ChatMessage[]): readonly FormatMessage[] => {
-    const made = formatMessages(messages, tokenizer.normalForm)
+  const prepare = (messages: readonly ChatMessage[], tools: readonly ToolSpec[] = []): readonly FormatMessage[] => {
+    const own = formatMessages(messages, tokenizer.normalForm)
+    const made = tools.length === 0 ? own : declared(kind, format, own, tools)
     return format.prepare?.(made) ?? made
   }
   const write = (messages: readonly FormatMessage[], suffix = ''): Written => {
@@ -34,7 +35,8 @@ export function openFormat(kind: string, format: ChatFormat, tokenizer: ModelTok
       const turn = [...header, ...body]
       const headerLength = lengthOf(header)
       if (message.index >= 0) {
-        const start = length + (message.role === 'assistant' ? answerStart(format, messages, at, turn, headerLength) : headerLength)
+        const start =
+          length + (message.role === 'assistant' ? answerStart(format, messages, at, turn, headerLength) : headerLength)
         spans[message.index] = { start, end: length + lengthOf(turn) }
       }
       parts.push(...turn)
@@ -49,15 +51,20 @@ export function openFormat(kind: string, format: ChatFormat, tokenizer: ModelTok
       const made = prepare(messages)
       const last = made.at(-1)
       if (format.refusesReasoning === true && last?.role === 'assistant' && (last.reasoning ?? '').trim() !== '') {
-        throw new EvsysError('DATA_INVALID', `${kind}: the answer holds reasoning, and this renderer turns reasoning off`, {
-          fix: 'drop it with the transform drop_reasoning, or choose the renderer with reasoning.',
-        })
+        throw new EvsysError(
+          'DATA_INVALID',
+          `${kind}: the answer holds reasoning, and this renderer turns reasoning off`,
+          {
+            fix: 'drop it with the transform drop_reasoning, or choose the renderer with reasoning.',
+          },
+        )
       }
       const written = write(made)
       return tokensWithSpans(tokenizer, written, written.spans, (index) => messages[index]?.role === 'assistant')
     },
-    prompt(messages) {
-      const made = prepare(messages)
+    takesTools: format.declare !== undefined,
+    prompt(messages, tools) {
+      const made = prepare(messages, tools)
       return encodeGuardedText(tokenizer, write(made, format.prompt(made)))
     },
     parse(completion) {
@@ -66,6 +73,18 @@ export function openFormat(kind: string, format: ChatFormat, tokenizer: ModelTok
       return format.parse(answer, at !== -1)
     },
   }
+}
+
+function declared(
+  kind: string,
+  format: ChatFormat,
+  messages: readonly FormatMessage[],
+  tools: readonly ToolSpec[],
+): readonly FormatMessage[] {
+  if (format.declare !== undefined) return format.declare(messages, tools)
+  throw new EvsysError('DATA_INVALID', `${kind}: tools cannot be declared with this renderer`, {
+    fix: 'choose another renderer, or describe the tools in the system message.',
+  })
 }
 
 type Written = GuardedText & { readonly spans: readonly (Span | undefined)[] }

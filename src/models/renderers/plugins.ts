@@ -18,15 +18,23 @@ export const namedRenderers = [
   namedRenderer('qwen3_vl', 'Qwen3-VL with reasoning, for text.', () => qwen3()),
   namedRenderer('qwen3_vl_instruct', 'Qwen3-VL Instruct, for text.', () => qwen3({ thinks: false })),
   namedRenderer('qwen3_5', 'Qwen3.5 with reasoning, for text.', () => qwen35()),
-  namedRenderer('qwen3_5_disable_thinking', 'Qwen3.5 with reasoning turned off, for text.', () => qwen35({ isOff: true })),
-  namedRenderer('qwen3_8_xhigh_reasoning', 'Qwen3.8, told to reason much.', () => qwen35({ isQwen38: true, effort: 'xhigh' })),
+  namedRenderer('qwen3_5_disable_thinking', 'Qwen3.5 with reasoning turned off, for text.', () =>
+    qwen35({ isOff: true }),
+  ),
+  namedRenderer('qwen3_8_xhigh_reasoning', 'Qwen3.8, told to reason much.', () =>
+    qwen35({ isQwen38: true, effort: 'xhigh' }),
+  ),
   namedRenderer('qwen3_8_medium_reasoning', 'Qwen3.8, told nothing about effort.', () => qwen35({ isQwen38: true })),
-  namedRenderer('qwen3_8_low_reasoning', 'Qwen3.8, told to reason little.', () => qwen35({ isQwen38: true, effort: 'low' })),
+  namedRenderer('qwen3_8_low_reasoning', 'Qwen3.8, told to reason little.', () =>
+    qwen35({ isQwen38: true, effort: 'low' }),
+  ),
   namedRenderer('qwen3_8_disable_thinking', 'Qwen3.8 with reasoning turned off.', () =>
     qwen35({ isQwen38: true, isOff: true }),
   ),
   namedRenderer('deepseekv3', 'DeepSeek V3.1 without reasoning.', () => deepseekV3()),
-  namedRenderer('deepseekv3_disable_thinking', 'DeepSeek V3.1 without reasoning, by its long name.', () => deepseekV3()),
+  namedRenderer('deepseekv3_disable_thinking', 'DeepSeek V3.1 without reasoning, by its long name.', () =>
+    deepseekV3(),
+  ),
   namedRenderer('deepseekv3_thinking', 'DeepSeek V3.1 with reasoning.', () => deepseekV3({ thinks: true })),
   namedRenderer('kimi_k2', 'Kimi K2 Thinking.', () => kimi()),
   namedRenderer('kimi_k25', 'Kimi K2.5 with reasoning, for text.', () => kimi({ opens: 'reasoning' })),
@@ -37,8 +45,12 @@ export const namedRenderers = [
     kimi({ opens: 'reasoning', keeps: true }),
   ),
   namedRenderer('nemotron3', 'Nemotron 3 with reasoning.', () => nemotron3()),
-  namedRenderer('nemotron3_low_thinking', 'Nemotron 3 Super, told to reason little.', () => nemotron3({ effort: 'low' })),
-  namedRenderer('nemotron3_disable_thinking', 'Nemotron 3 with reasoning turned off.', () => nemotron3({ isOff: true })),
+  namedRenderer('nemotron3_low_thinking', 'Nemotron 3 Super, told to reason little.', () =>
+    nemotron3({ effort: 'low' }),
+  ),
+  namedRenderer('nemotron3_disable_thinking', 'Nemotron 3 with reasoning turned off.', () =>
+    nemotron3({ isOff: true }),
+  ),
   namedRenderer('nemotron3_preserve_thinking', 'Nemotron 3 that keeps the reasoning of earlier answers.', () =>
     nemotron3({ keeps: true }),
   ),
@@ -49,8 +61,10 @@ export const namedRenderers = [
   namedRenderer('nemotron3_ultra_medium_thinking', 'Nemotron 3 Ultra, told to reason efficiently.', () =>
     nemotron3({ isUltra: true, effort: 'efficient' }),
   ),
-  namedRenderer('nemotron3_ultra_preserve_thinking', 'Nemotron 3 Ultra that keeps the reasoning of earlier answers.', () =>
-    nemotron3({ isUltra: true, keeps: true }),
+  namedRenderer(
+    'nemotron3_ultra_preserve_thinking',
+    'Nemotron 3 Ultra that keeps the reasoning of earlier answers.',
+    () => nemotron3({ isUltra: true, keeps: true }),
   ),
   namedRenderer('gpt_oss_no_sysprompt', 'gpt-oss without its built-in system message.', () => gptOss()),
   datedRenderer('gpt_oss_low_reasoning', 'gpt-oss, told to reason little.', (currentDate) =>

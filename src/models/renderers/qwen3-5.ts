@@ -6,6 +6,7 @@ import { lastQuery, ownMessage, refused, splitReasoning } from './format-message
 import { pythonJson, pythonString } from './python-json.ts'
 import { qwenTokens, separator, toolTurn } from './qwen3.ts'
 import { answerMessage } from './read-answer.ts'
+import { inSystem, qwen35Tools } from './tool-declarations.ts'
 import { splitXmlCalls, xmlCall } from './xml-calls.ts'
 
 export type Effort = 'xhigh' | 'medium' | 'low'
@@ -25,12 +26,14 @@ const sentences: Readonly<Record<Effort, string>> = {
 }
 
 export function qwen35({ isOff = false, isQwen38 = false, effort = 'medium' }: Qwen35Options = {}): ChatFormat {
-  const valueOf = isQwen38 ? (value: unknown) => (typeof value === 'string' ? value : pythonJson(value)) : pythonString
+  const textOf = isQwen38 ? (value: unknown) => (typeof value === 'string' ? value : pythonJson(value)) : pythonString
   return {
     tokens: qwenTokens,
     ends: ['<|im_end|>'],
     extendsHistory: false, // an answer without reasoning begins otherwise in history than it was produced
     refusesReasoning: isOff,
+    declare: (messages, tools) =>
+      inSystem(messages, (system) => [qwen35Tools(tools), system.trim()].filter((each) => each !== '').join('\n\n')),
     prepare(messages) {
       const trimmed = messages.map((message) => ({ ...message, text: message.text.trim() }))
       check(trimmed)
@@ -47,14 +50,17 @@ export function qwen35({ isOff = false, isQwen38 = false, effort = 'medium' }: Q
       const frame: Part[] = isFramed ? ['<think>\n', { content: reasoning.trim() }, '\n</think>\n\n'] : []
       const calls = message.calls.flatMap((call, number): Part[] => [
         number > 0 ? '\n' : text.trim() === '' ? '' : '\n\n',
-        ...xmlCall(call, valueOf),
+        ...xmlCall(call, textOf),
       ])
       return { header, body: [...frame, { content: text }, ...calls, '<|im_end|>'] }
     },
     prompt: (messages) =>
       `${separator(messages.length)}<|im_start|>assistant\n<think>\n${isOff ? '\n</think>\n\n' : ''}`,
     parse({ text }, ended) {
-      const { reasoning, rest, closed } = splitThinking(text, { thinks: true, opensThinking: !isOff && !/^\s*<think>/.test(text) })
+      const { reasoning, rest, closed } = splitThinking(text, {
+        thinks: true,
+        opensThinking: !isOff && !/^\s*<think>/.test(text),
+      })
       const { content, calls } = splitXmlCalls(rest)
       return { message: answerMessage(content, reasoning.trim(), calls), complete: ended && closed }
     },

@@ -3,6 +3,7 @@ import { parseAnswer } from '../chat/parse-answer.ts'
 import type { ChatFormat, FormatMessage, Part, Place, Turn } from './chat-format.ts'
 import { lastQuery, splitReasoning } from './format-messages.ts'
 import { argumentText } from './python-json.ts'
+import { inSystem, qwen3Tools } from './tool-declarations.ts'
 
 export interface Qwen3Options {
   /** Reasoning is written. Default true. */
@@ -19,6 +20,8 @@ export function qwen3({ thinks = true, isOff = false }: Qwen3Options = {}): Chat
     ends: ['<|im_end|>'],
     extendsHistory: !thinks,
     refusesReasoning: isOff || !thinks,
+    declare: (messages, tools) =>
+      inSystem(messages, (system) => (system === '' ? '' : `${system}\n\n`) + qwen3Tools(tools)),
     turn(message, place) {
       if (message.role === 'tool') return toolTurn(message, place)
       const header = [`${separator(place.at)}<|im_start|>${message.role}\n`]

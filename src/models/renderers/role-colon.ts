@@ -13,8 +13,10 @@ export const roleColon: ChatFormat = {
   extendsHistory: true,
   begin: (bos) => bos ?? '',
   turn({ role, text, reasoning, calls }, { isLast }) {
-    if (role === 'tool' || calls.length > 0) throw refused('role_colon', 'it has no form for tools', 'choose another renderer.')
-    if (reasoning !== undefined) throw refused('role_colon', 'it has no form for reasoning', 'drop it with the transform drop_reasoning.')
+    if (role === 'tool' || calls.length > 0)
+      throw refused('role_colon', 'it has no form for tools', 'choose another renderer.')
+    if (reasoning !== undefined)
+      throw refused('role_colon', 'it has no form for reasoning', 'drop it with the transform drop_reasoning.')
     const header = `${role.charAt(0).toUpperCase()}${role.slice(1)}:`
     // The last answer also learns how it ends: with the beginning of the next question.
     const end = role === 'assistant' && isLast ? ['User:'] : []

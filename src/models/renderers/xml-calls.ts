@@ -2,8 +2,8 @@
 import type { ToolCall } from '../../contracts/index.ts'
 import type { FormatCall, Part } from './chat-format.ts'
 
-/** `<tool_call>` to `</tool_call>`. `valueOf`: how a value that is no text is written. */
-export function xmlCall({ name, args }: FormatCall, valueOf: (value: unknown) => string): Part[] {
+/** `<tool_call>` to `</tool_call>`. `textOf`: how a value that is no text is written. */
+export function xmlCall({ name, args }: FormatCall, textOf: (value: unknown) => string): Part[] {
   const fields = typeof args === 'object' && args !== null ? Object.entries(args) : []
   return [
     '<tool_call>\n<function=',
@@ -13,7 +13,7 @@ export function xmlCall({ name, args }: FormatCall, valueOf: (value: unknown) =>
       '<parameter=',
       { content: key },
       '>\n',
-      { content: valueOf(value) },
+      { content: textOf(value) },
       '\n</parameter>\n',
     ]),
     '</function>\n</tool_call>',

@@ -98,7 +98,8 @@ function block(part: ContentPart): unknown {
 function read({ choices, usage, model }: Answer): ProviderAnswer {
   const [choice] = choices
   const { message, finish_reason } = choice ?? { message: {}, finish_reason: 'stop' as const } // the schema has one
-  const { content, refusal, reasoning_content, reasoning = reasoning_content, tool_calls } = message
+  const { content, refusal, tool_calls } = message
+  const reasoning = message.reasoning ?? message.reasoning_content
   const calls = (tool_calls ?? []).map(
     ({ id, function: { name, arguments: args } }): ToolCall => ({
       ...(id == null ? {} : { id }),

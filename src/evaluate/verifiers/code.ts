@@ -9,6 +9,7 @@ export const code = defineVerifier({
     language: z.enum(['python', 'javascript']).default('python').describe('Language of the answer.'),
     timeout_s: z.number().positive().max(600).default(10).describe('Longest that the tests may take.'),
   }),
+  needs: { sandbox: true },
   verify() {
     throw noSandbox('code')
   },

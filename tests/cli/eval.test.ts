@@ -1,5 +1,5 @@
 // Scoring outside of experiments, by way of the command line: named benchmarks, models, stored answers before a newer scorer.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { experimentProject, twoByTwo } from '../lab/experiment-project.ts'
@@ -87,6 +87,39 @@ describe('benchmark and eval', { timeout: 240_000 }, () => {
       code: 2,
       document: { errors: [{ code: 'STORE_MISSING' }] },
     })
+  })
+})
+
+describe('eval of a run', { timeout: 240_000 }, () => {
+  it('its best checkpoint, sampled later, answers as it did in its own evaluation (EVL-9)', async () => {
+    const dir = folder()
+    const [, test] = twoByTwo.metadata.benchmark
+    const file = experimentProject(dir, {
+      name: 'later',
+      metadata: { benchmark: [{ ...test, num_samples: 1, temperature: 0, max_tokens: 8 }] },
+      run: {
+        ...twoByTwo.matrix.base_run,
+        name: 'one',
+        backend: { kind: 'local', params: { engine: 'mock' } },
+        algorithm: { kind: 'sft', params: { max_steps: 20, learning_rate: 0.1 } },
+      },
+    })
+    const ran = await json(dir, 'run', file)
+    expect(ran.code).toBe(0)
+    const options = ['--benchmark', 'data/test', '--metric', 'pass@1', '--max-tokens', '8']
+    const { code, document } = await json(dir, 'eval', 'later/one', ...options)
+    expect(document).toMatchObject({ model: 'one at step 19', n_infra_failed: 0 })
+    expect(code).toBe(0)
+    const [run] = readdirSync(join(dir, '.evsys/runs'))
+    const answers = (path: string) =>
+      readFileSync(path, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).output)
+    const then = answers(join(dir, '.evsys/runs', run ?? '', 'one/predictions/test-final.jsonl'))
+    expect(answers(join(dir, '.evsys/evals', `${document.eval_id}.predictions.jsonl`))).toEqual(then)
+    const base = await json(dir, 'eval', 'later/one', ...options, '--step', '99')
+    expect(base).toMatchObject({ code: 2, document: { errors: [{ code: 'STORE_MISSING' }] } })
   })
 })
 

@@ -31,7 +31,10 @@ export async function evalCommand(context: CommandContext, target: string, optio
     const { evaluateModel, keepEval, keptEvals, targetClient } = await loadLab()
     const place = await placeOf(options.benchmark, { cwd, project, signal })
     const benchmark = benchmarkOf(place.name, options)
-    const { label, client, run } = await targetClient(store, target, options.step)
+    const { label, client, run } = await targetClient(store, target, {
+      projectDir: project,
+      ...(options.step === undefined ? {} : { step: options.step }),
+    })
     const secretSource = await readSecretSource({ projectDir: project, env: context.env })
     let answered = 0
     const evaluated = await context.holding(`the evaluation of ${label}`, () =>

@@ -1,4 +1,5 @@
 // What `eval` is asked to score: a run’s checkpoint, a base model, a model behind an API. All of them become a client.
+import { join, relative } from 'node:path'
 import type { PluginSpec } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { modelClient } from '../../models/index.ts'
@@ -13,7 +14,11 @@ export interface EvalTarget {
 }
 
 /** The client for a reference: a run (its best checkpoint, or that of `step`), else the name of a model. */
-export async function targetClient(store: OpenStore, reference: string, step?: number): Promise<EvalTarget> {
+export async function targetClient(
+  store: OpenStore,
+  reference: string,
+  { projectDir, step }: { projectDir: string; step?: number },
+): Promise<EvalTarget> {
   const run = await runOf(store, reference)
   if (run === undefined) return { label: reference, client: modelClient(reference) }
   const saved = (await store.checkpoints(run.id)).filter(({ kind }) => kind === 'sampler' || kind === 'state')
@@ -28,7 +33,7 @@ export async function targetClient(store: OpenStore, reference: string, step?: n
     )
   return {
     label: `${run.name} at step ${checkpoint.step}`,
-    client: checkpointClient(run, checkpoint.ref),
+    client: checkpointClient(run, checkpoint.ref, projectDir),
     run: { id: run.id, name: run.name, step: checkpoint.step, experimentId: run.experimentId },
   }
 }
@@ -43,20 +48,25 @@ async function runOf(store: OpenStore, reference: string): Promise<RunRow | unde
 }
 
 // The model, renderer and place of the run itself: its prompts are those of its own evaluations.
-function checkpointClient({ name, config }: RunRow, checkpoint: string): PluginSpec {
+function checkpointClient({ name, config }: RunRow, checkpoint: string, projectDir: string): PluginSpec {
   const { backend, model, algorithm } = config
-  if (backend.kind !== 'local' && backend.kind !== 'tinker') {
-    throw new EvsysError(
-      'CLI_USAGE',
-      `${name} was trained on the backend "${backend.kind}", whose checkpoints cannot be sampled later`,
-      {
-        fix: 'evaluate runs of the backends local and tinker.',
-      },
-    )
-  }
   const renderer = algorithm.params.renderer_name ?? model.renderer_name
-  const named = typeof renderer === 'string' ? { renderer } : {}
-  return { kind: backend.kind, params: { ...backend.params, model: model.name, checkpoint, ...named } }
+  const sampled = { model: model.name, checkpoint, ...(typeof renderer === 'string' ? { renderer } : {}) }
+  const taken = (...names: string[]) =>
+    Object.fromEntries(names.flatMap((each) => (each in backend.params ? [[each, backend.params[each]]] : [])))
+  if (backend.kind === 'local') {
+    const folder = relative(process.cwd(), join(projectDir, '.evsys')) || '.'
+    return { kind: 'local', params: { ...sampled, ...taken('engine'), folder } }
+  }
+  if (backend.kind === 'tinker')
+    return { kind: 'tinker', params: { ...sampled, ...taken('preset', 'base_url', 'tokenizer') } }
+  throw new EvsysError(
+    'CLI_USAGE',
+    `${name} was trained on the backend "${backend.kind}", whose checkpoints cannot be sampled later`,
+    {
+      fix: 'evaluate runs of the backends local and tinker.',
+    },
+  )
 }
 
 function noCheckpoint({ name }: RunRow, steps: readonly number[], step: number | undefined): EvsysError {

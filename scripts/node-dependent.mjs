@@ -8,7 +8,7 @@ export const nodeDependent = [
     why: 'plugin loaders and their hooks, processes, threads, atomic files, locks, streams',
   },
   {
-    files: ['src/lab/worker/**/*.test.ts', 'src/evaluate/scorer/**/*.test.ts', 'src/lab/record/**/*.test.ts'],
+    files: ['src/lab/worker/**/*.test.ts', 'src/evaluate/{scorer,judge}/**/*.test.ts', 'src/lab/record/**/*.test.ts'],
     why: 'worker processes: pipes, limits of memory, signals, exit codes',
   },
   { files: ['src/store/**/*.test.ts', 'tests/stores/**/*.test.ts'], why: 'SQLite by the driver of that Node' },
@@ -30,11 +30,11 @@ export const nodeDependent = [
     why: 'streams of files, texts of JSON errors',
   },
   {
-    files: ['tests/cli/{process,interrupt,mutated-process,run,run-signals,serve,scaffolded-run,doctor,engine}.test.ts'],
+    files: ['tests/cli/{process,interrupt,mutated-process,run,run-signals,serve,scaffolded-run,doctor,engine,eval}.test.ts'],
     why: 'the start of the program, its streams and signals',
   },
   {
-    files: ['tests/lab/{run-experiment,killed,full-disk}.test.ts', 'src/lab/experiment/hold-lease.test.ts'],
+    files: ['tests/lab/{run-experiment,killed,full-disk,sealed-answers,baselines}.test.ts', 'src/lab/experiment/hold-lease.test.ts'],
     why: 'whole experiments over processes, their end by a kill or a full disk',
   },
   {

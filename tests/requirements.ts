@@ -211,6 +211,22 @@ export const requirements = {
     'known weaknesses of orchestration, scoring, training and checking are beaten, each by a test that names it',
   'LAB-54': 'rows, models, answers and plugins of a run: checked, hashed, addressed and let go of',
 
+  // Evaluation
+  'EVL-1':
+    'the final answer of a text is found by one rule, the last mark counting; numbers are read as people write them',
+  'EVL-2': 'math compares what notation means, exactly where it can; nothing is executed and no answer makes it hang',
+  'EVL-3': 'json_schema checks every keyword that a schema has, or refuses the schema before anything is scored',
+  'EVL-4':
+    'a judge sees the answer as data, gives a verdict in one strict form or none, is asked once per question, and its cost and agreement with labels are told',
+  'EVL-5': 'a verifier that needs what is not there is refused when the benchmark is opened',
+  'EVL-6': 'every score has an interval over tasks; majority@k, latency and the other metrics follow their definitions',
+  'EVL-7':
+    'expected answers are in no file, environment, memory or port that recipe code reaches where the machine can hide them; else the record says so',
+  'EVL-8':
+    'the untrained model and named models are scored on the same tasks by the same scorer, beside the arms; none is ever taken for an arm',
+  'EVL-9':
+    'named benchmarks have versions by content; eval scores a model with intervals and counts looks; stored answers are scored anew, and replaced for all runs or none',
+
   // Models
   'MOD-1': 'tokenizers give the ids of the reference implementation, or refuse the file',
   'MOD-2': 'decoding is exact, also of bytes that are no text; what is no token is refused',

@@ -54,6 +54,8 @@ const byCode: Record<ErrorCode, 1 | 2 | 130> = {
   STORE_CONFLICT: failed,
   STORE_MISSING: wrongInput,
   SECRET_MISSING: wrongInput,
+  SANDBOX_MISSING: wrongInput,
+  SEAL_FAILED: failed,
   FILE_FAILED: failed,
   BLOB_MISSING: failed,
   BLOB_CORRUPT: failed,

@@ -10,6 +10,7 @@ import type { LiveSink } from './output/live-sink.ts'
 import { createOutput } from './output/output.ts'
 import { packageVersion } from './package-version.ts'
 import { addRecordCommands } from './record-commands.ts'
+import { addScoringCommands } from './scoring-commands.ts'
 import { addServingCommands } from './serving-commands.ts'
 import { addStartCommands } from './start-commands.ts'
 
@@ -134,6 +135,7 @@ Begin with \`evsys init my-lab\`. \`evsys help COMMAND\` shows examples of a com
     )
   addStartCommands(program, run, colors)
   addRecordCommands(program, run, colors)
+  addScoringCommands(program, run, colors)
   addServingCommands(program, run, colors)
   return program
 }

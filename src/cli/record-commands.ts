@@ -33,6 +33,13 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
     .option('--set <path=value>', 'override a value in every arm; may be repeated', append)
     .option('--resume', 'go on with the newest unfinished experiment of the same configuration')
     .option('--max-concurrent <n>', 'runs at a time (default: as many as there are cores)', wholeNumber)
+    .addOption(
+      new Option('--seal <way>', 'hide benchmarks from recipe code (default: auto, where the machine can)').choices([
+        'auto',
+        'required',
+        'off',
+      ]),
+    )
     .addHelpText(
       'after',
       examples(

@@ -9,13 +9,22 @@ export interface BaseModelArm {
   readonly runs: readonly PlannedRun[]
 }
 
-/** The arm that scores the model as it came; undefined where the claim does not ask for it. */
+export interface BaseModelOptions {
+  readonly arms: readonly CheckedArm[]
+  readonly runs: readonly RepeatedRun[]
+  readonly hasher: ConfigHasher
+  /** A benchmark has `base_model` among its `models`. */
+  readonly isNamed?: boolean
+}
+
+/** The arm that scores the model as it came; undefined where neither the claim nor `models` of a benchmark asks for it. */
 export function baseModelArm(
   claim: ResolvedClaim | undefined,
-  { arms, runs, hasher }: { arms: readonly CheckedArm[]; runs: readonly RepeatedRun[]; hasher: ConfigHasher },
+  { arms, runs, hasher, isNamed = false }: BaseModelOptions,
 ): BaseModelArm | undefined {
-  const compared = new Set(claim?.pairs.flatMap(({ treatment, baseline }) => [treatment, baseline]))
-  if (!compared.delete(baseModel)) return undefined
+  const claimed = new Set(claim?.pairs.flatMap(({ treatment, baseline }) => [treatment, baseline]))
+  if (!claimed.delete(baseModel) && !isNamed) return undefined
+  const compared = claimed.size > 0 ? claimed : new Set(arms.map(({ name }) => name))
   const template = arms.find(({ name }) => compared.has(name))?.config
   if (template === undefined) return undefined
   const seeds = [...new Set(runs.filter(({ arm }) => compared.has(arm)).map(({ seed }) => seed))].sort((a, b) => a - b)

@@ -36,7 +36,10 @@ export function buildPlan({ shell, arms, resolved, paths, notices }: PlanParts):
     runTrees.set(run.name, tree)
     runs.push({ ...run, config_hash })
   }
-  const base = baseModelArm(resolved.claim, { arms: arms.planned, runs: repeated, hasher })
+  const base = baseModelArm(resolved.claim, {
+    ...{ arms: arms.planned, runs: repeated, hasher },
+    isNamed: shell.metadata.benchmark.some(({ models }) => models.includes('base_model')),
+  })
   const plan: Plan = {
     experiment,
     config_hash: hasher.experiment(experiment),

@@ -105,6 +105,7 @@ const plugins = [
     params: z.strictObject({ ignore_case: z.boolean().optional() }),
     verify: () => 1,
   }),
+  defineVerifier({ kind: 'runs_code', summary, params: none, needs: { sandbox: true }, verify: () => 1 }),
   defineInferenceClient({ kind: 'mock', summary, params: none, open: never }),
   defineAgent({ kind: 'basic_loop', summary, params: z.strictObject({ turns: z.int().default(1) }), run: never }),
   defineRenderer({ kind: 'qwen3', summary, params: none, open: never }),
@@ -511,11 +512,20 @@ describe('tasks', () => {
     expect(await faults(benchmark('{ path: data/val }'))).toEqual(found)
   })
 
-  it('judged by a container or a model need no verifier function (CFG-14)', async () => {
-    await files({
-      'data/val/tasks.jsonl': `${task({ task_id: 'a', verifier: { kind: 'llm_judge', judge_model: 'm', rubric: 'r' } })}\n${task({ verifier: { kind: 'e2b', dockerfile: 'FROM x', test_sh: 'true' } })}\n`,
-    })
-    expect(await faults(benchmark('{ path: data/val }'))).toEqual([])
+  it('judged by a model need no verifier function; by a container, the sandbox that is not there (CFG-14, EVL-5)', async () => {
+    const ran = { kind: 'in_process', fn_name: 'runs_code', expected: 'assert True' }
+    const tasks = [
+      { task_id: 'a', verifier: { kind: 'llm_judge', judge_model: 'm', rubric: 'r' } },
+      { task_id: 'b', verifier: { kind: 'e2b', dockerfile: 'FROM x', test_sh: 'true' } },
+      { task_id: 'c', verifier: ran },
+    ]
+    await files({ 'data/val/tasks.jsonl': tasks.map((each) => `${task(each)}\n`).join('') })
+    const message = (kind: string) =>
+      `the verifier "${kind}" needs the sandbox, which this version of evsys does not have`
+    expect(await faults(benchmark('{ path: data/val }'))).toEqual([
+      `data/val/tasks.jsonl:2:1 SANDBOX_MISSING verifier.kind: ${message('e2b')}`,
+      `data/val/tasks.jsonl:3:1 SANDBOX_MISSING verifier.fn_name: ${message('runs_code')}`,
+    ])
   })
 
   it('that are all wrong are told up to a limit (CFG-14)', async () => {

@@ -19,7 +19,11 @@ export const BenchmarkEntry = z.strictObject({
     'Label and metric namespace; absent: the id, the last part of the path, or `benchmark_<i>`.',
   ),
   path: z.string().min(1).optional().describe('Benchmark folder (tasks.jsonl, metadata.yaml), relative to this file.'),
-  id: z.string().min(1).optional().describe('Stored benchmark by id.'),
+  id: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Named benchmark of the project: NAME@VERSION, or NAME for its newest version.'),
   data: DataConfig.optional().describe('Tasks made from data rows instead of a stored benchmark.'),
   run_every: z.int().min(0).default(0).describe('N > 0: scored after every N training steps; 0: once, after training.'),
   split: Split.default('val').describe('`val` may select checkpoints and arms; `test` only confirms.'),
@@ -43,7 +47,12 @@ export const BenchmarkEntry = z.strictObject({
     .default('harbor')
     .describe('Rollout engine; `in_process` or empty: one completion, no environment.'),
   n_concurrent: z.int().min(1).max(10_000).default(8).describe('Rollouts at a time.'),
-  models: z.array(z.string().min(1)).default([]).describe('API models scored once on the same tasks, for comparison.'),
+  models: z
+    .array(z.string().min(1))
+    .default([])
+    .describe(
+      'Models scored on the same tasks for comparison, none of them an arm: claude-sonnet-4-6, openai:NAME, evsys/tiny, or base_model for the untrained one.',
+    ),
   inference: PluginSpec.optional().describe('Client that answers instead of the trained checkpoint.'),
   verifier: PluginSpec.optional().describe('Scores rows that name no verifier of their own.'),
   agent: PluginSpec.optional().describe('Harness for these rollouts; absent: the run’s.'),

@@ -43,6 +43,8 @@ export const ErrorCode = z.enum([
   'STORE_CONFLICT',
   'STORE_MISSING',
   'SECRET_MISSING',
+  'SANDBOX_MISSING',
+  'SEAL_FAILED',
   'FILE_FAILED',
   'BLOB_MISSING',
   'BLOB_CORRUPT',

@@ -32,6 +32,8 @@ describe('events', () => {
           return each.resource
         case 'notice':
           return each.text
+        case 'baseline.finished':
+          return each.model
         case 'experiment.finished':
           return each.verdict
         default:

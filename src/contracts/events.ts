@@ -77,6 +77,7 @@ export const RunEvent = z.discriminatedUnion('type', [
     step: z.int().min(0).optional().describe('Absent: scored after training.'),
     metrics: Metrics,
     bounds: Bounds.optional().describe('Present where rewards are missing.'),
+    intervals: Bounds.optional().describe('Of the metrics, over tasks; coverage 0.9.'),
     n_tasks: z.int().min(0),
     n_infra_failed: z.int().min(0),
     scorer_hash: z.string(),
@@ -120,6 +121,22 @@ export const RunEvent = z.discriminatedUnion('type', [
 ])
 export type RunEvent = z.infer<typeof RunEvent>
 
+/** A model that stands beside the arms of an experiment for comparison, on one benchmark. It is no arm and ranks nothing. */
+export const BaselineScore = z.object({
+  model: z.string().min(1),
+  benchmark: z.string(),
+  split: Split,
+  metrics: Metrics,
+  bounds: Bounds.optional(),
+  intervals: Bounds.optional().describe('Of the metrics, over tasks; coverage 0.9.'),
+  n_tasks: z.int().min(0),
+  n_infra_failed: z.int().min(0),
+  scorer_hash: z.string(),
+  cost_usd: z.number().min(0).nullable().describe('Null: unknown.'),
+  error: ErrorRecord.optional().describe('Present where it gave no score.'),
+})
+export type BaselineScore = z.infer<typeof BaselineScore>
+
 const experimentBase = { seq: z.int().min(1), at: z.iso.datetime(), experiment_id: z.string().min(1) }
 
 /** What happens to an experiment as a whole. Its runs have streams of their own. */
@@ -149,6 +166,7 @@ export const ExperimentEvent = z.discriminatedUnion('type', [
     cap: z.number().positive(),
   }),
   z.object({ ...experimentBase, type: z.literal('notice'), text: z.string() }),
+  z.object({ ...experimentBase, type: z.literal('baseline.finished'), ...BaselineScore.shape }),
   z.object({
     ...experimentBase,
     type: z.literal('experiment.finished'),

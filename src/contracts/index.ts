@@ -7,6 +7,7 @@ export type { ClaimedJob, DurableJobState, DurableJobs, JobOptions, WorkOutcome 
 export type { Engine, EngineId, EngineOp, EngineResult, LoraSpec } from './engine.ts'
 export { ErrorCode, ErrorRecord, ErrorReport, Location, RolloutError } from './error.ts'
 export {
+  BaselineScore,
   Bounds,
   CheckpointKind,
   ExperimentEvent,
@@ -115,6 +116,7 @@ export {
   type Metric,
   type OpenEnvironment,
   type OpenInferenceClient,
+  type TaskAnswers,
   type TaskRewards,
   TokenPrice,
   type ToolSpec,
@@ -186,6 +188,7 @@ export type {
 export {
   FileStamp,
   FromWorker,
+  JudgeReport,
   Prediction,
   ResumePoint,
   RunAssignment,

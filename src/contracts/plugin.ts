@@ -34,6 +34,7 @@ export const Needs = z
     commands: z.array(z.string().min(1)).readonly().optional().describe('Executables on the PATH.'),
     secrets: z.array(z.string().min(1)).readonly().optional().describe('Secrets, by name; no other is handed to it.'),
     network: z.boolean().optional().describe('Outgoing network.'),
+    sandbox: z.boolean().optional().describe('A sandbox for code that a model wrote.'),
   })
   .readonly()
 export type Needs = z.infer<typeof Needs>

@@ -1,7 +1,7 @@
 // The documents that commands print under --json and that the record keeps of finished work.
 import * as z from 'zod'
 import { ErrorRecord } from './error.ts'
-import { Metrics, RunStatus, Verdict } from './events.ts'
+import { BaselineScore, Metrics, RunStatus, Verdict } from './events.ts'
 import { Direction } from './metadata.ts'
 import { Seed } from './run-config.ts'
 
@@ -42,6 +42,7 @@ export const ExperimentResult = z.strictObject({
   objective: JudgedBy.nullable(),
   best_arm: z.string().nullable(),
   arms: z.array(ArmResult),
+  baselines: z.array(BaselineScore).optional().describe('Models that were scored for comparison; none is an arm.'),
   conclusion: z.strictObject({ verdict: Verdict, text: z.string() }).nullable().describe('Null: not finished.'),
   engines: z.array(UsedEngine).optional().describe('Of the runs that have begun.'),
   cost_usd: z.number().min(0).nullable().describe('Null: unknown. Never zero for unknown.'),

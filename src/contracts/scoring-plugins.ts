@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { ExecResult, ExecSpec, Sampling, TurnTokens, Usage } from './execution.ts'
 import type { Direction } from './metadata.ts'
 import type { Context, Plugin } from './plugin.ts'
+import type { PluginSpec } from './plugin-spec.ts'
 import type { ChatMessage, HarborTask, ToolCall } from './rows.ts'
 
 /**
@@ -11,16 +12,19 @@ import type { ChatMessage, HarborTask, ToolCall } from './rows.ts'
  */
 export type TaskRewards = readonly (readonly number[])[]
 
+/** What was answered, by task, then sample; undefined where there is no answer. */
+export type TaskAnswers = readonly (readonly (string | undefined)[])[]
+
 /** One number from the rewards of a benchmark. */
 export interface Metric<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'metric', K, S> {
   /** Which way is better. */
   readonly direction: Direction
   /** Samples per task that it needs at least; checked against num_samples before anything starts. */
   minSamples?(params: z.output<S>): number
-  /** One number, or undefined where the needed usage was not reported. */
+  /** One number, or undefined where the usage or the answers that it needs are not known. */
   compute(
     rewards: TaskRewards,
-    context: { params: z.output<S>; usage: readonly (readonly Usage[])[] },
+    context: { params: z.output<S>; usage: readonly (readonly Usage[])[]; answers?: TaskAnswers },
   ): number | undefined
 }
 
@@ -35,7 +39,10 @@ export interface Verifier<K extends string = string, S extends z.ZodType = z.Zod
   /** Scores one answer. 1 or more is a pass. */
   verify(
     answer: { output: string; expected: unknown; task?: HarborTask },
-    context: Context<z.output<S>>,
+    context: Context<z.output<S>> & {
+      /** A model to ask, by name or client: its answers are kept, and asking again costs nothing. At hand in a benchmark. */
+      model?(which: string | PluginSpec): Promise<OpenInferenceClient>
+    },
   ): number | Verification | Promise<number | Verification>
 }
 

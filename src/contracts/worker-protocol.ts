@@ -83,12 +83,35 @@ export const Prediction = z.strictObject({
 })
 export type Prediction = z.infer<typeof Prediction>
 
+const Share = z.tuple([z.number(), z.number()])
+
+/** What judging by a model took, and how well the judge agrees with people. */
+export const JudgeReport = z.strictObject({
+  calls: z.int().min(0),
+  replayed: z.int().min(0).describe('Questions whose verdict was kept from before.'),
+  prompt_tokens: z.int().min(0),
+  completion_tokens: z.int().min(0),
+  cost_usd: z.number().min(0).nullable().describe('Null: the price of a call is not known.'),
+  calibration: z
+    .strictObject({
+      n: z.int().min(1).describe('Labels of people.'),
+      agreement: z.number(),
+      agreement_ci: Share,
+      kappa: z.number().nullable().describe('Null: one of the two always says the same.'),
+      kappa_ci: Share.nullable(),
+    })
+    .optional()
+    .describe('Absent: the benchmark has no judge-labels.jsonl.'),
+})
+export type JudgeReport = z.infer<typeof JudgeReport>
+
 /** What the scorer found. */
 export const Scored = z.strictObject({
   metrics: Metrics.describe(
     'Over all tasks. A missing reward counts as the worst value, so that no failure lifts a score.',
   ),
   bounds: Bounds.optional().describe('Of the metrics that missing rewards leave open.'),
+  intervals: Bounds.optional().describe('Of the metrics, over tasks; coverage 0.9.'),
   rewards: z.record(z.string(), z.array(z.number().nullable())),
   n_tasks: z.int().min(0),
   n_infra_failed: z.int().min(0).describe('Answers without a reward.'),
@@ -96,6 +119,7 @@ export const Scored = z.strictObject({
     .array(z.strictObject({ message: z.string(), count: z.int().min(1) }))
     .optional()
     .describe('Why answers have no reward, the most frequent first.'),
+  judge: JudgeReport.optional().describe('Present where a model judged.'),
   scorer_hash: z.string(),
   predictions: z.string().optional(),
   error: ErrorRecord.optional(),

@@ -70,6 +70,7 @@ export {
   type StopReason,
   startGuardedProcess,
 } from './processes/guarded-process.ts'
+export { whyNotHidden } from './processes/hide-paths.ts'
 export { openParentLink, type ParentLink } from './processes/parent-link.ts'
 export { identify, isAlive, type ProcessIdentity } from './processes/process-identity.ts'
 export { sourceLoader } from './processes/source-loader.ts'

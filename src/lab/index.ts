@@ -22,6 +22,7 @@ export async function runExperiment(
   return run(source, options)
 }
 
+export type { Rescored } from './evaluation/rescore-experiment.ts'
 export type { RunExperimentOptions } from './experiment/run-experiment.ts'
 export type { ReproductionCheck } from './record/check-reproduction.ts'
 export type { Comparison } from './record/compare-experiments.ts'

@@ -22,6 +22,7 @@ export type RunOptions = {
   readonly set?: readonly string[]
   readonly resume?: true
   readonly maxConcurrent?: number
+  readonly seal?: 'auto' | 'required' | 'off'
 }
 
 interface Asked {
@@ -62,7 +63,7 @@ async function conduct(
 ): Promise<{ result: ExperimentResult; outputDir: string }> {
   const { output, live, env, signal, cwd } = context
   const { file, project, options } = asked
-  const { dry, steps, set, resume, maxConcurrent } = options
+  const { dry, steps, set, resume, maxConcurrent, seal } = options
   const colors = colorsFor(live, env)
   let outputDir = ''
   using watch = createRunWatch({ live, quiet: output.quiet, colors, env, clock: systemClock, signal })
@@ -79,6 +80,7 @@ async function conduct(
           ...(steps === undefined ? {} : { steps }),
           ...(set === undefined ? {} : { set }),
           ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+          ...(seal === undefined ? {} : { seal }),
           onPlan(prepared) {
             outputDir = prepared.outputDir
             for (const notice of prepared.notices) output.notice(noticeText(notice, cwd))
@@ -101,7 +103,7 @@ async function conduct(
 
 /** The same command again, without --dry and --resume; `more` values are set in place of those that it set before. */
 function commandOf({ project, cwd }: CommandContext, { file, options }: Asked, more: readonly string[] = []): string {
-  const { steps, set = [], maxConcurrent } = options
+  const { steps, set = [], maxConcurrent, seal } = options
   const keyOf = (each: string) => each.split('=')[0]
   const kept = set.filter((each) => !more.some((other) => keyOf(other) === keyOf(each)))
   const words = [
@@ -110,6 +112,7 @@ function commandOf({ project, cwd }: CommandContext, { file, options }: Asked, m
     ...(steps === undefined ? [] : [`--steps ${steps}`]),
     ...[...kept, ...more].map((each) => `--set ${shellWord(each)}`),
     ...(maxConcurrent === undefined ? [] : [`--max-concurrent ${maxConcurrent}`]),
+    ...(seal === undefined ? [] : [`--seal ${seal}`]),
     ...(project === undefined ? [] : [`--project ${shellWord(shortPath(project, cwd))}`]),
   ]
   return words.join(' ')

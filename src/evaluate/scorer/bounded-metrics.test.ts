@@ -17,7 +17,7 @@ const builtIn: readonly ReadyMetric[] = [
   ready('pass@2', (rewards, usage) => passAtK.compute(rewards, { params: { k: 2 }, usage })),
   ready('pass^2', (rewards, usage) => passHatK.compute(rewards, { params: { k: 2 }, usage })),
 ]
-const noUsage = (rewards: OpenRewards) => rewards.map((task) => task.map(() => usage))
+const noUsage = (rewards: OpenRewards) => ({ usage: rewards.map((task) => task.map(() => usage)), answers: [] })
 const usage = { promptTokens: Number.NaN, completionTokens: Number.NaN, latencyS: Number.NaN }
 
 const reward = fc.double({ min: 0, max: 1, noNaN: true })

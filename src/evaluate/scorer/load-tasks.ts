@@ -5,6 +5,7 @@ import type { Benchmark, DataConfig, HarborTask, Row } from '../../contracts/ind
 import { parseRows, rowStream, withPlace } from '../../data/index.ts'
 import { EvsysError, equipPlugin, hashOf, type PluginServices } from '../../kernel/index.ts'
 import { readBenchmarkFolder } from '../benchmark-folder.ts'
+import { noSandbox } from '../verifiers/code.ts'
 import type { ScorerPlugins } from './scorer-plugins.ts'
 
 /** Where tasks come from. */
@@ -30,16 +31,17 @@ export async function loadTasks(
         )
   for (const { task_id, verifier } of tasks) {
     if (task_id === '__proto__') throw invalid(benchmark, 'a task is called "__proto__"', 'give it another id.')
-    if (verifier.kind !== 'in_process') {
-      const what = { e2b: 'a container with tests', llm_judge: 'a judge model' }[verifier.kind]
-      throw invalid(
-        benchmark,
-        `task "${task_id}" is scored by ${what}, which this version cannot run`,
-        'give it a verifier of kind in_process.',
-      )
-    }
+    if (verifier.kind === 'e2b') throw noSandbox('e2b')
   }
-  return tasks.slice(0, benchmark.limit)
+  return tasks.slice(0, benchmark.limit).map(judged)
+}
+
+// A judge is a verifier like any other.
+function judged(task: HarborTask): HarborTask {
+  const { verifier } = task
+  if (verifier.kind !== 'llm_judge') return task
+  const params = { model: verifier.judge_model, rubric: verifier.rubric }
+  return { ...task, verifier: { kind: 'in_process', fn_name: 'llm_judge', expected: undefined, params } }
 }
 
 async function tasksFrom(

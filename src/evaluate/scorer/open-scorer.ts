@@ -1,7 +1,8 @@
 // The sealed judge of one benchmark, in a process of its own: it alone holds verifiers, metrics and expected answers. The process
 // that opens it sees instructions, answers and scores.
+import { join } from 'node:path'
 import type { Benchmark, Prediction, Row, Scored, SealedTask } from '../../contracts/index.ts'
-import { type Catalog, EvsysError, openCatalog, type PluginReference } from '../../kernel/index.ts'
+import { type Catalog, EvsysError, openCatalog, type PluginReference, type SecretSource } from '../../kernel/index.ts'
 import { type PluginPlace, placesOf } from './scorer-plugins.ts'
 import { type ScorerDeath, type ScorerProcess, startScorerProcess } from './scorer-process.ts'
 import type { ScorerStart, ToScorer } from './scorer-protocol.ts'
@@ -15,8 +16,12 @@ export interface ScorerOptions {
   readonly plugins: readonly PluginReference[]
   /** The plugins of the project, where they are known already; absent: they are looked at here, in a process of their own. */
   readonly catalog?: Pick<Catalog, 'cards'>
+  /** Paths that the code of the project must not see while it is looked at. */
+  readonly hidden?: readonly string[]
   /** Those that verifiers declare. */
   readonly secrets?: Readonly<Record<string, string>>
+  /** Where the secrets of models that judge come from; absent: they have none, and verdicts that were kept are all there is. */
+  readonly secretSource?: Pick<SecretSource, 'get'>
   /** Longest that one verification may take; default 30 s. */
   readonly verifierMs?: number
   readonly signal: AbortSignal
@@ -41,11 +46,12 @@ const mostFatal = 3
 export async function openScorer(options: ScorerOptions): Promise<OpenScorer> {
   const { benchmark, signal } = options
   const start = startOf(options, await pluginPlaces(options))
-  const sealed = await openProcess(start, signal)
+  const secretsOf = (names: readonly string[]) => setSecrets(names, options.secretSource)
+  const sealed = await openProcess(start, secretsOf, signal)
   let live: ScorerProcess | undefined = sealed.process
 
   const reopen = async (own: AbortSignal): Promise<ScorerProcess> => {
-    const opened = await openProcess(start, own)
+    const opened = await openProcess(start, secretsOf, own)
     if (opened.hash === sealed.hash) return opened.process
     await opened.process.close()
     throw new EvsysError('DATA_INVALID', `benchmark "${benchmark.name}" has changed since the experiment began`, {
@@ -104,12 +110,13 @@ export async function openScorer(options: ScorerOptions): Promise<OpenScorer> {
 
 async function openProcess(
   start: ScorerStart,
+  secretsOf: Parameters<typeof startScorerProcess>[1],
   signal: AbortSignal,
 ): Promise<{ process: ScorerProcess; hash: string; tasks: readonly SealedTask[] }> {
   let death: ScorerDeath | undefined
   for (let attempt = 0; attempt < 2; attempt++) {
     signal.throwIfAborted()
-    const process = startScorerProcess(start)
+    const process = startScorerProcess(start, secretsOf)
     try {
       const opened = await process.open(signal)
       if (!('error' in opened)) return { process, ...opened }
@@ -122,9 +129,15 @@ async function openProcess(
   throw EvsysError.many(death === undefined ? [] : [death.error])
 }
 
-async function pluginPlaces({ catalog, projectDir, plugins, signal }: ScorerOptions): Promise<PluginPlace[]> {
+async function pluginPlaces({
+  catalog,
+  projectDir,
+  plugins,
+  hidden = [],
+  signal,
+}: ScorerOptions): Promise<PluginPlace[]> {
   if (catalog !== undefined) return placesOf(catalog.cards())
-  await using own = await openCatalog({ builtins: [], projectDir, plugins, signal })
+  await using own = await openCatalog({ builtins: [], projectDir, plugins, hidden, signal })
   if (own.problems.length > 0) throw EvsysError.many(own.problems)
   return placesOf(own.cards())
 }
@@ -140,7 +153,17 @@ function startOf(
     plugins: [...plugins],
     secrets: { ...secrets },
     verifier_ms: verifierMs ?? 30_000,
+    verdicts_dir: join(projectDir, '.evsys', 'verdicts'),
   }
+}
+
+function setSecrets(names: readonly string[], source: ScorerOptions['secretSource']): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = source?.get(name)
+      return value === undefined || value.trim() === '' ? [] : [[name, value]]
+    }),
+  )
 }
 
 function sourceOf({ name, path, data }: Benchmark, file: ScorerOptions['file']): ScorerStart['source'] {

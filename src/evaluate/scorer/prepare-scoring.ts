@@ -1,7 +1,8 @@
 // A benchmark ready to score: its tasks, its verifiers and metrics with their params checked, and the hash over all of it.
-import type { AnyPlugin, Benchmark, HarborTask } from '../../contracts/index.ts'
+import type { AnyPlugin, Benchmark, HarborTask, OpenInferenceClient, PluginSpec } from '../../contracts/index.ts'
 import { type EquippedPlugin, EvsysError, equipPlugin, hashOf } from '../../kernel/index.ts'
 import { passThreshold } from '../metrics/full-rewards.ts'
+import { noSandbox } from '../verifiers/code.ts'
 import type { ReadyMetric } from './bounded-metrics.ts'
 import { loadTasks, type ScorerServices, type TaskSource } from './load-tasks.ts'
 import type { ScoringPlan } from './score-predictions.ts'
@@ -13,6 +14,8 @@ export interface PrepareOptions {
   readonly services: ScorerServices
   hashOf(plugin: AnyPlugin): string
   readonly verifierMs: number
+  /** A model that judges. */
+  model?(which: string | PluginSpec): Promise<OpenInferenceClient>
   /** Before every verification. */
   onVerify?(taskId: string, sample: number): void
 }
@@ -42,7 +45,9 @@ export async function prepareScoring(options: PrepareOptions): Promise<ScoringPl
       const equipped = verifiers.get(verifierKey(task))
       if (verifier.kind !== 'in_process' || equipped === undefined) throw new TypeError('loadTasks admits no other')
       options.onVerify?.(task.task_id, sample)
-      return verifyAnswer(equipped, { task, output, expected: verifier.expected, sample, timeoutMs, signal })
+      const asked = { task, output, expected: verifier.expected, sample, signal }
+      const { model } = options
+      return verifyAnswer(equipped, { ...asked, timeoutMs, ...(model === undefined ? {} : { model }) })
     },
   }
 }
@@ -58,7 +63,9 @@ async function equipVerifiers(
     const key = verifierKey(task)
     if (verifier.kind !== 'in_process' || verifiers.has(key)) continue
     await services.need('verifier', verifier.fn_name)
-    verifiers.set(key, equipPlugin('verifier', { kind: verifier.fn_name, params: verifier.params }, services))
+    const equipped = equipPlugin('verifier', { kind: verifier.fn_name, params: verifier.params }, services)
+    if (equipped.plugin.needs?.sandbox === true) throw noSandbox(equipped.plugin.kind)
+    verifiers.set(key, equipped)
   }
   return verifiers
 }
@@ -71,7 +78,7 @@ function ready(name: string, { plugin, context: { params } }: EquippedPlugin<'me
   return {
     name,
     direction: plugin.direction,
-    compute: (rewards, usage) => plugin.compute(rewards, { params, usage }),
+    compute: (rewards, usage, answers) => plugin.compute(rewards, { params, usage, answers }),
   }
 }
 

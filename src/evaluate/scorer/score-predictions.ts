@@ -3,8 +3,9 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Bounds, HarborTask, Metrics, Prediction, Scored, Usage } from '../../contracts/index.ts'
 import { EvsysError, mapConcurrent } from '../../kernel/index.ts'
-import { boundedMetrics, type OpenRewards, type ReadyMetric } from './bounded-metrics.ts'
+import { boundedMetrics, type OpenRewards, type ReadyMetric, type Samples } from './bounded-metrics.ts'
 import { breakDown } from './break-down.ts'
+import { metricIntervals } from './metric-intervals.ts'
 import type { Verified } from './verify-answer.ts'
 
 export interface ScoringPlan {
@@ -60,21 +61,27 @@ export async function scorePredictions(
     cells.map(({ answer }) => usageOf(answer)),
     plan.numSamples,
   )
-  return assemble(plan, rewards, usage, failuresOf(verified))
+  // An answer that could not be judged votes for nothing.
+  const judged = chunked(
+    cells.map(({ answer }, i) => ('reward' in (verified[i] ?? {}) ? answer?.output : undefined)),
+    plan.numSamples,
+  )
+  return assemble(plan, rewards, { usage, answers: judged }, failuresOf(verified))
 }
 
 function assemble(
   plan: ScoringPlan,
   rewards: (number | null)[][],
-  usage: Usage[][],
+  samples: Samples,
   failures: { message: string; count: number }[],
 ): Scored {
-  const { metrics, bounds } = withBreakdowns(plan, rewards, usage)
+  const { metrics, bounds, intervals } = withBreakdowns(plan, rewards, samples)
   const n_infra_failed = rewards.flat().filter((reward) => reward === null).length
   const isBlank = n_infra_failed === rewards.flat().length
   return {
     metrics,
     ...(Object.keys(bounds).length === 0 ? {} : { bounds }),
+    ...(isBlank || Object.keys(intervals).length === 0 ? {} : { intervals }),
     rewards: Object.fromEntries(plan.tasks.map(({ task_id }, i) => [task_id, rewards[i] ?? []])),
     n_tasks: plan.tasks.length,
     n_infra_failed,
@@ -89,18 +96,23 @@ const mostFailures = 5
 function withBreakdowns(
   plan: ScoringPlan,
   rewards: OpenRewards,
-  usage: readonly (readonly Usage[])[],
-): { metrics: Metrics; bounds: Bounds } {
-  const whole = boundedMetrics(plan.metrics, rewards, usage)
+  samples: Samples,
+): { metrics: Metrics; bounds: Bounds; intervals: Bounds } {
+  const whole = scored(plan.metrics, rewards, samples)
   const parts = breakDown(plan.tasks, plan.breakdownKeys).map(({ label, members }) => {
     const labelled = plan.metrics.map((metric) => ({ ...metric, name: `${metric.name}[${label}]` }))
     const of = <T>(all: readonly (readonly T[])[]) => members.map((i) => all[i] ?? [])
-    return boundedMetrics(labelled, of(rewards), of(usage))
+    return scored(labelled, of(rewards), { usage: of(samples.usage), answers: of(samples.answers) })
   })
   return {
     metrics: Object.assign({}, whole.metrics, ...parts.map((part) => part.metrics)),
     bounds: Object.assign({}, whole.bounds, ...parts.map((part) => part.bounds)),
+    intervals: Object.assign({}, whole.intervals, ...parts.map((part) => part.intervals)),
   }
+}
+
+function scored(metrics: readonly ReadyMetric[], rewards: OpenRewards, samples: Samples) {
+  return { ...boundedMetrics(metrics, rewards, samples), intervals: metricIntervals(metrics, rewards, samples) }
 }
 
 /** What names an answer. */

@@ -2,7 +2,7 @@
 import { extname } from 'node:path'
 import type { ErrorRecord, Scored, SealedTask } from '../../contracts/index.ts'
 import { EvsysError, onAbort, type ProcessEnd, startGuardedProcess } from '../../kernel/index.ts'
-import { FromScorer, type ScorerStart, type ToScorer } from './scorer-protocol.ts'
+import { FromScorer, type ScorerSecrets, type ScorerStart, type ToScorer } from './scorer-protocol.ts'
 
 /** A scorer that is gone, and the answer it was at. */
 export interface ScorerDeath {
@@ -26,7 +26,11 @@ const openMs = 10 * 60_000
 /** No sign of life from its watching thread. */
 const silenceMs = 60_000
 
-export function startScorerProcess(start: ScorerStart): ScorerProcess {
+/** `secretsOf` is asked for the secrets of models that judge, and for no others. */
+export function startScorerProcess(
+  start: ScorerStart,
+  secretsOf: (names: readonly string[]) => Readonly<Record<string, string>>,
+): ScorerProcess {
   let answer: ScorerDeath['answer']
   let printed = 0
   let handle: (message: FromScorer) => void = () => {}
@@ -48,7 +52,8 @@ export function startScorerProcess(start: ScorerStart): ScorerProcess {
     onMessage(message) {
       heard()
       const told = FromScorer.parse(message)
-      if (told.type === 'verifying') answer = { task_id: told.task_id, sample: told.sample }
+      if (told.type === 'needs') scorer.send({ secrets: { ...secretsOf(told.secrets) } } satisfies ScorerSecrets)
+      else if (told.type === 'verifying') answer = { task_id: told.task_id, sample: told.sample }
       else handle(told)
     },
   })

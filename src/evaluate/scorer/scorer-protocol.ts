@@ -22,6 +22,7 @@ export const ScorerStart = z.strictObject({
   plugins: z.array(z.strictObject({ type: PluginType, kind: z.string(), spec: z.string() })),
   secrets: z.record(z.string(), z.string()),
   verifier_ms: z.number().positive(),
+  verdicts_dir: z.string().describe('Where the verdicts of judges are kept.'),
 })
 export type ScorerStart = z.infer<typeof ScorerStart>
 
@@ -34,7 +35,14 @@ export const ToScorer = z.strictObject({
 })
 export type ToScorer = z.infer<typeof ToScorer>
 
+/** The answer to `needs`: those that are set. */
+export const ScorerSecrets = z.strictObject({ secrets: z.record(z.string(), z.string()) })
+export type ScorerSecrets = z.infer<typeof ScorerSecrets>
+
 export const FromScorer = z.discriminatedUnion('type', [
+  z
+    .strictObject({ type: z.literal('needs'), secrets: z.array(z.string()) })
+    .describe('Secrets of the models that judge. It waits for them.'),
   z.strictObject({ type: z.literal('ready'), hash: z.string(), tasks: z.array(SealedTask) }),
   Answer.extend({ type: z.literal('verifying') }).describe('The answer that is at fault if the process ends now.'),
   z.strictObject({ type: z.literal('scored'), scored: Scored }),

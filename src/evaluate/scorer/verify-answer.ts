@@ -1,6 +1,6 @@
 // One answer before its verifier. Whatever the verifier does wrong, throw, wait for ever, return no number, leaves the answer
 // without a reward: that is a failure of the measurement and says nothing about the answer.
-import type { HarborTask, SeedPath, Verification } from '../../contracts/index.ts'
+import type { HarborTask, OpenInferenceClient, PluginSpec, SeedPath, Verification } from '../../contracts/index.ts'
 import { type EquippedPlugin, keyedRandom, messageOf, onAbort } from '../../kernel/index.ts'
 
 export interface VerifyOptions {
@@ -9,6 +9,7 @@ export interface VerifyOptions {
   readonly expected: unknown
   readonly sample: number
   readonly timeoutMs: number
+  model?(which: string | PluginSpec): Promise<OpenInferenceClient>
   readonly signal: AbortSignal
 }
 
@@ -16,9 +17,11 @@ export type Verified = { readonly reward: number } | { readonly failure: string 
 
 export async function verifyAnswer(
   { plugin, context }: EquippedPlugin<'verifier'>,
-  { task, output, expected, sample, timeoutMs, signal }: VerifyOptions,
+  { task, output, expected, sample, timeoutMs: shortMs, model, signal }: VerifyOptions,
 ): Promise<Verified> {
   const name = `verifier "${plugin.kind}"`
+  // A model answers in its own time, and is asked again where its provider is busy.
+  const timeoutMs = plugin.needs?.network === true ? shortMs * 20 : shortMs
   const own = new AbortController()
   let isLate = false
   const timer = setTimeout(() => {
@@ -31,7 +34,12 @@ export async function verifyAnswer(
   try {
     // A copy: a verifier that sorts or edits what it is given must not change what the next answer is compared with.
     const given = { output, expected: structuredClone(expected), task: structuredClone(task) }
-    const result = plugin.verify(given, { ...context, random, signal: own.signal })
+    const result = plugin.verify(given, {
+      ...context,
+      random,
+      signal: own.signal,
+      ...(model === undefined ? {} : { model }),
+    })
     const verified: unknown = isPromise(result) ? await orAborted(result, own.signal) : result
     const reward = rewardOf(verified)
     return reward === undefined ? { failure: `${name} returned no finite number` } : { reward }

@@ -27,6 +27,8 @@ export type CatalogOptions = {
   /** What `plugins:` of the experiment names. */
   plugins?: readonly PluginReference[]
   signal: AbortSignal
+  /** Paths that the project's code must not see, where `whyNotHidden` finds nothing against it. */
+  hidden?: readonly string[]
   /** The longest that one file may take to load, and one check to answer. Default 20 s. */
   timeoutMs?: number
 }

@@ -12,6 +12,8 @@ export type InspectOptions = {
   projectDir?: string
   plugins?: readonly PluginReference[]
   signal: AbortSignal
+  /** Paths that the project's code must not see. */
+  hidden?: readonly string[]
   /** The longest that one file may take to load, and one check to answer. */
   timeoutMs?: number
 }
@@ -32,7 +34,8 @@ export async function inspectPlugins({
   signal.throwIfAborted()
   const { files, problems } = await findPluginFiles(options)
   const lost = new Map<PluginFile, readonly Problem[]>()
-  const project = options.projectDir === undefined ? {} : { projectDir: options.projectDir }
+  const { hidden = [] } = options
+  const project = { hidden, ...(options.projectDir === undefined ? {} : { projectDir: options.projectDir }) }
 
   /** A process with every file that does not end it. */
   const open = async (): Promise<Opened | undefined> => {

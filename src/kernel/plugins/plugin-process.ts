@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { Stream } from 'node:stream'
 import { messageOf } from '../message-of.ts'
+import { hidingCommand } from '../processes/hide-paths.ts'
 import { ChildMessage, fromWire, inputFd, outputFd, type StartMessage, toWire } from './plugin-protocol.ts'
 import { startable } from './startable.ts'
 
@@ -32,10 +33,11 @@ export type PluginProcess = {
 export function startPluginProcess(
   start: Omit<StartMessage, 'token'>,
   onMessage: (message: ChildMessage) => void,
+  hidden: readonly string[] = [],
 ): PluginProcess {
   // Known to our side of the child alone: it begins every message, so that nothing else is taken for one.
   const token = randomBytes(24).toString('base64url')
-  const child = launch(start.projectDir)
+  const child = launch(start.projectDir, hidden)
   let stopped: StopReason | undefined
   const stop = (reason: StopReason) => {
     stopped ??= reason
@@ -114,7 +116,7 @@ function sizeOf(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + text.length, 0)
 }
 
-function launch(cwd: string | undefined): ChildProcess {
+function launch(cwd: string | undefined, hidden: readonly string[]): ChildProcess {
   const script = startable('plugin-child')
   const node = [
     process.execPath,
@@ -128,7 +130,7 @@ function launch(cwd: string | undefined): ChildProcess {
     detached: true, // a process group of its own, to be killed as a whole
     ...(cwd === undefined ? {} : { cwd }),
   }
-  const [command = '', ...args] = existsSync(shell) ? limited(node) : node
+  const [command = '', ...args] = existsSync(shell) ? limited(hidingCommand(hidden, node)) : node
   const child = spawn(command, args, options)
   child.unref()
   for (const stream of child.stdio) unref(stream)

@@ -31,6 +31,7 @@ export type SessionOptions = {
   projectDir?: string
   timeoutMs: number
   signal: AbortSignal
+  hidden: readonly string[]
 }
 
 /** Node, zod and a transpiler have to start, on a machine that may be busy with other things. */
@@ -39,13 +40,13 @@ const startMs = 60_000
 const graceMs = 20_000
 
 /** Starts a process for the plugins in `files`. */
-export function startSession({ files, timeoutMs, signal, ...place }: SessionOptions): PluginSession {
+export function startSession({ files, timeoutMs, signal, hidden, ...place }: SessionOptions): PluginSession {
   let busy: { index: number; what: 'loaded' | 'checked' } | undefined
   let failing: Problem[] | undefined
   let hashes: string[] = []
   let handle: (message: ChildMessage) => void = () => {}
 
-  const child = startPluginProcess({ files: [...files], timeoutMs, ...place }, (message) => {
+  const take = (message: ChildMessage) => {
     if (message.say === 'hashes') hashes = message.hashes
     else if (message.say === 'loading') busy = { index: message.index, what: 'loaded' }
     else if (message.say === 'checking') busy = { index: message.index, what: 'checked' }
@@ -53,7 +54,8 @@ export function startSession({ files, timeoutMs, signal, ...place }: SessionOpti
     else if (message.say === 'stopped') failing = [stopped(message)]
     else if (message.say === 'loaded' || message.say === 'checked') busy = undefined
     handle(message)
-  })
+  }
+  const child = startPluginProcess({ files: [...files], timeoutMs, ...place }, take, hidden)
 
   const stopped = ({ spent, file, line }: ChildMessage & { say: 'stopped' }): Problem => {
     const what = busy?.what ?? 'loaded'

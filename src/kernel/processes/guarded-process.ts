@@ -6,6 +6,7 @@ import type { Readable, Stream } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { fileURLToPath } from 'node:url'
 import { messageOf } from '../message-of.ts'
+import { hidingCommand } from './hide-paths.ts'
 import { killGroup } from './kill-group.ts'
 import { sourceLoader } from './source-loader.ts'
 import { readTokenLines, type TokenLinesOptions } from './token-lines.ts'
@@ -17,6 +18,8 @@ export type GuardedProcessOptions = {
   /** The first message. */
   start: unknown
   cwd?: string
+  /** Paths that it must not see, where `whyNotHidden` finds nothing against it. */
+  hidden?: readonly string[]
   /** Bound of its JavaScript heap. */
   heapMb: number
   /** Bound of all its writable memory: heap, buffers, threads. */
@@ -136,7 +139,7 @@ function placeOf(text: string): { file?: string; line?: number } {
   }
 }
 
-function launch({ script, cwd, heapMb, memoryMb }: GuardedProcessOptions): ChildProcess {
+function launch({ script, cwd, hidden = [], heapMb, memoryMb }: GuardedProcessOptions): ChildProcess {
   const node = [
     process.execPath,
     `--max-old-space-size=${heapMb}`,
@@ -153,7 +156,7 @@ function launch({ script, cwd, heapMb, memoryMb }: GuardedProcessOptions): Child
   const child =
     process.platform === 'win32'
       ? spawn(node[0] ?? '', node.slice(1), options)
-      : spawn('/bin/sh', limited(node, memoryMb), options)
+      : spawn('/bin/sh', limited(hidingCommand(hidden, node), memoryMb), options)
   child.unref()
   for (const stream of child.stdio) unref(stream)
   return child

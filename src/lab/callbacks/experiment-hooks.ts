@@ -19,16 +19,18 @@ export interface HooksOptions {
   readonly projectDir: string
   readonly plugins: readonly PluginReference[]
   readonly clock: Clock
+  readonly hidden?: readonly string[]
 }
 
 export function openExperimentHooks(options: HooksOptions): ExperimentHooks {
-  const { store, experiment, lease, outputDir, projectDir, plugins, clock } = options
+  const { store, experiment, lease, outputDir, projectDir, plugins, hidden = [], clock } = options
   const { id: experiment_id, name, hypothesis, plan } = experiment
   const stream = `experiment:${experiment_id}`
   const waiting: string[] = []
   const watch = watchExperiment({
     projectDir,
     plugins,
+    hidden,
     callbacks: plan.experiment.callbacks,
     log: (level, text) => waiting.push(`${level}: ${text}`),
   })

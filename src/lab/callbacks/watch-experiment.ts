@@ -13,6 +13,8 @@ export interface ExperimentWatch extends AsyncDisposable {
 export interface WatchOptions {
   readonly projectDir: string
   readonly plugins: readonly PluginReference[]
+  /** Paths that their code must not see. */
+  readonly hidden?: readonly string[]
   /** Those of the experiment file; without any, nothing is started. */
   readonly callbacks: readonly PluginSpec[]
   /** What callbacks log, and what became of them. */
@@ -25,7 +27,7 @@ const PRINTED_BYTES = 8 * 1024 * 1024
 /** Lines that callbacks may log in one experiment. */
 const MOST_LINES = 1_000
 
-export function watchExperiment({ projectDir, plugins, callbacks, log }: WatchOptions): ExperimentWatch {
+export function watchExperiment({ projectDir, plugins, hidden = [], callbacks, log }: WatchOptions): ExperimentWatch {
   if (callbacks.length === 0) return { tell: async () => {}, [Symbol.asyncDispose]: async () => {} }
   let heard = () => {}
   let printed = 0
@@ -40,6 +42,7 @@ export function watchExperiment({ projectDir, plugins, callbacks, log }: WatchOp
     script: new URL(`./watch-child${extname(import.meta.url)}`, import.meta.url),
     start,
     cwd: projectDir,
+    hidden,
     heapMb: 512,
     memoryMb: 4096,
     onMessage(message) {

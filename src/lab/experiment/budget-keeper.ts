@@ -6,6 +6,8 @@ import { EvsysError } from '../../kernel/index.ts'
 export interface BudgetKeeper {
   /** Counts what an event tells of; the error when a cap is exceeded. */
   count(event: RunEvent): EvsysError | undefined
+  /** Counts money that was spent outside of runs. */
+  spend(usd: number): EvsysError | undefined
   /** Time that this execution may take, in milliseconds; absent without a cap on it. */
   readonly wallMs: number | undefined
 }
@@ -40,6 +42,10 @@ export function createBudgetKeeper(budget: Budget | undefined): BudgetKeeper {
   }
   return {
     wallMs: budget?.wall === undefined ? undefined : durationSeconds(budget.wall) * 1000,
+    spend(usd) {
+      used.usd += usd
+      return check('usd')
+    },
     count(event) {
       if (event.type === 'step.finished' && event.step > (counted.get(event.run_id) ?? -1)) {
         counted.set(event.run_id, event.step)

@@ -6,6 +6,7 @@ import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
 import type { TaskMetric } from './arm-scores.ts'
 import { conclusionText } from './conclusion-text.ts'
 import { experimentResult } from './experiment-result.ts'
+import { baselinesOf } from './score-baselines.ts'
 import { isTrial } from './trial.ts'
 import { type RecordedRun, weighEvidence } from './weigh-evidence.ts'
 import { writeExperimentFiles } from './write-experiment-files.ts'
@@ -29,6 +30,7 @@ export async function resultOf(store: OpenStore, experiment: ExperimentRow): Pro
     experiment,
     runs.map(({ run }) => run),
     evidence,
+    await baselinesOf(store, experiment.id),
   )
 }
 
@@ -39,11 +41,12 @@ export async function concludeExperiment(
   options: { outputDir: string; clock: Clock; wallS: number; lease?: Lease },
 ): Promise<ExperimentResult> {
   const { evidence, runs } = await evidenceOf(store, experiment)
-  const text = conclusionText(evidence, { isTrial: isTrial(experiment) })
-  await writeExperimentFiles({ experiment, runs, evidence, text, dir: options.outputDir })
+  const baselines = await baselinesOf(store, experiment.id)
+  const text = conclusionText(evidence, { isTrial: isTrial(experiment), baselines })
+  await writeExperimentFiles({ experiment, runs, evidence, baselines, text, dir: options.outputDir })
   const stream = `experiment:${experiment.id}`
   const { nextEvent } = await store.cursor(stream)
-  const costs = runs.flatMap(({ run }) => run.costUsd ?? [])
+  const costs = [...runs.flatMap(({ run }) => run.costUsd ?? []), ...baselines.flatMap((each) => each.cost_usd ?? [])]
   await store.verdicts.evidence(experiment.id, evidence, {
     wallS: options.wallS,
     ...(costs.length === 0 ? {} : { costUsd: costs.reduce((sum, cost) => sum + cost, 0) }),
@@ -64,6 +67,7 @@ export async function concludeExperiment(
     finished,
     runs.map(({ run }) => run),
     evidence,
+    baselines,
   )
 }
 

@@ -1,11 +1,14 @@
 // The conclusion in words, from the numbers alone: verdict, effect with interval, what was compared, what failed and why, and
 // what would decide what is still open.
-import type { ArmEvidence, Evidence, PairEvidence } from '../../contracts/index.ts'
+import type { ArmEvidence, BaselineScore, Evidence, PairEvidence } from '../../contracts/index.ts'
 
-export function conclusionText(evidence: Evidence, { isTrial = false }: { isTrial?: boolean } = {}): string {
+export function conclusionText(
+  evidence: Evidence,
+  { isTrial = false, baselines = [] }: { isTrial?: boolean; baselines?: readonly BaselineScore[] } = {},
+): string {
   const sentences = [
     isTrial ? trialSentence(evidence) : claimSentence(evidence),
-    ...(isTrial ? [] : [bestSentence(evidence)]),
+    ...(isTrial ? [] : [bestSentence(evidence), ...baselineSentences(evidence, baselines)]),
     ...(evidence.verdict === 'failed' ? [] : [`${evidence.n_completed} of ${evidence.n_runs} runs completed.`]),
     ...failureSentences(evidence.arms),
     ...(isTrial ? [] : cautionSentences(evidence)),
@@ -63,6 +66,23 @@ function bestSentence({ best_arm, arms, objective, chosen_among }: Evidence): st
   const interval = ci === null ? '' : ` (${range(ci)})`
   const others = chosen_among > 1 ? ` of ${count(chosen_among, 'arm')}` : ''
   return `Best${others}: ${best.name} with ${objective.benchmark}.${objective.metric} ${number(mean)}${interval}, n = ${n}.`
+}
+
+// What stands beside the arms, on the metric that ranks them.
+function baselineSentences({ objective, arms }: Evidence, baselines: readonly BaselineScore[]): string[] {
+  if (objective === null) return []
+  const untrained = arms.find((arm) => arm.name === 'base_model')?.score?.mean
+  const shown = [
+    ...(untrained === undefined ? [] : [`the untrained model ${number(untrained)}`]),
+    ...baselines.flatMap(({ model, benchmark, metrics, error }) => {
+      if (benchmark !== objective.benchmark) return []
+      const value = metrics[objective.metric]
+      return value === undefined
+        ? [`${model} has no score${error === undefined ? '' : ` (${error.code})`}`]
+        : [`${model} ${number(value)}`]
+    }),
+  ]
+  return shown.length === 0 ? [] : [`For comparison: ${shown.join(', ')}.`]
 }
 
 function failureSentences(arms: readonly ArmEvidence[]): string[] {

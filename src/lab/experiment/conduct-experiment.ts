@@ -1,16 +1,18 @@
 // An experiment in the record, from its first run to its conclusion: processes, budget, schedule, and how it stops.
 import { availableParallelism } from 'node:os'
 import type { ExperimentResult, Notice } from '../../contracts/index.ts'
-import { type Clock, EvsysError, onAbort, type PluginReference } from '../../kernel/index.ts'
+import { type Clock, EvsysError, onAbort, type PluginReference, type SecretSource } from '../../kernel/index.ts'
 import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
 import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experiment-hooks.ts'
 import type { SpareWorker } from '../worker/spare-worker.ts'
 import { createWorkerPool } from '../worker/worker-pool.ts'
+import type { BenchmarkSeal } from './benchmark-seal.ts'
 import { createBudgetKeeper } from './budget-keeper.ts'
 import { concludeExperiment } from './conclude-experiment.ts'
 import { countSpent, isOfRun } from './count-spent.ts'
 import type { RunExperimentOptions } from './run-experiment.ts'
 import { scheduleRuns } from './schedule-runs.ts'
+import { scoreBaselines } from './score-baselines.ts'
 import { openSealedBenchmarks } from './sealed-benchmarks.ts'
 import { type SuperviseOptions, superviseRun, takeInLeftovers, tell } from './supervise-run.ts'
 
@@ -27,11 +29,16 @@ export interface Conducting {
   readonly secrets: SuperviseOptions['secrets']
   /** Started while the experiment was checked. */
   readonly spare: SpareWorker
+  readonly seal: BenchmarkSeal
+  /** Of models that judge, and of those that are scored for comparison. */
+  readonly secretSource: SecretSource
   readonly options: RunExperimentOptions & { readonly clock: Clock; readonly signal: AbortSignal }
 }
 
 export async function conductExperiment(conducting: Conducting): Promise<ExperimentResult> {
-  const { store, experiment, lease, lost, outputDir, projectDir, plugins, secrets, spare, options } = conducting
+  const { store, experiment, lease, lost, outputDir, projectDir, plugins, secrets, spare, seal, options } = conducting
+  const { hidden } = seal
+  const { secretSource } = conducting
   const { clock, signal } = options
   const { plan } = experiment
   const started = clock.now()
@@ -39,7 +46,7 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
   const working = new AbortController() // aborted: whatever runs is killed
   const stopping = AbortSignal.any([signal, over.signal])
   const budget = createBudgetKeeper(plan.experiment.budget)
-  await using hooks = openExperimentHooks({ store, experiment, lease, outputDir, projectDir, plugins, clock })
+  await using hooks = openExperimentHooks({ store, experiment, lease, outputDir, projectDir, plugins, hidden, clock })
   await countSpent(store, experiment, budget)
   const deadline = budget.wallMs === undefined ? undefined : setTimeout(() => over.abort(wallExceeded()), budget.wallMs)
   const notLost = onAbort(lost, () => working.abort(lost.reason))
@@ -48,10 +55,12 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
       outputDir,
       projectDir,
       plugins,
+      hidden,
+      secretSource,
       signal: working.signal,
     })
     const limit = options.maxConcurrent ?? plan.experiment.max_concurrent_arms ?? availableParallelism()
-    await using pool = createWorkerPool({ size: limit, projectDir, spare, ...options.limits })
+    await using pool = createWorkerPool({ size: limit, projectDir, spare, hidden, ...options.limits })
     const supervised: SuperviseOptions = {
       ...{ store, experiment, lease, outputDir, projectDir, plugins, secrets, pool, sealed, clock, stopping },
       benchmarks: sealed.sealed,
@@ -65,6 +74,25 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
     try {
       await hooks.started()
       await runAll(conducting, supervised, hooks, limit, () => working.abort())
+      if (!stopping.aborted) {
+        await scoreBaselines({
+          ...{
+            store,
+            experiment,
+            lease,
+            sealed,
+            secretSource,
+            clock,
+            signal: AbortSignal.any([working.signal, stopping]),
+          },
+          onCost(usd) {
+            const exceeded = budget.spend(usd)
+            if (exceeded !== undefined) over.abort(exceeded)
+          },
+        }).catch((error: unknown) => {
+          if (!stopping.aborted) throw error // stopped in the middle: the model has no score, as the record says
+        })
+      }
     } finally {
       working.abort() // before the processes are closed: nobody waits for them any more
     }

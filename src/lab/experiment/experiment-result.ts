@@ -1,5 +1,5 @@
 // An experiment as commands print it: the record's rows and its evidence in one document.
-import type { Evidence, ExperimentResult, UsedEngine } from '../../contracts/index.ts'
+import type { BaselineScore, Evidence, ExperimentResult, UsedEngine } from '../../contracts/index.ts'
 import type { ExperimentRow, RunRow } from '../../store/index.ts'
 import { conclusionText } from './conclusion-text.ts'
 
@@ -7,9 +7,10 @@ export function experimentResult(
   experiment: ExperimentRow,
   runs: readonly RunRow[],
   evidence: Evidence,
+  baselines: readonly BaselineScore[] = [],
 ): ExperimentResult {
   const { plan } = experiment
-  const costs = runs.flatMap((run) => run.costUsd ?? [])
+  const costs = [...runs.flatMap((run) => run.costUsd ?? []), ...baselines.flatMap((each) => each.cost_usd ?? [])]
   return {
     experiment_id: experiment.id,
     name: experiment.name,
@@ -30,6 +31,7 @@ export function experimentResult(
       score: arm.score,
       ...(arm.error === undefined ? {} : { error: arm.error }),
     })),
+    ...(baselines.length === 0 ? {} : { baselines: [...baselines] }),
     conclusion:
       experiment.verdict === undefined
         ? null

@@ -7,16 +7,23 @@ import {
   EvsysError,
   openCatalog,
   type PluginReference,
+  type Problem,
+  problemsOf,
   readSecretSource,
+  type SecretSource,
   systemClock,
 } from '../../kernel/index.ts'
+import { modelClient } from '../../models/index.ts'
 import type { RunRow } from '../../store/index.ts'
 import { builtins } from '../builtins.ts'
 import { type WorkerLimits, workerLimits } from '../worker/lost-run.ts'
 import { runSecrets } from '../worker/run-secrets.ts'
 import { createSpareWorker, type SpareWorker } from '../worker/spare-worker.ts'
 import { callbacksOf, pluginFilesOf } from './assign-run.ts'
+import { type BenchmarkSeal, type SealChoice, sealBenchmarks } from './benchmark-seal.ts'
 import { checkForecast } from './budget-keeper.ts'
+import { resolveBenchmarks } from './resolve-benchmarks.ts'
+import { namedModels } from './score-baselines.ts'
 
 export interface RunExperimentOptions {
   /** Absent: the project that the file lies in. */
@@ -30,6 +37,8 @@ export interface RunExperimentOptions {
   /** Bounds on the process of a run: memory, silence, output. */
   readonly limits?: Partial<WorkerLimits>
   readonly cwd?: string
+  /** Whether benchmarks must be hidden from recipe code; default `auto`: where the machine can do it. */
+  readonly seal?: SealChoice
   /** First abort: runs save and leave; the experiment can be resumed. */
   readonly signal?: AbortSignal
   readonly clock?: Clock
@@ -68,6 +77,8 @@ export interface Prepared {
   readonly notices: readonly Notice[]
   readonly projectDir: string
   readonly plugins: readonly PluginReference[]
+  readonly seal: BenchmarkSeal
+  readonly secretSource: SecretSource
   /** What the plugins of a run declare, by the name of the run. */
   readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>
 }
@@ -87,35 +98,53 @@ async function prepare(
   })
   const projectDir = options.projectDir ?? loaded.project
   const plugins = pluginReferences(loaded)
-  const opening = openCatalog({ builtins: await builtins(), projectDir, plugins, signal })
+  const named = await resolveBenchmarks(loaded.plan, projectDir)
+  const seal = await sealBenchmarks({
+    benchmarks: named.experiment.metadata.benchmark,
+    runs: loaded.plan.runs.map(({ config }) => config),
+    projectDir,
+    choice: options.seal ?? 'auto',
+  })
+  const { hidden } = seal
+  const opening = openCatalog({ builtins: await builtins(), projectDir, plugins, hidden, signal })
   // While a process loads the plugins to look at them: what is needed next starts up. Nothing of it is a run yet.
-  spare.start({ projectDir, pluginFiles: pluginFilesOf(plugins), limits: workerLimits(options.limits) })
+  spare.start({ projectDir, pluginFiles: pluginFilesOf(plugins), limits: workerLimits(options.limits), hidden })
   loadRunPrepared().catch(() => {}) // told when it is used
   await using catalog = await opening
   const checked = await checkDeep(loaded, catalog, { signal })
-  const problems = [...catalog.problems, ...checked.problems]
+  const problems = [...catalog.problems, ...checked.problems, ...unknownModels(checked.plan)]
   if (problems.length > 0) throw EvsysError.many(problems)
+  const secretSource = await readSecretSource({ projectDir })
   return {
-    plan: checked.plan,
-    notices: [...checked.plan.notices, ...catalog.notices, ...checked.notices, ...unscored(checked.plan)],
+    plan: await resolveBenchmarks(checked.plan, projectDir),
+    notices: [...checked.plan.notices, ...catalog.notices, ...checked.notices, ...seal.notices],
     projectDir,
     plugins,
-    secrets: await secretsOf(checked.plan, catalog, projectDir),
+    seal,
+    secretSource,
+    secrets: secretsOf(checked.plan, catalog, secretSource),
   }
 }
 
-async function secretsOf(plan: Plan, catalog: Catalog, projectDir: string): Promise<Prepared['secrets']> {
-  const source = await readSecretSource({ projectDir })
+function secretsOf(plan: Plan, catalog: Catalog, source: SecretSource): Prepared['secrets'] {
   const cardOf: Catalog['card'] = (type, kind) => catalog.card(type, kind)
   const asked = { callbacks: callbacksOf(plan), cardOf, source }
   return new Map(plan.runs.map(({ name, config }) => [name, runSecrets(config, asked)]))
 }
 
-// Promised by the file, and not kept: said before anything starts.
-function unscored({ experiment }: Plan): Notice[] {
-  return experiment.metadata.benchmark.flatMap(({ name, models }) =>
-    models.length === 0
-      ? []
-      : [{ text: `${models.join(', ')} will not be scored on ${name}: this version of evsys asks no API models.` }],
+// A model that nothing is known of is told before anything starts, not after hours of training.
+function unknownModels({ experiment }: Plan): Problem[] {
+  return experiment.metadata.benchmark.flatMap((benchmark) =>
+    namedModels(benchmark).flatMap((model) => {
+      try {
+        modelClient(model)
+        return []
+      } catch (error) {
+        return problemsOf(error).map((problem) => ({
+          ...problem,
+          message: `benchmark "${benchmark.name}": ${problem.message}`,
+        }))
+      }
+    }),
   )
 }

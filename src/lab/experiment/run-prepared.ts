@@ -29,6 +29,7 @@ async function runIn(store: OpenStore, prepared: Prepared, options: Options): Pr
   const provenance = {
     node: process.version,
     platform: `${process.platform}-${process.arch}`,
+    ...(prepared.plan.experiment.metadata.benchmark.length === 0 ? {} : { seal: prepared.seal.level }),
     ...(dry ? trialMark : {}),
   }
   const begun = await beginExperiment(store, prepared.plan, { resume, projectDir, clock, provenance })
@@ -48,6 +49,8 @@ async function runIn(store: OpenStore, prepared: Prepared, options: Options): Pr
     notices: prepared.notices,
     secrets: prepared.secrets,
     spare: options.spare,
+    seal: prepared.seal,
+    secretSource: prepared.secretSource,
     options,
   })
 }

@@ -15,6 +15,8 @@ import { armScores, type ScoredRun, type TaskMetric } from './arm-scores.ts'
 import { seedScore } from './seed-score.ts'
 import { selectedEval } from './selected-eval.ts'
 
+const BASE_MODEL = 'base_model'
+
 export interface RecordedRun {
   readonly run: RunRow
   readonly evals: readonly EvalRow[]
@@ -38,7 +40,8 @@ export function weighEvidence({ plan, runs, metricOf }: WeighOptions): Evidence 
   )
   const completed = valid.filter(({ run }) => run.status === 'completed')
   const claim = claimEvidence(plan, completed, metricOf)
-  const scored = arms.filter((arm) => arm.score !== null)
+  // The untrained model is what arms are compared with, and is never chosen among them.
+  const scored = arms.filter((arm) => arm.score !== null && arm.name !== BASE_MODEL)
   const best = bestOf(scored, plan.objective?.direction ?? 'max')
   return {
     verdict:

@@ -2,7 +2,7 @@
 // `run_result.json` for every run.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Evidence, RunResult } from '../../contracts/index.ts'
+import type { BaselineScore, Evidence, RunResult } from '../../contracts/index.ts'
 import { writeFileAtomic } from '../../kernel/index.ts'
 import type { ExperimentRow } from '../../store/index.ts'
 import { runFolder } from './assign-run.ts'
@@ -14,12 +14,13 @@ export async function writeExperimentFiles(options: {
   experiment: ExperimentRow
   runs: readonly RecordedRun[]
   evidence: Evidence
+  baselines?: readonly BaselineScore[]
   text: string
   dir: string
 }): Promise<void> {
-  const { experiment, runs, evidence, text, dir } = options
+  const { experiment, runs, evidence, baselines = [], text, dir } = options
   await mkdir(dir, { recursive: true })
-  await writeFileAtomic(join(dir, 'experiment.md'), experimentPage(experiment, evidence, text))
+  await writeFileAtomic(join(dir, 'experiment.md'), experimentPage(experiment, evidence, baselines, text))
   for (const recorded of runs) {
     const folder = runFolder(dir, recorded.run.name)
     await mkdir(join(folder, 'logs'), { recursive: true })
@@ -32,7 +33,12 @@ export async function writeExperimentFiles(options: {
   }
 }
 
-function experimentPage({ id, name, hypothesis, words }: ExperimentRow, evidence: Evidence, text: string): string {
+function experimentPage(
+  { id, name, hypothesis, words }: ExperimentRow,
+  evidence: Evidence,
+  baselines: readonly BaselineScore[],
+  text: string,
+): string {
   const metric = evidence.objective === null ? 'score' : `${evidence.objective.benchmark}.${evidence.objective.metric}`
   const rows = evidence.arms.map(
     ({ name: arm, status, score, n_failed }) =>
@@ -51,7 +57,29 @@ function experimentPage({ id, name, hypothesis, words }: ExperimentRow, evidence
     '| --- | --- | --- | --- | --- | --- |',
     ...rows,
     '',
+    ...baselineLines(baselines),
   ].join('\n')
+}
+
+function baselineLines(baselines: readonly BaselineScore[]): string[] {
+  if (baselines.length === 0) return []
+  const rows = baselines.flatMap(({ model, benchmark, metrics, intervals, cost_usd, error }) => {
+    const scores = Object.entries(metrics).filter(([metric]) => !metric.includes('['))
+    if (error !== undefined) return [`| ${cell(model)} | ${cell(benchmark)} | ${error.code} | | |`]
+    return scores.map(([metric, value]) => {
+      const interval = intervals?.[metric]
+      const range = interval === undefined ? '' : `${number(interval[0])} to ${number(interval[1])}`
+      return `| ${cell(model)} | ${cell(`${benchmark}.${metric}`)} | ${number(value)} | ${range} | ${cost_usd === null ? '' : number(cost_usd)} |`
+    })
+  })
+  return [
+    'Models scored for comparison; none of them is an arm.',
+    '',
+    '| model | metric | score | 90 % interval over tasks | USD |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows,
+    '',
+  ]
 }
 
 function runConclusion({ hypothesis }: ExperimentRow, { run, evals }: RecordedRun, text: string): string {

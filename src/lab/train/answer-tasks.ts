@@ -1,7 +1,8 @@
 // The answers of a checkpoint to the tasks of a benchmark. It sees what is asked and never what is expected.
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
-import type { ChatMessage, OpenRenderer, Prediction, SealedBenchmark, Weights } from '../../contracts/index.ts'
+import type { OpenRenderer, Prediction, SealedBenchmark, Weights } from '../../contracts/index.ts'
+import { taskMessages } from '../../evaluate/index.ts'
 import { EvsysError, keyedRandom, mapConcurrent, problemsOf, toRecord } from '../../kernel/index.ts'
 import type { OpenModel } from './open-model.ts'
 
@@ -38,7 +39,7 @@ async function answer({ task_id, instruction }: SealedTask, question: Question):
   const { benchmark, model, weights, renderer, seed, step, signal } = question
   const samples = Array.from({ length: benchmark.num_samples }, (_, sample) => sample)
   try {
-    const prompt = renderer.prompt(messagesOf(instruction, benchmark))
+    const prompt = renderer.prompt(taskMessages(instruction, benchmark))
     const drawn = await model.sample({
       model: weights,
       prompt,
@@ -59,13 +60,4 @@ async function answer({ task_id, instruction }: SealedTask, question: Question):
     const record = problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
     return samples.map((sample) => ({ task_id, sample, error: record }))
   }
-}
-
-function messagesOf(instruction: string, { chat_template }: SealedBenchmark): ChatMessage[] {
-  const { system_prompt, user_template = '{prompt}' } = chat_template
-  const content = user_template.split('{prompt}').join(instruction)
-  return [
-    ...(system_prompt === undefined ? [] : [{ role: 'system' as const, content: system_prompt }]),
-    { role: 'user', content },
-  ]
 }

@@ -20,6 +20,8 @@ export interface WorkerPoolOptions extends Partial<WorkerLimits> {
   readonly projectDir: string
   /** A worker that has started already: it does the first run. */
   readonly spare?: SpareWorker
+  /** Paths that recipe code must not see; the spare worker was started with the same. */
+  readonly hidden?: readonly string[]
 }
 
 /** Answers of a run that want a score. The file holds the same predictions, as JSON lines. */
@@ -64,6 +66,7 @@ export function createWorkerPool({
   size = availableParallelism(),
   projectDir,
   spare,
+  hidden = [],
   ...bounds
 }: WorkerPoolOptions): WorkerPool {
   const limits = workerLimits(bounds)
@@ -92,7 +95,7 @@ export function createWorkerPool({
     // As many processes as turns: one that waits for other plugins makes room.
     const [surplus] = all.size >= size ? idle.splice(0, 1) : []
     if (surplus !== undefined) await discard(surplus.worker)
-    const worker = startWorkerProcess({ projectDir, pluginFiles, limits })
+    const worker = startWorkerProcess({ projectDir, pluginFiles, limits, hidden })
     all.add(worker)
     return { worker, isUsed: false }
   }

@@ -46,6 +46,8 @@ export interface WorkerProcessOptions {
   readonly projectDir: string
   readonly pluginFiles: RunAssignment['plugin_files']
   readonly limits: WorkerLimits
+  /** Paths that recipe code must not see. */
+  readonly hidden?: readonly string[]
 }
 
 type Handler = (message: Exclude<FromWorker, { type: 'ready' | 'failing' }>) => void
@@ -59,7 +61,12 @@ const loadMs = 10 * 60_000
 const mostQuestions = 16
 
 /** Starts a worker. It loads its plugins while it waits for the first run. */
-export function startWorkerProcess({ projectDir, pluginFiles, limits }: WorkerProcessOptions): WorkerProcess {
+export function startWorkerProcess({
+  projectDir,
+  pluginFiles,
+  limits,
+  hidden = [],
+}: WorkerProcessOptions): WorkerProcess {
   let stamps: readonly FileStamp[] | undefined
   let handle: Handler = () => {}
   let onPrinted: (text: string) => void = () => {}
@@ -91,6 +98,7 @@ export function startWorkerProcess({ projectDir, pluginFiles, limits }: WorkerPr
       blocked_ms: limits.blockedMs,
     },
     cwd: projectDir,
+    hidden,
     heapMb: limits.heapMb,
     memoryMb: limits.memoryMb,
     messageMb: 1,

@@ -1,0 +1,75 @@
+// `evsys benchmark run | upload`: a model on a benchmark; a benchmark folder as a named version of this project.
+import { resolve } from 'node:path'
+import { keepBenchmark } from '../../evaluate/index.ts'
+import { EvsysError, suggest, systemClock } from '../../kernel/index.ts'
+import type { CommandContext } from '../command-context.ts'
+import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { requireProject } from '../project.ts'
+import { evalCommand, type ScoringOptions } from './eval.ts'
+
+export type BenchmarkOptions = ScoringOptions & {
+  readonly path?: string
+  readonly id?: string
+  readonly name?: string
+  readonly model?: string
+}
+
+const benchmarkActions = ['run', 'upload'] as const
+
+export async function benchmark(
+  context: CommandContext,
+  action: string,
+  folder: string | undefined,
+  options: BenchmarkOptions,
+): Promise<ExitCode> {
+  if (action === 'run') return await run(context, folder, options)
+  if (action === 'upload') return await upload(context, folder, options)
+  throw new EvsysError('CLI_USAGE', `there is no "benchmark ${action}"`, { fix: suggest(action, benchmarkActions) })
+}
+
+async function run(context: CommandContext, folder: string | undefined, options: BenchmarkOptions): Promise<ExitCode> {
+  const { path = folder, id, name, model, ...scoring } = options
+  const named = [path, id, name].flatMap((each) => each ?? [])
+  const [reference] = named
+  if (reference === undefined || named.length > 1) {
+    throw new EvsysError('CLI_USAGE', 'benchmark run takes one benchmark', {
+      fix: 'give it --path FOLDER, --id NAME@VERSION or --name NAME.',
+    })
+  }
+  if (model === undefined) {
+    throw new EvsysError('CLI_USAGE', 'benchmark run needs a model', {
+      fix: 'add --model claude-sonnet-4-6, or another.',
+    })
+  }
+  return await evalCommand(context, model, { ...scoring, benchmark: reference })
+}
+
+// The central server comes later: until then a named benchmark belongs to this project alone.
+async function upload(
+  context: CommandContext,
+  folder: string | undefined,
+  { name }: BenchmarkOptions,
+): Promise<ExitCode> {
+  const { output, cwd, signal } = context
+  if (folder === undefined) {
+    throw new EvsysError('CLI_USAGE', 'benchmark upload needs a folder', {
+      fix: 'name the folder that holds tasks.jsonl.',
+    })
+  }
+  const project = await requireProject(context)
+  const at = new Date(systemClock.now()).toISOString()
+  const kept = await keepBenchmark(project, resolve(cwd, folder), {
+    at,
+    signal,
+    ...(name === undefined ? {} : { name }),
+  })
+  output.result(kept, () => {
+    const { benchmark_id, status, n_tasks, content_hash } = kept
+    const what = { created: 'kept', updated: 'kept a new version:', unchanged: 'already kept:' }[status]
+    const first = `${output.colors.green(what)} ${benchmark_id}, ${n_tasks} tasks, ${content_hash.slice(0, 12)}`
+    return output.quiet
+      ? first
+      : `${first}\nIt is kept in this project alone: this version of evsys has no server to upload to.`
+  })
+  return exitCodes.done
+}

@@ -1,0 +1,114 @@
+// `evsys eval TARGET --benchmark B`: a model on a benchmark, outside of any experiment. The score is kept below `.evsys/evals`.
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { Benchmark } from '../../contracts/index.ts'
+import { findBenchmark, readBenchmarkFolder } from '../../evaluate/index.ts'
+import { checkValue, createIds, EvsysError, readSecretSource, systemClock, systemRandom } from '../../kernel/index.ts'
+import { loadLab } from '../../lab/index.ts'
+import type { CommandContext } from '../command-context.ts'
+import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { evalText } from '../output/eval-text.ts'
+import { shortPath } from '../output/short-path.ts'
+import { withRecord } from '../with-record.ts'
+
+export type ScoringOptions = {
+  readonly metric?: readonly string[]
+  readonly numSamples?: number
+  readonly maxTokens?: number
+  readonly temperature?: number
+  readonly limit?: number
+  readonly concurrent?: number
+  readonly systemPrompt?: string
+  readonly breakdown?: readonly string[]
+  readonly split?: 'val' | 'test'
+}
+
+export type EvalOptions = ScoringOptions & { readonly benchmark: string; readonly step?: number }
+
+export async function evalCommand(context: CommandContext, target: string, options: EvalOptions): Promise<ExitCode> {
+  const { output, signal, cwd } = context
+  return await withRecord(context, {}, async ({ store, project }) => {
+    const { evaluateModel, keepEval, keptEvals, targetClient } = await loadLab()
+    const place = await placeOf(options.benchmark, { cwd, project, signal })
+    const benchmark = benchmarkOf(place.name, options)
+    const { label, client, run } = await targetClient(store, target, {
+      projectDir: project,
+      ...(options.step === undefined ? {} : { step: options.step }),
+    })
+    const secretSource = await readSecretSource({ projectDir: project, env: context.env })
+    let answered = 0
+    const evaluated = await context.holding(`the evaluation of ${label}`, () =>
+      evaluateModel({
+        ...{ benchmark, folder: place.folder, client, projectDir: project, plugins: [], secretSource, signal },
+        onAnswer() {
+          answered += 1
+          if (answered % 100 === 0) output.say(`${answered} answers`)
+        },
+      }),
+    )
+    const { scored, usage, predictions } = evaluated
+    const kept = {
+      version: 1 as const,
+      eval_id: createIds({ clock: systemClock, random: systemRandom }).next('eval'),
+      at: new Date(systemClock.now()).toISOString(),
+      model: label,
+      ...(run === undefined ? {} : { run_id: run.id, step: run.step }),
+      benchmark,
+      folder: place.folder,
+      scored,
+      cost_usd: usage.unpriced > 0 ? null : usage.costUsd,
+    }
+    await keepEval(project, kept, predictions)
+    const looks = (await keptEvals(project)).filter(({ folder, benchmark: each }) => {
+      return each.name === benchmark.name && folder === place.folder
+    }).length
+    const { rewards: _rewards, ...summary } = scored
+    const document = {
+      eval_id: kept.eval_id,
+      model: label,
+      benchmark: { name: benchmark.name, folder: place.folder, split: benchmark.split, looks },
+      ...summary,
+      cost_usd: kept.cost_usd,
+      usage: { prompt_tokens: usage.promptTokens, completion_tokens: usage.completionTokens, calls: usage.calls },
+    }
+    output.result(document, () => evalText(document, { ...output, folder: shortPath(place.folder, cwd) }))
+    return scored.error === undefined ? exitCodes.done : exitCodes.failed
+  })
+}
+
+/** The folder of a benchmark that is named by its path or by its name in the project. */
+async function placeOf(
+  reference: string,
+  { cwd, project, signal }: { cwd: string; project: string; signal: AbortSignal },
+): Promise<{ folder: string; name: string }> {
+  const folder = resolve(cwd, reference)
+  if (await isFolder(folder)) return { folder, name: (await readBenchmarkFolder(folder, { signal })).name }
+  const { folder: stored, name } = await findBenchmark(project, reference)
+  return { folder: stored, name }
+}
+
+function benchmarkOf(name: string, options: ScoringOptions): Benchmark {
+  const { metric, numSamples, maxTokens, temperature, limit, concurrent, systemPrompt, breakdown, split } = options
+  const checked = checkValue(Benchmark, {
+    name: name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 80) || 'benchmark',
+    split: split ?? 'test',
+    ...(metric === undefined ? {} : { metrics: metric }),
+    ...(numSamples === undefined ? {} : { num_samples: numSamples }),
+    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(concurrent === undefined ? {} : { n_concurrent: concurrent }),
+    ...(breakdown === undefined ? {} : { breakdown_keys: breakdown }),
+    ...(systemPrompt === undefined ? {} : { chat_template: { system_prompt: systemPrompt } }),
+  })
+  if (checked.ok) return checked.value
+  const [issue] = checked.issues
+  throw new EvsysError('CLI_USAGE', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not valid'}`)
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+}

@@ -1,0 +1,85 @@
+// `evsys rescore ID`: stored answers by today's scorer.
+import { openScorer } from '../../evaluate/index.ts'
+import { EvsysError, readSecretSource, systemClock } from '../../kernel/index.ts'
+import { loadLab, type Rescored } from '../../lab/index.ts'
+import type { CommandContext } from '../command-context.ts'
+import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { decimalText } from '../output/eval-text.ts'
+import type { Output } from '../output/output.ts'
+import { table } from '../output/table.ts'
+import { withRecord } from '../with-record.ts'
+
+export type RescoreOptions = { readonly keep?: true }
+
+export async function rescore(context: CommandContext, reference: string, { keep }: RescoreOptions): Promise<ExitCode> {
+  const { output, signal } = context
+  return await withRecord(context, {}, async ({ store, project }) => {
+    const { readKeptEval, rescoreExperiment } = await loadLab()
+    const secretSource = await readSecretSource({ projectDir: project, env: context.env })
+    if (reference.startsWith('eval_')) {
+      if (keep === true) throw keepsNothing()
+      const found = await readKeptEval(project, reference)
+      if (found === undefined)
+        throw new EvsysError('STORE_MISSING', `no evaluation of this project is called ${reference}`)
+      const { benchmark, folder, scored: before, model } = found.kept
+      await using scorer = await openScorer({
+        benchmark,
+        file: folder,
+        projectDir: project,
+        plugins: [],
+        secretSource,
+        signal,
+      })
+      const after = await scorer.score(found.predictions)
+      const status = before.scorer_hash === after.scorer_hash ? 'same' : 'rescored'
+      return show(
+        output,
+        reference,
+        [{ run: model, benchmark: benchmark.name, step: null, status, before, after }],
+        false,
+      )
+    }
+    const experiment = await store.findExperiment(reference)
+    const plugins = experiment.plan.experiment.plugins.map((spec) => ({ spec, from: project }))
+    const rows = await context.holding('the scorers', () =>
+      rescoreExperiment(store, experiment, {
+        ...{ projectDir: project, plugins, secretSource, signal, clock: systemClock },
+        keep: keep === true,
+      }),
+    )
+    return show(output, experiment.id, rows, keep === true)
+  })
+}
+
+function show(output: Output, id: string, rows: readonly Rescored[], kept: boolean): ExitCode {
+  const evals = rows.map(({ before, after, ...row }) => ({
+    ...row,
+    before: { scorer_hash: before.scorer_hash, metrics: before.metrics },
+    ...(after === undefined ? {} : { after: { scorer_hash: after.scorer_hash, metrics: after.metrics } }),
+  }))
+  output.result({ id, kept, evals }, () => {
+    if (rows.length === 0) return 'there is nothing to score: no evaluation is in the record'
+    const lines = rows.flatMap(({ run, benchmark, step, status, before, after }) =>
+      Object.entries(before.metrics).map(([metric, value]) => [
+        run,
+        `${benchmark}${step === null ? '' : ` step ${step + 1}`}`,
+        metric,
+        decimalText(value),
+        after === undefined ? '' : decimalText(after.metrics[metric]),
+        status,
+      ]),
+    )
+    const head = ['RUN', 'BENCHMARK', 'METRIC', 'THEN', 'NOW', 'STATUS']
+    const note = rows.some(({ status }) => status === 'rescored')
+      ? 'THEN and NOW are of different scorers: they do not compare with each other, only within a column.'
+      : 'The scorer is the one of then: nothing was scored again.'
+    return `${table(lines, { head, width: output.width, paintHead: output.colors.bold })}\n${note}`
+  })
+  return exitCodes.done
+}
+
+function keepsNothing(): EvsysError {
+  return new EvsysError('CLI_USAGE', '--keep replaces the scores of an experiment', {
+    fix: 'leave --keep away for evaluations: score the model again with `evsys eval`.',
+  })
+}

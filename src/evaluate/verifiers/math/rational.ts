@@ -1,0 +1,77 @@
+// Exact fractions of whole numbers. They are kept small: what grows past a bound is left to floating point.
+
+export interface Rational {
+  readonly n: bigint
+  /** Positive; without a common factor with `n`. */
+  readonly d: bigint
+}
+
+/** Longer numbers than this are not worked out exactly. */
+const mostBits = 4_096n
+const bound = 1n << mostBits
+const mostPower = 1_000n
+
+export function rational(n: bigint, d = 1n): Rational | undefined {
+  if (d === 0n) return undefined
+  const sign = d < 0n ? -1n : 1n
+  const common = gcd(n < 0n ? -n : n, d < 0n ? -d : d)
+  const reduced = { n: (sign * n) / common, d: (sign * d) / common }
+  return reduced.n > bound || reduced.n < -bound || reduced.d > bound ? undefined : reduced
+}
+
+/** `12.50` and `.5`, exactly. */
+export function decimal(text: string): Rational | undefined {
+  const [whole = '', fraction = ''] = text.split('.')
+  return rational(BigInt(`${whole}${fraction}` || '0'), 10n ** BigInt(fraction.length))
+}
+
+export const add = (a: Rational, b: Rational) => rational(a.n * b.d + b.n * a.d, a.d * b.d)
+export const multiply = (a: Rational, b: Rational) => rational(a.n * b.n, a.d * b.d)
+export const divide = (a: Rational, b: Rational) => rational(a.n * b.d, a.d * b.n)
+export const negate = ({ n, d }: Rational): Rational => ({ n: -n, d })
+export const isEqual = (a: Rational, b: Rational) => a.n === b.n && a.d === b.d
+
+/** A power that is itself a fraction: whole exponents, and roots that come out even. */
+export function power(base: Rational, exponent: Rational): Rational | undefined {
+  const rooted = exponent.d === 1n ? base : root(base, exponent.d)
+  if (rooted === undefined) return undefined
+  const times = exponent.n < 0n ? -exponent.n : exponent.n
+  const bits = BigInt(rooted.n.toString(2).length + rooted.d.toString(2).length)
+  if (times > mostPower || times * bits > 2n * mostBits) return undefined
+  const raised = { n: rooted.n ** times, d: rooted.d ** times }
+  return exponent.n < 0n ? rational(raised.d, raised.n) : rational(raised.n, raised.d)
+}
+
+/** The root, where it is a fraction. Even roots of negative numbers have none. */
+export function root({ n, d }: Rational, degree: bigint): Rational | undefined {
+  if (degree < 1n || degree > 64n || (n < 0n && degree % 2n === 0n)) return undefined
+  const top = wholeRoot(n < 0n ? -n : n, degree)
+  const bottom = wholeRoot(d, degree)
+  return top === undefined || bottom === undefined ? undefined : rational(n < 0n ? -top : top, bottom)
+}
+
+function wholeRoot(value: bigint, degree: bigint): bigint | undefined {
+  let low = 0n
+  let high = 1n << (BigInt(value.toString(2).length) / degree + 1n)
+  while (low <= high) {
+    const middle = (low + high) / 2n
+    const raised = middle ** degree
+    if (raised === value) return middle
+    if (raised < value) low = middle + 1n
+    else high = middle - 1n
+  }
+  return undefined
+}
+
+export function toNumber({ n, d }: Rational): number {
+  const value = Number(n) / Number(d)
+  if (Number.isFinite(value)) return value
+  const shift = BigInt(Math.max(0, n.toString(2).length - 1000, d.toString(2).length - 1000))
+  return Number(n >> shift) / Number(d >> shift)
+}
+
+function gcd(a: bigint, b: bigint): bigint {
+  let [x, y] = [a, b]
+  while (y !== 0n) [x, y] = [y, x % y]
+  return x === 0n ? 1n : x
+}

@@ -1,0 +1,75 @@
+// A model on a benchmark, outside of any run: its answers through a client, scored by the sealed scorer, kept beside the record.
+import type { Benchmark, PluginSpec, Prediction, Scored } from '../../contracts/index.ts'
+import { answerWithClient, openScorer } from '../../evaluate/index.ts'
+import { createRegistry, EvsysError, keyedRandom, type PluginReference, type SecretSource } from '../../kernel/index.ts'
+import { meterUsage, openInferenceClient, type TotalUsage } from '../../models/index.ts'
+import { builtins } from '../builtins.ts'
+
+export interface EvaluateOptions {
+  readonly benchmark: Benchmark
+  /** Folder of the tasks; absent: what the benchmark itself names. */
+  readonly folder?: string
+  readonly client: PluginSpec
+  readonly projectDir: string
+  readonly plugins: readonly PluginReference[]
+  readonly secretSource: Pick<SecretSource, 'get'>
+  readonly seed?: number
+  readonly signal: AbortSignal
+  onAnswer?(prediction: Prediction): void
+}
+
+export interface Evaluated {
+  readonly scored: Scored
+  readonly predictions: readonly Prediction[]
+  readonly usage: TotalUsage
+}
+
+/** Asks and scores. A model that cannot be reached at all is an error; single failures are part of the score. */
+export async function evaluateModel(options: EvaluateOptions): Promise<Evaluated> {
+  const { benchmark, folder, projectDir, plugins, secretSource, signal } = options
+  await using scorer = await openScorer({
+    ...{ benchmark, projectDir, plugins, secretSource, signal },
+    ...(folder === undefined ? {} : { file: folder }),
+  })
+  const { predictions, usage } = await answersOf(options, scorer.sealedTasks())
+  return { scored: await scorer.score(predictions), predictions, usage }
+}
+
+/** Answers of a model behind a built-in client. Clients of a project are code of the project, which the controller never runs. */
+export async function answersOf(
+  {
+    benchmark,
+    client: spec,
+    secretSource,
+    seed = 42,
+    signal,
+    onAnswer,
+  }: Omit<EvaluateOptions, 'projectDir' | 'plugins'>,
+  tasks: Parameters<typeof answerWithClient>[0]['tasks'],
+): Promise<{ predictions: Prediction[]; usage: TotalUsage }> {
+  const registry = createRegistry()
+  for (const plugin of await builtins()) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
+  const opened = await openInferenceClient(spec, {
+    registry,
+    signal,
+    random: (...path) => keyedRandom(seed, ...path),
+    log: () => {},
+    secret(name) {
+      const value = secretSource.get(name)
+      if (value !== undefined && value.trim() !== '') return value
+      throw new EvsysError('SECRET_MISSING', `the secret ${name} is not set`, {
+        fix: `set ${name} in the environment or in the project’s .env.`,
+      })
+    },
+  })
+  const { client, total } = meterUsage(opened)
+  try {
+    const predictions = await answerWithClient({
+      ...{ benchmark, tasks, client, seed, signal },
+      ...(onAnswer === undefined ? {} : { onAnswer }),
+    })
+    return { predictions, usage: total() }
+  } finally {
+    await opened[Symbol.asyncDispose]?.()
+  }
+}

@@ -1,0 +1,147 @@
+// Stored answers before the scorer as it is today: tasks, verifiers and metrics may have changed since. Nothing is asked again.
+// Scores compare only where the hash of the scorer is equal, so a benchmark is scored anew for all runs of an experiment or none.
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Benchmark, RunEvent, Scored } from '../../contracts/index.ts'
+import { openScorer } from '../../evaluate/index.ts'
+import { type Clock, EvsysError, type PluginReference, type SecretSource } from '../../kernel/index.ts'
+import type { EvalRow, ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
+import { runFolder } from '../experiment/assign-run.ts'
+import { outputDirOf } from '../experiment/begin-experiment.ts'
+import { concludeAgain } from '../record/conclude-again.ts'
+import { readPredictions } from '../worker/read-predictions.ts'
+
+export interface RescoreOptions {
+  readonly projectDir: string
+  readonly plugins: readonly PluginReference[]
+  readonly secretSource: Pick<SecretSource, 'get'>
+  /** Puts the new scores in the place of the old ones, which stay in the events, and concludes again. */
+  readonly keep: boolean
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+export interface Rescored {
+  readonly run: string
+  readonly benchmark: string
+  readonly step: number | null
+  /** `same`: the scorer is the one of then. `no answers`: they are not kept on this machine. */
+  readonly status: 'same' | 'rescored' | 'no answers' | 'failed'
+  readonly before: { readonly scorer_hash: string; readonly metrics: Readonly<Record<string, number>> }
+  readonly after?: { readonly scorer_hash: string; readonly metrics: Readonly<Record<string, number>> }
+  readonly message?: string
+}
+
+export async function rescoreExperiment(
+  store: OpenStore,
+  experiment: ExperimentRow,
+  options: RescoreOptions,
+): Promise<Rescored[]> {
+  const runs = await store.runs(experiment.id)
+  const found: Rescored[] = []
+  for (const benchmark of experiment.plan.experiment.metadata.benchmark) {
+    const evals = await evalsOf(store, runs, benchmark.name)
+    if (evals.length > 0) found.push(...(await rescoreBenchmark(store, experiment, benchmark, evals, options)))
+  }
+  if (options.keep && found.some(({ status }) => status === 'rescored')) {
+    await concludeAgain(store, await store.findExperiment(experiment.id), options)
+  }
+  return found
+}
+
+interface Scorable {
+  readonly run: RunRow
+  readonly row: EvalRow
+}
+
+async function evalsOf(store: OpenStore, runs: readonly RunRow[], benchmark: string): Promise<Scorable[]> {
+  const all = await Promise.all(runs.map(async (run) => (await store.evals(run.id)).map((row) => ({ run, row }))))
+  return all.flat().filter(({ row }) => row.benchmark === benchmark)
+}
+
+async function rescoreBenchmark(
+  store: OpenStore,
+  experiment: ExperimentRow,
+  benchmark: Benchmark,
+  evals: readonly Scorable[],
+  options: RescoreOptions,
+): Promise<Rescored[]> {
+  const { projectDir, plugins, secretSource, signal } = options
+  await using scorer = await openScorer({ benchmark, projectDir, plugins, secretSource, signal })
+  const results: { scorable: Scorable; told: Rescored; scored?: Scored }[] = []
+  for (const scorable of evals) {
+    const { run, row } = scorable
+    const told = {
+      run: run.name,
+      benchmark: row.benchmark,
+      step: row.step ?? null,
+      before: seen(row.scorerHash, row.metrics),
+    }
+    if (row.scorerHash === scorer.hash) {
+      results.push({ scorable, told: { ...told, status: 'same' } })
+      continue
+    }
+    const runDir = runFolder(outputDirOf(experiment, projectDir), run.name)
+    const file = join(runDir, 'predictions', `${row.benchmark}-${row.step ?? 'final'}.jsonl`)
+    if (!(await isThere(file))) {
+      results.push({ scorable, told: { ...told, status: 'no answers' } })
+      continue
+    }
+    try {
+      const scored = await scorer.score(await readPredictions(file, { runDir, signal }))
+      const after = seen(scored.scorer_hash, scored.metrics)
+      results.push({ scorable, scored, told: { ...told, status: 'rescored', after } })
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!EvsysError.is(error)) throw error
+      results.push({ scorable, told: { ...told, status: 'failed', message: error.message } })
+    }
+  }
+  const isWhole = results.every(({ told }) => told.status === 'rescored' || told.status === 'same')
+  if (options.keep && isWhole) {
+    for (const { scorable, scored } of results)
+      if (scored !== undefined) await replace(store, scorable, scored, options)
+  } else if (options.keep && results.some(({ scored }) => scored !== undefined)) {
+    throw new EvsysError(
+      'DATA_READ',
+      `benchmark "${benchmark.name}": not all answers could be scored anew, so nothing was replaced`,
+      {
+        fix: 'look at the scores without --keep; runs whose answers are gone can be marked invalid.',
+      },
+    )
+  }
+  return results.map(({ told }) => told)
+}
+
+async function replace(
+  store: OpenStore,
+  { run, row }: Scorable,
+  scored: Scored,
+  { clock }: RescoreOptions,
+): Promise<void> {
+  const { nextEvent, nextItem } = await store.cursor(`run:${run.id}`)
+  const { predictions: _predictions, failures: _failures, judge: _judge, ...score } = scored
+  const event: RunEvent = {
+    seq: nextEvent,
+    at: new Date(clock.now()).toISOString(),
+    run_id: run.id,
+    type: 'eval.finished',
+    benchmark: row.benchmark,
+    split: row.split,
+    ...(row.step === undefined ? {} : { step: row.step }),
+    ...score,
+    ...(row.predictions === undefined ? {} : { predictions: row.predictions }),
+  }
+  await store.push({ stream: `run:${run.id}`, fromSeq: nextItem, items: [event] })
+}
+
+function seen(scorer_hash: string, metrics: Readonly<Record<string, number>>) {
+  return { scorer_hash, metrics }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}

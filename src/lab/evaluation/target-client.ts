@@ -1,0 +1,77 @@
+// What `eval` is asked to score: a run’s checkpoint, a base model, a model behind an API. All of them become a client.
+import { join, relative } from 'node:path'
+import type { PluginSpec } from '../../contracts/index.ts'
+import { EvsysError } from '../../kernel/index.ts'
+import { modelClient } from '../../models/index.ts'
+import type { OpenStore, RunRow } from '../../store/index.ts'
+
+export interface EvalTarget {
+  /** As people see it. */
+  readonly label: string
+  readonly client: PluginSpec
+  /** Whose checkpoint it is. */
+  readonly run?: { readonly id: string; readonly name: string; readonly step: number; readonly experimentId: string }
+}
+
+/** The client for a reference: a run (its best checkpoint, or that of `step`), else the name of a model. */
+export async function targetClient(
+  store: OpenStore,
+  reference: string,
+  { projectDir, step }: { projectDir: string; step?: number },
+): Promise<EvalTarget> {
+  const run = await runOf(store, reference)
+  if (run === undefined) return { label: reference, client: modelClient(reference) }
+  const saved = (await store.checkpoints(run.id)).filter(({ kind }) => kind === 'sampler' || kind === 'state')
+  const wanted = step ?? run.bestStep ?? saved.at(-1)?.step
+  const at = saved.filter((each) => each.step === wanted)
+  const checkpoint = at.find(({ kind }) => kind === 'sampler') ?? at[0]
+  if (checkpoint === undefined)
+    throw noCheckpoint(
+      run,
+      saved.map((each) => each.step),
+      step,
+    )
+  return {
+    label: `${run.name} at step ${checkpoint.step}`,
+    client: checkpointClient(run, checkpoint.ref, projectDir),
+    run: { id: run.id, name: run.name, step: checkpoint.step, experimentId: run.experimentId },
+  }
+}
+
+async function runOf(store: OpenStore, reference: string): Promise<RunRow | undefined> {
+  try {
+    return await store.findRun(reference)
+  } catch (error) {
+    if (EvsysError.is(error) && error.code === 'STORE_MISSING') return undefined
+    throw error
+  }
+}
+
+// The model, renderer and place of the run itself: its prompts are those of its own evaluations.
+function checkpointClient({ name, config }: RunRow, checkpoint: string, projectDir: string): PluginSpec {
+  const { backend, model, algorithm } = config
+  const renderer = algorithm.params.renderer_name ?? model.renderer_name
+  const sampled = { model: model.name, checkpoint, ...(typeof renderer === 'string' ? { renderer } : {}) }
+  const taken = (...names: string[]) =>
+    Object.fromEntries(names.flatMap((each) => (each in backend.params ? [[each, backend.params[each]]] : [])))
+  if (backend.kind === 'local') {
+    const folder = relative(process.cwd(), join(projectDir, '.evsys')) || '.'
+    return { kind: 'local', params: { ...sampled, ...taken('engine'), folder } }
+  }
+  if (backend.kind === 'tinker')
+    return { kind: 'tinker', params: { ...sampled, ...taken('preset', 'base_url', 'tokenizer') } }
+  throw new EvsysError(
+    'CLI_USAGE',
+    `${name} was trained on the backend "${backend.kind}", whose checkpoints cannot be sampled later`,
+    {
+      fix: 'evaluate runs of the backends local and tinker.',
+    },
+  )
+}
+
+function noCheckpoint({ name }: RunRow, steps: readonly number[], step: number | undefined): EvsysError {
+  const known = [...new Set(steps)].join(', ')
+  return new EvsysError('STORE_MISSING', `${name} has no checkpoint${step === undefined ? '' : ` of step ${step}`}`, {
+    fix: known === '' ? 'it kept none; run it again with save_every.' : `it has those of steps ${known}.`,
+  })
+}

@@ -123,6 +123,11 @@ export const requirements = {
   'PLG-16':
     'every built-in has a summary, described params and a JSON Schema, and is declared without loading an engine',
 
+  // Data
+  'DATA-1':
+    'rows after their transforms are cached by source, transforms, code and drawn seed; a hit reads nothing of the raw data',
+  'DATA-2': 'a cache entry is whole or not used: after a kill, with several writers, cut short or altered',
+
   // The record
   'STO-1': 'one interface over SQLite and PostgreSQL: one contract suite passes on both',
   'STO-2': 'an experiment is recorded whole before anything starts; recording it again changes nothing',

@@ -1,4 +1,9 @@
 // What other rooms may use of data.
+export { rowCacheFolder, tokenCacheFolder } from './cache/cache-folders.ts'
+export { isDamaged, type OpenRows, openRows } from './cache/open-rows.ts'
+export type { Lineage, PlacedRow, RowManifest } from './cache/row-manifest.ts'
+export type { RowCache, RowRequest } from './cache/row-plan.ts'
+export type { TypedRow } from './cache/typed-rows.ts'
 export { nestedDeeperThan } from './nesting.ts'
 export { parseRows } from './parse-rows.ts'
 export { dataPlugins } from './plugins.ts'

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
 import type { Location } from '../../contracts/index.ts'
 import { defineDataSource, EvsysError, jsonFault } from '../../kernel/index.ts'
+import { fileIdentity } from '../file-identity.ts'
 import { deepestRow, nestedDeeperThan } from '../nesting.ts'
 import { fileStats, readError } from '../read-error.ts'
 import { isRow, typeWords } from '../row-field.ts'
@@ -39,6 +40,7 @@ export const jsonSource = defineDataSource({
     }
     problems.throwIfAny()
   },
+  identity: ({ data, resolve }) => fileIdentity(sourcePath(data, 'json'), resolve),
 })
 
 async function readText(path: string, name: string, signal: AbortSignal): Promise<string> {

@@ -1,6 +1,7 @@
 // A process that looks up the plugins of recipes and reads their data, as a run would, and tells the hashes of both. It trains
 // nothing. Plugins are the project's code, so this is no work for the process of a command.
 import { SharedParams } from '../../algorithms/index.ts'
+import { rowCacheFolder } from '../../data/index.ts'
 import {
   EvsysError,
   keyedRandom,
@@ -43,6 +44,10 @@ async function main(): Promise<void> {
       log: () => {},
       secret(name) {
         throw new EvsysError('SECRET_MISSING', `it needs the secret ${name}, which is not used to look at data`)
+      },
+      data: {
+        projectDir: project_dir,
+        cache: { dir: rowCacheFolder(project_dir), seed: recipe.config.seed, codeHash: plugins.hashOf },
       },
     }
     const data = await attempt(recipe, services)

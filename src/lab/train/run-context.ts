@@ -9,6 +9,7 @@ import type {
   Random,
   SeedPath,
 } from '../../contracts/index.ts'
+import type { RowCache } from '../../data/index.ts'
 import { checkValue, EvsysError, type Registry } from '../../kernel/index.ts'
 
 export interface RunServices {
@@ -18,6 +19,8 @@ export interface RunServices {
   random(...path: SeedPath): Random
   log(level: LogLevel, text: string): void
   secret(name: string): string
+  /** Where stored datasets lie and rows are kept. Absent: neither is known, and rows are made at every start. */
+  readonly data?: { readonly projectDir?: string; readonly cache?: RowCache }
 }
 
 /** A plugin of the run with its checked params and its context. */

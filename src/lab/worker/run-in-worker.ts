@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AnyPlugin, Item, PluginType, Prediction, RunAssignment, Scored } from '../../contracts/index.ts'
+import { rowCacheFolder } from '../../data/index.ts'
 import {
   createRedactor,
   EvsysError,
@@ -14,6 +15,7 @@ import {
   systemClock,
   toRecord,
 } from '../../kernel/index.ts'
+import type { RunServices } from '../train/run-context.ts'
 import { createRunReporter, type RunReporter } from '../train/run-reporter.ts'
 import { trainRun } from '../train/train-run.ts'
 import { createPluginLog } from './plugin-log.ts'
@@ -60,6 +62,7 @@ export async function runInWorker(options: WorkerRunOptions): Promise<'finished'
           random: (...path) => keyedRandom(assignment.config.seed, ...path),
           log: log.log,
           secret: (name) => secretOf(secrets, name),
+          data: runData(assignment, plugins),
         },
         askScore: ({ predictions, ...question }) => askWithFile(options, question, predictions),
       })
@@ -69,6 +72,10 @@ export async function runInWorker(options: WorkerRunOptions): Promise<'finished'
   } finally {
     await segment.close()
   }
+}
+
+function runData({ project_dir, config }: RunAssignment, { hashOf: codeHash }: OpenRegistry): RunServices['data'] {
+  return { projectDir: project_dir, cache: { dir: rowCacheFolder(project_dir), seed: config.seed, codeHash } }
 }
 
 async function fail(reporter: RunReporter, error: EvsysError): Promise<'finished'> {

@@ -32,6 +32,8 @@ describe('events', () => {
           return each.resource
         case 'notice':
           return each.text
+        case 'data.leaked':
+          return each.benchmark
         case 'experiment.finished':
           return each.verdict
         default:

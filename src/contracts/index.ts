@@ -10,6 +10,7 @@ export {
   Bounds,
   CheckpointKind,
   ExperimentEvent,
+  Leak,
   LogLevel,
   Metrics,
   RunEvent,

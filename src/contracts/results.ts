@@ -1,7 +1,7 @@
 // The documents that commands print under --json and that the record keeps of finished work.
 import * as z from 'zod'
 import { ErrorRecord } from './error.ts'
-import { Metrics, RunStatus, Verdict } from './events.ts'
+import { Leak, Metrics, RunStatus, Verdict } from './events.ts'
 import { Direction } from './metadata.ts'
 import { Seed } from './run-config.ts'
 
@@ -43,6 +43,7 @@ export const ExperimentResult = z.strictObject({
   best_arm: z.string().nullable(),
   arms: z.array(ArmResult),
   conclusion: z.strictObject({ verdict: Verdict, text: z.string() }).nullable().describe('Null: not finished.'),
+  leaks: z.array(Leak).optional().describe('Training rows that repeat questions, which the experiment allows.'),
   engines: z.array(UsedEngine).optional().describe('Of the runs that have begun.'),
   cost_usd: z.number().min(0).nullable().describe('Null: unknown. Never zero for unknown.'),
   wall_s: z.number().min(0),

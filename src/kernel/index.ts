@@ -1,5 +1,6 @@
 // What other rooms may use of the kernel.
 export { type AtomicWriteOptions, syncFolder, writeFileAtomic } from './atomic-file.ts'
+export { blobPlace } from './blob-place.ts'
 export { type BlobFolder, openBlobs } from './blobs.ts'
 export { boundary } from './boundary.ts'
 export { type Clock, type ManualClock, manualClock, systemClock } from './clock.ts'
@@ -14,6 +15,7 @@ export { EvsysError, type EvsysErrorOptions, type Excerpt, type Problem, toRecor
 export { fileError, isDiskFull, systemCode, tellsOfFullDisk } from './file-error.ts'
 export { type FormatOptions, formatProblem, formatProblems } from './format-error.ts'
 export { canonicalJson, hashOf, sha256 } from './hash.ts'
+export { hubCacheFolder } from './hub-cache-folder.ts'
 export { createIds, type Id, type Ids, isId, parseId } from './ids.ts'
 export { type JsonFault, jsonFault } from './json-fault.ts'
 export { type KeyedRandom, keyedRandom } from './keyed-random.ts'

@@ -33,9 +33,20 @@ export async function openRows<F extends RowFormat>(request: RowRequest<F>): Pro
   if (keys === undefined || cache === undefined) return streamed(request)
   for (const key of [keys.unseeded, keys.seeded]) {
     const entry = await findEntry(cache.dir, key, RowManifest)
-    if (entry !== undefined) return cached(entry, request, true)
+    if (entry !== undefined) return cached(entry, { services: request.services, dir: cache.dir }, true)
   }
-  return cached(await makeEntry(request, cache.dir, keys), request, false)
+  const made = await makeEntry(request, cache.dir, keys)
+  return cached(made, { services: request.services, dir: cache.dir }, false)
+}
+
+/** Rows that the cache holds under a key; undefined where it holds none. */
+export async function openCachedRows(
+  dir: string,
+  key: string,
+  services: RowRequest['services'],
+): Promise<OpenRows<RowFormat> | undefined> {
+  const entry = await findEntry(dir, key, RowManifest)
+  return entry === undefined ? undefined : cached(entry, { services, dir }, true)
 }
 
 /** Thrown where an entry no longer holds what its manifest says: it was removed, and can be made again. */
@@ -102,11 +113,11 @@ function describeRows(
 
 function cached<F extends RowFormat>(
   { key, dir, manifest }: CacheEntry<RowManifest>,
-  { services: { signal }, cache }: RowRequest<F>,
+  { services: { signal }, dir: root }: { services: RowRequest['services']; dir: string },
   isHit: boolean,
 ): OpenRows<F> {
   const damaged = async (why: string): Promise<never> => {
-    if (cache !== undefined) await dropEntry(cache.dir, key)
+    await dropEntry(root, key)
     throw new EvsysError('DATA_READ', `the cache entry ${dir} was damaged and has been removed: ${why}`, {
       cause: new DamagedEntry(why),
       fix: 'start again: it is made anew.',

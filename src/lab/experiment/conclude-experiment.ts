@@ -6,6 +6,7 @@ import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
 import type { TaskMetric } from './arm-scores.ts'
 import { conclusionText } from './conclusion-text.ts'
 import { experimentResult } from './experiment-result.ts'
+import { recordedLeaks } from './record-leaks.ts'
 import { isTrial } from './trial.ts'
 import { type RecordedRun, weighEvidence } from './weigh-evidence.ts'
 import { writeExperimentFiles } from './write-experiment-files.ts'
@@ -29,6 +30,7 @@ export async function resultOf(store: OpenStore, experiment: ExperimentRow): Pro
     experiment,
     runs.map(({ run }) => run),
     evidence,
+    await recordedLeaks(store, experiment.id),
   )
 }
 
@@ -64,6 +66,7 @@ export async function concludeExperiment(
     finished,
     runs.map(({ run }) => run),
     evidence,
+    await recordedLeaks(store, experiment.id),
   )
 }
 

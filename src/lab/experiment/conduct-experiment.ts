@@ -7,12 +7,15 @@ import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experime
 import type { SpareWorker } from '../worker/spare-worker.ts'
 import { createWorkerPool } from '../worker/worker-pool.ts'
 import { createBudgetKeeper } from './budget-keeper.ts'
+import { checkLeaks } from './check-leaks.ts'
 import { concludeExperiment } from './conclude-experiment.ts'
 import { countSpent, isOfRun } from './count-spent.ts'
+import { recordLeaks } from './record-leaks.ts'
 import type { RunExperimentOptions } from './run-experiment.ts'
 import { scheduleRuns } from './schedule-runs.ts'
 import { openSealedBenchmarks } from './sealed-benchmarks.ts'
 import { type SuperviseOptions, superviseRun, takeInLeftovers, tell } from './supervise-run.ts'
+import type { TrainingData } from './training-data.ts'
 
 export interface Conducting {
   readonly store: OpenStore
@@ -25,6 +28,7 @@ export interface Conducting {
   readonly plugins: readonly PluginReference[]
   readonly notices: readonly Notice[]
   readonly secrets: SuperviseOptions['secrets']
+  readonly trainingData: readonly TrainingData[]
   /** Started while the experiment was checked. */
   readonly spare: SpareWorker
   readonly options: RunExperimentOptions & { readonly clock: Clock; readonly signal: AbortSignal }
@@ -50,6 +54,14 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
       plugins,
       signal: working.signal,
     })
+    const either = AbortSignal.any([working.signal, stopping])
+    const checked = await checkLeaks({ ...conducting, benchmarks: sealed.sealed, signal: either }).catch(
+      (error: unknown) => {
+        if (working.signal.aborted || !stopping.aborted) throw error
+        return { leaks: [], notices: [] } // what was to start is stopped below
+      },
+    )
+    await recordLeaks(store, experiment.id, checked.leaks, { clock, lease })
     const limit = options.maxConcurrent ?? plan.experiment.max_concurrent_arms ?? availableParallelism()
     await using pool = createWorkerPool({ size: limit, projectDir, spare, ...options.limits })
     const supervised: SuperviseOptions = {
@@ -64,7 +76,13 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
     }
     try {
       await hooks.started()
-      await runAll(conducting, supervised, hooks, limit, () => working.abort())
+      await runAll(
+        { ...conducting, notices: [...conducting.notices, ...checked.notices] },
+        supervised,
+        hooks,
+        limit,
+        () => working.abort(),
+      )
     } finally {
       working.abort() // before the processes are closed: nobody waits for them any more
     }

@@ -17,6 +17,7 @@ import { runSecrets } from '../worker/run-secrets.ts'
 import { createSpareWorker, type SpareWorker } from '../worker/spare-worker.ts'
 import { callbacksOf, pluginFilesOf } from './assign-run.ts'
 import { checkForecast } from './budget-keeper.ts'
+import { type TrainingData, trainingDataOf } from './training-data.ts'
 
 export interface RunExperimentOptions {
   /** Absent: the project that the file lies in. */
@@ -70,6 +71,8 @@ export interface Prepared {
   readonly plugins: readonly PluginReference[]
   /** What the plugins of a run declare, by the name of the run. */
   readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>
+  /** What the runs train on, each data block once. */
+  readonly trainingData: readonly TrainingData[]
 }
 
 async function prepare(
@@ -101,6 +104,7 @@ async function prepare(
     projectDir,
     plugins,
     secrets: await secretsOf(checked.plan, catalog, projectDir),
+    trainingData: trainingDataOf(checked.plan, catalog),
   }
 }
 

@@ -1,6 +1,7 @@
 // What commands do with experiments and their record. It loads statistics, the store and the worker pool, so it is imported when
 // it is needed.
 
+export { runFolder } from '../experiment/assign-run.ts'
 export { evidenceOf, resultOf } from '../experiment/conclude-experiment.ts'
 export { runExperiment } from '../experiment/run-experiment.ts'
 export { selectedEval } from '../experiment/selected-eval.ts'

@@ -60,7 +60,7 @@ async function main(): Promise<void> {
 async function attempt(
   { config, callbacks }: Recipe,
   services: RunServices,
-): Promise<Pick<RecipeHashes, 'data_hash' | 'error'>> {
+): Promise<Pick<RecipeHashes, 'data_hash' | 'data_key' | 'error'>> {
   try {
     const { plugin: algorithm, context } = equip('algorithm', config.algorithm, services)
     const shared = SharedParams.parse(context.params)
@@ -68,8 +68,8 @@ async function attempt(
     for (const callback of [...callbacks, ...shared.callbacks]) equip('callback', callback, services)
     equipRenderers(config, shared, services)
     if ('takesRows' in algorithm && algorithm.takesRows === false) return {}
-    const { hash } = await loadRows(config.data, algorithm.rowFormat, services)
-    return { data_hash: hash }
+    const { hash, key } = await loadRows(config.data, algorithm.rowFormat, services)
+    return { data_hash: hash, ...(key === undefined ? {} : { data_key: key }) }
   } catch (error) {
     const [problem] = problemsOf(error)
     return { error: problem === undefined ? new EvsysError('INTERNAL', 'unknown').toRecord() : toRecord(problem) }

@@ -1,7 +1,7 @@
 // From the data block of a run to typed rows, from the cache where it has them. The hash covers the rows as they are trained on,
 // after every transform.
 import type { DataConfig, RowFormat, RowOf } from '../../contracts/index.ts'
-import { isDamaged, type OpenRows, openRows, type RowManifest } from '../../data/index.ts'
+import { isDamaged, type OpenRows, openRows, type RowManifest, type RowRequest } from '../../data/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import type { RunServices } from './run-context.ts'
 
@@ -10,6 +10,8 @@ export interface LoadedRows<F extends RowFormat> {
   /** Where each row stands in its source. */
   readonly places: readonly string[]
   readonly hash: string
+  /** Key of the cache; absent where the rows are not cached. */
+  readonly key: string | undefined
   readonly manifest: RowManifest
 }
 
@@ -26,11 +28,17 @@ export async function loadRows<F extends RowFormat>(
     ...(projectDir === undefined ? {} : { projectDir }),
     ...(cache === undefined ? {} : { cache }),
   }
+  const loaded = await loadOrRepair(request, services)
+  await services.data?.onLoaded?.(loaded)
+  return loaded
+}
+
+async function loadOrRepair<F extends RowFormat>(request: RowRequest<F>, { log }: RunServices): Promise<LoadedRows<F>> {
   try {
     return await collect(await openRows(request))
   } catch (error) {
-    if (!isDamaged(error)) throw error
-    services.log('warn', EvsysError.is(error) ? error.message : 'a damaged cache entry was removed')
+    if (!EvsysError.is(error) || !isDamaged(error)) throw error
+    log('warn', error.message)
     return await collect(await openRows(request)) // once: it is made anew from the source
   }
 }
@@ -45,5 +53,5 @@ async function collect<F extends RowFormat>(opened: OpenRows<F>): Promise<Loaded
   const manifest = opened.manifest()
   if (manifest === undefined)
     throw new EvsysError('INTERNAL', 'rows were read to their end and nothing is known of them')
-  return { rows, places, hash: manifest.hash, manifest }
+  return { rows, places, hash: manifest.hash, key: opened.key, manifest }
 }

@@ -2,7 +2,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AnyPlugin, Item, PluginType, Prediction, RunAssignment, Scored } from '../../contracts/index.ts'
-import { rowCacheFolder } from '../../data/index.ts'
 import {
   createRedactor,
   EvsysError,
@@ -15,10 +14,10 @@ import {
   systemClock,
   toRecord,
 } from '../../kernel/index.ts'
-import type { RunServices } from '../train/run-context.ts'
 import { createRunReporter, type RunReporter } from '../train/run-reporter.ts'
 import { trainRun } from '../train/train-run.ts'
 import { createPluginLog } from './plugin-log.ts'
+import { createRunData } from './run-data.ts'
 import { openSegmentWriter } from './segment-writer.ts'
 
 export interface WorkerRunOptions {
@@ -50,6 +49,7 @@ export async function runInWorker(options: WorkerRunOptions): Promise<'finished'
       },
     })
     const log = createPluginLog(reporter)
+    using data = createRunData(assignment, plugins, signal)
     try {
       if (plugins.problems.length > 0) return await fail(reporter, EvsysError.many(plugins.problems))
       return await trainRun({
@@ -62,7 +62,7 @@ export async function runInWorker(options: WorkerRunOptions): Promise<'finished'
           random: (...path) => keyedRandom(assignment.config.seed, ...path),
           log: log.log,
           secret: (name) => secretOf(secrets, name),
-          data: runData(assignment, plugins),
+          data,
         },
         askScore: ({ predictions, ...question }) => askWithFile(options, question, predictions),
       })
@@ -72,10 +72,6 @@ export async function runInWorker(options: WorkerRunOptions): Promise<'finished'
   } finally {
     await segment.close()
   }
-}
-
-function runData({ project_dir, config }: RunAssignment, { hashOf: codeHash }: OpenRegistry): RunServices['data'] {
-  return { projectDir: project_dir, cache: { dir: rowCacheFolder(project_dir), seed: config.seed, codeHash } }
 }
 
 async function fail(reporter: RunReporter, error: EvsysError): Promise<'finished'> {

@@ -16,9 +16,11 @@ const text = (i: number) =>
 
 describe('dedupe near', () => {
   it('drops rows that differ in a word, case or punctuation, and keeps the others (DATA-9)', async () => {
-    const rows = [text(1), `${text(1)}!`, text(1).toUpperCase(), text(1).replace('red', 'rad'), text(2)].map((q) => ({
-      q,
-    }))
+    const rows = [text(1), `${text(1)}!`, text(1).toUpperCase(), text(1).replace(/\w+/, 'purple'), text(2)].map(
+      (q) => ({
+        q,
+      }),
+    )
     expect(await apply(dedupe, { key: 'q', mode: 'near' }, rows)).toEqual([{ q: text(1) }, { q: text(2) }])
     expect(await apply(dedupe, { key: 'q' }, rows)).toHaveLength(5)
     expect(await apply(dedupe, { key: 'q', mode: 'near', threshold: 1 }, rows)).toHaveLength(3)
@@ -55,7 +57,7 @@ describe('dedupe near', () => {
     for (let i = 1; i <= 10; i++) index.add(minHash(text(i)))
     expect(index.has(signature)).toBe(false)
     expect(index.has(minHash(text(10)))).toBe(true)
-    expect([0.3, 0.8, 0.95, 1].map(rowsPerBand)).toEqual([2, 6, 13, 16])
+    expect([0.3, 0.8, 0.95, 1].map(rowsPerBand)).toEqual([2, 6, 16, 16])
   })
 })
 

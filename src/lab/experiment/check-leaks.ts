@@ -112,11 +112,11 @@ async function openHere(
 }
 
 async function openElsewhere(
-  { config, callbacks }: TrainingData,
+  { data, config, callbacks }: TrainingData,
   seed: number,
   { projectDir, plugins, signal }: CheckLeaksOptions,
 ): Promise<OpenRows<RowFormat> | undefined> {
-  const recipe = { key: 'data', config: { ...config, seed }, callbacks: [...callbacks] }
+  const recipe = { key: 'data', config: { ...config, data, seed }, callbacks: [...callbacks] }
   const [made] = await recipeHashes([recipe], { projectDir, plugins, signal })
   if (made?.data_key === undefined) return undefined
   return await openCachedRows(rowCacheFolder(projectDir), made.data_key, servicesOf(seed, signal))

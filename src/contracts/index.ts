@@ -3,6 +3,7 @@
 // The line above gives AsyncDisposable to importers whose own `lib` lacks it.
 export { Benchmark, BenchmarkEntry, ChatTemplate, Split } from './benchmark-entry.ts'
 export type { DataSource, DataStore, OpenDataStore, SourceContext, Transform } from './data-plugins.ts'
+export { DataPreview, PlacedRow, RunDataPreview, TokenExample } from './data-preview.ts'
 export type { ClaimedJob, DurableJobState, DurableJobs, JobOptions, WorkOutcome } from './durable-jobs.ts'
 export type { Engine, EngineId, EngineOp, EngineResult, LoraSpec } from './engine.ts'
 export { ErrorCode, ErrorRecord, ErrorReport, Location, RolloutError } from './error.ts'

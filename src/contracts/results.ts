@@ -1,5 +1,6 @@
 // The documents that commands print under --json and that the record keeps of finished work.
 import * as z from 'zod'
+import { RunDataPreview } from './data-preview.ts'
 import { ErrorRecord } from './error.ts'
 import { Leak, Metrics, RunStatus, Verdict } from './events.ts'
 import { Direction } from './metadata.ts'
@@ -44,6 +45,7 @@ export const ExperimentResult = z.strictObject({
   arms: z.array(ArmResult),
   conclusion: z.strictObject({ verdict: Verdict, text: z.string() }).nullable().describe('Null: not finished.'),
   leaks: z.array(Leak).optional().describe('Training rows that repeat questions, which the experiment allows.'),
+  data: z.array(RunDataPreview).optional().describe('What a trial trained on, one run of each arm; under --dry alone.'),
   engines: z.array(UsedEngine).optional().describe('Of the runs that have begun.'),
   cost_usd: z.number().min(0).nullable().describe('Null: unknown. Never zero for unknown.'),
   wall_s: z.number().min(0),

@@ -1,7 +1,7 @@
 // What other rooms may use of data.
 export { rowCacheFolder, tokenCacheFolder } from './cache/cache-folders.ts'
 export { isDamaged, type OpenRows, openCachedRows, openRows } from './cache/open-rows.ts'
-export type { Lineage, PlacedRow, RowManifest } from './cache/row-manifest.ts'
+export type { Lineage, RowManifest } from './cache/row-manifest.ts'
 export { type RowCache, type RowRequest, sourceKind } from './cache/row-plan.ts'
 export type { TypedRow } from './cache/typed-rows.ts'
 export { type FoundLeaks, findLeaks, type LeakPair } from './leaks/find-leaks.ts'
@@ -10,7 +10,7 @@ export { type AddedDataset, type NamedDatasets, openNamedDatasets, type StoredDa
 export { nestedDeeperThan } from './nesting.ts'
 export { parseRows } from './parse-rows.ts'
 export { dataPlugins } from './plugins.ts'
-export { createPreviewWriter, DataPreview, readPreview } from './preview/data-preview.ts'
+export { createPreviewWriter, readPreview } from './preview/data-preview.ts'
 export { type ReadJsonlOptions, readJsonl } from './read-jsonl.ts'
 export { locationOf, placeOf, withPlace } from './row-place.ts'
 export { rowStream, type TransformStep } from './row-stream.ts'

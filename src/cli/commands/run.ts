@@ -45,18 +45,23 @@ export async function run(context: CommandContext, file: string, options: RunOpt
     const page = shortPath(join(outputDir, 'experiment.md'), cwd)
     const dry = options.dry === true
     const commandWith = (...sets: readonly string[]) => commandOf(context, asked, sets)
-    output.result(result, () => resultText(result, { ...output, evidence, commandWith, page, dry }))
+    const text = () => resultText(result, { ...output, evidence, commandWith, page, dry })
+    if (!dry || experiment === undefined) return output.result(result, text)
+    const [{ firstOfArms, previewsOf }, { dataTexts }] = await loadPreviews()
+    const data = await previewsOf(experiment, firstOfArms(await store.runs(experiment.id)), project)
+    output.result({ ...result, data }, () => [text(), ...(output.quiet ? [] : dataTexts(data, output))].join('\n\n'))
   })
-  if (options.dry === true) {
-    await tellData(context, asked, result.experiment_id)
-    await announceAgain(context, asked)
-  }
+  if (options.dry === true) await announceAgain(context, asked)
   return result.status === 'failed' ? exitCodes.failed : exitCodes.done
 }
 
 // The database is loaded while the plugins of an experiment are looked at, not before.
 function loadRecord(): Promise<typeof import('../with-record.ts')> {
   return import('../with-record.ts')
+}
+
+function loadPreviews() {
+  return Promise.all([import('./show-data.ts'), import('../output/data-text.ts')])
 }
 
 async function conduct(
@@ -131,28 +136,6 @@ async function announce(context: CommandContext, asked: Asked): Promise<void> {
   })
   const trial = 'A trial follows: a few steps of every run. It counts as no evidence.'
   output.say(`${planText(plan, output)}\n\n${text}\n\n${trial}\n`)
-}
-
-/** What the trial trained on: one run of each arm. Under --json `evsys show ID --data` has it. */
-async function tellData(context: CommandContext, { project }: Asked, experimentId: string): Promise<void> {
-  const { output } = context
-  if (output.quiet || output.json) return
-  const [{ withRecord }, { firstOfArms, previewsOf }, { dataText }] = await Promise.all([
-    loadRecord(),
-    import('./show-data.ts'),
-    import('../output/data-text.ts'),
-  ])
-  const shown = await withRecord(context, { project }, async ({ store }) => {
-    const experiment = await store.experiment(experimentId)
-    return experiment === undefined ? [] : previewsOf(experiment, firstOfArms(await store.runs(experiment.id)), project)
-  })
-  const told = new Set<string>() // arms that differ in the recipe alone train on the same data
-  for (const { name, preview } of shown) {
-    const key = preview === null ? undefined : JSON.stringify([preview.hash, preview.examples])
-    if (preview === null || key === undefined || told.has(key)) continue
-    told.add(key)
-    output.say(`\n${dataText(name, preview, output)}`)
-  }
 }
 
 /** After the trial the pace is known. */

@@ -1,21 +1,13 @@
 // `evsys show ID --data`: what the runs of an experiment, or one run, were trained on.
-import { type DataPreview, readPreview } from '../../data/index.ts'
+import type { ExperimentRow, RunDataPreview, RunRow } from '../../contracts/index.ts'
+import { readPreview } from '../../data/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
-import type { ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
+import type { OpenStore } from '../../store/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { dataText } from '../output/data-text.ts'
+import { dataTexts } from '../output/data-text.ts'
 import { withRecord } from '../with-record.ts'
-
-export interface ShownData {
-  readonly run_id: string
-  readonly name: string
-  readonly arm: string
-  readonly seed: number
-  /** Null: it has none, because it trains on no data or has not begun. */
-  readonly preview: DataPreview | null
-}
 
 export async function showData(context: CommandContext, reference: string): Promise<ExitCode> {
   const { output } = context
@@ -23,7 +15,7 @@ export async function showData(context: CommandContext, reference: string): Prom
     const { experiment, runs } = await runsOf(store, reference)
     const shown = await previewsOf(experiment, runs, project)
     output.result({ experiment_id: experiment.id, runs: shown }, () => {
-      const texts = shown.flatMap(({ name, preview }) => (preview === null ? [] : [dataText(name, preview, output)]))
+      const texts = dataTexts(shown, output)
       return texts.length === 0 ? 'no run of it has read data yet' : texts.join('\n\n')
     })
     return exitCodes.done
@@ -35,7 +27,7 @@ export async function previewsOf(
   experiment: ExperimentRow,
   runs: readonly RunRow[],
   project: string,
-): Promise<ShownData[]> {
+): Promise<RunDataPreview[]> {
   const { filesOf, runFolder } = await loadLab()
   const folder = await filesOf(experiment, project)
   return await Promise.all(

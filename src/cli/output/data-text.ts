@@ -1,7 +1,7 @@
 // What a run was trained on, for people: how many rows each step left, rows before and after, and tokens with those that are trained on
 // in brackets.
 
-import type { DataPreview } from '../../data/index.ts'
+import type { DataPreview, RunDataPreview } from '../../contracts/index.ts'
 import { visibleText } from '../../kernel/index.ts'
 import type { Colors } from './colors.ts'
 import { countText } from './quantity-text.ts'
@@ -9,7 +9,19 @@ import { shorten } from './shorten.ts'
 
 const longestRow = 300
 
-export function dataText(name: string, preview: DataPreview, { colors }: { colors: Colors }): string {
+/** Of several runs; those that train on the same tokens are told once. */
+export function dataTexts(runs: readonly RunDataPreview[], style: { colors: Colors }): string[] {
+  const told = new Set<string>()
+  return runs.flatMap(({ name, preview }) => {
+    if (preview === null) return []
+    const key = JSON.stringify([preview.hash, preview.examples])
+    if (told.has(key)) return []
+    told.add(key)
+    return [dataText(name, preview, style)]
+  })
+}
+
+function dataText(name: string, preview: DataPreview, { colors }: { colors: Colors }): string {
   const { source, transforms, rows, hash, before, after, examples } = preview
   const steps = [`${source.kind} ${source.rows}`, ...transforms.map(({ kind, rows: left }) => `${kind} ${left}`)]
   const listed = (placed: DataPreview['before'], show: (row: Record<string, unknown>) => string) =>

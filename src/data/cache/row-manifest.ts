@@ -1,12 +1,6 @@
 // What the cache says of rows that it holds: how many, of which shape, and how they came about.
 import * as z from 'zod'
-import { RowFormat } from '../../contracts/index.ts'
-
-export const PlacedRow = z.strictObject({
-  place: z.string().describe('Where the row stands in its source: data/train.jsonl:812.'),
-  row: z.record(z.string(), z.unknown()),
-})
-export type PlacedRow = z.infer<typeof PlacedRow>
+import { PlacedRow, RowFormat } from '../../contracts/index.ts'
 
 /** How rows came about: the source as it was, and every transform with the rows that it left. */
 export const Lineage = z.strictObject({

@@ -1,9 +1,8 @@
 // The typed rows of a data block as a stream, with their places, and an account of what was read and what each transform left.
-import type { Row, RowFormat, RowOf } from '../../contracts/index.ts'
+import type { PlacedRow, Row, RowFormat, RowOf } from '../../contracts/index.ts'
 import { parseRows } from '../parse-rows.ts'
 import { placeOf, withPlace } from '../row-place.ts'
 import { runTransform } from '../row-stream.ts'
-import type { PlacedRow } from './row-manifest.ts'
 import type { RowPlan, RowRequest } from './row-plan.ts'
 import { shortRow } from './short-row.ts'
 

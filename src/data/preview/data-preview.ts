@@ -1,32 +1,11 @@
-// What a run was trained on, to look at: rows before and after the transforms, and the first batch as tokens with the weight that each
-// has in the loss. Kept in the folder of the run, so that it can be shown when data, plugins and model are gone.
+// The preview of what a run was trained on. Kept in the folder of the run, so that it can be shown when data, plugins and model are gone.
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import * as z from 'zod'
-import type { Datum, Tokenizer } from '../../contracts/index.ts'
+import { DataPreview, type Datum, type Tokenizer } from '../../contracts/index.ts'
 import { fileError, systemCode, writeFileAtomic } from '../../kernel/index.ts'
-import { PlacedRow, type RowManifest } from '../cache/row-manifest.ts'
+import type { RowManifest } from '../cache/row-manifest.ts'
 import { tokenExample } from './token-example.ts'
-
-const TokenExample = z.strictObject({
-  tokens: z.array(z.int()),
-  text: z.array(z.string()).describe('What each token stands for.'),
-  weights: z.array(z.number()).describe('Weight of each token in the loss; 0: it is context.'),
-  length: z.int().min(0).describe('Tokens of the whole example; the first of them are shown.'),
-})
-
-export const DataPreview = z.strictObject({
-  version: z.literal(1),
-  rows: z.int().min(0),
-  hash: z.string(),
-  source: z.strictObject({ kind: z.string(), rows: z.int().min(0) }),
-  transforms: z.array(z.strictObject({ kind: z.string(), rows: z.int().min(0) })),
-  before: z.array(PlacedRow),
-  after: z.array(PlacedRow),
-  examples: z.array(TokenExample).describe('Of the first batch.'),
-})
-export type DataPreview = z.infer<typeof DataPreview>
 
 /** Examples of the first batch that are kept. */
 const mostExamples = 3

@@ -1,15 +1,8 @@
 // One example of a batch as people read it: its tokens in order, each with its text and its weight in the loss.
-import type { Datum, Tokenizer } from '../../contracts/index.ts'
+import type { Datum, TokenExample, Tokenizer } from '../../contracts/index.ts'
 
 /** Tokens that are shown of an example. */
 const most = 512
-
-export interface TokenExample {
-  tokens: number[]
-  text: string[]
-  weights: number[]
-  length: number
-}
 
 /** Position t predicts target t, so the sequence is the first input and then the targets, and a target has the weight of its position. */
 export function tokenExample({ tokens, lossInputs }: Datum, tokenizer: Tokenizer): TokenExample {

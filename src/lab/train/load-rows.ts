@@ -7,8 +7,6 @@ import type { RunServices } from './run-context.ts'
 
 export interface LoadedRows<F extends RowFormat> {
   readonly rows: readonly RowOf[F][]
-  /** Where each row stands in its source. */
-  readonly places: readonly string[]
   readonly hash: string
   /** Key of the cache; absent where the rows are not cached. */
   readonly key: string | undefined
@@ -45,13 +43,9 @@ async function loadOrRepair<F extends RowFormat>(request: RowRequest<F>, { log }
 
 async function collect<F extends RowFormat>(opened: OpenRows<F>): Promise<LoadedRows<F>> {
   const rows: RowOf[F][] = []
-  const places: string[] = []
-  for await (const { row, place } of opened.rows()) {
-    rows.push(row)
-    places.push(place)
-  }
+  for await (const { row } of opened.rows()) rows.push(row)
   const manifest = opened.manifest()
   if (manifest === undefined)
     throw new EvsysError('INTERNAL', 'rows were read to their end and nothing is known of them')
-  return { rows, places, hash: manifest.hash, key: opened.key, manifest }
+  return { rows, hash: manifest.hash, key: opened.key, manifest }
 }

@@ -142,6 +142,7 @@ export const requirements = {
   'DATA-14': 'run --dry and show --data tell rows before and after, and the tokens that are trained on',
   'DATA-15':
     'training rows are rendered once for all runs of a project, by threads where they are many, to the same tokens',
+  'DATA-16': 'gc removes cache entries that were not used for a while, and nothing else',
 
   // The record
   'STO-1': 'one interface over SQLite and PostgreSQL: one contract suite passes on both',

@@ -1,5 +1,6 @@
 // What other rooms may use of data.
 export { rowCacheFolder, tokenCacheFolder } from './cache/cache-folders.ts'
+export { collectCache } from './cache/collect-cache.ts'
 export { isDamaged, type OpenRows, openCachedRows, openRows } from './cache/open-rows.ts'
 export type { Lineage, RowManifest } from './cache/row-manifest.ts'
 export { type RowCache, type RowRequest, sourceKind } from './cache/row-plan.ts'

@@ -1,7 +1,7 @@
 // An entry of a cache: a folder under its key that is whole or not there. It is filled under a name of its own and renamed into
 // place when all of it, the manifest last, is on disk. So a process that is killed while it writes leaves nothing that counts, and
 // of two that write the same entry at once the first one's is kept.
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { fileError, sweepTemporary, syncFolder, systemClock, systemCode, temporaryPath } from '../../kernel/index.ts'
@@ -66,6 +66,12 @@ export async function writeEntry<S extends z.ZodType>(
     await rm(part, { recursive: true, force: true }).catch(() => {}) // the first failure is the one to tell
     throw systemCode(cause) === undefined ? cause : fileError('write', root, cause)
   }
+}
+
+/** Notes that an entry was used: the cache is collected by the time of the last use. */
+export async function touchEntry({ dir }: Pick<CacheEntry<unknown>, 'dir'>): Promise<void> {
+  const now = new Date(systemClock.now())
+  await utimes(join(dir, 'manifest.json'), now, now).catch(() => {}) // a cache that cannot be written can be read
 }
 
 /** Removes an entry that turned out to be damaged. */

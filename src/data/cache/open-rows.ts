@@ -6,7 +6,7 @@ import type { Row, RowFormat, RowOf } from '../../contracts/index.ts'
 import { canonicalJson, EvsysError } from '../../kernel/index.ts'
 import { readJsonl } from '../read-jsonl.ts'
 import { isRow } from '../row-field.ts'
-import { type CacheEntry, dropEntry, findEntry, writeEntry } from './cache-entry.ts'
+import { type CacheEntry, dropEntry, findEntry, touchEntry, writeEntry } from './cache-entry.ts'
 import { createLineWriter } from './line-writer.ts'
 import { RowManifest } from './row-manifest.ts'
 import { keysOf, planRows, type RowPlan, type RowRequest } from './row-plan.ts'
@@ -33,7 +33,9 @@ export async function openRows<F extends RowFormat>(request: RowRequest<F>): Pro
   if (keys === undefined || cache === undefined) return streamed(request)
   for (const key of [keys.unseeded, keys.seeded]) {
     const entry = await findEntry(cache.dir, key, RowManifest)
-    if (entry !== undefined) return cached(entry, { services: request.services, dir: cache.dir }, true)
+    if (entry === undefined) continue
+    await touchEntry(entry)
+    return cached(entry, { services: request.services, dir: cache.dir }, true)
   }
   const made = await makeEntry(request, cache.dir, keys)
   return cached(made, { services: request.services, dir: cache.dir }, false)

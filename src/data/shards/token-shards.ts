@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import type { Rendered } from '../../contracts/index.ts'
 import { fileError, hashOf, mapConcurrent } from '../../kernel/index.ts'
-import { type CacheEntry, dropEntry, findEntry, writeEntry } from '../cache/cache-entry.ts'
+import { type CacheEntry, dropEntry, findEntry, touchEntry, writeEntry } from '../cache/cache-entry.ts'
 import { encodeShard, openShard } from './shard-file.ts'
 
 const ShardManifest = z.strictObject({
@@ -49,7 +49,10 @@ export async function openTokenShards(options: TokenShardsOptions): Promise<Toke
   const key = hashOf({ version: 1, ...madeOf, rows })
   const known = await findEntry(dir, key, ShardManifest)
   if (known !== undefined) {
-    if (await isIntact(known)) return opened(known, true)
+    if (await isIntact(known)) {
+      await touchEntry(known)
+      return opened(known, true)
+    }
     await dropEntry(dir, key)
   }
   return opened(await makeEntry(options, key), false)

@@ -8,7 +8,7 @@ import { bytesText, countText } from '../output/quantity-text.ts'
 import { table } from '../output/table.ts'
 import { requireProject } from '../project.ts'
 
-export const datasetActions = ['add', 'list'] as const
+const datasetActions = ['add', 'list'] as const
 
 export async function dataset(
   context: CommandContext,

@@ -5,7 +5,7 @@ import type { SealedTask } from '../../contracts/index.ts'
 import { normalText, shinglesOf } from './shingles.ts'
 
 /** Share of a question's own parts that a text holds when it counts as nearly the same. */
-export const nearShare = 0.8
+const nearShare = 0.8
 /** Fewer parts than this say too little: two short questions differ in one word. */
 const fewestParts = 16
 /** A part in more than this share of the questions belongs to their wording. */

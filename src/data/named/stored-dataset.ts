@@ -9,7 +9,7 @@ export const DatasetName = z
     'a dataset name has lower case letters, digits, - and _, and begins with a letter or digit',
   )
 
-export const StoredFile = z.strictObject({
+const StoredFile = z.strictObject({
   path: z.string().describe('Name within the dataset; its ending tells the format.'),
   split: z.string(),
   sha256: z.string(),

@@ -64,7 +64,7 @@ describe('a renderer with the tokens of the training rows', () => {
   })
 })
 
-describe('threads that render', () => {
+describe('threads that render', { timeout: 120_000 }, () => {
   it('give the tokens that this process would, in order, and tell what cannot be rendered (DATA-15)', async () => {
     const plain = await open()
     await using pool = createRenderPool(start, 2)

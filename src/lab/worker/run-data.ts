@@ -1,5 +1,5 @@
 // What a run in a worker does around its data: keeps rows and tokens in the caches of the project, and writes the preview.
-import type { ChatMessage, RunAssignment } from '../../contracts/index.ts'
+import type { RunAssignment } from '../../contracts/index.ts'
 import { createPreviewWriter, rowCacheFolder } from '../../data/index.ts'
 import { builtInHash, type OpenRegistry } from '../../kernel/index.ts'
 import { cachedRenderer, type TokenSource } from '../train/cached-renderer.ts'
@@ -20,7 +20,8 @@ export function createRunData(
     onBatch: preview.batch,
     async onLoaded({ rows, hash, manifest }) {
       await preview.loaded(manifest)
-      if (manifest.format === 'chat_messages') sources.push({ rows: rows.filter(isChat), hash })
+      if (manifest.format !== 'chat_messages') return
+      sources.push({ rows: rows.flatMap((row) => ('messages' in row ? [row] : [])), hash })
     },
     async withTokens(renderer, { plugin, backend: { tokenizer, chatTemplate } }) {
       const code = codeHash(plugin)
@@ -41,10 +42,6 @@ export function createRunData(
       for (const each of opened) each[Symbol.dispose]()
     },
   }
-}
-
-function isChat(row: object): row is { messages: ChatMessage[] } {
-  return 'messages' in row
 }
 
 // A thread opens the text of a model by its name. What a service calls its tokenizer is known to the backend alone.

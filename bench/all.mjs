@@ -8,6 +8,7 @@ const benches = [
   'validate',
   'workers',
   'sweep',
+  'data',
   'store',
   'store-postgres',
   'trainer-http',

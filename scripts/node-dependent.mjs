@@ -34,7 +34,7 @@ export const nodeDependent = [
     why: 'the start of the program, its streams and signals',
   },
   {
-    files: ['tests/lab/{run-experiment,killed,full-disk,sealed-answers,baselines}.test.ts', 'src/lab/experiment/hold-lease.test.ts'],
+    files: ['tests/lab/{run-experiment,killed,full-disk,sealed-answers,baselines,data}.test.ts', 'src/lab/experiment/hold-lease.test.ts'],
     why: 'whole experiments over processes, their end by a kill or a full disk',
   },
   {

@@ -123,6 +123,27 @@ export const requirements = {
   'PLG-16':
     'every built-in has a summary, described params and a JSON Schema, and is declared without loading an engine',
 
+  // Data
+  'DATA-1':
+    'rows after their transforms are cached by source, transforms, code and drawn seed; a hit reads nothing of the raw data',
+  'DATA-2': 'a cache entry is whole or not used: after a kill, with several writers, cut short or altered',
+  'DATA-3': 'training rows that repeat questions of a benchmark, exactly or nearly, are found with both places',
+  'DATA-4':
+    'such a leak is an error before any run starts, unless the benchmark allows it; then the result tells of it',
+  'DATA-5': 'CSV by RFC 4180: quoted separators and line breaks, header and types checked, faults with their lines',
+  'DATA-6': 'Parquet as rows of JSON, one row group at a time; a damaged file is a typed error',
+  'DATA-7': 'Hugging Face datasets from a folder or the hub cache, by card or file names; folders of files with labels',
+  'DATA-8': 'named datasets have versions that never change, hold content once, and refuse what cannot be read',
+  'DATA-9': 'dedupe near drops texts above the threshold, as comparing all pairs would, in bounded memory',
+  'DATA-10': 'split keeps equal rows and groups in one part, whatever the seed',
+  'DATA-11': 'mix has the shares asked for, of exact size, decided by the seed',
+  'DATA-12': 'reasoning is dropped, or kept in one form, wherever it was written',
+  'DATA-13': 'rows as tokens are cached by rows, renderer and tokenizer, made in parallel, whole or not used',
+  'DATA-14': 'run --dry and show --data tell rows before and after, and the tokens that are trained on',
+  'DATA-15':
+    'training rows are rendered once for all runs of a project, by threads where they are many, to the same tokens',
+  'DATA-16': 'gc removes cache entries that were not used for a while, and nothing else',
+
   // The record
   'STO-1': 'one interface over SQLite and PostgreSQL: one contract suite passes on both',
   'STO-2': 'an experiment is recorded whole before anything starts; recording it again changes nothing',

@@ -37,6 +37,7 @@ const byCode: Record<ErrorCode, 1 | 2 | 130> = {
   PLUGIN_FAILED: failed,
   DATA_READ: wrongInput,
   DATA_INVALID: wrongInput,
+  DATA_LEAK: wrongInput,
   MODEL_MISSING: wrongInput,
   MODEL_INVALID: wrongInput,
   BACKEND_FAILED: failed,

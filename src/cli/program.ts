@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import { Command, type CommanderError } from 'commander'
 import type { CommandContext } from './command-context.ts'
+import { addDataCommands } from './data-commands.ts'
 import { type ExitCode, exitCodes } from './exit-code.ts'
 import type { CliIo } from './io.ts'
 import { colorsFor, plainColors } from './output/colors.ts'
@@ -136,6 +137,7 @@ Begin with \`evsys init my-lab\`. \`evsys help COMMAND\` shows examples of a com
   addStartCommands(program, run, colors)
   addRecordCommands(program, run, colors)
   addScoringCommands(program, run, colors)
+  addDataCommands(program, run, colors)
   addServingCommands(program, run, colors)
   return program
 }

@@ -74,8 +74,25 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
     .command('show')
     .argument('<id>', anExperiment)
     .description('show an experiment: arms, runs, scores, conclusion, files')
-    .addHelpText('after', examples(['evsys show quickstart', 'evsys show exp_01hf7yat --json']))
-    .action((id: string) => run(async (context) => (await import('./commands/show.ts')).show(context, id)))
+    .option(
+      '--data',
+      'show what its runs, or one run, trained on: rows before and after transforms, tokens with their mask',
+    )
+    .addHelpText(
+      'after',
+      examples([
+        'evsys show quickstart',
+        'evsys show exp_01hf7yat --json',
+        'evsys show quickstart/lr0.1-seed42 --data',
+      ]),
+    )
+    .action((id: string, options: { data?: true }) =>
+      run(async (context) =>
+        options.data === true
+          ? (await import('./commands/show-data.ts')).showData(context, id)
+          : (await import('./commands/show.ts')).show(context, id),
+      ),
+    )
 
   program
     .command('compare')

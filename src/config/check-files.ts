@@ -26,6 +26,10 @@ export async function checkDataFile(data: LocatedNode, context: FileContext): Pr
     return undefined
   }
   const path = nodeAt(data, ['path'])
+  if (kind === 'csv' || kind === 'parquet' || kind === 'folder') {
+    await checkPath(path, kind === 'folder' ? 'folder' : 'file', context)
+    return undefined
+  }
   if ((kind !== 'jsonl' && kind !== 'json') || !(await checkPath(path, 'file', context))) return undefined
   return kind === 'jsonl' ? await firstLine(path, context) : await checkList(path, context)
 }

@@ -56,6 +56,12 @@ export const BenchmarkEntry = z.strictObject({
   inference: PluginSpec.optional().describe('Client that answers instead of the trained checkpoint.'),
   verifier: PluginSpec.optional().describe('Scores rows that name no verifier of their own.'),
   agent: PluginSpec.optional().describe('Harness for these rollouts; absent: the run’s.'),
+  leaks: z
+    .enum(['error', 'allow_near', 'allow'])
+    .optional()
+    .describe(
+      'Training rows that repeat its questions: an error, the default; or allowed and recorded, near repeats alone or all.',
+    ),
 })
 export type BenchmarkEntry = z.infer<typeof BenchmarkEntry>
 

@@ -4,13 +4,25 @@ import type { Context, Plugin } from './plugin.ts'
 import type { Row } from './rows.ts'
 import type { DataConfig } from './run-config.ts'
 
+/** What a data source is handed beside its params. */
+export interface SourceContext {
+  readonly data: DataConfig
+  /** The file that a path of `data` names. */
+  resolve(path: string): string
+  /** Folder of the project, where there is one: stored datasets lie in it. */
+  readonly projectDir?: string
+}
+
 /** Where raw rows come from. */
 export interface DataSource<K extends string = string, S extends z.ZodType = z.ZodType>
   extends Plugin<'data_source', K, S> {
   /** Raw rows in order. `place` names where a row stands (`data/train.jsonl:812`) for errors further down. */
-  rows(
-    context: Context<z.output<S>> & { data: DataConfig; resolve(path: string): string },
-  ): AsyncIterable<{ row: Row; place: string }>
+  rows(context: Context<z.output<S>> & SourceContext): AsyncIterable<{ row: Row; place: string }>
+  /**
+   * What the rows follow from, as JSON, told without reading them: size and times of a file, the hash of a dataset. Equal
+   * answers mean equal rows, so that rows which are cached need not be read again. Without it they are read at every start.
+   */
+  identity?(context: Context<z.output<S>> & SourceContext): Promise<unknown>
 }
 
 /** Makes rows of rows; raw data is never edited. */

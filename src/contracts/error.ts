@@ -26,6 +26,7 @@ export const ErrorCode = z.enum([
   'PLUGIN_FAILED',
   'DATA_READ',
   'DATA_INVALID',
+  'DATA_LEAK',
   'MODEL_MISSING',
   'MODEL_INVALID',
   'BACKEND_FAILED',

@@ -34,6 +34,8 @@ describe('events', () => {
           return each.text
         case 'baseline.finished':
           return each.model
+        case 'data.leaked':
+          return each.benchmark
         case 'experiment.finished':
           return each.verdict
         default:

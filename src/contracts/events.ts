@@ -139,6 +139,21 @@ export type BaselineScore = z.infer<typeof BaselineScore>
 
 const experimentBase = { seq: z.int().min(1), at: z.iso.datetime(), experiment_id: z.string().min(1) }
 
+/** Training rows that repeat questions of a benchmark, where the experiment allows it. */
+export const Leak = z.strictObject({
+  benchmark: z.string(),
+  arms: z.array(z.string()).min(1).describe('Those that train on these rows.'),
+  rows: z.int().min(0).describe('Training rows that were compared.'),
+  exact: z.int().min(0),
+  near: z.int().min(0),
+  pairs: z
+    .array(
+      z.strictObject({ place: z.string(), task_id: z.string(), kind: z.enum(['exact', 'near']), share: z.number() }),
+    )
+    .describe('The first of them: where the row stands, and which task it repeats.'),
+})
+export type Leak = z.infer<typeof Leak>
+
 /** What happens to an experiment as a whole. Its runs have streams of their own. */
 export const ExperimentEvent = z.discriminatedUnion('type', [
   z.object({
@@ -167,6 +182,7 @@ export const ExperimentEvent = z.discriminatedUnion('type', [
   }),
   z.object({ ...experimentBase, type: z.literal('notice'), text: z.string() }),
   z.object({ ...experimentBase, type: z.literal('baseline.finished'), ...BaselineScore.shape }),
+  z.object({ ...experimentBase, type: z.literal('data.leaked'), ...Leak.shape }),
   z.object({
     ...experimentBase,
     type: z.literal('experiment.finished'),

@@ -2,7 +2,8 @@
 // What other rooms, plugins and the dashboard may use of the contracts.
 // The line above gives AsyncDisposable to importers whose own `lib` lacks it.
 export { Benchmark, BenchmarkEntry, ChatTemplate, Split } from './benchmark-entry.ts'
-export type { DataSource, DataStore, OpenDataStore, Transform } from './data-plugins.ts'
+export type { DataSource, DataStore, OpenDataStore, SourceContext, Transform } from './data-plugins.ts'
+export { DataPreview, PlacedRow, RunDataPreview, TokenExample } from './data-preview.ts'
 export type { ClaimedJob, DurableJobState, DurableJobs, JobOptions, WorkOutcome } from './durable-jobs.ts'
 export type { Engine, EngineId, EngineOp, EngineResult, LoraSpec } from './engine.ts'
 export { ErrorCode, ErrorRecord, ErrorReport, Location, RolloutError } from './error.ts'
@@ -11,6 +12,7 @@ export {
   Bounds,
   CheckpointKind,
   ExperimentEvent,
+  Leak,
   LogLevel,
   Metrics,
   RunEvent,

@@ -1,7 +1,8 @@
 // The documents that commands print under --json and that the record keeps of finished work.
 import * as z from 'zod'
+import { RunDataPreview } from './data-preview.ts'
 import { ErrorRecord } from './error.ts'
-import { BaselineScore, Metrics, RunStatus, Verdict } from './events.ts'
+import { BaselineScore, Leak, Metrics, RunStatus, Verdict } from './events.ts'
 import { Direction } from './metadata.ts'
 import { Seed } from './run-config.ts'
 
@@ -44,6 +45,8 @@ export const ExperimentResult = z.strictObject({
   arms: z.array(ArmResult),
   baselines: z.array(BaselineScore).optional().describe('Models that were scored for comparison; none is an arm.'),
   conclusion: z.strictObject({ verdict: Verdict, text: z.string() }).nullable().describe('Null: not finished.'),
+  leaks: z.array(Leak).optional().describe('Training rows that repeat questions, which the experiment allows.'),
+  data: z.array(RunDataPreview).optional().describe('What a trial trained on, one run of each arm; under --dry alone.'),
   engines: z.array(UsedEngine).optional().describe('Of the runs that have begun.'),
   cost_usd: z.number().min(0).nullable().describe('Null: unknown. Never zero for unknown.'),
   wall_s: z.number().min(0),

@@ -12,15 +12,18 @@ export function rowStream(
   source: AsyncIterable<{ row: Row; place: string }>,
   steps: readonly TransformStep[],
 ): AsyncIterable<Row> {
-  return steps.reduce<AsyncIterable<Row>>((rows, step) => attributed(step, rows), placed(source))
+  return steps.reduce<AsyncIterable<Row>>((rows, step) => runTransform(step, rows), placed(source))
 }
 
 async function* placed(source: AsyncIterable<{ row: Row; place: string }>): AsyncGenerator<Row> {
   for await (const { row, place } of source) yield withPlace(row, place)
 }
 
-// A transform throws ordinary errors; they leave here with its name on them. Those of stages before it have theirs already.
-async function* attributed({ transform, context }: TransformStep, rows: AsyncIterable<Row>): AsyncGenerator<Row> {
+/** The rows after one transform. It throws ordinary errors; they leave here with its name on them, those of stages before have theirs. */
+export async function* runTransform(
+  { transform, context }: TransformStep,
+  rows: AsyncIterable<Row>,
+): AsyncGenerator<Row, void, undefined> {
   const name = `transform "${transform.kind}"`
   try {
     for await (const row of transform.run(rows, context)) {

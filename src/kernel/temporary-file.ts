@@ -1,8 +1,8 @@
-// Names of unfinished files, and the removal of those whose writer died. A name tells who writes it, so that a sweep in one
+// Names of unfinished files and folders, and the removal of those whose writer died. A name tells who writes it, so that a sweep in one
 // process never removes what another is still writing.
 import { createHash, randomBytes } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
-import { lstat, readdir, unlink } from 'node:fs/promises'
+import { lstat, readdir, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { fileError, systemCode } from './file-error.ts'
@@ -23,7 +23,7 @@ export function isTemporary(name: string): boolean {
 }
 
 /**
- * Removes the unfinished files that dead processes left in `dir` and returns their names. Files of another machine (or
+ * Removes the unfinished files and folders that dead processes left in `dir` and returns their names. Files of another machine (or
  * container) count as dead after a day without a write. A folder that does not exist has none.
  */
 export async function sweepTemporary(dir: string, { nowMs = Date.now() }: { nowMs?: number } = {}): Promise<string[]> {
@@ -59,7 +59,7 @@ async function ageMs(path: string, nowMs: number): Promise<number> {
 
 async function remove(path: string): Promise<boolean> {
   try {
-    await unlink(path)
+    await rm(path, { recursive: true }) // a file, or a folder of files
     return true
   } catch (cause) {
     if (systemCode(cause) === 'ENOENT') return false // another sweep was faster

@@ -25,7 +25,7 @@ export function writeSmallLab(dir: string, { file = {}, axes, steps = 12, plugin
   }))
   const tasks = questions.map((question, i) => ({
     task_id: `task-${i + 1}`,
-    instruction: question,
+    instruction: question.replace('Is', 'Was'),
     verifier: { kind: 'in_process', fn_name: 'exact_match', expected: answer },
   }))
   writeFileSync(join(dir, 'train.jsonl'), lines(rows))

@@ -46,7 +46,11 @@ export async function run(context: CommandContext, file: string, options: RunOpt
     const page = shortPath(join(outputDir, 'experiment.md'), cwd)
     const dry = options.dry === true
     const commandWith = (...sets: readonly string[]) => commandOf(context, asked, sets)
-    output.result(result, () => resultText(result, { ...output, evidence, commandWith, page, dry }))
+    const text = () => resultText(result, { ...output, evidence, commandWith, page, dry })
+    if (!dry || experiment === undefined) return output.result(result, text)
+    const [{ firstOfArms, previewsOf }, { dataTexts }] = await loadPreviews()
+    const data = await previewsOf(experiment, firstOfArms(await store.runs(experiment.id)), project)
+    output.result({ ...result, data }, () => [text(), ...(output.quiet ? [] : dataTexts(data, output))].join('\n\n'))
   })
   if (options.dry === true) await announceAgain(context, asked)
   return result.status === 'failed' ? exitCodes.failed : exitCodes.done
@@ -55,6 +59,10 @@ export async function run(context: CommandContext, file: string, options: RunOpt
 // The database is loaded while the plugins of an experiment are looked at, not before.
 function loadRecord(): Promise<typeof import('../with-record.ts')> {
   return import('../with-record.ts')
+}
+
+function loadPreviews() {
+  return Promise.all([import('./show-data.ts'), import('../output/data-text.ts')])
 }
 
 async function conduct(

@@ -88,6 +88,8 @@ type Source = (program: Command, operands: readonly string[]) => Completions | P
 const sources: Record<string, Source> = {
   'init dir': () => ({ candidates: [], files: ['dirs'] }),
   'validate file': () => ({ candidates: [], files: ['files', 'yaml', 'yml'] }),
+  'dataset action': () => ({ candidates: words(['add', 'list']), files: noFiles }),
+  'dataset path': () => ({ candidates: [], files: ['files', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] }),
   'run file': () => ({ candidates: [], files: ['files', 'yaml', 'yml'] }),
   'import file': () => ({ candidates: [], files: ['files', 'json', 'tsv'] }),
   'db action': () => ({ candidates: words(['backup', 'migrate']), files: noFiles }),

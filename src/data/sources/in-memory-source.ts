@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { defineDataSource, EvsysError } from '../../kernel/index.ts'
+import { defineDataSource, EvsysError, hashOf } from '../../kernel/index.ts'
 
 /** Rows that stand in the experiment file. */
 export const inMemorySource = defineDataSource({
@@ -17,4 +17,5 @@ export const inMemorySource = defineDataSource({
       yield { row: structuredClone(row), place: `rows[${index}]` } // the configuration stays as it was read
     }
   },
+  identity: async ({ data }) => ({ rows: hashOf(data.rows ?? []) }),
 })

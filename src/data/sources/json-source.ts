@@ -1,16 +1,8 @@
-import { type Buffer, isUtf8 } from 'node:buffer'
-import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
-import type { Location } from '../../contracts/index.ts'
-import { defineDataSource, EvsysError, jsonFault } from '../../kernel/index.ts'
-import { deepestRow, nestedDeeperThan } from '../nesting.ts'
-import { fileStats, readError } from '../read-error.ts'
-import { isRow, typeWords } from '../row-field.ts'
-import { RowProblems } from '../row-problems.ts'
+import { defineDataSource } from '../../kernel/index.ts'
+import { fileIdentity } from '../file-identity.ts'
+import { readJson } from '../read-json.ts'
 import { sourcePath } from '../source-path.ts'
-
-// A whole file becomes one string, and V8 has none longer than about 512 MiB.
-const largestBytes = 256 * 1024 * 1024
 
 /** Rows of a JSON file that holds one list. */
 export const jsonSource = defineDataSource({
@@ -19,86 +11,7 @@ export const jsonSource = defineDataSource({
   params: z.strictObject({}),
   async *rows({ data, resolve, signal }) {
     const name = sourcePath(data, 'json')
-    const text = await readText(resolve(name), name, signal)
-    const list = parseList(text, name)
-    const problems = new RowProblems()
-    const elementStart = startsOf(text)
-    for (const [index, row] of list.entries()) {
-      signal.throwIfAborted()
-      const fault = isRow(row) ? depthFault(row) : `expected a mapping, got ${typeWords(row)}`
-      if (fault !== undefined) {
-        problems.add(fault, () => ({
-          place: `${name}[${index}]`,
-          where: place(text, elementStart(index), name),
-          fix: 'make every element of the list an object.',
-        }))
-        if (problems.full) break
-      } else if (isRow(row) && problems.none) {
-        yield { row, place: `${name}[${index}]` }
-      }
-    }
-    problems.throwIfAny()
+    yield* readJson(resolve(name), { name, signal })
   },
+  identity: ({ data, resolve }) => fileIdentity(sourcePath(data, 'json'), resolve),
 })
-
-async function readText(path: string, name: string, signal: AbortSignal): Promise<string> {
-  const { size } = await fileStats(path, name)
-  if (size > largestBytes) {
-    throw new EvsysError('DATA_READ', `${name} is larger than ${largestBytes} bytes, too much to read at once`, {
-      fix: 'write it as JSON Lines, one object per line, and set `source_kind: jsonl`.',
-    })
-  }
-  let bytes: Buffer
-  try {
-    bytes = await readFile(path, { signal })
-  } catch (cause) {
-    if (signal.aborted) throw cause
-    throw readError(name, cause)
-  }
-  if (!isUtf8(bytes)) throw invalid(name, 'not valid UTF-8', { file: name, line: 1, col: 1 }, 'save the file as UTF-8.')
-  return new TextDecoder().decode(bytes) // drops a byte order mark
-}
-
-function parseList(text: string, name: string): unknown[] {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    const { at, reason } = jsonFault(text) ?? { at: 0, reason: 'it cannot be parsed' }
-    throw invalid(name, `not valid JSON: ${reason}`, place(text, at, name), 'correct the file at the place shown.')
-  }
-  if (Array.isArray(value)) return value
-  const fix = 'write a list of objects: [{...}, {...}]. For one object per line set `source_kind: jsonl`.'
-  throw invalid(
-    name,
-    `expected a list of objects, got ${typeWords(value)}`,
-    place(text, Math.max(0, text.search(/\S/)), name),
-    fix,
-  )
-}
-
-function depthFault(row: object): string | undefined {
-  return nestedDeeperThan(row, deepestRow) ? `nested deeper than ${deepestRow} levels` : undefined
-}
-
-// Where an element begins, found by one scan of the text when it is first asked for.
-function startsOf(text: string): (index: number) => number {
-  let starts: number[] | undefined
-  return (index) => {
-    if (starts === undefined) {
-      const found: number[] = []
-      jsonFault(text, (at) => found.push(at))
-      starts = found
-    }
-    return starts[index] ?? 0
-  }
-}
-
-function place(text: string, at: number, file: string): Location {
-  const before = text.slice(0, at)
-  return { file, line: before.split('\n').length, col: at - before.lastIndexOf('\n') }
-}
-
-function invalid(name: string, message: string, where: Location, fix: string): EvsysError {
-  return new EvsysError('DATA_INVALID', `${name}: ${message}`, { where, fix })
-}

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { defineDataSource } from '../../kernel/index.ts'
+import { fileIdentity } from '../file-identity.ts'
 import { longestLineBytes, readJsonl } from '../read-jsonl.ts'
 import { sourcePath } from '../source-path.ts'
 
@@ -21,4 +22,5 @@ export const jsonlSource = defineDataSource({
       yield { row, place: `${name}:${line}` }
     }
   },
+  identity: ({ data, resolve }) => fileIdentity(sourcePath(data, 'jsonl'), resolve),
 })

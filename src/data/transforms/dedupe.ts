@@ -2,30 +2,63 @@ import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import type { Row } from '../../contracts/index.ts'
 import { canonicalJson, defineTransform, suggest } from '../../kernel/index.ts'
+import { minHash } from '../near/min-hash.ts'
+import { createNearIndex } from '../near/near-index.ts'
 import { fieldOf } from '../row-field.ts'
 import { rowError } from '../row-place.ts'
 
-/** The first of equal rows. */
+/** The first of equal rows, or of rows that are nearly equal. */
 export const dedupe = defineTransform({
   kind: 'dedupe',
-  summary: 'Keeps the first of equal rows: equal in one field, or as a whole.',
+  summary: 'Keeps the first of equal rows: equal in one field, or as a whole; exactly or nearly.',
   params: z.strictObject({
     key: z.string().min(1).optional().describe('Field to compare; `a.b` leads into mappings. Absent: the whole row.'),
+    mode: z
+      .enum(['exact', 'near'])
+      .default('exact')
+      .describe('near: also rows whose text has most of its parts in common, by MinHash.'),
+    threshold: z
+      .number()
+      .min(0.3)
+      .max(1)
+      .default(0.8)
+      .describe('near: Jaccard similarity of 5-character parts from which rows count as equal.'),
+    window: z
+      .int()
+      .min(2)
+      .max(10_000_000)
+      .default(500_000)
+      .describe('near: kept rows that are remembered; bounds memory, at about a kilobyte for each.'),
   }),
   async *run(rows, { params, signal }) {
-    const seen = new Set<string>()
+    const isNew = params.mode === 'near' ? nearTest(params) : exactTest()
     for await (const row of rows) {
       signal.throwIfAborted()
-      // A digest stands for the value: one million long texts take 44 bytes each.
-      const digest = createHash('sha256')
-        .update(canonicalJson(compared(row, params.key)))
-        .digest('base64')
-      if (seen.has(digest)) continue
-      seen.add(digest)
-      yield row
+      if (isNew(compared(row, params.key))) yield row
     }
   },
 })
+
+// A digest stands for the value: one million long texts take 44 bytes each.
+function exactTest(): (value: unknown) => boolean {
+  const seen = new Set<string>()
+  return (value) => {
+    const digest = createHash('sha256').update(canonicalJson(value)).digest('base64')
+    const isNew = !seen.has(digest)
+    seen.add(digest)
+    return isNew
+  }
+}
+
+function nearTest(params: { threshold: number; window: number }): (value: unknown) => boolean {
+  const index = createNearIndex(params)
+  return (value) => {
+    const signature = minHash(typeof value === 'string' ? value : canonicalJson(value))
+    if (index.has(signature)) return false
+    index.add(signature)
+    return true
+  }
+}
 
 function compared(row: Row, key: string | undefined): unknown {
   if (key === undefined) return row

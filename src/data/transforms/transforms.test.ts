@@ -6,12 +6,16 @@ import type { Row, Transform } from '../../contracts/index.ts'
 import { dataPlugins } from '../plugins.ts'
 import { placeOf, withPlace } from '../row-place.ts'
 import { dedupe } from './dedupe.ts'
+import { dropReasoning } from './drop-reasoning.ts'
 import { filter } from './filter.ts'
 import { identity } from './identity.ts'
 import { jsonlToChat } from './jsonl-to-chat.ts'
+import { keepReasoning } from './keep-reasoning.ts'
 import { mapTemplate } from './map-template.ts'
+import { mix } from './mix.ts'
 import { sample } from './sample.ts'
 import { shuffle } from './shuffle.ts'
+import { split } from './split.ts'
 import { systemPrompt } from './system-prompt.ts'
 import { toHarborTask } from './to-harbor-task.ts'
 import { toPromptExample } from './to-prompt-example.ts'
@@ -27,6 +31,10 @@ const cases = [
   [sample, { n: 5 }],
   [shuffle, {}],
   [mapTemplate, { fields: { upper: '{query}!' } }],
+  [mix, { key: 'tool', weights: { [row.tool]: 1 } }],
+  [split, { part: 'train', train: 1, val: 0 }],
+  [dropReasoning, {}],
+  [keepReasoning, { missing: 'keep' }],
   [systemPrompt, { text: 'be brief' }],
   [toPromptExample, { inputs: { question: '{query}' }, expected: '{tool}' }],
   [toHarborTask, { instruction_template: '{query}', verifier: 'exact_match', expected: '{tool}' }],
@@ -76,21 +84,22 @@ describe('every transform', () => {
     },
   )
 
-  it.each([identity, jsonlToChat, dedupe, filter, mapTemplate, systemPrompt].map((each) => [each.kind]))(
-    '%s pulls a row only when one is asked for (PLG-1)',
-    async (kind) => {
-      const [transform, params] = cases.find(([each]) => each.kind === kind) ?? cases[0]
-      let pulled = 0
-      async function* counted(): AsyncGenerator<Row> {
-        for (;;) yield { ...row, query: `q${pulled++}` }
-      }
-      const rows = (transform as Transform)
-        .run(counted(), pluginContext(transform as Transform, params))
-        [Symbol.asyncIterator]()
-      await rows.next()
-      await rows.next()
-      expect(pulled).toBe(2)
-      await rows.return?.()
-    },
-  )
+  it.each(
+    [identity, jsonlToChat, dedupe, filter, mapTemplate, split, dropReasoning, keepReasoning, systemPrompt].map(
+      (each) => [each.kind],
+    ),
+  )('%s pulls a row only when one is asked for (PLG-1)', async (kind) => {
+    const [transform, params] = cases.find(([each]) => each.kind === kind) ?? cases[0]
+    let pulled = 0
+    async function* counted(): AsyncGenerator<Row> {
+      for (;;) yield { ...row, query: `q${pulled++}` }
+    }
+    const rows = (transform as Transform)
+      .run(counted(), pluginContext(transform as Transform, params))
+      [Symbol.asyncIterator]()
+    await rows.next()
+    await rows.next()
+    expect(pulled).toBe(2)
+    await rows.return?.()
+  })
 })

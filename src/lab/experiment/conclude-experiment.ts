@@ -7,6 +7,7 @@ import type { TaskMetric } from './arm-scores.ts'
 import { conclusionText } from './conclusion-text.ts'
 import { experimentResult } from './experiment-result.ts'
 import { baselinesOf } from './score-baselines.ts'
+import { recordedLeaks } from './record-leaks.ts'
 import { isTrial } from './trial.ts'
 import { type RecordedRun, weighEvidence } from './weigh-evidence.ts'
 import { writeExperimentFiles } from './write-experiment-files.ts'
@@ -31,6 +32,7 @@ export async function resultOf(store: OpenStore, experiment: ExperimentRow): Pro
     runs.map(({ run }) => run),
     evidence,
     await baselinesOf(store, experiment.id),
+    await recordedLeaks(store, experiment.id),
   )
 }
 
@@ -68,6 +70,7 @@ export async function concludeExperiment(
     runs.map(({ run }) => run),
     evidence,
     baselines,
+    await recordedLeaks(store, experiment.id),
   )
 }
 

@@ -8,13 +8,16 @@ import type { SpareWorker } from '../worker/spare-worker.ts'
 import { createWorkerPool } from '../worker/worker-pool.ts'
 import type { BenchmarkSeal } from './benchmark-seal.ts'
 import { createBudgetKeeper } from './budget-keeper.ts'
+import { checkLeaks } from './check-leaks.ts'
 import { concludeExperiment } from './conclude-experiment.ts'
 import { countSpent, isOfRun } from './count-spent.ts'
+import { recordLeaks } from './record-leaks.ts'
 import type { RunExperimentOptions } from './run-experiment.ts'
 import { scheduleRuns } from './schedule-runs.ts'
 import { scoreBaselines } from './score-baselines.ts'
 import { openSealedBenchmarks } from './sealed-benchmarks.ts'
 import { type SuperviseOptions, superviseRun, takeInLeftovers, tell } from './supervise-run.ts'
+import type { TrainingData } from './training-data.ts'
 
 export interface Conducting {
   readonly store: OpenStore
@@ -27,6 +30,7 @@ export interface Conducting {
   readonly plugins: readonly PluginReference[]
   readonly notices: readonly Notice[]
   readonly secrets: SuperviseOptions['secrets']
+  readonly trainingData: readonly TrainingData[]
   /** Started while the experiment was checked. */
   readonly spare: SpareWorker
   readonly seal: BenchmarkSeal
@@ -59,6 +63,14 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
       secretSource,
       signal: working.signal,
     })
+    const either = AbortSignal.any([working.signal, stopping])
+    const checked = await checkLeaks({ ...conducting, benchmarks: sealed.sealed, signal: either }).catch(
+      (error: unknown) => {
+        if (working.signal.aborted || !stopping.aborted) throw error
+        return { leaks: [], notices: [] } // what was to start is stopped below
+      },
+    )
+    await recordLeaks(store, experiment.id, checked.leaks, { clock, lease })
     const limit = options.maxConcurrent ?? plan.experiment.max_concurrent_arms ?? availableParallelism()
     await using pool = createWorkerPool({ size: limit, projectDir, spare, hidden, ...options.limits })
     const supervised: SuperviseOptions = {
@@ -73,7 +85,13 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
     }
     try {
       await hooks.started()
-      await runAll(conducting, supervised, hooks, limit, () => working.abort())
+      await runAll(
+        { ...conducting, notices: [...conducting.notices, ...checked.notices] },
+        supervised,
+        hooks,
+        limit,
+        () => working.abort(),
+      )
       if (!stopping.aborted) {
         await scoreBaselines({
           ...{

@@ -1,5 +1,5 @@
 // An experiment as commands print it: the record's rows and its evidence in one document.
-import type { BaselineScore, Evidence, ExperimentResult, UsedEngine } from '../../contracts/index.ts'
+import type { BaselineScore, Evidence, ExperimentResult, Leak, UsedEngine } from '../../contracts/index.ts'
 import type { ExperimentRow, RunRow } from '../../store/index.ts'
 import { conclusionText } from './conclusion-text.ts'
 
@@ -8,6 +8,7 @@ export function experimentResult(
   runs: readonly RunRow[],
   evidence: Evidence,
   baselines: readonly BaselineScore[] = [],
+  leaks: readonly Leak[] = [],
 ): ExperimentResult {
   const { plan } = experiment
   const costs = [...runs.flatMap((run) => run.costUsd ?? []), ...baselines.flatMap((each) => each.cost_usd ?? [])]
@@ -36,6 +37,7 @@ export function experimentResult(
       experiment.verdict === undefined
         ? null
         : { verdict: experiment.verdict, text: experiment.conclusion ?? conclusionText(evidence) },
+    ...(leaks.length === 0 ? {} : { leaks: [...leaks] }),
     engines: usedEngines(runs),
     cost_usd: costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0),
     wall_s: experiment.wallS ?? runs.reduce((sum, run) => sum + (run.wallS ?? 0), 0),

@@ -24,6 +24,7 @@ import { type BenchmarkSeal, type SealChoice, sealBenchmarks } from './benchmark
 import { checkForecast } from './budget-keeper.ts'
 import { resolveBenchmarks } from './resolve-benchmarks.ts'
 import { namedModels } from './score-baselines.ts'
+import { type TrainingData, trainingDataOf } from './training-data.ts'
 
 export interface RunExperimentOptions {
   /** Absent: the project that the file lies in. */
@@ -81,6 +82,8 @@ export interface Prepared {
   readonly secretSource: SecretSource
   /** What the plugins of a run declare, by the name of the run. */
   readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>
+  /** What the runs train on, each data block once. */
+  readonly trainingData: readonly TrainingData[]
 }
 
 async function prepare(
@@ -123,6 +126,7 @@ async function prepare(
     seal,
     secretSource,
     secrets: secretsOf(checked.plan, catalog, secretSource),
+    trainingData: trainingDataOf(checked.plan, catalog),
   }
 }
 

@@ -48,6 +48,7 @@ async function runIn(store: OpenStore, prepared: Prepared, options: Options): Pr
     plugins: prepared.plugins,
     notices: prepared.notices,
     secrets: prepared.secrets,
+    trainingData: prepared.trainingData,
     spare: options.spare,
     seal: prepared.seal,
     secretSource: prepared.secretSource,

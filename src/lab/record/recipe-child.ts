@@ -1,6 +1,7 @@
 // A process that looks up the plugins of recipes and reads their data, as a run would, and tells the hashes of both. It trains
 // nothing. Plugins are the project's code, so this is no work for the process of a command.
 import { SharedParams } from '../../algorithms/index.ts'
+import { rowCacheFolder } from '../../data/index.ts'
 import {
   EvsysError,
   keyedRandom,
@@ -44,6 +45,10 @@ async function main(): Promise<void> {
       secret(name) {
         throw new EvsysError('SECRET_MISSING', `it needs the secret ${name}, which is not used to look at data`)
       },
+      data: {
+        projectDir: project_dir,
+        cache: { dir: rowCacheFolder(project_dir), seed: recipe.config.seed, codeHash: plugins.hashOf },
+      },
     }
     const data = await attempt(recipe, services)
     say({ type: 'hashes', key: recipe.key, ...data, code_hash: used.hash() })
@@ -55,7 +60,7 @@ async function main(): Promise<void> {
 async function attempt(
   { config, callbacks }: Recipe,
   services: RunServices,
-): Promise<Pick<RecipeHashes, 'data_hash' | 'error'>> {
+): Promise<Pick<RecipeHashes, 'data_hash' | 'data_key' | 'error'>> {
   try {
     const { plugin: algorithm, context } = equip('algorithm', config.algorithm, services)
     const shared = SharedParams.parse(context.params)
@@ -63,8 +68,8 @@ async function attempt(
     for (const callback of [...callbacks, ...shared.callbacks]) equip('callback', callback, services)
     equipRenderers(config, shared, services)
     if ('takesRows' in algorithm && algorithm.takesRows === false) return {}
-    const { hash } = await loadRows(config.data, algorithm.rowFormat, services)
-    return { data_hash: hash }
+    const { hash, key } = await loadRows(config.data, algorithm.rowFormat, services)
+    return { data_hash: hash, ...(key === undefined ? {} : { data_key: key }) }
   } catch (error) {
     const [problem] = problemsOf(error)
     return { error: problem === undefined ? new EvsysError('INTERNAL', 'unknown').toRecord() : toRecord(problem) }

@@ -21,6 +21,7 @@ export const RecipeHashes = z.strictObject({
   key: z.string(),
   code_hash: z.string().optional(),
   data_hash: z.string().optional(),
+  data_key: z.string().optional().describe('Of the rows in the cache.'),
   /** Why a hash is missing. */
   error: ErrorRecord.optional(),
 })

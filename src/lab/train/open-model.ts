@@ -18,6 +18,7 @@ import type {
 } from '../../contracts/index.ts'
 import { boundary } from '../../kernel/index.ts'
 import { equip, type RunServices } from './run-context.ts'
+import { tellBatches } from './tell-batches.ts'
 
 export interface OpenModel extends AsyncDisposable {
   readonly backend: OpenBackend
@@ -47,7 +48,8 @@ export async function openModel(options: {
   const backend = await boundary('BACKEND_FAILED', `backend "${config.backend.kind}"`, services.signal, () =>
     plugin.open({ ...context, model: config.model, loraRank, seed: config.seed, runDir }),
   )
-  const { service, modelId } = backend
+  const { modelId } = backend
+  const service = tellBatches(backend, services)
   let seq = 0
   const next = () => {
     seq += 1

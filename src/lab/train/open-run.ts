@@ -90,7 +90,8 @@ async function openRenderer(
   const { chatTemplate, tokenizer } = backend
   const [plain, templated = plain] = equipRenderers(config, shared, services)
   const { plugin, context } = chatTemplate === undefined ? plain : templated
-  return plugin.open({ ...context, tokenizer, ...(chatTemplate === undefined ? {} : { chatTemplate }) })
+  const opened = await plugin.open({ ...context, tokenizer, ...(chatTemplate === undefined ? {} : { chatTemplate }) })
+  return (await services.data?.withTokens?.(opened, { plugin, backend })) ?? opened
 }
 
 function checkEngine({ resume }: RunAssignment, { backend }: OpenModel): void {

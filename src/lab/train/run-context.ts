@@ -1,15 +1,23 @@
 // What the plugins of one run are handed. Randomness is rooted in the run's seed, secrets are those a plugin declared.
 import type {
   Context,
+  Datum,
   LogLevel,
+  OpenBackend,
+  OpenRenderer,
   Plugin,
   PluginSpec,
   PluginType,
   PluginTypes,
   Random,
+  Renderer,
+  RowFormat,
   SeedPath,
+  Tokenizer,
 } from '../../contracts/index.ts'
+import type { RowCache } from '../../data/index.ts'
 import { checkValue, EvsysError, type Registry } from '../../kernel/index.ts'
+import type { LoadedRows } from './load-rows.ts'
 
 export interface RunServices {
   readonly registry: Registry
@@ -18,6 +26,19 @@ export interface RunServices {
   random(...path: SeedPath): Random
   log(level: LogLevel, text: string): void
   secret(name: string): string
+  /** Where stored datasets lie and rows are kept. Absent: neither is known, and rows are made at every start. */
+  readonly data?: RunData
+}
+
+export interface RunData {
+  readonly projectDir?: string
+  readonly cache?: RowCache
+  /** Hears of rows that were loaded. */
+  onLoaded?(loaded: LoadedRows<RowFormat>): Promise<void>
+  /** The renderer with the tokens of those rows at hand. */
+  withTokens?(renderer: OpenRenderer, of: { plugin: Renderer; backend: OpenBackend }): Promise<OpenRenderer>
+  /** Hears of every batch before it is trained on. */
+  onBatch?(batch: readonly Datum[], tokenizer: Tokenizer): void
 }
 
 /** A plugin of the run with its checked params and its context. */

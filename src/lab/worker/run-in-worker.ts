@@ -17,6 +17,7 @@ import {
 import { createRunReporter, type RunReporter } from '../train/run-reporter.ts'
 import { trainRun } from '../train/train-run.ts'
 import { createPluginLog } from './plugin-log.ts'
+import { createRunData } from './run-data.ts'
 import { openSegmentWriter } from './segment-writer.ts'
 
 export interface WorkerRunOptions {
@@ -48,6 +49,7 @@ export async function runInWorker(options: WorkerRunOptions): Promise<'finished'
       },
     })
     const log = createPluginLog(reporter)
+    using data = createRunData(assignment, plugins, signal)
     try {
       if (plugins.problems.length > 0) return await fail(reporter, EvsysError.many(plugins.problems))
       return await trainRun({
@@ -60,6 +62,7 @@ export async function runInWorker(options: WorkerRunOptions): Promise<'finished'
           random: (...path) => keyedRandom(assignment.config.seed, ...path),
           log: log.log,
           secret: (name) => secretOf(secrets, name),
+          data,
         },
         askScore: ({ predictions, ...question }) => askWithFile(options, question, predictions),
       })

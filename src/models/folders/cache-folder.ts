@@ -11,11 +11,3 @@ export function cacheFolder(env: Environment = process.env): string {
   const home = env.HOME || homedir()
   return process.platform === 'darwin' ? join(home, 'Library', 'Caches', 'evsys') : join(home, '.cache', 'evsys')
 }
-
-/** Where Hugging Face tools keep models: the rules of huggingface_hub. */
-export function hubCacheFolder(env: Environment = process.env): string {
-  if (env.HF_HUB_CACHE) return env.HF_HUB_CACHE
-  if (env.HUGGINGFACE_HUB_CACHE) return env.HUGGINGFACE_HUB_CACHE
-  const cache = env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache')
-  return join(env.HF_HOME || join(cache, 'huggingface'), 'hub')
-}

@@ -8,13 +8,13 @@ import {
   type Clock,
   EvsysError,
   fileError,
+  hubCacheFolder,
   messageOf,
   retry,
   systemClock,
   systemRandom,
   writeFileAtomic,
 } from '../../kernel/index.ts'
-import { hubCacheFolder } from './cache-folder.ts'
 import { checkRevision, isRepository, repositoryFolder } from './hub-cache.ts'
 import { type HubFile, storeHubFile } from './store-hub-file.ts'
 

@@ -1,10 +1,9 @@
 // From the name of a model to the folder with its files. Nothing is downloaded here: that is a step of its own.
 import { stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
-import { EvsysError, fileError, systemCode } from '../../kernel/index.ts'
+import { EvsysError, fileError, hubCacheFolder, systemCode } from '../../kernel/index.ts'
 import { bundledModels, isBundled } from '../bundled/bundled-models.ts'
 import { ensureBundledModel } from '../bundled/ensure-bundled-model.ts'
-import { hubCacheFolder } from './cache-folder.ts'
 import { findSnapshot, isRepository } from './hub-cache.ts'
 
 export interface ResolveModelOptions {

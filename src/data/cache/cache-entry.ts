@@ -1,0 +1,139 @@
+// An entry of a cache: a folder under its key that is whole or not there. It is filled under a name of its own and renamed into
+// place when all of it, the manifest last, is on disk. So a process that is killed while it writes leaves nothing that counts, and
+// of two that write the same entry at once the first one's is kept.
+import { mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { fileError, sweepTemporary, syncFolder, systemClock, systemCode, temporaryPath } from '../../kernel/index.ts'
+
+/** What every manifest says. Sizes tell an entry that was damaged later; readers compare hashes as they read. */
+const Envelope = z.object({
+  version: z.literal(1),
+  key: z.string(),
+  complete: z.literal(true),
+  created_at: z.iso.datetime(),
+  files: z.record(z.string(), z.int().min(0)).describe('Bytes by name.'),
+  body: z.unknown(),
+})
+
+export interface CacheEntry<M> {
+  readonly key: string
+  readonly dir: string
+  readonly createdAt: string
+  readonly manifest: M
+}
+
+/** The entry of a key, or undefined where there is none, or none that is whole. */
+export async function findEntry<S extends z.ZodType>(
+  root: string,
+  key: string,
+  schema: S,
+): Promise<CacheEntry<z.output<S>> | undefined> {
+  const dir = join(root, key)
+  const envelope = Envelope.safeParse(await readManifest(dir))
+  if (!envelope.success || envelope.data.key !== key) return undefined
+  const body = schema.safeParse(envelope.data.body)
+  if (!body.success) return undefined
+  for (const [name, bytes] of Object.entries(envelope.data.files)) {
+    if ((await sizeOf(join(dir, name))) !== bytes) return undefined
+  }
+  return { key, dir, createdAt: envelope.data.created_at, manifest: body.data }
+}
+
+/** Makes an entry: `fill` writes its files into a folder and returns what the manifest says of them. */
+export async function writeEntry<S extends z.ZodType>(
+  root: string,
+  schema: S,
+  fill: (dir: string) => Promise<{ key: string; files: readonly string[]; manifest: z.input<S> }>,
+): Promise<CacheEntry<z.output<S>>> {
+  await makeFolder(root)
+  await sweepTemporary(root)
+  const part = temporaryPath(root)
+  try {
+    await makeFolder(part)
+    const { key, files, manifest } = await fill(part)
+    const sizes: Record<string, number> = {}
+    for (const name of files) sizes[name] = (await sizeOf(join(part, name))) ?? 0
+    const createdAt = new Date(systemClock.now()).toISOString()
+    const envelope = { version: 1, key, complete: true, created_at: createdAt, files: sizes, body: manifest }
+    await writeSynced(join(part, 'manifest.json'), `${JSON.stringify(envelope, null, 2)}\n`)
+    await syncFolder(part)
+    await moveIntoPlace(root, part, key, schema)
+    const entry = await findEntry(root, key, schema)
+    if (entry === undefined) throw Object.assign(new Error('it changed while it was written'), { code: 'EIO' })
+    return entry
+  } catch (cause) {
+    await rm(part, { recursive: true, force: true }).catch(() => {}) // the first failure is the one to tell
+    throw systemCode(cause) === undefined ? cause : fileError('write', root, cause)
+  }
+}
+
+/** Notes that an entry was used: the cache is collected by the time of the last use. */
+export async function touchEntry({ dir }: Pick<CacheEntry<unknown>, 'dir'>): Promise<void> {
+  const now = new Date(systemClock.now())
+  await utimes(join(dir, 'manifest.json'), now, now).catch(() => {}) // a cache that cannot be written can be read
+}
+
+/** Removes an entry that turned out to be damaged. */
+export async function dropEntry(root: string, key: string): Promise<void> {
+  const away = temporaryPath(root) // renamed first: what is half deleted must not be found
+  try {
+    await rename(join(root, key), away)
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT') return
+    throw fileError('remove', join(root, key), cause)
+  }
+  await rm(away, { recursive: true, force: true })
+}
+
+async function moveIntoPlace(root: string, part: string, key: string, schema: z.ZodType): Promise<void> {
+  for (;;) {
+    try {
+      await rename(part, join(root, key))
+      await syncFolder(root)
+      return
+    } catch (cause) {
+      if (!['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(systemCode(cause) ?? '')) throw cause
+      if ((await sizeOf(join(root, key))) === undefined) throw cause
+    }
+    // Somebody else was faster, or an entry that cannot be read stands in the way.
+    if ((await findEntry(root, key, schema)) !== undefined) {
+      await rm(part, { recursive: true, force: true })
+      return
+    }
+    await dropEntry(root, key)
+  }
+}
+
+async function readManifest(dir: string): Promise<unknown> {
+  const path = join(dir, 'manifest.json')
+  try {
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch (cause) {
+    if (cause instanceof SyntaxError || ['ENOENT', 'ENOTDIR'].includes(systemCode(cause) ?? '')) return undefined
+    throw fileError('read', path, cause)
+  }
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  await using file = await open(path, 'wx')
+  await file.writeFile(text)
+  await file.sync()
+}
+
+async function makeFolder(dir: string): Promise<void> {
+  try {
+    await mkdir(dir, { recursive: true })
+  } catch (cause) {
+    throw fileError('make', dir, cause)
+  }
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size
+  } catch (cause) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(cause) ?? '')) return undefined
+    throw fileError('look at', path, cause)
+  }
+}

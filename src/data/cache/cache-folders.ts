@@ -1,0 +1,12 @@
+// Where a project keeps what can be made again from its data.
+import { join } from 'node:path'
+
+/** Rows after their transforms. */
+export function rowCacheFolder(projectDir: string): string {
+  return join(projectDir, '.evsys', 'cache', 'datasets')
+}
+
+/** Rows as the tokens of a model. */
+export function tokenCacheFolder(projectDir: string): string {
+  return join(projectDir, '.evsys', 'cache', 'tokens')
+}

@@ -1,0 +1,58 @@
+// Makes room: entries that nobody has used for a while are removed. Whatever is missing is made again.
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileError, sweepTemporary, systemCode } from '../../kernel/index.ts'
+import { dropEntry } from './cache-entry.ts'
+import { rowCacheFolder, tokenCacheFolder } from './cache-folders.ts'
+
+export interface CollectedCache {
+  readonly entries: number
+  readonly bytes: number
+}
+
+/** Removes the entries of a project's caches that were last used before a time, and what dead writers left. */
+export async function collectCache(
+  projectDir: string,
+  { before, signal }: { before: string; signal: AbortSignal },
+): Promise<CollectedCache> {
+  const beforeMs = Date.parse(before)
+  let entries = 0
+  let bytes = 0
+  for (const root of [rowCacheFolder(projectDir), tokenCacheFolder(projectDir)]) {
+    await sweepTemporary(root)
+    for (const key of await namesIn(root)) {
+      signal.throwIfAborted()
+      const used = await lastUse(join(root, key))
+      if (key.startsWith('.') || used === undefined || used >= beforeMs) continue
+      bytes += await sizeOf(join(root, key))
+      await dropEntry(root, key)
+      entries++
+    }
+  }
+  return { entries, bytes }
+}
+
+async function lastUse(dir: string): Promise<number | undefined> {
+  try {
+    return (await stat(join(dir, 'manifest.json'))).mtimeMs
+  } catch (cause) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(cause) ?? '')) return undefined
+    throw fileError('look at', dir, cause)
+  }
+}
+
+async function sizeOf(dir: string): Promise<number> {
+  const sizes = (await namesIn(dir)).map(
+    async (name) => (await stat(join(dir, name)).catch(() => undefined))?.size ?? 0,
+  )
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+}
+
+async function namesIn(dir: string): Promise<string[]> {
+  try {
+    return await readdir(dir)
+  } catch (cause) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(cause) ?? '')) return []
+    throw fileError('list', dir, cause)
+  }
+}

@@ -1,0 +1,171 @@
+// The rows of a data block, from the cache where it has them. On a hit nothing of the source is read: its identity alone is asked
+// for. What is missing is made in one pass and kept under its key; what cannot be kept is streamed.
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import type { Row, RowFormat, RowOf } from '../../contracts/index.ts'
+import { canonicalJson, EvsysError } from '../../kernel/index.ts'
+import { readJsonl } from '../read-jsonl.ts'
+import { isRow } from '../row-field.ts'
+import { type CacheEntry, dropEntry, findEntry, touchEntry, writeEntry } from './cache-entry.ts'
+import { createLineWriter } from './line-writer.ts'
+import { RowManifest } from './row-manifest.ts'
+import { keysOf, planRows, type RowPlan, type RowRequest } from './row-plan.ts'
+import { type RowAccount, type TypedRow, typedRows } from './typed-rows.ts'
+
+const rowsFile = 'rows.jsonl'
+const longestLine = 256 * 1024 * 1024
+
+export interface OpenRows<F extends RowFormat> {
+  /** Key of the cache; absent where the rows are not cached. */
+  readonly key: string | undefined
+  /** Whether the cache had them. */
+  readonly isHit: boolean
+  /** The rows in order. They can be asked for again. */
+  rows(): AsyncIterable<TypedRow<F>>
+  /** What is known of them; of rows that are not cached, once they have been read to the end. */
+  manifest(): RowManifest | undefined
+}
+
+/** Opens the rows of a data block. Every fault of the data is an error here or while they are read. */
+export async function openRows<F extends RowFormat>(request: RowRequest<F>): Promise<OpenRows<F>> {
+  const keys = await keysOf(planRows(request), request)
+  const { cache } = request
+  if (keys === undefined || cache === undefined) return streamed(request)
+  for (const key of [keys.unseeded, keys.seeded]) {
+    const entry = await findEntry(cache.dir, key, RowManifest)
+    if (entry === undefined) continue
+    await touchEntry(entry)
+    return cached(entry, { services: request.services, dir: cache.dir }, true)
+  }
+  const made = await makeEntry(request, cache.dir, keys)
+  return cached(made, { services: request.services, dir: cache.dir }, false)
+}
+
+/** Rows that the cache holds under a key; undefined where it holds none. */
+export async function openCachedRows(
+  dir: string,
+  key: string,
+  services: RowRequest['services'],
+): Promise<OpenRows<RowFormat> | undefined> {
+  const entry = await findEntry(dir, key, RowManifest)
+  return entry === undefined ? undefined : cached(entry, { services, dir }, true)
+}
+
+/** Thrown where an entry no longer holds what its manifest says: it was removed, and can be made again. */
+export function isDamaged(error: unknown): boolean {
+  return EvsysError.is(error) && error.cause instanceof DamagedEntry
+}
+
+class DamagedEntry extends Error {}
+
+async function makeEntry(
+  request: RowRequest,
+  root: string,
+  keys: { identity: unknown; unseeded: string; seeded: string },
+): Promise<CacheEntry<RowManifest>> {
+  return await writeEntry(root, RowManifest, async (dir) => {
+    const plan = planRows(request)
+    const account: RowAccount = { counts: [], before: [], after: [] }
+    const hash = createHash('sha256')
+    let rows = 0
+    await using writer = await createLineWriter(join(dir, rowsFile))
+    for await (const { row, place } of typedRows(plan, request, account)) {
+      hash.update(`${canonicalJson(row)}\n`)
+      // As it is, and not as canonical JSON: templates may show keys in the order in which they were written.
+      await writer.write(JSON.stringify({ place, row }))
+      rows++
+    }
+    await writer.finish()
+    const manifest = describeRows(request, plan, account, { rows, hash: hash.digest('hex'), identity: keys.identity })
+    return { key: plan.drew() ? keys.seeded : keys.unseeded, files: [rowsFile], manifest }
+  })
+}
+
+function describeRows(
+  { data, format, cache }: RowRequest,
+  { source, steps, drew }: RowPlan,
+  { counts, before, after }: RowAccount,
+  { rows, hash, identity }: { rows: number; hash: string; identity: unknown },
+): RowManifest {
+  const codeHash = (plugin: Parameters<NonNullable<typeof cache>['codeHash']>[0]) => cache?.codeHash(plugin) ?? ''
+  return {
+    format,
+    rows,
+    hash,
+    lineage: {
+      source: {
+        kind: source.plugin.kind,
+        params: data.params ?? {},
+        code_hash: codeHash(source.plugin),
+        identity,
+        rows: counts[0] ?? 0,
+      },
+      transforms: steps.map(({ equipped, params }, index) => ({
+        kind: equipped.plugin.kind,
+        params,
+        code_hash: codeHash(equipped.plugin),
+        rows: counts[index + 1] ?? 0,
+      })),
+      ...(drew() && cache !== undefined ? { seed: cache.seed } : {}),
+    },
+    before,
+    after,
+  }
+}
+
+function cached<F extends RowFormat>(
+  { key, dir, manifest }: CacheEntry<RowManifest>,
+  { services: { signal }, dir: root }: { services: RowRequest['services']; dir: string },
+  isHit: boolean,
+): OpenRows<F> {
+  const damaged = async (why: string): Promise<never> => {
+    await dropEntry(root, key)
+    throw new EvsysError('DATA_READ', `the cache entry ${dir} was damaged and has been removed: ${why}`, {
+      cause: new DamagedEntry(why),
+      fix: 'start again: it is made anew.',
+    })
+  }
+  async function* rows(): AsyncGenerator<TypedRow<F>, void, undefined> {
+    const hash = createHash('sha256')
+    let count = 0
+    const lines = readJsonl(join(dir, rowsFile), { signal, maxLineBytes: longestLine })[Symbol.asyncIterator]()
+    try {
+      for (;;) {
+        const next = await lines.next().catch((cause: unknown) => {
+          if (EvsysError.is(cause) && cause.code === 'DATA_INVALID') return undefined
+          throw cause
+        })
+        if (next === undefined) return await damaged('a line of it cannot be read')
+        if (next.done === true) break
+        const { place, row } = next.value.row
+        if (typeof place !== 'string' || !isRow(row)) return await damaged('a line of it is no row')
+        hash.update(`${canonicalJson(row)}\n`)
+        count++
+        yield { place, row: row as unknown as RowOf[F] } // written by us, from a row of this format; the hash vouches for it
+      }
+    } finally {
+      await lines.return?.()
+    }
+    if (count !== manifest.rows || hash.digest('hex') !== manifest.hash) {
+      await damaged('its rows are not those that its manifest tells of')
+    }
+  }
+  return { key, isHit, rows, manifest: () => manifest }
+}
+
+function streamed<F extends RowFormat>(request: RowRequest<F>): OpenRows<F> {
+  let known: RowManifest | undefined
+  async function* rows(): AsyncGenerator<TypedRow<F>, void, undefined> {
+    const plan = planRows(request)
+    const account: RowAccount = { counts: [], before: [], after: [] }
+    const hash = createHash('sha256')
+    let count = 0
+    for await (const each of typedRows(plan, request, account)) {
+      hash.update(`${canonicalJson(each.row satisfies Row)}\n`)
+      count++
+      yield each
+    }
+    known = describeRows(request, plan, account, { rows: count, hash: hash.digest('hex'), identity: null })
+  }
+  return { key: undefined, isHit: false, rows, manifest: () => known }
+}

@@ -1,0 +1,174 @@
+// Before any run starts: do training rows repeat the questions of a benchmark? The questions come from the scorers, who keep the
+// answers; rows come from the cache, or are put there now. Rows that plugins of the project make are made in a process of their
+// own, and compared here, out of reach of those plugins.
+import { readFile } from 'node:fs/promises'
+import {
+  type Benchmark,
+  type Leak,
+  type Notice,
+  type RowFormat,
+  type SealedBenchmark,
+  SealedTask,
+} from '../../contracts/index.ts'
+import {
+  createLeakIndex,
+  dataPlugins,
+  type FoundLeaks,
+  findLeaks,
+  type OpenRows,
+  openCachedRows,
+  openRows,
+  rowCacheFolder,
+} from '../../data/index.ts'
+import {
+  builtInHash,
+  createRegistry,
+  EvsysError,
+  fileError,
+  keyedRandom,
+  type PluginReference,
+  type PluginServices,
+  type Problem,
+} from '../../kernel/index.ts'
+import type { ExperimentRow } from '../../store/index.ts'
+import { recipeHashes } from '../record/recipe-hashes.ts'
+import type { TrainingData } from './training-data.ts'
+
+export interface CheckLeaksOptions {
+  readonly experiment: ExperimentRow
+  readonly trainingData: readonly TrainingData[]
+  readonly benchmarks: readonly SealedBenchmark[]
+  readonly projectDir: string
+  readonly plugins: readonly PluginReference[]
+  readonly signal: AbortSignal
+}
+
+/** The leaks that the experiment allows, and what a reader should know. Leaks that it does not allow are thrown, all at once. */
+export async function checkLeaks(options: CheckLeaksOptions): Promise<{ leaks: Leak[]; notices: Notice[] }> {
+  const { experiment, trainingData, benchmarks, signal } = options
+  const notices: Notice[] = []
+  if (benchmarks.length === 0 || trainingData.length === 0) return { leaks: [], notices }
+  const indices = new Map(await Promise.all(benchmarks.map(async (each) => [each.name, await indexOf(each)] as const)))
+  const allowed: Leak[] = []
+  const problems: Problem[] = []
+  const judge = new Map(experiment.plan.experiment.metadata.benchmark.map((each) => [each.name, each.leaks ?? 'error']))
+  for (const each of trainingData) {
+    for await (const opened of rowsOf(each, options)) {
+      if (opened === undefined) {
+        notices.push({ text: uncheckedText(each) })
+        continue
+      }
+      const found = await findLeaks(opened.rows(), indices, { signal })
+      for (const [benchmark, leaks] of found) {
+        if (leaks.exact + leaks.near === 0) continue
+        if (isAllowed(leaks, judge.get(benchmark))) allowed.push({ benchmark, arms: [...each.arms], ...copyOf(leaks) })
+        else problems.push(problemOf(benchmark, leaks))
+      }
+    }
+  }
+  if (problems.length > 0) throw EvsysError.many(problems)
+  return { leaks: allowed, notices: [...notices, ...allowed.map((leak) => ({ text: leakText(leak) }))] }
+}
+
+async function indexOf({ tasks_file, chat_template }: SealedBenchmark) {
+  let text: string
+  try {
+    text = await readFile(tasks_file, 'utf8')
+  } catch (cause) {
+    throw fileError('read', tasks_file, cause)
+  }
+  const lines = text.split('\n').filter((line) => line !== '')
+  const tasks = lines.map((line) => SealedTask.parse(JSON.parse(line)))
+  const { user_template: template } = chat_template
+  return createLeakIndex(tasks, template === undefined ? {} : { template })
+}
+
+// Rows with a fault are left to the run that trains on them, which tells what is wrong with them.
+async function* rowsOf(
+  each: TrainingData,
+  options: CheckLeaksOptions,
+): AsyncGenerator<OpenRows<RowFormat> | undefined, void, undefined> {
+  const seeds = new Set(each.seeds)
+  for (const seed of seeds) {
+    const opened = each.isBuiltIn ? await openHere(each, seed, options) : await openElsewhere(each, seed, options)
+    if (opened !== undefined || !each.isBuiltIn) yield opened
+    if (opened === undefined) return
+    if (opened.key !== undefined && opened.manifest()?.lineage.seed === undefined) return // the same rows for every seed
+  }
+}
+
+async function openHere(
+  { data, format }: TrainingData,
+  seed: number,
+  { projectDir, signal }: CheckLeaksOptions,
+): Promise<OpenRows<RowFormat> | undefined> {
+  const cache = { dir: rowCacheFolder(projectDir), seed, codeHash: builtInHash }
+  try {
+    return await openRows({ data, format, services: servicesOf(seed, signal), projectDir, cache })
+  } catch (error) {
+    if (signal.aborted || !isFaultOfData(error)) throw error
+    return undefined
+  }
+}
+
+async function openElsewhere(
+  { data, config, callbacks }: TrainingData,
+  seed: number,
+  { projectDir, plugins, signal }: CheckLeaksOptions,
+): Promise<OpenRows<RowFormat> | undefined> {
+  const recipe = { key: 'data', config: { ...config, data, seed }, callbacks: [...callbacks] }
+  const [made] = await recipeHashes([recipe], { projectDir, plugins, signal })
+  if (made?.data_key === undefined) return undefined
+  return await openCachedRows(rowCacheFolder(projectDir), made.data_key, servicesOf(seed, signal))
+}
+
+function servicesOf(seed: number, signal: AbortSignal): PluginServices {
+  const registry = createRegistry()
+  for (const plugin of dataPlugins) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
+  return {
+    registry,
+    signal,
+    random: (...path) => keyedRandom(seed, ...path),
+    log: () => {},
+    secret(name) {
+      throw new EvsysError('SECRET_MISSING', `the secret ${name} is not used to read data`)
+    },
+  }
+}
+
+function isFaultOfData(error: unknown): boolean {
+  return EvsysError.is(error) && ['DATA_READ', 'DATA_INVALID', 'PLUGIN_PARAMS', 'PLUGIN_FAILED'].includes(error.code)
+}
+
+function leakText({ benchmark, rows, exact, near }: Leak): string {
+  return `${exact + near} of ${rows} training rows repeat questions of ${benchmark}, which the experiment allows.`
+}
+
+function uncheckedText({ arms }: TrainingData): string {
+  return `the training rows of ${arms.join(', ')} could not be compared with the benchmarks: they cannot be made before the run.`
+}
+
+function isAllowed({ exact }: FoundLeaks, leaks: Benchmark['leaks']): boolean {
+  return leaks === 'allow' || (leaks === 'allow_near' && exact === 0)
+}
+
+function copyOf({ rows, exact, near, pairs }: FoundLeaks): Pick<Leak, 'rows' | 'exact' | 'near' | 'pairs'> {
+  return { rows, exact, near, pairs: pairs.map((pair) => ({ ...pair })) }
+}
+
+function problemOf(benchmark: string, { rows, exact, near, pairs }: FoundLeaks): Problem {
+  const total = exact + near
+  const counts = [...(exact > 0 ? [`${exact} exactly`] : []), ...(near > 0 ? [`${near} nearly`] : [])].join(', ')
+  const named = pairs.map(({ place, task_id, kind, share }) => {
+    const how = kind === 'exact' ? 'is' : `holds ${Math.round(share * 100)} % of`
+    return `${place} ${how} task "${task_id}"`
+  })
+  const rest = total > named.length ? `; and ${total - named.length} more` : ''
+  const [, file, line] = /^(.+):([1-9]\d{0,14})$/s.exec(pairs[0]?.place ?? '') ?? []
+  return {
+    code: 'DATA_LEAK',
+    message: `${total} of ${rows} training rows repeat questions of benchmark "${benchmark}" (${counts}): ${named.join('; ')}${rest}`,
+    ...(file === undefined ? {} : { where: { file, line: Number(line), col: 1 } }),
+    fix: `take these rows out of the training data; where they are meant, write \`leaks: ${exact > 0 ? 'allow' : 'allow_near'}\` in the benchmark, and the result tells of them.`,
+  }
+}

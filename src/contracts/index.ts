@@ -16,7 +16,7 @@ export {
   RunStatus,
   Verdict,
 } from './events.ts'
-export { ArmEvidence, Evidence, PairEvidence } from './evidence.ts'
+export { ArmEvidence, Evidence, Forgetting, PairEvidence } from './evidence.ts'
 export {
   type ComputeProvider,
   type ExecResult,
@@ -98,6 +98,7 @@ export {
   ChatMessagesRow,
   detectFormat,
   HarborTask,
+  PreferencePair,
   PromptExample,
   type Row,
   RowFormat,
@@ -142,6 +143,8 @@ export type {
   Batch,
   OpenBackend,
   OpenRenderer,
+  PhaseSpec,
+  PromptTrial,
   Rendered,
   Renderer,
   SetupContext,

@@ -12,6 +12,7 @@ import {
 } from '../../stats/index.ts'
 import type { EvalRow, RunRow } from '../../store/index.ts'
 import { armScores, type ScoredRun, type TaskMetric } from './arm-scores.ts'
+import { measureForgetting } from './measure-forgetting.ts'
 import { seedScore } from './seed-score.ts'
 import { selectedEval } from './selected-eval.ts'
 
@@ -38,6 +39,7 @@ export function weighEvidence({ plan, runs, metricOf }: WeighOptions): Evidence 
   )
   const completed = valid.filter(({ run }) => run.status === 'completed')
   const claim = claimEvidence(plan, completed, metricOf)
+  const forgetting = measureForgetting(plan, completed)
   const scored = arms.filter((arm) => arm.score !== null)
   const best = bestOf(scored, plan.objective?.direction ?? 'max')
   return {
@@ -50,6 +52,7 @@ export function weighEvidence({ plan, runs, metricOf }: WeighOptions): Evidence 
     chosen_among: scored.length,
     arms,
     claim,
+    ...(forgetting === undefined ? {} : { forgetting }),
     n_runs: runs.length,
     n_completed: completed.length,
     n_invalid: runs.length - valid.length,

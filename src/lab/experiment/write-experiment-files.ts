@@ -2,7 +2,7 @@
 // `run_result.json` for every run.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Evidence, RunResult } from '../../contracts/index.ts'
+import type { Evidence, Forgetting, RunResult } from '../../contracts/index.ts'
 import { writeFileAtomic } from '../../kernel/index.ts'
 import type { ExperimentRow } from '../../store/index.ts'
 import { runFolder } from './assign-run.ts'
@@ -51,7 +51,22 @@ function experimentPage({ id, name, hypothesis, words }: ExperimentRow, evidence
     '| --- | --- | --- | --- | --- | --- |',
     ...rows,
     '',
+    ...(evidence.forgetting === undefined ? [] : forgettingTable(evidence.forgetting)),
   ].join('\n')
+}
+
+/** Rows: after which dataset. Columns: benchmarks. */
+function forgettingTable({ benchmarks, stages, mix, lost }: Forgetting): string[] {
+  const line = (label: string, values: readonly (number | null)[]) =>
+    `| ${cell(label)} | ${values.map((value) => (value === null ? '' : number(value))).join(' | ')} |`
+  return [
+    `| after | ${benchmarks.map(({ name, metric }) => cell(`${name}.${metric}`)).join(' | ')} |`,
+    `| --- | ${benchmarks.map(() => '---').join(' | ')} |`,
+    ...stages.map(({ arm, scores }) => line(arm, scores)),
+    line('lost since the best', lost),
+    ...(mix === null ? [] : [line(`${mix.arm} (all at once)`, mix.scores)]),
+    '',
+  ]
 }
 
 function runConclusion({ hypothesis }: ExperimentRow, { run, evals }: RecordedRun, text: string): string {

@@ -222,6 +222,7 @@ export const requirements = {
   'LAB-57': 'the gradients of several batches add up to the update of one large batch',
   'LAB-58': 'every recipe resumes to the step: the metrics that follow are equal to the bit',
   'LAB-59': 'a chain of datasets tells what every benchmark lost, beside one arm that trained on all at once',
+  'LAB-60': 'the data of an example is what its committed script makes; its benchmarks hold out what they ask',
 
   // Models
   'MOD-1': 'tokenizers give the ids of the reference implementation, or refuse the file',

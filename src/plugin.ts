@@ -2,7 +2,7 @@
 
 export { z } from 'zod'
 // To compose with: call `sft.buildBatch(context)` and change what it returns.
-export { sft } from './algorithms/index.ts'
+export { dpo, sft, sharedParams } from './algorithms/index.ts'
 export type {
   Agent,
   Algorithm,
@@ -42,6 +42,7 @@ export type {
   OpenRenderer,
   Plugin,
   PluginType,
+  PreferencePair,
   PromptExample,
   Proposal,
   Proposer,

@@ -63,6 +63,7 @@ async function trainOnce(seed: number) {
     const stepContext = {
       ...context,
       step,
+      batchIndex: step,
       numSteps: total,
       rows,
       batch,

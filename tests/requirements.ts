@@ -122,6 +122,12 @@ export const requirements = {
     'plain_chat marks exactly the produced tokens, a prompt is a prefix of its conversation, no content forges a turn',
   'PLG-16':
     'every built-in has a summary, described params and a JSON Schema, and is declared without loading an engine',
+  'PLG-20': 'batches by tokens hold every row once per epoch within their budget, in an order that the seed decides',
+  'PLG-21': 'dpo has the gradient of its loss, asks for the reference once per row, and makes chosen answers likelier',
+  'PLG-22': 'rejection_sft trains on the policy’s own answers that the tasks’ verifiers accept, and on nothing else',
+  'PLG-23': 'combo chains recipes in one run: weights go on, optimiser and learning rate start anew',
+  'PLG-24':
+    'prompt_search chooses a system prompt on validation alone, moves no weight, and answers with what it found',
 
   // Data
   'DATA-1':
@@ -231,6 +237,13 @@ export const requirements = {
   'LAB-53':
     'known weaknesses of orchestration, scoring, training and checking are beaten, each by a test that names it',
   'LAB-54': 'rows, models, answers and plugins of a run: checked, hashed, addressed and let go of',
+  'LAB-55':
+    'evaluations go on beside training, on the weights of their step; what follows from them happens at fixed steps',
+  'LAB-56': 'the guard of a resumed run knows the losses that it knew, and sees the same collapse at the same step',
+  'LAB-57': 'the gradients of several batches add up to the update of one large batch',
+  'LAB-58': 'every recipe resumes to the step: the metrics that follow are equal to the bit',
+  'LAB-59': 'a chain of datasets tells what every benchmark lost, beside one arm that trained on all at once',
+  'LAB-60': 'the data of an example is what its committed script makes; its benchmarks hold out what they ask',
 
   // Evaluation
   'EVL-1':

@@ -1,4 +1,5 @@
 // What other rooms may use of algorithms.
+export { dpo } from './dpo.ts'
 export { type LrPlan, LrSchedule, learningRateAt } from './lr-schedule.ts'
 export { numSteps, stepsPerEpoch } from './num-steps.ts'
 export { algorithmPlugins } from './plugins.ts'

@@ -1,5 +1,9 @@
 // The built-in plugins of this room.
+import { combo } from './combo.ts'
+import { dpo } from './dpo.ts'
+import { promptSearch } from './prompt-search.ts'
+import { rejectionSft } from './rejection-sft.ts'
 import { scoreOnly } from './score-only.ts'
 import { sft } from './sft.ts'
 
-export const algorithmPlugins = [scoreOnly, sft] as const
+export const algorithmPlugins = [scoreOnly, sft, dpo, rejectionSft, combo, promptSearch] as const

@@ -63,6 +63,7 @@ describe('shared params', () => {
       learning_rate: 1e-4,
       num_epochs: 1,
       batch_size: 4,
+      gradient_accumulation_steps: 1,
       lora_rank: 8,
       save_every: 0,
       save_at_fractions: [1],

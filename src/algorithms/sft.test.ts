@@ -36,6 +36,7 @@ function stepContext(rows: readonly ChatMessagesRow[], params: object = {}) {
   const step: StepContext<typeof context.params, 'chat_messages'> = {
     ...context,
     step: 0,
+    batchIndex: 0,
     numSteps: 1,
     rows,
     batch: (size) => rows.slice(0, size),

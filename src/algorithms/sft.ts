@@ -1,9 +1,10 @@
 // Supervised fine-tuning: the likelihood of what assistants said, token by token.
 import * as z from 'zod'
-import type { ChatMessagesRow, OpenRenderer } from '../contracts/index.ts'
+import type { ChatMessagesRow, OpenRenderer, SetupContext } from '../contracts/index.ts'
 import { defineAlgorithm, EvsysError } from '../kernel/index.ts'
 import { sharedParams } from './shared-params.ts'
 import { type SupervisedDatum, supervisedDatum } from './supervised-datum.ts'
+import { createTokenBatches, type TokenBatches } from './token-batches.ts'
 
 const Params = z.strictObject({
   ...sharedParams,
@@ -12,6 +13,11 @@ const Params = z.strictObject({
     .enum(['all_assistant', 'last_assistant'])
     .default('all_assistant')
     .describe('Which assistant messages are trained on.'),
+  batch_tokens: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Tokens per batch: as many rows as fit, in place of batch_size rows. Rows stay apart from each other.'),
 })
 
 /** Trains on the assistant messages of conversations. */
@@ -27,8 +33,21 @@ export const sft = defineAlgorithm({
       fix: 'give the rows assistant messages, or raise max_seq_len if they are cut off before the answer.',
     })
   },
-  async buildBatch({ batch, renderer, params, log, step }) {
-    const rows = batch(params.batch_size)
+  async countBatches(context) {
+    const { batch_size, batch_tokens, num_epochs } = context.params
+    if (batch_tokens === undefined) {
+      return num_epochs * Math.max(1, Math.floor(context.rows.length / batch_size))
+    }
+    return (await tokenBatches(context, batch_tokens)).count(num_epochs)
+  },
+  async buildBatch(context) {
+    const { batch, batchIndex, renderer, params, log, step } = context
+    const rows =
+      params.batch_tokens === undefined
+        ? batch(params.batch_size)
+        : (await tokenBatches(context, params.batch_tokens))
+            .rowsOf(batchIndex)
+            .flatMap((row) => context.rows[row] ?? [])
     const made = rows.flatMap((row) => toDatum(row, renderer, params) ?? [])
     const dropped = rows.length - made.length
     if (dropped > 0)
@@ -52,9 +71,27 @@ export const sft = defineAlgorithm({
   },
 })
 
-type Recipe = Pick<z.output<typeof Params>, 'max_seq_len' | 'supervise'>
+type Params = z.output<typeof Params>
 
-function toDatum(row: ChatMessagesRow, renderer: OpenRenderer, recipe: Recipe): SupervisedDatum | undefined {
+// Every row is rendered once to learn its length; a row is rendered again when it is trained on.
+function tokenBatches(
+  { once, rows, renderer, params, random }: SetupContext<Params, 'chat_messages'>,
+  budget: number,
+): Promise<TokenBatches> {
+  return once('sft/token-batches', async () =>
+    createTokenBatches({
+      lengths: rows.map((row) => toDatum(row, renderer, params)?.datum.tokens.length ?? 0),
+      budget,
+      random: (epoch) => random('batches', epoch),
+    }),
+  )
+}
+
+function toDatum(
+  row: ChatMessagesRow,
+  renderer: OpenRenderer,
+  recipe: Pick<Params, 'max_seq_len' | 'supervise'>,
+): SupervisedDatum | undefined {
   const last = row.messages.findLastIndex(({ role }) => role === 'assistant')
   return supervisedDatum(renderer.conversation(row.messages), {
     maxTokens: recipe.max_seq_len,

@@ -8,7 +8,13 @@ import { LrSchedule } from './lr-schedule.ts'
 export const sharedParams = {
   learning_rate: z.number().min(0).default(1e-4).describe('Peak learning rate.'),
   num_epochs: z.int().min(1).default(1).describe('Passes over the data. Ignored when max_steps is set.'),
-  batch_size: z.int().min(1).default(4).describe('Rows per step.'),
+  batch_size: z.int().min(1).default(4).describe('Rows per batch.'),
+  gradient_accumulation_steps: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(1)
+    .describe('Batches per step: their gradients add up before the update.'),
   max_steps: z.int().min(1).optional().describe('Training steps. Absent: as many as num_epochs needs.'),
   lora_rank: z.int().min(0).max(4096).default(8).describe('Rank of the trained adapter; 0 trains all weights.'),
   renderer_name: z.string().min(1).optional().describe('Chat renderer; wins over model.renderer_name.'),

@@ -28,7 +28,10 @@ export function buildArms(root: LocatedMap, checker: NodeChecker, finish: (tree:
   // What a chain would supply cannot be told from one that is not well formed: only the chain itself is reported.
   if (isOne && chain === undefined) return { base: [], planned: [], expanded: [] }
   const base = (chain === undefined ? written : [chain.base]).map(finished)
-  const stages = chain?.stages?.map((arm) => ({ ...finished(arm), stage: arm.stage }))
+  const stages = chain?.stages?.map((arm) => ({
+    ...finished(arm),
+    ...(arm.stage === undefined ? {} : { stage: arm.stage }),
+  }))
   const checkedBase = checkArms(base, checker)
   return {
     base: checkedBase,

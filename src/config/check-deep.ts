@@ -61,6 +61,9 @@ async function checkRuns(
     const algorithm = nodeAt(run, ['algorithm'])
     if (data !== undefined && !rows.has(data))
       rows.set(data, context.hasStore ? undefined : await checkDataFile(data, context))
+    for (const more of itemsOf(nodeAt(run, ['mix']))) {
+      if (!rows.has(more)) rows.set(more, context.hasStore ? undefined : await checkDataFile(more, context))
+    }
     if (model !== undefined && !models.has(model)) await checkModelFiles(model, context)
     if (model !== undefined) models.add(model)
     if (algorithm === undefined) continue

@@ -59,6 +59,7 @@ function formatsOf(row: Row): Set<string> {
   if ('task_id' in row && 'verifier' in row) formats.add('harbor_task')
   if ('inputs' in row && 'expected' in row) formats.add('prompt_dataset')
   if ('messages' in row) formats.add('chat_messages')
+  if ('chosen' in row && 'rejected' in row) formats.add('preference_pair')
   return formats
 }
 

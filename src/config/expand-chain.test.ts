@@ -75,6 +75,24 @@ describe('continual', () => {
     ])
   })
 
+  it('may have an arm beside it that trains on all datasets for as long as the chain (CFG-6)', async () => {
+    const { runs, arms } = await planOf(`${continual}  mix: true\nn_repeats: 2\n`)
+    const mixed = runs.filter(({ arm }) => arm === 'r_mix')
+    expect(mixed.map(({ name, after, stage }) => [name, after, stage])).toEqual([
+      ['r_mix__s42', undefined, undefined],
+      ['r_mix__s43', undefined, undefined],
+    ])
+    const [{ config } = expect.fail('no mix')] = mixed
+    expect([config.data.path, ...(config.mix ?? []).map(({ path }) => path)]).toEqual(
+      runs.slice(0, 2).map((run) => run.config.data.path),
+    )
+    expect(config.algorithm.params.max_steps).toBe(200)
+    expect(config.tags).toEqual(['mine', 'continual', 'mix'])
+    expect(arms.at(-1)).toMatchObject({ name: 'r_mix', params: { mix: true } })
+    expect(runs.find(({ name }) => name === 'r_stage1__s43')?.after).toBe('r_stage0__s43')
+    expect(runs[0]?.config).not.toHaveProperty('mix')
+  })
+
   it('needs `run` (CFG-6)', async () => {
     const text =
       'name: e\nmatrix:\n  base_run: { data: { path: a }, model: { name: m }, algorithm: { kind: sft } }\ncontinual: { datasets: [{ path: a }] }\n'

@@ -1,7 +1,7 @@
 // `continual` and `stages` as chains: one arm for each dataset or recipe, each starting from the weights of the one before.
 
 import { suggest } from '../kernel/index.ts'
-import { withKey, withoutKey } from './edit-tree.ts'
+import { withKey, withoutKey, withValueAt } from './edit-tree.ts'
 import type { Arm } from './expand-matrix.ts'
 import {
   impliedOrigin,
@@ -17,8 +17,9 @@ import { presentIn } from './normalise.ts'
 import type { Report } from './report.ts'
 import { safeName } from './safe-name.ts'
 
+/** Without a stage: an arm beside the chain. */
 export interface StageArm extends Arm {
-  readonly stage: number
+  readonly stage?: number
 }
 
 /** A run as its chain. `base` is the run with what it lacks taken from the first stage; no stages: it is no chain. */
@@ -47,7 +48,25 @@ function continualChain(arm: Arm, continual: LocatedNode, report: Report): Chain
     const tree = withTags(started(withKey(arm.tree, 'data', data), stage), ['continual', `stage:${stage}`])
     return stageArm({ ...arm, nameAt: template?.origin ?? arm.nameAt }, tree, nameOf(stage), stage, { stage })
   })
-  return { base: withFallback(arm, 'data', datasets.items[0]), stages }
+  const isMixed = nodeAt(continual, ['mix'])
+  const beside = isMixed?.type === 'scalar' && isMixed.value === true ? [mixArm(arm, datasets.items, isMixed)] : []
+  return { base: withFallback(arm, 'data', datasets.items[0]), stages: [...stages, ...beside] }
+}
+
+// All datasets at once, for as many steps as the whole chain has: the same work, without an order to forget in.
+function mixArm(arm: Arm, [first, ...others]: readonly LocatedNode[], at: LocatedNode): StageArm {
+  const data = first === undefined ? arm.tree : withKey(arm.tree, 'data', first)
+  const mixed = others.length === 0 ? data : withKey(data, 'mix', seqNode(others, at.origin))
+  const path = ['algorithm', 'params', 'max_steps']
+  const steps = nodeAt(mixed, path)
+  const isNumber = steps?.type === 'scalar' && typeof steps.value === 'number'
+  const longer = isNumber
+    ? withValueAt(mixed, path, scalarNode(Number(steps.value) * (others.length + 1), steps.origin), steps.origin)
+    : undefined
+  const whole = longer !== undefined && 'node' in longer && longer.node.type === 'map' ? longer.node : mixed
+  const name = `${arm.name}_mix`
+  const tree = withKey(withTags(whole, ['continual', 'mix']), 'name', scalarNode(name, at.origin))
+  return { name, nameAt: at.origin, tree, params: { ...arm.params, mix: true } }
 }
 
 function stagedChain(arm: Arm, items: readonly LocatedNode[]): Chain {

@@ -44,7 +44,7 @@ function chainOf(arms: readonly CheckedArm[], repeat: number, repeats: Repeats):
   const runs: RepeatedRun[] = []
   for (const arm of arms) {
     const run = runOf(arm, seedsOf(arm, repeats)[repeat] ?? arm.config.seed, repeats)
-    const before = runs.at(-1)
+    const before = arm.stage === undefined ? undefined : runs.findLast(({ stage }) => stage !== undefined)
     runs.push({
       ...run,
       ...(arm.stage === undefined ? {} : { stage: arm.stage }),

@@ -109,6 +109,7 @@ describeFields(
         {
           datasets: [{ source_kind: 'jsonl', path: '/project/a.jsonl', hf_split: 'train', transforms: [] }],
           name_template: '{base}_stage{i}',
+          mix: false,
         },
       ],
       absent: undefined,

@@ -23,6 +23,8 @@ export function pluginUses(root: LocatedMap, runs: Iterable<LocatedMap>): Plugin
     uses.spec('backend', nodeAt(run, ['backend']))
     uses.spec('agent', nodeAt(run, ['agent']))
     uses.data(nodeAt(run, ['data']))
+    for (const data of itemsOf(nodeAt(run, ['mix']))) uses.data(data)
+    uses.specs('algorithm', nodeAt(run, ['algorithm', 'params', 'phases']))
     uses.specs('callback', nodeAt(run, ['algorithm', 'params', 'callbacks']))
     uses.name('verifier', nodeAt(run, ['algorithm', 'params', 'verifier_name']))
     uses.name('renderer', nodeAt(run, ['model', 'renderer_name']))

@@ -49,6 +49,13 @@ export class PathResolver {
   #runParts(hasStore: boolean): Record<string, (node: LocatedNode) => LocatedNode> {
     return {
       data: (node) => this.#data(node, hasStore),
+      mix: (node) =>
+        node.type === 'seq'
+          ? seqNode(
+              node.items.map((item) => this.#data(item, hasStore)),
+              node.origin,
+            )
+          : node,
       model: (node) => this.#model(node),
       algorithm: (node) => this.#field(node, ['params', 'agent_import_path'], isDotted),
     }

@@ -39,6 +39,22 @@ export const ArmEvidence = z.strictObject({
 })
 export type ArmEvidence = z.infer<typeof ArmEvidence>
 
+/** What a chain of datasets kept and lost, benchmark by benchmark. */
+export const Forgetting = z.strictObject({
+  benchmarks: z.array(z.strictObject({ name: z.string(), metric: z.string(), direction: Direction })),
+  stages: z
+    .array(z.strictObject({ arm: z.string(), scores: z.array(z.number().nullable()) }))
+    .describe('After each dataset, in order: the mean over seeds on every benchmark.'),
+  mix: z
+    .strictObject({ arm: z.string(), scores: z.array(z.number().nullable()) })
+    .nullable()
+    .describe('All datasets at once, where that was asked for.'),
+  lost: z
+    .array(z.number().nullable())
+    .describe('By benchmark: the best score of an earlier stage less the last one; negative is a gain.'),
+})
+export type Forgetting = z.infer<typeof Forgetting>
+
 export const Evidence = z.strictObject({
   verdict: Verdict,
   objective: z.strictObject({ benchmark: z.string(), metric: z.string(), direction: Direction }).nullable(),
@@ -54,6 +70,7 @@ export const Evidence = z.strictObject({
       pairs: z.array(PairEvidence),
     })
     .nullable(),
+  forgetting: Forgetting.optional().describe('Present where datasets came one after the other.'),
   n_runs: z.int(),
   n_completed: z.int(),
   n_invalid: z.int(),

@@ -29,6 +29,12 @@ export const Continual = z.strictObject({
     .min(1)
     .default('{base}_stage{i}')
     .describe('Name of a stage: `{base}` and `{i}` are replaced.'),
+  mix: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Also trains one arm, `{base}_mix`, on all datasets together for as long: what the chain is compared with.',
+    ),
 })
 export type Continual = z.infer<typeof Continual>
 

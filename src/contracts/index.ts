@@ -19,7 +19,7 @@ export {
   RunStatus,
   Verdict,
 } from './events.ts'
-export { ArmEvidence, Evidence, PairEvidence } from './evidence.ts'
+export { ArmEvidence, Evidence, Forgetting, PairEvidence } from './evidence.ts'
 export {
   type ComputeProvider,
   type ExecResult,
@@ -101,6 +101,7 @@ export {
   ChatMessagesRow,
   detectFormat,
   HarborTask,
+  PreferencePair,
   PromptExample,
   type Row,
   RowFormat,
@@ -147,6 +148,8 @@ export type {
   Batch,
   OpenBackend,
   OpenRenderer,
+  PhaseSpec,
+  PromptTrial,
   Rendered,
   Renderer,
   SetupContext,

@@ -6,6 +6,7 @@ import {
   ChatMessagesRow,
   detectFormat,
   HarborTask,
+  PreferencePair,
   PromptExample,
   type Row,
   type RowFormat,
@@ -15,13 +16,16 @@ import {
 const task = { task_id: 't', instruction: 'do', verifier: { kind: 'in_process', fn_name: 'exact', expected: 'x' } }
 const example = { inputs: { question: 'q' }, expected: 'x' }
 const chat = { messages: [{ role: 'user', content: 'hi' }] }
+const pair = { ...chat, chosen: 'yes', rejected: 'no' }
 
 describe('detectFormat', () => {
   it.each<[string, Row, RowFormat | undefined]>([
     ['a task', task, 'harbor_task'],
     ['an example', example, 'prompt_dataset'],
     ['a chat', chat, 'chat_messages'],
-    ['a task before everything else', { ...chat, ...example, ...task }, 'harbor_task'],
+    ['a pair, before a chat', pair, 'preference_pair'],
+    ['an example before a pair', { ...pair, ...example }, 'prompt_dataset'],
+    ['a task before everything else', { ...pair, ...example, ...task }, 'harbor_task'],
     ['an example before a chat', { ...chat, ...example }, 'prompt_dataset'],
     ['a chat, where a task lacks its verifier', { ...chat, task_id: 't' }, 'chat_messages'],
     ['an example, where a task lacks its id', { ...example, verifier: {} }, 'prompt_dataset'],
@@ -49,6 +53,7 @@ describe.each([
   ['a chat', ChatMessagesRow, chat],
   ['a task', HarborTask, task],
   ['an example', PromptExample, example],
+  ['a pair', PreferencePair, pair],
 ])('%s', (_row, schema, valid) => {
   it('has empty metadata unless it brings some (CON-6)', () => {
     expect(schema.parse(valid)).toMatchObject({ metadata: {} })

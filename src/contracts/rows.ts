@@ -1,4 +1,4 @@
-// The three shapes of a data row. They hold data alone: which tokens are trained on is the algorithm's decision.
+// The shapes of a data row. They hold data alone: which tokens are trained on is the algorithm's decision.
 import * as z from 'zod'
 
 /** A raw row, as a source yields it and transforms pass it on. */
@@ -72,8 +72,19 @@ export type HarborTask = z.infer<typeof HarborTask>
 export const PromptExample = z.object({ inputs: z.record(z.string(), z.unknown()), expected: z.unknown(), metadata })
 export type PromptExample = z.infer<typeof PromptExample>
 
+const Answer = z.union([z.string().min(1), z.array(ChatMessage).min(1)])
+
+/** A conversation and two answers to it, of which the first is better. Text is short for one assistant message. */
+export const PreferencePair = z.object({
+  messages: z.array(ChatMessage).min(1),
+  chosen: Answer,
+  rejected: Answer,
+  metadata,
+})
+export type PreferencePair = z.infer<typeof PreferencePair>
+
 /** The shapes of a row, in the order in which they are recognised. */
-export const RowFormat = z.enum(['harbor_task', 'prompt_dataset', 'chat_messages'])
+export const RowFormat = z.enum(['harbor_task', 'prompt_dataset', 'preference_pair', 'chat_messages'])
 export type RowFormat = z.infer<typeof RowFormat>
 
 /** The typed row of a format. */
@@ -81,12 +92,14 @@ export interface RowOf {
   chat_messages: ChatMessagesRow
   harbor_task: HarborTask
   prompt_dataset: PromptExample
+  preference_pair: PreferencePair
 }
 
-/** Format of a row by the keys it has; a task wins over an example, an example over a chat. */
+/** Format of a row by the keys it has; a task wins over an example, an example over a pair, a pair over a chat. */
 export function detectFormat(row: Row): RowFormat | undefined {
   if ('task_id' in row && 'verifier' in row) return 'harbor_task'
   if ('inputs' in row && 'expected' in row) return 'prompt_dataset'
+  if ('chosen' in row && 'rejected' in row) return 'preference_pair'
   if ('messages' in row) return 'chat_messages'
   return undefined
 }

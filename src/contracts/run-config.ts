@@ -57,6 +57,7 @@ export type ModelConfig = z.infer<typeof ModelConfig>
 export const RunConfig = z.strictObject({
   name: Name.describe('Unique within the experiment.'),
   data: DataConfig,
+  mix: z.array(DataConfig).min(1).optional().describe('Further data, trained on together with `data`.'),
   model: ModelConfig,
   algorithm: PluginSpec.describe('The training recipe.'),
   backend: PluginSpec.default({ kind: 'local', params: {} }).describe('Where the model trains.'),

@@ -54,10 +54,12 @@ export interface Renderer<K extends string = string, S extends z.ZodType = z.Zod
 export interface StepContext<P, F extends RowFormat = RowFormat> extends Context<P> {
   /** 0-based. */
   readonly step: number
+  /** 0-based number of this batch: the step itself, unless a step has several batches. */
+  readonly batchIndex: number
   readonly numSteps: number
   /** All training rows, in data order. */
   readonly rows: readonly RowOf[F][]
-  /** The rows of this step: `batch_size` of them, each epoch in its own keyed order. */
+  /** The rows of this batch: `size` of them, each epoch in its own keyed order. */
   batch(size: number): readonly RowOf[F][]
   readonly renderer: OpenRenderer
   readonly tokenizer: Tokenizer
@@ -76,7 +78,7 @@ export interface StepContext<P, F extends RowFormat = RowFormat> extends Context
 }
 
 /** The context before the first step. */
-export type SetupContext<P, F extends RowFormat = RowFormat> = Omit<StepContext<P, F>, 'step'>
+export type SetupContext<P, F extends RowFormat = RowFormat> = Omit<StepContext<P, F>, 'step' | 'batchIndex'>
 
 /** What a step did: the batch that was built and what the service answered. */
 export interface StepOutcome {
@@ -110,11 +112,34 @@ export interface TrainContext<P, F extends RowFormat = RowFormat>
    * a callback asked for it; rejects when the run has to leave.
    */
   report(step: number, metrics: Metrics): Promise<string | undefined>
+  readonly prompts: PromptTrial
+}
+
+/** System prompts in place of those of the benchmarks, for a recipe that searches words. */
+export interface PromptTrial {
+  /**
+   * Scores the weights of the run with a system prompt on the validation benchmark of the objective, as a step of the run. An
+   * empty prompt is none. `stop`: why a callback asks to end.
+   */
+  validate(
+    step: number,
+    systemPrompt: string,
+  ): Promise<{ score: number; metrics: Metrics; isBest: boolean; stop: string | undefined }>
+  /** From here on every benchmark is answered with this prompt. */
+  use(systemPrompt: string): void
 }
 
 interface AlgorithmBase<K extends string, S extends z.ZodType, F extends RowFormat> extends Plugin<'algorithm', K, S> {
   /** The rows it trains on. */
   readonly rowFormat: F
+}
+
+/** A recipe that is part of another one. */
+export interface PhaseSpec {
+  readonly kind: string
+  readonly params: Readonly<Record<string, unknown>>
+  /** Unique; stands before the metrics of the phase. */
+  readonly label: string
 }
 
 /** The mathematics of one step. Does not log, save, schedule or evaluate. */
@@ -125,7 +150,11 @@ export interface StepAlgorithm<
 > extends AlgorithmBase<K, S, F> {
   buildBatch(context: StepContext<z.output<S>, F>): Promise<Batch>
   setup?(context: SetupContext<z.output<S>, F>): Promise<void>
+  /** Batches in `num_epochs` passes over the data, where they are not `batch_size` rows each. */
+  countBatches?(context: SetupContext<z.output<S>, F>): Promise<number>
   stepMetrics?(context: StepContext<z.output<S>, F> & StepOutcome): Metrics
+  /** Recipes that are run one after the other in its place, on the same rows; it builds no batch of its own. */
+  phases?(params: z.output<S>): readonly PhaseSpec[]
 }
 
 /** What is not a step: prompt search, a chain of phases. */

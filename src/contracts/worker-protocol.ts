@@ -56,8 +56,12 @@ export const RunAssignment = z.strictObject({
       evals: z.array(z.strictObject({ benchmark: z.string(), split: Split, step: z.int().min(0), metrics: Metrics })),
       checkpoints: z.array(z.strictObject({ step: z.int().min(0), kind: CheckpointKind, uri: z.string() })),
       metrics: Metrics.describe('Of the last step that is kept.'),
+      losses: z
+        .array(z.strictObject({ step: z.int().min(0), loss: z.number() }))
+        .default([])
+        .describe('Of the last steps that are kept: what the guard compares with.'),
     })
-    .default({ evals: [], checkpoints: [], metrics: {} })
+    .default({ evals: [], checkpoints: [], metrics: {}, losses: [] })
     .describe('What earlier attempts left up to the resume point.'),
   benchmarks: z.array(SealedBenchmark),
   objective: z.strictObject({ benchmark: z.string(), metric: z.string(), direction: Direction }).optional(),

@@ -4,6 +4,7 @@ import {
   ChatMessagesRow,
   detectFormat,
   HarborTask,
+  PreferencePair,
   PromptExample,
   type Row,
   type RowFormat,
@@ -13,7 +14,12 @@ import { checkValue } from '../kernel/index.ts'
 import { locationOf, placeOf } from './row-place.ts'
 import { RowProblems } from './row-problems.ts'
 
-const schemas = { chat_messages: ChatMessagesRow, harbor_task: HarborTask, prompt_dataset: PromptExample }
+const schemas = {
+  chat_messages: ChatMessagesRow,
+  harbor_task: HarborTask,
+  prompt_dataset: PromptExample,
+  preference_pair: PreferencePair,
+}
 
 /** Typed rows of one format. A row of another shape is an error that names its place, its keys and what they lack. */
 export async function* parseRows<F extends RowFormat>(
@@ -59,6 +65,7 @@ const keys: Record<RowFormat, readonly string[]> = {
   chat_messages: ['messages'],
   harbor_task: ['task_id', 'instruction', 'verifier'],
   prompt_dataset: ['inputs', 'expected'],
+  preference_pair: ['messages', 'chosen', 'rejected'],
 }
 
 const fixes: Record<RowFormat, string> = {
@@ -66,6 +73,8 @@ const fixes: Record<RowFormat, string> = {
     'give it `messages`, a list of { role, content }; the transform jsonl_to_chat makes them from other fields.',
   harbor_task: 'give it task_id, instruction and verifier; the transform to_harbor_task makes them from other fields.',
   prompt_dataset: 'give it inputs and expected; the transform to_prompt_example makes them from other fields.',
+  preference_pair:
+    'give it `messages`, and `chosen` and `rejected`, the better and the worse answer; jsonl_to_chat makes messages and keeps both.',
 }
 
 function keysOf(row: Row): string {

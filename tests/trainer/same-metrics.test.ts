@@ -63,6 +63,64 @@ describe('an experiment', { timeout: 300_000 }, () => {
     expect(tinker).toEqual(mock)
   })
 
+  it('has the same metrics whatever the recipe, and others for another seed (TRN-17, LAB-58)', async () => {
+    const trainer = await start()
+    vi.stubEnv('TINKER_API_KEY', 'tml-test')
+    const rows = Array.from({ length: 6 }, (_, i) => ({ messages: [{ role: 'user', content: `question ${i}` }] }))
+    const inMemory = (made: object[]) => ({ source_kind: 'in_memory', rows: made })
+    const params = { max_steps: 4, batch_size: 2, learning_rate: 0.1, save_every: 2 }
+    const chats = rows.map(({ messages }) => ({ messages: [...messages, { role: 'assistant', content: 'refund' }] }))
+    const pairs = rows.map((row) => ({ ...row, chosen: 'refund', rejected: 'shop' }))
+    const tasks = rows.map((_, i) => ({
+      task_id: `task-${i}`,
+      instruction: `question ${i}`,
+      verifier: { kind: 'in_process', fn_name: 'contains', expected: 'e' },
+    }))
+    const phases = [
+      { kind: 'sft', params: { ...params, gradient_accumulation_steps: 2 }, name: 'first' },
+      { kind: 'sft', params: { ...params, batch_tokens: 60 } },
+    ]
+    const runs = [
+      { name: 'dpo', data: inMemory(pairs), algorithm: { kind: 'dpo', params } },
+      {
+        name: 'rejection',
+        data: inMemory(tasks),
+        algorithm: { kind: 'rejection_sft', params: { ...params, max_tokens: 100 } },
+      },
+      { name: 'combo', data: inMemory(chats), algorithm: { kind: 'combo', params: { phases } } },
+      {
+        name: 'prompts',
+        data: inMemory(chats),
+        algorithm: { kind: 'prompt_search', params: { candidates: ['Be brief.'] } },
+      },
+    ]
+    const metricsWith = async (backend: object, seed: number) => {
+      const file = experimentProject(folder(), {
+        name: 'recipes',
+        metadata: { ...twoByTwo.metadata, claim: undefined },
+        runs: runs.map((run) => ({ ...run, model: { name: 'mock' }, backend, seed })),
+      })
+      const { arms } = await runExperiment(file)
+      expect(arms.map(({ name, status, error }) => [name, status, error])).toEqual(
+        runs.map(({ name }) => [name, 'completed', undefined]),
+      )
+      return metricsOf(file)
+    }
+    const mock = await metricsWith({ kind: 'mock' }, 42)
+    expect(Object.keys(mock).length).toBeGreaterThan(8)
+    expect(await metricsWith({ kind: 'mock' }, 42)).toEqual(mock)
+    expect(await metricsWith({ kind: 'local', params: { engine: 'mock' } }, 42)).toEqual(mock)
+    const tinker = { kind: 'tinker', params: { preset: 'evsys', base_url: trainer.url } }
+    expect(await metricsWith(tinker, 42)).toEqual(mock)
+    vi.unstubAllEnvs()
+    const other = await metricsWith({ kind: 'mock' }, 43)
+    for (const { name } of runs.slice(0, 3)) {
+      const path = `${name}/logs/training/metrics.jsonl`
+      expect(mock[path]).toBeDefined()
+      expect(other[path]).not.toEqual(mock[path])
+    }
+  })
+
   it('trains a real model on this machine, with its own chat template (TRN-17)', async () => {
     const { matrix, metadata } = twoByTwo
     const [val] = metadata.benchmark

@@ -1,5 +1,5 @@
 // Weights that truly chain: continual datasets and stages.
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
@@ -56,6 +56,63 @@ describe('a chain', { timeout: 300_000 }, () => {
       expect(second?.afterRun).toBe(first?.id)
       expect(second?.firstLoss).toBeLessThan((first?.firstLoss ?? 0) / 2)
     }
+  })
+
+  it('W10: the phases of a combo go on from each other’s weights, in one run beside other recipes (PLG-23)', async () => {
+    const phase = { kind: 'sft', params: { max_steps: 10, learning_rate: 0.1 } }
+    const combo = { kind: 'combo', params: { phases: [phase, { ...phase, name: 'more' }] } }
+    const file = experimentProject(folder(), {
+      ...rest,
+      metadata,
+      n_repeats: 1,
+      runs: [
+        { ...run, data, name: 'both', algorithm: combo },
+        { ...run, data, name: 'one', algorithm },
+      ],
+    })
+    const { status, arms, experiment_id } = await runExperiment(file)
+    expect([status, arms.map((arm) => arm.status)]).toEqual(['completed', ['completed', 'completed']])
+    await using store = await openStore(join(dirname(file), '.evsys/evsys.db'))
+    const [both] = await store.runs(experiment_id)
+    const curve = async (key: string) => store.curve({ runId: both?.id ?? '', key, maxPoints: 1_000 })
+    const [first, more] = [await curve('sft/train_mean_nll'), await curve('more/train_mean_nll')]
+    expect([first.length, more.length]).toEqual([10, 10])
+    expect(more[0]?.mean).toBeLessThan((first[0]?.mean ?? 0) / 2)
+  })
+
+  it('tells what a chain of datasets lost, beside one arm that trained on all at once (LAB-59)', async () => {
+    const answering = (desk: string) => ({
+      source_kind: 'in_memory',
+      rows: Array.from({ length: 8 }, (_, i) => ({
+        messages: [
+          { role: 'user', content: `question of ${desk} ${i}` },
+          { role: 'assistant', content: desk },
+        ],
+      })),
+    })
+    const benchmark = rest.metadata.benchmark.map((each) => ({ ...each, split: 'val', run_every: 0, temperature: 0 }))
+    const file = experimentProject(folder(), {
+      ...rest,
+      metadata: { ...metadata, benchmark },
+      n_repeats: 1,
+      run: { ...run, name: 'desks', algorithm: { kind: 'sft', params: { max_steps: 25, learning_rate: 0.2 } } },
+      continual: { datasets: [answering('refund'), answering('shop')], mix: true },
+    })
+    const { conclusion, arms } = await runExperiment(file)
+    expect(arms.map(({ name, status }) => [name, status])).toEqual([
+      ['desks_stage0', 'completed'],
+      ['desks_stage1', 'completed'],
+      ['desks_mix', 'completed'],
+    ])
+    expect(conclusion?.text).toMatch(/After 2 datasets in order: val\.pass@1 .*on the mix/)
+    const [page] = readdirSync(join(dirname(file), '.evsys/runs'), { recursive: true, encoding: 'utf8' }).filter(
+      (path) => path.endsWith('experiment.md'),
+    )
+    const text = readFileSync(join(dirname(file), '.evsys/runs', page ?? ''), 'utf8')
+    expect(text).toMatch(/\| after \| val\.pass@1 \| test\.pass@1 \|/)
+    expect(text).toMatch(/\| desks_stage0 \| 0\.6 \|/)
+    expect(text).toMatch(/\| lost since the best \|/)
+    expect(text).toMatch(/\| desks_mix \(all at once\) \|/)
   })
 
   it('W10: a stage knows the weights that it starts from; after a failed one no later stage starts from others (LAB-23, LAB-52)', async () => {

@@ -11,6 +11,7 @@ import {
 } from '../../contracts/index.ts'
 import { fileError, type PluginReference, systemCode } from '../../kernel/index.ts'
 import type { ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
+import { pastLosses } from '../train/past-losses.ts'
 
 export interface AssignOptions {
   readonly store: OpenStore
@@ -55,7 +56,7 @@ export async function assignRun(row: RunRow, options: AssignOptions): Promise<Ru
     ...(resumed?.resume === undefined ? {} : { resume: resumed.resume }),
     ...(before === undefined ? {} : { start_weights: before }),
     guard_trips: resumed?.guardTrips ?? 0,
-    past: resumed?.past ?? { evals: [], checkpoints: [], metrics: {} },
+    past: resumed?.past ?? { evals: [], checkpoints: [], metrics: {}, losses: [] },
     benchmarks: [...benchmarks],
     ...(plan.objective === undefined ? {} : { objective: plan.objective }),
     callbacks: callbacksOf(plan),
@@ -104,6 +105,7 @@ async function resumeFrom(store: OpenStore, row: RunRow) {
     guardTrips: events.filter(({ type }) => type === 'guard.tripped').length,
     past: {
       metrics: metricsOf(events, state.step),
+      losses: pastLosses(events, state.step),
       evals: evals.flatMap(({ benchmark, split, step, metrics }) =>
         step === undefined || step > state.step ? [] : [{ benchmark, split, step, metrics }],
       ),

@@ -1,6 +1,6 @@
 // The conclusion in words, from the numbers alone: verdict, effect with interval, what was compared, what failed and why, and
 // what would decide what is still open.
-import type { ArmEvidence, BaselineScore, Evidence, PairEvidence } from '../../contracts/index.ts'
+import type { ArmEvidence, BaselineScore, Evidence, Forgetting, PairEvidence } from '../../contracts/index.ts'
 
 export function conclusionText(
   evidence: Evidence,
@@ -9,6 +9,7 @@ export function conclusionText(
   const sentences = [
     isTrial ? trialSentence(evidence) : claimSentence(evidence),
     ...(isTrial ? [] : [bestSentence(evidence), ...baselineSentences(evidence, baselines)]),
+    ...(isTrial || evidence.forgetting === undefined ? [] : forgettingSentences(evidence.forgetting)),
     ...(evidence.verdict === 'failed' ? [] : [`${evidence.n_completed} of ${evidence.n_runs} runs completed.`]),
     ...failureSentences(evidence.arms),
     ...(isTrial ? [] : cautionSentences(evidence)),
@@ -83,6 +84,18 @@ function baselineSentences({ objective, arms }: Evidence, baselines: readonly Ba
     }),
   ]
   return shown.length === 0 ? [] : [`For comparison: ${shown.join(', ')}.`]
+}
+
+function forgettingSentences({ benchmarks, stages, mix, lost }: Forgetting): string[] {
+  const last = stages.at(-1)
+  const parts = benchmarks.flatMap(({ name, metric }, i) => {
+    const [score, loss] = [last?.scores[i], lost[i]]
+    if (score == null || loss == null) return []
+    const compared = mix?.scores[i] == null ? '' : `, on the mix ${number(mix.scores[i])}`
+    const change = loss > 0 ? `lost ${number(loss)}` : loss < 0 ? `gained ${number(-loss)}` : 'as before'
+    return [`${name}.${metric} ${number(score)} (${change}${compared})`]
+  })
+  return parts.length === 0 ? [] : [`After ${count(stages.length, 'dataset')} in order: ${parts.join('; ')}.`]
 }
 
 function failureSentences(arms: readonly ArmEvidence[]): string[] {

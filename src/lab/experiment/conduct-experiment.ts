@@ -101,7 +101,7 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
             sealed,
             secretSource,
             clock,
-            signal: AbortSignal.any([working.signal, stopping]),
+            signal: either,
           },
           onCost(usd) {
             const exceeded = budget.spend(usd)

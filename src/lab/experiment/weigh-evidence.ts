@@ -12,6 +12,7 @@ import {
 } from '../../stats/index.ts'
 import type { EvalRow, RunRow } from '../../store/index.ts'
 import { armScores, type ScoredRun, type TaskMetric } from './arm-scores.ts'
+import { measureForgetting } from './measure-forgetting.ts'
 import { seedScore } from './seed-score.ts'
 import { selectedEval } from './selected-eval.ts'
 
@@ -40,6 +41,7 @@ export function weighEvidence({ plan, runs, metricOf }: WeighOptions): Evidence 
   )
   const completed = valid.filter(({ run }) => run.status === 'completed')
   const claim = claimEvidence(plan, completed, metricOf)
+  const forgetting = measureForgetting(plan, completed)
   // The untrained model is what arms are compared with, and is never chosen among them.
   const scored = arms.filter((arm) => arm.score !== null && arm.name !== BASE_MODEL)
   const best = bestOf(scored, plan.objective?.direction ?? 'max')
@@ -53,6 +55,7 @@ export function weighEvidence({ plan, runs, metricOf }: WeighOptions): Evidence 
     chosen_among: scored.length,
     arms,
     claim,
+    ...(forgetting === undefined ? {} : { forgetting }),
     n_runs: runs.length,
     n_completed: completed.length,
     n_invalid: runs.length - valid.length,

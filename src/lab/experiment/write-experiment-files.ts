@@ -2,7 +2,7 @@
 // `run_result.json` for every run.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BaselineScore, Evidence, RunResult } from '../../contracts/index.ts'
+import type { BaselineScore, Evidence, Forgetting, RunResult } from '../../contracts/index.ts'
 import { writeFileAtomic } from '../../kernel/index.ts'
 import type { ExperimentRow } from '../../store/index.ts'
 import { runFolder } from './assign-run.ts'
@@ -57,6 +57,7 @@ function experimentPage(
     '| --- | --- | --- | --- | --- | --- |',
     ...rows,
     '',
+    ...(evidence.forgetting === undefined ? [] : forgettingTable(evidence.forgetting)),
     ...baselineLines(baselines),
   ].join('\n')
 }
@@ -78,6 +79,20 @@ function baselineLines(baselines: readonly BaselineScore[]): string[] {
     '| model | metric | score | 90 % interval over tasks | USD |',
     '| --- | --- | --- | --- | --- |',
     ...rows,
+    '',
+  ]
+}
+
+/** Rows: after which dataset. Columns: benchmarks. */
+function forgettingTable({ benchmarks, stages, mix, lost }: Forgetting): string[] {
+  const line = (label: string, values: readonly (number | null)[]) =>
+    `| ${cell(label)} | ${values.map((value) => (value === null ? '' : number(value))).join(' | ')} |`
+  return [
+    `| after | ${benchmarks.map(({ name, metric }) => cell(`${name}.${metric}`)).join(' | ')} |`,
+    `| --- | ${benchmarks.map(() => '---').join(' | ')} |`,
+    ...stages.map(({ arm, scores }) => line(arm, scores)),
+    line('lost since the best', lost),
+    ...(mix === null ? [] : [line(`${mix.arm} (all at once)`, mix.scores)]),
     '',
   ]
 }

@@ -11,8 +11,8 @@ export class CheckpointBook {
   readonly #saved = new Map<string, Checkpoint>()
   /** Validation scores, by step. */
   readonly #judged = new Map<number, number>()
-  /** Steps that were saved because the run was interrupted. */
-  readonly #passing = new Set<number>()
+  /** What was saved because the run was interrupted, by key. */
+  readonly #passing = new Set<string>()
   readonly #objective: { metric: string; direction: Direction } | undefined
 
   constructor(past: readonly Checkpoint[], objective: { metric: string; direction: Direction } | undefined) {
@@ -21,7 +21,7 @@ export class CheckpointBook {
   }
 
   add(checkpoint: Checkpoint): void {
-    this.#saved.set(`${checkpoint.step}/${checkpoint.kind}`, checkpoint)
+    this.#saved.set(keyOf(checkpoint), checkpoint)
   }
 
   has(step: number, kind: CheckpointKind): boolean {
@@ -50,23 +50,23 @@ export class CheckpointBook {
   }
 
   /**
-   * Tells what an interruption left from what the run would have saved anyway: `planned` steps, and those that were the best when
-   * they were saved. It served to go on from; had the run not been interrupted, it would not be there.
+   * Tells what an interruption left from what the run would have saved anyway: `planned` steps, and weights to sample from that
+   * were the best when they were saved. It served to go on from; had the run not been interrupted, it would not be there.
    */
   tellPassing(planned: ReadonlySet<number>): void {
-    for (const { step } of this.#saved.values()) {
+    for (const [key, { step, kind }] of this.#saved) {
       const wasBest = this.#bestAmong([...this.#judged].filter(([judged]) => judged <= step)) === step
-      if (!planned.has(step) && !wasBest) this.#passing.add(step)
+      if (!planned.has(step) && !(kind === 'sampler' && wasBest)) this.#passing.add(key)
     }
   }
 
   /** What an interruption left. */
   get passing(): (Checkpoint & Ref)[] {
-    return [...this.#saved.values()].filter(({ step }) => this.#passing.has(step))
+    return [...this.#saved.values()].filter((each) => this.#passing.has(keyOf(each)))
   }
 
   get #lasting(): Checkpoint[] {
-    return [...this.#saved.values()].filter(({ step }) => !this.#passing.has(step))
+    return [...this.#saved.values()].filter((each) => !this.#passing.has(keyOf(each)))
   }
 
   /** Weights to sample from at a step. */
@@ -95,15 +95,20 @@ export class CheckpointBook {
     }
   }
 
-  /** Checkpoints to let go of when the newest `kept` steps and the best one stay. */
+  /** Checkpoints to let go of when the newest `kept` states and the best weights stay. */
   surplus(kept: number): (Checkpoint & Ref)[] {
-    const steps = [...new Set(this.#lasting.map((each) => each.step))].sort((a, b) => b - a)
+    const states = this.#lasting.filter(({ kind }) => kind === 'state')
+    const steps = states.map(({ step }) => step).sort((a, b) => b - a)
     const best = this.bestStep
     const stay = new Set([...steps.slice(0, kept), ...(best === undefined ? [] : [best])])
     return this.#lasting.filter((each) => !stay.has(each.step))
   }
 
-  drop({ step, kind }: Checkpoint): void {
-    this.#saved.delete(`${step}/${kind}`)
+  drop(checkpoint: Checkpoint): void {
+    this.#saved.delete(keyOf(checkpoint))
   }
+}
+
+function keyOf({ step, kind }: Checkpoint): string {
+  return `${step}/${kind}`
 }

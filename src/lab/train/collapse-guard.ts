@@ -1,6 +1,8 @@
 // Notices when training goes wrong: a loss that is no number, or one far above what the run has seen. It only looks; rolling
 // back is the loop's work.
 
+import type { Metrics } from '../../contracts/index.ts'
+
 export type Collapse = 'nan' | 'spike'
 
 export interface CollapseGuard {
@@ -11,12 +13,19 @@ export interface CollapseGuard {
 }
 
 /** Losses that make up the normal range. */
-const WINDOW = 20
+export const WINDOW = 20
 /** A spike lies this many times the usual deviation above the median. Wide: a noisy batch must not undo work. */
 const SPIKE_DEVIATIONS = 20
 
-export function createCollapseGuard(): CollapseGuard {
-  let recent: number[] = []
+/** The loss of a step that is looked at: per token where the recipe tells it. A phase writes its label before it. */
+export function guardedLoss(metrics: Metrics): number | undefined {
+  const named = (name: string) => Object.entries(metrics).find(([key]) => key === name || key.endsWith(`/${name}`))?.[1]
+  return named('train_mean_nll') ?? named('loss:sum')
+}
+
+/** `past`: losses of the steps before, for a run that goes on; the guard knows again what it knew. */
+export function createCollapseGuard(past: readonly number[] = []): CollapseGuard {
+  let recent: number[] = past.slice(-WINDOW)
   return {
     look(loss) {
       if (loss === undefined) return undefined

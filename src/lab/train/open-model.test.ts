@@ -26,32 +26,36 @@ async function open(from?: { ref: { kind: 'state'; uri: string }; optimizer: boo
 describe('a model in training', () => {
   it('goes on where its state was saved, with the optimiser or without (LAB-54)', async () => {
     await using model = await open()
-    for (let i = 0; i < 3; i++) await model.step(data, loss, adam)
+    for (let i = 0; i < 3; i++) await model.step([{ data, loss }], adam)
     const ref = await model.save('a', 'state')
-    const { result: went } = await model.step(data, loss, adam)
-    const { result: then } = await model.step(data, loss, adam)
+    const {
+      results: [went],
+    } = await model.step([{ data, loss }], adam)
+    const {
+      results: [then],
+    } = await model.step([{ data, loss }], adam)
     const losses = async (optimizer: boolean) => {
       await using again = await open({ ref, optimizer })
-      const first = await again.step(data, loss, adam)
-      const second = await again.step(data, loss, adam)
-      return [first.result.metrics['loss:sum'], second.result.metrics['loss:sum']]
+      const first = await again.step([{ data, loss }], adam)
+      const second = await again.step([{ data, loss }], adam)
+      return [first.results[0]?.metrics['loss:sum'], second.results[0]?.metrics['loss:sum']]
     }
-    expect(await losses(true)).toEqual([went.metrics['loss:sum'], then.metrics['loss:sum']])
+    expect(await losses(true)).toEqual([went?.metrics['loss:sum'], then?.metrics['loss:sum']])
     const [same, other] = await losses(false)
-    expect(same).toBe(went.metrics['loss:sum'])
-    expect(other).not.toBe(then.metrics['loss:sum'])
+    expect(same).toBe(went?.metrics['loss:sum'])
+    expect(other).not.toBe(then?.metrics['loss:sum'])
   })
 
   it('is lent: the borrower counts from 1, before and after requests of the lab (LAB-49)', async () => {
     await using model = await open()
-    await model.step(data, loss, adam)
+    await model.step([{ data, loss }], adam)
     const { modelId } = model.backend
     const lent = model.lend()
     await Promise.all([lent.forwardBackward(modelId, data, loss, 1), lent.optimStep(modelId, adam, 2)])
     const snapshot = await model.snapshot()
     await Promise.all([lent.optimStep(modelId, adam, 4), lent.forwardBackward(modelId, data, loss, 3)])
     await lent.save(modelId, 'mine', { kind: 'sampler', seq: 5 })
-    await model.step(data, loss, adam)
+    await model.step([{ data, loss }], adam)
     const prompt = Int32Array.of(1)
     expect(
       await lent.sample({ model: snapshot, prompt, numSamples: 1, maxTokens: 2, temperature: 0, seed: 1 }),

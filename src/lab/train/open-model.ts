@@ -22,8 +22,11 @@ import { tellBatches } from './tell-batches.ts'
 
 export interface OpenModel extends AsyncDisposable {
   readonly backend: OpenBackend
-  /** Gradients and update, sent together; the answers arrive in order. */
-  step(data: readonly Datum[], loss: Loss, adam: Adam): Promise<{ result: FwdBwd; optimizer: Metrics }>
+  /** Gradients of every batch and the update, sent together; the answers arrive in order. */
+  step(
+    batches: readonly { data: readonly Datum[]; loss: Loss }[],
+    adam: Adam,
+  ): Promise<{ results: FwdBwd[]; optimizer: Metrics }>
   save<K extends 'state' | 'sampler'>(name: string, kind: K): Promise<RefOf<K>>
   /** Weights of this moment, to sample from. */
   snapshot(): Promise<SamplerRef>
@@ -66,11 +69,13 @@ export async function openModel(options: {
   }
   return {
     backend,
-    async step(data, loss, adam) {
-      const gradients = asked('forward and backward', () => service.forwardBackward(modelId, data, loss, next()))
+    async step(batches, adam) {
+      const gradients = batches.map(({ data, loss }) =>
+        asked('forward and backward', () => service.forwardBackward(modelId, data, loss, next())),
+      )
       const update = asked('optimiser step', () => service.optimStep(modelId, adam, next()))
-      const [result, optimizer] = await Promise.all([gradients, update])
-      return { result, optimizer }
+      const [optimizer, ...results] = await Promise.all([update, ...gradients])
+      return { results, optimizer }
     },
     save: (name, kind) => asked('saving weights', () => service.save(modelId, name, { kind, seq: next() })),
     snapshot: () => asked('taking a snapshot', () => service.snapshot(modelId, next())),

@@ -27,7 +27,12 @@ export async function openRun(
   callbacks: LoopCallbacks,
 ): Promise<RunScope & AsyncDisposable> {
   const { assignment, services, reporter, askScore, stopping } = options
-  const model = await reopenModel(options, shared, assignment.resume?.uri)
+  const { resume } = assignment
+  const model = await reopenModel(
+    options,
+    shared,
+    resume === undefined ? undefined : { uri: resume.uri, optimizer: true },
+  )
   try {
     checkEngine(assignment, model)
     const renderer = await openRenderer(assignment, shared, model, services)
@@ -55,15 +60,15 @@ export async function openRun(
 export function reopenModel(
   { assignment, services }: TrainRunOptions,
   shared: SharedParams,
-  uri: string | undefined,
+  at: { uri: string; optimizer: boolean } | undefined,
 ): Promise<OpenModel> {
   const { config, run_dir: runDir, start_weights } = assignment
   const { load_checkpoint_path, init_from_checkpoint } = config.model
   const start = start_weights ?? init_from_checkpoint
   const state = (address: string, optimizer: boolean) => ({ ref: { kind: 'state' as const, uri: address }, optimizer })
   const from =
-    uri !== undefined
-      ? state(uri, true)
+    at !== undefined
+      ? state(at.uri, at.optimizer)
       : load_checkpoint_path !== undefined
         ? state(load_checkpoint_path, true)
         : start !== undefined

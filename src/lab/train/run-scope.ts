@@ -39,6 +39,8 @@ export interface RunScope {
   readonly reference: Weights
   /** Replaced when the run goes back to a checkpoint. */
   model: OpenModel
+  /** Takes the place of the benchmarks’ system prompts; empty: none. What a search for prompts found. */
+  systemPrompt?: string
 }
 
 export function callbackScope({

@@ -1,7 +1,8 @@
 // What a step algorithm is handed, before the first step and in each of them.
-import type { RowFormat, RowOf, SamplerRef, SetupContext, StepContext } from '../../contracts/index.ts'
+import type { RowFormat, RowOf, SamplerRef, SetupContext, StepContext, StepScope } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import type { BatchOrder } from './batch-order.ts'
+import { createRollouts } from './rollouts.ts'
 import type { RunScope } from './run-scope.ts'
 
 export interface StepContextOptions {
@@ -9,6 +10,8 @@ export interface StepContextOptions {
   readonly rows: readonly RowOf[RowFormat][]
   readonly numSteps: number
   readonly order: BatchOrder
+  readonly random: RunScope['services']['random']
+  readonly batchesPerStep: number
   /** What the algorithm made once; emptied when steps are done again. */
   readonly kept: Map<string, Promise<unknown>>
 }
@@ -16,11 +19,11 @@ export interface StepContextOptions {
 /** The context before the first step. It asks for the model anew each time: a roll-back replaces it. */
 export function setupContext(scope: RunScope, options: StepContextOptions): SetupContext<unknown> {
   const { services, renderer, reference } = scope
-  const { params, rows, numSteps, order, kept } = options
+  const { params, rows, numSteps, order, kept, random } = options
   return {
     params,
     signal: services.signal,
-    random: services.random,
+    random,
     log: services.log,
     secret: () => {
       throw new EvsysError('SECRET_MISSING', 'an algorithm has no secrets')
@@ -32,7 +35,7 @@ export function setupContext(scope: RunScope, options: StepContextOptions): Setu
     tokenizer: scope.model.backend.tokenizer,
     policy: () => scope.model.snapshot(),
     reference,
-    rollout: noRollouts,
+    rollout: createRollouts(scope, 0).rollout,
     service: { sample: (request) => scope.model.sample(request) },
     once<T>(key: string, make: () => Promise<T>): Promise<T> {
       const known = kept.get(key) as Promise<T> | undefined // one key, one maker: the algorithm's own
@@ -43,35 +46,39 @@ export function setupContext(scope: RunScope, options: StepContextOptions): Setu
   }
 }
 
-/** The context of a step, and how to let go of what it took. */
-export function stepContext(
+export interface OpenStep {
+  /** One context for each batch. */
+  readonly batches: readonly StepContext<unknown>[]
+  /** Lets go of what they took. */
+  release(): Promise<void>
+  tellRollouts(at: StepScope): Promise<void>
+}
+
+/** The contexts of the batches of a step, and how to let go of what they took. */
+export function stepContexts(
   scope: RunScope,
   setup: SetupContext<unknown>,
-  { order, rows }: StepContextOptions,
+  { order, rows, batchesPerStep }: StepContextOptions,
   step: number,
-): { context: StepContext<unknown>; release(): Promise<void> } {
+): OpenStep {
+  const rollouts = createRollouts(scope, step)
   let policy: Promise<SamplerRef> | undefined
-  const context: StepContext<unknown> = {
-    ...setup,
-    step,
-    batch: (size) => order.rowsOf(step, size).flatMap((i) => rows[i] ?? []),
-    policy: () => {
-      policy ??= scope.model.snapshot()
-      return policy
-    },
-  }
+  const batches = Array.from({ length: batchesPerStep }, (_, i): StepContext<unknown> => {
+    const batchIndex = step * batchesPerStep + i
+    return {
+      ...setup,
+      step,
+      batchIndex,
+      rollout: rollouts.rollout,
+      batch: (size) => order.rowsOf(batchIndex, size).flatMap((row) => rows[row] ?? []),
+      policy: () => {
+        policy ??= scope.model.snapshot()
+        return policy
+      },
+    }
+  })
   const release = async () => {
     if (policy !== undefined) await scope.model.drop(await policy)
   }
-  return { context, release }
-}
-
-export async function noRollouts(): Promise<never> {
-  throw new EvsysError(
-    'PLUGIN_FAILED',
-    'this version of evsys has no rollout engine, and the algorithm asks for a rollout',
-    {
-      fix: 'sample with ctx.service.sample, or use an algorithm that trains on rows.',
-    },
-  )
+  return { batches, release, tellRollouts: rollouts.tell }
 }

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { benchmarkFile } from '../../../tests/benchmark-file.ts'
+import { resumed } from '../../../tests/resumed-assignment.ts'
 import { runAssignment } from '../../../tests/run-assignment.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { type TrainedHere, trainHere } from '../../../tests/train-here.ts'
 import { sft } from '../../algorithms/index.ts'
-import type { CallbackHooks, RunAssignment, Weights } from '../../contracts/index.ts'
+import type { CallbackHooks, HarborTask, RunAssignment, Trajectory, Weights } from '../../contracts/index.ts'
 import { defineAlgorithm, defineCallback } from '../../kernel/index.ts'
 
 const folder = temporaryFolders()
@@ -14,27 +15,6 @@ const base = { max_steps: 4, batch_size: 1, save_every: 2, learning_rate: 0.05 }
 function assignmentOf(changes: Partial<Omit<RunAssignment, 'config'>> & { config?: object } = {}): RunAssignment {
   const { config, ...rest } = changes
   return runAssignment(folder(), { ...rest, config: { algorithm: { kind: 'sft', params: base }, ...config } })
-}
-
-/** The same run, as it is assigned again after it was interrupted. */
-function resumed(assignment: RunAssignment, first: TrainedHere, { step, final }: { step: number; final: boolean }) {
-  const saved = first.of('checkpoint.saved').filter((each) => each.step <= step)
-  const [started] = first.of('run.started')
-  const state = saved.findLast((each) => each.kind === 'state' && each.step === step)
-  return {
-    ...assignment,
-    attempt: 2,
-    resume: { step, uri: state?.ref ?? '', engine_id: started?.engine_id ?? '', final },
-    past: {
-      metrics: first.of('step.finished').findLast((each) => each.step === step)?.metrics ?? {},
-      evals: first
-        .of('eval.finished')
-        .flatMap(({ benchmark, split, step: at, metrics }) =>
-          at === undefined || at > step ? [] : [{ benchmark, split, step: at, metrics }],
-        ),
-      checkpoints: saved.map(({ step: at, kind, ref }) => ({ step: at, kind, uri: ref })),
-    },
-  }
 }
 
 /** Writes down the name of every hook, and the step where there is one. */
@@ -82,11 +62,11 @@ describe('the hooks of a run', () => {
       'onTrainStart 0',
       'onStepEnd 0',
       'onStepEnd 1',
+      'onStepEnd 2',
+      'onStepEnd 3', // the next look: here the one before is over
       'onBenchmarkEval',
       'onEval 1',
       ...checkpoint(1),
-      'onStepEnd 2',
-      'onStepEnd 3',
       'onBenchmarkEval',
       'onEval 3',
       ...checkpoint(3),
@@ -219,9 +199,9 @@ describe('a run that goes on', () => {
     const benchmarks = [benchmarkFile(folder(), { name: 'val', run_every: 1 })]
     const assignment = assignmentOf({ callbacks, benchmarks })
     const whole = await trainHere(assignment)
-    expect(losses(whole)).toHaveLength(2)
+    expect(losses(whole)).toHaveLength(3) // asked at the second look, granted after the step of the third
     const rest = await trainHere(resumed(assignment, whole, { step: 1, final: false }))
-    expect(losses(rest)).toEqual([])
+    expect(losses(rest)).toEqual(losses(whole).slice(2))
     expect(rest.of('run.finished')[0]?.metrics).toEqual(whole.of('run.finished')[0]?.metrics)
   })
 
@@ -242,37 +222,41 @@ describe('a run that goes on', () => {
   })
 })
 
-it('a rollout is refused in so many words while there is no engine for it (LAB-52)', async () => {
-  const rolling = defineAlgorithm({
-    kind: 'referring',
-    summary: 'Rolls out.',
-    params: sft.params,
-    async buildBatch({ rollout, policy, signal }) {
-      const task = {
-        task_id: 'a',
-        instruction: 'x',
-        verifier: { kind: 'in_process' as const, fn_name: 'exact_match', expected: 'x', params: {} },
-        metadata: {},
-      }
-      const sampling = { maxTokens: 4, temperature: 1 }
-      await rollout(
-        {
-          task,
-          agent: { kind: 'a', params: {} },
-          policy: { weights: await policy() },
-          seedPath: [],
-          sample: 0,
-          sampling,
-        },
-        signal,
-      )
-      return { data: [], loss: { name: 'cross_entropy' } }
-    },
+describe('a rollout', () => {
+  const task = (verifier: HarborTask['verifier']): HarborTask => ({
+    task_id: 'a',
+    instruction: 'x',
+    verifier,
+    metadata: {},
   })
-  const run = await trainHere(assignmentOf({ config: { algorithm: { kind: 'referring', params: base } } }), {
-    plugins: [rolling],
+  const inProcess = (fn_name: string) => task({ kind: 'in_process', fn_name, expected: 'x', params: {} })
+
+  it.each([
+    ['an agent that is no chat', inProcess('exact_match'), 'harness', 'one chat turn'],
+    ['a verifier that nobody has', inProcess('no_such_verifier'), 'chat', 'no_such_verifier'],
+    [
+      'a verifier that is not run here',
+      task({ kind: 'llm_judge', judge_model: 'm', rubric: 'r' }),
+      'chat',
+      'llm_judge',
+    ],
+  ])('with %s fails as data, and the recipe goes on (PLG-22)', async (_what, asked, kind, words) => {
+    const seen: Trajectory[] = []
+    const rolling = defineAlgorithm({
+      kind: 'rolling',
+      summary: 'Rolls out.',
+      params: sft.params,
+      async buildBatch({ rollout, policy, signal }) {
+        const request = { task: asked, agent: { kind, params: {} }, policy: { weights: await policy() } }
+        const sampling = { maxTokens: 4, temperature: 1 }
+        seen.push(await rollout({ ...request, seedPath: [], sample: 0, sampling }, signal))
+        return { data: [], loss: { name: 'cross_entropy' } }
+      },
+    })
+    const config = { algorithm: { kind: 'rolling', params: { ...base, max_steps: 1 } } }
+    const run = await trainHere(assignmentOf({ config }), { plugins: [rolling] })
+    expect(run.of('run.finished')).toMatchObject([{ status: 'completed' }])
+    expect(seen).toMatchObject([{ error: { infra: true, message: expect.stringContaining(words) } }])
+    expect(run.of('rollout.finished')).toMatchObject([{ task_id: 'a', step: 0, error: { infra: true } }])
   })
-  expect(run.of('run.finished')).toMatchObject([
-    { status: 'failed', error: { code: 'PLUGIN_FAILED', message: expect.stringContaining('no rollout engine') } },
-  ])
 })

@@ -1,19 +1,20 @@
 // One run, from rows to scores: what a worker does with an assignment. It knows no process, no database and no expected
 // answer; it tells events, asks for scores, and leaves where it is told to.
-import { numSteps, SharedParams, saveMarks } from '../../algorithms/index.ts'
+import { numSteps, SharedParams } from '../../algorithms/index.ts'
 import type { Algorithm, ErrorRecord, Metrics, RowFormat, RowOf, RunAssignment } from '../../contracts/index.ts'
 import { EvsysError, problemsOf, toRecord } from '../../kernel/index.ts'
-import { finite } from './finish-step.ts'
 import { letGo } from './let-go.ts'
-import { loadRows } from './load-rows.ts'
+import { loadAllRows } from './load-all-rows.ts'
 import { type LoopCallbacks, openLoopCallbacks } from './loop-callbacks.ts'
 import { openRun, reopenModel, type TrainRunOptions } from './open-run.ts'
+import type { Phase } from './phase.ts'
+import { planPhases } from './plan-phases.ts'
 import { equip } from './run-context.ts'
 import { callbackScope, type RunScope, stepScope } from './run-scope.ts'
 import { saveCheckpoint } from './save-checkpoint.ts'
 import { scoreBenchmark } from './score-benchmark.ts'
-import { startTraining } from './start-training.ts'
-import { trainingLoop } from './training-loop.ts'
+import { finite } from './tell-step.ts'
+import { type LoopOptions, savedSteps, trainingLoop } from './training-loop.ts'
 import { type WholeRunEnd, wholeRun, withoutPast } from './whole-run.ts'
 
 /** Does a run. A failure is told as its last event, not thrown; `interrupted` can be resumed. */
@@ -73,12 +74,14 @@ async function prepared(options: TrainRunOptions, recipe: Recipe, callbacks: Loo
   const { assignment, reporter, services } = options
   const { algorithm, shared } = recipe
   const isRead = !('train' in algorithm && algorithm.takesRows === false)
-  const loaded = isRead ? await loadRows(assignment.config.data, algorithm.rowFormat, services) : undefined
+  const loaded = isRead ? await loadAllRows(assignment.config, algorithm.rowFormat, services) : undefined
   const rows = loaded?.rows ?? []
-  const steps = isRead ? numSteps(rows.length, shared) : 0
+  if (isRead) numSteps(rows.length, shared) // before anything is opened: there is something to train on
   const scope = await openRun(options, shared, callbacks)
   try {
     const { resume } = assignment
+    const phases = 'train' in algorithm ? [] : await planPhases(scope, { ...recipe, algorithm, rows })
+    const steps = isRead ? lengthOf(phases, rows.length, shared) : 0
     await reporter.tell({
       type: 'run.started',
       config_hash: assignment.config_hash,
@@ -92,13 +95,23 @@ async function prepared(options: TrainRunOptions, recipe: Recipe, callbacks: Loo
       const copies = rows.map((row) => ({ ...row }))
       await callbacks.call('onTrainData', callbackScope(assignment), copies)
     }
-    return await trainAndScore(scope, options, { ...recipe, rows, steps })
+    return await trainAndScore(scope, options, { ...recipe, rows, phases, steps })
   } finally {
     await scope[Symbol.asyncDispose]()
   }
 }
 
-type Training = Recipe & { readonly rows: readonly RowOf[RowFormat][]; readonly steps: number }
+function lengthOf(phases: readonly Phase[], rows: number, shared: SharedParams): number {
+  const last = phases.at(-1)
+  return last === undefined ? numSteps(rows, shared) : last.firstStep + last.numSteps
+}
+
+type Training = Recipe & {
+  readonly rows: readonly RowOf[RowFormat][]
+  /** None: the algorithm drives the run itself. */
+  readonly phases: readonly Phase[]
+  readonly steps: number
+}
 
 async function trainAndScore(scope: RunScope, options: TrainRunOptions, training: Training): Promise<End> {
   const { assignment, book } = scope
@@ -130,31 +143,19 @@ async function trainAndScore(scope: RunScope, options: TrainRunOptions, training
 async function train(
   scope: RunScope,
   options: TrainRunOptions,
-  { algorithm, params, shared, rows, steps }: Training,
+  { algorithm, params, shared, rows, phases, steps }: Training,
 ): Promise<WholeRunEnd> {
   const { assignment } = scope
   const { resume, past } = assignment
   const firstStep = firstStepOf(assignment)
-  let stopReason: string | undefined
-  await startTraining(scope, { firstStep, numSteps: steps }, (reason) => {
-    stopReason ??= reason
-  })
   if ('train' in algorithm) return await wholeRun(scope, { algorithm, params, rows, numSteps: steps })
-  const marks = saveMarks(steps, shared).map((mark) => mark - 1)
-  scope.book.tellPassing(new Set([...marks, ...(resume?.final === true ? [resume.step] : [])]))
-  const done = { lastStep: firstStep - 1, metrics: past.metrics, trained: true, interrupted: false }
-  if (resume?.final === true) return done
-  const reopen = (uri: string | undefined) => reopenModel(options, shared, uri)
-  const loop = await trainingLoop(scope, {
-    algorithm,
-    params,
-    shared,
-    rows,
-    numSteps: steps,
-    firstStep,
-    stopReason,
-    reopen,
-  })
+  const plan = { phases, shared, numSteps: steps }
+  scope.book.tellPassing(new Set([...savedSteps(plan), ...(resume?.final === true ? [resume.step] : [])]))
+  if (resume?.final === true) {
+    return { lastStep: firstStep - 1, metrics: past.metrics, trained: true, interrupted: false }
+  }
+  const reopen: LoopOptions['reopen'] = (from) => reopenModel(options, shared, from)
+  const loop = await trainingLoop(scope, { ...plan, firstStep, reopen })
   return { ...loop, trained: true }
 }
 

@@ -5,6 +5,7 @@ import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { trainHere } from '../../../tests/train-here.ts'
 import { sft, sharedParams } from '../../algorithms/index.ts'
 import { defineAlgorithm, defineCallback } from '../../kernel/index.ts'
+import { pastLosses } from './past-losses.ts'
 
 const folder = temporaryFolders()
 
@@ -80,6 +81,80 @@ describe('a collapse', () => {
     })
     expect(run.of('run.finished')).toMatchObject([{ status: 'failed', error: { code: 'RUN_DIVERGED' } }])
     expect(run.of('step.finished')[0]?.metrics['optim/lr']).toBe(0.01 / 8)
+  })
+})
+
+describe('the guard of a run that goes on', () => {
+  const params = { max_steps: 26, save_every: 22 }
+
+  it('sees the spike that it would have seen (LAB-56)', async () => {
+    const whole = await trainHere(assignmentOf('stumbling', params), { plugins: [stumbling(1000, [24], 1)] })
+    expect(whole.of('guard.tripped')).toMatchObject([{ step: 24, reason: 'spike', rolled_back_to: 21 }])
+    const saved = whole.of('checkpoint.saved').filter(({ step }) => step === 21)
+    const uri = saved.find(({ kind }) => kind === 'state')?.ref ?? ''
+    const upTo = whole.items.slice(0, whole.items.indexOf(whole.of('guard.tripped')[0] ?? expect.fail('no trip')))
+    const assignment = assignmentOf('stumbling', params, {
+      attempt: 2,
+      resume: { step: 21, uri, engine_id: whole.of('run.started')[0]?.engine_id ?? '', final: false },
+      past: { evals: [], checkpoints: [{ step: 21, kind: 'state', uri }], metrics: {}, losses: pastLosses(upTo, 21) },
+    })
+    const rest = await trainHere(assignment, { plugins: [stumbling(1000, [24], 1)] })
+    expect(rest.of('guard.tripped')).toMatchObject([{ step: 24, reason: 'spike', rolled_back_to: 21 }])
+    const numbers = (run: typeof rest) => run.of('step.finished').map(({ step, metrics }) => [step, metrics])
+    expect(numbers(rest)).toEqual(numbers(whole).slice(22))
+  })
+
+  it('forgets what a roll-back or another attempt takes back (LAB-56)', () => {
+    const at = { at: '2026-01-01T00:00:00.000Z', run_id: 'r' }
+    const step = (seq: number, number: number, loss: number) =>
+      ({ ...at, seq, type: 'step.finished', step: number, metrics: { 'a/train_mean_nll': loss } }) as const
+    const started = { ...at, seq: 1, type: 'run.started', config_hash: 'c', attempt: 1 } as const
+    const again = { ...started, seq: 5, attempt: 2, resumed_from_step: 0 } as const
+    const events = [started, step(2, 0, 1), step(3, 1, 2), step(4, 2, 3), again, step(6, 1, 4), step(7, 2, 5)]
+    expect(pastLosses(events, 1)).toEqual([
+      { step: 0, loss: 1 },
+      { step: 1, loss: 4 },
+    ])
+    const tripped = { ...at, seq: 8, type: 'guard.tripped', step: 3, reason: 'nan', rolled_back_to: 1 } as const
+    expect(pastLosses([...events, tripped, step(9, 2, 6)], 2)).toEqual([{ step: 2, loss: 6 }])
+  })
+})
+
+describe('gradient accumulation', () => {
+  const rows = Array.from({ length: 8 }, (_, i) => ({
+    messages: [
+      { role: 'user', content: 'q'.repeat(i + 1) },
+      { role: 'assistant', content: 'ab'.repeat(i + 1) },
+    ],
+  }))
+  const train = (params: object) =>
+    trainHere(
+      runAssignment(folder(), {
+        config: {
+          data: { source_kind: 'in_memory', rows, hf_split: 'train', transforms: [] },
+          algorithm: { kind: 'sft', params: { learning_rate: 0.1, num_epochs: 3, grad_clip_norm: 1, ...params } },
+        },
+      }),
+    )
+
+  it('makes of several small batches the update of one large one (LAB-57)', async () => {
+    const large = await train({ batch_size: 4 })
+    const small = await train({ batch_size: 2, gradient_accumulation_steps: 2 })
+    expect(small.of('step.finished')).toHaveLength(6)
+    const of = (run: typeof small, key: string) =>
+      run.of('step.finished').map(({ metrics }) => metrics[key] ?? Number.NaN)
+    expect(of(small, 'data/supervised_tokens')).toEqual(of(large, 'data/supervised_tokens'))
+    for (const [i, loss] of of(small, 'train_mean_nll').entries()) {
+      expect(loss).toBeCloseTo(of(large, 'train_mean_nll')[i] ?? Number.NaN, 6)
+    }
+  })
+
+  it('works with batches by tokens, of which there are as many as the rows need (LAB-57, PLG-20)', async () => {
+    const run = await train({ batch_tokens: 40, gradient_accumulation_steps: 2 })
+    const steps = run.of('step.finished').map(({ metrics }) => metrics)
+    expect(run.of('run.started')).toMatchObject([{ num_steps: steps.length }])
+    expect(Math.max(...steps.map((metrics) => metrics['data/tokens'] ?? 0))).toBeLessThanOrEqual(80)
+    expect(steps.reduce((sum, metrics) => sum + (metrics['data/rows'] ?? 0), 0)).toBeGreaterThanOrEqual(22)
   })
 })
 

@@ -1,157 +1,119 @@
-// The loop of a step algorithm: batch, gradients, update, save, evaluate; back to a checkpoint when training collapses.
-import { learningRateAt, type SharedParams, saveMarks } from '../../algorithms/index.ts'
-import type { Adam, Batch, Metrics, RowFormat, RowOf, StepAlgorithm, StepContext } from '../../contracts/index.ts'
-import { boundary, EvsysError } from '../../kernel/index.ts'
-import { createBatchOrder } from './batch-order.ts'
-import { createCollapseGuard } from './collapse-guard.ts'
-import { finishStep } from './finish-step.ts'
+// The loop of step algorithms: batches, gradients, update, save, evaluate; back to a checkpoint when training collapses.
+import { type SharedParams, saveMarks } from '../../algorithms/index.ts'
+import type { Metrics } from '../../contracts/index.ts'
+import { createCollapseGuard, guardedLoss } from './collapse-guard.ts'
 import { letGo } from './let-go.ts'
+import { createLooks, nextFixedStep } from './looks.ts'
+import { adamAt, type Phase, phaseAt } from './phase.ts'
+import { createPhaseContexts } from './phase-contexts.ts'
+import { rollBack } from './roll-back.ts'
 import { type RunScope, stepScope } from './run-scope.ts'
 import { saveCheckpoint } from './save-checkpoint.ts'
 import { startTraining } from './start-training.ts'
-import { setupContext, stepContext } from './step-context.ts'
-
-/** Roll-backs before a run is given up. */
-const MOST_TRIPS = 3
+import { createStopRequest } from './stop-request.ts'
+import { tellStep } from './tell-step.ts'
+import { trainStep } from './train-step.ts'
 
 export interface LoopOptions {
-  readonly algorithm: StepAlgorithm
-  readonly params: unknown
-  readonly shared: SharedParams
-  readonly rows: readonly RowOf[RowFormat][]
+  readonly phases: readonly Phase[]
+  /** When the run is saved. */
+  readonly shared: Pick<SharedParams, 'save_every' | 'save_at_fractions' | 'save_sampler'>
   readonly numSteps: number
   /** First step to do. */
   readonly firstStep: number
-  /** Set where a callback asked to stop before the first step of this attempt. */
-  readonly stopReason?: string | undefined
-  /** Opens the model at a checkpoint, or at the start of the run. */
-  reopen(from: string | undefined): Promise<RunScope['model']>
+  /** Opens the model at a state, or at the start of the run. */
+  reopen(from: { uri: string; optimizer: boolean } | undefined): Promise<RunScope['model']>
 }
 
 export type LoopEnd = { readonly lastStep: number; readonly metrics: Metrics; readonly interrupted: boolean }
 
+/** Steps after which the run is saved: those of its cadence, and the last one of every phase but the last. */
+export function savedSteps({ phases, shared, numSteps }: Pick<LoopOptions, 'phases' | 'shared' | 'numSteps'>) {
+  const marks = saveMarks(numSteps, shared).map((mark) => mark - 1)
+  return new Set([...marks, ...phases.flatMap(({ firstStep }) => (firstStep === 0 ? [] : [firstStep - 1]))])
+}
+
 export async function trainingLoop(scope: RunScope, options: LoopOptions): Promise<LoopEnd> {
-  const { assignment, services, reporter } = scope
-  const { shared, numSteps, algorithm } = options
-  const marks = new Set(saveMarks(numSteps, shared))
-  const guard = createCollapseGuard()
-  const order = createBatchOrder(options.rows.length, (epoch) => services.random('batches', epoch))
-  const kept = new Map<string, Promise<unknown>>()
+  const { assignment, reporter } = scope
+  const { phases, shared, numSteps, firstStep } = options
+  const marks = savedSteps(options)
+  const looks = createLooks(scope)
+  const guard = createCollapseGuard(lossesOf(scope, phaseAt(phases, firstStep)))
+  const contexts = createPhaseContexts(scope)
+  const stop = createStopRequest((step) =>
+    nextFixedStep(step, numSteps, (each) => marks.has(each) || looks.isDue(each)),
+  )
   let trips = assignment.guard_trips
-  let stopReason = options.stopReason
   let metrics: Metrics = assignment.past.metrics
-  const contexts = { ...options, order, kept }
-  const setup = setupContext(scope, contexts)
-  if (algorithm.setup !== undefined)
-    await attributed(scope, options, 'setup', () => algorithm.setup?.(setup) ?? Promise.resolve())
+  let step = firstStep
+  await startTraining(scope, { firstStep, numSteps }, stop)
+  try {
+    for (; step < numSteps && !stop.isDue(step); step++) {
+      if (scope.stopping.aborted) {
+        await looks.finish()
+        if (step > firstStep) await saveCheckpoint(scope, step - 1, { numSteps, sampler: false })
+        return { lastStep: step - 1, metrics, interrupted: true }
+      }
+      const phase = phaseAt(phases, step)
+      if (step === phase.firstStep && step > 0) {
+        await freshOptimizer(scope, options, step)
+        guard.reset()
+      }
+      const adam = adamAt(step, phase, trips)
+      const { batches, release, tellRollouts } = await contexts.open(phase, step)
+      const stepped = await trainStep(scope, phase, batches, adam)
+      await release()
 
-  let step = options.firstStep
-  for (; step < numSteps && stopReason === undefined; step++) {
-    if (scope.stopping.aborted) {
-      if (step > options.firstStep) await saveCheckpoint(scope, step - 1, { numSteps, sampler: false })
-      return { lastStep: step - 1, metrics, interrupted: true }
+      const collapse = guard.look(guardedLoss(stepped))
+      if (collapse !== undefined) {
+        trips += 1
+        await looks.finish() // what was saved before may be waiting for it
+        const back = await rollBack(scope, options, { step, collapse, trips, rate: adam.learningRate / 2 })
+        scope.evals = scope.evals.filter((each) => each.step <= back)
+        stop.reset()
+        await startTraining(scope, { firstStep: back + 1, numSteps }, stop)
+        guard.reset()
+        contexts.forget()
+        step = back // the loop goes on with the step after it
+        continue
+      }
+      metrics = {
+        ...labelled(phase, stepped),
+        'optim/lr': adam.learningRate,
+        'progress/done_frac': (step + 1) / numSteps,
+      }
+      const now = stepScope(assignment, step, numSteps, stop.now(step))
+      await tellRollouts(now)
+      await tellStep(scope, now, metrics)
+      if (marks.has(step) || looks.isDue(step)) await looks.finish()
+      await looks.begin(stepScope(assignment, step, numSteps, stop.from(step)))
+      if (marks.has(step)) await saveCheckpoint(scope, step, { numSteps, sampler: shared.save_sampler, looks })
+      await letGo(scope, scope.book.surplus(assignment.checkpoints_kept))
     }
-    const at = stepScope(assignment, step, numSteps, (reason) => {
-      stopReason ??= reason
-    })
-    const rate = learningRateAt(step, lrPlan(shared, numSteps)) * 0.5 ** trips
-    const { context, release } = stepContext(scope, setup, contexts, step)
-    const stepped = await trainStep(scope, options, context, adamOf(shared, rate))
-    await release()
-    metrics = { ...stepped, 'optim/lr': rate, 'progress/done_frac': (step + 1) / numSteps }
-
-    const collapse = guard.look(stepped.train_mean_nll ?? stepped['loss:sum'])
-    if (collapse !== undefined) {
-      trips += 1
-      const back = await rollBack(scope, options, step, { collapse, trips, rate })
-      scope.evals = scope.evals.filter((each) => each.step <= back)
-      await startTraining(scope, { firstStep: back + 1, numSteps }, () => {})
-      guard.reset()
-      kept.clear()
-      step = back // the loop goes on with the step after it
-      continue
-    }
-    const isBest = await finishStep(scope, at, metrics)
-    // After the evaluations: a run that goes on from here has nothing to make up for.
-    if (isBest || marks.has(step + 1)) {
-      await saveCheckpoint(scope, step, { numSteps, sampler: isBest || shared.save_sampler })
-    }
-    await letGo(scope, scope.book.surplus(assignment.checkpoints_kept))
+    await looks.finish()
+  } catch (error) {
+    await looks.abandon()
+    throw error
   }
-  if (stopReason !== undefined)
-    await reporter.tell({ type: 'notice', text: `stopped after step ${step}: ${stopReason}` })
+  if (stop.reason !== undefined && step < numSteps)
+    await reporter.tell({ type: 'notice', text: `stopped after step ${step}: ${stop.reason}` })
   return { lastStep: step - 1, metrics, interrupted: false }
 }
 
-async function trainStep(
-  scope: RunScope,
-  options: LoopOptions,
-  context: StepContext<unknown>,
-  adam: Adam,
-): Promise<Metrics> {
-  const { algorithm } = options
-  const built = await attributed(scope, options, 'buildBatch', () => algorithm.buildBatch(context))
-  if (built.data.length === 0) return { ...built.metrics, 'train/skipped_empty_batch': 1 }
-  const { result, optimizer } = await scope.model.step(built.data, built.loss, adam)
-  const own = algorithm.stepMetrics?.({ ...context, built, result }) ?? {}
-  return { ...result.metrics, ...own, ...optimizer, ...(built satisfies Batch).metrics }
-}
-
-async function rollBack(
-  scope: RunScope,
-  options: LoopOptions,
-  step: number,
-  { collapse, trips, rate }: { collapse: 'nan' | 'spike'; trips: number; rate: number },
-): Promise<number> {
-  if (trips > MOST_TRIPS) {
-    throw new EvsysError(
-      'RUN_DIVERGED',
-      `training collapsed (${collapse}) at step ${step}, after ${MOST_TRIPS} roll-backs`,
-      {
-        fix: 'lower learning_rate, set grad_clip_norm, or look at the rows of that step',
-      },
-    )
-  }
-  const state = scope.book.stateBefore(step - 1)
+// A phase starts from the weights of the one before and with an optimiser of its own: its loss may be of another kind.
+async function freshOptimizer(scope: RunScope, { reopen }: LoopOptions, step: number): Promise<void> {
+  const uri = scope.book.uri(step - 1, 'state')
+  if (uri === undefined) throw new Error(`step ${step - 1} ends a phase and was not saved`)
   await scope.model[Symbol.asyncDispose]()
-  scope.model = await options.reopen(state?.uri)
-  scope.book.rollBackTo(state?.step ?? -1)
-  await scope.reporter.tell({
-    type: 'guard.tripped',
-    step,
-    reason: collapse,
-    learning_rate: rate / 2,
-    ...(state === undefined ? {} : { rolled_back_to: state.step }),
-  })
-  return state?.step ?? -1
+  scope.model = await reopen({ uri, optimizer: false })
 }
 
-function attributed<T>(
-  { services }: RunScope,
-  { algorithm }: LoopOptions,
-  what: string,
-  work: () => Promise<T>,
-): Promise<T> {
-  return boundary('PLUGIN_FAILED', `algorithm "${algorithm.kind}", ${what}`, services.signal, work)
+// Losses of another phase say nothing about this one.
+function lossesOf({ assignment }: RunScope, { firstStep }: Phase): number[] {
+  return assignment.past.losses.flatMap(({ step, loss }) => (step < firstStep ? [] : [loss]))
 }
 
-function adamOf(shared: SharedParams, learningRate: number): Adam {
-  return {
-    learningRate,
-    beta1: shared.adam_beta1,
-    beta2: shared.adam_beta2,
-    eps: shared.adam_eps,
-    ...(shared.weight_decay === 0 ? {} : { weightDecay: shared.weight_decay }),
-    ...(shared.grad_clip_norm === 0 ? {} : { gradClipNorm: shared.grad_clip_norm }),
-  }
-}
-
-function lrPlan(shared: SharedParams, numSteps: number) {
-  return {
-    schedule: shared.lr_schedule,
-    learningRate: shared.learning_rate,
-    numSteps,
-    warmupSteps: shared.lr_warmup_steps,
-    minRatio: shared.lr_min_ratio,
-  }
+function labelled({ label }: Phase, metrics: Metrics): Metrics {
+  if (label === undefined) return metrics
+  return Object.fromEntries(Object.entries(metrics).map(([key, value]) => [`${label}/${key}`, value]))
 }

@@ -77,7 +77,6 @@ describe('an algorithm that drives the whole run', () => {
     expect(run.of('run.finished')).toMatchObject([{ status: 'completed', best_step: 1, metrics: { found: 1 } }])
     expect(run.of('checkpoint.saved').map(({ step, final }) => [step, final])).toEqual([
       [1, false],
-      [1, false],
       [3, true],
       [3, true],
     ])

@@ -17,10 +17,13 @@ import type {
 import { RunResult } from '../../contracts/index.ts'
 import { boundary, EvsysError } from '../../kernel/index.ts'
 import { createBatchOrder } from './batch-order.ts'
-import { finishStep } from './finish-step.ts'
+import { createLooks } from './looks.ts'
+import { createPromptTrial } from './prompt-trial.ts'
+import { createRollouts } from './rollouts.ts'
 import { type RunScope, stepScope } from './run-scope.ts'
-import { saveCheckpoint } from './save-checkpoint.ts'
-import { noRollouts } from './step-context.ts'
+import { startTraining } from './start-training.ts'
+import { createStopRequest } from './stop-request.ts'
+import { tellStep } from './tell-step.ts'
 import type { LoopEnd } from './training-loop.ts'
 
 export interface WholeRunOptions {
@@ -35,13 +38,14 @@ export type WholeRunEnd = LoopEnd & { readonly trained: boolean }
 
 /** An attempt at a run that its algorithm drives has no past. */
 export function withoutPast({ resume: _resume, ...assignment }: RunAssignment): RunAssignment {
-  return { ...assignment, guard_trips: 0, past: { evals: [], checkpoints: [], metrics: {} } }
+  return { ...assignment, guard_trips: 0, past: { evals: [], checkpoints: [], metrics: {}, losses: [] } }
 }
 
 export async function wholeRun(scope: RunScope, options: WholeRunOptions): Promise<WholeRunEnd> {
   const { services, stopping } = scope
   const { algorithm } = options
   const driven = drive(scope, options)
+  await startTraining(scope, { firstStep: 0, numSteps: options.numSteps }, driven.stop)
   try {
     const result = await boundary('PLUGIN_FAILED', `algorithm "${algorithm.kind}", train`, driven.context.signal, () =>
       algorithm.train(driven.context),
@@ -62,7 +66,9 @@ function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
   let lastStep = -1
   let metrics: Metrics = {}
   let trained = false
-  let stopReason: string | undefined
+  const stop = createStopRequest((step) => step)
+  const looks = createLooks(scope)
+  const rollouts = createRollouts(scope, 0)
   const service = model.lend()
   const order = createBatchOrder(rows.length, (epoch) => services.random('batches', epoch))
 
@@ -83,10 +89,16 @@ function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
       return ref
     },
   }
-  const at = (step: number) =>
-    stepScope(assignment, step, numSteps, (reason) => {
-      stopReason ??= reason
-    })
+  const at = (step: number) => stepScope(assignment, step, numSteps, stop.now(step))
+  const advance = (step: number) => {
+    if (!Number.isSafeInteger(step) || step <= lastStep) {
+      throw new EvsysError('PLUGIN_FAILED', `step ${step} is reported after step ${lastStep}`, {
+        fix: 'report steps in order, counted from 0.',
+      })
+    }
+    stopping.throwIfAborted()
+    lastStep = step
+  }
   const context: TrainContext<unknown> = {
     params,
     signal: AbortSignal.any([services.signal, stopping]),
@@ -101,26 +113,23 @@ function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
     renderer: scope.renderer,
     tokenizer: model.backend.tokenizer,
     reference: scope.reference,
-    rollout: noRollouts,
+    rollout: rollouts.rollout,
+    prompts: createPromptTrial(scope, { at, advance, stop }),
     runId: assignment.run_id,
     run: assignment.config,
     modelId: model.backend.modelId,
     service: lent,
     async report(step, reported) {
-      if (!Number.isSafeInteger(step) || step <= lastStep) {
-        throw new EvsysError('PLUGIN_FAILED', `step ${step} is reported after step ${lastStep}`, {
-          fix: 'report steps in order, counted from 0.',
-        })
-      }
-      stopping.throwIfAborted()
-      lastStep = step
+      advance(step)
       metrics = reported
-      const isBest = await finishStep(scope, at(step), reported)
-      if (isBest) await saveCheckpoint(scope, step, { numSteps, sampler: true })
-      return stopReason
+      await rollouts.tell(at(step))
+      await tellStep(scope, at(step), reported)
+      await looks.begin(at(step))
+      await looks.finish() // whoever drives the run waits for its scores: they may be what he goes by
+      return stop.reason
     },
   }
-  return { context, end: () => ({ lastStep, metrics, trained, interrupted: false }) }
+  return { context, stop, end: () => ({ lastStep, metrics, trained, interrupted: false }) }
 }
 
 // What a plugin returns is checked like everything else that comes from outside.

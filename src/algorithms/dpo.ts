@@ -1,0 +1,119 @@
+// Direct preference optimisation: of two answers the better one becomes likelier than the worse one, measured against the weights
+// that the run started from. Their log-probabilities are asked for once per row.
+import * as z from 'zod'
+import type { ChatMessage, OpenRenderer, PreferencePair, SetupContext } from '../contracts/index.ts'
+import { defineAlgorithm, EvsysError } from '../kernel/index.ts'
+import { dpoLoss, type ReferencePair } from './dpo-loss.ts'
+import { sharedParams } from './shared-params.ts'
+import { type SupervisedDatum, supervisedDatum } from './supervised-datum.ts'
+
+const Params = z.strictObject({
+  ...sharedParams,
+  learning_rate: z.number().min(0).default(1e-5).describe('Peak learning rate.'),
+  beta: z.number().gt(0).default(0.1).describe('How much the policy is held to its start: higher is closer.'),
+  label_smoothing: z
+    .number()
+    .min(0)
+    .lt(0.5)
+    .default(0)
+    .describe('Share of pairs that may be labelled the wrong way round.'),
+  max_seq_len: z.int().min(2).default(2048).describe('Longest conversation, in tokens; what is longer loses its end.'),
+})
+type Params = z.output<typeof Params>
+
+/** Trains on pairs of a better and a worse answer. */
+export const dpo = defineAlgorithm({
+  kind: 'dpo',
+  summary: 'Direct preference optimisation: makes the chosen answers of pairs likelier than the rejected ones.',
+  params: Params,
+  rowFormat: 'preference_pair',
+  async setup({ rows, renderer, params }) {
+    if (rows.some((row) => toPair(row, renderer, params) !== undefined)) return
+    throw new EvsysError('DATA_INVALID', `dpo: none of the ${rows.length} rows has two answers to compare`, {
+      fix: 'give the rows chosen and rejected answers, or raise max_seq_len if they are cut off before them.',
+    })
+  },
+  async buildBatch(context) {
+    const { batch, renderer, params, log, step } = context
+    const rows = batch(params.batch_size)
+    const made = rows.flatMap((row) => {
+      const pair = toPair(row, renderer, params)
+      return pair === undefined ? [] : [{ row, pair }]
+    })
+    const dropped = rows.length - made.length
+    if (dropped > 0) log('warn', `dpo: step ${step} leaves out ${dropped} of ${rows.length} rows without two answers`)
+    const references = await Promise.all(made.map(({ row, pair }) => referenceOf(context, row, pair)))
+    const data = made.flatMap(({ pair }) => [pair.chosen.datum, pair.rejected.datum])
+    const { beta, label_smoothing: labelSmoothing } = params
+    return {
+      data,
+      loss: { custom: (passed, logprobs) => dpoLoss(passed, logprobs, references, { beta, labelSmoothing }) },
+      metrics: {
+        'data/pairs': made.length,
+        'data/dropped_rows': dropped,
+        'data/tokens': data.reduce((sum, { tokens }) => sum + tokens.length, 0),
+        'data/supervised_tokens': made.reduce(
+          (sum, { pair }) => sum + pair.chosen.supervised + pair.rejected.supervised,
+          0,
+        ),
+      },
+    }
+  },
+})
+
+interface Pair {
+  readonly chosen: SupervisedDatum
+  readonly rejected: SupervisedDatum
+}
+
+function toPair(row: PreferencePair, renderer: OpenRenderer, { max_seq_len }: Params): Pair | undefined {
+  const answered = (answer: PreferencePair['chosen']) => {
+    const added: readonly ChatMessage[] = typeof answer === 'string' ? [{ role: 'assistant', content: answer }] : answer
+    return supervisedDatum(renderer.conversation([...row.messages, ...added]), {
+      maxTokens: max_seq_len,
+      isTrained: (message) => message >= row.messages.length,
+    })
+  }
+  const chosen = answered(row.chosen)
+  const rejected = answered(row.rejected)
+  return chosen === undefined || rejected === undefined ? undefined : { chosen, rejected }
+}
+
+async function referenceOf(
+  context: SetupContext<Params, 'preference_pair'>,
+  row: PreferencePair,
+  pair: Pair,
+): Promise<ReferencePair> {
+  const known = await context.once('dpo/reference', async () => new Map<PreferencePair, Promise<ReferencePair>>())
+  const found = known.get(row)
+  if (found !== undefined) return await found
+  const asked = Promise.all([referenceSum(context, pair.chosen), referenceSum(context, pair.rejected)]).then(
+    ([chosen, rejected]) => ({ chosen, rejected }),
+  )
+  known.set(row, asked)
+  return await asked
+}
+
+/** Log-probability of what is trained on, under the reference. */
+async function referenceSum(
+  { service, reference }: SetupContext<Params, 'preference_pair'>,
+  { datum }: SupervisedDatum,
+): Promise<number> {
+  const { target_tokens, weights } = datum.lossInputs
+  const targets = target_tokens?.data ?? []
+  const prompt = Int32Array.from([...datum.tokens, ...targets.slice(-1)])
+  const asked = { numSamples: 1, maxTokens: 1, temperature: 0, seed: 0, promptLogprobs: true }
+  const [sample] = await service.sample({ model: reference, prompt, ...asked })
+  const logprobs = sample?.promptLogprobs
+  if (logprobs === undefined) {
+    throw new EvsysError('BACKEND_FAILED', 'dpo: the service gives no log-probabilities of a prompt', {
+      fix: 'use a service with prompt_logprobs, such as the backend local.',
+    })
+  }
+  // Position t of the weights belongs to the token after it.
+  let sum = 0
+  for (const [t, weight] of (weights?.data ?? new Float32Array()).entries()) {
+    if (weight !== 0) sum += weight * (logprobs[t + 1] ?? 0)
+  }
+  return sum
+}

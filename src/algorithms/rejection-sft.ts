@@ -1,0 +1,110 @@
+// Rejection sampling: the policy answers each task several times, what the task's verifier accepts is trained on as if it had been
+// written by hand. What is sampled follows the policy as it gets better.
+import * as z from 'zod'
+import type { Datum, PluginSpec, StepContext, Trajectory, TurnTokens } from '../contracts/index.ts'
+import { defineAlgorithm, mapConcurrent } from '../kernel/index.ts'
+import { sharedParams } from './shared-params.ts'
+
+const Params = z.strictObject({
+  ...sharedParams,
+  num_samples: z.int().min(1).max(1024).default(4).describe('Answers to each task.'),
+  min_reward: z.number().default(1).describe('Reward from which on an answer is trained on.'),
+  keep_per_task: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Most answers to a task that are trained on; absent: all that differ.'),
+  max_tokens: z.int().min(1).default(256).describe('Longest answer.'),
+  temperature: z.number().min(0).default(1).describe('Of sampling; 0 gives the same answer every time.'),
+  system_prompt: z.string().optional().describe('Put before the task’s instruction.'),
+  user_template: z.string().min(1).default('{prompt}').describe('Wraps the instruction: `{prompt}` is replaced.'),
+  n_concurrent: z.int().min(1).default(8).describe('Answers that are drawn at a time.'),
+})
+type Params = z.output<typeof Params>
+
+/** Trains on the policy’s own answers that a verifier accepts. */
+export const rejectionSft = defineAlgorithm({
+  kind: 'rejection_sft',
+  summary: 'Rejection-sampling SFT: trains on the policy’s own answers to tasks that the tasks’ verifiers accept.',
+  params: Params,
+  rowFormat: 'harbor_task',
+  async buildBatch(context) {
+    const { batch, params } = context
+    const tasks = batch(params.batch_size)
+    const answers = await answersTo(context, tasks)
+    const kept = tasks.map((_, i) => chosenOf(answers[i] ?? [], params))
+    const all = answers.flat()
+    const scored = all.flatMap(({ reward }) => reward ?? [])
+    const data = kept.flat().map(toDatum)
+    return {
+      data,
+      loss: { name: 'cross_entropy' },
+      metrics: {
+        'data/rows': data.length,
+        'data/tokens': data.reduce((sum, { tokens }) => sum + tokens.length, 0),
+        'data/supervised_tokens': kept.flat().reduce((sum, { completion }) => sum + completion.length, 0),
+        'rollout/answers:sum': all.length,
+        'rollout/failed:sum': all.length - scored.length,
+        'rollout/accepted_share':
+          scored.filter((reward) => reward >= params.min_reward).length / Math.max(1, all.length),
+        'rollout/solved_tasks': kept.filter((each) => each.length > 0).length / Math.max(1, tasks.length),
+        ...(scored.length === 0 ? {} : { 'reward/mean': scored.reduce((a, b) => a + b, 0) / scored.length }),
+      },
+    }
+  },
+  stepMetrics({ built, result }) {
+    const supervised = built.metrics?.['data/supervised_tokens'] ?? 0
+    const loss = result.metrics['loss:sum']
+    return loss === undefined || supervised === 0 ? {} : { train_mean_nll: loss / supervised }
+  },
+})
+
+type Tasks = StepContext<Params, 'harbor_task'>['rows']
+
+async function answersTo(context: StepContext<Params, 'harbor_task'>, tasks: Tasks): Promise<Trajectory[][]> {
+  const { params, policy, rollout, signal, batchIndex } = context
+  const { num_samples, max_tokens: maxTokens, temperature, system_prompt, user_template } = params
+  const weights = await policy()
+  const chat = { user_template, ...(system_prompt === undefined ? {} : { system_prompt }) }
+  const agent: PluginSpec = { kind: 'chat', params: chat }
+  const asked = tasks.flatMap((task, at) => Array.from({ length: num_samples }, (_, sample) => ({ task, at, sample })))
+  const drawn = await mapConcurrent(asked, { limit: params.n_concurrent, signal }, ({ task, at, sample }) =>
+    rollout(
+      {
+        task,
+        agent,
+        policy: { weights },
+        sample,
+        seedPath: ['rejection', batchIndex, at, task.task_id],
+        sampling: { maxTokens, temperature },
+      },
+      signal,
+    ),
+  )
+  return tasks.map((_, at) => drawn.slice(at * num_samples, (at + 1) * num_samples))
+}
+
+/** Whole answers with enough reward, each once. */
+function chosenOf(answers: readonly Trajectory[], { min_reward, keep_per_task }: Params): TurnTokens[] {
+  const chosen = new Map<string, TurnTokens>()
+  for (const { reward, turns, truncated } of answers) {
+    const tokens = turns.at(-1)?.tokens
+    if (tokens === undefined || reward === undefined || reward < min_reward || truncated !== undefined) continue
+    if (!chosen.has(tokens.completion.join())) chosen.set(tokens.completion.join(), tokens)
+  }
+  return [...chosen.values()].slice(0, keep_per_task)
+}
+
+/** Only the tokens that were drawn are trained on, exactly as they were drawn. */
+function toDatum({ prompt, completion }: TurnTokens): Datum {
+  const whole = Int32Array.of(...prompt, ...completion)
+  const length = whole.length - 1
+  const weights = Float32Array.from({ length }, (_, t) => (t + 1 >= prompt.length ? 1 : 0))
+  return {
+    tokens: whole.slice(0, length),
+    lossInputs: {
+      target_tokens: { data: whole.slice(1), shape: [length] },
+      weights: { data: weights, shape: [length] },
+    },
+  }
+}

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+
+describe.each(['dpo', 'continual'])('examples/%s', (name) => {
+  it('has the data that its script makes, and asks in its benchmarks what it does not train on (LAB-60)', async () => {
+    const folder = new URL(`../examples/${name}/`, import.meta.url)
+    const { makeData } = await import(new URL('make-data.mjs', folder).href)
+    const files: Record<string, string> = makeData()
+    for (const [path, text] of Object.entries(files)) expect(readFileSync(new URL(path, folder), 'utf8')).toBe(text)
+    const rows = (isTask: boolean) =>
+      Object.entries(files)
+        .filter(([path]) => path.endsWith('.jsonl') && path.endsWith('tasks.jsonl') === isTask)
+        .flatMap(([, text]) => text.trim().split('\n'))
+        .map((line): Record<string, unknown> => JSON.parse(line))
+    const trained = new Set(rows(false).map(({ query }) => query))
+    expect(rows(true).length).toBeGreaterThan(20)
+    expect(rows(true).filter(({ instruction }) => trained.has(instruction))).toEqual([])
+  })
+})

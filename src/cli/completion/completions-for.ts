@@ -90,6 +90,7 @@ const sources: Record<string, Source> = {
   'validate file': () => ({ candidates: [], files: ['files', 'yaml', 'yml'] }),
   'run file': () => ({ candidates: [], files: ['files', 'yaml', 'yml'] }),
   'import file': () => ({ candidates: [], files: ['files', 'json', 'tsv'] }),
+  'benchmark action': () => ({ candidates: words(['run', 'upload']), files: noFiles }),
   'db action': () => ({ candidates: words(['backup', 'migrate']), files: noFiles }),
   'engine action': () => ({ candidates: words(['build', 'info']), files: noFiles }),
   'completion shell': () => ({ candidates: words(shells), files: noFiles }),

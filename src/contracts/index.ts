@@ -53,6 +53,7 @@ export {
   Stage,
   Stages,
 } from './experiment-file.ts'
+export { JudgeReport } from './judge-report.ts'
 export type { Lease, Leases } from './leases.ts'
 export { ArmRef, Claim, Direction, Metadata, MetricRef, Objective } from './metadata.ts'
 export { Name } from './name.ts'
@@ -188,7 +189,6 @@ export type {
 export {
   FileStamp,
   FromWorker,
-  JudgeReport,
   Prediction,
   ResumePoint,
   RunAssignment,

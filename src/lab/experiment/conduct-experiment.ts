@@ -59,12 +59,17 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
       secretSource,
       signal: working.signal,
     })
+    const onCost = (usd: number) => {
+      const exceeded = budget.spend(usd)
+      if (exceeded !== undefined) over.abort(exceeded)
+    }
     const limit = options.maxConcurrent ?? plan.experiment.max_concurrent_arms ?? availableParallelism()
     await using pool = createWorkerPool({ size: limit, projectDir, spare, hidden, ...options.limits })
     const supervised: SuperviseOptions = {
       ...{ store, experiment, lease, outputDir, projectDir, plugins, secrets, pool, sealed, clock, stopping },
       benchmarks: sealed.sealed,
       signal: working.signal,
+      onCost,
       onItem(row, item) {
         options.onItem?.(row, item)
         const exceeded = isOfRun(item) ? budget.count(item) : undefined
@@ -85,10 +90,7 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
             clock,
             signal: AbortSignal.any([working.signal, stopping]),
           },
-          onCost(usd) {
-            const exceeded = budget.spend(usd)
-            if (exceeded !== undefined) over.abort(exceeded)
-          },
+          onCost,
         }).catch((error: unknown) => {
           if (!stopping.aborted) throw error // stopped in the middle: the model has no score, as the record says
         })

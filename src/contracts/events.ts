@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { Split } from './benchmark-entry.ts'
 import { ErrorRecord, RolloutError } from './error.ts'
 import { Level } from './execution.ts'
+import { JudgeReport } from './judge-report.ts'
 import { Budget } from './quantity.ts'
 import { Seed } from './run-config.ts'
 
@@ -80,6 +81,7 @@ export const RunEvent = z.discriminatedUnion('type', [
     intervals: Bounds.optional().describe('Of the metrics, over tasks; coverage 0.9.'),
     n_tasks: z.int().min(0),
     n_infra_failed: z.int().min(0),
+    judge: JudgeReport.optional().describe('Present where a model judged.'),
     scorer_hash: z.string(),
     rewards: z
       .record(z.string(), z.array(z.number().nullable()))

@@ -55,6 +55,7 @@ export {
   Stage,
   Stages,
 } from './experiment-file.ts'
+export { JudgeReport } from './judge-report.ts'
 export type { Lease, Leases } from './leases.ts'
 export { ArmRef, Claim, Direction, Metadata, MetricRef, Objective } from './metadata.ts'
 export { Name } from './name.ts'
@@ -193,7 +194,6 @@ export type {
 export {
   FileStamp,
   FromWorker,
-  JudgeReport,
   Prediction,
   ResumePoint,
   RunAssignment,

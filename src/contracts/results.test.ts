@@ -47,6 +47,7 @@ describe('the documents under --json', () => {
       'objective',
       'best_arm',
       'arms',
+      'baselines',
       'conclusion',
       'engines',
       'cost_usd',

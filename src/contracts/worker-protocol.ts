@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { ChatTemplate, Split } from './benchmark-entry.ts'
 import { ErrorCode, ErrorRecord } from './error.ts'
 import { Bounds, CheckpointKind, Metrics } from './events.ts'
+import { JudgeReport } from './judge-report.ts'
 import { Direction } from './metadata.ts'
 import { PluginSpec } from './plugin-spec.ts'
 import { RunConfig } from './run-config.ts'
@@ -86,28 +87,6 @@ export const Prediction = z.strictObject({
   error: ErrorRecord.optional(),
 })
 export type Prediction = z.infer<typeof Prediction>
-
-const Share = z.tuple([z.number(), z.number()])
-
-/** What judging by a model took, and how well the judge agrees with people. */
-export const JudgeReport = z.strictObject({
-  calls: z.int().min(0),
-  replayed: z.int().min(0).describe('Questions whose verdict was kept from before.'),
-  prompt_tokens: z.int().min(0),
-  completion_tokens: z.int().min(0),
-  cost_usd: z.number().min(0).nullable().describe('Null: the price of a call is not known.'),
-  calibration: z
-    .strictObject({
-      n: z.int().min(1).describe('Labels of people.'),
-      agreement: z.number(),
-      agreement_ci: Share,
-      kappa: z.number().nullable().describe('Null: one of the two always says the same.'),
-      kappa_ci: Share.nullable(),
-    })
-    .optional()
-    .describe('Absent: the benchmark has no judge-labels.jsonl.'),
-})
-export type JudgeReport = z.infer<typeof JudgeReport>
 
 /** What the scorer found. */
 export const Scored = z.strictObject({

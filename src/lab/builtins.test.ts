@@ -47,6 +47,8 @@ describe('built-in plugins', () => {
       metric: [
         'avg',
         'cost_per_task',
+        'latency_p{q}',
+        'majority@{k}',
         'mean_reward',
         'pass@{k}',
         'pass^{k}',
@@ -67,7 +69,18 @@ describe('built-in plugins', () => {
         'to_harbor_task',
         'to_prompt_example',
       ],
-      verifier: ['contains', 'exact_match', 'format_only', 'regex_match', 'tool_calls_match'],
+      verifier: [
+        'code',
+        'contains',
+        'exact_match',
+        'format_only',
+        'json_schema',
+        'llm_judge',
+        'math',
+        'numeric',
+        'regex_match',
+        'tool_calls_match',
+      ],
     })
   })
 

@@ -6,6 +6,7 @@ const commands = [
   ...['init', 'new-experiment', 'doctor', 'validate', 'list', 'schema', 'completion'],
   ...['run', 'history', 'show', 'compare', 'conclude', 'invalidate', 'repro'],
   ...['export', 'import', 'gc', 'du', 'db'],
+  ...['eval', 'benchmark', 'rescore'],
   ...['serve', 'engine'],
 ]
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))

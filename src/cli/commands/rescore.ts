@@ -1,4 +1,5 @@
 // `evsys rescore ID`: stored answers by today's scorer.
+import { pluginReferences } from '../../config/index.ts'
 import { openScorer } from '../../evaluate/index.ts'
 import { EvsysError, readSecretSource, systemClock } from '../../kernel/index.ts'
 import { loadLab, type Rescored } from '../../lab/index.ts'
@@ -14,7 +15,7 @@ export type RescoreOptions = { readonly keep?: true }
 export async function rescore(context: CommandContext, reference: string, { keep }: RescoreOptions): Promise<ExitCode> {
   const { output, signal } = context
   return await withRecord(context, {}, async ({ store, project }) => {
-    const { readKeptEval, rescoreExperiment } = await loadLab()
+    const { planDocument, readKeptEval, rescoreExperiment } = await loadLab()
     const secretSource = await readSecretSource({ projectDir: project, env: context.env })
     if (reference.startsWith('eval_')) {
       if (keep === true) throw keepsNothing()
@@ -40,7 +41,8 @@ export async function rescore(context: CommandContext, reference: string, { keep
       )
     }
     const experiment = await store.findExperiment(reference)
-    const plugins = experiment.plan.experiment.plugins.map((spec) => ({ spec, from: project }))
+    const { loaded } = await planDocument(experiment.plan, { projectDir: project, signal })
+    const plugins = pluginReferences(loaded)
     const rows = await context.holding('the scorers', () =>
       rescoreExperiment(store, experiment, {
         ...{ projectDir: project, plugins, secretSource, signal, clock: systemClock },

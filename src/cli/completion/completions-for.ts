@@ -92,6 +92,7 @@ const sources: Record<string, Source> = {
   'dataset path': () => ({ candidates: [], files: ['files', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] }),
   'run file': () => ({ candidates: [], files: ['files', 'yaml', 'yml'] }),
   'import file': () => ({ candidates: [], files: ['files', 'json', 'tsv'] }),
+  'benchmark action': () => ({ candidates: words(['run', 'upload']), files: noFiles }),
   'db action': () => ({ candidates: words(['backup', 'migrate']), files: noFiles }),
   'engine action': () => ({ candidates: words(['build', 'info']), files: noFiles }),
   'completion shell': () => ({ candidates: words(shells), files: noFiles }),

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { readJsonl } from '../../data/index.ts'
 import { checkValue, EvsysError } from '../../kernel/index.ts'
 
-export const JudgeLabel = z.strictObject({
+const JudgeLabel = z.strictObject({
   task_id: z.string().min(1).describe('Task that was answered.'),
   output: z.string().describe('The answer.'),
   label: z.enum(['pass', 'fail']).describe('What a person says of it.'),

@@ -7,8 +7,7 @@ import { meanOf, passThreshold } from './full-rewards.ts'
 /** Whether the answer that most of k samples give passes. */
 export const majorityAtK = defineMetric({
   kind: 'majority@{k}',
-  summary:
-    'Share of tasks whose most frequent final answer among k samples passes; mean over groups of k where more were taken. Ties go to the earlier answer.',
+  summary: 'Share of tasks whose most frequent final answer among k samples passes; ties go to the earlier answer.',
   params: z.strictObject({ k: z.int().min(1).max(10_000).describe('Samples that vote.') }),
   direction: 'max',
   minSamples: ({ k }) => k,

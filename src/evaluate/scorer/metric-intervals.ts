@@ -6,7 +6,7 @@ import { tInterval, wilson } from '../../stats/index.ts'
 import { computeMetric, type OpenRewards, type ReadyMetric, type Samples } from './bounded-metrics.ts'
 
 /** Coverage, as of all scores. */
-export const confidence = 0.9
+const confidence = 0.9
 const resamples = 400
 /** Beyond so many tasks times resamples, drawing again costs more than it tells. */
 const mostWork = 4_000_000

@@ -110,6 +110,10 @@ describe('scoring', () => {
     ]
     expect(await score(answers.reverse())).toEqual({
       metrics: { mean_reward: 0.53125, 'pass@1': 0.5 },
+      intervals: {
+        mean_reward: [expect.closeTo(0.045, 3), 1],
+        'pass@1': [expect.closeTo(0.02, 3), expect.closeTo(0.98, 3)],
+      },
       rewards: { a: [1, 1], b: [1, 0], c: [0, 0], d: [0.25, 1] },
       n_tasks: 4,
       n_infra_failed: 0,
@@ -283,11 +287,11 @@ describe('the tasks of a scorer', () => {
     ['a metric that nobody has', four, { metrics: ['pas@1'] }, 'PLUGIN_UNKNOWN', /no metric is called "pas@1"/],
     ['a metric that needs more samples', four, { metrics: ['pass@3'] }, 'CONFIG_INVALID', /needs 3 samples/],
     [
-      'a judge that cannot be run here',
-      [{ ...task('a'), verifier: { kind: 'llm_judge', judge_model: 'm', rubric: 'r' } }],
+      'tests that cannot be run here',
+      [{ ...task('a'), verifier: { kind: 'e2b', dockerfile: 'FROM x', test_sh: 'true' } }],
       {},
-      'DATA_INVALID',
-      /a judge model/,
+      'SANDBOX_MISSING',
+      /needs the sandbox/,
     ],
     [
       'params that do not fit',

@@ -4,7 +4,7 @@ import { defineVerifier, EvsysError } from '../../kernel/index.ts'
 /** Runs the answer's code against tests. */
 export const code = defineVerifier({
   kind: 'code',
-  summary: 'Runs the answer’s code against the task’s tests in a sandbox. This version has no sandbox: it is refused.',
+  summary: 'Runs the answer’s code against tests in a sandbox, which this version does not have: it is refused.',
   params: z.strictObject({
     language: z.enum(['python', 'javascript']).default('python').describe('Language of the answer.'),
     timeout_s: z.number().positive().max(600).default(10).describe('Longest that the tests may take.'),

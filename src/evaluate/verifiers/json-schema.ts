@@ -13,8 +13,7 @@ const Schema = z.union([z.boolean(), z.record(z.string(), z.unknown())]).superRe
 /** The answer is JSON that fits a schema. */
 export const jsonSchema = defineVerifier({
   kind: 'json_schema',
-  summary:
-    'Reward 1 if the answer’s JSON fits the schema in params, or else the one that the task expects. JSON: the whole answer, its last code fence, or its first object.',
+  summary: 'Reward 1 if the JSON in the answer fits a schema: that of the params, or else what the task expects.',
   params: z.strictObject({
     schema: Schema.optional().describe(
       'JSON Schema (draft 7 or 2020-12). Absent: `expected` of the task is the schema.',

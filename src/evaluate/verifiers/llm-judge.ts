@@ -6,8 +6,7 @@ import { judgePrompt, readVerdict } from '../judge/judge-prompt.ts'
 /** A model judges the answer by a rubric. */
 export const llmJudge = defineVerifier({
   kind: 'llm_judge',
-  summary:
-    'A model judges the answer by a rubric. The answer is quoted as data; a verdict in any other form than asked is no reward; the same question is asked once.',
+  summary: 'A model judges the answer, quoted as data, by a rubric; the same question is asked once.',
   params: z.strictObject({
     model: z
       .union([z.string().min(1), PluginSpec])

@@ -8,8 +8,7 @@ import { parseMath } from './math/parse-math.ts'
 /** The answer means the same as the expected expression. */
 export const math = defineVerifier({
   kind: 'math',
-  summary:
-    'Reward 1 if the final answer equals the expected one as mathematics: fractions, powers, roots, sets, intervals, expressions with variables. Nothing is executed.',
+  summary: 'Reward 1 if the final answer means the same as the expected one in mathematics; nothing is executed.',
   params: z.strictObject({
     whole_answer: z
       .boolean()

@@ -9,7 +9,7 @@ const tolerance = z.number().min(0)
 export const numeric = defineVerifier({
   kind: 'numeric',
   summary:
-    'Reward 1 if the final number is the expected one within a tolerance. Final: in \\boxed{}, <answer>, after #### or "answer is"; else the last number.',
+    'Reward 1 if the final number of the answer, marked or else the last one, is the expected one within a tolerance.',
   params: z.strictObject({
     abs_tolerance: tolerance.default(0).describe('How far the answer may be off.'),
     rel_tolerance: tolerance.default(1e-6).describe('How far it may be off, as a share of the expected number.'),

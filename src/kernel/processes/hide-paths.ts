@@ -2,25 +2,30 @@
 // the child gets a mount namespace in which something lies over each path, and a user namespace inside the one that owns those
 // mounts, so that nothing in it can take them away, enter the namespaces of its parents, or look into their memory.
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf } from '../message-of.ts'
 
-const cover = `uid=$1 gid=$2 n=$3; shift 3
+// The tools of the system, also where PATH has few of them; the command itself keeps its PATH.
+const cover = `uid=$1 gid=$2 n=$3 path=$PATH; shift 3; PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH; inner=$(command -v unshare)
 while [ "$n" -gt 0 ]; do
   if [ -d "$1" ]; then mount -t tmpfs -o ro,size=4k,mode=555 evsys "$1" || exit 97
   elif [ -e "$1" ]; then mount --bind /dev/null "$1" || exit 97
   fi
   shift; n=$((n - 1))
 done
-exec unshare --user --map-user="$uid" --map-group="$gid" "$@"`
+PATH=$path; exec "$inner" --user --map-user="$uid" --map-group="$gid" "$@"`
+
+const usual = '/usr/bin/unshare'
 
 /** The command that runs `command` where `paths` are hidden. A path that does not exist is left alone. */
 export function hidingCommand(paths: readonly string[], command: readonly string[]): string[] {
   if (paths.length === 0) return [...command]
   const ids = [process.getuid?.() ?? 0, process.getgid?.() ?? 0, paths.length].map(String)
-  const outer = ['unshare', '--user', '--map-root-user', '--mount', '--propagation', 'private']
+  const tool = existsSync(usual) ? usual : 'unshare'
+  const outer = [tool, '--user', '--map-root-user', '--mount', '--propagation', 'private']
   return [...outer, '/bin/sh', '-c', cover, 'evsys', ...ids, ...paths, ...command]
 }
 

@@ -20,7 +20,7 @@ export const KeptEval = z.strictObject({
 })
 export type KeptEval = z.infer<typeof KeptEval>
 
-export function evalsFolder(projectDir: string): string {
+function evalsFolder(projectDir: string): string {
   return join(projectDir, '.evsys', 'evals')
 }
 

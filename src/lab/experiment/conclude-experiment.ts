@@ -6,8 +6,8 @@ import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
 import type { TaskMetric } from './arm-scores.ts'
 import { conclusionText } from './conclusion-text.ts'
 import { experimentResult } from './experiment-result.ts'
-import { baselinesOf } from './score-baselines.ts'
 import { recordedLeaks } from './record-leaks.ts'
+import { baselinesOf, judgeCosts } from './score-baselines.ts'
 import { isTrial } from './trial.ts'
 import { type RecordedRun, weighEvidence } from './weigh-evidence.ts'
 import { writeExperimentFiles } from './write-experiment-files.ts'
@@ -48,7 +48,14 @@ export async function concludeExperiment(
   await writeExperimentFiles({ experiment, runs, evidence, baselines, text, dir: options.outputDir })
   const stream = `experiment:${experiment.id}`
   const { nextEvent } = await store.cursor(stream)
-  const costs = [...runs.flatMap(({ run }) => run.costUsd ?? []), ...baselines.flatMap((each) => each.cost_usd ?? [])]
+  const costs = [
+    ...runs.flatMap(({ run }) => run.costUsd ?? []),
+    ...baselines.flatMap((each) => each.cost_usd ?? []),
+    ...(await judgeCosts(
+      store,
+      runs.map(({ run }) => run.id),
+    )),
+  ]
   await store.verdicts.evidence(experiment.id, evidence, {
     wallS: options.wallS,
     ...(costs.length === 0 ? {} : { costUsd: costs.reduce((sum, cost) => sum + cost, 0) }),

@@ -71,12 +71,17 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
       },
     )
     await recordLeaks(store, experiment.id, checked.leaks, { clock, lease })
+    const onCost = (usd: number) => {
+      const exceeded = budget.spend(usd)
+      if (exceeded !== undefined) over.abort(exceeded)
+    }
     const limit = options.maxConcurrent ?? plan.experiment.max_concurrent_arms ?? availableParallelism()
     await using pool = createWorkerPool({ size: limit, projectDir, spare, hidden, ...options.limits })
     const supervised: SuperviseOptions = {
       ...{ store, experiment, lease, outputDir, projectDir, plugins, secrets, pool, sealed, clock, stopping },
       benchmarks: sealed.sealed,
       signal: working.signal,
+      onCost,
       onItem(row, item) {
         options.onItem?.(row, item)
         const exceeded = isOfRun(item) ? budget.count(item) : undefined
@@ -103,10 +108,7 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
             clock,
             signal: either,
           },
-          onCost(usd) {
-            const exceeded = budget.spend(usd)
-            if (exceeded !== undefined) over.abort(exceeded)
-          },
+          onCost,
         }).catch((error: unknown) => {
           if (!stopping.aborted) throw error // stopped in the middle: the model has no score, as the record says
         })

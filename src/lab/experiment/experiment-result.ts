@@ -39,7 +39,7 @@ export function experimentResult(
         : { verdict: experiment.verdict, text: experiment.conclusion ?? conclusionText(evidence) },
     ...(leaks.length === 0 ? {} : { leaks: [...leaks] }),
     engines: usedEngines(runs),
-    cost_usd: costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0),
+    cost_usd: experiment.costUsd ?? (costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0)),
     wall_s: experiment.wallS ?? runs.reduce((sum, run) => sum + (run.wallS ?? 0), 0),
   }
 }

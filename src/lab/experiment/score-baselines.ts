@@ -62,6 +62,15 @@ export async function baselinesOf(store: Pick<OpenStore, 'events'>, experimentId
   return [...newest.values()]
 }
 
+/** What models that judge cost, over all evaluations of these runs. */
+export async function judgeCosts(store: Pick<OpenStore, 'events'>, runIds: readonly string[]): Promise<number[]> {
+  const types = ['eval.finished'] as const
+  const events = await Promise.all(
+    runIds.map((id) => store.events({ stream: `run:${id}`, afterSeq: 0, limit: 100_000, types })),
+  )
+  return events.flat().flatMap((event) => (event.type === 'eval.finished' ? (event.judge?.cost_usd ?? []) : []))
+}
+
 async function scoreOne(options: BaselineOptions, benchmark: Benchmark, model: string): Promise<BaselineScore> {
   const { sealed, secretSource, signal, onCost } = options
   const { name, split } = benchmark
@@ -71,14 +80,17 @@ async function scoreOne(options: BaselineOptions, benchmark: Benchmark, model: s
       { ...spent, onAnswer: ({ cost_usd }) => onCost(cost_usd ?? 0) },
       sealed.tasks(name),
     )
-    const {
-      rewards: _rewards,
-      failures: _failures,
-      predictions: _predictions,
-      judge: _judge,
-      ...scored
-    } = await sealed.score(name, predictions)
-    return { model, benchmark: name, split, ...scored, cost_usd: usage.unpriced > 0 ? null : usage.costUsd }
+    const scored = await sealed.score(name, predictions)
+    const { rewards: _rewards, failures: _failures, predictions: _predictions, judge, ...score } = scored
+    onCost(judge?.cost_usd ?? 0)
+    const isUnpriced = usage.unpriced > 0 || judge?.cost_usd === null
+    return {
+      model,
+      benchmark: name,
+      split,
+      ...score,
+      cost_usd: isUnpriced ? null : usage.costUsd + (judge?.cost_usd ?? 0),
+    }
   } catch (error) {
     signal.throwIfAborted()
     if (EvsysError.is(error) && error.code === 'BUDGET_EXCEEDED') throw error

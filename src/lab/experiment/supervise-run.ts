@@ -22,6 +22,8 @@ export interface SuperviseOptions extends AssignOptions {
   readonly signal: AbortSignal
   /** Sees every item once it is stored. */
   onItem(row: RunRow, item: Item): void
+  /** Hears what judging by a model cost. */
+  onCost?(usd: number): void
 }
 
 /** Does one run. True: it completed. It throws what is not the run's own fault: a record that cannot be written, a full disk. */
@@ -92,10 +94,12 @@ function faultOfRun(error: unknown): ErrorRecord {
 
 async function scoreAnswers(
   { benchmark, predictions }: ScoreQuestion,
-  { sealed, signal }: SuperviseOptions,
+  { sealed, signal, onCost }: SuperviseOptions,
 ): Promise<Scored> {
   try {
-    return await sealed.score(benchmark, predictions)
+    const scored = await sealed.score(benchmark, predictions)
+    onCost?.(scored.judge?.cost_usd ?? 0)
+    return scored
   } catch (error) {
     signal.throwIfAborted()
     const [problem] = problemsOf(error)

@@ -5,6 +5,7 @@ import { openScorer } from '../../evaluate/index.ts'
 import { messageOf } from '../../kernel/index.ts'
 import type { ExperimentRow, OpenStore } from '../../store/index.ts'
 import { callbacksOf } from '../experiment/assign-run.ts'
+import { sealBenchmarks } from '../experiment/benchmark-seal.ts'
 import { recipeHashes } from './recipe-hashes.ts'
 
 export interface ReproductionCheck {
@@ -31,9 +32,15 @@ export async function checkReproduction(
   const checks: ReproductionCheck[] = [...machineChecks(experiment)]
   const ones = onePerArm(runs).slice(0, MOST_ARMS)
   const callbacks = callbacksOf(experiment.plan)
+  const { hidden } = await sealBenchmarks({
+    benchmarks: experiment.plan.experiment.metadata.benchmark,
+    runs: ones.map(({ config }) => config),
+    projectDir: place.projectDir,
+    choice: 'auto',
+  })
   const hashes = await recipeHashes(
     ones.map(({ id, config }) => ({ key: id, config, callbacks })),
-    place,
+    { ...place, hidden },
   )
   for (const run of ones) {
     const now = hashes.find(({ key }) => key === run.id)

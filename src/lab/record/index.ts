@@ -1,10 +1,10 @@
 // What commands do with experiments and their record. It loads statistics, the store and the worker pool, so it is imported when
 // it is needed.
 
-export { type Evaluated, evaluateModel } from '../evaluation/evaluate-model.ts'
-export { type KeptEval, keepEval, keptEvals, readKeptEval } from '../evaluation/kept-evals.ts'
-export { type Rescored, rescoreExperiment } from '../evaluation/rescore-experiment.ts'
-export { type EvalTarget, targetClient } from '../evaluation/target-client.ts'
+export { evaluateModel } from '../evaluation/evaluate-model.ts'
+export { keepEval, keptEvals, readKeptEval } from '../evaluation/kept-evals.ts'
+export { rescoreExperiment } from '../evaluation/rescore-experiment.ts'
+export { targetClient } from '../evaluation/target-client.ts'
 export { runFolder } from '../experiment/assign-run.ts'
 export { evidenceOf, resultOf } from '../experiment/conclude-experiment.ts'
 export { runExperiment } from '../experiment/run-experiment.ts'

@@ -12,7 +12,18 @@ const longestMs = 10 * 60_000
 /** Hashes for every recipe that could be looked at; those that a plugin took down with it are missing. */
 export async function recipeHashes(
   recipes: readonly Recipe[],
-  { projectDir, plugins, signal }: { projectDir: string; plugins: readonly PluginReference[]; signal: AbortSignal },
+  {
+    projectDir,
+    plugins,
+    hidden = [],
+    signal,
+  }: {
+    projectDir: string
+    plugins: readonly PluginReference[]
+    /** Paths that the code of recipes must not see. */
+    hidden?: readonly string[]
+    signal: AbortSignal
+  },
 ): Promise<RecipeHashes[]> {
   const found: RecipeHashes[] = []
   let printed = 0
@@ -29,6 +40,7 @@ export async function recipeHashes(
     script: new URL(`./recipe-child${extname(import.meta.url)}`, import.meta.url),
     start,
     cwd: projectDir,
+    hidden,
     heapMb,
     memoryMb,
     onPrinted(text) {

@@ -28,7 +28,6 @@ export function decimal(text: string): Rational | undefined {
 export const add = (a: Rational, b: Rational) => rational(a.n * b.d + b.n * a.d, a.d * b.d)
 export const multiply = (a: Rational, b: Rational) => rational(a.n * b.n, a.d * b.d)
 export const divide = (a: Rational, b: Rational) => rational(a.n * b.d, a.d * b.n)
-export const negate = ({ n, d }: Rational): Rational => ({ n: -n, d })
 export const isEqual = (a: Rational, b: Rational) => a.n === b.n && a.d === b.d
 
 /** A power that is itself a fraction: whole exponents, and roots that come out even. */

@@ -48,6 +48,8 @@ describe('the documents under --json', () => {
       'best_arm',
       'arms',
       'conclusion',
+      'leaks',
+      'data',
       'engines',
       'cost_usd',
       'wall_s',

@@ -49,6 +49,8 @@ describe('the documents under --json', () => {
       'arms',
       'baselines',
       'conclusion',
+      'leaks',
+      'data',
       'engines',
       'cost_usd',
       'wall_s',

@@ -1,11 +1,12 @@
 // What other rooms may use of data.
-export { rowCacheFolder, tokenCacheFolder } from './cache/cache-folders.ts'
+export { leakCacheFolder, rowCacheFolder, tokenCacheFolder } from './cache/cache-folders.ts'
 export { collectCache } from './cache/collect-cache.ts'
 export { isDamaged, type OpenRows, openCachedRows, openRows } from './cache/open-rows.ts'
 export type { Lineage, RowManifest } from './cache/row-manifest.ts'
 export { type RowCache, type RowRequest, sourceKind } from './cache/row-plan.ts'
 export type { TypedRow } from './cache/typed-rows.ts'
 export { type FoundLeaks, findLeaks, type LeakPair } from './leaks/find-leaks.ts'
+export { knownLeaks, type LeakTarget } from './leaks/known-leaks.ts'
 export { createLeakIndex } from './leaks/leak-index.ts'
 export { type AddedDataset, type NamedDatasets, openNamedDatasets, type StoredDataset } from './named/named-datasets.ts'
 export { nestedDeeperThan } from './nesting.ts'

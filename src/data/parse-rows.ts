@@ -21,16 +21,18 @@ const schemas = {
   preference_pair: PreferencePair,
 }
 
-/** Typed rows of one format. A row of another shape is an error that names its place, its keys and what they lack. */
+/** Typed rows of one format. A row of another shape is an error that names its place, its keys and what they lack. `onRow` sees a
+ * row before it is parsed. */
 export async function* parseRows<F extends RowFormat>(
   rows: AsyncIterable<Row>,
   format: F,
-  { signal }: { signal: AbortSignal },
+  { signal, onRow }: { signal: AbortSignal; onRow?: (row: Row) => void },
 ): AsyncGenerator<RowOf[F], void, undefined> {
   const problems = new RowProblems()
   let index = 0
   for await (const row of rows) {
     signal.throwIfAborted()
+    onRow?.(row)
     const parsed = parseRow(row, format)
     if ('value' in parsed) {
       if (problems.none) yield parsed.value

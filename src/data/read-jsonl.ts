@@ -12,6 +12,7 @@ import { RowProblems } from './row-problems.ts'
 const chunkBytes = 1024 * 1024
 const newline = 10
 const carriageReturn = 13
+const openBrace = 123
 
 /** Larger than any row of text and images, smaller than what parsing it would cost the machine. */
 export const longestLineBytes = 64 * 1024 * 1024
@@ -29,42 +30,46 @@ export async function* readJsonl(
   { name = path, signal, maxLineBytes = longestLineBytes }: ReadJsonlOptions,
 ): AsyncGenerator<{ row: Row; line: number }, void, undefined> {
   const problems = new RowProblems()
-  for await (const { bytes, line } of lines(path, name, signal, maxLineBytes)) {
-    const parsed = bytes === undefined ? tooLong(maxLineBytes) : parseLine(bytes)
-    if (parsed === undefined) continue
-    if ('row' in parsed) {
-      if (problems.none) yield { row: parsed.row, line }
-      continue
+  for await (const { parts, firstLine, isValid } of lines(path, name, signal, maxLineBytes)) {
+    for (const [index, bytes] of parts.entries()) {
+      const line = firstLine + index
+      const parsed = bytes === undefined ? tooLong(maxLineBytes) : parseLine(bytes, isValid)
+      if (parsed === undefined) continue
+      if ('row' in parsed) {
+        if (problems.none) yield { row: parsed.row, line }
+        continue
+      }
+      const { message, col, fix, text } = parsed
+      problems.add(message, () => ({
+        place: `${name}:${line}`,
+        where: { file: name, line, col },
+        fix,
+        ...excerptOf(text, line, col),
+      }))
+      if (problems.full) return problems.throwIfAny()
     }
-    const { message, col, fix, text } = parsed
-    problems.add(message, () => ({
-      place: `${name}:${line}`,
-      where: { file: name, line, col },
-      fix,
-      ...excerptOf(text, line, col),
-    }))
-    if (problems.full) break
   }
   problems.throwIfAny()
 }
 
-type Line = { bytes: Uint8Array | undefined; line: number }
+/** The lines of one piece of a file. One that is too long has no bytes: they are not kept. */
+type Lines = { parts: (Buffer | undefined)[]; firstLine: number; isValid: boolean }
 type Fault = { message: string; col: number; fix: string; text?: string }
 
-// A line that is too long is handed out without its bytes, which are not kept.
-async function* lines(path: string, name: string, signal: AbortSignal, maxBytes: number): AsyncGenerator<Line> {
+// A piece at a time, and not a line: waiting for every line would take longer than parsing it.
+async function* lines(path: string, name: string, signal: AbortSignal, maxBytes: number): AsyncGenerator<Lines> {
   await using file = await openFile(path, name)
   const buffer = Buffer.allocUnsafe(chunkBytes)
   let carried: Buffer[] = []
   let carriedBytes = 0
-  let line = 0
+  let firstLine = 1
   let isFirst = true
-  const take = (part: Buffer): Line => {
-    const bytes = carriedBytes === 0 ? part : Buffer.concat([...carried, part])
+  const take = (part: Buffer): Buffer | undefined => {
     const isLong = carriedBytes + part.length > maxBytes
+    const bytes = carriedBytes === 0 ? part : Buffer.concat([...carried, part])
     carried = []
     carriedBytes = 0
-    return { bytes: isLong ? undefined : bytes, line: ++line }
+    return isLong ? undefined : bytes
   }
   for (;;) {
     signal.throwIfAborted()
@@ -72,16 +77,21 @@ async function* lines(path: string, name: string, signal: AbortSignal, maxBytes:
     if (size === 0) break
     let start = isFirst ? afterMark(buffer.subarray(0, size), name) : 0
     isFirst = false
+    const parts: (Buffer | undefined)[] = []
+    // One look at all of it; a line that was begun in the piece before is looked at by itself.
+    const isValid = carriedBytes === 0 && isUtf8(buffer.subarray(start, buffer.lastIndexOf(newline, size - 1) + 1))
     for (let end = buffer.indexOf(newline, start); end !== -1 && end < size; end = buffer.indexOf(newline, start)) {
-      yield take(buffer.subarray(start, end))
+      parts.push(take(buffer.subarray(start, end)))
       start = end + 1
     }
+    if (parts.length > 0) yield { parts, firstLine, isValid }
+    firstLine += parts.length
     const rest = buffer.subarray(start, size)
     carriedBytes += rest.length
     if (carriedBytes > maxBytes) carried = []
     else if (rest.length > 0) carried.push(Buffer.from(rest)) // a copy: the buffer is filled again
   }
-  if (carriedBytes > 0) yield take(Buffer.alloc(0))
+  if (carriedBytes > 0) yield { parts: [take(Buffer.alloc(0))], firstLine, isValid: false }
 }
 
 async function openFile(path: string, name: string): Promise<FileHandle> {
@@ -126,11 +136,11 @@ function tooLong(maxBytes: number): Fault {
   }
 }
 
-function parseLine(line: Uint8Array): { row: Row } | Fault | undefined {
-  const bytes = line.at(-1) === carriageReturn ? line.subarray(0, -1) : line
-  if (!isUtf8(bytes)) return invalidUtf8(bytes)
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
-  if (text.trim() === '') return undefined
+function parseLine(line: Buffer, isValid: boolean): { row: Row } | Fault | undefined {
+  const bytes = line[line.length - 1] === carriageReturn ? line.subarray(0, -1) : line
+  if (!isValid && !isUtf8(bytes)) return invalidUtf8(bytes)
+  const text = bytes.toString('utf8')
+  if (bytes[0] !== openBrace && text.trim() === '') return undefined
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -138,17 +148,17 @@ function parseLine(line: Uint8Array): { row: Row } | Fault | undefined {
     const { at, reason } = jsonFault(text) ?? { at: 0, reason: 'it cannot be parsed' }
     return { message: `not valid JSON: ${reason}`, col: at + 1, fix: 'write one JSON object per line.', text }
   }
-  const col = text.search(/\S/) + 1
   if (!isRow(value)) {
     return {
       message: `expected a mapping, got ${typeWords(value)}`,
-      col,
+      col: text.search(/\S/) + 1,
       fix: 'write one JSON object per line: {"text": "..."}.',
       text,
     }
   }
-  if (nestedDeeperThan(value, deepestRow)) {
-    return { message: `nested deeper than ${deepestRow} levels`, col, fix: 'flatten the row.' }
+  // A level takes two characters at least.
+  if (text.length > 2 * deepestRow && nestedDeeperThan(value, deepestRow)) {
+    return { message: `nested deeper than ${deepestRow} levels`, col: text.search(/\S/) + 1, fix: 'flatten the row.' }
   }
   return { row: value }
 }

@@ -23,11 +23,13 @@ async function* placed(source: AsyncIterable<{ row: Row; place: string }>): Asyn
 export async function* runTransform(
   { transform, context }: TransformStep,
   rows: AsyncIterable<Row>,
+  onRow?: () => void,
 ): AsyncGenerator<Row, void, undefined> {
   const name = `transform "${transform.kind}"`
   try {
     for await (const row of transform.run(rows, context)) {
       if (!isRow(row)) throw new TypeError(`it yielded ${typeWords(row)} instead of a row`)
+      onRow?.()
       yield row
     }
   } catch (cause) {

@@ -70,6 +70,18 @@ describe('the data of an experiment', { timeout: 300_000 }, () => {
     expect((await resultOf(store, experiment)).leaks).toEqual(leaks)
   })
 
+  it('may repeat questions nearly where the benchmark allows that alone (DATA-4)', async () => {
+    const question = 'Which desk answers a customer whose parcel was left in the rain on Monday?'
+    const rows = [{ query: question.replace('Monday', 'Friday'), desk: 'mail' }]
+    const data = { source_kind: 'in_memory', rows, transforms: baseRun.data.transforms }
+    const near = leak(experimentProject(folder(), one({ leaks: 'allow_near' }, { data })), question)
+    expect((await runExperiment(near)).leaks).toMatchObject([
+      { exact: 0, near: 1, pairs: [{ place: 'rows[0]', task_id: 'known', kind: 'near' }] },
+    ])
+    const exact = leak(experimentProject(folder(), one({ leaks: 'allow_near' }, { data })), rows[0]?.query)
+    await expect(runExperiment(exact)).rejects.toMatchObject({ code: 'DATA_LEAK' })
+  })
+
   it('is compared also where a plugin of the project made it (DATA-4)', async () => {
     const plugin = `import { defineTransform, z } from 'evsys/plugin'
       export default defineTransform({ kind: 'louder', summary: 'Louder.', params: z.strictObject({}),

@@ -6,6 +6,11 @@ export function rowCacheFolder(projectDir: string): string {
   return join(projectDir, '.evsys', 'cache', 'datasets')
 }
 
+/** What was found when rows were compared with benchmarks. */
+export function leakCacheFolder(projectDir: string): string {
+  return join(projectDir, '.evsys', 'cache', 'leaks')
+}
+
 /** Rows as the tokens of a model. */
 export function tokenCacheFolder(projectDir: string): string {
   return join(projectDir, '.evsys', 'cache', 'tokens')

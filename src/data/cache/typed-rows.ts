@@ -28,41 +28,39 @@ export async function* typedRows<F extends RowFormat>(
   account: RowAccount,
 ): AsyncGenerator<TypedRow<F>, void, undefined> {
   const { signal } = services
-  let stream = placed(source.plugin.rows({ ...source.context, ...sourceContext }), account.before)
-  stream = counted(stream, account.counts, 0)
-  for (const [index, { equipped }] of steps.entries()) {
-    const step = { transform: equipped.plugin, context: equipped.context }
-    stream = counted(runTransform(step, stream), account.counts, index + 1)
-  }
-  let place = ''
-  async function* watched(rows: AsyncIterable<Row>): AsyncGenerator<Row> {
-    let index = 0
-    for await (const row of rows) {
-      index++
-      place = placeOf(row) ?? `row ${index}`
-      yield row
+  const { counts } = account
+  const count = (at: number) => {
+    counts[at] = 0
+    return () => {
+      counts[at] = (counts[at] ?? 0) + 1
     }
   }
-  for await (const row of parseRows(watched(stream), format, { signal })) {
-    if (account.after.length < previewed) account.after.push({ place, row: shortRow(row) })
-    yield { row, place }
+  let stream = placed(source.plugin.rows({ ...source.context, ...sourceContext }), account.before, count(0))
+  for (const [index, { equipped }] of steps.entries()) {
+    const step = { transform: equipped.plugin, context: equipped.context }
+    stream = runTransform(step, stream, count(index + 1))
+  }
+  let place: string | undefined
+  const onRow = (row: Row) => {
+    place = placeOf(row)
+  }
+  let index = 0
+  for await (const row of parseRows(stream, format, { signal, onRow })) {
+    index++
+    const at = place ?? `row ${index}`
+    if (account.after.length < previewed) account.after.push({ place: at, row: shortRow(row) })
+    yield { row, place: at }
   }
 }
 
 async function* placed(
   source: AsyncIterable<{ row: Row; place: string }>,
   first: PlacedRow[],
+  onRow: () => void,
 ): AsyncGenerator<Row, void, undefined> {
   for await (const { row, place } of source) {
+    onRow()
     if (first.length < previewed) first.push({ place, row: shortRow(row) })
     yield withPlace(row, place)
-  }
-}
-
-async function* counted(rows: AsyncIterable<Row>, counts: number[], at: number): AsyncGenerator<Row, void, undefined> {
-  counts[at] = 0
-  for await (const row of rows) {
-    counts[at] = (counts[at] ?? 0) + 1
-    yield row
   }
 }

@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { streamOf } from '../../../tests/collect.ts'
+import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import type { ChatMessagesRow } from '../../contracts/index.ts'
 import { findLeaks } from './find-leaks.ts'
+import { knownLeaks } from './known-leaks.ts'
 import { createLeakIndex } from './leak-index.ts'
 import { questionTexts } from './question-texts.ts'
 
+const folder = temporaryFolders()
+const { signal } = new AbortController()
 const chat = (question: string, place = 'data/train.jsonl:1') => ({
   row: { messages: [{ role: 'user', content: question }], metadata: {} } satisfies ChatMessagesRow,
   place,
@@ -81,6 +85,42 @@ describe('leaks', () => {
         },
       ),
     )
+  })
+})
+
+describe('leaks of cached rows', () => {
+  it('are looked for once for each benchmark (DATA-3)', async () => {
+    const dir = folder()
+    const index = createLeakIndex(tasks)
+    let read = 0
+    const opened = (key: string | undefined) => ({
+      key,
+      isHit: true,
+      manifest: () => undefined,
+      async *rows() {
+        read++
+        yield chat('Add 12 and 34', 'data/train.jsonl:9')
+      },
+    })
+    const look = async (key: string | undefined, hash: string) =>
+      (await knownLeaks(opened(key), new Map([['val', { hash, index }]]), { dir, signal })).get('val')
+    const found = {
+      rows: 1,
+      exact: 1,
+      near: 0,
+      pairs: [{ place: 'data/train.jsonl:9', task_id: 't3', kind: 'exact', share: 1 }],
+    }
+    for (const [key, hash, times] of [
+      ['k', 'a', 1],
+      ['k', 'a', 1],
+      ['k', 'b', 2],
+      ['l', 'a', 3],
+      [undefined, 'a', 4],
+      [undefined, 'a', 5],
+    ] as const) {
+      expect(await look(key, hash)).toEqual(found)
+      expect(read).toBe(times)
+    }
   })
 })
 

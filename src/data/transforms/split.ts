@@ -10,8 +10,7 @@ const parts = ['train', 'val', 'test'] as const
 /** One part of the rows, the same for every seed. */
 export const split = defineTransform({
   kind: 'split',
-  summary:
-    'Keeps one part of the rows: train, val or test. A row’s part follows from its key alone, so that equal rows, and rows of one group, stay together.',
+  summary: 'Keeps one part of the rows, train, val or test, decided by their key: equal rows and groups stay together.',
   params: z
     .strictObject({
       part: z.enum(parts).describe('The part to keep.'),

@@ -14,7 +14,9 @@ import {
   createLeakIndex,
   dataPlugins,
   type FoundLeaks,
-  findLeaks,
+  knownLeaks,
+  type LeakTarget,
+  leakCacheFolder,
   type OpenRows,
   openCachedRows,
   openRows,
@@ -25,6 +27,7 @@ import {
   createRegistry,
   EvsysError,
   fileError,
+  hashOf,
   keyedRandom,
   type PluginReference,
   type PluginServices,
@@ -48,7 +51,7 @@ export async function checkLeaks(options: CheckLeaksOptions): Promise<{ leaks: L
   const { experiment, trainingData, benchmarks, signal } = options
   const notices: Notice[] = []
   if (benchmarks.length === 0 || trainingData.length === 0) return { leaks: [], notices }
-  const indices = new Map(await Promise.all(benchmarks.map(async (each) => [each.name, await indexOf(each)] as const)))
+  const targets = new Map(await Promise.all(benchmarks.map(async (each) => [each.name, await targetOf(each)] as const)))
   const allowed: Leak[] = []
   const problems: Problem[] = []
   const judge = new Map(experiment.plan.experiment.metadata.benchmark.map((each) => [each.name, each.leaks ?? 'error']))
@@ -58,7 +61,7 @@ export async function checkLeaks(options: CheckLeaksOptions): Promise<{ leaks: L
         notices.push({ text: uncheckedText(each) })
         continue
       }
-      const found = await findLeaks(opened.rows(), indices, { signal })
+      const found = await knownLeaks(opened, targets, { dir: leakCacheFolder(options.projectDir), signal })
       for (const [benchmark, leaks] of found) {
         if (leaks.exact + leaks.near === 0) continue
         if (isAllowed(leaks, judge.get(benchmark))) allowed.push({ benchmark, arms: [...each.arms], ...copyOf(leaks) })
@@ -70,7 +73,7 @@ export async function checkLeaks(options: CheckLeaksOptions): Promise<{ leaks: L
   return { leaks: allowed, notices: [...notices, ...allowed.map((leak) => ({ text: leakText(leak) }))] }
 }
 
-async function indexOf({ tasks_file, chat_template }: SealedBenchmark) {
+async function targetOf({ tasks_file, chat_template }: SealedBenchmark): Promise<LeakTarget> {
   let text: string
   try {
     text = await readFile(tasks_file, 'utf8')
@@ -80,7 +83,10 @@ async function indexOf({ tasks_file, chat_template }: SealedBenchmark) {
   const lines = text.split('\n').filter((line) => line !== '')
   const tasks = lines.map((line) => SealedTask.parse(JSON.parse(line)))
   const { user_template: template } = chat_template
-  return createLeakIndex(tasks, template === undefined ? {} : { template })
+  return {
+    hash: hashOf({ tasks, template: template ?? null }),
+    index: createLeakIndex(tasks, template === undefined ? {} : { template }),
+  }
 }
 
 // Rows with a fault are left to the run that trains on them, which tells what is wrong with them.

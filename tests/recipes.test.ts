@@ -158,6 +158,14 @@ describe('combo', () => {
     },
   )
 
+  it('is looked at across the change of phase (PLG-23, LAB-55)', async () => {
+    const benchmarks = [benchmarkFile(folder(), { name: 'val', run_every: 3, num_samples: 1 })]
+    const objective = { benchmark: 'val', metric: 'pass_rate', direction: 'max' as const }
+    const run = await trainHere({ ...assignment(), benchmarks, objective })
+    expect(run.of('run.finished')).toMatchObject([{ status: 'completed' }])
+    expect(run.of('eval.finished').map(({ step }) => step)).toEqual([2, 5, 8, 11])
+  })
+
   it.each([
     ['a phase that drives a run', [{ kind: 'score_only' }], 'drives a run itself'],
     ['other rows', [{ kind: 'dpo' }], 'takes preference_pair rows'],

@@ -70,8 +70,8 @@ export function hasEnded({ state }: RunProgress): boolean {
   return state.status !== 'running' && state.status !== 'pending'
 }
 
-/** The loss of a run's last step. */
-export function lossOf({ metrics }: RunState): number | undefined {
+/** The loss of a step, or of a run's last one. */
+export function lossOf({ metrics }: Pick<RunState, 'metrics'>): number | undefined {
   return metrics.train_mean_nll ?? metrics['train/mean_loss'] ?? metrics.loss ?? metrics['loss:sum']
 }
 

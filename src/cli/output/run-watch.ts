@@ -28,6 +28,7 @@ export function createRunWatch(options: RunWatchOptions): RunWatch {
   const { live, quiet, clock, signal } = options
   if (quiet) return { begin() {}, follow() {}, [Symbol.dispose]() {} }
   let progress: ProgressState | undefined
+  const losses = createLossMemory()
   const startedMs = clock.now()
   const draw = () => {
     if (progress === undefined) return
@@ -55,7 +56,8 @@ export function createRunWatch(options: RunWatchOptions): RunWatch {
     follow(run, item) {
       if (progress === undefined) return
       followProgress(progress, run, item)
-      for (const line of live.isTTY ? asideLines(run, item) : plainLines(progress, run, item)) {
+      const loss = losses.follow(run, item)
+      for (const line of live.isTTY ? asideLines(run, item) : plainLines(progress, run, item, loss)) {
         live.write(`${visibleText(line)}\n`)
       }
     },
@@ -92,7 +94,7 @@ function asideLines({ name }: RunRow, item: Item): string[] {
   }
 }
 
-function plainLines(progress: ProgressState, run: RunRow, item: Item): string[] {
+function plainLines(progress: ProgressState, run: RunRow, item: Item, loss: number | undefined): string[] {
   const state = progress.runs.get(run.id)?.state
   if (state === undefined) return []
   if (item.type === 'run.started') {
@@ -103,7 +105,6 @@ function plainLines(progress: ProgressState, run: RunRow, item: Item): string[] 
   if (item.type === 'eval.finished') {
     const at = item.step === undefined ? 'after training' : `step ${item.step + 1}`
     const scores = Object.entries(item.metrics).map(([name, value]) => `${item.benchmark}.${name} ${numberText(value)}`)
-    const loss = item.step === undefined ? undefined : lossOf(state)
     const parts = [...scores, ...(loss === undefined ? [] : [`loss ${numberText(loss)}`])]
     return [`${run.name}: ${at}: ${item.error === undefined ? parts.join(', ') : `no score: ${item.error.message}`}`]
   }
@@ -117,6 +118,26 @@ function plainLines(progress: ProgressState, run: RunRow, item: Item): string[] 
     return [`${run.name}: ${parts.join(', ')} (${all.filter(hasEnded).length} of ${all.length} done)`]
   }
   return asideLines(run, item)
+}
+
+// Training goes on while a step is evaluated: the loss that belongs to the score is that of its step, not the newest.
+function createLossMemory() {
+  const byRun = new Map<string, Map<number, number>>()
+  return {
+    /** The loss of the step that an evaluation is about. */
+    follow({ id }: RunRow, item: Item): number | undefined {
+      const known = byRun.get(id) ?? new Map<number, number>()
+      byRun.set(id, known)
+      if (item.type === 'step.finished') {
+        const loss = lossOf(item)
+        if (loss !== undefined) known.set(item.step, loss)
+      }
+      if (item.type !== 'eval.finished' || item.step === undefined) return undefined
+      const { step } = item
+      for (const older of known.keys()) if (older < step) known.delete(older)
+      return known.get(step)
+    },
+  }
 }
 
 // A console that is not set to Unicode shows question marks instead.

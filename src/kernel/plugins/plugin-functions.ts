@@ -22,6 +22,8 @@ const functions: { [T in PluginType]: readonly [Entry<PluginTypes[T]>, ...Entry<
     ['train', 'later'],
     ['setup', 'later'],
     ['stepMetrics', 'now'],
+    ['countBatches', 'later'],
+    ['phases', 'now'],
   ],
   backend: [['open', 'later']],
   transform: [['run', 'stream']],

@@ -39,13 +39,13 @@ export async function planPhases(scope: RunScope, recipe: Recipe): Promise<Phase
 // How long a phase is may depend on tokens, which only the recipe knows.
 async function measured(scope: RunScope, phase: Phase): Promise<Phase> {
   const { algorithm, shared, rows } = phase
-  const { countBatches } = algorithm
-  if (shared.max_steps !== undefined || countBatches === undefined) {
+  if (shared.max_steps !== undefined || algorithm.countBatches === undefined) {
     return { ...phase, numSteps: numSteps(rows.length, shared) }
   }
   const what = `algorithm "${algorithm.kind}", countBatches`
   const context = setupContext(scope, optionsOf(scope, phase))
-  const batches = await boundary('PLUGIN_FAILED', what, scope.services.signal, () => countBatches(context))
+  const count = async () => (await algorithm.countBatches?.(context)) ?? 0
+  const batches = await boundary('PLUGIN_FAILED', what, scope.services.signal, count)
   return { ...phase, numSteps: Math.max(1, Math.floor(batches / shared.gradient_accumulation_steps)) }
 }
 

@@ -56,6 +56,7 @@ export async function trainingLoop(scope: RunScope, options: LoopOptions): Promi
       }
       const phase = phaseAt(phases, step)
       if (step === phase.firstStep && step > 0) {
+        await looks.finish() // before the model is opened anew
         await freshOptimizer(scope, options, step)
         guard.reset()
       }

@@ -78,6 +78,9 @@ async function prepare(
   { signal, spare }: { signal: AbortSignal; spare: SpareWorker },
 ): Promise<Prepared> {
   const { set, dry, steps, cwd } = options
+  const limits = workerLimits(options.limits)
+  // What is needed next starts up meanwhile. Nothing of it is a run yet.
+  if (options.projectDir !== undefined) spare.start({ projectDir: options.projectDir, limits })
   const loaded = await loadExperiment(source, {
     signal,
     ...(set === undefined ? {} : { set }),
@@ -87,11 +90,13 @@ async function prepare(
   })
   const projectDir = options.projectDir ?? loaded.project
   const plugins = pluginReferences(loaded)
-  const opening = openCatalog({ builtins: await builtins(), projectDir, plugins, signal })
-  // While a process loads the plugins to look at them: what is needed next starts up. Nothing of it is a run yet.
-  spare.start({ projectDir, pluginFiles: pluginFilesOf(plugins), limits: workerLimits(options.limits) })
+  spare.start({ projectDir, limits })
+  // Where a plugin must be transpiled, one process does it and the other finds it done.
+  const onPrepared = () => spare.load(pluginFilesOf(plugins))
+  const opening = openCatalog({ builtins: builtins(), projectDir, plugins, signal, onPrepared })
   loadRunPrepared().catch(() => {}) // told when it is used
   await using catalog = await opening
+  onPrepared()
   const checked = await checkDeep(loaded, catalog, { signal })
   const problems = [...catalog.problems, ...checked.problems]
   if (problems.length > 0) throw EvsysError.many(problems)

@@ -7,6 +7,7 @@ import {
   FromWorker,
   type RunAssignment,
   type ToWorker,
+  type WorkerStart,
 } from '../../contracts/index.ts'
 import {
   createRedactor,
@@ -42,9 +43,12 @@ export interface WorkerProcess {
   close(): Promise<void>
 }
 
+type PluginFiles = RunAssignment['plugin_files']
+
 export interface WorkerProcessOptions {
   readonly projectDir: string
-  readonly pluginFiles: RunAssignment['plugin_files']
+  /** A promise: the process starts now and loads the plugins when they are known. */
+  readonly pluginFiles: PluginFiles | Promise<PluginFiles>
   readonly limits: WorkerLimits
 }
 
@@ -77,6 +81,12 @@ export function startWorkerProcess({ projectDir, pluginFiles, limits }: WorkerPr
     worker.stop('flood')
   }
 
+  const start = (files: PluginFiles): WorkerStart => ({
+    project_dir: projectDir,
+    plugin_files: files,
+    heap_mb: limits.heapMb,
+    blocked_ms: limits.blockedMs,
+  })
   // Its timer holds nobody up: whoever waits for a run has one of his own.
   const loading = setTimeout(() => {
     isLate = true
@@ -84,12 +94,7 @@ export function startWorkerProcess({ projectDir, pluginFiles, limits }: WorkerPr
   }, loadMs).unref()
   const worker = startGuardedProcess({
     script: new URL(`./worker-child${extname(import.meta.url)}`, import.meta.url),
-    start: {
-      project_dir: projectDir,
-      plugin_files: pluginFiles,
-      heap_mb: limits.heapMb,
-      blocked_ms: limits.blockedMs,
-    },
+    start: pluginFiles instanceof Promise ? pluginFiles.then(start) : start(pluginFiles),
     cwd: projectDir,
     heapMb: limits.heapMb,
     memoryMb: limits.memoryMb,

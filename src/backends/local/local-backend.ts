@@ -22,6 +22,7 @@ export const localBackend = defineBackend({
     })
     const client = Promise.all([import('../../tinker/index.ts'), import('../tinker/open-client-backend.ts')])
     client.catch(() => {}) // told below
+    new Headers() // Node loads its HTTP client at the first use of a part of it
     const trainer = await starting
     try {
       const [{ createTinkerClient }, { openClientBackend }] = await client

@@ -21,7 +21,7 @@ export type PluginReference = {
 }
 
 export type CatalogOptions = {
-  builtins: readonly AnyPlugin[]
+  builtins: readonly AnyPlugin[] | Promise<readonly AnyPlugin[]>
   /** Its `src/plugins/*` are found by themselves. Absent: built-ins and `plugins` alone. */
   projectDir?: string
   /** What `plugins:` of the experiment names. */
@@ -31,6 +31,8 @@ export type CatalogOptions = {
   hidden?: readonly string[]
   /** The longest that one file may take to load, and one check to answer. Default 20 s. */
   timeoutMs?: number
+  /** Called when the project's files are transpiled and about to run; not at all where there are none. */
+  onPrepared?: () => void
 }
 
 export interface Catalog extends AsyncDisposable {
@@ -52,12 +54,12 @@ export interface Catalog extends AsyncDisposable {
 
 /** Opens the catalog of a project. Close it: it may hold a process. */
 export async function openCatalog({ builtins, ...options }: CatalogOptions): Promise<Catalog> {
-  const inspected = await inspectPlugins(options)
+  const [inspected, known] = await Promise.all([inspectPlugins(options), builtins])
   const registry = createRegistry<PluginCard>()
   const own = new Map<PluginCard, AnyPlugin>()
   const problems: Problem[] = [...inspected.problems]
 
-  for (const plugin of builtins) {
+  for (const plugin of known) {
     const card = pluginCard(plugin, { origin: 'built-in', hash: builtInHash(plugin) })
     own.set(card, plugin)
     registry.add(card, { rank: 'built-in', label: 'built-in' })

@@ -16,6 +16,8 @@ export type InspectOptions = {
   hidden?: readonly string[]
   /** The longest that one file may take to load, and one check to answer. */
   timeoutMs?: number
+  /** Called when the files are transpiled and about to run; not at all where there are none. */
+  onPrepared?: () => void
 }
 
 export interface InspectedPlugins extends AsyncDisposable {
@@ -29,6 +31,7 @@ export interface InspectedPlugins extends AsyncDisposable {
 export async function inspectPlugins({
   signal,
   timeoutMs = 20_000,
+  onPrepared,
   ...options
 }: InspectOptions): Promise<InspectedPlugins> {
   signal.throwIfAborted()
@@ -42,7 +45,7 @@ export async function inspectPlugins({
     for (;;) {
       const usable = files.filter((file) => !lost.has(file))
       if (usable.length === 0) return undefined
-      const session = startSession({ files: usable, timeoutMs, signal, ...project })
+      const session = startSession({ files: usable, timeoutMs, signal, onPrepared, ...project })
       try {
         const result = await session.load()
         if (!('failure' in result)) return { session, ...result }

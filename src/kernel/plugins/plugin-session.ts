@@ -32,6 +32,8 @@ export type SessionOptions = {
   timeoutMs: number
   signal: AbortSignal
   hidden: readonly string[]
+  /** Called when every file is read and transpiled, before any of them runs. */
+  onPrepared?: (() => void) | undefined
 }
 
 /** Node, zod and a transpiler have to start, on a machine that may be busy with other things. */
@@ -40,15 +42,17 @@ const startMs = 60_000
 const graceMs = 20_000
 
 /** Starts a process for the plugins in `files`. */
-export function startSession({ files, timeoutMs, signal, hidden, ...place }: SessionOptions): PluginSession {
+export function startSession({ files, timeoutMs, signal, hidden, onPrepared, ...place }: SessionOptions): PluginSession {
   let busy: { index: number; what: 'loaded' | 'checked' } | undefined
   let failing: Problem[] | undefined
   let hashes: string[] = []
   let handle: (message: ChildMessage) => void = () => {}
 
   const take = (message: ChildMessage) => {
-    if (message.say === 'hashes') hashes = message.hashes
-    else if (message.say === 'loading') busy = { index: message.index, what: 'loaded' }
+    if (message.say === 'hashes') {
+      hashes = message.hashes
+      onPrepared?.()
+    } else if (message.say === 'loading') busy = { index: message.index, what: 'loaded' }
     else if (message.say === 'checking') busy = { index: message.index, what: 'checked' }
     else if (message.say === 'failing') failing = message.problems
     else if (message.say === 'stopped') failing = [stopped(message)]

@@ -15,7 +15,7 @@ import { fromWire, inputFd, outputFd, toWire, watchdogFd } from './wire.ts'
 export type GuardedProcessOptions = {
   /** What it runs, with the extension of the running code: TypeScript from the sources, JavaScript when compiled. */
   script: URL
-  /** The first message. */
+  /** The first message. A promise: the process loads its code meanwhile, and all else waits for it. */
   start: unknown
   cwd?: string
   /** Paths that it must not see, where `whyNotHidden` finds nothing against it. */
@@ -112,11 +112,21 @@ export function startGuardedProcess(options: GuardedProcessOptions): GuardedProc
     })
   })
   for (const stream of child.stdio) stream?.on('error', () => {}) // broken pipes: `ended` tells
-  const send = (message: unknown) => {
+  const write = (message: unknown) => {
     const input = child.stdio[inputFd]
     if (input !== null && input !== undefined && 'write' in input) input.write(`${toWire(message)}\n`)
   }
-  send({ token, start: options.start })
+  let held: unknown[] | undefined = [] // until the first message is out
+  const begin = (start: unknown) => {
+    for (const message of [{ token, start }, ...(held ?? [])]) write(message)
+    held = undefined
+  }
+  const send = (message: unknown) => {
+    if (held === undefined) write(message)
+    else held.push(message)
+  }
+  if (options.start instanceof Promise) options.start.then(begin).catch(() => stop('closed'))
+  else begin(options.start)
   return { pid: child.pid, send, stop, ended }
 }
 

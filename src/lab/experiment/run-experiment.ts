@@ -12,6 +12,7 @@ import {
   readSecretSource,
   type SecretSource,
   systemClock,
+  whyNotHidden,
 } from '../../kernel/index.ts'
 import { modelClient } from '../../models/index.ts'
 import type { RunRow } from '../../store/index.ts'
@@ -92,6 +93,7 @@ async function prepare(
   { signal, spare }: { signal: AbortSignal; spare: SpareWorker },
 ): Promise<Prepared> {
   const { set, dry, steps, cwd } = options
+  whyNotHidden().catch(() => {}) // asked meanwhile; told when it is used
   const loaded = await loadExperiment(source, {
     signal,
     ...(set === undefined ? {} : { set }),
@@ -109,11 +111,14 @@ async function prepare(
     choice: options.seal ?? 'auto',
   })
   const { hidden } = seal
-  const opening = openCatalog({ builtins: await builtins(), projectDir, plugins, hidden, signal })
-  // While a process loads the plugins to look at them: what is needed next starts up. Nothing of it is a run yet.
-  spare.start({ projectDir, pluginFiles: pluginFilesOf(plugins), limits: workerLimits(options.limits), hidden })
+  // What is needed next starts up meanwhile. Nothing of it is a run yet.
+  spare.start({ projectDir, limits: workerLimits(options.limits), hidden })
+  // Where a plugin must be transpiled, one process does it and the other finds it done.
+  const onPrepared = () => spare.load(pluginFilesOf(plugins))
+  const opening = openCatalog({ builtins: builtins(), projectDir, plugins, hidden, signal, onPrepared })
   loadRunPrepared().catch(() => {}) // told when it is used
   await using catalog = await opening
+  onPrepared()
   const checked = await checkDeep(loaded, catalog, { signal })
   const problems = [...catalog.problems, ...checked.problems, ...unknownModels(checked.plan)]
   if (problems.length > 0) throw EvsysError.many(problems)

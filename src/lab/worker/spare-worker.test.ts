@@ -5,7 +5,7 @@ import { createSpareWorker } from './spare-worker.ts'
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts'
 
 const folder = temporaryFolders()
-const options = () => ({ projectDir: folder(), pluginFiles: [], limits: workerLimits() })
+const options = () => ({ projectDir: folder(), limits: workerLimits() })
 
 describe('a spare worker', () => {
   it('that no run takes is closed, and its process is gone (CPU-45)', async () => {
@@ -20,9 +20,12 @@ describe('a spare worker', () => {
     expect(await worker?.isFresh()).toBe(false)
   })
 
-  it('belongs to whoever takes it, once (CPU-45)', async () => {
+  it('belongs to whoever takes it, once, when it knows its plugins (CPU-45)', async () => {
     await using spare = createSpareWorker()
     spare.start(options())
+    spare.start(options())
+    expect(spare.take()).toBeUndefined()
+    spare.load([])
     const taken = spare.take()
     expect(spare.take()).toBeUndefined()
     await spare[Symbol.asyncDispose]()

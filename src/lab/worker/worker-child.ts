@@ -21,6 +21,8 @@ type Assign = Extract<ToWorker, { type: 'assign' }>
 
 async function main(): Promise<void> {
   Error.stackTraceLimit = 100 // enough to reach the author's line under a library's
+  const builtIn = builtins()
+  builtIn.catch(() => {}) // told below
   const link = await openParentLink()
   const { project_dir, plugin_files, heap_mb, blocked_ms } = WorkerStart.parse(link.start)
   const say = (message: FromWorker) => link.say(message)
@@ -33,7 +35,7 @@ async function main(): Promise<void> {
   let stamps: ReturnType<typeof stampPlugins> = stampPlugins(project_dir, [])
   const { signal } = new AbortController()
   const plugins = await openRegistry({
-    builtins: await builtins(),
+    builtins: await builtIn,
     projectDir: project_dir,
     plugins: plugin_files,
     signal,

@@ -7,6 +7,7 @@ import {
   FromWorker,
   type RunAssignment,
   type ToWorker,
+  type WorkerStart,
 } from '../../contracts/index.ts'
 import {
   createRedactor,
@@ -42,9 +43,12 @@ export interface WorkerProcess {
   close(): Promise<void>
 }
 
+type PluginFiles = RunAssignment['plugin_files']
+
 export interface WorkerProcessOptions {
   readonly projectDir: string
-  readonly pluginFiles: RunAssignment['plugin_files']
+  /** A promise: the process starts now and loads the plugins when they are known. */
+  readonly pluginFiles: PluginFiles | Promise<PluginFiles>
   readonly limits: WorkerLimits
   /** Paths that recipe code must not see. */
   readonly hidden?: readonly string[]
@@ -84,6 +88,12 @@ export function startWorkerProcess({
     worker.stop('flood')
   }
 
+  const start = (files: PluginFiles): WorkerStart => ({
+    project_dir: projectDir,
+    plugin_files: files,
+    heap_mb: limits.heapMb,
+    blocked_ms: limits.blockedMs,
+  })
   // Its timer holds nobody up: whoever waits for a run has one of his own.
   const loading = setTimeout(() => {
     isLate = true
@@ -91,12 +101,7 @@ export function startWorkerProcess({
   }, loadMs).unref()
   const worker = startGuardedProcess({
     script: new URL(`./worker-child${extname(import.meta.url)}`, import.meta.url),
-    start: {
-      project_dir: projectDir,
-      plugin_files: pluginFiles,
-      heap_mb: limits.heapMb,
-      blocked_ms: limits.blockedMs,
-    },
+    start: pluginFiles instanceof Promise ? pluginFiles.then(start) : start(pluginFiles),
     cwd: projectDir,
     hidden,
     heapMb: limits.heapMb,

@@ -1,8 +1,10 @@
 import { defineConfig } from 'vitest/config'
 import { lane } from './tests/lane.ts'
+import { startCompiled } from './tests/start-compiled.ts'
 
 // The unit suite again with many more property cases, and the long chaos and fuzz runs.
 export default defineConfig({
+  plugins: [startCompiled()],
   test: {
     ...lane('full'),
     include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'models/recipe/**/*.test.ts'],

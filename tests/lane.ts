@@ -18,7 +18,7 @@ export function lane(name: string, inCi = Boolean(process.env.CI)): LaneOptions 
   const outputFile = `.tmp/reports/${name}-node${process.versions.node.split('.')[0]}.json`
   const isReported = inCi || process.env.EVSYS_TEST_REPORTS === 'yes'
   return {
-    globalSetup: ['tests/transpile-once.ts'],
+    globalSetup: ['tests/compile-once.ts'],
     setupFiles: ['tests/property-runs.ts'],
     // Vitest leaves one core to itself, which is half of a small machine, and many tests wait for processes they started.
     maxWorkers: availableParallelism() + 1,

@@ -32,7 +32,7 @@ describe('the tests that run on every Node version in CI', () => {
 
   it('hold every file that starts processes, threads, servers or machines (REPO-5)', () => {
     const ownUse = /from 'node:(child_process|worker_threads|https?|net|stream|zlib|module|vm)/
-    const byOthers = /from '[^']*\/(start-child|compiled-children|run-process|run-command|tinker-double)\.ts'/
+    const byOthers = /from '[^']*\/(start-child|run-process|run-command|tinker-double)\.ts'/
     const uses = (file: string) => {
       const text = readFileSync(join(root, file), 'utf8')
       return ownUse.test(text) || byOthers.test(text)

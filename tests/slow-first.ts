@@ -18,6 +18,10 @@ const slow = [
   'tests/architecture',
   'tests/docs',
   'tests/stores/',
+  'tests/integration/python-client',
+  'tests/integration/no-compiler',
+  'tests/integration/fresh-clone',
+  'tests/integration/sanitized-kernels',
 ]
 
 const rank = ({ moduleId }: TestSpecification) => {

@@ -25,7 +25,7 @@ export function startChild(
 }
 
 /** Starts any command as a child; `name` is for messages. Detached: in a process group of its own. */
-export function startProgram(
+function startProgram(
   name: string,
   [command = '', ...rest]: readonly string[],
   { detached = false } = {},

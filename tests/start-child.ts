@@ -25,11 +25,7 @@ export function startChild(
 }
 
 /** Starts any command as a child; `name` is for messages. Detached: in a process group of its own. */
-function startProgram(
-  name: string,
-  [command = '', ...rest]: readonly string[],
-  { detached = false } = {},
-): Child {
+function startProgram(name: string, [command = '', ...rest]: readonly string[], { detached = false } = {}): Child {
   const child = spawn(command, rest, {
     detached,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -32,7 +32,8 @@ const slow = [
   'tests/integration/packed-cli',
 ]
 
-const rank = ({ moduleId }: TestSpecification) => {
+const rank = ({ moduleId, project }: TestSpecification) => {
+  if (!project.config.isolate) return slow.length + 1 // one after another, or each would have to load all again
   const place = slow.findIndex((part) => moduleId.includes(part))
   return place === -1 ? slow.length : place
 }

@@ -5,7 +5,7 @@ import type { TestProjectInlineConfiguration } from 'vitest/config'
 const sharing = [
   'src/{algorithms,backends,cli,config,contracts,data,engine,models,stats,store,tinker,trainer}/**/*.test.ts',
   'src/evaluate/{metrics,verifiers}/**/*.test.ts',
-  'src/kernel/*.test.ts',
+  'src/kernel/!(blobs).test.ts',
   'src/lab/{callbacks,experiment,record,train}/**/*.test.ts',
 ]
 

@@ -1,11 +1,13 @@
 import { defineConfig } from 'vitest/config'
 import { lane } from './tests/lane.ts'
+import { projects } from './tests/projects.ts'
+import { startCompiled } from './tests/start-compiled.ts'
 
 export default defineConfig({
+  plugins: [startCompiled()],
   test: {
     ...lane('unit'),
-    include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'models/recipe/**/*.test.ts'],
-    exclude: ['tests/integration/**', 'node_modules/**'],
+    projects: projects(),
     testTimeout: 30_000,
   },
 })

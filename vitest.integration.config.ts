@@ -1,13 +1,14 @@
 import { defineConfig } from 'vitest/config'
 import { lane } from './tests/lane.ts'
+import { startCompiled } from './tests/start-compiled.ts'
 
-// Whole installs and whole suites run inside single tests, one file at a time: the limits are there to end a hang.
+// Whole installs run inside single tests, and wait more than they compute: the limits are there to end a hang.
 export default defineConfig({
+  plugins: [startCompiled()],
   test: {
     ...lane('integration'),
     include: ['tests/integration/**/*.test.ts'],
-    globalSetup: ['tests/transpile-once.ts', 'tests/integration/build-once.ts', 'tests/integration/pack-once.ts'],
-    fileParallelism: false,
+    globalSetup: ['tests/compile-once.ts', 'tests/integration/build-once.ts', 'tests/integration/pack-once.ts'],
     testTimeout: 600_000,
     hookTimeout: 600_000,
   },

@@ -1,41 +1,56 @@
-// Which unit tests run again on the other supported Node versions in CI: those of code that leans on Node or V8. `npm run
-// test:full` runs the whole suite there. tests/node-dependent.test.ts finds test files that belong here and are not.
+// Which unit tests run again on the other supported Node versions in CI: those of code that leans on Node or V8 where versions
+// may differ. Mathematics, parsing, schemas, and what others here cover already, run there in `npm run test:full`, which takes
+// the whole suite. tests/node-dependent.test.ts finds test files that start something and are in neither list.
 
 /** @type {{ files: string[], why: string }[]} */
 export const nodeDependent = [
   {
-    files: ['src/kernel/**/*.test.ts', 'tests/mutated-plugins.test.ts'],
-    why: 'plugin loaders and their hooks, processes, threads, atomic files, locks, streams',
+    files: [
+      'src/kernel/plugins/{catalog,load-plugins,plugin-host}.test.ts',
+      'src/kernel/processes/*.test.ts',
+      'src/kernel/{atomic-file,blob-pins,blobs,file-error,temporary-file}.test.ts',
+    ],
+    why: 'plugin loaders and their hooks, processes, threads, atomic files, locks',
   },
   {
-    files: ['src/lab/worker/**/*.test.ts', 'src/evaluate/{scorer,judge}/**/*.test.ts', 'src/lab/record/**/*.test.ts'],
+    files: ['src/kernel/{hash,json-fault,message-of,on-abort,text-width,visible-text}.test.ts'],
+    why: 'texts of JSON errors, foreign objects, signals that abort, Unicode tables',
+  },
+  {
+    files: [
+      'src/lab/worker/{core-leases,poke,run-holder,segment,silence-timer,spare-worker,worker-pool}.test.ts',
+      'src/evaluate/scorer/open-scorer.test.ts',
+      'src/lab/experiment/hold-lease.test.ts',
+    ],
     why: 'worker processes: pipes, limits of memory, signals, exit codes',
   },
-  { files: ['src/store/**/*.test.ts', 'tests/stores/**/*.test.ts'], why: 'SQLite by the driver of that Node' },
+  { files: ['src/store/sqlite/*.test.ts', 'tests/stores/*.test.ts'], why: 'SQLite by the driver of that Node' },
   {
-    files: ['src/tinker/**/*.test.ts', 'src/backends/**/*.test.ts', 'tests/trainer/**/*.test.ts'],
-    why: 'HTTP servers and fetch, worker threads, compression',
+    files: [
+      'src/tinker/{heartbeat,rest-client,tinker-client}.test.ts',
+      'tests/trainer/{crashes,engine-host,engines,handshake,hostile-requests,kernel-crash,openai,weights}.test.ts',
+    ],
+    why: 'HTTP servers and fetch, worker threads, compression, an engine that crashes',
   },
   {
-    files: ['src/engine/**/*.test.ts', 'tests/engine/**/*.test.ts', 'tests/kernel-builds.test.ts'],
-    why: 'WebAssembly, typed arrays, shared memory',
+    files: [
+      'src/engine/cpu/**/*.test.ts',
+      'tests/engine/{cpu-wasm,kernel-faults,native-build,open-runtime,reference-engine}.test.ts',
+    ],
+    why: 'WebAssembly, the loading of native code, typed arrays, shared memory, Math of V8',
   },
   {
-    files: ['src/models/**/*.test.ts', 'tests/mutated-models.test.ts', 'tests/bundled-models.test.ts'],
+    files: ['src/models/tokenizer/*.test.ts', 'src/models/folders/*.test.ts'],
     why: 'Unicode tables of regular expressions, files, downloads',
   },
-  { files: ['src/stats/**/*.test.ts'], why: 'Math of V8, to the last digits' },
+  { files: ['src/data/{read-jsonl,row-stream}.test.ts'], why: 'streams of files' },
   {
-    files: ['src/data/**/*.test.ts', 'tests/mutated-experiments.test.ts'],
-    why: 'streams of files, texts of JSON errors',
-  },
-  {
-    files: ['tests/cli/{process,interrupt,mutated-process,run,run-signals,serve,scaffolded-run,doctor,engine,eval}.test.ts'],
+    files: ['tests/cli/{process,interrupt,mutated-process,run,run-signals,serve,doctor,engine}.test.ts'],
     why: 'the start of the program, its streams and signals',
   },
   {
-    files: ['tests/lab/{run-experiment,killed,full-disk,sealed-answers,baselines,data}.test.ts', 'src/lab/experiment/hold-lease.test.ts'],
-    why: 'whole experiments over processes, their end by a kill or a full disk',
+    files: ['tests/lab/{run-experiment,killed,sealed-answers,data}.test.ts'],
+    why: 'whole experiments over processes, their end by a kill, what is hidden from them',
   },
   {
     files: [
@@ -46,4 +61,14 @@ export const nodeDependent = [
     ],
     why: 'they start programs or machines of Node themselves',
   },
+]
+
+/**
+ * Tests that start something and still run on the other versions in `npm run test:full` alone.
+ * @type {{ files: string[], why: string }[]}
+ */
+export const leftToFull = [
+  { files: ['tests/kernel-builds.test.ts'], why: 'what a compiler makes of the kernels does not depend on Node' },
+  { files: ['tests/lab/full-disk.test.ts'], why: 'the record on a full disk is a test of tests/stores' },
+  { files: ['tests/cli/scaffolded-run.test.ts'], why: 'no-compiler.test.ts runs the quickstart on every version' },
 ]

@@ -1,10 +1,10 @@
 // The Node versions that evsys is tested on, each from the npm package that carries its binary, so that nothing but the
-// package registry is needed.
+// package registry is needed. Run by itself it installs them all.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -26,14 +26,20 @@ export function installNode(version) {
   const bin = join(folder, 'node_modules', name, 'bin')
   if (existsSync(join(bin, 'node'))) return bin
   // Installed beside and moved into place, so that an interrupted download is never taken for a version.
-  const partial = `${folder}.partial`
-  rmSync(partial, { recursive: true, force: true })
+  const partial = `${folder}.partial-${process.pid}`
   mkdirSync(partial, { recursive: true })
   const install = ['install', '--ignore-scripts', '--no-save', '--no-audit', '--no-fund', '--prefix', partial]
   const { status, stderr } = spawnSync('npm', [...install, `${name}@${version}`], { cwd: partial, encoding: 'utf8' })
   if (status !== 0) throw new Error(`Node ${version} could not be installed: ${stderr}`)
-  rmSync(folder, { recursive: true, force: true })
   mkdirSync(dirname(folder), { recursive: true })
-  renameSync(partial, folder)
+  try {
+    renameSync(partial, folder)
+  } catch (error) {
+    if (!existsSync(join(bin, 'node'))) throw error // else another process was faster
+    rmSync(partial, { recursive: true, force: true })
+  }
   return bin
 }
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
+  for (const version of [floorVersion, ...suiteVersions]) installNode(version)

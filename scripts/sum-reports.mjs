@@ -1,20 +1,23 @@
 // Sums the JSON reports that the test lanes leave in CI. Arguments: names of the stages that failed.
 
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { onlyRun, withoutRepeated } from './skipped-tests.mjs'
 
 /**
  * @typedef {{ name: string, passed: number, failed: number, skipped: number }} LaneSum
- * @typedef {{ name: string, status: string, assertionResults: { status: string }[] }} FileResult
+ * @typedef {{ status: string, ancestorTitles?: string[], title?: string }} TestResult
+ * @typedef {{ name: string, status: string, assertionResults: TestResult[] }} FileResult
+ * @typedef {{ testResults: FileResult[] }} Report
  */
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const folder = fileURLToPath(new URL('../.tmp/reports', import.meta.url))
 
 /**
  * Counts the tests of one report. A file that fails before its tests are known counts as one failure.
  * @param {string} name
- * @param {{ testResults: FileResult[] }} report
+ * @param {Report} report
  * @returns {LaneSum}
  */
 export function sumReport(name, report) {
@@ -28,34 +31,13 @@ export function sumReport(name, report) {
 }
 
 /**
- * A report without the files that another report holds as well, which ran them again with nothing missing.
- * @param {{ testResults: FileResult[] }} report
- * @param {{ testResults: FileResult[] } | undefined} again
+ * The report of a lane, undefined where there is none.
+ * @param {string} name
+ * @returns {Report | undefined}
  */
-export function withoutRepeated(report, again) {
-  const repeated = new Set(again?.testResults.map(({ name }) => name))
-  return { testResults: report.testResults.filter(({ name }) => !repeated.has(name)) }
-}
-
-/**
- * The test files in which a reported run skipped something, relative to the repository.
- * @param {string} file path of the report, relative to the repository
- */
-export function filesWithSkips(file) {
-  return filesWithSkipsIn(readReport(join(root, file))).map((name) => relative(root, name))
-}
-
-/** @param {{ testResults: FileResult[] }} report */
-export function filesWithSkipsIn(report) {
-  return report.testResults.filter((each) => sumReport('', { testResults: [each] }).skipped > 0).map(({ name }) => name)
-}
-
-/**
- * @param {string} path
- * @returns {{ testResults: FileResult[] }}
- */
-function readReport(path) {
-  return JSON.parse(readFileSync(path, 'utf8'))
+export function readReport(name) {
+  const path = join(folder, `${name}.json`)
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined
 }
 
 /**
@@ -77,12 +59,11 @@ export function conclude(lanes, failedStages) {
 }
 
 function main() {
-  const folder = join(root, '.tmp', 'reports')
   const names = readdirSync(folder).flatMap((file) => (file.endsWith('.json') ? [file.slice(0, -'.json'.length)] : []))
-  const reports = new Map(names.sort().map((name) => [name, readReport(join(folder, `${name}.json`))]))
-  const lanes = [...reports].map(([name, report]) => {
-    const again = name.startsWith('unit-') ? reports.get(name.replace('unit-', 'skipped-')) : undefined
-    return sumReport(name, withoutRepeated(report, again))
+  const lanes = names.sort().map((name) => {
+    const report = readReport(name) ?? { testResults: [] }
+    if (name.startsWith('skipped-')) return sumReport(name, onlyRun(report))
+    return sumReport(name, withoutRepeated(report, readReport(name.replace('unit-', 'skipped-'))))
   })
   const { lines, ok } = conclude(lanes, process.argv.slice(2))
   console.log(lines.join('\n'))

@@ -18,7 +18,7 @@ export function lane(name: string, inCi = Boolean(process.env.CI)): LaneOptions 
   const outputFile = `.tmp/reports/${name}-node${process.versions.node.split('.')[0]}.json`
   const isReported = inCi || process.env.EVSYS_TEST_REPORTS === 'yes'
   return {
-    globalSetup: ['tests/transpile-once.ts'],
+    globalSetup: ['tests/compile-once.ts'],
     setupFiles: ['tests/property-runs.ts'],
     // Vitest leaves one core to itself, which is half of a small machine, and many tests wait for processes they started.
     maxWorkers: availableParallelism() + 1,
@@ -40,9 +40,13 @@ export function skipReporter(
   inCi: boolean,
   write: (text: string) => void = (text) => process.stdout.write(text),
 ): Reporter {
+  let chosen: RegExp | undefined
   return {
+    onInit(vitest) {
+      chosen = vitest.config.testNamePattern
+    },
     onTestRunEnd(modules) {
-      const skipped = modules.flatMap(skippedIn)
+      const skipped = modules.flatMap((module) => skippedIn(module, chosen))
       if (skipped.length === 0) return
       const heading = inCi ? 'Skipped tests, which CI does not allow' : 'Skipped on this machine'
       write(`\n${heading}:\n${skipped.map((line) => `  ${line}`).join('\n')}\n`)
@@ -51,8 +55,11 @@ export function skipReporter(
   }
 }
 
-function skippedIn(module: TestModule): string[] {
-  return [...module.children.allTests('skipped')].map((test) => {
+/** Tests that were skipped, but for those that a pattern of names left out. */
+function skippedIn(module: TestModule, chosen = /(?:)/): string[] {
+  const skipped = [...module.children.allTests('skipped')]
+  const meant = skipped.filter(({ fullName }) => chosen.test(fullName.replaceAll(' > ', ' ')))
+  return meant.map((test) => {
     const result = test.result()
     const reason = result.state === 'skipped' && result.note ? `: ${result.note}` : ''
     return `${module.relativeModuleId} > ${test.fullName}${reason}`

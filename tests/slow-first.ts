@@ -3,24 +3,37 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const slow = [
-  'tests/mutated-plugins',
   'src/lab/worker/worker-pool',
   'src/kernel/plugins/plugin-host',
-  'tests/cli/run-signals',
-  'tests/cli/run.',
-  'src/evaluate/scorer/open-scorer',
+  'tests/mutated-plugins',
   'tests/lab/',
-  'src/kernel/blobs',
   'tests/trainer/same-metrics',
-  'src/lab/worker/core-leases',
-  'src/models/bundled/',
-  'tests/cli/scaffolded-run',
-  'tests/architecture',
-  'tests/docs',
+  'tests/engine/kernels.',
+  'src/evaluate/scorer/open-scorer',
+  'tests/cli/run',
+  'tests/engine/cpu-',
+  'tests/cli/repro',
+  'tests/trainer/kernel-crash',
+  'tests/trainer/engine-host',
   'tests/stores/',
+  'tests/docs',
+  'tests/architecture',
+  'src/kernel/blobs',
+  'tests/cli/scaffolded-run',
+  'src/models/bundled/',
+  'tests/engine/',
+  'tests/trainer/',
+  'tests/weaknesses/',
+  'tests/cli/',
+  'tests/integration/python-client',
+  'tests/integration/no-compiler',
+  'tests/integration/fresh-clone',
+  'tests/integration/sanitized-kernels',
+  'tests/integration/packed-cli',
 ]
 
-const rank = ({ moduleId }: TestSpecification) => {
+const rank = ({ moduleId, project }: TestSpecification) => {
+  if (!project.config.isolate) return slow.length + 1 // one after another, or each would have to load all again
   const place = slow.findIndex((part) => moduleId.includes(part))
   return place === -1 ? slow.length : place
 }

@@ -1,7 +1,8 @@
-// Real child processes for tests: they run TypeScript files of tests/children, say things line by line, and may be killed.
+// Real child processes for tests: they run files of tests/children, say things line by line, and may be killed.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { compiledUrl } from './compiled-url.ts'
 
 export type Child = AsyncDisposable & {
   process: ChildProcess
@@ -13,21 +14,18 @@ export type Child = AsyncDisposable & {
   exit(): Promise<number | string>
 }
 
-const root = fileURLToPath(new URL('..', import.meta.url))
-const loader = new URL('../scripts/run-sources.mjs', import.meta.url).href
-
-/** Starts `tests/children/<name>.ts`. Disposing it kills it if it still runs. */
-export function startChild(name: string, args: readonly string[] = [], { wrap = [] as readonly string[] } = {}): Child {
-  const own = [process.execPath, '--import', loader, `${root}tests/children/${name}.ts`, ...args]
-  return startProgram(name, [...wrap, ...own])
+/** Starts `tests/children/<name>.ts`, compiled. Disposing it kills it if it still runs. */
+export function startChild(
+  name: string,
+  args: readonly string[] = [],
+  { wrap = [], detached = false }: { wrap?: readonly string[]; detached?: boolean } = {},
+): Child {
+  const script = fileURLToPath(compiledUrl(new URL(`./children/${name}.ts`, import.meta.url)))
+  return startProgram(name, [...wrap, process.execPath, script, ...args], { detached })
 }
 
 /** Starts any command as a child; `name` is for messages. Detached: in a process group of its own. */
-export function startProgram(
-  name: string,
-  [command = '', ...rest]: readonly string[],
-  { detached = false } = {},
-): Child {
+function startProgram(name: string, [command = '', ...rest]: readonly string[], { detached = false } = {}): Child {
   const child = spawn(command, rest, {
     detached,
     stdio: ['ignore', 'pipe', 'pipe'],

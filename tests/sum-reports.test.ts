@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { conclude, filesWithSkipsIn, sumReport, withoutRepeated } from '../scripts/sum-reports.mjs'
+import { onlyRun, patternOfSkipped, skippedIn, withoutRepeated } from '../scripts/skipped-tests.mjs'
+import { conclude, sumReport } from '../scripts/sum-reports.mjs'
 
 const tests = (...statuses: string[]) => statuses.map((status) => ({ status }))
 
@@ -20,22 +21,52 @@ describe('sumReport', () => {
   })
 })
 
-describe('files that skipped something', () => {
-  const file = (name: string, ...statuses: string[]) => ({
+describe('skipped tests', () => {
+  const test = (status: string, title: string, ...ancestorTitles: string[]) => ({ status, title, ancestorTitles })
+  const file = (name: string, ...assertionResults: ReturnType<typeof test>[]) => ({
     name,
     status: 'passed',
-    assertionResults: tests(...statuses),
+    assertionResults,
   })
-  const unit = { testResults: [file('whole', 'passed'), file('part', 'passed', 'skipped'), file('todo', 'todo')] }
+  const missing = '[needs cc: not on the PATH]'
+  const unit = {
+    testResults: [
+      file('whole', test('passed', 'is fast')),
+      file('part', test('passed', 'adds', 'kernels'), test('skipped', `adds (all) ${missing}`, 'kernels')),
+      file(
+        'group',
+        test('skipped', 'adds', `native ${missing}`, 'gemm'),
+        test('skipped', 'halves', `native ${missing}`),
+      ),
+    ],
+  }
+  const again = {
+    testResults: [
+      file('part', test('skipped', 'adds', 'kernels'), test('passed', 'adds (all)', 'kernels')),
+      file('group', test('passed', 'adds', 'native', 'gemm'), test('skipped', 'halves', 'native')),
+    ],
+  }
 
-  it('are run again (REPO-6)', () => {
-    expect(filesWithSkipsIn(unit)).toEqual(['part', 'todo'])
+  it('are run again, and no others (REPO-6)', () => {
+    const pattern = new RegExp(patternOfSkipped(unit))
+    const names = [
+      'kernels adds (all)',
+      'native gemm adds',
+      'native halves',
+      'kernels adds',
+      'kernels adds (all) again',
+    ]
+    expect(names.filter((name) => pattern.test(name))).toEqual(names.slice(0, 3))
   })
 
   it('count where they ran again, and in the first run as long as they did not (REPO-6)', () => {
-    const again = { testResults: [file('part', 'passed', 'passed')] }
-    expect(sumReport('unit', withoutRepeated(unit, again))).toMatchObject({ passed: 1, skipped: 1 })
-    expect(sumReport('unit', withoutRepeated(unit, undefined))).toMatchObject({ passed: 2, skipped: 2 })
+    expect(sumReport('unit', withoutRepeated(unit, undefined))).toMatchObject({ passed: 2, skipped: 3 })
+    expect(sumReport('unit', withoutRepeated(unit, again))).toMatchObject({ passed: 2, skipped: 1 })
+    expect(sumReport('skipped', onlyRun(again))).toEqual({ name: 'skipped', passed: 2, failed: 0, skipped: 0 })
+  })
+
+  it('are named while they did not run (REPO-6)', () => {
+    expect(skippedIn(withoutRepeated(unit, again))).toEqual([{ file: 'group', name: 'native halves' }])
   })
 })
 

@@ -80,8 +80,8 @@ export function openPins(dir: string): Pins {
 // Without a pause between the two calls, so that collections that do nothing else cannot win for long.
 function moveIn(staged: string, path: string): void {
   for (let attempt = 1; ; attempt++) {
-    mkdirSync(dirname(path), { recursive: true })
     try {
+      mkdirSync(dirname(path), { recursive: true }) // it too fails where the folder goes while it looks whether there is one
       renameSync(staged, path)
       return
     } catch (cause) {

@@ -1,21 +1,16 @@
 // The packed program on a machine that has Node and nothing else: no compiler, no Python, no git. The quickstart concludes, and an
 // experiment on this machine's own engine trains a real model with the kernels that need no compiler. On every supported Node.
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { installNode, suiteVersions } from '../../scripts/node-versions.mjs'
 import { ExperimentResult } from '../../src/contracts/index.ts'
 import { mustRun } from '../run-command.ts'
-import { packOnce } from './packed.ts'
+import { installedProgram } from './packed.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'evsys-bare-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-beforeAll(async () => {
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
-  await mustRun('npm', ['install', '--ignore-scripts', '--prefer-offline', packOnce()], { cwd: folder })
-})
 
 const experiment = 'experiments/quickstart/config.yaml'
 
@@ -33,9 +28,8 @@ describe.each(suiteVersions)('on Node %s with nothing else on the PATH', (versio
   const project = join(folder, `project-${version}`)
 
   async function evsys(cwd: string, ...args: string[]): Promise<string> {
-    const program = join(folder, 'node_modules', 'evsys', 'bin', 'evsys.js')
     const env = { PATH: bin, HOME: folder, EVSYS_CACHE: join(folder, `cache-${version}`) }
-    return await mustRun(join(bin, 'node'), [program, ...args], { cwd, env })
+    return await mustRun(join(bin, 'node'), [installedProgram(), ...args], { cwd, env })
   }
 
   beforeAll(() => {

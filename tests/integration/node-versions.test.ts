@@ -1,27 +1,22 @@
 // The packed program on every supported Node, the oldest included. The unit suite on each of them is `npm run test:nodes`.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { floorVersion, installNode, suiteVersions } from '../../scripts/node-versions.mjs'
 import { mustRun } from '../run-command.ts'
-import { packOnce } from './packed.ts'
+import { installedProgram } from './packed.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'evsys-nodes-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-beforeAll(async () => {
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
-  await mustRun('npm', ['install', '--ignore-scripts', '--prefer-offline', packOnce()], { cwd: folder })
-})
-
 describe.each([floorVersion, ...suiteVersions])('on Node %s', (version) => {
   it('the packed program makes a project and validates it deeply (REPO-5)', async () => {
     const bin = installNode(version)
-    const evsys = join(folder, 'node_modules', 'evsys', 'bin', 'evsys.js')
     const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` }
-    const run = (cwd: string, ...args: string[]) => mustRun(join(bin, 'node'), [evsys, ...args], { cwd, env })
+    const run = (cwd: string, ...args: string[]) =>
+      mustRun(join(bin, 'node'), [installedProgram(), ...args], { cwd, env })
     expect(await mustRun(join(bin, 'node'), ['--version'], { cwd: folder })).toBe(`v${version}\n`)
     const project = join(folder, `project-${version}`)
     await run(folder, 'init', project)

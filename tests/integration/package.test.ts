@@ -1,14 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { mustRun, runCommand } from '../run-command.ts'
-import { packOnce } from './packed.ts'
+import { installedOnce, packOnce } from './packed.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const consumer = mkdtempSync(join(tmpdir(), 'evsys-consumer-'))
-afterAll(() => rmSync(consumer, { recursive: true, force: true }))
+const consumer = installedOnce()
 
 describe('the source', () => {
   it('holds no unused file, export or dependency (REPO-4)', async () => {
@@ -49,11 +47,6 @@ async function tarballFiles(): Promise<string[]> {
 }
 
 describe('the installed package', () => {
-  beforeAll(async () => {
-    writeFileSync(join(consumer, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }\n')
-    await mustRun('npm', ['install', '--ignore-scripts', '--prefer-offline', packOnce()], { cwd: consumer })
-  })
-
   it('brings few packages (REPO-4)', () => {
     const lock = JSON.parse(readFileSync(join(consumer, 'package-lock.json'), 'utf8'))
     expect(Object.keys(lock.packages).length).toBeLessThanOrEqual(50)

@@ -1,5 +1,6 @@
-// The published program without an installation: `npx` runs the tarball in a folder that has no evsys of its own, and the
-// project's TypeScript plugins still find `evsys/plugin`.
+// The published program without an installation in the project: `npx` runs the tarball in a folder that has no evsys of its own,
+// and the project's TypeScript plugins still find `evsys/plugin`. What follows runs the same package from a folder elsewhere, as
+// npx does after seconds of its own.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ErrorReport, ValidateReport } from '../../src/contracts/index.ts'
 import { needs } from '../needs.ts'
 import { runCommand } from '../run-command.ts'
-import { packOnce } from './packed.ts'
+import { installedProgram, packOnce } from './packed.ts'
 
 const compiler = needs('a C compiler', () => spawnSync('cc', ['--version']).status === 0 || 'no cc')
 const example = fileURLToPath(new URL('../../examples/custom-plugins', import.meta.url))
@@ -22,23 +23,27 @@ beforeAll(() => {
   cpSync(example, project, { recursive: true })
 })
 
-/** `npx` with the tarball, in a folder with no copy of evsys. */
-async function npx(cwd: string, ...args: string[]) {
-  return await npxWith({}, cwd, ...args)
-}
-
-async function npxWith(extra: Record<string, string>, cwd: string, ...args: string[]) {
+function environment(extra: Record<string, string>): NodeJS.ProcessEnv {
   const { CI, VITEST, NODE_ENV, ...inherited } = process.env
   const own = Object.entries(inherited).filter(([name]) => !/^(npm_(?!config)|VITEST_|EVSYS_)/.test(name))
-  const npm = { npm_config_prefer_offline: 'true', npm_config_ignore_scripts: 'true' }
-  const env = { ...Object.fromEntries(own), ...npm, ...extra }
+  return { ...Object.fromEntries(own), ...extra }
+}
+
+/** The installed package, in a folder with no copy of evsys. */
+async function evsys(extra: Record<string, string>, cwd: string, ...args: string[]) {
+  return await runCommand(process.execPath, [installedProgram(), ...args], { cwd, env: environment(extra) })
+}
+
+/** `npx` with the tarball, in a folder with no copy of evsys. */
+async function npx(cwd: string, ...args: string[]) {
+  const env = environment({ npm_config_prefer_offline: 'true', npm_config_ignore_scripts: 'true' })
   const result = await runCommand('npx', ['--yes', '--package', packOnce(), 'evsys', ...args], { cwd, env })
   const stderr = result.stderr.replace(/^npm (warn|notice).*\n/gm, '')
   return { ...result, stderr }
 }
 
-describe('npx evsys, from the tarball', () => {
-  it('validates a project with a custom transform, verifier, metric and algorithm (CLI-8)', async () => {
+describe('evsys from the tarball', () => {
+  it('validates by npx a project with a custom transform, verifier, metric and algorithm (CLI-8)', async () => {
     const { status, stdout, stderr } = await npx(project, 'validate', 'experiment.yaml', '--deep', '--json')
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     const report = ValidateReport.parse(JSON.parse(stdout))
@@ -48,7 +53,7 @@ describe('npx evsys, from the tarball', () => {
   })
 
   it('lists the project’s plugins beside the built-in ones (CLI-5, CLI-8)', async () => {
-    const { status, stdout } = await npx(project, 'list', '--json')
+    const { status, stdout } = await evsys({}, project, 'list', '--json')
     expect(status).toBe(0)
     const { plugins } = JSON.parse(stdout)
     const origin = (type: string, kind: string) =>
@@ -66,14 +71,14 @@ describe('npx evsys, from the tarball', () => {
     ['metric', 'worst_share', 'share'],
     ['algorithm', 'focal_sft', 'gamma'],
   ])('prints the schema of the %s %s (CLI-5, CLI-8)', async (type, kind, param) => {
-    const { status, stdout } = await npx(project, 'schema', type, kind)
+    const { status, stdout } = await evsys({}, project, 'schema', type, kind)
     expect(status).toBe(0)
     expect(JSON.parse(stdout).properties[param]).toMatchObject({ description: expect.any(String) })
   })
 
   it('says what is wrong with params of a custom plugin (CLI-8)', async () => {
     const args = ['validate', 'experiment.yaml', '--deep', '--json', '--set', 'algorithm.params.gama=2']
-    const { status, stdout } = await npx(project, ...args)
+    const { status, stdout } = await evsys({}, project, ...args)
     expect(status).toBe(2)
     const { errors } = ErrorReport.parse(JSON.parse(stdout))
     expect(errors.map(({ message }) => message).join('\n')).toContain('gama')
@@ -81,7 +86,7 @@ describe('npx evsys, from the tarball', () => {
 
   it('computes with the kernels of the package (CPU-43)', async () => {
     const env = { EVSYS_ENGINE: 'wasm', EVSYS_CACHE: join(folder, 'cache') }
-    const { status, stdout, stderr } = await npxWith(env, folder, 'engine', 'info', '--json')
+    const { status, stdout, stderr } = await evsys(env, folder, 'engine', 'info', '--json')
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     const { kernels, gflops } = JSON.parse(stdout)
     expect(kernels).toBe('wasm')
@@ -89,21 +94,15 @@ describe('npx evsys, from the tarball', () => {
   })
 
   compiler.it('compiles native kernels from the sources of the package (CPU-43)', async () => {
-    const { status, stdout } = await npxWith(
-      { EVSYS_CACHE: join(folder, 'cache') },
-      folder,
-      'engine',
-      'build',
-      '--json',
-    )
+    const { status, stdout } = await evsys({ EVSYS_CACHE: join(folder, 'cache') }, folder, 'engine', 'build', '--json')
     expect(status).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ built: true, engine_id: expect.stringMatching(/^cpu-native-/) })
   })
 
-  it('makes a project that validates deeply (CLI-1, CLI-8)', async () => {
+  it('makes by npx a project that validates deeply (CLI-1, CLI-8)', async () => {
     expect((await npx(folder, 'init', 'my lab')).status).toBe(0)
     const lab = join(folder, 'my lab')
-    const checked = await npx(lab, 'validate', 'experiments/quickstart/config.yaml', '--deep')
+    const checked = await evsys({}, lab, 'validate', 'experiments/quickstart/config.yaml', '--deep')
     expect({ status: checked.status, stderr: checked.stderr }).toEqual({ status: 0, stderr: '' })
     expect(checked.stdout).toContain('3 arms x 3 seeds = 9 runs')
     expect(existsSync(join(lab, 'node_modules'))).toBe(false)

@@ -1,8 +1,19 @@
 // The published package, as tests use it.
 
+import { join } from 'node:path'
 import { inject } from 'vitest'
 
 /** Path of the tarball that `npm pack` makes of the working tree; packed once per run of the integration lane. */
 export function packOnce(): string {
   return inject('tarball')
+}
+
+/** A folder in which the tarball is installed and nothing else. Tests share it: what is installed stays as it is. */
+export function installedOnce(): string {
+  return inject('consumer')
+}
+
+/** The program of the installed package. */
+export function installedProgram(): string {
+  return join(installedOnce(), 'node_modules', 'evsys', 'bin', 'evsys.js')
 }

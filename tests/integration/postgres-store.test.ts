@@ -1,11 +1,9 @@
 import { afterAll, beforeAll } from 'vitest'
-import { compiledChildren } from '../compiled-children.ts'
 import { describeStore } from '../stores/describe-store.ts'
 import { type PostgresServer, postgres, startPostgres } from '../stores/postgres-server.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 
 postgres.describe('a record on a PostgreSQL server (STO-1)', () => {
-  const start = compiledChildren(['src/contracts', 'src/kernel', 'src/store'])
   let server: PostgresServer | undefined
   beforeAll(() => {
     server = startPostgres()
@@ -16,6 +14,5 @@ postgres.describe('a record on a PostgreSQL server (STO-1)', () => {
     kind: 'postgres',
     address: () => server?.createDatabase() ?? '',
     folder: temporaryFolders(),
-    start,
   })
 })

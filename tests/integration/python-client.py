@@ -1,11 +1,13 @@
 """What a user of the official client does, against the trainer at TINKER_BASE_URL. Prints one JSON object
 per seed.
 
-Runs with every version of the `tinker` package from 0.16. Arguments: base model, adapter seeds; one after another.
+Runs with every version of the `tinker` package from 0.16. Arguments: base model, adapter seeds; one after another, but those
+joined as 1+2+3 at once, each by a client of its own.
 """
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import tinker
 from tinker import types
@@ -111,5 +113,8 @@ def use_client(base_model, seed):
     return said
 
 
-for seed in sys.argv[2:]:
-    print(json.dumps(use_client(sys.argv[1], int(seed))))
+for seeds in sys.argv[2:]:
+    together = [int(seed) for seed in seeds.split("+")]
+    with ThreadPoolExecutor(len(together)) as pool:
+        for said in pool.map(lambda seed: use_client(sys.argv[1], seed), together):
+            print(json.dumps(said))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { canonicalRecords, statuses } from './canonical-records.ts'
-import { experimentProcesses } from './experiment-process.ts'
+import { startExperiment } from './experiment-process.ts'
 import { brief, experimentProject } from './experiment-project.ts'
 
 const folder = temporaryFolders()
@@ -19,12 +19,11 @@ const gate = `import { existsSync } from 'node:fs'
     } })`
 
 describe('processes that run an experiment', { timeout: 600_000 }, () => {
-  const start = experimentProcesses()
   let expected: unknown
 
   beforeAll(async () => {
     const file = experimentProject(folder(), brief)
-    await using whole = start(file)
+    await using whole = startExperiment(file)
     expect((await whole.end()).code).toBe(0)
     ;[expected] = await canonicalRecords(file)
   }, 600_000)
@@ -33,21 +32,21 @@ describe('processes that run an experiment', { timeout: 600_000 }, () => {
     const file = experimentProject(folder(), brief)
     // After a step that is no planned checkpoint: what is saved then is for going on, and not for the record.
     for (const [n, text] of ['step.finished', 'eval.finished', 'data.loaded'].entries()) {
-      await using running = start(file, { resume: n > 0, alone: true })
+      await using running = startExperiment(file, { resume: n > 0, alone: true })
       await running.until(text)
       running.process.kill('SIGINT')
       expect(await running.end()).toMatchObject({ code: 130, error: { code: 'INTERRUPTED' } })
       expect(await statuses(file)).toEqual(['running'])
     }
-    await using resumed = start(file, { resume: true })
+    await using resumed = startExperiment(file, { resume: true })
     expect((await resumed.end()).code).toBe(0)
     expect(await canonicalRecords(file)).toEqual([expected])
   })
 
   it('are separate experiments when the same file is run twice at once (LAB-28)', async () => {
     const file = experimentProject(folder(), brief)
-    await using first = start(file)
-    await using second = start(file)
+    await using first = startExperiment(file)
+    await using second = startExperiment(file)
     const ends = await Promise.all([first.end(), second.end()])
     expect(ends.map(({ code }) => code)).toEqual([0, 0])
     expect(await canonicalRecords(file)).toEqual([expected, expected])
@@ -59,9 +58,9 @@ describe('processes that run an experiment', { timeout: 600_000 }, () => {
     const transforms = [...base_run.data.transforms, { kind: 'gate', params: { file: join(dir, 'open') } }]
     const gated = { ...base_run, data: { ...base_run.data, transforms } }
     const file = experimentProject(dir, { ...brief, matrix: { ...brief.matrix, base_run: gated } }, { 'gate.ts': gate })
-    await using first = start(file)
+    await using first = startExperiment(file)
     await first.until('planned')
-    await using second = start(file, { resume: true })
+    await using second = startExperiment(file, { resume: true })
     const refused = await second.end()
     expect(refused).toMatchObject({ code: 1, error: { code: 'STORE_CONFLICT' } })
     expect(refused.error?.message).toContain(`process ${first.process.pid} on `)
@@ -72,11 +71,11 @@ describe('processes that run an experiment', { timeout: 600_000 }, () => {
 
   it('resume an experiment once, however many try at the same time (LAB-28)', async () => {
     const file = experimentProject(folder(), brief)
-    await using victim = start(file, { alone: true })
+    await using victim = startExperiment(file, { alone: true })
     await victim.until('eval.finished')
     await victim.kill()
-    await using first = start(file, { resume: true })
-    await using second = start(file, { resume: true })
+    await using first = startExperiment(file, { resume: true })
+    await using second = startExperiment(file, { resume: true })
     const ends = await Promise.all([first.end(), second.end()])
     const [worked, refused] = ends.toSorted((a, b) => Number(a.code) - Number(b.code))
     expect(worked?.code).toBe(0)
@@ -87,12 +86,12 @@ describe('processes that run an experiment', { timeout: 600_000 }, () => {
 
   it('go on while another one of the project is killed, which is then resumed (LAB-28)', async () => {
     const file = experimentProject(folder(), brief)
-    await using survivor = start(file, { alone: true })
-    await using victim = start(file, { alone: true })
+    await using survivor = startExperiment(file, { alone: true })
+    await using victim = startExperiment(file, { alone: true })
     await victim.until('step.finished')
     await victim.kill()
     expect((await survivor.end()).code).toBe(0)
-    await using resumed = start(file, { resume: true })
+    await using resumed = startExperiment(file, { resume: true })
     expect((await resumed.end()).code).toBe(0)
     expect(await canonicalRecords(file)).toEqual([expected, expected])
   })

@@ -1,7 +1,6 @@
 // Experiments in processes of their own, which may be killed: started and followed line by line.
 import { ErrorRecord } from '../../src/contracts/index.ts'
-import { compiledChildren } from '../compiled-children.ts'
-import type { Child } from '../start-child.ts'
+import { type Child, startChild } from '../start-child.ts'
 
 export interface Line {
   /** Asynchronous operations that the process had begun. */
@@ -28,44 +27,44 @@ export interface StartOptions {
   readonly wrap?: readonly string[]
 }
 
-/** Compiles the sources now; returns what starts an experiment from its file. */
-export function experimentProcesses(): (file: string, options?: StartOptions) => ExperimentProcess {
-  const start = compiledChildren(['src'])
-  return (file, { resume = false, alone = false, killAt, killConcluding, wrap = [] } = {}) => {
-    const flags = [
-      ...(resume ? ['resume'] : []),
-      ...(alone ? ['alone'] : []),
-      ...(killAt === undefined ? [] : [`kill=${killAt}`]),
-      ...(killConcluding === undefined ? [] : [`kill-concluding=${killConcluding}`]),
-    ]
-    const child = start('run-experiment', [file, ...flags], { wrap, detached: true })
-    return {
-      process: child.process,
-      kill: child.kill,
-      async until(text) {
-        const seen: string[] = []
-        for (;;) {
-          const line = parse(
-            await child.line().catch((cause: unknown) => {
-              throw new Error(`it never said "${text}"; it said: ${seen.join(' | ')}`, { cause })
-            }),
-          )
-          if (line.text.includes(text)) return line
-          seen.push(line.text)
-        }
-      },
-      async end() {
-        const lines: Line[] = []
-        for (let line = await child.line().catch(() => undefined); line !== undefined; ) {
-          lines.push(parse(line))
-          line = await child.line().catch(() => undefined)
-        }
-        const said = lines.find(({ text }) => text.startsWith('error '))?.text.slice('error '.length)
-        const error = said === undefined ? undefined : ErrorRecord.parse(JSON.parse(said))
-        return { code: await child.exit(), lines, error }
-      },
-      [Symbol.asyncDispose]: child[Symbol.asyncDispose],
-    }
+/** Starts an experiment from its file. */
+export function startExperiment(
+  file: string,
+  { resume = false, alone = false, killAt, killConcluding, wrap = [] }: StartOptions = {},
+): ExperimentProcess {
+  const flags = [
+    ...(resume ? ['resume'] : []),
+    ...(alone ? ['alone'] : []),
+    ...(killAt === undefined ? [] : [`kill=${killAt}`]),
+    ...(killConcluding === undefined ? [] : [`kill-concluding=${killConcluding}`]),
+  ]
+  const child = startChild('run-experiment', [file, ...flags], { wrap, detached: true })
+  return {
+    process: child.process,
+    kill: child.kill,
+    async until(text) {
+      const seen: string[] = []
+      for (;;) {
+        const line = parse(
+          await child.line().catch((cause: unknown) => {
+            throw new Error(`it never said "${text}"; it said: ${seen.join(' | ')}`, { cause })
+          }),
+        )
+        if (line.text.includes(text)) return line
+        seen.push(line.text)
+      }
+    },
+    async end() {
+      const lines: Line[] = []
+      for (let line = await child.line().catch(() => undefined); line !== undefined; ) {
+        lines.push(parse(line))
+        line = await child.line().catch(() => undefined)
+      }
+      const said = lines.find(({ text }) => text.startsWith('error '))?.text.slice('error '.length)
+      const error = said === undefined ? undefined : ErrorRecord.parse(JSON.parse(said))
+      return { code: await child.exit(), lines, error }
+    },
+    [Symbol.asyncDispose]: child[Symbol.asyncDispose],
   }
 }
 

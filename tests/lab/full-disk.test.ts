@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import * as z from 'zod'
 import { ErrorRecord } from '../../src/contracts/index.ts'
-import { compiledChildren } from '../compiled-children.ts'
 import { onPrivateTmpfs, privateTmpfs } from '../private-tmpfs.ts'
 import { inFullLane } from '../scale.ts'
+import { startChild } from '../start-child.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 
 const folder = temporaryFolders()
@@ -21,9 +21,8 @@ privateTmpfs.describe('an experiment on a disk that becomes full', () => {
   it(
     'ends with an error that says so, and in the same record once there is space (LAB-26)',
     async () => {
-      const start = compiledChildren(['src', 'tests/lab'])
       const dir = folder()
-      await using child = start('fill-experiment-disk', [dir, String(count)], { wrap: onPrivateTmpfs(dir, '48m') })
+      await using child = startChild('fill-experiment-disk', [dir, String(count)], { wrap: onPrivateTmpfs(dir, '48m') })
       const { moments } = Report.parse(JSON.parse(await child.line()))
       expect(moments).toHaveLength(count)
       for (const moment of moments) {

@@ -5,7 +5,7 @@ import { keyedRandom } from '../../src/kernel/index.ts'
 import { inFullLane } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { canonicalRecords, statuses } from './canonical-records.ts'
-import { experimentProcesses } from './experiment-process.ts'
+import { startExperiment } from './experiment-process.ts'
 import { brief, experimentProject } from './experiment-project.ts'
 
 const folder = temporaryFolders()
@@ -13,14 +13,13 @@ const slow = { timeout: 1_800_000 }
 const moments = inFullLane ? 50 : 5
 
 describe('an experiment that is killed', slow, () => {
-  const start = experimentProcesses()
   const life = { concluding: 0, end: 0 }
   let expected: unknown[] = []
   let kills = 0
 
   beforeAll(async () => {
     const file = experimentProject(folder(), brief)
-    await using whole = start(file)
+    await using whole = startExperiment(file)
     const { code, lines } = await whole.end()
     expect({ code, last: lines.at(-1)?.text }).toMatchObject({ code: 0, last: expect.stringContaining('completed') })
     life.concluding = lines.at(-2)?.at ?? 0
@@ -42,13 +41,13 @@ describe('an experiment that is killed', slow, () => {
     async (moment) => {
       const file = experimentProject(folder(), brief)
       const when = chosen(moment)
-      await using victim = start(file, when)
+      await using victim = startExperiment(file, when)
       const killed = await victim.end()
       if (killed.code === 'SIGKILL') kills += 1
       const stood = await statuses(file)
       // Nothing was begun: it starts. It had just ended: there is nothing to resume.
       const isDone = stood.includes('completed')
-      await using second = start(file, { resume: stood.length > 0 })
+      await using second = startExperiment(file, { resume: stood.length > 0 })
       const { code, error } = await second.end()
       const seen = { ...when, killed: killed.code, last: killed.lines.at(-1)?.text, stood }
       expect({ ...seen, code, error }).toMatchObject(

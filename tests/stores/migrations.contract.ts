@@ -4,7 +4,7 @@ import { openStore, STORE_VERSION } from '../../src/store/index.ts'
 import { type Migration, migrate } from '../../src/store/migrate.ts'
 import * as record from '../../src/store/migrations/0001-record.ts'
 import { eventsOf, recordRun } from '../sample-plan.ts'
-import type { Child } from '../start-child.ts'
+import { type Child, startChild } from '../start-child.ts'
 import { dumpRun } from './dump-run.ts'
 import { openRaw } from './open-raw.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
@@ -75,7 +75,7 @@ export function describeMigrations(under: StoreUnderTest): void {
       }
       await expect(migrate(await openRaw(address), { migrations: [record, broken] })).rejects.toThrow('broken')
       expect(await dumpRun(await openForTest(address), runId)).toEqual(dump)
-      await using child = under.start('store-migrator', [address, 'first', 'hang'])
+      await using child = startChild('store-migrator', [address, 'first', 'hang'])
       expect(await child.line()).toBe('half way')
       await child.kill()
       const store = await openForTest(address)
@@ -85,7 +85,7 @@ export function describeMigrations(under: StoreUnderTest): void {
 
     it('is migrated by one of many processes; the others wait and find it done (STO-11)', async () => {
       const { address } = await oldRecord()
-      const children = ['a', 'b', 'c'].map((name) => under.start('store-migrator', [address, name]))
+      const children = ['a', 'b', 'c'].map((name) => startChild('store-migrator', [address, name]))
       const reports = await Promise.all(children.map(reportOf))
       expect(reports.map(({ from }) => from).sort()).toEqual([1, 2, 2])
       expect(reports.filter(({ backup }) => backup !== undefined)).toHaveLength(1)
@@ -96,7 +96,7 @@ export function describeMigrations(under: StoreUnderTest): void {
 
     it('is created by one of many processes (STO-11)', async () => {
       const address = under.address()
-      const children = ['a', 'b', 'c', 'd'].map((name) => under.start('store-migrator', [address, name]))
+      const children = ['a', 'b', 'c', 'd'].map((name) => startChild('store-migrator', [address, name]))
       const reports = await Promise.all(children.map(reportOf))
       expect(reports.map(({ from }) => from).sort()).toEqual([0, 2, 2, 2])
     })

@@ -6,7 +6,7 @@ import type { Store } from '../../src/contracts/index.ts'
 import { keyedRandom } from '../../src/kernel/index.ts'
 import { recordSample } from '../sample-plan.ts'
 import { scaled } from '../scale.ts'
-import type { Child } from '../start-child.ts'
+import { type Child, startChild } from '../start-child.ts'
 import { openRaw } from './open-raw.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
@@ -22,7 +22,7 @@ export function describeProcesses(under: StoreUnderTest): void {
           return {
             runId,
             isVictim: i < 2,
-            child: under.start('store-writer', [address, runId, i < 2 ? '1000000' : '40']),
+            child: startChild('store-writer', [address, runId, i < 2 ? '1000000' : '40']),
           }
         })
         const acknowledged = await Promise.all(
@@ -45,8 +45,8 @@ export function describeProcesses(under: StoreUnderTest): void {
       const address = under.address()
       const store = await openForTest(address)
       const { runIds } = await recordSample(store, { seeds: [1, 2] })
-      await using left = under.start('store-writer', [address, runIds[0] ?? '', '1000000'])
-      await using right = under.start('store-writer', [address, runIds[1] ?? '', '1000000'])
+      await using left = startChild('store-writer', [address, runIds[0] ?? '', '1000000'])
+      await using right = startChild('store-writer', [address, runIds[1] ?? '', '1000000'])
       for (let round = 0; round < 3; round++) {
         const acknowledged = await Promise.all([left, right].map(nextAcknowledged))
         const file = await store.backup(join(under.folder(), 'copy.db'))
@@ -67,8 +67,8 @@ export function describeProcesses(under: StoreUnderTest): void {
         const ids = Array.from({ length: 6 }, (_, i) => `job ${i}`)
         const jobs = (await openForTest(address)).jobs({ leaseMs: 1000, attempts: 9, backoffMs: 1, maxBackoffMs: 1 })
         for (const id of ids) await jobs.submit(id, null)
-        await using victim = under.start('job-worker', [address, 'victim', log, ...ids])
-        await using survivor = under.start('job-worker', [address, 'survivor', log, ...ids])
+        await using victim = startChild('job-worker', [address, 'victim', log, ...ids])
+        await using survivor = startChild('job-worker', [address, 'survivor', log, ...ids])
         const seen = lastLine(victim, 2 + Math.floor(random.float() * 12))
         const rest = lastLine(survivor)
         await seen

@@ -12,13 +12,12 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/store/index.ts'
 import { loadDriver } from '../../src/store/sqlite/load-driver.ts'
-import { compiledChildren } from '../compiled-children.ts'
 import { onPrivateTmpfs, privateTmpfs } from '../private-tmpfs.ts'
 import { recordSample } from '../sample-plan.ts'
+import { startChild } from '../start-child.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 
 const folder = temporaryFolders()
-const start = compiledChildren(['src/contracts', 'src/kernel', 'src/store', 'tests'])
 
 async function fill(file: string): Promise<void> {
   await using store = await openStore(file)
@@ -110,7 +109,7 @@ describe('a disk', () => {
     'that is full is a typed error, and nothing acknowledged is lost (STO-13, STO-12)',
     async () => {
       const dir = folder()
-      await using child = start('fill-disk', [dir], { wrap: onPrivateTmpfs(dir, '6m') })
+      await using child = startChild('fill-disk', [dir], { wrap: onPrivateTmpfs(dir, '6m') })
       const report = JSON.parse(await child.line())
       expect(report).toEqual({
         errors: expect.arrayContaining(['the record DIR/evsys.db: no space is left on the disk']),
@@ -128,7 +127,7 @@ describe('a disk', () => {
     const dir = folder()
     await fill(join(dir, 'evsys.db'))
     chmodSync(dir, 0o755)
-    await using child = start('open-as-nobody', [join(dir, 'evsys.db')])
+    await using child = startChild('open-as-nobody', [join(dir, 'evsys.db')])
     expect(JSON.parse(await child.line())).toMatchObject({
       code: 'STORE_FAILED',
       fix: expect.stringContaining('write'),

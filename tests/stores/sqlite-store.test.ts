@@ -1,12 +1,10 @@
 import { join } from 'node:path'
 import { describe } from 'vitest'
-import { compiledChildren } from '../compiled-children.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { describeStore } from './describe-store.ts'
 
 const folder = temporaryFolders()
-const start = compiledChildren(['src/contracts', 'src/kernel', 'src/store'])
 
 describe('a record in a file (STO-1)', () => {
-  describeStore({ kind: 'sqlite', address: () => join(folder(), 'evsys.db'), folder, start })
+  describeStore({ kind: 'sqlite', address: () => join(folder(), 'evsys.db'), folder })
 })

@@ -2,7 +2,6 @@
 import { onTestFinished } from 'vitest'
 import type { Store } from '../../src/contracts/index.ts'
 import { type OpenStoreOptions, openStore } from '../../src/store/index.ts'
-import type { Child } from '../start-child.ts'
 
 export interface StoreUnderTest {
   readonly kind: 'sqlite' | 'postgres'
@@ -10,8 +9,6 @@ export interface StoreUnderTest {
   address(): string
   /** A new, empty folder. */
   folder(): string
-  /** Starts a program of tests/children. */
-  start(name: string, args: readonly string[]): Child
 }
 
 /** Opens a record that is closed when the test is done. */

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/kernel/index.ts'
 import { CheckpointStore } from '../../src/trainer/state/checkpoint-store.ts'
-import { compiledChildren } from '../compiled-children.ts'
 import { onPrivateTmpfs, privateTmpfs } from '../private-tmpfs.ts'
 import { scaledProcesses } from '../scale.ts'
+import { startChild } from '../start-child.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 
 const folder = temporaryFolders()
-const startChild = compiledChildren(['src'])
 const last = { runId: 'session:train:0', folder: 'weights', name: 'last' } as const
 
 describe('a save', { timeout: 120_000 }, () => {

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { mockVocabSize } from '../../src/backends/mock/special-tokens.ts'
 import { findCompiler } from '../../src/engine/cpu/runtime/native-build.ts'
 import { openEngineHost } from '../../src/trainer/index.ts'
+import { compiledUrl } from '../compiled-url.ts'
 import { needs } from '../needs.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { writeTinyModel } from '../tiny-model.ts'
@@ -17,7 +18,7 @@ const found = await findCompiler()
 /** A trainer with an adapter and a whole model, each a step old. */
 async function started(kind: 'native' | 'wasm') {
   const model = writeTinyModel(folder(), 'qwen3', { vocab_size: mockVocabSize })
-  const url = new URL('./crashing-engine.ts', import.meta.url).href
+  const url = compiledUrl(new URL('./crashing-engine.ts', import.meta.url)).href
   const engine = await openEngineHost({ url, options: { kind, model, cacheFolder }, home: 'process' })
   const trainer = await start({ engine })
   const session = await trainer.session()

@@ -12,6 +12,7 @@ const benches = [
   'store-postgres',
   'trainer-http',
   'first-step',
+  'tiny-lora',
   'engine/index',
 ]
 

@@ -33,10 +33,17 @@ async function answer(messages: readonly ChatMessage[]): Promise<{ hasEnded: boo
   })
   if (sample === undefined) return { hasEnded: false, isExact: false }
   const { message, complete } = chat.parse(sample.tokens)
-  const said = JSON.stringify([message.content, message.tool_calls?.map((call) => call.function)])
-  const wanted = messages[last]
   return {
     hasEnded: complete && sample.stopReason === 'stop',
-    isExact: said === JSON.stringify([wanted?.content, wanted?.tool_calls?.map((call) => call.function)]),
+    isExact: JSON.stringify(parts(message)) === JSON.stringify(parts(messages[last])),
   }
+}
+
+// Arguments of a call are an object in the dialogues and text in an answer.
+function parts(message: ChatMessage | undefined): unknown {
+  const calls = message?.tool_calls?.map(({ function: { name, arguments: given } }) => [
+    name,
+    typeof given === 'string' ? JSON.parse(given) : given,
+  ])
+  return [message?.content ?? '', calls ?? []]
 }

@@ -19,7 +19,7 @@ export interface Task {
 
 export const tasks: Readonly<Record<string, Task>> = {
   routing: { make: routing, steps: 100, rate: 0.002, scored: ['validation', 'test'] },
-  extraction: { make: extraction, steps: 60, rate: 0.002, scored: ['validation', 'test', 'reworded'] },
+  extraction: { make: extraction, steps: 100, rate: 0.001, scored: ['validation', 'test', 'reworded'] },
   dates: { make: dates, reword: reworded, steps: 100, rate: 0.002, scored: ['validation', 'test', 'reworded'] },
 }
 /** Tasks that are shown beside the others. */

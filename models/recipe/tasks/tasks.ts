@@ -24,7 +24,7 @@ export const tasks: Readonly<Record<string, Task>> = {
 }
 /** Tasks that are shown beside the others. */
 export const harderTasks: Readonly<Record<string, Task>> = {
-  later: { make: later, reword: reworded, steps: 300, rate: 0.002, scored: ['validation', 'test', 'reworded'] },
+  later: { make: later, reword: reworded, steps: 400, rate: 0.002, scored: ['validation', 'test', 'reworded'] },
 }
 
 const counts: Readonly<Record<Split, number>> = { train: 1500, validation: 64, test: 96, reworded: 96 }

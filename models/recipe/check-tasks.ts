@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { resolveModelFolder } from '../../src/models/index.ts'
 import { clopperPearson, tInterval } from '../../src/stats/index.ts'
+import type { Split } from './tasks/item.ts'
 import { openLocalClient } from './tasks/local-client.ts'
 import { trainOnTask } from './tasks/lora-run.ts'
 import { harderTasks, itemsOf, type Task, tasks } from './tasks/tasks.ts'
@@ -44,7 +45,7 @@ async function check(name: string, client: Parameters<typeof trainOnTask>[0]['cl
     ['untrained', work],
   ] as const) {
     if (values.from !== undefined && values.from !== from) continue
-    const found = new Map<string, number[]>(splits.map((split) => [split, []]))
+    const found = new Map<Split, number[]>(splits.map((split) => [split, []]))
     for (let seed = 0; seed < Number(values.seeds ?? 3); seed++) {
       const run = await trainOnTask({ client, model, train, seed, steps, rate })
       for (const split of splits) found.get(split)?.push(await run.score(itemsOf(name, task, split)))
@@ -56,9 +57,9 @@ async function check(name: string, client: Parameters<typeof trainOnTask>[0]['cl
   }
 }
 
-function judge(name: string, task: Task, from: string, split: string, scores: readonly number[]): void {
+function judge(name: string, task: Task, from: string, split: Split, scores: readonly number[]): void {
   const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length
-  const items = itemsOf(name, task, 'test').length * scores.length
+  const items = itemsOf(name, task, split).length * scores.length
   // Seeds that agree on all or nothing say no more than their items together.
   const isOne = mean === 0 || mean === 1
   const bounds = isOne ? clopperPearson(mean * items, items, confidence) : tInterval(scores, confidence).interval

@@ -71,7 +71,9 @@ matrix:
       transforms:
         - { kind: jsonl_to_chat, params: { user_template: "Query: {query}", assistant_template: "{intent}" } }
     model: { name: evsys/tiny }
-    algorithm: { kind: sft, params: { lora_rank: 8, batch_size: 8, learning_rate: 0.002, lr_schedule: linear_decay } }
+    algorithm:
+      kind: sft
+      params: { lora_rank: 8, batch_size: 8, learning_rate: 0.002, lr_schedule: linear_decay }
     backend: { kind: local }
 `
 

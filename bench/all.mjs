@@ -13,6 +13,7 @@ const benches = [
   'store-postgres',
   'trainer-http',
   'first-step',
+  'tiny-lora',
   'engine/index',
 ]
 

@@ -75,9 +75,9 @@ describe('what the pages show', () => {
     expect(codeBlocks(read('docs/guides/run-from-code.md'), 'ts')).toEqual([written])
   })
 
-  it('docs/start.md: every command prints what the page says (CLI-1)', async () => {
+  it('docs/start.md: every command prints what the page says, and it trains (CLI-1, MOD-33)', async () => {
     await playConsole(read('docs/start.md'), folder())
-  }, 180_000) // it trains
+  }, 180_000)
 
   it.each(readdirSync(join(root, 'examples')))('examples/%s: its experiment is valid (CLI-1)', async (name) => {
     const project = join(folder(), name)

@@ -282,8 +282,11 @@ export const requirements = {
   'MOD-30': 'bundled models have the files that their shape says, and the promised sizes',
   'MOD-31': 'files of bundled models are checked by digest; damaged or missing ones are a typed error',
   'MOD-32': 'bundled models are trained: they need few bits for new English text, answer and end their turn',
+  'MOD-33': 'the first experiment of a project trains evsys/tiny on this machine and supports its claim',
   'MOD-40':
     'the recipe of the bundled models: clean text without duplicates, seeded dialogues, tokens, and an n-gram peer',
+  'MOD-41':
+    'tasks that check a bundled model are functions of a seed; what is tested was neither trained nor chosen on',
   'MOD-50': 'each named renderer writes what the chat template of its family writes, token by token',
   'MOD-51': 'the mask of a named renderer covers what an assistant produces and what ends it, and nothing else',
   'MOD-52':

@@ -8,9 +8,7 @@ TRAIN="python3 models/recipe/torch/train.py"
 PLACES="--work $WORK --cache $WORK/encoded --out $WORK/out"
 TUNING='{"lr": 0.006, "other_lr": 0.0024, "share": 0.5, "cool": 0.9}'
 
-$JITI models/recipe/make-text.ts "$WORK"
-$JITI models/recipe/make-dialogues.ts "$WORK" 300000
-$JITI models/recipe/make-tokenizers.ts "$WORK" 512 2048 4096 8192
+sh models/recipe/prepare.sh "$WORK"
 $JITI models/recipe/score-kneser-ney.ts "$WORK" 4096 5
 $TRAIN compare $PLACES --seconds 30 --name compare
 $TRAIN pretrain $PLACES --shape tiny --steps 16030 --name base --options '{"lr": 0.02, "other_lr": 0.008}'

@@ -11,7 +11,7 @@ import { cleanEnv } from './run-process.ts'
 const folder = temporaryFolders()
 const jiti = join(dirname(createRequire(import.meta.url).resolve('jiti/package.json')), 'lib/jiti-cli.mjs')
 
-/** A project with evsys installed and a new experiment, made short. Returns the folder of the experiment. */
+/** A project with evsys installed and a new experiment, made short, on the mock backend. Returns the folder of the experiment. */
 async function newExperiment(): Promise<{ project: string; dir: string }> {
   const project = folder()
   await runMain(['init', project])
@@ -21,9 +21,10 @@ async function newExperiment(): Promise<{ project: string; dir: string }> {
   const dir = join(project, 'experiments/20260131-short')
   const config = join(dir, 'config.yaml')
   const text = readFileSync(config, 'utf8')
-    .replaceAll(/\b120\b/g, '8')
-    .replaceAll(/\b60\b/g, '4')
-  writeFileSync(config, text.replace('run_every: 20', 'run_every: 4').replace('n_repeats: 3', 'n_repeats: 2'))
+    .replace('max_steps: 40', 'max_steps: 4')
+    .replace('evsys/tiny', 'mock')
+    .replace('kind: local', 'kind: mock')
+  writeFileSync(config, text.replace('n_repeats: 3', 'n_repeats: 2'))
   return { project, dir }
 }
 
@@ -38,7 +39,7 @@ describe('the run.ts of a new experiment', () => {
       status: 0,
       stderr: [
         '',
-        ...['max_steps4', 'max_steps8'].flatMap((arm) => [42, 43].map((seed) => `short__${arm}__s${seed}: completed`)),
+        ...['learning_rate0p0005', 'learning_rate0p002'].flatMap((arm) => [42, 43].map((seed) => `short__${arm}__s${seed}: completed`)),
       ],
     })
     const [, byProgram = ''] = /^short \((exp_\w+)\): \w+: /.exec(program.stdout) ?? []

@@ -21,7 +21,7 @@ describe.each([floorVersion, ...suiteVersions])('on Node %s', (version) => {
     const project = join(folder, `project-${version}`)
     await run(folder, 'init', project)
     const report = JSON.parse(await run(project, 'validate', 'experiments/quickstart/config.yaml', '--deep', '--json'))
-    expect(report).toMatchObject({ valid: true, deep: true, n_runs: 9 })
+    expect(report).toMatchObject({ valid: true, deep: true, n_runs: 6 })
     expect(await run(project, 'list', 'verifiers')).toContain('src/plugins/intent-match.ts')
   })
 })

@@ -104,7 +104,7 @@ describe('evsys from the tarball', () => {
     const lab = join(folder, 'my lab')
     const checked = await evsys({}, lab, 'validate', 'experiments/quickstart/config.yaml', '--deep')
     expect({ status: checked.status, stderr: checked.stderr }).toEqual({ status: 0, stderr: '' })
-    expect(checked.stdout).toContain('3 arms x 3 seeds = 9 runs')
+    expect(checked.stdout).toContain('2 arms x 3 seeds = 6 runs')
     expect(existsSync(join(lab, 'node_modules'))).toBe(false)
   })
 })

@@ -15,28 +15,28 @@ const config = (slug: string) => `${schemaLine}
 version: 1
 name: ${slug}
 metadata:
-  hypothesis: Training for 120 steps instead of 60 routes more of the validation questions right.
+  hypothesis: A learning rate of 0.002 routes more of the validation questions right than 0.0005.
   objective: { metric: val.pass@1, direction: max }
   claim:
-    treatment: { algorithm.params.max_steps: 120 }
-    baseline: { algorithm.params.max_steps: 60 }
+    treatment: { algorithm.params.learning_rate: 0.002 }
+    baseline: { algorithm.params.learning_rate: 0.0005 }
     min_effect: 0.02
   benchmark:
-    - { name: val, path: ../../data/val, split: val, run_every: 20, metrics: [pass@1] }
-    - { name: test, path: ../../data/test, split: test, metrics: [pass@1] }
+    - { name: val, path: ../../data/val, split: val, metrics: [pass@1], temperature: 0, max_tokens: 8 }
+    - { name: test, path: ../../data/test, split: test, metrics: [pass@1], temperature: 0, max_tokens: 8 }
 n_repeats: 3
 matrix:
   axes:
-    algorithm.params.max_steps: [60, 120]
+    algorithm.params.learning_rate: [0.0005, 0.002]
   base_run:
     data:
       source_kind: jsonl
       path: ../../data/train.jsonl
       transforms:
         - { kind: jsonl_to_chat, params: { user_template: "Query: {query}", assistant_template: "{intent}" } }
-    model: { name: mock }
-    algorithm: { kind: sft, params: { batch_size: 8 } }
-    backend: { kind: mock }
+    model: { name: evsys/tiny }
+    algorithm: { kind: sft, params: { max_steps: 40, batch_size: 8, lr_schedule: linear_decay } }
+    backend: { kind: local }
 `
 
 // For an experiment that is part of a program; `evsys run` does without it.

@@ -46,33 +46,35 @@ function benchmarkCard(name: string, description: string): string {
 }
 
 const quickstart = `${schemaLine}
-# Sends questions to the right desk of a shop. Three learning rates, three seeds each, on the mock backend: no key, no GPU.
+# Sends questions to the right desk of a shop: trains evsys/tiny, which comes with evsys, on this machine. No key, no GPU.
 version: 1
 name: quickstart
 metadata:
-  hypothesis: A learning rate of 0.03 routes at least five percent more of the validation questions right than 0.003.
+  hypothesis: Forty steps of LoRA route at least 50 % more of the validation questions right than one step.
   objective: { metric: val.pass@1, direction: max }
   claim:
-    treatment: { algorithm.params.learning_rate: 0.03 }
-    baseline: { algorithm.params.learning_rate: 0.003 }
-    min_effect: 0.05
+    treatment: { algorithm.params.max_steps: 40 }
+    baseline: { algorithm.params.max_steps: 1 }
+    min_effect: 0.5
   benchmark:
-    - { name: val, path: ../../data/val, split: val, run_every: 20, metrics: [pass@1], num_samples: 4, temperature: 1, max_tokens: 16 }
-    - { name: test, path: ../../data/test, split: test, metrics: [pass@1], num_samples: 4, temperature: 1, max_tokens: 16 }
+    - { name: val, path: ../../data/val, split: val, metrics: [pass@1], temperature: 0, max_tokens: 8 }
+    - { name: test, path: ../../data/test, split: test, metrics: [pass@1], temperature: 0, max_tokens: 8 }
 n_repeats: 3
 budget: { wall: 10m }
 matrix:
   axes:
-    algorithm.params.learning_rate: [0.003, 0.01, 0.03]
+    algorithm.params.max_steps: [1, 40]
   base_run:
     data:
       source_kind: jsonl
       path: ../../data/train.jsonl
       transforms:
         - { kind: jsonl_to_chat, params: { user_template: "Query: {query}", assistant_template: "{intent}" } }
-    model: { name: mock }
-    algorithm: { kind: sft, params: { max_steps: 60, batch_size: 8 } }
-    backend: { kind: mock }
+    model: { name: evsys/tiny }
+    algorithm:
+      kind: sft
+      params: { lora_rank: 8, batch_size: 8, learning_rate: 0.002, lr_schedule: linear_decay }
+    backend: { kind: local }
 `
 
 const samplePlugin = `// Scores the answers of data/val and data/test. Every file in this folder is loaded: no build, no registration.

@@ -194,6 +194,17 @@ describe('a claim', () => {
     expect(plan.claim?.pairs.map(({ treatment, baseline }) => [treatment, baseline])).toEqual(pairs)
   })
 
+  it('pairs arms by the other axes when it names part of an axis value (CFG-8)', async () => {
+    const axes = '{ algorithm: [{ kind: sft, params: { a: 1 } }, { kind: focal }], data.path: [a, b] }'
+    const plan = await planOf(
+      matrix('{ treatment: { algorithm.kind: focal }, baseline: { algorithm.kind: sft } }', axes),
+    )
+    expect(plan.claim?.pairs.map(({ treatment, baseline }) => [treatment, baseline])).toEqual([
+      [expect.stringMatching(/focal.*patha/), expect.stringMatching(/sft.*patha/)],
+      [expect.stringMatching(/focal.*pathb/), expect.stringMatching(/sft.*pathb/)],
+    ])
+  })
+
   it('may be about test, which confirms (CFG-8)', async () => {
     const { claim } = await planOf(
       matrix('{ treatment: { algorithm.kind: focal }, baseline: base_model, metric: test.pass@1 }'),

@@ -116,6 +116,12 @@ function valueIn(arm: CheckedArm, key: string, path: Path): unknown {
   )
 }
 
+// A condition on part of an axis value, as on the kind of a transform, names that axis.
+function isWithin(key: string, axis: string): boolean {
+  const path = pathOfKey(key)
+  return pathOfKey(axis).every((step, i) => step === path[i])
+}
+
 type Arms = readonly CheckedArm[] | typeof baseModel
 type Pair = ResolvedClaim['pairs'][number]
 
@@ -148,16 +154,14 @@ function pairArms(claim: Claim, treatment: Arms, baseline: Arms, { root, report 
       'let the two sides differ in an axis value.',
     )
   }
-  const named = new Set(
-    [claim.treatment, claim.baseline].flatMap((ref) => (typeof ref === 'string' ? [] : Object.keys(ref))),
-  )
+  const named = [claim.treatment, claim.baseline].flatMap((ref) => (typeof ref === 'string' ? [] : Object.keys(ref)))
   const isSingle = treatment.length === 1 && baseline.length === 1
   const keyOf = (arm: CheckedArm) =>
     isSingle
       ? ''
       : canonicalJson(
           Object.entries(arm.params)
-            .filter(([axis]) => !named.has(axis))
+            .filter(([axis]) => !named.some((key) => isWithin(key, axis)))
             .sort(([a], [b]) => (a < b ? -1 : 1)),
         )
   const partners = groupBy(baseline, keyOf)

@@ -1,0 +1,85 @@
+// Writes data/: a log of requests with its repeats, and tasks for validation and test whose phrases and entities the log has not.
+//   node make-data.mjs
+// The same program writes the same bytes everywhere: draws come from a hash of what they are for.
+import { createHash } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openings, slots, tools } from './tools.mjs'
+
+const folder = join(dirname(fileURLToPath(import.meta.url)), 'data')
+const slugs = Object.keys(tools)
+
+writeLines('train.jsonl', log())
+for (const part of ['val', 'test']) {
+  writeLines(`${part}/tasks.jsonl`, tasksOf(part, part === 'val' ? 8 : 12))
+  const description = 'Requests to an assistant and the tool that serves each; phrases and entities are not those of training.'
+  write(`${part}/metadata.yaml`, `name: ${part}\nversion: 1\ndescription: ${description}\n`)
+}
+
+// What users sent: 120 different requests for every tool, and some of them again and again, as people do.
+function log() {
+  const rows = slugs.flatMap((slug) => different('train', slug, 120))
+  const repeated = rows.filter((row) => draw('repeated', row.query) % 12 === 0)
+  const again = repeated.flatMap((row) => Array.from({ length: 5 + (draw('times', row.query) % 15) }, () => row))
+  return shuffled([...rows, ...again])
+}
+
+function tasksOf(part, each) {
+  return slugs.flatMap((slug) =>
+    different(part, slug, each).map(({ query, tool_slug }, index) => ({
+      task_id: `${part}-${slug}-${index}`,
+      instruction: `Query: ${query}`,
+      verifier: { kind: 'in_process', fn_name: 'exact_match', expected: `<answer>${tool_slug}</answer>` },
+      metadata: { group: slug.split('.')[0], tool: slug },
+    })),
+  )
+}
+
+function different(part, slug, count) {
+  const found = new Map()
+  for (let index = 0; found.size < count && index < 100 * count; index++) {
+    const key = [part, slug, index]
+    const query = sentence(pick(openings[part], ...key, 'opening'), fill(pick(tools[slug][part], ...key, 'phrase'), key))
+    found.set(query, { query, tool_slug: slug })
+  }
+  return [...found.values()]
+}
+
+// Choices first, since a slot may stand in one.
+function fill(phrase, [part, ...key]) {
+  return phrase
+    .replace(/\(([^()]*)\)/g, (_, choices, at) => pick(choices.split('|'), part, ...key, 'choice', at))
+    .replace(/\{(\w+)\}/g, (_, slot, at) => pick(slots[slot][part], part, ...key, slot, at))
+    .replace(/ +/g, ' ')
+    .trim()
+}
+
+function sentence(opening, text) {
+  const isQuestion = /^(what|how|will|is|do I|did|has|which|can|any)\b/.test(text)
+  return `${opening}${text}${isQuestion ? '?' : '.'}`.replace(/^./, (first) => first.toUpperCase())
+}
+
+function shuffled(rows) {
+  return rows
+    .map((row, index) => ({ row, at: draw('order', index, row.query) }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ row }) => row)
+}
+
+function pick(items, ...key) {
+  return items[draw(...key) % items.length]
+}
+
+function draw(...key) {
+  return createHash('sha256').update(JSON.stringify(key)).digest().readUInt32LE()
+}
+
+function writeLines(name, rows) {
+  write(name, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+}
+
+function write(name, text) {
+  mkdirSync(dirname(join(folder, name)), { recursive: true })
+  writeFileSync(join(folder, name), text)
+}

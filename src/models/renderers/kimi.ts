@@ -33,7 +33,11 @@ export function kimi({ opens = 'nothing', keeps = false }: KimiOptions = {}): Ch
       const own = messages.findIndex(({ index }) => index !== -1)
       return messages[own]?.role === 'system'
         ? messages
-        : [...messages.slice(0, Math.max(0, own)), ownMessage('system', defaultSystem), ...messages.slice(Math.max(0, own))]
+        : [
+            ...messages.slice(0, Math.max(0, own)),
+            ownMessage('system', defaultSystem),
+            ...messages.slice(Math.max(0, own)),
+          ]
     },
     turn(message, place) {
       const { role, text, name } = message

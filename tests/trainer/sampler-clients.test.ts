@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { clientServices } from '../../../tests/client-services.ts'
-import { temporaryFolders } from '../../../tests/temporary-folder.ts'
-import { datum, forwardBackward, optimStep, runningTrainers } from '../../../tests/trainer/running-trainer.ts'
-import type { GenerateRequest } from '../../contracts/index.ts'
-import { openInferenceClient } from '../../models/index.ts'
-import { byteTokenizer } from '../mock/byte-tokenizer.ts'
-import { openPlainChat } from '../mock/plain-chat.ts'
-import { localClient } from './local-client-plugin.ts'
-import { tinkerClient } from './tinker-client-plugin.ts'
+import { localClient } from '../../src/backends/clients/local-client-plugin.ts'
+import { tinkerClient } from '../../src/backends/clients/tinker-client-plugin.ts'
+import { byteTokenizer } from '../../src/backends/mock/byte-tokenizer.ts'
+import { openPlainChat } from '../../src/backends/mock/plain-chat.ts'
+import type { GenerateRequest } from '../../src/contracts/index.ts'
+import { openInferenceClient } from '../../src/models/index.ts'
+import { clientServices } from '../client-services.ts'
+import { temporaryFolders } from '../temporary-folder.ts'
+import { datum, forwardBackward, optimStep, runningTrainers } from './running-trainer.ts'
 
 const start = runningTrainers()
 const folder = temporaryFolders()

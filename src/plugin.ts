@@ -63,6 +63,8 @@ export type {
   TaskRewards,
   Tensor,
   Tokenizer,
+  TokenPrice,
+  ToolSpec,
   Trace,
   TraceSource,
   TrainContext,

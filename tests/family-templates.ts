@@ -45,7 +45,9 @@ function qwen35(suffix: string, isQwen38: boolean, sentence = ''): string {
       ? ''
       : `{%- if messages[0].role != 'system' %}{%- set messages = [{'role': 'system', 'content': ''}] + messages %}{%- endif %}`
   const system =
-    sentence === '' ? 'content' : `'${sentence}' + ('\\n\\n' + content if content else '') if m.role == 'system' else content`
+    sentence === ''
+      ? 'content'
+      : `'${sentence}' + ('\\n\\n' + content if content else '') if m.role == 'system' else content`
   return `${begin}${query}{%- for m in messages %}{%- set content = m.content | trim %}{%- if m.role == 'tool' %}${toolResult('\\n', '').replace('m.content', 'content')}
 {%- else %}${start}{{- m.role + '\\n' }}
 {%- if m.role == 'assistant' and (${isQwen38} or loop.index0 > ns.query) %}{{- '<think>\\n' + (m.reasoning_content or '') | trim + '\\n</think>\\n\\n' }}{%- endif %}
@@ -76,7 +78,10 @@ function kimi(opening: string, keeps: boolean): string {
 }
 
 function nemotron3(suffix: string, { isUltra = false, keeps = false, effort = '' } = {}): string {
-  const told = effort === '' ? '' : ` + ('\\n\\n{reasoning effort: ${effort}}' if m.role == 'user' and loop.index0 == ns.query else '')`
+  const told =
+    effort === ''
+      ? ''
+      : ` + ('\\n\\n{reasoning effort: ${effort}}' if m.role == 'user' and loop.index0 == ns.query else '')`
   const [close, gap] = isUltra ? ['</think>', ''] : ['\\n</think>', '\\n']
   return `{%- if messages[0].role != 'system' %}{%- set messages = [{'role': 'system', 'content': ''}] + messages %}{%- endif %}${query}
 {%- for m in messages %}{%- if m.role == 'tool' %}${toolResult('', '\\n')}
@@ -153,7 +158,13 @@ export const familyTemplates: Readonly<Record<string, string>> = {
 export const familyTokens = [
   ...['<|begin_of_text|>', '<|start_header_id|>', '<|end_header_id|>', '<|eot_id|>'],
   ...['<｜begin▁of▁sentence｜>', '<｜end▁of▁sentence｜>', '<｜User｜>', '<｜Assistant｜>'],
-  ...['<｜tool▁calls▁begin｜>', '<｜tool▁calls▁end｜>', '<｜tool▁call▁begin｜>', '<｜tool▁call▁end｜>', '<｜tool▁sep｜>'],
+  ...[
+    '<｜tool▁calls▁begin｜>',
+    '<｜tool▁calls▁end｜>',
+    '<｜tool▁call▁begin｜>',
+    '<｜tool▁call▁end｜>',
+    '<｜tool▁sep｜>',
+  ],
   ...['<｜tool▁output▁begin｜>', '<｜tool▁output▁end｜>'],
   ...['<|im_user|>', '<|im_assistant|>', '<|im_system|>', '<|im_middle|>'],
   ...['<|tool_calls_section_begin|>', '<|tool_calls_section_end|>'],

@@ -256,7 +256,8 @@ export const requirements = {
     'a named renderer reads its own answers back: text, reasoning, calls; what is cut off or malformed is not complete',
   'MOD-53':
     'a renderer refuses what its format cannot say, and tokenizers of another family; an unknown name gets near ones',
-  'MOD-55': 'tools are declared in the words of the model’s family or by its template; where they cannot be, that is told',
+  'MOD-55':
+    'tools are declared in the words of the model’s family or by its template; where they cannot be, that is told',
   'MOD-54': 'a renderer says whether earlier answers stand as they were produced',
 
   // Inference clients

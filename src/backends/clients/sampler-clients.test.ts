@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { clientServices } from '../../../tests/client-services.ts'
-import { datum, forwardBackward, optimStep, runningTrainers } from '../../../tests/trainer/running-trainer.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
+import { datum, forwardBackward, optimStep, runningTrainers } from '../../../tests/trainer/running-trainer.ts'
 import type { GenerateRequest } from '../../contracts/index.ts'
 import { openInferenceClient } from '../../models/index.ts'
 import { byteTokenizer } from '../mock/byte-tokenizer.ts'

@@ -18,7 +18,11 @@ export const tinkerClient = defineInferenceClient({
       .min(1)
       .default('${secret:TINKER_API_KEY}')
       .describe('The key; write it as a reference to a secret.'),
-    tokenizer: z.string().min(1).optional().describe('Model whose tokenizer is used, or `bytes` for the mock engine. Default: the base model.'),
+    tokenizer: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Model whose tokenizer is used, or `bytes` for the mock engine. Default: the base model.'),
   }),
   needs: { network: true },
   async open({ params, signal, log }) {
@@ -38,7 +42,10 @@ export const tinkerClient = defineInferenceClient({
       return openSamplerClient({
         model: checkpoint ?? model,
         sampler: await client.sampler(checkpoint === undefined ? { baseModel: model } : { path: checkpoint }),
-        renderer: await openModelRenderer(renderer, await openModelText(tokenizer === 'bytes' ? 'bigram' : undefined, tokenizer)),
+        renderer: await openModelRenderer(
+          renderer,
+          await openModelText(tokenizer === 'bytes' ? 'bigram' : undefined, tokenizer),
+        ),
         systemPrompt: params.system_prompt,
         price: params.price,
         close: () => client.close('success'),

@@ -86,6 +86,22 @@ describe('a cassette', () => {
     expect(provider.heard).toHaveLength(2)
   })
 
+  it('answers who still waits when who asked first has gone (INF-10)', async () => {
+    const { provider, open } = await setUp()
+    provider.misbehave('slow')
+    const client = await open('auto')
+    const gone = new AbortController()
+    const first = client.generate(ping, gone.signal)
+    await expect.poll(() => provider.heard.length).toBe(1)
+    const second = client.generate(ping, signal)
+    // The second has read the cassette and found the first under way before the first goes.
+    await new Promise((resolve) => setImmediate(resolve))
+    gone.abort(new Error('gone'))
+    await expect(first).rejects.toThrow('gone')
+    expect(await second).toMatchObject({ text: 'pong' })
+    expect(provider.heard).toHaveLength(2)
+  })
+
   it('keeps no failure (INF-10)', async () => {
     const { provider, at, open } = await setUp()
     provider.misbehave({ status: 400 })

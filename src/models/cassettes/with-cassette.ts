@@ -19,7 +19,10 @@ export function withCassette(
   let opened: Promise<OpenInferenceClient> | undefined
 
   const ask = async (key: string, request: GenerateRequest, signal: AbortSignal): Promise<Generated> => {
-    opened ??= open()
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined // the next request may find what was missing
+      throw error
+    })
     const { tokens, ...answer } = await (await opened).generate(request, signal)
     await cassette.write({ version: 1, key, client, request: { ...request }, answer: recorded(answer) })
     return { ...answer, ...(tokens === undefined ? {} : { tokens }) }
@@ -31,7 +34,12 @@ export function withCassette(
       if (entry !== undefined) return { ...definedFields(entry.answer), replayed: true }
       if (mode === 'replay') throw missing(cassette, spec, key)
       const shared = underWay.get(key)
-      if (shared !== undefined) return shared
+      if (shared !== undefined) {
+        return shared.catch((error: unknown) => {
+          if (EvsysError.is(error)) throw error
+          return ask(key, request, signal) // whoever asked first no longer wants the answer
+        })
+      }
       const asking = ask(key, request, signal).finally(() => underWay.delete(key))
       underWay.set(key, asking)
       return asking

@@ -153,7 +153,8 @@ describe('openChatTemplate', () => {
 
   it('strips what Python strips: the named characters, or space (MOD-10)', async () => {
     const { compileTemplate } = await import('./compile-template.ts')
-    const show = (expression: string) => compileTemplate(`{{- ${expression} }}`)({ x: '\n a-b \n', m: { strip: 'own' } })
+    const show = (expression: string) =>
+      compileTemplate(`{{- ${expression} }}`)({ x: '\n a-b \n', m: { strip: 'own' } })
     expect(show(`x.strip('\\n')`)).toBe(' a-b ')
     expect(show(`x.lstrip('\\n') + '|'`)).toBe(' a-b \n|')
     expect(show(`x.rstrip('\\n ')`)).toBe('\n a-b')

@@ -5,7 +5,13 @@ import type { ChatMessage, ToolSpec } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { anyOf, type ModelTokenizer } from '../tokenizer/open-tokenizer.ts'
 import type { Template } from './compile-template.ts'
-import { createGuard, type TemplateMessage, templateMessages, templateTools, unusedCharacters } from './guard-messages.ts'
+import {
+  createGuard,
+  type TemplateMessage,
+  templateMessages,
+  templateTools,
+  unusedCharacters,
+} from './guard-messages.ts'
 
 /** A part of a text, by index. */
 export interface Span {

@@ -28,7 +28,13 @@ async function openAt(kind: ApiKind, options: { reply?: Reply; params?: Record<s
   const services = clientServices({ API_KEY: key })
   const spec: PluginSpec = {
     kind,
-    params: { model: models[kind], base_url: provider.url, api_key: '${secret:API_KEY}', retry_wait_s: 0, ...options.params },
+    params: {
+      model: models[kind],
+      base_url: provider.url,
+      api_key: '${secret:API_KEY}',
+      retry_wait_s: 0,
+      ...options.params,
+    },
   }
   const client = await openInferenceClient(spec, services)
   const { signal } = new AbortController()

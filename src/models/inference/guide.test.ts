@@ -25,7 +25,9 @@ describe('the guide to clients', () => {
     const { signal } = new AbortController()
     const first = await askOnce(services, provider.url, at, signal)
     expect(first).toMatchObject({ answer: { text: 'pong' }, total: { calls: 1, costUsd: 0.0045, unpriced: 0 } })
-    expect(await askOnce(services, provider.url, at, signal)).toMatchObject({ total: { calls: 0, costUsd: 0, replayed: 1 } })
+    expect(await askOnce(services, provider.url, at, signal)).toMatchObject({
+      total: { calls: 0, costUsd: 0, replayed: 1 },
+    })
     expect(provider.heard).toHaveLength(1)
   })
 

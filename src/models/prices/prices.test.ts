@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { TokenPrice } from '../../contracts/index.ts'
 import { costOf } from './cost-of.ts'
 import { findPrice } from './find-price.ts'
-import { pricesOf, priceTable } from './price-table.ts'
+import { type ListPrice, pricesOf, priceTable } from './price-table.ts'
 
 describe('the price table', () => {
   it('is dated, and every price of it is one (INF-6)', () => {

@@ -1,6 +1,7 @@
 // Kimi K2, K2.5 and K2.6. Every answer has a place for reasoning; that of earlier turns is empty, unless it is kept by choice. A turn
 // goes on through calls and their results, up to an answer without calls.
-import type { ToolCall } from '../../contracts/index.ts'
+import type { ToolCall, ToolSpec } from '../../contracts/index.ts'
+import { canonicalJson } from '../../kernel/index.ts'
 import { splitThinking } from '../chat/parse-answer.ts'
 import type { AnswerText, ChatFormat, FormatCall, FormatMessage, Part, Place } from './chat-format.ts'
 import { ownMessage } from './format-messages.ts'
@@ -10,6 +11,7 @@ import { answerMessage, callOf } from './read-answer.ts'
 const section = { begin: '<|tool_calls_section_begin|>', end: '<|tool_calls_section_end|>' } as const
 const call = { begin: '<|tool_call_begin|>', args: '<|tool_call_argument_begin|>', end: '<|tool_call_end|>' } as const
 const roles = { user: '<|im_user|>', assistant: '<|im_assistant|>', system: '<|im_system|>' } as const
+const declaration = 'tool_declare'
 const defaultSystem = 'You are Kimi, an AI assistant created by Moonshot AI.'
 
 export interface KimiOptions {
@@ -26,8 +28,13 @@ export function kimi({ opens = 'nothing', keeps = false }: KimiOptions = {}): Ch
     ends: ['<|im_end|>'],
     extendsHistory: keeps,
     refusesReasoning: opens === 'empty',
-    prepare: (messages) =>
-      messages[0]?.role === 'system' ? messages : [ownMessage('system', defaultSystem), ...messages],
+    ...(opens === 'nothing' ? { declare: declareTools } : {}), // later ones are told of tools in TypeScript
+    prepare(messages) {
+      const own = messages.findIndex(({ index }) => index !== -1)
+      return messages[own]?.role === 'system'
+        ? messages
+        : [...messages.slice(0, Math.max(0, own)), ownMessage('system', defaultSystem), ...messages.slice(Math.max(0, own))]
+    },
     turn(message, place) {
       const { role, text, name } = message
       if (role === 'tool') {
@@ -35,7 +42,7 @@ export function kimi({ opens = 'nothing', keeps = false }: KimiOptions = {}): Ch
         const header = [roles.system, shown, '<|im_middle|>## Return of ', { content: callIdOf(message, place) }, '\n']
         return { header, body: [{ content: text }, '<|im_end|>'] }
       }
-      const header = [`${roles[role]}${role}<|im_middle|>`]
+      const header = [`${roles[role]}${message.index === -1 && name === declaration ? name : role}<|im_middle|>`]
       if (role !== 'assistant') return { header, body: [{ content: text }, '<|im_end|>'] }
       const reasoning = keeps || isInLastTurn(place) ? (message.reasoning ?? '') : ''
       const body: Part[] = ['<think>', { content: reasoning }, '</think>', { content: text }, ...callParts(message)]
@@ -49,6 +56,12 @@ export function kimi({ opens = 'nothing', keeps = false }: KimiOptions = {}): Ch
       return { message: answerMessage(rest, reasoning, toolCalls), complete: ended && closed }
     },
   }
+}
+
+// Compact JSON with sorted keys, in a message of its own before all others.
+function declareTools(messages: readonly FormatMessage[], tools: readonly ToolSpec[]): FormatMessage[] {
+  const json = canonicalJson(tools.map((tool) => ({ type: 'function', function: tool })))
+  return [{ ...ownMessage('system', json), name: declaration }, ...messages]
 }
 
 // The turn begins after the last answer without calls, the one to be produced set aside.

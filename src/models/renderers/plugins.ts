@@ -66,14 +66,14 @@ export const namedRenderers = [
     'Nemotron 3 Ultra that keeps the reasoning of earlier answers.',
     () => nemotron3({ isUltra: true, keeps: true }),
   ),
-  namedRenderer('gpt_oss_no_sysprompt', 'gpt-oss without its built-in system message.', () => gptOss()),
-  datedRenderer('gpt_oss_low_reasoning', 'gpt-oss, told to reason little.', (currentDate) =>
+  namedRenderer('gpt_oss_no_sysprompt', 'OpenAI’s gpt-oss without its built-in system message.', () => gptOss()),
+  datedRenderer('gpt_oss_low_reasoning', 'OpenAI’s gpt-oss, told to reason little.', (currentDate) =>
     gptOss({ effort: 'low', currentDate }),
   ),
-  datedRenderer('gpt_oss_medium_reasoning', 'gpt-oss, told to reason.', (currentDate) =>
+  datedRenderer('gpt_oss_medium_reasoning', 'OpenAI’s gpt-oss, told to reason.', (currentDate) =>
     gptOss({ effort: 'medium', currentDate }),
   ),
-  datedRenderer('gpt_oss_high_reasoning', 'gpt-oss, told to reason much.', (currentDate) =>
+  datedRenderer('gpt_oss_high_reasoning', 'OpenAI’s gpt-oss, told to reason much.', (currentDate) =>
     gptOss({ effort: 'high', currentDate }),
   ),
 ] as const

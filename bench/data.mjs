@@ -4,6 +4,7 @@
 //   node bench/data.mjs [ROWS] [READERS]      default 1000000, all of them; docs/benchmarks/data.md has 10000000
 
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -161,7 +162,7 @@ async function generate(path, rows) {
   for (let i = 0; i < rows; i++) {
     text += `{"query":"turn ${i % 97} of the lights in room ${i} to ${i % 101} percent","tool":"lights_${i % 50}"}\n`
     if (text.length < 2 ** 20 && i < rows - 1) continue
-    if (!out.write(text)) await new Promise((resolve) => out.once('drain', resolve))
+    if (!out.write(text)) await once(out, 'drain')
     text = ''
   }
   out.end()

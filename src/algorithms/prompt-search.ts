@@ -10,12 +10,14 @@ export const promptSearch = defineAlgorithm({
   summary: 'Scores candidate system prompts on validation and answers with the best one; trains nothing.',
   params: z.strictObject({
     ...sharedParams,
+    max_steps: z.int().min(1).optional().describe('Most candidates that are tried.'),
     candidates: z.array(z.string()).min(1).describe('System prompts to try, in order; an empty one is none.'),
     include_none: z.boolean().default(true).describe('Also tries no system prompt at all, first.'),
   }),
   takesRows: false,
   async train({ runId, params, prompts, log }) {
-    const candidates = [...new Set([...(params.include_none ? [''] : []), ...params.candidates])]
+    const all = [...new Set([...(params.include_none ? [''] : []), ...params.candidates])]
+    const candidates = all.slice(0, params.max_steps)
     let best: { prompt: string; score: number } | undefined
     for (const [step, prompt] of candidates.entries()) {
       const { score, isBest, stop } = await prompts.validate(step, prompt)

@@ -56,7 +56,11 @@ describe('list', () => {
     expect(stderr).toBe('')
     expect(JSON.parse(stdout)).toEqual({
       plugins: [
+        expect.objectContaining({ type: 'algorithm', kind: 'combo', origin: 'built-in' }),
+        expect.objectContaining({ type: 'algorithm', kind: 'dpo', origin: 'built-in' }),
         expect.objectContaining({ type: 'algorithm', kind: 'focal_sft', origin: 'src/plugins/focal-sft.ts' }),
+        expect.objectContaining({ type: 'algorithm', kind: 'prompt_search', origin: 'built-in' }),
+        expect.objectContaining({ type: 'algorithm', kind: 'rejection_sft', origin: 'built-in' }),
         expect.objectContaining({ type: 'algorithm', kind: 'score_only', origin: 'built-in' }),
         expect.objectContaining({ type: 'algorithm', kind: 'sft', origin: 'built-in' }),
       ],
@@ -104,7 +108,8 @@ describe('schema', () => {
     await expect(stdout).toMatchFileSnapshot('golden/schema.txt')
     const document = JSON.parse((await runMain(['schema', '--json'], { cwd: example })).stdout)
     expect(document.documents).toEqual(['experiment', 'task'])
-    expect(document.plugins.algorithm).toEqual(['focal_sft', 'score_only', 'sft'])
+    const recipes = ['combo', 'dpo', 'focal_sft', 'prompt_search', 'rejection_sft', 'score_only', 'sft']
+    expect(document.plugins.algorithm).toEqual(recipes)
   })
 
   it.each(['experiment', 'task'])('prints the %s schema, as JSON in any case (CFG-13, CLI-5)', async (what) => {

@@ -20,6 +20,12 @@ describe('the guard of training', () => {
     expect(settled().look(30)).toBe('spike')
   })
 
+  it('lets a hard row pass where nearly all is learnt (LAB-42)', () => {
+    const learnt = Array.from({ length: 20 }, (_, i) => 0.001 + (i % 3) * 0.0005)
+    expect(settled(learnt).look(0.4)).toBeUndefined()
+    expect(settled(learnt).look(4)).toBe('spike')
+  })
+
   it('needs a normal range first: the first steps may be wild (LAB-42)', () => {
     const guard = createCollapseGuard()
     for (const loss of [1, 100, 1, 5000]) expect(guard.look(loss)).toBeUndefined()

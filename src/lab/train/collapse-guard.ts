@@ -16,6 +16,8 @@ export interface CollapseGuard {
 export const WINDOW = 20
 /** A spike lies this many times the usual deviation above the median. Wide: a noisy batch must not undo work. */
 const SPIKE_DEVIATIONS = 20
+/** Least deviation: where nearly all is learnt, one hard row is many times the usual loss and no collapse. */
+const LEAST_DEVIATION = 0.05
 
 /** The loss of a step that is looked at: per token where the recipe tells it. A phase writes its label before it. */
 export function guardedLoss(metrics: Metrics): number | undefined {
@@ -45,7 +47,7 @@ export function createCollapseGuard(past: readonly number[] = []): CollapseGuard
 function limitOf(losses: readonly number[]): number {
   const middle = median(losses)
   const deviation = median(losses.map((loss) => Math.abs(loss - middle)))
-  return middle + SPIKE_DEVIATIONS * Math.max(deviation, 0.05 * Math.abs(middle), 1e-6)
+  return middle + SPIKE_DEVIATIONS * Math.max(deviation, 0.05 * Math.abs(middle), LEAST_DEVIATION)
 }
 
 function median(values: readonly number[]): number {

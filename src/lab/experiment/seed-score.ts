@@ -11,15 +11,21 @@ export interface SeedValue {
   readonly selected: EvalRow
 }
 
-export function seedScore(seeds: readonly SeedValue[]): Score {
+export function seedScore(seeds: readonly SeedValue[], metric: string): Score {
   const values = seeds.map(({ value }) => value)
   const interval =
     values.length > 1 && new Set(values).size === 1 ? agreed(seeds) : tInterval(values, CONFIDENCE).interval
+  const [least, most] = isShare(metric) ? [0, 1] : [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
   return {
     mean: moments(values).mean,
-    ci: interval === null ? null : [interval.lower, interval.upper],
+    ci: interval === null ? null : [Math.max(interval.lower, least), Math.min(interval.upper, most)],
     n: values.length,
   }
+}
+
+// What such a metric tells is a share of the tasks: an interval reaches no further than shares do.
+function isShare(metric: string): boolean {
+  return /^(pass_rate|(pass|majority)[@^]\d+)(\[|$)/.test(metric)
 }
 
 // Seeds that all score the same show no spread, which is not certainty. What is left is that the tasks are a sample, each of

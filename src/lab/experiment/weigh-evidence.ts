@@ -78,7 +78,7 @@ function armEvidence(name: string, runs: readonly RecordedRun[], { objective }: 
   return {
     name,
     status: statusOf(final.map(({ run }) => run)),
-    score: scored.length === 0 ? null : seedScore(scored),
+    score: objective === undefined || scored.length === 0 ? null : seedScore(scored, objective.metric),
     by_seed: scored.map(({ seed, value }) => ({ seed, value })),
     n_failed: runs.filter(({ run }) => run.status === 'failed').length,
     ...(failed?.run.error === undefined ? {} : { error: failed.run.error }),

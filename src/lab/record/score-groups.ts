@@ -74,7 +74,10 @@ function scoredArm(runs: readonly ScoredRun[], metric: string): ScoredArm {
   return {
     experiment_id: runs[0]?.run.experimentId ?? '',
     arm: runs[0]?.run.arm ?? '',
-    score: seedScore(runs.map(({ selected }) => ({ value: selected.metrics[metric] ?? 0, selected }))),
+    score: seedScore(
+      runs.map(({ selected }) => ({ value: selected.metrics[metric] ?? 0, selected })),
+      metric,
+    ),
     runs,
   }
 }

@@ -7,13 +7,17 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openings, slots, tools } from './tools.mjs'
 
+/** @typedef {import('./tools.mjs').Part} Part */
+/** @typedef {{ query: string, tool_slug: string }} Row */
+
 const folder = join(dirname(fileURLToPath(import.meta.url)), 'data')
 const slugs = Object.keys(tools)
 
 writeLines('train.jsonl', log())
-for (const part of ['val', 'test']) {
+for (const part of /** @type {Part[]} */ (['val', 'test'])) {
   writeLines(`${part}/tasks.jsonl`, tasksOf(part, part === 'val' ? 8 : 12))
-  const description = 'Requests to an assistant and the tool that serves each; phrases and entities are not those of training.'
+  const description =
+    'Requests to an assistant and the tool that serves each; phrases and entities are not those of training.'
   write(`${part}/metadata.yaml`, `name: ${part}\nversion: 1\ndescription: ${description}\n`)
 }
 
@@ -25,6 +29,7 @@ function log() {
   return shuffled([...rows, ...again])
 }
 
+/** @type {(part: Part, each: number) => unknown[]} */
 function tasksOf(part, each) {
   return slugs.flatMap((slug) =>
     different(part, slug, each).map(({ query, tool_slug }, index) => ({
@@ -36,30 +41,36 @@ function tasksOf(part, each) {
   )
 }
 
+/** @type {(part: Part, slug: string, count: number) => Row[]} */
 function different(part, slug, count) {
+  /** @type {Map<string, Row>} */
   const found = new Map()
   for (let index = 0; found.size < count && index < 100 * count; index++) {
     const key = [part, slug, index]
-    const query = sentence(pick(openings[part], ...key, 'opening'), fill(pick(tools[slug][part], ...key, 'phrase'), key))
+    const phrase = fill(pick(tools[slug]?.[part], ...key, 'phrase'), part, ...key)
+    const query = sentence(pick(openings[part], ...key, 'opening'), phrase)
     found.set(query, { query, tool_slug: slug })
   }
   return [...found.values()]
 }
 
 // Choices first, since a slot may stand in one.
-function fill(phrase, [part, ...key]) {
+/** @type {(phrase: string, part: Part, ...key: unknown[]) => string} */
+function fill(phrase, part, ...key) {
   return phrase
-    .replace(/\(([^()]*)\)/g, (_, choices, at) => pick(choices.split('|'), part, ...key, 'choice', at))
-    .replace(/\{(\w+)\}/g, (_, slot, at) => pick(slots[slot][part], part, ...key, slot, at))
+    .replace(/\(([^()]*)\)/g, (_, choices, at) => pick(String(choices).split('|'), ...key, 'choice', at))
+    .replace(/\{(\w+)\}/g, (_, slot, at) => pick(slots[String(slot)]?.[part], ...key, slot, at))
     .replace(/ +/g, ' ')
     .trim()
 }
 
+/** @type {(opening: string, text: string) => string} */
 function sentence(opening, text) {
   const isQuestion = /^(what|how|will|is|do I|did|has|which|can|any)\b/.test(text)
   return `${opening}${text}${isQuestion ? '?' : '.'}`.replace(/^./, (first) => first.toUpperCase())
 }
 
+/** @type {(rows: Row[]) => Row[]} */
 function shuffled(rows) {
   return rows
     .map((row, index) => ({ row, at: draw('order', index, row.query) }))
@@ -67,18 +78,22 @@ function shuffled(rows) {
     .map(({ row }) => row)
 }
 
-function pick(items, ...key) {
-  return items[draw(...key) % items.length]
+/** @type {(items: string[] | undefined, ...key: unknown[]) => string} */
+function pick(items = [], ...key) {
+  return items[draw(...key) % items.length] ?? ''
 }
 
+/** @type {(...key: unknown[]) => number} */
 function draw(...key) {
   return createHash('sha256').update(JSON.stringify(key)).digest().readUInt32LE()
 }
 
+/** @type {(name: string, rows: unknown[]) => void} */
 function writeLines(name, rows) {
   write(name, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
 }
 
+/** @type {(name: string, text: string) => void} */
 function write(name, text) {
   mkdirSync(dirname(join(folder, name)), { recursive: true })
   writeFileSync(join(folder, name), text)

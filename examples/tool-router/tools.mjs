@@ -1,8 +1,12 @@
 // What people ask of an assistant with 17 tools: phrases for each, and what fills their slots. `(a|b)` is a choice, `{place}` a slot.
 // Phrases and fillings come in three parts, and those of `val` and `test` stand in no other part. Many tools come in pairs that
 // share their words and differ in the order, or in who does what to whom: counting words is not enough.
-const list = (text) => text.split(', ')
+/** @typedef {'train' | 'val' | 'test'} Part */
+/** @typedef {Record<string, Record<Part, string[]>>} Parts */
 
+const list = (/** @type {string} */ text) => text.split(', ')
+
+/** @type {Parts} */
 export const slots = {
   place: {
     train: list(
@@ -39,9 +43,15 @@ export const slots = {
     val: list('the floor plan, the wedding film, the price list, my homework'),
     test: list('the travel notes, the family tree, the server logs, the final draft'),
   },
-  here: { train: list('my laptop, the disk, this phone, my computer, here, the tablet'), val: list('the desktop, my phone, this laptop'), test: list('this computer, my tablet, the hard disk') },
+  here: {
+    train: list('my laptop, the disk, this phone, my computer, here, the tablet'),
+    val: list('the desktop, my phone, this laptop'),
+    test: list('this computer, my tablet, the hard disk'),
+  },
   room: {
-    train: list('kitchen, bedroom, hall, office, garage, bathroom, garden, basement, dining room, living room, corridor, guest room'),
+    train: list(
+      'kitchen, bedroom, hall, office, garage, bathroom, garden, basement, dining room, living room, corridor, guest room',
+    ),
     val: list('attic, nursery, cellar, shop'),
     test: list('library, workshop, pantry, study'),
   },
@@ -60,31 +70,47 @@ export const slots = {
     test: list('happy birthday, I lost my bag, nice to meet you, the train is late'),
   },
   amount: {
-    train: list('20 dollars, 15 euros, 100 dollars, 8 pounds, 45 euros, 60 dollars, 5 euros, 200 pounds, 35 dollars, 70 euros, 11 pounds, 500 euros'),
+    train: list(
+      '20 dollars, 15 euros, 100 dollars, 8 pounds, 45 euros, 60 dollars, 5 euros, 200 pounds, 35 dollars, 70 euros, 11 pounds, 500 euros',
+    ),
     val: list('30 pounds, 75 dollars, 12 euros'),
     test: list('25 euros, 90 dollars, 18 pounds'),
   },
-  reason: { train: list('for the dinner, for the tickets, for the taxi, for the rent, for lunch, for the present'), val: list('for the hotel, for the pizza'), test: list('for the concert, for the repair') },
+  reason: {
+    train: list('for the dinner, for the tickets, for the taxi, for the rent, for lunch, for the present'),
+    val: list('for the hotel, for the pizza'),
+    test: list('for the concert, for the repair'),
+  },
   hour: {
-    train: list('noon, six, half past eight, nine in the evening, three, ten, five in the morning, one, quarter past two, four'),
+    train: list(
+      'noon, six, half past eight, nine in the evening, three, ten, five in the morning, one, quarter past two, four',
+    ),
     val: list('seven, quarter to five, midnight'),
     test: list('eleven, half past four, two in the afternoon'),
   },
   span: {
-    train: list('5 minutes, 10 minutes, half an hour, 90 seconds, an hour, 20 minutes, 3 minutes, 50 seconds, four hours, 12 minutes, 35 minutes, a minute'),
+    train: list(
+      '5 minutes, 10 minutes, half an hour, 90 seconds, an hour, 20 minutes, 3 minutes, 50 seconds, four hours, 12 minutes, 35 minutes, a minute',
+    ),
     val: list('15 minutes, 45 seconds, two hours'),
     test: list('25 minutes, three hours, 40 seconds'),
   },
-  when: { train: list('today, tomorrow, this week, tonight, on Monday, now, this evening'), val: list('on Friday, this weekend'), test: list('on Sunday, this afternoon') },
+  when: {
+    train: list('today, tomorrow, this week, tonight, on Monday, now, this evening'),
+    val: list('on Friday, this weekend'),
+    test: list('on Sunday, this afternoon'),
+  },
 }
 
-/** Said before a request. */
+/** Said before a request.
+ * @type {Record<Part, string[]>} */
 export const openings = {
   train: ['', '', '', 'Please: ', 'Hello. ', 'Hey, ', 'Listen: ', 'Good day. ', 'One more thing: ', 'Quick, '],
   val: ['', '', 'Hi there. ', 'Okay: '],
   test: ['', '', 'Good evening. ', 'So, '],
 }
 
+/** @type {Parts} */
 export const tools = {
   'weather.forecast': {
     train: [
@@ -97,8 +123,16 @@ export const tools = {
       'weather {place} {when}',
       'what will the (rain|sun|wind|weather) do in {place} {when}',
     ],
-    val: ['is there (sun|rain|snow) in {place} {when}', 'will {place} have (rain|sun) {when}', 'the forecast {place} {when}'],
-    test: ['any (rain|snow) in {place} {when}', 'is it (warm|cold) in {place} {when}', 'give me the weather of {place}'],
+    val: [
+      'is there (sun|rain|snow) in {place} {when}',
+      'will {place} have (rain|sun) {when}',
+      'the forecast {place} {when}',
+    ],
+    test: [
+      'any (rain|snow) in {place} {when}',
+      'is it (warm|cold) in {place} {when}',
+      'give me the weather of {place}',
+    ],
   },
   'maps.route': {
     train: [
@@ -111,8 +145,16 @@ export const tools = {
       'what is the (fastest|shortest|best) (route|road) to {place}',
       '(guide|lead|bring) me to {place}',
     ],
-    val: ['what is the (best|fastest) way to {place}', 'I need directions to {place}', 'how long is the (drive|road) to {place}'],
-    test: ['find (the|a) (route|road) to {place}', 'which way (goes|leads) to {place}', 'how do I go from here to {place}'],
+    val: [
+      'what is the (best|fastest) way to {place}',
+      'I need directions to {place}',
+      'how long is the (drive|road) to {place}',
+    ],
+    test: [
+      'find (the|a) (route|road) to {place}',
+      'which way (goes|leads) to {place}',
+      'how do I go from here to {place}',
+    ],
   },
   'money.send': {
     train: [
@@ -127,8 +169,16 @@ export const tools = {
       'I (would like|promised) to give {person} {amount}',
       'from me (to|for) {person} {amount} {reason}',
     ],
-    val: ['(send|transfer) to {person} {amount}', 'I have to give {person} {amount} {reason}', '{person} gets {amount} from my account'],
-    test: ['pay to {person} {amount} {reason}', 'I want to send {person} {amount}', '{amount} from my account to {person}'],
+    val: [
+      '(send|transfer) to {person} {amount}',
+      'I have to give {person} {amount} {reason}',
+      '{person} gets {amount} from my account',
+    ],
+    test: [
+      'pay to {person} {amount} {reason}',
+      'I want to send {person} {amount}',
+      '{amount} from my account to {person}',
+    ],
   },
   'money.request': {
     train: [
@@ -143,8 +193,16 @@ export const tools = {
       'I (need|would like) {amount} (|back )from {person}',
       'from {person} (I get|to me) {amount} {reason}',
     ],
-    val: ['request from {person} {amount}', '{person} has to give me {amount} {reason}', 'I want {amount} from {person}'],
-    test: ['get from {person} {amount} {reason}', 'ask {person} to send me {amount}', '{amount} from {person} to my account'],
+    val: [
+      'request from {person} {amount}',
+      '{person} has to give me {amount} {reason}',
+      'I want {amount} from {person}',
+    ],
+    test: [
+      'get from {person} {amount} {reason}',
+      'ask {person} to send me {amount}',
+      '{amount} from {person} to my account',
+    ],
   },
   'mail.send': {
     train: [
@@ -160,7 +218,11 @@ export const tools = {
       'I (have to|would like to) write {person} a (mail|message)',
     ],
     val: ['write to {person} about {file}', 'tell {person} that I am late', 'a (mail|note) to {person} about {topic}'],
-    test: ['write a (message|mail) to {person} about {file}', 'mail {person} that I come at {hour}', 'I want to send {person} a note'],
+    test: [
+      'write a (message|mail) to {person} about {file}',
+      'mail {person} that I come at {hour}',
+      'I want to send {person} a note',
+    ],
   },
   'mail.search': {
     train: [
@@ -175,8 +237,16 @@ export const tools = {
       '(read|find|open) the (mail|note) (that {person} wrote|{person} sent {when})',
       'I (want|would like) to read what {person} wrote',
     ],
-    val: ['show the (mail|message) that {person} sent', 'did {person} send me {file}', 'any (mail|message) from {person} about {topic}'],
-    test: ['find the (messages|mails) {person} sent me', 'what did {person} write about {topic}', 'is there an answer from {person} about {file}'],
+    val: [
+      'show the (mail|message) that {person} sent',
+      'did {person} send me {file}',
+      'any (mail|message) from {person} about {topic}',
+    ],
+    test: [
+      'find the (messages|mails) {person} sent me',
+      'what did {person} write about {topic}',
+      'is there an answer from {person} about {file}',
+    ],
   },
   'reminder.create': {
     train: [
@@ -204,7 +274,11 @@ export const tools = {
       'I do not want to be reminded to {chore}',
     ],
     val: ['do not remind me {when} to {chore}', 'cancel the reminder: {chore}', 'no reminder at {hour} to {chore}'],
-    test: ['do not remind me that I have to {chore}', 'drop the reminder {when} to {chore}', 'no need to remind me to {chore}'],
+    test: [
+      'do not remind me that I have to {chore}',
+      'drop the reminder {when} to {chore}',
+      'no need to remind me to {chore}',
+    ],
   },
   'files.upload': {
     train: [
@@ -219,8 +293,16 @@ export const tools = {
       'to the cloud from {here}: {file}',
       '{file} (lies|is) on {here}, (copy|bring) it into the cloud',
     ],
-    val: ['send {file} from {here} to the cloud', 'into the cloud from {here}: {file}', 'put {file} from {here} into the cloud'],
-    test: ['get {file} from {here} into the cloud', '{file}: from {here} to the cloud', '{file} is on {here}, I need it in the cloud'],
+    val: [
+      'send {file} from {here} to the cloud',
+      'into the cloud from {here}: {file}',
+      'put {file} from {here} into the cloud',
+    ],
+    test: [
+      'get {file} from {here} into the cloud',
+      '{file}: from {here} to the cloud',
+      '{file} is on {here}, I need it in the cloud',
+    ],
   },
   'files.download': {
     train: [
@@ -235,8 +317,16 @@ export const tools = {
       'to {here} from the cloud: {file}',
       '{file} (lies|is) in the cloud, (copy|bring) it to {here}',
     ],
-    val: ['send {file} from the cloud to {here}', 'onto {here} from the cloud: {file}', 'put {file} from the cloud onto {here}'],
-    test: ['get {file} from the cloud onto {here}', '{file}: from the cloud to {here}', '{file} is in the cloud, I need it on {here}'],
+    val: [
+      'send {file} from the cloud to {here}',
+      'onto {here} from the cloud: {file}',
+      'put {file} from the cloud onto {here}',
+    ],
+    test: [
+      'get {file} from the cloud onto {here}',
+      '{file}: from the cloud to {here}',
+      '{file} is in the cloud, I need it on {here}',
+    ],
   },
   'translate.to_french': {
     train: [
@@ -251,8 +341,16 @@ export const tools = {
       'to French from German: "{saying}"',
       'the German "{saying}" (should|must) be in French',
     ],
-    val: ['write the German "{saying}" in French', 'into French from German: "{saying}"', 'what is the German "{saying}" in French'],
-    test: ['"{saying}" from German into French', 'say the German "{saying}" in French', '"{saying}" is German, I need it in French'],
+    val: [
+      'write the German "{saying}" in French',
+      'into French from German: "{saying}"',
+      'what is the German "{saying}" in French',
+    ],
+    test: [
+      '"{saying}" from German into French',
+      'say the German "{saying}" in French',
+      '"{saying}" is German, I need it in French',
+    ],
   },
   'translate.to_german': {
     train: [
@@ -267,8 +365,16 @@ export const tools = {
       'to German from French: "{saying}"',
       'the French "{saying}" (should|must) be in German',
     ],
-    val: ['write the French "{saying}" in German', 'into German from French: "{saying}"', 'what is the French "{saying}" in German'],
-    test: ['"{saying}" from French into German', 'say the French "{saying}" in German', '"{saying}" is French, I need it in German'],
+    val: [
+      'write the French "{saying}" in German',
+      'into German from French: "{saying}"',
+      'what is the French "{saying}" in German',
+    ],
+    test: [
+      '"{saying}" from French into German',
+      'say the French "{saying}" in German',
+      '"{saying}" is French, I need it in German',
+    ],
   },
   'lights.on': {
     train: [
@@ -282,7 +388,11 @@ export const tools = {
       '{room}: lights on',
     ],
     val: ['switch the {room} (lamp|light) on', 'the {room} is too dark', 'lights on in the {room}'],
-    test: ['turn the {room} (light|lights) on', 'I want it not dark in the {room}', 'the light in the {room} is off, I need it on'],
+    test: [
+      'turn the {room} (light|lights) on',
+      'I want it not dark in the {room}',
+      'the light in the {room} is off, I need it on',
+    ],
   },
   'lights.off': {
     train: [
@@ -296,7 +406,11 @@ export const tools = {
       '{room}: lights off',
     ],
     val: ['switch the {room} (lamp|light) off', 'the {room} is too bright', 'lights off in the {room}'],
-    test: ['turn the {room} (light|lights) off', 'I want it not bright in the {room}', 'the light in the {room} is on, I need it off'],
+    test: [
+      'turn the {room} (light|lights) off',
+      'I want it not bright in the {room}',
+      'the light in the {room} is on, I need it off',
+    ],
   },
   'music.play': {
     train: [

@@ -43,7 +43,7 @@ export const nodeDependent = [
     files: ['src/models/tokenizer/*.test.ts', 'src/models/folders/*.test.ts'],
     why: 'Unicode tables of regular expressions, files, downloads',
   },
-  { files: ['src/data/{read-jsonl,row-stream}.test.ts'], why: 'streams of files' },
+  { files: ['src/data/{read-jsonl,row-stream}.test.ts', 'src/data/cache/open-rows.test.ts'], why: 'streams of files' },
   {
     files: ['tests/cli/{process,interrupt,mutated-process,run,run-signals,serve,doctor,engine}.test.ts'],
     why: 'the start of the program, its streams and signals',

@@ -39,7 +39,9 @@ describe('the run.ts of a new experiment', () => {
       status: 0,
       stderr: [
         '',
-        ...['learning_rate0p0005', 'learning_rate0p002'].flatMap((arm) => [42, 43].map((seed) => `short__${arm}__s${seed}: completed`)),
+        ...['learning_rate0p0005', 'learning_rate0p002'].flatMap((arm) =>
+          [42, 43].map((seed) => `short__${arm}__s${seed}: completed`),
+        ),
       ],
     })
     const [, byProgram = ''] = /^short \((exp_\w+)\): \w+: /.exec(program.stdout) ?? []

@@ -42,7 +42,14 @@ const startMs = 60_000
 const graceMs = 20_000
 
 /** Starts a process for the plugins in `files`. */
-export function startSession({ files, timeoutMs, signal, hidden, onPrepared, ...place }: SessionOptions): PluginSession {
+export function startSession({
+  files,
+  timeoutMs,
+  signal,
+  hidden,
+  onPrepared,
+  ...place
+}: SessionOptions): PluginSession {
   let busy: { index: number; what: 'loaded' | 'checked' } | undefined
   let failing: Problem[] | undefined
   let hashes: string[] = []

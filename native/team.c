@@ -1,17 +1,22 @@
 // Barriers, the hand-out of tasks, and the life of the threads beside the caller. Whoever waits looks a while, then sleeps.
 #include "team.h"
 #if !defined(__wasm__)
+#include <sched.h>
 #if defined(__linux__)
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#else
-#include <sched.h>
 #endif
 #endif
 
-// Long enough for the usual wait between two operations, short enough to leave the core to others when there are more threads.
+// Long enough for the usual wait between two operations: some 30 microseconds. WebAssembly cannot pause between two looks.
+#if defined(__wasm__)
+#define LOOKS 20000
+#else
 #define LOOKS 2000
+#endif
+// Then the core is offered to others, for about as long as JavaScript takes between two programs of a sample: to be woken takes longer.
+#define OFFERS 200
 
 INLINE int32_t read_now(const int32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 
@@ -30,17 +35,28 @@ static void wait_for_change(int32_t *p, int32_t value) {
 }
 #endif
 
-static void sleep_while(int32_t *p, int32_t value) {
+static void sleep_while(Team *team, int32_t *p, int32_t value) {
   for (int look = 0; look < LOOKS; look++) {
     if (read_now(p) != value) return;
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
   }
+#if !defined(__wasm__)
+  for (int offer = 0; offer < OFFERS; offer++) {
+    if (read_now(p) != value) return;
+    sched_yield();
+  }
+#endif
+  __atomic_add_fetch(&team->sleepers, 1, __ATOMIC_SEQ_CST);
   while (read_now(p) == value) wait_for_change(p, value);
+  __atomic_sub_fetch(&team->sleepers, 1, __ATOMIC_SEQ_CST);
 }
 
-static void wake_all(int32_t *p) {
+// After a change. Whoever counts himself a sleeper looks once more before he sleeps: he sees the change, or he is seen here.
+static void wake_all(Team *team, int32_t *p) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&team->sleepers, __ATOMIC_SEQ_CST) == 0) return;
 #if defined(__wasm__)
   __builtin_wasm_memory_atomic_notify(p, MAX_THREADS);
 #elif defined(__linux__)
@@ -67,9 +83,9 @@ static void barrier(Thread *thread) {
     __atomic_store_n(&team->task, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&team->arrived, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&team->phase, phase + 1, __ATOMIC_RELEASE);
-    wake_all(&team->phase);
+    wake_all(team, &team->phase);
   } else {
-    sleep_while(&team->phase, phase);
+    sleep_while(team, &team->phase, phase);
   }
 }
 
@@ -80,7 +96,7 @@ static int next_task(Thread *thread) { return __atomic_fetch_add(&thread->team->
 static inline void team_fail(Team *team) {
   __atomic_store_n(&team->failed, LOST, __ATOMIC_RELEASE);
   __atomic_add_fetch(&team->phase, 1, __ATOMIC_RELEASE);
-  wake_all(&team->phase);
+  wake_all(team, &team->phase);
 }
 
 static int interpret(Thread *thread, const int32_t *program, int32_t words);
@@ -93,14 +109,14 @@ static int interpret(Thread *thread, const int32_t *program, int32_t words);
 // Each thread tells which job it is through with, so that no answer can be taken for that to another job.
 static void team_done(Team *team, int index, int32_t job) {
   __atomic_store_n(&team->done[index], job, __ATOMIC_RELEASE);
-  wake_all(&team->done[index]);
+  wake_all(team, &team->done[index]);
 }
 
 // The life of a thread beside the caller. `seen` is the last job that it need not do.
 static void team_work(Thread *thread, int32_t seen) {
   Team *team = thread->team;
   for (;;) {
-    sleep_while(&team->job, seen);
+    sleep_while(team, &team->job, seen);
     seen = read_now(&team->job);
     if (read_now(&team->stop)) return;
     ATTEMPT(thread, team->program, team->words);
@@ -113,19 +129,19 @@ static void team_begin(Team *team, const int32_t *program, int32_t words) {
   team->words = words;
   team->arrived = team->failed = team->task = 0;
   __atomic_add_fetch(&team->job, 1, __ATOMIC_RELEASE);
-  wake_all(&team->job);
+  wake_all(team, &team->job);
 }
 
 static void team_wait(Team *team) {
   int32_t job = read_now(&team->job);
   for (int i = 1; i < team->count; i++)
-    for (int32_t done; (done = read_now(&team->done[i])) != job;) sleep_while(&team->done[i], done);
+    for (int32_t done; (done = read_now(&team->done[i])) != job;) sleep_while(team, &team->done[i], done);
 }
 
 static void team_stop(Team *team) {
   __atomic_store_n(&team->stop, 1, __ATOMIC_RELEASE);
   __atomic_add_fetch(&team->job, 1, __ATOMIC_RELEASE);
-  wake_all(&team->job);
+  wake_all(team, &team->job);
 }
 
 static int check_program(const Team *team, const int32_t *program, int32_t words);

@@ -42,8 +42,10 @@ export async function forwardBackward(
   const targets = Math.max(...checked.map(({ targetsPerToken }) => targetsPerToken))
   const size = { shape: model.base.shape, targets, rank: model.spec.lora?.rank ?? 0 }
   const mode = gradientOf === undefined ? 'forward' : 'keep'
-  const perRow = bytesPerRow({ ...size, mode })
   const total = checked.reduce((sum, { tokens }) => sum + tokens.length, 0)
+  // Logits of the whole batch stay where they take a small part of the memory: to compute them again takes as long as the head did.
+  const keepsLogits = mode === 'keep' && 4 * size.shape.vocabSize * Math.min(total, mostRows) <= memoryBytes / 4
+  const perRow = bytesPerRow({ ...size, mode, keepsLogits })
   const maxRows = Math.floor(freeBytes(model.base.runtime, Math.min(memoryBytes, total * perRow)) / perRow)
   const outputs: FwdBwd['outputs'][number][] = []
   let sum = 0
@@ -56,6 +58,7 @@ export async function forwardBackward(
       rows,
       segments: part.length,
       mode: rows > maxRows && mode === 'keep' ? 'recompute' : mode,
+      keepsLogits: keepsLogits && rows <= maxRows,
     }
     const result = runPass(model, part, { size: passSize, loss, gradientOf, firstIndex: outputs.length })
     outputs.push(...result.outputs)
@@ -68,7 +71,7 @@ type PassOptions = { size: PassSize; loss: LossFunction; gradientOf: GradientOf 
 
 function runPass(model: CpuModel, part: readonly CheckedDatum[], { size, loss, gradientOf, firstIndex }: PassOptions) {
   const { runtime } = model.base
-  const { rows, targets, rank, segments, mode } = size
+  const { rows, targets, rank, segments, mode, keepsLogits = false } = size
   const rope = model.base.rope(Math.max(...part.map(({ tokens }) => tokens.length))) // stays, so it comes first
   const bytes = planPass(size, 0).end
   const block = allocFor(runtime, bytes, `a pass over ${rows} tokens`, 'use shorter texts, or unload another model.')
@@ -82,7 +85,7 @@ function runPass(model: CpuModel, part: readonly CheckedDatum[], { size, loss, g
     }
     const program = new Program()
     transformerForward(program, context, plan)
-    headForward(program, { model, plan, rows, targets, rank })
+    headForward(program, { model, plan, rows, targets, rank, keepsLogits })
     runtime.run(program)
 
     const evaluated = evaluate(part, runtime.f32(plan.logprobs, rows * targets), { loss, targets })
@@ -101,7 +104,7 @@ function runPass(model: CpuModel, part: readonly CheckedDatum[], { size, loss, g
       if (g.some((derivative) => derivative !== 0)) {
         program.clear()
         transformerBackward(program, {
-          ...{ model, gradientOf, plan, rows, targets, rope, segments, lowWidth: rank },
+          ...{ model, gradientOf, plan, rows, targets, rope, segments, lowWidth: rank, keepsLogits },
           recompute: mode === 'recompute' ? context : undefined,
         })
         runtime.run(program)

@@ -2,9 +2,10 @@
 // nothing. So no element depends on tiles, threads or neighbours.
 #include "gemm.h"
 
-// One tile of `rows` x TILE_COLS sums over `depth`, of `rows` known to the compiler. What is summed next is fetched from `next` on.
+// One tile of `rows` x TILE_COLS sums over `depth`, of `rows` known to the compiler. What is summed next is
+// fetched on the way, from `next` on, `pace` bytes at a step.
 INLINE void sum_tile(const int rows, const int is_half, int depth, const float *a, size_t row, size_t col, const void *b,
-                     size_t step, float *c, size_t ldc, int adds, const char *next) {
+                     size_t step, float *c, size_t ldc, int adds, const char *next, size_t pace) {
   vec sums[TILE_ROWS][2];
   const float *floats = b;
   const uint16_t *halves = b;
@@ -14,7 +15,7 @@ INLINE void sum_tile(const int rows, const int is_half, int depth, const float *
   }
   NOT_UNROLLED for (int k = 0; k < depth; k++, a += col, floats += step, halves += step) {
     vec b0 = is_half ? load_bf16(halves) : load(floats), b1 = is_half ? load_bf16(halves + LANES) : load(floats + LANES);
-    FETCH(next + k * step * (is_half ? 2 : 4));
+    FETCH(next + k * pace);
     UNROLLED for (int i = 0; i < rows; i++) {
       vec x = splat(a[i * row]);
       sums[i][0] = multiply_add(x, b0, sums[i][0]);
@@ -30,23 +31,23 @@ INLINE void sum_tile(const int rows, const int is_half, int depth, const float *
 // Functions of their own, by rows: V8 keeps the sums in registers in small functions only. `packed` is over an `a` copied for tiles,
 // where neighbours in a column lie side by side; `direct` and `half` over an `a` as it lies.
 typedef void Tile(int depth, const float *a, size_t row, size_t col, const void *b, size_t step, float *c, size_t ldc, int adds,
-                  const char *next);
+                  const char *next, size_t pace);
 
 #define TILES(rows) \
   NOINLINE void packed_##rows(int depth, const float *a, size_t row, size_t col, const void *b, size_t step, float *c, size_t ldc, \
-                              int adds, const char *next) { \
+                              int adds, const char *next, size_t pace) { \
     (void)row, (void)col, (void)step; \
-    sum_tile(rows, 0, depth, a, 1, TILE_ROWS, b, TILE_COLS, c, ldc, adds, next); \
+    sum_tile(rows, 0, depth, a, 1, TILE_ROWS, b, TILE_COLS, c, ldc, adds, next, pace); \
   } \
   NOINLINE void direct_##rows(int depth, const float *a, size_t row, size_t col, const void *b, size_t step, float *c, size_t ldc, \
-                              int adds, const char *next) { \
-    if (col == 1) sum_tile(rows, 0, depth, a, row, 1, b, step, c, ldc, adds, next); \
-    else sum_tile(rows, 0, depth, a, row, col, b, step, c, ldc, adds, next); \
+                              int adds, const char *next, size_t pace) { \
+    if (col == 1) sum_tile(rows, 0, depth, a, row, 1, b, step, c, ldc, adds, next, pace); \
+    else sum_tile(rows, 0, depth, a, row, col, b, step, c, ldc, adds, next, pace); \
   } \
   NOINLINE void half_##rows(int depth, const float *a, size_t row, size_t col, const void *b, size_t step, float *c, size_t ldc, \
-                            int adds, const char *next) { \
+                            int adds, const char *next, size_t pace) { \
     (void)step; \
-    sum_tile(rows, 1, depth, a, row, col, b, TILE_COLS, c, ldc, adds, next); \
+    sum_tile(rows, 1, depth, a, row, col, b, TILE_COLS, c, ldc, adds, next, pace); \
   }
 
 #if TILE_ROWS == 4
@@ -100,7 +101,7 @@ static size_t multiply_few(int is_half, size_t rows, size_t cols, size_t depth, 
 
 // A tile at the right edge has its sums beside the matrix; its first `cols` columns count.
 static void sum_at(TileKind kind, int rows, int cols, int depth, Left a, const void *b, size_t step, float *c, size_t ldc,
-                   int adds, const void *next) {
+                   int adds, const char *next, size_t pace) {
   float edge[TILE_ROWS * TILE_COLS];
   float *to = c;
   size_t stride = ldc;
@@ -110,7 +111,7 @@ static void sum_at(TileKind kind, int rows, int cols, int depth, Left a, const v
     for (int i = 0; adds && i < rows; i++)
       for (int j = 0; j < TILE_COLS; j++) edge[i * TILE_COLS + j] = j < cols ? c[i * ldc + j] : 0;
   }
-  tiles[kind][rows - 1](depth, a.data, a.row, a.col, b, step, to, stride, adds, next);
+  tiles[kind][rows - 1](depth, a.data, a.row, a.col, b, step, to, stride, adds, next, pace);
   if (cols < TILE_COLS)
     for (int i = 0; i < rows; i++)
       for (int j = 0; j < cols; j++) c[i * ldc + j] = edge[i * TILE_COLS + j];
@@ -208,16 +209,17 @@ static void multiply_strided(TileKind kind, size_t rows, size_t cols, size_t dep
                              size_t step, float *c, size_t ldc, int adds) {
   size_t size = kind == HALF ? 2 : 4;
   size_t done = kind != PACKED && rows <= 2 ? multiply_few(kind == HALF, rows, cols, depth, a, b, panel, step, c, ldc, adds) : 0;
+  size_t pace = step * size / ((rows + TILE_ROWS - 1) / TILE_ROWS);
   for (size_t j = done; j < cols; j += TILE_COLS) {
     const char *from = (const char *)b + j / TILE_COLS * panel * size;
+    const char *next = from + (j + TILE_COLS < cols ? panel * size : 0); // each tile fetches its part of the next panel
     const float *packed = a.data;
     for (size_t i = 0, high; i < rows; i += high, packed += depth * TILE_ROWS) {
       high = tile_height(rows - i);
       Left tile = {kind == PACKED ? packed : a.data + i * a.row, a.row, a.col};
-      // One tile of each panel fetches the next panel.
-      int fetches = (i == 0 ? high == rows : i <= TILE_ROWS) && j + TILE_COLS < cols;
-      sum_at(kind, (int)high, (int)min_size(cols - j, TILE_COLS), (int)depth, tile, from, step, c + i * ldc + j, ldc, adds,
-             fetches ? from + panel * size : from);
+      sum_at(kind, (int)high, (int)min_size(cols - j, TILE_COLS), (int)depth, tile, from, step, c + i * ldc + j, ldc, adds, next,
+             pace);
+      next += depth * pace;
     }
   }
 }
@@ -239,7 +241,7 @@ static void multiply_rows(size_t rows, size_t cols, size_t depth, Left a, Right 
     for (size_t i = 0, high; i < rows; i += high) {
       high = tile_height(rows - i);
       sum_at(DIRECT, (int)high, TILE_COLS, (int)depth, (Left){a.data + i * a.row, a.row, a.col}, right_at(b, 0, j), b.row,
-             c + i * ldc + j, ldc, adds, right_at(b, 0, j));
+             c + i * ldc + j, ldc, adds, right_at(b, 0, j), 0);
     }
   if (whole == cols) return;
   for (size_t k = 0; k < depth; k += BLOCK_DEPTH) {

@@ -16,7 +16,11 @@ export function transformerForward(program: Program, context: BlockContext, plan
   const { hiddenSize: width, normEps: eps } = model.base.shape
   const { at: table, type } = model.weight(embedding)
   program.add('gatherRows', { y: plan.layers[0]?.x ?? plan.last, table, ids: plan.tokens, rows, width, type })
-  for (const [layer, places] of plan.layers.entries()) blockForward(program, context, layer, places)
+  for (const [layer, places] of plan.layers.entries()) {
+    program.cut()
+    blockForward(program, context, layer, places)
+  }
+  program.cut()
   const w = model.weight(finalNorm).at
   program.add('rmsNorm', { y: plan.normed, scale: plan.scaleLast, x: plan.last, w, rows, width, eps })
 }
@@ -90,6 +94,7 @@ export function transformerBackward(program: Program, options: BackwardOptions):
   for (let layer = layers - 1; layer >= depth; layer--) {
     const places = plan.layers[layer]
     if (places === undefined) continue
+    program.cut()
     if (recompute !== undefined) blockForward(program, recompute, layer, places, 'mixed')
     const blockGoesOn = layer > depth || embeds
     blockBackward(program, { ...options, back, starts, positions, goesOn: blockGoesOn }, layer, places)

@@ -1,4 +1,4 @@
-// The kernels as an addon of Node: open(threads, bytes, interrupt) gives a pool that heeds a word of shared memory, window(pool, offset, bytes) an ArrayBuffer over a part of its
+// The kernels as an addon of Node: open(threads, bytes) gives a pool, window(pool, offset, bytes) an ArrayBuffer over a part of its
 // arena, run(pool, offset, words) a status; detach(window) for each, then close(pool).
 #include "pool.c"
 
@@ -14,44 +14,25 @@ static napi_value complain(napi_env env, const char *message) {
   return 0;
 }
 
-// What JavaScript holds: a pool, and the array that its programs are interrupted through.
-typedef struct {
-  Pool *pool;
-  napi_ref interrupt;
-} Handle;
-
 // Also for a thread of Node that ends without closing its pool, as one that is terminated does.
-static void close_handle(void *data) {
-  Handle *handle = data;
-  pool_close(handle->pool);
-  free(handle);
-}
+static void close_left(void *pool) { pool_close(pool); }
 
 static napi_value js_open(napi_env env, napi_callback_info info) {
-  napi_value args[3], result;
+  napi_value args[2], result;
   double count, bytes;
-  void *interrupt;
-  size_t words;
-  if (!arguments(env, info, args, 3) || napi_get_value_double(env, args[0], &count) ||
-      napi_get_value_double(env, args[1], &bytes) || !(count >= 1 && count <= MAX_THREADS) || !(bytes >= 4096) ||
-      napi_get_typedarray_info(env, args[2], 0, &words, &interrupt, 0, 0) || words < 1)
-    return complain(env, "open(threads, bytes, interrupt)");
+  if (!arguments(env, info, args, 2) || napi_get_value_double(env, args[0], &count) ||
+      napi_get_value_double(env, args[1], &bytes) || !(count >= 1 && count <= MAX_THREADS) || !(bytes >= 4096))
+    return complain(env, "open(threads, bytes)");
 #if defined(__x86_64__) && defined(__AVX512F__)
   if (!__builtin_cpu_supports("avx512f")) return complain(env, "built for AVX-512, which this processor lacks");
 #elif defined(__x86_64__) && defined(__AVX2__)
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
     return complain(env, "built for AVX2, which this processor lacks");
 #endif
-  Handle *handle = calloc(1, sizeof(Handle));
-  if (handle) handle->pool = pool_open((int)count, (size_t)bytes, interrupt);
-  if (!handle || !handle->pool) {
-    free(handle);
-    return complain(env, "memory or threads cannot be had");
-  }
-  if (!napi_create_reference(env, args[2], 1, &handle->interrupt) && !napi_create_external(env, handle, 0, 0, &result) &&
-      !napi_add_env_cleanup_hook(env, close_handle, handle))
-    return result;
-  close_handle(handle);
+  Pool *pool = pool_open((int)count, (size_t)bytes);
+  if (!pool) return complain(env, "memory or threads cannot be had");
+  if (!napi_create_external(env, pool, 0, 0, &result) && !napi_add_env_cleanup_hook(env, close_left, pool)) return result;
+  pool_close(pool);
   return complain(env, "the pool cannot be shown to JavaScript");
 }
 
@@ -62,7 +43,7 @@ static napi_value js_window(napi_env env, napi_callback_info info) {
   if (!arguments(env, info, args, 3) || napi_get_value_external(env, args[0], &data) ||
       napi_get_value_double(env, args[1], &offset) || napi_get_value_double(env, args[2], &bytes))
     return complain(env, "window(pool, offset, bytes)");
-  Pool *pool = ((Handle *)data)->pool;
+  Pool *pool = data;
   if (!(offset >= 0 && bytes > 0 && offset + bytes <= (double)pool->bytes)) return complain(env, "no such part of the arena");
   return napi_create_external_arraybuffer(env, pool->arena + (size_t)offset, (size_t)bytes, 0, 0, &result) ? 0 : result;
 }
@@ -74,7 +55,7 @@ static napi_value js_run(napi_env env, napi_callback_info info) {
   if (!arguments(env, info, args, 3) || napi_get_value_external(env, args[0], &data) ||
       napi_get_value_double(env, args[1], &offset) || napi_get_value_double(env, args[2], &words))
     return complain(env, "run(pool, offset, words)");
-  return napi_create_int32(env, pool_run(((Handle *)data)->pool, (size_t)offset, (int32_t)words), &result) ? 0 : result;
+  return napi_create_int32(env, pool_run(data, (size_t)offset, (int32_t)words), &result) ? 0 : result;
 }
 
 // Views that are left behind become empty instead of pointing at nothing.
@@ -87,10 +68,8 @@ static napi_value js_close(napi_env env, napi_callback_info info) {
   napi_value value;
   void *data;
   if (!arguments(env, info, &value, 1) || napi_get_value_external(env, value, &data)) return complain(env, "close(pool)");
-  Handle *handle = data;
-  napi_remove_env_cleanup_hook(env, close_handle, handle);
-  napi_delete_reference(env, handle->interrupt);
-  close_handle(handle);
+  napi_remove_env_cleanup_hook(env, close_left, data);
+  pool_close(data);
   return 0;
 }
 

@@ -2,16 +2,44 @@
 // and have a fixed length, so the numbers of a row do not depend on how many rows are computed together, or where the keys lie.
 #include "attention.h"
 
-// Blocks of keys and values: rows of one text that lie one after the other, or in pages.
+// Blocks of keys and values: rows of one text that lie one after the other; or pages, where each head has its keys as columns and its
+// values as rows, so that both are read as they lie.
 typedef struct {
   const float *k, *v;
   const int32_t *pages; // or none
   Shape shape;
 } Memory;
 
+// How the products read a block: panels of columns, and the distance of rows in a panel.
+typedef struct {
+  const float *data;
+  size_t panel, step;
+} Block;
+
 INLINE const float *block_at(const Memory *m, const float *data, size_t ld, int block, int kv) {
-  size_t row = m->pages ? (size_t)m->pages[block] * KEYS : (size_t)block * KEYS;
-  return data + row * ld + (size_t)kv * m->shape.head_dim;
+  size_t dim = m->shape.head_dim;
+  if (m->pages) return data + ((size_t)m->pages[block] * m->shape.kv_heads + kv) * KEYS * dim;
+  return data + (size_t)block * KEYS * ld + kv * dim;
+}
+
+INLINE Block keys_at(const Memory *m, int block, int kv, int count, float *copy) {
+  size_t dim = m->shape.head_dim, ld = m->shape.ldk;
+  const float *k = block_at(m, m->k, ld, block, kv);
+  if (m->pages) return (Block){k, TILE_COLS, KEYS};
+  pack_right(copy, (Right){k, 1, ld, 0}, count, dim);
+  return (Block){copy, dim * TILE_COLS, TILE_COLS};
+}
+
+// A copy of values that lie apart pays for many rows only.
+INLINE Block values_at(const Memory *m, int block, int kv, int count, int rows, float *copy) {
+  size_t dim = m->shape.head_dim, step = m->pages ? dim : m->shape.ldv;
+  const float *v = block_at(m, m->v, m->shape.ldv, block, kv);
+  if (dim % TILE_COLS == 0 && (m->pages || rows <= 2)) {
+    for (size_t at = 0; rows == 1 && at < count * step; at += 16) FETCH(v + at);
+    return (Block){v, TILE_COLS, step};
+  }
+  pack_right(copy, (Right){v, step, 1, 0}, dim, count);
+  return (Block){copy, (size_t)count * TILE_COLS, TILE_COLS};
 }
 
 // Scores of one row against a block become weights exp(s - most), zeros from `visible` to `wide`; returns how much what was summed
@@ -46,45 +74,39 @@ typedef struct {
   int count, first, kv;
 } Queries;
 
+// The heads of a group are the rows of one product where there is a single query, as in drawing samples; else each has its own.
 static void attend(const Memory *m, Queries rows, float *scratch) {
   const Shape *shape = &m->shape;
-  int dim = shape->head_dim, group = shape->heads / shape->kv_heads;
-  size_t ldo = (size_t)shape->heads * dim;
-  float *keys = scratch, *values = keys + KEYS * MAX_HEAD_DIM, *scores = values + KEYS * MAX_HEAD_DIM;
+  int dim = shape->head_dim, group = shape->heads / shape->kv_heads, is_single = rows.count == 1;
+  int passes = is_single ? 1 : group, lines = is_single ? group : rows.count;
+  size_t ldo = (size_t)shape->heads * dim, q_step = is_single ? (size_t)dim : shape->ldq, out_step = is_single ? (size_t)dim : ldo;
+  float *copy = scratch, *values = copy + KEYS * MAX_HEAD_DIM, *scores = values + KEYS * MAX_HEAD_DIM;
   float *most = scores + QUERIES * KEYS, *sums = most + MAX_GROUP * QUERIES;
   for (int i = 0; i < group * rows.count; i++) {
     most[i] = -__builtin_inff();
     sums[i] = 0;
   }
   int longest = rows.first + rows.count - 1;
-  // A copy of the values pays for many rows only.
-  int copies = rows.count > 2 || dim % TILE_COLS != 0;
   for (int start = 0, block = 0; start < longest; start += KEYS, block++) {
     int count = min_int(KEYS, longest - start);
-    pack_right(keys, (Right){block_at(m, m->k, shape->ldk, block, rows.kv), 1, shape->ldk, 0}, count, dim);
-    const float *v = block_at(m, m->v, shape->ldv, block, rows.kv);
-    size_t panel = TILE_COLS, step = shape->ldv;
-    if (copies) {
-      pack_right(values, (Right){v, shape->ldv, 1, 0}, dim, count);
-      v = values, panel = (size_t)count * TILE_COLS, step = TILE_COLS;
-    }
+    Block v = values_at(m, block, rows.kv, count, rows.count, values), k = keys_at(m, block, rows.kv, count, copy);
     // The first rows may see nothing of this block, others a part: a tile of rows reads what its last row sees.
-    int skip = max_int(0, start + 1 - rows.first);
-    for (int g = 0; g < group; g++)
-      for (int from = skip; from < rows.count; from += TILE_ROWS) {
-        int head = rows.kv * group + g, high = min_int(TILE_ROWS, rows.count - from);
-        int seen = min_int(count, rows.first + from + high - 1 - start), wide = (seen + LANES - 1) / LANES * LANES;
-        const float *q = rows.q + (size_t)from * shape->ldq + (size_t)head * dim;
-        float *out = rows.out + (size_t)from * ldo + (size_t)head * dim;
-        multiply_panels(DIRECT, high, padded_cols(seen), dim, (Left){q, shape->ldq, 1}, keys, (size_t)dim * TILE_COLS, scores, KEYS, 0);
+    int skip = is_single ? 0 : max_int(0, start + 1 - rows.first);
+    for (int g = 0; g < passes; g++)
+      for (int from = skip, high; from < lines; from += high) {
+        high = (int)tile_height((size_t)(lines - from));
+        int head = rows.kv * group + g, first = rows.first + (is_single ? 0 : from), last = is_single ? first : first + high - 1;
+        int seen = min_int(count, last - start), wide = (seen + LANES - 1) / LANES * LANES;
+        const float *q = rows.q + (size_t)head * dim + from * q_step;
+        float *out = rows.out + (size_t)head * dim + from * out_step;
+        multiply_strided(DIRECT, high, padded_cols(seen), dim, (Left){q, q_step, 1}, k.data, k.panel, k.step, scores, KEYS, 0);
         for (int i = 0; i < high; i++) {
-          int at = g * rows.count + from + i;
-          int visible = min_int(rows.first + from + i - start, KEYS);
+          int at = g * rows.count + from + i, visible = min_int((is_single ? first : first + i) - start, KEYS);
           float shrink = soften(scores + (size_t)i * KEYS, visible, wide, shape->scale, most + at, sums + at);
           if (start > 0 && shrink != 1)
-            for (int d = 0; d < dim; d++) out[(size_t)i * ldo + d] *= shrink;
+            for (int d = 0; d < dim; d++) out[i * out_step + d] *= shrink;
         }
-        multiply_strided(DIRECT, high, dim, seen, (Left){scores, KEYS, 1}, v, panel, step, out, ldo, start > 0);
+        multiply_strided(DIRECT, high, dim, seen, (Left){scores, KEYS, 1}, v.data, v.panel, v.step, out, out_step, start > 0);
       }
   }
   for (int g = 0; g < group; g++)
@@ -120,9 +142,29 @@ static void run_attention(Thread *t, const OpAttention *op) {
   }
 }
 
+// Rows belong to threads as those of `rope` do.
+static void run_cache_rows(Thread *t, const OpCacheRows *op) {
+  size_t dim = op->headDim, width = op->kvHeads * dim;
+  const int32_t *slots = ints(t, op->slots);
+  Range r = share(t, op->rows, 1);
+  for (size_t i = r.from; i < r.to; i++) {
+    if (slots[i] < 0) continue;
+    size_t page = slots[i] / KEYS, at = slots[i] % KEYS;
+    for (int head = 0; head < op->kvHeads; head++) {
+      const float *k = floats(t, op->k) + i * width + head * dim, *v = floats(t, op->v) + i * width + head * dim;
+      size_t block = (page * op->kvHeads + head) * KEYS * dim;
+      float *keys = floats(t, op->kCache) + block + at, *values = floats(t, op->vCache) + block + at * dim;
+      for (size_t d = 0; d < dim; d++) {
+        keys[d * KEYS] = k[d];
+        values[d] = v[d];
+      }
+    }
+  }
+}
+
 static void run_cache_attention(Thread *t, const OpCacheAttention *op) {
-  size_t ldk = (size_t)op->kvHeads * op->headDim, ldo = (size_t)op->heads * op->headDim;
-  Shape shape = {op->heads, op->kvHeads, op->headDim, op->scale, ldo, ldk, ldk};
+  size_t ldo = (size_t)op->heads * op->headDim;
+  Shape shape = {op->heads, op->kvHeads, op->headDim, op->scale, ldo, 0, 0};
   const int32_t *sequences = ints(t, op->sequences), *lengths = ints(t, op->lengths);
   int task = next_task(t), number = 0;
   for (int from = 0, to; from < op->rows; from = to) {

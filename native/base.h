@@ -15,6 +15,13 @@
 #define NOT_UNROLLED _Pragma("GCC unroll 1")
 #endif
 
+// Asks for a line of memory that will be read soon. WebAssembly cannot.
+#if defined(__wasm__)
+#define FETCH(p) ((void)(p))
+#else
+#define FETCH(p) __builtin_prefetch((p), 0, 2)
+#endif
+
 INLINE int min_int(int a, int b) { return a < b ? a : b; }
 INLINE int max_int(int a, int b) { return a > b ? a : b; }
 INLINE size_t min_size(size_t a, size_t b) { return a < b ? a : b; }

@@ -132,9 +132,11 @@ static int check_gather_rows(const Team *t, const OpGatherRows *op) {
   return reached >= 0 && holds(t, op->y, op->rows * width) && holds(t, op->table, halves(reached * width, op->type));
 }
 
-static int check_scatter_rows(const Team *t, const OpScatterRows *op) {
-  double width = op->width, reached = rows_reached(t, op->ids, op->rows);
-  return reached >= 0 && holds(t, op->x, op->rows * width) && holds(t, op->y, reached * width);
+static int check_cache_rows(const Team *t, const OpCacheRows *op) {
+  double width = (double)op->kvHeads * op->headDim, reached = rows_reached(t, op->slots, op->rows);
+  double cache = (double)(uint64_t)((reached + KEYS - 1) / KEYS) * KEYS * width;
+  return reached >= 0 && holds(t, op->k, op->rows * width) && holds(t, op->v, op->rows * width) &&
+         holds(t, op->kCache, cache) && holds(t, op->vCache, cache);
 }
 
 static int check_scatter_add_rows(const Team *t, const OpScatterAddRows *op) {
@@ -142,24 +144,30 @@ static int check_scatter_add_rows(const Team *t, const OpScatterAddRows *op) {
   return reached >= 0 && holds(t, op->x, op->rows * width) && holds(t, op->y, reached * width);
 }
 
+INLINE double head_work(double rows, double vocab, int is_whole) {
+  return rows * HEAD_CHUNK * (is_whole ? (double)(uint64_t)((vocab + COLUMNS - 1) / COLUMNS) : 1);
+}
+
 static int check_head(const Team *t, const OpHead *op) {
   double rows = op->rows, width = op->width, vocab = op->vocab, rank = op->rank, targets = op->targets;
   return holds(t, op->logprobs, rows * targets) && holds(t, op->ids, rows * targets) && holds(t, op->lse, rows) &&
          holds(t, op->x, rows * width) && holds(t, op->w, halves(vocab * width, op->wType)) && holds(t, op->x2, rows * rank) &&
-         holds(t, op->w2, vocab * rank) && holds(t, op->work, rows * HEAD_CHUNK);
+         holds(t, op->w2, vocab * rank) && holds(t, op->work, head_work(rows, vocab, op->whole));
 }
 
 static int check_head_back(const Team *t, const OpHeadBack *op) {
   double rows = op->rows, width = op->width, vocab = op->vocab, rank = op->rank, targets = op->targets;
   return holds(t, op->g, rows * targets) && holds(t, op->ids, rows * targets) && holds(t, op->lse, rows) &&
          holds(t, op->x, rows * width) && holds(t, op->w, halves(vocab * width, op->wType)) && holds(t, op->x2, rows * rank) &&
-         holds(t, op->w2, vocab * rank) && holds(t, op->work, rows * HEAD_CHUNK) && holds(t, op->dx, rows * width) &&
+         holds(t, op->w2, vocab * rank) && holds(t, op->work, head_work(rows, vocab, op->whole)) && holds(t, op->dx, rows * width) &&
          holds_optional(t, op->dx2, rows * rank) && holds_optional(t, op->dw, vocab * width) &&
          holds_optional(t, op->dw2, vocab * rank);
 }
 
 static int check_log_sum_exp(const Team *t, const OpLogSumExp *op) {
-  return holds(t, op->x, grid(op->rows, op->ldx, op->width)) && holds(t, op->lse, op->rows);
+  double blocks = (double)(((int64_t)op->width + MASS_BLOCK - 1) / MASS_BLOCK);
+  return holds(t, op->x, grid(op->rows, op->ldx, op->width)) && holds(t, op->lse, op->rows) &&
+         holds_optional(t, op->masses, op->rows * blocks);
 }
 
 static int check_add(const Team *t, const OpAdd *op) { return holds(t, op->y, op->n) && holds(t, op->x, op->n); }
@@ -225,7 +233,7 @@ static int check_program(const Team *team, const int32_t *program, int32_t words
       CHECK(OP_ADD_BIAS, OpAddBias, check_add_bias)
       CHECK(OP_BIAS_BACK, OpBiasBack, check_bias_back)
       CHECK(OP_GATHER_ROWS, OpGatherRows, check_gather_rows)
-      CHECK(OP_SCATTER_ROWS, OpScatterRows, check_scatter_rows)
+      CHECK(OP_CACHE_ROWS, OpCacheRows, check_cache_rows)
       CHECK(OP_SCATTER_ADD_ROWS, OpScatterAddRows, check_scatter_add_rows)
       CHECK(OP_HEAD, OpHead, check_head)
       CHECK(OP_HEAD_BACK, OpHeadBack, check_head_back)

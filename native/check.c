@@ -32,9 +32,7 @@ int main(int count, char **args) {
   static Team team;
   static Thread members[MAX_THREADS];
   pthread_t ids[MAX_THREADS];
-  static const int32_t never = 0;
   team.count = threads;
-  team.interrupt = &never;
   team.arena = arena;
   team.first = 16;
   team.end = bytes / 4;

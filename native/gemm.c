@@ -2,9 +2,10 @@
 // nothing. So no element depends on tiles, threads or neighbours.
 #include "gemm.h"
 
-// One tile of `rows` x TILE_COLS sums over `depth`, of `rows` known to the compiler.
+// One tile of `rows` x TILE_COLS sums over `depth`, of `rows` known to the compiler. What is summed next is
+// fetched on the way, from `next` on, `pace` bytes at a step.
 INLINE void sum_tile(const int rows, const int is_half, int depth, const float *a, size_t row, size_t col, const void *b,
-                     size_t step, float *c, size_t ldc, int adds) {
+                     size_t step, float *c, size_t ldc, int adds, const char *next, size_t pace) {
   vec sums[TILE_ROWS][2];
   const float *floats = b;
   const uint16_t *halves = b;
@@ -14,6 +15,7 @@ INLINE void sum_tile(const int rows, const int is_half, int depth, const float *
   }
   NOT_UNROLLED for (int k = 0; k < depth; k++, a += col, floats += step, halves += step) {
     vec b0 = is_half ? load_bf16(halves) : load(floats), b1 = is_half ? load_bf16(halves + LANES) : load(floats + LANES);
+    FETCH(next + k * pace);
     UNROLLED for (int i = 0; i < rows; i++) {
       vec x = splat(a[i * row]);
       sums[i][0] = multiply_add(x, b0, sums[i][0]);
@@ -28,23 +30,24 @@ INLINE void sum_tile(const int rows, const int is_half, int depth, const float *
 
 // Functions of their own, by rows: V8 keeps the sums in registers in small functions only. `packed` is over an `a` copied for tiles,
 // where neighbours in a column lie side by side; `direct` and `half` over an `a` as it lies.
-typedef void Tile(int depth, const float *a, size_t row, size_t col, const void *b, size_t step, float *c, size_t ldc, int adds);
+typedef void Tile(int depth, const float *a, size_t row, size_t col, const void *b, size_t step, float *c, size_t ldc, int adds,
+                  const char *next, size_t pace);
 
 #define TILES(rows) \
   NOINLINE void packed_##rows(int depth, const float *a, size_t row, size_t col, const void *b, size_t step, float *c, size_t ldc, \
-                              int adds) { \
+                              int adds, const char *next, size_t pace) { \
     (void)row, (void)col, (void)step; \
-    sum_tile(rows, 0, depth, a, 1, TILE_ROWS, b, TILE_COLS, c, ldc, adds); \
+    sum_tile(rows, 0, depth, a, 1, TILE_ROWS, b, TILE_COLS, c, ldc, adds, next, pace); \
   } \
   NOINLINE void direct_##rows(int depth, const float *a, size_t row, size_t col, const void *b, size_t step, float *c, size_t ldc, \
-                              int adds) { \
-    if (col == 1) sum_tile(rows, 0, depth, a, row, 1, b, step, c, ldc, adds); \
-    else sum_tile(rows, 0, depth, a, row, col, b, step, c, ldc, adds); \
+                              int adds, const char *next, size_t pace) { \
+    if (col == 1) sum_tile(rows, 0, depth, a, row, 1, b, step, c, ldc, adds, next, pace); \
+    else sum_tile(rows, 0, depth, a, row, col, b, step, c, ldc, adds, next, pace); \
   } \
   NOINLINE void half_##rows(int depth, const float *a, size_t row, size_t col, const void *b, size_t step, float *c, size_t ldc, \
-                            int adds) { \
+                            int adds, const char *next, size_t pace) { \
     (void)step; \
-    sum_tile(rows, 1, depth, a, row, col, b, TILE_COLS, c, ldc, adds); \
+    sum_tile(rows, 1, depth, a, row, col, b, TILE_COLS, c, ldc, adds, next, pace); \
   }
 
 #if TILE_ROWS == 4
@@ -98,7 +101,7 @@ static size_t multiply_few(int is_half, size_t rows, size_t cols, size_t depth, 
 
 // A tile at the right edge has its sums beside the matrix; its first `cols` columns count.
 static void sum_at(TileKind kind, int rows, int cols, int depth, Left a, const void *b, size_t step, float *c, size_t ldc,
-                   int adds) {
+                   int adds, const char *next, size_t pace) {
   float edge[TILE_ROWS * TILE_COLS];
   float *to = c;
   size_t stride = ldc;
@@ -108,64 +111,91 @@ static void sum_at(TileKind kind, int rows, int cols, int depth, Left a, const v
     for (int i = 0; adds && i < rows; i++)
       for (int j = 0; j < TILE_COLS; j++) edge[i * TILE_COLS + j] = j < cols ? c[i * ldc + j] : 0;
   }
-  tiles[kind][rows - 1](depth, a.data, a.row, a.col, b, step, to, stride, adds);
+  tiles[kind][rows - 1](depth, a.data, a.row, a.col, b, step, to, stride, adds, next, pace);
   if (cols < TILE_COLS)
     for (int i = 0; i < rows; i++)
       for (int j = 0; j < cols; j++) c[i * ldc + j] = edge[i * TILE_COLS + j];
 }
 
+INLINE vec load_as(const void *from, size_t at, const int is_half) {
+  return is_half ? load_bf16((const uint16_t *)from + at) : load((const float *)from + at);
+}
+INLINE float element(const void *from, size_t at, const int is_half) {
+  return is_half ? float_of_bf16(((const uint16_t *)from)[at]) : ((const float *)from)[at];
+}
+
 // One panel of `count` columns that lie one after the other, by squares.
-static void pack_columns(float *to, const float *from, size_t col, size_t count, size_t depth) {
+INLINE void pack_columns(float *to, const void *from, size_t col, size_t count, size_t depth, const int is_half) {
   size_t whole = depth / LANES * LANES;
   for (size_t x = 0; x < TILE_COLS; x += LANES)
     for (size_t k = 0; k < whole; k += LANES) {
       vec square[LANES];
-      UNROLLED for (size_t i = 0; i < LANES; i++) square[i] = x + i < count ? load(from + (x + i) * col + k) : (vec){0};
+      UNROLLED for (size_t i = 0; i < LANES; i++)
+        square[i] = x + i < count ? load_as(from, (x + i) * col + k, is_half) : (vec){0};
       transpose(square);
       UNROLLED for (size_t i = 0; i < LANES; i++) store(to + (k + i) * TILE_COLS + x, square[i]);
     }
   for (size_t k = whole; k < depth; k++)
-    for (size_t x = 0; x < TILE_COLS; x++) to[k * TILE_COLS + x] = x < count ? from[x * col + k] : 0;
+    for (size_t x = 0; x < TILE_COLS; x++) to[k * TILE_COLS + x] = x < count ? element(from, x * col + k, is_half) : 0;
+}
+
+INLINE void pack_panel(float *to, const void *from, size_t row, size_t col, size_t count, size_t depth, const int is_half) {
+  if (count == TILE_COLS && col == 1) {
+    for (size_t k = 0; k < depth; k++) {
+      store(to + k * TILE_COLS, load_as(from, k * row, is_half));
+      store(to + k * TILE_COLS + LANES, load_as(from, k * row + LANES, is_half));
+    }
+  } else if (row == 1) {
+    pack_columns(to, from, col, count, depth, is_half);
+  } else {
+    for (size_t k = 0; k < depth; k++)
+      for (size_t x = 0; x < TILE_COLS; x++) to[k * TILE_COLS + x] = x < count ? element(from, k * row + x * col, is_half) : 0;
+  }
 }
 
 // Panels of TILE_COLS columns, each [depth, TILE_COLS], filled up with zeros.
 static void pack_right(float *to, Right b, size_t cols, size_t depth) {
   for (size_t j = 0; j < cols; j += TILE_COLS, to += depth * TILE_COLS) {
     size_t count = min_size(cols - j, TILE_COLS);
-    if (b.is_half) {
-      const uint16_t *from = right_at(b, 0, j);
-      for (size_t k = 0; k < depth; k++)
-        for (size_t x = 0; x < TILE_COLS; x++)
-          to[k * TILE_COLS + x] = x < count ? float_of_bf16(from[k * b.row + x * b.col]) : 0;
-      continue;
-    }
-    const float *from = right_at(b, 0, j);
-    if (count == TILE_COLS && b.col == 1) {
-      for (size_t k = 0; k < depth; k++) {
-        store(to + k * TILE_COLS, load(from + k * b.row));
-        store(to + k * TILE_COLS + LANES, load(from + k * b.row + LANES));
-      }
-    } else if (b.row == 1) {
-      pack_columns(to, from, b.col, count, depth);
-    } else if (count == TILE_COLS) {
-      for (size_t k = 0; k < depth; k++)
-        for (size_t x = 0; x < TILE_COLS; x++) to[k * TILE_COLS + x] = from[k * b.row + x * b.col];
-    } else {
-      for (size_t k = 0; k < depth; k++)
-        for (size_t x = 0; x < TILE_COLS; x++) to[k * TILE_COLS + x] = x < count ? from[k * b.row + x * b.col] : 0;
-    }
+    if (b.is_half) pack_panel(to, right_at(b, 0, j), b.row, b.col, count, depth, 1);
+    else pack_panel(to, right_at(b, 0, j), b.row, b.col, count, depth, 0);
   }
 }
 
+// Rows of the next tile: what is left behind the last whole ones is split evenly, since low tiles wait for their own sums.
+INLINE size_t tile_height(size_t left) {
+  return left <= TILE_ROWS ? left : left < 2 * TILE_ROWS ? (left + 1) / 2 : TILE_ROWS;
+}
+
+// Rows that lie one after the other, by squares. What is written beyond a column is overwritten by the next.
+#if TILE_ROWS <= LANES
+INLINE size_t pack_left_squares(float *to, const float *from, size_t row, size_t count, size_t depth, float alpha) {
+  size_t whole = depth / LANES * LANES;
+  for (size_t k = 0; k < whole; k += LANES) {
+    vec square[LANES];
+    UNROLLED for (size_t i = 0; i < LANES; i++)
+      square[i] = i < TILE_ROWS && i < count ? splat(alpha) * load(from + i * row + k) : (vec){0};
+    transpose(square);
+    UNROLLED for (size_t i = 0; i < LANES; i++) store(to + (k + i) * TILE_ROWS, square[i]);
+  }
+  return whole;
+}
+#else
+INLINE size_t pack_left_squares(float *to, const float *from, size_t row, size_t count, size_t depth, float alpha) {
+  (void)to, (void)from, (void)row, (void)count, (void)depth, (void)alpha;
+  return 0;
+}
+#endif
+
 static void pack_left(float *to, Left a, size_t rows, size_t depth, float alpha) {
-  for (size_t i = 0; i < rows; i += TILE_ROWS, to += depth * TILE_ROWS) {
-    size_t count = min_size(rows - i, TILE_ROWS);
+  for (size_t i = 0, count; i < rows; i += count, to += depth * TILE_ROWS) {
+    count = tile_height(rows - i);
     const float *from = a.data + i * a.row;
     if (a.col == 1) {
+      size_t done = pack_left_squares(to, from, a.row, count, depth, alpha);
       for (size_t x = 0; x < count; x++)
-        for (size_t k = 0; k < depth; k++) to[k * TILE_ROWS + x] = alpha * from[x * a.row + k];
+        for (size_t k = done; k < depth; k++) to[k * TILE_ROWS + x] = alpha * from[x * a.row + k];
     } else if (a.row == 1 && TILE_ROWS <= LANES && i + LANES <= rows) {
-      // What is written beyond a column is overwritten by the next.
       for (size_t k = 0; k < depth; k++) store(to + k * TILE_ROWS, splat(alpha) * load(from + k * a.col));
     } else {
       for (size_t k = 0; k < depth; k++)
@@ -179,12 +209,19 @@ static void multiply_strided(TileKind kind, size_t rows, size_t cols, size_t dep
                              size_t step, float *c, size_t ldc, int adds) {
   size_t size = kind == HALF ? 2 : 4;
   size_t done = kind != PACKED && rows <= 2 ? multiply_few(kind == HALF, rows, cols, depth, a, b, panel, step, c, ldc, adds) : 0;
-  for (size_t j = done; j < cols; j += TILE_COLS)
-    for (size_t i = 0; i < rows; i += TILE_ROWS) {
-      Left tile = {a.data + i * (kind == PACKED ? depth : a.row), a.row, a.col};
-      sum_at(kind, (int)min_size(rows - i, TILE_ROWS), (int)min_size(cols - j, TILE_COLS), (int)depth, tile,
-             (const char *)b + j / TILE_COLS * panel * size, step, c + i * ldc + j, ldc, adds);
+  size_t pace = step * size / ((rows + TILE_ROWS - 1) / TILE_ROWS);
+  for (size_t j = done; j < cols; j += TILE_COLS) {
+    const char *from = (const char *)b + j / TILE_COLS * panel * size;
+    const char *next = from + (j + TILE_COLS < cols ? panel * size : 0); // each tile fetches its part of the next panel
+    const float *packed = a.data;
+    for (size_t i = 0, high; i < rows; i += high, packed += depth * TILE_ROWS) {
+      high = tile_height(rows - i);
+      Left tile = {kind == PACKED ? packed : a.data + i * a.row, a.row, a.col};
+      sum_at(kind, (int)high, (int)min_size(cols - j, TILE_COLS), (int)depth, tile, from, step, c + i * ldc + j, ldc, adds, next,
+             pace);
+      next += depth * pace;
     }
+  }
 }
 
 static void multiply_panels(TileKind kind, size_t rows, size_t cols, size_t depth, Left a, const void *b, size_t panel,
@@ -201,9 +238,11 @@ static void clear_rows(float *c, size_t ldc, size_t rows, size_t cols) {
 static void multiply_rows(size_t rows, size_t cols, size_t depth, Left a, Right b, float *c, size_t ldc, int adds, float *scratch) {
   size_t whole = cols / TILE_COLS * TILE_COLS;
   for (size_t j = 0; j < whole; j += TILE_COLS)
-    for (size_t i = 0; i < rows; i += TILE_ROWS)
-      sum_at(DIRECT, (int)min_size(rows - i, TILE_ROWS), TILE_COLS, (int)depth, (Left){a.data + i * a.row, a.row, a.col},
-             right_at(b, 0, j), b.row, c + i * ldc + j, ldc, adds);
+    for (size_t i = 0, high; i < rows; i += high) {
+      high = tile_height(rows - i);
+      sum_at(DIRECT, (int)high, TILE_COLS, (int)depth, (Left){a.data + i * a.row, a.row, a.col}, right_at(b, 0, j), b.row,
+             c + i * ldc + j, ldc, adds, right_at(b, 0, j), 0);
+    }
   if (whole == cols) return;
   for (size_t k = 0; k < depth; k += BLOCK_DEPTH) {
     size_t deep = min_size(depth - k, BLOCK_DEPTH);

@@ -1,34 +1,62 @@
 // The unembedding with what is wanted of it: log-probabilities of some tokens, and the gradient from theirs. Logits exist for
-// some columns at a time, so a vocabulary of 150,000 needs no more memory than one of 2,000.
+// some columns at a time, so a vocabulary of 150,000 needs no more memory than one of 2,000; where there is room for all of them, they
+// stay for the gradient.
 #include "gemm.h"
 
 // Columns at once. The end of a row of the workspace holds the largest logit so far.
 #define COLUMNS (HEAD_CHUNK - 16)
 #define MOST (HEAD_CHUNK - 1)
 
-// The sum of exponentials of a row so far, and the largest.
-INLINE void add_exponentials(const float *x, size_t n, float *most, float *sum) {
+_Static_assert(COLUMNS % MASS_BLOCK == 0 && MASS_BLOCK % LANES == 0, "blocks");
+
+// The sum of exponentials of a row so far, and the largest; where `masses` are wanted, the sums of blocks as well. Returns how much
+// what was summed before shrinks.
+INLINE float add_exponentials(const float *x, size_t n, float *most, float *sum, float *masses) {
   vec top = splat(*most);
   size_t whole = n / LANES * LANES;
   for (size_t i = 0; i < whole; i += LANES) top = larger(top, load(x + i));
   float now = largest_lane(top);
   for (size_t i = whole; i < n; i++) now = x[i] > now ? x[i] : now;
-  vec shift = splat(now), total = {0};
-  for (size_t i = 0; i < whole; i += LANES) total += exponential(load(x + i) - shift);
+  vec shift = splat(now), total = {0}, block = {0};
+  for (size_t i = 0; i < whole; i += LANES) {
+    vec e = exponential(load(x + i) - shift);
+    total += e;
+    if (!masses) continue;
+    block = i % MASS_BLOCK ? block + e : e;
+    if ((i + LANES) % MASS_BLOCK == 0 || i + LANES == whole) masses[i / MASS_BLOCK] = sum_lanes(block);
+  }
   float rest = 0;
   for (size_t i = whole; i < n; i++) rest += exponential_of(x[i] - now);
+  if (masses && whole < n) masses[whole / MASS_BLOCK] = (whole % MASS_BLOCK ? masses[whole / MASS_BLOCK] : 0) + rest;
   float shrink = *most == now ? 1 : exponential_of(*most - now);
   *sum = *sum * shrink + (sum_lanes(total) + rest);
   *most = now;
+  return shrink;
+}
+
+// Shares of the blocks of a row: what was summed under a smaller largest logit shrinks with the rest.
+static float row_masses(const float *x, size_t width, float *masses) {
+  float most = -__builtin_inff(), sum = 0;
+  for (size_t v = 0; v < width; v += COLUMNS) {
+    float shrink = add_exponentials(x + v, min_size(COLUMNS, width - v), &most, &sum, masses + v / MASS_BLOCK);
+    for (size_t b = 0; shrink != 1 && b < v / MASS_BLOCK; b++) masses[b] *= shrink;
+  }
+  for (size_t b = 0; b * MASS_BLOCK < width; b++) masses[b] *= 1 / sum;
+  return most + logarithm(sum);
 }
 
 static void run_log_sum_exp(Thread *t, const OpLogSumExp *op) {
   Range r = share(t, op->rows, 1);
   for (size_t i = r.from; i < r.to; i++) {
     const float *x = floats(t, op->x) + i * op->ldx;
+    if (op->masses) {
+      size_t blocks = ((size_t)op->width + MASS_BLOCK - 1) / MASS_BLOCK;
+      floats(t, op->lse)[i] = row_masses(x, op->width, floats(t, op->masses) + i * blocks);
+      continue;
+    }
     float most = -__builtin_inff(), sum = 0;
     for (size_t v = 0; v < (size_t)op->width; v += COLUMNS)
-      add_exponentials(x + v, min_size(COLUMNS, (size_t)op->width - v), &most, &sum);
+      add_exponentials(x + v, min_size(COLUMNS, (size_t)op->width - v), &most, &sum, 0);
     floats(t, op->lse)[i] = most + logarithm(sum);
   }
 }
@@ -58,14 +86,16 @@ static void run_head(Thread *t, const OpHead *op) {
   float *logprobs = floats(t, op->logprobs), *lse = floats(t, op->lse);
   Range r = share(t, h.rows, 1);
   for (size_t i = r.from; i < r.to; i++) lse[i] = 0; // the sum, until the end
+  float *first = h.logits;
   for (size_t v = 0; v < vocab; v += COLUMNS) {
     size_t count = min_size(COLUMNS, vocab - v);
+    if (op->whole && v > 0) h.logits += h.rows * HEAD_CHUNK;
     chunk_logits(t, &h, v, count);
     barrier(t);
     for (size_t i = r.from; i < r.to; i++) {
-      float *x = h.logits + i * HEAD_CHUNK;
-      if (v == 0) x[MOST] = -__builtin_inff();
-      add_exponentials(x, count, &x[MOST], &lse[i]);
+      float *x = h.logits + i * HEAD_CHUNK, *most = first + i * HEAD_CHUNK + MOST;
+      if (v == 0) *most = -__builtin_inff();
+      add_exponentials(x, count, most, &lse[i], 0);
       for (size_t k = i * targets; k < (i + 1) * targets; k++) {
         size_t at = (size_t)ids[k] - v;
         if (ids[k] >= 0 && (size_t)ids[k] >= v && at < count) logprobs[k] = x[at];
@@ -74,7 +104,7 @@ static void run_head(Thread *t, const OpHead *op) {
     barrier(t);
   }
   for (size_t i = r.from; i < r.to; i++) {
-    lse[i] = h.logits[i * HEAD_CHUNK + MOST] + logarithm(lse[i]);
+    lse[i] = first[i * HEAD_CHUNK + MOST] + logarithm(lse[i]);
     for (size_t k = i * targets; k < (i + 1) * targets; k++) logprobs[k] = ids[k] < 0 ? 0 : logprobs[k] - lse[i];
   }
 }
@@ -100,8 +130,8 @@ static void run_head_back(Thread *t, const OpHeadBack *op) {
   Range r = share(t, h.rows, 1);
   for (size_t v = 0; v < vocab; v += COLUMNS) {
     size_t count = min_size(COLUMNS, vocab - v);
-    int is_there = op->kept && vocab <= COLUMNS;
-    if (!is_there) {
+    if (op->whole && v > 0) h.logits += h.rows * HEAD_CHUNK;
+    if (!op->kept || !(op->whole || vocab <= COLUMNS)) {
       chunk_logits(t, &h, v, count);
       barrier(t);
     }

@@ -37,7 +37,7 @@ static int interpret(Thread *thread, const int32_t *program, int32_t words) {
       OPERATION(OP_ADD_BIAS, OpAddBias, run_add_bias)
       OPERATION(OP_BIAS_BACK, OpBiasBack, run_bias_back)
       OPERATION(OP_GATHER_ROWS, OpGatherRows, run_gather_rows)
-      OPERATION(OP_SCATTER_ROWS, OpScatterRows, run_scatter_rows)
+      OPERATION(OP_CACHE_ROWS, OpCacheRows, run_cache_rows)
       OPERATION(OP_SCATTER_ADD_ROWS, OpScatterAddRows, run_scatter_add_rows)
       OPERATION(OP_HEAD, OpHead, run_head)
       OPERATION(OP_HEAD_BACK, OpHeadBack, run_head_back)

@@ -5,6 +5,7 @@
 
 #define PAGE_SIZE 64
 #define HEAD_CHUNK 2064
+#define MASS_BLOCK 32
 
 enum {
   OP_GEMM = 1,
@@ -21,7 +22,7 @@ enum {
   OP_ADD_BIAS = 12,
   OP_BIAS_BACK = 13,
   OP_GATHER_ROWS = 14,
-  OP_SCATTER_ROWS = 15,
+  OP_CACHE_ROWS = 15,
   OP_SCATTER_ADD_ROWS = 16,
   OP_HEAD = 17,
   OP_HEAD_BACK = 18,
@@ -206,12 +207,15 @@ typedef struct {
 } OpGatherRows;
 
 typedef struct {
-  uint32_t y;
-  uint32_t x;
-  uint32_t ids;
+  uint32_t kCache;
+  uint32_t vCache;
+  uint32_t k;
+  uint32_t v;
+  uint32_t slots;
   int32_t rows;
-  int32_t width;
-} OpScatterRows;
+  int32_t kvHeads;
+  int32_t headDim;
+} OpCacheRows;
 
 typedef struct {
   uint32_t y;
@@ -236,6 +240,7 @@ typedef struct {
   int32_t vocab;
   int32_t rank;
   int32_t wType;
+  int32_t whole;
 } OpHead;
 
 typedef struct {
@@ -258,10 +263,12 @@ typedef struct {
   int32_t rank;
   int32_t wType;
   int32_t kept;
+  int32_t whole;
 } OpHeadBack;
 
 typedef struct {
   uint32_t lse;
+  uint32_t masses;
   uint32_t x;
   int32_t rows;
   int32_t width;

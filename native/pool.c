@@ -47,13 +47,12 @@ static void pool_close(Pool *pool) {
   free(pool);
 }
 
-// None when there is not enough memory or a thread cannot be started. `interrupt` is a word that others may set.
-static Pool *pool_open(int count, size_t bytes, const int32_t *interrupt) {
+// None when there is not enough memory or a thread cannot be started.
+static Pool *pool_open(int count, size_t bytes) {
   Pool *pool = calloc(1, sizeof(Pool));
   if (!pool) return 0;
   catch_faults();
   pool->team.count = count;
-  pool->team.interrupt = interrupt;
   pool->bytes = bytes;
   pool->scratch_bytes = (size_t)count * SCRATCH_FLOATS * 4;
   pool->arena = pool->team.arena = reserve(bytes);

@@ -39,18 +39,6 @@ static void run_gather_rows(Thread *t, const OpGatherRows *op) {
   }
 }
 
-static void run_scatter_rows(Thread *t, const OpScatterRows *op) {
-  size_t width = op->width;
-  const int32_t *ids = ints(t, op->ids);
-  Range r = share(t, op->rows, 1);
-  for (size_t i = r.from; i < r.to; i++) {
-    if (ids[i] < 0) continue;
-    const float *x = floats(t, op->x) + i * width;
-    float *y = floats(t, op->y) + (size_t)ids[i] * width;
-    for (size_t d = 0; d < width; d++) y[d] = x[d];
-  }
-}
-
 static void run_scatter_add_rows(Thread *t, const OpScatterAddRows *op) {
   size_t width = op->width;
   const int32_t *ids = ints(t, op->ids);

@@ -10,8 +10,15 @@
 #endif
 #endif
 
-// Long enough for the usual wait between two operations, short enough to leave the core to others when there are more threads.
+// Long enough for the usual wait between two operations, some 30 microseconds, short enough to leave the core to others when there are
+// more threads. Between two programs of a sample JavaScript takes a little longer, and to be woken takes longest. WebAssembly cannot
+// pause between two looks.
+#if defined(__wasm__)
+#define LOOKS 20000
+#else
 #define LOOKS 2000
+#endif
+#define LOOKS_FOR_JOB (4 * LOOKS)
 
 INLINE int32_t read_now(const int32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 
@@ -30,17 +37,22 @@ static void wait_for_change(int32_t *p, int32_t value) {
 }
 #endif
 
-static void sleep_while(int32_t *p, int32_t value) {
-  for (int look = 0; look < LOOKS; look++) {
+static void sleep_while(Team *team, int32_t *p, int32_t value, int looks) {
+  for (int look = 0; look < looks; look++) {
     if (read_now(p) != value) return;
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
   }
+  __atomic_add_fetch(&team->sleepers, 1, __ATOMIC_SEQ_CST);
   while (read_now(p) == value) wait_for_change(p, value);
+  __atomic_sub_fetch(&team->sleepers, 1, __ATOMIC_SEQ_CST);
 }
 
-static void wake_all(int32_t *p) {
+// After a change. Whoever counts himself a sleeper looks once more before he sleeps: he sees the change, or he is seen here.
+static void wake_all(Team *team, int32_t *p) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&team->sleepers, __ATOMIC_SEQ_CST) == 0) return;
 #if defined(__wasm__)
   __builtin_wasm_memory_atomic_notify(p, MAX_THREADS);
 #elif defined(__linux__)
@@ -50,26 +62,21 @@ static void wake_all(int32_t *p) {
 #endif
 }
 
-static int is_interrupted(const Team *team) { return read_now(team->interrupt) != 0; }
-
-// The last to arrive looks whether the program is to end, so that all leave it at the same place.
 static void barrier(Thread *thread) {
   Team *team = thread->team;
   if (thread->count == 1) {
     team->task = 0;
-    if (is_interrupted(team)) team->failed = INTERRUPTED;
     return;
   }
   int32_t phase = read_now(&team->phase);
   if (read_now(&team->failed)) return;
   if (__atomic_add_fetch(&team->arrived, 1, __ATOMIC_ACQ_REL) == thread->count) {
-    if (is_interrupted(team)) __atomic_store_n(&team->failed, INTERRUPTED, __ATOMIC_RELAXED);
     __atomic_store_n(&team->task, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&team->arrived, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&team->phase, phase + 1, __ATOMIC_RELEASE);
-    wake_all(&team->phase);
+    wake_all(team, &team->phase);
   } else {
-    sleep_while(&team->phase, phase);
+    sleep_while(team, &team->phase, phase, LOOKS);
   }
 }
 
@@ -80,7 +87,7 @@ static int next_task(Thread *thread) { return __atomic_fetch_add(&thread->team->
 static inline void team_fail(Team *team) {
   __atomic_store_n(&team->failed, LOST, __ATOMIC_RELEASE);
   __atomic_add_fetch(&team->phase, 1, __ATOMIC_RELEASE);
-  wake_all(&team->phase);
+  wake_all(team, &team->phase);
 }
 
 static int interpret(Thread *thread, const int32_t *program, int32_t words);
@@ -93,14 +100,14 @@ static int interpret(Thread *thread, const int32_t *program, int32_t words);
 // Each thread tells which job it is through with, so that no answer can be taken for that to another job.
 static void team_done(Team *team, int index, int32_t job) {
   __atomic_store_n(&team->done[index], job, __ATOMIC_RELEASE);
-  wake_all(&team->done[index]);
+  wake_all(team, &team->done[index]);
 }
 
 // The life of a thread beside the caller. `seen` is the last job that it need not do.
 static void team_work(Thread *thread, int32_t seen) {
   Team *team = thread->team;
   for (;;) {
-    sleep_while(&team->job, seen);
+    sleep_while(team, &team->job, seen, LOOKS_FOR_JOB);
     seen = read_now(&team->job);
     if (read_now(&team->stop)) return;
     ATTEMPT(thread, team->program, team->words);
@@ -113,19 +120,19 @@ static void team_begin(Team *team, const int32_t *program, int32_t words) {
   team->words = words;
   team->arrived = team->failed = team->task = 0;
   __atomic_add_fetch(&team->job, 1, __ATOMIC_RELEASE);
-  wake_all(&team->job);
+  wake_all(team, &team->job);
 }
 
 static void team_wait(Team *team) {
   int32_t job = read_now(&team->job);
   for (int i = 1; i < team->count; i++)
-    for (int32_t done; (done = read_now(&team->done[i])) != job;) sleep_while(&team->done[i], done);
+    for (int32_t done; (done = read_now(&team->done[i])) != job;) sleep_while(team, &team->done[i], done, LOOKS);
 }
 
 static void team_stop(Team *team) {
   __atomic_store_n(&team->stop, 1, __ATOMIC_RELEASE);
   __atomic_add_fetch(&team->job, 1, __ATOMIC_RELEASE);
-  wake_all(&team->job);
+  wake_all(team, &team->job);
 }
 
 static int check_program(const Team *team, const int32_t *program, int32_t words);
@@ -133,7 +140,6 @@ static int check_program(const Team *team, const int32_t *program, int32_t words
 // Runs a program on all threads. The result is FINE, or what is wrong, with the opcode of the culprit above it where one is known.
 static int team_run(Thread *caller, const int32_t *program, int32_t words) {
   Team *team = caller->team;
-  if (is_interrupted(team)) return INTERRUPTED;
   int problem = check_program(team, program, words);
   if (problem) return problem;
   team_begin(team, program, words);

@@ -12,8 +12,8 @@ typedef struct {
   int32_t failed;             // why the program is left, or 0: nobody waits any more
   int32_t arrived, phase;     // of the barrier
   int32_t task;               // next piece of an operation that hands out its work
+  int32_t sleepers;           // threads that must be woken
   int32_t done[MAX_THREADS];  // the last job that each thread beside the caller is through with
-  const int32_t *interrupt;   // not 0: the program is to end at its next barrier
   const int32_t *program;
   int32_t words;
   char *arena;
@@ -22,7 +22,7 @@ typedef struct {
 } Team;
 
 // What became of a program. The numbers are known to src/engine/cpu/runtime/arena-runtime.ts.
-enum { FINE = 0, UNKNOWN_OPERATION = 1, TRUNCATED = 2, UNSUPPORTED = 3, LOST = 4, INTERRUPTED = 5, OUTSIDE = 6 };
+enum { FINE = 0, UNKNOWN_OPERATION = 1, TRUNCATED = 2, UNSUPPORTED = 3, LOST = 4, OUTSIDE = 5 };
 
 typedef struct {
   Team *team;

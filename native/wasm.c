@@ -5,19 +5,16 @@
 
 static Team team;
 static Thread threads[MAX_THREADS];
-static int32_t interrupt;
 
 EXPORT(scratch_bytes) int scratch_bytes(void) { return SCRATCH_FLOATS * 4; }
 
-// Operations may touch the words from `first` to `end`. Returns the word that interrupts programs.
-EXPORT(open_team) int32_t *open_team(int count, char *scratch, int first, int end) {
+// Operations may touch the words from `first` to `end`.
+EXPORT(open_team) void open_team(int count, char *scratch, int first, int end) {
   team.count = count;
-  team.interrupt = &interrupt;
   team.first = (size_t)first;
   team.end = (size_t)end;
   for (int i = 0; i < count; i++)
     threads[i] = (Thread){&team, i, count, team.arena, scratch + (size_t)i * SCRATCH_FLOATS * 4};
-  return &interrupt;
 }
 
 // Returns when the team is stopped. A thread that was lost in a kernel comes back with `again`.

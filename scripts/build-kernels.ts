@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type ArgKind, headChunk, ops, pageSize } from '../src/engine/cpu/ops.ts'
+import { type ArgKind, headChunk, massBlock, ops, pageSize } from '../src/engine/cpu/ops.ts'
 
 const native = fileURLToPath(new URL('../native', import.meta.url))
 
@@ -56,6 +56,7 @@ export function opsHeader(): string {
 
 #define PAGE_SIZE ${pageSize}
 #define HEAD_CHUNK ${headChunk}
+#define MASS_BLOCK ${massBlock}
 
 enum {
 ${codes.join('\n')}

@@ -1,7 +1,7 @@
 // The operations of the kernels in plain TypeScript, as src/engine/cpu/ops.ts states them: sums in float64, results in the types of
 // the arena. Says what a program should compute, and runs the engine where no kernels are.
 import type { ArgKind, OpName } from '../src/engine/cpu/ops.ts'
-import { ops, pageSize } from '../src/engine/cpu/ops.ts'
+import { massBlock, ops, pageSize } from '../src/engine/cpu/ops.ts'
 import { BlockList } from '../src/engine/cpu/runtime/block-list.ts'
 import { independentBit, type Program } from '../src/engine/cpu/runtime/program.ts'
 import type { Runtime } from '../src/engine/cpu/runtime/runtime.ts'
@@ -29,7 +29,6 @@ export function createInterpreter({ capacityBytes = 1 << 28 } = {}): Runtime {
     free: (at) => blocks.free(at),
     ...memory,
     run: (program) => interpret(program, memory),
-    interrupt: new Int32Array(new SharedArrayBuffer(4)),
     profile: { isOn: false, times: () => [], clear() {} },
     gflops: () => 0,
     async [Symbol.asyncDispose]() {},
@@ -219,25 +218,24 @@ const kernels: Record<OpName, Kernel> = {
     memory.f32(dv, dValue.length).set(dValue)
   },
   cacheAttention(args, memory) {
-    const { out = 0, kCache = 0, vCache = 0, pages = 0, sequences = 0, lengths = 0, rows = 0 } = args
+    const { out = 0, q = 0, kCache = 0, vCache = 0, pages = 0, sequences = 0, lengths = 0, rows = 0 } = args
     const { heads = 0, kvHeads = 0, headDim = 0, ldPages = 0 } = args
     for (let t = 0; t < rows; t++) {
       const sequence = get(memory.i32(sequences, rows), t)
       const length = get(memory.i32(lengths, rows), t)
       const list = memory.i32(pages + 4 * sequence * ldPages, Math.ceil(length / pageSize))
-      const keyRow = (j: number) => get(list, Math.floor(j / pageSize)) * pageSize + (j % pageSize)
-      const places = {
-        ...args,
-        k: kCache,
-        v: vCache,
-        ldq: heads * headDim,
-        ldk: kvHeads * headDim,
-        ldv: kvHeads * headDim,
-      }
       for (let h = 0; h < heads; h++) {
-        memory
-          .f32(out + 4 * (t * heads + h) * headDim, headDim)
-          .set(attendRow(memory, places, { t, h, keyRow, length }).read)
+        const group = Math.floor(h / (heads / kvHeads))
+        const block = (cache: number, j: number) => {
+          const at = (get(list, Math.floor(j / pageSize)) * kvHeads + group) * pageSize * headDim
+          return memory.f32(cache + 4 * at, pageSize * headDim)
+        }
+        const { read } = attendOver(memory.f32(q + 4 * (t * heads + h) * headDim, headDim), args.scale ?? 0, {
+          length,
+          key: (j) => block(kCache, j).filter((_, i) => i % pageSize === j % pageSize),
+          value: (j) => block(vCache, j).subarray((j % pageSize) * headDim, ((j % pageSize) + 1) * headDim),
+        })
+        memory.f32(out + 4 * (t * heads + h) * headDim, headDim).set(read)
       }
     }
   },
@@ -271,9 +269,17 @@ const kernels: Record<OpName, Kernel> = {
       for (let i = 0; i < width; i++) out[r * width + i] = row(i)
     }
   },
-  scatterRows({ y = 0, x = 0, ids = 0, rows = 0, width = 0 }, memory) {
-    for (const [r, id] of memory.i32(ids, rows).entries()) {
-      if (id >= 0) memory.f32(y + 4 * id * width, width).set(memory.f32(x + 4 * r * width, width))
+  cacheRows({ kCache = 0, vCache = 0, k = 0, v = 0, slots = 0, rows = 0, kvHeads = 0, headDim = 0 }, memory) {
+    for (const [r, slot] of memory.i32(slots, rows).entries()) {
+      if (slot < 0) continue
+      const [page, at] = [Math.floor(slot / pageSize), slot % pageSize]
+      for (let head = 0; head < kvHeads; head++) {
+        const block = (page * kvHeads + head) * pageSize * headDim
+        const [keys, values] = [kCache, vCache].map((cache) => memory.f32(cache + 4 * block, pageSize * headDim))
+        const from = 4 * (r * kvHeads + head) * headDim
+        values?.set(memory.f32(v + from, headDim), at * headDim)
+        for (const [d, value] of memory.f32(k + from, headDim).entries()) keys?.set([value], d * pageSize + at)
+      }
     }
   },
   scatterAddRows({ y = 0, x = 0, ids = 0, rows = 0, width = 0 }, memory) {
@@ -335,8 +341,17 @@ const kernels: Record<OpName, Kernel> = {
     back(dx, dw, x, w, width, wType)
     if (rank > 0) back(dx2, dw2, x2, w2, rank, 0)
   },
-  logSumExp({ lse = 0, x = 0, rows = 0, width = 0, ldx = 0 }, memory) {
-    for (let r = 0; r < rows; r++) memory.f32(lse, rows)[r] = logSumExp(memory.f32(x + 4 * r * ldx, width))
+  logSumExp({ lse = 0, masses = 0, x = 0, rows = 0, width = 0, ldx = 0 }, memory) {
+    const blocks = Math.ceil(width / massBlock)
+    for (let r = 0; r < rows; r++) {
+      const row = memory.f32(x + 4 * r * ldx, width)
+      const normalizer = logSumExp(row)
+      memory.f32(lse, rows)[r] = normalizer
+      for (let b = 0; masses !== 0 && b < blocks; b++) {
+        const block = row.subarray(b * massBlock, (b + 1) * massBlock)
+        memory.f32(masses, rows * blocks)[r * blocks + b] = Math.exp(logSumExp(block) - normalizer)
+      }
+    }
   },
   add({ y = 0, x = 0, n = 0, alpha = 0 }, memory) {
     const [out, from] = [memory.f32(y, n), memory.f32(x, n)]
@@ -402,17 +417,23 @@ function attendRow(
 ): { read: Float64Array; lse: number; p: Float64Array } {
   const { q = 0, k = 0, v = 0, ldq = 0, ldk = 0, ldv = 0, heads = 0, kvHeads = 0, headDim = 0, scale = 0 } = args
   const group = Math.floor(h / (heads / kvHeads))
-  const query = memory.f32(q + 4 * (t * ldq + h * headDim), headDim)
-  const scores = Float64Array.from(
-    { length },
-    (_, j) => scale * dot(query, memory.f32(k + 4 * (keyRow(j) * ldk + group * headDim), headDim)),
-  )
+  return attendOver(memory.f32(q + 4 * (t * ldq + h * headDim), headDim), scale, {
+    length,
+    key: (j) => memory.f32(k + 4 * (keyRow(j) * ldk + group * headDim), headDim),
+    value: (j) => memory.f32(v + 4 * (keyRow(j) * ldv + group * headDim), headDim),
+  })
+}
+
+type Text = { length: number; key: (j: number) => F; value: (j: number) => F }
+
+function attendOver(query: F, scale: number, { length, key, value }: Text) {
+  const scores = Float64Array.from({ length }, (_, j) => scale * dot(query, key(j)))
   const lse = logSumExp(scores)
   const p = scores.map((score) => Math.exp(score - lse))
-  const read = new Float64Array(headDim)
+  const read = new Float64Array(query.length)
   for (const [j, each] of p.entries()) {
-    const value = memory.f32(v + 4 * (keyRow(j) * ldv + group * headDim), headDim)
-    for (let i = 0; i < headDim; i++) read[i] = get(read, i) + each * get(value, i)
+    const of = value(j)
+    for (let i = 0; i < read.length; i++) read[i] = get(read, i) + each * get(of, i)
   }
   return { read, lse, p }
 }

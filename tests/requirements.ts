@@ -427,7 +427,7 @@ export const requirements = {
     'kernels are compiled once for a machine, and said so; without a compiler, or when asked, they are WebAssembly',
   'CPU-6':
     'a program that would leave the memory is refused; a kernel that is lost fails its program with a typed error, and the next program runs',
-  'CPU-7': 'a program that computes can be ended by another thread',
+  'CPU-7': 'a pass of training that is aborted ends between two of its layers',
   'CPU-8': 'the time of a computation can be seen by operation',
 
   // CPU engine: models

@@ -55,6 +55,23 @@ export function describeCpu(openRuntime: () => Runtime | Promise<Runtime>, { spl
     }
   }
 
+  it('ends between two layers when the signal says so, and leaves no gradient behind (CPU-7)', async () => {
+    const { runtime, engine } = await open()
+    await using _ = engine
+    await create(engine, 'm', lora(2))
+    const controller = new AbortController()
+    const inner = runtime.run.bind(runtime)
+    let runs = 0
+    runtime.run = (program) => {
+      inner(program)
+      if (++runs === 2) controller.abort(new Error('enough'))
+    }
+    const op = { op: 'forward_backward', model: 'm', data: corpus, loss: ce } as const
+    await expect(engine.run(op, controller.signal)).rejects.toThrow('enough')
+    expect(runs).toBe(2)
+    expect(await step(engine)).toBe(0)
+  })
+
   describe('memory', () => {
     it.each([
       ['all weights', undefined],
@@ -83,7 +100,8 @@ export function describeCpu(openRuntime: () => Runtime | Promise<Runtime>, { spl
       }
       const [whole, parts, least] = results
       expect(parts?.runs).toBeGreaterThan(whole?.runs ?? 0)
-      expect((least?.runs ?? 0) - (whole?.runs ?? 0)).toBe(2 * (texts.length - 1)) // forward and back
+      // Embedding, two layers and the head; the head and two layers back.
+      expect((least?.runs ?? 0) - (whole?.runs ?? 0)).toBe(7 * (texts.length - 1))
       for (const other of [parts, least]) {
         expect(other?.outputs).toEqual(whole?.outputs)
         for (const [name, { data }] of whole?.gradients ?? []) {

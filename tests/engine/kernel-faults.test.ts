@@ -1,4 +1,3 @@
-import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Program } from '../../src/engine/cpu/runtime/program.ts'
 import type { Runtime } from '../../src/engine/cpu/runtime/runtime.ts'
@@ -30,32 +29,6 @@ function describeFaults(open: () => Promise<Runtime>): void {
       runtime.run(fills(20, i))
       expect(runtime.f32(y, 100).every((value) => value === i)).toBe(true)
     }
-  })
-
-  it('end a program when another thread says so, and go on when it takes that back (CPU-7)', async () => {
-    const { interrupt } = runtime
-    const code = `const { parentPort, workerData } = require('node:worker_threads')
-      parentPort.once('message', () => Atomics.store(workerData, 0, 1))`
-    const other = new Worker(code, { eval: true, workerData: interrupt })
-    const long = fills(20_000, -1)
-    let error: unknown
-    other.postMessage('now')
-    // Whether it comes before or within a program: one of them is not carried out to its end.
-    while (error === undefined) {
-      runtime.f32(y, 100).fill(0)
-      try {
-        runtime.run(long)
-      } catch (caught) {
-        error = caught
-      }
-    }
-    expect(error).toMatchObject({ code: 'INTERRUPTED' })
-    expect(runtime.f32(y, 1)[0]).not.toBe(-1)
-    expect(() => runtime.run(fills(0, 5))).toThrow(expect.objectContaining({ code: 'INTERRUPTED' }))
-    Atomics.store(interrupt, 0, 0)
-    runtime.run(fills(0, 5))
-    expect(runtime.f32(y, 1)[0]).toBe(5)
-    await other.terminate()
   })
 
   it('tell how long each operation takes (CPU-8)', () => {

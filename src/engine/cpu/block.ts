@@ -13,6 +13,8 @@ export type BlockContext = {
   rope: RopeTables
   lowWidth: number
   packed?: PackedWeights | undefined
+  /** What `attend` appends first takes rows of k from the thread that turned them: nobody waits in between. */
+  takesTurned?: boolean
   /** Appends what writes `read` from q, k and v of this layer. */
   attend: (program: Program, layer: number, places: LayerPlaces) => void
 }
@@ -63,7 +65,11 @@ export function blockForward(
   }
   const { cos, sin } = rope
   program.add('rope', { x: q, positions, cos, sin, rows, heads, headDim, ldx: heads * headDim }, { independent: true })
-  program.add('rope', { x: k, positions, cos, sin, rows, heads: kvHeads, headDim, ldx: kvHeads * headDim })
+  program.add(
+    'rope',
+    { x: k, positions, cos, sin, rows, heads: kvHeads, headDim, ldx: kvHeads * headDim },
+    { independent: context.takesTurned === true },
+  )
   context.attend(program, layer, places)
   copy(program, h, x, rows, hiddenSize)
   apply('self_attn.o_proj', places.read, h, { accumulate: true })

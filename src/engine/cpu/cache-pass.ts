@@ -56,7 +56,7 @@ export class CachePasses {
     for (let at = head.rows; at < wanted.length; at += head.rows) {
       const part = wanted.slice(at, at + head.rows)
       const program = new Program()
-      const other = new PassHead(this.#base, program, { wanted: part, normed: body.normed, packed })
+      const other = new PassHead(this.#base, program, { wanted: part, ...body.result, packed })
       try {
         other.write(part)
         this.#base.runtime.run(program)
@@ -79,7 +79,7 @@ export class CachePasses {
     try {
       const { packed } = form
       const part = wanted.slice(0, mostWanted(this.#base))
-      const head = new PassHead(this.#base, body.program, { wanted: part, normed: body.normed, packed })
+      const head = new PassHead(this.#base, body.program, { wanted: part, ...body.result, packed })
       this.#kept = { form, body, head }
     } catch (error) {
       body.free()
@@ -152,17 +152,16 @@ class PassBody {
     this.#plan = planPass(size, this.#block)
     const { tokens, positions } = this.#plan
     const [, sequences = 0, lengths = 0, slots = 0, pages = 0] = placed(this.#block, sizes)
-    const [ofRows, width] = [(at: number) => runtime.i32(at, rows), kvHeads * headDim]
+    const ofRows = (at: number) => runtime.i32(at, rows)
     this.#tables = {
       ...{ tokens: ofRows(tokens), positions: ofRows(positions), sequences: ofRows(sequences) },
       ...{ lengths: ofRows(lengths), slots: ofRows(slots), pages: runtime.i32(pages, texts * pagesPerText) },
     }
     const context = {
-      ...{ spans, rows, positions, rope, lowWidth: rank, packed },
+      ...{ spans, rows, positions, rope, lowWidth: rank, packed, takesTurned: true },
       attend(program: Program, layer: number, { read, q, k, v }: PassPlan['layers'][number]) {
         const [kCache, vCache] = [pool.keys(layer), pool.values(layer)]
-        program.add('scatterRows', { y: kCache, x: k, ids: slots, rows, width }, { independent: true })
-        program.add('scatterRows', { y: vCache, x: v, ids: slots, rows, width })
+        program.add('cacheRows', { kCache, vCache, k, v, slots, rows, kvHeads, headDim })
         program.add('cacheAttention', {
           ...{ out: read, q, kCache, vCache, pages, sequences, lengths, rows },
           ...{ heads, kvHeads, headDim, ldPages: pagesPerText, scale: 1 / Math.sqrt(headDim) },
@@ -172,8 +171,9 @@ class PassBody {
     transformerForward(this.program, context, this.#plan)
   }
 
-  get normed(): number {
-    return this.#plan.normed
+  /** Where the pass leaves its rows, and how many there are. */
+  get result(): { normed: number; rows: number } {
+    return { normed: this.#plan.normed, rows: this.#form.rows }
   }
 
   write(pieces: readonly Piece[]): void {

@@ -1,5 +1,6 @@
 // The CPU engine: Llama, Qwen2 and Qwen3 in float32 on all cores. Structure is here, in programs of operations over one arena;
 // arithmetic is in the runtime that runs them.
+import { performance } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
 import type { Engine, EngineOp, EngineResult } from '../../contracts/index.ts'
 import { EvsysError, sha256 } from '../../kernel/index.ts'
@@ -18,7 +19,7 @@ import { SamplingSession } from './sampling-session.ts'
 import { type SampleWork, workQueue } from './work-queue.ts'
 
 /** Changes with every change of a number that is not the kernels' own. */
-const numbers = 'cpu engine, numbers of version 2'
+const numbers = 'cpu engine, numbers of version 3'
 
 export type CpuEngineOptions = {
   resolve: (baseModel: string, signal: AbortSignal) => Promise<ResolvedModel>
@@ -178,6 +179,9 @@ async function perform(
   }
 }
 
+/** How long passes may follow each other before the rest of the process has its turn, and signals are heard. */
+const breathMs = 4
+
 // Models over one base share their passes; one that is trained whole has its own.
 async function sampleTogether(held: Held, first: SampleWork, more: () => SampleWork | undefined): Promise<void> {
   const sessions = new Map<CpuBase | CpuModel, SamplingSession>()
@@ -195,6 +199,7 @@ async function sampleTogether(held: Held, first: SampleWork, more: () => SampleW
       work.reject(error)
     }
   }
+  let breathed = performance.now()
   try {
     await add(first)
     for (;;) {
@@ -207,7 +212,9 @@ async function sampleTogether(held: Held, first: SampleWork, more: () => SampleW
         } catch (error) {
           session.fail(error)
         }
+        if (performance.now() - breathed < breathMs) continue
         await setImmediate()
+        breathed = performance.now()
       }
     }
   } finally {

@@ -27,7 +27,7 @@ export type ForwardBackwardOptions = {
   signal: AbortSignal
 }
 
-/** More rows in a pass gain nothing, and the signal is heard between passes. */
+/** More rows in a pass gain nothing. */
 const mostRows = 8192
 
 /** Computes the loss of a batch and, with `gradientOf`, adds its gradient there. On an error a part of it is added. */
@@ -42,33 +42,42 @@ export async function forwardBackward(
   const targets = Math.max(...checked.map(({ targetsPerToken }) => targetsPerToken))
   const size = { shape: model.base.shape, targets, rank: model.spec.lora?.rank ?? 0 }
   const mode = gradientOf === undefined ? 'forward' : 'keep'
-  const perRow = bytesPerRow({ ...size, mode })
   const total = checked.reduce((sum, { tokens }) => sum + tokens.length, 0)
+  // Logits of the whole batch stay where they take a small part of the memory: to compute them again takes as long as the head did.
+  const keepsLogits = mode === 'keep' && 4 * size.shape.vocabSize * Math.min(total, mostRows) <= memoryBytes / 4
+  const perRow = bytesPerRow({ ...size, mode, keepsLogits })
   const maxRows = Math.floor(freeBytes(model.base.runtime, Math.min(memoryBytes, total * perRow)) / perRow)
   const outputs: FwdBwd['outputs'][number][] = []
   let sum = 0
   for (const part of microBatches(checked, Math.min(mostRows, maxRows))) {
-    await setImmediate()
-    signal.throwIfAborted()
     const rows = part.reduce((total, { tokens }) => total + tokens.length, 0)
     const passSize: PassSize = {
       ...size,
       rows,
       segments: part.length,
       mode: rows > maxRows && mode === 'keep' ? 'recompute' : mode,
+      keepsLogits: keepsLogits && rows <= maxRows,
     }
-    const result = runPass(model, part, { size: passSize, loss, gradientOf, firstIndex: outputs.length })
+    const options = { size: passSize, loss, gradientOf, firstIndex: outputs.length, signal }
+    const result = await runPass(model, part, options)
     outputs.push(...result.outputs)
     for (const value of result.losses) sum += value
   }
   return { outputs, metrics: { 'loss:sum': sum } }
 }
 
-type PassOptions = { size: PassSize; loss: LossFunction; gradientOf: GradientOf | undefined; firstIndex: number }
+type PassOptions = {
+  size: PassSize
+  loss: LossFunction
+  gradientOf: GradientOf | undefined
+  firstIndex: number
+  signal: AbortSignal
+}
 
-function runPass(model: CpuModel, part: readonly CheckedDatum[], { size, loss, gradientOf, firstIndex }: PassOptions) {
+async function runPass(model: CpuModel, part: readonly CheckedDatum[], options: PassOptions) {
+  const { size, loss, gradientOf, firstIndex, signal } = options
   const { runtime } = model.base
-  const { rows, targets, rank, segments, mode } = size
+  const { rows, targets, rank, segments, mode, keepsLogits = false } = size
   const rope = model.base.rope(Math.max(...part.map(({ tokens }) => tokens.length))) // stays, so it comes first
   const bytes = planPass(size, 0).end
   const block = allocFor(runtime, bytes, `a pass over ${rows} tokens`, 'use shorter texts, or unload another model.')
@@ -82,8 +91,8 @@ function runPass(model: CpuModel, part: readonly CheckedDatum[], { size, loss, g
     }
     const program = new Program()
     transformerForward(program, context, plan)
-    headForward(program, { model, plan, rows, targets, rank })
-    runtime.run(program)
+    headForward(program, { model, plan, rows, targets, rank, keepsLogits })
+    await runInParts(runtime, program, signal)
 
     const evaluated = evaluate(part, runtime.f32(plan.logprobs, rows * targets), { loss, targets })
     if (gradientOf !== undefined && plan.back !== undefined) {
@@ -101,10 +110,10 @@ function runPass(model: CpuModel, part: readonly CheckedDatum[], { size, loss, g
       if (g.some((derivative) => derivative !== 0)) {
         program.clear()
         transformerBackward(program, {
-          ...{ model, gradientOf, plan, rows, targets, rope, segments, lowWidth: rank },
+          ...{ model, gradientOf, plan, rows, targets, rope, segments, lowWidth: rank, keepsLogits },
           recompute: mode === 'recompute' ? context : undefined,
         })
-        runtime.run(program)
+        await runInParts(runtime, program, signal)
       }
     }
     return {
@@ -115,6 +124,15 @@ function runPass(model: CpuModel, part: readonly CheckedDatum[], { size, loss, g
     }
   } finally {
     runtime.free(block)
+  }
+}
+
+// A pass may take minutes: between its layers the rest of the process has its turn, and the signal is heard.
+async function runInParts(runtime: Runtime, program: Program, signal: AbortSignal): Promise<void> {
+  for (const part of program.parts) {
+    await setImmediate()
+    signal.throwIfAborted()
+    runtime.run(part)
   }
 }
 

@@ -2,16 +2,14 @@
 import type { SampleReq } from '../../contracts/index.ts'
 import { checkLogprobs } from '../sampling/check-request.ts'
 import { type Candidate, sampleToken } from '../sampling/next-token.ts'
-
-/** Tokens whose share of the whole is known before they are looked at one by one. */
-export const massBlock = 64
+import { massBlock } from './ops.ts'
 
 /** Valid until the next pass. */
 export type LogitRow = {
   readonly logits: Float32Array
   /** Logarithm of the sum of their exponentials. */
   readonly normalizer: number
-  /** The same of each whole block of tokens. */
+  /** Probability of each block of tokens. */
   readonly masses: Float32Array
 }
 
@@ -38,7 +36,7 @@ export function drawFromRow(row: LogitRow, request: Shaping, uniform: number): C
   const { logits, normalizer, masses } = row
   let [sum, token] = [0, 0]
   for (let block = 0; block < masses.length; block++) {
-    const next = sum + Math.exp((masses[block] ?? 0) - normalizer)
+    const next = sum + (masses[block] ?? 0)
     if (uniform < next) break
     sum = next
     token += massBlock

@@ -20,6 +20,9 @@ export const pageSize = 64
 /** Length of a row in a workspace of the head: 2048 logits at once, and room for what is known of the row. */
 export const headChunk = 2064
 
+/** Tokens whose share of the whole is known before they are looked at one by one. */
+export const massBlock = 32
+
 export const ops = {
   /**
    * c[m, n] = (accumulate ? c : 0) + op(a) op(b), where op(a)[m, k] is `a` [m, k], or its transpose when `a` is [k, m] (transA), and
@@ -163,8 +166,9 @@ export const ops = {
   /**
    * Attention over a cache in pages: bit for bit what `attention` gives for the same texts. Row r of q [rows, heads, headDim] (dense)
    * sees the first lengths[r] positions (i32 [rows], at least 1) of sequence sequences[r] (i32 [rows]). Position j of sequence s is
-   * row j % pageSize of page pages[s * ldPages + floor(j / pageSize)] (i32) of kCache and vCache, [page, pageSize, kvHeads, headDim].
-   * Neighbouring rows of one sequence are computed together. Own keys must be in the cache before (`scatterRows`).
+   * at j % pageSize of page pages[s * ldPages + floor(j / pageSize)] (i32) of kCache, [page, kvHeads, headDim, pageSize], and vCache,
+   * [page, kvHeads, pageSize, headDim]. Neighbouring rows of one sequence are computed together. Own keys must be in the cache before
+   * (`cacheRows`).
    */
   cacheAttention: {
     code: 9,
@@ -200,14 +204,31 @@ export const ops = {
     code: 14,
     args: { y: 'tensor', table: 'tensor', ids: 'tensor', rows: 'int', width: 'int', type: 'type' },
   },
-  /** y[ids[r]] = x[r]; negative ids are left out. No id may occur twice. */
-  scatterRows: { code: 15, args: { y: 'tensor', x: 'tensor', ids: 'tensor', rows: 'int', width: 'int' } },
+  /**
+   * Writes rows of k and v [rows, kvHeads, headDim] (dense) into the cache of `cacheAttention`, at slots[r] (i32 [rows]): page times
+   * pageSize, plus the place in the page. Negative slots are left out, no slot may occur twice. Threads share rows as in `rope`, so a
+   * `rope` of the same number of rows before it may be independent.
+   */
+  cacheRows: {
+    code: 15,
+    args: {
+      kCache: 'tensor',
+      vCache: 'tensor',
+      k: 'tensor',
+      v: 'tensor',
+      slots: 'tensor',
+      rows: 'int',
+      kvHeads: 'int',
+      headDim: 'int',
+    },
+  },
   /** y[ids[r]] += x[r], first row to last; negative ids are left out, others may repeat. */
   scatterAddRows: { code: 16, args: { y: 'tensor', x: 'tensor', ids: 'tensor', rows: 'int', width: 'int' } },
   /**
    * logits[r, v] = x[r] w[v] + x2[r] w2[v] without keeping them: `logprobs` [rows, targets] of the token ids `ids` (i32 [rows, targets];
    * negative: logprob 0), and `lse` [rows]. x [rows, width], w [vocab, width] of `wType`; x2 [rows, rank], w2 [vocab, rank] f32 with
-   * the adapter's factor in x2 already, left out when rank is 0. `work` is [rows, headChunk].
+   * the adapter's factor in x2 already, left out when rank is 0. `work` is [rows, headChunk]; `whole` tells that it has room for all
+   * logits, `headWork` floats.
    */
   head: {
     code: 17,
@@ -226,12 +247,13 @@ export const ops = {
       vocab: 'int',
       rank: 'int',
       wType: 'type',
+      whole: 'flag',
     },
   },
   /**
    * From g [rows, targets] = dL / dlogprob and `lse` of `head`: dx, dx2 overwritten (dx2 optional), dw, dw2 added to (optional).
-   * dlogits[r, v] = sum over targets of g (1[v = id] - p[r, v]). `kept` tells that `work` is as `head` left it, for the same operands:
-   * a vocabulary that fits into it need not be computed again.
+   * dlogits[r, v] = sum over targets of g (1[v = id] - p[r, v]). `kept` tells that `work` is as `head` left it, for the same operands
+   * and `whole`: logits that fit into it need not be computed again.
    */
   headBack: {
     code: 18,
@@ -255,10 +277,17 @@ export const ops = {
       rank: 'int',
       wType: 'type',
       kept: 'flag',
+      whole: 'flag',
     },
   },
-  /** lse[r] of x [rows, width] with row stride ldx: bit for bit the `lse` of `head` for the same logits. */
-  logSumExp: { code: 19, args: { lse: 'tensor', x: 'tensor', rows: 'int', width: 'int', ldx: 'int' } },
+  /**
+   * lse[r] of x [rows, width] with row stride ldx: bit for bit the `lse` of `head` for the same logits. `masses` (optional)
+   * [rows, ceil(width / massBlock)] are the shares of blocks of columns in the sum of exponentials.
+   */
+  logSumExp: {
+    code: 19,
+    args: { lse: 'tensor', masses: 'optional', x: 'tensor', rows: 'int', width: 'int', ldx: 'int' },
+  },
   /** y += alpha x. */
   add: { code: 20, args: { y: 'tensor', x: 'tensor', n: 'int', alpha: 'float' } },
   /** y *= alpha. */
@@ -313,6 +342,11 @@ type ArgsOf<A extends Record<string, ArgKind>> = {
 
 /** The arguments of an operation, by name. */
 export type OpArgs<N extends OpName> = ArgsOf<(typeof ops)[N]['args']>
+
+/** Floats of a workspace of the head: for some logits of each row at a time, or for the whole of them. */
+export function headWork(rows: number, vocab: number, whole: boolean): number {
+  return rows * headChunk * (whole ? Math.ceil(vocab / (headChunk - 16)) : 1)
+}
 
 /** Size of a packed matrix, the same for every runtime: panels are filled up to a multiple of 32 columns. */
 export function packedBytes(n: number, k: number, type: ElementType): number {

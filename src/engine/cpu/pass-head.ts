@@ -1,7 +1,8 @@
 // The end of a pass: logits of the rows that somebody wants to hear of, and what is needed to draw a token from each.
 import type { Wanted } from './cache-pass.ts'
 import type { CpuBase } from './cpu-base.ts'
-import { massBlock } from './logit-row.ts'
+import type { LogitRow } from './logit-row.ts'
+import { massBlock } from './ops.ts'
 import type { PackedWeights } from './packed-weights.ts'
 import { project, rankOf, type Span } from './projection.ts'
 import type { Program } from './runtime/program.ts'
@@ -12,6 +13,8 @@ export type PassHeadOptions = {
   wanted: readonly Wanted[]
   /** Where the pass leaves its rows. */
   normed: number
+  /** How many there are. */
+  rows: number
   packed: PackedWeights | undefined
 }
 
@@ -20,18 +23,17 @@ export class PassHead {
   readonly #base: CpuBase
   readonly #block: number | undefined
   readonly #ids: Int32Array
-  readonly #logits: Float32Array
   readonly #normalizers: Float32Array
-  readonly #masses: Float32Array
+  readonly #told: readonly (LogitRow & { normalizer: number })[]
 
   /** Appends to the program of the pass. */
-  constructor(base: CpuBase, program: Program, { wanted, normed, packed }: PassHeadOptions) {
+  constructor(base: CpuBase, program: Program, { wanted, normed, rows: all, packed }: PassHeadOptions) {
     const { runtime, shape } = base
     const { hiddenSize: width, vocabSize: vocab } = shape
     const rows = wanted.length
     const spans = spansOf(wanted)
     const rank = rankOf(spans)
-    const blocks = Math.floor(vocab / massBlock)
+    const blocks = Math.ceil(vocab / massBlock)
     const sizes = [rows, rows * width, rows * rank, rows * vocab, rows, rows * blocks].map((count) =>
       aligned(4 * count),
     )
@@ -40,23 +42,22 @@ export class PassHead {
     this.#block = rows === 0 ? undefined : runtime.alloc(sizes.reduce((sum, bytes) => sum + bytes, 0))
     const [ids = 0, x = 0, low = 0, logits = 0, lse = 0, mass = 0] = placed(this.#block ?? 0, sizes)
     this.#ids = runtime.i32(ids, rows)
-    this.#logits = runtime.f32(logits, rows * vocab)
     this.#normalizers = runtime.f32(lse, rows)
-    this.#masses = runtime.f32(mass, rows * blocks)
+    this.#told = wanted.map((_, i) => ({
+      logits: runtime.f32(logits + 4 * i * vocab, vocab),
+      masses: runtime.f32(mass + 4 * i * blocks, blocks),
+      normalizer: Number.NaN,
+    }))
     if (rows === 0) return
-    program.add('gatherRows', { y: x, table: normed, ids, rows, width })
-    project(program, spans, { name: 'lm_head', x, y: logits, rows, low, lowWidth: rank, packed })
+    // All rows, in their order, are taken from where they lie.
+    const gathers = rows < all
+    if (gathers) program.add('gatherRows', { y: x, table: normed, ids, rows, width })
+    const from = gathers ? x : normed
+    project(program, spans, { name: 'lm_head', x: from, y: logits, rows, low, lowWidth: rank, packed })
     for (const { start, count, scale } of scalesOf(wanted)) {
       if (scale !== 1) program.add('scale', { y: logits + 4 * start * vocab, n: count * vocab, alpha: scale })
     }
-    program.add('logSumExp', { lse, x: logits, rows, width: vocab, ldx: vocab }, { independent: true })
-    // Where a row is no whole number of blocks, the blocks of all rows are not evenly spaced.
-    const together = vocab % massBlock === 0 ? rows : 1
-    for (let at = 0; at < rows; at += together) {
-      const places = { lse: mass + 4 * at * blocks, x: logits + 4 * at * vocab }
-      const size = { rows: together * blocks, width: massBlock, ldx: massBlock }
-      program.add('logSumExp', { ...places, ...size }, { independent: at + together < rows })
-    }
+    program.add('logSumExp', { lse, masses: mass, x: logits, rows, width: vocab, ldx: vocab })
   }
 
   write(wanted: readonly Wanted[]): void {
@@ -65,15 +66,10 @@ export class PassHead {
 
   /** Tells whoever wants to hear, after the program has run. */
   tell(wanted: readonly Wanted[]): void {
-    const { vocabSize: vocab } = this.#base.shape
-    const blocks = Math.floor(vocab / massBlock)
-    for (let i = 0; i < this.rows; i++) {
+    for (const [i, row] of this.#told.entries()) {
+      row.normalizer = this.#normalizers[i] ?? Number.NaN
       const { piece, index } = wanted[i] ?? {}
-      piece?.hear(index ?? 0, {
-        logits: this.#logits.subarray(i * vocab, (i + 1) * vocab),
-        normalizer: this.#normalizers[i] ?? Number.NaN,
-        masses: this.#masses.subarray(i * blocks, (i + 1) * blocks),
-      })
+      piece?.hear(index ?? 0, row)
     }
   }
 

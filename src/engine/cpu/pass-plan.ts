@@ -1,7 +1,7 @@
 // Where everything lies that a pass computes, from one place in the arena on. The same function gives the size, with place 0, and
 // the places. Axes: T rows, D hidden, H heads x headDim, G kvHeads x headDim, I inner, R rank.
 import type { ModelShape } from '../files/model-shape.ts'
-import { headChunk } from './ops.ts'
+import { headWork } from './ops.ts'
 import { aligned } from './tensor-layout.ts'
 
 /** Names of a layer's projections, by the last part of their path. */
@@ -73,11 +73,13 @@ export type PassSize = {
   rank: number
   /** `forward` keeps nothing; `keep` keeps what the gradient needs; `recompute` only the inputs of the layers. */
   mode: 'forward' | 'keep' | 'recompute'
+  /** Whether all logits stay for the gradient. */
+  keepsLogits?: boolean
 }
 
 /** The plan of a pass that starts at a place. */
 export function planPass(size: PassSize, start: number): PassPlan {
-  const { shape, rows, segments, targets, rank, mode } = size
+  const { shape, rows, segments, targets, rank, mode, keepsLogits = false } = size
   const { hiddenSize: hidden, intermediateSize: inner, heads, kvHeads, headDim, layers } = shape
   const [queries, keys] = [heads * headDim, kvHeads * headDim]
   let at = start
@@ -115,7 +117,8 @@ export function planPass(size: PassSize, start: number): PassPlan {
     }),
     last: inputs[layers] ?? first,
     ...{ scaleLast: take(1), normed: take(hidden), low: take(rank) },
-    ...{ ids: take(targets), logprobs: take(targets), lse: take(1), work: take(targets === 0 ? 0 : headChunk) },
+    ...{ ids: take(targets), logprobs: take(targets), lse: take(1) },
+    work: take(targets === 0 ? 0 : headWork(rows, shape.vocabSize, keepsLogits), 1),
     ...(mode === 'forward'
       ? {}
       : {

@@ -16,7 +16,11 @@ export function transformerForward(program: Program, context: BlockContext, plan
   const { hiddenSize: width, normEps: eps } = model.base.shape
   const { at: table, type } = model.weight(embedding)
   program.add('gatherRows', { y: plan.layers[0]?.x ?? plan.last, table, ids: plan.tokens, rows, width, type })
-  for (const [layer, places] of plan.layers.entries()) blockForward(program, context, layer, places)
+  for (const [layer, places] of plan.layers.entries()) {
+    program.cut()
+    blockForward(program, context, layer, places)
+  }
+  program.cut()
   const w = model.weight(finalNorm).at
   program.add('rmsNorm', { y: plan.normed, scale: plan.scaleLast, x: plan.last, w, rows, width, eps })
 }
@@ -35,18 +39,28 @@ export function segmentAttention(
   }
 }
 
-type HeadOptions = { model: CpuModel; plan: PassPlan; rows: number; targets: number; rank: number }
+type HeadOptions = {
+  model: CpuModel
+  plan: PassPlan
+  rows: number
+  targets: number
+  rank: number
+  keepsLogits: boolean
+}
 
 /** Appends the log-probabilities of the targets. */
-export function headForward(program: Program, { model, plan, rows, targets, rank }: HeadOptions): void {
+export function headForward(program: Program, options: HeadOptions): void {
+  const { model, plan, rows, targets, rank, keepsLogits: whole } = options
   const { normed: x, low, lse, ids, logprobs, work } = plan
   lowRank(program, { model, start: 0, rows }, { name: 'lm_head', x, low, lowWidth: rank })
-  program.add('head', { logprobs, lse, ids, work, rows, targets, ...headOperands({ model, plan, rank }) })
+  program.add('head', { logprobs, lse, ids, work, rows, targets, whole, ...headOperands({ model, plan, rank }) })
 }
 
 export type BackwardOptions = Omit<BlockBackOptions, 'goesOn' | 'starts' | 'positions' | 'back'> & {
   plan: PassPlan
   targets: number
+  /** Whether the forward pass left all logits. */
+  keepsLogits: boolean
   /** Of the forward pass, where the layers are to be computed again. */
   recompute?: BlockContext | undefined
 }
@@ -63,7 +77,7 @@ export function transformerBackward(program: Program, options: BackwardOptions):
     ...{ dx: back.dNormed, dw: gradientOf(model.weightName('lm_head')), g: back.g, lse, ids, work, rows, targets },
     ...(adapter === undefined ? {} : { dx2: back.dLow, dw2: gradientOf(adapter.nameB) }),
     ...operands,
-    kept: true,
+    ...{ kept: true, whole: options.keepsLogits },
   })
   const { depth, embeds } = reach(model)
   const goesOn = depth < layers || embeds
@@ -80,6 +94,7 @@ export function transformerBackward(program: Program, options: BackwardOptions):
   for (let layer = layers - 1; layer >= depth; layer--) {
     const places = plan.layers[layer]
     if (places === undefined) continue
+    program.cut()
     if (recompute !== undefined) blockForward(program, recompute, layer, places, 'mixed')
     const blockGoesOn = layer > depth || embeds
     blockBackward(program, { ...options, back, starts, positions, goesOn: blockGoesOn }, layer, places)

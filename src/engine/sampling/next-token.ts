@@ -1,5 +1,6 @@
 // The distribution that the next token is drawn from: temperature, top-k, top-p.
 import type { SampleReq } from '../../contracts/index.ts'
+import { likeliestTokens } from './likeliest-tokens.ts'
 
 export type Candidate = { token: number; logprob: number }
 
@@ -40,14 +41,12 @@ export interface NextToken {
 export function nextToken(logprobs_V: Float64Array, { temperature, topK, topP }: Shaping): NextToken {
   const limitsK = topK !== undefined && topK > 0 && topK < logprobs_V.length
   const limitsP = topP !== undefined && topP < 1
-  let kept = new Int32Array(logprobs_V.length)
-  for (let v = 0; v < kept.length; v++) kept[v] = v
-  if (limitsK || limitsP) {
-    kept.sort(byLikelihood(logprobs_V))
-    if (limitsK) kept = kept.subarray(0, topK)
+  let kept: Int32Array
+  if (limitsK) {
+    kept = likeliestTokens(logprobs_V, topK)
     if (limitsP) kept = kept.subarray(0, nucleusSize(normalized(logprobs_V, kept, temperature), topP))
-    kept = kept.toSorted()
-  }
+  } else kept = limitsP ? nucleus(logprobs_V, temperature, topP) : Int32Array.from(logprobs_V.keys())
+  if (limitsK || limitsP) kept = kept.toSorted()
   // With nothing changed these are the model's own log-probabilities, to the last bit: those that training sees.
   const isPlain = temperature === 1 && kept.length === logprobs_V.length
   const logprobs = isPlain ? logprobs_V : normalized(logprobs_V, kept, temperature)
@@ -61,9 +60,15 @@ export function drawToken({ tokens, logprobs, cumulative }: NextToken, uniform: 
   return { token: tokens[at] ?? 0, logprob: logprobs[at] ?? 0 }
 }
 
-/** Order of tokens, likeliest first, equals by their number. */
-export function byLikelihood(logprobs_V: Float64Array): (a: number, b: number) => number {
-  return (a, b) => (logprobs_V[b] ?? 0) - (logprobs_V[a] ?? 0) || a - b
+// The likeliest tokens that reach the probability topP together. They are few as a rule, so only as many are put in order.
+function nucleus(logprobs_V: Float64Array, temperature: number, topP: number): Int32Array {
+  const normalizer = normalizerOf(logprobs_V.map((logprob) => logprob / temperature))
+  for (let count = 64; ; count *= 8) {
+    const tokens = likeliestTokens(logprobs_V, Math.min(count, logprobs_V.length))
+    const logprobs = Float64Array.from(tokens, (token) => (logprobs_V[token] ?? 0) / temperature - normalizer)
+    const isEnough = logprobs.reduce((sum, logprob) => sum + Math.exp(logprob), 0) >= topP
+    if (isEnough || tokens.length === logprobs_V.length) return tokens.subarray(0, nucleusSize(logprobs, topP))
+  }
 }
 
 // How many of the likeliest tokens it takes to reach the probability topP.
@@ -82,7 +87,11 @@ function cumulated(logprobs: Float64Array): Float64Array {
 
 function normalized(logprobs_V: Float64Array, tokens: Int32Array, temperature: number): Float64Array {
   const scaled = Float64Array.from(tokens, (token) => (logprobs_V[token] ?? 0) / temperature)
-  const largest = scaled.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)
-  const normalizer = largest + Math.log(scaled.reduce((sum, value) => sum + Math.exp(value - largest), 0))
+  const normalizer = normalizerOf(scaled)
   return scaled.map((value) => value - normalizer)
+}
+
+function normalizerOf(values: Float64Array): number {
+  const largest = values.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)
+  return largest + Math.log(values.reduce((sum, value) => sum + Math.exp(value - largest), 0))
 }

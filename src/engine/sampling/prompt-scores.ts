@@ -1,7 +1,7 @@
 // What the model thinks of a prompt: log-probabilities of its tokens, and the likeliest tokens in their places. Rows come one
 // after the other, so that the whole of `[position, vocabulary]` is never held.
 import type { Sample, SampleReq } from '../../contracts/index.ts'
-import { byLikelihood } from './next-token.ts'
+import { likeliestTokens } from './likeliest-tokens.ts'
 
 export type PromptScores = Pick<Sample, 'promptLogprobs' | 'topKPromptLogprobs'>
 
@@ -30,7 +30,7 @@ export function promptScorer({ prompt, promptLogprobs, topKPromptLogprobs: k = 0
       if (next === undefined) return
       own?.fill(logprobs_V[next] ?? Number.NaN, at + 1, at + 2)
       if (top === undefined) return
-      const best = Int32Array.from(logprobs_V.keys()).sort(byLikelihood(logprobs_V)).subarray(0, k)
+      const best = likeliestTokens(logprobs_V, k)
       top.tokens.set(best, (at + 1) * k)
       top.logprobs.set(
         Float64Array.from(best, (token) => logprobs_V[token] ?? Number.NaN),

@@ -68,14 +68,12 @@ export function describeAttention(bench: () => Bench): void {
       const first = [0, 2, 5]
       const [kCache, vCache] = [on.empty(6 * pageSize * width), on.empty(6 * pageSize * width)]
       const texts = lengths.flatMap((length, s) => Array.from({ length }, (_, t) => ({ s, t })))
-      const slots = texts.map(
-        ({ s, t }) => (pages[(first[s] ?? 0) + Math.floor(t / pageSize)] ?? 0) * pageSize + (t % pageSize),
+      const slots = on.i32(
+        texts.map(({ s, t }) => (pages[(first[s] ?? 0) + Math.floor(t / pageSize)] ?? 0) * pageSize + (t % pageSize)),
       )
-      const ids = on.i32(slots)
       const table = lengths.flatMap((_, s) => [0, 1, 2].map((page) => pages[(first[s] ?? 0) + page] ?? 0))
-      on.program
-        .add('scatterRows', { y: kCache, x: args.k, ids, rows, width })
-        .add('scatterRows', { y: vCache, x: args.v, ids, rows, width })
+      const { kvHeads, headDim } = shape
+      on.program.add('cacheRows', { kCache, vCache, k: args.k, v: args.v, slots, rows, kvHeads, headDim })
       const cached = on.empty(rows * 64)
       const cache = { kCache, vCache, pages: on.i32(table), ldPages: 3, ...shape, scale: args.scale }
       const [sequences, seen] = [on.i32(texts.map(({ s }) => s)), on.i32(texts.map(({ t }) => t + 1))]
@@ -90,6 +88,30 @@ export function describeAttention(bench: () => Bench): void {
         on.run()
         expect(on.read(one, 64)).toEqual(batch.slice(row * 64, (row + 1) * 64))
       }
+    })
+
+    it.each([
+      ['one head', { heads: 1, kvHeads: 1, headDim: 3 }],
+      ['a group', { heads: 6, kvHeads: 2, headDim: 16 }],
+      ['a large group', { heads: 13, kvHeads: 1, headDim: 64 }],
+    ])('reads a cache that rows were written to: %s (CPU-2)', (_name, shape) => {
+      using on = bench()
+      const { heads, kvHeads, headDim } = shape
+      const [lengths, table] = [
+        [67, 5, 128],
+        [2, 0, 4, 4, 1, 3],
+      ]
+      const size = 5 * pageSize * kvHeads * headDim
+      const [kCache, vCache] = [on.random(size), on.random(size)]
+      const slots = on.i32([2, 4 * pageSize + 4, -1, 3 * pageSize + 63])
+      const [k, v] = [on.random(4 * kvHeads * headDim), on.random(4 * kvHeads * headDim)]
+      on.program.add('cacheRows', { kCache, vCache, k, v, slots, rows: 4, kvHeads, headDim })
+      on.program.add('cacheAttention', {
+        ...{ ...shape, kCache, vCache, rows: 3, ldPages: 2, scale: 1 / Math.sqrt(headDim) },
+        ...{ out: on.empty(3 * heads * headDim), q: on.random(3 * heads * headDim), pages: on.i32(table ?? []) },
+        ...{ sequences: on.i32([0, 1, 2]), lengths: on.i32(lengths ?? []) },
+      })
+      on.compare(1e-5)
     })
 
     it('stays exact where scores are large (CPU-2)', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ElementType, headChunk } from '../../../src/engine/cpu/ops.ts'
+import { type ElementType, headWork, massBlock } from '../../../src/engine/cpu/ops.ts'
 import type { Bench } from './bench.ts'
 
 type Shape = { rows: number; targets: number; width: number; vocab: number; rank: number; wType: ElementType }
@@ -25,7 +25,7 @@ function place(on: Bench, shape: Shape) {
     w2: rank > 0 ? on.random(vocab * rank) : undefined,
     lse: on.empty(rows),
     logprobs: on.empty(rows * targets),
-    work: on.scratch(4 * rows * headChunk),
+    work: on.scratch(4 * headWork(rows, vocab, true)),
   }
 }
 
@@ -49,6 +49,19 @@ export function describeHead(bench: () => Bench): void {
         })
         .add('headBack', { ...args, dx: on.empty(rows * width), g: on.random(rows * targets) })
       on.compare(1e-5)
+    })
+
+    it.each(named)('has the same gradient, to the bit, from logits that stayed: %s (CPU-3)', (_name, shape) => {
+      using on = bench()
+      const { rows, targets, width, vocab } = shape
+      const args = { ...place(on, shape), g: on.random(rows * targets) }
+      const gradients = [false, true].map((whole) => {
+        const [dx, dw] = [on.empty(rows * width), on.f32(new Float32Array(vocab * width))]
+        on.program.add('head', { ...args, whole }).add('headBack', { ...args, dx, dw, kept: true, whole })
+        on.run()
+        return [on.read(dx, rows * width), on.read(dw, vocab * width)]
+      })
+      expect(gradients[1]).toEqual(gradients[0])
     })
 
     it('has the bits that sampling sees: logits of a row alone and their sum (CPU-3)', () => {
@@ -81,12 +94,16 @@ export function describeHead(bench: () => Bench): void {
       }
     })
 
-    it('sums exponentials of rows of any width (CPU-2)', () => {
+    it('sums exponentials of rows of any width, and tells the shares of blocks (CPU-2)', () => {
       using on = bench()
       for (const width of [1, 5, 16, 100, 5000]) {
-        on.program.add('logSumExp', { lse: on.empty(3), x: on.random(3 * (width + 2)), rows: 3, width, ldx: width + 2 })
+        const x = on.f32(Float32Array.from({ length: 3 * (width + 2) }, (_, i) => Math.sin(i) + i / 900))
+        const masses = on.empty(3 * Math.ceil(width / massBlock))
+        const size = { rows: 3, width, ldx: width + 2 }
+        on.program.add('logSumExp', { lse: on.empty(3), x, ...size })
+        on.program.add('logSumExp', { lse: on.empty(3), masses, x, ...size })
       }
-      on.compare(1e-6)
+      on.compare(2e-6)
     })
   })
 }

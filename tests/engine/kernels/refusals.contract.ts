@@ -45,7 +45,7 @@ const bad: { [N in OpName]?: (at: Places) => OpArgs<N>[] } = {
     { y, table: x, ids: wild, rows: 4, width: 1 },
     { y, table: x, ids: far, rows: 4, width: 1 },
   ],
-  scatterRows: ({ x, y, wild }) => [{ y, x, ids: wild, rows: 4, width: 1 }],
+  cacheRows: ({ x, y, wild }) => [{ kCache: y, vCache: y, k: x, v: x, slots: wild, rows: 4, kvHeads: 1, headDim: 1 }],
   scatterAddRows: ({ x, y, wild }) => [{ y, x, ids: wild, rows: 4, width: 1 }],
   head: ({ x, y, ids }) => [
     { logprobs: y, lse: y, x, w: x, ids, work: x, rows: 2, targets: 1, width: 4, vocab: 2 ** 30, rank: 0 },

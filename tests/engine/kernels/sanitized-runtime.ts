@@ -24,7 +24,6 @@ export function openSanitized(folder: string, threads: number): Runtime {
     id: { kind: 'cpu-sanitized', sourceHash: sourceHash(), threads, cpuFeatures: [] },
     capacityBytes: memory.byteLength,
     start: 0,
-    interrupt: new Int32Array(new SharedArrayBuffer(4)),
     window: (offset) => ({ buffer: memory, offset }),
     execute(offset, words) {
       writeFileSync(file, new Uint8Array(memory))

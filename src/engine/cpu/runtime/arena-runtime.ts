@@ -16,8 +16,6 @@ export type Kernels = {
   readonly start: number
   /** The buffer that shows a place of the arena and what follows, and the place in it. */
   window(offset: number): { buffer: ArrayBufferLike; offset: number }
-  /** A word that ends programs while it is not 0. */
-  readonly interrupt: Int32Array<SharedArrayBuffer>
   /** Runs the words at a byte offset; 0, or the number of a problem and, eight bits higher, the opcode where it is. */
   execute(offset: number, words: number): number
   close(): Promise<void>
@@ -30,13 +28,11 @@ const problems = [
   'the program is cut',
   'the shape is not supported',
   'a thread was lost in a kernel',
-  '',
   'an operation reaches outside the memory',
 ]
-const interrupted = 5
 
 /** A runtime of these kernels. */
-export function arenaRuntime({ id, capacityBytes, start, interrupt, window, execute, close }: Kernels): Runtime {
+export function arenaRuntime({ id, capacityBytes, start, window, execute, close }: Kernels): Runtime {
   const blocks = new BlockList(Math.max(start, 1), capacityBytes)
   const profile = createProfile()
   let room = { offset: blocks.alloc(4096), words: 1024 }
@@ -73,7 +69,6 @@ export function arenaRuntime({ id, capacityBytes, start, interrupt, window, exec
     i32: (offset, length) => view(Int32Array, offset, length),
     bytes: (offset, length) => view(Uint8Array, offset, length),
     run,
-    interrupt,
     profile,
     gflops() {
       const size = 512
@@ -104,7 +99,6 @@ export function arenaRuntime({ id, capacityBytes, start, interrupt, window, exec
 function check(status: number): void {
   if (status === 0) return
   const [problem, code] = [status & 0xff, status >> 8]
-  if (problem === interrupted) throw new EvsysError('INTERRUPTED', "the engine's computation was ended")
   const op = Object.keys(ops).find((name) => ops[name as OpName].code === code) // its own keys
   const where = op === undefined ? '' : ` (${op})`
   throw new EvsysError('BACKEND_FAILED', `the engine's kernels failed: ${problems[problem] ?? problem}${where}`)

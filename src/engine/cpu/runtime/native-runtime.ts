@@ -7,7 +7,7 @@ import type { NativeBuild } from './native-build.ts'
 import type { Runtime } from './runtime.ts'
 
 type Addon = {
-  open(threads: number, bytes: number, interrupt: Int32Array): object
+  open(threads: number, bytes: number): object
   window(pool: object, offset: number, bytes: number): ArrayBuffer
   run(pool: object, offset: number, words: number): number
   detach(window: ArrayBuffer): void
@@ -23,8 +23,7 @@ export function openNativeRuntime(
   { file, sourceHash, cpuFeatures }: NativeBuild,
   { threads, capacityBytes: most }: { threads: number; capacityBytes: number },
 ): Runtime {
-  const interrupt = new Int32Array(new SharedArrayBuffer(4))
-  const { addon, pool, capacityBytes } = open(file, threads, most, interrupt)
+  const { addon, pool, capacityBytes } = open(file, threads, most)
   const windows: ArrayBuffer[] = []
   for (let from = 0; from === 0 || from + windowStep < capacityBytes; from += windowStep) {
     windows.push(addon.window(pool, from, Math.min(windowBytes, capacityBytes - from)))
@@ -33,7 +32,6 @@ export function openNativeRuntime(
     id: { kind: 'cpu-native', sourceHash, threads, cpuFeatures },
     capacityBytes,
     start: 0,
-    interrupt,
     window(offset) {
       const index = Math.min(Math.floor(offset / windowStep), windows.length - 1)
       return { buffer: windows[index] ?? new ArrayBuffer(0), offset: offset - index * windowStep }
@@ -46,10 +44,10 @@ export function openNativeRuntime(
   })
 }
 
-function open(file: string, threads: number, most: number, interrupt: Int32Array) {
+function open(file: string, threads: number, most: number) {
   try {
     const addon: Addon = createRequire(import.meta.url)(file)
-    const { claimed: pool, bytes: capacityBytes } = claimMemory(most, (bytes) => addon.open(threads, bytes, interrupt))
+    const { claimed: pool, bytes: capacityBytes } = claimMemory(most, (bytes) => addon.open(threads, bytes))
     return { addon, pool, capacityBytes }
   } catch (cause) {
     throw new EvsysError('BACKEND_FAILED', `the engine's native kernels cannot be used: ${messageOf(cause)}`, {

@@ -10,6 +10,7 @@ export class Program {
   #words = new Int32Array(256)
   #floats = new Float32Array(this.#words.buffer)
   #length = 0
+  #cuts: number[] = []
 
   /** The words so far; valid until the next operation is added. */
   get words(): Int32Array {
@@ -33,9 +34,30 @@ export class Program {
     return this
   }
 
+  /** Marks a place where others may have their turn. Nothing independent stands before it. */
+  cut(): this {
+    this.#cuts.push(this.#length)
+    return this
+  }
+
+  /** The operations between the cuts, as programs of their own. */
+  get parts(): Program[] {
+    const ends = [...this.#cuts, this.#length]
+    return ends.flatMap((end, i) => {
+      const start = ends[i - 1] ?? 0
+      if (start === end) return []
+      const part = new Program()
+      part.#words = this.#words.slice(start, end)
+      part.#floats = new Float32Array(part.#words.buffer)
+      part.#length = end - start
+      return [part]
+    })
+  }
+
   /** Forgets all operations. */
   clear(): void {
     this.#length = 0
+    this.#cuts = []
   }
 
   #write(kind: ArgKind, value: unknown, what: string): void {

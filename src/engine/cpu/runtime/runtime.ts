@@ -23,11 +23,6 @@ export interface Runtime extends AsyncDisposable {
    * should have written is undefined then. Both are `BACKEND_FAILED`.
    */
   run(program: Program): void
-  /**
-   * Ends what runs at its next operation with `INTERRUPTED`, and whatever is run later, while its word is not 0. The memory is shared:
-   * another thread, which the array was sent to, can set it while this one computes.
-   */
-  readonly interrupt: Int32Array<SharedArrayBuffer>
   readonly profile: Profile
   /** Measured speed of large products, in 10^9 operations per second. */
   gflops(): number

@@ -14,7 +14,7 @@ type Exports = {
   __stack_pointer: WasmGlobal
   __heap_base: WasmGlobal
   scratch_bytes(): number
-  open_team(threads: number, scratch: number, first: number, end: number): number
+  open_team(threads: number, scratch: number, first: number, end: number): void
   run(program: number, words: number): number
   recover(): void
   stop(): void
@@ -41,14 +41,13 @@ export async function openWasmRuntime({ threads, capacityBytes, relaxed = true }
   const stacks = Math.ceil(exports.__heap_base.value / page) * page
   const scratch = stacks + stackBytes * threads
   const start = scratch + threads * exports.scratch_bytes()
-  const interrupt = exports.open_team(threads, scratch, start / 4, buffer.byteLength / 4)
+  exports.open_team(threads, scratch, start / 4, buffer.byteLength / 4)
   const workers = await startWorkers(module, memory, stacks, threads)
 
   return arenaRuntime({
     id: { kind: 'cpu-wasm', sourceHash: sourceHash(), threads, cpuFeatures: [isRelaxed ? 'relaxed-simd' : 'simd'] },
     capacityBytes: buffer.byteLength,
     start,
-    interrupt: new Int32Array(buffer, interrupt, 1),
     window: (offset) => ({ buffer, offset }),
     execute(offset, words) {
       try {

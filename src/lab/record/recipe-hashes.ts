@@ -12,7 +12,12 @@ const longestMs = 10 * 60_000
 /** Hashes for every recipe that could be looked at; those that a plugin took down with it are missing. */
 export async function recipeHashes(
   recipes: readonly Recipe[],
-  { projectDir, plugins, signal }: { projectDir: string; plugins: readonly PluginReference[]; signal: AbortSignal },
+  {
+    projectDir,
+    plugins,
+    signal,
+    cacheDir,
+  }: { projectDir: string; plugins: readonly PluginReference[]; signal: AbortSignal; cacheDir?: string },
 ): Promise<RecipeHashes[]> {
   const found: RecipeHashes[] = []
   let printed = 0
@@ -24,6 +29,7 @@ export async function recipeHashes(
     project_dir: projectDir,
     plugin_files: plugins.map(({ spec, from }) => ({ spec, from })),
     recipes: [...recipes],
+    ...(cacheDir === undefined ? {} : { cache_dir: cacheDir }),
   }
   const child = startGuardedProcess({
     script: new URL(`./recipe-child${extname(import.meta.url)}`, import.meta.url),

@@ -1,5 +1,5 @@
 // What other rooms may use of data.
-export { leakCacheFolder, rowCacheFolder, tokenCacheFolder } from './cache/cache-folders.ts'
+export { checkedRowsFolder, leakCacheFolder, rowCacheFolder, tokenCacheFolder } from './cache/cache-folders.ts'
 export { collectCache } from './cache/collect-cache.ts'
 export { isDamaged, type OpenRows, openCachedRows, openRows } from './cache/open-rows.ts'
 export type { Lineage, RowManifest } from './cache/row-manifest.ts'

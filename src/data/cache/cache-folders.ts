@@ -6,6 +6,11 @@ export function rowCacheFolder(projectDir: string): string {
   return join(projectDir, '.evsys', 'cache', 'datasets')
 }
 
+/** Rows that plugins of the project made to be compared with benchmarks. Apart: a run makes its own. */
+export function checkedRowsFolder(projectDir: string): string {
+  return join(projectDir, '.evsys', 'cache', 'checked')
+}
+
 /** What was found when rows were compared with benchmarks. */
 export function leakCacheFolder(projectDir: string): string {
   return join(projectDir, '.evsys', 'cache', 'leaks')

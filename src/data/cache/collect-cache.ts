@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileError, sweepTemporary, systemCode } from '../../kernel/index.ts'
 import { dropEntry } from './cache-entry.ts'
-import { leakCacheFolder, rowCacheFolder, tokenCacheFolder } from './cache-folders.ts'
+import { checkedRowsFolder, leakCacheFolder, rowCacheFolder, tokenCacheFolder } from './cache-folders.ts'
 
 export interface CollectedCache {
   readonly entries: number
@@ -18,7 +18,8 @@ export async function collectCache(
   const beforeMs = Date.parse(before)
   let entries = 0
   let bytes = 0
-  for (const root of [rowCacheFolder(projectDir), tokenCacheFolder(projectDir), leakCacheFolder(projectDir)]) {
+  for (const folderOf of [rowCacheFolder, tokenCacheFolder, leakCacheFolder, checkedRowsFolder]) {
+    const root = folderOf(projectDir)
     await sweepTemporary(root)
     for (const key of await namesIn(root)) {
       signal.throwIfAborted()

@@ -11,6 +11,7 @@ import {
   SealedTask,
 } from '../../contracts/index.ts'
 import {
+  checkedRowsFolder,
   createLeakIndex,
   dataPlugins,
   type FoundLeaks,
@@ -36,6 +37,9 @@ import {
 import type { ExperimentRow } from '../../store/index.ts'
 import { recipeHashes } from '../record/recipe-hashes.ts'
 import type { TrainingData } from './training-data.ts'
+
+/** Longest that plugins of the project may take to make rows for this; the run itself may take longer. */
+const longestMs = 60_000
 
 export interface CheckLeaksOptions {
   readonly experiment: ExperimentRow
@@ -123,9 +127,17 @@ async function openElsewhere(
   { projectDir, plugins, signal }: CheckLeaksOptions,
 ): Promise<OpenRows<RowFormat> | undefined> {
   const recipe = { key: 'data', config: { ...config, data, seed }, callbacks: [...callbacks] }
-  const [made] = await recipeHashes([recipe], { projectDir, plugins, signal })
-  if (made?.data_key === undefined) return undefined
-  return await openCachedRows(rowCacheFolder(projectDir), made.data_key, servicesOf(seed, signal))
+  const cacheDir = checkedRowsFolder(projectDir)
+  const limit = AbortSignal.timeout(longestMs)
+  try {
+    const either = AbortSignal.any([signal, limit])
+    const [made] = await recipeHashes([recipe], { projectDir, plugins, signal: either, cacheDir })
+    if (made?.data_key === undefined) return undefined
+    return await openCachedRows(cacheDir, made.data_key, servicesOf(seed, signal))
+  } catch (error) {
+    if (signal.aborted || !limit.aborted) throw error
+    return undefined
+  }
 }
 
 function servicesOf(seed: number, signal: AbortSignal): PluginServices {

@@ -23,7 +23,7 @@ const BLOCKED_MS = 60_000
 
 async function main(): Promise<void> {
   const link = await openParentLink()
-  const { project_dir, plugin_files, recipes } = RecipeStart.parse(link.start)
+  const { project_dir, plugin_files, recipes, cache_dir } = RecipeStart.parse(link.start)
   const say = (message: FromRecipes) => link.say(message)
   const watchdog = startWatchdog({ token: link.token, timeoutMs: BLOCKED_MS, files: [], parentPid: process.ppid })
   watchdog.keepTime()
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
       },
       data: {
         projectDir: project_dir,
-        cache: { dir: rowCacheFolder(project_dir), seed: recipe.config.seed, codeHash: plugins.hashOf },
+        cache: { dir: cache_dir ?? rowCacheFolder(project_dir), seed: recipe.config.seed, codeHash: plugins.hashOf },
       },
     }
     const data = await attempt(recipe, services)

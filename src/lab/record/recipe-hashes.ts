@@ -17,12 +17,14 @@ export async function recipeHashes(
     plugins,
     hidden = [],
     signal,
+    cacheDir,
   }: {
     projectDir: string
     plugins: readonly PluginReference[]
     /** Paths that the code of recipes must not see. */
     hidden?: readonly string[]
     signal: AbortSignal
+    cacheDir?: string
   },
 ): Promise<RecipeHashes[]> {
   const found: RecipeHashes[] = []
@@ -35,6 +37,7 @@ export async function recipeHashes(
     project_dir: projectDir,
     plugin_files: plugins.map(({ spec, from }) => ({ spec, from })),
     recipes: [...recipes],
+    ...(cacheDir === undefined ? {} : { cache_dir: cacheDir }),
   }
   const child = startGuardedProcess({
     script: new URL(`./recipe-child${extname(import.meta.url)}`, import.meta.url),

@@ -14,6 +14,7 @@ export const RecipeStart = z.strictObject({
   project_dir: z.string(),
   plugin_files: z.array(z.strictObject({ spec: z.string(), from: z.string() })),
   recipes: z.array(Recipe),
+  cache_dir: z.string().optional().describe('Where rows are kept; absent: the cache of the project.'),
 })
 export type RecipeStart = z.infer<typeof RecipeStart>
 

@@ -30,11 +30,16 @@ export const nodeDependent = [
     why: 'streams of files, texts of JSON errors',
   },
   {
-    files: ['tests/cli/{process,interrupt,mutated-process,run,run-signals,serve,scaffolded-run,doctor,engine,eval}.test.ts'],
+    files: [
+      'tests/cli/{process,interrupt,mutated-process,run,run-signals,serve,scaffolded-run,doctor,engine,eval}.test.ts',
+    ],
     why: 'the start of the program, its streams and signals',
   },
   {
-    files: ['tests/lab/{run-experiment,killed,full-disk,sealed-answers,baselines}.test.ts', 'src/lab/experiment/hold-lease.test.ts'],
+    files: [
+      'tests/lab/{run-experiment,killed,full-disk,sealed-answers,baselines}.test.ts',
+      'src/lab/experiment/hold-lease.test.ts',
+    ],
     why: 'whole experiments over processes, their end by a kill or a full disk',
   },
   {

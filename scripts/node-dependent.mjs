@@ -45,7 +45,7 @@ export const nodeDependent = [
   },
   { files: ['src/data/{read-jsonl,row-stream}.test.ts', 'src/data/cache/open-rows.test.ts'], why: 'streams of files' },
   {
-    files: ['tests/cli/{process,interrupt,mutated-process,run,run-signals,serve,doctor,engine}.test.ts'],
+    files: ['tests/cli/{process,interrupt,mutated-process,run,run-signals,serve,doctor,engine,eval}.test.ts'],
     why: 'the start of the program, its streams and signals',
   },
   {

@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url'
 
 const who = ['my brother', 'a friend', 'our team', 'the manager', 'my neighbour', 'her son', 'the new guest', 'my aunt']
 
-/** By desk and answer: phrases to train on, then those that only the benchmark has. */
+/**
+ * By desk and answer: phrases to train on, then those that only the benchmark has.
+ * @type {Record<string, Record<string, [string[], string[]]>>}
+ */
 const desks = {
   bank: {
     card_lost: [
@@ -65,6 +68,7 @@ const desks = {
 
 /** The files by their paths. */
 export function makeData() {
+  /** @type {Record<string, string>} */
   const files = {}
   for (const [desk, answers] of Object.entries(desks)) {
     const rows = []
@@ -90,6 +94,7 @@ export function makeData() {
   return files
 }
 
+/** @param {readonly object[]} rows */
 function lines(rows) {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 }

@@ -10,10 +10,14 @@ const heldOut = ['tables', 'clocks', 'bottles', 'doors']
 /** The files by their paths. */
 export function makeData() {
   const random = randomFrom(11)
+  /** @param {readonly string[]} items */
   const pick = (items) => items[Math.floor(random() * items.length)]
+  /** @param {readonly string[]} things @param {number} count */
   const orders = (things, count) =>
     Array.from({ length: count }, () => `${2 + Math.floor(random() * 8)} ${pick(colours)} ${pick(things)}`)
+  /** @param {string} order */
   const wanted = (order) => `Ordered: ${order}.`
+  /** @param {string} order */
   const unwanted = (order) => `${order}? Fine.`
   // Both ways equally often: what the first stage learns.
   const sft = orders(trained, 160).map((order, i) => ({
@@ -38,11 +42,15 @@ export function makeData() {
   }
 }
 
+/** @param {readonly object[]} rows */
 function lines(rows) {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 }
 
-// mulberry32: the same numbers everywhere.
+/**
+ * mulberry32: the same numbers everywhere.
+ * @param {number} seed
+ */
 function randomFrom(seed) {
   let state = seed
   return () => {

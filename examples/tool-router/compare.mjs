@@ -13,9 +13,10 @@ const tasks = lines('test/tasks.jsonl').map(({ instruction, metadata }) => ({
   words: wordsOf(instruction.replace(/^Query: /, '')),
   tool: metadata.tool,
 }))
-console.log(`test.pass@1 on ${tasks.length} tasks`)
-console.log(`bag of words       ${share(fitLogistic(train)).toFixed(4)}`)
-console.log(`nearest neighbour  ${share(fitNearest(train)).toFixed(4)}`)
+process.stdout.write(`test.pass@1 on ${tasks.length} tasks
+bag of words       ${share(fitLogistic(train)).toFixed(4)}
+nearest neighbour  ${share(fitNearest(train)).toFixed(4)}
+`)
 
 /** @type {(classify: Classifier) => number} */
 function share(classify) {

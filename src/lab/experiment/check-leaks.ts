@@ -36,6 +36,7 @@ import {
 } from '../../kernel/index.ts'
 import type { ExperimentRow } from '../../store/index.ts'
 import { recipeHashes } from '../record/recipe-hashes.ts'
+import type { BenchmarkSeal } from './benchmark-seal.ts'
 import type { TrainingData } from './training-data.ts'
 
 /** Longest that plugins of the project may take to make rows for this; the run itself may take longer. */
@@ -47,6 +48,8 @@ export interface CheckLeaksOptions {
   readonly benchmarks: readonly SealedBenchmark[]
   readonly projectDir: string
   readonly plugins: readonly PluginReference[]
+  /** What the plugins of the project must not see meanwhile. */
+  readonly seal: Pick<BenchmarkSeal, 'hidden'>
   readonly signal: AbortSignal
 }
 
@@ -124,14 +127,18 @@ async function openHere(
 async function openElsewhere(
   { data, config, callbacks }: TrainingData,
   seed: number,
-  { projectDir, plugins, signal }: CheckLeaksOptions,
+  { projectDir, plugins, seal, signal }: CheckLeaksOptions,
 ): Promise<OpenRows<RowFormat> | undefined> {
-  const recipe = { key: 'data', config: { ...config, data, seed }, callbacks: [...callbacks] }
+  const { mix: _mix, ...alone } = config
+  const recipe = { key: 'data', config: { ...alone, data, seed }, callbacks: [...callbacks] }
   const cacheDir = checkedRowsFolder(projectDir)
   const limit = AbortSignal.timeout(longestMs)
   try {
     const either = AbortSignal.any([signal, limit])
-    const [made] = await recipeHashes([recipe], { projectDir, plugins, signal: either, cacheDir })
+    const [made] = await recipeHashes([recipe], {
+      ...{ projectDir, plugins, cacheDir, hidden: seal.hidden },
+      signal: either,
+    })
     if (made?.data_key === undefined) return undefined
     return await openCachedRows(cacheDir, made.data_key, servicesOf(seed, signal))
   } catch (error) {

@@ -26,12 +26,13 @@ export function trainingDataOf(plan: Plan, catalog: Pick<Catalog, 'card'>): Trai
   for (const { arm, seed, config } of plan.runs) {
     const format = RowFormat.safeParse(catalog.card('algorithm', config.algorithm.kind)?.facts.rowFormat)
     if (!format.success) continue
-    const { data } = config
-    const key = hashOf({ data, format: format.data })
-    const known = found.get(key) ?? { data, format: format.data, config, arms: new Set(), seeds: new Set() }
-    known.arms.add(arm)
-    known.seeds.add(seed)
-    found.set(key, known)
+    for (const data of [config.data, ...(config.mix ?? [])]) {
+      const key = hashOf({ data, format: format.data })
+      const known = found.get(key) ?? { data, format: format.data, config, arms: new Set(), seeds: new Set() }
+      known.arms.add(arm)
+      known.seeds.add(seed)
+      found.set(key, known)
+    }
   }
   const isOurs = (type: 'data_source' | 'transform', kind: string) => catalog.card(type, kind)?.origin === 'built-in'
   return [...found.values()].map(({ data, arms, seeds, ...rest }) => ({

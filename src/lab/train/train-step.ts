@@ -44,7 +44,7 @@ function wholeResult(parts: readonly FwdBwd[]): FwdBwd {
 }
 
 /** Counts and sums add up; of everything else, the mean over the batches that have it. */
-export function merged(parts: readonly Metrics[]): Metrics {
+function merged(parts: readonly Metrics[]): Metrics {
   const whole: Metrics = {}
   for (const key of new Set(parts.flatMap((part) => Object.keys(part)))) {
     const values = parts.flatMap((part) => part[key] ?? [])

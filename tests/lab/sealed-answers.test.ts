@@ -35,7 +35,7 @@ async function spyOn(seal: 'required' | 'off') {
   const file = experimentProject(dir, experiment, { 'fair.ts': fairVerifier, 'spy.ts': spy })
   const tasks = Array.from({ length: 4 }, (_, i) => ({
     task_id: `t${i}`,
-    instruction: `question ${i}`,
+    instruction: `riddle ${i}`,
     verifier: { kind: 'in_process', fn_name: 'fair', expected: `sealed-answer-${(0xabcdef00 + i).toString(16)}` },
   }))
   writeFileSync(join(dir, 'data/val/tasks.jsonl'), tasks.map((task) => `${JSON.stringify(task)}\n`).join(''))

@@ -29,7 +29,8 @@ function openPool(options: Partial<WorkerPoolOptions> = {}) {
 
 function acting(act: Act | 'tell its version', params: { ms?: number; file?: string } = {}): RunAssignment {
   const assignment = runAssignment(project)
-  const transforms = [{ kind: 'act', params: { act, ...params } }]
+  // Each with a value of its own: the rows of another run would come from the cache, and nothing would act.
+  const transforms = [{ kind: 'act', params: { act, file: assignment.run_id, ...params } }]
   return { ...assignment, config: { ...assignment.config, data: { ...assignment.config.data, transforms } } }
 }
 

@@ -1,170 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import * as z from 'zod'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { base, benchmark, deepChecks } from '../../tests/deep-check.ts'
 import { faultLine } from '../../tests/load-text.ts'
-import {
-  type Catalog,
-  defineAgent,
-  defineAlgorithm,
-  defineBackend,
-  defineCallback,
-  defineDataSource,
-  defineDeployer,
-  defineInferenceClient,
-  defineMetric,
-  defineProvider,
-  defineRenderer,
-  defineTransform,
-  defineVerifier,
-  openCatalog,
-} from '../kernel/index.ts'
 import { checkDeep } from './check-deep.ts'
-import { type LoadOptions, loadExperiment } from './load-experiment.ts'
+import { loadExperiment } from './load-experiment.ts'
 import { pluginReferences } from './plugin-references.ts'
 
-const none = z.strictObject({})
-const never = async (): Promise<never> => {
-  throw new Error('a check runs nothing')
-}
-const summary = 'Stands in a test.'
-const steps = {
-  max_steps: z.int().min(1).optional().describe('Training steps.'),
-  callbacks: z.array(z.unknown()).optional(),
-}
-
-const plugins = [
-  defineAlgorithm({
-    kind: 'sft',
-    summary,
-    rowFormat: 'chat_messages',
-    params: z.strictObject({ ...steps, learning_rate: z.number().gt(0).default(1e-4).describe('Peak learning rate.') }),
-    buildBatch: never,
-  }),
-  defineAlgorithm({
-    kind: 'rl',
-    summary,
-    rowFormat: 'harbor_task',
-    params: z.strictObject({
-      ...steps,
-      agent_import_path: z.string().optional(),
-      verifier_name: z.string().optional(),
-    }),
-    buildBatch: never,
-  }),
-  defineBackend({ kind: 'local', summary, params: none, open: never }),
-  defineBackend({ kind: 'mock', summary, params: none, open: never }),
-  defineDataSource({
-    kind: 'jsonl',
-    summary,
-    params: z.strictObject({ max_line_bytes: z.int().optional() }),
-    async *rows() {},
-  }),
-  defineDataSource({ kind: 'json', summary, params: none, async *rows() {} }),
-  defineDataSource({ kind: 'in_memory', summary, params: none, async *rows() {} }),
-  defineDataSource({ kind: 'hf_dataset', summary, params: none, async *rows() {} }),
-  defineTransform({
-    kind: 'jsonl_to_chat',
-    summary,
-    params: z.strictObject({ user_template: z.string() }),
-    run: (rows) => rows,
-  }),
-  defineTransform({
-    kind: 'dedupe',
-    summary,
-    params: z.strictObject({ key: z.string().default('query') }),
-    run: (rows) => rows,
-  }),
-  defineTransform({ kind: 'to_harbor_task', summary, params: none, run: (rows) => rows }),
-  defineTransform({ kind: 'mystery', summary, params: none, run: (rows) => rows }),
-  defineCallback({ kind: 'local_logger', summary, params: none, open: never }),
-  defineCallback({ kind: 'early_stopping', summary, params: z.strictObject({ patience: z.int() }), open: never }),
-  defineMetric({ kind: 'pass_rate', summary, params: none, direction: 'max', compute: () => 0 }),
-  defineMetric({ kind: 'mean_reward', summary, params: none, direction: 'max', compute: () => 0 }),
-  defineMetric({
-    kind: 'pass@{k}',
-    summary,
-    params: z.strictObject({ k: z.int() }),
-    direction: 'max',
-    minSamples: ({ k }) => k,
-    compute: () => 0,
-  }),
-  defineMetric({
-    kind: 'best_of_{n}',
-    summary,
-    params: z.strictObject({ n: z.int() }),
-    direction: 'max',
-    minSamples: ({ n }) => n,
-    compute: () => 0,
-  }),
-  defineMetric({ kind: 'cost', summary, params: none, direction: 'min', compute: () => 0 }),
-  defineVerifier({
-    kind: 'exact_match',
-    summary,
-    params: z.strictObject({ ignore_case: z.boolean().optional() }),
-    verify: () => 1,
-  }),
-  defineVerifier({ kind: 'runs_code', summary, params: none, needs: { sandbox: true }, verify: () => 1 }),
-  defineInferenceClient({ kind: 'mock', summary, params: none, open: never }),
-  defineAgent({ kind: 'basic_loop', summary, params: z.strictObject({ turns: z.int().default(1) }), run: never }),
-  defineRenderer({ kind: 'qwen3', summary, params: none, open: never }),
-  defineDeployer({ kind: 'folder', summary, params: z.strictObject({ dir: z.string() }), deploy: never }),
-  defineProvider({ kind: 'local', summary, params: none, open: never }),
-]
-
-const { signal } = new AbortController()
-let catalog: Catalog
-let cwd: string
-beforeAll(async () => {
-  catalog = await openCatalog({ builtins: plugins, signal })
-})
-afterAll(async () => {
-  await catalog[Symbol.asyncDispose]()
-})
-beforeEach(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'evsys-deep-'))
-  await files({
-    'data/train.jsonl': '{"messages": [{"role": "user", "content": "a"}]}\n',
-    'data/val/tasks.jsonl': `${task({ task_id: 'a' })}\n\n${task({ task_id: 'b' })}\n`,
-  })
-})
-afterEach(async () => {
-  await rm(cwd, { recursive: true, force: true })
-})
-
-function task(fields: Record<string, unknown>): string {
-  return JSON.stringify({
-    task_id: 't',
-    instruction: 'say hi',
-    verifier: { kind: 'in_process', fn_name: 'exact_match', expected: 'hi' },
-    ...fields,
-  })
-}
-
-async function files(texts: Readonly<Record<string, string>>): Promise<void> {
-  for (const [name, text] of Object.entries(texts)) {
-    await mkdir(dirname(join(cwd, name)), { recursive: true })
-    await writeFile(join(cwd, name), text)
-  }
-}
-
-async function deep(text: string, options: LoadOptions = {}) {
-  const loaded = await loadExperiment({ file: 'e.yaml', text }, { cwd, ...options })
-  return await checkDeep(loaded, catalog, {
-    signal,
-    secrets: { get: (name) => (name === 'SET' ? 'value' : undefined), hint: 'in the environment' },
-  })
-}
-
-const faults = async (text: string, options: LoadOptions = {}) => (await deep(text, options)).problems.map(faultLine)
-
-const base = `name: e
-data: { path: data/train.jsonl }
-model: { name: evsys/tiny }
-algorithm: { kind: sft }
-`
-const benchmark = (entry: string) => `${base}metadata:\n  benchmark:\n    - ${entry}\n`
+const { files, deep, faults, cwd, catalog } = deepChecks()
 
 describe('plugins', () => {
   it('of a valid experiment are all there (CFG-14)', async () => {
@@ -423,124 +265,6 @@ describe('paths', () => {
   })
 })
 
-describe('rows', () => {
-  it.each([
-    ['is not JSON', '\n{"a": \n', 'data/train.jsonl:2:1 DATA_INVALID the line is not valid JSON'],
-    ['is no object', '[1]\n', 'data/train.jsonl:1:1 DATA_INVALID the row is no JSON object'],
-    ['is not there', '\n\n', 'data/train.jsonl:1:1 DATA_INVALID the file holds no rows'],
-  ])('the first that %s is located (CFG-14)', async (_what, text, fault) => {
-    await files({ 'data/train.jsonl': text })
-    expect(await faults(base)).toEqual([fault])
-  })
-
-  it('of a json source are a list (CFG-14)', async () => {
-    await files({ 'a.json': ' \n [{"messages": []}]', 'b.json': '{"messages": []}\n' })
-    const text = (file: string) => base.replace('{ path: data/train.jsonl }', `{ source_kind: json, path: ${file} }`)
-    expect(await faults(text('a.json'))).toEqual([])
-    expect(await faults(text('b.json'))).toEqual(['b.json:1:1 DATA_INVALID the file does not start with a list'])
-  })
-
-  it('of another shape than the algorithm takes are refused (CFG-14)', async () => {
-    const text = base.replace('train.jsonl', 'val/tasks.jsonl')
-    const { problems } = await deep(text)
-    expect(problems.map(faultLine)).toEqual([
-      '2:7 DATA_INVALID data: sft takes chat_messages rows, and these are harbor_task',
-    ])
-    expect(problems[0]?.fix).toContain('jsonl_to_chat')
-    expect(
-      await faults(
-        text.replace(
-          'jsonl }',
-          'jsonl, transforms: [{ kind: dedupe }, { kind: jsonl_to_chat, params: { user_template: x } }] }',
-        ),
-      ),
-    ).toEqual([])
-    expect(await faults(text.replace('kind: sft', 'kind: rl'))).toEqual([])
-  })
-
-  it('behind a transform that may do anything are not judged (CFG-14)', async () => {
-    expect(await faults(base.replace('train.jsonl }', 'val/tasks.jsonl, transforms: [{ kind: mystery }] }'))).toEqual(
-      [],
-    )
-  })
-
-  it('of no known shape are noted (CFG-14)', async () => {
-    const { problems, notices } = await deep(
-      base.replace('{ path: data/train.jsonl }', '{ source_kind: in_memory, rows: [{ q: 1 }] }'),
-    )
-    expect(problems).toEqual([])
-    expect(notices.map(({ text }) => text)).toEqual([
-      'The rows have no known shape, and sft takes chat_messages rows: a transform can make them.',
-    ])
-  })
-})
-
-describe('tasks', () => {
-  it.each([
-    [
-      'a line that is not JSON',
-      `${task({})}\nnope\n`,
-      ['data/val/tasks.jsonl:2:1 DATA_INVALID the line is not valid JSON'],
-    ],
-    [
-      'a line that is no task',
-      '{"task_id": "a", "verifier": {"kind": "in_process"}}\n',
-      [
-        'data/val/tasks.jsonl:1:1 DATA_INVALID instruction: is missing: expected text',
-        'data/val/tasks.jsonl:1:1 DATA_INVALID verifier.fn_name: is missing: expected text',
-        'data/val/tasks.jsonl:1:1 DATA_INVALID verifier.expected: is missing: expected a value',
-      ],
-    ],
-    [
-      'an id that stands twice',
-      `${task({})}\n\n${task({})}\n`,
-      ['data/val/tasks.jsonl:3:1 DATA_INVALID the task id "t" stands in line 1 too'],
-    ],
-    [
-      'an unknown verifier',
-      `${task({ task_id: 'a' })}\n${task({ verifier: { kind: 'in_process', fn_name: 'exact', expected: 1 } })}\n`,
-      ['data/val/tasks.jsonl:2:1 PLUGIN_UNKNOWN verifier.fn_name: no verifier is called "exact"'],
-    ],
-    [
-      'wrong params of a verifier',
-      task({ verifier: { kind: 'in_process', fn_name: 'exact_match', expected: 1, params: { case: 1 } } }),
-      ['data/val/tasks.jsonl:1:1 PLUGIN_PARAMS verifier.params: unknown key "case"'],
-    ],
-    ['no tasks', '\n', ['data/val/tasks.jsonl:1:1 DATA_INVALID the file holds no task']],
-  ])('%s is located (CFG-14)', async (_what, text, found) => {
-    await files({ 'data/val/tasks.jsonl': text })
-    expect(await faults(benchmark('{ path: data/val }'))).toEqual(found)
-  })
-
-  it('judged by a model need no verifier function; by a container, the sandbox that is not there (CFG-14, EVL-5)', async () => {
-    const ran = { kind: 'in_process', fn_name: 'runs_code', expected: 'assert True' }
-    const tasks = [
-      { task_id: 'a', verifier: { kind: 'llm_judge', judge_model: 'm', rubric: 'r' } },
-      { task_id: 'b', verifier: { kind: 'e2b', dockerfile: 'FROM x', test_sh: 'true' } },
-      { task_id: 'c', verifier: ran },
-    ]
-    await files({ 'data/val/tasks.jsonl': tasks.map((each) => `${task(each)}\n`).join('') })
-    const message = (kind: string) =>
-      `the verifier "${kind}" needs the sandbox, which this version of evsys does not have`
-    expect(await faults(benchmark('{ path: data/val }'))).toEqual([
-      `data/val/tasks.jsonl:2:1 SANDBOX_MISSING verifier.kind: ${message('e2b')}`,
-      `data/val/tasks.jsonl:3:1 SANDBOX_MISSING verifier.fn_name: ${message('runs_code')}`,
-    ])
-  })
-
-  it('that are all wrong are told up to a limit (CFG-14)', async () => {
-    await files({ 'data/val/tasks.jsonl': 'x\n'.repeat(1_000) })
-    expect((await faults(benchmark('{ path: data/val }'))).length).toBe(20)
-  })
-
-  it('in a long line are read across chunks (CFG-14)', async () => {
-    await files({
-      'data/val/tasks.jsonl': `\uFEFF${task({ task_id: 'a', instruction: 'é'.repeat(400_000) })}\r\n${task({ task_id: 'b' })}`,
-    })
-    expect(await faults(benchmark('{ path: data/val }'))).toEqual([])
-  })
-})
-
 describe('agent_import_path', () => {
   const text = (path: string) =>
     base
@@ -593,8 +317,8 @@ describe('checkDeep', () => {
   })
 
   it('stops at its signal', async () => {
-    const loaded = await loadExperiment({ file: 'e.yaml', text: base }, { cwd })
-    await expect(checkDeep(loaded, catalog, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    const loaded = await loadExperiment({ file: 'e.yaml', text: base }, { cwd: cwd() })
+    await expect(checkDeep(loaded, catalog(), { signal: AbortSignal.abort() })).rejects.toMatchObject({
       name: 'AbortError',
     })
   })
@@ -603,16 +327,16 @@ describe('checkDeep', () => {
 describe('pluginReferences', () => {
   it('name files by absolute path, packages as written, and where (CFG-16)', async () => {
     await files({ 'lib/base.yaml': 'plugins: [./p.ts, acme-plugins]\n' })
-    const loaded = await loadExperiment({ file: 'e.yaml', text: `extends: lib/base.yaml\n${base}` }, { cwd })
+    const loaded = await loadExperiment({ file: 'e.yaml', text: `extends: lib/base.yaml\n${base}` }, { cwd: cwd() })
     expect(pluginReferences(loaded)).toEqual([
       {
-        spec: join(cwd, 'lib/p.ts'),
-        from: join(cwd, 'lib'),
+        spec: join(cwd(), 'lib/p.ts'),
+        from: join(cwd(), 'lib'),
         where: { file: 'lib/base.yaml', line: 1, col: 11, path: 'plugins.0' },
       },
       {
         spec: 'acme-plugins',
-        from: join(cwd, 'lib'),
+        from: join(cwd(), 'lib'),
         where: { file: 'lib/base.yaml', line: 1, col: 19, path: 'plugins.1' },
       },
     ])

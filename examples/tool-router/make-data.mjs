@@ -10,15 +10,18 @@ import { openings, slots, tools } from './tools.mjs'
 /** @typedef {import('./tools.mjs').Part} Part */
 /** @typedef {{ query: string, tool_slug: string }} Row */
 
-const folder = join(dirname(fileURLToPath(import.meta.url)), 'data')
 const slugs = Object.keys(tools)
 
-writeLines('train.jsonl', log())
-for (const part of /** @type {Part[]} */ (['val', 'test'])) {
-  writeLines(`${part}/tasks.jsonl`, tasksOf(part, part === 'val' ? 8 : 12))
-  const description =
-    'Requests to an assistant and the tool that serves each; phrases and entities are not those of training.'
-  write(`${part}/metadata.yaml`, `name: ${part}\nversion: 1\ndescription: ${description}\n`)
+/** The files by their paths. */
+export function makeData() {
+  /** @type {Record<string, string>} */
+  const files = { 'data/train.jsonl': lines(log()) }
+  for (const part of /** @type {Part[]} */ (['val', 'test'])) {
+    files[`data/${part}/tasks.jsonl`] = lines(tasksOf(part, part === 'val' ? 8 : 12))
+    files[`data/${part}/metadata.yaml`] =
+      `name: ${part}\nversion: 1\ndescription: Requests and the tool that serves each; phrases and entities are not those of training.\n`
+  }
+  return files
 }
 
 // What users sent: 120 different requests for every tool, and some of them again and again, as people do.
@@ -88,13 +91,15 @@ function draw(...key) {
   return createHash('sha256').update(JSON.stringify(key)).digest().readUInt32LE()
 }
 
-/** @type {(name: string, rows: unknown[]) => void} */
-function writeLines(name, rows) {
-  write(name, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+/** @type {(rows: unknown[]) => string} */
+function lines(rows) {
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 }
 
-/** @type {(name: string, text: string) => void} */
-function write(name, text) {
-  mkdirSync(dirname(join(folder, name)), { recursive: true })
-  writeFileSync(join(folder, name), text)
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const [path, text] of Object.entries(makeData())) {
+    const file = join(dirname(fileURLToPath(import.meta.url)), path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+  }
 }

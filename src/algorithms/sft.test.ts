@@ -87,6 +87,16 @@ describe('sft', () => {
     expect(trained(await sft.buildBatch(stepContext([dialog], { supervise: 'last_assistant' })))).toEqual(['two.'])
   })
 
+  it('trains on every answer in a conversation that ends with it where history is written otherwise (PLG-10)', async () => {
+    const context = { ...stepContext([dialog, dialog]), renderer: { ...renderer, extendsHistory: false } }
+    const batch = await sft.buildBatch(context)
+    expect(trained(batch)).toEqual(['one.', 'two.', 'one.', 'two.'])
+    expect(batch.data[0]?.tokens).toEqual(renderer.conversation(dialog.messages.slice(0, 3)).tokens.slice(0, -1))
+    expect(batch.metrics).toMatchObject({ 'data/rows': 2, 'data/dropped_rows': 0, 'data/supervised_tokens': 16 })
+    const last = { ...stepContext([dialog], { supervise: 'last_assistant' }), renderer: context.renderer }
+    expect(trained(await sft.buildBatch(last))).toEqual(['two.'])
+  })
+
   it('shifts: each position is trained to predict the next token (PLG-10)', async () => {
     const { data } = await sft.buildBatch(stepContext([dialog]))
     const all = renderer.conversation(dialog.messages).tokens

@@ -28,7 +28,7 @@ export const sft = defineAlgorithm({
   rowFormat: 'chat_messages',
   async setup({ rows, renderer, params }) {
     // One trainable row is enough to start; the first usually is it. None at all would make a run of empty steps.
-    if (rows.some((row) => toDatum(row, renderer, params) !== undefined)) return
+    if (rows.some((row) => toData(row, renderer, params).length > 0)) return
     throw new EvsysError('DATA_INVALID', `sft: none of the ${rows.length} rows has an assistant token to train on`, {
       fix: 'give the rows assistant messages, or raise max_seq_len if they are cut off before the answer.',
     })
@@ -48,17 +48,18 @@ export const sft = defineAlgorithm({
         : (await tokenBatches(context, params.batch_tokens))
             .rowsOf(batchIndex)
             .flatMap((row) => context.rows[row] ?? [])
-    const made = rows.flatMap((row) => toDatum(row, renderer, params) ?? [])
-    const dropped = rows.length - made.length
+    const byRow = rows.map((row) => toData(row, renderer, params)).filter((data) => data.length > 0)
+    const made = byRow.flat()
+    const dropped = rows.length - byRow.length
     if (dropped > 0)
       log('warn', `sft: step ${step} leaves out ${dropped} of ${rows.length} rows without trainable tokens`)
     return {
       data: made.map(({ datum }) => datum),
       loss: { name: 'cross_entropy' },
       metrics: {
-        'data/rows': made.length,
+        'data/rows': byRow.length,
         'data/dropped_rows': dropped,
-        'data/truncated_rows': made.filter(({ truncated }) => truncated).length,
+        'data/truncated_rows': byRow.filter((data) => data.some(({ truncated }) => truncated)).length,
         'data/tokens': total(made, ({ datum }) => datum.tokens.length),
         'data/supervised_tokens': total(made, ({ supervised }) => supervised),
       },
@@ -80,23 +81,30 @@ function tokenBatches(
 ): Promise<TokenBatches> {
   return once('sft/token-batches', async () =>
     createTokenBatches({
-      lengths: rows.map((row) => toDatum(row, renderer, params)?.datum.tokens.length ?? 0),
+      lengths: rows.map((row) => total(toData(row, renderer, params), ({ datum }) => datum.tokens.length)),
       budget,
       random: (epoch) => random('batches', epoch),
     }),
   )
 }
 
-function toDatum(
-  row: ChatMessagesRow,
+// One example, or one for each answer where the renderer writes an answer differently once it is history: an answer is trained on
+// after the tokens that it would be produced after.
+function toData(
+  { messages }: ChatMessagesRow,
   renderer: OpenRenderer,
-  recipe: Pick<Params, 'max_seq_len' | 'supervise'>,
-): SupervisedDatum | undefined {
-  const last = row.messages.findLastIndex(({ role }) => role === 'assistant')
-  return supervisedDatum(renderer.conversation(row.messages), {
-    maxTokens: recipe.max_seq_len,
-    isTrained: (message) => recipe.supervise === 'all_assistant' || message === last,
-  })
+  { max_seq_len: maxTokens, supervise }: Pick<Params, 'max_seq_len' | 'supervise'>,
+): SupervisedDatum[] {
+  const answers = messages.flatMap(({ role }, i) => (role === 'assistant' ? [i] : []))
+  if (supervise === 'all_assistant' && renderer.extendsHistory === false && answers.length > 1) {
+    return answers.flatMap((answer) => {
+      const rendered = renderer.conversation(messages.slice(0, answer + 1))
+      return supervisedDatum(rendered, { maxTokens, isTrained: (message) => message === answer }) ?? []
+    })
+  }
+  const last = answers.at(-1)
+  const isTrained = (message: number) => supervise === 'all_assistant' || message === last
+  return [supervisedDatum(renderer.conversation(messages), { maxTokens, isTrained }) ?? []].flat()
 }
 
 function total<T>(items: readonly T[], amountOf: (item: T) => number): number {

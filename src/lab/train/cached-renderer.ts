@@ -47,8 +47,8 @@ export async function cachedRenderer(
     for (const [row, { messages }] of source.rows.entries()) places.set(messages, { shards: made, row })
   }
   return {
-    stop: renderer.stop,
-    prompt: (messages) => renderer.prompt(messages),
+    ...renderer, // with what it says of itself
+    prompt: (messages, tools) => renderer.prompt(messages, tools),
     parse: (completion) => renderer.parse(completion),
     conversation(messages) {
       const place = places.get(messages)

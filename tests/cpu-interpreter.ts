@@ -232,7 +232,10 @@ const kernels: Record<OpName, Kernel> = {
         }
         const { read } = attendOver(memory.f32(q + 4 * (t * heads + h) * headDim, headDim), args.scale ?? 0, {
           length,
-          key: (j) => block(kCache, j).filter((_, i) => i % pageSize === j % pageSize),
+          key: (j) => {
+            const keys = block(kCache, j)
+            return Float32Array.from({ length: headDim }, (_, d) => get(keys, d * pageSize + (j % pageSize)))
+          },
           value: (j) => block(vCache, j).subarray((j % pageSize) * headDim, ((j % pageSize) + 1) * headDim),
         })
         memory.f32(out + 4 * (t * heads + h) * headDim, headDim).set(read)

@@ -19,7 +19,7 @@ export function describeIngest(under: StoreUnderTest): void {
           await push(store, whole, items)
           let next = 1
           for (const [where, length] of cuts) {
-            const start = Math.floor(where * next) // anywhere before the first item that is new
+            const start = Math.min(next - 1, Math.floor(where * next)) // anywhere before the first item that is new
             const { nextSeq } = await push(store, pieces, items.slice(start, start + length), start + 1)
             expect(nextSeq).toBe(Math.max(next, Math.min(items.length, start + length) + 1))
             next = nextSeq

@@ -42,7 +42,7 @@ describe('an experiment', { timeout: 300_000 }, () => {
     const file = experimentProject(dir, experiment, { 'moody.ts': verifier })
     const tasks = ['refund', 'refund', 'mail', 'shop', 'down'].map((expected, i) => ({
       task_id: `val-${i}`,
-      instruction: `question ${i}`,
+      instruction: `riddle ${i}`,
       verifier: { kind: 'in_process', fn_name: 'moody', expected },
     }))
     writeFileSync(join(dir, 'data/val/tasks.jsonl'), tasks.map((task) => `${JSON.stringify(task)}\n`).join(''))

@@ -57,9 +57,9 @@ describe('evidence', () => {
     expect(all).toEqual([expect.closeTo(0.787, 3), 1])
     const graded = (rewards: Record<string, number[]>) =>
       arm('new', [5, 5]).map(({ run, evals }) => ({ run, evals: evals.map((each) => ({ ...each, rewards })) }))
-    expect(intervalOf(graded({ t0: [0.4], t1: [0.6] }))[1]).toEqual([
-      expect.closeTo(-0.131, 3),
-      expect.closeTo(1.131, 3),
+    expect(intervalOf(graded({ t0: [0.49], t1: [0.51] }))[1]).toEqual([
+      expect.closeTo(0.437, 3),
+      expect.closeTo(0.563, 3),
     ])
     for (const unknown of [{ t0: [0.5] }, { t0: [0.5], t1: [0.5] }, { t0: [0.1], t1: [0.2] }])
       expect(intervalOf(graded(unknown))[1]).toBeNull()

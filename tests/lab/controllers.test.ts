@@ -11,12 +11,14 @@ const folder = temporaryFolders()
 /** Rows that come when a file is there. */
 const gate = `import { existsSync } from 'node:fs'
   import { setTimeout } from 'node:timers/promises'
-  import { defineTransform, z } from 'evsys/plugin'
-  export default defineTransform({ kind: 'gate', summary: 'Waits.', params: z.strictObject({ file: z.string() }),
-    async *run(rows, { params, signal }) {
-      while (!existsSync(params.file)) await setTimeout(20, undefined, { signal })
-      yield* rows
-    } })`
+  import { defineAlgorithm, sft, z } from 'evsys/plugin'
+  export default defineAlgorithm({ kind: 'gated_sft', summary: 'Waits.', params: sft.params.extend({ file: z.string() }),
+    rowFormat: sft.rowFormat,
+    async setup(context) {
+      while (!existsSync(context.params.file)) await setTimeout(20, undefined, { signal: context.signal })
+      await sft.setup?.(context)
+    },
+    buildBatch: (context) => sft.buildBatch(context) })`
 
 describe('processes that run an experiment', { timeout: 600_000 }, () => {
   let expected: unknown
@@ -55,8 +57,8 @@ describe('processes that run an experiment', { timeout: 600_000 }, () => {
   it('refuse to resume what another one works on, and name it (LAB-28)', async () => {
     const dir = folder()
     const { base_run } = brief.matrix
-    const transforms = [...base_run.data.transforms, { kind: 'gate', params: { file: join(dir, 'open') } }]
-    const gated = { ...base_run, data: { ...base_run.data, transforms } }
+    const params = { ...base_run.algorithm.params, file: join(dir, 'open') }
+    const gated = { ...base_run, algorithm: { kind: 'gated_sft', params } }
     const file = experimentProject(dir, { ...brief, matrix: { ...brief.matrix, base_run: gated } }, { 'gate.ts': gate })
     await using first = startExperiment(file)
     await first.until('planned')

@@ -37,10 +37,11 @@ import {
 import type { ExperimentRow } from '../../store/index.ts'
 import { recipeHashes } from '../record/recipe-hashes.ts'
 import type { BenchmarkSeal } from './benchmark-seal.ts'
+import type { RunExperimentOptions } from './run-experiment.ts'
 import type { TrainingData } from './training-data.ts'
 
-/** Longest that plugins of the project may take to make rows for this; the run itself may take longer. */
-const longestMs = 60_000
+/** Longest that plugins of the project may take to make rows for this, where no limit is given; the run itself may take longer. */
+const LONGEST_MS = 60_000
 
 export interface CheckLeaksOptions {
   readonly experiment: ExperimentRow
@@ -50,6 +51,7 @@ export interface CheckLeaksOptions {
   readonly plugins: readonly PluginReference[]
   /** What the plugins of the project must not see meanwhile. */
   readonly seal: Pick<BenchmarkSeal, 'hidden'>
+  readonly options: Pick<RunExperimentOptions, 'limits'>
   readonly signal: AbortSignal
 }
 
@@ -127,12 +129,12 @@ async function openHere(
 async function openElsewhere(
   { data, config, callbacks }: TrainingData,
   seed: number,
-  { projectDir, plugins, seal, signal }: CheckLeaksOptions,
+  { projectDir, plugins, seal, options, signal }: CheckLeaksOptions,
 ): Promise<OpenRows<RowFormat> | undefined> {
   const { mix: _mix, ...alone } = config
   const recipe = { key: 'data', config: { ...alone, data, seed }, callbacks: [...callbacks] }
   const cacheDir = checkedRowsFolder(projectDir)
-  const limit = AbortSignal.timeout(longestMs)
+  const limit = AbortSignal.timeout(Math.min(LONGEST_MS, options.limits?.blockedMs ?? LONGEST_MS))
   try {
     const either = AbortSignal.any([signal, limit])
     const [made] = await recipeHashes([recipe], {

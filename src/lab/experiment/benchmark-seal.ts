@@ -19,7 +19,7 @@ export type SealChoice = 'auto' | 'required' | 'off'
 
 export interface SealOptions {
   readonly benchmarks: readonly Pick<Benchmark, 'name' | 'path' | 'data'>[]
-  readonly runs: readonly Pick<RunConfig, 'data' | 'model'>[]
+  readonly runs: readonly Pick<RunConfig, 'data' | 'mix' | 'model'>[]
   readonly projectDir: string
   readonly choice: SealChoice
 }
@@ -39,7 +39,10 @@ export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: S
     }
     return open([problem])
   }
-  const read = runs.flatMap(({ data, model }) => [data.path, data.hf_dataset, model.name].flatMap((each) => each ?? []))
+  const read = runs.flatMap(({ data, mix = [], model }) => [
+    model.name,
+    ...[data, ...mix].flatMap(({ path, hf_dataset }) => [path ?? [], hf_dataset ?? []].flat()),
+  ])
   const clashing = answers.filter(({ path }) => read.some((used) => isWithin(resolve(used), path)))
   const clash = clashing.map(
     ({ name }) => `benchmark ${name} is made from a file that training reads, so recipe code can read its answers too`,

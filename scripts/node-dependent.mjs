@@ -45,11 +45,11 @@ export const nodeDependent = [
   },
   { files: ['src/data/{read-jsonl,row-stream}.test.ts', 'src/data/cache/open-rows.test.ts'], why: 'streams of files' },
   {
-    files: ['tests/cli/{process,interrupt,mutated-process,run,run-signals,serve,doctor,engine,eval}.test.ts'],
+    files: ['tests/cli/{process,interrupt,mutated-process,run-signals,serve,doctor,engine}.test.ts'],
     why: 'the start of the program, its streams and signals',
   },
   {
-    files: ['tests/lab/{run-experiment,killed,data}.test.ts'],
+    files: ['tests/lab/{run-experiment,killed}.test.ts'],
     why: 'whole experiments over processes, their end by a kill',
   },
   {
@@ -70,6 +70,10 @@ export const nodeDependent = [
 export const leftToFull = [
   { files: ['tests/kernel-builds.test.ts'], why: 'what a compiler makes of the kernels does not depend on Node' },
   { files: ['tests/lab/sealed-answers.test.ts'], why: 'namespaces of the system hide the answers, not Node' },
+  {
+    files: ['tests/cli/{run,eval}.test.ts', 'tests/lab/data.test.ts'],
+    why: 'run-experiment, killed and run-signals start the same processes',
+  },
   { files: ['tests/lab/full-disk.test.ts'], why: 'the record on a full disk is a test of tests/stores' },
   { files: ['tests/cli/scaffolded-run.test.ts'], why: 'no-compiler.test.ts runs the quickstart on every version' },
 ]

@@ -36,7 +36,7 @@ const acts = {
     const write = fs.default.writeSync
     fs.default.writeSync = (fd, ...rest) => fd === 3 ? write(3, '{"type":"nonsense"}\\n') : write(fd, ...rest)
     syncBuiltinESMExports(); globalThis.Buffer = undefined`,
-  'leave a timer': `setTimeout(() => { throw new Error('too late') }, 100).unref()`,
+  'leave a timer': `setTimeout(() => { throw new Error('too late') }, 60_000).unref()`,
   'leave a handle': `(await import('node:net')).createServer().listen(0, '127.0.0.1')`,
   'leave a global': `globalThis.leftover = 1`,
   'leave a variable': `process.env.LEFT = '1'`,

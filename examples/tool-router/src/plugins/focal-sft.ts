@@ -9,6 +9,7 @@ export const focalSft = defineAlgorithm({
   }),
   rowFormat: sft.rowFormat,
   setup: async (context) => await sft.setup?.(context),
+  countBatches: async (context) => (await sft.countBatches?.(context)) ?? 0,
   async buildBatch(context) {
     const batch = await sft.buildBatch(context)
     const { gamma } = context.params

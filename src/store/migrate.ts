@@ -40,11 +40,12 @@ export async function migrate(
   })
 }
 
+/** Reads the catalogue itself: `to_regclass` answers from a cache that a wait for the lock does not refresh. */
 async function versionIn(query: Queryable, kind: Database['kind']): Promise<number> {
   const table =
     kind === 'sqlite'
       ? await sql`select 1 from sqlite_master where name = 'evsys_meta'`.execute(query)
-      : await sql`select 1 where to_regclass('evsys_meta') is not null`.execute(query)
+      : await sql`select 1 from pg_class where relname = 'evsys_meta' and pg_table_is_visible(oid)`.execute(query)
   if (table.rows.length === 0) return 0
   const row = await query.selectFrom('evsys_meta').select('value').where('name', '=', 'version').executeTakeFirst()
   const version = Number(row?.value)

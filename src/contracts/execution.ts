@@ -138,10 +138,34 @@ export interface ExecResult {
   readonly limitHit?: keyof ExecSpec['limits']
 }
 
-/** A place where untrusted code can do no harm beyond its limits. */
+/** A folder or file of this machine that a sandbox shows at `target`. Absent `writable`: read-only. */
+export interface Mount {
+  readonly source: string
+  readonly target: string
+  readonly writable?: boolean
+}
+
+/** A command that goes on while its caller talks to it. Ending it ends everything that it started. */
+export interface SandboxProcess extends AsyncDisposable {
+  readonly output: AsyncIterable<{ readonly stream: 'stdout' | 'stderr'; readonly text: string }>
+  write(text: string): Promise<void>
+  /** Ends its input. */
+  end(): Promise<void>
+  readonly exit: Promise<ExecResult>
+}
+
+/**
+ * A place where untrusted code can do no harm beyond its limits. Files stay from one command to the next; a command's processes
+ * end with it.
+ */
 export interface Sandbox extends AsyncDisposable {
   readonly level: Level
   exec(spec: ExecSpec, signal: AbortSignal): Promise<ExecResult>
+  spawn(spec: ExecSpec, signal: AbortSignal): Promise<SandboxProcess>
+  /** Mounts of the commands that follow, in place of those it was opened with. */
+  remount(mounts: readonly Mount[]): void
+  /** Ends every process of every command. */
+  killAll(): Promise<void>
 }
 
 /** `lost`: gone without a result. `unknown`: the provider could not be asked, which changes nothing. */

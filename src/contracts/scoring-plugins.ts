@@ -1,6 +1,6 @@
 // Plugins that score and roll out: metrics, verifiers, inference clients, agents, environments.
 import * as z from 'zod'
-import type { ExecResult, ExecSpec, Sampling, TurnTokens, Usage } from './execution.ts'
+import type { ExecResult, ExecSpec, Level, Sampling, SandboxProcess, TurnTokens, Usage } from './execution.ts'
 import type { Direction } from './metadata.ts'
 import type { Context, Plugin } from './plugin.ts'
 import type { PluginSpec } from './plugin-spec.ts'
@@ -99,17 +99,47 @@ export interface InferenceClient<K extends string = string, S extends z.ZodType 
   open(context: Context<z.output<S>>): Promise<OpenInferenceClient>
 }
 
-/** Where a task happens: files and commands. */
+/** A command in an environment; what is absent is the environment's. */
+export type EnvironmentCommand = Omit<ExecSpec, 'limits'> & {
+  readonly limits?: Partial<ExecSpec['limits']>
+  /** Account that runs it; absent: the environment's. */
+  readonly user?: string | number
+}
+
+/** Where a task happens: files and commands. Paths are those inside. */
 export interface OpenEnvironment extends AsyncDisposable {
-  exec(spec: ExecSpec, signal: AbortSignal): Promise<ExecResult>
+  /** How well it is shut in. */
+  readonly level: Level
+  /** Where commands start. */
+  readonly workdir: string
+  exec(command: EnvironmentCommand, signal: AbortSignal): Promise<ExecResult>
+  spawn(command: EnvironmentCommand, signal: AbortSignal): Promise<SandboxProcess>
   read(path: string): Promise<Uint8Array>
   write(path: string, bytes: Uint8Array): Promise<void>
+  /** Copies a folder or file of this machine to `target`, over what is there. */
+  upload(source: string, target: string): Promise<void>
+  /** Copies a folder or file of the environment to this machine; links that lead outside are not followed. */
+  download(source: string, target: string): Promise<void>
+  /** Leaves an empty folder, whatever was there. */
+  empty(path: string): Promise<void>
+  /** Ends every process inside. */
+  killAll(): Promise<void>
+}
+
+/** A task as a folder in Harbor's layout. */
+export interface TaskFolder {
+  readonly path: string
+  /** Name of the step that is attempted, in a task of several. */
+  readonly step?: string
 }
 
 /** A kind of place where tasks happen: none, a local sandbox, a container. */
 export interface Environment<K extends string = string, S extends z.ZodType = z.ZodType>
   extends Plugin<'environment', K, S> {
-  open(context: Context<z.output<S>> & { task: HarborTask }): Promise<OpenEnvironment>
+  /** `stateDir`: an empty folder of the trial, for the files of the environment. */
+  open(
+    context: Context<z.output<S>> & { task: HarborTask; folder?: TaskFolder; stateDir: string },
+  ): Promise<OpenEnvironment>
 }
 
 /** A harness: how a model is led through a task. */
@@ -124,6 +154,10 @@ export interface Agent<K extends string = string, S extends z.ZodType = z.ZodTyp
       policy: OpenInferenceClient
       /** Absent: the task is answered in words. */
       environment?: OpenEnvironment
+      /** Absent: the task is a row. An agent that is compared or trained has no business in it; `oracle` has. */
+      folder?: TaskFolder
+      /** Where it may leave files for the record of the trial; absent: nowhere. */
+      logsDir?: string
       sampling: Sampling
       maxTurns: number
     },

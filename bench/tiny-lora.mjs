@@ -4,8 +4,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openLocalTrainer } from '../dist/backends/local/index.js'
-import { findCompiler } from '../dist/engine/cpu/runtime/native-build.js'
+import { openLocalTrainer } from '../build/backends/local/index.js'
+import { findCompiler } from '../build/engine/cpu/runtime/native-build.js'
 import { createTinkerClient } from '../dist/tinker/index.js'
 import { printTable } from './best-of.mjs'
 

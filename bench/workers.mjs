@@ -5,8 +5,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createWorkerPool } from '../build/lab/worker/worker-pool.js'
 import { RunAssignment } from '../dist/contracts/index.js'
-import { createWorkerPool } from '../dist/lab/worker/worker-pool.js'
 import { printTable } from './best-of.mjs'
 
 const limitMs = 10

@@ -1,4 +1,4 @@
-// The compiled copy of the sources below .tmp/, laid out as the package is. What tests start in processes and threads runs from
+// The compiled and linked copy of the sources below .tmp/, laid out as the package is. What tests start in processes and threads runs from
 // there, as it runs from dist/ for users: a start costs what it costs them, and needs nothing that they do not have.
 import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'

@@ -1,0 +1,89 @@
+// Links compiled modules into few files: what is started or imported from outside stays where it was, what these share goes into
+// `chunks/`. A process then reads tens of files instead of hundreds, which is most of what a start takes.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, posix, relative, sep } from 'node:path'
+import { rolldown } from 'rolldown'
+
+/** Packages with native code, that are found by their path, or that few processes load: they stay packages. */
+const external = [/^node:/, /^@photostructure\//, /^pg(\/|$)/, /^jiti(\/|$)/, /^@huggingface\//]
+
+const place = /"evsys:place:([^"]+)"/g
+
+/**
+ * Links the modules below `from` into `to`; returns the folders of the packages that went in.
+ * @param {{ from: string, to: string, entries: readonly string[] }} options `entries`: paths below `from`, without extension
+ * @returns {Promise<string[]>}
+ */
+export async function linkModules({ from, to, entries }) {
+  const bundle = await rolldown({
+    input: Object.fromEntries(entries.map((name) => [name, join(from, `${name}.js`)])),
+    platform: 'node',
+    external,
+    plugins: [keepPlaces(from)],
+    onLog() {},
+  })
+  const { output } = await bundle.write({
+    dir: to,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    minify: false,
+  })
+  const modules = output.flatMap((file) => (file.type === 'chunk' ? Object.keys(file.modules) : []))
+  return [...new Set(modules.flatMap((id) => id.match(/^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0] ?? []))].sort()
+}
+
+/**
+ * A module finds files by where it was compiled to, not by the chunk that it went into.
+ * @param {string} from
+ * @returns {import('rolldown').Plugin}
+ */
+function keepPlaces(from) {
+  return {
+    name: 'keep-places',
+    transform(code, id) {
+      if (!id.startsWith(from) || !code.includes('import.meta.url')) return null
+      const at = JSON.stringify(`evsys:place:${relative(from, id).split(sep).join('/')}`)
+      return { code: code.replaceAll('import.meta.url', at), map: null }
+    },
+    renderChunk(code, { fileName }) {
+      const here = posix.dirname(fileName)
+      const url = (/** @type {string} */ file) => JSON.stringify(posix.relative(here, file))
+      return code.replace(place, (_, file) => `new URL(${url(file)}, import.meta.url).href`)
+    },
+  }
+}
+
+/**
+ * What is started or imported from outside of the sources: public entries, rooms, the program, processes and threads.
+ * @param {string} src
+ * @returns {string[]} paths below `src`, without extension
+ */
+export function entriesOf(src) {
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).map((file) => file.split(sep).join('/'))
+  const isEntry = (/** @type {string} */ file) =>
+    /^[^/]+\.ts$/.test(file) ||
+    /^([^/]+|contracts\/[^/]+)\/index\.ts$/.test(file) ||
+    file === 'cli/start.ts' ||
+    /-(child|thread|engine-module)\.ts$/.test(file)
+  return files
+    .filter((file) => isEntry(file) && !/\.test(-d)?\.ts$/.test(file))
+    .map((file) => file.replace(/\.ts$/, ''))
+    .sort()
+}
+
+/**
+ * The licences of packages, as their authors ask for where their code is passed on.
+ * @param {readonly string[]} packages folders
+ */
+export function licencesOf(packages) {
+  return packages
+    .map((folder) => {
+      const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+      const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each))
+      const text = file === undefined ? `Licence: ${license}` : readFileSync(join(folder, file), 'utf8').trim()
+      return `${name} ${version}\n\n${text}\n`
+    })
+    .join(`\n${'-'.repeat(80)}\n\n`)
+}

@@ -19,7 +19,6 @@ export const nodeDependent = [
   {
     files: [
       'src/lab/worker/{core-leases,poke,run-holder,segment,silence-timer,spare-worker,worker-pool}.test.ts',
-      'src/evaluate/scorer/open-scorer.test.ts',
       'src/lab/experiment/hold-lease.test.ts',
     ],
     why: 'worker processes: pipes, limits of memory, signals, exit codes',
@@ -35,7 +34,7 @@ export const nodeDependent = [
   {
     files: [
       'src/engine/cpu/**/*.test.ts',
-      'tests/engine/{cpu-wasm,kernel-faults,native-build,open-runtime,reference-engine}.test.ts',
+      'tests/engine/{cpu-wasm,kernel-faults,open-runtime,reference-engine}.test.ts',
     ],
     why: 'WebAssembly, the loading of native code, typed arrays, shared memory, Math of V8',
   },
@@ -45,7 +44,7 @@ export const nodeDependent = [
   },
   { files: ['src/data/{read-jsonl,row-stream}.test.ts', 'src/data/cache/open-rows.test.ts'], why: 'streams of files' },
   {
-    files: ['tests/cli/{process,interrupt,mutated-process,run-signals,serve,doctor,engine}.test.ts'],
+    files: ['tests/cli/{process,interrupt,mutated-process,serve,doctor}.test.ts'],
     why: 'the start of the program, its streams and signals',
   },
   {
@@ -68,11 +67,15 @@ export const nodeDependent = [
  * @type {{ files: string[], why: string }[]}
  */
 export const leftToFull = [
-  { files: ['tests/kernel-builds.test.ts'], why: 'what a compiler makes of the kernels does not depend on Node' },
+  {
+    files: ['tests/kernel-builds.test.ts', 'tests/engine/native-build.test.ts', 'tests/cli/engine.test.ts'],
+    why: 'what a compiler makes of the kernels does not depend on Node, and open-runtime loads it',
+  },
+  { files: ['src/evaluate/scorer/open-scorer.test.ts'], why: 'worker-pool holds processes by the same guard' },
   { files: ['tests/lab/sealed-answers.test.ts'], why: 'namespaces of the system hide the answers, not Node' },
   {
-    files: ['tests/cli/{run,eval}.test.ts', 'tests/lab/data.test.ts'],
-    why: 'run-experiment, killed and run-signals start the same processes',
+    files: ['tests/cli/{run,eval,run-signals}.test.ts', 'tests/lab/data.test.ts'],
+    why: 'run-experiment, killed and interrupt start the same processes and end them by the same signals',
   },
   { files: ['tests/lab/full-disk.test.ts'], why: 'the record on a full disk is a test of tests/stores' },
   { files: ['tests/cli/scaffolded-run.test.ts'], why: 'no-compiler.test.ts runs the quickstart on every version' },

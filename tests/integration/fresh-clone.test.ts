@@ -59,6 +59,10 @@ describe('on a fresh clone with only Node and git on the PATH', () => {
     const { status, stdout, stderr } = await runLine(quickstart)
     expect(status, `${stdout}\n${stderr}`).toBe(0)
     expect(stripVTControlCharacters(stdout)).toMatch(/^supported: quickstart /m)
+    const shown = await runLine('cd demo && node ../bin/evsys.js history --json')
+    const [{ experiment_id }] = JSON.parse(shown.stdout)
+    const { stdout: record } = await runLine(`cd demo && node ../bin/evsys.js show ${experiment_id}`)
+    expect(record).toMatch(/^engine +cpu-wasm-\S+, \d+ threads?$/m) // there is no compiler
   })
 
   // The whole suite inside one test: its limit is there to end a hang.

@@ -45,6 +45,7 @@ export const ErrorCode = z.enum([
   'STORE_MISSING',
   'SECRET_MISSING',
   'SANDBOX_MISSING',
+  'SANDBOX_FAILED',
   'SEAL_FAILED',
   'FILE_FAILED',
   'BLOB_MISSING',

@@ -16,6 +16,8 @@ export interface TaskPart {
   readonly instruction: string
   /** What the agent's phase may take: the step's own, else the task's. */
   readonly agent: AgentConfig
+  /** What the agent's phase may reach. */
+  readonly agentNetwork: NetworkPolicy
   readonly verification: Verification
   readonly artifacts: readonly Artifact[]
   /** Folder of tests. With a separate verifier it is the build context of its environment. */
@@ -25,6 +27,8 @@ export interface TaskPart {
   readonly solutionDir?: string
   /** The script in `solutionDir` that the oracle runs. */
   readonly solveScript?: string
+  /** Prior context for the agent, as ATIF. */
+  readonly trajectoryPath?: string
 }
 
 /** How a part is verified: the step's fields, else the task's, else the defaults. */
@@ -67,10 +71,6 @@ export interface LoadedTask extends TaskPart {
   readonly environmentDir: string
   /** What the environment may reach while nothing else is said. */
   readonly network: NetworkPolicy
-  /** What the agent's phase may reach. */
-  readonly agentNetwork: NetworkPolicy
-  /** Prior context for the agent, as ATIF. */
-  readonly trajectoryPath?: string
   /** In order; empty: the task is one step, described by the task itself. */
   readonly steps: readonly LoadedStep[]
   /** Deprecated fields and other things that are worth knowing; nothing that prevents a run. */

@@ -1,4 +1,20 @@
 // What other rooms may use of rollouts.
+
+export { nop } from './agents/nop.ts'
+export { oracle } from './agents/oracle.ts'
+export { JobConfig } from './job/job-config.ts'
+export type { JobResult } from './job/job-folder.ts'
+export { evalKey, type JobStats } from './job/job-stats.ts'
+export type { JobTask, PlannedTrial } from './job/plan-trials.ts'
+export {
+  agentInfoOf,
+  type JobEnd,
+  type JobRequest,
+  type JobTrial,
+  type Rerun,
+  runJob,
+  type TrialParts,
+} from './job/run-job.ts'
 export {
   isTaskFolder,
   type LoadedStep,
@@ -11,3 +27,9 @@ export {
   taskDigest,
   taskRow,
 } from './task/index.ts'
+export type { AgentRecord, AgentRun, RunAgent } from './trial/run-agent-phase.ts'
+export { runTrial } from './trial/run-trial.ts'
+export { TrialConfig } from './trial/trial-config.ts'
+export { trialError } from './trial/trial-error.ts'
+export { type AgentInfo, TrialResult } from './trial/trial-result.ts'
+export type { TrialEvent, TrialOutcome, TrialRequest } from './trial/trial-scope.ts'

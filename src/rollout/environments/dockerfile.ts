@@ -35,7 +35,11 @@ export function parseDockerfile(text: string, file: string): DockerStage[] {
     if (name === 'FROM') {
       const [base = '', as, alias] = wordsOf(substitute(rest, globals))
       values = new Map()
-      stages.push({ base, ...(as?.toLowerCase() === 'as' && alias !== undefined ? { name: alias } : {}), instructions: [] })
+      stages.push({
+        base,
+        ...(as?.toLowerCase() === 'as' && alias !== undefined ? { name: alias } : {}),
+        instructions: [],
+      })
       continue
     }
     if (name === 'ARG') {
@@ -51,7 +55,12 @@ export function parseDockerfile(text: string, file: string): DockerStage[] {
     // The shell of RUN puts variables in by itself.
     const given = name === 'RUN' ? rest : substitute(rest, values)
     if (name === 'ENV') for (const [key, value] of envPairs(given)) values.set(key, value)
-    current.instructions.push({ line, name, flags: flags.map((flag) => substitute(flag, values)), ...wordsAndText(given) })
+    current.instructions.push({
+      line,
+      name,
+      flags: flags.map((flag) => substitute(flag, values)),
+      ...wordsAndText(given),
+    })
   }
   if (stages.length === 0) throw syntax(file, 1, 'no FROM')
   return stages
@@ -72,7 +81,7 @@ export function envPairs(text: string): [string, string][] {
 // A line that ends in `\` goes on in the next one; comments in between are left out.
 function* logicalLines(text: string): Generator<{ line: number; source: string }> {
   const lines = text.split(/\r?\n/)
-  const escape = /^#\s*escape\s*=\s*`/m.test(lines.slice(0, 3).join('\n')) ? '`' : '\\'
+  const escapeMark = /^#\s*escape\s*=\s*`/m.test(lines.slice(0, 3).join('\n')) ? '`' : '\\'
   let start = 0
   let gathered = ''
   for (const [index, line] of lines.entries()) {
@@ -82,7 +91,7 @@ function* logicalLines(text: string): Generator<{ line: number; source: string }
       start = index + 1
     }
     const trimmed = line.trimEnd()
-    if (trimmed.endsWith(escape)) {
+    if (trimmed.endsWith(escapeMark)) {
       gathered += `${trimmed.slice(0, -1)} `
       continue
     }
@@ -107,7 +116,8 @@ function wordsAndText(text: string): Pick<DockerInstruction, 'words' | 'text' | 
   if (text.startsWith('[')) {
     try {
       const list: unknown = JSON.parse(text)
-      if (Array.isArray(list) && list.every((word) => typeof word === 'string')) return { words: list, text, isList: true }
+      if (Array.isArray(list) && list.every((word) => typeof word === 'string'))
+        return { words: list, text, isList: true }
     } catch {
       // Not a list: then it is words, as Docker reads it.
     }
@@ -122,8 +132,10 @@ export function wordsOf(text: string): string[] {
 }
 
 function unquoted(word: string): string {
-  return word.replace(/"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)/g, (_all, double?: string, single?: string, escaped?: string) =>
-    double === undefined ? (single ?? escaped ?? '') : double.replace(/\\(["\\$])/g, '$1'),
+  return word.replace(
+    /"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)/g,
+    (_all, double?: string, single?: string, escaped?: string) =>
+      double === undefined ? (single ?? escaped ?? '') : double.replace(/\\(["\\$])/g, '$1'),
   )
 }
 

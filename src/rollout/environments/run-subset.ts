@@ -3,9 +3,7 @@
 import { wordsOf } from './dockerfile.ts'
 
 /** What became of a RUN line: the script to run (maybe without installations), or why it cannot be. */
-export type RunPlan =
-  | { readonly script: string; readonly skipped: readonly string[] }
-  | { readonly unfit: string }
+export type RunPlan = { readonly script: string; readonly skipped: readonly string[] } | { readonly unfit: string }
 
 /** Whether a command is on the PATH of the sandbox. */
 export type HasCommand = (name: string) => boolean
@@ -19,7 +17,8 @@ const fileCommands = new Set(
 /** Plans a RUN line of the shell form. */
 export function planRun(text: string, hasCommand: HasCommand): RunPlan {
   if (/<<-?\s*['"]?\w/.test(text)) return { unfit: 'a here-document' }
-  if (/`|\$\(|<\(|>\(|(?:^|[\s;&|])[({](?:\s|$)/.test(text)) return { unfit: `a command inside a command: ${short(text)}` }
+  if (/`|\$\(|<\(|>\(|(?:^|[\s;&|])[({](?:\s|$)/.test(text))
+    return { unfit: `a command inside a command: ${short(text)}` }
   const parts = splitCommands(text)
   if (parts === undefined) return { unfit: `a line with an open quote: ${short(text)}` }
   const skipped: string[] = []
@@ -36,7 +35,9 @@ export function planRun(text: string, hasCommand: HasCommand): RunPlan {
 type CommandPlan = { unfit: string } | { skips?: string }
 
 function planCommand(command: string, hasCommand: HasCommand): CommandPlan {
-  const words = wordsOf(command).filter((word, index, all) => !(isAssignment(word) && all.slice(0, index).every(isAssignment)))
+  const words = wordsOf(command).filter(
+    (word, index, all) => !(isAssignment(word) && all.slice(0, index).every(isAssignment)),
+  )
   const [program] = words
   if (program === undefined) return {}
   const name = program.replace(/^.*\//, '')
@@ -78,7 +79,7 @@ const provided: Record<string, readonly string[]> = {
   'util-linux': ['mount'],
   iproute2: ['ip'],
   'net-tools': ['netstat'],
-  'dnsutils': ['dig'],
+  dnsutils: ['dig'],
   'xz-utils': ['xz'],
   python: ['python3'],
   'python3-pip': ['pip3'],

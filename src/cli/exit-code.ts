@@ -58,6 +58,7 @@ const byCode: Record<ErrorCode, 1 | 2 | 130> = {
   SANDBOX_MISSING: wrongInput,
   SEAL_FAILED: failed,
   ENVIRONMENT_FAILED: failed,
+  ENVIRONMENT_REFUSED: failed,
   AGENT_FAILED: failed,
   AGENT_TIMEOUT: failed,
   VERIFIER_FAILED: failed,

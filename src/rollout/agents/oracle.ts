@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { defineAgent, EvsysError } from '../../kernel/index.ts'
+import { shellCommand } from '../environments/index.ts'
 import { loadTaskFolder, resolveEnvTable } from '../task/index.ts'
 
 /** Runs the solution that a task folder comes with: whoever writes tasks sees that they can be solved. */
@@ -22,10 +23,10 @@ export const oracle = defineAgent({
     await environment.upload(solutionDir, '/solution')
     const script = `/solution/${solveScript.split('/').at(-1) ?? 'solve.sh'}`
     const root = (step ?? task).agent.user === undefined ? {} : { user: 'root' }
-    await environment.exec({ argv: ['bash', '-c', `chmod +x '${script}'`], ...root }, signal)
+    await environment.exec({ argv: shellCommand(`chmod +x '${script}'`), ...root }, signal)
     const ended = await environment.exec(
       {
-        argv: ['bash', '-c', `'${script}' > /logs/agent/oracle.txt 2>&1`],
+        argv: shellCommand(`'${script}' > /logs/agent/oracle.txt 2>&1`),
         env: { DEBIAN_FRONTEND: 'noninteractive', ...resolveEnvTable(task.config.solution.env, process.env) },
       },
       signal,

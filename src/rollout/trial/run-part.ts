@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { HarborTask, TaskFolder } from '../../contracts/index.ts'
 import { messageOf } from '../../kernel/index.ts'
-import { collectArtifacts } from '../environments/index.ts'
+import { collectArtifacts, shellCommand } from '../environments/index.ts'
 import { type NetworkPolicy, resolveEnvTable, samePolicy, type TaskPart } from '../task/index.ts'
 import { bringHome } from './bring-home.ts'
 import { phaseLimits } from './phase-limits.ts'
@@ -121,7 +121,7 @@ async function collect(scope: TrialScope, { environment }: OpenTrialEnvironment,
     const ended = await environment
       .exec(
         {
-          argv: ['bash', '-c', hook.command],
+          argv: shellCommand(hook.command),
           limits: { timeoutMs: hook.timeout_sec * 1000 },
           ...(hook.user === undefined ? {} : { user: hook.user }),
         },
@@ -135,7 +135,11 @@ async function collect(scope: TrialScope, { environment }: OpenTrialEnvironment,
     ...request.config.artifacts,
     ...(run.part === request.task ? [] : run.part.artifacts),
   ]
-  return collectArtifacts({ environment, entries, target: join(run.outputs, 'artifacts'), signal, convention: true })
+  const collected = collectArtifacts({ environment, entries, target: join(run.outputs, 'artifacts'), signal })
+  return collected.catch(async (cause: unknown) => {
+    await record.warn(`artifacts could not be fetched: ${messageOf(cause)}`)
+    return []
+  })
 }
 
 /** What is fetched after the agent's phase has this long. */
@@ -171,6 +175,7 @@ async function verified(
       verification,
       manifest,
       artifactsDir: join(outputs, 'artifacts'),
+      workdir: place.environment.workdir,
       verify: common,
     })
   }

@@ -1,6 +1,6 @@
 // A verifier in an environment of its own. Of the agent's world it gets the artifacts, at their old places, and nothing else; its tests
 // are in its image.
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import type { TaskFolder } from '../../contracts/index.ts'
 import { messageOf } from '../../kernel/index.ts'
 import type { Verification } from '../task/index.ts'
@@ -21,6 +21,8 @@ export interface SeparateVerifier {
   /** What was collected of the agent's environment, below `artifactsDir`. */
   readonly manifest: readonly Kept[]
   readonly artifactsDir: string
+  /** Where commands of the agent's environment started: relative sources are meant from there. */
+  readonly workdir: string
   readonly verify: Omit<VerifyRequest, 'environment' | 'testDirs'>
 }
 
@@ -37,7 +39,7 @@ export async function runSeparateVerifier(scope: TrialScope, run: SeparateVerifi
     for (const { source, destination, status } of run.manifest) {
       if (status !== 'ok') continue
       try {
-        await place.environment.upload(join(run.artifactsDir, destination), source)
+        await place.environment.upload(join(run.artifactsDir, destination), posix.resolve(run.workdir, source))
       } catch (cause) {
         throw trialError(
           'AddTestsDirError',

@@ -1,7 +1,7 @@
 // A task of several steps: one environment whose files stay, one instruction after the other, each verified by itself.
 import { join } from 'node:path'
 import { EvsysError } from '../../kernel/index.ts'
-import { runHealthcheck } from '../environments/index.ts'
+import { runHealthcheck, shellCommand } from '../environments/index.ts'
 import type { LoadedStep } from '../task/index.ts'
 import { runPart } from './run-part.ts'
 import { combineSteps, meetsGate } from './step-rewards.ts'
@@ -88,7 +88,7 @@ async function prepare({ signal }: TrialScope, { environment }: OpenTrialEnviron
 }
 
 async function workingFolder(environment: OpenTrialEnvironment['environment'], signal: AbortSignal): Promise<string> {
-  const { stdout, exitCode } = await environment.exec({ argv: ['bash', '-c', 'pwd'] }, signal)
+  const { stdout, exitCode } = await environment.exec({ argv: shellCommand('pwd') }, signal)
   const cwd = stdout.trim()
   if (exitCode === 0 && cwd.startsWith('/')) return cwd
   throw new EvsysError('ENVIRONMENT_FAILED', 'the working directory of the environment could not be found')

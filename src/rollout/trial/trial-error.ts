@@ -111,6 +111,7 @@ const byCode: Partial<Record<ErrorCode, string>> = {
   ENVIRONMENT_FAILED: 'SandboxBuildFailedError',
   AGENT_TIMEOUT: 'AgentTimeoutError',
   INTERRUPTED: 'CancelledError',
+  ENVIRONMENT_REFUSED: 'ValueError',
   CONFIG_INVALID: 'ValueError',
   CONFIG_CONFLICT: 'ValueError',
   DATA_INVALID: 'ValueError',

@@ -1,9 +1,9 @@
 // The phase that turns what an agent left behind into numbers. Nothing of the agent is alive in it, nothing it wrote can be taken for a
 // reward, and what it has not seen until now (the tests) is put in place only here.
 import { mkdir } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import type { ExecResult, OpenEnvironment } from '../../contracts/index.ts'
-import type { EvsysError } from '../../kernel/index.ts'
+import { shellCommand } from '../environments/index.ts'
 import { bringHome, removeTree } from './bring-home.ts'
 import { parseRewards } from './parse-rewards.ts'
 import { readRewardFiles } from './read-reward-files.ts'
@@ -78,13 +78,13 @@ async function runTests(request: VerifyRequest, signal: AbortSignal): Promise<Ex
   const path = `/tests/${basename(script)}`
   const limits = { timeoutMs }
   await environment.exec(
-    { argv: ['bash', '-c', `chmod +x '${path}'`], cwd: '/', limits, ...(user === undefined ? {} : { user: 'root' }) },
+    { argv: shellCommand(`chmod +x '${path}'`), cwd: '/', limits, ...(user === undefined ? {} : { user: 'root' }) },
     signal,
   )
   // The exit code means nothing: only the reward file counts.
   const ended = await environment.exec(
     {
-      argv: ['bash', '-c', `'${path}' > /logs/verifier/test-stdout.txt 2>&1`],
+      argv: shellCommand(`'${path}' > /logs/verifier/test-stdout.txt 2>&1`),
       env,
       limits,
       ...(user === undefined ? {} : { user }),
@@ -103,11 +103,6 @@ async function named<T>(name: ExceptionName, what: string, work: () => Promise<T
   } catch (cause) {
     throw trialError(name, `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
-    }) satisfies EvsysError
+    })
   }
-}
-
-/** Where a verifier's log is, for those who look for the reason of a score. */
-export function verifierLog(dir: string): string {
-  return join(dir, 'test-stdout.txt')
 }

@@ -76,4 +76,8 @@ export const leftToFull = [
   },
   { files: ['tests/lab/full-disk.test.ts'], why: 'the record on a full disk is a test of tests/stores' },
   { files: ['tests/cli/scaffolded-run.test.ts'], why: 'no-compiler.test.ts runs the quickstart on every version' },
+  {
+    files: ['tests/rollout/*.test.ts'],
+    why: 'trials and jobs start their processes through environments, whose own tests run on every version',
+  },
 ]

@@ -2,9 +2,10 @@
 // that counts is on the disk before it counts, so a job that was killed goes on from its folder.
 import { join } from 'node:path'
 import type { RolloutError } from '../../contracts/index.ts'
-import { type Clock, messageOf, onAbort, systemClock } from '../../kernel/index.ts'
+import { type Clock, onAbort, systemClock } from '../../kernel/index.ts'
 import type { HostEnv } from '../task/index.ts'
 import { runTrial } from '../trial/run-trial.ts'
+import { scalarReward } from '../trial/step-rewards.ts'
 import { agentName } from '../trial/trial-config.ts'
 import type { AgentInfo, TrialResult } from '../trial/trial-result.ts'
 import type { TrialEvent, TrialOutcome, TrialRequest } from '../trial/trial-scope.ts'
@@ -153,9 +154,10 @@ function createJob(
       let { result, isBegun, failedBefore } = await findTrial(dir)
       retries += failedBefore
       if (result !== undefined && isFinal(result, failedBefore, request)) return finished(endOf(trial, result, true))
+      let isRepetition = result !== undefined && isRetried(result, failedBefore, config.retry)
       for (;;) {
         if (isBegun) await putAside(dir, trial, request)
-        if (result !== undefined && result.exception_info?.exception_type !== 'CancelledError') {
+        if (isRepetition) {
           retries += 1
           await clock.sleep(retryWaitMs(failedBefore, config.retry), stopping.signal).catch(() => {}) // no slot is held meanwhile
           failedBefore += 1
@@ -179,6 +181,7 @@ function createJob(
         if (stopping.signal.aborted || !isRetried(result, failedBefore, config.retry))
           return finished(endOf(trial, result, false))
         isBegun = true
+        isRepetition = true
       }
     },
   }
@@ -255,9 +258,7 @@ function agentSlotsOf({ agents }: JobConfig): (agent: JobConfig['agents'][number
 
 function endOf(planned: PlannedTrial, result: TrialResult, isKept: boolean): JobTrial {
   const error = result.evsys?.error
-  const rewards = result.verifier_result?.rewards
-  const values = Object.values(rewards ?? {})
-  const reward = error?.infra === true ? undefined : (rewards?.reward ?? (values.length === 1 ? values[0] : undefined))
+  const reward = error?.infra === true ? undefined : scalarReward(result.verifier_result?.rewards)
   return {
     planned,
     result,
@@ -265,9 +266,4 @@ function endOf(planned: PlannedTrial, result: TrialResult, isKept: boolean): Job
     ...(reward === undefined ? {} : { reward }),
     ...(error === undefined ? {} : { error }),
   }
-}
-
-/** A trial in a line, for logs. */
-export function trialLine({ planned, reward, error }: JobTrial): string {
-  return `${planned.config.trial_name}: ${reward ?? messageOf(error?.message ?? 'no score')}`
 }

@@ -56,6 +56,7 @@ const byCode: Record<ErrorCode, 1 | 2 | 130> = {
   STORE_MISSING: wrongInput,
   SECRET_MISSING: wrongInput,
   SANDBOX_MISSING: wrongInput,
+  SANDBOX_FAILED: failed,
   SEAL_FAILED: failed,
   ENVIRONMENT_FAILED: failed,
   ENVIRONMENT_REFUSED: failed,

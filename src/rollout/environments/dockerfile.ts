@@ -2,6 +2,9 @@
 // knows the grammar, not what an instruction does.
 import { EvsysError } from '../../kernel/index.ts'
 
+/** Where programs are looked for in images and sandboxes. */
+export const sandboxPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
 /** One instruction: its name in capitals, flags (`--chown=...`), and its words or, of `RUN`, its text. */
 export interface DockerInstruction {
   readonly line: number
@@ -34,7 +37,7 @@ export function parseDockerfile(text: string, file: string): DockerStage[] {
     const current = stages.at(-1)
     if (name === 'FROM') {
       const [base = '', as, alias] = wordsOf(substitute(rest, globals))
-      values = new Map()
+      values = new Map([['PATH', sandboxPath]])
       stages.push({
         base,
         ...(as?.toLowerCase() === 'as' && alias !== undefined ? { name: alias } : {}),

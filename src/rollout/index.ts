@@ -1,3 +1,10 @@
 // What other rooms may use of rollout.
+export { chat, type SimulatedUser } from './agents/chat.ts'
 export { LimitReached, limitOf, type RolloutLimit } from './agents/limit-reached.ts'
 export { type AgentOutcome, type AgentRun, defaultMaxTurns, runAgent } from './agents/run-agent.ts'
+export { shellLoop } from './agents/shell-loop.ts'
+export { terminal } from './agents/terminal.ts'
+export { toolLoop } from './agents/tool-loop.ts'
+export { rolloutPlugins } from './plugins.ts'
+export { createTokenPolicy, type TokenPolicyOptions } from './policy/token-policy.ts'
+export { defineTool, type Tool, type ToolContext } from './tools/tool.ts'

@@ -83,6 +83,7 @@ export function recordTurns(client: OpenInferenceClient, limits: TurnLimits, sig
       return limit
     },
     policy: {
+      ...(client.takesTools === undefined ? {} : { takesTools: client.takesTools }),
       async generate(request, asked = signal) {
         signal.throwIfAborted()
         if (closedMs !== undefined) throw new EvsysError('INTERRUPTED', 'the rollout is over')

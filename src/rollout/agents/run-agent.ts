@@ -11,7 +11,17 @@ import type {
   Turn,
   Usage,
 } from '../../contracts/index.ts'
-import { EvsysError, equipPlugin, messageOf, onAbort, type PluginServices, problemsOf, toRecord } from '../../kernel/index.ts'
+import {
+  type EquippedPlugin,
+  EvsysError,
+  equipPlugin,
+  messageOf,
+  onAbort,
+  type PluginServices,
+  problemsOf,
+  toRecord,
+} from '../../kernel/index.ts'
+import { LimitParams } from './agent-params.ts'
 import type { RolloutLimit } from './limit-reached.ts'
 import { recordTurns, type TurnRecord } from './record-turns.ts'
 
@@ -54,15 +64,19 @@ const GRACE_MS = 250
 
 /** Never rejects: what goes wrong is part of the outcome, and siblings go on. */
 export async function runAgent(run: AgentRun): Promise<AgentOutcome> {
-  const { signal, timeoutMs, maxTurns = defaultMaxTurns, maxTotalTokens } = run
+  const { signal } = run
   const stopping = new AbortController()
+  const equipped = equip(run, stopping.signal)
+  if ('error' in equipped) return { ended: 'failed', turns: [], usage: nothing, error: equipped.error }
+  const limits = limitsOf(run, equipped.context.params)
+  const { timeoutMs } = limits
   const stopListening = onAbort(signal, () => stopping.abort(signal.reason))
-  const deadline = timeoutMs === undefined ? undefined : setTimeout(() => stopping.abort(late(run)), timeoutMs)
-  const record = recordTurns(run.policy, { maxTurns, maxTotalTokens }, stopping.signal)
+  const deadline = timeoutMs === undefined ? undefined : setTimeout(() => stopping.abort(late(run, limits)), timeoutMs)
+  const record = recordTurns(run.policy, limits, stopping.signal)
   try {
-    const end = await untilStopped(() => start(run, record, maxTurns, stopping.signal), stopping.signal)
+    const end = await untilStopped(() => start(run, equipped, record, limits.maxTurns), stopping.signal)
     record.close()
-    return outcomeOf(run, record, end, stopping.signal)
+    return outcomeOf(run, record, end, { stopped: stopping.signal, limits })
   } finally {
     clearTimeout(deadline)
     stopListening()
@@ -70,11 +84,47 @@ export async function runAgent(run: AgentRun): Promise<AgentOutcome> {
   }
 }
 
+const nothing: Usage = { promptTokens: 0, completionTokens: 0, latencyS: 0 }
+
+// A spec that cannot be used is not the answer's fault.
+function equip({ agent, services }: AgentRun, signal: AbortSignal): EquippedPlugin<'agent'> | { error: RolloutError } {
+  try {
+    return equipPlugin('agent', agent, { ...services, signal })
+  } catch (error) {
+    const [problem] = problemsOf(error)
+    const record = problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
+    return { error: { ...record, infra: true } }
+  }
+}
+
+interface Limits {
+  readonly maxTurns: number
+  readonly maxTotalTokens: number | undefined
+  readonly timeoutMs: number | undefined
+}
+
+// Limits of the agent's own params hold as those of the caller do: the smaller one ends it.
+function limitsOf({ maxTurns, maxTotalTokens, timeoutMs }: AgentRun, params: unknown): Limits {
+  const own = LimitParams.safeParse(params).data ?? {}
+  const least = (...values: (number | undefined)[]) => {
+    const known = values.filter((value) => value !== undefined)
+    return known.length === 0 ? undefined : Math.min(...known)
+  }
+  return {
+    maxTurns: least(maxTurns, own.max_turns) ?? defaultMaxTurns,
+    maxTotalTokens: least(maxTotalTokens, own.max_total_tokens),
+    timeoutMs: least(timeoutMs, own.timeout_s === undefined ? undefined : own.timeout_s * 1000),
+  }
+}
+
 type End = { output: string } | { thrown: unknown } | undefined
 
-async function start(run: AgentRun, record: TurnRecord, maxTurns: number, signal: AbortSignal): Promise<End> {
-  const { agent, services, task, sampling, environment, folder, logsDir } = run
-  const { plugin, context } = equipPlugin('agent', agent, { ...services, signal })
+async function start(
+  { task, sampling, environment, folder, logsDir }: AgentRun,
+  { plugin, context }: EquippedPlugin<'agent'>,
+  record: TurnRecord,
+  maxTurns: number,
+): Promise<End> {
   const given = await plugin.run({
     ...context,
     ...{ task, policy: record.policy, sampling, maxTurns },
@@ -106,7 +156,12 @@ function untilStopped(work: () => Promise<End>, signal: AbortSignal): Promise<En
   })
 }
 
-function outcomeOf(run: AgentRun, record: TurnRecord, end: End, stopped: AbortSignal): AgentOutcome {
+function outcomeOf(
+  run: AgentRun,
+  record: TurnRecord,
+  end: End,
+  { stopped, limits }: { stopped: AbortSignal; limits: Limits },
+): AgentOutcome {
   const { turns } = record
   const last = turns.at(-1)
   const words = last === undefined ? {} : { output: last.text }
@@ -117,20 +172,21 @@ function outcomeOf(run: AgentRun, record: TurnRecord, end: End, stopped: AbortSi
     const error = { code: 'INTERRUPTED' as const, message: messageOf(run.signal.reason), infra: true }
     return { ...common, ...words, ended: 'cancelled', error }
   }
-  if (stopped.aborted) return { ...common, ...words, ended: 'timeout', error: { ...late(run).toRecord(), infra: false } }
+  if (stopped.aborted)
+    return { ...common, ...words, ended: 'timeout', error: { ...late(run, limits).toRecord(), infra: false } }
   const thrown = end?.thrown
   if (record.limit !== undefined) return { ...common, ...words, ended: 'done' }
   return { ...common, ...words, ended: 'failed', error: failure(run, record, thrown) }
 }
 
-function late({ agent, timeoutMs = 0 }: AgentRun): EvsysError {
+function late({ agent }: AgentRun, { timeoutMs = 0 }: Limits): EvsysError {
   return new EvsysError('PLUGIN_FAILED', `agent "${agent.kind}" was not done after ${timeoutMs / 1000} s`)
 }
 
-// A spec that cannot be used is not the answer's fault either.
 function failure({ agent }: AgentRun, record: TurnRecord, thrown: unknown): RolloutError {
   const [problem] = EvsysError.is(thrown) ? problemsOf(thrown) : []
-  const infra = record.isInfra(thrown) || problem?.code === 'PLUGIN_UNKNOWN' || problem?.code === 'PLUGIN_PARAMS'
+  // Whatever an agent lacked to begin with (a tool, a server, an environment) is not the answer's fault either.
+  const infra = record.isInfra(thrown) || (problem !== undefined && problem.code !== 'PLUGIN_FAILED')
   if (problem !== undefined) return { ...toRecord(problem), infra }
   const message = `${infra ? 'the model' : `agent "${agent.kind}"`}: ${messageOf(thrown)}`
   return { code: infra ? 'INFERENCE_FAILED' : 'PLUGIN_FAILED', message, infra }

@@ -460,4 +460,8 @@ export const requirements = {
     'what fails in an attempt is typed: models, environments and missing parts are infrastructure, the agent’s own fault is not; neither failing nor cancelling loses turns or touches siblings',
   'AGT-3':
     'a policy in tokens never makes tokens of its history again: what was drawn stands in every later prompt as it was drawn',
+  'AGT-4':
+    'agent chat: one turn, or a conversation with user turns of the task or a user that is a function of the project',
+  'AGT-5':
+    'agent tool_loop: tools of the project, declared or told in words, called together; every call that goes wrong is told to the model',
 } as const

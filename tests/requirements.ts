@@ -464,4 +464,10 @@ export const requirements = {
     'agent chat: one turn, or a conversation with user turns of the task or a user that is a function of the project',
   'AGT-5':
     'agent tool_loop: tools of the project, declared or told in words, called together; every call that goes wrong is told to the model',
+  'AGT-6':
+    'MCP tools on standard streams and by streamable HTTP: listed, called, cancelled; servers end with the attempt, and those that fail say why',
+  'AGT-7':
+    'agent shell_loop: one command for each answer in the environment of the task, its output shortened and told',
+  'AGT-8':
+    'agent terminal: a shell that stays, keystrokes as JSON or XML, what is new is shown, the end is confirmed, slips are forgiven',
 } as const

@@ -49,6 +49,10 @@ export const nodeDependent = [
     why: 'the start of the program, its streams and signals',
   },
   {
+    files: ['src/rollout/mcp/*.test.ts', 'src/rollout/agents/{shell-loop,terminal}.test.ts'],
+    why: 'servers and shells as child processes, HTTP streams',
+  },
+  {
     files: ['tests/lab/{run-experiment,killed}.test.ts'],
     why: 'whole experiments over processes, their end by a kill',
   },

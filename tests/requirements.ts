@@ -519,4 +519,22 @@ export const requirements = {
   'HAR-57': 'trials of a kind of error, or without a reward, can be run again',
   'HAR-58': 'result.json of a job is whole at every moment',
   'HAR-80': 'the plan of an environment says before a run what needs an image, and why',
+
+  // Agents
+  'AGT-1':
+    'an agent is run with every answer kept as a turn, exact tokens where known, and the usage summed; limits of turns, tokens, context and time end it with its turns kept',
+  'AGT-2':
+    'what fails in an attempt is typed: models, environments and missing parts are infrastructure, the agent’s own fault is not; neither failing nor cancelling loses turns or touches siblings',
+  'AGT-3':
+    'a policy in tokens never makes tokens of its history again: what was drawn stands in every later prompt as it was drawn',
+  'AGT-4':
+    'agent chat: one turn, or a conversation with user turns of the task or a user that is a function of the project',
+  'AGT-5':
+    'agent tool_loop: tools of the project, declared or told in words, called together; every call that goes wrong is told to the model',
+  'AGT-6':
+    'MCP tools on standard streams and by streamable HTTP: listed, called, cancelled; servers end with the attempt, and those that fail say why',
+  'AGT-7':
+    'agent shell_loop: one command for each answer in the environment of the task, its output shortened and told',
+  'AGT-8':
+    'agent terminal: a shell that stays, keystrokes as JSON or XML, what is new is shown, the end is confirmed, slips are forgiven',
 } as const

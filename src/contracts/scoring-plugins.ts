@@ -90,6 +90,8 @@ export interface Generated {
 
 /** A model that answers. */
 export interface OpenInferenceClient extends Partial<AsyncDisposable> {
+  /** False: tools cannot be declared to it, and have to be described in words. Absent: nothing says so. */
+  readonly takesTools?: boolean
   generate(request: GenerateRequest, signal: AbortSignal): Promise<Generated>
 }
 

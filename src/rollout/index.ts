@@ -1,5 +1,4 @@
 // What other rooms may use of rollouts.
-
 export { nop } from './agents/nop.ts'
 export { oracle } from './agents/oracle.ts'
 export { JobConfig } from './job/job-config.ts'
@@ -27,9 +26,18 @@ export {
   taskDigest,
   taskRow,
 } from './task/index.ts'
-export type { AgentRecord, AgentRun, RunAgent } from './trial/run-agent-phase.ts'
+export type { RunTrialAgent, TrialAgentRecord, TrialAgentRun } from './trial/run-agent-phase.ts'
 export { runTrial } from './trial/run-trial.ts'
 export { TrialConfig } from './trial/trial-config.ts'
 export { trialError } from './trial/trial-error.ts'
 export { type AgentInfo, TrialResult } from './trial/trial-result.ts'
 export type { TrialEvent, TrialOutcome, TrialRequest } from './trial/trial-scope.ts'
+export { chat, type SimulatedUser } from './agents/chat.ts'
+export { LimitReached, limitOf, type RolloutLimit } from './agents/limit-reached.ts'
+export { type AgentOutcome, type AgentRun, defaultMaxTurns, runAgent } from './agents/run-agent.ts'
+export { shellLoop } from './agents/shell-loop.ts'
+export { terminal } from './agents/terminal.ts'
+export { toolLoop } from './agents/tool-loop.ts'
+export { rolloutPlugins } from './plugins.ts'
+export { createTokenPolicy, type TokenPolicyOptions } from './policy/token-policy.ts'
+export { defineTool, type Tool, type ToolContext } from './tools/tool.ts'

@@ -1,7 +1,7 @@
 // Jobs whose agents are functions: an agent returns the reward that the tests of its task will find.
 import { join } from 'node:path'
 import {
-  type AgentRun,
+  type TrialAgentRun,
   JobConfig,
   type JobRequest,
   type JobTask,
@@ -14,7 +14,7 @@ import { noUsage } from './try-task.ts'
 
 export interface ScriptedJob extends Partial<Pick<JobRequest, 'clock' | 'signal' | 'onEvent' | 'onTrial'>> {
   readonly config?: Record<string, unknown>
-  agent(run: AgentRun, trial: PlannedTrial, signal: AbortSignal): Promise<number>
+  agent(run: TrialAgentRun, trial: PlannedTrial, signal: AbortSignal): Promise<number>
 }
 
 /** `count` tasks, task0 and so on; those at `paths` are read again. */

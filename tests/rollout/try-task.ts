@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { Usage } from '../../src/contracts/index.ts'
 import type { LoadedTask } from '../../src/rollout/index.ts'
-import { type AgentRun, runTrial, TrialConfig, type TrialOutcome, type TrialRequest } from '../../src/rollout/index.ts'
+import { type TrialAgentRun, runTrial, TrialConfig, type TrialOutcome, type TrialRequest } from '../../src/rollout/index.ts'
 import { type FolderEnvironment, openFolderEnvironment } from './folder-environment.ts'
 
 export const noUsage: Usage = { promptTokens: 0, completionTokens: 0, latencyS: 0 }
@@ -15,7 +15,7 @@ export interface TriedTask extends TrialOutcome {
 export async function tryTask(
   task: LoadedTask,
   folder: string,
-  agent: (run: AgentRun, signal: AbortSignal) => Promise<unknown> = async () => {},
+  agent: (run: TrialAgentRun, signal: AbortSignal) => Promise<unknown> = async () => {},
   { config = {}, ...rest }: Partial<Omit<TrialRequest, 'config'>> & { config?: Record<string, unknown> } = {},
 ): Promise<TriedTask> {
   const dir = join(folder, 'task__Trial01')
@@ -49,6 +49,6 @@ export async function tryTask(
 }
 
 /** Runs a shell command as the agent. */
-export function shell(command: string): (run: AgentRun, signal: AbortSignal) => Promise<unknown> {
+export function shell(command: string): (run: TrialAgentRun, signal: AbortSignal) => Promise<unknown> {
   return ({ environment }, signal) => environment.exec({ argv: ['bash', '-c', command] }, signal)
 }

@@ -9,7 +9,7 @@ import type { AgentResult } from './trial-result.ts'
 import { settleUnderDeadline } from './under-deadline.ts'
 
 /** One run of an agent. */
-export interface AgentRun {
+export interface TrialAgentRun {
   readonly task: HarborTask
   readonly folder: TaskFolder
   readonly environment: OpenEnvironment
@@ -20,7 +20,7 @@ export interface AgentRun {
 }
 
 /** What an agent did. `error`: why it did not get to the end. */
-export interface AgentRecord {
+export interface TrialAgentRecord {
   readonly output?: string
   readonly turns: readonly Turn[]
   readonly usage: Usage
@@ -29,10 +29,10 @@ export interface AgentRecord {
 }
 
 /** Runs an agent. When its signal aborts it resolves with what there is. */
-export type RunAgent = (run: AgentRun, signal: AbortSignal) => Promise<AgentRecord>
+export type RunTrialAgent = (run: TrialAgentRun, signal: AbortSignal) => Promise<TrialAgentRecord>
 
-export interface AgentPhase extends Omit<AgentRun, 'onTurn'> {
-  readonly runAgent: RunAgent
+export interface AgentPhase extends Omit<TrialAgentRun, 'onTurn'> {
+  readonly runAgent: RunTrialAgent
   readonly lending: Lending
   readonly timeoutMs?: number | undefined
   readonly signal: AbortSignal
@@ -54,7 +54,7 @@ export async function runAgentPhase(phase: AgentPhase): Promise<AgentPhaseEnd> {
   await using journal = openJournal(join(logsDir, 'turns.jsonl'))
   const turns: Turn[] = []
   const lent = lendEnvironment(environment, lending)
-  const run: AgentRun = {
+  const run: TrialAgentRun = {
     ...{ task: phase.task, folder: phase.folder, environment: lent.environment, logsDir },
     onTurn(turn) {
       turns.push(turn)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { HarborTask, OpenEnvironment, TaskFolder, Turn } from '../../contracts/index.ts'
 import type { Clock } from '../../kernel/index.ts'
 import type { HostEnv, LoadedTask } from '../task/index.ts'
-import type { RunAgent } from './run-agent-phase.ts'
+import type { RunTrialAgent } from './run-agent-phase.ts'
 import type { TrialConfig } from './trial-config.ts'
 import type { TrialRecord } from './trial-record.ts'
 import type { AgentInfo, TrialResult } from './trial-result.ts'
@@ -32,7 +32,7 @@ export interface TrialRequest {
   readonly agentInfo: AgentInfo
   /** Puts tools of the agent in place. */
   setupAgent?(environment: OpenEnvironment, signal: AbortSignal): Promise<void>
-  readonly runAgent: RunAgent
+  readonly runAgent: RunTrialAgent
   /** Waits until the agent may run; the time does not count. */
   agentTurn?(signal: AbortSignal): Promise<Disposable>
   /** Keeps the trajectory of an agent run; a failure is a warning. */

@@ -48,6 +48,10 @@ export const nodeDependent = [
     why: 'the start of the program, its streams and signals',
   },
   {
+    files: ['src/rollout/mcp/*.test.ts', 'src/rollout/agents/{shell-loop,terminal}.test.ts'],
+    why: 'servers and shells as child processes, HTTP streams',
+  },
+  {
     files: ['tests/lab/{run-experiment,killed}.test.ts'],
     why: 'whole experiments over processes, their end by a kill',
   },
@@ -79,4 +83,8 @@ export const leftToFull = [
   },
   { files: ['tests/lab/full-disk.test.ts'], why: 'the record on a full disk is a test of tests/stores' },
   { files: ['tests/cli/scaffolded-run.test.ts'], why: 'no-compiler.test.ts runs the quickstart on every version' },
+  {
+    files: ['tests/rollout/*.test.ts'],
+    why: 'trials and jobs start their processes through environments, whose own tests run on every version',
+  },
 ]

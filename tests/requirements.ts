@@ -452,4 +452,89 @@ export const requirements = {
   'CPU-44': 'the record of an experiment tells the engines of its runs and their threads',
   'CPU-45':
     'what the first step of training needs starts while the experiment is checked, and is closed where there is no run',
+
+  // Rollouts: numbers are those of the conformance list for Harbor's task folders
+  'HAR-1': '`version` at the top of a task.toml is read as `schema_version`; no version is refused',
+  'HAR-2': 'a task.toml has the defaults of schema 1.4, and everything wrong in it is told at once, with its line',
+  'HAR-3': 'old sizes (`memory = "2G"`) become megabytes; a contradiction is an error',
+  'HAR-4': '`allow_internet` becomes a network mode, unless there is one',
+  'HAR-5': 'unknown keys of a task.toml and its metadata are left alone',
+  'HAR-6': 'a task is named `org/name`; anything else is refused',
+  'HAR-7': 'allowed hosts are normalised; URLs, ports, paths, and hosts without the mode for them are refused',
+  'HAR-8': 'transports of MCP servers, their alias, and what each needs',
+  'HAR-9': 'the mode of the verifier follows from its fields; a shared one with an environment of its own is refused',
+  'HAR-10': 'canary lines at the start of an instruction are kept from the agent, and only those',
+  'HAR-11': 'variables that are templates resolve from the host; a missing one is named',
+  'HAR-12': 'a dataset of folders is read one level deep, and what is no task is told',
+  'HAR-13': 'the digest of a task folder is that of Harbor',
+  'HAR-14': 'a command runs under bash, where it says, else in the workdir of task.toml, else in that of the image',
+  'HAR-15': 'the workdir of task.toml is where agent and tests start',
+  'HAR-16': 'variables of the environment are under those of a command, and those of one command are gone in the next',
+  'HAR-17': 'a command that runs out of time leaves no process behind',
+  'HAR-18': 'stdout and stderr are apart, and cut at the limit with a mark',
+  'HAR-19': 'without network neither connections nor names work; loopback does',
+  'HAR-20': 'a network policy that an environment cannot enforce is refused before it starts, with its name',
+  'HAR-21': 'failures in the start period of a healthcheck do not count; after it, `retries` in a row end the start',
+  'HAR-22': 'an environment that is stopped twice, or whose start failed, leaves nothing behind',
+  'HAR-23': 'neither the home of the host nor the folders of other trials can be read from the local sandbox',
+  'HAR-24': 'limits of memory and processes stop what would harm the engine',
+  'HAR-25': 'the phases of a trial run in their order, and each has a start and an end, also when it failed',
+  'HAR-26': 'the tests are not there while the agent runs; the solution is there for the oracle alone',
+  'HAR-27':
+    'the solution of a task of several steps scores 1 in each of them and in all; doing nothing scores 0 in the first',
+  'HAR-28':
+    'the exit code of the tests means nothing; without a reward file there is no reward but an error with a name',
+  'HAR-29': 'reward.json wins over reward.txt, and a disagreement is told',
+  'HAR-30': 'reward.txt is one finite number; empty and anything else are errors with their names',
+  'HAR-31': 'reward.json is a flat object of finite numbers; anything else is an error',
+  'HAR-32':
+    'what an agent wrote, linked or planted before its verification never becomes its reward, and leads nowhere outside',
+  'HAR-33': 'nothing that an agent left running, and no call it makes later, changes its reward',
+  'HAR-34': 'an agent that runs out of time is recorded and verified all the same, also one that never returns',
+  'HAR-35': 'a verifier that runs out of time leaves no result',
+  'HAR-36': 'a limit is min(base, max) x multiplier; a specific multiplier replaces the general one',
+  'HAR-37': 'a trial that runs out of time, or is cancelled, ends in any phase and still leaves its result',
+  'HAR-38': 'another failure of the agent skips verification and keeps logs, artifacts and turns',
+  'HAR-39': 'result.json has the fields and values of Harbor',
+  'HAR-40': 'a trial is named by 32 characters of its task and 7 that are its own',
+  'HAR-41': 'values of secret variables are in no file of a trial; variables of the agent do not reach the verifier',
+  'HAR-42': 'artifacts are collected to their places with a manifest; a missing one is told and fails nothing',
+  'HAR-43': 'artifacts that would leave their folder are refused when the task is read',
+  'HAR-44': 'files of a step are there before its agent; a setup script that fails ends the steps',
+  'HAR-45': 'a step below its gate ends the steps; a missing key is below every gate',
+  'HAR-46':
+    'the mean leaves out steps without a result and counts missing keys as 0; `final` takes the last step that ran',
+  'HAR-47': 'outputs of steps lie apart, their files stay, and logs and tests are emptied in between',
+  'HAR-48': 'tests of the task are put in place before those of the step, which win',
+  'HAR-49':
+    'a job makes n_attempts x tasks x agents trials, no more at once than it may; a cap of an agent holds for its runs alone',
+  'HAR-50': 'the deprecated block `orchestrator` holds',
+  'HAR-51': 'only failures by their names are repeated; every attempt is kept, and the last one is the result',
+  'HAR-52': 'the wait before a repetition holds no place of a trial',
+  'HAR-53': 'a trial that cannot be made is a result with an error, and its siblings end',
+  'HAR-54': 'statistics of a job, their keys, and means with missing rewards as 0 are those of Harbor',
+  'HAR-55': 'pass@k is the unbiased estimator over tasks, and absent for rewards that are not 0 or 1',
+  'HAR-56':
+    'a job that was killed goes on: finished trials are untouched, the others run, nothing counts twice; another plan is refused',
+  'HAR-57': 'trials of a kind of error, or without a reward, can be run again',
+  'HAR-58': 'result.json of a job is whole at every moment',
+  'HAR-80': 'the plan of an environment says before a run what needs an image, and why',
+
+  // Agents
+  'AGT-1':
+    'an agent is run with every answer kept as a turn, exact tokens where known, and the usage summed; limits of turns, tokens, context and time end it with its turns kept',
+  'AGT-2':
+    'what fails in an attempt is typed: models, environments and missing parts are infrastructure, the agent’s own fault is not; neither failing nor cancelling loses turns or touches siblings',
+  'AGT-3':
+    'a policy in tokens never makes tokens of its history again: what was drawn stands in every later prompt as it was drawn',
+  'AGT-4':
+    'agent chat: one turn, or a conversation with user turns of the task or a user that is a function of the project',
+  'AGT-5':
+    'agent tool_loop: tools of the project, declared or told in words, called together; every call that goes wrong is told to the model',
+  'AGT-6':
+    'MCP tools on standard streams and by streamable HTTP: listed, called, cancelled; servers end with the attempt, and those that fail say why',
+  'AGT-7':
+    'agent shell_loop: one command for each answer in the environment of the task, its output shortened and told',
+  'AGT-8':
+    'agent terminal: a shell that stays, keystrokes as JSON or XML, what is new is shown, the end is confirmed, slips are forgiven',
 } as const

@@ -90,6 +90,8 @@ export interface Generated {
 
 /** A model that answers. */
 export interface OpenInferenceClient extends Partial<AsyncDisposable> {
+  /** False: tools cannot be declared to it, and have to be described in words. Absent: nothing says so. */
+  readonly takesTools?: boolean
   generate(request: GenerateRequest, signal: AbortSignal): Promise<Generated>
 }
 
@@ -131,6 +133,8 @@ export interface TaskFolder {
   readonly path: string
   /** Name of the step that is attempted, in a task of several. */
   readonly step?: string
+  /** `verifier`: the environment of a separate verifier, whose build context is the folder of tests. */
+  readonly role?: 'verifier'
 }
 
 /** A kind of place where tasks happen: none, a local sandbox, a container. */

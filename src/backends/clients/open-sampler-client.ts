@@ -23,6 +23,7 @@ export interface SamplerClientOptions {
 export function openSamplerClient(options: SamplerClientOptions): OpenInferenceClient {
   const { model, sampler, renderer, systemPrompt, price } = options
   return {
+    takesTools: renderer.takesTools === true,
     async generate(request, signal): Promise<Generated> {
       const { tools = [] } = request
       if (tools.length > 0 && renderer.takesTools !== true) {

@@ -1,0 +1,23 @@
+// Whether a failed trial is attempted again, and after what wait. The rule looks at the record alone, so a job that was killed while it
+// decided comes to the same decision.
+import type { TrialResult } from '../trial/trial-result.ts'
+import type { RetryConfig } from './job-config.ts'
+
+/**
+ * Whether the next attempt is made. Names that are included by name are always repeated; without a list only failures of infrastructure
+ * are: an agent that failed by itself is not asked until it succeeds.
+ */
+export function isRetried({ exception_info, evsys }: TrialResult, failedBefore: number, retry: RetryConfig): boolean {
+  if (exception_info === null || failedBefore >= retry.max_retries) return false
+  const { exception_type } = exception_info
+  if (exception_type === 'CancelledError' || retry.exclude_exceptions?.includes(exception_type)) return false
+  return retry.include_exceptions?.includes(exception_type) ?? evsys?.error?.infra !== false
+}
+
+/** Wait before attempt `failedBefore + 2`, in ms. */
+export function retryWaitMs(
+  failedBefore: number,
+  { min_wait_sec, wait_multiplier, max_wait_sec }: RetryConfig,
+): number {
+  return Math.min(min_wait_sec * wait_multiplier ** failedBefore, max_wait_sec) * 1000
+}

@@ -1,0 +1,76 @@
+// The folder of a planned trial over the life of its job. Nothing in it is ever deleted: an attempt that failed or was cut off moves to
+// attempts/<n>/, and each move can be cut off itself and goes on where it stopped.
+import { mkdir, readdir, readFile, rename } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { systemCode } from '../../kernel/index.ts'
+import { removeTree } from '../trial/bring-home.ts'
+import { TrialResult } from '../trial/trial-result.ts'
+import { stateFolder } from '../trial/trial-scope.ts'
+
+/** What is on the disk of a trial. */
+export interface FoundTrial {
+  /** Absent: no attempt has come to its end. */
+  readonly result?: TrialResult
+  /** Something is there that an attempt left. */
+  readonly isBegun: boolean
+  /** Attempts that were put aside after a failure; those that were cut off are not counted. */
+  readonly failedBefore: number
+}
+
+export async function findTrial(dir: string): Promise<FoundTrial> {
+  await finishMove(dir)
+  const names = await namesIn(dir)
+  const result = names.includes('result.json') ? await readResult(dir) : undefined
+  const attempts = await namesIn(join(dir, 'attempts'))
+  let failedBefore = 0
+  for (const attempt of attempts) {
+    const earlier = await readResult(join(dir, 'attempts', attempt))
+    if (earlier !== undefined && earlier.exception_info?.exception_type !== 'CancelledError') failedBefore += 1
+  }
+  return {
+    ...(result === undefined ? {} : { result }),
+    isBegun: names.some((name) => name !== 'attempts'),
+    failedBefore,
+  }
+}
+
+/** Puts what is there aside as attempts/<n>/ and leaves room for the next attempt. Returns the folder it went to. */
+export async function keepAttempt(dir: string): Promise<string | undefined> {
+  await removeTree(stateFolder(dir)) // files of an environment, which nobody can enter any more
+  if (!(await namesIn(dir)).some((name) => name !== 'attempts')) return undefined
+  await rename(dir, movingFolder(dir))
+  return finishMove(dir)
+}
+
+function movingFolder(dir: string): string {
+  return join(dirname(dir), `.${basename(dir)}.moving`)
+}
+
+// The whole folder was renamed away; its own earlier attempts come back first, then it becomes the newest of them.
+async function finishMove(dir: string): Promise<string | undefined> {
+  const moving = movingFolder(dir)
+  if ((await namesIn(moving)).length === 0) return undefined
+  const attempts = join(dir, 'attempts')
+  await mkdir(dir, { recursive: true })
+  if ((await namesIn(moving)).includes('attempts')) await rename(join(moving, 'attempts'), attempts)
+  await mkdir(attempts, { recursive: true })
+  const last = Math.max(0, ...(await namesIn(attempts)).map(Number).filter(Number.isInteger))
+  const kept = join(attempts, String(last + 1))
+  await rename(moving, kept)
+  return kept
+}
+
+async function readResult(dir: string): Promise<TrialResult | undefined> {
+  try {
+    return TrialResult.parse(JSON.parse(await readFile(join(dir, 'result.json'), 'utf8')))
+  } catch {
+    return undefined // it is written as a whole or not at all; anything else is not ours, and the trial is run
+  }
+}
+
+async function namesIn(dir: string): Promise<string[]> {
+  return readdir(dir).catch((cause: unknown) => {
+    if (systemCode(cause) === 'ENOENT') return []
+    throw cause
+  })
+}

@@ -1,0 +1,9 @@
+// The built-in plugins of this room.
+import { chat } from './agents/chat.ts'
+import { nop } from './agents/nop.ts'
+import { oracle } from './agents/oracle.ts'
+import { shellLoop } from './agents/shell-loop.ts'
+import { terminal } from './agents/terminal.ts'
+import { toolLoop } from './agents/tool-loop.ts'
+
+export const rolloutPlugins = [chat, toolLoop, shellLoop, terminal, oracle, nop] as const

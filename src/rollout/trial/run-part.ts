@@ -1,0 +1,195 @@
+// What is done for one instruction, be it the whole task or one step: the agent acts, its files are brought home, the tests judge.
+import { join } from 'node:path'
+import type { HarborTask, TaskFolder } from '../../contracts/index.ts'
+import { messageOf } from '../../kernel/index.ts'
+import { collectArtifacts, shellCommand } from '../environments/index.ts'
+import { type NetworkPolicy, resolveEnvTable, samePolicy, type TaskPart } from '../task/index.ts'
+import { bringHome } from './bring-home.ts'
+import { phaseLimits } from './phase-limits.ts'
+import { runAgentPhase } from './run-agent-phase.ts'
+import { runSeparateVerifier } from './run-separate-verifier.ts'
+import type { OpenTrialEnvironment } from './trial-environment.ts'
+import { isVerifiedAfter, trialError } from './trial-error.ts'
+import type { StepResult, VerifierResult } from './trial-result.ts'
+import type { TrialScope } from './trial-scope.ts'
+import { type Verified, verifyPart } from './verify-part.ts'
+
+export interface PartRun {
+  readonly part: TaskPart
+  readonly folder: TaskFolder
+  /** Where results and timings go. */
+  readonly slots: Pick<StepResult, 'agent_result' | 'verifier_result' | 'agent_execution' | 'verifier'>
+  /** Folder that gets agent/, verifier/ and artifacts/. */
+  readonly outputs: string
+  /** Nothing runs in this environment after it. */
+  readonly isLast: boolean
+  fail(error: unknown): Promise<void>
+  readonly isVerifiedAfterAnyError: boolean
+}
+
+/** Never rejects for what the agent or the verifier did. */
+export async function runPart(scope: TrialScope, place: OpenTrialEnvironment, run: PartRun): Promise<void> {
+  const { request, record, signal } = scope
+  const error = await actOut(scope, place, run)
+  if (error !== undefined) await run.fail(error)
+  const manifest = await collect(scope, place, run)
+  if (signal.aborted || request.config.verifier.disable) return
+  if (error !== undefined && !run.isVerifiedAfterAnyError && !isVerifiedAfter(error)) return
+  request.onEvent?.('verification-start')
+  try {
+    const { rewards, warnings } = await record.timed(
+      (timing) => {
+        run.slots.verifier = timing
+      },
+      () => verified(scope, place, run, manifest),
+    )
+    run.slots.verifier_result = { rewards } satisfies VerifierResult
+    for (const warning of warnings) await record.warn(warning)
+  } catch (failure) {
+    await run.fail(failure)
+  }
+}
+
+async function actOut(scope: TrialScope, place: OpenTrialEnvironment, run: PartRun): Promise<unknown> {
+  const { request, record, signal, agentEnv, turns } = scope
+  const { part, folder, slots, outputs } = run
+  const { agentMs } = phaseLimits(request.config, request.task, part)
+  const task: HarborTask = { ...scope.row, instruction: part.instruction }
+  try {
+    using _turn = await scope.uncounted(async () => request.agentTurn?.(signal) ?? { [Symbol.dispose]() {} })
+    request.onEvent?.('agent-start')
+    const end = await record.timed(
+      (timing) => {
+        slots.agent_execution = timing
+      },
+      () =>
+        runAgentPhase({
+          ...{
+            task,
+            folder,
+            environment: place.environment,
+            logsDir: join(outputs, 'agent'),
+            runAgent: request.runAgent,
+          },
+          lending: {
+            env: agentEnv,
+            ...(part.agent.user === undefined ? {} : { user: part.agent.user }),
+            ...networkOf(request.task.agentNetwork, request.task.network),
+          },
+          ...{ timeoutMs: agentMs, signal },
+          ...(request.graceMs === undefined ? {} : { graceMs: request.graceMs }),
+        }),
+    )
+    request.onEvent?.('agent-end')
+    slots.agent_result = end.result
+    turns.push(...end.turns)
+    record.result.evsys = {
+      status: 'completed',
+      warnings: [],
+      ...record.result.evsys,
+      n_turns: turns.length,
+      ...(end.truncated === undefined ? {} : { truncated: end.truncated }),
+    }
+    if (end.turns.length > 0) {
+      await request
+        .keepTrajectory?.({
+          turns: end.turns,
+          agentInfo: request.agentInfo,
+          trialId: request.trialId,
+          task,
+          dir: join(outputs, 'agent'),
+        })
+        .catch((cause: unknown) => record.warn(`the trajectory could not be kept: ${messageOf(cause)}`))
+    }
+    return end.error
+  } catch (error) {
+    return error
+  }
+}
+
+/** Files of the agent's phase come home whatever happened in it; that this fails is a warning. */
+async function collect(scope: TrialScope, { environment }: OpenTrialEnvironment, run: PartRun) {
+  const { record, request } = scope
+  const signal = AbortSignal.timeout(COLLECT_MS) // a cancelled trial keeps what was reached
+  try {
+    const { leftOut } = await bringHome(environment, '/logs/agent', join(run.outputs, 'agent'))
+    if (leftOut.length > 0) await record.warn(`not kept of /logs/agent: ${leftOut.slice(0, 10).join(', ')}`)
+  } catch (cause) {
+    await record.warn(`/logs/agent could not be fetched: ${messageOf(cause)}`)
+  }
+  for (const hook of run.part.verification.collect.filter(({ service }) => service === 'main')) {
+    const ended = await environment
+      .exec(
+        {
+          argv: shellCommand(hook.command),
+          limits: { timeoutMs: hook.timeout_sec * 1000 },
+          ...(hook.user === undefined ? {} : { user: hook.user }),
+        },
+        signal,
+      )
+      .catch((cause: unknown) => ({ exitCode: null, stderr: messageOf(cause) }))
+    if (ended.exitCode !== 0) await record.warn(`collect hook failed: ${ended.stderr.slice(0, 500)}`)
+  }
+  const entries = [
+    ...request.task.artifacts,
+    ...request.config.artifacts,
+    ...(run.part === request.task ? [] : run.part.artifacts),
+  ]
+  const collected = collectArtifacts({ environment, entries, target: join(run.outputs, 'artifacts'), signal })
+  return collected.catch(async (cause: unknown) => {
+    await record.warn(`artifacts could not be fetched: ${messageOf(cause)}`)
+    return []
+  })
+}
+
+/** What is fetched after the agent's phase has this long. */
+const COLLECT_MS = 120_000
+
+async function verified(
+  scope: TrialScope,
+  place: OpenTrialEnvironment,
+  run: PartRun,
+  manifest: Awaited<ReturnType<typeof collect>>,
+): Promise<Verified> {
+  const { request, signal } = scope
+  const { part, outputs } = run
+  const { task, config, hostEnv } = request
+  const { verification } = part
+  const env = resolveEnvTable({ ...verification.env, ...config.verifier.env }, hostEnv)
+  const { verifierMs } = phaseLimits(config, task, part)
+  const common = {
+    ...{
+      env,
+      timeoutMs: verifierMs,
+      target: join(outputs, 'verifier'),
+      signal,
+      script: part.testScript ?? task.testScript ?? 'test.sh',
+    },
+    ...(verification.user === undefined ? {} : { user: verification.user }),
+    ...(request.graceMs === undefined ? {} : { graceMs: request.graceMs }),
+  }
+  if (verification.mode === 'separate') {
+    if (run.isLast) await place.close()
+    return runSeparateVerifier(scope, {
+      folder: run.folder,
+      verification,
+      manifest,
+      artifactsDir: join(outputs, 'artifacts'),
+      workdir: place.environment.workdir,
+      verify: common,
+    })
+  }
+  const testDirs = [...new Set([task.testsDir, part.testsDir].flatMap((dir) => dir ?? []))]
+  if (testDirs.length === 0) throw trialError('AddTestsDirError', 'the task has no tests')
+  return verifyPart({
+    ...common,
+    environment: place.environment,
+    testDirs,
+    ...networkOf(verification.network, task.network),
+  })
+}
+
+/** Only what differs from what the environment was started with has to be asked for. */
+function networkOf(phase: NetworkPolicy, baseline: NetworkPolicy): { network?: boolean } {
+  return samePolicy(phase, baseline) ? {} : { network: phase.mode !== 'no-network' }
+}

@@ -1,0 +1,151 @@
+// The folder of one trial while it runs: the log, the timings, the first failure; at the end result.json, after which nothing changes.
+import { appendFile, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Level } from '../../contracts/index.ts'
+import { type Clock, messageOf, type Redact, writeFileAtomic } from '../../kernel/index.ts'
+import type { LoadedTask } from '../task/loaded-task.ts'
+import type { TrialConfig } from './trial-config.ts'
+import { exceptionName, rolloutError, rolloutErrorNamed } from './trial-error.ts'
+import type { AgentInfo, ExceptionInfo, Timing, TrialResult } from './trial-result.ts'
+import { redactFolder } from './trial-secrets.ts'
+
+export interface TrialRecordOptions {
+  readonly task: LoadedTask
+  readonly config: TrialConfig
+  readonly trialId: string
+  readonly dir: string
+  readonly agentInfo: AgentInfo
+  readonly clock: Clock
+  readonly redact: Redact
+  readonly isHiding: boolean
+}
+
+export interface TrialRecord {
+  /** Filled while the trial goes on. */
+  readonly result: TrialResult
+  readonly dir: string
+  readonly redact: Redact
+  now(): string
+  log(text: string): Promise<void>
+  warn(text: string): Promise<void>
+  /** Does the work of a phase and keeps when it began and ended. */
+  timed<T>(keep: (timing: Timing) => void, work: () => Promise<T>): Promise<T>
+  /** Keeps a failure of the trial; the first one counts. */
+  fail(error: unknown): Promise<void>
+  /** A failure that is kept elsewhere, as result.json has it. */
+  exceptionOf(error: unknown): ExceptionInfo
+  ranIn(level: Level): void
+  /** Takes secrets out of every file and writes result.json. */
+  finish(): Promise<TrialResult>
+}
+
+/** Makes the folder of a trial and its first files. */
+export async function openTrialRecord(options: TrialRecordOptions): Promise<TrialRecord> {
+  const { dir, config, clock, redact, isHiding } = options
+  const now = () => new Date(clock.now()).toISOString()
+  const result = draft(options, now())
+  const facts = { status: 'completed' as 'completed' | 'failed' | 'cancelled', warnings: [] as string[] }
+  let failure: { error: unknown } | undefined
+  let level: Level | undefined
+  await mkdir(dir, { recursive: true })
+  await writeJson(join(dir, 'config.json'), redact(config))
+  await writeJson(join(dir, 'lock.json'), {
+    schema_version: 2,
+    task: { name: options.task.name, path: options.task.path, digest: options.task.digest },
+    agent: options.agentInfo,
+  })
+  const log = (text: string) => appendFile(join(dir, 'trial.log'), `${now()} ${redact(text)}\n`)
+  const exceptionOf = (error: unknown): ExceptionInfo => ({
+    exception_type: exceptionName(error),
+    exception_message: redact(messageOf(error)),
+    exception_traceback: redact((error instanceof Error && error.stack) || messageOf(error)),
+    occurred_at: now(),
+  })
+
+  return {
+    ...{ result, dir, redact, now, log, exceptionOf },
+    async warn(text) {
+      facts.warnings.push(redact(text))
+      await log(`warning: ${text}`)
+    },
+    async timed(keep, work) {
+      const timing: Timing = { started_at: now(), finished_at: null }
+      keep(timing)
+      try {
+        return await work()
+      } finally {
+        timing.finished_at = now()
+      }
+    },
+    async fail(error) {
+      await log(`${exceptionName(error)}: ${messageOf(error)}`)
+      if (failure !== undefined) return
+      failure = { error }
+      facts.status = exceptionName(error) === 'CancelledError' ? 'cancelled' : 'failed'
+      result.exception_info = exceptionOf(error)
+      await writeFileAtomic(join(dir, 'exception.txt'), `${result.exception_info.exception_traceback}\n`, {
+        sync: false,
+      })
+    },
+    ranIn(open) {
+      level = open
+    },
+    async finish() {
+      result.finished_at = now()
+      const failed = failure === undefined ? stepFailure(result) : redact(rolloutError(failure.error))
+      result.evsys = {
+        ...result.evsys,
+        ...facts,
+        ...(failed === undefined
+          ? {}
+          : { error: failed, ...(facts.status === 'cancelled' ? {} : { status: 'failed' as const }) }),
+        ...(level === undefined ? {} : { level }),
+      }
+      const removed = await redactFolder(dir, redact, { isHiding })
+      if (removed.length > 0)
+        result.evsys.warnings.push(`too large to be searched for secrets, so not kept: ${removed.join(', ')}`)
+      await writeJson(join(dir, 'result.json'), redact(result), true)
+      return result
+    },
+  }
+}
+
+// The failure of a step stays with its step in Harbor's format; the trial as a whole has failed with it all the same.
+function stepFailure({ step_results }: TrialResult) {
+  const failed = step_results?.find(({ exception_info }) => exception_info !== null)?.exception_info
+  if (failed === undefined || failed === null) return undefined
+  return rolloutErrorNamed(failed.exception_type, failed.exception_message)
+}
+
+function draft({ task, config, trialId, dir, agentInfo, redact }: TrialRecordOptions, startedAt: string): TrialResult {
+  return {
+    id: trialId,
+    task_name: task.name,
+    trial_name: config.trial_name,
+    trial_uri: pathToFileURL(dir).href,
+    task_id:
+      config.task.git_url === undefined
+        ? { path: task.path }
+        : { git_url: config.task.git_url, git_commit_id: config.task.git_commit_id ?? null, path: task.path },
+    source: config.task.source ?? null,
+    task_checksum: task.digest.replace(/^sha256:/, ''),
+    config: redact(config),
+    agent_info: agentInfo,
+    agent_result: null,
+    verifier_result: null,
+    verifier_environment_mode: null,
+    exception_info: null,
+    started_at: startedAt,
+    finished_at: null,
+    environment_setup: null,
+    agent_setup: null,
+    agent_execution: null,
+    verifier: null,
+    step_results: null,
+  }
+}
+
+async function writeJson(path: string, value: unknown, sync = false): Promise<void> {
+  await writeFileAtomic(path, `${JSON.stringify(value, null, 2)}\n`, { sync })
+}

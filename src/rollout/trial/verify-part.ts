@@ -1,0 +1,108 @@
+// The phase that turns what an agent left behind into numbers. Nothing of the agent is alive in it, nothing it wrote can be taken for a
+// reward, and what it has not seen until now (the tests) is put in place only here.
+import { mkdir } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { ExecResult, OpenEnvironment } from '../../contracts/index.ts'
+import { shellCommand } from '../environments/index.ts'
+import { bringHome, removeTree } from './bring-home.ts'
+import { parseRewards } from './parse-rewards.ts'
+import { readRewardFiles } from './read-reward-files.ts'
+import { type ExceptionName, trialError } from './trial-error.ts'
+import type { Rewards } from './trial-result.ts'
+import { underDeadline } from './under-deadline.ts'
+
+export interface VerifyRequest {
+  readonly environment: OpenEnvironment
+  /** Folders of tests, in the order in which they are put over each other; none with a separate verifier, whose image has them. */
+  readonly testDirs: readonly string[]
+  /** Name of the script in /tests. */
+  readonly script: string
+  readonly env: Readonly<Record<string, string>>
+  readonly user?: string | number
+  readonly network?: boolean
+  readonly timeoutMs: number
+  /** Where /logs/verifier is brought to. */
+  readonly target: string
+  readonly signal: AbortSignal
+  readonly graceMs?: number
+}
+
+export interface Verified {
+  readonly rewards: Rewards
+  readonly warnings: readonly string[]
+}
+
+/** Runs the tests and reads the rewards. What the verifier wrote is brought home also when it failed. */
+export async function verifyPart(request: VerifyRequest): Promise<Verified> {
+  const { environment, target, timeoutMs, signal, graceMs } = request
+  await removeTree(target)
+  await mkdir(target, { recursive: true })
+  const warnings: string[] = []
+  try {
+    await underDeadline((during) => runTests(request, during), {
+      timeout: () => trialError('VerifierTimeoutError', `the verifier did not end within ${timeoutMs / 1000} s`),
+      ...{ timeoutMs, signal },
+      ...(graceMs === undefined ? {} : { graceMs }),
+    })
+  } finally {
+    await environment.killAll() // rewards are read when nobody is left who could change them
+    const leftOut = await named('DownloadVerifierDirError', 'cannot fetch /logs/verifier', () =>
+      bringHome(environment, '/logs/verifier', target),
+    ).then(
+      (done) => done.leftOut,
+      (error: unknown) => {
+        warnings.push(error instanceof Error ? error.message : 'cannot fetch /logs/verifier')
+        return []
+      },
+    )
+    if (leftOut.length > 0)
+      warnings.push(`not kept of /logs/verifier, being neither file nor folder: ${leftOut.slice(0, 10).join(', ')}`)
+    const forged = leftOut.find((name) => name === 'reward.json' || name === 'reward.txt')
+    if (forged !== undefined) warnings.push(`${forged} is a link or no file, so it is no reward`)
+  }
+  const { rewards, warnings: noticed } = parseRewards(await readRewardFiles(target))
+  return { rewards, warnings: [...warnings, ...noticed] }
+}
+
+async function runTests(request: VerifyRequest, signal: AbortSignal): Promise<ExecResult> {
+  const { environment, testDirs, script, env, user, network, timeoutMs } = request
+  await environment.killAll()
+  await environment.empty('/logs/verifier')
+  if (testDirs.length > 0) {
+    await named('AddTestsDirError', 'cannot put the tests in place', async () => {
+      await environment.empty('/tests')
+      for (const dir of testDirs) await environment.upload(dir, '/tests')
+    })
+  }
+  signal.throwIfAborted()
+  const path = `/tests/${basename(script)}`
+  const limits = { timeoutMs }
+  await environment.exec(
+    { argv: shellCommand(`chmod +x '${path}'`), cwd: '/', limits, ...(user === undefined ? {} : { user: 'root' }) },
+    signal,
+  )
+  // The exit code means nothing: only the reward file counts.
+  const ended = await environment.exec(
+    {
+      argv: shellCommand(`'${path}' > /logs/verifier/test-stdout.txt 2>&1`),
+      env,
+      limits,
+      ...(user === undefined ? {} : { user }),
+      ...(network === undefined ? {} : { network }),
+    },
+    signal,
+  )
+  if (ended.limitHit === 'timeoutMs')
+    throw trialError('VerifierTimeoutError', `the verifier did not end within ${timeoutMs / 1000} s`)
+  return ended
+}
+
+async function named<T>(name: ExceptionName, what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw trialError(name, `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    })
+  }
+}

@@ -147,6 +147,7 @@ export type {
   Verdicts,
 } from './store.ts'
 export { Resources, Sweeps, TaskFile } from './task-file.ts'
+export type { TokenSampler } from './token-sampler.ts'
 export type {
   Algorithm,
   Backend,

@@ -5,6 +5,7 @@ import type { Direction } from './metadata.ts'
 import type { Context, Plugin } from './plugin.ts'
 import type { PluginSpec } from './plugin-spec.ts'
 import type { ChatMessage, HarborTask, ToolCall } from './rows.ts'
+import type { TokenSampler } from './token-sampler.ts'
 
 /**
  * Rewards by task, then sample. A task whose samples all failed stays in the list: it counts. A reward that infrastructure
@@ -91,6 +92,8 @@ export interface Generated {
 /** A model that answers. */
 export interface OpenInferenceClient extends Partial<AsyncDisposable> {
   generate(request: GenerateRequest, signal: AbortSignal): Promise<Generated>
+  /** Present where conversations become tokens here. What records or replays answers leaves it out: it would be passed by. */
+  readonly sampler?: TokenSampler
 }
 
 /** How a model is reached: an API, or weights served here. */

@@ -468,6 +468,7 @@ export const requirements = {
   'HAR-69': 'an answer that was cut by its length is given no stop token to train on',
   'HAR-70': 'a turn without log-probabilities is not trained on, and its zeros never count',
   'HAR-73': 'the policy version of each call is recorded; turns that are too old are masked',
+  'HAR-75': 'equal seeds, policy versions and requests give the same token record',
   'HAR-77': 'an agent that speaks plain chat completions to the capture proxy has the token record of a native session',
   'HAR-78': 'turn spans tell the last token that is trained on, where the reward of the whole goes',
 } as const

@@ -453,6 +453,14 @@ export const requirements = {
   'CPU-45':
     'what the first step of training needs starts while the experiment is checked, and is closed where there is no run',
 
+  // Agents
+  'AGT-1':
+    'an agent is run with every answer kept as a turn, exact tokens where known, and the usage summed; limits of turns, tokens, context and time end it with its turns kept',
+  'AGT-2':
+    'what fails in an attempt is typed: models, environments and missing parts are infrastructure, the agent’s own fault is not; neither failing nor cancelling loses turns or touches siblings',
+  'AGT-3':
+    'a policy in tokens never makes tokens of its history again: what was drawn stands in every later prompt as it was drawn',
+
   // Rollouts: conformance statements of a Harbor-compatible engine, by their numbers
   'HAR-59': 'a trajectory that is written validates as ATIF v1.7, and keys that it does not know are refused',
   'HAR-60':

@@ -91,6 +91,8 @@ export interface Generated {
 
 /** A model that answers. */
 export interface OpenInferenceClient extends Partial<AsyncDisposable> {
+  /** False: tools cannot be declared to it, and have to be described in words. Absent: nothing says so. */
+  readonly takesTools?: boolean
   generate(request: GenerateRequest, signal: AbortSignal): Promise<Generated>
   /** Present where conversations become tokens here. What records or replays answers leaves it out: it would be passed by. */
   readonly sampler?: TokenSampler

@@ -55,7 +55,13 @@ export {
   type NoParams,
 } from './plugins/define.ts'
 export { type EquippedPlugin, equipPlugin, type PluginServices } from './plugins/equip-plugin.ts'
-export { type LoadedPlugins, type LoadPluginsOptions, loadExport, loadPlugins } from './plugins/load-plugins.ts'
+export {
+  type LoadedPlugins,
+  type LoadPluginsOptions,
+  loadExport,
+  loadPlugins,
+  loadValue,
+} from './plugins/load-plugins.ts'
 export { placeInStack } from './plugins/load-problem.ts'
 export { type OpenRegistry, openRegistry } from './plugins/open-registry.ts'
 export { isPlugin } from './plugins/plugin-brand.ts'

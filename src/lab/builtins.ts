@@ -10,6 +10,7 @@ export async function builtins(): Promise<readonly AnyPlugin[]> {
   const { dataPlugins } = await import('../data/index.ts')
   const { evaluatePlugins } = await import('../evaluate/index.ts')
   const { modelPlugins } = await import('../models/index.ts')
+  const { rolloutPlugins } = await import('../rollout/index.ts')
   return Object.freeze([
     ...algorithmPlugins,
     ...backendPlugins,
@@ -17,5 +18,6 @@ export async function builtins(): Promise<readonly AnyPlugin[]> {
     ...dataPlugins,
     ...evaluatePlugins,
     ...modelPlugins,
+    ...rolloutPlugins,
   ])
 }

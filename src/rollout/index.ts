@@ -1,4 +1,10 @@
-// What other rooms may use of rollouts.
+// What other rooms may use of rollout.
+export { chat, type SimulatedUser } from './agents/chat.ts'
+export { LimitReached, limitOf, type RolloutLimit } from './agents/limit-reached.ts'
+export { type AgentOutcome, type AgentRun, defaultMaxTurns, runAgent } from './agents/run-agent.ts'
+export { shellLoop } from './agents/shell-loop.ts'
+export { terminal } from './agents/terminal.ts'
+export { toolLoop } from './agents/tool-loop.ts'
 export {
   finalMetrics,
   parseTrajectory,
@@ -11,6 +17,8 @@ export {
   type WriteTrajectoryOptions,
   writeTrajectory,
 } from './atif/index.ts'
+export { rolloutPlugins } from './plugins.ts'
+export { createTokenPolicy, type TokenPolicyOptions } from './policy/token-policy.ts'
 export {
   type BreakReason,
   lastTrained,
@@ -24,3 +32,4 @@ export {
   type TurnFault,
   type TurnSpan,
 } from './segments/index.ts'
+export { defineTool, type Tool, type ToolContext } from './tools/tool.ts'

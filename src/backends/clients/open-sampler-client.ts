@@ -23,12 +23,19 @@ export interface SamplerClientOptions {
 export function openSamplerClient(options: SamplerClientOptions): OpenInferenceClient {
   const { model, sampler, renderer, systemPrompt, price } = options
   return {
+    takesTools: renderer.takesTools === true,
     sampler: {
       model,
       ...(price === undefined ? {} : { price }),
       renderer: {
         ...renderer,
         prompt: (messages, tools) => renderer.prompt(withSystem(systemPrompt, { messages }), tools),
+        conversation(messages) {
+          const all = withSystem(systemPrompt, { messages })
+          const added = all.length - messages.length
+          const rendered = renderer.conversation(all)
+          return { ...rendered, message: rendered.message.map((index) => Math.max(-1, index - added)) }
+        },
       },
       async sample({ prompt, ...request }, signal) {
         const [sample] = await sampler.sample(drawOf(request, prompt, renderer), { signal })

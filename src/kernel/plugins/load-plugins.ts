@@ -53,20 +53,31 @@ export async function loadPlugins({
 /** Loads one export of a file: `./src/plugins/agent.ts#ToolUse`, or its default export without `#`. It must be a plugin. */
 export async function loadExport(
   reference: string,
-  { from, projectDir = from }: { from: string; projectDir?: string },
+  options: { from: string; projectDir?: string },
 ): Promise<AnyPlugin> {
+  const { file, value } = await exportOf(reference, options)
+  const result = checkPlugin(value)
+  if ('plugin' in result) return result.plugin
+  throw EvsysError.many(result.problems.map((problem) => shownPaths({ ...problem, ...placeOfLine(file, 1) })))
+}
+
+/** Loads one export of a file, whatever it is: `./tools.ts#search`, or its default export without `#`. */
+export async function loadValue(reference: string, options: { from: string; projectDir?: string }): Promise<unknown> {
+  return (await exportOf(reference, options)).value
+}
+
+async function exportOf(
+  reference: string,
+  { from, projectDir = from }: { from: string; projectDir?: string },
+): Promise<{ file: string; value: unknown }> {
   const [, path = reference, name = 'default'] = /^(.*?)(?:#([^#]*))?$/s.exec(reference) ?? []
   const file = await locatePlugin({ spec: path, from }, projectDir)
   if (EvsysError.is(file)) throw file
   const prepared = await preparePlugin(file, projectDir)
   const { [name]: value, ...others } = namedExports(await prepared.exports())
-  if (value === undefined) {
-    throw new EvsysError('PLUGIN_INVALID', `${path} has no export called "${name}"`, {
-      ...shownPaths(placeOfLine(file.file, 1)),
-      fix: suggest(name, Object.keys(others)),
-    })
-  }
-  const result = checkPlugin(value)
-  if ('plugin' in result) return result.plugin
-  throw EvsysError.many(result.problems.map((problem) => shownPaths({ ...problem, ...placeOfLine(file.file, 1) })))
+  if (value !== undefined) return { file: file.file, value }
+  throw new EvsysError('PLUGIN_INVALID', `${path} has no export called "${name}"`, {
+    ...shownPaths(placeOfLine(file.file, 1)),
+    fix: suggest(name, Object.keys(others)),
+  })
 }

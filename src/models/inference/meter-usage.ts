@@ -21,6 +21,7 @@ export function meterUsage(
   let total: TotalUsage = { calls: 0, promptTokens: 0, completionTokens: 0, costUsd: 0, unpriced: 0, replayed: 0 }
   const close = client[Symbol.asyncDispose]?.bind(client)
   const metered: OpenInferenceClient = {
+    ...(client.takesTools === undefined ? {} : { takesTools: client.takesTools }),
     async generate(request, signal) {
       const answer = await client.generate(request, signal)
       const { promptTokens, completionTokens, costUsd } = answer.usage

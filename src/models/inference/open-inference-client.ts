@@ -86,6 +86,7 @@ async function openGuarded(plugin: InferenceClient, context: Context, services: 
   )
   const close = opened[Symbol.asyncDispose]?.bind(opened)
   const client: OpenInferenceClient = {
+    ...(opened.takesTools === undefined ? {} : { takesTools: opened.takesTools }),
     generate: (request, signal) => guard(signal, () => opened.generate(request, signal)),
     ...(close === undefined ? {} : { [Symbol.asyncDispose]: () => close() }),
   }

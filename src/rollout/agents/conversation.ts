@@ -1,0 +1,44 @@
+// The messages of an agent: those that open a task, and an answer as a part of the conversation that follows.
+import type { ChatMessage, Generated, HarborTask, Random } from '../../contracts/index.ts'
+
+export interface Opening {
+  readonly system_prompt?: string | undefined
+  readonly user_template: string
+}
+
+/** System prompt and instruction. */
+export function openingMessages({ system_prompt, user_template }: Opening, { instruction }: HarborTask): ChatMessage[] {
+  return [
+    ...(system_prompt === undefined ? [] : [{ role: 'system' as const, content: system_prompt }]),
+    { role: 'user', content: user_template.split('{prompt}').join(instruction) },
+  ]
+}
+
+/** An answer as the message that it amounts to. Nothing of it is left out: its tokens stand in the history as they were drawn. */
+export function replyMessage({ text, toolCalls = [], reasoning }: Generated): ChatMessage {
+  return {
+    role: 'assistant',
+    content: text === '' && toolCalls.length > 0 ? null : text,
+    ...(toolCalls.length === 0 ? {} : { tool_calls: [...toolCalls] }),
+    ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
+  }
+}
+
+/** Root of the draws of one turn. The first is that of an attempt of one turn. */
+export function turnSeed(random: (...path: (string | number)[]) => Random, turn: number): number {
+  return (turn === 0 ? random() : random('turn', turn)).int(2 ** 32)
+}
+
+/** A long text by its beginning and its end, with a line that says what is missing. */
+export function shortened(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text
+  const half = Math.floor(maxChars / 2)
+  const [head, tail] = [wholeChars(text.slice(0, half), 'end'), wholeChars(text.slice(text.length - half), 'start')]
+  return `${head}\n[... ${text.length - head.length - tail.length} characters left out ...]\n${tail}`
+}
+
+// Half of a surrogate pair is no character.
+function wholeChars(text: string, cut: 'start' | 'end'): string {
+  if (cut === 'end') return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text
+  return /^[\uDC00-\uDFFF]/.test(text) ? text.slice(1) : text
+}

@@ -1,0 +1,164 @@
+// The policy as an agent gets it: every answer is kept as a turn, limits are kept to, and what fails here is known to be no fault
+// of the agent. What was recorded outlives the agent.
+import type {
+  EnvironmentCommand,
+  Generated,
+  GenerateRequest,
+  OpenEnvironment,
+  OpenInferenceClient,
+  Turn,
+  Usage,
+} from '../../contracts/index.ts'
+import { EvsysError } from '../../kernel/index.ts'
+import { LimitReached, limitOf, type RolloutLimit } from './limit-reached.ts'
+
+export interface TurnLimits {
+  readonly maxTurns: number
+  /** Completion tokens of all turns together; absent: no limit. */
+  readonly maxTotalTokens?: number | undefined
+}
+
+export interface TurnRecord {
+  readonly policy: OpenInferenceClient
+  /** The environment, with its failures told apart from those of the agent. */
+  guard(environment: OpenEnvironment): OpenEnvironment
+  /** No turn is added any more: what the agent still asks for is refused. */
+  close(): void
+  readonly turns: readonly Turn[]
+  readonly limit: RolloutLimit | undefined
+  usage(): Usage
+  /** Whether the model or the environment failed last, so that the agent could not go on. */
+  isInfra(error: unknown): boolean
+}
+
+export function recordTurns(client: OpenInferenceClient, limits: TurnLimits, signal: AbortSignal): TurnRecord {
+  const startedMs = performance.now()
+  const turns: Turn[] = []
+  const taken: Usage[] = []
+  const failures = new WeakSet<object>()
+  let begun = 0
+  let drawn = 0
+  let underWay = 0
+  let busyMs = 0
+  let busySinceMs = 0
+  let closedMs: number | undefined
+  let limit: RolloutLimit | undefined
+  let lastFailed = false
+
+  const reached = (which: RolloutLimit) => {
+    limit ??= which
+    return new LimitReached(which)
+  }
+  const noted = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      const value = await work()
+      lastFailed = false
+      return value
+    } catch (error) {
+      if (closedMs === undefined && !signal.aborted) {
+        if (typeof error === 'object' && error !== null) failures.add(error)
+        lastFailed = true
+      }
+      throw error
+    }
+  }
+  const ask = async (request: GenerateRequest, asked: AbortSignal): Promise<Generated> => {
+    const left = (limits.maxTotalTokens ?? Number.POSITIVE_INFINITY) - drawn
+    if (underWay++ === 0) busySinceMs = performance.now()
+    try {
+      const capped = left < request.maxTokens ? { ...request, maxTokens: left } : request
+      const given = await noted(() => client.generate(capped, asked))
+      drawn += given.usage.completionTokens
+      return given
+    } catch (error) {
+      limit ??= limitOf(error)
+      throw error
+    } finally {
+      if (--underWay === 0) busyMs += performance.now() - busySinceMs
+    }
+  }
+  return {
+    turns,
+    get limit() {
+      return limit
+    },
+    policy: {
+      ...(client.takesTools === undefined ? {} : { takesTools: client.takesTools }),
+      async generate(request, asked = signal) {
+        signal.throwIfAborted()
+        if (closedMs !== undefined) throw new EvsysError('INTERRUPTED', 'the rollout is over')
+        if (begun >= limits.maxTurns) throw reached('max_turns')
+        if (drawn >= (limits.maxTotalTokens ?? Number.POSITIVE_INFINITY)) throw reached('max_tokens')
+        begun += 1
+        const messages = [...request.messages]
+        const given = await ask(request, asked)
+        if (closedMs === undefined) {
+          taken.push(given.usage)
+          turns.push(turnOf(messages, given))
+        }
+        return given
+      },
+    },
+    guard: (environment) => guarded(environment, noted),
+    close() {
+      closedMs ??= performance.now()
+      Object.freeze(turns)
+    },
+    usage() {
+      const outsideMs = (closedMs ?? performance.now()) - startedMs - busyMs
+      return summed(taken, Math.max(0, outsideMs) / 1000)
+    },
+    isInfra: (error) => lastFailed || isKnown(error, failures),
+  }
+}
+
+function turnOf(messages: Turn['messages'], { text, toolCalls, stopReason, tokens }: Generated): Turn {
+  return {
+    ...{ messages, text, stopReason },
+    ...(toolCalls === undefined ? {} : { toolCalls }),
+    ...(tokens === undefined ? {} : { tokens }),
+  }
+}
+
+// A price that is not known for one answer is not known for the sum. The time is that of the answers, as their clients tell it
+// (an answer out of a cassette keeps its own), and of what the agent did between them.
+function summed(taken: readonly Usage[], outsideS: number): Usage {
+  const sum = (of: (usage: Usage) => number) => taken.reduce((total, usage) => total + of(usage), 0)
+  return {
+    promptTokens: sum(({ promptTokens }) => promptTokens),
+    completionTokens: sum(({ completionTokens }) => completionTokens),
+    ...(taken.some(({ cachedPromptTokens }) => cachedPromptTokens !== undefined)
+      ? { cachedPromptTokens: sum(({ cachedPromptTokens = 0 }) => cachedPromptTokens) }
+      : {}),
+    latencyS: outsideS + sum(({ latencyS }) => latencyS),
+    ...(taken.length > 0 && taken.every(({ costUsd }) => costUsd !== undefined)
+      ? { costUsd: sum(({ costUsd = 0 }) => costUsd) }
+      : {}),
+  }
+}
+
+function isKnown(error: unknown, known: WeakSet<object>): boolean {
+  for (let each = error, depth = 0; typeof each === 'object' && each !== null && depth < 8; depth++) {
+    if (known.has(each)) return true
+    each = Reflect.get(each, 'cause')
+  }
+  return false
+}
+
+// A file that is not there is the business of the agent; a command that cannot even be started is not.
+function guarded(inner: OpenEnvironment, noted: <T>(work: () => Promise<T>) => Promise<T>): OpenEnvironment {
+  return {
+    level: inner.level,
+    workdir: inner.workdir,
+    exec: (command: EnvironmentCommand, signal) => noted(() => inner.exec(command, signal)),
+    spawn: (command: EnvironmentCommand, signal) => noted(() => inner.spawn(command, signal)),
+    read: (path) => inner.read(path),
+    write: (path, bytes) => inner.write(path, bytes),
+    upload: (source, target) => inner.upload(source, target),
+    download: (source, target) => inner.download(source, target),
+    empty: (path) => inner.empty(path),
+    killAll: () => inner.killAll(),
+    // Who opened it closes it: an agent only uses it.
+    [Symbol.asyncDispose]: async () => {},
+  }
+}

@@ -1,0 +1,129 @@
+// A terminal that stays: a bash in the environment, what is typed into it, and what it shows. With `script` in the environment it is
+// a real terminal, in which keys such as C-c do what they do; without it, bash reads from a pipe.
+import type { OpenEnvironment, SandboxProcess } from '../../contracts/index.ts'
+import { onAbort } from '../../kernel/index.ts'
+import { countIn, plainScreen, prompt, readyMark } from './terminal-screen.ts'
+
+/** Of what was shown since it was last looked at, more than this is not kept. */
+const keptChars = 256 * 1024
+
+const start = `shell='bash --norc --noprofile -i'
+if command -v script >/dev/null 2>&1; then stty_size='stty cols 160 rows 40 2>/dev/null;'; script -qfc "$stty_size exec $shell" /dev/null && exit; fi
+exec $shell 2>&1`
+
+export class TerminalSession implements AsyncDisposable {
+  readonly #environment: OpenEnvironment
+  readonly #signal: AbortSignal
+  #process: SandboxProcess | undefined
+  #reading: Promise<void> = Promise.resolve()
+  #shown = ''
+  #left = 0
+  #ready = 0
+  #isOver = true
+  #onChange: () => void = () => {}
+
+  constructor(environment: OpenEnvironment, signal: AbortSignal) {
+    this.#environment = environment
+    this.#signal = signal
+  }
+
+  /** Types, and waits until the shell has come back as often as it was asked to, or the time is up. */
+  async type(keystrokes: string, durationS: number): Promise<void> {
+    if (this.#isOver) await this.#start()
+    const keys = keysOf(keystrokes)
+    const wanted = this.#ready + countIn(keys, '\n') + countIn(keys, '\x03')
+    await this.#process?.write(keys)
+    await this.#until(
+      () => this.#ready >= wanted && wanted > 0 && countIn(keys, '\n') + countIn(keys, '\x03') > 0,
+      durationS,
+    )
+  }
+
+  /** What was shown since the last time, as text. */
+  async look(): Promise<string> {
+    if (this.#isOver) await this.#start()
+    const text = plainScreen(this.#shown)
+    const left = this.#left
+    this.#shown = ''
+    this.#left = 0
+    return left === 0 ? text : `[${left} characters were not kept]\n${text}`
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#process?.[Symbol.asyncDispose]()
+    await this.#reading
+  }
+
+  async #start(): Promise<void> {
+    const isAgain = this.#process !== undefined
+    await this.#process?.[Symbol.asyncDispose]()
+    await this.#reading
+    this.#isOver = false
+    this.#ready = 0
+    const env = { TERM: 'dumb', PS1: prompt, PS2: '> ', HISTFILE: '/dev/null' }
+    this.#process = await this.#environment.spawn({ argv: ['bash', '-c', start], env }, this.#signal)
+    this.#reading = this.#read(this.#process)
+    await this.#until(() => this.#ready > 0, 10)
+    if (isAgain) this.#shown = `${this.#shown}[the shell had ended; this is a new one]\n`
+    else this.#shown = lastLine(this.#shown) // what a shell says when it starts is nobody's business
+  }
+
+  async #read(process: SandboxProcess): Promise<void> {
+    let tail = ''
+    try {
+      for await (const { text } of process.output) {
+        const seen = tail + text
+        this.#ready += countIn(seen, readyMark)
+        tail = seen.endsWith(readyMark) ? '' : seen.slice(-(readyMark.length - 1))
+        this.#keep(text)
+        this.#onChange()
+      }
+    } catch {
+      // its end is all there is to know
+    }
+    this.#isOver = true
+    this.#onChange()
+  }
+
+  // The beginning tells what was asked for, the end how it came out.
+  #keep(text: string): void {
+    this.#shown += text
+    if (this.#shown.length <= 2 * keptChars) return
+    this.#left += this.#shown.length - keptChars
+    this.#shown = this.#shown.slice(0, keptChars / 2) + this.#shown.slice(-keptChars / 2)
+  }
+
+  #until(isThere: () => boolean, seconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        stopListening()
+        this.#onChange = () => {}
+        resolve()
+      }
+      const timer = setTimeout(done, seconds * 1000)
+      const stopListening = onAbort(this.#signal, () => setImmediate(done))
+      this.#onChange = () => {
+        if (this.#isOver || isThere()) done()
+      }
+      this.#onChange()
+    })
+  }
+}
+
+const named: Readonly<Record<string, string>> = {
+  ...{ Enter: '\n', Tab: '\t', Escape: '\x1b', Space: ' ', BSpace: '\x7f' },
+  ...{ Up: '\x1b[A', Down: '\x1b[B', Right: '\x1b[C', Left: '\x1b[D' },
+}
+
+/** Keys by the names that tmux has for them, where the name stands alone; all else as it is. */
+function keysOf(keystrokes: string): string {
+  const name = keystrokes.trim()
+  const control = /^C-([a-z])$/i.exec(name)?.[1]
+  if (control !== undefined) return String.fromCharCode(control.toLowerCase().charCodeAt(0) - 96)
+  return (Object.hasOwn(named, name) ? named[name] : undefined) ?? keystrokes
+}
+
+function lastLine(text: string): string {
+  return text.slice(text.lastIndexOf('\n') + 1)
+}

@@ -1,0 +1,135 @@
+// Function calling: the model answers or calls tools, their results go back to it, until it answers without a call. Tools come from
+// files of the project and from MCP servers; a model that tools cannot be declared to is told of them in words.
+import * as z from 'zod'
+import type { Agent, ChatMessage, Generated } from '../../contracts/index.ts'
+import { defineAgent, EvsysError } from '../../kernel/index.ts'
+import { McpServer } from '../mcp/mcp-server-spec.ts'
+import { openMcpTools } from '../mcp/open-mcp-tools.ts'
+import { type CallOptions, type CallResult, callTools } from '../tools/call-tools.ts'
+import { type OfferedTool, projectTools } from '../tools/offered-tool.ts'
+import { limitParams, promptParams } from './agent-params.ts'
+import { openingMessages, replyMessage, shortened, turnSeed } from './conversation.ts'
+import { type ReadCall, readCalls, resultsInWords, toolsInWords } from './text-calls.ts'
+
+const Params = z.strictObject({
+  ...promptParams,
+  ...limitParams({ maxTurns: 20 }),
+  tools: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Exports of files, as `./tools.ts#search`: a tool made by defineTool, or a list of tools.'),
+  mcp_servers: z.array(McpServer).default([]).describe('MCP servers whose tools the model may call.'),
+  format: z
+    .enum(['auto', 'native', 'text'])
+    .default('auto')
+    .describe(
+      '`native`: tools are declared to the model; `text`: described in words; `auto`: declared where it takes them.',
+    ),
+  parallel_calls: z.int().min(1).max(256).default(8).describe('Calls of one answer that are made at a time.'),
+  tool_timeout_s: z.number().positive().max(86_400).default(60).describe('Longest that one call may take.'),
+  max_result_chars: z.int().min(1).default(10_000).describe('Longer results are cut in the middle.'),
+})
+type Context = Parameters<Agent<'tool_loop', typeof Params>['run']>[0]
+
+export const toolLoop = defineAgent({
+  kind: 'tool_loop',
+  summary: 'Function calling: tools of the project and of MCP servers, until the model answers without a call.',
+  params: Params,
+  async run(context) {
+    const { params, policy, signal } = context
+    await using servers = await openMcpTools(params.mcp_servers, signal)
+    const tools = byName([...(await ownTools(context)), ...servers.tools])
+    const isNative = params.format === 'native' || (params.format === 'auto' && policy.takesTools !== false)
+    return { output: await converse(context, tools, isNative) }
+  },
+})
+
+function ownTools({ params, task, random, environment, signal }: Context): Promise<OfferedTool[]> {
+  const { task_id, instruction, metadata } = task
+  return projectTools(params.tools, {
+    task: { task_id, instruction, metadata },
+    ...{ signal, random, state: new Map() },
+    ...(environment === undefined ? {} : { environment }),
+  })
+}
+
+async function converse(context: Context, tools: ReadonlyMap<string, OfferedTool>, isNative: boolean): Promise<string> {
+  const { params, policy, sampling, random, signal, task } = context
+  const specs = [...tools.values()].map(({ spec }) => spec)
+  const words = isNative || specs.length === 0 ? [] : [toolsInWords(specs)]
+  const system = [params.system_prompt ?? [], words].flat().join('\n\n')
+  const messages = openingMessages({ ...params, system_prompt: system === '' ? undefined : system }, task)
+  const calling: CallOptions = {
+    ...{ tools, signal, limit: params.parallel_calls },
+    timeoutMs: params.tool_timeout_s * 1000,
+  }
+  for (let turn = 0; ; turn++) {
+    const answer = await policy.generate(
+      {
+        ...{ messages, ...sampling, seed: turnSeed(random, turn) },
+        ...(isNative && specs.length > 0 ? { tools: specs } : {}),
+      },
+      signal,
+    )
+    const calls = isNative ? (answer.toolCalls ?? []).map((call): ReadCall => ({ call })) : readCalls(answer.text)
+    if (calls.length === 0) return answer.text
+    const results = await resultsOf(calls, calling)
+    const shown = results.map((each) => ({ ...each, text: shortened(each.text, params.max_result_chars) }))
+    messages.push(...(isNative ? nativeMessages(answer, shown, turn) : textMessages(answer, shown)))
+  }
+}
+
+/** Every call has its result, in order; one that could not be read is answered without a tool. */
+async function resultsOf(calls: readonly ReadCall[], options: CallOptions): Promise<CallResult[]> {
+  const made = await callTools(
+    calls.flatMap((each) => ('call' in each ? [each.call] : [])),
+    options,
+  )
+  const next = made.values()
+  return calls.map((each): CallResult => {
+    if ('fault' in each) return { name: 'error', text: `error: ${each.fault}`, isError: true }
+    return next.next().value ?? { name: each.call.function.name, text: 'error: no result', isError: true }
+  })
+}
+
+// Calls without an id get one: results are tied to them by it.
+function nativeMessages(answer: Generated, results: readonly CallResult[], turn: number): ChatMessage[] {
+  const calls = (answer.toolCalls ?? []).map((call, i) => ({ ...call, id: call.id ?? `call_${turn}_${i}` }))
+  const replies = results.map(
+    ({ name, text }, i): ChatMessage => ({
+      ...{ role: 'tool', content: text, name },
+      tool_call_id: calls[i]?.id ?? `call_${turn}_${i}`,
+    }),
+  )
+  return [replyMessage({ ...answer, toolCalls: calls.map(readable) }), ...replies]
+}
+
+// Arguments that are no JSON would break every later request: the model saw what is wrong with them, the history holds none.
+function readable(call: NonNullable<Generated['toolCalls']>[number]): NonNullable<Generated['toolCalls']>[number] {
+  const { arguments: args } = call.function
+  if (typeof args !== 'string' || args.trim() === '') return call
+  try {
+    const value: unknown = JSON.parse(args)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return call
+  } catch {
+    // replaced below
+  }
+  return { ...call, function: { ...call.function, arguments: {} } }
+}
+
+function textMessages(answer: Generated, results: readonly CallResult[]): ChatMessage[] {
+  return [replyMessage(answer), { role: 'user', content: resultsInWords(results) }]
+}
+
+function byName(tools: readonly OfferedTool[]): ReadonlyMap<string, OfferedTool> {
+  const known = new Map<string, OfferedTool>()
+  for (const tool of tools) {
+    if (known.has(tool.spec.name)) {
+      throw new EvsysError('PLUGIN_CONFLICT', `two tools are called "${tool.spec.name}"`, {
+        fix: 'rename one, or give the MCP server a `prefix`.',
+      })
+    }
+    known.set(tool.spec.name, tool)
+  }
+  return known
+}

@@ -479,4 +479,10 @@ export const requirements = {
   'HAR-75': 'equal seeds, policy versions and requests give the same token record',
   'HAR-77': 'an agent that speaks plain chat completions to the capture proxy has the token record of a native session',
   'HAR-78': 'turn spans tell the last token that is trained on, where the reward of the whole goes',
+
+  // Agents that are programs of their own
+  'EXT-1':
+    'a program that speaks to OpenAI or Anthropic is an agent: from inside an environment it reaches the policy without any network, on the host only where that is allowed by name; it is ended with its rollout',
+  'EXT-2':
+    'a program that fails is told by the exception that Harbor names, by the match nearest to the end of its output',
 } as const

@@ -20,6 +20,15 @@ export {
 export { rolloutPlugins } from './plugins.ts'
 export { createTokenPolicy, type TokenPolicyOptions } from './policy/token-policy.ts'
 export {
+  type CaptureProxy,
+  type CaptureProxyOptions,
+  createCaptureProxy,
+  type OpenProxyTrial,
+} from './proxy/capture-proxy.ts'
+export type { ProxyStats, ProxyTrialOptions } from './proxy/proxy-trial.ts'
+export { type ProxyServer, type ServedTrial, serveProxy } from './proxy/serve-proxy.ts'
+export { withTokenSession } from './proxy/token-session.ts'
+export {
   type BreakReason,
   lastTrained,
   type MergedTurns,

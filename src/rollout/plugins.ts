@@ -3,5 +3,6 @@ import { chat } from './agents/chat.ts'
 import { shellLoop } from './agents/shell-loop.ts'
 import { terminal } from './agents/terminal.ts'
 import { toolLoop } from './agents/tool-loop.ts'
+import { cli } from './cli/cli-agent.ts'
 
-export const rolloutPlugins = [chat, toolLoop, shellLoop, terminal] as const
+export const rolloutPlugins = [chat, toolLoop, shellLoop, terminal, cli] as const

@@ -18,6 +18,8 @@ export interface ProxyTrialOptions {
   readonly maxConcurrent?: number
   /** True: temperature and its like are those that the client asks for. Absent: those of the trial, as training needs it. */
   readonly clientSampling?: boolean
+  /** Hears of every failure of the policy. */
+  onFailure?(error: unknown): void
   readonly clock?: Clock
 }
 
@@ -126,6 +128,7 @@ export class ProxyTrial {
     } catch (error) {
       this.#stats.failed++
       this.#failure = error
+      this.#options.onFailure?.(error)
       throw this.isOver ? new ProxyFault('over', 'the trial is over') : error
     } finally {
       this.#underWay--

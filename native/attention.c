@@ -142,41 +142,123 @@ static void run_attention(Thread *t, const OpAttention *op) {
   }
 }
 
+// A row's keys and values of one head, into their page.
+INLINE void write_row(float *k_cache, float *v_cache, const float *k, const float *v, int slot, int kv_heads, int kv, size_t dim) {
+  size_t page = slot / KEYS, at = slot % KEYS, block = (page * kv_heads + kv) * KEYS * dim;
+  float *keys = k_cache + block + at, *values = v_cache + block + at * dim;
+  for (size_t d = 0; d < dim; d++) {
+    keys[d * KEYS] = k[d];
+    values[d] = v[d];
+  }
+}
+
 // Rows belong to threads as those of `rope` do.
 static void run_cache_rows(Thread *t, const OpCacheRows *op) {
   size_t dim = op->headDim, width = op->kvHeads * dim;
   const int32_t *slots = ints(t, op->slots);
   Range r = share(t, op->rows, 1);
-  for (size_t i = r.from; i < r.to; i++) {
-    if (slots[i] < 0) continue;
-    size_t page = slots[i] / KEYS, at = slots[i] % KEYS;
-    for (int head = 0; head < op->kvHeads; head++) {
-      const float *k = floats(t, op->k) + i * width + head * dim, *v = floats(t, op->v) + i * width + head * dim;
-      size_t block = (page * op->kvHeads + head) * KEYS * dim;
-      float *keys = floats(t, op->kCache) + block + at, *values = floats(t, op->vCache) + block + at * dim;
-      for (size_t d = 0; d < dim; d++) {
-        keys[d * KEYS] = k[d];
-        values[d] = v[d];
-      }
+  for (size_t i = r.from; i < r.to; i++)
+    for (int kv = 0; slots[i] >= 0 && kv < op->kvHeads; kv++)
+      write_row(floats(t, op->kCache), floats(t, op->vCache), floats(t, op->k) + i * width + kv * dim,
+                floats(t, op->v) + i * width + kv * dim, slots[i], op->kvHeads, kv, dim);
+}
+
+// Asks for the keys of a page, at most `count` of them.
+INLINE void fetch_keys(const float *keys, int count, size_t dim) {
+  for (size_t d = 0; d < dim; d++)
+    for (int at = 0; at < min_int(count, KEYS); at += 16) FETCH(keys + d * KEYS + at);
+}
+
+// One row of one head over pages, bit for bit as `attend`. A block is read once, from far away: its values are asked for before its
+// keys are read, the next keys before its values are; in the end those at `next`, which is the first page of what comes after.
+static void attend_row(const Memory *m, const Queries *row, const float *next, int next_length, float *scores) {
+  size_t dim = m->shape.head_dim;
+  const float *q = row->q + row->kv * dim;
+  float *out = row->out + row->kv * dim, most = -__builtin_inff(), sum = 0;
+  for (int start = 0, block = 0; start < row->first; start += KEYS, block++) {
+    int left = row->first - start, count = min_int(KEYS, left);
+    const float *k = block_at(m, m->k, 0, block, row->kv), *v = block_at(m, m->v, 0, block, row->kv);
+    for (size_t at = 0; at < count * dim; at += 16) FETCH(v + at);
+    multiply_row(padded_cols(count), dim, q, k, KEYS, scores, 0);
+    float shrink = soften(scores, count, (count + LANES - 1) / LANES * LANES, m->shape.scale, &most, &sum);
+    if (start > 0 && shrink != 1)
+      for (size_t d = 0; d < dim; d++) out[d] *= shrink;
+    if (left > KEYS) fetch_keys(block_at(m, m->k, 0, block + 1, row->kv), left - KEYS, dim);
+    else fetch_keys(next, next_length, dim);
+    multiply_row(dim, count, scores, v, dim, out, start > 0);
+  }
+  float inverse = 1 / sum;
+  for (size_t d = 0; d < dim; d++) out[d] *= inverse;
+}
+
+// Neighbouring rows of one text: the end of those that start with row `from`.
+static int group_end(const int32_t *sequences, const int32_t *lengths, int from, int rows) {
+  int to = from + 1;
+  while (to < rows && to - from < QUERIES && sequences[to] == sequences[from] && lengths[to] == lengths[to - 1] + 1) to++;
+  return to;
+}
+
+// What one thread has to do: rows of one text, in one head.
+typedef struct {
+  Memory memory;
+  Queries rows;
+  int from;
+} Piece;
+
+// How far a thread is: the rows and the head to look at next, and keys that all rows and the rows before read.
+typedef struct {
+  int from, kv;
+  double all, before;
+} Walk;
+
+// The next piece of a thread; 0 at the end. Each thread has the same texts again and again, as long as the batch is the same, so that
+// their keys stay in the cache of its processor; the parts are even in the keys that are read.
+static int next_piece(Thread *t, const OpCacheAttention *op, Walk *walk, Piece *piece) {
+  size_t ldo = (size_t)op->heads * op->headDim;
+  const int32_t *sequences = ints(t, op->sequences), *lengths = ints(t, op->lengths);
+  for (int from = walk->from, to; from < op->rows; walk->from = from = to, walk->kv = 0) {
+    to = group_end(sequences, lengths, from, op->rows);
+    double work = 0;
+    for (int i = from; i < to; i++) work += lengths[i];
+    while (walk->kv < op->kvHeads) {
+      int kv = walk->kv++;
+      if ((int)((walk->before + work * (kv + 0.5) / op->kvHeads) * t->count / walk->all) != t->index) continue;
+      piece->memory = (Memory){floats(t, op->kCache), floats(t, op->vCache),
+                               ints(t, op->pages) + (size_t)sequences[from] * op->ldPages,
+                               {op->heads, op->kvHeads, op->headDim, op->scale, ldo, 0, 0}};
+      piece->rows = (Queries){floats(t, op->q) + from * ldo, floats(t, op->out) + from * ldo, 0, to - from, lengths[from], kv};
+      piece->from = from;
+      return 1;
     }
+    walk->before += work;
+  }
+  return 0;
+}
+
+static void write_piece(Thread *t, const OpCacheAttention *op, const Piece *piece) {
+  size_t dim = op->headDim, width = op->kvHeads * dim;
+  int kv = piece->rows.kv;
+  for (int i = piece->from; op->slots && i < piece->from + piece->rows.count; i++) {
+    int slot = ints(t, op->slots)[i];
+    if (slot < 0) continue;
+    write_row(floats(t, op->kCache), floats(t, op->vCache), floats(t, op->k) + i * width + kv * dim,
+              floats(t, op->v) + i * width + kv * dim, slot, op->kvHeads, kv, dim);
   }
 }
 
+// Rows are written all at once: one by one, between the others' products, they would hold these up.
 static void run_cache_attention(Thread *t, const OpCacheAttention *op) {
-  size_t ldo = (size_t)op->heads * op->headDim;
-  Shape shape = {op->heads, op->kvHeads, op->headDim, op->scale, ldo, 0, 0};
-  const int32_t *sequences = ints(t, op->sequences), *lengths = ints(t, op->lengths);
-  int task = next_task(t), number = 0;
-  for (int from = 0, to; from < op->rows; from = to) {
-    to = from + 1;
-    while (to < op->rows && to - from < QUERIES && sequences[to] == sequences[from] && lengths[to] == lengths[to - 1] + 1) to++;
-    for (int kv = 0; kv < op->kvHeads; kv++, number++) {
-      if (number != task) continue;
-      Memory memory = {floats(t, op->kCache), floats(t, op->vCache),
-                       ints(t, op->pages) + (size_t)sequences[from] * op->ldPages, shape};
-      Queries rows = {floats(t, op->q) + from * ldo, floats(t, op->out) + from * ldo, 0, to - from, lengths[from], kv};
-      attend(&memory, rows, (float *)t->scratch);
-      task = next_task(t);
-    }
+  int is_plain = op->heads == op->kvHeads && op->headDim % TILE_COLS == 0;
+  Walk walk = {0};
+  for (int i = 0; i < op->rows; i++) walk.all += ints(t, op->lengths)[i];
+  Piece piece = {0}, next = {0};
+  for (Walk writing = walk; op->slots && next_piece(t, op, &writing, &piece);) write_piece(t, op, &piece);
+  int is_there = next_piece(t, op, &walk, &piece);
+  while (is_there) {
+    is_there = next_piece(t, op, &walk, &next);
+    const float *keys = is_there ? block_at(&next.memory, next.memory.k, 0, 0, next.rows.kv) : 0;
+    if (piece.rows.count > 1 || !is_plain) attend(&piece.memory, piece.rows, (float *)t->scratch);
+    else attend_row(&piece.memory, &piece.rows, keys, is_there ? next.rows.first : 0, (float *)t->scratch);
+    piece = next;
   }
 }

@@ -91,10 +91,19 @@ static int check_attention_back(const Team *t, const OpAttentionBack *op) {
          holds(t, op->lse, rows * op->heads) && holds(t, op->work, rows * op->heads);
 }
 
+static int check_cache_rows(const Team *t, const OpCacheRows *op) {
+  double width = (double)op->kvHeads * op->headDim, reached = rows_reached(t, op->slots, op->rows);
+  double cache = (double)(uint64_t)((reached + KEYS - 1) / KEYS) * KEYS * width;
+  return reached >= 0 && holds(t, op->k, op->rows * width) && holds(t, op->v, op->rows * width) &&
+         holds(t, op->kCache, cache) && holds(t, op->vCache, cache);
+}
+
 static int check_cache_attention(const Team *t, const OpCacheAttention *op) {
   double wide = (double)op->rows * op->heads * op->headDim, page = (double)KEYS * op->kvHeads * op->headDim;
   if (!holds(t, op->q, wide) || !holds(t, op->out, wide)) return 0;
   if (!holds(t, op->sequences, op->rows) || !holds(t, op->lengths, op->rows)) return 0;
+  OpCacheRows own = {op->kCache, op->vCache, op->k, op->v, op->slots, op->rows, op->kvHeads, op->headDim};
+  if (op->slots && !check_cache_rows(t, &own)) return 0;
   for (int i = 0; i < op->rows; i++) {
     int sequence = numbers(t, op->sequences)[i], length = numbers(t, op->lengths)[i];
     if (length < 1 || sequence < 0) return 0;
@@ -130,13 +139,6 @@ static int check_bias_back(const Team *t, const OpBiasBack *op) {
 static int check_gather_rows(const Team *t, const OpGatherRows *op) {
   double width = op->width, reached = rows_reached(t, op->ids, op->rows);
   return reached >= 0 && holds(t, op->y, op->rows * width) && holds(t, op->table, halves(reached * width, op->type));
-}
-
-static int check_cache_rows(const Team *t, const OpCacheRows *op) {
-  double width = (double)op->kvHeads * op->headDim, reached = rows_reached(t, op->slots, op->rows);
-  double cache = (double)(uint64_t)((reached + KEYS - 1) / KEYS) * KEYS * width;
-  return reached >= 0 && holds(t, op->k, op->rows * width) && holds(t, op->v, op->rows * width) &&
-         holds(t, op->kCache, cache) && holds(t, op->vCache, cache);
 }
 
 static int check_scatter_add_rows(const Team *t, const OpScatterAddRows *op) {

@@ -99,6 +99,18 @@ static size_t multiply_few(int is_half, size_t rows, size_t cols, size_t depth, 
   return j;
 }
 
+// One row over columns in whole panels that lie side by side.
+static void multiply_row(size_t cols, size_t depth, const float *a, const float *b, size_t step, float *c, int adds) {
+  Left row = {a, 0, 1};
+  for (size_t j = 0; j < cols; j += 4 * TILE_COLS) {
+    size_t panels = (cols - j) / TILE_COLS;
+    if (panels >= 4) sum_panels(1, 4, 0, (int)depth, row, b + j, TILE_COLS, step, c + j, 0, adds);
+    else if (panels == 3) sum_panels(1, 3, 0, (int)depth, row, b + j, TILE_COLS, step, c + j, 0, adds);
+    else if (panels == 2) sum_panels(1, 2, 0, (int)depth, row, b + j, TILE_COLS, step, c + j, 0, adds);
+    else sum_panels(1, 1, 0, (int)depth, row, b + j, TILE_COLS, step, c + j, 0, adds);
+  }
+}
+
 // A tile at the right edge has its sums beside the matrix; its first `cols` columns count.
 static void sum_at(TileKind kind, int rows, int cols, int depth, Left a, const void *b, size_t step, float *c, size_t ldc,
                    int adds, const char *next, size_t pace) {

@@ -21,7 +21,7 @@ static int interpret(Thread *thread, const int32_t *program, int32_t words) {
     int32_t code = program[at] & 0xffff;
     int waits = !(program[at] & NO_BARRIER);
     // The next hand-out of tasks starts at a barrier.
-    if (code == OP_ATTENTION || code == OP_ATTENTION_BACK || code == OP_CACHE_ATTENTION) waits = 1;
+    if (code == OP_ATTENTION || code == OP_ATTENTION_BACK) waits = 1;
     switch (code) {
       OPERATION(OP_GEMM, OpGemm, run_gemm)
       OPERATION(OP_PACK, OpPack, run_pack)

@@ -159,6 +159,9 @@ typedef struct {
   uint32_t pages;
   uint32_t sequences;
   uint32_t lengths;
+  uint32_t k;
+  uint32_t v;
+  uint32_t slots;
   int32_t rows;
   int32_t heads;
   int32_t kvHeads;

@@ -220,6 +220,7 @@ const kernels: Record<OpName, Kernel> = {
   cacheAttention(args, memory) {
     const { out = 0, q = 0, kCache = 0, vCache = 0, pages = 0, sequences = 0, lengths = 0, rows = 0 } = args
     const { heads = 0, kvHeads = 0, headDim = 0, ldPages = 0 } = args
+    if (args.slots) kernels.cacheRows(args, memory)
     for (let t = 0; t < rows; t++) {
       const sequence = get(memory.i32(sequences, rows), t)
       const length = get(memory.i32(lengths, rows), t)

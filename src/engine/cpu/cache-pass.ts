@@ -157,13 +157,15 @@ class PassBody {
       ...{ tokens: ofRows(tokens), positions: ofRows(positions), sequences: ofRows(sequences) },
       ...{ lengths: ofRows(lengths), slots: ofRows(slots), pages: runtime.i32(pages, texts * pagesPerText) },
     }
+    // A text's only row is written where it is read; of several, all must be there before the first is read.
+    const isSingle = rows === texts
     const context = {
-      ...{ spans, rows, positions, rope, lowWidth: rank, packed, takesTurned: true },
+      ...{ spans, rows, positions, rope, lowWidth: rank, packed, takesTurned: !isSingle },
       attend(program: Program, layer: number, { read, q, k, v }: PassPlan['layers'][number]) {
         const [kCache, vCache] = [pool.keys(layer), pool.values(layer)]
-        program.add('cacheRows', { kCache, vCache, k, v, slots, rows, kvHeads, headDim })
+        if (!isSingle) program.add('cacheRows', { kCache, vCache, k, v, slots, rows, kvHeads, headDim })
         program.add('cacheAttention', {
-          ...{ out: read, q, kCache, vCache, pages, sequences, lengths, rows },
+          ...{ out: read, q, kCache, vCache, pages, sequences, lengths, rows, ...(isSingle ? { k, v, slots } : {}) },
           ...{ heads, kvHeads, headDim, ldPages: pagesPerText, scale: 1 / Math.sqrt(headDim) },
         })
       },

@@ -168,7 +168,7 @@ export const ops = {
    * sees the first lengths[r] positions (i32 [rows], at least 1) of sequence sequences[r] (i32 [rows]). Position j of sequence s is
    * at j % pageSize of page pages[s * ldPages + floor(j / pageSize)] (i32) of kCache, [page, kvHeads, headDim, pageSize], and vCache,
    * [page, kvHeads, pageSize, headDim]. Neighbouring rows of one sequence are computed together. Own keys must be in the cache before
-   * (`cacheRows`).
+   * (`cacheRows`), or k, v and slots are given as there: where each sequence has one row, they are written on the way.
    */
   cacheAttention: {
     code: 9,
@@ -180,6 +180,9 @@ export const ops = {
       pages: 'tensor',
       sequences: 'tensor',
       lengths: 'tensor',
+      k: 'optional',
+      v: 'optional',
+      slots: 'optional',
       rows: 'int',
       heads: 'int',
       kvHeads: 'int',

@@ -114,6 +114,36 @@ export function describeAttention(bench: () => Bench): void {
       on.compare(1e-5)
     })
 
+    it.each([
+      ['heads of their own', { heads: 3, kvHeads: 3, headDim: 64 }],
+      ['a narrow head', { heads: 2, kvHeads: 2, headDim: 20 }],
+      ['a group', { heads: 6, kvHeads: 2, headDim: 16 }],
+    ])('writes rows on the way, with every bit of writing them before: %s (CPU-2)', (_name, shape) => {
+      using on = bench()
+      const { heads, kvHeads, headDim } = shape
+      const size = 7 * pageSize * kvHeads * headDim
+      const [kCache, vCache, q] = [on.random(size), on.random(size), on.random(5 * heads * headDim)]
+      const slots = on.i32([2 * pageSize, 4 * pageSize + 4, 3 * pageSize + 63, 6 * pageSize + 15, -1])
+      const [k, v] = [on.random(5 * kvHeads * headDim), on.random(5 * kvHeads * headDim)]
+      const read = {
+        ...{ ...shape, kCache, vCache, q, rows: 5, ldPages: 2, scale: 1 / Math.sqrt(headDim) },
+        ...{ pages: on.i32([0, 2, 4, 4, 1, 3, 5, 6, 0, 0]), sequences: on.i32([0, 1, 2, 3, 4]) },
+        lengths: on.i32([65, 5, 128, 80, 17]),
+      }
+      const [before, onTheWay] = [on.empty(5 * heads * headDim), on.empty(5 * heads * headDim)]
+      const [keys, values] = [on.read(kCache, size), on.read(vCache, size)]
+      on.program.add('cacheRows', { kCache, vCache, k, v, slots, rows: 5, kvHeads, headDim })
+      on.program.add('cacheAttention', { ...read, out: before })
+      on.run()
+      const [writtenKeys, writtenValues] = [on.read(kCache, size), on.read(vCache, size)]
+      on.write(kCache, keys)
+      on.write(vCache, values)
+      on.program.add('cacheAttention', { ...read, k, v, slots, out: onTheWay })
+      on.run()
+      expect(on.read(onTheWay, 5 * heads * headDim)).toEqual(on.read(before, 5 * heads * headDim))
+      expect([on.read(kCache, size), on.read(vCache, size)]).toEqual([writtenKeys, writtenValues])
+    })
+
     it('stays exact where scores are large (CPU-2)', () => {
       using on = bench()
       const { rows: _rows, ...args } = place(on, { lengths: [100], heads: 2, kvHeads: 1, headDim: 4 }, 0)

@@ -64,6 +64,10 @@ export class Bench {
     return this.#runtime.f32(offset, length).slice()
   }
 
+  write(offset: number, values: Float32Array): void {
+    this.#runtime.f32(offset, values.length).set(values)
+  }
+
   bytes(offset: number, length: number): Uint8Array {
     return this.#runtime.bytes(offset, length).slice()
   }

@@ -34,6 +34,7 @@ const bad: { [N in OpName]?: (at: Places) => OpArgs<N>[] } = {
       { lengths: wild },
       { lengths: falling },
       { sequences: falling },
+      { k: x, v: x, slots: wild },
     ]
     return wrong.map((each) => ({ ...fits, heads: 1, kvHeads: 1, headDim: 2, scale: 1, ...each }))
   },

@@ -49,6 +49,11 @@ describe('a trainer that starts before its run', () => {
     const other = takeEarly({ ...nano, model: 'evsys/tiny' })
     expect(other).toBeUndefined()
     start()
+    const unwanted = takeEarly(nano)
+    unwanted?.child.disconnect() // before its code has loaded
+    if (unwanted !== undefined) await once(unwanted.child, 'exit')
+    expect(unwanted?.child.exitCode).toBe(0)
+    start()
     const dead = takeEarly(nano)
     dead?.child.kill('SIGKILL')
     if (dead !== undefined) await once(dead.child, 'exit')

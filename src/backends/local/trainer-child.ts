@@ -4,6 +4,7 @@ import type { LocalEngine } from './open-local-trainer.ts'
 import type { TrainerNotice, TrainerReady } from './trainer-messages.ts'
 
 process.once('disconnect', () => process.exit(0))
+if (!process.connected) process.exit(0) // gone before anybody listened
 process.once('message', (message) => void main(message))
 // The kind of engine is told at once: its process loads its code while this one does. Where the model is told as well, the engine is
 // opened before the rest is known.

@@ -19,6 +19,7 @@ export const nodeDependent = [
   {
     files: [
       'src/lab/worker/{core-leases,poke,run-holder,segment,silence-timer,spare-worker,worker-pool}.test.ts',
+      'src/backends/local/early-trainer.test.ts',
       'src/lab/experiment/hold-lease.test.ts',
     ],
     why: 'worker processes: pipes, limits of memory, signals, exit codes',

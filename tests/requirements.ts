@@ -260,6 +260,8 @@ export const requirements = {
     'the untrained model and named models are scored on the same tasks by the same scorer, beside the arms; none is ever taken for an arm',
   'EVL-9':
     'named benchmarks have versions by content; eval scores a model with intervals and counts looks; stored answers are scored anew, and replaced for all runs or none',
+  'EVL-10':
+    'a benchmark made of a stored dataset reads the version that it names, and its answers are hidden like any others',
 
   // Models
   'MOD-1': 'tokenizers give the ids of the reference implementation, or refuse the file',
@@ -449,7 +451,8 @@ export const requirements = {
     'native kernels are kept by source, compiler and processor; processes that build at once are safe; a build that fails is told, and WebAssembly used',
   'CPU-43':
     'with Node alone, on every supported version, the packed program concludes the quickstart and trains a real model on WebAssembly; it holds the kernels and their sources',
-  'CPU-44': 'the record of an experiment tells the engines of its runs and their threads',
+  'CPU-44':
+    'the record of an experiment tells the engines of its runs, their threads and, where it was measured, their speed',
   'CPU-45':
     'what the first step of training needs starts while the experiment is checked, and is closed where there is no run',
 
@@ -562,4 +565,6 @@ export const requirements = {
     'a program that speaks to OpenAI or Anthropic is an agent: from inside an environment it reaches the policy without any network, on the host only where that is allowed by name; it is ended with its rollout',
   'EXT-2':
     'a program that fails is told by the exception that Harbor names, by the match nearest to the end of its output',
+  'CPU-46':
+    'a trainer that started early serves the run whose engine and model it was started for; any other run starts its own, and it ends',
 } as const

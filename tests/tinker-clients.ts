@@ -1,7 +1,7 @@
 // Clients of a double of the training service; everything is closed when a test ends.
 import { onTestFinished } from 'vitest'
 import type { Datum, Engine } from '../src/contracts/index.ts'
-import { createMockEngine } from '../src/engine/index.ts'
+import { createMockEngine } from '../src/engine/mock/mock-engine.ts'
 import {
   createTinkerClient,
   type TinkerClient,

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { exportAdapter, openCpuEngine } from '../../dist/engine/index.js'
+import { exportAdapter, loadCpuEngine } from '../../dist/engine/index.js'
 import { tokensOf } from './cases.mjs'
 
 /** @type {{ of: import('./cases.mjs').Case, kind: 'native' | 'wasm', threads: number, folder: string, cacheFolder: string }} */
@@ -10,6 +10,7 @@ const { of, kind, threads, folder, cacheFolder } = JSON.parse(process.argv[2] ??
 const { signal } = new AbortController()
 const model = 'm'
 const began = performance.now()
+const { openCpuEngine } = await loadCpuEngine()
 const engine = await openCpuEngine({ resolve: async () => ({ folder }), kind, threads, cacheFolder })
 const opened = performance.now()
 const { rank } = of

@@ -1,4 +1,5 @@
 // What other rooms may use of backends.
+export { type EarlyStart, earlyStart } from './local/early-start.ts'
 export type { EngineKind } from './local/engine-kinds.ts'
 export { byteTokenizer } from './mock/byte-tokenizer.ts'
 export { mockBackend } from './mock/mock-backend.ts'

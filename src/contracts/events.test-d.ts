@@ -36,6 +36,8 @@ describe('events', () => {
           return each.model
         case 'data.leaked':
           return each.benchmark
+        case 'engine.measured':
+          return each.engine_id
         case 'experiment.finished':
           return each.verdict
         default:

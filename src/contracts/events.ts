@@ -187,6 +187,12 @@ export const ExperimentEvent = z.discriminatedUnion('type', [
   z.object({ ...experimentBase, type: z.literal('data.leaked'), ...Leak.shape }),
   z.object({
     ...experimentBase,
+    type: z.literal('engine.measured'),
+    engine_id: z.string(),
+    gflops: z.number().positive(),
+  }),
+  z.object({
+    ...experimentBase,
     type: z.literal('experiment.finished'),
     status: EndStatus,
     verdict: Verdict,

@@ -32,6 +32,7 @@ export const UsedEngine = z.strictObject({
   id: z.string().describe('Equal ids give equal bytes for equal seeds.'),
   threads: z.int().min(1).nullable().describe('Null: the service does not tell.'),
   n_runs: z.int().min(1),
+  gflops: z.number().positive().optional().describe('10^9 operations per second, as its machine measured once.'),
 })
 export type UsedEngine = z.infer<typeof UsedEngine>
 

@@ -1,23 +1,30 @@
-// What other rooms may use of the engines. Import it where an engine is opened, not where plugins are declared.
-export {
-  buildCpuEngine,
-  type CpuEngineInfo,
-  inspectCpuEngine,
-  type MeasuredEngine,
-  type NativeBuilt,
-} from './cpu/inspect-cpu-engine.ts'
-export { type OpenCpuEngineOptions, openCpuEngine } from './cpu/open-cpu-engine.ts'
+// What other rooms may use of the engines. What only reads and checks is here; an engine is loaded where one is opened.
+export type { CpuEngineInfo, MeasuredEngine, NativeBuilt } from './cpu/inspect-cpu-engine.ts'
+export type { OpenCpuEngineOptions } from './cpu/open-cpu-engine.ts'
 export { engineIdText } from './engine-id-text.ts'
+export { keptSpeed } from './engine-speed.ts'
 export { exportAdapter } from './files/export-adapter.ts'
 export { type ExportMergedOptions, exportMerged } from './files/export-merged.ts'
 export { readModelConfig } from './files/model-config.ts'
 export type { ModelShape } from './files/model-shape.ts'
 export { checkedData, type DataLimits } from './losses/checked-data.ts'
 export { lossFunction, lossNames } from './losses/losses.ts'
-export { createMockEngine, type MockEngineOptions } from './mock/mock-engine.ts'
-export {
-  createReferenceEngine,
-  type ReferenceEngineOptions,
-} from './reference/reference-engine.ts'
+export type { MockEngineOptions } from './mock/mock-engine.ts'
+export type { ReferenceEngineOptions } from './reference/reference-engine.ts'
 export type { ResolvedModel } from './resolved-model.ts'
 export { checkRequest } from './sampling/check-request.ts'
+
+/** The CPU engine, and what it is on this machine. */
+export function loadCpuEngine(): Promise<typeof import('./cpu/index.ts')> {
+  return import('./cpu/index.ts')
+}
+
+/** Float64 in plain TypeScript: the oracle of the others. */
+export function loadReferenceEngine(): Promise<typeof import('./reference/reference-engine.ts')> {
+  return import('./reference/reference-engine.ts')
+}
+
+/** A bigram model with true gradients. */
+export function loadMockEngine(): Promise<typeof import('./mock/mock-engine.ts')> {
+  return import('./mock/mock-engine.ts')
+}

@@ -5,6 +5,6 @@ export type Decode = (tokens: readonly number[]) => string
 export interface ResolvedModel {
   /** With `config.json` and the weights in safetensors format. */
   readonly folder: string
-  /** Text of tokens. Absent: completions cannot stop at a text, only at tokens. */
-  readonly decode?: Decode
+  /** Opens what makes text of tokens. Absent: completions cannot stop at a text, only at tokens. */
+  readonly openDecode?: () => Promise<Decode>
 }

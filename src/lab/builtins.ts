@@ -9,8 +9,9 @@ export async function builtins(): Promise<readonly AnyPlugin[]> {
   const { callbackPlugins } = await import('./callbacks/plugins.ts')
   const { dataPlugins } = await import('../data/index.ts')
   const { evaluatePlugins } = await import('../evaluate/index.ts')
-  const { modelPlugins } = await import('../models/index.ts')
   const { rolloutPlugins } = await import('../rollout/index.ts')
+  const { loadModelPlugins } = await import('../models/index.ts')
+  const modelPlugins = await loadModelPlugins()
   return Object.freeze([
     ...algorithmPlugins,
     ...backendPlugins,

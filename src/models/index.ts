@@ -10,7 +10,15 @@ export { type ModelFolder, type ResolveModelOptions, resolveModelFolder } from '
 export { meterUsage, type TotalUsage } from './inference/meter-usage.ts'
 export { modelClient } from './inference/model-client.ts'
 export { clientSecrets, type OpenClientOptions, openInferenceClient } from './inference/open-inference-client.ts'
-export { modelPlugins } from './plugins.ts'
-export { openNamedRenderer } from './renderers/open-named-renderer.ts'
 export { type ModelTokenizer, openTokenizer } from './tokenizer/open-tokenizer.ts'
 export { createTextStream, type TextStream } from './tokenizer/text-stream.ts'
+
+/** The built-in plugins of this room: renderers and clients. Loaded when asked for: engines and trainers do without. */
+export async function loadModelPlugins() {
+  return (await import('./plugins.ts')).modelPlugins
+}
+
+/** Opens a renderer of this room by its name. */
+export const openNamedRenderer: typeof import('./renderers/open-named-renderer.ts').openNamedRenderer = async (
+  ...args
+) => (await import('./renderers/open-named-renderer.ts')).openNamedRenderer(...args)

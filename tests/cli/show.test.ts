@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ErrorReport, ExperimentResult } from '../../src/contracts/index.ts'
+import { openStore } from '../../src/store/index.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { recordExperiment } from './recorded.ts'
 import { runMain } from './run-main.ts'
@@ -60,6 +61,27 @@ describe('show', () => {
       /^engine +cpu-native-0123456789abcdef-2-threads-avx2, 2 threads \(1 run\)\n +cpu-native-\S+, 1 thread \(1 run\)$/m,
     )
     expect((await runMain(['show', 'exp_other'], { cwd: own })).stdout).toMatch(/^engine +a-service$/m)
+  })
+
+  it('tells how fast an engine was measured to be; that is no part of what is compared (CPU-44)', async () => {
+    const own = folder()
+    const engine = `cpu-wasm-${'0123456789abcdef'}-2-threads`
+    await recordExperiment(own, { id: 'fast', seeds: 1, engines: [engine, engine] })
+    const store = await openStore(join(own, '.evsys', 'evsys.db'))
+    const before = await store.canonicalRecord('exp_fast')
+    const stream = 'experiment:exp_fast'
+    const { nextEvent: seq } = await store.cursor(stream)
+    const measured = { type: 'engine.measured', engine_id: engine, gflops: 12.4 } as const
+    const base = { seq, at: '2026-01-01T00:00:00.000Z', experiment_id: 'exp_fast' }
+    await store.append(stream, seq - 1, [{ ...base, ...measured }])
+    expect(await store.canonicalRecord('exp_fast')).toEqual(before)
+    await store[Symbol.asyncDispose]()
+    const { engines } = ExperimentResult.parse(
+      JSON.parse((await runMain(['show', 'exp_fast', '--json'], { cwd: own })).stdout),
+    )
+    expect(engines).toMatchObject([{ id: engine, threads: 2, gflops: 12.4 }])
+    const { stdout } = await runMain(['show', 'exp_fast'], { cwd: own })
+    expect(stdout).toMatch(/^engine +cpu-wasm-\S+, 2 threads, 12 GFLOP\/s$/m)
   })
 
   it.each([

@@ -4,7 +4,7 @@ import type { Datum, Engine, Sample, SampleReq } from '../../src/contracts/index
 import { type CpuEngineOptions, createCpuEngine } from '../../src/engine/cpu/cpu-engine.ts'
 import type { Runtime } from '../../src/engine/cpu/runtime/runtime.ts'
 import { decodeCheckpoint } from '../../src/engine/files/checkpoint.ts'
-import { createReferenceEngine } from '../../src/engine/index.ts'
+import { createReferenceEngine } from '../../src/engine/reference/reference-engine.ts'
 import { keyedRandom } from '../../src/kernel/index.ts'
 import { scaled } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Datum, Engine, LoraSpec } from '../../src/contracts/index.ts'
 import { decodeCheckpoint, encodeCheckpoint } from '../../src/engine/files/checkpoint.ts'
-import { createReferenceEngine } from '../../src/engine/index.ts'
+import { createReferenceEngine } from '../../src/engine/reference/reference-engine.ts'
 import { type KeyedRandom, keyedRandom } from '../../src/kernel/index.ts'
 import { inFullLane, scaled } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'

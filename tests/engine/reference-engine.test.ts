@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createReferenceEngine } from '../../src/engine/index.ts'
+import { createReferenceEngine } from '../../src/engine/reference/reference-engine.ts'
 import { sha256 } from '../../src/kernel/index.ts'
 import { torchFixture } from '../torch-fixture.ts'
 import { describeAdapters } from './adapters.contract.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mockVocabSize } from '../../src/backends/mock/special-tokens.ts'
 import type { Engine } from '../../src/contracts/index.ts'
-import { createMockEngine } from '../../src/engine/index.ts'
+import { createMockEngine } from '../../src/engine/mock/mock-engine.ts'
 import { manualClock } from '../../src/kernel/index.ts'
 import { datum, forwardBackward, optimStep, runningTrainers } from './running-trainer.ts'
 

@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { defineBackend } from '../../kernel/index.ts'
+import { takeEarly } from './early-trainer.ts'
 import { engineKinds } from './engine-kinds.ts'
+import { loadClient } from './load-client.ts'
 
 /** Trains on this machine, in a trainer process that lives as long as the run. */
 export const localBackend = defineBackend({
@@ -12,17 +14,17 @@ export const localBackend = defineBackend({
   async open({ params, model, loraRank, seed, runDir, signal, log }) {
     const { startTrainerProcess } = await import('./start-trainer-process.ts')
     const { openModelText } = await import('../tinker/open-model-text.ts')
-    // While the process starts, what will talk to it is loaded. The text brings the files of a bundled model with it, where they
-    // are missing; if it cannot be opened, the trainer says why.
-    const text = params.engine === 'mock' ? openModelText('bigram', model.name) : openModelText(undefined, model.name)
+    const early = takeEarly({ engine: params.engine, model: model.name })
     const starting = startTrainerProcess({
       ...{ engine: params.engine, models: [model.name], runDir, signal },
+      ...(early === undefined ? {} : { early }),
       onNotice: (notice) => log('info', notice),
-      startAfter: text.catch(() => {}),
     })
-    const client = Promise.all([import('../../tinker/index.ts'), import('../tinker/open-client-backend.ts')])
+    // While the process starts, what will talk to it is loaded. If the text cannot be opened, the trainer says why.
+    const text = early?.text ?? openModelText(params.engine === 'mock' ? 'bigram' : undefined, model.name)
+    text.catch(() => {}) // told below
+    const client = loadClient()
     client.catch(() => {}) // told below
-    new Headers() // Node loads its HTTP client at the first use of a part of it
     const trainer = await starting
     try {
       const [{ createTinkerClient }, { openClientBackend }] = await client

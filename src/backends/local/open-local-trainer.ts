@@ -3,6 +3,7 @@ import { cacheFolder, resolveModelFolder } from '../../models/index.ts'
 import {
   createTrainer,
   type EngineChoice,
+  type EngineHost,
   engineModule,
   loadTrainer,
   openEngineHost,
@@ -27,17 +28,32 @@ export type LocalTrainerOptions = {
   onNotice?: (text: string) => void
 }
 
-/** Opens a trainer and its engine; disposing of it closes both. */
-export async function openLocalTrainer(options: LocalTrainerOptions): Promise<Trainer> {
-  const { dir, keys, onNotice } = options
-  const { choice, parts } = await (options.engine === 'mock' ? mockParts(options) : folderParts(options))
+/** An engine with its models, before there is a trainer around it. */
+export interface LocalEngine {
+  readonly host: EngineHost
+  readonly parts: Promise<ModelParts>
+}
+
+/** Starts the engine of a trainer and finds its models. */
+export async function openLocalEngine(options: Omit<LocalTrainerOptions, 'dir' | 'keys'>): Promise<LocalEngine> {
+  const { onNotice } = options
+  const { choice, parts: find } = await (options.engine === 'mock' ? mockParts(options) : folderParts(options))
   const starting = openEngineHost(engineModule(choice), onNotice === undefined ? {} : { onNotice })
   // While the engine starts, what stands before it is loaded.
-  const trainerParts = loadTrainer().then(parts)
-  trainerParts.catch(() => {}) // told below
-  const host = await starting
+  const parts = loadTrainer().then(find)
+  parts.catch(() => {}) // told to whoever makes a trainer of it
+  return { host: await starting, parts }
+}
+
+/** Opens a trainer and its engine, unless that is on its way; disposing of it closes both. */
+export async function openLocalTrainer(
+  options: LocalTrainerOptions,
+  opening: Promise<LocalEngine> = openLocalEngine(options),
+): Promise<Trainer> {
+  const { dir, keys } = options
+  const { host, parts } = await opening
   try {
-    const trainer = await createTrainer({ ...(await trainerParts), dir, keys, engine: host })
+    const trainer = await createTrainer({ ...(await parts), dir, keys, engine: host })
     return {
       fetch: trainer.fetch,
       async [Symbol.asyncDispose]() {
@@ -51,20 +67,23 @@ export async function openLocalTrainer(options: LocalTrainerOptions): Promise<Tr
   }
 }
 
-type Parts = {
-  readonly choice: EngineChoice
-  /** What the trainer knows of its models. */
-  parts(): Promise<Pick<TrainerOptions, 'models' | 'archiveFiles'>>
-}
+/** What a trainer knows of its models. */
+type ModelParts = Pick<TrainerOptions, 'models' | 'archiveFiles'>
 
-async function mockParts({ models }: LocalTrainerOptions): Promise<Parts> {
+type Parts = { readonly choice: EngineChoice; parts(): Promise<ModelParts> }
+
+async function mockParts({ models }: Pick<LocalTrainerOptions, 'models'>): Promise<Parts> {
   return {
     choice: { kind: 'mock', vocabSize: mockVocabSize },
     parts: async () => ({ models: mockCatalog(models) }),
   }
 }
 
-async function folderParts({ engine, models, project }: LocalTrainerOptions): Promise<Parts> {
+async function folderParts({
+  engine,
+  models,
+  project,
+}: Pick<LocalTrainerOptions, 'engine' | 'models' | 'project'>): Promise<Parts> {
   const folders: Record<string, string> = {}
   for (const name of models) folders[name] = (await resolveModelFolder(name, { project })).folder
   return {

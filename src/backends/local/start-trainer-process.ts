@@ -1,11 +1,11 @@
 // A trainer process for one run. Its weights are kept where the project's other trainers keep theirs, so that a later run can
 // start from them; it ends with whoever started it, also when that one is killed.
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, extname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { ErrorCode } from '../../contracts/index.ts'
 import { EvsysError, onAbort, sourceLoader } from '../../kernel/index.ts'
+import { type EarlyTrainer, forkTrainer } from './early-trainer.ts'
 import { TrainerNotice, TrainerReady, type TrainerStart } from './trainer-messages.ts'
 
 export type TrainerProcessOptions = {
@@ -15,8 +15,8 @@ export type TrainerProcessOptions = {
   signal: AbortSignal
   /** Hears what is worth telling before the trainer is ready. */
   onNotice: (text: string) => void
-  /** It is told what to open when this has settled; its process starts at once. */
-  startAfter?: Promise<unknown>
+  /** One that has started already, for the same engine and model. */
+  early?: EarlyTrainer
 }
 
 export interface TrainerProcess extends AsyncDisposable {
@@ -26,13 +26,9 @@ export interface TrainerProcess extends AsyncDisposable {
 
 /** Starts a trainer and waits until it listens. */
 export async function startTrainerProcess(options: TrainerProcessOptions): Promise<TrainerProcess> {
-  const { engine, models, runDir, signal, onNotice, startAfter } = options
-  const extension = extname(import.meta.url)
-  const child = fork(fileURLToPath(new URL(`./trainer-child${extension}`, import.meta.url)), [engine], {
-    execArgv: extension === '.ts' ? ['--import', sourceLoader()] : [],
-    env: environment(),
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  })
+  const { engine, models, runDir, signal, onNotice, early } = options
+  const loader = extname(import.meta.url) === '.ts' ? ['--import', sourceLoader()] : []
+  const child = early?.child ?? forkTrainer([engine], loader)
   let complaints = ''
   child.stderr?.on('data', (text: Buffer) => {
     complaints = `${complaints}${text}`.slice(-2000)
@@ -45,10 +41,9 @@ export async function startTrainerProcess(options: TrainerProcessOptions): Promi
   }
   try {
     const start = { engine, models: [...models], project: process.cwd(), dir: trainerDir(runDir), key }
-    const ready = await readiness(child, { complaints: () => complaints, onNotice }, async () => {
-      await startAfter
-      if (child.connected) child.send(start satisfies TrainerStart)
-    })
+    const listening = readiness(child, { complaints: () => complaints, onNotice, said: early?.said ?? [] })
+    if (child.connected) child.send(start satisfies TrainerStart)
+    const ready = await listening
     if ('url' in ready) return { url: ready.url, key, [Symbol.asyncDispose]: end }
     const code = ErrorCode.safeParse(ready.error.code)
     const { message, fix } = ready.error
@@ -67,35 +62,9 @@ function trainerDir(runDir: string): string {
   return join(runDir, 'trainer')
 }
 
-// Paths to programs and caches; no secret of the run.
-function environment(): NodeJS.ProcessEnv {
-  const names = [
-    'PATH',
-    'HOME',
-    'USERPROFILE',
-    'SystemRoot',
-    'TMPDIR',
-    'TEMP',
-    'XDG_CACHE_HOME',
-    'LOCALAPPDATA',
-    'EVSYS_CACHE',
-    'EVSYS_ENGINE',
-    'CC',
-    'HF_HOME',
-    'HF_HUB_CACHE',
-  ]
-  return Object.fromEntries(
-    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
-  )
-}
+type Listening = { complaints: () => string; onNotice: (text: string) => void; said: readonly unknown[] }
 
-type Listening = { complaints: () => string; onNotice: (text: string) => void }
-
-function readiness(
-  child: ChildProcess,
-  { complaints, onNotice }: Listening,
-  start: () => Promise<void>,
-): Promise<TrainerReady> {
+function readiness(child: ChildProcess, { complaints, onNotice, said }: Listening): Promise<TrainerReady> {
   return new Promise((resolve, reject) => {
     const fail = (why: string) => {
       const last = complaints().trim()
@@ -107,12 +76,13 @@ function readiness(
     }
     child.once('error', (error) => fail(`did not start (${error.message})`))
     child.once('exit', (code, signal) => fail(`ended early (${signal ?? code})`))
-    child.on('message', (message) => {
+    const take = (message: unknown) => {
       const told = TrainerNotice.safeParse(message)
       if (told.success) onNotice(told.data.notice)
       else resolve(TrainerReady.parse(message))
-    })
-    start().catch(reject)
+    }
+    for (const message of said) take(message)
+    child.on('message', take)
   })
 }
 

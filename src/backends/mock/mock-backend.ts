@@ -29,7 +29,8 @@ export const mockBackend = defineBackend({
         fix: 'leave out fail_on_prepare.',
       })
     }
-    const { createMockEngine, engineIdText } = await import('../../engine/index.ts')
+    const { engineIdText, loadMockEngine } = await import('../../engine/index.ts')
+    const { createMockEngine } = await loadMockEngine()
     const engine = atWirePrecision(createMockEngine({ vocabSize: mockVocabSize }))
     const parts = { trainAttention: true, trainMlp: true, trainUnembedding: true }
     const lora = loraRank === undefined ? {} : { lora: { rank: loraRank, seed, ...parts } }

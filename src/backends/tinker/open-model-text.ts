@@ -3,10 +3,10 @@ import type { Tokenizer } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { byteTokenizer } from '../mock/byte-tokenizer.ts'
 
-export async function openModelText(
-  arch: string | undefined,
-  tokenizerId: string,
-): Promise<{ tokenizer: Tokenizer; chatTemplate?: string }> {
+/** How a model writes. */
+export type ModelText = { tokenizer: Tokenizer; chatTemplate?: string }
+
+export async function openModelText(arch: string | undefined, tokenizerId: string): Promise<ModelText> {
   if (arch === 'bigram') return { tokenizer: byteTokenizer }
   const { openTokenizer, readChatTemplate, resolveModelFolder } = await import('../../models/index.ts')
   const name = repositoryOf(tokenizerId)

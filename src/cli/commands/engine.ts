@@ -4,6 +4,7 @@ import { EvsysError, suggest } from '../../kernel/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
 import { type Fact, labelledLines } from '../output/labelled-lines.ts'
+import { speedText } from '../output/quantity-text.ts'
 import { shortPath } from '../output/short-path.ts'
 
 export type EngineOptions = { readonly force?: true }
@@ -19,7 +20,8 @@ export async function engine(context: CommandContext, action: string, options: E
 async function info(context: CommandContext, { force }: EngineOptions): Promise<ExitCode> {
   if (force === true) throw new EvsysError('CLI_USAGE', '--force is for `engine build`', { fix: 'leave --force away.' })
   const { output, cwd, env } = context
-  const { inspectCpuEngine } = await import('../../engine/index.ts')
+  const { loadCpuEngine } = await import('../../engine/index.ts')
+  const { inspectCpuEngine } = await loadCpuEngine()
   const found = await inspectCpuEngine({ env: { ...env }, cacheFolder: await cacheOf(context) })
   const { kernels, why, sourceHash, cpuFeatures, native, measured, problem } = found
   const document = {
@@ -53,7 +55,8 @@ async function info(context: CommandContext, { force }: EngineOptions): Promise<
 
 async function build(context: CommandContext, options: EngineOptions): Promise<ExitCode> {
   const { output, cwd, env } = context
-  const { buildCpuEngine } = await import('../../engine/index.ts')
+  const { loadCpuEngine } = await import('../../engine/index.ts')
+  const { buildCpuEngine } = await loadCpuEngine()
   const cacheFolder = await cacheOf(context)
   const force = options.force === true
   const built = await context.holding('the compiler', () =>
@@ -109,9 +112,6 @@ function measuredFacts(measured: MeasuredEngine | undefined): Fact[] {
 }
 
 /** `93 GFLOP/s`. */
-export function speedText(gflops: number): string {
-  return `${gflops < 10 ? gflops.toFixed(1) : Math.round(gflops)} GFLOP/s`
-}
 
 const nativeStates = { none: 'no compiler', built: 'built', unbuilt: 'not built' } as const
 

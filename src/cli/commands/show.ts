@@ -6,7 +6,7 @@ import { type ExitCode, exitCodes } from '../exit-code.ts'
 import { armTable, claimLines, runTable, type ShownRun, verdictPaint } from '../output/experiment-text.ts'
 import { type Fact, labelledLines } from '../output/labelled-lines.ts'
 import { nextSteps, nextText } from '../output/next-steps.ts'
-import { countText, durationText, usdText } from '../output/quantity-text.ts'
+import { countText, durationText, speedText, usdText } from '../output/quantity-text.ts'
 import { shortPath } from '../output/short-path.ts'
 import { withRecord } from '../with-record.ts'
 
@@ -104,8 +104,9 @@ function madeText(
 
 function engineText({ engines = [] }: ExperimentResult): string {
   return engines
-    .map(({ id, threads, n_runs }) => {
-      const on = threads === null ? '' : `, ${countText(threads, 'thread')}`
+    .map(({ id, threads, n_runs, gflops }) => {
+      const speed = gflops === undefined ? '' : `, ${speedText(gflops)}`
+      const on = `${threads === null ? '' : `, ${countText(threads, 'thread')}`}${speed}`
       return `${id}${on}${engines.length === 1 ? '' : ` (${countText(n_runs, 'run')})`}`
     })
     .join('\n')

@@ -1,12 +1,13 @@
 // What trains on this machine: the kernels of the CPU engine, tried and timed.
 import { EvsysError, messageOf } from '../../kernel/index.ts'
 import type { CommandContext } from '../command-context.ts'
-import { speedText } from '../commands/engine.ts'
+import { speedText } from '../output/quantity-text.ts'
 import type { Check } from './check.ts'
 
 export async function engineCheck({ env }: CommandContext): Promise<Check> {
   const base = { name: 'engine', required: false, gives: 'training on this machine with `backend: local`' } as const
-  const { inspectCpuEngine } = await import('../../engine/index.ts')
+  const { loadCpuEngine } = await import('../../engine/index.ts')
+  const { inspectCpuEngine } = await loadCpuEngine()
   const { cacheFolder } = await import('../../models/index.ts')
   try {
     const { measured, why, problem } = await inspectCpuEngine({ env: { ...env }, cacheFolder: cacheFolder(env) })

@@ -52,3 +52,8 @@ export function countText(n: number, noun: string): string {
 export function usdText(usd: number): string {
   return usd === 0 ? '$0' : usd < 0.01 ? `$${Number(usd.toPrecision(2))}` : `$${usd.toFixed(2)}`
 }
+
+/** How fast an engine computes. */
+export function speedText(gflops: number): string {
+  return `${gflops < 10 ? gflops.toFixed(1) : Math.round(gflops)} GFLOP/s`
+}

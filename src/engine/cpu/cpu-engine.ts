@@ -2,7 +2,7 @@
 // arithmetic is in the runtime that runs them.
 import { performance } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
-import type { Engine, EngineOp, EngineResult } from '../../contracts/index.ts'
+import type { Engine, EngineId, EngineOp, EngineResult } from '../../contracts/index.ts'
 import { EvsysError, sha256 } from '../../kernel/index.ts'
 import { decodeCheckpoint } from '../files/checkpoint.ts'
 import { checkLora } from '../lora-spec.ts'
@@ -10,6 +10,7 @@ import { checkFits } from '../model-spec.ts'
 import { checkAdam } from '../optimizer/check-adam.ts'
 import { refused } from '../refused.ts'
 import type { Decode, ResolvedModel } from '../resolved-model.ts'
+import { type StopRequest, stopsAtText } from '../sampling/stop-test.ts'
 import { type CpuBase, loadCpuBase } from './cpu-base.ts'
 import { CpuModel } from './cpu-model.ts'
 import { forwardBackward } from './forward-backward.ts'
@@ -25,6 +26,10 @@ export type CpuEngineOptions = {
   resolve: (baseModel: string, signal: AbortSignal) => Promise<ResolvedModel>
   /** Closed with the engine. */
   runtime: Runtime
+  /** The base model that will be asked for: its weights are read before anybody asks. */
+  preload?: string
+  /** Called with the id of the engine when the first step of training has been answered. */
+  afterFirstStep?: (id: EngineId) => Promise<void>
   /** Larger models are refused. */
   maxParameters?: number
   /** For what one pass of training computes, beyond the weights; bounded by a quarter of the arena. */
@@ -35,10 +40,14 @@ export type CpuEngineOptions = {
 
 /** Makes an engine without models; `create` and `import` add one. Base weights are read once and shared by all adapters. */
 export function createCpuEngine(options: CpuEngineOptions): Engine {
-  const { runtime } = options
+  const { runtime, preload, afterFirstStep } = options
+  const id = { ...runtime.id, sourceHash: sha256(`${numbers}\n${runtime.id.sourceHash}`) }
   const held = new Held(options)
+  const never = new AbortController().signal
   return workQueue({
-    id: { ...runtime.id, sourceHash: sha256(`${numbers}\n${runtime.id.sourceHash}`) },
+    ...(preload === undefined ? {} : { first: () => held.base(preload, never) }),
+    id,
+    ...(afterFirstStep === undefined ? {} : { afterFirstStep: () => afterFirstStep(id) }),
     perform: (op, signal) => perform(held, op, signal),
     sample: (first, more) => sampleTogether(held, first, more),
     async close() {
@@ -54,7 +63,7 @@ class Held {
   readonly cacheBytes: number
   readonly models = new Map<string, CpuModel>()
   readonly #bases = new Map<string, CpuBase>()
-  readonly #decodes = new Map<string, Decode | undefined>()
+  readonly #resolved = new Map<string, ResolvedModel>()
   readonly #options: CpuEngineOptions
 
   constructor(options: CpuEngineOptions) {
@@ -70,15 +79,16 @@ class Held {
     const known = this.#bases.get(name)
     if (known !== undefined && (spent || !known.isSpent)) return known
     const { resolve, maxParameters = Number.POSITIVE_INFINITY } = this.#options
-    const { folder, decode } = await resolve(name, signal)
-    const base = await loadCpuBase(this.runtime, folder, { maxParameters, signal })
+    const resolved = await resolve(name, signal)
+    const base = await loadCpuBase(this.runtime, resolved.folder, { maxParameters, signal })
     this.#bases.set(name, base)
-    this.#decodes.set(name, decode)
+    this.#resolved.set(name, resolved)
     return base
   }
 
-  decode({ spec }: CpuModel): Decode | undefined {
-    return this.#decodes.get(spec.baseModel)
+  /** What tells of stop texts, for a request that has some. */
+  async decode({ spec }: CpuModel, request: StopRequest): Promise<Decode | undefined> {
+    return stopsAtText(request) ? this.#resolved.get(spec.baseModel)?.openDecode?.() : undefined
   }
 
   /** Whether another model computes with the weights of this one’s base. */
@@ -190,7 +200,7 @@ async function sampleTogether(held: Held, first: SampleWork, more: () => SampleW
       work.signal.throwIfAborted()
       const model = held.model(work.op.model)
       const { base } = model
-      const job = new SampleJob(model, work.op.request, held.decode(model))
+      const job = new SampleJob(model, work.op.request, await held.decode(model, work.op.request))
       const key = model.isOverBase ? base : model
       const session = sessions.get(key) ?? new SamplingSession(base, { cacheBytes: held.cacheBytes })
       sessions.set(key, session)

@@ -1,4 +1,6 @@
 import type { Engine } from '../../contracts/index.ts'
+import { engineIdText } from '../engine-id-text.ts'
+import { keepSpeed } from '../engine-speed.ts'
 import type { ResolvedModel } from '../resolved-model.ts'
 import { createCpuEngine } from './cpu-engine.ts'
 import { memoryBound } from './memory-bound.ts'
@@ -6,9 +8,18 @@ import { openRuntime, type RuntimeOptions } from './runtime/open-runtime.ts'
 
 export type OpenCpuEngineOptions = RuntimeOptions & {
   resolve: (baseModel: string, signal: AbortSignal) => Promise<ResolvedModel>
+  /** The base model that will be asked for: its weights are read before anybody asks. */
+  preload?: string
 }
 
 /** Opens the fastest kernels that this machine has, and an engine on them. */
-export async function openCpuEngine({ resolve, ...options }: OpenCpuEngineOptions): Promise<Engine> {
-  return createCpuEngine({ resolve, runtime: await openRuntime({ capacityBytes: memoryBound(), ...options }) })
+export async function openCpuEngine({ resolve, preload, ...options }: OpenCpuEngineOptions): Promise<Engine> {
+  const runtime = await openRuntime({ capacityBytes: memoryBound(), ...options })
+  return createCpuEngine({
+    resolve,
+    runtime,
+    ...(preload === undefined ? {} : { preload }),
+    // Not before: nobody waits then for a first result.
+    afterFirstStep: (id) => keepSpeed(options.cacheFolder, engineIdText(id), () => runtime.gflops()),
+  })
 }

@@ -13,6 +13,10 @@ export type SampleWork = Work<Extract<EngineOp, { op: 'sample' }>>
 
 export type WorkQueueOptions = {
   id: EngineId
+  /** Done before anything is asked for. If it fails, it fails again for whoever needs it. */
+  first?: () => Promise<unknown>
+  /** Done when the first step of training has been answered. If it fails, nobody needs it. */
+  afterFirstStep?: () => Promise<unknown>
   perform: (op: Exclude<EngineOp, { op: 'sample' }>, signal: AbortSignal) => Promise<EngineResult>
   /** Answers `first` and whatever `more` gives; `more` is asked again and again, and gives nothing while other work waits. */
   sample: (first: SampleWork, more: () => SampleWork | undefined) => Promise<void>
@@ -21,7 +25,7 @@ export type WorkQueueOptions = {
 }
 
 /** An engine around these functions. */
-export function workQueue({ id, perform, sample, close }: WorkQueueOptions): Engine {
+export function workQueue({ id, first, afterFirstStep, perform, sample, close }: WorkQueueOptions): Engine {
   const waiting: Work[] = []
   let working: Promise<void> | undefined
   const next = (): SampleWork | undefined => {
@@ -31,6 +35,9 @@ export function workQueue({ id, perform, sample, close }: WorkQueueOptions): Eng
     return first
   }
   const workOff = async () => {
+    const before = first
+    first = undefined
+    await before?.().catch(() => {})
     for (let work = waiting.shift(); work !== undefined; work = waiting.shift()) {
       const { op, signal, resolve, reject } = work
       try {
@@ -39,10 +46,16 @@ export function workQueue({ id, perform, sample, close }: WorkQueueOptions): Eng
         else if (op.op !== 'sample') resolve(await perform(op, signal))
       } catch (error) {
         reject(error)
+        continue
       }
+      if (op.op !== 'optim_step') continue
+      const after = afterFirstStep
+      afterFirstStep = undefined
+      await after?.().catch(() => {})
     }
     working = undefined
   }
+  if (first !== undefined) working = Promise.resolve().then(workOff)
   return {
     id: Object.freeze(id),
     run(op, signal) {

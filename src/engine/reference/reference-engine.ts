@@ -10,7 +10,8 @@ import { checkFits } from '../model-spec.ts'
 import { oneAtATime } from '../one-at-a-time.ts'
 import { checkAdam } from '../optimizer/check-adam.ts'
 import { refused } from '../refused.ts'
-import type { Decode, ResolvedModel } from '../resolved-model.ts'
+import type { ResolvedModel } from '../resolved-model.ts'
+import { stopsAtText } from '../sampling/stop-test.ts'
 import { drawSamples } from './draw-samples.ts'
 import { forwardBackward } from './forward-backward.ts'
 import { ModelState } from './model-state.ts'
@@ -27,7 +28,7 @@ export type ReferenceEngineOptions = {
   maxParameters?: number
 }
 
-type LoadedBase = { readonly base: BaseModel; readonly decode?: Decode | undefined }
+type LoadedBase = { readonly base: BaseModel; readonly openDecode?: ResolvedModel['openDecode'] | undefined }
 
 /** Makes an engine without models; `create` and `import` add one. Base weights are read once and shared by all adapters. */
 export function createReferenceEngine({ resolve, maxParameters = 200_000_000 }: ReferenceEngineOptions): Engine {
@@ -36,8 +37,8 @@ export function createReferenceEngine({ resolve, maxParameters = 200_000_000 }: 
   const baseOf = async (name: string, signal: AbortSignal): Promise<LoadedBase> => {
     const known = bases.get(name)
     if (known !== undefined) return known
-    const { folder, decode } = await resolve(name, signal)
-    const loaded = { base: await loadBaseModel(folder, { maxParameters, signal }), decode }
+    const { folder, openDecode } = await resolve(name, signal)
+    const loaded = { base: await loadBaseModel(folder, { maxParameters, signal }), openDecode }
     bases.set(name, loaded)
     return loaded
   }
@@ -99,7 +100,8 @@ async function perform(held: Held, op: EngineOp, signal: AbortSignal): Promise<E
     }
     case 'sample': {
       const { model } = loaded(models, op.model)
-      const { decode } = await baseOf(model.spec.baseModel, signal)
+      const { openDecode } = await baseOf(model.spec.baseModel, signal)
+      const decode = stopsAtText(op.request) ? await openDecode?.() : undefined
       return { samples: await drawSamples(model, op.request, { decode, breathe }) }
     }
     case 'export':

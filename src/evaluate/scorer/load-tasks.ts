@@ -2,7 +2,7 @@
 // the project, and what they yield holds the expected answers.
 import { resolve } from 'node:path'
 import type { Benchmark, DataConfig, HarborTask, Row } from '../../contracts/index.ts'
-import { parseRows, rowStream, withPlace } from '../../data/index.ts'
+import { parseRows, rowStream, sourceKind, withPlace } from '../../data/index.ts'
 import { EvsysError, equipPlugin, hashOf, type PluginServices } from '../../kernel/index.ts'
 import { readBenchmarkFolder } from '../benchmark-folder.ts'
 import { noSandbox } from '../verifiers/code.ts'
@@ -12,7 +12,11 @@ import type { ScorerPlugins } from './scorer-plugins.ts'
 export type TaskSource = { readonly folder: string } | { readonly rows: readonly Row[] } | { readonly data: DataConfig }
 
 /** What contexts are made of, and how further plugins are loaded. */
-export type ScorerServices = PluginServices & Pick<ScorerPlugins, 'need'>
+export type ScorerServices = PluginServices &
+  Pick<ScorerPlugins, 'need'> & {
+    /** Where stored datasets are; absent: there are none. */
+    readonly projectDir?: string
+  }
 
 /** The tasks that count: all of them, or the first `limit`. */
 export async function loadTasks(
@@ -75,19 +79,17 @@ async function* withVerifier(rows: AsyncIterable<Row>, { verifier }: Benchmark):
 }
 
 async function dataRows(data: DataConfig, services: ScorerServices): Promise<AsyncIterable<Row>> {
-  if (data.dataset_id !== undefined || data.dataset_name !== undefined) {
-    throw new EvsysError('DATA_READ', `no dataset is stored under "${data.dataset_id ?? data.dataset_name}"`, {
-      fix: 'name a file: data: { source_kind: jsonl, path: data/val.jsonl }.',
-    })
-  }
-  await services.need('data_source', data.source_kind)
-  for (const { kind } of data.transforms) await services.need('transform', kind)
-  const source = equipPlugin('data_source', { kind: data.source_kind, params: data.params ?? {} }, services)
+  const kind = sourceKind(data)
+  await services.need('data_source', kind)
+  for (const transform of data.transforms) await services.need('transform', transform.kind)
+  const source = equipPlugin('data_source', { kind, params: data.params ?? {} }, services)
   const steps = data.transforms.map((spec) => {
     const { plugin, context } = equipPlugin('transform', spec, services)
     return { transform: plugin, context }
   })
-  return rowStream(source.plugin.rows({ ...source.context, data, resolve: (path) => resolve(path) }), steps)
+  const { projectDir } = services
+  const place = { data, resolve: (path: string) => resolve(path), ...(projectDir === undefined ? {} : { projectDir }) }
+  return rowStream(source.plugin.rows({ ...source.context, ...place }), steps)
 }
 
 async function* placed(rows: readonly Row[]): AsyncGenerator<Row> {

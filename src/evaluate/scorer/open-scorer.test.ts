@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { Benchmark, type Prediction } from '../../contracts/index.ts'
+import { openNamedDatasets } from '../../data/index.ts'
 import { openScorer, type ScorerOptions } from './open-scorer.ts'
 
 const folder = temporaryFolders()
@@ -54,6 +55,35 @@ const say = (...outputs: string[]): Prediction[] =>
   outputs.map((output, i) => ({ task_id: 'abcd'.charAt(i), sample: 0, output }))
 
 describe('a scorer', slow, () => {
+  it('makes tasks of a stored dataset that the data of a benchmark names, by version (EVL-10)', async () => {
+    const dir = project()
+    const datasets = openNamedDatasets(dir)
+    const file = join(dir, 'answers.jsonl')
+    for (const expected of ['old', 'new']) {
+      writeFileSync(file, `${JSON.stringify({ task_id: 'q', instruction: 'say it', expected })}\n`)
+      await datasets.add('answers', file, { signal })
+    }
+    const made = (dataset_name: string) =>
+      open(dir, {
+        benchmark: Benchmark.parse({
+          name: 'val',
+          data: { dataset_name },
+          verifier: { kind: 'exact_match' },
+          metrics: ['pass@1'],
+        }),
+      })
+    for (const [name, score] of [
+      ['answers@1', 0],
+      ['answers', 1],
+    ] as const) {
+      await using scorer = await made(name)
+      expect(scorer.sealedTasks()).toEqual([{ task_id: 'q', instruction: 'say it' }])
+      const { metrics } = await scorer.score([{ task_id: 'q', sample: 0, output: 'new' }])
+      expect(metrics['pass@1']).toBe(score)
+    }
+    await expect(made('nothing')).rejects.toMatchObject({ code: 'DATA_READ' })
+  })
+
   it('tells what is asked and never what is expected, and scores (LAB-12)', async () => {
     await using scorer = await open(project())
     const tasks = scorer.sealedTasks()

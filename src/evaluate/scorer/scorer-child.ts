@@ -12,7 +12,7 @@ import {
   startWatchdog,
   toRecord,
 } from '../../kernel/index.ts'
-import { modelClient, modelPlugins } from '../../models/index.ts'
+import { loadModelPlugins, modelClient } from '../../models/index.ts'
 import { calibrateJudge, checkLabels } from '../judge/calibrate-judge.ts'
 import { readJudgeLabels } from '../judge/judge-labels.ts'
 import { createJudgeModels } from '../judge/judge-models.ts'
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   const { signal } = new AbortController()
   // The clock of a verification: between two of them the event loop turns.
   const watchdog = startWatchdog({ token: link.token, timeoutMs: verifier_ms, files: [], parentPid: process.ppid })
-  const builtins: AnyPlugin[] = [...dataPlugins, ...evaluatePlugins, ...modelPlugins]
+  const builtins: AnyPlugin[] = [...dataPlugins, ...evaluatePlugins, ...(await loadModelPlugins())]
   const { registry, hashOf, need } = createScorerPlugins({
     builtins,
     places: plugins,
@@ -51,6 +51,7 @@ async function main(): Promise<void> {
   const services = {
     registry,
     need,
+    projectDir: project_dir,
     signal,
     secret(name: string) {
       const value = Object.hasOwn(known, name) ? known[name] : undefined

@@ -4,11 +4,16 @@ import type { AnyPlugin, PluginCard } from '../../contracts/index.ts'
 
 /** Describes a plugin. `origin` is `built-in`, a file or a package; `hash` covers its code. */
 export function pluginCard(plugin: AnyPlugin, { origin, hash }: { origin: string; hash: string }): PluginCard {
+  let schema: Record<string, unknown> | undefined
   return {
     type: plugin.type,
     kind: plugin.kind,
     summary: plugin.summary.trim(),
-    schema: paramsSchema(plugin.params),
+    // Made when somebody looks: a run has dozens of plugins, and checks params by the plugins themselves.
+    get schema() {
+      schema ??= paramsSchema(plugin.params)
+      return schema
+    },
     needs: { ...plugin.needs },
     origin,
     hash,

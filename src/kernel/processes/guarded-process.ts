@@ -15,6 +15,7 @@ import { fromWire, inputFd, outputFd, toWire, watchdogFd } from './wire.ts'
 export type GuardedProcessOptions = {
   /** What it runs, with the extension of the running code: TypeScript from the sources, JavaScript when compiled. */
   script: URL
+  args?: readonly string[]
   /** The first message. A promise: the process loads its code meanwhile, and all else waits for it. */
   start: unknown
   cwd?: string
@@ -149,13 +150,14 @@ function placeOf(text: string): { file?: string; line?: number } {
   }
 }
 
-function launch({ script, cwd, hidden = [], heapMb, memoryMb }: GuardedProcessOptions): ChildProcess {
+function launch({ script, args = [], cwd, hidden = [], heapMb, memoryMb }: GuardedProcessOptions): ChildProcess {
   const node = [
     process.execPath,
     `--max-old-space-size=${heapMb}`,
     '--no-warnings',
     ...(script.pathname.endsWith('.ts') ? ['--import', sourceLoader()] : []),
     fileURLToPath(script),
+    ...args,
   ]
   const options: SpawnOptions = {
     env: Object.fromEntries(Object.entries(process.env).filter(([name]) => passedOn.has(name))),

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { RunConfig } from '../../contracts/index.ts'
+import { openNamedDatasets } from '../../data/index.ts'
 import { whyNotHidden } from '../../kernel/index.ts'
 import { type SealOptions, sealBenchmarks } from './benchmark-seal.ts'
 
@@ -58,6 +59,24 @@ describe('the seal of benchmarks', () => {
     expect(hidden).not.toContain(join(dir, 'data/train.jsonl'))
     expect(notices).toHaveLength(1)
     await expect(seal(dir, { ...shared, choice: 'required' })).rejects.toMatchObject({ code: 'SEAL_FAILED' })
+  })
+
+  it('hides the stored dataset that a benchmark is made of, unless training reads it too (EVL-10)', async () => {
+    const dir = project()
+    const datasets = openNamedDatasets(dir)
+    const { signal } = new AbortController()
+    writeFileSync(join(dir, 'answers.jsonl'), '{"instruction":"q","expected":"a"}\n')
+    const { dataset } = await datasets.add('answers', join(dir, 'answers.jsonl'), { signal })
+    const [file] = datasets.files(dataset, 'train')
+    const data = RunConfig.shape.data.parse({ dataset_name: 'answers' })
+    const { level, hidden } = await seal(dir, { benchmarks: [{ name: 'val', data }] })
+    const canHide = (await whyNotHidden()) === undefined
+    expect(level).toBe(canHide ? 'namespace' : 'none')
+    expect(hidden.includes(file?.path ?? '')).toBe(canHide)
+    const [run] = [RunConfig.parse({ name: 'one', data, model: { name: 'mock' }, algorithm: { kind: 'sft' } })]
+    const shared = await seal(dir, { benchmarks: [{ name: 'val', data }], runs: [run] })
+    expect(shared.level).toBe('none')
+    expect(shared.notices).toHaveLength(1)
   })
 
   it('off hides nothing and tells of it; without a benchmark there is nothing to tell (EVL-7)', async () => {

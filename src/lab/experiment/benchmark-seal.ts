@@ -2,8 +2,7 @@
 // hidden is part of the record: where the machine cannot do it, nothing pretends otherwise.
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import type { Benchmark, Notice, RunConfig } from '../../contracts/index.ts'
-import { benchmarksFolder } from '../../evaluate/index.ts'
+import type { Benchmark, DataConfig, Notice, RunConfig } from '../../contracts/index.ts'
 import { EvsysError, whyNotHidden } from '../../kernel/index.ts'
 
 export interface BenchmarkSeal {
@@ -25,10 +24,15 @@ export interface SealOptions {
 }
 
 export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: SealOptions): Promise<BenchmarkSeal> {
-  const answers = benchmarks.flatMap(({ name, path, data }) => {
-    const place = path ?? data?.path
-    return place === undefined ? [] : [{ name, path: resolve(place) }]
-  })
+  const found = await Promise.all(
+    benchmarks.map(async ({ name, path, data }) =>
+      [path ?? data?.path ?? [], await storedFiles(data, projectDir)].flat().map((place) => ({
+        name,
+        path: resolve(place),
+      })),
+    ),
+  )
+  const answers = found.flat()
   if (answers.length === 0 || choice === 'off') return open(choice === 'off' ? ['--seal off'] : [])
   const problem = (await whyNotHidden()) ?? (await foreignOwner(projectDir))
   if (problem !== undefined) {
@@ -39,10 +43,13 @@ export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: S
     }
     return open([problem])
   }
-  const read = runs.flatMap(({ data, mix = [], model }) => [
-    model.name,
-    ...[data, ...mix].flatMap(({ path, hf_dataset }) => [path ?? [], hf_dataset ?? []].flat()),
-  ])
+  const blocks = runs.flatMap(({ data, mix = [] }) => [data, ...mix])
+  const stored = await Promise.all(blocks.map((data) => storedFiles(data, projectDir)))
+  const read = [
+    ...runs.map(({ model }) => model.name),
+    ...blocks.flatMap(({ path, hf_dataset }) => [path ?? [], hf_dataset ?? []].flat()),
+    ...stored.flat(),
+  ]
   const clashing = answers.filter(({ path }) => read.some((used) => isWithin(resolve(used), path)))
   const clash = clashing.map(
     ({ name }) => `benchmark ${name} is made from a file that training reads, so recipe code can read its answers too`,
@@ -52,9 +59,25 @@ export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: S
   // Verdicts of judges quote reference answers; what is hidden must be there before a process starts.
   const verdicts = join(projectDir, '.evsys', 'verdicts')
   await mkdir(verdicts, { recursive: true })
+  const { benchmarksFolder } = await import('../../evaluate/index.ts')
   const others = [benchmarksFolder(projectDir), verdicts, join(projectDir, '.env'), ...(await histories(projectDir))]
   const kept = [...new Set([...hidden, ...others])]
   return { level: clash.length === 0 ? 'namespace' : 'none', hidden: kept, notices: clash.map((text) => ({ text })) }
+}
+
+/** The files of a stored dataset that a data block names. One that is not there is told when it is read. */
+async function storedFiles(data: DataConfig | undefined, projectDir: string): Promise<string[]> {
+  const { dataset_id: id, dataset_name: name, hf_split = 'train' } = data ?? {}
+  const reference = id !== undefined ? { id } : name !== undefined ? { name } : undefined
+  if (reference === undefined) return []
+  const { openNamedDatasets } = await import('../../data/index.ts')
+  const datasets = openNamedDatasets(projectDir)
+  try {
+    return datasets.files(await datasets.find(reference), hf_split).map(({ path }) => path)
+  } catch (error) {
+    if (EvsysError.is(error)) return []
+    throw error
+  }
 }
 
 function open(reasons: readonly string[]): BenchmarkSeal {

@@ -7,6 +7,7 @@ import type { TaskMetric } from './arm-scores.ts'
 import { conclusionText } from './conclusion-text.ts'
 import { experimentResult } from './experiment-result.ts'
 import { recordedLeaks } from './record-leaks.ts'
+import { recordedSpeeds } from './record-speeds.ts'
 import { baselinesOf, judgeCosts } from './score-baselines.ts'
 import { isTrial } from './trial.ts'
 import { type RecordedRun, weighEvidence } from './weigh-evidence.ts'
@@ -33,6 +34,7 @@ export async function resultOf(store: OpenStore, experiment: ExperimentRow): Pro
     evidence,
     await baselinesOf(store, experiment.id),
     await recordedLeaks(store, experiment.id),
+    await recordedSpeeds(store, experiment.id),
   )
 }
 
@@ -78,6 +80,7 @@ export async function concludeExperiment(
     evidence,
     baselines,
     await recordedLeaks(store, experiment.id),
+    await recordedSpeeds(store, experiment.id),
   )
 }
 

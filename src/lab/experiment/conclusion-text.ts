@@ -50,12 +50,23 @@ function openSentence({ verdict, reason, seeds_still_needed }: PairEvidence): st
   return ` About ${count(seeds_still_needed, 'more seed')} would decide it, if the effect is what it looks like.`
 }
 
-function varianceSentence({ seed_variance, task_variance, limited_by }: PairEvidence): string {
-  if (seed_variance === null && task_variance === null) return ''
-  const parts = [
-    ...(seed_variance === null ? [] : [`between seeds ${number(seed_variance)}`]),
-    ...(task_variance === null ? [] : [`between tasks ${number(task_variance)}`]),
+function varianceSentence({ effect, reason, seed_variance, task_variance, limited_by }: PairEvidence): string {
+  const known = [
+    ...(seed_variance === null ? [] : [{ variance: seed_variance, of: 'seed' }]),
+    ...(task_variance === null ? [] : [{ variance: task_variance, of: 'task' }]),
   ]
+  if (known.length === 0 || reason === 'no_variation') return '' // said already
+  // An estimate of none is not exactly 0: something is left of sums in floating point.
+  const isNone = (variance: number) => variance <= 1e-15 + 1e-12 * effect ** 2
+  if (known.every(({ variance }) => isNone(variance))) {
+    const [first, second] = known.map(({ of }) => of)
+    return second === undefined
+      ? ` The difference does not vary with the ${first} beyond chance.`
+      : ` The difference varies with neither the ${first} nor the ${second} beyond chance.`
+  }
+  const parts = known.map(
+    ({ variance, of }) => `between ${of}s ${isNone(variance) ? 'none to speak of' : number(variance)}`,
+  )
   const limit = limited_by === 'seeds' || limited_by === 'tasks' ? `; more ${limited_by} would help most` : ''
   return ` Variance of the difference: ${parts.join(', ')}${limit}.`
 }

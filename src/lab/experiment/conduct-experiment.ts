@@ -1,6 +1,6 @@
 // An experiment in the record, from its first run to its conclusion: processes, budget, schedule, and how it stops.
 import { availableParallelism } from 'node:os'
-import type { ExperimentResult, Notice } from '../../contracts/index.ts'
+import type { ExperimentResult, Notice, PluginCard } from '../../contracts/index.ts'
 import { type Clock, EvsysError, onAbort, type PluginReference, type SecretSource } from '../../kernel/index.ts'
 import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
 import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experiment-hooks.ts'
@@ -12,6 +12,7 @@ import { checkLeaks } from './check-leaks.ts'
 import { concludeExperiment } from './conclude-experiment.ts'
 import { countSpent, isOfRun } from './count-spent.ts'
 import { recordLeaks } from './record-leaks.ts'
+import { recordSpeeds } from './record-speeds.ts'
 import type { RunExperimentOptions } from './run-experiment.ts'
 import { scheduleRuns } from './schedule-runs.ts'
 import { scoreBaselines } from './score-baselines.ts'
@@ -28,6 +29,8 @@ export interface Conducting {
   readonly outputDir: string
   readonly projectDir: string
   readonly plugins: readonly PluginReference[]
+  /** Of the plugins of the project. */
+  readonly cards: readonly PluginCard[]
   readonly notices: readonly Notice[]
   readonly secrets: SuperviseOptions['secrets']
   readonly trainingData: readonly TrainingData[]
@@ -59,6 +62,7 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
       outputDir,
       projectDir,
       plugins,
+      cards: conducting.cards,
       hidden,
       secretSource,
       signal: working.signal,
@@ -123,6 +127,7 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
     clearTimeout(deadline)
     notLost()
   }
+  await recordSpeeds(store, experiment.id, { clock, lease })
   const wallS = (clock.now() - started) / 1000
   const result = await concludeExperiment(store, experiment, { outputDir, clock, lease, wallS })
   await hooks.ended(result)

@@ -2,6 +2,7 @@
 import type { BaselineScore, Evidence, ExperimentResult, Leak, UsedEngine } from '../../contracts/index.ts'
 import type { ExperimentRow, RunRow } from '../../store/index.ts'
 import { conclusionText } from './conclusion-text.ts'
+import type { EngineSpeeds } from './record-speeds.ts'
 
 export function experimentResult(
   experiment: ExperimentRow,
@@ -9,6 +10,7 @@ export function experimentResult(
   evidence: Evidence,
   baselines: readonly BaselineScore[] = [],
   leaks: readonly Leak[] = [],
+  speeds: EngineSpeeds = new Map(),
 ): ExperimentResult {
   const { plan } = experiment
   const costs = [...runs.flatMap((run) => run.costUsd ?? []), ...baselines.flatMap((each) => each.cost_usd ?? [])]
@@ -38,17 +40,20 @@ export function experimentResult(
         ? null
         : { verdict: experiment.verdict, text: experiment.conclusion ?? conclusionText(evidence) },
     ...(leaks.length === 0 ? {} : { leaks: [...leaks] }),
-    engines: usedEngines(runs),
+    engines: usedEngines(runs, speeds),
     cost_usd: experiment.costUsd ?? (costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0)),
     wall_s: experiment.wallS ?? runs.reduce((sum, run) => sum + (run.wallS ?? 0), 0),
   }
 }
 
 /** The engines of runs, in the order of their first use. */
-function usedEngines(runs: readonly RunRow[]): UsedEngine[] {
+function usedEngines(runs: readonly RunRow[], speeds: EngineSpeeds): UsedEngine[] {
   const counts = new Map<string, number>()
   for (const { engineId } of runs) if (engineId !== undefined) counts.set(engineId, (counts.get(engineId) ?? 0) + 1)
-  return [...counts].map(([id, n_runs]) => ({ id, threads: threadsOf(id), n_runs }))
+  return [...counts].map(([id, n_runs]) => {
+    const gflops = speeds.get(id)
+    return { id, threads: threadsOf(id), n_runs, ...(gflops === undefined ? {} : { gflops }) }
+  })
 }
 
 // Engines of evsys tell their threads in their id, unless it is one; a service may be called anything.

@@ -1,31 +1,23 @@
 // The life of an experiment: load, check, record, run, score, conclude. The one entry for the command line and for code.
-import { type ConfigSource, checkDeep, loadExperiment, pluginReferences } from '../../config/index.ts'
-import type { ExperimentResult, Item, Notice, Plan } from '../../contracts/index.ts'
+import { earlyStart } from '../../backends/index.ts'
+import { type ConfigSource, loadExperiment, pluginReferences } from '../../config/index.ts'
+import type { ExperimentResult, Item, Notice, Plan, PluginCard } from '../../contracts/index.ts'
 import {
-  type Catalog,
   type Clock,
-  EvsysError,
   openCatalog,
   type PluginReference,
-  type Problem,
-  problemsOf,
-  readSecretSource,
   type SecretSource,
   systemClock,
   whyNotHidden,
 } from '../../kernel/index.ts'
-import { modelClient } from '../../models/index.ts'
 import type { RunRow } from '../../store/index.ts'
 import { builtins } from '../builtins.ts'
 import { type WorkerLimits, workerLimits } from '../worker/lost-run.ts'
-import { runSecrets } from '../worker/run-secrets.ts'
 import { createSpareWorker, type SpareWorker } from '../worker/spare-worker.ts'
-import { callbacksOf, pluginFilesOf } from './assign-run.ts'
+import { pluginFilesOf } from './assign-run.ts'
 import { type BenchmarkSeal, type SealChoice, sealBenchmarks } from './benchmark-seal.ts'
-import { checkForecast } from './budget-keeper.ts'
 import { resolveBenchmarks } from './resolve-benchmarks.ts'
-import { namedModels } from './score-baselines.ts'
-import { type TrainingData, trainingDataOf } from './training-data.ts'
+import type { TrainingData } from './training-data.ts'
 
 export interface RunExperimentOptions {
   /** Absent: the project that the file lies in. */
@@ -63,7 +55,6 @@ export async function runExperiment(
   const clock = options.clock ?? systemClock
   await using spare = createSpareWorker()
   const prepared = await prepare(typeof source === 'string' ? { file: source } : source, options, { signal, spare })
-  checkForecast(prepared.plan)
   const { runPrepared } = await loadRunPrepared()
   return await runPrepared(prepared, { ...options, clock, signal, spare })
 }
@@ -73,12 +64,18 @@ function loadRunPrepared(): Promise<typeof import('./run-prepared.ts')> {
   return import('./run-prepared.ts')
 }
 
+function loadCheck(): Promise<typeof import('./check-experiment.ts')> {
+  return import('./check-experiment.ts')
+}
+
 /** An experiment that was checked and may start. */
 export interface Prepared {
   readonly plan: Plan
   readonly notices: readonly Notice[]
   readonly projectDir: string
   readonly plugins: readonly PluginReference[]
+  /** Of the plugins of the project. */
+  readonly cards: readonly PluginCard[]
   readonly seal: BenchmarkSeal
   readonly secretSource: SecretSource
   /** What the plugins of a run declare, by the name of the run. */
@@ -111,49 +108,19 @@ async function prepare(
     choice: options.seal ?? 'auto',
   })
   const { hidden } = seal
-  // What is needed next starts up meanwhile. Nothing of it is a run yet.
-  spare.start({ projectDir, limits: workerLimits(options.limits), hidden })
+  // What is needed next starts up meanwhile: a worker and, within it, a trainer. Nothing of it is a run yet.
+  const [first] = loaded.plan.runs
+  const early = first === undefined ? undefined : earlyStart(first.config)
+  const limits = workerLimits(options.limits)
+  spare.start({ projectDir, limits, hidden, ...(early === undefined ? {} : { early }) })
   // Where a plugin must be transpiled, one process does it and the other finds it done.
   const onPrepared = () => spare.load(pluginFilesOf(plugins))
   const opening = openCatalog({ builtins: builtins(), projectDir, plugins, hidden, signal, onPrepared })
   loadRunPrepared().catch(() => {}) // told when it is used
+  const loading = loadCheck()
+  loading.catch(() => {}) // told below
   await using catalog = await opening
   onPrepared()
-  const checked = await checkDeep(loaded, catalog, { signal })
-  const problems = [...catalog.problems, ...checked.problems, ...unknownModels(checked.plan)]
-  if (problems.length > 0) throw EvsysError.many(problems)
-  const secretSource = await readSecretSource({ projectDir })
-  return {
-    plan: await resolveBenchmarks(checked.plan, projectDir),
-    notices: [...checked.plan.notices, ...catalog.notices, ...checked.notices, ...seal.notices],
-    projectDir,
-    plugins,
-    seal,
-    secretSource,
-    secrets: secretsOf(checked.plan, catalog, secretSource),
-    trainingData: trainingDataOf(checked.plan, catalog),
-  }
-}
-
-function secretsOf(plan: Plan, catalog: Catalog, source: SecretSource): Prepared['secrets'] {
-  const cardOf: Catalog['card'] = (type, kind) => catalog.card(type, kind)
-  const asked = { callbacks: callbacksOf(plan), cardOf, source }
-  return new Map(plan.runs.map(({ name, config }) => [name, runSecrets(config, asked)]))
-}
-
-// A model that nothing is known of is told before anything starts, not after hours of training.
-function unknownModels({ experiment }: Plan): Problem[] {
-  return experiment.metadata.benchmark.flatMap((benchmark) =>
-    namedModels(benchmark).flatMap((model) => {
-      try {
-        modelClient(model)
-        return []
-      } catch (error) {
-        return problemsOf(error).map((problem) => ({
-          ...problem,
-          message: `benchmark "${benchmark.name}": ${problem.message}`,
-        }))
-      }
-    }),
-  )
+  const { checkExperiment } = await loading
+  return await checkExperiment(loaded, catalog, { projectDir, plugins, seal, signal })
 }

@@ -46,6 +46,7 @@ async function runIn(store: OpenStore, prepared: Prepared, options: Options): Pr
     outputDir: begun.outputDir,
     projectDir,
     plugins: prepared.plugins,
+    cards: prepared.cards,
     notices: prepared.notices,
     secrets: prepared.secrets,
     trainingData: prepared.trainingData,

@@ -1,10 +1,17 @@
 // The benchmarks of an experiment: one scorer process each, which alone knows the expected answers, and the questions as files
 // that workers may read.
 import { mkdir } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import type { Benchmark, Prediction, Scored, SealedBenchmark, SealedTask } from '../../contracts/index.ts'
+import type { Benchmark, PluginCard, Prediction, Scored, SealedBenchmark, SealedTask } from '../../contracts/index.ts'
 import { type OpenScorer, openScorer } from '../../evaluate/index.ts'
-import { EvsysError, type PluginReference, type SecretSource, writeFileAtomic } from '../../kernel/index.ts'
+import {
+  EvsysError,
+  mapConcurrent,
+  type PluginReference,
+  type SecretSource,
+  writeFileAtomic,
+} from '../../kernel/index.ts'
 
 export interface SealedBenchmarks extends AsyncDisposable {
   readonly sealed: readonly SealedBenchmark[]
@@ -20,31 +27,35 @@ export async function openSealedBenchmarks(
     outputDir: string
     projectDir: string
     plugins: readonly PluginReference[]
+    /** What the plugins of the project are, where it is known; absent: each scorer looks at them itself. */
+    cards?: readonly PluginCard[]
     hidden?: readonly string[]
     /** Of the models that judge. */
     secretSource?: Pick<SecretSource, 'get'>
     signal: AbortSignal
   },
 ): Promise<SealedBenchmarks> {
-  const { outputDir, projectDir, plugins, hidden = [], secretSource, signal } = options
+  const { outputDir, projectDir, plugins, cards, hidden = [], secretSource, signal } = options
   const scorers = new Map<string, OpenScorer>()
-  const sealed: SealedBenchmark[] = []
+  let sealed: readonly SealedBenchmark[] = []
   const close = async () => {
     await Promise.all([...scorers.values()].map((scorer) => scorer[Symbol.asyncDispose]()))
   }
   try {
     await mkdir(join(outputDir, 'questions'), { recursive: true })
-    for (const benchmark of benchmarks) {
+    const opening = { limit: availableParallelism(), signal }
+    sealed = await mapConcurrent(benchmarks, opening, async (benchmark) => {
       const scorer = await openScorer({
         ...{ benchmark, projectDir, plugins, hidden, signal },
         ...(secretSource === undefined ? {} : { secretSource }),
+        ...(cards === undefined ? {} : { catalog: { cards: () => [...cards] } }),
       })
       scorers.set(benchmark.name, scorer)
       const tasks_file = join(outputDir, 'questions', `${benchmark.name}.jsonl`)
-      const lines = (await scorer.sealedTasks()).map((task) => `${JSON.stringify(task)}\n`)
+      const lines = scorer.sealedTasks().map((task) => `${JSON.stringify(task)}\n`)
       await writeFileAtomic(tasks_file, lines.join(''))
       const { name, split, run_every, num_samples, max_tokens, temperature, n_concurrent, chat_template } = benchmark
-      sealed.push({
+      return {
         name,
         split,
         run_every,
@@ -54,8 +65,8 @@ export async function openSealedBenchmarks(
         n_concurrent,
         chat_template,
         tasks_file,
-      })
-    }
+      }
+    })
   } catch (error) {
     await close()
     throw error

@@ -125,10 +125,26 @@ describe('a conclusion in words', () => {
     expect(text).toMatch(
       /^Supported: new against old is \+0\.55 on val\.pass@1 \(90 % interval [\d.]+ to [\d.]+; 4 shared seeds, 10 tasks; more than 0\.1 was claimed\)\./,
     )
-    expect(text).toContain('Variance of the difference: between seeds ')
+    expect(text).toContain(' The difference varies with neither the seed nor the task beyond chance.')
     expect(text).toContain('Best of 2 arms: new with val.pass@1 0.8 (')
     expect(text).toContain('8 of 8 runs completed.')
     expect(text).toContain('confirm it on fresh seeds')
+  })
+
+  it('says of seeds and tasks that do not vary what a person would, not 0 and not 4.6e-18 (LAB-33)', () => {
+    const evidence = weigh(planOf({ min_effect: 0.1 }), [...arm('old', [2, 3, 2, 3]), ...arm('new', [7, 9, 8, 8])])
+    const said = (seed_variance: number | null, task_variance: number | null) => {
+      if (evidence.claim === null) throw new Error('there is a claim')
+      const overall = { ...evidence.claim.overall, seed_variance, task_variance }
+      return conclusionText({ ...evidence, claim: { ...evidence.claim, overall } })
+    }
+    expect(said(0, 4.6e-18)).toContain(' The difference varies with neither the seed nor the task beyond chance.')
+    expect(said(4.6e-18, 0.1852)).toContain(
+      ' Variance of the difference: between seeds none to speak of, between tasks 0.1852',
+    )
+    expect(said(0, null)).toContain(' The difference does not vary with the seed beyond chance.')
+    expect(said(0.002, 0)).toContain(' Variance of the difference: between seeds 0.002, between tasks none to speak of')
+    expect(said(null, null)).not.toContain('difference varies')
   })
 
   it('says what would decide it when it is open (LAB-33)', () => {

@@ -58,6 +58,7 @@ describe('the answers to a benchmark', () => {
       ['b', 1, 'ok'],
     ])
     expect(predictions[0]).toMatchObject({ complete: false, completion_tokens: 2, prompt_tokens: expect.any(Number) })
+    for (const { latency_s } of predictions) expect(latency_s).toBeGreaterThanOrEqual(0)
   })
 
   it('are drawn at an address of their own: seed, benchmark, step and task (LAB-54)', async () => {

@@ -39,6 +39,7 @@ async function answer({ task_id, instruction }: SealedTask, question: Question):
   const { benchmark, model, weights, renderer, seed, step, signal } = question
   const samples = Array.from({ length: benchmark.num_samples }, (_, sample) => sample)
   try {
+    const began = performance.now()
     const prompt = renderer.prompt(taskMessages(instruction, benchmark))
     const drawn = await model.sample({
       model: weights,
@@ -49,10 +50,12 @@ async function answer({ task_id, instruction }: SealedTask, question: Question):
       stop: renderer.stop,
       seed: keyedRandom(seed, 'eval', benchmark.name, step, task_id).uint32(),
     })
+    const latency_s = (performance.now() - began) / 1000 // until all samples of the task are there
     return drawn.map(({ tokens }, sample) => {
       const { message, complete } = renderer.parse(tokens)
       const output = typeof message.content === 'string' ? message.content : ''
-      return { task_id, sample, output, complete, prompt_tokens: prompt.length, completion_tokens: tokens.length }
+      const took = { prompt_tokens: prompt.length, completion_tokens: tokens.length, latency_s }
+      return { task_id, sample, output, complete, ...took }
     })
   } catch (error) {
     signal.throwIfAborted()

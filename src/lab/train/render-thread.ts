@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { backendPlugins, openModelText } from '../../backends/index.ts'
 import { ChatMessage, type Rendered } from '../../contracts/index.ts'
 import { createRegistry, EvsysError, equipPlugin, keyedRandom, messageOf } from '../../kernel/index.ts'
-import { modelPlugins } from '../../models/index.ts'
+import { loadModelPlugins } from '../../models/index.ts'
 
 export const RenderStart = z.strictObject({
   /** Kind of a built-in renderer. */
@@ -21,7 +21,7 @@ export type Answered = { request: number } & ({ rendered: Rendered[] } | { error
 
 async function openRenderer({ renderer, model, arch }: RenderStart) {
   const registry = createRegistry()
-  for (const plugin of [...backendPlugins, ...modelPlugins])
+  for (const plugin of [...backendPlugins, ...(await loadModelPlugins())])
     registry.add(plugin, { rank: 'built-in', label: 'built-in' })
   const { plugin, context } = equipPlugin(
     'renderer',

@@ -2,7 +2,6 @@
 // must be an answer.
 import { isAbsolute, relative, sep } from 'node:path'
 import { Prediction } from '../../contracts/index.ts'
-import { readJsonl } from '../../data/index.ts'
 import { checkValue, EvsysError } from '../../kernel/index.ts'
 
 export async function readPredictions(
@@ -12,6 +11,7 @@ export async function readPredictions(
   const within = relative(runDir, file)
   const isInside = isAbsolute(file) && within !== '' && within.split(sep)[0] !== '..' && !isAbsolute(within)
   if (!isInside) throw invalid(`a run asks for the score of a file outside its folder: ${file}`)
+  const { readJsonl } = await import('../../data/index.ts') // not needed before the first answers
   const predictions: Prediction[] = []
   for await (const { row, line } of readJsonl(file, { signal })) {
     const checked = checkValue(Prediction, row)

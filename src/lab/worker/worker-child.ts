@@ -1,109 +1,14 @@
-// The process of a worker: it loads the project's plugins once, then does one run after another for the controller. It lives
-// only as long as the controller does, and holds nothing of the record: all it has to tell goes into the segment of its run.
-import { setImmediate, setTimeout as wait } from 'node:timers/promises'
-import { type FromWorker, type Scored, ToWorker, WorkerStart } from '../../contracts/index.ts'
-import {
-  createRedactor,
-  EvsysError,
-  openParentLink,
-  openRegistry,
-  problemsOf,
-  startWatchdog,
-} from '../../kernel/index.ts'
-import { builtins } from '../builtins.ts'
-import { observeProcess } from './left-behind.ts'
-import { stampPlugins } from './plugin-stamps.ts'
-import { createPoke } from './poke.ts'
-import { reportTheEnd } from './report-the-end.ts'
-import { runInWorker } from './run-in-worker.ts'
-
-type Assign = Extract<ToWorker, { type: 'assign' }>
-
-async function main(): Promise<void> {
-  Error.stackTraceLimit = 100 // enough to reach the author's line under a library's
-  const builtIn = builtins()
-  builtIn.catch(() => {}) // told below
-  const link = await openParentLink()
-  const { project_dir, plugin_files, heap_mb, blocked_ms } = WorkerStart.parse(link.start)
-  const say = (message: FromWorker) => link.say(message)
-  let files: readonly string[] = []
-  let redact = createRedactor()
-  reportTheEnd({ link, files: () => files, clean: (text) => redact(text) })
-  const watchdog = startWatchdog({ token: link.token, timeoutMs: blocked_ms, files, parentPid: process.ppid })
-  watchdog.keepTime()
-
-  let stamps: ReturnType<typeof stampPlugins> = stampPlugins(project_dir, [])
-  const { signal } = new AbortController()
-  const plugins = await openRegistry({
-    builtins: await builtIn,
-    projectDir: project_dir,
-    plugins: plugin_files,
-    signal,
-    onRead(read) {
-      files = read
-      watchdog.know(read)
-      stamps = stampPlugins(project_dir, read)
-    },
-  })
-  say({ type: 'ready', files: await stamps })
-
-  const questions = new Map<number, { answer(scored: Scored): void; refuse(error: EvsysError): void }>()
-  let asked = 0
-  let stopping = new AbortController()
-
-  const doRun = async ({ assignment, secrets }: Assign) => {
-    redact = createRedactor(secrets)
-    const left = observeProcess(heap_mb)
-    const poke = createPoke((next_item) => say({ type: 'written', next_item }))
-    const outcome = await runInWorker({
-      assignment,
-      secrets,
-      plugins,
-      signal,
-      stopping: stopping.signal,
-      onWritten: poke.written,
-      askScore: (question) =>
-        new Promise((answer, refuse) => {
-          asked += 1
-          questions.set(asked, { answer, refuse })
-          say({ type: 'score', request: asked, ...question })
-        }),
-    })
-    poke.close()
-    await settle() // what it left for the next turn, timers and rejections, belongs to this run
-    say({ type: 'done', outcome, reusable: left.find().length === 0 })
-  }
-
-  for await (const message of link.messages) {
-    const told = ToWorker.parse(message)
-    if (told.type === 'stop') stopping.abort(new EvsysError('INTERRUPTED', told.reason))
-    else if (told.type === 'scored') questions.get(told.request)?.answer(told.scored)
-    else if (told.type === 'unscored') {
-      const { code, message: words, fix } = told.error
-      questions.get(told.request)?.refuse(new EvsysError(code, words, fix === undefined ? {} : { fix }))
-    } else {
-      stopping = new AbortController()
-      questions.clear()
-      say({ type: 'taken' })
-      doRun(told).catch((error: unknown) => {
-        const [{ code, message: words, fix } = new EvsysError('INTERNAL', 'unknown failure')] = problemsOf(error)
-        say({
-          type: 'failing',
-          error: {
-            code: code === 'FILE_FAILED' ? code : 'WORKER_DIED',
-            message: redact(words),
-            ...(fix === undefined ? {} : { fix }),
-          },
-        })
-        link.leave()
-      })
-    }
-  }
+// The process of a worker. What takes long to start and needs nothing of ours, such as a trainer, comes first; then what does runs.
+interface Early {
+  startEarly(args: readonly string[]): void
+  loadEarly(): void
+  dropEarly(): void
 }
 
-async function settle(): Promise<void> {
-  await wait(0)
-  await setImmediate()
-}
+const [module, ...args] = process.argv.slice(2)
+const early: Early | undefined = module === undefined ? undefined : await import(module) // one of evsys, named by the controller
+early?.startEarly(args)
+const { serveRuns } = await import('./serve-runs.ts')
+await serveRuns(early === undefined ? {} : { onReady: early.loadEarly, onRunEnd: early.dropEarly })
 
-await main()
+export {}

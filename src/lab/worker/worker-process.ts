@@ -1,6 +1,7 @@
 // One worker seen from the controller: a guarded process that is handed runs, one at a time. Every way it can end becomes the
 // typed failure of the run it was at.
 import { extname } from 'node:path'
+import type { EarlyStart } from '../../backends/index.ts'
 import {
   type ErrorRecord,
   type FileStamp,
@@ -52,6 +53,8 @@ export interface WorkerProcessOptions {
   readonly limits: WorkerLimits
   /** Paths that recipe code must not see. */
   readonly hidden?: readonly string[]
+  /** What it starts before it loads anything. */
+  readonly early?: EarlyStart
 }
 
 type Handler = (message: Exclude<FromWorker, { type: 'ready' | 'failing' }>) => void
@@ -70,6 +73,7 @@ export function startWorkerProcess({
   pluginFiles,
   limits,
   hidden = [],
+  early,
 }: WorkerProcessOptions): WorkerProcess {
   let stamps: readonly FileStamp[] | undefined
   let handle: Handler = () => {}
@@ -101,6 +105,7 @@ export function startWorkerProcess({
   }, loadMs).unref()
   const worker = startGuardedProcess({
     script: new URL(`./worker-child${extname(import.meta.url)}`, import.meta.url),
+    args: early === undefined ? [] : [early.module, ...early.args],
     start: pluginFiles instanceof Promise ? pluginFiles.then(start) : start(pluginFiles),
     cwd: projectDir,
     hidden,

@@ -5,6 +5,7 @@ import { serveEngine } from './serve-engine.ts'
 
 process.on('SIGINT', () => {}) // meant for whoever started it, who may still want to save
 process.once('disconnect', () => process.exit(0))
+if (!process.connected) process.exit(0) // gone before anybody listened
 // One that was started early loads what it will be told to open; if that fails, it fails again when it is told.
 const [, , expected] = process.argv
 if (expected !== undefined) import(expected).catch(() => {})

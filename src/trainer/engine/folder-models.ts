@@ -1,25 +1,28 @@
 import type { ResolvedModel } from '../../engine/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
-import { openTokenizer } from '../../models/index.ts'
+
+type Decode = Awaited<ReturnType<NonNullable<ResolvedModel['openDecode']>>>
 
 /** How an engine finds base models. Names were resolved before: it is told the folder of each. */
 export function folderModels(folders: Readonly<Record<string, string>>): (name: string) => Promise<ResolvedModel> {
-  const opened = new Map<string, Promise<ResolvedModel>>()
-  const resolve = (name: string): Promise<ResolvedModel> => {
+  const decodes = new Map<string, Promise<Decode>>()
+  return async (name) => {
     const folder = Object.hasOwn(folders, name) ? folders[name] : undefined
     if (folder === undefined) throw new EvsysError('MODEL_MISSING', `no base model is called "${name}" here`)
-    const opening = opened.get(name) ?? openModel(folder)
-    opened.set(name, opening)
-    opening.catch(() => opened.delete(name)) // files can be mended
-    return opening
+    return {
+      folder,
+      openDecode() {
+        const opening = decodes.get(folder) ?? openDecode(folder)
+        decodes.set(folder, opening)
+        opening.catch(() => decodes.delete(folder)) // files can be mended
+        return opening
+      },
+    }
   }
-  // One model alone will be asked for: it is opened while whoever asks for it starts.
-  const [only, ...others] = Object.keys(folders)
-  if (only !== undefined && others.length === 0) resolve(only).catch(() => {}) // told to whoever asks
-  return async (name) => resolve(name)
 }
 
-async function openModel(folder: string): Promise<ResolvedModel> {
+async function openDecode(folder: string): Promise<Decode> {
+  const { openTokenizer } = await import('../../models/index.ts') // most requests stop at tokens
   const tokenizer = await openTokenizer(folder)
-  return { folder, decode: (tokens) => tokenizer.decode(Int32Array.from(tokens)) }
+  return (tokens) => tokenizer.decode(Int32Array.from(tokens))
 }

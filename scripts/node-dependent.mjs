@@ -48,6 +48,7 @@ export const nodeDependent = [
     files: ['tests/cli/{process,interrupt,mutated-process,run-signals,serve,doctor,engine}.test.ts'],
     why: 'the start of the program, its streams and signals',
   },
+  { files: ['src/sandbox/open-sandbox.test.ts'], why: 'processes with many open files, their pipes and signals' },
   {
     files: ['tests/lab/{run-experiment,killed}.test.ts'],
     why: 'whole experiments over processes, their end by a kill',
@@ -70,6 +71,10 @@ export const nodeDependent = [
 export const leftToFull = [
   { files: ['tests/kernel-builds.test.ts'], why: 'what a compiler makes of the kernels does not depend on Node' },
   { files: ['tests/lab/sealed-answers.test.ts'], why: 'namespaces of the system hide the answers, not Node' },
+  {
+    files: ['tests/sandbox/*.test.ts', 'src/evaluate/verifiers/code.test.ts'],
+    why: 'namespaces of the system shut code in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
+  },
   {
     files: ['tests/cli/{run,eval}.test.ts', 'tests/lab/data.test.ts'],
     why: 'run-experiment, killed and run-signals start the same processes',

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { needs } from '../../tests/needs.ts'
-import { processesWith } from '../../tests/sandbox/attacks.ts'
+import { processesWith } from '../../tests/processes-with.ts'
 import { startChild } from '../../tests/start-child.ts'
 import { temporaryFolders } from '../../tests/temporary-folder.ts'
 import type { ExecSpec } from '../contracts/index.ts'

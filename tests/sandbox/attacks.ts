@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { ExecResult, ExecSpec, Level } from '../../src/contracts/index.ts'
+import { processesWith } from '../processes-with.ts'
 
 /** What is at stake. */
 export interface World {
@@ -347,17 +348,3 @@ export const attacks: readonly Attack[] = [
     script: () => perl('$c = "x"; print "HARM" if ioctl STDIN, 0x5412, $c; print "HARM" if open T, "+<", "/dev/tty"'),
   },
 ]
-
-/** Processes of the host that have `tag` among their arguments. */
-export function processesWith(tag: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((name) => {
-      try {
-        return readFileSync(`/proc/${name}/cmdline`, 'latin1').split('\0').includes(tag)
-      } catch {
-        return false
-      }
-    })
-    .map(Number)
-}

@@ -7,6 +7,7 @@ const benches = [
   'cli-start',
   'validate',
   'workers',
+  'sandbox',
   'sweep',
   'data',
   'store',

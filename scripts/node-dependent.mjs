@@ -49,6 +49,7 @@ export const nodeDependent = [
     files: ['tests/cli/{process,interrupt,mutated-process,serve,doctor}.test.ts'],
     why: 'the start of the program, its streams and signals',
   },
+  { files: ['src/sandbox/open-sandbox.test.ts'], why: 'processes with many open files, their pipes and signals' },
   {
     files: ['src/rollout/mcp/*.test.ts', 'src/rollout/agents/{shell-loop,terminal}.test.ts'],
     why: 'servers and shells as child processes, HTTP streams',
@@ -82,6 +83,10 @@ export const leftToFull = [
   {
     files: ['tests/cli/{run,eval,run-signals}.test.ts', 'tests/lab/data.test.ts'],
     why: 'run-experiment, killed and interrupt start the same processes and end them by the same signals',
+  },
+  {
+    files: ['tests/sandbox/*.test.ts', 'src/evaluate/verifiers/code.test.ts'],
+    why: 'namespaces of the system shut code in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
   },
   { files: ['tests/lab/full-disk.test.ts'], why: 'the record on a full disk is a test of tests/stores' },
   { files: ['tests/cli/scaffolded-run.test.ts'], why: 'no-compiler.test.ts runs the quickstart on every version' },

@@ -567,4 +567,19 @@ export const requirements = {
     'a program that fails is told by the exception that Harbor names, by the match nearest to the end of its output',
   'CPU-46':
     'a trainer that started early serves the run whose engine and model it was started for; any other run starts its own, and it ends',
+  // The sandbox
+  'BOX-1':
+    'a sandbox has the level that was asked for, or the strongest that works here; never a weaker one, and none that isolates nothing unless it is named',
+  'BOX-2':
+    'a command sees the userland read-only, its mounts at their targets and its own files, which stay from one command to the next; nothing else of the machine',
+  'BOX-3': 'a command has the environment that it was given, and no file, key or variable of its parents',
+  'BOX-4':
+    'time, memory, processes, disk and output of a command are limited, and its result says which limit ended it',
+  'BOX-5': 'nothing that a command started outlives it, its cancellation, its sandbox, or the death of our own process',
+  'BOX-6': 'hostile code harms neither the machine nor a sibling: at every level, as root and as an ordinary user',
+  'BOX-7': 'a command can go on while its caller writes to it and reads what it says',
+  'BOX-8': 'a sandbox that cannot be made is an error of its own, never the result of a command',
+  'BOX-9': '`doctor` shows the level of this machine and who keeps its limits',
+  'BOX-10':
+    'the verifier `code` runs an answer with the tests of its task in a sandbox; what keeps it from running leaves the answer without a reward',
 } as const

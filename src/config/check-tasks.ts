@@ -70,7 +70,7 @@ class TaskChecker {
         `the task id ${JSON.stringify(task_id)} stands in line ${first} too`,
         'give every task an id of its own.',
       )
-    if (verifier.kind === 'e2b') this.#noSandbox(line, 'verifier.kind', 'e2b')
+    if (verifier.kind === 'e2b') this.#noContainer(line)
     if (verifier.kind !== 'in_process') return
     const key = JSON.stringify([verifier.fn_name, verifier.params])
     if (!this.#verifiers.has(key)) this.#verifiers.set(key, { line, kind: verifier.fn_name, params: verifier.params })
@@ -85,9 +85,7 @@ class TaskChecker {
         'write one task per line: {"task_id": ..., "instruction": ..., "verifier": {...}}.',
       )
     const uses = [...this.#verifiers.values()].filter(({ kind, line }) => {
-      const card = this.#catalog.card('verifier', kind)
-      if (card?.needs.sandbox === true) this.#noSandbox(line, 'verifier.fn_name', kind)
-      if (card !== undefined) return true
+      if (this.#catalog.card('verifier', kind) !== undefined) return true
       const { code, message, fix } = unknownKind('verifier', kind, this.#catalog.kinds('verifier'))
       this.problems.push({
         code,
@@ -109,10 +107,10 @@ class TaskChecker {
     this.problems.sort((a, b) => (a.where?.line ?? 0) - (b.where?.line ?? 0))
   }
 
-  #noSandbox(line: number, path: string, kind: string): void {
-    const message = `the verifier "${kind}" needs the sandbox, which this version of evsys does not have`
-    const fix = 'score these tasks by what they return: exact_match, numeric, json_schema, or a verifier of your own.'
-    this.problems.push({ code: 'SANDBOX_MISSING', message, where: this.#where(line, path), fix })
+  #noContainer(line: number): void {
+    const message = 'tasks of kind "e2b" run in a service that evsys does not use'
+    const fix = 'score them with the verifier `code`, or keep them as task folders, which run in the sandbox.'
+    this.problems.push({ code: 'SANDBOX_MISSING', message, where: this.#where(line, 'verifier.kind'), fix })
   }
 
   #issue(line: number, { path, message }: { path: (string | number)[]; message: string }): void {

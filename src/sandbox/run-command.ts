@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { ExecResult, ExecSpec } from '../contracts/index.ts'
 import { identify, isAlive, onAbort, type ProcessIdentity } from '../kernel/index.ts'
 import { CappedText } from './limits/capped-text.ts'
@@ -45,6 +45,7 @@ export class Command {
   readonly #options: CommandOptions
   readonly #texts: Record<StreamName, CappedText>
   #first: ProcessIdentity | undefined
+  #startLine: Readable | null = null
   #hasStarted = false
   #limitHit: Limit | undefined
   #isKilled = false
@@ -59,8 +60,11 @@ export class Command {
     this.#hasStarted = !options.files.includes('started')
     for (const name of ['stdout', 'stderr'] as const)
       this.#child[name]?.on('data', (chunk: Buffer) => this.#receive(name, chunk))
-    const startLine = this.#child.stdio[3 + options.files.indexOf('started')]
-    if (!this.#hasStarted) startLine?.once('data', () => this.#onStarted())
+    if (!this.#hasStarted) {
+      const line = this.#child.stdio[3 + options.files.indexOf('started')]
+      this.#startLine = line instanceof Readable ? line : null
+      line?.once('data', () => this.#onStarted())
+    }
     this.exit = this.#follow()
     this.exit.catch(() => undefined) // whoever waits for it hears of it
     if (this.#hasStarted) this.#onStarted()
@@ -128,7 +132,7 @@ export class Command {
       this.#watch?.stop()
       if (!contained) this.#strike()
       if (this.#first !== undefined) await gone(this.#first)
-      await drained(this.#child, contained)
+      await drained([this.#child.stdout, this.#child.stderr, this.#startLine], contained)
       if (signal.aborted) throw signal.reason
       const isBroken = !this.#hasStarted || (end.code !== null && end.code === this.#options.brokenCode)
       if (isBroken && !this.#isKilled) throw this.#broken()
@@ -231,8 +235,8 @@ async function gone(first: ProcessIdentity): Promise<void> {
   }
 }
 
-async function drained({ stdout, stderr }: ChildProcess, contained: boolean): Promise<void> {
-  for (const stream of [stdout, stderr]) {
+async function drained(streams: readonly (Readable | null)[], contained: boolean): Promise<void> {
+  for (const stream of streams) {
     if (stream === null || stream.readableEnded || stream.destroyed) continue
     stream.resume()
     await Promise.race([closed(stream), ...(contained ? [] : [new Promise((resolve) => setTimeout(resolve, 200))])])

@@ -42,7 +42,8 @@ describe('doctor', () => {
     // What differs between machines is replaced.
     const same = stdout
       .replaceAll(cwd, '<here>')
-      .replace(/^(ok +(?:node|evsys|platform|cores|memory|engine|disk) +)\S.*$/gm, '$1<this machine>')
+      .replace(/^(ok +(?:node|evsys|platform|cores|memory|engine|sandbox|disk) +)\S.*$/gm, '$1<this machine>')
+      .replace(/^missing( +sandbox +)\S.*\n(?: {5,}.*\n)*/m, 'ok     $1<this machine>\n')
     await expect(same).toMatchFileSnapshot('golden/doctor.txt')
   })
 
@@ -104,6 +105,14 @@ describe('doctor', () => {
       env: { PATH: pathWith({ cc: { say: 'cc 1' } }), EVSYS_CACHE: folder() },
     })
     expect(unbuilt.engine).toMatchObject({ status: 'ok', found: expect.stringContaining('`evsys engine build`') })
+  })
+
+  it('knows the level of the sandbox and who keeps its limits (BOX-9)', async () => {
+    const { sandbox } = await checks([], { cwd: folder(), env: { PATH: pathWith({}) } })
+    expect(sandbox).toMatchObject({ required: false })
+    const shown = /^(bubblewrap|chroot|container); memory by \S.*, processes by \S.*$/
+    if (sandbox?.status === 'ok') expect(sandbox.found).toMatch(shown)
+    else expect(sandbox).toMatchObject({ status: 'missing', get: expect.stringContaining('bubblewrap') })
   })
 
   it('fails when something required is broken (CLI-3, CLI-6)', async () => {

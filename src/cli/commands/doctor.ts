@@ -6,6 +6,7 @@ import type { Check } from '../doctor/check.ts'
 import { engineCheck } from '../doctor/engine-check.ts'
 import { machineChecks } from '../doctor/machine-checks.ts'
 import { projectChecks } from '../doctor/project-checks.ts'
+import { sandboxCheck } from '../doctor/sandbox-check.ts'
 import { toolChecks } from '../doctor/tool-checks.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
 import { wrap } from '../output/table.ts'
@@ -14,6 +15,7 @@ export async function doctor(context: CommandContext): Promise<ExitCode> {
   const checks = await context.holding('the checks of this machine', async () => [
     ...machineChecks(),
     await engineCheck(context),
+    await sandboxCheck(),
     ...(await projectChecks(context)),
     ...(await toolChecks(context)),
   ])

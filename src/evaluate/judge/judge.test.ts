@@ -162,7 +162,6 @@ describe('a judge in a benchmark', slow, () => {
 
   it.each([
     [{ kind: 'e2b', dockerfile: 'FROM x', test_sh: 'true' }, 'SANDBOX_MISSING'],
-    [{ kind: 'in_process', fn_name: 'code', expected: 'assert True' }, 'SANDBOX_MISSING'],
     [{ kind: 'llm_judge', judge_model: 'nobody-knows', rubric: 'r' }, 'CONFIG_INVALID'],
   ])('%j is refused when the benchmark is opened (EVL-5)', async (verifier, code) => {
     const dir = folder()

@@ -5,7 +5,7 @@ import type { Benchmark, DataConfig, HarborTask, Row } from '../../contracts/ind
 import { parseRows, rowStream, sourceKind, withPlace } from '../../data/index.ts'
 import { EvsysError, equipPlugin, hashOf, type PluginServices } from '../../kernel/index.ts'
 import { readBenchmarkFolder } from '../benchmark-folder.ts'
-import { noSandbox } from '../verifiers/code.ts'
+import { noContainer } from '../verifiers/code.ts'
 import type { ScorerPlugins } from './scorer-plugins.ts'
 
 /** Where tasks come from. */
@@ -35,7 +35,7 @@ export async function loadTasks(
         )
   for (const { task_id, verifier } of tasks) {
     if (task_id === '__proto__') throw invalid(benchmark, 'a task is called "__proto__"', 'give it another id.')
-    if (verifier.kind === 'e2b') throw noSandbox('e2b')
+    if (verifier.kind === 'e2b') throw noContainer()
   }
   return tasks.slice(0, benchmark.limit).map(judged)
 }

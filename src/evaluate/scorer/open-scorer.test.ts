@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { needs } from '../../../tests/needs.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { Benchmark, type Prediction } from '../../contracts/index.ts'
 import { openNamedDatasets } from '../../data/index.ts'
@@ -10,6 +12,11 @@ const folder = temporaryFolders()
 const { signal } = new AbortController()
 // A process takes seconds to start from the sources on a busy machine.
 const slow = { timeout: 240_000 }
+const shutIn = needs('a sandbox (bwrap) and python3', () => {
+  const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
+  execFileSync('/bin/sh', ['-c', 'command -v python3 && bwrap --ro-bind / / --unshare-all true'], { env })
+  return true
+})
 
 const verifier = `import { defineVerifier, z } from 'evsys/plugin'
 export default defineVerifier({
@@ -82,6 +89,20 @@ describe('a scorer', slow, () => {
       expect(metrics['pass@1']).toBe(score)
     }
     await expect(made('nothing')).rejects.toMatchObject({ code: 'DATA_READ' })
+  })
+
+  shutIn.it('runs the code of answers in a sandbox (BOX-10)', async () => {
+    const dir = folder()
+    mkdirSync(join(dir, 'val'))
+    const judged = { kind: 'in_process', fn_name: 'code', expected: ['assert f(1) == 2', 'assert f(2) == 3'] }
+    const rows = ['a', 'b', 'c'].map((task_id) => ({ task_id, instruction: 'add one', verifier: judged }))
+    const broken = { ...judged, params: { command: ['no-such-tool'] } }
+    rows.push({ task_id: 'd', instruction: 'add one', verifier: broken })
+    writeFileSync(join(dir, 'val', 'tasks.jsonl'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    await using scorer = await open(dir)
+    const right = 'def f(x): return x + 1'
+    const { rewards } = await scorer.score(say(right, 'def f(x): return 2', 'import os; os._exit(0)', right))
+    expect(rewards).toEqual({ a: [1], b: [0], c: [0], d: [null] })
   })
 
   it('tells what is asked and never what is expected, and scores (LAB-12)', async () => {

@@ -2,7 +2,7 @@
 import type { AnyPlugin, Benchmark, HarborTask, OpenInferenceClient, PluginSpec } from '../../contracts/index.ts'
 import { type EquippedPlugin, EvsysError, equipPlugin, hashOf } from '../../kernel/index.ts'
 import { passThreshold } from '../metrics/full-rewards.ts'
-import { noSandbox } from '../verifiers/code.ts'
+import { needSandbox } from '../verifiers/code.ts'
 import type { ReadyMetric } from './bounded-metrics.ts'
 import { loadTasks, type ScorerServices, type TaskSource } from './load-tasks.ts'
 import type { ScoringPlan } from './score-predictions.ts'
@@ -64,7 +64,7 @@ async function equipVerifiers(
     if (verifier.kind !== 'in_process' || verifiers.has(key)) continue
     await services.need('verifier', verifier.fn_name)
     const equipped = equipPlugin('verifier', { kind: verifier.fn_name, params: verifier.params }, services)
-    if (equipped.plugin.needs?.sandbox === true) throw noSandbox(equipped.plugin.kind)
+    if (equipped.plugin.needs?.sandbox === true) await needSandbox()
     verifiers.set(key, equipped)
   }
   return verifiers

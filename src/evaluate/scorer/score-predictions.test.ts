@@ -291,7 +291,7 @@ describe('the tasks of a scorer', () => {
       [{ ...task('a'), verifier: { kind: 'e2b', dockerfile: 'FROM x', test_sh: 'true' } }],
       {},
       'SANDBOX_MISSING',
-      /needs the sandbox/,
+      /service that evsys does not use/,
     ],
     [
       'params that do not fit',

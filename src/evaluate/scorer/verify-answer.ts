@@ -20,8 +20,9 @@ export async function verifyAnswer(
   { task, output, expected, sample, timeoutMs: shortMs, model, signal }: VerifyOptions,
 ): Promise<Verified> {
   const name = `verifier "${plugin.kind}"`
-  // A model answers in its own time, and is asked again where its provider is busy.
-  const timeoutMs = plugin.needs?.network === true ? shortMs * 20 : shortMs
+  // A model answers in its own time, and is asked again where its provider is busy; code that runs has limits of its own.
+  const isPatient = plugin.needs?.network === true || plugin.needs?.sandbox === true
+  const timeoutMs = isPatient ? shortMs * 20 : shortMs
   const own = new AbortController()
   let isLate = false
   const timer = setTimeout(() => {

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { needs } from '../needs.ts'
+import { inFullLane } from '../scale.ts'
+import { startChild } from '../start-child.ts'
+import { temporaryFolders } from '../temporary-folder.ts'
+import { attacks } from './attacks.ts'
+
+const folder = temporaryFolders()
+const path = '/usr/sbin:/usr/bin:/sbin:/bin'
+const tools = ['bwrap', 'unshare', 'setpriv', 'perl', 'python3']
+const linux = needs(`a Linux sandbox and ${tools.join(', ')}`, () => {
+  for (const tool of tools) execFileSync('/bin/sh', ['-c', `command -v ${tool}`], { env: { PATH: path } })
+  execFileSync('unshare', ['--user', '--map-root-user', '--mount', 'true'], { env: { PATH: path } })
+  return true
+})
+const root = needs('root', () => process.getuid?.() === 0 || 'the tests run as an ordinary user')
+
+const ordinary = process.getuid?.() === 0 ? 65_534 : (process.getuid?.() ?? 0)
+
+// All of them once each way round, a third of the other two; the full lane takes all, five times.
+const plans = [
+  { level: 'bubblewrap', uid: 0, every: 1 },
+  { level: 'chroot', uid: 0, every: 3 },
+  { level: 'bubblewrap', uid: ordinary, every: 3 },
+  { level: 'chroot', uid: ordinary, every: 1 },
+]
+
+linux.describe('hostile code', () => {
+  for (const plan of plans) {
+    const starter = plan.uid === 0 ? root : { it }
+    const who = plan.uid === 0 ? 'root' : 'an ordinary user'
+    starter.it(`does no harm at level ${plan.level}, started by ${who} (BOX-6)`, () => attackAll(plan), 120_000)
+  }
+})
+
+async function attackAll({ level, uid, every }: (typeof plans)[number]): Promise<void> {
+  const place = folder()
+  chmodSync(place, 0o755)
+  const [repeats, step] = inFullLane ? [5, 1] : [1, every]
+  await using child = startChild('attack-sandbox', [place, level, ...[uid, repeats, step].map(String)])
+  const expected = Math.ceil(attacks.length / step) * repeats + 1
+  const told: { name: string; harm?: string }[] = []
+  while (told.length < expected) told.push(JSON.parse(await child.line()))
+  expect(told.filter(({ harm }) => harm !== undefined)).toEqual([])
+}

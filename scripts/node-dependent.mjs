@@ -48,6 +48,7 @@ export const nodeDependent = [
     files: ['tests/cli/{process,interrupt,mutated-process,run-signals,serve,doctor,engine}.test.ts'],
     why: 'the start of the program, its streams and signals',
   },
+  { files: ['src/rollout/environments/state-copy.test.ts'], why: 'files through open folders, links, rights' },
   {
     files: ['tests/lab/{run-experiment,killed}.test.ts'],
     why: 'whole experiments over processes, their end by a kill',

@@ -3,15 +3,9 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { chooseEnvironment } from './choose-environment.ts'
+import { machineMeans } from './machine-means.ts'
 
 const newFolder = temporaryFolders()
-const task = {
-  task_id: 'a',
-  instruction: '',
-  verifier: { kind: 'llm_judge' as const, judge_model: 'm', rubric: 'r' },
-  metadata: {},
-}
-
 function means({ sandbox, docker }: { sandbox?: string; docker?: string }) {
   return { sandbox: async () => sandbox, docker: async () => docker }
 }
@@ -28,7 +22,7 @@ function folder(toml: string, dockerfile = 'FROM debian'): { path: string } {
 
 describe('chooseEnvironment', () => {
   const choose = (place: { path: string } | undefined, has: Parameters<typeof means>[0]) =>
-    chooseEnvironment({ task, ...(place === undefined ? {} : { folder: place }) }, means(has), {})
+    chooseEnvironment(place, means(has), {})
 
   it('takes the least that holds the task (HAR-80)', async () => {
     expect(await choose(undefined, {})).toEqual({ kind: 'inline', reasons: [] })
@@ -46,6 +40,10 @@ describe('chooseEnvironment', () => {
     )
     await expect(choose(folder(''), { sandbox: 'no namespaces', docker: 'not installed' })).rejects.toThrow(
       /no namespaces/,
+    )
+    const here = machineMeans(new AbortController().signal, join(newFolder(), 'no-docker'))
+    await expect(chooseEnvironment(folder('', 'FROM acme/x'), here, {})).rejects.toThrow(
+      /docker: .*cannot start .*no-docker/,
     )
     const list = '[environment]\nnetwork_mode = "allowlist"\nallowed_hosts = ["a.com"]'
     await expect(choose(folder(list), {})).rejects.toThrow(/local: .*allowlist.*docker: .*allowlist/)

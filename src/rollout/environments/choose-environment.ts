@@ -1,6 +1,6 @@
 // Which environment a task gets when none is named: the least that holds it. Isolation and network are never less than the task
 // asks for: where nothing holds it, the reasons are told.
-import type { HarborTask, TaskFolder } from '../../contracts/index.ts'
+import type { TaskFolder } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import type { HostEnv } from '../task/index.ts'
 import { networkFaults } from './check-network.ts'
@@ -20,9 +20,9 @@ export interface EnvironmentChoice {
   readonly reasons: readonly string[]
 }
 
-/** Chooses for `env: auto`. Throws where nothing on this machine can hold the task. */
+/** Chooses for a task, a row where there is no folder. Throws where nothing on this machine can hold the task. */
 export async function chooseEnvironment(
-  { folder }: { task: HarborTask; folder?: TaskFolder },
+  folder: TaskFolder | undefined,
   means: MachineMeans,
   hostEnv: HostEnv,
 ): Promise<EnvironmentChoice> {

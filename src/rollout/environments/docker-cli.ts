@@ -74,7 +74,7 @@ export function lastWords({ stderr, stdout, code, signal }: DockerAnswer): strin
 }
 
 /** Ends an output that is longer than what is kept. */
-export const cutMark = '\n[output cut here]\n'
+const cutMark = '\n[output cut here]\n'
 
 function keep(stream: Readable, mostBytes: number) {
   const chunks: Buffer[] = []

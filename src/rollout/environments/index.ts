@@ -6,6 +6,7 @@ export { defineFor, type EnvironmentDefinition, environmentDefinition } from './
 export { HealthcheckError, SandboxBuildFailedError } from './environment-error.ts'
 export { inline } from './inline.ts'
 export { local } from './local.ts'
+export { machineMeans } from './machine-means.ts'
 export { type EnvironmentPlan, planEnvironment } from './plan-environment.ts'
 export { runHealthcheck } from './run-healthcheck.ts'
 export { shellCommand } from './shell-command.ts'

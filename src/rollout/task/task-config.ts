@@ -97,7 +97,10 @@ const EnvironmentConfig = z
     network_mode: z.enum(['public', 'no-network', 'allowlist']).default('public'),
     allowed_hosts: z.array(AllowedHost).optional(),
     env: EnvTable.default({}),
-    workdir: z.string().startsWith('/').optional(),
+    workdir: z
+      .string()
+      .regex(/^(?:\/|[A-Za-z]:[\\/])/, 'must be an absolute path inside the environment')
+      .optional(),
     skills_dir: z.string().optional(),
     healthcheck: Healthcheck.optional(),
     mcp_servers: z.array(McpServer).default([]),

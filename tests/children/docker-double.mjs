@@ -2,7 +2,7 @@
 // A docker program for tests, over local folders: a container is a folder with a root, its state, and the processes that were
 // started in it. It takes the arguments that environments use and refuses all others. Absolute paths of commands are turned into
 // paths below the root by their first folder, since nothing here may change the machine's own root.
-//   node docker.mjs STATE_FOLDER arguments of docker...
+//   node docker-double.mjs STATE_FOLDER arguments of docker...
 import { spawn } from 'node:child_process'
 import {
   appendFileSync,

@@ -1,9 +1,9 @@
-// A docker program for a test: a script that hands its arguments to docker.mjs with a state folder of its own.
+// A docker program for a test: a script that hands its arguments to children/docker-double.mjs with a state folder of its own.
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const script = fileURLToPath(new URL('./docker.mjs', import.meta.url))
+const script = fileURLToPath(new URL('./children/docker-double.mjs', import.meta.url))
 
 /** The double in `folder`, an empty folder. */
 export function dockerDouble(folder: string) {

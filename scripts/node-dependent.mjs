@@ -54,6 +54,7 @@ export const nodeDependent = [
     files: ['src/rollout/mcp/*.test.ts', 'src/rollout/agents/{shell-loop,terminal}.test.ts'],
     why: 'servers and shells as child processes, HTTP streams',
   },
+  { files: ['src/rollout/environments/state-copy.test.ts'], why: 'files through open folders, links, rights' },
   {
     files: ['tests/lab/{run-experiment,killed}.test.ts'],
     why: 'whole experiments over processes, their end by a kill',

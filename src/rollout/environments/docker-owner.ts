@@ -4,13 +4,18 @@ import { hostname } from 'node:os'
 import { identify, isAlive } from '../../kernel/index.ts'
 import type { DockerCli } from './docker-cli.ts'
 
-export const ownerLabel = 'evsys.owner'
-export const trialLabel = 'evsys.trial'
+const ownerLabel = 'evsys.owner'
+const taskLabel = 'evsys.task'
 
 /** The label of this process: machine, pid, and when it started. */
 export function ownerOfThis(): string {
   const { pid, start } = identify()
   return `${hostname()}/${pid}/${start}`
+}
+
+/** Labels by which a container of a task is found again. */
+export function containerLabels(task: string): Record<string, string> {
+  return { [ownerLabel]: ownerOfThis(), [taskLabel]: task }
 }
 
 /** Whether the process that a label names is gone for good. Of another machine nobody can tell from here. */
@@ -22,7 +27,10 @@ export function isOrphan(label: string): boolean {
 /** Removes containers whose process is gone. Best effort; tells how many. */
 export async function removeOrphans(docker: DockerCli, signal: AbortSignal): Promise<number> {
   const format = `{{.ID}}\t{{.Label "${ownerLabel}"}}`
-  const listed = await docker.call(['ps', '--all', '--no-trunc', '--filter', `label=${ownerLabel}`, '--format', format], { signal })
+  const listed = await docker.call(
+    ['ps', '--all', '--no-trunc', '--filter', `label=${ownerLabel}`, '--format', format],
+    { signal },
+  )
   if (listed.code !== 0) return 0
   const orphans = listed.stdout
     .split('\n')

@@ -38,7 +38,10 @@ describe('readTaskConfig', () => {
     })
     expect(config.verifier).toEqual({ env: {}, collect: [] })
     expect(config).toMatchObject({ multi_step_reward_strategy: 'mean', artifacts: [], steps: [], metadata: {} })
-    expect(read('[environment]\nos = "Windows"').environment.os).toBe('windows')
+    expect(read('[environment]\nos = "Windows"\nworkdir = "C:/app"').environment.os).toBe('windows')
+    expect(messages('[environment]\nworkdir = "app"')).toEqual([
+      'environment.workdir: must be an absolute path inside the environment',
+    ])
   })
 
   it('turns old sizes into megabytes and refuses contradictions (HAR-3)', () => {

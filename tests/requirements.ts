@@ -537,4 +537,30 @@ export const requirements = {
     'agent shell_loop: one command for each answer in the environment of the task, its output shortened and told',
   'AGT-8':
     'agent terminal: a shell that stays, keystrokes as JSON or XML, what is new is shown, the end is confirmed, slips are forgiven',
+
+
+  // Rollouts: conformance statements of a Harbor-compatible engine, by their numbers
+  'HAR-59': 'a trajectory that is written validates as ATIF v1.7, and keys that it does not know are refused',
+  'HAR-60':
+    'ATIF: gaps in step ids, foreign calls, fields of agents on other steps, metrics without a call and refs without a target are refused',
+  'HAR-61': 'ATIF documents of versions 1.0 to 1.6 load',
+  'HAR-62': 'the trajectory on disk holds all finished turns, whatever ended the trial',
+  'HAR-63': 'the final metrics of a trajectory are the sums over its steps and subagents',
+  'HAR-64': 'ids, log-probabilities and the count of a completion agree in every trainable step',
+  'HAR-65': 'copied context carries its flag and no metrics, and is not exported to training',
+  'HAR-66': 'a linear chat of 20 turns is one training sequence, and its unmasked tokens are the completions',
+  'HAR-67': 'a rewritten history makes a new sequence, with the reason of the break',
+  'HAR-68': 'text that was decoded is never tokenized again: recorded ids are those that were drawn',
+  'HAR-69': 'an answer that was cut by its length is given no stop token to train on',
+  'HAR-70': 'a turn without log-probabilities is not trained on, and its zeros never count',
+  'HAR-73': 'the policy version of each call is recorded; turns that are too old are masked',
+  'HAR-75': 'equal seeds, policy versions and requests give the same token record',
+  'HAR-77': 'an agent that speaks plain chat completions to the capture proxy has the token record of a native session',
+  'HAR-78': 'turn spans tell the last token that is trained on, where the reward of the whole goes',
+
+  // Agents that are programs of their own
+  'EXT-1':
+    'a program that speaks to OpenAI or Anthropic is an agent: from inside an environment it reaches the policy without any network, on the host only where that is allowed by name; it is ended with its rollout',
+  'EXT-2':
+    'a program that fails is told by the exception that Harbor names, by the match nearest to the end of its output',
 } as const

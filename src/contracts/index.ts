@@ -1,6 +1,14 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // What other rooms, plugins and the dashboard may use of the contracts.
 // The line above gives AsyncDisposable to importers whose own `lib` lacks it.
+export {
+  type AtifContent,
+  type AtifFinalMetrics,
+  AtifMetrics,
+  AtifStep,
+  AtifTrajectory,
+  AtifVersion,
+} from './atif.ts'
 export { Benchmark, BenchmarkEntry, ChatTemplate, Split } from './benchmark-entry.ts'
 export type { DataSource, DataStore, OpenDataStore, SourceContext, Transform } from './data-plugins.ts'
 export { DataPreview, PlacedRow, RunDataPreview, TokenExample } from './data-preview.ts'
@@ -147,6 +155,7 @@ export type {
   Verdicts,
 } from './store.ts'
 export { Resources, Sweeps, TaskFile } from './task-file.ts'
+export type { TokenSampler } from './token-sampler.ts'
 export type {
   Algorithm,
   Backend,

@@ -5,6 +5,7 @@ import type { Direction } from './metadata.ts'
 import type { Context, Plugin } from './plugin.ts'
 import type { PluginSpec } from './plugin-spec.ts'
 import type { ChatMessage, HarborTask, ToolCall } from './rows.ts'
+import type { TokenSampler } from './token-sampler.ts'
 
 /**
  * Rewards by task, then sample. A task whose samples all failed stays in the list: it counts. A reward that infrastructure
@@ -93,6 +94,8 @@ export interface OpenInferenceClient extends Partial<AsyncDisposable> {
   /** False: tools cannot be declared to it, and have to be described in words. Absent: nothing says so. */
   readonly takesTools?: boolean
   generate(request: GenerateRequest, signal: AbortSignal): Promise<Generated>
+  /** Present where conversations become tokens here. What records or replays answers leaves it out: it would be passed by. */
+  readonly sampler?: TokenSampler
 }
 
 /** How a model is reached: an API, or weights served here. */

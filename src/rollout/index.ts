@@ -38,6 +38,40 @@ export { type AgentOutcome, type AgentRun, defaultMaxTurns, runAgent } from './a
 export { shellLoop } from './agents/shell-loop.ts'
 export { terminal } from './agents/terminal.ts'
 export { toolLoop } from './agents/tool-loop.ts'
+export {
+  finalMetrics,
+  parseTrajectory,
+  readTrajectory,
+  splitTrajectory,
+  type TrajectoryOptions,
+  trajectoryOf,
+  trajectoryText,
+  turnsOf,
+  type WriteTrajectoryOptions,
+  writeTrajectory,
+} from './atif/index.ts'
 export { rolloutPlugins } from './plugins.ts'
 export { createTokenPolicy, type TokenPolicyOptions } from './policy/token-policy.ts'
+export {
+  type CaptureProxy,
+  type CaptureProxyOptions,
+  createCaptureProxy,
+  type OpenProxyTrial,
+} from './proxy/capture-proxy.ts'
+export type { ProxyStats, ProxyTrialOptions } from './proxy/proxy-trial.ts'
+export { type ProxyServer, type ServedTrial, serveProxy } from './proxy/serve-proxy.ts'
+export { withTokenSession } from './proxy/token-session.ts'
+export {
+  type BreakReason,
+  lastTrained,
+  type MergedTurns,
+  type MergeOptions,
+  mergeTurns,
+  policyDatum,
+  policySpan,
+  supervisedSequence,
+  type TrainingSequence,
+  type TurnFault,
+  type TurnSpan,
+} from './segments/index.ts'
 export { defineTool, type Tool, type ToolContext } from './tools/tool.ts'

@@ -24,6 +24,25 @@ export function openSamplerClient(options: SamplerClientOptions): OpenInferenceC
   const { model, sampler, renderer, systemPrompt, price } = options
   return {
     takesTools: renderer.takesTools === true,
+    sampler: {
+      model,
+      ...(price === undefined ? {} : { price }),
+      renderer: {
+        ...renderer,
+        prompt: (messages, tools) => renderer.prompt(withSystem(systemPrompt, { messages }), tools),
+        conversation(messages) {
+          const all = withSystem(systemPrompt, { messages })
+          const added = all.length - messages.length
+          const rendered = renderer.conversation(all)
+          return { ...rendered, message: rendered.message.map((index) => Math.max(-1, index - added)) }
+        },
+      },
+      async sample({ prompt, ...request }, signal) {
+        const [sample] = await sampler.sample(drawOf(request, prompt, renderer), { signal })
+        if (sample === undefined) throw new EvsysError('INFERENCE_FAILED', `${model}: the service drew no sample`)
+        return { ...sample, policyVersion: 0 }
+      },
+    },
     async generate(request, signal): Promise<Generated> {
       const { tools = [] } = request
       if (tools.length > 0 && renderer.takesTools !== true) {
@@ -63,7 +82,7 @@ export function openSamplerClient(options: SamplerClientOptions): OpenInferenceC
 
 // A service stops at tokens or at texts, not at both: the texts of a caller are cut off afterwards.
 function drawOf(
-  { maxTokens, temperature, topP, topK, seed }: GenerateRequest,
+  { maxTokens, temperature, topP, topK, seed }: Omit<GenerateRequest, 'messages'>,
   prompt: Int32Array,
   { stop }: OpenRenderer,
 ) {
@@ -79,7 +98,7 @@ function drawOf(
   }
 }
 
-function withSystem(prompt: string | undefined, { messages }: GenerateRequest) {
+function withSystem(prompt: string | undefined, { messages }: Pick<GenerateRequest, 'messages'>) {
   if (prompt === undefined) return messages
   const [first, ...rest] = messages
   if (first?.role !== 'system' || typeof first.content !== 'string') {

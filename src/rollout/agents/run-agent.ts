@@ -21,6 +21,7 @@ import {
   problemsOf,
   toRecord,
 } from '../../kernel/index.ts'
+import { withTokenSession } from '../proxy/token-session.ts'
 import { LimitParams } from './agent-params.ts'
 import type { RolloutLimit } from './limit-reached.ts'
 import { recordTurns, type TurnRecord } from './record-turns.ts'
@@ -72,7 +73,7 @@ export async function runAgent(run: AgentRun): Promise<AgentOutcome> {
   const { timeoutMs } = limits
   const stopListening = onAbort(signal, () => stopping.abort(signal.reason))
   const deadline = timeoutMs === undefined ? undefined : setTimeout(() => stopping.abort(late(run, limits)), timeoutMs)
-  const record = recordTurns(run.policy, limits, stopping.signal)
+  const record = recordTurns(withTokenSession(run.policy), limits, stopping.signal)
   try {
     const end = await untilStopped(() => start(run, equipped, record, limits.maxTurns), stopping.signal)
     record.close()

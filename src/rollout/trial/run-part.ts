@@ -74,7 +74,7 @@ async function actOut(scope: TrialScope, place: OpenTrialEnvironment, run: PartR
           lending: {
             env: agentEnv,
             ...(part.agent.user === undefined ? {} : { user: part.agent.user }),
-            ...networkOf(request.task.agentNetwork, request.task.network),
+            ...networkOf(part.agentNetwork, request.task.network),
           },
           ...{ timeoutMs: agentMs, signal },
           ...(request.graceMs === undefined ? {} : { graceMs: request.graceMs }),

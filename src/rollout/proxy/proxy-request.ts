@@ -1,0 +1,70 @@
+// What all wire formats have in common: a conversation to be continued, and the answer to it.
+import type { ChatMessage, Generated, ToolCall, ToolSpec } from '../../contracts/index.ts'
+
+export interface ProxyRequest {
+  /** As the client names it. It gets the policy, whatever it asks for. */
+  readonly model: string
+  readonly messages: readonly ChatMessage[]
+  readonly tools: readonly ToolSpec[]
+  readonly stop: readonly string[]
+  readonly maxTokens?: number | undefined
+  readonly temperature?: number | undefined
+  readonly topP?: number | undefined
+  readonly topK?: number | undefined
+  readonly seed?: number | undefined
+}
+
+/** A call with an id, and its arguments as JSON text. */
+export interface AnsweredCall {
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+}
+
+export interface ProxyAnswer {
+  /** Unique within the trial. */
+  readonly id: string
+  readonly createdS: number
+  /** The name that the client asked for. */
+  readonly model: string
+  readonly generated: Generated
+  readonly calls: readonly AnsweredCall[]
+}
+
+/** The calls of an answer; one without an id gets one. */
+export function answeredCalls(calls: readonly ToolCall[], turn: number): AnsweredCall[] {
+  return calls.map(({ id, function: { name, arguments: args } }, number) => ({
+    id: id === undefined || id === '' ? `call_${turn}_${number}` : id,
+    name,
+    arguments: typeof args === 'string' ? args : JSON.stringify(args),
+  }))
+}
+
+/** Arguments as an object; text that is none is handed on under a name that says so. */
+export function argumentsObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text === '' ? '{}' : text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch {
+    // told below
+  }
+  return { malformed_arguments: text }
+}
+
+/** Text in pieces, each a word with the space before it; together they are the text. */
+export function pieces(text: string): string[] {
+  return text.match(/\s*\S+|\s+$/g) ?? []
+}
+
+/** Server-sent events. The answer is whole before it is sent, so that a failure has its status and not a broken stream. */
+export function eventStream(events: readonly { readonly event?: string; readonly data: unknown }[]): Response {
+  const text = events
+    .map(({ event, data }) => {
+      const line = typeof data === 'string' ? data : JSON.stringify(data)
+      return `${event === undefined ? '' : `event: ${event}\n`}data: ${line}\n\n`
+    })
+    .join('')
+  return new Response(text, {
+    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
+  })
+}

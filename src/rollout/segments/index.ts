@@ -1,0 +1,12 @@
+// What a trajectory is trained on.
+export type { BreakReason } from './break-reason.ts'
+export {
+  lastTrained,
+  type MergedTurns,
+  type MergeOptions,
+  mergeTurns,
+  type TrainingSequence,
+  type TurnSpan,
+} from './merge-turns.ts'
+export { policyDatum, supervisedSequence } from './sequence-datum.ts'
+export { policySpan, type TrainableOptions, type TurnFault, turnFault } from './turn-fault.ts'

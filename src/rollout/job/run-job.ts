@@ -22,7 +22,7 @@ import { findTrial, keepAttempt } from './trial-folder.ts'
 /** What a planned trial needs of the world besides its plan. */
 export type TrialParts = Pick<
   TrialRequest,
-  'openEnvironment' | 'agentInfo' | 'setupAgent' | 'runAgent' | 'keepTrajectory' | 'secrets'
+  'openEnvironment' | 'agentInfo' | 'setupAgent' | 'runAgent' | 'secrets'
 >
 
 /** Which finished trials of an earlier run are run again. Cancelled ones always are. */

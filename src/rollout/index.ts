@@ -1,6 +1,7 @@
 // What other rooms may use of rollouts.
 export { nop } from './agents/nop.ts'
 export { oracle } from './agents/oracle.ts'
+export { environmentKind } from './job/environment-kind.ts'
 export { JobConfig } from './job/job-config.ts'
 export type { JobResult } from './job/job-folder.ts'
 export { evalKey, type JobStats } from './job/job-stats.ts'

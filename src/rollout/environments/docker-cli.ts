@@ -31,7 +31,10 @@ export class DockerCli {
   }
 
   /** Starts a call whose streams the caller holds. */
-  start(args: readonly string[], { env }: Pick<DockerCall, 'env'> = {}): ChildProcessByStdio<Writable, Readable, Readable> {
+  start(
+    args: readonly string[],
+    { env }: Pick<DockerCall, 'env'> = {},
+  ): ChildProcessByStdio<Writable, Readable, Readable> {
     return spawn(this.program, [...args], { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } })
   }
 
@@ -92,8 +95,12 @@ function keep(stream: Readable, mostBytes: number) {
 }
 
 function notStarted(program: string, cause: unknown): EvsysError {
-  return new EvsysError('ENVIRONMENT_REFUSED', `the environment "docker" cannot start ${program}: ${messageOf(cause)}`, {
-    cause,
-    fix: 'install docker, or name another program (podman) by `program` of the environment.',
-  })
+  return new EvsysError(
+    'ENVIRONMENT_REFUSED',
+    `the environment "docker" cannot start ${program}: ${messageOf(cause)}`,
+    {
+      cause,
+      fix: 'install docker, or name another program (podman) by `program` of the environment.',
+    },
+  )
 }

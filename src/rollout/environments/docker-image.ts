@@ -20,7 +20,8 @@ export async function prepareImage(
   const files = await readdir(contextDir)
   const isBuilt = files.includes('Dockerfile') && (config.docker_image === undefined || forceBuild)
   if (!isBuilt && config.docker_image === undefined) {
-    const instead = composeFile(contextDir) === undefined ? 'neither docker_image nor a Dockerfile' : 'a compose file alone'
+    const instead =
+      composeFile(contextDir) === undefined ? 'neither docker_image nor a Dockerfile' : 'a compose file alone'
     throw refusal('docker', `it has ${instead}`, 'write environment/Dockerfile, or docker_image in task.toml.')
   }
   const image = isBuilt ? `hb__${await environmentId(contextDir)}` : (config.docker_image ?? '')

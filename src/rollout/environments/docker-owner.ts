@@ -22,7 +22,10 @@ export function isOrphan(label: string): boolean {
 /** Removes containers whose process is gone. Best effort; tells how many. */
 export async function removeOrphans(docker: DockerCli, signal: AbortSignal): Promise<number> {
   const format = `{{.ID}}\t{{.Label "${ownerLabel}"}}`
-  const listed = await docker.call(['ps', '--all', '--no-trunc', '--filter', `label=${ownerLabel}`, '--format', format], { signal })
+  const listed = await docker.call(
+    ['ps', '--all', '--no-trunc', '--filter', `label=${ownerLabel}`, '--format', format],
+    { signal },
+  )
   if (listed.code !== 0) return 0
   const orphans = listed.stdout
     .split('\n')

@@ -518,6 +518,7 @@ export const requirements = {
     'a job that was killed goes on: finished trials are untouched, the others run, nothing counts twice; another plan is refused',
   'HAR-57': 'trials of a kind of error, or without a reward, can be run again',
   'HAR-58': 'result.json of a job is whole at every moment',
+  'HAR-79': 'task folders of the network-free shapes are solved in the local sandbox, as root and as an ordinary user',
   'HAR-80': 'the plan of an environment says before a run what needs an image, and why',
 
   // Agents
@@ -537,7 +538,6 @@ export const requirements = {
     'agent shell_loop: one command for each answer in the environment of the task, its output shortened and told',
   'AGT-8':
     'agent terminal: a shell that stays, keystrokes as JSON or XML, what is new is shown, the end is confirmed, slips are forgiven',
-
 
   // Rollouts: conformance statements of a Harbor-compatible engine, by their numbers
   'HAR-59': 'a trajectory that is written validates as ATIF v1.7, and keys that it does not know are refused',

@@ -26,7 +26,7 @@ export type FolderOptions = ScoringOptions & {
 /** Whether a path is a task folder, or a folder with at least one. */
 export async function holdsTaskFolders(path: string): Promise<boolean> {
   if (await isTaskFolder(path)) return true
-  const children = await readdir(path).catch(() => [])
+  const children: string[] = await readdir(path).catch(() => [])
   if (children.includes('tasks.jsonl')) return false
   for (const child of children) if (await isTaskFolder(join(path, child))) return true
   return false
@@ -45,7 +45,8 @@ export async function runFolders(context: CommandContext, path: string, options:
   const model = await modelOf(context, options.model)
   const { newJobFolder, runTaskFolders } = await loadLab()
   const base = project === undefined ? join(cwd, 'jobs') : join(project, '.evsys', 'jobs')
-  const outputDir = options.output === undefined ? newJobFolder(base, new Date(systemClock.now())) : resolve(cwd, options.output)
+  const outputDir =
+    options.output === undefined ? newJobFolder(base, new Date(systemClock.now())) : resolve(cwd, options.output)
   const secretSource = await readSecretSource({ projectDir: project ?? cwd, env: context.env })
   const run = await context.holding('the trials', () =>
     runTaskFolders({
@@ -86,7 +87,14 @@ export async function runFolders(context: CommandContext, path: string, options:
       attempt: planned.attempt,
       trial: result.trial_name,
       reward: reward ?? null,
-      ...(result.step_results === null ? {} : { steps: result.step_results.map((step) => ({ name: step.step_name, rewards: step.verifier_result?.rewards ?? null })) }),
+      ...(result.step_results === null
+        ? {}
+        : {
+            steps: result.step_results.map((step) => ({
+              name: step.step_name,
+              rewards: step.verifier_result?.rewards ?? null,
+            })),
+          }),
       ...(error === undefined ? {} : { error }),
     })),
     cost_usd: end.result.stats.cost_usd,

@@ -47,11 +47,15 @@ async function run(context: CommandContext, folder: string | undefined, options:
       fix: 'give it --path FOLDER, --id NAME@VERSION or --name NAME.',
     })
   }
-  if (path !== undefined && (await holdsTaskFolders(resolve(context.cwd, path)))) return await runFolders(context, path, rest)
+  if (path !== undefined && (await holdsTaskFolders(resolve(context.cwd, path))))
+    return await runFolders(context, path, rest)
   const { model, ...scoring } = rest
   const misplaced = folderFlags.filter(([key]) => rest[key] !== undefined)
   if (misplaced.length > 0) {
-    throw new EvsysError('CLI_USAGE', `${misplaced.map(([, flag]) => flag).join(', ')}: only for task folders, and ${reference} holds none`)
+    throw new EvsysError(
+      'CLI_USAGE',
+      `${misplaced.map(([, flag]) => flag).join(', ')}: only for task folders, and ${reference} holds none`,
+    )
   }
   if (model === undefined) {
     throw new EvsysError('CLI_USAGE', 'benchmark run needs a model', {

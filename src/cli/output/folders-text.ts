@@ -16,16 +16,26 @@ export interface ShownFolders {
   readonly n_infra_failed: number
   readonly failures?: readonly { readonly message: string; readonly count: number }[]
   readonly aborted?: string
-  readonly trials: readonly { readonly task: string; readonly attempt: number; readonly reward: number | null; readonly trial: string }[]
+  readonly trials: readonly {
+    readonly task: string
+    readonly attempt: number
+    readonly reward: number | null
+    readonly trial: string
+  }[]
   readonly cost_usd: number | null
 }
 
 const mostTrials = 20
 
-export function foldersText(shown: ShownFolders, { colors, width, place }: Pick<Output, 'colors' | 'width'> & { place: string }): string {
+export function foldersText(
+  shown: ShownFolders,
+  { colors, width, place }: Pick<Output, 'colors' | 'width'> & { place: string },
+): string {
   const { agent, model, benchmark, n_tasks, n_trials, n_kept, failures = [], trials, cost_usd } = shown
   const who = model === null ? agent : `${agent} with ${model}`
-  const rows = trials.slice(0, mostTrials).map((each) => [each.task, each.trial, each.reward === null ? 'open' : decimalText(each.reward)])
+  const rows = trials
+    .slice(0, mostTrials)
+    .map((each) => [each.task, each.trial, each.reward === null ? 'open' : decimalText(each.reward)])
   const more = trials.length - rows.length
   return [
     `${colors.bold(who)} on ${benchmark.name}: ${n_tasks} tasks, ${n_trials} trials${n_kept === 0 ? '' : `, ${n_kept} of them from before`}`,
@@ -34,7 +44,9 @@ export function foldersText(shown: ShownFolders, { colors, width, place }: Pick<
     scoresTable(shown, { colors, width }),
     ...(shown.n_infra_failed === 0
       ? []
-      : [`${shown.n_infra_failed} attempts have no score and count as the worst: ${failures.map(({ message, count }) => `${message} (${count})`).join('; ')}`]),
+      : [
+          `${shown.n_infra_failed} attempts have no score and count as the worst: ${failures.map(({ message, count }) => `${message} (${count})`).join('; ')}`,
+        ]),
     ...(shown.aborted === undefined ? [] : [`stopped early: ${shown.aborted}`]),
     ...(cost_usd === null || cost_usd === 0 ? [] : [`cost ${decimalText(cost_usd)} USD`]),
     `kept in ${place}; with --output ${place} it goes on from there`,

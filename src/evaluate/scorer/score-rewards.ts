@@ -23,9 +23,13 @@ export function scoreRewards(
     const { plugin, context } = equipPlugin('metric', { kind, params: {} }, services)
     const needed = plugin.minSamples?.(context.params) ?? 1
     if (needed > samples) {
-      throw new EvsysError('CONFIG_INVALID', `${kind} needs ${needed} attempts at each task, and there are ${samples}`, {
-        fix: `ask for more: --num-samples ${needed}.`,
-      })
+      throw new EvsysError(
+        'CONFIG_INVALID',
+        `${kind} needs ${needed} attempts at each task, and there are ${samples}`,
+        {
+          fix: `ask for more: --num-samples ${needed}.`,
+        },
+      )
     }
     return {
       name: kind,

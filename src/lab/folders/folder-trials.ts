@@ -1,7 +1,7 @@
 // What trials of task folders are made of here: an agent of the registry over a policy, and the environment that a task needs.
 import type { OpenInferenceClient, PluginSpec, RolloutError, Sampling, Turn } from '../../contracts/index.ts'
 import { EvsysError, equipPlugin, keyedRandom, type PluginServices } from '../../kernel/index.ts'
-import { environmentKind, runAgent, type RunTrialAgent, type TrialParts, trialError } from '../../rollout/index.ts'
+import { environmentKind, type RunTrialAgent, runAgent, type TrialParts, trialError } from '../../rollout/index.ts'
 
 export interface FolderAgent {
   readonly spec: PluginSpec
@@ -56,15 +56,30 @@ function told(policy: OpenInferenceClient, onTurn: (turn: Turn) => void): OpenIn
         ...(toolCalls === undefined ? {} : { toolCalls }),
         ...(tokens === undefined ? {} : { tokens }),
       })
-      return { ...given, text, stopReason, ...(toolCalls === undefined ? {} : { toolCalls }), ...(tokens === undefined ? {} : { tokens }) }
+      return {
+        ...given,
+        text,
+        stopReason,
+        ...(toolCalls === undefined ? {} : { toolCalls }),
+        ...(tokens === undefined ? {} : { tokens }),
+      }
     },
   }
 }
 
 /** Opens environments of a kind; `auto` takes the sandbox of this machine, and docker for what needs an image. */
-export function folderEnvironment(choice: PluginSpec, services: Omit<PluginServices, 'signal'>): TrialParts['openEnvironment'] {
+export function folderEnvironment(
+  choice: PluginSpec,
+  services: Omit<PluginServices, 'signal'>,
+): TrialParts['openEnvironment'] {
   return async (place, signal) => {
-    const spec = choice.kind === 'auto' ? { ...choice, kind: await environmentKind(place.folder, { hostEnv: process.env, registry: services.registry }) } : choice
+    const spec =
+      choice.kind === 'auto'
+        ? {
+            ...choice,
+            kind: await environmentKind(place.folder, { hostEnv: process.env, registry: services.registry }),
+          }
+        : choice
     const { plugin, context } = equipPlugin('environment', spec, { ...services, signal })
     return plugin.open({ ...context, ...place })
   }

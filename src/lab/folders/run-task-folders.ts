@@ -3,7 +3,14 @@
 import { basename, join } from 'node:path'
 import type { OpenInferenceClient, PluginSpec, Sampling, Usage } from '../../contracts/index.ts'
 import { type RewardScore, scoreRewards } from '../../evaluate/index.ts'
-import { createRegistry, EvsysError, hashOf, keyedRandom, type PluginServices, type SecretSource } from '../../kernel/index.ts'
+import {
+  createRegistry,
+  EvsysError,
+  hashOf,
+  keyedRandom,
+  type PluginServices,
+  type SecretSource,
+} from '../../kernel/index.ts'
 import { meterUsage, openInferenceClient } from '../../models/index.ts'
 import { type AgentInfo, JobConfig, type JobEnd, type JobTrial, loadTaskDataset, runJob } from '../../rollout/index.ts'
 import { builtins } from '../builtins.ts'
@@ -46,41 +53,72 @@ export interface TaskFoldersScore {
 export async function runTaskFolders(options: TaskFoldersOptions): Promise<TaskFoldersScore> {
   const { path, agent, model, signal, numSamples, limit, seed = 42, hostEnv } = options
   const dataset = await loadTaskDataset(path)
-  for (const { path: child, problems } of dataset.invalid) options.onNotice?.(`${child} is no valid task: ${problems[0]?.message ?? ''}`)
+  for (const { path: child, problems } of dataset.invalid)
+    options.onNotice?.(`${child} is no valid task: ${problems[0]?.message ?? ''}`)
   const tasks = dataset.tasks.slice(0, limit)
   const services = await servicesOf(options, seed)
   const { plugin } = registryEntry(services, 'agent', agent.kind)
   if (plugin.needs?.model !== false && model === undefined) {
-    throw new EvsysError('CLI_USAGE', `the agent "${agent.kind}" needs a model`, { fix: 'add --model claude-sonnet-4-6, or another.' })
+    throw new EvsysError('CLI_USAGE', `the agent "${agent.kind}" needs a model`, {
+      fix: 'add --model claude-sonnet-4-6, or another.',
+    })
   }
   const isOne = tasks.length === 1 && tasks[0]?.path === dataset.path
   const config = JobConfig.parse({
     ...{ n_attempts: numSamples, n_concurrent_trials: options.concurrent, retry: { max_retries: options.maxRetries } },
-    agents: [{ name: agent.kind, kwargs: { ...agent.params, sampling: options.sampling, max_turns: options.maxTurns ?? null, seed }, ...(model === undefined ? {} : { model_name: model.label }) }],
+    agents: [
+      {
+        name: agent.kind,
+        kwargs: { ...agent.params, sampling: options.sampling, max_turns: options.maxTurns ?? null, seed },
+        ...(model === undefined ? {} : { model_name: model.label }),
+      },
+    ],
     environment: { type: options.environment.kind, kwargs: options.environment.params },
-    ...(isOne ? { tasks: [{ path: dataset.path }] } : { datasets: [{ path: dataset.path, ...(limit === undefined ? {} : { n_tasks: limit }) }] }),
+    ...(isOne
+      ? { tasks: [{ path: dataset.path }] }
+      : { datasets: [{ path: dataset.path, ...(limit === undefined ? {} : { n_tasks: limit }) }] }),
   })
-  const opened = model === undefined ? undefined : meterUsage(await openInferenceClient(model.client, { ...services, signal }))
+  const opened =
+    model === undefined ? undefined : meterUsage(await openInferenceClient(model.client, { ...services, signal }))
   const total = tasks.length * numSamples
   let done = 0
   try {
     const end = await runJob({
       ...{ config, dir: options.outputDir, hostEnv, signal },
-      tasks: tasks.map((task) => ({ path: task.path, name: task.name, task, ...(isOne ? {} : { source: basename(dataset.path) }) })),
+      tasks: tasks.map((task) => ({
+        path: task.path,
+        name: task.name,
+        task,
+        ...(isOne ? {} : { source: basename(dataset.path) }),
+      })),
       async prepare({ attempt }) {
         const policy: { policy?: OpenInferenceClient } = opened === undefined ? {} : { policy: opened.client }
         const { sampling, maxTurns } = options
         return {
           openEnvironment: folderEnvironment(options.environment, services),
           agentInfo: agentInfo(options),
-          runAgent: folderAgent({ spec: agent, ...policy, sampling, sample: attempt, seed, ...(maxTurns === undefined ? {} : { maxTurns }) }, services),
+          runAgent: folderAgent(
+            {
+              spec: agent,
+              ...policy,
+              sampling,
+              sample: attempt,
+              seed,
+              ...(maxTurns === undefined ? {} : { maxTurns }),
+            },
+            services,
+          ),
         }
       },
       onTrial: (trial) => options.onTrial?.(trial, ++done, total),
     })
-    const rewards = tasks.map((task) => end.trials.filter(({ planned }) => planned.jobTask.path === task.path).map(rewardOf))
+    const rewards = tasks.map((task) =>
+      end.trials.filter(({ planned }) => planned.jobTask.path === task.path).map(rewardOf),
+    )
     const filled = rewards.map((each) => [...each, ...Array<null>(numSamples - each.length).fill(null)])
-    const usage = tasks.map((task) => end.trials.filter(({ planned }) => planned.jobTask.path === task.path).map(usageOf))
+    const usage = tasks.map((task) =>
+      end.trials.filter(({ planned }) => planned.jobTask.path === task.path).map(usageOf),
+    )
     return {
       name: basename(dataset.path),
       end,
@@ -102,7 +140,8 @@ function rewardOf({ reward, error, result }: JobTrial): number | null {
 
 function usageOf({ result }: JobTrial): Usage {
   const parts = result.step_results?.map((step) => step.agent_result) ?? [result.agent_result]
-  const sum = (field: 'n_input_tokens' | 'n_output_tokens' | 'cost_usd') => parts.reduce((total, each) => total + (each?.[field] ?? 0), 0)
+  const sum = (field: 'n_input_tokens' | 'n_output_tokens' | 'cost_usd') =>
+    parts.reduce((total, each) => total + (each?.[field] ?? 0), 0)
   const seconds = (Date.parse(result.finished_at ?? '') - Date.parse(result.started_at ?? '')) / 1000
   const isPriced = parts.every((each) => each?.cost_usd !== null)
   return {
@@ -126,7 +165,8 @@ function failuresOf({ trials }: JobEnd): { message: string; count: number }[] {
 
 function agentInfo({ agent, model }: TaskFoldersOptions): AgentInfo {
   const [provider, ...rest] = (model?.label ?? '').split('/')
-  const named = rest.length === 0 ? { name: provider ?? '', provider: null } : { name: rest.join('/'), provider: provider ?? null }
+  const named =
+    rest.length === 0 ? { name: provider ?? '', provider: null } : { name: rest.join('/'), provider: provider ?? null }
   return { name: agent.kind, version: '1', model_info: model === undefined ? null : named }
 }
 
@@ -140,7 +180,9 @@ async function servicesOf({ secretSource }: TaskFoldersOptions, seed: number): P
     secret(name) {
       const value = secretSource.get(name)
       if (value !== undefined && value.trim() !== '') return value
-      throw new EvsysError('SECRET_MISSING', `the secret ${name} is not set`, { fix: `set ${name} in the environment or in the project’s .env.` })
+      throw new EvsysError('SECRET_MISSING', `the secret ${name} is not set`, {
+        fix: `set ${name} in the environment or in the project’s .env.`,
+      })
     },
   }
 }

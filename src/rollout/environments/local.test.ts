@@ -132,7 +132,9 @@ sandbox.describe('the environment "local"', () => {
     const secret = newFolder()
     writeFileSync(join(secret, 'key'), 'secret')
     await using place = await openAt(taskFolder({}))
-    expect(await out(place, `cat ${secret}/key /root/.bashrc /etc/shadow 2>/dev/null; ls -A /home; ls -A /root`)).toBe('')
+    expect(await out(place, `cat ${secret}/key /root/.bashrc /etc/shadow 2>/dev/null; ls -A /home; ls -A /root`)).toBe(
+      '',
+    )
     expect((await sh(place, 'touch /usr/x || touch /etc/x')).exitCode).not.toBe(0)
     await sh(place, `ln -s ${secret} /tests; ln -s ${secret}/key /logs/verifier/reward.txt`)
     await expect(place.read('/logs/verifier/reward.txt')).rejects.toThrow()

@@ -53,7 +53,7 @@ export function addScoringCommands(program: Command, run: Run, colors: Colors): 
     .option('--environment <kind>', 'on task folders: where they happen (default: auto)')
     .option('--output <folder>', 'on task folders: folder of the job; one that is there is continued')
     .option('--max-turns <n>', 'on task folders: most answers of one attempt (default: 100)', wholeNumber)
-    .option('--retries <n>', 'on task folders: repetitions after a failure of infrastructure (default: 1)', wholeNumber)
+    .option('--retries <n>', 'on task folders: repetitions after a failure of infrastructure (default: 1)', repetitions)
     .addHelpText(
       'after',
       examples([
@@ -80,6 +80,11 @@ export function addScoringCommands(program: Command, run: Run, colors: Colors): 
     .action((id: string, options: RescoreOptions) =>
       run(async (context) => (await import('./commands/rescore.ts')).rescore(context, id, options)),
     )
+}
+
+function repetitions(text: string): number {
+  if (/^\d{1,3}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number from 0.')
 }
 
 function temperature(text: string): number {

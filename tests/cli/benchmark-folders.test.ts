@@ -54,7 +54,9 @@ sandbox.describe('benchmark run on task folders', () => {
     const changed = await json(dir, ...args, '--num-samples', '2')
     expect(changed).toMatchObject({ code: 2, document: { errors: [{ code: 'CONFIG_CONFLICT' }] } })
     const text = await runMain(['benchmark', 'run', ...args], { cwd: dir })
-    expect(text.stdout).toMatch(/oracle on tasks: 2 tasks, 2 trials, 2 of them from before[\s\S]*pass_rate +0\.5[\s\S]*kept in job/)
+    expect(text.stdout).toMatch(
+      /oracle on tasks: 2 tasks, 2 trials, 2 of them from before[\s\S]*pass_rate +0\.5[\s\S]*kept in job/,
+    )
   }, 120_000)
 
   it('leads a model through a task by an agent, and keeps its trajectory (HAR-38)', async () => {
@@ -64,7 +66,9 @@ sandbox.describe('benchmark run on task folders', () => {
     expect({ code, metrics: document.metrics }).toEqual({ code: 0, metrics: { mean_reward: 0, pass_rate: 0 } })
     expect(document.folder).toContain(join('.evsys', 'jobs'))
     const trial = join(document.folder, document.trials[0].trial)
-    expect(JSON.parse(readFileSync(join(trial, 'agent/trajectory.json'), 'utf8'))).toMatchObject({ schema_version: 'ATIF-v1.7' })
+    expect(JSON.parse(readFileSync(join(trial, 'agent/trajectory.json'), 'utf8'))).toMatchObject({
+      schema_version: 'ATIF-v1.7',
+    })
     expect(JSON.parse(readFileSync(join(trial, 'result.json'), 'utf8'))).toMatchObject({
       agent_info: { name: 'chat', model_info: { name: 'mock:echo' } },
       evsys: { n_turns: 1 },
@@ -90,8 +94,22 @@ sandbox.describe('benchmark run on task folders', () => {
 
   it('an environment that cannot hold the tasks is a failure of infrastructure, told with its reason (HAR-53)', async () => {
     const dir = folder()
-    writeTaskFolder(join(dir, 'tasks', 'image'), { 'environment/Dockerfile': 'FROM acme/special:1\n', 'tests/test.sh': '#!/bin/bash\n', 'solution/solve.sh': '#!/bin/bash\n' })
-    const { code, document } = await json(dir, '--path', 'tasks', '--agent', 'oracle', '--environment', 'local', '--retries', '0')
+    writeTaskFolder(join(dir, 'tasks', 'image'), {
+      'environment/Dockerfile': 'FROM acme/special:1\n',
+      'tests/test.sh': '#!/bin/bash\n',
+      'solution/solve.sh': '#!/bin/bash\n',
+    })
+    const { code, document } = await json(
+      dir,
+      '--path',
+      'tasks',
+      '--agent',
+      'oracle',
+      '--environment',
+      'local',
+      '--retries',
+      '0',
+    )
     expect({ code, open: document.n_infra_failed }).toEqual({ code: 1, open: 1 })
     expect(document.failures[0].message).toContain('acme/special')
   }, 120_000)

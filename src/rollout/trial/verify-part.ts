@@ -67,7 +67,10 @@ async function fetchLogs({ environment, target }: VerifyRequest): Promise<string
 async function linkedRewards(environment: OpenEnvironment): Promise<string[]> {
   const look = 'for name in reward.json reward.txt; do [ ! -L "/logs/verifier/$name" ] || echo "$name"; done'
   const limits = { timeoutMs: LOOK_MS }
-  const { stdout } = await environment.exec({ argv: shellCommand(look), cwd: '/', limits }, AbortSignal.timeout(LOOK_MS))
+  const { stdout } = await environment.exec(
+    { argv: shellCommand(look), cwd: '/', limits },
+    AbortSignal.timeout(LOOK_MS),
+  )
   return stdout.split('\n').filter((line) => line !== '')
 }
 

@@ -49,6 +49,7 @@ export const nodeDependent = [
     files: ['tests/cli/{process,interrupt,mutated-process,run-signals,serve,doctor,engine}.test.ts'],
     why: 'the start of the program, its streams and signals',
   },
+  { files: ['src/rollout/environments/state-copy.test.ts'], why: 'files through open folders, links, rights' },
   {
     files: ['src/rollout/mcp/*.test.ts', 'src/rollout/agents/{shell-loop,terminal}.test.ts'],
     why: 'servers and shells as child processes, HTTP streams',

@@ -20,8 +20,7 @@ export {
   type WriteTrajectoryOptions,
   writeTrajectory,
 } from './atif/index.ts'
-export { local } from './environments/local.ts'
-export { environmentKind } from './job/environment-kind.ts'
+export { chooseEnvironment, local, machineMeans } from './environments/index.ts'
 export { JobConfig } from './job/job-config.ts'
 export type { JobResult } from './job/job-folder.ts'
 export { evalKey, type JobStats } from './job/job-stats.ts'

@@ -6,7 +6,8 @@ import { shellLoop } from './agents/shell-loop.ts'
 import { terminal } from './agents/terminal.ts'
 import { toolLoop } from './agents/tool-loop.ts'
 import { cli } from './cli/cli-agent.ts'
+import { docker } from './environments/docker.ts'
 import { inline } from './environments/inline.ts'
 import { local } from './environments/local.ts'
 
-export const rolloutPlugins = [chat, toolLoop, shellLoop, terminal, cli, oracle, nop, inline, local] as const
+export const rolloutPlugins = [chat, toolLoop, shellLoop, terminal, cli, oracle, nop, inline, local, docker] as const

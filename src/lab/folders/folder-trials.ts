@@ -1,7 +1,8 @@
 // What trials of task folders are made of here: an agent of the registry over a policy, and the environment that a task needs.
 import type { OpenInferenceClient, PluginSpec, RolloutError, Sampling, Turn } from '../../contracts/index.ts'
 import { EvsysError, equipPlugin, keyedRandom, type PluginServices } from '../../kernel/index.ts'
-import { environmentKind, type RunTrialAgent, runAgent, type TrialParts, trialError } from '../../rollout/index.ts'
+import { chooseEnvironment,
+  machineMeans, type RunTrialAgent, runAgent, type TrialParts, trialError } from '../../rollout/index.ts'
 
 export interface FolderAgent {
   readonly spec: PluginSpec
@@ -77,7 +78,7 @@ export function folderEnvironment(
       choice.kind === 'auto'
         ? {
             ...choice,
-            kind: await environmentKind(place.folder, { hostEnv: process.env, registry: services.registry }),
+            kind: (await chooseEnvironment(place.folder, machineMeans(signal), process.env)).kind,
           }
         : choice
     const { plugin, context } = equipPlugin('environment', spec, { ...services, signal })

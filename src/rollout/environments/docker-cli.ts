@@ -15,8 +15,6 @@ export interface DockerAnswer {
 export interface DockerCall {
   readonly signal: AbortSignal
   readonly stdin?: string
-  /** Values for `--env NAME`: handed over by name, so that they are not seen in the list of processes. */
-  readonly env?: Readonly<Record<string, string>>
   readonly outputBytes?: number
 }
 
@@ -31,18 +29,15 @@ export class DockerCli {
   }
 
   /** Starts a call whose streams the caller holds. */
-  start(
-    args: readonly string[],
-    { env }: Pick<DockerCall, 'env'> = {},
-  ): ChildProcessByStdio<Writable, Readable, Readable> {
-    return spawn(this.program, [...args], { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } })
+  start(args: readonly string[]): ChildProcessByStdio<Writable, Readable, Readable> {
+    return spawn(this.program, [...args], { stdio: ['pipe', 'pipe', 'pipe'] })
   }
 
   /** Runs a call to its end. Rejects when the program cannot be started, and when cancelled. */
   async call(args: readonly string[], options: DockerCall): Promise<DockerAnswer> {
     const { signal, stdin, outputBytes = defaultOutputBytes } = options
     signal.throwIfAborted()
-    const child = this.start(args, options)
+    const child = this.start(args)
     const stop = () => child.kill('SIGKILL')
     signal.addEventListener('abort', stop, { once: true })
     child.stdin.on('error', () => undefined) // it ended without reading: its exit tells why
@@ -79,7 +74,7 @@ export function lastWords({ stderr, stdout, code, signal }: DockerAnswer): strin
 }
 
 /** Ends an output that is longer than what is kept. */
-export const cutMark = '\n[output cut here]\n'
+const cutMark = '\n[output cut here]\n'
 
 function keep(stream: Readable, mostBytes: number) {
   const chunks: Buffer[] = []

@@ -26,7 +26,9 @@ export async function prepareImage(
   }
   const image = isBuilt ? `hb__${await environmentId(contextDir)}` : (config.docker_image ?? '')
   const key = `${docker.program} ${image}`
-  const work = building.get(key) ?? provide()
+  // One that another caller cancels is begun again.
+  const others = building.get(key)?.catch((error: unknown) => (signal.aborted ? Promise.reject(error) : provide()))
+  const work = others ?? provide()
   building.set(key, work)
   try {
     await work

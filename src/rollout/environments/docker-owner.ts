@@ -4,13 +4,18 @@ import { hostname } from 'node:os'
 import { identify, isAlive } from '../../kernel/index.ts'
 import type { DockerCli } from './docker-cli.ts'
 
-export const ownerLabel = 'evsys.owner'
-export const trialLabel = 'evsys.trial'
+const ownerLabel = 'evsys.owner'
+const taskLabel = 'evsys.task'
 
 /** The label of this process: machine, pid, and when it started. */
 export function ownerOfThis(): string {
   const { pid, start } = identify()
   return `${hostname()}/${pid}/${start}`
+}
+
+/** Labels by which a container of a task is found again. */
+export function containerLabels(task: string): Record<string, string> {
+  return { [ownerLabel]: ownerOfThis(), [taskLabel]: task }
 }
 
 /** Whether the process that a label names is gone for good. Of another machine nobody can tell from here. */

@@ -1,9 +1,12 @@
 // What the rest of this room, and its index, use of environments.
+export { chooseEnvironment, type EnvironmentChoice, type MachineMeans } from './choose-environment.ts'
 export { type ArtifactEntry, artifactsFolder, collectArtifacts } from './collect-artifacts.ts'
+export { docker } from './docker.ts'
 export { defineFor, type EnvironmentDefinition, environmentDefinition } from './environment-definition.ts'
 export { HealthcheckError, SandboxBuildFailedError } from './environment-error.ts'
 export { inline } from './inline.ts'
 export { local } from './local.ts'
+export { machineMeans } from './machine-means.ts'
 export { type EnvironmentPlan, planEnvironment } from './plan-environment.ts'
 export { runHealthcheck } from './run-healthcheck.ts'
 export { shellCommand } from './shell-command.ts'

@@ -10,6 +10,7 @@ import type { EnvironmentDefinition } from './environment-definition.ts'
 import { refusal } from './environment-error.ts'
 import { commandLimits } from './environment-limits.ts'
 import type { LocalParams, OpenSandbox } from './local.ts'
+import { logFolders } from './log-folders.ts'
 import { isRoot } from './plan-dockerfile.ts'
 import { planEnvironment } from './plan-environment.ts'
 import { runHealthcheck } from './run-healthcheck.ts'
@@ -32,8 +33,6 @@ export interface LocalOptions {
   readonly signal: AbortSignal
 }
 
-/** Folders that agents, verifiers and artifacts write to; every account may. */
-export const logFolders = ['/logs/agent', '/logs/verifier', '/logs/artifacts'] as const
 const openToAll = 0o777
 
 /** Opens the environment: plans, builds, and waits until it is healthy. What fails leaves nothing behind. */

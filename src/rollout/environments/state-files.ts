@@ -57,14 +57,6 @@ export async function openForReading(places: readonly Place[], path: string): Pr
   }
 }
 
-/** The folder itself, made if need be; a link or file in its place is not followed but told. */
-export async function openFolder(places: readonly Place[], path: string): Promise<FileHandle> {
-  const handle = await openForReading(places, path)
-  if ((await handle.stat()).isDirectory()) return handle
-  await handle.close()
-  throw outside(path, 'it is not a folder')
-}
-
 /** A path relative to an open folder. */
 export function below(folder: FileHandle, name: string): string {
   return `/proc/self/fd/${folder.fd}/${name}`

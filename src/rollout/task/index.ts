@@ -3,7 +3,7 @@ export { artifactPlace, manifestName, placesOverlap } from './artifact-paths.ts'
 export { type HostEnv, resolveEnvTable } from './env-template.ts'
 export { loadTaskFolder } from './load-task-folder.ts'
 export type { LoadedStep, LoadedTask, LoadTaskOptions, TaskPart, Verification } from './loaded-task.ts'
-export { type NetworkPolicy, networkPolicy, samePolicy, widenPolicy } from './network-policy.ts'
+export { type NetworkPolicy, networkPolicy, samePolicy } from './network-policy.ts'
 export type {
   AgentConfig,
   Artifact,

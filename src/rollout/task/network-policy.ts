@@ -20,7 +20,7 @@ export const AllowedHost = z.string().transform((written, context) => {
 })
 
 /** The one spelling of a host; undefined: not a host. */
-export function normaliseHost(written: string): string | undefined {
+function normaliseHost(written: string): string | undefined {
   const host = written.trim().toLowerCase().replace(/\.+$/, '')
   if (host.includes('/')) return normaliseRange(host)
   if (isIP(host) === 4) return host
@@ -67,15 +67,6 @@ export function networkPolicy(phase: Written, baseline?: NetworkPolicy): Network
     mode: phase.network_mode,
     hosts: phase.network_mode === 'allowlist' ? [...new Set(phase.allowed_hosts)] : [],
   }
-}
-
-/**
- * A policy with further hosts of the run: they widen an allowlist, turn no network into one, and mean nothing where everything
- * is allowed.
- */
-export function widenPolicy(policy: NetworkPolicy, extraHosts: readonly string[]): NetworkPolicy {
-  if (extraHosts.length === 0 || policy.mode === 'public') return policy
-  return { mode: 'allowlist', hosts: [...new Set([...policy.hosts, ...extraHosts])] }
 }
 
 /** Whether two policies allow the same. */

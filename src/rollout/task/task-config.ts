@@ -9,7 +9,7 @@ const count = z.int().min(0)
 const account = z.union([z.string().min(1), z.int().min(0)])
 
 /** Variables for a command: a value is text, or a template `${VAR}` or `${VAR:-default}` of the host's. */
-export const EnvTable = z.record(z.string().regex(/^[^=\0]+$/), z.string().regex(/^[^\0]*$/))
+const EnvTable = z.record(z.string().regex(/^[^=\0]+$/), z.string().regex(/^[^\0]*$/))
 
 /** What a phase may reach; absent: what the environment may. */
 const networkFields = {
@@ -39,7 +39,7 @@ export const Healthcheck = z.looseObject({
 export type Healthcheck = z.output<typeof Healthcheck>
 
 /** A server of tools that the agent is told of. */
-export const McpServer = z
+const McpServer = z
   .looseObject({
     name: z.string().min(1),
     transport: z.enum(['sse', 'streamable-http', 'stdio']).default('sse'),
@@ -56,7 +56,7 @@ export const McpServer = z
 export type McpServer = z.output<typeof McpServer>
 
 /** A file or folder of the environment that is kept after the agent's phase. */
-export const Artifact = z
+const Artifact = z
   .looseObject({
     source: z.string().min(1),
     destination: z.string().min(1).optional(),
@@ -73,7 +73,7 @@ export const Artifact = z
 export type Artifact = z.output<typeof Artifact>
 
 /** `[agent]`. An absent `timeout_sec` is no limit. */
-export const AgentConfig = z
+const AgentConfig = z
   .looseObject({
     timeout_sec: seconds.optional(),
     user: account.optional(),
@@ -83,7 +83,7 @@ export const AgentConfig = z
 export type AgentConfig = z.output<typeof AgentConfig>
 
 /** `[environment]`. An absent resource is the provider's choice. */
-export const EnvironmentConfig = z
+const EnvironmentConfig = z
   .looseObject({
     build_timeout_sec: seconds.default(600),
     docker_image: z.string().min(1).optional(),
@@ -106,16 +106,15 @@ export const EnvironmentConfig = z
 export type EnvironmentConfig = z.output<typeof EnvironmentConfig>
 
 /** A command whose output is collected before a separate verifier starts. */
-export const CollectHook = z.looseObject({
+const CollectHook = z.looseObject({
   command: z.string().min(1),
   service: z.string().min(1).default('main'),
   timeout_sec: seconds.default(60),
   user: account.optional(),
 })
-export type CollectHook = z.output<typeof CollectHook>
 
 /** `[verifier]` as it is written; what is absent is the task's, or a default. */
-export const VerifierConfig = z
+const VerifierConfig = z
   .looseObject({
     timeout_sec: seconds.optional(),
     env: EnvTable.default({}),
@@ -138,7 +137,7 @@ const stepName = z
   .regex(/^(?!\.{1,2}$)[^/\\\0]+$/, 'a step is named after its folder: no slash, not "." or ".."')
 
 /** One of `[[steps]]`. */
-export const StepConfig = z.looseObject({
+const StepConfig = z.looseObject({
   name: stepName,
   agent: AgentConfig.prefault({}),
   verifier: VerifierConfig.prefault({}),

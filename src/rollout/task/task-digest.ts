@@ -18,7 +18,7 @@ export async function taskDigest(path: string): Promise<string> {
 }
 
 /** The files that make up a task, relative, in the order of their bytes. */
-export async function taskFiles(path: string): Promise<string[]> {
+async function taskFiles(path: string): Promise<string[]> {
   const found: string[] = []
   for (const name of singleFiles) if (await isFile(join(path, name))) found.push(name)
   for (const name of folders) found.push(...(await filesBelow(path, name)))

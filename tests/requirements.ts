@@ -521,6 +521,7 @@ export const requirements = {
     'a job that was killed goes on: finished trials are untouched, the others run, nothing counts twice; another plan is refused',
   'HAR-57': 'trials of a kind of error, or without a reward, can be run again',
   'HAR-58': 'result.json of a job is whole at every moment',
+  'HAR-79': 'task folders of the network-free shapes are solved in the local sandbox, as root and as an ordinary user',
   'HAR-80': 'the plan of an environment says before a run what needs an image, and why',
 
   // Agents

@@ -43,17 +43,25 @@ export function addScoringCommands(program: Command, run: Run, colors: Colors): 
   scoring(program.command('benchmark'))
     .argument('<action>', 'run or upload')
     .argument('[folder]', 'benchmark folder, for upload')
-    .description('score a model on a benchmark; keep a benchmark folder as a named version of this project')
-    .option('--path <folder>', 'benchmark folder, for run')
+    .description('score a model on a benchmark or on task folders; keep a benchmark folder as a named version')
+    .option('--path <folder>', 'for run: benchmark folder, Harbor task folder, or folder of task folders')
     .option('--id <name@version>', 'named benchmark, for run')
     .option('--name <name>', 'named benchmark, its newest version; for upload: the name to keep it under')
     .option('--model <name>', 'model, for run: claude-sonnet-4-6, openai:NAME, evsys/tiny, or a run')
+    .option('--agent <kind>', 'on task folders: who attempts them; oracle and nop need no model (default: shell_loop)')
+    .option('--agent-params <json>', 'on task folders: params of the agent')
+    .option('--environment <kind>', 'on task folders: where they happen (default: auto)')
+    .option('--output <folder>', 'on task folders: folder of the job; one that is there is continued')
+    .option('--max-turns <n>', 'on task folders: most answers of one attempt (default: 100)', wholeNumber)
+    .option('--retries <n>', 'on task folders: repetitions after a failure of infrastructure (default: 1)', repetitions)
     .addHelpText(
       'after',
       examples([
         'evsys benchmark run --path data/test --model claude-sonnet-4-6',
         'evsys benchmark upload data/test --name router-test',
         'evsys benchmark run --name router-test --model evsys/tiny --json',
+        'evsys benchmark run --path tasks --agent oracle',
+        'evsys benchmark run --path tasks --agent terminal --model claude-sonnet-4-6 --output jobs/first',
       ]),
     )
     .action((action: string, folder: string | undefined, options: BenchmarkOptions) =>
@@ -72,6 +80,11 @@ export function addScoringCommands(program: Command, run: Run, colors: Colors): 
     .action((id: string, options: RescoreOptions) =>
       run(async (context) => (await import('./commands/rescore.ts')).rescore(context, id, options)),
     )
+}
+
+function repetitions(text: string): number {
+  if (/^\d{1,3}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number from 0.')
 }
 
 function temperature(text: string): number {

@@ -35,6 +35,7 @@ export const Needs = z
     secrets: z.array(z.string().min(1)).readonly().optional().describe('Secrets, by name; no other is handed to it.'),
     network: z.boolean().optional().describe('Outgoing network.'),
     sandbox: z.boolean().optional().describe('A sandbox for code that a model wrote.'),
+    model: z.boolean().optional().describe('A model to ask. Agents have one unless they say false.'),
   })
   .readonly()
 export type Needs = z.infer<typeof Needs>

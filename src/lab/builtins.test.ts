@@ -31,6 +31,7 @@ describe('built-in plugins', () => {
     const byType = new Map<string, string[]>()
     for (const { type, kind } of plugins) byType.set(type, [...(byType.get(type) ?? []), kind].sort())
     expect(Object.fromEntries([...byType].sort())).toEqual({
+      agent: ['chat', 'cli', 'nop', 'oracle', 'shell_loop', 'terminal', 'tool_loop'],
       algorithm: ['combo', 'dpo', 'prompt_search', 'rejection_sft', 'score_only', 'sft'],
       backend: ['local', 'mock', 'tinker'],
       callback: [
@@ -43,6 +44,7 @@ describe('built-in plugins', () => {
       ],
       data_source: ['csv', 'dataset', 'folder', 'hf_dataset', 'in_memory', 'json', 'jsonl', 'parquet'],
       data_store: ['in_memory', 'local'],
+      environment: ['docker', 'inline', 'local'],
       inference_client: ['anthropic', 'gemini', 'local', 'mock', 'openai', 'openai_compatible', 'tinker'],
       metric: [
         'avg',

@@ -1,39 +1,9 @@
 // What other rooms may use of rollouts.
-export { nop } from './agents/nop.ts'
-export { oracle } from './agents/oracle.ts'
-export { JobConfig } from './job/job-config.ts'
-export type { JobResult } from './job/job-folder.ts'
-export { evalKey, type JobStats } from './job/job-stats.ts'
-export type { JobTask, PlannedTrial } from './job/plan-trials.ts'
-export {
-  agentInfoOf,
-  type JobEnd,
-  type JobRequest,
-  type JobTrial,
-  type Rerun,
-  runJob,
-  type TrialParts,
-} from './job/run-job.ts'
-export {
-  isTaskFolder,
-  type LoadedStep,
-  type LoadedTask,
-  type LoadTaskOptions,
-  loadTaskDataset,
-  loadTaskFolder,
-  resolveEnvTable,
-  type TaskDataset,
-  taskDigest,
-  taskRow,
-} from './task/index.ts'
-export type { RunTrialAgent, TrialAgentRecord, TrialAgentRun } from './trial/run-agent-phase.ts'
-export { runTrial } from './trial/run-trial.ts'
-export { TrialConfig } from './trial/trial-config.ts'
-export { trialError } from './trial/trial-error.ts'
-export { type AgentInfo, TrialResult } from './trial/trial-result.ts'
-export type { TrialEvent, TrialOutcome, TrialRequest } from './trial/trial-scope.ts'
+
 export { chat, type SimulatedUser } from './agents/chat.ts'
 export { LimitReached, limitOf, type RolloutLimit } from './agents/limit-reached.ts'
+export { nop } from './agents/nop.ts'
+export { oracle } from './agents/oracle.ts'
 export { type AgentOutcome, type AgentRun, defaultMaxTurns, runAgent } from './agents/run-agent.ts'
 export { shellLoop } from './agents/shell-loop.ts'
 export { terminal } from './agents/terminal.ts'
@@ -50,6 +20,20 @@ export {
   type WriteTrajectoryOptions,
   writeTrajectory,
 } from './atif/index.ts'
+export { chooseEnvironment, local, machineMeans } from './environments/index.ts'
+export { JobConfig } from './job/job-config.ts'
+export type { JobResult } from './job/job-folder.ts'
+export { evalKey, type JobStats } from './job/job-stats.ts'
+export type { JobTask, PlannedTrial } from './job/plan-trials.ts'
+export {
+  agentInfoOf,
+  type JobEnd,
+  type JobRequest,
+  type JobTrial,
+  type Rerun,
+  runJob,
+  type TrialParts,
+} from './job/run-job.ts'
 export { rolloutPlugins } from './plugins.ts'
 export { createTokenPolicy, type TokenPolicyOptions } from './policy/token-policy.ts'
 export {
@@ -74,4 +58,22 @@ export {
   type TurnFault,
   type TurnSpan,
 } from './segments/index.ts'
+export {
+  isTaskFolder,
+  type LoadedStep,
+  type LoadedTask,
+  type LoadTaskOptions,
+  loadTaskDataset,
+  loadTaskFolder,
+  resolveEnvTable,
+  type TaskDataset,
+  taskDigest,
+  taskRow,
+} from './task/index.ts'
 export { defineTool, type Tool, type ToolContext } from './tools/tool.ts'
+export type { RunTrialAgent, TrialAgentRecord, TrialAgentRun } from './trial/run-agent-phase.ts'
+export { runTrial } from './trial/run-trial.ts'
+export { TrialConfig } from './trial/trial-config.ts'
+export { trialError } from './trial/trial-error.ts'
+export { type AgentInfo, TrialResult } from './trial/trial-result.ts'
+export type { TrialEvent, TrialOutcome, TrialRequest } from './trial/trial-scope.ts'

@@ -18,7 +18,7 @@ export function openFolderEnvironment(root: string): FolderEnvironment {
   for (const place of ['logs/agent', 'logs/verifier', 'logs/artifacts', 'app'])
     mkdirSync(join(root, place), { recursive: true })
   const inside = (path: string) => join(root, path)
-  const led = (text: string) => text.replace(/(?<![\w$}"])\/(tests|logs|solution|app)(?=\/|\b)/g, `${root}/$1`)
+  const led = (text: string) => text.replace(/(?<![\w$}])\/(tests|logs|solution|app)(?=\/|\b)/g, `${root}/$1`)
   const kill = (child: ChildProcess) => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL') // its group: a shell and what it started

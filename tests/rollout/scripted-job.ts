@@ -1,12 +1,12 @@
 // Jobs whose agents are functions: an agent returns the reward that the tests of its task will find.
 import { join } from 'node:path'
 import {
-  type TrialAgentRun,
   JobConfig,
   type JobRequest,
   type JobTask,
   loadTaskFolder,
   type PlannedTrial,
+  type TrialAgentRun,
 } from '../../src/rollout/index.ts'
 import { openFolderEnvironment } from './folder-environment.ts'
 import { taskFolder } from './task-folder.ts'

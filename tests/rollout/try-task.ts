@@ -2,7 +2,13 @@
 import { join } from 'node:path'
 import type { Usage } from '../../src/contracts/index.ts'
 import type { LoadedTask } from '../../src/rollout/index.ts'
-import { type TrialAgentRun, runTrial, TrialConfig, type TrialOutcome, type TrialRequest } from '../../src/rollout/index.ts'
+import {
+  runTrial,
+  type TrialAgentRun,
+  TrialConfig,
+  type TrialOutcome,
+  type TrialRequest,
+} from '../../src/rollout/index.ts'
 import { type FolderEnvironment, openFolderEnvironment } from './folder-environment.ts'
 
 export const noUsage: Usage = { promptTokens: 0, completionTokens: 0, latencyS: 0 }

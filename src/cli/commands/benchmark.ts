@@ -1,17 +1,18 @@
-// `evsys benchmark run | upload`: a model on a benchmark; a benchmark folder as a named version of this project.
+// `evsys benchmark run | upload`: a model on a benchmark, or an agent on task folders; a benchmark folder as a named version of this
+// project.
 import { resolve } from 'node:path'
 import { keepBenchmark } from '../../evaluate/index.ts'
 import { EvsysError, suggest, systemClock } from '../../kernel/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
 import { requireProject } from '../project.ts'
-import { evalCommand, type ScoringOptions } from './eval.ts'
+import { type FolderOptions, holdsTaskFolders, runFolders } from './benchmark-folders.ts'
+import { evalCommand } from './eval.ts'
 
-export type BenchmarkOptions = ScoringOptions & {
+export type BenchmarkOptions = FolderOptions & {
   readonly path?: string
   readonly id?: string
   readonly name?: string
-  readonly model?: string
 }
 
 const benchmarkActions = ['run', 'upload'] as const
@@ -27,14 +28,34 @@ export async function benchmark(
   throw new EvsysError('CLI_USAGE', `there is no "benchmark ${action}"`, { fix: suggest(action, benchmarkActions) })
 }
 
+/** What counts for task folders alone. */
+const folderFlags = [
+  ['agent', '--agent'],
+  ['agentParams', '--agent-params'],
+  ['environment', '--environment'],
+  ['output', '--output'],
+  ['maxTurns', '--max-turns'],
+  ['retries', '--retries'],
+] as const
+
 async function run(context: CommandContext, folder: string | undefined, options: BenchmarkOptions): Promise<ExitCode> {
-  const { path = folder, id, name, model, ...scoring } = options
+  const { path = folder, id, name, ...rest } = options
   const named = [path, id, name].flatMap((each) => each ?? [])
   const [reference] = named
   if (reference === undefined || named.length > 1) {
     throw new EvsysError('CLI_USAGE', 'benchmark run takes one benchmark', {
       fix: 'give it --path FOLDER, --id NAME@VERSION or --name NAME.',
     })
+  }
+  if (path !== undefined && (await holdsTaskFolders(resolve(context.cwd, path))))
+    return await runFolders(context, path, rest)
+  const { model, ...scoring } = rest
+  const misplaced = folderFlags.filter(([key]) => rest[key] !== undefined)
+  if (misplaced.length > 0) {
+    throw new EvsysError(
+      'CLI_USAGE',
+      `${misplaced.map(([, flag]) => flag).join(', ')}: only for task folders, and ${reference} holds none`,
+    )
   }
   if (model === undefined) {
     throw new EvsysError('CLI_USAGE', 'benchmark run needs a model', {

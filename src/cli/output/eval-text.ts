@@ -34,14 +34,7 @@ export function evalText(
     judge,
     cost_usd,
   } = shown
-  const rows = Object.entries(metrics).map(([name, value]) => [
-    name,
-    decimalText(value),
-    rangeText(intervals?.[name]),
-    rangeText(bounds?.[name]),
-  ])
-  const head = ['METRIC', 'SCORE', '90 % INTERVAL', 'BOUNDS']
-  const scores = rows.length === 0 ? 'no score' : table(rows, { head, width, paintHead: colors.bold })
+  const scores = scoresTable({ metrics, intervals, bounds }, { colors, width })
   const lines = [
     `${colors.bold(model)} on ${benchmark.name} (${folder}), ${n_tasks} tasks, scorer ${shown.scorer_hash.slice(0, 12)}`,
     scores,
@@ -56,6 +49,21 @@ export function evalText(
     `kept as ${shown.eval_id}`,
   ]
   return lines.join('\n')
+}
+
+/** Each metric with its interval and its bounds. */
+export function scoresTable(
+  { metrics, intervals, bounds }: Pick<ShownEval, 'metrics' | 'intervals' | 'bounds'>,
+  { colors, width }: Pick<Output, 'colors' | 'width'>,
+): string {
+  const rows = Object.entries(metrics).map(([name, value]) => [
+    name,
+    decimalText(value),
+    rangeText(intervals?.[name]),
+    rangeText(bounds?.[name]),
+  ])
+  const head = ['METRIC', 'SCORE', '90 % INTERVAL', 'BOUNDS']
+  return rows.length === 0 ? 'no score' : table(rows, { head, width, paintHead: colors.bold })
 }
 
 function judgeText({ calls, replayed, cost_usd, calibration }: JudgeReport): string {

@@ -20,7 +20,7 @@ export async function targetClient(
   { projectDir, step }: { projectDir: string; step?: number },
 ): Promise<EvalTarget> {
   const run = await runOf(store, reference)
-  if (run === undefined) return { label: reference, client: modelClient(reference) }
+  if (run === undefined) return modelTarget(reference)
   const saved = (await store.checkpoints(run.id)).filter(({ kind }) => kind === 'sampler' || kind === 'state')
   const wanted = step ?? run.bestStep ?? saved.at(-1)?.step
   const at = saved.filter((each) => each.step === wanted)
@@ -36,6 +36,11 @@ export async function targetClient(
     client: checkpointClient(run, checkpoint.ref, projectDir),
     run: { id: run.id, name: run.name, step: checkpoint.step, experimentId: run.experimentId },
   }
+}
+
+/** The client for a model by its name. */
+export function modelTarget(name: string): EvalTarget {
+  return { label: name, client: modelClient(name) }
 }
 
 async function runOf(store: OpenStore, reference: string): Promise<RunRow | undefined> {

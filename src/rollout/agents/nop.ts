@@ -4,6 +4,7 @@ import { defineAgent } from '../../kernel/index.ts'
 export const nop = defineAgent({
   kind: 'nop',
   summary: 'Does nothing: a task whose tests pass it tests nothing.',
+  needs: { model: false },
   async run() {
     return { output: '' }
   },

@@ -8,6 +8,7 @@ import { loadTaskFolder, resolveEnvTable } from '../task/index.ts'
 export const oracle = defineAgent({
   kind: 'oracle',
   summary: 'Runs the solution of a task folder: shows that the task can be solved and its tests see it.',
+  needs: { model: false },
   async run({ environment, folder, logsDir, signal }) {
     if (environment === undefined || folder === undefined) {
       throw new EvsysError('AGENT_FAILED', 'oracle needs a task folder: this task has no solution to run')

@@ -20,10 +20,7 @@ import { createSlots, type Slots } from './slots.ts'
 import { findTrial, keepAttempt } from './trial-folder.ts'
 
 /** What a planned trial needs of the world besides its plan. */
-export type TrialParts = Pick<
-  TrialRequest,
-  'openEnvironment' | 'agentInfo' | 'setupAgent' | 'runAgent' | 'keepTrajectory' | 'secrets'
->
+export type TrialParts = Pick<TrialRequest, 'openEnvironment' | 'agentInfo' | 'setupAgent' | 'runAgent' | 'secrets'>
 
 /** Which finished trials of an earlier run are run again. Cancelled ones always are. */
 export interface Rerun {

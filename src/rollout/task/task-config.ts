@@ -9,7 +9,7 @@ const count = z.int().min(0)
 const account = z.union([z.string().min(1), z.int().min(0)])
 
 /** Variables for a command: a value is text, or a template `${VAR}` or `${VAR:-default}` of the host's. */
-const EnvTable = z.record(z.string().regex(/^[^=\0]+$/), z.string().regex(/^[^\0]*$/))
+export const EnvTable = z.record(z.string().regex(/^[^=\0]+$/), z.string().regex(/^[^\0]*$/))
 
 /** What a phase may reach; absent: what the environment may. */
 const networkFields = {
@@ -56,7 +56,7 @@ const McpServer = z
 export type McpServer = z.output<typeof McpServer>
 
 /** A file or folder of the environment that is kept after the agent's phase. */
-const Artifact = z
+export const Artifact = z
   .looseObject({
     source: z.string().min(1),
     destination: z.string().min(1).optional(),

@@ -1,7 +1,9 @@
 // What is done for one instruction, be it the whole task or one step: the agent acts, its files are brought home, the tests judge.
+import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { HarborTask, TaskFolder } from '../../contracts/index.ts'
+import type { HarborTask, TaskFolder, Turn } from '../../contracts/index.ts'
 import { messageOf } from '../../kernel/index.ts'
+import { trajectoryOf, writeTrajectory } from '../atif/index.ts'
 import { collectArtifacts, shellCommand } from '../environments/index.ts'
 import { type NetworkPolicy, resolveEnvTable, samePolicy, type TaskPart } from '../task/index.ts'
 import { bringHome } from './bring-home.ts'
@@ -74,7 +76,7 @@ async function actOut(scope: TrialScope, place: OpenTrialEnvironment, run: PartR
           lending: {
             env: agentEnv,
             ...(part.agent.user === undefined ? {} : { user: part.agent.user }),
-            ...networkOf(request.task.agentNetwork, request.task.network),
+            ...networkOf(part.agentNetwork, request.task.network),
           },
           ...{ timeoutMs: agentMs, signal },
           ...(request.graceMs === undefined ? {} : { graceMs: request.graceMs }),
@@ -90,20 +92,23 @@ async function actOut(scope: TrialScope, place: OpenTrialEnvironment, run: PartR
       n_turns: turns.length,
       ...(end.truncated === undefined ? {} : { truncated: end.truncated }),
     }
-    if (end.turns.length > 0) {
-      await request
-        .keepTrajectory?.({
-          turns: end.turns,
-          agentInfo: request.agentInfo,
-          trialId: request.trialId,
-          task,
-          dir: join(outputs, 'agent'),
-        })
-        .catch((cause: unknown) => record.warn(`the trajectory could not be kept: ${messageOf(cause)}`))
-    }
+    await keepTrajectory(scope, end.turns, join(outputs, 'agent'))
     return end.error
   } catch (error) {
     return error
+  }
+}
+
+/** What the agent said and saw, for other programs. An agent that keeps a trajectory of its own knows better. */
+async function keepTrajectory({ request, record }: TrialScope, turns: readonly Turn[], dir: string): Promise<void> {
+  const file = join(dir, 'trajectory.json')
+  const { name, version, model_info } = request.agentInfo
+  if (turns.length === 0 || (await lstat(file).catch(() => undefined)) !== undefined) return
+  try {
+    const agent = { name, version, ...(model_info === null ? {} : { model: model_info.name }) }
+    await writeTrajectory(file, trajectoryOf({ agent, turns, sessionId: request.trialId }))
+  } catch (cause) {
+    await record.warn(`the trajectory could not be kept: ${messageOf(cause)}`)
   }
 }
 

@@ -35,14 +35,6 @@ export interface TrialRequest {
   readonly runAgent: RunTrialAgent
   /** Waits until the agent may run; the time does not count. */
   agentTurn?(signal: AbortSignal): Promise<Disposable>
-  /** Keeps the trajectory of an agent run; a failure is a warning. */
-  keepTrajectory?(run: {
-    turns: readonly Turn[]
-    agentInfo: AgentInfo
-    trialId: string
-    task: HarborTask
-    dir: string
-  }): Promise<void>
   /** Variables of this machine, for templates. */
   readonly hostEnv: HostEnv
   /** Values that no file may hold, by name, besides those of secret-looking variables. */

@@ -34,35 +34,47 @@ export interface Verified {
 
 /** Runs the tests and reads the rewards. What the verifier wrote is brought home also when it failed. */
 export async function verifyPart(request: VerifyRequest): Promise<Verified> {
-  const { environment, target, timeoutMs, signal, graceMs } = request
+  const { target, timeoutMs, signal, graceMs } = request
   await removeTree(target)
   await mkdir(target, { recursive: true })
-  const warnings: string[] = []
   try {
     await underDeadline((during) => runTests(request, during), {
       timeout: () => trialError('VerifierTimeoutError', `the verifier did not end within ${timeoutMs / 1000} s`),
       ...{ timeoutMs, signal },
       ...(graceMs === undefined ? {} : { graceMs }),
     })
-  } finally {
-    await environment.killAll() // rewards are read when nobody is left who could change them
-    const leftOut = await named('DownloadVerifierDirError', 'cannot fetch /logs/verifier', () =>
-      bringHome(environment, '/logs/verifier', target),
-    ).then(
-      (done) => done.leftOut,
-      (error: unknown) => {
-        warnings.push(error instanceof Error ? error.message : 'cannot fetch /logs/verifier')
-        return []
-      },
-    )
-    if (leftOut.length > 0)
-      warnings.push(`not kept of /logs/verifier, being neither file nor folder: ${leftOut.slice(0, 10).join(', ')}`)
-    const forged = leftOut.find((name) => name === 'reward.json' || name === 'reward.txt')
-    if (forged !== undefined) warnings.push(`${forged} is a link or no file, so it is no reward`)
+  } catch (error) {
+    await fetchLogs(request).catch(() => {}) // the first failure is the one to tell
+    throw error
   }
-  const { rewards, warnings: noticed } = parseRewards(await readRewardFiles(target))
-  return { rewards, warnings: [...warnings, ...noticed] }
+  const leftOut = await named('DownloadVerifierDirError', 'cannot fetch /logs/verifier', () => fetchLogs(request))
+  const forged = leftOut.find((name) => name === 'reward.json' || name === 'reward.txt')
+  if (forged !== undefined) throw trialError('VerifierOutputParseError', `${forged} is a link, or no file`)
+  const { rewards, warnings } = parseRewards(await readRewardFiles(target))
+  const told = `not kept of /logs/verifier, being neither file nor folder: ${leftOut.slice(0, 10).join(', ')}`
+  return { rewards, warnings: leftOut.length > 0 ? [told, ...warnings] : warnings }
 }
+
+/** Names of what is no plain file or folder. Rewards are looked at when nobody is left who could change them. */
+async function fetchLogs({ environment, target }: VerifyRequest): Promise<string[]> {
+  await environment.killAll()
+  const links = await linkedRewards(environment)
+  const { leftOut } = await bringHome(environment, '/logs/verifier', target)
+  return [...new Set([...links, ...leftOut])]
+}
+
+// A link that leads to another file of the environment comes home as that file; here it can still be told from one.
+async function linkedRewards(environment: OpenEnvironment): Promise<string[]> {
+  const look = 'for name in reward.json reward.txt; do [ ! -L "/logs/verifier/$name" ] || echo "$name"; done'
+  const limits = { timeoutMs: LOOK_MS }
+  const { stdout } = await environment.exec(
+    { argv: shellCommand(look), cwd: '/', limits },
+    AbortSignal.timeout(LOOK_MS),
+  )
+  return stdout.split('\n').filter((line) => line !== '')
+}
+
+const LOOK_MS = 30_000
 
 async function runTests(request: VerifyRequest, signal: AbortSignal): Promise<ExecResult> {
   const { environment, testDirs, script, env, user, network, timeoutMs } = request

@@ -1,0 +1,125 @@
+// `evsys benchmark run --path FOLDER`, where the folder is a Harbor task, or holds such tasks: an agent attempts them, their tests score.
+import { readdir } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import type { PluginSpec } from '../../contracts/index.ts'
+import { EvsysError, messageOf, readSecretSource, systemClock } from '../../kernel/index.ts'
+import { loadLab } from '../../lab/index.ts'
+import { isTaskFolder } from '../../rollout/index.ts'
+import type { CommandContext } from '../command-context.ts'
+import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { foldersText } from '../output/folders-text.ts'
+import { shortPath } from '../output/short-path.ts'
+import { projectOf } from '../project.ts'
+import { withRecord } from '../with-record.ts'
+import type { ScoringOptions } from './eval.ts'
+
+export type FolderOptions = ScoringOptions & {
+  readonly model?: string
+  readonly agent?: string
+  readonly agentParams?: string
+  readonly environment?: string
+  readonly output?: string
+  readonly maxTurns?: number
+  readonly retries?: number
+}
+
+/** Whether a path is a task folder, or a folder with at least one. */
+export async function holdsTaskFolders(path: string): Promise<boolean> {
+  if (await isTaskFolder(path)) return true
+  const children: string[] = await readdir(path).catch(() => [])
+  if (children.includes('tasks.jsonl')) return false
+  for (const child of children) if (await isTaskFolder(join(path, child))) return true
+  return false
+}
+
+export async function runFolders(context: CommandContext, path: string, options: FolderOptions): Promise<ExitCode> {
+  const { output, cwd, signal } = context
+  const { agent: kind = options.model === undefined ? undefined : 'shell_loop' } = options
+  if (kind === undefined) {
+    throw new EvsysError('CLI_USAGE', 'benchmark run needs a model, or an agent that asks none', {
+      fix: 'add --model claude-sonnet-4-6, or --agent oracle to see whether the tasks can be solved.',
+    })
+  }
+  const agent: PluginSpec = { kind, params: paramsOf(options.agentParams) }
+  const project = await projectOf(context)
+  const model = await modelOf(context, options.model)
+  const { newJobFolder, runTaskFolders } = await loadLab()
+  const base = project === undefined ? join(cwd, 'jobs') : join(project, '.evsys', 'jobs')
+  const outputDir =
+    options.output === undefined ? newJobFolder(base, new Date(systemClock.now())) : resolve(cwd, options.output)
+  const secretSource = await readSecretSource({ projectDir: project ?? cwd, env: context.env })
+  const run = await context.holding('the trials', () =>
+    runTaskFolders({
+      ...{ path: resolve(cwd, path), outputDir, agent, secretSource, signal, hostEnv: context.env },
+      ...(model === undefined ? {} : { model }),
+      environment: { kind: options.environment ?? 'auto', params: {} },
+      sampling: { maxTokens: options.maxTokens ?? 4096, temperature: options.temperature ?? 0 },
+      ...(options.maxTurns === undefined ? {} : { maxTurns: options.maxTurns }),
+      numSamples: options.numSamples ?? 1,
+      ...(options.limit === undefined ? {} : { limit: options.limit }),
+      concurrent: options.concurrent ?? 4,
+      maxRetries: options.retries ?? 1,
+      metrics: options.metric ?? ['mean_reward', 'pass_rate'],
+      onNotice: (text) => output.notice(text),
+      onTrial: ({ result, reward, error }, done, total) =>
+        output.say(`${done}/${total} ${result.task_name}: ${reward ?? error?.message ?? 'no score'}`),
+    }),
+  )
+  const { end, score, failures } = run
+  const document = {
+    job_id: end.result.id,
+    folder: outputDir,
+    agent: kind,
+    model: options.model ?? null,
+    benchmark: { name: basename(resolve(cwd, path)), folder: resolve(cwd, path) },
+    benchmark_hash: run.benchmarkHash,
+    n_tasks: run.nTasks,
+    n_trials: end.trials.length,
+    n_kept: end.trials.filter(({ isKept }) => isKept).length,
+    metrics: score.metrics,
+    ...(Object.keys(score.intervals).length === 0 ? {} : { intervals: score.intervals }),
+    ...(Object.keys(score.bounds).length === 0 ? {} : { bounds: score.bounds }),
+    n_infra_failed: score.n_infra_failed,
+    ...(failures.length === 0 ? {} : { failures: failures.slice(0, 5) }),
+    ...(end.aborted === undefined ? {} : { aborted: end.aborted }),
+    trials: end.trials.map(({ result, reward, error, planned }) => ({
+      task: result.task_name,
+      attempt: planned.attempt,
+      trial: result.trial_name,
+      reward: reward ?? null,
+      ...(result.step_results === null
+        ? {}
+        : {
+            steps: result.step_results.map((step) => ({
+              name: step.step_name,
+              rewards: step.verifier_result?.rewards ?? null,
+            })),
+          }),
+      ...(error === undefined ? {} : { error }),
+    })),
+    cost_usd: end.result.stats.cost_usd,
+  }
+  output.result(document, () => foldersText(document, { ...output, place: shortPath(outputDir, cwd) }))
+  const isBlank = score.n_infra_failed === run.nTasks * (options.numSamples ?? 1)
+  return isBlank || end.aborted !== undefined ? exitCodes.failed : exitCodes.done
+}
+
+// A run of this project, or any model by its name: outside of a project there are no runs to look among.
+async function modelOf(context: CommandContext, name: string | undefined) {
+  if (name === undefined) return undefined
+  const { modelTarget, targetClient } = await loadLab()
+  const project = await projectOf(context)
+  if (project === undefined) return modelTarget(name)
+  return withRecord(context, { project }, ({ store }) => targetClient(store, name, { projectDir: project }))
+}
+
+function paramsOf(text: string | undefined): Record<string, unknown> {
+  if (text === undefined) return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch (cause) {
+    throw new EvsysError('CLI_USAGE', `--agent-params is no JSON: ${messageOf(cause)}`, { cause })
+  }
+  throw new EvsysError('CLI_USAGE', '--agent-params is no object', { fix: `write it as '{"max_turns": 20}'.` })
+}

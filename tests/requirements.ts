@@ -470,4 +470,9 @@ export const requirements = {
     'agent shell_loop: one command for each answer in the environment of the task, its output shortened and told',
   'AGT-8':
     'agent terminal: a shell that stays, keystrokes as JSON or XML, what is new is shown, the end is confirmed, slips are forgiven',
+  'AGT-9':
+    'a recipe rolls out with any agent: the run’s, one of a file, or one chat turn; it is answered by the weights of the step, token by token, over all turns',
+  'AGT-10':
+    'a benchmark is answered through the agent of the benchmark or of the run, in training and after it, by checkpoints and by models behind an API, and no answer is in reach of the agent',
+  'AGT-11': 'an agent may be named by its kind alone, also in an axis: harnesses are compared with a verdict',
 } as const

@@ -9,6 +9,7 @@ const benches = [
   'workers',
   'sandbox',
   'sweep',
+  'rollouts',
   'data',
   'store',
   'store-postgres',

@@ -89,6 +89,7 @@ export const leftToFull = [
     files: ['tests/sandbox/*.test.ts', 'src/evaluate/verifiers/code.test.ts'],
     why: 'namespaces of the system shut code in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
   },
+  { files: ['tests/rollout/agent-axis.test.ts'], why: 'an experiment like those of run-experiment, with other agents' },
   { files: ['tests/lab/full-disk.test.ts'], why: 'the record on a full disk is a test of tests/stores' },
   { files: ['tests/cli/scaffolded-run.test.ts'], why: 'no-compiler.test.ts runs the quickstart on every version' },
   {

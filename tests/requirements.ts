@@ -583,4 +583,9 @@ export const requirements = {
   'BOX-9': '`doctor` shows the level of this machine and who keeps its limits',
   'BOX-10':
     'the verifier `code` runs an answer with the tests of its task in a sandbox; what keeps it from running leaves the answer without a reward',
+  'AGT-9':
+    'a recipe rolls out with any agent: the run’s, one of a file, or one chat turn; it is answered by the weights of the step, token by token, over all turns',
+  'AGT-10':
+    'a benchmark is answered through the agent of the benchmark or of the run, in training and after it, by checkpoints and by models behind an API, and no answer is in reach of the agent',
+  'AGT-11': 'an agent may be named by its kind alone, also in an axis: harnesses are compared with a verdict',
 } as const

@@ -113,6 +113,16 @@ describe('agent tool_loop', () => {
     expect(policy.asked[2]?.messages.at(-1)?.content).toContain('the call has no "name"')
   })
 
+  it('calls that a renderer reads out of the text count where tools are told in words (AGT-5)', async () => {
+    const script = [{ toolCalls: [call('add', { a: 1, b: 1 })] }, 'two']
+    const policy = scriptedModel(script, { takesTools: false })
+    expect((await attempt('tool_loop', { tools: [`${file}#add`] }, { policy })).output).toBe('two')
+    expect(policy.asked[1]?.messages.slice(-2)).toMatchObject([
+      { role: 'assistant', content: null, tool_calls: [{ function: { name: 'add' } }] },
+      { role: 'user', content: expect.stringContaining('"sum":2') },
+    ])
+  })
+
   it('long results are cut in the middle (AGT-5)', async () => {
     const policy = scriptedModel([{ toolCalls: [call('long', {})] }, 'ok'])
     await attempt('tool_loop', { tools: [`${file}#long`], max_result_chars: 100 }, { policy })

@@ -1,8 +1,7 @@
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { attempt } from '../../../tests/agent-run.ts'
-import { compiledUrl } from '../../../tests/compiled-url.ts'
 import { serveMcp } from '../../../tests/mcp-http-server.ts'
+import { mcpServerScript as script } from '../../../tests/mcp-server-script.ts'
 import { scriptedModel } from '../../../tests/scripted-model.ts'
 import { identify, isAlive } from '../../kernel/index.ts'
 import { openMcpClient } from './mcp-client.ts'
@@ -10,7 +9,6 @@ import { McpServer } from './mcp-server-spec.ts'
 import { openMcpTools } from './open-mcp-tools.ts'
 
 const { signal } = new AbortController()
-const script = fileURLToPath(compiledUrl(new URL('../../../tests/children/mcp-server.ts', import.meta.url)))
 const child = (mode = '', more: Record<string, unknown> = {}) =>
   McpServer.parse({ command: process.execPath, args: [script], env: { MODE: mode }, ...more })
 const call = (name: string, args: Record<string, unknown> = {}) => ({

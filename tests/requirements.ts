@@ -485,4 +485,6 @@ export const requirements = {
     'a program that speaks to OpenAI or Anthropic is an agent: from inside an environment it reaches the policy without any network, on the host only where that is allowed by name; it is ended with its rollout',
   'EXT-2':
     'a program that fails is told by the exception that Harbor names, by the match nearest to the end of its output',
+  'EXT-3':
+    'a Harbor agent class in Python acts in the environment of the task and asks the policy; without Python, the module or the class the error says what is missing',
 } as const

@@ -136,6 +136,8 @@ export interface TaskFolder {
   readonly path: string
   /** Name of the step that is attempted, in a task of several. */
   readonly step?: string
+  /** `verifier`: the environment of a separate verifier, whose build context is the folder of tests. */
+  readonly role?: 'verifier'
 }
 
 /** A kind of place where tasks happen: none, a local sandbox, a container. */

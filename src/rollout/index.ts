@@ -41,4 +41,16 @@ export {
   type TurnFault,
   type TurnSpan,
 } from './segments/index.ts'
+export {
+  isTaskFolder,
+  type LoadedStep,
+  type LoadedTask,
+  type LoadTaskOptions,
+  loadTaskDataset,
+  loadTaskFolder,
+  resolveEnvTable,
+  type TaskDataset,
+  taskDigest,
+  taskRow,
+} from './task/index.ts'
 export { defineTool, type Tool, type ToolContext } from './tools/tool.ts'

@@ -4,6 +4,8 @@ import { shellLoop } from './agents/shell-loop.ts'
 import { terminal } from './agents/terminal.ts'
 import { toolLoop } from './agents/tool-loop.ts'
 import { cli } from './cli/cli-agent.ts'
+import { inline } from './environments/inline.ts'
+import { local } from './environments/local.ts'
 import { python } from './python/python-agent.ts'
 
-export const rolloutPlugins = [chat, toolLoop, shellLoop, terminal, cli, python] as const
+export const rolloutPlugins = [chat, toolLoop, shellLoop, terminal, cli, python, inline, local] as const

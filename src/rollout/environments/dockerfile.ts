@@ -1,0 +1,168 @@
+// A Dockerfile as a list of instructions of its last stage: comments gone, continued lines joined, `ARG` and `ENV` put in. It
+// knows the grammar, not what an instruction does.
+import { EvsysError } from '../../kernel/index.ts'
+
+/** Where programs are looked for in images and sandboxes. */
+export const sandboxPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** One instruction: its name in capitals, flags (`--chown=...`), and its words or, of `RUN`, its text. */
+export interface DockerInstruction {
+  readonly line: number
+  readonly name: string
+  readonly flags: readonly string[]
+  readonly words: readonly string[]
+  /** As written, without flags; of `RUN` what the shell gets. */
+  readonly text: string
+  /** Written as a JSON list. */
+  readonly isList: boolean
+}
+
+/** A stage: where it starts from, and what follows. */
+export interface DockerStage {
+  readonly base: string
+  readonly name?: string
+  readonly instructions: readonly DockerInstruction[]
+}
+
+/** The stages of a Dockerfile, in order. */
+export function parseDockerfile(text: string, file: string): DockerStage[] {
+  const stages: { base: string; name?: string; instructions: DockerInstruction[] }[] = []
+  const globals = new Map<string, string>() // ARG before the first FROM
+  let values = new Map<string, string>()
+  for (const { line, source } of logicalLines(text)) {
+    const match = /^([A-Za-z]+)(?:\s+([\s\S]*))?$/.exec(source)
+    if (match === null) throw syntax(file, line, `not an instruction: ${source.slice(0, 40)}`)
+    const name = (match[1] ?? '').toUpperCase()
+    const { flags, rest } = splitFlags(match[2] ?? '')
+    const current = stages.at(-1)
+    if (name === 'FROM') {
+      const [base = '', as, alias] = wordsOf(substitute(rest, globals))
+      values = new Map([['PATH', sandboxPath]])
+      stages.push({
+        base,
+        ...(as?.toLowerCase() === 'as' && alias !== undefined ? { name: alias } : {}),
+        instructions: [],
+      })
+      continue
+    }
+    if (name === 'ARG') {
+      const [key = '', value] = pair(substitute(rest, values))
+      const known = value === undefined ? globals.get(key) : unquoted(value)
+      if (known !== undefined && !(values.has(key) && current !== undefined)) {
+        if (current === undefined) globals.set(key, known)
+        else values.set(key, known)
+      }
+      if (current === undefined) continue
+    }
+    if (current === undefined) throw syntax(file, line, `${name} before FROM`)
+    // The shell of RUN puts variables in by itself.
+    const given = name === 'RUN' ? rest : substitute(rest, values)
+    if (name === 'ENV') for (const [key, value] of envPairs(given)) values.set(key, value)
+    current.instructions.push({
+      line,
+      name,
+      flags: flags.map((flag) => substitute(flag, values)),
+      ...wordsAndText(given),
+    })
+  }
+  if (stages.length === 0) throw syntax(file, 1, 'no FROM')
+  return stages
+}
+
+/** `A=1 B="two words"`, or the old form `A one value`. */
+export function envPairs(text: string): [string, string][] {
+  if (!/^[^\s=]+=/.test(text)) {
+    const [key = '', ...value] = text.split(/\s+/)
+    return key === '' ? [] : [[key, value.join(' ')]]
+  }
+  return wordsOf(text).map((word) => {
+    const [key = '', value = ''] = pair(word)
+    return [key, value]
+  })
+}
+
+// A line that ends in `\` goes on in the next one; comments in between are left out.
+function* logicalLines(text: string): Generator<{ line: number; source: string }> {
+  const lines = text.split(/\r?\n/)
+  const escapeMark = /^#\s*escape\s*=\s*`/m.test(lines.slice(0, 3).join('\n')) ? '`' : '\\'
+  let start = 0
+  let gathered = ''
+  for (const [index, line] of lines.entries()) {
+    if (/^\s*#/.test(line)) continue
+    if (gathered === '') {
+      if (line.trim() === '') continue
+      start = index + 1
+    }
+    const trimmed = line.trimEnd()
+    if (trimmed.endsWith(escapeMark)) {
+      gathered += `${trimmed.slice(0, -1)} `
+      continue
+    }
+    const source = `${gathered}${trimmed}`.trim()
+    gathered = ''
+    if (source !== '') yield { line: start, source }
+  }
+  if (gathered.trim() !== '') yield { line: start, source: gathered.trim() }
+}
+
+function splitFlags(text: string): { flags: string[]; rest: string } {
+  const flags: string[] = []
+  let rest = text.trim()
+  for (let match = /^--\S+/.exec(rest); match !== null; match = /^--\S+/.exec(rest)) {
+    flags.push(match[0])
+    rest = rest.slice(match[0].length).trim()
+  }
+  return { flags, rest }
+}
+
+function wordsAndText(text: string): Pick<DockerInstruction, 'words' | 'text' | 'isList'> {
+  if (text.startsWith('[')) {
+    try {
+      const list: unknown = JSON.parse(text)
+      if (Array.isArray(list) && list.every((word) => typeof word === 'string'))
+        return { words: list, text, isList: true }
+    } catch {
+      // Not a list: then it is words, as Docker reads it.
+    }
+  }
+  return { words: wordsOf(text), text, isList: false }
+}
+
+/** Words of a line, quotes and escapes taken off. */
+export function wordsOf(text: string): string[] {
+  const words = text.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])+/g) ?? []
+  return words.map(unquoted)
+}
+
+function unquoted(word: string): string {
+  return word.replace(
+    /"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)/g,
+    (_all, double?: string, single?: string, escaped?: string) =>
+      double === undefined ? (single ?? escaped ?? '') : double.replace(/\\(["\\$])/g, '$1'),
+  )
+}
+
+function substitute(text: string, values: ReadonlyMap<string, string>): string {
+  return text.replace(
+    /\\\$|\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::([-+])([^}]*))?\})/g,
+    (all, plain?: string, braced?: string, operator?: string, word?: string) => {
+      if (all === '\\$') return '$'
+      const value = values.get(plain ?? braced ?? '')
+      if (operator === '-') return value === undefined || value === '' ? (word ?? '') : value
+      if (operator === '+') return value === undefined || value === '' ? '' : (word ?? '')
+      return value ?? ''
+    },
+  )
+}
+
+function pair(text: string): [string, string?] {
+  const at = text.indexOf('=')
+  return at === -1 ? [text.trim()] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+function syntax(file: string, line: number, message: string): EvsysError {
+  return new EvsysError('CONFIG_SYNTAX', `not a Dockerfile: ${message}`, {
+    where: { file, line, col: 1 },
+    fix: 'correct the line; `docker build` names what it expects.',
+  })
+}

@@ -1,0 +1,166 @@
+// Reads a task folder in Harbor's layout: task.toml, texts, where its files are. Everything that is wrong is told at once.
+import { readFile, stat } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { EvsysError, fileError, type Problem } from '../../kernel/index.ts'
+import { missingVariables } from './env-template.ts'
+import type { LoadedStep, LoadedTask, LoadTaskOptions, TaskPart } from './loaded-task.ts'
+import { locateToml } from './locate-toml.ts'
+import { networkPolicy } from './network-policy.ts'
+import { readTaskConfig } from './read-task-config.ts'
+import { stripCanary } from './strip-canary.ts'
+import type { StepConfig, TaskConfig } from './task-config.ts'
+import { taskDigest } from './task-digest.ts'
+import { effectiveAgent, effectiveVerification } from './task-phases.ts'
+
+/** Longest task.toml or instruction that is read: a larger one is a mistake, and would only fill the memory. */
+const longestTextBytes = 4 * 2 ** 20
+
+/** Reads and checks the task folder at `path`. */
+export async function loadTaskFolder(path: string, options: LoadTaskOptions = {}): Promise<LoadedTask> {
+  const folder = resolve(path)
+  const file = join(folder, 'task.toml')
+  const text = await readText(file)
+  if (text === undefined) {
+    throw new EvsysError('CONFIG_READ', `${folder} is not a task folder: it has no task.toml`, {
+      fix: 'name a folder with task.toml, instruction.md, environment/ and tests/; docs/tasks.md shows one.',
+    })
+  }
+  const { config, notices } = readTaskConfig(text, file)
+  const problems: Problem[] = []
+  const missing = (what: string, fix: string) =>
+    problems.push({ code: 'CONFIG_READ', message: `the task ${folder} has no ${what}`, fix })
+  if (!(await isFolder(join(folder, 'environment')))) {
+    missing('folder environment/', 'make it; it may hold no more than a .gitkeep.')
+  }
+  const whole = await readPart({ folder, config, options })
+  const steps = await Promise.all(config.steps.map((step) => readStep({ folder, config, step, options })))
+  for (const part of steps.length === 0 ? [whole] : steps) {
+    const prefix = 'name' in part ? `steps/${String(part.name)}/` : ''
+    if (part.instruction === undefined) missing(`${prefix}instruction.md`, 'write what the agent shall do there.')
+    const verifies = options.withoutVerification !== true && part.verification.mode === 'shared'
+    const script = scriptName('test', config)
+    if (verifies && part.testScript === undefined && whole.testScript === undefined) {
+      missing(`${prefix}tests/${script}`, 'write a script that puts a number into /logs/verifier/reward.txt.')
+    }
+  }
+  if (options.hostEnv !== undefined) problems.push(...missingOfHost(config, options.hostEnv, text, file))
+  if (problems.length > 0) throw EvsysError.many(problems)
+
+  return {
+    ...whole,
+    instruction: whole.instruction ?? '',
+    path: folder,
+    name: config.task?.name ?? basename(folder),
+    digest: await taskDigest(folder),
+    config,
+    environmentDir: join(folder, 'environment'),
+    network: networkPolicy(config.environment),
+    steps: steps.map((step) => ({ ...step, instruction: step.instruction ?? '' })),
+    notices,
+  }
+}
+
+type PartSource = { folder: string; config: TaskConfig; step?: StepConfig; options: LoadTaskOptions }
+type Unfinished<P extends TaskPart> = Omit<P, 'instruction'> & { instruction: string | undefined }
+
+async function readPart({ folder, config, step, options }: PartSource): Promise<Unfinished<TaskPart>> {
+  const root = step === undefined ? folder : join(folder, 'steps', step.name)
+  const written = step === undefined && config.steps.length > 0 ? '' : await readText(join(root, 'instruction.md'))
+  const extra = written === '' && step === undefined && config.steps.length > 0 ? [] : (options.extraInstructions ?? [])
+  const [testsDir, solutionDir] = await Promise.all(['tests', 'solution'].map((name) => folderAt(join(root, name))))
+  const testScript = await fileAt(join(root, 'tests', scriptName('test', config)))
+  const solveScript = await fileAt(join(root, 'solution', scriptName('solve', config)))
+  const trajectoryPath = await fileAt(join(root, 'trajectory.json'))
+  const agent = effectiveAgent(config, step)
+  return {
+    instruction: written === undefined ? undefined : [stripCanary(written), ...extra].join('\n\n'),
+    agent,
+    agentNetwork: networkPolicy(agent, networkPolicy(config.environment)),
+    verification: effectiveVerification(config, step),
+    artifacts: [...config.artifacts, ...(step?.artifacts ?? [])],
+    ...(testsDir === undefined ? {} : { testsDir }),
+    ...(testScript === undefined ? {} : { testScript }),
+    ...(solutionDir === undefined ? {} : { solutionDir }),
+    ...(solveScript === undefined ? {} : { solveScript }),
+    ...(trajectoryPath === undefined ? {} : { trajectoryPath }),
+  }
+}
+
+async function readStep(source: PartSource & { step: StepConfig }): Promise<Unfinished<LoadedStep>> {
+  const { folder, step } = source
+  const path = join(folder, 'steps', step.name)
+  const workdirDir = await folderAt(join(path, 'workdir'))
+  const setupScript = await fileAt(join(path, 'workdir', 'setup.sh'))
+  return {
+    ...(await readPart(source)),
+    name: step.name,
+    path,
+    ...(workdirDir === undefined ? {} : { workdirDir }),
+    ...(setupScript === undefined ? {} : { setupScript }),
+    ...(step.min_reward === undefined ? {} : { minReward: step.min_reward }),
+    ...(step.healthcheck === undefined ? {} : { healthcheck: step.healthcheck }),
+  }
+}
+
+function missingOfHost(
+  config: TaskConfig,
+  hostEnv: NonNullable<LoadTaskOptions['hostEnv']>,
+  text: string,
+  file: string,
+): Problem[] {
+  const tables: [(string | number)[], Record<string, string>][] = [
+    [['environment', 'env'], config.environment.env],
+    [['verifier', 'env'], config.verifier.env],
+    [['verifier', 'environment', 'env'], config.verifier.environment?.env ?? {}],
+    [['solution', 'env'], config.solution.env],
+    ...config.steps.map((step, index): [(string | number)[], Record<string, string>] => [
+      ['steps', index, 'verifier', 'env'],
+      step.verifier.env,
+    ]),
+  ]
+  return tables.flatMap(([path, table]) =>
+    missingVariables(table, hostEnv).map(({ key, variable }) => ({
+      code: 'SECRET_MISSING' as const,
+      message: `${[...path, key].join('.')}: ${variable} is not set on this machine`,
+      where: { file, ...locateToml(text, [...path, key]), path: [...path, key].join('.') },
+      fix: `set ${variable}, or give it a default: \${${variable}:-value}.`,
+    })),
+  )
+}
+
+function scriptName(name: 'test' | 'solve', config: TaskConfig): string {
+  return `${name}.${config.environment.os === 'windows' ? 'bat' : 'sh'}`
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined)
+  if (!found?.isFile()) return undefined
+  if (found.size > longestTextBytes) {
+    throw new EvsysError('CONFIG_READ', `${path} has ${found.size} bytes: too many for a text of a task`, {
+      fix: `keep it below ${longestTextBytes} bytes; put data into environment/.`,
+    })
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path))
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw fileError('read', path, cause)
+    const fix = 'save it as UTF-8.'
+    throw new EvsysError('CONFIG_READ', `${path} is not UTF-8 text`, { cause, fix })
+  }
+}
+
+async function fileAt(path: string): Promise<string | undefined> {
+  return (await isFile(path)) ? path : undefined
+}
+
+async function folderAt(path: string): Promise<string | undefined> {
+  return (await isFolder(path)) ? path : undefined
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() ?? false
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false
+}

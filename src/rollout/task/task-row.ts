@@ -1,0 +1,27 @@
+// A task folder as a row, for everything that takes rows: benchmarks, training, records.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { HarborTask } from '../../contracts/index.ts'
+import type { LoadedTask } from './loaded-task.ts'
+
+/**
+ * The row of a task folder; of a task of several steps its instruction is those of its steps. The tests stay in the folder: what
+ * an agent is handed must not hold them.
+ */
+export async function taskRow(task: LoadedTask): Promise<HarborTask> {
+  const instruction =
+    task.steps.length === 0
+      ? task.instruction
+      : task.steps.map((step) => `## ${step.name}\n\n${step.instruction.trim()}`).join('\n\n')
+  const image = task.config.environment.docker_image
+  const dockerfile =
+    image === undefined
+      ? await readFile(join(task.environmentDir, 'Dockerfile'), 'utf8').catch(() => '')
+      : `FROM ${image}\n`
+  return {
+    task_id: task.name,
+    instruction,
+    verifier: { kind: 'e2b', dockerfile, test_sh: 'exec /tests/test.sh' },
+    metadata: { ...task.config.metadata, task_digest: task.digest, task_path: task.path },
+  }
+}

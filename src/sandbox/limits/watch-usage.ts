@@ -1,0 +1,104 @@
+// Limits that the kernel does not keep for us, kept by looking: the disk that a command fills, and where there is no control
+// group the memory of its processes together. Between two looks it may exceed them; limits of single processes and files,
+// which the kernel keeps, bound by how much.
+import { lstatSync, readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ExecSpec } from '../../contracts/index.ts'
+import { treeOf } from './process-tree.ts'
+
+const everyMs = 50
+
+export interface Watched {
+  /** First process of the command. */
+  readonly pid: number
+  readonly limits: ExecSpec['limits']
+  /** False where a control group limits it. */
+  readonly memory: boolean
+  /** What the command may write. */
+  readonly places: readonly string[]
+  onOver(limit: 'memoryBytes' | 'diskBytes'): void
+}
+
+/** Looks until it is stopped. */
+export function watchUsage({ pid, limits, memory, places, onOver }: Watched): { stop(): void } {
+  const since = Date.now()
+  const before = places.map(usedOn)
+  let looked = 0
+  const timer = setInterval(() => {
+    if (memory && memoryOf(treeOf(pid)) > limits.memoryBytes) return onOver('memoryBytes')
+    // Others write to the same disk: only where it has filled by more than the limit do we count whose files these are.
+    const growth = Math.max(0, ...places.map((place, i) => usedOn(place) - (before[i] ?? 0)))
+    if (growth <= limits.diskBytes || growth - looked < limits.diskBytes / 4) return
+    looked = growth
+    if (writtenSince(since, places) + deletedFiles(treeOf(pid)) > limits.diskBytes) onOver('diskBytes')
+  }, everyMs)
+  return { stop: () => clearInterval(timer) }
+}
+
+function usedOn(place: string): number {
+  try {
+    const { blocks, bfree, bsize } = statfsSync(place)
+    return (blocks - bfree) * bsize
+  } catch {
+    return 0
+  }
+}
+
+/** Memory that is theirs alone, or shared without a file behind it. */
+function memoryOf(pids: readonly number[]): number {
+  let kilobytes = 0
+  for (const pid of pids)
+    for (const [, number] of read(`/proc/${pid}/status`).matchAll(/^Rss(?:Anon|Shmem):\s+(\d+) kB$/gm))
+      kilobytes += Number(number)
+  return kilobytes * 1024
+}
+
+/** Disk that files take which have changed since. An empty file takes a block as well: names fill a disk too. */
+function writtenSince(since: number, places: readonly string[]): number {
+  let bytes = 0
+  const folders = [...places]
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const name of list(folder)) {
+      const path = join(folder, name)
+      const stats = lstatSync(path, { throwIfNoEntry: false })
+      if (stats === undefined) continue
+      if (stats.isDirectory()) folders.push(path)
+      if (stats.ctimeMs >= since - 1000) bytes += Math.max(4096, stats.blocks * 512)
+    }
+  }
+  return bytes
+}
+
+/** Disk of files that have no name any more and are held open. */
+function deletedFiles(pids: readonly number[]): number {
+  const counted = new Map<string, number>()
+  for (const pid of pids) {
+    for (const file of list(`/proc/${pid}/fd`)) {
+      const path = `/proc/${pid}/fd/${file}`
+      try {
+        if (!readlinkSync(path).endsWith(' (deleted)')) continue
+        const { dev, ino, blocks } = statSync(path)
+        counted.set(`${dev}:${ino}`, blocks * 512)
+      } catch {
+        // closed meanwhile
+      }
+    }
+  }
+  return [...counted.values()].reduce((sum, each) => sum + each, 0)
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'latin1')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,260 @@
+// One command from its start to the end of its last process. Knows no level: it is given a command line of this machine.
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import type { Readable } from 'node:stream'
+import type { ExecResult, ExecSpec } from '../contracts/index.ts'
+import { identify, isAlive, onAbort, type ProcessIdentity } from '../kernel/index.ts'
+import { CappedText } from './limits/capped-text.ts'
+import type { Group } from './limits/cgroups.ts'
+import { childrenOf, treeOf } from './limits/process-tree.ts'
+import { watchUsage } from './limits/watch-usage.ts'
+import { sandboxFailed } from './sandbox-error.ts'
+
+type Limit = keyof ExecSpec['limits']
+type StreamName = 'stdout' | 'stderr'
+
+export interface CommandOptions {
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd?: string
+  /** Open files for the numbers 3 and up; `started` is the pipe that tells of the start. */
+  readonly files: readonly (number | 'started' | 'ignore')[]
+  /** Ends what outlives the program. */
+  readonly stop?: readonly string[]
+  /** Exit code by which the program tells that it could not start the command. */
+  readonly brokenCode?: number
+  /** Its processes live in a namespace that ends with its first. */
+  readonly contained: boolean
+  readonly spec: ExecSpec
+  readonly group?: Group
+  readonly places: readonly string[]
+  /** Called for every chunk; the answer says whether there is room for more. */
+  onOutput?(stream: StreamName, chunk: Buffer): boolean
+  /** Keeps the input open. */
+  readonly interactive: boolean
+  readonly signal: AbortSignal
+}
+
+/** Past this a command that only floods is ended. */
+const mostDropped = 64 * 2 ** 20
+
+export class Command {
+  readonly exit: Promise<ExecResult>
+  readonly #child: ChildProcess
+  readonly #options: CommandOptions
+  readonly #texts: Record<StreamName, CappedText>
+  #first: ProcessIdentity | undefined
+  #hasStarted = false
+  #limitHit: Limit | undefined
+  #isKilled = false
+  #watch: { stop(): void } | undefined
+
+  constructor(options: CommandOptions) {
+    options.signal.throwIfAborted()
+    this.#options = options
+    const { outputBytes } = options.spec.limits
+    this.#texts = { stdout: new CappedText(outputBytes), stderr: new CappedText(outputBytes) }
+    this.#child = start(options)
+    this.#hasStarted = !options.files.includes('started')
+    for (const name of ['stdout', 'stderr'] as const)
+      this.#child[name]?.on('data', (chunk: Buffer) => this.#receive(name, chunk))
+    const startLine = this.#child.stdio[3 + options.files.indexOf('started')]
+    if (!this.#hasStarted) startLine?.once('data', () => this.#onStarted())
+    this.exit = this.#follow()
+    this.exit.catch(() => undefined) // whoever waits for it hears of it
+    if (this.#hasStarted) this.#onStarted()
+  }
+
+  get stdin() {
+    return this.#child.stdin
+  }
+
+  resume(): void {
+    this.#child.stdout?.resume()
+    this.#child.stderr?.resume()
+  }
+
+  /** Ends every process of it; `exit` tells when they are gone. */
+  kill(limit?: Limit): void {
+    if (this.#isKilled) return
+    this.#isKilled = true
+    this.#limitHit = limit
+    this.#strike()
+  }
+
+  #strike(): void {
+    const { pid } = this.#child
+    const { stop, contained } = this.#options
+    if (stop !== undefined) execFile(stop[0] ?? '', stop.slice(1), () => undefined)
+    if (pid === undefined) return
+    if (contained) for (const each of treeOf(pid).reverse()) send(each)
+    else for (const each of [-pid, ...treeOf(pid)]) send(each)
+  }
+
+  #onStarted(): void {
+    this.#hasStarted = true
+    const { pid = 0 } = this.#child
+    const { contained, spec, group, places } = this.#options
+    if (this.#child.exitCode !== null || pid === 0) return
+    const [first] = contained ? childrenOf(pid) : [pid]
+    if (first !== undefined && contained) this.#first = identify(first)
+    if (first === undefined || process.platform !== 'linux') return
+    const memory = group === undefined
+    this.#watch = watchUsage({ pid: first, limits: spec.limits, memory, places, onOver: (limit) => this.kill(limit) })
+  }
+
+  #receive(name: StreamName, chunk: Buffer): void {
+    this.#texts[name].add(chunk)
+    const { onOutput, spec } = this.#options
+    if (onOutput !== undefined) {
+      if (!onOutput(name, chunk)) {
+        this.#child.stdout?.pause()
+        this.#child.stderr?.pause()
+      }
+      return
+    }
+    const dropped = this.#texts.stdout.droppedBytes + this.#texts.stderr.droppedBytes
+    if (dropped > Math.max(mostDropped, 16 * spec.limits.outputBytes)) this.kill('outputBytes')
+  }
+
+  async #follow(): Promise<ExecResult> {
+    const { spec, signal, group, contained } = this.#options
+    const timer = setTimeout(() => this.kill('timeoutMs'), Math.min(spec.limits.timeoutMs, 2 ** 31 - 1))
+    const quiet = onAbort(signal, () => this.kill())
+    try {
+      const end = await ended(this.#child)
+      clearTimeout(timer)
+      this.#watch?.stop()
+      if (!contained) this.#strike()
+      if (this.#first !== undefined) await gone(this.#first)
+      await drained(this.#child, contained)
+      if (signal.aborted) throw signal.reason
+      const isBroken = !this.#hasStarted || (end.code !== null && end.code === this.#options.brokenCode)
+      if (isBroken && !this.#isKilled) throw this.#broken()
+      return this.#result(end)
+    } finally {
+      clearTimeout(timer)
+      quiet()
+      this.#watch?.stop()
+      group?.remove()
+    }
+  }
+
+  #result({ code, signal }: { code: number | null; signal: NodeJS.Signals | null }): ExecResult {
+    const { stdout, stderr } = this.#texts
+    // The namespace's first process, like a shell, tells of a signal by 128 and its number.
+    const named = code !== null && code > 128 ? signalName(code - 128) : null
+    const limitHit = this.#limitHit ?? this.#kernelLimit(code, named)
+    return {
+      exitCode: this.#isKilled ? null : code,
+      signal: this.#isKilled ? 'SIGKILL' : (signal ?? named),
+      stdout: stdout.toString(),
+      stderr: stderr.toString(),
+      truncated: stdout.droppedBytes + stderr.droppedBytes > 0,
+      ...(limitHit === undefined ? {} : { limitHit }),
+    }
+  }
+
+  #kernelLimit(code: number | null, signal: string | null): Limit | undefined {
+    if (signal === 'SIGXFSZ') return 'diskBytes'
+    return code !== 0 && this.#options.group?.ranOutOfMemory() === true ? 'memoryBytes' : undefined
+  }
+
+  #broken(): Error {
+    const told = this.#texts.stderr.toString().trim().split('\n').slice(-3).join('; ')
+    return sandboxFailed(
+      `the sandbox could not be made: ${told || 'it ended without a word'}`,
+      '`evsys doctor` looks for the cause.',
+    )
+  }
+}
+
+function start({ argv, env, cwd = '/', files, interactive, spec }: CommandOptions): ChildProcess {
+  try {
+    const input = interactive || spec.stdin !== undefined ? 'pipe' : 'ignore'
+    const others = files.map((file) => (file === 'started' ? 'pipe' : file))
+    const stdio = [input, 'pipe', 'pipe', ...others, ...covers(others.length + 3)] as const
+    const child = spawn(argv[0] ?? '', argv.slice(1), { env, cwd, detached: true, stdio: [...stdio] })
+    child.stdin?.on('error', () => undefined) // it need not read what it is given
+    if (!interactive && spec.stdin !== undefined) child.stdin?.end(spec.stdin)
+    return child
+  } finally {
+    for (const file of files) if (typeof file === 'number') closeSync(file)
+  }
+}
+
+let cover: { readonly inherited: ReadonlySet<number>; readonly empty: number } | undefined
+
+// Files that were left open by whoever started us would reach the command: an empty one is put over each of their numbers.
+function covers(from: number): (number | 'ignore')[] {
+  if (cover === undefined) {
+    const inherited = new Set(numbers('/proc/self/fd').filter((file) => file < 1024 && isInherited(file)))
+    cover = { inherited, empty: openSync('/dev/null', 'r+') }
+  }
+  const { inherited, empty } = cover
+  const length = Math.max(0, Math.max(0, ...inherited) + 1 - from)
+  return Array.from({ length }, (_, i) => (inherited.has(from + i) ? empty : 'ignore'))
+}
+
+function isInherited(file: number): boolean {
+  try {
+    const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${file}`, 'latin1'))?.[1] ?? '0'
+    return (Number.parseInt(flags, 8) & 0o2000000) === 0 // not closed when a program is started
+  } catch {
+    return false
+  }
+}
+
+function numbers(folder: string): number[] {
+  try {
+    return readdirSync(folder).map(Number)
+  } catch {
+    return []
+  }
+}
+
+function ended(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  return new Promise((resolve, reject) => {
+    child.once('error', (cause) =>
+      reject(sandboxFailed(`the sandbox could not be started: ${cause.message}`, undefined, cause)),
+    )
+    child.once('exit', (code, signal) => resolve({ code, signal }))
+  })
+}
+
+// The kernel ends a namespace together with its first process, and that one is gone only after all others.
+async function gone(first: ProcessIdentity): Promise<void> {
+  while (isAlive(first)) {
+    send(first.pid)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+}
+
+async function drained({ stdout, stderr }: ChildProcess, contained: boolean): Promise<void> {
+  for (const stream of [stdout, stderr]) {
+    if (stream === null || stream.readableEnded || stream.destroyed) continue
+    stream.resume()
+    await Promise.race([closed(stream), ...(contained ? [] : [new Promise((resolve) => setTimeout(resolve, 200))])])
+    stream.destroy()
+  }
+}
+
+function closed(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once('close', () => resolve())
+    stream.once('end', () => resolve())
+  })
+}
+
+function send(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // it has ended
+  }
+}
+
+function signalName(number: number): string | null {
+  return Object.entries(constants.signals).find(([, each]) => each === number)?.[0] ?? null
+}

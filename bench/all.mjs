@@ -8,6 +8,7 @@ const benches = [
   'validate',
   'workers',
   'sweep',
+  'rollouts',
   'data',
   'store',
   'store-postgres',

@@ -50,6 +50,10 @@ export const nodeDependent = [
     why: 'the start of the program, its streams and signals',
   },
   {
+    files: ['src/rollout/mcp/*.test.ts', 'src/rollout/agents/{shell-loop,terminal}.test.ts'],
+    why: 'servers and shells as child processes, HTTP streams',
+  },
+  {
     files: ['tests/lab/{run-experiment,killed}.test.ts'],
     why: 'whole experiments over processes, their end by a kill',
   },
@@ -75,6 +79,7 @@ export const leftToFull = [
     files: ['tests/cli/{run,eval}.test.ts', 'tests/lab/data.test.ts'],
     why: 'run-experiment, killed and run-signals start the same processes',
   },
+  { files: ['tests/rollout/agent-axis.test.ts'], why: 'an experiment like those of run-experiment, with other agents' },
   { files: ['tests/lab/full-disk.test.ts'], why: 'the record on a full disk is a test of tests/stores' },
   { files: ['tests/cli/scaffolded-run.test.ts'], why: 'no-compiler.test.ts runs the quickstart on every version' },
 ]

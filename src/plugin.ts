@@ -102,3 +102,5 @@ export {
   defineVerifier,
   type NoParams,
 } from './kernel/index.ts'
+// A function that a model may call, and who plays the user of a conversation.
+export { defineTool, type SimulatedUser, type Tool, type ToolContext } from './rollout/index.ts'

@@ -460,6 +460,21 @@ export const requirements = {
     'what fails in an attempt is typed: models, environments and missing parts are infrastructure, the agent’s own fault is not; neither failing nor cancelling loses turns or touches siblings',
   'AGT-3':
     'a policy in tokens never makes tokens of its history again: what was drawn stands in every later prompt as it was drawn',
+  'AGT-4':
+    'agent chat: one turn, or a conversation with user turns of the task or a user that is a function of the project',
+  'AGT-5':
+    'agent tool_loop: tools of the project, declared or told in words, called together; every call that goes wrong is told to the model',
+  'AGT-6':
+    'MCP tools on standard streams and by streamable HTTP: listed, called, cancelled; servers end with the attempt, and those that fail say why',
+  'AGT-7':
+    'agent shell_loop: one command for each answer in the environment of the task, its output shortened and told',
+  'AGT-8':
+    'agent terminal: a shell that stays, keystrokes as JSON or XML, what is new is shown, the end is confirmed, slips are forgiven',
+  'AGT-9':
+    'a recipe rolls out with any agent: the run’s, one of a file, or one chat turn; it is answered by the weights of the step, token by token, over all turns',
+  'AGT-10':
+    'a benchmark is answered through the agent of the benchmark or of the run, in training and after it, by checkpoints and by models behind an API, and no answer is in reach of the agent',
+  'AGT-11': 'an agent may be named by its kind alone, also in an axis: harnesses are compared with a verdict',
 
   // Rollouts: conformance statements of a Harbor-compatible engine, by their numbers
   'HAR-59': 'a trajectory that is written validates as ATIF v1.7, and keys that it does not know are refused',

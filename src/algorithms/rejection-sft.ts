@@ -1,9 +1,10 @@
 // Rejection sampling: the policy answers each task several times, what the task's verifier accepts is trained on as if it had been
 // written by hand. What is sampled follows the policy as it gets better.
 import * as z from 'zod'
-import type { Datum, PluginSpec, StepContext, Trajectory, TurnTokens } from '../contracts/index.ts'
+import type { PluginSpec, StepContext, Trajectory, TurnTokens } from '../contracts/index.ts'
 import { defineAlgorithm, mapConcurrent } from '../kernel/index.ts'
 import { sharedParams } from './shared-params.ts'
+import { turnData } from './turn-data.ts'
 
 const Params = z.strictObject({
   ...sharedParams,
@@ -16,8 +17,16 @@ const Params = z.strictObject({
     .describe('Most answers to a task that are trained on; absent: all that differ.'),
   max_tokens: z.int().min(1).default(256).describe('Longest answer.'),
   temperature: z.number().min(0).default(1).describe('Of sampling; 0 gives the same answer every time.'),
-  system_prompt: z.string().optional().describe('Put before the task’s instruction.'),
+  system_prompt: z
+    .string()
+    .optional()
+    .describe('Put before the task’s instruction. An agent that the run names has its own.'),
   user_template: z.string().min(1).default('{prompt}').describe('Wraps the instruction: `{prompt}` is replaced.'),
+  agent_import_path: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Agent that answers: a kind, or an export of a file as `./agent.ts#Name`. `agent` of the run wins.'),
   n_concurrent: z.int().min(1).default(8).describe('Answers that are drawn at a time.'),
 })
 type Params = z.output<typeof Params>
@@ -35,14 +44,14 @@ export const rejectionSft = defineAlgorithm({
     const kept = tasks.map((_, i) => chosenOf(answers[i] ?? [], params))
     const all = answers.flat()
     const scored = all.flatMap(({ reward }) => reward ?? [])
-    const data = kept.flat().map(toDatum)
+    const data = kept.flat().flatMap(turnData)
     return {
       data,
       loss: { name: 'cross_entropy' },
       metrics: {
         'data/rows': data.length,
         'data/tokens': data.reduce((sum, { tokens }) => sum + tokens.length, 0),
-        'data/supervised_tokens': kept.flat().reduce((sum, { completion }) => sum + completion.length, 0),
+        'data/supervised_tokens': kept.flat(2).reduce((sum, { completion }) => sum + completion.length, 0),
         'rollout/answers:sum': all.length,
         'rollout/failed:sum': all.length - scored.length,
         'rollout/accepted_share':
@@ -66,7 +75,7 @@ async function answersTo(context: StepContext<Params, 'harbor_task'>, tasks: Tas
   const { num_samples, max_tokens: maxTokens, temperature, system_prompt, user_template } = params
   const weights = await policy()
   const chat = { user_template, ...(system_prompt === undefined ? {} : { system_prompt }) }
-  const agent: PluginSpec = { kind: 'chat', params: chat }
+  const agent: PluginSpec = context.agent ?? { kind: 'chat', params: chat }
   const asked = tasks.flatMap((task, at) => Array.from({ length: num_samples }, (_, sample) => ({ task, at, sample })))
   const drawn = await mapConcurrent(asked, { limit: params.n_concurrent, signal }, ({ task, at, sample }) =>
     rollout(
@@ -84,27 +93,15 @@ async function answersTo(context: StepContext<Params, 'harbor_task'>, tasks: Tas
   return tasks.map((_, at) => drawn.slice(at * num_samples, (at + 1) * num_samples))
 }
 
-/** Whole answers with enough reward, each once. */
-function chosenOf(answers: readonly Trajectory[], { min_reward, keep_per_task }: Params): TurnTokens[] {
-  const chosen = new Map<string, TurnTokens>()
+/** The turns of whole attempts with enough reward, each attempt once. */
+function chosenOf(answers: readonly Trajectory[], { min_reward, keep_per_task }: Params): TurnTokens[][] {
+  const chosen = new Map<string, TurnTokens[]>()
   for (const { reward, turns, truncated } of answers) {
-    const tokens = turns.at(-1)?.tokens
-    if (tokens === undefined || reward === undefined || reward < min_reward || truncated !== undefined) continue
-    if (!chosen.has(tokens.completion.join())) chosen.set(tokens.completion.join(), tokens)
+    const drawn = turns.flatMap(({ tokens }) => tokens ?? [])
+    const isWhole = drawn.length > 0 && drawn.length === turns.length && truncated === undefined
+    if (!isWhole || reward === undefined || reward < min_reward) continue
+    const key = drawn.map(({ completion }) => completion.join()).join(' ')
+    if (!chosen.has(key)) chosen.set(key, drawn)
   }
   return [...chosen.values()].slice(0, keep_per_task)
-}
-
-/** Only the tokens that were drawn are trained on, exactly as they were drawn. */
-function toDatum({ prompt, completion }: TurnTokens): Datum {
-  const whole = Int32Array.of(...prompt, ...completion)
-  const length = whole.length - 1
-  const weights = Float32Array.from({ length }, (_, t) => (t + 1 >= prompt.length ? 1 : 0))
-  return {
-    tokens: whole.slice(0, length),
-    lossInputs: {
-      target_tokens: { data: whole.slice(1), shape: [length] },
-      weights: { data: weights, shape: [length] },
-    },
-  }
 }

@@ -8,6 +8,7 @@ import type { CheckedArm } from './expand-repeats.ts'
 import { type LocatedMap, type LocatedNode, scalarNode, textOf } from './located.ts'
 import { presentIn } from './normalise.ts'
 import { withoutNulls } from './schema-walk.ts'
+import { spellAgent } from './spell-agent.ts'
 
 export interface Arms {
   /** The arms as written: what the experiment lists as its runs. */
@@ -20,7 +21,7 @@ export interface Arms {
 
 /** Expands and validates the arms. `finish` is applied to each tree before it is validated. */
 export function buildArms(root: LocatedMap, checker: NodeChecker, finish: (tree: LocatedMap) => LocatedMap): Arms {
-  const finished = (arm: Arm): Arm => ({ ...arm, tree: finish(withoutNulls(arm.tree, RunConfig)) })
+  const finished = (arm: Arm): Arm => ({ ...arm, tree: finish(spellAgent(withoutNulls(arm.tree, RunConfig))) })
   const written = writtenArms(root, checker)
   const [only] = written
   const isOne = only !== undefined && written.length === 1

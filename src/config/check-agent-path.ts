@@ -6,7 +6,8 @@ import { pythonClass } from '../contracts/index.ts'
 import type { Catalog } from '../kernel/index.ts'
 import type { FileContext } from './check-files.ts'
 import { isKnown } from './check-plugins.ts'
-import { type LocatedNode, textOf } from './located.ts'
+import { type LocatedMap, type LocatedNode, nodeAt, textOf } from './located.ts'
+import { itemsOf } from './plugin-uses.ts'
 
 const example = './src/plugins/agent.ts#ToolUse'
 
@@ -30,15 +31,35 @@ export async function checkAgentPath(
     isKnown({ type: 'agent', kind: text, at: node.origin }, catalog, report)
     return
   }
-  const [path = '', name] = text.split('#')
+  const [, name] = text.split('#')
   if (name === undefined || name === '') {
     const message = 'the path does not say which export of the file is the agent'
     report.problem(node.origin, { code: 'CONFIG_PATH', message, fix: `add the name of the export: ${example}.` })
   }
+  await checkExportFile(node, text, example, { report, shown })
+}
+
+/** Checks that the files which an agent brings are there: its tools, a simulated user. */
+export async function checkAgentFiles(agent: LocatedNode | undefined, context: FileContext): Promise<void> {
+  const files = [nodeAt(agent, ['params', 'user']), ...itemsOf(nodeAt(agent, ['params', 'tools']))]
+  for (const node of files) {
+    const text = textOf(node)
+    if (node === undefined || text === undefined || !isAbsolute(text)) continue
+    await checkExportFile(node, text, './tools.ts#search', context)
+  }
+}
+
+async function checkExportFile(
+  node: LocatedNode,
+  reference: string,
+  such: string,
+  { report, shown }: Pick<FileContext, 'report' | 'shown'>,
+): Promise<void> {
+  const [path = ''] = reference.split('#')
   const found = await stat(path).catch(() => undefined)
   if (found?.isFile() === true) return
   const message = `there is no file ${shown(path)}`
-  report.problem(node.origin, { code: 'CONFIG_PATH', message, fix: `correct the path, such as ${example}.` })
+  report.problem(node.origin, { code: 'CONFIG_PATH', message, fix: `correct the path, such as ${such}.` })
 }
 
 async function hasPython(): Promise<boolean> {

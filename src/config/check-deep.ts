@@ -2,7 +2,7 @@
 import { dirname, join, relative } from 'node:path'
 import type { Direction, Notice, Plan, Row } from '../contracts/index.ts'
 import { type Catalog, type Problem, readSecretSource, type SecretSource } from '../kernel/index.ts'
-import { checkAgentPath } from './check-agent-path.ts'
+import { checkAgentFiles, checkAgentPath } from './check-agent-path.ts'
 import { checkDataFile, checkModelFiles, checkOutput, checkPath, type FileContext } from './check-files.ts'
 import { checkPlugins } from './check-plugins.ts'
 import { checkRowFormat } from './check-row-format.ts'
@@ -66,6 +66,7 @@ async function checkRuns(
     }
     if (model !== undefined && !models.has(model)) await checkModelFiles(model, context)
     if (model !== undefined) models.add(model)
+    await checkAgentFiles(nodeAt(run, ['agent']), context)
     if (algorithm === undefined) continue
     if (data !== undefined) checkRowFormat({ algorithm, data, row: rows.get(data) }, catalog, context.report)
     await checkAgentPath(nodeAt(algorithm, ['params', 'agent_import_path']), catalog, context)
@@ -74,6 +75,7 @@ async function checkRuns(
 
 async function checkBenchmarkFolders(root: LocatedMap, catalog: Catalog, context: FileContext): Promise<void> {
   for (const benchmark of itemsOf(nodeAt(root, ['metadata', 'benchmark']))) {
+    await checkAgentFiles(nodeAt(benchmark, ['agent']), context)
     const data = nodeAt(benchmark, ['data'])
     if (data !== undefined && !root.entries.has('data_store')) await checkDataFile(data, context)
     const node = nodeAt(benchmark, ['path'])

@@ -7,6 +7,7 @@ import { mergeNodes, withKey, withoutKey } from './edit-tree.ts'
 import { isNull, type LocatedMap, type LocatedNode, mapNode, seqNode } from './located.ts'
 import { placeName, type Report } from './report.ts'
 import { withoutNulls } from './schema-walk.ts'
+import { spellAgent } from './spell-agent.ts'
 import { translateLegacy } from './translate-legacy.ts'
 
 /** Keys of a run that may stand at the root. */
@@ -149,7 +150,7 @@ function spellBenchmarks(metadata: LocatedMap, report: Report): LocatedMap {
   const benchmark = presentIn(metadata, 'benchmark')
   if (benchmark === undefined || benchmark.type === 'scalar') return metadata
   const items = benchmark.type === 'seq' ? benchmark.items : [benchmark]
-  const spelled = items.map((item) => (item.type === 'map' ? spellModels(item, report) : item))
+  const spelled = items.map((item) => (item.type === 'map' ? spellAgent(spellModels(item, report)) : item))
   return withKey(metadata, 'benchmark', seqNode(spelled, benchmark.origin))
 }
 

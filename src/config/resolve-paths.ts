@@ -38,7 +38,9 @@ export class PathResolver {
     tree = this.#each(tree, ['plugins'], (item) => this.#scalar(item, isPluginFile))
     tree = this.#each(tree, ['metadata', 'benchmark'], (item) => {
       if (item.type !== 'map') return item
-      const entry = this.#field(item, ['path'], isAnyPath)
+      const pathed = this.#field(item, ['path'], isAnyPath)
+      const agent = pathed.entries.get('agent')?.value
+      const entry = agent === undefined ? pathed : this.#replace(pathed, 'agent', agent, (each) => this.#agent(each))
       const data = entry.entries.get('data')?.value
       return data === undefined ? entry : this.#replace(entry, 'data', data, (each) => this.#data(each, hasStore))
     })
@@ -58,12 +60,21 @@ export class PathResolver {
           : node,
       model: (node) => this.#model(node),
       algorithm: (node) => this.#field(node, ['params', 'agent_import_path'], isDotted),
+      agent: (node) => this.#agent(node),
     }
   }
 
   #data(node: LocatedNode, hasStore: boolean): LocatedNode {
     const data = hasStore ? node : this.#field(node, ['path'], isAnyPath)
     return this.#field(data, ['hf_dataset'], isClearPath)
+  }
+
+  // Files that an agent brings: tools, a simulated user, the folder of an MCP server.
+  #agent(node: LocatedNode): LocatedNode {
+    if (node.type !== 'map') return node
+    let tree = this.#field(node, ['params', 'user'], isDotted)
+    tree = this.#each(tree, ['params', 'tools'], (item) => this.#scalar(item, isDotted))
+    return this.#each(tree, ['params', 'mcp_servers'], (item) => this.#field(item, ['cwd'], isDotted))
   }
 
   #model(node: LocatedNode): LocatedNode {

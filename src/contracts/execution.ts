@@ -75,7 +75,8 @@ export interface Trajectory {
 export type Rollout = (
   request: {
     task: HarborTask
-    agent: PluginSpec
+    /** Absent: the agent of the run, or one chat turn where it names none. */
+    agent?: PluginSpec
     policy: PolicyRef
     seedPath: SeedPath
     /** Number of this attempt among those of its task. */

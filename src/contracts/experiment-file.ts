@@ -98,6 +98,8 @@ export const Experiment = z.strictObject({
 export type Experiment = z.infer<typeof Experiment>
 
 const PartialSpec = PluginSpec.partial({ kind: true })
+/** A kind alone is short for one without params. */
+const WrittenAgent = z.union([PartialSpec, Kind])
 const PartialModel = ModelConfig.partial({ name: true })
 
 const PartialRun = RunConfig.partial()
@@ -105,7 +107,7 @@ const PartialRun = RunConfig.partial()
     model: PartialModel.optional().describe('What is trained.'),
     algorithm: PartialSpec.optional().describe('The training recipe.'),
     backend: PartialSpec.optional().describe('Where the model trains; absent: local.'),
-    agent: PartialSpec.optional().describe('Harness for rollouts; absent: one chat turn.'),
+    agent: WrittenAgent.optional().describe('Harness for rollouts, by its kind or with params; absent: one chat turn.'),
   })
   .describe('A run whose missing parts axes, shorthands or `extends` supply; its name defaults to the experiment’s.')
 
@@ -143,6 +145,10 @@ export type Matrix = z.infer<typeof Matrix>
 
 const WrittenBenchmark = BenchmarkEntry.extend({
   model: z.string().min(1).optional().describe('Short for models: [model].'),
+  agent: z
+    .union([PluginSpec, Kind])
+    .optional()
+    .describe('Harness for these rollouts, by its kind or with params; absent: the run’s.'),
 })
 
 const WrittenMetadata = Metadata.extend({
@@ -173,7 +179,7 @@ export const ExperimentFile = z.strictObject({
   model: PartialModel.optional().describe('Short for run.model.'),
   algorithm: PartialSpec.optional().describe('Short for run.algorithm.'),
   backend: PartialSpec.optional().describe('Short for run.backend.'),
-  agent: PartialSpec.optional().describe('Short for run.agent.'),
+  agent: WrittenAgent.optional().describe('Short for run.agent.'),
   seed: Seed.optional().describe('Short for run.seed.'),
   eval: LegacyEval.optional().describe('First generation: write metadata.benchmark.'),
   validation: LegacyValidation.optional().describe('First generation: write metadata.benchmark with run_every.'),

@@ -3,6 +3,7 @@ import type * as z from 'zod'
 import type { Metrics } from './events.ts'
 import type { Rollout } from './execution.ts'
 import type { Context, Plugin } from './plugin.ts'
+import type { PluginSpec } from './plugin-spec.ts'
 import type { RunResult } from './results.ts'
 import type { ChatMessage, RowFormat, RowOf } from './rows.ts'
 import type { ModelConfig, RunConfig } from './run-config.ts'
@@ -70,6 +71,8 @@ export interface StepContext<P, F extends RowFormat = RowFormat> extends Context
   policy(): Promise<SamplerRef>
   /** The weights that the run started from, also after a resume: the reference of a KL penalty, the teacher of SDFT. */
   readonly reference: Weights
+  /** The agent that the run names for rollouts; absent: none. */
+  readonly agent?: PluginSpec
   /** Samples from a policy and scores the outcome. */
   readonly rollout: Rollout
   readonly service: Pick<TrainingService, 'sample'>

@@ -9,7 +9,11 @@ import { PluginSpec } from './plugin-spec.ts'
 import { RunConfig } from './run-config.ts'
 
 /** A task as a worker may know it: what is asked. */
-export const SealedTask = z.strictObject({ task_id: z.string(), instruction: z.string() })
+export const SealedTask = z.strictObject({
+  task_id: z.string(),
+  instruction: z.string(),
+  user_turns: z.array(z.string()).optional().describe('What the user says after the first answer, the second, ...'),
+})
 export type SealedTask = z.infer<typeof SealedTask>
 
 /** A benchmark as a worker may know it: what is asked, never what is expected. */
@@ -22,7 +26,8 @@ export const SealedBenchmark = z.strictObject({
   temperature: z.number().min(0),
   n_concurrent: z.int().min(1),
   chat_template: ChatTemplate,
-  tasks_file: z.string().describe('JSON lines of { task_id, instruction }.'),
+  agent: PluginSpec.optional().describe('Harness that leads the answers; absent: that of the run.'),
+  tasks_file: z.string().describe('JSON lines of tasks as SealedTask has them.'),
 })
 export type SealedBenchmark = z.infer<typeof SealedBenchmark>
 

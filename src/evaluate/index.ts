@@ -1,4 +1,5 @@
 // What other rooms may use of evaluate.
+export { type AgentQuestion, answerWithAgent } from './answers/answer-with-agent.ts'
 export { answerWithClient } from './answers/answer-with-client.ts'
 export { taskMessages } from './answers/task-messages.ts'
 export { type BenchmarkFolder, readBenchmarkFolder } from './benchmark-folder.ts'

@@ -31,6 +31,7 @@ describe('built-in plugins', () => {
     const byType = new Map<string, string[]>()
     for (const { type, kind } of plugins) byType.set(type, [...(byType.get(type) ?? []), kind].sort())
     expect(Object.fromEntries([...byType].sort())).toEqual({
+      agent: ['chat', 'cli', 'python', 'shell_loop', 'terminal', 'tool_loop'],
       algorithm: ['combo', 'dpo', 'prompt_search', 'rejection_sft', 'score_only', 'sft'],
       backend: ['local', 'mock', 'tinker'],
       callback: [
@@ -43,6 +44,7 @@ describe('built-in plugins', () => {
       ],
       data_source: ['csv', 'dataset', 'folder', 'hf_dataset', 'in_memory', 'json', 'jsonl', 'parquet'],
       data_store: ['in_memory', 'local'],
+      environment: ['inline', 'local'],
       inference_client: ['anthropic', 'gemini', 'local', 'mock', 'openai', 'openai_compatible', 'tinker'],
       metric: [
         'avg',
@@ -123,9 +125,18 @@ describe('built-in plugins', () => {
         else packages.add(specifier)
       }
     }
-    for (const room of ['algorithms', 'backends', 'data', 'evaluate']) visit(join(src, room, 'index.ts'))
+    for (const room of ['algorithms', 'backends', 'data', 'evaluate', 'rollout']) visit(join(src, room, 'index.ts'))
     const rooms = new Set([...seen].map((file) => relative(src, file).split('/')[0]))
-    expect([...rooms].sort()).toEqual(['algorithms', 'backends', 'contracts', 'data', 'evaluate', 'kernel', 'stats'])
+    expect([...rooms].sort()).toEqual([
+      'algorithms',
+      'backends',
+      'contracts',
+      'data',
+      'evaluate',
+      'kernel',
+      'rollout',
+      'stats',
+    ])
     expect([...packages].filter((name) => !name.startsWith('node:')).sort()).toEqual(['zod'])
   })
 })

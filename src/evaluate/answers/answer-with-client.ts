@@ -1,6 +1,14 @@
 // The answers of a model behind a client to the tasks of a benchmark. It sees what is asked and never what is expected.
-import type { Benchmark, Generated, OpenInferenceClient, Prediction, SealedTask } from '../../contracts/index.ts'
+import type {
+  Benchmark,
+  Generated,
+  OpenInferenceClient,
+  PluginSpec,
+  Prediction,
+  SealedTask,
+} from '../../contracts/index.ts'
 import { EvsysError, keyedRandom, mapConcurrent, problemsOf, toRecord } from '../../kernel/index.ts'
+import { type AgentQuestion, answerWithAgent } from './answer-with-agent.ts'
 import { taskMessages } from './task-messages.ts'
 
 export interface ClientQuestion {
@@ -10,6 +18,8 @@ export interface ClientQuestion {
   >
   readonly tasks: readonly SealedTask[]
   readonly client: OpenInferenceClient
+  /** Who leads the model through a task, and what finds it; absent: every task is asked once. */
+  readonly led?: { readonly agent: PluginSpec; readonly services: AgentQuestion['services'] } | undefined
   readonly seed: number
   readonly signal: AbortSignal
   /** Sees every answer when it is there. */
@@ -18,7 +28,13 @@ export interface ClientQuestion {
 
 /** One prediction per task and sample, in order. One that failed is a prediction with its error; the others go on. */
 export async function answerWithClient(question: ClientQuestion): Promise<Prediction[]> {
-  const { benchmark, tasks, signal, onAnswer } = question
+  const { benchmark, tasks, signal, onAnswer, led, client, seed } = question
+  if (led !== undefined) {
+    return answerWithAgent({
+      ...{ ...led, benchmark, tasks, seed, signal, step: 'final', policy: () => client },
+      ...(onAnswer === undefined ? {} : { onAnswer }),
+    })
+  }
   const cells = tasks.flatMap((task) =>
     Array.from({ length: benchmark.num_samples }, (_, sample) => ({ task, sample })),
   )

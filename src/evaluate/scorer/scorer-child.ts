@@ -22,6 +22,7 @@ import { prepareScoring } from './prepare-scoring.ts'
 import { answerKey, type ScoringPlan, scorePredictions } from './score-predictions.ts'
 import { createScorerPlugins } from './scorer-plugins.ts'
 import { type FromScorer, ScorerSecrets, ScorerStart, ToScorer } from './scorer-protocol.ts'
+import { sealedTask } from './sealed-task.ts'
 
 async function main(): Promise<void> {
   const link = await openParentLink()
@@ -98,7 +99,7 @@ async function main(): Promise<void> {
   try {
     const { plan, labels } = await open()
     watchdog.keepTime()
-    const tasks = plan.tasks.map(({ task_id, instruction }) => ({ task_id, instruction }))
+    const tasks = plan.tasks.map(sealedTask)
     say({ type: 'ready', hash: plan.hash, tasks })
     for (let told = await messages.next(); told.done !== true; told = await messages.next()) {
       const { predictions, excluded, limit } = ToScorer.parse(told.value)

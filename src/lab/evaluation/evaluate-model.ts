@@ -1,5 +1,5 @@
 // A model on a benchmark, outside of any run: its answers through a client, scored by the sealed scorer, kept beside the record.
-import type { Benchmark, PluginSpec, Prediction, Scored } from '../../contracts/index.ts'
+import type { Benchmark, PluginSpec, Prediction, Scored, SeedPath } from '../../contracts/index.ts'
 import { answerWithClient, openScorer } from '../../evaluate/index.ts'
 import { createRegistry, EvsysError, keyedRandom, type PluginReference, type SecretSource } from '../../kernel/index.ts'
 import { meterUsage, openInferenceClient, type TotalUsage } from '../../models/index.ts'
@@ -49,27 +49,40 @@ export async function answersOf(
 ): Promise<{ predictions: Prediction[]; usage: TotalUsage }> {
   const registry = createRegistry()
   for (const plugin of await builtins()) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
-  const opened = await openInferenceClient(spec, {
+  const led = benchmark.agent === undefined ? undefined : controllable(benchmark.agent)
+  const services = {
     registry,
     signal,
-    random: (...path) => keyedRandom(seed, ...path),
+    random: (...path: SeedPath) => keyedRandom(seed, ...path),
     log: () => {},
-    secret(name) {
+    secret(name: string) {
       const value = secretSource.get(name)
       if (value !== undefined && value.trim() !== '') return value
       throw new EvsysError('SECRET_MISSING', `the secret ${name} is not set`, {
         fix: `set ${name} in the environment or in the project’s .env.`,
       })
     },
-  })
+  }
+  const opened = await openInferenceClient(spec, services)
   const { client, total } = meterUsage(opened)
   try {
     const predictions = await answerWithClient({
       ...{ benchmark, tasks, client, seed, signal },
+      led: led === undefined ? undefined : { agent: led, services },
       ...(onAnswer === undefined ? {} : { onAnswer }),
     })
     return { predictions, usage: total() }
   } finally {
     await opened[Symbol.asyncDispose]?.()
   }
+}
+
+/** Agents that bring files of the project are code of the project. */
+function controllable(agent: PluginSpec): PluginSpec {
+  const { tools = [], user } = agent.params
+  const files = [...(Array.isArray(tools) ? tools : []), user].filter((each) => typeof each === 'string')
+  if (files.length === 0) return agent
+  throw new EvsysError('CONFIG_INVALID', `the agent "${agent.kind}" brings files of the project: ${files.join(', ')}`, {
+    fix: 'a model behind an API is asked here, where no code of the project runs; compare arms of an experiment instead.',
+  })
 }

@@ -43,7 +43,8 @@ export async function openSealedBenchmarks(
       const tasks_file = join(outputDir, 'questions', `${benchmark.name}.jsonl`)
       const lines = (await scorer.sealedTasks()).map((task) => `${JSON.stringify(task)}\n`)
       await writeFileAtomic(tasks_file, lines.join(''))
-      const { name, split, run_every, num_samples, max_tokens, temperature, n_concurrent, chat_template } = benchmark
+      const { name, split, run_every, num_samples, max_tokens, temperature, n_concurrent, chat_template, agent } =
+        benchmark
       sealed.push({
         name,
         split,
@@ -54,6 +55,7 @@ export async function openSealedBenchmarks(
         n_concurrent,
         chat_template,
         tasks_file,
+        ...(agent === undefined ? {} : { agent }),
       })
     }
   } catch (error) {

@@ -1,13 +1,17 @@
 // The answers of a checkpoint to the tasks of a benchmark. It sees what is asked and never what is expected.
 import { readFile } from 'node:fs/promises'
-import * as z from 'zod'
-import type { OpenRenderer, Prediction, SealedBenchmark, Weights } from '../../contracts/index.ts'
-import { taskMessages } from '../../evaluate/index.ts'
+import {
+  type OpenRenderer,
+  type PluginSpec,
+  type Prediction,
+  type SealedBenchmark,
+  SealedTask,
+  type Weights,
+} from '../../contracts/index.ts'
+import { type AgentQuestion, answerWithAgent, taskMessages } from '../../evaluate/index.ts'
 import { EvsysError, keyedRandom, mapConcurrent, problemsOf, toRecord } from '../../kernel/index.ts'
+import { createTokenPolicy } from '../../rollout/index.ts'
 import type { OpenModel } from './open-model.ts'
-
-const SealedTask = z.strictObject({ task_id: z.string(), instruction: z.string() })
-export type SealedTask = z.infer<typeof SealedTask>
 
 export async function readSealedTasks(file: string): Promise<SealedTask[]> {
   const text = await readFile(file, 'utf8')
@@ -24,15 +28,31 @@ export interface Question {
   /** Part of the address of every draw, so that each look at a benchmark is its own. */
   readonly step: number | 'final'
   readonly signal: AbortSignal
+  /** Who leads the model through a task; absent: every task is asked once, all samples together. */
+  readonly led?: { readonly agent: PluginSpec; readonly services: AgentQuestion['services'] } | undefined
 }
 
 /** One prediction per task and sample, in order. A failed sample is a prediction with its error; the others go on. */
 export async function answerTasks(question: Question): Promise<Prediction[]> {
-  const { benchmark, tasks, signal } = question
+  const { benchmark, tasks, signal, led, seed, step } = question
+  if (led !== undefined) {
+    const policy = () => policyOf(question)
+    return answerWithAgent({ ...led, benchmark, tasks, seed, step, signal, policy })
+  }
   const answers = await mapConcurrent(tasks, { limit: benchmark.n_concurrent, signal }, (task) =>
     answer(task, question),
   )
   return answers.flat()
+}
+
+// A policy for each attempt: it keeps the tokens of its own conversation.
+function policyOf({ model, weights, renderer }: Question) {
+  return createTokenPolicy({
+    renderer,
+    sample: (request) => model.sample({ ...request, model: weights }),
+    version: () => 0, // nothing is trained on what is answered here
+    maxContext: model.backend.maxContext,
+  })
 }
 
 async function answer({ task_id, instruction }: SealedTask, question: Question): Promise<Prediction[]> {

@@ -1,9 +1,17 @@
-// Rollouts of a recipe: one chat turn at a task of the training data, judged by the task's own verifier. The verdict is reached the
+// Rollouts of a recipe: an agent's attempts at tasks of the training data, judged by the task's own verifier. The verdict is reached the
 // way the scorer reaches it; benchmarks, their answers and their verifiers are not in reach from here.
-import * as z from 'zod'
-import type { ChatMessage, HarborTask, Rollout, RolloutError, StepScope, Trajectory } from '../../contracts/index.ts'
+import type {
+  HarborTask,
+  OpenInferenceClient,
+  Rollout,
+  RolloutError,
+  StepScope,
+  Trajectory,
+} from '../../contracts/index.ts'
 import { verifyAnswer } from '../../evaluate/index.ts'
-import { checkValue, EvsysError, problemsOf, toRecord } from '../../kernel/index.ts'
+import { EvsysError, problemsOf, toRecord } from '../../kernel/index.ts'
+import { type AgentOutcome, createTokenPolicy, runAgent } from '../../rollout/index.ts'
+import { agentOf } from './run-agent-spec.ts'
 import { equip } from './run-context.ts'
 import type { RunScope } from './run-scope.ts'
 
@@ -12,12 +20,6 @@ export interface Rollouts {
   /** Tells of the rollouts since the last time, in the order of their tasks and samples. */
   tell(at: StepScope): Promise<void>
 }
-
-/** What the agent `chat` takes. */
-const Chat = z.strictObject({
-  system_prompt: z.string().optional(),
-  user_template: z.string().default('{prompt}'),
-})
 
 /** Longest that a verifier may take over one answer. */
 const VERIFY_MS = 60_000
@@ -53,49 +55,50 @@ export function createRollouts(scope: RunScope, step: number): Rollouts {
 
 async function attempt(scope: RunScope, request: Request, step: number, signal: AbortSignal): Promise<Trajectory> {
   const { task, sample } = request
-  const began = performance.now()
-  const base = { taskId: task.task_id, sample, turns: [] }
-  const usage = { promptTokens: 0, completionTokens: 0, latencyS: 0 }
+  const { turns, output, truncated, usage, error } = await led(scope, request, step, signal)
+  signal.throwIfAborted()
+  const trajectory = {
+    ...{ taskId: task.task_id, sample, turns, usage },
+    ...(output === undefined ? {} : { output }),
+    ...(truncated === undefined ? {} : { truncated }),
+  }
+  // What an agent left when its time was up is judged; what it left when it failed is not its answer.
+  if (error !== undefined) return { ...trajectory, error }
   try {
-    const messages = messagesOf(request)
-    const { prompt, drawn } = await answer(scope, request, messages)
-    const { message } = scope.renderer.parse(drawn.tokens)
-    const output = typeof message.content === 'string' ? message.content : ''
-    const tokens = { prompt, completion: drawn.tokens, logprobs: drawn.logprobs, policyVersion: step }
-    const verdict = await judge(scope, task, output, sample, signal)
-    return {
-      ...base,
-      turns: [{ messages, text: output, stopReason: drawn.stopReason, tokens }],
-      output,
-      ...verdict,
-      ...(drawn.stopReason === 'length' ? { truncated: 'max_tokens' as const } : {}),
-      usage: {
-        promptTokens: prompt.length,
-        completionTokens: drawn.tokens.length,
-        latencyS: (performance.now() - began) / 1000,
-      },
-    }
-  } catch (error) {
+    return { ...trajectory, ...(await judge(scope, task, output ?? '', sample, signal)) }
+  } catch (fault) {
     signal.throwIfAborted()
-    return { ...base, usage, error: failure(error) }
+    return { ...trajectory, error: failure(fault) }
   }
 }
 
-async function answer(scope: RunScope, { policy, sampling, seedPath, sample }: Request, messages: ChatMessage[]) {
-  if (!('weights' in policy)) {
-    throw new EvsysError('PLUGIN_FAILED', 'training answers are drawn from weights, and the rollout names an API model')
-  }
-  const prompt = scope.renderer.prompt(messages)
-  const [drawn] = await scope.model.sample({
-    model: policy.weights,
-    prompt,
-    numSamples: 1,
-    ...sampling,
-    stop: scope.renderer.stop,
-    seed: scope.services.random('rollout', ...seedPath, sample).int(2 ** 32),
+async function led(scope: RunScope, request: Request, step: number, signal: AbortSignal): Promise<AgentOutcome> {
+  const { task, policy, sampling, seedPath, sample } = request
+  const { registry, log, secret, random } = scope.services
+  const agent = request.agent ?? agentOf(scope.assignment.config) ?? { kind: 'chat', params: {} }
+  const outcome = await runAgent({
+    ...{ agent, task, sampling, signal },
+    policy: policyOf(scope, policy, step),
+    services: { registry, log, secret, random: (...path) => random('rollout', ...seedPath, sample, ...path) },
   })
-  if (drawn === undefined) throw new EvsysError('BACKEND_FAILED', 'the service drew no answer')
-  return { prompt, drawn }
+  if (outcome.ended !== 'timeout' || outcome.output === undefined) return outcome
+  const { error: _, ...rest } = outcome
+  return rest
+}
+
+// The agent under training gets the weights of its step and nothing else: whatever it asks is answered by them, token by token.
+function policyOf(scope: RunScope, policy: Request['policy'], step: number): OpenInferenceClient {
+  if (!('weights' in policy)) {
+    const refuse = () =>
+      new EvsysError('PLUGIN_FAILED', 'training answers are drawn from weights, and the rollout names an API model')
+    return { generate: () => Promise.reject(refuse()) }
+  }
+  return createTokenPolicy({
+    renderer: scope.renderer,
+    sample: (drawn) => scope.model.sample({ ...drawn, model: policy.weights }),
+    version: () => step,
+    maxContext: scope.model.backend.maxContext,
+  })
 }
 
 async function judge({ services }: RunScope, task: HarborTask, output: string, sample: number, signal: AbortSignal) {
@@ -113,24 +116,6 @@ async function judge({ services }: RunScope, task: HarborTask, output: string, s
     : { error: { code: 'PLUGIN_FAILED' as const, message: verified.failure, infra: true } }
 }
 
-function messagesOf({ task, agent }: Request): ChatMessage[] {
-  const checked = agent.kind === 'chat' ? checkValue(Chat, agent.params) : undefined
-  if (checked?.ok !== true) {
-    throw new EvsysError(
-      'PLUGIN_FAILED',
-      `a rollout here is one chat turn; the agent "${agent.kind}" is something else`,
-      {
-        fix: "name the agent { kind: 'chat', params: { system_prompt, user_template } }.",
-      },
-    )
-  }
-  const { system_prompt, user_template } = checked.value
-  return [
-    ...(system_prompt === undefined ? [] : [{ role: 'system' as const, content: system_prompt }]),
-    { role: 'user', content: user_template.split('{prompt}').join(task.instruction) },
-  ]
-}
-
 function failure(error: unknown): RolloutError {
   const [problem] = problemsOf(error)
   const record = problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
@@ -144,9 +129,10 @@ function inOrder(a: { request: Request }, b: { request: Request }): number {
 }
 
 function rowOf({ request, trajectory }: { request: Request; trajectory: Trajectory }) {
-  const { taskId: task_id, sample, output, reward, error } = trajectory
+  const { taskId: task_id, sample, turns, output, reward, error } = trajectory
   return {
     ...{ task_id, sample, instruction: request.task.instruction },
+    ...(turns.length < 2 ? {} : { turns: turns.map(({ text, stopReason }) => ({ text, stop_reason: stopReason })) }),
     ...(output === undefined ? {} : { output }),
     ...(reward === undefined ? {} : { reward }),
     ...(error === undefined ? {} : { error }),

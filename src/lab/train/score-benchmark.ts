@@ -1,6 +1,7 @@
 // One look at a benchmark: answers of some weights, scored elsewhere, told as events as soon as they are there.
 import type { Prediction, Scored, SealedBenchmark, Weights } from '../../contracts/index.ts'
 import { answerTasks, readSealedTasks } from './answer-tasks.ts'
+import { agentOf } from './run-agent-spec.ts'
 import { callbackScope, type RunScope } from './run-scope.ts'
 
 export interface Look {
@@ -31,6 +32,7 @@ export async function lookAt(
   const { assignment, services, reporter, model, renderer } = scope
   const { name, split } = benchmark
   const at = step === undefined ? {} : { step }
+  const agent = benchmark.agent ?? agentOf(assignment.config)
   await reporter.tell({ type: 'eval.started', benchmark: name, split, ...at })
   const predictions = await answerTasks({
     benchmark: scope.systemPrompt === undefined ? benchmark : prompted(benchmark, scope.systemPrompt),
@@ -41,6 +43,7 @@ export async function lookAt(
     seed: assignment.config.seed,
     step: step ?? 'final',
     signal: services.signal,
+    led: agent === undefined ? undefined : { agent, services },
   })
   const { predictions: blob, ...scored } = await scope.askScore({ benchmark: name, ...at, predictions })
   await reporter.tell({

@@ -3,6 +3,7 @@ import type { RowFormat, RowOf, SamplerRef, SetupContext, StepContext, StepScope
 import { EvsysError } from '../../kernel/index.ts'
 import type { BatchOrder } from './batch-order.ts'
 import { createRollouts } from './rollouts.ts'
+import { agentOf } from './run-agent-spec.ts'
 import type { RunScope } from './run-scope.ts'
 
 export interface StepContextOptions {
@@ -20,6 +21,7 @@ export interface StepContextOptions {
 export function setupContext(scope: RunScope, options: StepContextOptions): SetupContext<unknown> {
   const { services, renderer, reference } = scope
   const { params, rows, numSteps, order, kept, random } = options
+  const agent = agentOf(scope.assignment.config)
   return {
     params,
     signal: services.signal,
@@ -35,6 +37,7 @@ export function setupContext(scope: RunScope, options: StepContextOptions): Setu
     tokenizer: scope.model.backend.tokenizer,
     policy: () => scope.model.snapshot(),
     reference,
+    ...(agent === undefined ? {} : { agent }),
     rollout: createRollouts(scope, 0).rollout,
     service: { sample: (request) => scope.model.sample(request) },
     once<T>(key: string, make: () => Promise<T>): Promise<T> {

@@ -232,7 +232,7 @@ describe('a rollout', () => {
   const inProcess = (fn_name: string) => task({ kind: 'in_process', fn_name, expected: 'x', params: {} })
 
   it.each([
-    ['an agent that is no chat', inProcess('exact_match'), 'harness', 'one chat turn'],
+    ['an agent that nobody has', inProcess('exact_match'), 'harness', 'no agent is called "harness"'],
     ['a verifier that nobody has', inProcess('no_such_verifier'), 'chat', 'no_such_verifier'],
     [
       'a verifier that is not run here',

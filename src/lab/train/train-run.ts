@@ -9,6 +9,7 @@ import { type LoopCallbacks, openLoopCallbacks } from './loop-callbacks.ts'
 import { openRun, reopenModel, type TrainRunOptions } from './open-run.ts'
 import type { Phase } from './phase.ts'
 import { planPhases } from './plan-phases.ts'
+import { withAgentFile } from './run-agent-spec.ts'
 import { equip } from './run-context.ts'
 import { callbackScope, type RunScope, stepScope } from './run-scope.ts'
 import { saveCheckpoint } from './save-checkpoint.ts'
@@ -50,7 +51,10 @@ interface Recipe {
 }
 
 // Callbacks are opened first and closed last: whatever becomes of the run, those that saw it start see it end.
-async function attempt(options: TrainRunOptions): Promise<End> {
+async function attempt(given: TrainRunOptions): Promise<End> {
+  const { config, project_dir } = given.assignment
+  const registry = await withAgentFile(given.services.registry, config, project_dir)
+  const options = { ...given, services: { ...given.services, registry } }
   const { services } = options
   const { plugin: algorithm, context } = equip('algorithm', options.assignment.config.algorithm, services)
   const shared = SharedParams.parse(context.params)

@@ -31,12 +31,10 @@ export class TerminalSession implements AsyncDisposable {
   async type(keystrokes: string, durationS: number): Promise<void> {
     if (this.#isOver) await this.#start()
     const keys = keysOf(keystrokes)
-    const wanted = this.#ready + countIn(keys, '\n') + countIn(keys, '\x03')
+    const lines = countIn(keys, '\n') + countIn(keys, '\x03')
+    const wanted = this.#ready + lines
     await this.#process?.write(keys)
-    await this.#until(
-      () => this.#ready >= wanted && wanted > 0 && countIn(keys, '\n') + countIn(keys, '\x03') > 0,
-      durationS,
-    )
+    await this.#until(() => lines > 0 && this.#ready >= wanted, durationS)
   }
 
   /** What was shown since the last time, as text. */
@@ -60,7 +58,8 @@ export class TerminalSession implements AsyncDisposable {
     await this.#reading
     this.#isOver = false
     this.#ready = 0
-    const env = { TERM: 'dumb', PS1: prompt, PS2: '> ', HISTFILE: '/dev/null' }
+    // A shell that is no terminal drops PS1 from the environment; this one sets it before it prompts.
+    const env = { TERM: 'dumb', PROMPT_COMMAND: `PS1='${prompt}'`, HISTFILE: '/dev/null' }
     this.#process = await this.#environment.spawn({ argv: ['bash', '-c', start], env }, this.#signal)
     this.#reading = this.#read(this.#process)
     await this.#until(() => this.#ready > 0, 10)

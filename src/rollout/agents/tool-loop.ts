@@ -71,7 +71,9 @@ async function converse(context: Context, tools: ReadonlyMap<string, OfferedTool
       },
       signal,
     )
-    const calls = isNative ? (answer.toolCalls ?? []).map((call): ReadCall => ({ call })) : readCalls(answer.text)
+    // A renderer may read calls out of a text that it could declare no tools in.
+    const made = (answer.toolCalls ?? []).map((call): ReadCall => ({ call }))
+    const calls = isNative ? made : [...made, ...readCalls(answer.text)]
     if (calls.length === 0) return answer.text
     const results = await resultsOf(calls, calling)
     const shown = results.map((each) => ({ ...each, text: shortened(each.text, params.max_result_chars) }))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { openPlainChat } from '../../backends/mock/plain-chat.ts'
-import type { ChatMessage, OpenRenderer, Sample, SampleReq, Tokenizer } from '../../contracts/index.ts'
-import { createTokenPolicy } from './token-policy.ts'
+import { openPlainChat } from '../../src/backends/mock/plain-chat.ts'
+import type { ChatMessage, OpenRenderer, Sample, SampleReq, Tokenizer } from '../../src/contracts/index.ts'
+import { createTokenPolicy } from '../../src/rollout/policy/token-policy.ts'
 
 const { signal } = new AbortController()
 const end = 256

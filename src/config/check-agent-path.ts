@@ -6,7 +6,7 @@ import { pythonClass } from '../contracts/index.ts'
 import type { Catalog } from '../kernel/index.ts'
 import type { FileContext } from './check-files.ts'
 import { isKnown } from './check-plugins.ts'
-import { type LocatedMap, type LocatedNode, nodeAt, textOf } from './located.ts'
+import { type LocatedNode, nodeAt, textOf } from './located.ts'
 import { itemsOf } from './plugin-uses.ts'
 
 const example = './src/plugins/agent.ts#ToolUse'

@@ -24,7 +24,10 @@ export const nodeDependent = [
     ],
     why: 'worker processes: pipes, limits of memory, signals, exit codes',
   },
-  { files: ['src/rollout/cli/*.test.ts'], why: 'programs of agents, their pipes, sockets and signals' },
+  {
+    files: ['src/rollout/{cli,python}/*.test.ts', 'src/rollout/proxy/serve-proxy.test.ts'],
+    why: 'programs of agents, their pipes, sockets and signals',
+  },
   { files: ['src/store/sqlite/*.test.ts', 'tests/stores/*.test.ts'], why: 'SQLite by the driver of that Node' },
   {
     files: [

@@ -456,6 +456,56 @@ export const requirements = {
   'CPU-45':
     'what the first step of training needs starts while the experiment is checked, and is closed where there is no run',
 
+  // Agents
+  'AGT-1':
+    'an agent is run with every answer kept as a turn, exact tokens where known, and the usage summed; limits of turns, tokens, context and time end it with its turns kept',
+  'AGT-2':
+    'what fails in an attempt is typed: models, environments and missing parts are infrastructure, the agent’s own fault is not; neither failing nor cancelling loses turns or touches siblings',
+  'AGT-3':
+    'a policy in tokens never makes tokens of its history again: what was drawn stands in every later prompt as it was drawn',
+  'AGT-4':
+    'agent chat: one turn, or a conversation with user turns of the task or a user that is a function of the project',
+  'AGT-5':
+    'agent tool_loop: tools of the project, declared or told in words, called together; every call that goes wrong is told to the model',
+  'AGT-6':
+    'MCP tools on standard streams and by streamable HTTP: listed, called, cancelled; servers end with the attempt, and those that fail say why',
+  'AGT-7':
+    'agent shell_loop: one command for each answer in the environment of the task, its output shortened and told',
+  'AGT-8':
+    'agent terminal: a shell that stays, keystrokes as JSON or XML, what is new is shown, the end is confirmed, slips are forgiven',
+  'AGT-9':
+    'a recipe rolls out with any agent: the run’s, one of a file, or one chat turn; it is answered by the weights of the step, token by token, over all turns',
+  'AGT-10':
+    'a benchmark is answered through the agent of the benchmark or of the run, in training and after it, by checkpoints and by models behind an API, and no answer is in reach of the agent',
+  'AGT-11': 'an agent may be named by its kind alone, also in an axis: harnesses are compared with a verdict',
+
+  // Rollouts: conformance statements of a Harbor-compatible engine, by their numbers
+  'HAR-59': 'a trajectory that is written validates as ATIF v1.7, and keys that it does not know are refused',
+  'HAR-60':
+    'ATIF: gaps in step ids, foreign calls, fields of agents on other steps, metrics without a call and refs without a target are refused',
+  'HAR-61': 'ATIF documents of versions 1.0 to 1.6 load',
+  'HAR-62': 'the trajectory on disk holds all finished turns, whatever ended the trial',
+  'HAR-63': 'the final metrics of a trajectory are the sums over its steps and subagents',
+  'HAR-64': 'ids, log-probabilities and the count of a completion agree in every trainable step',
+  'HAR-65': 'copied context carries its flag and no metrics, and is not exported to training',
+  'HAR-66': 'a linear chat of 20 turns is one training sequence, and its unmasked tokens are the completions',
+  'HAR-67': 'a rewritten history makes a new sequence, with the reason of the break',
+  'HAR-68': 'text that was decoded is never tokenized again: recorded ids are those that were drawn',
+  'HAR-69': 'an answer that was cut by its length is given no stop token to train on',
+  'HAR-70': 'a turn without log-probabilities is not trained on, and its zeros never count',
+  'HAR-73': 'the policy version of each call is recorded; turns that are too old are masked',
+  'HAR-75': 'equal seeds, policy versions and requests give the same token record',
+  'HAR-77': 'an agent that speaks plain chat completions to the capture proxy has the token record of a native session',
+  'HAR-78': 'turn spans tell the last token that is trained on, where the reward of the whole goes',
+
+  // Agents that are programs of their own
+  'EXT-1':
+    'a program that speaks to OpenAI or Anthropic is an agent: from inside an environment it reaches the policy without any network, on the host only where that is allowed by name; it is ended with its rollout',
+  'EXT-2':
+    'a program that fails is told by the exception that Harbor names, by the match nearest to the end of its output',
+  'EXT-3':
+    'a Harbor agent class in Python acts in the environment of the task and asks the policy; without Python, the module or the class the error says what is missing',
+
   // Rollouts: numbers are those of the conformance list for Harbor's task folders
   'HAR-1': '`version` at the top of a task.toml is read as `schema_version`; no version is refused',
   'HAR-2': 'a task.toml has the defaults of schema 1.4, and everything wrong in it is told at once, with its line',
@@ -525,47 +575,10 @@ export const requirements = {
   'HAR-80': 'the plan of an environment says before a run what needs an image, and why',
 
   // Agents
-  'AGT-1':
-    'an agent is run with every answer kept as a turn, exact tokens where known, and the usage summed; limits of turns, tokens, context and time end it with its turns kept',
-  'AGT-2':
-    'what fails in an attempt is typed: models, environments and missing parts are infrastructure, the agent’s own fault is not; neither failing nor cancelling loses turns or touches siblings',
-  'AGT-3':
-    'a policy in tokens never makes tokens of its history again: what was drawn stands in every later prompt as it was drawn',
-  'AGT-4':
-    'agent chat: one turn, or a conversation with user turns of the task or a user that is a function of the project',
-  'AGT-5':
-    'agent tool_loop: tools of the project, declared or told in words, called together; every call that goes wrong is told to the model',
-  'AGT-6':
-    'MCP tools on standard streams and by streamable HTTP: listed, called, cancelled; servers end with the attempt, and those that fail say why',
-  'AGT-7':
-    'agent shell_loop: one command for each answer in the environment of the task, its output shortened and told',
-  'AGT-8':
-    'agent terminal: a shell that stays, keystrokes as JSON or XML, what is new is shown, the end is confirmed, slips are forgiven',
 
   // Rollouts: conformance statements of a Harbor-compatible engine, by their numbers
-  'HAR-59': 'a trajectory that is written validates as ATIF v1.7, and keys that it does not know are refused',
-  'HAR-60':
-    'ATIF: gaps in step ids, foreign calls, fields of agents on other steps, metrics without a call and refs without a target are refused',
-  'HAR-61': 'ATIF documents of versions 1.0 to 1.6 load',
-  'HAR-62': 'the trajectory on disk holds all finished turns, whatever ended the trial',
-  'HAR-63': 'the final metrics of a trajectory are the sums over its steps and subagents',
-  'HAR-64': 'ids, log-probabilities and the count of a completion agree in every trainable step',
-  'HAR-65': 'copied context carries its flag and no metrics, and is not exported to training',
-  'HAR-66': 'a linear chat of 20 turns is one training sequence, and its unmasked tokens are the completions',
-  'HAR-67': 'a rewritten history makes a new sequence, with the reason of the break',
-  'HAR-68': 'text that was decoded is never tokenized again: recorded ids are those that were drawn',
-  'HAR-69': 'an answer that was cut by its length is given no stop token to train on',
-  'HAR-70': 'a turn without log-probabilities is not trained on, and its zeros never count',
-  'HAR-73': 'the policy version of each call is recorded; turns that are too old are masked',
-  'HAR-75': 'equal seeds, policy versions and requests give the same token record',
-  'HAR-77': 'an agent that speaks plain chat completions to the capture proxy has the token record of a native session',
-  'HAR-78': 'turn spans tell the last token that is trained on, where the reward of the whole goes',
 
   // Agents that are programs of their own
-  'EXT-1':
-    'a program that speaks to OpenAI or Anthropic is an agent: from inside an environment it reaches the policy without any network, on the host only where that is allowed by name; it is ended with its rollout',
-  'EXT-2':
-    'a program that fails is told by the exception that Harbor names, by the match nearest to the end of its output',
   'CPU-46':
     'a trainer that started early serves the run whose engine and model it was started for; any other run starts its own, and it ends',
   // The sandbox
@@ -583,9 +596,4 @@ export const requirements = {
   'BOX-9': '`doctor` shows the level of this machine and who keeps its limits',
   'BOX-10':
     'the verifier `code` runs an answer with the tests of its task in a sandbox; what keeps it from running leaves the answer without a reward',
-  'AGT-9':
-    'a recipe rolls out with any agent: the run’s, one of a file, or one chat turn; it is answered by the weights of the step, token by token, over all turns',
-  'AGT-10':
-    'a benchmark is answered through the agent of the benchmark or of the run, in training and after it, by checkpoints and by models behind an API, and no answer is in reach of the agent',
-  'AGT-11': 'an agent may be named by its kind alone, also in an axis: harnesses are compared with a verdict',
 } as const

@@ -1,26 +1,17 @@
-// `agent_import_path` names the harness of rollouts: a file with an export, or an agent's kind. The first generation took a
-// Python class there, which cannot run here.
-import { stat } from 'node:fs/promises'
-import { isAbsolute } from 'node:path'
+// `agent_import_path` names the harness of rollouts: a file with an export, an agent's kind, or a Python class.
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { delimiter, isAbsolute, join } from 'node:path'
+import { pythonClass } from '../contracts/index.ts'
 import type { Catalog } from '../kernel/index.ts'
 import type { FileContext } from './check-files.ts'
 import { isKnown } from './check-plugins.ts'
-import { type LocatedMap, type LocatedNode, nodeAt, textOf } from './located.ts'
+import { type LocatedNode, nodeAt, textOf } from './located.ts'
 import { itemsOf } from './plugin-uses.ts'
-import type { Report } from './report.ts'
 
 const example = './src/plugins/agent.ts#ToolUse'
 
-/** Refuses a Python class, which can be told without knowing any plugin: `package.module.Class` or `module:Class`. */
-export function refusePythonAgent(run: LocatedMap, report: Report): void {
-  const node = nodeAt(run, ['algorithm', 'params', 'agent_import_path'])
-  const text = textOf(node)
-  if (node === undefined || text === undefined || !/^[A-Za-z_]\w*(?:\.\w+)*[.:]_*[A-Z]\w*$/.test(text)) return
-  const message = `${text} is a Python class, and agents are TypeScript here`
-  report.problem(node.origin, { code: 'PLUGIN_UNKNOWN', message, fix: `write ${example}, or the kind of an agent.` })
-}
-
-/** Checks that the file is there, or the kind is known. */
+/** Checks that the file is there, the kind is known, or Python is at hand. Whether a class can be imported shows when it is run. */
 export async function checkAgentPath(
   node: LocatedNode | undefined,
   catalog: Catalog,
@@ -28,6 +19,14 @@ export async function checkAgentPath(
 ): Promise<void> {
   const text = textOf(node)
   if (node === undefined || text === undefined) return
+  const named = pythonClass(text)
+  if (named !== undefined) {
+    if (await hasPython()) return
+    const message = `${named} is a Python class, and there is no python3 on the PATH`
+    const fix = `install Python 3.10 or newer, or write ${example} or the kind of an agent.`
+    report.problem(node.origin, { code: 'PLUGIN_LOAD', message, fix })
+    return
+  }
   if (!isAbsolute(text)) {
     isKnown({ type: 'agent', kind: text, at: node.origin }, catalog, report)
     return
@@ -61,4 +60,17 @@ async function checkExportFile(
   if (found?.isFile() === true) return
   const message = `there is no file ${shown(path)}`
   report.problem(node.origin, { code: 'CONFIG_PATH', message, fix: `correct the path, such as ${such}.` })
+}
+
+async function hasPython(): Promise<boolean> {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
+  const found = await Promise.all(
+    folders.map((folder) =>
+      access(join(folder, 'python3'), constants.X_OK).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
+  return found.includes(true)
 }

@@ -1,5 +1,6 @@
+import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { base, benchmark, deepChecks } from '../../tests/deep-check.ts'
 import { faultLine } from '../../tests/load-text.ts'
 import { checkDeep } from './check-deep.ts'
@@ -283,6 +284,27 @@ describe('agent_import_path', () => {
     ])
     expect(await faults(text('loop'))).toEqual([
       '4:53 PLUGIN_UNKNOWN algorithm.params.agent_import_path: no agent is called "loop"',
+    ])
+  })
+})
+
+describe('agent_import_path of a Python class', () => {
+  const text = base
+    .replace('kind: sft', 'kind: rl, params: { agent_import_path: my_project.agents:ToolUse }')
+    .replace('train.jsonl', 'val/tasks.jsonl')
+
+  afterEach(() => {
+    vi.unstubAllEnvs()
+  })
+
+  it('needs python3 on the PATH (CFG-14)', async () => {
+    await files({ 'bin/python3': '', 'empty/x': '' })
+    await chmod(join(cwd(), 'bin/python3'), 0o755)
+    vi.stubEnv('PATH', join(cwd(), 'bin'))
+    expect(await faults(text)).toEqual([])
+    vi.stubEnv('PATH', join(cwd(), 'empty'))
+    expect(await faults(text)).toEqual([
+      '4:53 PLUGIN_LOAD algorithm.params.agent_import_path: my_project.agents:ToolUse is a Python class, and there is no python3 on the PATH',
     ])
   })
 })

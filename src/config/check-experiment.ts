@@ -10,7 +10,6 @@ import {
   Seed,
 } from '../contracts/index.ts'
 import type { Arms } from './build-arms.ts'
-import { refusePythonAgent } from './check-agent-path.ts'
 import { checkBenchmarks, nameKey } from './check-benchmarks.ts'
 import type { NodeChecker } from './check-node.ts'
 import { checkData, checkModel } from './check-run.ts'
@@ -140,7 +139,6 @@ function checkParts(run: LocatedMap, checker: NodeChecker): void {
   const modelNode = run.entries.get('model')?.value
   const data = dataNode === undefined ? undefined : checker.check(RunConfig.shape.data, dataNode)
   const model = modelNode === undefined ? undefined : checker.check(RunConfig.shape.model, modelNode)
-  refusePythonAgent(run, checker.report)
   if (dataNode !== undefined && data !== undefined) checkData(dataNode, data, checker.report)
   if (modelNode !== undefined && model !== undefined) checkModel(modelNode, model, checker.report)
 }

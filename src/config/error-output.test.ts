@@ -110,18 +110,6 @@ metadata:
 `,
     },
   },
-  'python-agent': {
-    files: {
-      'experiments/e.yaml': `name: e
-data: { path: data/tasks.jsonl }
-model: { name: evsys/tiny }
-algorithm:
-  kind: rl
-  params:
-    agent_import_path: my_project.agents.ToolUseAgent
-`,
-    },
-  },
   'wide-text': {
     files: { 'experiments/e.yaml': `name: 路由器\nmetadata: { hypothesis: 測試, tags: [👩‍💻, 3], 備註: 無 }\n${run}` },
   },

@@ -69,11 +69,8 @@ const outcomes: Readonly<Record<string, Outcome>> = {
     loads: ({ plan }) => expect(plan.runs[0]?.config.data).toMatchObject({ path: `${cwd}/data/train.jsonl` }),
   },
   'harness.yaml': {
-    faults: [
-      expect.stringMatching(
-        /PLUGIN_UNKNOWN algorithm.params.agent_import_path: my_project.agents.ToolUseAgent is a Python class/,
-      ),
-    ],
+    loads: ({ plan }) =>
+      expect(plan.runs[0]?.config.algorithm.params.agent_import_path).toBe('my_project.agents.ToolUseAgent'),
   },
   'hypothesis.yaml': {
     loads: ({ plan }) =>

@@ -3,7 +3,6 @@ export { type BundledName, bundledModels, isBundled } from './bundled/bundled-mo
 export type { CassetteMode, CassetteSpec } from './cassettes/open-cassette.ts'
 export { type ChatTemplateOptions, openChatTemplate } from './chat/chat-template-renderer.ts'
 export { readChatTemplate } from './chat/read-chat-template.ts'
-export { jsonPlace, placeOf } from './files/json-place.ts'
 export { cacheFolder } from './folders/cache-folder.ts'
 export { type DownloadedModel, type DownloadModelOptions, downloadModel } from './folders/download-model.ts'
 export { type ModelFolder, type ResolveModelOptions, resolveModelFolder } from './folders/resolve-model-folder.ts'

@@ -9,5 +9,18 @@ import { cli } from './cli/cli-agent.ts'
 import { docker } from './environments/docker.ts'
 import { inline } from './environments/inline.ts'
 import { local } from './environments/local.ts'
+import { python } from './python/python-agent.ts'
 
-export const rolloutPlugins = [chat, toolLoop, shellLoop, terminal, cli, oracle, nop, inline, local, docker] as const
+export const rolloutPlugins = [
+  chat,
+  toolLoop,
+  shellLoop,
+  terminal,
+  cli,
+  python,
+  oracle,
+  nop,
+  inline,
+  local,
+  docker,
+] as const

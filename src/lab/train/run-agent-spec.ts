@@ -1,13 +1,15 @@
-// The agent of a run: what `agent` names, or `agent_import_path` of its recipe, which may lead to an export of a file.
+// The agent of a run: what `agent` names, or `agent_import_path` of its recipe, which may lead to an export of a file or to a
+// class in Python.
 import { isAbsolute } from 'node:path'
-import type { PluginSpec, RunConfig } from '../../contracts/index.ts'
+import { type PluginSpec, pythonClass, type RunConfig } from '../../contracts/index.ts'
 import { EvsysError, loadExport, type Registry } from '../../kernel/index.ts'
 
 /** Absent: the run names none. A file stands in place of a kind. */
 export function agentOf({ agent, algorithm }: Pick<RunConfig, 'agent' | 'algorithm'>): PluginSpec | undefined {
   const path = algorithm.params.agent_import_path
   if (agent !== undefined || typeof path !== 'string') return agent
-  return { kind: path, params: {} }
+  const importPath = pythonClass(path)
+  return importPath === undefined ? { kind: path, params: {} } : { kind: 'python', params: { import_path: importPath } }
 }
 
 /** The registry, in which the file that the run names is an agent of that name. */

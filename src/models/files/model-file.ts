@@ -3,8 +3,16 @@ import { isUtf8 } from 'node:buffer'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type * as z from 'zod'
-import { checkValue, EvsysError, fileError, jsonFault, type Problem, systemCode } from '../../kernel/index.ts'
-import { jsonPlace, placeOf } from './json-place.ts'
+import {
+  checkValue,
+  EvsysError,
+  fileError,
+  jsonFault,
+  jsonPlace,
+  type Problem,
+  placeOf,
+  systemCode,
+} from '../../kernel/index.ts'
 
 /** A text file of a model, and where it came from. */
 export interface ModelFile {

@@ -62,7 +62,7 @@ export function toolCalls(calls: readonly ToolCall[], turn: number): NonNullable
   })
 }
 
-export function contentOf(content: ChatMessage['content']): AtifContent {
+function contentOf(content: ChatMessage['content']): AtifContent {
   if (content === null) return ''
   if (typeof content === 'string') return content
   // Images are addresses here and files there: what cannot be told is said.

@@ -2,8 +2,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AtifTrajectory } from '../../contracts/index.ts'
-import { checkValue, EvsysError, fileError, jsonFault, type Problem } from '../../kernel/index.ts'
-import { jsonPlace, placeOf } from '../../models/index.ts'
+import { checkValue, EvsysError, fileError, jsonFault, jsonPlace, type Problem, placeOf } from '../../kernel/index.ts'
 
 const longestBytes = 512 * 2 ** 20
 const longestChain = 1000

@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { pluginContext } from '../../../tests/plugin-context.ts'
+import { codeBlocks } from '../../../tests/readme.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import type {
   EnvironmentCommand,
@@ -15,6 +17,7 @@ import type {
 } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { LimitReached } from '../agents/limit-reached.ts'
+import { python } from '../python/python-agent.ts'
 import { classifyOutput } from './classify-failure.ts'
 import { cli } from './cli-agent.ts'
 import { cliCommand } from './cli-command.ts'
@@ -188,6 +191,16 @@ describe('a program as an agent', () => {
       code: 'SANDBOX_MISSING',
       fix: expect.stringContaining('install node'),
     })
+  })
+})
+
+describe('docs/external-agents.md', () => {
+  it('shows params that are valid (EXT-1, EXT-3)', () => {
+    const page = readFileSync(new URL('../../../docs/external-agents.md', import.meta.url), 'utf8')
+    const specs = codeBlocks(page, 'yaml').map((block) => parse(block).agent)
+    expect(specs.map(({ kind }) => kind)).toEqual(['cli', 'python'])
+    for (const [at, plugin] of [cli, python].entries())
+      expect(plugin.params.safeParse(specs[at].params).success).toBe(true)
   })
 })
 

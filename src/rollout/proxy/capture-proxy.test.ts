@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
 import type { Generated, GenerateRequest, OpenInferenceClient } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { createCaptureProxy } from './capture-proxy.ts'
@@ -55,6 +56,20 @@ function open(policy: OpenInferenceClient, options: Partial<ProxyTrialOptions> =
   return { trial, send, get, proxy }
 }
 
+const Choice = z.looseObject({
+  message: z.looseObject({ content: z.string().nullable(), tool_calls: z.array(z.unknown()).optional() }),
+  finish_reason: z.string().nullable(),
+  logprobs: z.looseObject({ content: z.array(z.looseObject({ logprob: z.number() })) }).nullable(),
+})
+const Body = z.looseObject({
+  id: z.string().optional(),
+  choices: z.tuple([Choice]).optional(),
+  content: z.array(z.unknown()).optional(),
+  output: z.array(z.unknown()).optional(),
+  error: z.looseObject({ type: z.string(), message: z.string(), code: z.string().optional() }).optional(),
+})
+const bodyOf = async (response: Response) => Body.parse(await response.json())
+
 const hello = { model: 'gpt-x', messages: [{ role: 'user', content: 'hello' }] }
 
 /** The data of a stream of events. */
@@ -104,10 +119,10 @@ describe('chat completions', () => {
     )
     const { trial, send } = open(policy)
     const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
-    const first = await (await send('/v1/chat/completions', { ...hello, tools })).json()
-    const { message, finish_reason } = first.choices[0]
-    expect([message.content, finish_reason]).toEqual([null, 'tool_calls'])
-    expect(message.tool_calls).toEqual([
+    const first = await bodyOf(await send('/v1/chat/completions', { ...hello, tools }))
+    const { message, finish_reason } = first.choices?.[0] ?? {}
+    expect([message?.content, finish_reason]).toEqual([null, 'tool_calls'])
+    expect(message?.tool_calls).toEqual([
       { id: 'call_0_0', type: 'function', function: { name: 'look', arguments: '{"at":"door"}' } },
     ])
     const messages = [...hello.messages, message, { role: 'tool', tool_call_id: 'call_0_0', content: 'open' }]
@@ -136,11 +151,9 @@ describe('chat completions', () => {
       policyVersion: 3,
     }
     const { trial, send } = open(scripted(() => ({ text: 'x', tokens })))
-    const given = await (
-      await send('/v1/chat/completions', { ...hello, logprobs: true, return_token_ids: true })
-    ).json()
+    const given = await bodyOf(await send('/v1/chat/completions', { ...hello, logprobs: true, return_token_ids: true }))
     expect(given).toMatchObject({ prompt_token_ids: [1, 2], choices: [{ token_ids: [5, 6] }] })
-    expect(given.choices[0].logprobs.content.map(({ logprob }: { logprob: number }) => logprob)).toEqual([-0.5, -1])
+    expect(given.choices?.[0].logprobs?.content.map(({ logprob }) => logprob)).toEqual([-0.5, -1])
     expect(trial.turns[0]?.tokens).toEqual(tokens)
   })
 })
@@ -161,7 +174,7 @@ describe('messages', () => {
     )
     const { trial, send } = open(policy)
     const tools = [{ name: 'look', description: 'Looks.', input_schema: { type: 'object' } }]
-    const first = await (await send('/v1/messages', { ...asked, tools }, { 'x-api-key': trial.key })).json()
+    const first = await bodyOf(await send('/v1/messages', { ...asked, tools }, { 'x-api-key': trial.key }))
     expect(first).toMatchObject({
       type: 'message',
       role: 'assistant',
@@ -181,7 +194,7 @@ describe('messages', () => {
       { role: 'assistant', content: first.content },
       { role: 'user', content: results },
     ]
-    const second = await (await send('/v1/messages', { ...asked, tools, messages })).json()
+    const second = await bodyOf(await send('/v1/messages', { ...asked, tools, messages }))
     expect(second).toMatchObject({ stop_reason: 'max_tokens', content: [{ type: 'text', text: 'open' }] })
     expect(policy.asked[1]?.messages.map(({ role, content }) => [role, content])).toEqual([
       ['system', 'Be brief.'],
@@ -208,7 +221,7 @@ describe('messages', () => {
       'message_stop',
     ])
     const counted = await send('/v1/messages/count_tokens', { model: 'claude-x', messages: asked.messages })
-    expect((await counted.json()).input_tokens).toBeGreaterThan(0)
+    expect(await counted.json()).toEqual({ input_tokens: expect.any(Number) })
   })
 })
 
@@ -219,9 +232,9 @@ describe('responses', () => {
     )
     const { trial, send } = open(policy)
     const tools = [{ type: 'function', name: 'look', parameters: { type: 'object' } }]
-    const first = await (
-      await send('/v1/responses', { model: 'm', instructions: 'Be brief.', input: 'hello', tools })
-    ).json()
+    const first = await bodyOf(
+      await send('/v1/responses', { model: 'm', instructions: 'Be brief.', input: 'hello', tools }),
+    )
     expect(first).toMatchObject({
       status: 'completed',
       output: [{ type: 'function_call', call_id: 'call_0_0', name: 'look' }],
@@ -239,7 +252,7 @@ describe('responses', () => {
       type: 'response.completed',
       response: { output: [{ content: [{ text: 'done' }] }] },
     })
-    const items = [{ role: 'user', content: [{ type: 'input_text', text: 'hello' }] }, ...first.output, output]
+    const items = [{ role: 'user', content: [{ type: 'input_text', text: 'hello' }] }, ...(first.output ?? []), output]
     await send('/v1/responses', { model: 'm', instructions: 'Be brief.', input: items, tools })
     expect(policy.asked[1]?.messages).toEqual(policy.asked[2]?.messages)
     expect(trial.stats).toEqual({ requests: 3, extended: 2, rewritten: 0, failed: 0 })
@@ -299,9 +312,9 @@ describe('what does not belong', () => {
   ])('%s is refused, in the form of each API (HAR-77)', async (_, headers) => {
     const { trial, send } = open(policy())
     const openai = await send('/v1/chat/completions', hello, headers)
-    expect([openai.status, (await openai.json()).error.type]).toEqual([401, 'authentication_error'])
+    expect([openai.status, (await bodyOf(openai)).error?.type]).toEqual([401, 'authentication_error'])
     const anthropic = await send('/v1/messages', hello, headers)
-    expect([anthropic.status, (await anthropic.json()).error.type]).toEqual([401, 'authentication_error'])
+    expect([anthropic.status, (await bodyOf(anthropic)).error?.type]).toEqual([401, 'authentication_error'])
     expect(trial.stats.requests).toBe(0)
   })
 
@@ -322,7 +335,7 @@ describe('what does not belong', () => {
     const { trial, send, get } = open(policy(), {}, createCaptureProxy({ maxBodyBytes: 1000 }))
     const statusOf = async (response: Promise<Response>) => {
       const given = await response
-      return [given.status, (await given.json()).error.message]
+      return [given.status, (await bodyOf(given)).error?.message]
     }
     expect(await statusOf(send('/v1/chat/completions', 'x'.repeat(2000)))).toEqual([
       413,
@@ -379,7 +392,7 @@ describe('what does not belong', () => {
     expect([beyond.status, beyond.headers.get('x-should-retry')]).toEqual([403, 'false'])
     trial[Symbol.dispose]()
     const late = await send('/v1/chat/completions', hello)
-    expect([late.status, (await late.json()).error.code]).toEqual([410, 'over'])
+    expect([late.status, (await bodyOf(late)).error?.code]).toEqual([410, 'over'])
     expect(trial.turns).toHaveLength(1)
   })
 

@@ -1,7 +1,6 @@
 // The capture proxy on a port of this machine, for as long as it is open.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
 import { EvsysError, messageOf } from '../../kernel/index.ts'
 import {
   type CaptureProxy,
@@ -26,6 +25,7 @@ export interface ProxyServer extends AsyncDisposable {
 
 /** Listens on loopback until it is disposed of; then every trial is over. */
 export async function serveProxy(options: CaptureProxyOptions = {}): Promise<ProxyServer> {
+  const { getRequestListener } = await import('@hono/node-server')
   const proxy: CaptureProxy = createCaptureProxy(options)
   const server = createServer(getRequestListener((request) => proxy.fetch(request), { overrideGlobalObjects: false }))
   // An answer may take as long as the deadline of its trial allows.

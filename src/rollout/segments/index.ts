@@ -9,4 +9,4 @@ export {
   type TurnSpan,
 } from './merge-turns.ts'
 export { policyDatum, supervisedSequence } from './sequence-datum.ts'
-export { policySpan, type TrainableOptions, type TurnFault, turnFault } from './turn-fault.ts'
+export { policySpan, type TurnFault } from './turn-fault.ts'

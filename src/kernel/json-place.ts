@@ -1,5 +1,5 @@
 // Where a value stands in a JSON text that is known to be valid: errors in a file point at it.
-import type { Location } from '../../contracts/index.ts'
+import type { Location } from '../contracts/index.ts'
 
 /** The place of the value at `path`; of a value that is not there, the place of its nearest parent. */
 export function jsonPlace(text: string, path: readonly (string | number)[], file: string): Location {

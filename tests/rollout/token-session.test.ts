@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { openPlainChat } from '../../backends/mock/plain-chat.ts'
-import { specialTokens } from '../../backends/mock/special-tokens.ts'
-import type { ChatMessage, OpenInferenceClient, OpenRenderer, Tokenizer, Turn } from '../../contracts/index.ts'
-import { keyedRandom } from '../../kernel/index.ts'
-import { mergeTurns } from '../segments/merge-turns.ts'
-import { createCaptureProxy } from './capture-proxy.ts'
-import { withTokenSession } from './token-session.ts'
+import * as z from 'zod'
+import { openPlainChat } from '../../src/backends/mock/plain-chat.ts'
+import { specialTokens } from '../../src/backends/mock/special-tokens.ts'
+import type { ChatMessage, OpenInferenceClient, OpenRenderer, Tokenizer, Turn } from '../../src/contracts/index.ts'
+import { keyedRandom } from '../../src/kernel/index.ts'
+import { createCaptureProxy } from '../../src/rollout/proxy/capture-proxy.ts'
+import { withTokenSession } from '../../src/rollout/proxy/token-session.ts'
+import { mergeTurns } from '../../src/rollout/segments/merge-turns.ts'
 
+const Answer = z.looseObject({ choices: z.tuple([z.looseObject({ message: z.unknown() })]) })
 const { '<|end|>': end } = specialTokens
 const { signal } = new AbortController()
 
@@ -72,7 +74,7 @@ async function proxied(count: number, policy: OpenInferenceClient): Promise<read
         body: JSON.stringify({ model: 'x', messages }),
       }),
     )
-    const { choices } = await response.json()
+    const { choices } = Answer.parse(await response.json())
     messages.push(choices[0].message, question(turn + 1))
   }
   return trial.turns

@@ -13,12 +13,17 @@ const first = 1_900_000_000
 const count = 10_000_000
 const nobody = 65_534
 
-/** The account for the sandbox of a folder; undefined: commands stay who we are, which is not root. */
+/** The account for the sandbox of a folder; undefined: commands stay who we are. */
 export function accountFor(stateDir: string): Account | undefined {
-  if (process.getuid?.() !== 0) return undefined
+  if (process.getuid?.() !== 0 || hasNoOther()) return undefined
   const number = createHash('sha256').update(stateDir).digest().readUInt32BE(0) % count
   const uid = highestUid() >= first + count ? first + number : nobody
   return { uid, gid: uid }
+}
+
+/** We are root of a namespace that knows nobody else: which account that is outside, and what it may do there, is not known. */
+export function hasNoOther(): boolean {
+  return process.getuid?.() === 0 && highestUid() === 0
 }
 
 // In a container that maps few accounts, most numbers do not exist.

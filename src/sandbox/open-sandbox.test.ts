@@ -110,11 +110,8 @@ linux.describe('a sandbox', () => {
         expect(await end('exit 7')).toEqual([7, null, undefined])
         expect(await end('kill -9 $$')).toEqual([137, 'SIGKILL', undefined])
         expect(await end('while :; do :; done', { timeoutMs: 100 })).toEqual([null, 'SIGKILL', 'timeoutMs'])
-        expect(await end('exec head -c 3000000 /dev/zero > /tmp/x', { diskBytes: 1e6 })).toEqual([
-          153,
-          'SIGXFSZ',
-          'diskBytes',
-        ])
+        // By the kernel at the first byte too many, or by our look at the disk.
+        expect((await end('exec head -c 3000000 /dev/zero > /tmp/x', { diskBytes: 1e6 })).at(2)).toBe('diskBytes')
         const missing = await sandbox.exec({ argv: ['no-such-program'], limits }, signal)
         expect(missing).toMatchObject({ exitCode: 127, stderr: expect.stringContaining('not found') })
         expect((await sandbox.exec(sh('true', { cwd: '/nowhere' }), signal)).exitCode).toBe(126)

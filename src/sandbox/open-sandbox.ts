@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { ExecSpec, Level, Mount, Sandbox } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
-import { type Account, accountFor } from './account.ts'
+import { type Account, accountFor, hasNoOther } from './account.ts'
 import { adoptTree } from './adopt-tree.ts'
 import type { Bind, Layout } from './bind.ts'
 import { chooseLevel, isStrongEnough, type LevelProbe, type LevelWish, ladder } from './choose-level.ts'
@@ -95,6 +95,9 @@ class OpenedSandbox implements LocalSandbox {
     this.level = level
     this.#options = options
     this.#state = openStateFolder(options.stateDir)
+    // There /proc must be writable while a namespace is made, and it would be for a command that is root outside as well.
+    if (level === 'chroot' && hasNoOther())
+      throw sandboxFailed('the level chroot needs an account that is not root', 'install bubblewrap.')
     this.#account = this.#isOurs ? accountFor(this.#state.path) : undefined
     this.#system = systemBinds(this.#state.etc, options.network === true)
     this.#writable = [{ named: resolve(options.stateDir, 'root'), real: this.#state.root }]

@@ -1,7 +1,7 @@
 // Mounts as the caller names them, checked, and their mount points made. The folder that is `/` inside, and every writable
 // mount, belongs to hostile code: a link there must not lead us outside, so a mount point is made of real folders alone, and
 // folders on the way to it are mounted too, which nobody inside can rename or remove.
-import { lstatSync, mkdirSync, realpathSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, realpathSync, type Stats, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join, normalize, relative, resolve } from 'node:path'
 import type { Mount } from '../contracts/index.ts'
 import { messageOf } from '../kernel/index.ts'
@@ -87,7 +87,9 @@ export function makePoint(place: string, kind: 'file' | 'folder', mayMake = true
   if (fits) return
   if (!mayMake)
     throw sandboxFailed(`there is no ${kind} ${target} to mount on`, 'make it in the read-only folder around it.')
-  if (now !== undefined) rmSync(place, { recursive: true, force: true })
+  if (now?.isDirectory() === true)
+    throw sandboxFailed(`the file ${target} cannot be mounted: a folder is there`, 'choose another target.')
+  if (now !== undefined) unlinkSync(place)
   if (kind === 'folder') mkdirSync(place, { mode: 0o755 })
   else writeFileSync(place, '', { mode: 0o644, flag: 'wx' })
 }

@@ -92,8 +92,11 @@ export class Command {
     const { stop, contained } = this.#options
     if (stop !== undefined) execFile(stop[0] ?? '', stop.slice(1), () => undefined)
     if (pid === undefined) return
-    if (contained) for (const each of treeOf(pid).reverse()) send(each)
-    else for (const each of [-pid, ...treeOf(pid)]) send(each)
+    if (contained) {
+      // Stopped, it starts nothing more while we count what it has started.
+      send(pid, 'SIGSTOP')
+      for (const each of treeOf(pid).reverse()) send(each)
+    } else for (const each of [-pid, ...treeOf(pid)]) send(each)
   }
 
   #onStarted(): void {
@@ -251,9 +254,9 @@ function closed(stream: Readable): Promise<void> {
   })
 }
 
-function send(pid: number): void {
+function send(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, signal)
   } catch {
     // it has ended
   }

@@ -31,10 +31,13 @@ linux.describe('the verifier code', () => {
   it('gives 1 to an answer that passes, 0 or a share to others (BOX-10)', async () => {
     expect(await verify(doubled, 'assert f(2) == 4\nassert f(3) == 6')).toEqual({
       reward: 1,
-      info: { passed: 1, tests: 1 },
+      info: { passed: 1, tests: 1, sandbox: 'bubblewrap' },
     })
     const reason = 'test 3: AssertionError: '
-    expect(await verify(doubled, tests)).toEqual({ reward: 0, info: { passed: 2, tests: 3, reason } })
+    expect(await verify(doubled, tests)).toEqual({
+      reward: 0,
+      info: { passed: 2, tests: 3, sandbox: 'bubblewrap', reason },
+    })
     expect(await verify(doubled, undefined, { tests, reward: 'share' })).toMatchObject({ reward: 2 / 3 })
   })
 

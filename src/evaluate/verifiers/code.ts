@@ -37,9 +37,9 @@ export const code = defineVerifier({
     const folder = await mkdtemp(join(tmpdir(), 'evsys-code-'))
     try {
       const answer = params.command === undefined ? codeOf(output, params.language) : codeOf(output)
-      const { passed, reason } = await runTests({ ...params, folder, answer, tests, signal })
+      const { passed, reason, level } = await runTests({ ...params, folder, answer, tests, signal })
       const share = passed / tests.length
-      const info = { passed, tests: tests.length, ...(reason === undefined ? {} : { reason }) }
+      const info = { passed, tests: tests.length, sandbox: level, ...(reason === undefined ? {} : { reason }) }
       return { reward: params.reward === 'share' || share === 1 ? share : 0, info }
     } finally {
       await rm(folder, { recursive: true, force: true })

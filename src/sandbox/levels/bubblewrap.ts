@@ -20,7 +20,15 @@ export function bubblewrapPlan(launch: Launch): Plan {
     ...['--bind', layout.root, '/', '--dev', '/dev'],
     ...layout.binds.flatMap(({ source, target, writable }) => [writable ? '--bind' : '--ro-bind', source, target]),
     ...['--proc', '/proc', ...maskedFiles().flatMap((path) => ['--ro-bind', '/dev/null', path])],
-    ...['--remount-ro', '/dev', '--chdir', '/', ...(filter === undefined ? [] : ['--seccomp', '6'])],
+    ...[
+      '--remount-ro',
+      '/dev',
+      '--remount-ro',
+      '/proc',
+      '--chdir',
+      '/',
+      ...(filter === undefined ? [] : ['--seccomp', '6']),
+    ],
   ]
   const inside = ['bwrap', '--args', '4', '--', ...innerCommand(launch)]
   return {

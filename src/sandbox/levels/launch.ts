@@ -18,7 +18,10 @@ export interface Launch {
   readonly account?: Account
 }
 
-/** A command line; `files` are read by the numbers 3 and up, where `undefined` stands for the line that tells of the start. */
+/**
+ * A command line. `files` have the numbers 3 and up: the environment, the orders of the level, `undefined` for the line that
+ * tells of the start, the filter of system calls, the table of what is staged.
+ */
 export interface Plan {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
@@ -27,9 +30,6 @@ export interface Plan {
 
 /** Where the tools of a sandbox are looked for, whatever PATH is. */
 export const toolPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-
-/** Numbers of the files of a plan. */
-export const fileNumber = { env: 3, orders: 4, started: 5, filter: 6, stage: 7 } as const
 
 // The last thing before the command. Its environment comes from a file: arguments can be read by anyone on the machine, and
 // until here a variable such as LD_PRELOAD must not reach a program that still has something to set up.

@@ -7,6 +7,8 @@ import type { ExecSpec } from '../../contracts/index.ts'
 import { treeOf } from './process-tree.ts'
 
 const everyMs = 50
+/** Times of files are those of the last tick of the kernel's clock. */
+const tickMs = 20
 
 export interface Watched {
   /** First process of the command. */
@@ -63,7 +65,7 @@ function writtenSince(since: number, places: readonly string[]): number {
       const stats = lstatSync(path, { throwIfNoEntry: false })
       if (stats === undefined) continue
       if (stats.isDirectory()) folders.push(path)
-      if (stats.ctimeMs >= since - 1000) bytes += Math.max(4096, stats.blocks * 512)
+      if (stats.ctimeMs >= since - tickMs) bytes += Math.max(4096, Math.min(stats.size, stats.blocks * 512))
     }
   }
   return bytes

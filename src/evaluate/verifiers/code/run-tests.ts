@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import type { ExecResult, Mount, Sandbox } from '../../../contracts/index.ts'
+import type { ExecResult, Level, Mount, Sandbox } from '../../../contracts/index.ts'
 import { EvsysError } from '../../../kernel/index.ts'
 import { openSandbox } from '../../../sandbox/index.ts'
 import { javascriptDriver, pythonDriver } from './drivers.ts'
@@ -26,15 +26,22 @@ export interface TestOutcome {
   readonly reason?: string
 }
 
+/** The outcome, and how well the code was shut in. */
+export type ShutInOutcome = TestOutcome & { readonly level: Level }
+
 /** Node itself may lie in a folder that a sandbox does not show. */
 const node = '/opt/evsys/node'
 
-export async function runTests(run: TestRun): Promise<TestOutcome> {
+export async function runTests(run: TestRun): Promise<ShutInOutcome> {
   const work = join(run.folder, 'work')
   mkdirSync(work)
   const mounts: Mount[] = [{ source: work, target: '/work', writable: true }]
   if (run.language === 'javascript') mounts.push({ source: process.execPath, target: node })
   await using sandbox = await openSandbox({ stateDir: join(run.folder, 'state'), mounts })
+  return { ...(await outcome(run, work, sandbox)), level: sandbox.level }
+}
+
+async function outcome(run: TestRun, work: string, sandbox: Sandbox): Promise<TestOutcome> {
   if (run.command !== undefined) return await byCommand(run, run.command, work, sandbox)
   return run.language === 'sh' ? await byShell(run, work, sandbox) : await byDriver(run, sandbox)
 }

@@ -71,7 +71,7 @@ export async function openLocalEnvironment(options: LocalOptions): Promise<OpenE
 }
 
 /** A sandbox with the files of a trial. */
-export class LocalEnvironment implements OpenEnvironment {
+class LocalEnvironment implements OpenEnvironment {
   readonly level: Sandbox['level']
   workdir = '/'
   readonly #options: LocalOptions

@@ -59,6 +59,16 @@ export {
   type TurnSpan,
 } from './segments/index.ts'
 export {
+  chooseEnvironment,
+  type EnvironmentChoice,
+  type EnvironmentPlan,
+  environmentDefinition,
+  type MachineMeans,
+  machineMeans,
+  planEnvironment,
+} from './environments/index.ts'
+export { rolloutPlugins } from './plugins.ts'
+export {
   isTaskFolder,
   type LoadedStep,
   type LoadedTask,

@@ -5,8 +5,6 @@ import type { EnvironmentDefinition } from './environment-definition.ts'
 
 /** What an environment can enforce. */
 export interface NetworkMeans {
-  /** Lets commands reach everything. */
-  readonly public: boolean
   /** Can change from phase to phase. */
   readonly perPhase: boolean
 }

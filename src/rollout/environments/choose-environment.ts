@@ -31,12 +31,12 @@ export async function chooseEnvironment(
   const plan = planEnvironment(definition)
   const needs = [
     ...(plan.status === 'needs-image' ? plan.reasons : []),
-    ...networkFaults(definition, { public: false, perPhase: true }),
+    ...networkFaults(definition, { perPhase: true }),
   ]
   const noSandbox = needs.length > 0 ? undefined : await means.sandbox()
   if (needs.length === 0 && noSandbox === undefined) return { kind: 'local', reasons: [] }
   const unmet = noSandbox === undefined ? needs : [`no sandbox works here: ${noSandbox}`]
-  const forDocker = networkFaults(definition, { public: true, perPhase: false })
+  const forDocker = networkFaults(definition, { perPhase: false })
   const noDocker = forDocker.length > 0 ? forDocker.join('; ') : await means.docker()
   if (noDocker === undefined) return { kind: 'docker', reasons: unmet }
   throw new EvsysError(

@@ -20,7 +20,7 @@ export interface ArtifactEntry {
 }
 
 /** The folder that is collected in every task. */
-export const artifactsFolder = '/logs/artifacts'
+const artifactsFolder = '/logs/artifacts'
 
 export interface CollectOptions {
   readonly environment: Pick<OpenEnvironment, 'download' | 'workdir'>

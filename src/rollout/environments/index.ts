@@ -1,9 +1,8 @@
 // What the rest of this room, and its index, use of environments.
 export { chooseEnvironment, type EnvironmentChoice, type MachineMeans } from './choose-environment.ts'
-export { type ArtifactEntry, artifactsFolder, collectArtifacts } from './collect-artifacts.ts'
+export { collectArtifacts } from './collect-artifacts.ts'
 export { docker } from './docker.ts'
-export { defineFor, type EnvironmentDefinition, environmentDefinition } from './environment-definition.ts'
-export { HealthcheckError, SandboxBuildFailedError } from './environment-error.ts'
+export { environmentDefinition } from './environment-definition.ts'
 export { inline } from './inline.ts'
 export { local } from './local.ts'
 export { machineMeans } from './machine-means.ts'

@@ -40,7 +40,7 @@ export async function openDockerEnvironment(options: DockerOptions): Promise<Ope
 }
 
 function refuseEarly(definition: EnvironmentDefinition): void {
-  const reasons = networkFaults(definition, { public: true, perPhase: false })
+  const reasons = networkFaults(definition, { perPhase: false })
   if (definition.config.tpu !== undefined) reasons.push('it wants a TPU')
   if (definition.config.os === 'windows') reasons.push('it runs on Windows')
   if (reasons.length > 0)

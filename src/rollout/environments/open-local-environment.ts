@@ -39,7 +39,7 @@ const openToAll = 0o777
 export async function openLocalEnvironment(options: LocalOptions): Promise<OpenEnvironment> {
   const { definition, params, log, signal } = options
   const plan = planEnvironment(definition)
-  const faults = networkFaults(definition, { public: params.network, perPhase: true })
+  const faults = networkFaults(definition, { perPhase: true })
   if (plan.status === 'needs-image' || faults.length > 0) {
     const reasons = [...(plan.status === 'needs-image' ? plan.reasons : []), ...faults]
     throw refusal(
@@ -71,7 +71,7 @@ export async function openLocalEnvironment(options: LocalOptions): Promise<OpenE
 }
 
 /** A sandbox with the files of a trial. */
-export class LocalEnvironment implements OpenEnvironment {
+class LocalEnvironment implements OpenEnvironment {
   readonly level: Sandbox['level']
   workdir = '/'
   readonly #options: LocalOptions

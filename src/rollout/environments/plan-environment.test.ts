@@ -155,7 +155,7 @@ describe('planEnvironment', () => {
 
 describe('networkFaults', () => {
   const faults = async (toml: string, perPhase = true) =>
-    networkFaults(await define({ 'task.toml': toml }), { public: true, perPhase })
+    networkFaults(await define({ 'task.toml': toml }), { perPhase })
 
   it('finds policies that cannot be enforced (HAR-20)', async () => {
     expect(await faults('[environment]\nnetwork_mode = "no-network"')).toEqual([])

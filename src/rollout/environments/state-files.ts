@@ -3,7 +3,7 @@
 // walked from the environment's own root, so nothing outside can be reached, also not by a race. Linux alone: it leans on
 // /proc/self/fd to open relative to a folder.
 import { constants } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, readdir, readlink } from 'node:fs/promises'
+import { chmod, type FileHandle, lstat, mkdir, open, readdir, readlink } from 'node:fs/promises'
 import { EvsysError, systemCode } from '../../kernel/index.ts'
 
 /** A folder of this machine that stands at `target`. */
@@ -89,7 +89,7 @@ class Walk {
   }
 
   static async begin(places: readonly Place[], start: Place): Promise<Walk> {
-    return new Walk(places, [{ path: start.target, handle: await open(start.source, folderFlags) }])
+    return new Walk(places, [{ path: start.target, handle: await openPlace(start) }])
   }
 
   get here(): Level {
@@ -122,7 +122,7 @@ class Walk {
       if (name === undefined) return await open(`/proc/self/fd/${this.here.handle.fd}`, O_RDONLY | O_DIRECTORY)
       await this.go(ahead, false)
       const place = this.#placeAt(name)
-      if (place !== undefined) return await open(place.source, folderFlags)
+      if (place !== undefined) return await openPlace(place)
       if (name === '..' || name === '.' || name === '') {
         await this.go([name], false)
         ahead = []
@@ -168,7 +168,7 @@ class Walk {
     if (target.startsWith('/')) {
       const { start, rest } = startOf(this.#places, target)
       await this.close()
-      this.#levels.push({ path: start.target, handle: await open(start.source, folderFlags) })
+      this.#levels.push({ path: start.target, handle: await openPlace(start) })
       return rest
     }
     return target.split('/')
@@ -179,13 +179,24 @@ class Walk {
     // The folder above one that is mounted is the environment's own.
     const { start, rest } = startOf(this.#places, joined(this.here.path, '..'))
     await this.close()
-    this.#levels.push({ path: start.target, handle: await open(start.source, folderFlags) })
+    this.#levels.push({ path: start.target, handle: await openPlace(start) })
     await this.go(rest, false)
   }
 
   #placeAt(name: string): Place | undefined {
     const path = joined(this.here.path, name)
     return this.#places.find(({ target }) => target === path)
+  }
+}
+
+// What runs inside may take the rights of a mounted folder from its owner, an ordinary user; its name is out of reach for it.
+async function openPlace({ source }: Place): Promise<FileHandle> {
+  try {
+    return await open(source, folderFlags)
+  } catch (error) {
+    if (systemCode(error) !== 'EACCES') throw error
+    await chmod(source, 0o755)
+    return await open(source, folderFlags)
   }
 }
 

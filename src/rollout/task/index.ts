@@ -4,16 +4,7 @@ export { type HostEnv, resolveEnvTable } from './env-template.ts'
 export { loadTaskFolder } from './load-task-folder.ts'
 export type { LoadedStep, LoadedTask, LoadTaskOptions, TaskPart, Verification } from './loaded-task.ts'
 export { type NetworkPolicy, networkPolicy, samePolicy } from './network-policy.ts'
-export type {
-  AgentConfig,
-  Artifact,
-  EnvironmentConfig,
-  Healthcheck,
-  McpServer,
-  StepConfig,
-  TaskConfig,
-  VerifierConfig,
-} from './task-config.ts'
+export type { Artifact, EnvironmentConfig, Healthcheck } from './task-config.ts'
 export { isTaskFolder, loadTaskDataset, type TaskDataset } from './task-dataset.ts'
 export { taskDigest } from './task-digest.ts'
 export { taskRow } from './task-row.ts'

@@ -53,7 +53,6 @@ const McpServer = z
     const message = `is missing: a server with transport "${server.transport}" needs it`
     context.addIssue({ code: 'custom', path: [missing], message })
   })
-export type McpServer = z.output<typeof McpServer>
 
 /** A file or folder of the environment that is kept after the agent's phase. */
 export const Artifact = z

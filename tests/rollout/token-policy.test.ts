@@ -74,6 +74,22 @@ describe('a policy in tokens', () => {
     expect([...(asked[2]?.prompt ?? [])]).toContain(104 + 128)
   })
 
+  it('a template that cannot be split begins a new sequence (AGT-3)', async () => {
+    const hi = [104 + 128, end]
+    const plain = openPlainChat(ambiguous)
+    const whole: OpenRenderer = {
+      ...plain,
+      conversation: () => {
+        throw new Error('it cannot be split')
+      },
+    }
+    const { policy, asked } = policyOf([hi, hi], whole)
+    const messages = [user('a'), { role: 'assistant' as const, content: 'h' }, user('b')]
+    await policy.generate({ messages: messages.slice(0, 1), ...draw }, signal)
+    await policy.generate({ messages, ...draw }, signal)
+    expect(asked[1]?.prompt).toEqual(plain.prompt(messages))
+  })
+
   it('says when the context is full, and draws no more than fits (AGT-3)', async () => {
     const { policy, asked } = policyOf([[104]], openPlainChat(ambiguous), 8)
     await policy.generate({ messages: [user('ab')], ...draw }, signal)

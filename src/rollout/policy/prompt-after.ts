@@ -1,6 +1,6 @@
 // The prompt of a conversation of which a part was drawn before: the tokens of that part as they were drawn, then what the
 // template writes after it.
-import type { ChatMessage, OpenRenderer, ToolSpec } from '../../contracts/index.ts'
+import type { ChatMessage, OpenRenderer, Rendered, ToolSpec } from '../../contracts/index.ts'
 import { canonicalJson } from '../../kernel/index.ts'
 
 /** A conversation that ends with an answer, and its tokens as they were sent and drawn. */
@@ -60,7 +60,8 @@ function restAfter(
   messages: readonly ChatMessage[],
   renderer: OpenRenderer,
 ): Int32Array | undefined {
-  const written = renderer.conversation(messages)
+  const written = splitOf(messages, renderer)
+  if (written === undefined) return undefined
   const prompt = renderer.prompt([...messages])
   if (!startsWith(prompt, written.tokens)) return undefined
   let last = -1
@@ -70,6 +71,15 @@ function restAfter(
   const isEnd = (token: number | undefined) => renderer.stop.some((each) => each === token)
   const lacksEnd = !ended && !isEnd(tokens.at(-1)) && isEnd(written.tokens[last])
   return prompt.slice(lacksEnd ? last : last + 1)
+}
+
+// A template that does not show its messages as they are refuses to be split.
+function splitOf(messages: readonly ChatMessage[], renderer: OpenRenderer): Rendered | undefined {
+  try {
+    return renderer.conversation(messages)
+  } catch {
+    return undefined
+  }
 }
 
 function startsWith(tokens: Int32Array, beginning: Int32Array): boolean {

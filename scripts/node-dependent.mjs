@@ -24,10 +24,7 @@ export const nodeDependent = [
     ],
     why: 'worker processes: pipes, limits of memory, signals, exit codes',
   },
-  {
-    files: ['src/rollout/{cli,python}/*.test.ts', 'src/rollout/proxy/serve-proxy.test.ts'],
-    why: 'programs of agents, their pipes, sockets and signals',
-  },
+  { files: ['src/rollout/proxy/serve-proxy.test.ts'], why: 'an HTTP server and clients that leave it' },
   { files: ['src/store/sqlite/*.test.ts', 'tests/stores/*.test.ts'], why: 'SQLite by the driver of that Node' },
   {
     files: [
@@ -83,6 +80,10 @@ export const leftToFull = [
     why: 'what a compiler makes of the kernels does not depend on Node, and open-runtime loads it',
   },
   { files: ['src/evaluate/scorer/open-scorer.test.ts'], why: 'worker-pool holds processes by the same guard' },
+  {
+    files: ['src/rollout/{cli,python}/*.test.ts'],
+    why: 'programs of agents over pipes and sockets, as the processes of other tests; serve-proxy tests the HTTP part',
+  },
   { files: ['tests/lab/sealed-answers.test.ts'], why: 'namespaces of the system hide the answers, not Node' },
   {
     files: ['tests/cli/{run,eval,run-signals}.test.ts', 'tests/lab/data.test.ts'],

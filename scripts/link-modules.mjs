@@ -20,7 +20,7 @@ export async function linkModules({ from, to, entries }) {
     input: Object.fromEntries(entries.map((name) => [name, join(from, `${name}.js`)])),
     platform: 'node',
     external,
-    plugins: [keepPlaces(from)],
+    plugins: [keepPlaces(from, entries)],
     onLog() {},
   })
   const { output } = await bundle.write({
@@ -35,16 +35,22 @@ export async function linkModules({ from, to, entries }) {
 }
 
 /**
- * A module finds files by where it was compiled to, not by the chunk that it went into.
+ * A module finds files by where it was compiled to, not by the chunk that it went into. Modules that it starts have to be entries.
  * @param {string} from
+ * @param {readonly string[]} entries
  * @returns {import('rolldown').Plugin}
  */
-function keepPlaces(from) {
+function keepPlaces(from, entries) {
   return {
     name: 'keep-places',
     transform(code, id) {
       if (!id.startsWith(from) || !code.includes('import.meta.url')) return null
-      const at = JSON.stringify(`evsys:place:${relative(from, id).split(sep).join('/')}`)
+      const file = relative(from, id).split(sep).join('/')
+      for (const [, name] of code.matchAll(/`\.\/([\w-]+)\$\{/g)) {
+        const started = posix.join(posix.dirname(file), name ?? '')
+        if (!entries.includes(started)) throw new Error(`${file} starts ${started}, which is no entry: see entriesOf`)
+      }
+      const at = JSON.stringify(`evsys:place:${file}`)
       return { code: code.replaceAll('import.meta.url', at), map: null }
     },
     renderChunk(code, { fileName }) {
@@ -66,7 +72,8 @@ export function entriesOf(src) {
     /^[^/]+\.ts$/.test(file) ||
     /^([^/]+|contracts\/[^/]+)\/index\.ts$/.test(file) ||
     file === 'cli/start.ts' ||
-    /-(child|thread|engine-module)\.ts$/.test(file)
+    /-(child|thread|engine-module)\.ts$/.test(file) ||
+    file === 'backends/local/early-trainer.ts' // loaded by a worker before anything else
   return files
     .filter((file) => isEntry(file) && !/\.test(-d)?\.ts$/.test(file))
     .map((file) => file.replace(/\.ts$/, ''))

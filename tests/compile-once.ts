@@ -34,7 +34,7 @@ export async function setup(project: TestProject): Promise<void> {
 async function compileSources(): Promise<void> {
   write(join(copy, 'package.json'), readFileSync(join(root, 'package.json'), 'utf8')) // its version, and that files are modules
   symlink('src', 'dist') // where plugins look for their host
-  for (const shipped of ['native', 'models']) symlink(join('..', '..', shipped), shipped)
+  for (const shipped of ['native', 'models', 'python']) symlink(join('..', '..', shipped), shipped)
   const compiled = createHash('sha256')
   for (const folder of folders) {
     const sources = filesOf(join(root, folder)).filter((file) => file.endsWith('.ts') && !/\.test(-d)?\.ts$/.test(file))
@@ -70,7 +70,9 @@ function compile(file: string): string {
 async function link(hash: string): Promise<void> {
   const stamp = join(copy, 'linked.txt')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return
-  const children = filesOf(join(root, 'tests/children')).map((file) => `tests/children/${file.replace(/\.ts$/, '')}`)
+  const children = filesOf(join(root, 'tests/children'))
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => `tests/children/${file.replace(/\.ts$/, '')}`)
   const entries = [...entriesOf(join(root, 'src')).map((name) => `src/${name}`), ...children, ...started]
   const made = `${copy}.${process.pid}`
   await linkModules({ from: modules, to: made, entries })

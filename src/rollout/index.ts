@@ -20,7 +20,16 @@ export {
   type WriteTrajectoryOptions,
   writeTrajectory,
 } from './atif/index.ts'
-export { chooseEnvironment, local, machineMeans } from './environments/index.ts'
+export {
+  chooseEnvironment,
+  type EnvironmentChoice,
+  type EnvironmentPlan,
+  environmentDefinition,
+  local,
+  type MachineMeans,
+  machineMeans,
+  planEnvironment,
+} from './environments/index.ts'
 export { JobConfig } from './job/job-config.ts'
 export type { JobResult } from './job/job-folder.ts'
 export { evalKey, type JobStats } from './job/job-stats.ts'
@@ -58,16 +67,6 @@ export {
   type TurnFault,
   type TurnSpan,
 } from './segments/index.ts'
-export {
-  chooseEnvironment,
-  type EnvironmentChoice,
-  type EnvironmentPlan,
-  environmentDefinition,
-  type MachineMeans,
-  machineMeans,
-  planEnvironment,
-} from './environments/index.ts'
-export { rolloutPlugins } from './plugins.ts'
 export {
   isTaskFolder,
   type LoadedStep,

@@ -5,7 +5,7 @@ import type { Rewards, TrialResult } from '../trial/trial-result.ts'
 
 export type RewardMetric = 'mean' | 'max' | 'min' | 'sum'
 
-export const EvalStats = z.looseObject({
+const EvalStats = z.looseObject({
   n_trials: z.int(),
   n_errors: z.int(),
   metrics: z.array(z.record(z.string(), z.number())),
@@ -13,7 +13,7 @@ export const EvalStats = z.looseObject({
   reward_stats: z.record(z.string(), z.record(z.string(), z.array(z.string()))),
   exception_stats: z.record(z.string(), z.array(z.string())),
 })
-export type EvalStats = z.infer<typeof EvalStats>
+type EvalStats = z.infer<typeof EvalStats>
 
 export const JobStats = z.looseObject({
   n_completed_trials: z.int(),

@@ -50,7 +50,7 @@ export const AgentInfo = z.looseObject({
 export type AgentInfo = z.infer<typeof AgentInfo>
 
 /** What Harbor's format has no place for. */
-export const TrialFacts = z.looseObject({
+const TrialFacts = z.looseObject({
   /** `completed`: it was scored, or nothing was to be scored. */
   status: z.enum(['completed', 'failed', 'cancelled']),
   /** Why there is no score, or why it is not the whole truth. */

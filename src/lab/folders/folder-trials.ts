@@ -1,8 +1,14 @@
 // What trials of task folders are made of here: an agent of the registry over a policy, and the environment that a task needs.
 import type { OpenInferenceClient, PluginSpec, RolloutError, Sampling, Turn } from '../../contracts/index.ts'
 import { EvsysError, equipPlugin, keyedRandom, type PluginServices } from '../../kernel/index.ts'
-import { chooseEnvironment,
-  machineMeans, type RunTrialAgent, runAgent, type TrialParts, trialError } from '../../rollout/index.ts'
+import {
+  chooseEnvironment,
+  machineMeans,
+  type RunTrialAgent,
+  runAgent,
+  type TrialParts,
+  trialError,
+} from '../../rollout/index.ts'
 
 export interface FolderAgent {
   readonly spec: PluginSpec

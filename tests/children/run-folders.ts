@@ -5,7 +5,7 @@ const [path = '', agent = '', outputDir = ''] = process.argv.slice(2)
 const { end } = await runTaskFolders({
   ...{ path, outputDir, agent: { kind: agent, params: {} }, environment: { kind: 'auto', params: {} } },
   sampling: { maxTokens: 1, temperature: 0 },
-  ...{ numSamples: 1, concurrent: 3, maxRetries: 0, metrics: ['mean_reward'] },
+  ...{ numSamples: 1, concurrent: 3, maxRetries: 1, metrics: ['mean_reward'] },
   secretSource: { get: () => undefined },
   hostEnv: {},
   signal: new AbortController().signal,

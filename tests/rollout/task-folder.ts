@@ -22,8 +22,3 @@ export function writeTaskFolder(dir: string, files: Readonly<Record<string, stri
 export async function taskFolder(dir: string, files: Readonly<Record<string, string>>): Promise<LoadedTask> {
   return loadTaskFolder(writeTaskFolder(dir, files))
 }
-
-/** A test that gives what a shell expression prints. */
-export function rewardScript(commands: string): string {
-  return `#!/bin/bash\n${commands}\n`
-}

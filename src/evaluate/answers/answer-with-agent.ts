@@ -10,7 +10,7 @@ import type {
   SealedTask,
 } from '../../contracts/index.ts'
 import { keyedRandom, mapConcurrent, type PluginServices } from '../../kernel/index.ts'
-import { type AgentOutcome, runAgent } from '../../rollout/index.ts'
+import type { AgentOutcome } from '../../rollout/index.ts'
 import { taskMessages } from './task-messages.ts'
 
 export interface AgentQuestion {
@@ -48,6 +48,7 @@ async function answer(task: SealedTask, sample: number, question: AgentQuestion)
   const { benchmark, agent, services, seed, step, signal } = question
   const { name, max_tokens: maxTokens, temperature, chat_template } = benchmark
   const { task_id } = task
+  const { runAgent } = await import('../../rollout/index.ts') // only where there is an agent
   const outcome = await runAgent({
     ...{ agent, signal, sampling: { maxTokens, temperature } },
     task: asTask(task, benchmark),

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { defineVerifier, EvsysError } from '../../kernel/index.ts'
-import { openSandbox } from '../../sandbox/index.ts'
 import { codeOf } from './code/code-of.ts'
-import { runTests } from './code/run-tests.ts'
+import { openCodeSandbox, runTests } from './code/run-tests.ts'
 
 /** Runs the answer's code against tests. */
 export const code = defineVerifier({
@@ -51,7 +50,8 @@ export const code = defineVerifier({
 export async function needSandbox(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'evsys-code-'))
   try {
-    await using _ = await openSandbox({ stateDir: folder })
+    const sandbox = await openCodeSandbox(folder)
+    await sandbox[Symbol.asyncDispose]()
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

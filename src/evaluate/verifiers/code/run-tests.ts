@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import type { ExecResult, Level, Mount, Sandbox } from '../../../contracts/index.ts'
 import { EvsysError } from '../../../kernel/index.ts'
-import { openSandbox } from '../../../sandbox/index.ts'
 import { javascriptDriver, pythonDriver } from './drivers.ts'
 
 export interface TestRun {
@@ -37,7 +36,7 @@ export async function runTests(run: TestRun): Promise<ShutInOutcome> {
   mkdirSync(work)
   const mounts: Mount[] = [{ source: work, target: '/work', writable: true }]
   if (run.language === 'javascript') mounts.push({ source: process.execPath, target: node })
-  await using sandbox = await openSandbox({ stateDir: join(run.folder, 'state'), mounts })
+  await using sandbox = await openCodeSandbox(join(run.folder, 'state'), mounts)
   return { ...(await outcome(run, work, sandbox)), level: sandbox.level }
 }
 
@@ -115,4 +114,10 @@ function parsed(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Loaded only where answers are code. */
+export async function openCodeSandbox(stateDir: string, mounts: readonly Mount[] = []): Promise<Sandbox> {
+  const { openSandbox } = await import('../../../sandbox/index.ts')
+  return await openSandbox({ stateDir, mounts })
 }

@@ -93,6 +93,7 @@ export class Command {
     if (stop !== undefined) execFile(stop[0] ?? '', stop.slice(1), () => undefined)
     if (pid === undefined) return
     if (contained) {
+      if (this.#child.exitCode !== null || this.#child.signalCode !== null) return // its number may be another's by now
       // Stopped, it starts nothing more while we count what it has started.
       send(pid, 'SIGSTOP')
       for (const each of treeOf(pid).reverse()) send(each)

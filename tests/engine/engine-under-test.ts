@@ -30,7 +30,7 @@ export function openers(create: CreateEngine) {
       async resolve(name) {
         const found = folders[name.replace(/:.*/, '')]
         if (found === undefined) throw new Error(`no model ${name}`)
-        return name.endsWith(':mute') ? { folder: found } : { folder: found, decode }
+        return name.endsWith(':mute') ? { folder: found } : { folder: found, openDecode: async () => decode }
       },
       ...more,
     })

@@ -44,8 +44,15 @@ describe.each(versions)('on Node %s with nothing else on the PATH', (version) =>
     const result = ExperimentResult.parse(JSON.parse(await evsys(project, 'run', experiment, '--json')))
     expect(result).toMatchObject({ status: 'completed', conclusion: { verdict: 'supported' } })
     expect(result.engines).toEqual([
-      { id: expect.stringMatching(/^cpu-wasm-[0-9a-f]{16}-/), threads: expect.any(Number), n_runs: 6 },
+      {
+        id: expect.stringMatching(/^cpu-wasm-[0-9a-f]{16}-/),
+        threads: expect.any(Number),
+        n_runs: 6,
+        gflops: expect.any(Number),
+      },
     ])
-    expect(await evsys(project, 'show', result.experiment_id)).toMatch(/^engine +cpu-wasm-\S+, \d+ threads?$/m)
+    expect(await evsys(project, 'show', result.experiment_id)).toMatch(
+      /^engine +cpu-wasm-\S+, \d+ threads?, \d+ GFLOP\/s$/m,
+    )
   }, 240_000)
 })

@@ -23,7 +23,9 @@ describe('the packed tarball', () => {
     const files = await tarballFiles()
     const strange = files.filter(
       (file) =>
-        !/^(package\.json|README\.md|LICENSE|bin\/evsys\.js|dist\/.+|models\/(?!recipe\/).+|native\/.+)$/.test(file),
+        !/^(package\.json|README\.md|LICENSE|bin\/evsys\.js|dist\/.+|models\/(?!recipe\/).+|native\/.+|python\/.+\.py)$/.test(
+          file,
+        ),
     )
     const compiled = files.filter((file) => file.startsWith('dist/'))
     expect(strange).toEqual([])

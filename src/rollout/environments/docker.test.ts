@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -13,7 +14,10 @@ import { isOrphan, ownerOfThis } from './docker-owner.ts'
 import { docker } from './index.ts'
 
 const newFolder = temporaryFolders()
-const linux = needs('Linux', () => process.platform === 'linux' || `this is ${process.platform}`)
+const linux = needs('Linux with its usual programs', () => {
+  execFileSync('sh', ['-c', 'command -v mkdir chmod tar'])
+  return process.platform === 'linux' || `this is ${process.platform}`
+})
 const fixtures = fileURLToPath(new URL('../../../tests/fixtures/harbor-tasks', import.meta.url))
 const { signal } = new AbortController()
 

@@ -66,7 +66,7 @@ const Body = z.looseObject({
   choices: z.tuple([Choice]).optional(),
   content: z.array(z.unknown()).optional(),
   output: z.array(z.unknown()).optional(),
-  error: z.looseObject({ type: z.string(), message: z.string(), code: z.string().optional() }).optional(),
+  error: z.looseObject({ type: z.string(), message: z.string(), code: z.string().optional() }).nullish(),
 })
 const bodyOf = async (response: Response) => Body.parse(await response.json())
 

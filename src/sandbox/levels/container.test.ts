@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
+import { needs } from '../../../tests/needs.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { openSandbox } from '../index.ts'
 
@@ -26,7 +28,12 @@ esac
 const limits = { timeoutMs: 20_000, memoryBytes: 64 << 20, outputBytes: 10_000, processes: 8, diskBytes: 1 << 20 }
 const signal = AbortSignal.timeout(60_000)
 
-describe('the level container', () => {
+const programs = needs('the usual programs of a system', () => {
+  execFileSync('sh', ['-c', 'command -v dirname'])
+  return true
+})
+
+programs.describe('the level container', () => {
   const bin = folder()
   writeFileSync(join(bin, 'docker'), double, { mode: 0o755 })
   process.env.PATH = `${bin}${delimiter}${before}`

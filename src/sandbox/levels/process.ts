@@ -11,7 +11,12 @@ export interface ProcessPlan {
 
 export function processPlan(launch: Launch): ProcessPlan {
   const { spec, layout, state } = launch
-  const env = { PATH: process.env.PATH ?? toolPath, HOME: join(state.root, 'root'), LANG: 'C.UTF-8', ...spec.env }
+  const env = {
+    PATH: [process.env.PATH, toolPath].filter(Boolean).join(':'),
+    HOME: join(state.root, 'root'),
+    LANG: 'C.UTF-8',
+    ...spec.env,
+  }
   const argv = process.platform === 'linux' ? limited(launch, spec.argv) : spec.argv
   return { argv, env, cwd: hostPath(launch, spec.cwd ?? layout.root) }
 }

@@ -21,14 +21,13 @@ export function hostEnvironment(workdir: string): OpenEnvironment {
     workdir,
     async exec(command) {
       const child = start(command)
-      const timer = setTimeout(() => kill(child), command.limits?.timeoutMs ?? 30_000)
       let isLate = false
-      const late = setTimeout(() => {
+      const timer = setTimeout(() => {
         isLate = true
+        kill(child)
       }, command.limits?.timeoutMs ?? 30_000)
       const result = await resultOf(child)
       clearTimeout(timer)
-      clearTimeout(late)
       return isLate ? { ...result, limitHit: 'timeoutMs' } : result
     },
     async spawn(command): Promise<SandboxProcess> {

@@ -84,13 +84,17 @@ export const leftToFull = [
     files: ['src/rollout/{cli,python}/*.test.ts'],
     why: 'programs of agents over pipes and sockets, as the processes of other tests; serve-proxy tests the HTTP part',
   },
+  {
+    files: ['src/rollout/environments/docker.test.ts'],
+    why: 'it starts a double of docker, as others start their programs',
+  },
   { files: ['tests/lab/sealed-answers.test.ts'], why: 'namespaces of the system hide the answers, not Node' },
   {
     files: ['tests/cli/{run,eval,run-signals}.test.ts', 'tests/lab/data.test.ts'],
     why: 'run-experiment, killed and interrupt start the same processes and end them by the same signals',
   },
   {
-    files: ['tests/sandbox/*.test.ts', 'src/evaluate/verifiers/code.test.ts'],
+    files: ['tests/sandbox/*.test.ts', 'src/sandbox/levels/container.test.ts', 'src/evaluate/verifiers/code.test.ts'],
     why: 'namespaces of the system shut code in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
   },
   { files: ['tests/rollout/agent-axis.test.ts'], why: 'an experiment like those of run-experiment, with other agents' },

@@ -25,8 +25,10 @@ type Frame = z.infer<typeof Frame>
 
 /** Connections at once. */
 const mostSockets = 64
-/** Everything that is said to the proxy and to us passes through the output of one command. */
-const trafficBytes = 2 ** 30
+/** A frame carries one piece of a stream, which is far shorter. */
+const longestFrame = 2 ** 20
+/** What is read ahead of us; the rest waits inside. */
+const backlogBytes = 4 * 2 ** 20
 
 /** Runs the program; `port` is that of the proxy on this machine. */
 export async function runInEnvironment(environment: OpenEnvironment, run: CliRun, port: number): Promise<CliEnd> {
@@ -38,7 +40,7 @@ export async function runInEnvironment(environment: OpenEnvironment, run: CliRun
     })
   }
   await using process = await environment.spawn(
-    { argv: ['node', '-e', bridgeScript], limits: { timeoutMs, outputBytes: trafficBytes } },
+    { argv: ['node', '-e', bridgeScript], limits: { timeoutMs, outputBytes: backlogBytes } },
     signal,
   )
   const sockets = new Map<number, Socket>()
@@ -47,7 +49,7 @@ export async function runInEnvironment(environment: OpenEnvironment, run: CliRun
   const handle = (frame: Frame): CliEnd | undefined => {
     switch (frame.t) {
       case 'open':
-        if (sockets.size < mostSockets)
+        if (sockets.size < mostSockets && !sockets.has(frame.c))
           sockets.set(
             frame.c,
             openSocket(port, frame.c, send, () => sockets.delete(frame.c)),
@@ -87,6 +89,7 @@ export async function runInEnvironment(environment: OpenEnvironment, run: CliRun
       }
       const lines = (rest + text).split('\n')
       rest = lines.pop() ?? ''
+      if (rest.length > longestFrame) throw broken('a frame has no end')
       for (const line of lines) {
         const end = handle(frameOf(line))
         if (end === undefined) continue
@@ -122,8 +125,10 @@ function frameOf(line: string): Frame {
   try {
     return Frame.parse(JSON.parse(line))
   } catch (cause) {
-    throw new EvsysError('PLUGIN_FAILED', `the bridge into the environment broke: ${messageOf(cause).slice(0, 200)}`, {
-      cause,
-    })
+    throw broken(messageOf(cause).slice(0, 200), cause)
   }
+}
+
+function broken(why: string, cause?: unknown): EvsysError {
+  return new EvsysError('PLUGIN_FAILED', `the bridge into the environment broke: ${why}`, { cause })
 }

@@ -242,14 +242,17 @@ async function discard(path: string, state: StateFolders): Promise<void> {
   await removeTree(aside, state.trash)
 }
 
-/** Removes a folder at any depth: its folders are brought up to `trash` one by one, so that no path is too long. */
+/**
+ * Removes a folder at any depth: its folders are brought up to `trash` one by one, so that no path is too long. Names are bytes: those that
+ * are no text are removed as well.
+ */
 export async function removeTree(path: string, trash: string): Promise<void> {
   const ahead = [path]
   for (let folder = ahead.pop(); folder !== undefined; folder = ahead.pop()) {
     const handle = await openOwned(folder)
     try {
-      for (const name of await namesIn(handle)) {
-        const inner = below(handle, name)
+      for (const name of await readdir(below(handle, ''), { encoding: 'buffer' })) {
+        const inner = Buffer.concat([Buffer.from(below(handle, '')), name])
         if (!(await lstat(inner)).isDirectory()) {
           await unlink(inner)
           continue
@@ -277,7 +280,7 @@ async function openOwned(path: string): Promise<FileHandle> {
   return await open(path, flags)
 }
 
-async function renameFolder(path: string, target: string): Promise<void> {
+async function renameFolder(path: string | Buffer, target: string): Promise<void> {
   try {
     await rename(path, target)
   } catch (error) {
@@ -288,7 +291,7 @@ async function renameFolder(path: string, target: string): Promise<void> {
 }
 
 // `chmod` follows links, hence the look first. Needed for folders of an ordinary user alone, whose processes inside have ended.
-async function allow(path: string): Promise<void> {
+async function allow(path: string | Buffer): Promise<void> {
   if ((await lstat(path)).isDirectory()) await chmod(path, 0o700)
 }
 

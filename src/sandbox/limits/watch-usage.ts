@@ -2,8 +2,8 @@
 // group the memory of its processes together. Between two looks it may exceed them; limits of single processes and files,
 // which the kernel keeps, bound by how much.
 import { lstatSync, readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import type { ExecSpec } from '../../contracts/index.ts'
+import { systemCode } from '../../kernel/index.ts'
 import { treeOf } from './process-tree.ts'
 
 const everyMs = 50
@@ -55,20 +55,33 @@ function memoryOf(pids: readonly number[]): number {
   return kilobytes * 1024
 }
 
-/** Disk that files take which have changed since. An empty file takes a block as well: names fill a disk too. */
+/**
+ * Disk that files take which have changed since. An empty file takes a block as well: names fill a disk too. Names are bytes, since those
+ * that are no text hold files as well; where we cannot look, for want of rights or by the length of a path, it is all too much.
+ */
 function writtenSince(since: number, places: readonly string[]): number {
   let bytes = 0
-  const folders = [...places]
+  const folders = places.map((place) => Buffer.from(place))
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const name of list(folder)) {
-      const path = join(folder, name)
-      const stats = lstatSync(path, { throwIfNoEntry: false })
-      if (stats === undefined) continue
-      if (stats.isDirectory()) folders.push(path)
-      if (stats.ctimeMs >= since - tickMs) bytes += Math.max(4096, Math.min(stats.size, stats.blocks * 512))
+    try {
+      for (const name of readdirSync(folder, { encoding: 'buffer' })) {
+        const path = Buffer.concat([folder, slash, name])
+        const stats = lstatSync(path, { throwIfNoEntry: false })
+        if (stats === undefined) continue
+        if (stats.isDirectory()) folders.push(path)
+        if (stats.ctimeMs >= since - tickMs) bytes += Math.max(4096, Math.min(stats.size, stats.blocks * 512))
+      }
+    } catch (cause) {
+      if (!isGone(cause)) return Number.POSITIVE_INFINITY
     }
   }
   return bytes
+}
+
+const slash = Buffer.from('/')
+
+function isGone(cause: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(systemCode(cause) ?? '')
 }
 
 /** Disk of files that have no name any more and are held open. */

@@ -39,6 +39,7 @@ export async function evaluateModel(options: EvaluateOptions): Promise<Evaluated
 export async function answersOf(
   {
     benchmark,
+    folder,
     client: spec,
     secretSource,
     seed = 42,
@@ -47,6 +48,7 @@ export async function answersOf(
   }: Omit<EvaluateOptions, 'projectDir' | 'plugins'>,
   tasks: Parameters<typeof answerWithClient>[0]['tasks'],
 ): Promise<{ predictions: Prediction[]; usage: TotalUsage }> {
+  await refuseFolders(benchmark, folder)
   const registry = createRegistry()
   for (const plugin of await builtins()) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
   const led = benchmark.agent === undefined ? undefined : controllable(benchmark.agent)
@@ -85,4 +87,19 @@ function controllable(agent: PluginSpec): PluginSpec {
   throw new EvsysError('CONFIG_INVALID', `the agent "${agent.kind}" brings files of the project: ${files.join(', ')}`, {
     fix: 'a model behind an API is asked here, where no code of the project runs; compare arms of an experiment instead.',
   })
+}
+
+async function refuseFolders(
+  { name, path, data }: Benchmark,
+  folder = data === undefined ? path : undefined,
+): Promise<void> {
+  const { holdsTaskFolders } = await import('../../rollout/index.ts')
+  if (folder === undefined || !(await holdsTaskFolders(folder))) return
+  throw new EvsysError(
+    'CONFIG_INVALID',
+    `benchmark "${name}" is made of task folders: they are attempted, not answered`,
+    {
+      fix: 'evsys benchmark run --path FOLDER --model NAME --agent shell_loop',
+    },
+  )
 }

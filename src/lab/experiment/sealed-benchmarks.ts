@@ -1,9 +1,17 @@
 // The benchmarks of an experiment: one scorer process each, which alone knows the expected answers, and the questions as files
 // that workers may read.
-import { mkdir } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import type { Benchmark, PluginCard, Prediction, Scored, SealedBenchmark, SealedTask } from '../../contracts/index.ts'
+import type {
+  Benchmark,
+  PluginCard,
+  PluginSpec,
+  Prediction,
+  Scored,
+  SealedBenchmark,
+  SealedTask,
+} from '../../contracts/index.ts'
 import { type OpenScorer, openScorer } from '../../evaluate/index.ts'
 import {
   EvsysError,
@@ -12,6 +20,10 @@ import {
   type SecretSource,
   writeFileAtomic,
 } from '../../kernel/index.ts'
+import type { LoadedTask } from '../../rollout/index.ts'
+import type { BenchmarkTrials } from '../folders/benchmark-trials.ts'
+import { prompted } from '../train/prompted.ts'
+import { trialsFolder } from './benchmark-seal.ts'
 
 export interface SealedBenchmarks extends AsyncDisposable {
   readonly sealed: readonly SealedBenchmark[]
@@ -19,6 +31,17 @@ export interface SealedBenchmarks extends AsyncDisposable {
   tasks(benchmark: string): readonly SealedTask[]
   hash(benchmark: string): string
   score(benchmark: string, predictions: readonly Prediction[]): Promise<Scored>
+  /** Attempts the task folders of a benchmark, and scores what came of it. */
+  attempt(benchmark: string, question: AttemptQuestion): Promise<{ scored: Scored; predictions: readonly Prediction[] }>
+}
+
+export interface AttemptQuestion extends Pick<BenchmarkTrials, 'policy' | 'seed' | 'step' | 'signal'> {
+  /** Of the run; that of the benchmark wins. */
+  readonly agent?: PluginSpec
+  /** In place of that of the benchmark; empty: none. */
+  readonly systemPrompt?: string
+  /** Unique among the attempts that are under way. */
+  readonly label: string
 }
 
 export async function openSealedBenchmarks(
@@ -32,10 +55,13 @@ export async function openSealedBenchmarks(
     hidden?: readonly string[]
     /** Of the models that judge. */
     secretSource?: Pick<SecretSource, 'get'>
+    /** Agents of the runs, for benchmarks that name none. */
+    agents?: readonly (PluginSpec | undefined)[]
     signal: AbortSignal
   },
 ): Promise<SealedBenchmarks> {
-  const { outputDir, projectDir, plugins, cards, hidden = [], secretSource, signal } = options
+  const { outputDir, projectDir, plugins, cards, hidden = [], secretSource, agents = [], signal } = options
+  const folders = new Map<string, { benchmark: Benchmark; tasks: readonly LoadedTask[] }>()
   const scorers = new Map<string, OpenScorer>()
   let sealed: readonly SealedBenchmark[] = []
   const close = async () => {
@@ -45,6 +71,13 @@ export async function openSealedBenchmarks(
     await mkdir(join(outputDir, 'questions'), { recursive: true })
     const opening = { limit: availableParallelism(), signal }
     sealed = await mapConcurrent(benchmarks, opening, async (benchmark) => {
+      const tasks = await taskFoldersOf(benchmark)
+      if (tasks !== undefined) {
+        const { requireTrialAgent } = await import('../folders/benchmark-trials.ts') // with agents and environments
+        const leaders = benchmark.agent === undefined ? agents : [benchmark.agent]
+        for (const agent of leaders) requireTrialAgent(agent, benchmark.name)
+        folders.set(benchmark.name, { benchmark, tasks })
+      }
       const scorer = await openScorer({
         ...{ benchmark, projectDir, plugins, hidden, signal },
         ...(secretSource === undefined ? {} : { secretSource }),
@@ -67,6 +100,7 @@ export async function openSealedBenchmarks(
         chat_template,
         tasks_file,
         ...(agent === undefined ? {} : { agent }),
+        ...(tasks === undefined ? {} : { in_folders: true as const }),
       }
     })
   } catch (error) {
@@ -83,6 +117,29 @@ export async function openSealedBenchmarks(
     tasks: (benchmark) => scorerOf(benchmark).sealedTasks(),
     hash: (benchmark) => scorerOf(benchmark).hash,
     score: async (benchmark, predictions) => scorerOf(benchmark).score(predictions),
+    async attempt(name, { agent, systemPrompt, label, ...question }) {
+      const scorer = scorerOf(name)
+      const found = folders.get(name)
+      if (found === undefined) throw new EvsysError('INTERNAL', `benchmark "${name}" has no task folders`)
+      const { benchmark, tasks } = found
+      const { requireTrialAgent, runBenchmarkTrials } = await import('../folders/benchmark-trials.ts')
+      const { predictions, rewards } = await runBenchmarkTrials({
+        ...{ ...question, tasks },
+        benchmark: systemPrompt === undefined ? benchmark : prompted(benchmark, systemPrompt),
+        agent: requireTrialAgent(benchmark.agent ?? agent, name),
+        scratch: join(trialsFolder(projectDir), `${label}-${name}`),
+      })
+      return { scored: await scorer.score(predictions, question.signal, rewards), predictions }
+    },
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** The tasks of a benchmark that count, where they are folders; the scorer has read them too, and hashes every file. */
+async function taskFoldersOf({ path, limit }: Benchmark): Promise<readonly LoadedTask[] | undefined> {
+  if (path === undefined || (await stat(join(path, 'tasks.jsonl')).catch(() => undefined)) !== undefined)
+    return undefined
+  const { holdsTaskFolders, loadTaskRows } = await import('../../rollout/index.ts')
+  if (!(await holdsTaskFolders(path))) return undefined
+  return (await loadTaskRows(path)).map(({ task }) => task).slice(0, limit)
 }

@@ -3,6 +3,7 @@ import { cpSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { baselinesOf } from '../../src/lab/experiment/score-baselines.ts'
 import { runExperiment } from '../../src/lab/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { sandbox } from '../rollout/needs-sandbox.ts'
@@ -74,7 +75,7 @@ function project(benchmark: object, run: object = {}): { dir: string; file: stri
 sandbox.describe('a benchmark of task folders', () => {
   it('is attempted in the loop and at its end, and its tests are out of reach of the recipe (AGT-13, EVL-7)', async () => {
     const { dir, file } = project(
-      { run_every: 1, num_samples: 1 },
+      { run_every: 1, num_samples: 1, agent: idle, models: ['mock:echo'] },
       {
         agent: idle,
         data: { source_kind: 'harbor', path: 'practice' },
@@ -96,6 +97,10 @@ sandbox.describe('a benchmark of task folders', () => {
         ...{ n_tasks: 2, n_infra_failed: 0 },
       })
     }
+    // A model behind a client is led through the same tasks.
+    expect(await baselinesOf(store, result.experiment_id)).toMatchObject([
+      { model: 'mock:echo', metrics: { mean_reward: 0.25 }, n_infra_failed: 0, scorer_hash: looks[0]?.scorer_hash },
+    ])
     const rollouts = events.flatMap((event) => (event.type === 'rollout.finished' ? [event] : []))
     expect(rollouts.map(({ task_id, reward }) => [task_id, reward])).toEqual([
       ['notes', 0],

@@ -1,6 +1,6 @@
 // The benchmarks of an experiment: one scorer process each, which alone knows the expected answers, and the questions as files
 // that workers may read.
-import { mkdir, stat } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type {
@@ -22,6 +22,7 @@ import {
 } from '../../kernel/index.ts'
 import type { LoadedTask } from '../../rollout/index.ts'
 import type { BenchmarkTrials } from '../folders/benchmark-trials.ts'
+import { taskFoldersOf } from '../folders/task-folders-of.ts'
 import { prompted } from '../train/prompted.ts'
 import { trialsFolder } from './benchmark-seal.ts'
 
@@ -35,7 +36,7 @@ export interface SealedBenchmarks extends AsyncDisposable {
   attempt(benchmark: string, question: AttemptQuestion): Promise<{ scored: Scored; predictions: readonly Prediction[] }>
 }
 
-export interface AttemptQuestion extends Pick<BenchmarkTrials, 'policy' | 'seed' | 'step' | 'signal'> {
+export interface AttemptQuestion extends Pick<BenchmarkTrials, 'policy' | 'seed' | 'step' | 'signal' | 'onAnswer'> {
   /** Of the run; that of the benchmark wins. */
   readonly agent?: PluginSpec
   /** In place of that of the benchmark; empty: none. */
@@ -133,13 +134,4 @@ export async function openSealedBenchmarks(
     },
     [Symbol.asyncDispose]: close,
   }
-}
-
-/** The tasks of a benchmark that count, where they are folders; the scorer has read them too, and hashes every file. */
-async function taskFoldersOf({ path, limit }: Benchmark): Promise<readonly LoadedTask[] | undefined> {
-  if (path === undefined || (await stat(join(path, 'tasks.jsonl')).catch(() => undefined)) !== undefined)
-    return undefined
-  const { holdsTaskFolders, loadTaskRows } = await import('../../rollout/index.ts')
-  if (!(await holdsTaskFolders(path))) return undefined
-  return (await loadTaskRows(path)).map(({ task }) => task).slice(0, limit)
 }

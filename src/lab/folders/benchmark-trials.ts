@@ -15,6 +15,7 @@ import {
 import type { LoadedTask } from '../../rollout/index.ts'
 import { builtins } from '../builtins.ts'
 import { type AttemptedFolder, attemptFolder } from './attempt-folder.ts'
+import { loadUnchanged } from './task-folders-of.ts'
 
 export interface BenchmarkTrials {
   readonly benchmark: Pick<
@@ -31,6 +32,8 @@ export interface BenchmarkTrials {
   /** Folder for files of the trials that code of the project must not see. */
   readonly scratch: string
   readonly signal: AbortSignal
+  /** Sees what every attempt ended with when it is there. */
+  onAnswer?(prediction: Prediction): void
 }
 
 /** Answers and rewards, one for each task and sample, in order. */
@@ -75,7 +78,9 @@ export async function runBenchmarkTrials(trials: BenchmarkTrials): Promise<Trial
     const done = await mapConcurrent(cells, { limit: benchmark.n_concurrent, signal }, async ({ task, sample }) => {
       const key = { task_id: task.name, sample }
       const attempted = await attempt(trials, task, sample, services)
-      return { prediction: { ...key, ...predictionOf(attempted) }, reward: { ...key, ...rewardOf(attempted) } }
+      const prediction = { ...key, ...predictionOf(attempted) }
+      trials.onAnswer?.(prediction)
+      return { prediction, reward: { ...key, ...rewardOf(attempted) } }
     })
     return { predictions: done.map(({ prediction }) => prediction), rewards: done.map(({ reward }) => reward) }
   } finally {
@@ -93,7 +98,7 @@ async function attempt(
   const { name, max_tokens: maxTokens, temperature, chat_template } = benchmark
   try {
     return await attemptFolder({
-      ...{ task, services, scratch, signal },
+      ...{ task: await loadUnchanged(task.path, task.digest), services, scratch, signal },
       words: (instruction) => String(taskMessages(instruction, benchmark).at(-1)?.content ?? instruction),
       agent: {
         spec,

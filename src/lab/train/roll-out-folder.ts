@@ -2,9 +2,8 @@
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { OpenInferenceClient, PluginSpec, Rollout, RunAssignment, Trajectory } from '../../contracts/index.ts'
-import { EvsysError } from '../../kernel/index.ts'
-import { type LoadedTask, loadTaskFolder } from '../../rollout/index.ts'
 import { attemptFolder } from '../folders/attempt-folder.ts'
+import { loadUnchanged } from '../folders/task-folders-of.ts'
 import type { RunScope } from './run-scope.ts'
 
 export interface FolderRollout {
@@ -35,14 +34,6 @@ export async function rollOutFolder(
     signal,
   })
   return { taskId: task.task_id, sample, ...attempted }
-}
-
-async function loadUnchanged(path: string, digest: string): Promise<LoadedTask> {
-  const task = await loadTaskFolder(path)
-  if (task.digest === digest) return task
-  throw new EvsysError('DATA_INVALID', `the task folder ${path} has changed since its row was made`, {
-    fix: 'leave task folders alone while a run trains on them; start the run again to train on what they are now.',
-  })
 }
 
 const swept = new WeakMap<RunAssignment, Promise<string>>()

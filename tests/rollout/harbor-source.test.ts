@@ -2,17 +2,17 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { collect } from '../../../tests/collect.ts'
-import { pluginContext } from '../../../tests/plugin-context.ts'
-import { writeTaskFolder } from '../../../tests/rollout/task-folder.ts'
-import { temporaryFolders } from '../../../tests/temporary-folder.ts'
-import { DataConfig, HarborTask } from '../../contracts/index.ts'
-import { problemsOf } from '../../kernel/index.ts'
-import { harborSource } from './harbor-source.ts'
-import { folderOfRow } from './task-row.ts'
+import { DataConfig, HarborTask } from '../../src/contracts/index.ts'
+import { problemsOf } from '../../src/kernel/index.ts'
+import { harborSource } from '../../src/rollout/task/harbor-source.ts'
+import { folderOfRow } from '../../src/rollout/task/task-row.ts'
+import { collect } from '../collect.ts'
+import { pluginContext } from '../plugin-context.ts'
+import { temporaryFolders } from '../temporary-folder.ts'
+import { writeTaskFolder } from './task-folder.ts'
 
 const folder = temporaryFolders()
-const fixtures = fileURLToPath(new URL('../../../tests/fixtures/harbor-tasks', import.meta.url))
+const fixtures = fileURLToPath(new URL('../fixtures/harbor-tasks', import.meta.url))
 
 function contextOf(dir: string, data: object) {
   return {

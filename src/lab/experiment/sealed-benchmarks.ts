@@ -1,8 +1,8 @@
 // The benchmarks of an experiment: one scorer process each, which alone knows the expected answers, and the questions as files
 // that workers may read.
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type {
   Benchmark,
   PluginCard,
@@ -63,10 +63,14 @@ export async function openSealedBenchmarks(
 ): Promise<SealedBenchmarks> {
   const { outputDir, projectDir, plugins, cards, hidden = [], secretSource, agents = [], signal } = options
   const folders = new Map<string, { benchmark: Benchmark; tasks: readonly LoadedTask[] }>()
+  // Whoever conducted this experiment before may have been killed in the middle of a trial.
+  const scratch = join(trialsFolder(projectDir), basename(outputDir))
+  await rm(scratch, { recursive: true, force: true })
   const scorers = new Map<string, OpenScorer>()
   let sealed: readonly SealedBenchmark[] = []
   const close = async () => {
     await Promise.all([...scorers.values()].map((scorer) => scorer[Symbol.asyncDispose]()))
+    await rm(scratch, { recursive: true, force: true })
   }
   try {
     await mkdir(join(outputDir, 'questions'), { recursive: true })
@@ -128,7 +132,7 @@ export async function openSealedBenchmarks(
         ...{ ...question, tasks },
         benchmark: systemPrompt === undefined ? benchmark : prompted(benchmark, systemPrompt),
         agent: requireTrialAgent(benchmark.agent ?? agent, name),
-        scratch: join(trialsFolder(projectDir), `${label}-${name}`),
+        scratch: join(scratch, `${label}-${name}`),
       })
       return { scored: await scorer.score(predictions, question.signal, rewards), predictions }
     },

@@ -66,9 +66,14 @@ export async function openSealedBenchmarks(
   // Whoever conducted this experiment before may have been killed in the middle of a trial.
   const scratch = join(trialsFolder(projectDir), basename(outputDir))
   await rm(scratch, { recursive: true, force: true })
+  const closing = new AbortController()
+  const underWay = new Set<Promise<unknown>>()
   const scorers = new Map<string, OpenScorer>()
   let sealed: readonly SealedBenchmark[] = []
   const close = async () => {
+    // The run that wanted a trial may be gone; the trial has things to put away.
+    closing.abort(new EvsysError('INTERRUPTED', 'the benchmarks were closed'))
+    await Promise.allSettled(underWay)
     await Promise.all([...scorers.values()].map((scorer) => scorer[Symbol.asyncDispose]()))
     await rm(scratch, { recursive: true, force: true })
   }
@@ -117,24 +122,34 @@ export async function openSealedBenchmarks(
     if (scorer === undefined) throw new EvsysError('INTERNAL', `a run asked for the unknown benchmark "${benchmark}"`)
     return scorer
   }
+  const attempt = async (name: string, { agent, systemPrompt, label, ...question }: AttemptQuestion) => {
+    const scorer = scorerOf(name)
+    const found = folders.get(name)
+    if (found === undefined) throw new EvsysError('INTERNAL', `benchmark "${name}" has no task folders`)
+    const { benchmark, tasks } = found
+    const { requireTrialAgent, runBenchmarkTrials } = await import('../folders/benchmark-trials.ts')
+    const either = AbortSignal.any([question.signal, closing.signal])
+    const { predictions, rewards } = await runBenchmarkTrials({
+      ...{ ...question, tasks, signal: either },
+      benchmark: systemPrompt === undefined ? benchmark : prompted(benchmark, systemPrompt),
+      agent: requireTrialAgent(benchmark.agent ?? agent, name),
+      scratch: join(scratch, `${label}-${name}`),
+    })
+    return { scored: await scorer.score(predictions, either, rewards), predictions }
+  }
   return {
     sealed,
     tasks: (benchmark) => scorerOf(benchmark).sealedTasks(),
     hash: (benchmark) => scorerOf(benchmark).hash,
     score: async (benchmark, predictions) => scorerOf(benchmark).score(predictions),
-    async attempt(name, { agent, systemPrompt, label, ...question }) {
-      const scorer = scorerOf(name)
-      const found = folders.get(name)
-      if (found === undefined) throw new EvsysError('INTERNAL', `benchmark "${name}" has no task folders`)
-      const { benchmark, tasks } = found
-      const { requireTrialAgent, runBenchmarkTrials } = await import('../folders/benchmark-trials.ts')
-      const { predictions, rewards } = await runBenchmarkTrials({
-        ...{ ...question, tasks },
-        benchmark: systemPrompt === undefined ? benchmark : prompted(benchmark, systemPrompt),
-        agent: requireTrialAgent(benchmark.agent ?? agent, name),
-        scratch: join(scratch, `${label}-${name}`),
-      })
-      return { scored: await scorer.score(predictions, question.signal, rewards), predictions }
+    async attempt(name, question) {
+      const attempting = attempt(name, question)
+      underWay.add(attempting)
+      try {
+        return await attempting
+      } finally {
+        underWay.delete(attempting)
+      }
     },
     [Symbol.asyncDispose]: close,
   }

@@ -478,6 +478,10 @@ export const requirements = {
   'AGT-10':
     'a benchmark is answered through the agent of the benchmark or of the run, in training and after it, by checkpoints and by models behind an API, and no answer is in reach of the agent',
   'AGT-11': 'an agent may be named by its kind alone, also in an axis: harnesses are compared with a verdict',
+  'AGT-12':
+    'task folders are training data: an attempt acts in the environment of its task, its tests give the reward, turns keep exact tokens, failures are typed, nothing is left',
+  'AGT-13':
+    'a benchmark of task folders is attempted where no code of the project runs, with answers of the policy alone; tests and solutions are out of reach of a recipe',
 
   // Rollouts: conformance statements of a Harbor-compatible engine, by their numbers
   'HAR-59': 'a trajectory that is written validates as ATIF v1.7, and keys that it does not know are refused',

@@ -26,8 +26,8 @@ export async function checkDataFile(data: LocatedNode, context: FileContext): Pr
     return undefined
   }
   const path = nodeAt(data, ['path'])
-  if (kind === 'csv' || kind === 'parquet' || kind === 'folder') {
-    await checkPath(path, kind === 'folder' ? 'folder' : 'file', context)
+  if (kind === 'folder' || kind === 'harbor' || kind === 'csv' || kind === 'parquet') {
+    await checkPath(path, kind === 'folder' || kind === 'harbor' ? 'folder' : 'file', context)
     return undefined
   }
   if ((kind !== 'jsonl' && kind !== 'json') || !(await checkPath(path, 'file', context))) return undefined

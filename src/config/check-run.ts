@@ -8,6 +8,7 @@ const needed: Readonly<Record<string, 'path' | 'rows' | 'hf_dataset'>> = {
   json: 'path',
   in_memory: 'rows',
   hf_dataset: 'hf_dataset',
+  harbor: 'path',
 }
 
 /** Checks that a data block names its rows, and notes what it gives but does not read. */

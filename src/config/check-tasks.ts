@@ -1,4 +1,5 @@
 // A benchmark folder before it is scored: `tasks.jsonl` holds one task per line, with ids that differ and verifiers that exist.
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HarborTask } from '../contracts/index.ts'
 import { type Catalog, checkValue, fileError, type Problem, systemCode, unknownKind } from '../kernel/index.ts'
@@ -29,12 +30,21 @@ export async function checkTasks(
     }
   } catch (cause) {
     signal.throwIfAborted()
+    if (systemCode(cause) === 'ENOENT' && (await holdsTaskFolders(folder))) return []
     const { message, fix } = fileError('read', file, cause)
     const hint = systemCode(cause) === 'ENOENT' ? 'a benchmark folder holds tasks.jsonl, one task per line.' : fix
     return [{ code: 'CONFIG_PATH', message, ...(hint === undefined ? {} : { fix: hint }) }]
   }
   await checker.checkVerifiers()
   return checker.problems
+}
+
+// Task folders are read where they are attempted; here it is enough to know them.
+async function holdsTaskFolders(folder: string): Promise<boolean> {
+  const names = await readdir(folder).catch((): string[] => [])
+  const files = ['.', ...names].map((name) => join(folder, name, 'task.toml'))
+  const found = await Promise.all(files.map((file) => stat(file).catch(() => undefined)))
+  return found.some((each) => each?.isFile() === true)
 }
 
 class TaskChecker {

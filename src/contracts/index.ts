@@ -74,6 +74,7 @@ export { Notice, Plan, PlannedArm, PlannedRun, ResolvedClaim, ResolvedObjective,
 export { type Context, Needs, type Plugin, PluginCard, type Random } from './plugin.ts'
 export { Kind, Params, PluginSpec, PluginType } from './plugin-spec.ts'
 export type { AnyPlugin, PluginTypes } from './plugins.ts'
+export { PolicyAnswer, PolicyQuestion } from './policy-exchange.ts'
 export { Budget, Duration, durationSeconds } from './quantity.ts'
 export {
   type Ack,

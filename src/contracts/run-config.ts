@@ -8,7 +8,7 @@ export const Seed = z.int().min(0).max(4_294_967_295)
 export const DataConfig = z
   .strictObject({
     source_kind: Kind.default('jsonl').describe(
-      'Data source: jsonl, json, csv, parquet, folder, hf_dataset, in_memory or a plugin. Ignored when dataset_id or dataset_name is set.',
+      'Data source: jsonl, json, csv, parquet, folder, harbor, hf_dataset, in_memory or a plugin. Ignored when dataset_id or dataset_name is set.',
     ),
     dataset_id: z
       .string()
@@ -24,7 +24,9 @@ export const DataConfig = z
       .string()
       .min(1)
       .optional()
-      .describe('File of a jsonl, json, csv or parquet source, or folder of a folder source, relative to this file.'),
+      .describe(
+        'File of a jsonl, json, csv or parquet source, or folder of a folder or harbor source, relative to this file.',
+      ),
     rows: z.array(z.record(z.string(), z.unknown())).min(1).optional().describe('Rows of an in_memory source.'),
     hf_dataset: z.string().min(1).optional().describe('Hugging Face dataset: a folder or a hub id.'),
     hf_split: z.string().min(1).default('train').describe('Split of the Hugging Face or stored dataset.'),

@@ -6,6 +6,7 @@ import { Bounds, CheckpointKind, Metrics } from './events.ts'
 import { JudgeReport } from './judge-report.ts'
 import { Direction } from './metadata.ts'
 import { PluginSpec } from './plugin-spec.ts'
+import { PolicyAnswer, PolicyQuestion } from './policy-exchange.ts'
 import { RunConfig } from './run-config.ts'
 
 /** A task as a worker may know it: what is asked. */
@@ -28,6 +29,10 @@ export const SealedBenchmark = z.strictObject({
   chat_template: ChatTemplate,
   agent: PluginSpec.optional().describe('Harness that leads the answers; absent: that of the run.'),
   tasks_file: z.string().describe('JSON lines of tasks as SealedTask has them.'),
+  in_folders: z
+    .literal(true)
+    .optional()
+    .describe('Its tasks are folders: the controller attempts them, and asks the worker for what the policy says.'),
 })
 export type SealedBenchmark = z.infer<typeof SealedBenchmark>
 
@@ -133,8 +138,16 @@ export const ToWorker = z.discriminatedUnion('type', [
     assignment: RunAssignment,
     secrets: z.record(z.string(), z.string()).describe('Those that the plugins of the run declare, and no other.'),
   }),
-  z.strictObject({ type: z.literal('scored'), request: z.int(), scored: Scored }),
+  z.strictObject({
+    type: z.literal('scored'),
+    request: z.int(),
+    scored: Scored,
+    answers: z.array(Prediction).optional().describe('What agents ended with, where the controller ran them.'),
+  }),
   z.strictObject({ type: z.literal('unscored'), request: z.int(), error: ErrorRecord }),
+  PolicyQuestion.extend({ type: z.literal('ask'), request: z.int(), question: z.int() }).describe(
+    'Of an agent in a trial that `attempt` asked for.',
+  ),
   z.strictObject({ type: z.literal('stop'), reason: z.string() }),
 ])
 export type ToWorker = z.infer<typeof ToWorker>
@@ -152,6 +165,22 @@ export const FromWorker = z.discriminatedUnion('type', [
     benchmark: z.string(),
     step: z.int().min(0).optional(),
     predictions_file: z.string(),
+  }),
+  z
+    .strictObject({
+      type: z.literal('attempt'),
+      request: z.int(),
+      benchmark: z.string(),
+      step: z.int().min(0).optional(),
+      system_prompt: z.string().optional().describe('In place of that of the benchmark; empty: none.'),
+    })
+    .describe('Has the task folders of a benchmark attempted and scored.'),
+  z.strictObject({ type: z.literal('answer'), question: z.int(), answer: PolicyAnswer }),
+  z.strictObject({
+    type: z.literal('no_answer'),
+    question: z.int(),
+    error: ErrorRecord,
+    is_too_long: z.literal(true).optional().describe('The conversation is longer than the context of the model.'),
   }),
   z.strictObject({
     type: z.literal('failing'),

@@ -42,7 +42,7 @@ describe('built-in plugins', () => {
         'print_progress',
         'tensorboard_logger',
       ],
-      data_source: ['csv', 'dataset', 'folder', 'hf_dataset', 'in_memory', 'json', 'jsonl', 'parquet'],
+      data_source: ['csv', 'dataset', 'folder', 'harbor', 'hf_dataset', 'in_memory', 'json', 'jsonl', 'parquet'],
       data_store: ['in_memory', 'local'],
       environment: ['docker', 'inline', 'local'],
       inference_client: ['anthropic', 'gemini', 'local', 'mock', 'openai', 'openai_compatible', 'tinker'],

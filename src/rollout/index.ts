@@ -68,12 +68,16 @@ export {
   type TurnSpan,
 } from './segments/index.ts'
 export {
+  type FolderRow,
+  folderOfRow,
+  holdsTaskFolders,
   isTaskFolder,
   type LoadedStep,
   type LoadedTask,
   type LoadTaskOptions,
   loadTaskDataset,
   loadTaskFolder,
+  loadTaskRows,
   resolveEnvTable,
   type TaskDataset,
   taskDigest,

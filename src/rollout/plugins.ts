@@ -10,6 +10,7 @@ import { docker } from './environments/docker.ts'
 import { inline } from './environments/inline.ts'
 import { local } from './environments/local.ts'
 import { python } from './python/python-agent.ts'
+import { harborSource } from './task/harbor-source.ts'
 
 export const rolloutPlugins = [
   chat,
@@ -23,4 +24,5 @@ export const rolloutPlugins = [
   inline,
   local,
   docker,
+  harborSource,
 ] as const

@@ -1,10 +1,8 @@
 // `evsys benchmark run --path FOLDER`, where the folder is a Harbor task, or holds such tasks: an agent attempts them, their tests score.
-import { readdir } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { PluginSpec } from '../../contracts/index.ts'
 import { EvsysError, messageOf, readSecretSource, systemClock } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
-import { isTaskFolder } from '../../rollout/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
 import { foldersText } from '../output/folders-text.ts'
@@ -21,15 +19,6 @@ export type FolderOptions = ScoringOptions & {
   readonly output?: string
   readonly maxTurns?: number
   readonly retries?: number
-}
-
-/** Whether a path is a task folder, or a folder with at least one. */
-export async function holdsTaskFolders(path: string): Promise<boolean> {
-  if (await isTaskFolder(path)) return true
-  const children: string[] = await readdir(path).catch(() => [])
-  if (children.includes('tasks.jsonl')) return false
-  for (const child of children) if (await isTaskFolder(join(path, child))) return true
-  return false
 }
 
 export async function runFolders(context: CommandContext, path: string, options: FolderOptions): Promise<ExitCode> {

@@ -3,10 +3,11 @@
 import { resolve } from 'node:path'
 import { keepBenchmark } from '../../evaluate/index.ts'
 import { EvsysError, suggest, systemClock } from '../../kernel/index.ts'
+import { holdsTaskFolders } from '../../rollout/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
 import { requireProject } from '../project.ts'
-import { type FolderOptions, holdsTaskFolders, runFolders } from './benchmark-folders.ts'
+import { type FolderOptions, runFolders } from './benchmark-folders.ts'
 import { evalCommand } from './eval.ts'
 
 export type BenchmarkOptions = FolderOptions & {

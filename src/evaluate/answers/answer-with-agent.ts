@@ -87,7 +87,7 @@ function asTask({ task_id, instruction, user_turns }: SealedTask, benchmark: Age
 }
 
 /** The system prompt of the benchmark stands before that of the agent. */
-function withSystemPrompt(policy: OpenInferenceClient, prompt: string | undefined): OpenInferenceClient {
+export function withSystemPrompt(policy: OpenInferenceClient, prompt: string | undefined): OpenInferenceClient {
   if (prompt === undefined) return policy
   const led = ([first, ...rest]: readonly ChatMessage[]): ChatMessage[] => {
     if (first === undefined) return [{ role: 'system', content: prompt }]

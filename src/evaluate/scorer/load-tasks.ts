@@ -1,6 +1,7 @@
 // The tasks of a benchmark, from its folder or made from data rows. Here, and not in the controller: transforms may be code of
 // the project, and what they yield holds the expected answers.
-import { resolve } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import type { Benchmark, DataConfig, HarborTask, Row } from '../../contracts/index.ts'
 import { parseRows, rowStream, sourceKind, withPlace } from '../../data/index.ts'
 import { EvsysError, equipPlugin, hashOf, type PluginServices } from '../../kernel/index.ts'
@@ -25,6 +26,8 @@ export async function loadTasks(
   services: ScorerServices,
 ): Promise<readonly HarborTask[]> {
   const { signal } = services
+  const folders = 'folder' in source ? await folderTasks(source.folder) : undefined
+  if (folders !== undefined) return folders.slice(0, benchmark.limit)
   const tasks =
     'folder' in source
       ? (await readBenchmarkFolder(source.folder, { signal })).tasks
@@ -38,6 +41,17 @@ export async function loadTasks(
     if (verifier.kind === 'e2b') throw noContainer()
   }
   return tasks.slice(0, benchmark.limit).map(judged)
+}
+
+/** The tasks of a folder of task folders; undefined: it is none. Where they lie is left out: the same tasks are the same anywhere. */
+async function folderTasks(folder: string): Promise<readonly HarborTask[] | undefined> {
+  if ((await stat(join(folder, 'tasks.jsonl')).catch(() => undefined)) !== undefined) return undefined
+  const { holdsTaskFolders, loadTaskRows } = await import('../../rollout/index.ts') // only where there are such tasks
+  if (!(await holdsTaskFolders(folder))) return undefined
+  return (await loadTaskRows(folder)).map(({ row }) => {
+    const { task_path: _, ...metadata } = row.metadata
+    return { ...row, metadata }
+  })
 }
 
 // A judge is a verifier like any other.

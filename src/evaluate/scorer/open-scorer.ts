@@ -36,8 +36,15 @@ export interface OpenScorer extends AsyncDisposable {
    * Scores answers. A scorer that dies is started again once, and verifies one answer at a time: if it dies again, the answer it
    * was at has no reward and the others are scored. Where that does not help, dying is the error of this evaluation.
    */
-  score(predictions: readonly Prediction[], signal?: AbortSignal): Promise<Scored>
+  score(
+    predictions: readonly Prediction[],
+    signal?: AbortSignal,
+    /** Of trials, where the tasks are folders: their tests have judged. */
+    rewards?: readonly TrialReward[],
+  ): Promise<Scored>
 }
+
+export type TrialReward = NonNullable<ToScorer['rewards']>[number]
 
 /** Answers of one evaluation that may take a scorer down; with more, it is the verifier that is wrong. */
 const mostFatal = 3
@@ -59,11 +66,16 @@ export async function openScorer(options: ScorerOptions): Promise<OpenScorer> {
     })
   }
 
-  const scoreAll = async (predictions: readonly Prediction[], own: AbortSignal): Promise<Scored> => {
+  const scoreAll = async (
+    predictions: readonly Prediction[],
+    own: AbortSignal,
+    rewards: readonly TrialReward[] | undefined,
+  ): Promise<Scored> => {
     const excluded: { task_id: string; sample: number; reason: string }[] = []
     for (let deaths = 0; ; deaths++) {
       const limit = deaths === 0 ? benchmark.n_concurrent : 1
-      const result = await ask({ predictions: [...predictions], excluded, limit }, own)
+      const given = rewards === undefined ? {} : { rewards: [...rewards] }
+      const result = await ask({ predictions: [...predictions], excluded, limit, ...given }, own)
       if ('scored' in result) return result.scored
       live = undefined
       if (deaths === 0) continue
@@ -90,11 +102,11 @@ export async function openScorer(options: ScorerOptions): Promise<OpenScorer> {
   return {
     hash: sealed.hash,
     sealedTasks: () => sealed.tasks,
-    score(predictions, own = signal) {
+    score(predictions, own = signal, rewards = undefined) {
       const either = AbortSignal.any([own, closing.signal])
       const scored = turn.then(() => {
         either.throwIfAborted()
-        return scoreAll(predictions, either)
+        return scoreAll(predictions, either, rewards)
       })
       turn = scored.catch(() => {}) // one evaluation at a time
       return scored

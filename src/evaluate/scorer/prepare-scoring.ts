@@ -42,6 +42,9 @@ export async function prepareScoring(options: PrepareOptions): Promise<ScoringPl
     breakdownKeys: benchmark.breakdown_keys,
     verify(task, output, sample, signal) {
       const { verifier } = task
+      // Its tests have run or they have not: they are no function of an answer.
+      if (verifier.kind === 'e2b')
+        return Promise.resolve({ failure: 'a task folder is scored by a trial, and none was run' })
       const equipped = verifiers.get(verifierKey(task))
       if (verifier.kind !== 'in_process' || equipped === undefined) throw new TypeError('loadTasks admits no other')
       options.onVerify?.(task.task_id, sample)

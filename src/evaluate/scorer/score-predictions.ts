@@ -23,13 +23,15 @@ export interface ScoreOptions {
   readonly signal: AbortSignal
   /** Answers that are not verified, by `answerKey`, and why: those that took a scorer down with them. */
   readonly excluded?: ReadonlyMap<string, string>
+  /** What is known already, by `answerKey`: the rewards of trials. */
+  readonly given?: ReadonlyMap<string, Verified>
 }
 
 /** Scores the answers to a benchmark. */
 export async function scorePredictions(
   plan: ScoringPlan,
   predictions: readonly Prediction[],
-  { limit, signal, excluded = new Map() }: ScoreOptions,
+  { limit, signal, excluded = new Map(), given = new Map() }: ScoreOptions,
 ): Promise<Scored> {
   const answers = answersByKey(plan, predictions)
   const pace = createPace()
@@ -44,7 +46,10 @@ export async function scorePredictions(
     cells,
     { limit, signal },
     async ({ task, sample, answer }): Promise<Verified> => {
-      const reason = excluded.get(answerKey(task.task_id, sample))
+      const key = answerKey(task.task_id, sample)
+      const known = given.get(key)
+      if (known !== undefined) return known
+      const reason = excluded.get(key)
       if (reason !== undefined) return { failure: reason }
       if (answer === undefined) return { failure: 'there is no answer' }
       if (answer.error !== undefined) return { failure: answer.error.message }

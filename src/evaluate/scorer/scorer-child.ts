@@ -103,10 +103,16 @@ async function main(): Promise<void> {
     const tasks = plan.tasks.map(sealedTask)
     say({ type: 'ready', hash: plan.hash, tasks })
     for (let told = await messages.next(); told.done !== true; told = await messages.next()) {
-      const { predictions, excluded, limit } = ToScorer.parse(told.value)
+      const { predictions, excluded, limit, rewards = [] } = ToScorer.parse(told.value)
+      const given = new Map(
+        rewards.map(({ task_id, sample, reward, reason = 'its trial has no reward' }) => [
+          answerKey(task_id, sample),
+          reward === null ? { failure: reason } : { reward },
+        ]),
+      )
       const reasons = new Map(excluded.map(({ task_id, sample, reason }) => [answerKey(task_id, sample), reason]))
       try {
-        const scored = await scorePredictions(plan, predictions, { limit, signal, excluded: reasons })
+        const scored = await scorePredictions(plan, predictions, { limit, signal, excluded: reasons, given })
         say({ type: 'scored', scored: { ...scored, ...(await judgeReport(plan, labels)) } })
       } catch (error) {
         fail(error)

@@ -32,6 +32,10 @@ export const ToScorer = z.strictObject({
   predictions: z.array(Prediction),
   excluded: z.array(Answer.extend({ reason: z.string() })).describe('Answers that are not verified.'),
   limit: z.int().min(1).describe('Verifications at a time.'),
+  rewards: z
+    .array(Answer.extend({ reward: z.number().nullable(), reason: z.string().optional() }))
+    .optional()
+    .describe('What the tests of task folders gave, by the controller, which ran them; null: nothing, and why.'),
 })
 export type ToScorer = z.infer<typeof ToScorer>
 

@@ -1,9 +1,20 @@
 // A model on a benchmark, outside of any run: its answers through a client, scored by the sealed scorer, kept beside the record.
-import type { Benchmark, PluginSpec, Prediction, Scored, SeedPath } from '../../contracts/index.ts'
-import { answerWithClient, openScorer } from '../../evaluate/index.ts'
-import { createRegistry, EvsysError, keyedRandom, type PluginReference, type SecretSource } from '../../kernel/index.ts'
+import { join } from 'node:path'
+import type { Benchmark, OpenInferenceClient, PluginSpec, Prediction, Scored } from '../../contracts/index.ts'
+import { answerWithClient, type OpenScorer, openScorer } from '../../evaluate/index.ts'
+import {
+  createRegistry,
+  EvsysError,
+  keyedRandom,
+  type PluginReference,
+  type PluginServices,
+  type SecretSource,
+} from '../../kernel/index.ts'
 import { meterUsage, openInferenceClient, type TotalUsage } from '../../models/index.ts'
+import type { LoadedTask } from '../../rollout/index.ts'
 import { builtins } from '../builtins.ts'
+import { trialsFolder } from '../experiment/benchmark-seal.ts'
+import { taskFoldersOf } from '../folders/task-folders-of.ts'
 
 export interface EvaluateOptions {
   readonly benchmark: Benchmark
@@ -31,6 +42,8 @@ export async function evaluateModel(options: EvaluateOptions): Promise<Evaluated
     ...{ benchmark, projectDir, plugins, secretSource, signal },
     ...(folder === undefined ? {} : { file: folder }),
   })
+  const tasks = await taskFoldersOf({ ...benchmark, ...(folder === undefined ? {} : { path: folder }) })
+  if (tasks !== undefined) return attemptAndScore(options, scorer, tasks)
   const { predictions, usage } = await answersOf(options, scorer.sealedTasks())
   return { scored: await scorer.score(predictions), predictions, usage }
 }
@@ -47,15 +60,37 @@ export async function answersOf(
   }: Omit<EvaluateOptions, 'projectDir' | 'plugins'>,
   tasks: Parameters<typeof answerWithClient>[0]['tasks'],
 ): Promise<{ predictions: Prediction[]; usage: TotalUsage }> {
+  const led = benchmark.agent === undefined ? undefined : controllable(benchmark.agent)
+  const { value: predictions, usage } = await withModel(
+    { client: spec, secretSource, seed, signal },
+    (client, services) =>
+      answerWithClient({
+        ...{ benchmark, tasks, client, seed, signal },
+        led: led === undefined ? undefined : { agent: led, services },
+        ...(onAnswer === undefined ? {} : { onAnswer }),
+      }),
+  )
+  return { predictions, usage }
+}
+
+/** Does something with a model behind a built-in client, and tells what its answers took. */
+export async function withModel<T>(
+  {
+    client: spec,
+    secretSource,
+    seed = 42,
+    signal,
+  }: Pick<EvaluateOptions, 'client' | 'secretSource' | 'seed' | 'signal'>,
+  work: (client: OpenInferenceClient, services: PluginServices) => Promise<T>,
+): Promise<{ value: T; usage: TotalUsage }> {
   const registry = createRegistry()
   for (const plugin of await builtins()) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
-  const led = benchmark.agent === undefined ? undefined : controllable(benchmark.agent)
-  const services = {
+  const services: PluginServices = {
     registry,
     signal,
-    random: (...path: SeedPath) => keyedRandom(seed, ...path),
+    random: (...path) => keyedRandom(seed, ...path),
     log: () => {},
-    secret(name: string) {
+    secret(name) {
       const value = secretSource.get(name)
       if (value !== undefined && value.trim() !== '') return value
       throw new EvsysError('SECRET_MISSING', `the secret ${name} is not set`, {
@@ -66,15 +101,29 @@ export async function answersOf(
   const opened = await openInferenceClient(spec, services)
   const { client, total } = meterUsage(opened)
   try {
-    const predictions = await answerWithClient({
-      ...{ benchmark, tasks, client, seed, signal },
-      led: led === undefined ? undefined : { agent: led, services },
-      ...(onAnswer === undefined ? {} : { onAnswer }),
-    })
-    return { predictions, usage: total() }
+    return { value: await work(client, services), usage: total() }
   } finally {
     await opened[Symbol.asyncDispose]?.()
   }
+}
+
+async function attemptAndScore(
+  options: EvaluateOptions,
+  scorer: OpenScorer,
+  tasks: readonly LoadedTask[],
+): Promise<Evaluated> {
+  const { benchmark, projectDir, seed = 42, signal, onAnswer } = options
+  const { requireTrialAgent, runBenchmarkTrials } = await import('../folders/benchmark-trials.ts')
+  const agent = requireTrialAgent(benchmark.agent, benchmark.name)
+  const { value, usage } = await withModel(options, (client) =>
+    runBenchmarkTrials({
+      ...{ benchmark, tasks, agent, seed, signal, step: 'final', policy: () => client },
+      scratch: join(trialsFolder(projectDir), `eval-${crypto.randomUUID()}`),
+      ...(onAnswer === undefined ? {} : { onAnswer }),
+    }),
+  )
+  const { predictions, rewards } = value
+  return { scored: await scorer.score(predictions, signal, rewards), predictions, usage }
 }
 
 /** Agents that bring files of the project are code of the project. */

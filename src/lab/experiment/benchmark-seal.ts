@@ -56,13 +56,19 @@ export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: S
   )
   if (clash.length > 0 && choice === 'required') throw new EvsysError('SEAL_FAILED', clash.join('; '))
   const hidden = answers.filter((each) => !clashing.includes(each)).map(({ path }) => path)
-  // Verdicts of judges quote reference answers; what is hidden must be there before a process starts.
+  // Verdicts of judges quote reference answers, trials hold tests; what is hidden must be there before a process starts.
   const verdicts = join(projectDir, '.evsys', 'verdicts')
-  await mkdir(verdicts, { recursive: true })
+  const kin = [verdicts, trialsFolder(projectDir)]
+  for (const folder of kin) await mkdir(folder, { recursive: true })
   const { benchmarksFolder } = await import('../../evaluate/index.ts')
-  const others = [benchmarksFolder(projectDir), verdicts, join(projectDir, '.env'), ...(await histories(projectDir))]
+  const others = [benchmarksFolder(projectDir), ...kin, join(projectDir, '.env'), ...(await histories(projectDir))]
   const kept = [...new Set([...hidden, ...others])]
   return { level: clash.length === 0 ? 'namespace' : 'none', hidden: kept, notices: clash.map((text) => ({ text })) }
+}
+
+/** Where trials of benchmarks keep their files while they run. */
+export function trialsFolder(projectDir: string): string {
+  return join(projectDir, '.evsys', 'trials')
 }
 
 /** The files of a stored dataset that a data block names. One that is not there is told when it is read. */

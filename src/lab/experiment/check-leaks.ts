@@ -3,6 +3,7 @@
 // own, and compared here, out of reach of those plugins.
 import { readFile } from 'node:fs/promises'
 import {
+  type AnyPlugin,
   type Benchmark,
   type Leak,
   type Notice,
@@ -22,6 +23,7 @@ import {
   openCachedRows,
   openRows,
   rowCacheFolder,
+  sourceKind,
 } from '../../data/index.ts'
 import {
   builtInHash,
@@ -35,6 +37,7 @@ import {
   type Problem,
 } from '../../kernel/index.ts'
 import type { ExperimentRow } from '../../store/index.ts'
+import { builtins } from '../builtins.ts'
 import { recipeHashes } from '../record/recipe-hashes.ts'
 import type { BenchmarkSeal } from './benchmark-seal.ts'
 import type { RunExperimentOptions } from './run-experiment.ts'
@@ -119,7 +122,8 @@ async function openHere(
 ): Promise<OpenRows<RowFormat> | undefined> {
   const cache = { dir: rowCacheFolder(projectDir), seed, codeHash: builtInHash }
   try {
-    return await openRows({ data, format, services: servicesOf(seed, signal), projectDir, cache })
+    const services = servicesOf(seed, signal, await moreSources(data))
+    return await openRows({ data, format, services, projectDir, cache })
   } catch (error) {
     if (signal.aborted || !isFaultOfData(error)) throw error
     return undefined
@@ -149,9 +153,15 @@ async function openElsewhere(
   }
 }
 
-function servicesOf(seed: number, signal: AbortSignal): PluginServices {
+/** The source of a data block, where it comes with another room. */
+async function moreSources(data: TrainingData['data']): Promise<AnyPlugin[]> {
+  const isIt = ({ type, kind }: AnyPlugin) => type === 'data_source' && kind === sourceKind(data)
+  return dataPlugins.some(isIt) ? [] : (await builtins()).filter(isIt)
+}
+
+function servicesOf(seed: number, signal: AbortSignal, more: readonly AnyPlugin[] = []): PluginServices {
   const registry = createRegistry()
-  for (const plugin of dataPlugins) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
+  for (const plugin of [...dataPlugins, ...more]) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
   return {
     registry,
     signal,

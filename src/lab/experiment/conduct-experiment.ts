@@ -4,6 +4,7 @@ import type { ExperimentResult, Notice, PluginCard } from '../../contracts/index
 import { type Clock, EvsysError, onAbort, type PluginReference, type SecretSource } from '../../kernel/index.ts'
 import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
 import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experiment-hooks.ts'
+import { agentOf } from '../train/run-agent-spec.ts'
 import type { SpareWorker } from '../worker/spare-worker.ts'
 import { createWorkerPool } from '../worker/worker-pool.ts'
 import type { BenchmarkSeal } from './benchmark-seal.ts'
@@ -65,6 +66,7 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
       cards: conducting.cards,
       hidden,
       secretSource,
+      agents: plan.runs.map(({ config }) => agentOf(config)),
       signal: working.signal,
     })
     const either = AbortSignal.any([working.signal, stopping])

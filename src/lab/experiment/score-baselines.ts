@@ -1,18 +1,18 @@
 // The models that an experiment names beside its arms: each is asked the tasks of a benchmark once, in the words that checkpoints
 // are asked in, and scored by the same scorer. Their scores stand in the record of the experiment and belong to no run, so that
 // nothing that ranks arms can take one of them for an arm.
-import type { BaselineScore, Benchmark, ExperimentEvent } from '../../contracts/index.ts'
-import { type Clock, EvsysError, problemsOf, type SecretSource, toRecord } from '../../kernel/index.ts'
+import type { BaselineScore, Benchmark, ExperimentEvent, Prediction } from '../../contracts/index.ts'
+import { type Clock, EvsysError, hashOf, problemsOf, type SecretSource, toRecord } from '../../kernel/index.ts'
 import { modelClient } from '../../models/index.ts'
 import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
-import { answersOf } from '../evaluation/evaluate-model.ts'
+import { answersOf, withModel } from '../evaluation/evaluate-model.ts'
 import type { SealedBenchmarks } from './sealed-benchmarks.ts'
 
 export interface BaselineOptions {
   readonly store: OpenStore
   readonly experiment: ExperimentRow
   readonly lease: Lease
-  readonly sealed: Pick<SealedBenchmarks, 'tasks' | 'score' | 'hash'>
+  readonly sealed: Pick<SealedBenchmarks, 'sealed' | 'tasks' | 'score' | 'hash' | 'attempt'>
   readonly secretSource: Pick<SecretSource, 'get'>
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -75,12 +75,10 @@ async function scoreOne(options: BaselineOptions, benchmark: Benchmark, model: s
   const { sealed, secretSource, signal, onCost } = options
   const { name, split } = benchmark
   try {
-    const spent = { benchmark, client: modelClient(model), secretSource, signal }
-    const { predictions, usage } = await answersOf(
-      { ...spent, onAnswer: ({ cost_usd }) => onCost(cost_usd ?? 0) },
-      sealed.tasks(name),
-    )
-    const scored = await sealed.score(name, predictions)
+    const onAnswer = ({ cost_usd }: Prediction) => onCost(cost_usd ?? 0)
+    const asked = { benchmark, client: modelClient(model), secretSource, signal, onAnswer }
+    const isInFolders = sealed.sealed.some((each) => each.name === name && each.in_folders === true)
+    const { scored, usage } = isInFolders ? await attempted(asked, options, model) : await answered(asked, options)
     const { rewards: _rewards, failures: _failures, predictions: _predictions, judge, ...score } = scored
     onCost(judge?.cost_usd ?? 0)
     const isUnpriced = usage.unpriced > 0 || judge?.cost_usd === null
@@ -99,6 +97,26 @@ async function scoreOne(options: BaselineOptions, benchmark: Benchmark, model: s
     const nothing = { metrics: {}, n_tasks: 0, n_infra_failed: 0, scorer_hash: sealed.hash(name), cost_usd: null }
     return { model, benchmark: name, split, ...nothing, error: record }
   }
+}
+
+type Asked = Parameters<typeof answersOf>[0]
+
+async function answered(asked: Asked, { sealed }: BaselineOptions) {
+  const { name } = asked.benchmark
+  const { predictions, usage } = await answersOf(asked, sealed.tasks(name))
+  return { scored: await sealed.score(name, predictions), usage }
+}
+
+async function attempted(asked: Asked, { sealed, experiment }: BaselineOptions, model: string) {
+  const { signal, onAnswer } = asked
+  const label = `${experiment.id}-${hashOf(model).slice(0, 12)}`
+  const { value, usage } = await withModel(asked, (client) =>
+    sealed.attempt(asked.benchmark.name, {
+      ...{ label, seed: 42, step: 'final', signal, policy: () => client },
+      ...(onAnswer === undefined ? {} : { onAnswer }),
+    }),
+  )
+  return { scored: value.scored, usage }
 }
 
 async function tell({ store, experiment, lease, clock }: BaselineOptions, score: BaselineScore): Promise<void> {

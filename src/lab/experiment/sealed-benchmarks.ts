@@ -1,9 +1,17 @@
 // The benchmarks of an experiment: one scorer process each, which alone knows the expected answers, and the questions as files
 // that workers may read.
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
-import type { Benchmark, PluginCard, Prediction, Scored, SealedBenchmark, SealedTask } from '../../contracts/index.ts'
+import { basename, join } from 'node:path'
+import type {
+  Benchmark,
+  PluginCard,
+  PluginSpec,
+  Prediction,
+  Scored,
+  SealedBenchmark,
+  SealedTask,
+} from '../../contracts/index.ts'
 import { type OpenScorer, openScorer } from '../../evaluate/index.ts'
 import {
   EvsysError,
@@ -12,6 +20,11 @@ import {
   type SecretSource,
   writeFileAtomic,
 } from '../../kernel/index.ts'
+import type { LoadedTask } from '../../rollout/index.ts'
+import type { BenchmarkTrials } from '../folders/benchmark-trials.ts'
+import { taskFoldersOf } from '../folders/task-folders-of.ts'
+import { prompted } from '../train/prompted.ts'
+import { trialsFolder } from './benchmark-seal.ts'
 
 export interface SealedBenchmarks extends AsyncDisposable {
   readonly sealed: readonly SealedBenchmark[]
@@ -19,6 +32,17 @@ export interface SealedBenchmarks extends AsyncDisposable {
   tasks(benchmark: string): readonly SealedTask[]
   hash(benchmark: string): string
   score(benchmark: string, predictions: readonly Prediction[]): Promise<Scored>
+  /** Attempts the task folders of a benchmark, and scores what came of it. */
+  attempt(benchmark: string, question: AttemptQuestion): Promise<{ scored: Scored; predictions: readonly Prediction[] }>
+}
+
+export interface AttemptQuestion extends Pick<BenchmarkTrials, 'policy' | 'seed' | 'step' | 'signal' | 'onAnswer'> {
+  /** Of the run; that of the benchmark wins. */
+  readonly agent?: PluginSpec
+  /** In place of that of the benchmark; empty: none. */
+  readonly systemPrompt?: string
+  /** Unique among the attempts that are under way. */
+  readonly label: string
 }
 
 export async function openSealedBenchmarks(
@@ -32,19 +56,38 @@ export async function openSealedBenchmarks(
     hidden?: readonly string[]
     /** Of the models that judge. */
     secretSource?: Pick<SecretSource, 'get'>
+    /** Agents of the runs, for benchmarks that name none. */
+    agents?: readonly (PluginSpec | undefined)[]
     signal: AbortSignal
   },
 ): Promise<SealedBenchmarks> {
-  const { outputDir, projectDir, plugins, cards, hidden = [], secretSource, signal } = options
+  const { outputDir, projectDir, plugins, cards, hidden = [], secretSource, agents = [], signal } = options
+  const folders = new Map<string, { benchmark: Benchmark; tasks: readonly LoadedTask[] }>()
+  // Whoever conducted this experiment before may have been killed in the middle of a trial.
+  const scratch = join(trialsFolder(projectDir), basename(outputDir))
+  await rm(scratch, { recursive: true, force: true })
+  const closing = new AbortController()
+  const underWay = new Set<Promise<unknown>>()
   const scorers = new Map<string, OpenScorer>()
   let sealed: readonly SealedBenchmark[] = []
   const close = async () => {
+    // The run that wanted a trial may be gone; the trial has things to put away.
+    closing.abort(new EvsysError('INTERRUPTED', 'the benchmarks were closed'))
+    await Promise.allSettled(underWay)
     await Promise.all([...scorers.values()].map((scorer) => scorer[Symbol.asyncDispose]()))
+    await rm(scratch, { recursive: true, force: true })
   }
   try {
     await mkdir(join(outputDir, 'questions'), { recursive: true })
     const opening = { limit: availableParallelism(), signal }
     sealed = await mapConcurrent(benchmarks, opening, async (benchmark) => {
+      const tasks = await taskFoldersOf(benchmark)
+      if (tasks !== undefined) {
+        const { requireTrialAgent } = await import('../folders/benchmark-trials.ts') // with agents and environments
+        const leaders = benchmark.agent === undefined ? agents : [benchmark.agent]
+        for (const agent of leaders) requireTrialAgent(agent, benchmark.name)
+        folders.set(benchmark.name, { benchmark, tasks })
+      }
       const scorer = await openScorer({
         ...{ benchmark, projectDir, plugins, hidden, signal },
         ...(secretSource === undefined ? {} : { secretSource }),
@@ -67,6 +110,7 @@ export async function openSealedBenchmarks(
         chat_template,
         tasks_file,
         ...(agent === undefined ? {} : { agent }),
+        ...(tasks === undefined ? {} : { in_folders: true as const }),
       }
     })
   } catch (error) {
@@ -78,11 +122,35 @@ export async function openSealedBenchmarks(
     if (scorer === undefined) throw new EvsysError('INTERNAL', `a run asked for the unknown benchmark "${benchmark}"`)
     return scorer
   }
+  const attempt = async (name: string, { agent, systemPrompt, label, ...question }: AttemptQuestion) => {
+    const scorer = scorerOf(name)
+    const found = folders.get(name)
+    if (found === undefined) throw new EvsysError('INTERNAL', `benchmark "${name}" has no task folders`)
+    const { benchmark, tasks } = found
+    const { requireTrialAgent, runBenchmarkTrials } = await import('../folders/benchmark-trials.ts')
+    const either = AbortSignal.any([question.signal, closing.signal])
+    const { predictions, rewards } = await runBenchmarkTrials({
+      ...{ ...question, tasks, signal: either },
+      benchmark: systemPrompt === undefined ? benchmark : prompted(benchmark, systemPrompt),
+      agent: requireTrialAgent(benchmark.agent ?? agent, name),
+      scratch: join(scratch, `${label}-${name}`),
+    })
+    return { scored: await scorer.score(predictions, either, rewards), predictions }
+  }
   return {
     sealed,
     tasks: (benchmark) => scorerOf(benchmark).sealedTasks(),
     hash: (benchmark) => scorerOf(benchmark).hash,
     score: async (benchmark, predictions) => scorerOf(benchmark).score(predictions),
+    async attempt(name, question) {
+      const attempting = attempt(name, question)
+      underWay.add(attempting)
+      try {
+        return await attempting
+      } finally {
+        underWay.delete(attempting)
+      }
+    },
     [Symbol.asyncDispose]: close,
   }
 }

@@ -3,8 +3,9 @@
 import type { ErrorRecord, Item, RunEvent, Scored } from '../../contracts/index.ts'
 import { type Clock, EvsysError, problemsOf, toRecord } from '../../kernel/index.ts'
 import type { Lease, OpenStore, RunRow } from '../../store/index.ts'
+import { agentOf } from '../train/run-agent-spec.ts'
 import { untilRunDirFree } from '../worker/run-holder.ts'
-import type { RunOutcome, ScoreQuestion, WorkerPool } from '../worker/worker-pool.ts'
+import type { RunOutcome, ScoreQuestion, TrialQuestion, WorkerPool } from '../worker/worker-pool.ts'
 import { type AssignOptions, assignRun, runFolder, segmentFile, segmentNumbers } from './assign-run.ts'
 import { requireSpace } from './require-space.ts'
 import type { SealedBenchmarks } from './sealed-benchmarks.ts'
@@ -53,6 +54,7 @@ async function conductRun(row: RunRow, options: SuperviseOptions): Promise<RunOu
     const ended = await pool.run(assignment, {
       onWritten: () => intake.poke(),
       onScore: (question) => scoreAnswers(question, options),
+      onTrials: (question) => scoreTrials(row, question, options),
       stopping,
       signal: AbortSignal.any([signal, broken.signal]),
       secrets: secrets.get(row.name) ?? {},
@@ -102,10 +104,30 @@ async function scoreAnswers(
     return scored
   } catch (error) {
     signal.throwIfAborted()
-    const [problem] = problemsOf(error)
-    const record = problem === undefined ? new EvsysError('INTERNAL', 'scoring failed').toRecord() : toRecord(problem)
-    return { metrics: {}, rewards: {}, n_tasks: 0, n_infra_failed: 0, scorer_hash: '', error: record }
+    return unscored(error)
   }
+}
+
+// Which agent attempts them is read from the record: what the worker says of itself does not count.
+async function scoreTrials(row: RunRow, { benchmark, step, ...question }: TrialQuestion, { sealed }: SuperviseOptions) {
+  const { config } = row
+  const agent = agentOf(config)
+  try {
+    return await sealed.attempt(benchmark, {
+      ...question,
+      ...(agent === undefined ? {} : { agent }),
+      ...{ seed: config.seed, step: step ?? 'final', label: `${row.id}-${step ?? 'final'}` },
+    })
+  } catch (error) {
+    question.signal.throwIfAborted()
+    return { scored: unscored(error), predictions: [] }
+  }
+}
+
+function unscored(error: unknown): Scored {
+  const [problem] = problemsOf(error)
+  const record = problem === undefined ? new EvsysError('INTERNAL', 'scoring failed').toRecord() : toRecord(problem)
+  return { metrics: {}, rewards: {}, n_tasks: 0, n_infra_failed: 0, scorer_hash: '', error: record }
 }
 
 type Body<E> = E extends unknown ? Omit<E, 'seq' | 'at' | 'run_id'> : never

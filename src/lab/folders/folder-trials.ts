@@ -1,6 +1,14 @@
 // What trials of task folders are made of here: an agent of the registry over a policy, and the environment that a task needs.
-import type { OpenInferenceClient, PluginSpec, RolloutError, Sampling, Turn } from '../../contracts/index.ts'
-import { EvsysError, equipPlugin, keyedRandom, type PluginServices } from '../../kernel/index.ts'
+import type {
+  OpenInferenceClient,
+  PluginSpec,
+  Random,
+  RolloutError,
+  Sampling,
+  SeedPath,
+  Turn,
+} from '../../contracts/index.ts'
+import { EvsysError, equipPlugin, type PluginServices } from '../../kernel/index.ts'
 import {
   chooseEnvironment,
   machineMeans,
@@ -12,24 +20,33 @@ import {
 
 export interface FolderAgent {
   readonly spec: PluginSpec
-  /** Absent: the agent asks no model. */
-  readonly policy?: OpenInferenceClient
+  /** Who answers in one part of the attempt: the task, or one of its steps. Absent: the agent asks no model. */
+  policy?(part: TaskPart): OpenInferenceClient
   readonly sampling: Sampling
   readonly maxTurns?: number
-  /** Number of this attempt at its task: draws of another attempt are others. */
-  readonly sample: number
-  readonly seed: number
+  /** Draws of this attempt, by part. */
+  random(part: TaskPart, ...path: SeedPath): Random
+  /** Absent: the agent may look into the folder, tests and solution included, as `oracle` does. */
+  readonly hidesFolder?: true
+}
+
+/** What an agent is run for. `step` is empty in a task of one. */
+export interface TaskPart {
+  readonly taskId: string
+  readonly step: string
 }
 
 /** Runs an agent of the registry in a trial. */
 export function folderAgent(agent: FolderAgent, services: Omit<PluginServices, 'signal'>): RunTrialAgent {
-  const { spec, policy = noPolicy, sampling, maxTurns, sample, seed } = agent
+  const { spec, sampling, maxTurns } = agent
   return async ({ task, folder, environment, logsDir, onTurn }, signal) => {
-    const path = [task.task_id, folder.step ?? '', sample]
+    const part = { taskId: task.task_id, step: folder.step ?? '' }
+    const policy = agent.policy?.(part) ?? noPolicy
     const outcome = await runAgent({
       agent: spec,
-      services: { ...services, random: (...rest) => keyedRandom(seed, 'rollout', ...path, ...rest) },
-      ...{ task, folder, environment, logsDir, sampling, signal, policy: told(policy, onTurn) },
+      services: { ...services, random: (...path) => agent.random(part, ...path) },
+      ...{ task, environment, logsDir, sampling, signal, policy: told(policy, onTurn) },
+      ...(agent.hidesFolder === true ? {} : { folder }),
       ...(maxTurns === undefined ? {} : { maxTurns }),
     })
     const { turns, usage, output, truncated, error } = outcome

@@ -1,7 +1,7 @@
 // An agent, and the model behind it, on a folder of task folders: a job, and the score of its trials. The folder of the job is all that
 // is kept; run again with the same folder it goes on.
 import { basename, join } from 'node:path'
-import type { OpenInferenceClient, PluginSpec, Sampling, Usage } from '../../contracts/index.ts'
+import type { PluginSpec, Sampling, Usage } from '../../contracts/index.ts'
 import { type RewardScore, scoreRewards } from '../../evaluate/index.ts'
 import {
   createRegistry,
@@ -92,7 +92,6 @@ export async function runTaskFolders(options: TaskFoldersOptions): Promise<TaskF
         ...(isOne ? {} : { source: basename(dataset.path) }),
       })),
       async prepare({ attempt }) {
-        const policy: { policy?: OpenInferenceClient } = opened === undefined ? {} : { policy: opened.client }
         const { sampling, maxTurns } = options
         return {
           openEnvironment: folderEnvironment(options.environment, services),
@@ -100,10 +99,9 @@ export async function runTaskFolders(options: TaskFoldersOptions): Promise<TaskF
           runAgent: folderAgent(
             {
               spec: agent,
-              ...policy,
+              ...(opened === undefined ? {} : { policy: () => opened.client }),
               sampling,
-              sample: attempt,
-              seed,
+              random: ({ taskId, step }, ...path) => keyedRandom(seed, 'rollout', taskId, step, attempt, ...path),
               ...(maxTurns === undefined ? {} : { maxTurns }),
             },
             services,

@@ -9,13 +9,14 @@ import { type OpenModel, openModel } from './open-model.ts'
 import { referenceWeights } from './reference-weights.ts'
 import type { RunServices } from './run-context.ts'
 import type { RunReporter } from './run-reporter.ts'
-import type { AskScore, RunScope } from './run-scope.ts'
+import type { AskScore, AskTrials, RunScope } from './run-scope.ts'
 
 export interface TrainRunOptions {
   readonly assignment: RunAssignment
   readonly services: RunServices
   readonly reporter: RunReporter
   readonly askScore: AskScore
+  readonly askTrials?: AskTrials
   /** Aborted: save and leave. The services' signal, aborted: leave at once. */
   readonly stopping: AbortSignal
 }
@@ -26,7 +27,7 @@ export async function openRun(
   shared: SharedParams,
   callbacks: LoopCallbacks,
 ): Promise<RunScope & AsyncDisposable> {
-  const { assignment, services, reporter, askScore, stopping } = options
+  const { assignment, services, reporter, askScore, askTrials, stopping } = options
   const { resume } = assignment
   const model = await reopenModel(
     options,
@@ -39,7 +40,18 @@ export async function openRun(
     const openStart = () => reopenModel(options, shared, undefined)
     const reference = await referenceWeights({ assignment, model, openStart })
     const book = bookOf(assignment)
-    const parts = { assignment, services, reporter, askScore, stopping, callbacks, book, renderer, reference }
+    const parts = {
+      assignment,
+      services,
+      reporter,
+      askScore,
+      askTrials,
+      stopping,
+      callbacks,
+      book,
+      renderer,
+      reference,
+    }
     const scope: RunScope = { ...parts, evals: assignment.past.evals, model }
     return Object.assign(scope, {
       async [Symbol.asyncDispose]() {

@@ -2,8 +2,9 @@
 // judged like a checkpoint. Test benchmarks are out of reach until a prompt is chosen.
 import type { PromptTrial, StepScope } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
+import { prompted } from './prompted.ts'
 import type { RunScope } from './run-scope.ts'
-import { lookAt, prompted, tellCallbacks } from './score-benchmark.ts'
+import { lookAt, tellCallbacks } from './score-benchmark.ts'
 import type { StopRequest } from './stop-request.ts'
 import { tellStep } from './tell-step.ts'
 

@@ -3,6 +3,7 @@
 import type {
   HarborTask,
   OpenInferenceClient,
+  PluginSpec,
   Rollout,
   RolloutError,
   StepScope,
@@ -10,7 +11,8 @@ import type {
 } from '../../contracts/index.ts'
 import { verifyAnswer } from '../../evaluate/index.ts'
 import { EvsysError, problemsOf, toRecord } from '../../kernel/index.ts'
-import { type AgentOutcome, createTokenPolicy, runAgent } from '../../rollout/index.ts'
+import { type AgentOutcome, createTokenPolicy, folderOfRow, runAgent } from '../../rollout/index.ts'
+import { rollOutFolder } from './roll-out-folder.ts'
 import { agentOf } from './run-agent-spec.ts'
 import { equip } from './run-context.ts'
 import type { RunScope } from './run-scope.ts'
@@ -55,6 +57,8 @@ export function createRollouts(scope: RunScope, step: number): Rollouts {
 
 async function attempt(scope: RunScope, request: Request, step: number, signal: AbortSignal): Promise<Trajectory> {
   const { task, sample } = request
+  const folder = folderOfRow(task)
+  if (folder !== undefined) return attemptInFolder(scope, { request, folder, step }, signal)
   const { turns, output, truncated, usage, error } = await led(scope, request, step, signal)
   signal.throwIfAborted()
   const trajectory = {
@@ -72,12 +76,31 @@ async function attempt(scope: RunScope, request: Request, step: number, signal: 
   }
 }
 
+async function attemptInFolder(
+  scope: RunScope,
+  { request, folder, step }: { request: Request; folder: { path: string; digest: string }; step: number },
+  signal: AbortSignal,
+): Promise<Trajectory> {
+  const { task, sample } = request
+  const policy = () => policyOf(scope, request.policy, step)
+  try {
+    return await rollOutFolder(scope, { request, folder, agent: leaderOf(scope, request), policy }, signal)
+  } catch (fault) {
+    signal.throwIfAborted()
+    const usage = { promptTokens: 0, completionTokens: 0, latencyS: 0 }
+    return { taskId: task.task_id, sample, turns: [], usage, error: failure(fault) }
+  }
+}
+
+function leaderOf(scope: RunScope, { agent }: Request): PluginSpec {
+  return agent ?? agentOf(scope.assignment.config) ?? { kind: 'chat', params: {} }
+}
+
 async function led(scope: RunScope, request: Request, step: number, signal: AbortSignal): Promise<AgentOutcome> {
   const { task, policy, sampling, seedPath, sample } = request
   const { registry, log, secret, random } = scope.services
-  const agent = request.agent ?? agentOf(scope.assignment.config) ?? { kind: 'chat', params: {} }
   const outcome = await runAgent({
-    ...{ agent, task, sampling, signal },
+    ...{ agent: leaderOf(scope, request), task, sampling, signal },
     policy: policyOf(scope, policy, step),
     services: { registry, log, secret, random: (...path) => random('rollout', ...seedPath, sample, ...path) },
   })

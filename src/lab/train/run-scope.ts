@@ -2,6 +2,8 @@
 import type {
   CallbackScope,
   OpenRenderer,
+  PolicyAnswer,
+  PolicyQuestion,
   Prediction,
   RunAssignment,
   Scored,
@@ -21,6 +23,14 @@ export type AskScore = (question: {
   predictions: readonly Prediction[]
 }) => Promise<Scored>
 
+/** Has the task folders of a benchmark attempted where their tests are; `answer` speaks for the policy. */
+export type AskTrials = (question: {
+  benchmark: string
+  step?: number
+  system_prompt?: string
+  answer(question: PolicyQuestion): Promise<PolicyAnswer>
+}) => Promise<{ scored: Scored; predictions: readonly Prediction[] }>
+
 export type PastEval = RunAssignment['past']['evals'][number]
 
 export interface RunScope {
@@ -28,6 +38,8 @@ export interface RunScope {
   readonly services: RunServices
   readonly reporter: RunReporter
   readonly askScore: AskScore
+  /** Absent: nobody runs trials. */
+  readonly askTrials?: AskTrials | undefined
   /** Aborted when the run should save and leave. */
   readonly stopping: AbortSignal
   readonly callbacks: LoopCallbacks

@@ -1,6 +1,8 @@
 // One look at a benchmark: answers of some weights, scored elsewhere, told as events as soon as they are there.
 import type { Prediction, Scored, SealedBenchmark, Weights } from '../../contracts/index.ts'
 import { answerTasks, readSealedTasks } from './answer-tasks.ts'
+import { attemptTasks } from './attempt-tasks.ts'
+import { prompted } from './prompted.ts'
 import { agentOf } from './run-agent-spec.ts'
 import { callbackScope, type RunScope } from './run-scope.ts'
 
@@ -29,23 +31,15 @@ export async function lookAt(
   weights: Weights,
   step?: number,
 ): Promise<Look> {
-  const { assignment, services, reporter, model, renderer } = scope
+  const { reporter } = scope
   const { name, split } = benchmark
   const at = step === undefined ? {} : { step }
-  const agent = benchmark.agent ?? agentOf(assignment.config)
   await reporter.tell({ type: 'eval.started', benchmark: name, split, ...at })
-  const predictions = await answerTasks({
-    benchmark: scope.systemPrompt === undefined ? benchmark : prompted(benchmark, scope.systemPrompt),
-    tasks: await readSealedTasks(benchmark.tasks_file),
-    model,
-    weights,
-    renderer,
-    seed: assignment.config.seed,
-    step: step ?? 'final',
-    signal: services.signal,
-    led: agent === undefined ? undefined : { agent, services },
-  })
-  const { predictions: blob, ...scored } = await scope.askScore({ benchmark: name, ...at, predictions })
+  const { scored: found, predictions } =
+    benchmark.in_folders === true
+      ? await attemptTasks(scope, benchmark, weights, step)
+      : await answerAndScore(scope, benchmark, weights, step)
+  const { predictions: blob, ...scored } = found
   await reporter.tell({
     type: 'eval.finished',
     benchmark: name,
@@ -57,18 +51,27 @@ export async function lookAt(
   return { benchmark, scored, predictions, step }
 }
 
+async function answerAndScore(scope: RunScope, benchmark: SealedBenchmark, weights: Weights, step: number | undefined) {
+  const { assignment, services, model, renderer } = scope
+  const agent = benchmark.agent ?? agentOf(assignment.config)
+  const predictions = await answerTasks({
+    benchmark: scope.systemPrompt === undefined ? benchmark : prompted(benchmark, scope.systemPrompt),
+    tasks: await readSealedTasks(benchmark.tasks_file),
+    model,
+    weights,
+    renderer,
+    seed: assignment.config.seed,
+    step: step ?? 'final',
+    signal: services.signal,
+    led: agent === undefined ? undefined : { agent, services },
+  })
+  const at = step === undefined ? {} : { step }
+  return { scored: await scope.askScore({ benchmark: benchmark.name, ...at, predictions }), predictions }
+}
+
 export async function tellCallbacks(scope: RunScope, { benchmark, scored, predictions, step }: Look): Promise<void> {
   const { name, split } = benchmark
   const answers = predictions.map((prediction) => ({ ...prediction }))
   const of = callbackScope(scope.assignment)
   await scope.callbacks.call('onBenchmarkEval', of, name, split, scored.metrics, answers, step)
-}
-
-/** The benchmark with another system prompt; an empty one is none. */
-export function prompted(benchmark: SealedBenchmark, systemPrompt: string): SealedBenchmark {
-  const { system_prompt: _, ...template } = benchmark.chat_template
-  return {
-    ...benchmark,
-    chat_template: systemPrompt === '' ? template : { ...template, system_prompt: systemPrompt },
-  }
 }

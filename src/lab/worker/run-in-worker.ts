@@ -15,6 +15,7 @@ import {
   toRecord,
 } from '../../kernel/index.ts'
 import { createRunReporter, type RunReporter } from '../train/run-reporter.ts'
+import type { AskTrials } from '../train/run-scope.ts'
 import { trainRun } from '../train/train-run.ts'
 import { createPluginLog } from './plugin-log.ts'
 import { createRunData } from './run-data.ts'
@@ -29,6 +30,7 @@ export interface WorkerRunOptions {
   /** The segment holds every item before this one. */
   onWritten(nextItem: number): void
   askScore(question: { benchmark: string; step?: number; predictions_file: string }): Promise<Scored>
+  readonly askTrials: AskTrials
 }
 
 /** Does a run. What the run itself gets wrong is told in its segment; a segment that cannot be written is thrown. */
@@ -64,6 +66,7 @@ export async function runInWorker(options: WorkerRunOptions): Promise<'finished'
           secret: (name) => secretOf(secrets, name),
           data,
         },
+        askTrials: options.askTrials,
         askScore: ({ predictions, ...question }) => askWithFile(options, question, predictions),
       })
     } finally {

@@ -1,7 +1,7 @@
 // The work of a worker's process: it loads the project's plugins once, then does one run after another for the controller. It lives
 // only as long as the controller does, and holds nothing of the record: all it has to tell goes into the segment of its run.
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
-import { type FromWorker, type Scored, ToWorker, WorkerStart } from '../../contracts/index.ts'
+import { type FromWorker, ToWorker, WorkerStart } from '../../contracts/index.ts'
 import {
   createRedactor,
   EvsysError,
@@ -11,6 +11,7 @@ import {
   startWatchdog,
 } from '../../kernel/index.ts'
 import { builtins } from '../builtins.ts'
+import { type AnswerPolicy, answerQuestion } from './answer-question.ts'
 import { observeProcess } from './left-behind.ts'
 import { stampPlugins } from './plugin-stamps.ts'
 import { createPoke } from './poke.ts'
@@ -25,6 +26,7 @@ export interface EarlyHooks {
 }
 
 type Assign = Extract<ToWorker, { type: 'assign' }>
+type Told = Extract<ToWorker, { type: 'scored' }>
 
 /** Does runs until the controller is gone. */
 export async function serveRuns({ onReady, onRunEnd }: EarlyHooks = {}): Promise<void> {
@@ -56,9 +58,17 @@ export async function serveRuns({ onReady, onRunEnd }: EarlyHooks = {}): Promise
   say({ type: 'ready', files: await stamps })
   onReady?.()
 
-  const questions = new Map<number, { answer(scored: Scored): void; refuse(error: EvsysError): void }>()
+  const questions = new Map<number, { answer(told: Told): void; refuse(error: EvsysError): void }>()
+  const policies = new Map<number, AnswerPolicy>()
   let asked = 0
   let stopping = new AbortController()
+
+  const ask = (send: (request: number) => void) =>
+    new Promise<Told>((answer, refuse) => {
+      asked += 1
+      questions.set(asked, { answer, refuse })
+      send(asked)
+    })
 
   const doRun = async ({ assignment, secrets }: Assign) => {
     redact = createRedactor(secrets)
@@ -71,12 +81,17 @@ export async function serveRuns({ onReady, onRunEnd }: EarlyHooks = {}): Promise
       signal,
       stopping: stopping.signal,
       onWritten: poke.written,
-      askScore: (question) =>
-        new Promise((answer, refuse) => {
-          asked += 1
-          questions.set(asked, { answer, refuse })
-          say({ type: 'score', request: asked, ...question })
-        }),
+      askScore: async (question) => (await ask((request) => say({ type: 'score', request, ...question }))).scored,
+      async askTrials({ answer, ...question }) {
+        const request = asked + 1
+        policies.set(request, answer)
+        try {
+          const { scored, answers = [] } = await ask(() => say({ type: 'attempt', request, ...question }))
+          return { scored, predictions: answers }
+        } finally {
+          policies.delete(request)
+        }
+      },
     })
     poke.close()
     onRunEnd?.()
@@ -87,13 +102,15 @@ export async function serveRuns({ onReady, onRunEnd }: EarlyHooks = {}): Promise
   for await (const message of link.messages) {
     const told = ToWorker.parse(message)
     if (told.type === 'stop') stopping.abort(new EvsysError('INTERRUPTED', told.reason))
-    else if (told.type === 'scored') questions.get(told.request)?.answer(told.scored)
+    else if (told.type === 'scored') questions.get(told.request)?.answer(told)
+    else if (told.type === 'ask') answerQuestion(told, policies.get(told.request), say)
     else if (told.type === 'unscored') {
       const { code, message: words, fix } = told.error
       questions.get(told.request)?.refuse(new EvsysError(code, words, fix === undefined ? {} : { fix }))
     } else {
       stopping = new AbortController()
       questions.clear()
+      policies.clear()
       say({ type: 'taken' })
       doRun(told).catch((error: unknown) => {
         const [{ code, message: words, fix } = new EvsysError('INTERNAL', 'unknown failure')] = problemsOf(error)

@@ -6,7 +6,7 @@
 // end, and is killed with the line it was at. A long synchronous computation is neither, as long as it ends before that. A run
 // that waits for something that never comes looks like one that waits for a slow service: that is for `budget.wall` to end.
 import { availableParallelism } from 'node:os'
-import type { ErrorRecord, Prediction, RunAssignment, Scored } from '../../contracts/index.ts'
+import type { ErrorRecord, OpenInferenceClient, Prediction, RunAssignment, Scored } from '../../contracts/index.ts'
 import { canonicalJson, EvsysError, problemsOf, sha256, toRecord } from '../../kernel/index.ts'
 import { type WorkerLimits, workerLimits } from './lost-run.ts'
 import { holdRunDir } from './run-holder.ts'
@@ -33,11 +33,25 @@ export interface ScoreQuestion {
   readonly predictionsFile: string
 }
 
+/** Task folders of a benchmark that want to be attempted: by agents here, with a policy that the worker speaks for. */
+export interface TrialQuestion {
+  readonly benchmark: string
+  /** Absent: after training. */
+  readonly step?: number
+  /** In place of that of the benchmark; empty: none. */
+  readonly systemPrompt?: string
+  policy(session: string): OpenInferenceClient
+  /** Aborted: nobody waits for the score any more. */
+  readonly signal: AbortSignal
+}
+
 export interface RunOptions {
   /** The segment holds every item before `nextItem`. */
   onWritten(nextItem: number): void
   /** A rejection fails the run. */
   onScore(question: ScoreQuestion): Promise<Scored>
+  /** Absent: a run that has task folders to be attempted fails. */
+  onTrials?(question: TrialQuestion): Promise<{ scored: Scored; predictions: readonly Prediction[] }>
   /** Aborted: the run saves and leaves. */
   readonly stopping: AbortSignal
   /** Aborted: the worker is killed and the call rejects with the signal's reason. */

@@ -23,6 +23,7 @@ import {
 } from '../../kernel/index.ts'
 import { type Failing, type Flood, lostRun, type WorkerLimits } from './lost-run.ts'
 import { areUnchanged } from './plugin-stamps.ts'
+import { createPolicyQuestions } from './policy-questions.ts'
 import { createPrintedLines } from './printed-lines.ts'
 import { createRateBound } from './rate-bound.ts'
 import { readPredictions } from './read-predictions.ts'
@@ -149,6 +150,8 @@ export function startWorkerProcess({
     new Promise((resolve, reject) => {
       let isTaken = false
       let questions = 0
+      const policies = createPolicyQuestions(tell)
+      const gone = new AbortController()
       const answer = async (question: Extract<FromWorker, { type: 'score' }>) => {
         const { request, benchmark, step, predictions_file } = question
         try {
@@ -158,21 +161,37 @@ export function startWorkerProcess({
           const scored = await options.onScore({ benchmark, ...at, predictions, predictionsFile: predictions_file })
           tell({ type: 'scored', request, scored })
         } catch (error) {
-          const [problem] = problemsOf(error)
-          const record = problem === undefined ? { code: 'INTERNAL' as const, message: messageOf(error) } : problem
-          tell({ type: 'unscored', request, error: toRecord(record) })
+          tell({ type: 'unscored', request, error: recordOf(error) })
+        } finally {
+          questions -= 1
+        }
+      }
+      const attempt = async ({ request, benchmark, step, system_prompt }: Extract<FromWorker, { type: 'attempt' }>) => {
+        try {
+          if (options.onTrials === undefined) throw new EvsysError('INTERNAL', 'nobody runs trials here')
+          const { scored, predictions } = await options.onTrials({
+            benchmark,
+            ...(step === undefined ? {} : { step }),
+            ...(system_prompt === undefined ? {} : { systemPrompt: system_prompt }),
+            policy: (session) => policies.client(request, session),
+            signal: AbortSignal.any([options.signal, gone.signal]),
+          })
+          tell({ type: 'scored', request, scored, answers: [...predictions] })
+        } catch (error) {
+          tell({ type: 'unscored', request, error: recordOf(error) })
         } finally {
           questions -= 1
         }
       }
       const take: Handler = (message) => {
         if (message.type === 'taken') isTaken = true
+        else if (message.type === 'answer' || message.type === 'no_answer') policies.take(message)
         else if (message.type === 'written') options.onWritten(message.next_item)
         else if (message.type === 'done') resolve({ ...message, isTaken })
         else {
           questions += 1
           if (questions > mostQuestions) stopFlood('messages')
-          else answer(message).catch(reject)
+          else (message.type === 'score' ? answer(message) : attempt(message)).catch(reject)
         }
       }
       handle = (message) => {
@@ -182,7 +201,12 @@ export function startWorkerProcess({
           reject(error) // of a callback of ours: nothing the worker is to blame for
         }
       }
-      onEnded = () => resolve({ type: 'ended', isTaken })
+      onEnded = () => {
+        const reason = new EvsysError('INTERRUPTED', 'the worker that holds the policy is gone')
+        policies.close(reason)
+        gone.abort(reason)
+        resolve({ type: 'ended', isTaken })
+      }
       if (hasEnded) onEnded()
     })
   const tell = (message: ToWorker) => worker.send(message)
@@ -227,6 +251,11 @@ export function startWorkerProcess({
       await ended
     },
   }
+}
+
+function recordOf(error: unknown): ErrorRecord {
+  const [problem] = problemsOf(error)
+  return toRecord(problem ?? { code: 'INTERNAL', message: messageOf(error) })
 }
 
 type Said = (Extract<FromWorker, { type: 'done' }> & { isTaken: boolean }) | { type: 'ended'; isTaken: boolean }

@@ -51,3 +51,12 @@ export async function loadTaskDataset(path: string, options: LoadTaskOptions = {
 export async function isTaskFolder(path: string): Promise<boolean> {
   return (await stat(join(path, 'task.toml')).catch(() => undefined))?.isFile() ?? false
 }
+
+/** Whether a path is a task folder, or a folder with at least one and no `tasks.jsonl`. */
+export async function holdsTaskFolders(path: string): Promise<boolean> {
+  if (await isTaskFolder(path)) return true
+  const children: string[] = await readdir(path).catch(() => [])
+  if (children.includes('tasks.jsonl')) return false
+  for (const child of children) if (await isTaskFolder(join(path, child))) return true
+  return false
+}

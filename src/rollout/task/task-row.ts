@@ -1,6 +1,7 @@
 // A task folder as a row, for everything that takes rows: benchmarks, training, records.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import * as z from 'zod'
 import type { HarborTask } from '../../contracts/index.ts'
 import type { LoadedTask } from './loaded-task.ts'
 
@@ -24,4 +25,13 @@ export async function taskRow(task: LoadedTask): Promise<HarborTask> {
     verifier: { kind: 'e2b', dockerfile, test_sh: 'exec /tests/test.sh' },
     metadata: { ...task.config.metadata, task_digest: task.digest, task_path: task.path },
   }
+}
+
+const InFolder = z.looseObject({ task_path: z.string().min(1), task_digest: z.string().min(1) })
+
+/** The folder that a row was made of, and its digest then; undefined: the row is the whole task. */
+export function folderOfRow({ verifier, metadata }: HarborTask): { path: string; digest: string } | undefined {
+  const { data } = InFolder.safeParse(metadata)
+  if (verifier.kind !== 'e2b' || data === undefined) return undefined
+  return { path: data.task_path, digest: data.task_digest }
 }

@@ -1,0 +1,98 @@
+// One attempt at a task folder, as training and benchmarks want it: a trial, and what is left of it in memory. Its files are gone when
+// it is over. A model that is trained or compared never looks into the folder: tests and solution stay with the trial.
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Trajectory, Usage } from '../../contracts/index.ts'
+import { EvsysError, type PluginServices } from '../../kernel/index.ts'
+import {
+  type LoadedTask,
+  type RunTrialAgent,
+  runTrial,
+  type TrialAgentRecord,
+  TrialConfig,
+  type TrialOutcome,
+} from '../../rollout/index.ts'
+import { type FolderAgent, folderAgent, folderEnvironment } from './folder-trials.ts'
+
+export interface FolderAttempt {
+  readonly task: LoadedTask
+  readonly agent: Omit<FolderAgent, 'hidesFolder'>
+  readonly services: Omit<PluginServices, 'signal'>
+  /** Folder in which the files of the attempt get a folder of their own. */
+  readonly scratch: string
+  /** The instruction as the agent is told it; absent: as it is written. */
+  words?(instruction: string): string
+  readonly signal: AbortSignal
+}
+
+/** What happened. A reward and an error together: the agent did not get to the end, and what it left was scored. */
+export type AttemptedFolder = Omit<Trajectory, 'taskId' | 'sample'>
+
+/** Rejects when it is cancelled, and when the machine has no room for its files; all else is part of what happened. */
+export async function attemptFolder(attempt: FolderAttempt): Promise<AttemptedFolder> {
+  const { task, services, scratch, signal } = attempt
+  const { spec } = attempt.agent
+  await mkdir(scratch, { recursive: true })
+  const dir = await mkdtemp(join(scratch, 'trial-'))
+  const records: TrialAgentRecord[] = []
+  try {
+    const trialId = crypto.randomUUID()
+    const outcome = await runTrial({
+      ...{ task, trialId, dir: join(dir, 'record'), hostEnv: process.env, signal },
+      config: TrialConfig.parse({ task: { path: task.path }, trial_name: trialId, agent: { name: spec.kind } }),
+      openEnvironment: folderEnvironment({ kind: 'auto', params: {} }, services),
+      agentInfo: { name: spec.kind, version: '1', model_info: null },
+      runAgent: recording(attempt, records),
+    })
+    signal.throwIfAborted()
+    return attempted(outcome, records)
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+function recording({ agent, services, words }: FolderAttempt, records: TrialAgentRecord[]): RunTrialAgent {
+  const run = folderAgent({ ...agent, hidesFolder: true }, services)
+  return async (asked, signal) => {
+    const { task } = asked
+    const instruction = words?.(task.instruction) ?? task.instruction
+    // Where the folder lies is none of the agent's business either.
+    const { task_path: _, ...metadata } = task.metadata
+    const record = await run({ ...asked, task: { ...task, instruction, metadata } }, signal)
+    records.push(record)
+    return record
+  }
+}
+
+function attempted({ result, reward, turns }: TrialOutcome, records: readonly TrialAgentRecord[]): AttemptedFolder {
+  const output = records.at(-1)?.output
+  const truncated = records.findLast((record) => record.truncated !== undefined)?.truncated
+  const rewards = result.verifier_result?.rewards ?? undefined
+  const error = result.evsys?.error ?? (reward === undefined ? noReward(Object.keys(rewards ?? {})) : undefined)
+  return {
+    ...{ turns, usage: total(records.map(({ usage }) => usage)) },
+    ...(output === undefined ? {} : { output }),
+    ...(truncated === undefined ? {} : { truncated }),
+    ...(reward === undefined ? {} : { reward }),
+    ...(rewards === undefined || error?.infra === true ? {} : { rewards }),
+    ...(error === undefined ? {} : { error }),
+  }
+}
+
+function noReward(keys: readonly string[]): NonNullable<AttemptedFolder['error']> {
+  const message =
+    keys.length === 0 ? 'nothing was scored' : `several rewards (${keys.join(', ')}) and none is called "reward"`
+  const fix = 'let the tests write one number, or an object with the key "reward".'
+  return { ...new EvsysError('REWARD_INVALID', message, { fix }).toRecord(), infra: true }
+}
+
+function total(parts: readonly Usage[]): Usage {
+  const sum = (of: (usage: Usage) => number | undefined) => parts.reduce((all, usage) => all + (of(usage) ?? 0), 0)
+  const isPriced = parts.length > 0 && parts.every(({ costUsd }) => costUsd !== undefined)
+  return {
+    promptTokens: sum(({ promptTokens }) => promptTokens),
+    completionTokens: sum(({ completionTokens }) => completionTokens),
+    latencyS: sum(({ latencyS }) => latencyS),
+    ...(isPriced ? { costUsd: sum(({ costUsd }) => costUsd) } : {}),
+  }
+}

@@ -1,0 +1,154 @@
+// Benchmarks of task folders in an experiment: attempted in the controller, answered by the weights in the worker, sealed.
+import { cpSync, readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { baselinesOf } from '../../src/lab/experiment/score-baselines.ts'
+import { runExperiment } from '../../src/lab/index.ts'
+import { openStore } from '../../src/store/index.ts'
+import { processesWith } from '../processes-with.ts'
+import { sandbox } from '../rollout/needs-sandbox.ts'
+import { writeTaskFolder } from '../rollout/task-folder.ts'
+import { temporaryFolders } from '../temporary-folder.ts'
+import { experimentProject, twoByTwo } from './experiment-project.ts'
+
+const folder = temporaryFolders()
+const fixtures = fileURLToPath(new URL('../fixtures/harbor-tasks', import.meta.url))
+
+/** Looks for words of the tests in every file of the project, all the time. */
+const spy = `import { defineCallback, z } from 'evsys/plugin'
+import * as fs from 'node:fs'
+import { basename, join } from 'node:path'
+const wanted = ['only', 'tests', 'know'].join('-')
+const attempt = (look) => { try { return look() } catch { return undefined } }
+function finds(folder, word = wanted) {
+  for (const entry of attempt(() => fs.readdirSync(folder, { withFileTypes: true })) ?? []) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory() ? finds(path, word) : attempt(() => fs.readFileSync(path, 'latin1').includes(word))) return true
+  }
+  return false
+}
+export default defineCallback({
+  kind: 'spy', summary: 'Looks for tests.', params: z.strictObject({}),
+  async open({ log }) {
+    let found = 0
+    const look = () => { for (const name of ['tasks', '.evsys']) if (finds(join(process.cwd(), name))) found += 1 }
+    const timer = setInterval(look, 25)
+    return {
+      async onBenchmarkEval(...told) {
+        look()
+        if (JSON.stringify(told).includes(wanted)) found += 1
+        log('info', 'spied ' + found + ', in training data ' + finds(join(process.cwd(), 'practice'), 'notes.txt'))
+      },
+      async [Symbol.asyncDispose]() { clearInterval(timer) },
+    }
+  },
+})
+`
+
+const common = { name: 'val', path: 'tasks', split: 'val', metrics: ['mean_reward'], max_tokens: 8 }
+
+/** Ends its process while the first look is under way. */
+const doomed = `import { defineCallback, z } from 'evsys/plugin'
+export default defineCallback({
+  kind: 'doomed', summary: 'Ends the worker.', params: z.strictObject({}),
+  open: async () => ({ onStepEnd() { setTimeout(() => process.exit(3), 500) } }),
+})
+`
+
+const idle = { kind: 'shell_loop', params: { max_reminders: 1 } }
+
+function project(
+  benchmarks: object | object[],
+  run: object = {},
+  callback: 'spy' | 'doomed' = 'spy',
+): { dir: string; file: string } {
+  const dir = folder()
+  const experiment = {
+    name: 'folders',
+    metadata: {
+      benchmark: [benchmarks].flat().map((each) => ({ ...common, ...each })),
+    },
+    callbacks: [{ kind: callback }],
+    run: {
+      ...twoByTwo.matrix.base_run,
+      name: 'one',
+      algorithm: { kind: 'sft', params: { max_steps: 4, learning_rate: 0.001 } },
+      ...run,
+    },
+  }
+  const file = experimentProject(dir, experiment, { 'spy.ts': spy, 'doomed.ts': doomed })
+  cpSync(join(fixtures, 'workdir'), join(dir, 'tasks/workdir'), { recursive: true })
+  writeTaskFolder(join(dir, 'tasks/half'), {
+    'task.toml': '[environment]\nnetwork_mode = "no-network"\n',
+    'tests/test.sh': '#!/bin/sh\n# only-tests-know\necho 0.5 > /logs/verifier/reward.txt\n',
+    'solution/solve.sh': '#!/bin/sh\n# only-tests-know\n',
+  })
+  return { dir, file }
+}
+
+sandbox.describe('a benchmark of task folders', () => {
+  it('is attempted in the loop and at its end, and its tests are out of reach of the recipe (AGT-13, EVL-7)', async () => {
+    const { dir, file } = project(
+      [
+        { run_every: 1, agent: idle, models: ['mock:echo'] },
+        { name: 'test', split: 'test' },
+      ],
+      {
+        agent: idle,
+        data: { source_kind: 'harbor', path: 'practice' },
+        algorithm: { kind: 'rejection_sft', params: { max_steps: 1, num_samples: 1, batch_size: 1, max_tokens: 8 } },
+      },
+    )
+    cpSync(join(fixtures, 'multi-step-simple'), join(dir, 'practice/notes'), { recursive: true })
+    const result = await runExperiment(file, { projectDir: dir, seal: 'required' })
+    expect(result).toMatchObject({ status: 'completed' })
+    await using store = await openStore(join(dir, '.evsys/evsys.db'))
+    const [run] = await store.runs(result.experiment_id)
+    const events = await store.events({ stream: `run:${run?.id}`, afterSeq: 0, limit: 1000 })
+    const looks = events.flatMap((event) => (event.type === 'eval.finished' ? [event] : []))
+    expect(looks.map(({ benchmark, step }) => [benchmark, step])).toEqual([
+      ['val', 0],
+      ['test', undefined],
+    ])
+    for (const look of looks) {
+      expect(look).toMatchObject({
+        metrics: { mean_reward: 0.25 },
+        rewards: { half: [0.5], 'evsys/workdir': [0] },
+        ...{ n_tasks: 2, n_infra_failed: 0 },
+      })
+    }
+    // A model behind a client is led through the same tasks.
+    expect(await baselinesOf(store, result.experiment_id)).toMatchObject([
+      { model: 'mock:echo', metrics: { mean_reward: 0.25 }, n_infra_failed: 0, scorer_hash: looks[0]?.scorer_hash },
+    ])
+    const rollouts = events.flatMap((event) => (event.type === 'rollout.finished' ? [event] : []))
+    expect(rollouts.map(({ task_id, reward }) => [task_id, reward])).toEqual([['notes', 0]])
+    const spied = events.flatMap((event) => (event.type === 'log' && event.text.includes('spied ') ? [event.text] : []))
+    expect(spied.length).toBe(looks.length)
+    for (const text of spied) expect(text).toContain('spied 0, in training data true')
+    expect(readdirSync(join(dir, '.evsys/trials'))).toEqual([])
+  }, 120_000)
+
+  it('ends with the worker that answers for the policy, and leaves nothing (AGT-13)', async () => {
+    const { dir, file } = project({ run_every: 1, agent: { kind: 'nop', params: {} } }, {}, 'doomed')
+    const tag = `endless-${basename(dir)}`
+    // It would never end by itself.
+    writeTaskFolder(join(dir, 'tasks/half'), {
+      'task.toml': '[environment]\nnetwork_mode = "no-network"\n',
+      'tests/test.sh': `#!/bin/sh\nexec tail -f /dev/null ${tag}\n`,
+    })
+    const result = await runExperiment(file, { projectDir: dir })
+    expect(result).toMatchObject({ status: 'failed', arms: [{ error: { code: 'WORKER_DIED' } }] })
+    expect(readdirSync(join(dir, '.evsys/trials'))).toEqual([])
+    expect(processesWith(tag)).toEqual([])
+  }, 120_000)
+
+  it('without an agent is refused before training (AGT-13)', async () => {
+    const nobody = project({})
+    await expect(runExperiment(nobody.file, { projectDir: nobody.dir })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('no agent is named'),
+    })
+  }, 120_000)
+})

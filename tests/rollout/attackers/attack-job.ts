@@ -61,7 +61,10 @@ export async function runAttackJob(dir: string, attacks: readonly Attack[]): Pro
       return {
         openEnvironment: folderEnvironment({ kind: 'local', params: limits }, crowd.services),
         agentInfo: { name: spec.kind, version: '1', model_info: null },
-        runAgent: folderAgent({ spec, policy, sampling, sample: 1, seed: 1 }, crowd.services),
+        runAgent: folderAgent(
+          { spec, policy: () => policy, sampling, random: (_part, ...path) => keyedRandom(1, ...path) },
+          crowd.services,
+        ),
       }
     },
     onTrial({ planned, result }) {

@@ -86,19 +86,34 @@ export {
   type Steps,
 } from './record.ts'
 export { type CheckpointView, type EvalView, initialRunState, type RunState, reduceRun } from './reduce-run.ts'
-export type {
+export {
   Attempt,
+  AttemptFailure,
+  AttemptVerdict,
+  FailureClass,
+  MeasuredGain,
+  SeedScore,
+} from './research/attempt.ts'
+export { Change, Idea, IdeaCategory, KnobSpec, Knobs, KnobValue, SearchMode } from './research/idea.ts'
+export type {
   Brief,
-  Deployer,
-  Deployment,
+  CandidateIdea,
   KeepRule,
   Proposal,
   Proposer,
-  Provider,
+  Race,
+  RaceStep,
+  SearchRequest,
+  SearchState,
   Strategy,
-  Trace,
-  TraceSource,
-} from './research-plugins.ts'
+} from './research/research-plugins.ts'
+export type {
+  CandidateFiles,
+  CurveSample,
+  Executor,
+  ResearchTask,
+  RunOutcome,
+} from './research/research-task.ts'
 export {
   ArmResult,
   Artifact,
@@ -141,6 +156,7 @@ export {
   type Verification,
   type Verifier,
 } from './scoring-plugins.ts'
+export type { Deployer, Deployment, Provider, Trace, TraceSource } from './service-plugins.ts'
 export type {
   CheckpointRow,
   Collected,

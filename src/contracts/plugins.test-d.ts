@@ -4,9 +4,10 @@ import type { Transform } from './data-plugins.ts'
 import type { Context, Needs, Plugin, PluginCard } from './plugin.ts'
 import type { PluginType } from './plugin-spec.ts'
 import type { AnyPlugin, PluginTypes } from './plugins.ts'
-import type { KeepRule, Proposer, TraceSource } from './research-plugins.ts'
+import type { KeepRule, Proposer } from './research/research-plugins.ts'
 import type { ChatMessagesRow, HarborTask, Row } from './rows.ts'
 import type { Agent, Generated, InferenceClient, Metric, Verifier } from './scoring-plugins.ts'
+import type { TraceSource } from './service-plugins.ts'
 import type {
   Algorithm,
   Batch,

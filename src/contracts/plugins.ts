@@ -1,8 +1,9 @@
 // Every plugin type by name. The registry, `define*` and `list` follow from this table.
 import type { DataSource, DataStore, Transform } from './data-plugins.ts'
 import type { PluginType } from './plugin-spec.ts'
-import type { Deployer, KeepRule, Proposer, Provider, Strategy, TraceSource } from './research-plugins.ts'
+import type { KeepRule, Proposer, Strategy } from './research/research-plugins.ts'
 import type { Agent, Environment, InferenceClient, Metric, Verifier } from './scoring-plugins.ts'
+import type { Deployer, Provider, TraceSource } from './service-plugins.ts'
 import type { Algorithm, Backend, Renderer } from './training-plugins.ts'
 import type { Callback, LogStore } from './watching-plugins.ts'
 

@@ -229,7 +229,7 @@ describe('every define* infers params from the schema', () => {
         params,
         propose: (brief, context) => {
           seen(context)
-          expectTypeOf(brief.goal).toEqualTypeOf<string>()
+          expectTypeOf(brief.text).toEqualTypeOf<string>()
           // @ts-expect-error the schema has no such param
           void context.params.nope
           return never()
@@ -242,11 +242,11 @@ describe('every define* infers params from the schema', () => {
         kind: 's',
         summary,
         params,
-        next: (_attempts, context) => {
+        next: (state, context) => {
           seen(context)
           // @ts-expect-error the schema has no such param
           void context.params.nope
-          return { mode: 'improve' }
+          return { parents: [state.incumbent], mode: 'improve', ideas: context.params.n, avoidFamilies: [] }
         },
       }),
     )
@@ -256,11 +256,11 @@ describe('every define* infers params from the schema', () => {
         kind: 'k',
         summary,
         params,
-        decide: (candidate, incumbent, context) => {
+        decide: (race, context) => {
           seen(context)
           // @ts-expect-error the schema has no such param
           void context.params.nope
-          return { keep: candidate.length > incumbent.length, reason: context.params.key }
+          return race.candidate.length < 2 ? { action: 'run' } : { action: 'keep', reason: context.params.key }
         },
       }),
     )

@@ -28,8 +28,12 @@ const one: { [T in PluginType]: AnyPlugin } = {
   environment: defines.defineEnvironment({ kind: 'e', ...common, open }),
   renderer: defines.defineRenderer({ kind: 'r', ...common, open }),
   proposer: defines.defineProposer({ kind: 'p', ...common, propose: open }),
-  strategy: defines.defineStrategy({ kind: 's', ...common, next: () => ({ mode: 'explore' }) }),
-  keep_rule: defines.defineKeepRule({ kind: 'k', ...common, decide: () => ({ keep: true, reason: '' }) }),
+  strategy: defines.defineStrategy({
+    kind: 's',
+    ...common,
+    next: () => ({ parents: [], mode: 'explore', ideas: 1, avoidFamilies: [] }),
+  }),
+  keep_rule: defines.defineKeepRule({ kind: 'k', ...common, decide: () => ({ action: 'keep', reason: '' }) }),
   provider: defines.defineProvider({ kind: 'pr', ...common, open }),
   trace_source: defines.defineTraceSource({ kind: 'ts', ...common, async *pull() {} }),
 }

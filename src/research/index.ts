@@ -1,3 +1,4 @@
 // What other rooms may use of research.
 export { allBuiltins } from './all-builtins.ts'
 export { researchPlugins } from './plugins.ts'
+export { fingerprint } from './search/fingerprint/fingerprint.ts'

@@ -1,6 +1,6 @@
 // A task of the research loop, ready to run, and what running a candidate of it gives.
 import type { Metrics } from '../events.ts'
-import type { Level } from '../execution.ts'
+import type { Level, Mount } from '../execution.ts'
 import type { Direction } from '../metadata.ts'
 import type { TaskFile } from '../task-file.ts'
 import type { AttemptFailure } from './attempt.ts'
@@ -26,8 +26,34 @@ export interface ResearchTask {
   readonly baseline: CandidateFiles
   readonly knobs: Readonly<Record<string, KnobSpec>>
   readonly prompt: string
+  /** Absent: nothing of it can be run (a table that is only looked up). */
+  readonly program?: TaskProgram
   /** Covers scorer, API, data and settings: scores compare only where it is equal. */
   readonly hash: string
+}
+
+/** How candidates are started, read and scored. Every path is absolute and lies on this machine. */
+export interface TaskProgram {
+  /** Which rules candidates are read by; `command`: none but those of files. */
+  readonly language: 'node' | 'python' | 'command'
+  /** Shell command in the folder of the candidate, the same for both phases. */
+  readonly command: string
+  /** Files that lie read-only beside the candidate, by their path there: the API module. */
+  readonly api: CandidateFiles
+  /** Module of the sealed scorer. */
+  readonly scorer: string
+  /** Folder that candidates see as EVSYS_DATA: the training split alone. */
+  readonly trainData: string
+  /** Folder that the scorer alone reads: labels of val and test. */
+  readonly sealedData: string
+  /** Packages that candidates may import beside the API and the standard library of their language. */
+  readonly packages: readonly string[]
+  /** Functions of the API that a candidate has to call. */
+  readonly requiredCalls: readonly string[]
+  /** Further folders that candidates see, read-only: interpreters and packages outside /usr. */
+  readonly mounts: readonly Mount[]
+  readonly env: Readonly<Record<string, string>>
+  readonly memoryBytes: number
 }
 
 /** What the scorer made of one run of a candidate. */

@@ -604,4 +604,8 @@ export const requirements = {
   // Research
   'RES-101':
     'strategies, keep rules and proposers of the research loop are plugins like all others, listed and described',
+  'RES-501':
+    'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
+  'RES-502': 'an idea becomes files: knobs turned in code, whole files, a patch; what cannot be done is said in words',
+  'RES-503': 'a patch applies where its lines stand; only its line numbers may be wrong',
 } as const

@@ -40,7 +40,8 @@ function decideAttempts(deciding: Deciding): Step | undefined {
 }
 
 function isAtWork({ busy, state }: Deciding): boolean {
-  return busy.size > 0 || state.look !== undefined || state.attempts.some(({ verdict }) => verdict === undefined)
+  const isOpen = state.attempts.some(({ verdict, origin }) => verdict === undefined && origin !== 'ablation')
+  return busy.size > 0 || state.look !== undefined || isOpen
 }
 
 /** Calls in a row that gave nothing to run, or failed, before a session ends. */

@@ -611,4 +611,6 @@ export const requirements = {
   'RES-503': 'a patch applies where its lines stand; only its line numbers may be wrong',
   'RES-601':
     'a research session measures the noise of its baseline, races candidates, keeps what is better, and ends with a look at the hidden split',
+  'RES-602':
+    'a session whose controller is killed at any moment goes on to the same canonical record; at most one call per worker is sent again, and charged',
 } as const

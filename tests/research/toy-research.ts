@@ -130,7 +130,13 @@ export interface ToyOptions {
 
 /** Options of `runResearch` for the toy world: 8 experiments, one worker. */
 export function toyResearch(options: ToyOptions & Partial<ResearchOptions>): ResearchOptions {
-  const { store, executor = toyExecutor(), proposer = toyProposer(), strategy = greedy, keepRule = defaultRule } = options
+  const {
+    store,
+    executor = toyExecutor(),
+    proposer = toyProposer(),
+    strategy = greedy,
+    keepRule = defaultRule,
+  } = options
   const registry = createRegistry()
   for (const plugin of [proposer, strategy, keepRule]) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
   const settings = SessionSettings.parse({

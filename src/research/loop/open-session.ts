@@ -1,5 +1,5 @@
 // A session that one controller holds: its lease, its journal, its plugins, and the rows that follow from its journal.
-import type { ResearchAttempt } from '../../contracts/index.ts'
+import type { ExperimentRow, ResearchAttempt } from '../../contracts/index.ts'
 import { createIds, EvsysError, systemClock, systemRandom } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
 import { createSession, requireSameTask, sessionToResume } from './begin-session.ts'
@@ -38,7 +38,8 @@ export async function openSession(options: ResearchOptions): Promise<OpenSession
       lease: held.lease,
       ...(onEntry === undefined ? {} : { onEntry }),
     })
-    const isResumed = await begin(journal, options)
+    const row = await store.findExperiment(experimentId)
+    const isResumed = await begin(journal, row, options)
     const settings = journal.state.settings ?? options.settings
     const recorder = createRunRecorder(store, experimentId, { clock, ids })
     options.onBegin?.({ experimentId, state: journal.state, isResumed })
@@ -60,28 +61,40 @@ export async function openSession(options: ResearchOptions): Promise<OpenSession
 }
 
 /** True: the session was there before. */
-async function begin(
-  journal: SessionJournal,
-  { executor, settings, budget, resume }: ResearchOptions,
-): Promise<boolean> {
+async function begin(journal: SessionJournal, row: ExperimentRow, options: ResearchOptions): Promise<boolean> {
+  const { executor, settings, budget } = options
   const known = journal.state.settings
   if (known === undefined) {
     await journal.append([{ type: 'session.begun', settings, files: { ...executor.task.baseline } }])
     return false
   }
   requireSameTask(known, executor.task)
-  if (resume === true && journal.state.status === 'ended' && !isRaised(known.budget, budget)) {
-    throw new EvsysError(
-      'STORE_MISSING',
-      `the newest session of "${known.task}" has ended: ${journal.state.end?.text ?? ''}`,
-      {
-        fix: 'raise a cap to go on with it, such as --max-experiments, or leave out --resume to begin a new one',
-      },
-    )
+  const raised = isRaised(known.budget, budget) ? { budget: { ...known.budget, ...budget } } : {}
+  const isEnded = journal.state.status === 'ended'
+  if (isEnded && !('budget' in raised)) {
+    if (row.verdict === undefined) return true // all that is left is its conclusion
+    throw hasEnded(journal)
   }
-  const raised = budget === undefined ? {} : { budget: { ...known.budget, ...budget } }
-  await journal.append([{ type: 'session.resumed', ...raised }])
+  const { config_hash, arms, runs } = row.plan
+  const again = {
+    type: 'experiment.started' as const,
+    name: row.name,
+    config_hash,
+    n_arms: arms.length,
+    n_runs: runs.length,
+  }
+  await journal.append([{ type: 'session.resumed', ...raised }], isEnded ? [again] : [])
   return true
+}
+
+function hasEnded({ state }: SessionJournal): EvsysError {
+  return new EvsysError(
+    'STORE_MISSING',
+    `the newest session of "${state.settings?.task}" has ended: ${state.end?.text ?? ''}`,
+    {
+      fix: 'raise a cap to go on with it, such as --max-experiments, or leave out --resume to begin a new one',
+    },
+  )
 }
 
 function isRaised(known: NonNullable<ResearchOptions['budget']>, wanted: ResearchOptions['budget']): boolean {

@@ -19,7 +19,9 @@ export type NewEntry = WithoutTime<ResearchEntry>
 type WithoutPlace<E> = E extends unknown ? Omit<E, 'seq' | 'at' | 'experiment_id'> : never
 
 /** Another event of the experiment that belongs to the entries it is written with. */
-export type BesideEntry = WithoutPlace<Extract<ExperimentEvent, { type: 'run.added' | 'experiment.finished' }>>
+export type BesideEntry = WithoutPlace<
+  Extract<ExperimentEvent, { type: 'run.added' | 'experiment.started' | 'experiment.finished' }>
+>
 
 export interface SessionJournal {
   readonly experimentId: string

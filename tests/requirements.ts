@@ -609,4 +609,8 @@ export const requirements = {
     'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
   'RES-502': 'an idea becomes files: knobs turned in code, whole files, a patch; what cannot be done is said in words',
   'RES-503': 'a patch applies where its lines stand; only its line numbers may be wrong',
+  'RES-601':
+    'a research session measures the noise of its baseline, races candidates, keeps what is better, and ends with a look at the hidden split',
+  'RES-602':
+    'a session whose controller is killed at any moment goes on to the same canonical record; at most one call per worker is sent again, and charged',
 } as const

@@ -138,7 +138,7 @@ export {
   type ResearchSpend,
   type ResearchState,
 } from './research/session-state.ts'
-export { DataSource, SecondaryMetric, TaskData, TaskLimits, TaskRuntime, TaskVariant } from './research/task-fields.ts'
+export { SecondaryMetric, TaskData, TaskDataSource, TaskLimits, TaskRuntime, TaskVariant } from './research/task-fields.ts'
 export {
   ArmResult,
   Artifact,

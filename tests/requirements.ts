@@ -604,4 +604,9 @@ export const requirements = {
   // Research
   'RES-101':
     'strategies, keep rules and proposers of the research loop are plugins like all others, listed and described',
+  'RES-401':
+    'a candidate is trained in a sandbox and scored by the sealed scorer in another process; what it says of itself is a claim and never the score',
+  'RES-402':
+    'a run that has no score says why by one of eight classes, with a reason and the quoted end of its log; what is not the fault of the candidate is tried twice and is `infra`',
+  'RES-403': 'a candidate tells of its curve while it trains, and `watch` ends it',
 } as const

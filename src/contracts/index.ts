@@ -113,6 +113,7 @@ export type {
   Executor,
   ResearchTask,
   RunOutcome,
+  TaskProgram,
 } from './research/research-task.ts'
 export {
   ArmResult,

@@ -609,4 +609,8 @@ export const requirements = {
   'RES-402':
     'a run that has no score says why by one of eight classes, with a reason and the quoted end of its log; what is not the fault of the candidate is tried twice and is `infra`',
   'RES-403': 'a candidate tells of its curve while it trains, and `watch` ends it',
+  'RES-501':
+    'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
+  'RES-502': 'an idea becomes files: knobs turned in code, whole files, a patch; what cannot be done is said in words',
+  'RES-503': 'a patch applies where its lines stand; only its line numbers may be wrong',
 } as const

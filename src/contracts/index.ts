@@ -111,10 +111,12 @@ export type {
   CandidateFiles,
   CurveSample,
   Executor,
+  LookUpTable,
   ResearchTask,
   RunOutcome,
   TaskProgram,
 } from './research/research-task.ts'
+export { DataSource, SecondaryMetric, TaskData, TaskLimits, TaskRuntime, TaskVariant } from './research/task-fields.ts'
 export {
   ArmResult,
   Artifact,

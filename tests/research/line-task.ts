@@ -23,21 +23,24 @@ export function lineTask(
   mkdirSync(trainData)
   mkdirSync(sealedData, { mode: 0o700 })
   writeFileSync(join(trainData, 'train.json'), JSON.stringify(rows('train', 400)))
-  for (const split of ['val', 'test'])
-    writeFileSync(join(sealedData, `${split}.json`), JSON.stringify(rows(split, 100)), { mode: 0o600 })
+  for (const split of ['val', 'test']) {
+    mkdirSync(join(sealedData, split))
+    writeFileSync(join(sealedData, split, 'rows.json'), JSON.stringify(rows(split, 100)), { mode: 0o600 })
+  }
   const [entry, api] = language === 'node' ? ['train.mjs', 'api.mjs'] : ['train.py', 'api.py']
   const text = (file: string) => readFileSync(join(source, file), 'utf8')
   const command = `${language === 'node' ? 'node' : 'python3'} ${entry}`
+  const scope = language === 'node' ? ['train.mjs', 'lib/**/*.mjs'] : ['train.py', 'lib/**/*.py']
+  const offLimits = ['lib/frozen/**']
   return {
-    name: 'line',
-    dir,
+    ...{ name: 'line', dir, scope, offLimits },
     file: TaskFile.parse({
       name: 'line',
       run: command,
       metric: 'mse',
       direction: 'min',
-      scope: language === 'node' ? ['train.mjs', 'lib/**/*.mjs'] : ['train.py', 'lib/**/*.py'],
-      off_limits: ['lib/frozen/**'],
+      scope,
+      off_limits: offLimits,
       scorer: 'scorer.mjs',
       api,
     }),
@@ -60,7 +63,12 @@ export function lineTask(
       requiredCalls: [],
       mounts: [],
       env: {},
+      accelerator: false,
       memoryBytes: 512 * 2 ** 20,
+      processes: 64,
+      diskBytes: 64 * 2 ** 20,
+      startSeconds: 10,
+      answerSeconds: 20,
       ...more.program,
     },
     hash: 'line',

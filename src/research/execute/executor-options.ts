@@ -41,22 +41,19 @@ export interface DryRunEstimate {
 
 const MB = 2 ** 20
 
-/** Start-up differs: PyTorch alone takes seconds to load on a busy machine. */
-const startSeconds = { node: 5, python: 20, command: 20 } as const
-
 export function limitsFor(
   task: ResearchTask,
   program: TaskProgram,
   given: Partial<ExecutorLimits> = {},
 ): ExecutorLimits {
   return {
-    graceSeconds: startSeconds[program.language] + 0.2 * task.trainSeconds,
-    answerSeconds: 60 + 2 * task.trainSeconds,
+    graceSeconds: program.startSeconds,
+    answerSeconds: program.answerSeconds,
     scorerSeconds: 120 + 2 * task.trainSeconds,
     dryRunSeconds: 2,
     memoryBytes: program.memoryBytes,
-    processes: 256,
-    diskBytes: 2048 * MB,
+    processes: program.processes,
+    diskBytes: program.diskBytes,
     outputBytes: 32 * MB,
     answerBytes: 32 * MB,
     ...given,

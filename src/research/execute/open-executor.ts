@@ -4,16 +4,19 @@ import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AttemptFailure, Executor, ResearchTask, RunOutcome } from '../../contracts/index.ts'
+import type { AttemptFailure, CandidateFiles, Executor, ResearchTask, RunOutcome } from '../../contracts/index.ts'
 import { EvsysError, messageOf } from '../../kernel/index.ts'
+import { checkCandidate } from './check-candidate.ts'
 import { type ExecutorOptions, limitsFor } from './executor-options.ts'
 import { type Opened, type RunRequest, runCandidate } from './run-candidate.ts'
 import { RunFailure } from './run-failure.ts'
 import { sealFiles } from './sealed-files.ts'
+import { openTableExecutor } from './table-executor.ts'
 
 /** Throws where no sandbox works here, or where the task cannot be run. */
 export async function openExecutor(task: ResearchTask, options: ExecutorOptions = {}): Promise<Executor> {
-  const { program } = task
+  const { program, table } = task
+  if (table !== undefined) return await openTableExecutor(task, table)
   if (program === undefined)
     throw new EvsysError('CONFIG_INVALID', `the task "${task.name}" has no command that trains a candidate`, {
       fix: 'give it `run`, `scorer` and data, or look its table up.',
@@ -42,7 +45,11 @@ export async function openExecutor(task: ResearchTask, options: ExecutorOptions 
 function executorOf(opened: Opened, close: () => Promise<void>): Executor {
   return {
     task: opened.task,
-    check: async () => [],
+    async check(files, signal) {
+      const first = await tried(opened, files, signal)
+      if (!first.some((failure) => failure.class === 'infra')) return first
+      return await tried(opened, files, signal)
+    },
     async run(request, signal) {
       const begin = performance.now()
       const wallS = () => (performance.now() - begin) / 1000
@@ -51,6 +58,15 @@ function executorOf(opened: Opened, close: () => Promise<void>): Executor {
       return await attempt(opened, request, signal, wallS) // what is not the candidate's fault may be gone by now
     },
     [Symbol.asyncDispose]: close,
+  }
+}
+
+async function tried(opened: Opened, files: CandidateFiles, signal: AbortSignal): Promise<readonly AttemptFailure[]> {
+  try {
+    return await checkCandidate(opened, files, signal)
+  } catch (cause) {
+    signal.throwIfAborted()
+    return [asFailure(cause)]
   }
 }
 

@@ -1,6 +1,7 @@
 // One run of a candidate from its files to a score: train, settle what it left, answer, score, and look whether anything
 // that must not change has changed.
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import type { CandidateFiles, CurveSample, Level, Metrics, ResearchTask, TaskProgram } from '../../contracts/index.ts'
 import { openAnswerPhase } from './answer-phase.ts'
 import type { ExecutorLimits, ExecutorOptions } from './executor-options.ts'
@@ -10,6 +11,8 @@ import { makeRunFolder } from './run-folder.ts'
 import { scoreRun } from './score-run.ts'
 import { type SealedFiles, sealFiles } from './sealed-files.ts'
 import { trainPhase } from './train-phase.ts'
+import { checkFiles } from './validate/check-files.ts'
+import { asFailures } from './validate/finding.ts'
 
 /** A task with what its executor knows of it. */
 export interface Opened {
@@ -46,6 +49,8 @@ export async function runCandidate(
 ): Promise<Scored | 'killed'> {
   const { task, program, options, limits, workDir } = opened
   const { files, seed, split, trainSeconds } = request
+  const [refused] = asFailures(checkFiles(task, program, files)) // also where nobody asked before
+  if (refused !== undefined) throw new RunFailure(refused.class, refused.reason)
   await using folder = await makeRunFolder(workDir, files, program, options.keepFolders === true)
   const code = await sealFiles([folder.code])
   const common = {
@@ -65,10 +70,11 @@ export async function runCandidate(
       hash: opened.scorerHash,
       metric: task.metric,
       split,
-      data_dir: program.sealedData,
+      data_dir: join(program.sealedData, split),
       out_dir: folder.out,
       checkpoint_bytes: limits.diskBytes,
       seed,
+      ...(program.engine === undefined ? {} : { engine: program.engine }),
     },
     answers,
     { answer: limits.answerSeconds, scorer: limits.scorerSeconds },

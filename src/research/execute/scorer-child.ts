@@ -23,7 +23,9 @@ const Scored = z.looseObject({
 async function main(): Promise<void> {
   const link = await openParentLink()
   const say = (message: FromScorer) => link.say(message)
-  const { scorer, hash, metric, split, data_dir, out_dir, checkpoint_bytes, seed } = ScorerStart.parse(link.start)
+  const { scorer, hash, metric, split, data_dir, out_dir, checkpoint_bytes, engine, seed } = ScorerStart.parse(
+    link.start,
+  )
   const waiting = new Map<number, (answer: unknown) => void>()
   let asked = 0
   const ask = (question: unknown) =>
@@ -40,7 +42,9 @@ async function main(): Promise<void> {
     if (exported.metric !== undefined && exported.metric !== metric)
       throw new Error(`${scorer} scores ${exported.metric}, the task asks for ${metric}`)
     const checkpoint = (path: string) => readCheckpoint(out_dir, path, checkpoint_bytes)
-    return Scored.parse(await exported.score({ split, dataDir: data_dir, ask, checkpoint, seed }))
+    const load = { engine: async () => await import(pathToFileURL(engine ?? '').href) }
+    const context = { split, dataDir: data_dir, ask, checkpoint, seed, ...(engine === undefined ? {} : load) }
+    return Scored.parse(await exported.score(context))
   }
   const answers = async () => {
     for await (const message of link.messages) {

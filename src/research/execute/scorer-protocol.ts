@@ -10,6 +10,7 @@ export const ScorerStart = z.strictObject({
   data_dir: z.string(),
   out_dir: z.string().describe('What the candidate left.'),
   checkpoint_bytes: z.number().positive().describe('Most that is read of one file of it.'),
+  engine: z.string().optional().describe('Module of the embedded engine.'),
   seed: z.int(),
 })
 export type ScorerStart = z.infer<typeof ScorerStart>

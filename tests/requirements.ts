@@ -604,6 +604,7 @@ export const requirements = {
   // Research
   'RES-101':
     'strategies, keep rules and proposers of the research loop are plugins like all others, listed and described',
+  // Research
   'RES-501':
     'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
   'RES-502': 'an idea becomes files: knobs turned in code, whole files, a patch; what cannot be done is said in words',

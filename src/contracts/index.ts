@@ -95,6 +95,18 @@ export {
   SeedScore,
 } from './research/attempt.ts'
 export { Change, Idea, IdeaCategory, KnobSpec, Knobs, KnobValue, SearchMode } from './research/idea.ts'
+export {
+  CallUsage,
+  EndReason,
+  FileChanges,
+  RecordedOutcome,
+  ResearchEntry,
+  type ResearchEntryOf,
+  RunPurpose,
+  Steering,
+  TurnedDown,
+} from './research/journal.ts'
+export { reduceResearch } from './research/reduce-research.ts'
 export type {
   Brief,
   CandidateIdea,
@@ -114,6 +126,16 @@ export type {
   ResearchTask,
   RunOutcome,
 } from './research/research-task.ts'
+export { ResearchBudget, SecondaryMetric, SessionSettings } from './research/session-settings.ts'
+export {
+  initialResearchState,
+  type RecordedRunOf,
+  type ResearchAttempt,
+  type ResearchCall,
+  type ResearchGauges,
+  type ResearchSpend,
+  type ResearchState,
+} from './research/session-state.ts'
 export {
   ArmResult,
   Artifact,

@@ -1,0 +1,119 @@
+// The state of a research session as a pure fold over its journal, shared by controller, terminal, report and dashboard.
+import { changeAttempt } from './change-attempt.ts'
+import type { ResearchEntry, ResearchEntryOf } from './journal.ts'
+import { reduceAttempt, withRun } from './reduce-attempt.ts'
+import { reduceCall } from './reduce-call.ts'
+import { reduceSteering } from './reduce-steering.ts'
+import type { ResearchState } from './session-state.ts'
+
+/** The state after an entry. */
+export function reduceResearch(state: ResearchState, entry: ResearchEntry): ResearchState {
+  return reduceEntry(withTime(state, entry), entry)
+}
+
+function reduceEntry(state: ResearchState, entry: ResearchEntry): ResearchState {
+  switch (entry.type) {
+    case 'session.begun':
+      return {
+        ...state,
+        status: 'running',
+        settings: entry.settings,
+        files: entry.files,
+        bank: entry.settings.seeds,
+        usedSeeds: entry.settings.seeds,
+        startedAt: entry.at,
+      }
+    case 'session.resumed':
+      return resume(state, entry)
+    case 'session.interrupted':
+      return { ...state, status: 'interrupted' }
+    case 'session.ended':
+      return { ...state, status: 'ended', end: { reason: entry.reason, text: entry.text } }
+    case 'call.intended':
+    case 'call.lost':
+    case 'call.answered':
+    case 'call.failed':
+      return reduceCall(state, entry)
+    case 'ideas.rejected':
+      return rejectIdeas(state, entry)
+    case 'attempt.begun':
+    case 'attempt.checked':
+    case 'attempt.repaired':
+    case 'verdict':
+      return reduceAttempt(state, entry)
+    case 'run.intended':
+    case 'run.finished':
+      return withRun(state, entry)
+    case 'kept':
+      return {
+        ...state,
+        incumbent: entry.attempt,
+        kept: [...state.kept, entry.attempt],
+        typicalGain: entry.typical_gain,
+        gauges: { ...state.gauges, keeps: state.gauges.keeps + 1, sinceKeep: 0 },
+      }
+    case 'incumbent.refreshed':
+      return {
+        ...state,
+        bank: entry.bank,
+        usedSeeds: [...new Set([...state.usedSeeds, ...entry.bank])],
+        drifted: false,
+      }
+    case 'control.finished':
+      return { ...state, controls: [...state.controls, entry], drifted: state.drifted || entry.drifted }
+    case 'confirmation':
+      return confirm(state, entry)
+    case 'ablation':
+      return {
+        ...state,
+        ablations: [...state.ablations, entry],
+        attempts: changeAttempt(state, entry.attempt, (attempt) => ({ ...attempt, ablation: entry })),
+      }
+    case 'steered':
+      return reduceSteering(state, entry)
+    case 'notice':
+      return { ...state, notices: [...state.notices, entry.text] }
+  }
+}
+
+function resume({ end: _end, ...open }: ResearchState, { budget }: ResearchEntryOf<'session.resumed'>): ResearchState {
+  const running: ResearchState = { ...open, status: 'running', paused: false }
+  if (budget === undefined || open.settings === undefined) return running
+  return { ...running, settings: { ...open.settings, budget } }
+}
+
+// Time counts while a controller works: from the entry before, unless a person wrote this one or a controller just began.
+function withTime(state: ResearchState, entry: ResearchEntry): ResearchState {
+  if (entry.type === 'steered') return state
+  const isBeginning = entry.type === 'session.begun' || entry.type === 'session.resumed' || state.lastAt === undefined
+  if (isBeginning) return { ...state, lastAt: entry.at }
+  const passedS = Math.max(0, (Date.parse(entry.at) - Date.parse(state.lastAt ?? entry.at)) / 1000)
+  return { ...state, lastAt: entry.at, spend: { ...state.spend, wallS: state.spend.wallS + passedS } }
+}
+
+function rejectIdeas(state: ResearchState, { call, ideas }: ResearchEntryOf<'ideas.rejected'>): ResearchState {
+  const duplicates = ideas.filter(({ duplicate_of }) => duplicate_of !== undefined).length
+  return {
+    ...state,
+    turnedDown: [...state.turnedDown, ...ideas],
+    gauges: {
+      ...state.gauges,
+      duplicates: state.gauges.duplicates + duplicates,
+      turnedDown: state.gauges.turnedDown + ideas.length,
+    },
+    calls: state.calls.map((each) => (each.call === call ? { ...each, used: true } : each)),
+  }
+}
+
+function confirm(state: ResearchState, entry: ResearchEntryOf<'confirmation'>): ResearchState {
+  return {
+    ...state,
+    looks: Math.max(state.looks, entry.look),
+    confirmations: [...state.confirmations, entry],
+    attempts: changeAttempt(state, entry.attempt, (attempt) => ({
+      ...attempt,
+      confirmation: entry,
+      ...(entry.confirmed ? { verdict: 'confirmed' as const, reason: entry.reason } : {}),
+    })),
+  }
+}

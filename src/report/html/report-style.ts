@@ -58,13 +58,13 @@ code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mon
 .kicker,.muted,.facts,figcaption,footer,.x-title{color:var(--muted)}
 .kicker{text-transform:uppercase;letter-spacing:.09em;font-size:.76rem;font-weight:650;margin:0}
 .lead{font-size:1.14rem;line-height:1.5}
-.facts{font-size:.88rem;margin:.2rem 0}
+.facts{font-size:.88rem;margin:.2rem 0 .8rem;max-width:none}
 .facts span{margin-right:1rem;overflow-wrap:anywhere}
 nav{display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;font-size:.9rem;margin:1.2rem 0 0}
 nav a{text-decoration:none}
 nav a:hover{text-decoration:underline}
 .warning{border-left:4px solid var(--inconclusive);background:var(--card);padding:.6rem .9rem;border-radius:0 6px 6px 0;max-width:46rem}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.7rem;margin:1.3rem 0 0;padding:0}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(45%,13rem),1fr));gap:.7rem;margin:1.3rem 0 0;padding:0}
 .tiles div{background:var(--card);border-radius:8px;padding:.75rem .9rem}
 .tiles dt{color:var(--muted);font-size:.8rem}
 .tiles dd{margin:0;font-size:1.45rem;line-height:1.3;font-weight:650;letter-spacing:-.02em;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
@@ -100,6 +100,7 @@ figcaption{font-size:.88rem;margin:.5rem 0 0;max-width:46rem}
 .legend{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;margin:.6rem 0 0;padding:0;font-size:.86rem}
 .legend svg{width:1.5rem;height:.8rem;margin-right:.35rem;vertical-align:-.05rem}
 .legend path{fill:none}
+.legend .line{stroke:var(--accent);stroke-width:2}
 .scroll{overflow-x:auto;margin:.8rem 0}
 table{border-collapse:collapse;width:100%;font-size:.88rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;color:var(--muted);padding-bottom:.3rem;font-size:.86rem}

@@ -17,7 +17,7 @@ export function progression({ figures, words, input }: ReportContext): Section {
     `${better} is better.`,
     seedSd === undefined
       ? 'How much a seed alone moves the score is not known, so there is no band.'
-      : `The band holds nine of ten single runs of the best candidate: a dot inside it may differ from the line by luck alone (one seed moves the score by ${words.score(seedSd)}, one standard deviation).`,
+      : `The band holds nine of ten single runs of the best candidate: a dot inside it may differ from the line by luck alone (one seed moves the score by ${words.noise(seedSd)}, one standard deviation).`,
     ...(drawn.beyond === 0
       ? []
       : [
@@ -33,7 +33,7 @@ export function progression({ figures, words, input }: ReportContext): Section {
   return {
     ...base,
     body: html`<figure>${drawn.chart}
-<ul class="legend">${fates.map(legendItem)}<li><svg class="plot" viewBox="0 0 24 12" aria-hidden="true"><path class="best" d="M1 6H23"/></svg>best so far</li></ul>
+<ul class="legend">${fates.map(legendItem)}<li><svg viewBox="0 0 24 12" aria-hidden="true"><path class="line" d="M1 6H23"/></svg>best so far</li></ul>
 <figcaption>${remarks.join(' ')} <a href="#attempts">All numbers are in the table.</a></figcaption></figure>`,
   }
 }

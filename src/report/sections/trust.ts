@@ -20,13 +20,13 @@ function noise({ figures, words }: ReportContext): Content {
   const facts = [
     ...(seedSd === undefined
       ? []
-      : [html`<li>Another seed moves the score by <b>${words.score(seedSd)}</b> (standard deviation).</li>`]),
+      : [html`<li>Another seed moves the score by <b>${words.noise(seedSd)}</b> (standard deviation).</li>`]),
     ...(jitterSd === undefined
       ? []
-      : [html`<li>The same seed again moves it by <b>${words.score(jitterSd)}</b>.</li>`]),
+      : [html`<li>The same seed again moves it by <b>${words.noise(jitterSd)}</b>.</li>`]),
     ...(sigma === undefined
       ? []
-      : [html`<li>The difference of two candidates on a shared seed moves by <b>${words.score(sigma)}</b>.</li>`]),
+      : [html`<li>The difference of two candidates on a shared seed moves by <b>${words.noise(sigma)}</b>.</li>`]),
   ]
   if (facts.length === 0) {
     return html`<h3>Noise</h3><p>Nothing was measured twice, so nobody knows how much of any gain is luck. Run the baseline on more seeds first.</p>`
@@ -38,7 +38,7 @@ function noise({ figures, words }: ReportContext): Content {
           visible,
           [
             { title: 'shared seeds', cell: ({ seeds }) => String(seeds) },
-            { title: 'smallest visible gain', kind: 'n', cell: ({ gain }) => words.score(gain) },
+            { title: 'smallest visible gain', kind: 'n', cell: ({ gain }) => words.noise(gain) },
           ],
           { caption: 'What so many seeds show in four of five cases' },
         )

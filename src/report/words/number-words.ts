@@ -6,6 +6,8 @@ export interface NumberWords {
   score(value: number | undefined): string
   /** With its sign. */
   gain(value: number | undefined): string
+  /** Two significant digits: more of a standard deviation is never known. */
+  noise(value: number): string
   range(interval: readonly [number, number] | undefined): string
 }
 
@@ -23,6 +25,7 @@ export function numberWords({ typical, sigma }: { typical: number; sigma?: numbe
     score: (value) => (value === undefined ? none : fixed(value)),
     gain: (value) =>
       value === undefined ? none : `${Number(fixed(value).replace('−', '-')) > 0 ? '+' : ''}${fixed(value)}`,
+    noise: (value) => (value === 0 ? '0' : numberText(Number(value.toPrecision(2)))),
     range: (interval) => (interval === undefined ? none : `${fixed(interval[0])} to ${fixed(interval[1])}`),
   }
 }

@@ -600,4 +600,13 @@ export const requirements = {
   'BOX-9': '`doctor` shows the level of this machine and who keeps its limits',
   'BOX-10':
     'the verifier `code` runs an answer with the tests of its task in a sandbox; what keeps it from running leaves the answer without a reward',
+
+  // Research
+  'RES-101':
+    'strategies, keep rules and proposers of the research loop are plugins like all others, listed and described',
+  // Research
+  'RES-501':
+    'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
+  'RES-502': 'an idea becomes files: knobs turned in code, whole files, a patch; what cannot be done is said in words',
+  'RES-503': 'a patch applies where its lines stand; only its line numbers may be wrong',
 } as const

@@ -1,6 +1,6 @@
 // The plugins that a command can name: built-ins, the project's own, and those that an experiment names.
 import { type Catalog, EvsysError, openCatalog, type PluginReference } from '../kernel/index.ts'
-import { builtins } from '../lab/index.ts'
+import { allBuiltins } from '../research/index.ts'
 import type { CommandContext } from './command-context.ts'
 
 export type CatalogScope = {
@@ -17,7 +17,7 @@ export async function withCatalog<T>(
   const timeoutMs = readTimeout(context.env.EVSYS_PLUGIN_TIMEOUT_MS)
   return await context.holding('the plugin loader', async () => {
     await using catalog = await openCatalog({
-      builtins: await builtins(),
+      builtins: await allBuiltins(),
       plugins,
       signal: context.signal,
       ...(projectDir === undefined ? {} : { projectDir }),

@@ -123,10 +123,12 @@ export type {
   CandidateFiles,
   CurveSample,
   Executor,
+  LookUpTable,
   ResearchTask,
   RunOutcome,
+  TaskProgram,
 } from './research/research-task.ts'
-export { ResearchBudget, SecondaryMetric, SessionSettings } from './research/session-settings.ts'
+export { ResearchBudget, SessionSettings } from './research/session-settings.ts'
 export {
   initialResearchState,
   type RecordedRunOf,
@@ -136,6 +138,7 @@ export {
   type ResearchSpend,
   type ResearchState,
 } from './research/session-state.ts'
+export { DataSource, SecondaryMetric, TaskData, TaskLimits, TaskRuntime, TaskVariant } from './research/task-fields.ts'
 export {
   ArmResult,
   Artifact,

@@ -113,8 +113,8 @@ const sources: Record<string, Source> = {
     }
   },
   'schema name': async (_program, [type]) => {
-    const { builtins } = await import('../../lab/index.ts')
-    const kinds = (await builtins()).filter((plugin) => plugin.type === type).map(({ kind }) => kind)
+    const { allBuiltins } = await import('../../research/index.ts')
+    const kinds = (await allBuiltins()).filter((plugin) => plugin.type === type).map(({ kind }) => kind)
     const members = kinds.map((kind) => kind.replace(/\{\w+\}/, '1')) // of a family, its first member
     return { candidates: words(members.sort()), files: noFiles }
   },

@@ -4,6 +4,7 @@ import { Direction } from '../metadata.ts'
 import { PluginSpec } from '../plugin-spec.ts'
 import { Duration } from '../quantity.ts'
 import { KnobSpec } from './idea.ts'
+import { SecondaryMetric } from './task-fields.ts'
 
 /** Caps on a whole session. Reaching one ends it; no step is begun whose forecast goes beyond one. */
 export const ResearchBudget = z.strictObject({
@@ -13,13 +14,6 @@ export const ResearchBudget = z.strictObject({
   usd: z.number().positive().optional().describe('US dollars; a call whose cost is unknown is charged its forecast.'),
 })
 export type ResearchBudget = z.infer<typeof ResearchBudget>
-
-export const SecondaryMetric = z.strictObject({
-  metric: z.string(),
-  direction: Direction,
-  tolerance: z.number().describe('Share of its value by which it may get worse.'),
-})
-export type SecondaryMetric = z.infer<typeof SecondaryMetric>
 
 export const SessionSettings = z.strictObject({
   task: z.string().min(1),

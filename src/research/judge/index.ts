@@ -1,0 +1,10 @@
+// What decides in a research session: pure functions over what was measured, shared by the loop and by simulations of it.
+export { ablationSeeds, judgeAblation, planAblation } from './ablation.ts'
+export { controlDue, judgeControl } from './control-runs.ts'
+export { curveGaps, curveRegret, decideCurve, type WatchedRun } from './curve-watcher.ts'
+export { type Look, planLook, stepLook } from './look.ts'
+export { type LookReason, type LookRecord, lookDue, looksLeft, releasedGain } from './look-ledger.ts'
+export { pairGains, type SeedResult } from './pair-gains.ts'
+export { freshSeeds, nextRaceRun, openBank, refreshBank } from './seed-bank.ts'
+export { addGains, openNoise, type SessionNoise, sessionNoise } from './session-noise.ts'
+export { inconclusiveWords, seedsStillNeeded } from './verdict-words.ts'

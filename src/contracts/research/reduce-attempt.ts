@@ -15,6 +15,7 @@ export function reduceAttempt(state: ResearchState, entry: AttemptEntry): Resear
         attempts: changeAttempt(state, entry.attempt, (attempt) => ({
           ...attempt,
           checked: entry.failures.length === 0 ? 'passed' : 'failed',
+          failures: entry.failures,
         })),
       }
     case 'attempt.repaired':
@@ -36,6 +37,7 @@ function begin(state: ResearchState, entry: ResearchEntryOf<'attempt.begun'>): R
     runs: [],
     repairs: 0,
     checked: 'no',
+    failures: [],
     begunAt: at,
     costUsd: cost,
     wallS: 0,

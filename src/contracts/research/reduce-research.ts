@@ -61,6 +61,11 @@ function reduceEntry(state: ResearchState, entry: ResearchEntry): ResearchState 
       }
     case 'control.finished':
       return { ...state, controls: [...state.controls, entry], drifted: state.drifted || entry.drifted }
+    case 'look.planned': {
+      const { type: _type, at: _at, ...look } = entry
+      const usedSeeds = [...new Set([...state.usedSeeds, ...look.decide, ...look.report])]
+      return { ...state, look, usedSeeds, looks: look.number, lookRequested: false }
+    }
     case 'confirmation':
       return confirm(state, entry)
     case 'ablation':
@@ -105,15 +110,15 @@ function rejectIdeas(state: ResearchState, { call, ideas }: ResearchEntryOf<'ide
   }
 }
 
-function confirm(state: ResearchState, entry: ResearchEntryOf<'confirmation'>): ResearchState {
+// The reason of the race stays: that of the confirmation tells of the hidden split.
+function confirm({ look: _look, ...state }: ResearchState, entry: ResearchEntryOf<'confirmation'>): ResearchState {
   return {
     ...state,
-    looks: Math.max(state.looks, entry.look),
     confirmations: [...state.confirmations, entry],
     attempts: changeAttempt(state, entry.attempt, (attempt) => ({
       ...attempt,
       confirmation: entry,
-      ...(entry.confirmed ? { verdict: 'confirmed' as const, reason: entry.reason } : {}),
+      ...(entry.confirmed ? { verdict: 'confirmed' as const } : {}),
     })),
   }
 }

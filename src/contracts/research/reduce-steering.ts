@@ -29,6 +29,8 @@ export function reduceSteering(state: ResearchState, entry: ResearchEntryOf<'ste
       }
     case 'override':
       return steered // answered by the controller with a verdict
+    case 'confirm':
+      return { ...steered, lookRequested: true }
     case 'pause':
       return { ...steered, paused: true }
     case 'resume':

@@ -1,7 +1,7 @@
 // A research session at one moment, as the fold over its journal gives it. Plain data: it survives JSON.
-import type { Attempt, SeedScore } from './attempt.ts'
+import type { Attempt, AttemptFailure, SeedScore } from './attempt.ts'
 import type { Idea } from './idea.ts'
-import type { EndReason, FileChanges, ResearchEntryOf, RunPurpose } from './journal.ts'
+import type { EndReason, FileChanges, PlannedLook, ResearchEntryOf, RunPurpose } from './journal.ts'
 import type { SessionSettings } from './session-settings.ts'
 
 /** An attempt, and what a strategy need not know of it. */
@@ -14,6 +14,8 @@ export interface ResearchAttempt extends Attempt {
   readonly files: FileChanges
   readonly repairs: number
   readonly checked: 'no' | 'passed' | 'failed'
+  /** What the last check found. */
+  readonly failures: readonly AttemptFailure[]
   /** On the hidden split, from confirmations. */
   readonly hidden: readonly SeedScore[]
   readonly runs: readonly RecordedRunOf[]
@@ -108,6 +110,10 @@ export interface ResearchState {
   readonly calls: readonly ResearchCall[]
   /** Looks at the hidden split. */
   readonly looks: number
+  /** The one that is going on. */
+  readonly look?: PlannedLook
+  /** A person asked for a look, and none was taken since. */
+  readonly lookRequested: boolean
   readonly confirmations: readonly ResearchEntryOf<'confirmation'>[]
   readonly controls: readonly ResearchEntryOf<'control.finished'>[]
   readonly ablations: readonly ResearchEntryOf<'ablation'>[]
@@ -138,6 +144,7 @@ export const initialResearchState: ResearchState = Object.freeze({
   jitter: [],
   calls: [],
   looks: 0,
+  lookRequested: false,
   confirmations: [],
   controls: [],
   ablations: [],

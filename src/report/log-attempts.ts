@@ -38,13 +38,25 @@ export function guessedCategory(words: string): IdeaCategory {
 // The first that fits counts, so the narrower ones come first.
 const patterns: readonly (readonly [IdeaCategory, RegExp])[] = [
   ['regularization', /weight.?decay|\bwd\b|dropout|regulari[sz]|label.?smooth|z.?loss|clip|augment|softcap/i],
-  ['optimizer', /\blrs?\b|learning.?rate|momentum|beta|adam|muon|warm.?up|warm.?down|cool.?down|schedule|optimi[sz]er|\bns\b|newton|batch/i],
-  ['architectural', /depth|width|layer|head|attention|window|mlp|ffn|activation|gelu|relu|swiglu|norm|rope|rotary|embed|residual|init|dim|ratio|gate|kv|skip/i],
+  [
+    'optimizer',
+    /\blrs?\b|learning.?rate|momentum|beta|adam|muon|warm.?up|warm.?down|cool.?down|schedule|optimi[sz]er|\bns\b|newton|batch/i,
+  ],
+  [
+    'architectural',
+    /depth|width|layer|head|attention|window|mlp|ffn|activation|gelu|relu|swiglu|norm|rope|rotary|embed|residual|init|dim|ratio|gate|kv|skip/i,
+  ],
 ]
 
 function attemptOf(
   row: LoggedRow,
-  place: { id: string; number: number; parent: string | undefined; gain: number | undefined; sigma: number | undefined },
+  place: {
+    id: string
+    number: number
+    parent: string | undefined
+    gain: number | undefined
+    sigma: number | undefined
+  },
 ): Attempt {
   const { id, number, parent, gain, sigma } = place
   const category = guessedCategory(row.description)

@@ -50,6 +50,8 @@ export interface ReportedAttempt {
   /** Proposing and running it. Absent: unknown, which is not zero. */
   readonly costUsd?: number
   readonly wallS?: number
+  /** What leaving it out of the final stack showed. */
+  readonly ablation?: { readonly effect?: number; readonly dropped: boolean }
   /** More columns of an imported log, or metrics beside the score. */
   readonly extra?: Metrics
 }
@@ -63,14 +65,17 @@ export interface ReportedNoise {
   readonly jitterSd?: number
 }
 
-/** A kept change, measured again on fresh seeds. */
+/** A look at a kept candidate on fresh seeds. */
 export interface ReportedConfirmation {
   readonly attempt: string
-  /** Against the baseline; positive is better. */
-  readonly gain: number
+  /** Against the baseline; positive is better. Absent: only the decision was made, and no gain reported. */
+  readonly gain?: number
   readonly interval?: readonly [number, number]
   readonly confidence?: number
-  readonly seeds: number
+  /** On which the gain was measured. */
+  readonly seeds?: number
+  /** Chance of such a result by luck. */
+  readonly p?: number
   readonly split: 'val' | 'test'
   readonly passed: boolean
 }

@@ -30,7 +30,10 @@ export function baselineFiles(): CandidateFiles {
 }
 
 /** A session of `n` experiments after its baseline. */
-export function generatedSession(n: number, { title }: { title?: (number: number) => string } = {}): ResearchReportInput {
+export function generatedSession(
+  n: number,
+  { title }: { title?: (number: number) => string } = {},
+): ResearchReportInput {
   const random = keyedRandom(7, 'generated-session')
   const normal = () => Math.sqrt(-2 * Math.log(1 - random.float())) * Math.cos(2 * Math.PI * random.float())
   const files = new Map([['a0', baselineFiles()]])
@@ -46,20 +49,32 @@ export function generatedSession(n: number, { title }: { title?: (number: number
   for (let number = 1; number <= n; number++) {
     const category = categories[Math.floor(random.float() * categories.length)] ?? 'optimizer'
     const family = families[category][Math.floor(random.float() * families[category].length)] ?? 'other'
-    const effect = (random.float() < 0.3 ? 0.12 * Math.exp(-number / 40) : -0.05 * random.float() ** 2) * (0.5 + random.float())
+    const effect =
+      (random.float() < 0.3 ? 0.12 * Math.exp(-number / 40) : -0.05 * random.float() ** 2) * (0.5 + random.float())
     const base = blank(number)
-    const own = { ...base, title: title?.(number) ?? `${family}: variant ${number}`, category, family, parents: [incumbent.id] }
+    const own = {
+      ...base,
+      title: title?.(number) ?? `${family}: variant ${number}`,
+      category,
+      family,
+      parents: [incumbent.id],
+    }
     const spent = { costUsd: 0.012 + 0.01 * random.float(), wallS: 30 + 60 * random.float() }
     if (random.float() < 0.12) {
       const failed = failureClasses[Math.floor(random.float() ** 2 * failureClasses.length)] ?? 'crash'
-      const failure = { class: failed, reason: `it ended by ${failed}`, log: `Traceback: ${failed} <script>alert(1)</script>` }
+      const failure = {
+        class: failed,
+        reason: `it ended by ${failed}`,
+        log: `Traceback: ${failed} <script>alert(1)</script>`,
+      }
       attempts.push({ attempt: { ...own, verdict: 'failed', failure }, ...spent })
       continue
     }
     const seeds = 1 + Math.floor(random.float() * 4)
     const seen = effect + (sigma * normal()) / Math.sqrt(seeds)
     const z = (seen * Math.sqrt(seeds)) / sigma
-    const verdict: AttemptVerdict = seeds >= 2 && z > 1 ? 'provisional' : z < 0 || seeds < 3 ? 'discarded' : 'inconclusive'
+    const verdict: AttemptVerdict =
+      seeds >= 2 && z > 1 ? 'provisional' : z < 0 || seeds < 3 ? 'discarded' : 'inconclusive'
     const level = incumbent.level - effect
     const changed = changeOf(files.get(incumbent.id) ?? {}, number)
     files.set(own.id, changed)
@@ -80,7 +95,14 @@ export function generatedSession(n: number, { title }: { title?: (number: number
   const confirmations = kept.filter((_, i) => i % 3 === 0).map(({ attempt }, i) => confirmationOf(attempt, i))
   const passed = new Set(confirmations.filter((each) => each.passed).map(({ attempt }) => attempt))
   return {
-    task: { name: 'shakespeare', metric: 'val_bpb', direction: 'min', unit: 'bits per byte', trainSeconds: 30, hash: 'f'.repeat(64) },
+    task: {
+      name: 'shakespeare',
+      metric: 'val_bpb',
+      direction: 'min',
+      unit: 'bits per byte',
+      trainSeconds: 30,
+      hash: 'f'.repeat(64),
+    },
     session: {
       id: 'exp_generated',
       startedAt: '2026-01-31T18:00:00.000Z',
@@ -93,7 +115,9 @@ export function generatedSession(n: number, { title }: { title?: (number: number
       ],
       reproduce: 'evsys research run --task shakespeare --proposer hybrid --max-experiments 60',
     },
-    attempts: attempts.map((each) => (passed.has(each.attempt.id) ? { ...each, attempt: { ...each.attempt, verdict: 'confirmed' } } : each)),
+    attempts: attempts.map((each) =>
+      passed.has(each.attempt.id) ? { ...each, attempt: { ...each.attempt, verdict: 'confirmed' } } : each,
+    ),
     noise: { seedSd, sigma, jitterSd: 0.0004 },
     confirmations,
     looks: { used: confirmations.length, allowed: 20 },
@@ -126,7 +150,10 @@ function scoresAround(level: number, seeds: number, normal: () => number): Attem
 function changeOf(base: CandidateFiles, number: number): CandidateFiles {
   const part = number % 12
   const text = base['train.py'] ?? ''
-  return { ...base, 'train.py': text.replace(new RegExp(`SETTING_${part} = .*`), `SETTING_${part} = ${number + 1}  # was smaller`) }
+  return {
+    ...base,
+    'train.py': text.replace(new RegExp(`SETTING_${part} = .*`), `SETTING_${part} = ${number + 1}  # was smaller`),
+  }
 }
 
 function confirmationOf({ id, gain }: Attempt, i: number): ReportedConfirmation {

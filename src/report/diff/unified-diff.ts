@@ -1,4 +1,5 @@
-// Files against files as a patch that `git apply` takes.
+// Files against files as a patch that `git apply` takes, in the folder of the files: without git's own header, with which paths would
+// be those of a repository. Only an empty file cannot be told otherwise.
 import type { CandidateFiles } from '../../contracts/index.ts'
 import { type ChangedRange, changedRanges } from './changed-ranges.ts'
 import { type Lines, linesOf } from './text-lines.ts'
@@ -15,25 +16,27 @@ export function unifiedDiff(before: CandidateFiles, after: CandidateFiles): stri
 function fileDiff(path: string, before: string | undefined, after: string | undefined): string {
   if (before === after) return ''
   const name = quoted(path)
-  const mode = before === undefined ? 'new file mode 100644\n' : after === undefined ? 'deleted file mode 100644\n' : ''
   const a = linesOf(before ?? '')
   const b = linesOf(after ?? '')
-  const head = `diff --git ${name('a/')} ${name('b/')}\n${mode}`
   const ranges = changedRanges(a.lines, b.lines)
-  if (ranges.length === 0) return head
-  const from = before === undefined ? '/dev/null' : name('a/')
-  const to = after === undefined ? '/dev/null' : name('b/')
-  return `${head}--- ${from}\n+++ ${to}\n${hunksOf(ranges, a.lines.length)
-    .map((hunk) => hunkText(hunk, a, b))
-    .join('')}`
+  if (ranges.length === 0) {
+    const mode = before === undefined ? 'new' : 'deleted'
+    return `diff --git ${name('a/')} ${name('b/')}\n${mode} file mode 100644\n`
+  }
+  // A tab ends a name with spaces in it.
+  const end = path.includes(' ') ? '\t' : ''
+  const from = before === undefined ? '/dev/null' : name('a/') + end
+  const to = after === undefined ? '/dev/null' : name('b/') + end
+  const hunks = hunksOf(ranges).map((hunk) => hunkText(hunk, a, b))
+  return `--- ${from}\n+++ ${to}\n${hunks.join('')}`
 }
 
 // Changes whose contexts touch are one hunk.
-function hunksOf(ranges: readonly ChangedRange[], aLength: number): ChangedRange[][] {
+function hunksOf(ranges: readonly ChangedRange[]): ChangedRange[][] {
   const hunks: ChangedRange[][] = []
   for (const range of ranges) {
     const last = hunks.at(-1)?.at(-1)
-    if (last !== undefined && range.aFrom - last.aTo <= 2 * CONTEXT && last.aTo <= aLength) hunks.at(-1)?.push(range)
+    if (last !== undefined && range.aFrom - last.aTo <= 2 * CONTEXT) hunks.at(-1)?.push(range)
     else hunks.push([range])
   }
   return hunks

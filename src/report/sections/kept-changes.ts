@@ -1,6 +1,6 @@
 // What was kept, with raw gains in grey and shrunken ones in bold: the second is what to expect of it.
 import type { KeptChange } from '../figures/kept-change.ts'
-import { dataTable } from '../html/data-table.ts'
+import { type Column, dataTable } from '../html/data-table.ts'
 import { clipped, html } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
 import { fateLabel } from './fate-label.ts'
@@ -24,6 +24,10 @@ export function keptChanges({ figures, words }: ReportContext): Section {
     prior === null
       ? html`<p class="muted">Fewer than three gains are known, so nothing says how much of them is luck.</p>`
       : html`<p>The raw gain of a change that was picked because it looked good is partly luck. The shrunken gain takes that part back, by what all ${figures.placed.length - 1} attempts showed.</p>`
+  const wasAblated = kept.some(({ placed }) => placed.reported.ablation !== undefined)
+  const ablation: Column<KeptChange>[] = wasAblated
+    ? [{ title: 'left out', kind: 'n', cell: ({ placed }) => ablationText(placed.reported.ablation, words) }]
+    : []
   return {
     ...base,
     body: html`${shrinking}${remark}${dataTable(rows, [
@@ -39,6 +43,7 @@ export function keptChanges({ figures, words }: ReportContext): Section {
       { title: '90 % interval of raw', kind: 'n', cell: ({ interval }) => words.range(interval) },
       { title: 'seeds', kind: 'n', cell: ({ seeds }) => String(seeds) },
       { title: 'chance of no help', kind: 'n', cell: ({ shrunk }) => chance(shrunk?.probabilityNotBetter) },
+      ...ablation,
     ])}${kept.length > rows.length ? html`<p class="muted">${kept.length - rows.length} smaller ones are left out here.</p>` : undefined}`,
   }
 }
@@ -47,4 +52,14 @@ function chance(probability: number | undefined): string {
   if (probability === undefined) return '–'
   if (probability < 0.01) return 'under 1 %'
   return `${Math.round(100 * probability)} %`
+}
+
+// What the score lost without it.
+function ablationText(
+  ablation: { effect?: number; dropped: boolean } | undefined,
+  words: ReportContext['words'],
+): string {
+  if (ablation === undefined) return '–'
+  const lost = ablation.effect === undefined ? '' : words.gain(0 - ablation.effect)
+  return ablation.dropped ? `${lost} dropped`.trim() : lost
 }

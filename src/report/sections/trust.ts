@@ -109,7 +109,12 @@ function confirmations({ input, figures, words }: ReportContext): Content {
       cell: ({ interval, confidence = 0.9 }) =>
         interval === undefined ? '–' : `${words.range(interval)} (${Math.round(100 * confidence)} %)`,
     },
-    { title: 'fresh seeds', kind: 'n', cell: ({ seeds }) => String(seeds) },
+    { title: 'fresh seeds', kind: 'n', cell: ({ seeds }) => (seeds === undefined ? '–' : String(seeds)) },
+    {
+      title: 'by luck',
+      kind: 'n',
+      cell: ({ p }) => (p === undefined ? '–' : p < 0.001 ? 'under 0.1 %' : `${Number((100 * p).toPrecision(2))} %`),
+    },
     { title: 'split', cell: ({ split }) => (split === 'test' ? 'hidden' : 'validation') },
     {
       title: 'came out',

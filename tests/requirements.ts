@@ -587,6 +587,8 @@ export const requirements = {
   'HAR-58': 'result.json of a job is whole at every moment',
   'HAR-79': 'task folders of the network-free shapes are solved in the local sandbox, as root and as an ordinary user',
   'HAR-80': 'the plan of an environment says before a run what needs an image, and why',
+  'HAR-81':
+    'a trial that cannot be scored because of what its agent left counts as a failure of the agent; one that a fresh environment fails as well stays open',
 
   // Agents
 

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { Direction } from './metadata.ts'
 import { Name } from './name.ts'
 import { Budget } from './quantity.ts'
+import { ResearchFields, SecondaryMetric, TaskVariant, VariantName } from './research/task-fields.ts'
 
 const ParameterValue = z.union([
   z.string(),
@@ -71,7 +72,10 @@ export const TaskFile = z.strictObject({
   metric: z.string().min(1).optional().describe('Research: the score, as the scorer names it.'),
   direction: Direction.optional().describe('Research: whether more of it is better.'),
   unit: z.string().min(1).optional().describe('Research: unit of the metric.'),
-  secondary: z.array(z.string().min(1)).default([]).describe('Research: metrics that are watched and gate nothing.'),
+  secondary: z
+    .array(z.union([z.string().min(1), SecondaryMetric]))
+    .default([])
+    .describe('Research: other metrics of the scorer. One that is only named is watched and gates nothing.'),
   seeds: z
     .union([z.int().min(1), z.array(z.int().min(0)).min(1)])
     .optional()
@@ -80,7 +84,15 @@ export const TaskFile = z.strictObject({
   scope: z.array(z.string().min(1)).default([]).describe('Research: files that a candidate may change (globs).'),
   off_limits: z.array(z.string().min(1)).default([]).describe('Research: files that no candidate may change (globs).'),
   scorer: z.string().min(1).optional().describe('Research: the fixed evaluator.'),
-  api: z.string().min(1).optional().describe('Research: module that candidates import from.'),
+  api: z
+    .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+    .optional()
+    .describe('Research: modules that candidates import from, read-only beside them.'),
   prompt: z.string().min(1).optional().describe('Research: what the proposer is told about the task.'),
+  ...ResearchFields,
+  variants: z
+    .record(VariantName, TaskVariant)
+    .optional()
+    .describe('Research: other candidates for the same data and scorer, by name. `NAME/VARIANT` asks for one.'),
 })
 export type TaskFile = z.infer<typeof TaskFile>

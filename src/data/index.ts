@@ -1,5 +1,12 @@
 // What other rooms may use of data.
-export { checkedRowsFolder, leakCacheFolder, rowCacheFolder, tokenCacheFolder } from './cache/cache-folders.ts'
+export { type CacheEntry, dropEntry, findEntry, touchEntry, writeEntry } from './cache/cache-entry.ts'
+export {
+  checkedRowsFolder,
+  leakCacheFolder,
+  rowCacheFolder,
+  taskCacheFolder,
+  tokenCacheFolder,
+} from './cache/cache-folders.ts'
 export { collectCache } from './cache/collect-cache.ts'
 export { isDamaged, type OpenRows, openCachedRows, openRows } from './cache/open-rows.ts'
 export type { Lineage, RowManifest } from './cache/row-manifest.ts'

@@ -1,6 +1,6 @@
 // A task of the research loop, ready to run, and what running a candidate of it gives.
 import type { Metrics } from '../events.ts'
-import type { Level } from '../execution.ts'
+import type { Level, Mount } from '../execution.ts'
 import type { Direction } from '../metadata.ts'
 import type { TaskFile } from '../task-file.ts'
 import type { AttemptFailure } from './attempt.ts'
@@ -26,8 +26,59 @@ export interface ResearchTask {
   readonly baseline: CandidateFiles
   readonly knobs: Readonly<Record<string, KnobSpec>>
   readonly prompt: string
+  /** Which of the candidates that the file declares; absent: the first one. */
+  readonly variant?: string
+  /** Globs of the files that a candidate may change, and of those it may not. */
+  readonly scope: readonly string[]
+  readonly offLimits: readonly string[]
+  /** Absent: nothing of it can be run (a table that is only looked up). */
+  readonly program?: TaskProgram
+  /** Results of finished trainings, in place of a program. A candidate is one file, `config.json`: an object of axis and value. */
+  readonly table?: LookUpTable
   /** Covers scorer, API, data and settings: scores compare only where it is equal. */
   readonly hash: string
+}
+
+/** How candidates are started, read and scored. Every path is absolute and lies on this machine. */
+export interface TaskProgram {
+  /** Which rules candidates are read by; `command`: none but those of files. */
+  readonly language: 'node' | 'python' | 'command'
+  /** Shell command in the folder of the candidate, the same for both phases. */
+  readonly command: string
+  /** Files that lie read-only beside the candidate, by their path there: the API module. */
+  readonly api: CandidateFiles
+  /** Module of the sealed scorer. */
+  readonly scorer: string
+  /** Folder that candidates see as EVSYS_DATA: the training split alone. */
+  readonly trainData: string
+  /** Folder that the scorer alone reads: `val/` and `test/` with their labels. */
+  readonly sealedData: string
+  /** Packages that candidates may import beside the API and the standard library of their language. */
+  readonly packages: readonly string[]
+  /** Functions of the API that a candidate has to call. */
+  readonly requiredCalls: readonly string[]
+  /** Further folders that candidates see, read-only: interpreters and packages outside /usr. */
+  readonly mounts: readonly Mount[]
+  /** Module of the embedded engine, for scorers that run a checkpoint themselves. Absent: the task has no use for it. */
+  readonly engine?: string
+  /** Candidates are faster with a GPU. */
+  readonly accelerator: boolean
+  readonly env: Readonly<Record<string, string>>
+  readonly memoryBytes: number
+  /** Processes and threads. */
+  readonly processes: number
+  readonly diskBytes: number
+  /** Time of a candidate beside its training: start and end. */
+  readonly startSeconds: number
+  /** Time for all answers to the scorer. */
+  readonly answerSeconds: number
+}
+
+/** A header (axes, direction, seeds) and its values: absolute paths. */
+export interface LookUpTable {
+  readonly header: string
+  /** Gzip of float32, little-endian, row-major over the axes, seeds innermost; NaN: not known. */
+  readonly values: string
 }
 
 /** What the scorer made of one run of a candidate. */

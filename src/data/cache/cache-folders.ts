@@ -20,3 +20,8 @@ export function leakCacheFolder(projectDir: string): string {
 export function tokenCacheFolder(projectDir: string): string {
   return join(projectDir, '.evsys', 'cache', 'tokens')
 }
+
+/** Splits that research tasks made of their data. */
+export function taskCacheFolder(projectDir: string): string {
+  return join(projectDir, '.evsys', 'cache', 'tasks')
+}

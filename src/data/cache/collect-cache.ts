@@ -3,7 +3,13 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileError, sweepTemporary, systemCode } from '../../kernel/index.ts'
 import { dropEntry } from './cache-entry.ts'
-import { checkedRowsFolder, leakCacheFolder, rowCacheFolder, tokenCacheFolder } from './cache-folders.ts'
+import {
+  checkedRowsFolder,
+  leakCacheFolder,
+  rowCacheFolder,
+  taskCacheFolder,
+  tokenCacheFolder,
+} from './cache-folders.ts'
 
 export interface CollectedCache {
   readonly entries: number
@@ -18,7 +24,7 @@ export async function collectCache(
   const beforeMs = Date.parse(before)
   let entries = 0
   let bytes = 0
-  for (const folderOf of [rowCacheFolder, tokenCacheFolder, leakCacheFolder, checkedRowsFolder]) {
+  for (const folderOf of [rowCacheFolder, tokenCacheFolder, leakCacheFolder, checkedRowsFolder, taskCacheFolder]) {
     const root = folderOf(projectDir)
     await sweepTemporary(root)
     for (const key of await namesIn(root)) {
@@ -43,15 +49,16 @@ async function lastUse(dir: string): Promise<number | undefined> {
 }
 
 async function sizeOf(dir: string): Promise<number> {
-  const sizes = (await namesIn(dir)).map(
-    async (name) => (await stat(join(dir, name)).catch(() => undefined))?.size ?? 0,
-  )
+  const sizes = (await namesIn(dir, { recursive: true })).map(async (name) => {
+    const found = await stat(join(dir, name)).catch(() => undefined)
+    return found?.isFile() === true ? found.size : 0
+  })
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
 }
 
-async function namesIn(dir: string): Promise<string[]> {
+async function namesIn(dir: string, { recursive = false } = {}): Promise<string[]> {
   try {
-    return await readdir(dir)
+    return await readdir(dir, { recursive })
   } catch (cause) {
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(cause) ?? '')) return []
     throw fileError('list', dir, cause)

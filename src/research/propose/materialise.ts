@@ -1,0 +1,56 @@
+// An idea as files that can be run. It knows neither the scope of the task nor what the code means: checking a candidate comes later.
+import type { AttemptFailure, CandidateFiles, Idea, KnobSpec, Knobs } from '../../contracts/index.ts'
+import { applyPatch } from './code/apply-patch.ts'
+import { findKnobs } from './code/find-knobs.ts'
+import { turnKnobs } from './code/turn-knobs.ts'
+
+/** What an idea becomes: a candidate, or why it is none, in the words of a repair turn. */
+export type Materialised =
+  | { readonly files: CandidateFiles; readonly knobs: Knobs }
+  | { readonly failures: readonly AttemptFailure[] }
+
+const mostFiles = 200
+const mostCharacters = 2_000_000
+
+/** The files of an idea over those of its base. `declared` are the knobs of the task. */
+export function materialise(
+  { change }: Pick<Idea, 'change'>,
+  base: CandidateFiles,
+  declared: Readonly<Record<string, KnobSpec>> = {},
+): Materialised {
+  const made =
+    change.kind === 'knobs'
+      ? turnKnobs(base, change.knobs, declared)
+      : change.kind === 'patch'
+        ? applyPatch(base, change.patch)
+        : { files: { ...base, ...change.files } }
+  if ('problems' in made) return failed(made.problems)
+  const problems = [...pathProblems(made.files), ...sizeProblems(made.files)]
+  if (problems.length > 0) return failed(problems)
+  if (isSame(base, made.files)) return failed(['it changes nothing'])
+  return { files: made.files, knobs: findKnobs(made.files, declared).knobs }
+}
+
+function failed(problems: readonly string[]): Materialised {
+  return { failures: problems.map((reason) => ({ class: 'validation', reason })) }
+}
+
+function pathProblems(files: CandidateFiles): string[] {
+  return Object.keys(files)
+    .filter((path) => !/^[\w.@+ -]+(?:\/[\w.@+ -]+)*$/.test(path) || /(?:^|\/)\.{1,2}(?:\/|$)/.test(path))
+    .map((path) => `${JSON.stringify(path.slice(0, 100))} is no path inside the task`)
+}
+
+function sizeProblems(files: CandidateFiles): string[] {
+  const texts = Object.values(files)
+  const size = texts.reduce((sum, { length }) => sum + length, 0)
+  return [
+    ...(texts.length > mostFiles ? [`it has ${texts.length} files, more than ${mostFiles}`] : []),
+    ...(size > mostCharacters ? [`it has ${size} characters, more than ${mostCharacters}`] : []),
+  ]
+}
+
+function isSame(a: CandidateFiles, b: CandidateFiles): boolean {
+  const names = Object.keys(a)
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name])
+}

@@ -604,6 +604,33 @@ export const requirements = {
   // Research
   'RES-101':
     'strategies, keep rules and proposers of the research loop are plugins like all others, listed and described',
+  'RES-201':
+    'noise of a session pools the seeds of its baseline with all later pairs; scores that are missing or no number make no pair',
+  'RES-202':
+    'candidates race on shared seeds in one order; at every keep the oldest seed goes and a fresh one comes, and after drift all are fresh; fresh seeds were never used',
+  'RES-203':
+    'the keep rule `default` drops bad candidates early, keeps what is beyond the noise, parks near misses, and is stricter when gains are smaller',
+  'RES-204':
+    'keep rules judge alike whether larger or smaller is better and whatever the order of seeds; NaN and missing scores are never good',
+  'RES-205': 'shorter code is kept when what it may lose is below half the noise',
+  'RES-206': 'a candidate that breaks a guard, or does not report a guarded metric, is not kept',
+  'RES-207':
+    'a look at the hidden split decides on fresh seeds and reports on others; what fails on a fresh seed is not confirmed',
+  'RES-208': 'looks are few and share one chance of being wrong, which a confirmed look gives back',
+  'RES-209': 'the search learns of a hidden score only when it beats the last one by a step',
+  'RES-210':
+    'every ten experiments the incumbent runs on a fresh seed; more than three sigma away is drift, by the spread as far as it is known',
+  'RES-211': 'a kept change that the final stack does not miss is dropped when that saves lines; unmeasured ones stay',
+  'RES-212':
+    'runs far behind the incumbent on their training curve are ended after a warm-up, one in ten goes on, and the regret is told',
+  'RES-213': 'kept gains are shrunk, expected false keeps are counted, and p-values of claims count every look',
+  'RES-214': 'verdicts are told in words: seeds, noise, seeds still needed and their cost',
+  'RES-215':
+    'null world, 2,000 sessions: at most 6 % confirm anything, and what is reported on fresh seeds is right on average, also given confirmation',
+  'RES-216': 'gains that are beyond the noise are confirmed',
+  'RES-217':
+    'in worlds of known effects `default` overstates its gain less than `reference` and `greedy`, and fewer of its keeps help nothing',
+  'RES-218': 'a simulated session repeats exactly, and is the mirror of itself when smaller is better',
   // Research
   'RES-401':
     'a candidate is trained in a sandbox and scored by the sealed scorer in another process; what it says of itself is a claim and never the score',

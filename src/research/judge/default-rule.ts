@@ -7,6 +7,7 @@ import type { Race, RaceStep } from '../../contracts/index.ts'
 import { defineKeepRule } from '../../kernel/index.ts'
 import { adaptiveRule, decideRace, normalQuantile, type RaceRule, racePresets } from '../../stats/index.ts'
 import { brokenGuard } from './guards.ts'
+import { meanOf } from './mean-of.ts'
 import { hasFailure, pairGains } from './pair-gains.ts'
 import { discardedWords, inconclusiveWords, keptWords } from './verdict-words.ts'
 
@@ -33,8 +34,7 @@ export const defaultRule = defineKeepRule({
   },
 })
 
-/** Seeds that a race may take at most. */
-export function ruleOf(preset: 'explore' | 'balanced' | 'strict', typicalGain: number): RaceRule {
+function ruleOf(preset: 'explore' | 'balanced' | 'strict', typicalGain: number): RaceRule {
   return preset === 'balanced' ? adaptiveRule(typicalGain) : racePresets[preset]
 }
 
@@ -49,7 +49,7 @@ function decideCandidate(race: Race, rule: RaceRule): RaceStep {
   if (decision === 'keep') return guarded(race, gains)
   if (decision === 'discard') {
     // Shorter code need not be better, only not worse: it is dropped for losses, and else goes on to its last seed.
-    const z = gains.reduce((sum, gain) => sum + gain, 0) / (Math.sqrt(gains.length) * noise.sigma)
+    const z = (meanOf(gains) * Math.sqrt(gains.length)) / noise.sigma
     if (!shorter || z < -1) return { action: 'discard', reason: discardedWords(gains, noise.sigma) }
     if (gains.length < rule.maxSeeds) return { action: 'run' }
   }
@@ -62,8 +62,7 @@ function decideCandidate(race: Race, rule: RaceRule): RaceStep {
 
 /** Upper end of a one-sided 90 % bound of what the candidate loses. */
 function lossBound(gains: readonly number[], sigma: number): number {
-  const n = gains.length
-  return -gains.reduce((sum, gain) => sum + gain / n, 0) + (normalQuantile(0.9) * sigma) / Math.sqrt(n)
+  return (normalQuantile(0.9) * sigma) / Math.sqrt(gains.length) - meanOf(gains)
 }
 
 function guarded(race: Race, gains: readonly number[], why?: string): RaceStep {

@@ -14,7 +14,8 @@ export const greedyRule = defineKeepRule({
     const [best] = valuesBySeed(race.incumbent).values()
     if (value === undefined) return { action: 'run' }
     if (best === undefined) return { action: 'park', reason: 'Inconclusive: the incumbent has no score.' }
-    if (!(gainOf(race.direction, value, best) > 0)) return { action: 'discard', reason: 'Discarded: no better in one run.' }
+    if (!(gainOf(race.direction, value, best) > 0))
+      return { action: 'discard', reason: 'Discarded: no better in one run.' }
     const broken = brokenGuard(race)
     return broken === undefined
       ? { action: 'keep', reason: 'Kept (provisional): better in one run.' }

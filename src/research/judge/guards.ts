@@ -2,6 +2,7 @@
 // states; what goes beyond it must be more than noise. A guarded metric that a candidate does not report is never read as fine.
 
 import type { Direction, Race, SeedScore } from '../../contracts/index.ts'
+import { meanOf } from './mean-of.ts'
 import { gainOf } from './pair-gains.ts'
 
 /** Standard errors beyond the tolerance that make a loss more than noise. */
@@ -62,8 +63,4 @@ function spreadOf(...groups: readonly (readonly number[])[]): number {
     df += Math.max(0, group.length - 1)
   }
   return df === 0 ? 0 : Math.sqrt(squares / df)
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value / values.length, 0)
 }

@@ -23,7 +23,9 @@ export interface HonestGains {
   /** Keeps that are expected to help nothing; absent while too little was tried to say. */
   readonly expectedFalseKeeps?: number
   /** Every look with its p-value, and that adjusted for all looks by Holm's step-down. */
-  readonly claims: readonly (Pick<LookRecord, 'number' | 'champion' | 'confirmed' | 'p'> & { readonly adjustedP: number })[]
+  readonly claims: readonly (Pick<LookRecord, 'number' | 'champion' | 'confirmed' | 'p'> & {
+    readonly adjustedP: number
+  })[]
 }
 
 /** An attempt, as far as it matters here. */

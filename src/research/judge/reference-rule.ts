@@ -3,13 +3,15 @@
 
 import { defineKeepRule } from '../../kernel/index.ts'
 import { brokenGuard } from './guards.ts'
+import { meanOf } from './mean-of.ts'
 import { gainOf, hasFailure, valuesBySeed } from './pair-gains.ts'
 
 const seeds = 2
 
 export const referenceRule = defineKeepRule({
   kind: 'reference',
-  summary: 'Keeps what has the better mean of two seeds; the second seed is spared when the first is worse than the best mean.',
+  summary:
+    'Keeps what has the better mean of two seeds; the second seed is spared when the first is worse than the best mean.',
   incumbent: 'kept',
   decide(race) {
     const { direction, candidate } = race
@@ -17,8 +19,8 @@ export const referenceRule = defineKeepRule({
     const best = meanOf([...valuesBySeed(race.incumbent).values()].slice(0, seeds))
     const values = [...valuesBySeed(candidate).values()].slice(0, seeds)
     if (values.length === 0) return { action: 'run' }
-    if (best === undefined) return { action: 'park', reason: 'Inconclusive: the incumbent has no score.' }
-    const better = gainOf(direction, meanOf(values) ?? Number.NaN, best) > 0
+    if (Number.isNaN(best)) return { action: 'park', reason: 'Inconclusive: the incumbent has no score.' }
+    const better = gainOf(direction, meanOf(values), best) > 0
     const told = `mean of ${values.length} ${values.length === 1 ? 'seed' : 'seeds'}`
     if (!better) return { action: 'discard', reason: `Discarded: the ${told} is no better than the best mean.` }
     if (values.length < seeds) return { action: 'run' }
@@ -28,7 +30,3 @@ export const referenceRule = defineKeepRule({
       : { action: 'discard', reason: `Discarded: ${broken}.` }
   },
 })
-
-function meanOf(values: readonly number[]): number | undefined {
-  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value / values.length, 0)
-}

@@ -9,7 +9,8 @@ import { startingTypicalGain } from '../default-rule.ts'
 import { honestGains, type JudgedAttempt } from '../honest-gains.ts'
 import { planLook, stepLook } from '../look.ts'
 import { type LookReason, type LookRecord, lookDue } from '../look-ledger.ts'
-import { pairGains, type SeedResult } from '../pair-gains.ts'
+import { meanOf } from '../mean-of.ts'
+import { gainOf, pairGains, type SeedResult, valuesBySeed } from '../pair-gains.ts'
 import { freshSeeds, nextRaceRun, openBank, refreshBank, renewBank } from '../seed-bank.ts'
 import { addGains, addIncumbent, openNoise, type SessionNoise } from '../session-noise.ts'
 import { openRuns, type SimulatedCandidate, type SimulatedRuns } from './simulated-runs.ts'
@@ -146,8 +147,7 @@ class Session {
     const measured = () => {
       const gains = pairGains(this.#direction, scores, this.#scores)
       if (gains.length === 0) return {}
-      const mean = gains.reduce((sum, one) => sum + one / gains.length, 0)
-      return { gain: { mean, n: gains.length, sigma: this.#noise.sigma } }
+      return { gain: { mean: meanOf(gains), n: gains.length, sigma: this.#noise.sigma } }
     }
     for (;;) {
       const next = nextRaceRun(this.#bank, scores, this.#scores)
@@ -256,12 +256,8 @@ class Session {
   }
 
   #seen(): number {
-    const mean = (scores: readonly SeedScore[]) => {
-      const values = scores.filter(({ value }) => Number.isFinite(value))
-      return values.reduce((sum, { value }) => sum + value / values.length, 0)
-    }
     if (this.#incumbent === baseline) return 0
-    const difference = mean(this.#scores) - mean(this.#base)
-    return this.#direction === 'max' ? difference : 0 - difference
+    const mean = (scores: readonly SeedScore[]) => meanOf([...valuesBySeed(scores).values()])
+    return gainOf(this.#direction, mean(this.#scores), mean(this.#base))
   }
 }

@@ -6,4 +6,10 @@ export type {
   ExecutorOptions,
 } from './execute/executor-options.ts'
 export { openExecutor } from './execute/open-executor.ts'
+export { forecastOf, workedSeconds } from './loop/session-budget.ts'
 export { researchPlugins } from './plugins.ts'
+
+/** The controller of sessions. Imported on demand: most commands need neither a record nor a sandbox. */
+export function loadResearchLoop(): Promise<typeof import('./loop/index.ts')> {
+  return import('./loop/index.ts')
+}

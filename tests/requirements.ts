@@ -10,6 +10,7 @@ export const requirements = {
   'REPO-6': 'a missing test component fails in CI and is a named, visible skip elsewhere',
   'REPO-7': 'every requirement is cited by a test, and every cited id is a requirement',
   'REPO-8': 'every error code has an entry in docs/reference/errors.md',
+  'REPO-9': 'a test that passes at its second try only is named at the end of CI; more than two of a lane fail it',
 
   // Contracts
   'CON-1': 'every field of the experiment file has a type, a default and a description',
@@ -482,6 +483,16 @@ export const requirements = {
     'task folders are training data: an attempt acts in the environment of its task, its tests give the reward, turns keep exact tokens, failures are typed, nothing is left',
   'AGT-13':
     'a benchmark of task folders is attempted where no code of the project runs, with answers of the policy alone; tests and solutions are out of reach of a recipe',
+  'AGT-14':
+    'the environment of a run or of a benchmark, with its params, holds the task folders; a benchmark is held by none that is code of the project',
+  'AGT-15':
+    'any agent attempts a benchmark of task folders: one that brings code, programs or servers runs where the code of the project does, over an environment that the controller holds, and reaches neither tests nor files of the machine by it',
+  'AGT-16':
+    'an attempt at a task folder that infrastructure ended is made again, a few times, with the failed ones kept; what an agent failed at is not, and when most fail by infrastructure the rest are not made',
+  'AGT-17':
+    'results and trajectories of the trials of a benchmark are kept in the folder of their run, without what the tests printed',
+  'AGT-18':
+    'files of trials whose process was killed are removed by the next process, by owner and age, and never those of one that lives',
 
   // Rollouts: conformance statements of a Harbor-compatible engine, by their numbers
   'HAR-59': 'a trajectory that is written validates as ATIF v1.7, and keys that it does not know are refused',
@@ -577,6 +588,8 @@ export const requirements = {
   'HAR-58': 'result.json of a job is whole at every moment',
   'HAR-79': 'task folders of the network-free shapes are solved in the local sandbox, as root and as an ordinary user',
   'HAR-80': 'the plan of an environment says before a run what needs an image, and why',
+  'HAR-81':
+    'a trial that cannot be scored because of what its agent left counts as a failure of the agent; one that a fresh environment fails as well stays open',
 
   // Agents
 

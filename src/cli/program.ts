@@ -14,6 +14,7 @@ import { addRecordCommands } from './record-commands.ts'
 import { addScoringCommands } from './scoring-commands.ts'
 import { addServingCommands } from './serving-commands.ts'
 import { addStartCommands } from './start-commands.ts'
+import { addTaskCommands } from './task-commands.ts'
 
 /** Calls the body of a command with its context. */
 export type Run = (body: (context: CommandContext) => Promise<ExitCode>) => Promise<void>
@@ -139,6 +140,7 @@ Begin with \`evsys init my-lab\`. \`evsys help COMMAND\` shows examples of a com
   addScoringCommands(program, run, colors)
   addDataCommands(program, run, colors)
   addServingCommands(program, run, colors)
+  addTaskCommands(program, run, colors)
   return program
 }
 

@@ -1,3 +1,7 @@
 // What other rooms may use of research.
 export { allBuiltins } from './all-builtins.ts'
 export { researchPlugins } from './plugins.ts'
+export { bundledTasks, findTask, findTasks, type TaskPlace } from './tasks/find-tasks.ts'
+export { type LoadResearchTaskOptions, loadResearchTask } from './tasks/load-research-task.ts'
+export { checkResearchTask, isResearchTask } from './tasks/read-research-task.ts'
+export { type TaskCard, taskCards } from './tasks/task-cards.ts'

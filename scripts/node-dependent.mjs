@@ -104,4 +104,8 @@ export const leftToFull = [
     files: ['tests/rollout/*.test.ts'],
     why: 'trials and jobs start their processes through environments, whose own tests run on every version',
   },
+  {
+    files: ['tests/research/{executor,tampering,honest-candidates}.test.ts'],
+    why: 'namespaces of the system shut candidates in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
+  },
 ]

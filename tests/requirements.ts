@@ -605,6 +605,17 @@ export const requirements = {
   'RES-101':
     'strategies, keep rules and proposers of the research loop are plugins like all others, listed and described',
   // Research
+  'RES-401':
+    'a candidate is trained in a sandbox and scored by the sealed scorer in another process; what it says of itself is a claim and never the score',
+  'RES-402':
+    'a run that has no score says why by one of eight classes, with a reason and the quoted end of its log; what is not the fault of the candidate is tried twice and is `infra`',
+  'RES-403': 'a candidate tells of its curve while it trains, and `watch` ends it',
+  'RES-404':
+    'a candidate is read before it runs: syntax, imports, calls of the API, scope, sizes, forbidden code; each problem has its file, line and fix',
+  'RES-405': 'honest candidates are never turned down: 100 of them pass reading and dry run, and are scored',
+  'RES-406': 'of 40 candidates that tamper, every one is turned down, ended, or scored truly',
+  'RES-407': 'a dry run of a step or two finds what cannot start, and tells the memory that it took',
+  'RES-408': 'a candidate of a table is looked up; one that names no configuration is told what there is',
   'RES-501':
     'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
   'RES-502': 'an idea becomes files: knobs turned in code, whole files, a patch; what cannot be done is said in words',

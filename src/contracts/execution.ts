@@ -137,6 +137,8 @@ export interface ExecResult {
   readonly stderr: string
   readonly truncated: boolean
   readonly limitHit?: keyof ExecSpec['limits']
+  /** Most memory that its processes held together; absent where no control group counts it. */
+  readonly peakMemoryBytes?: number
 }
 
 /** A folder or file of this machine that a sandbox shows at `target`. Absent `writable`: read-only. */

@@ -154,6 +154,7 @@ export class Command {
     // The namespace's first process, like a shell, tells of a signal by 128 and its number.
     const named = code !== null && code > 128 ? signalName(code - 128) : null
     const limitHit = this.#limitHit ?? this.#kernelLimit(code, named)
+    const peakMemoryBytes = this.#options.group?.peakBytes()
     return {
       exitCode: this.#isKilled ? null : code,
       signal: this.#isKilled ? 'SIGKILL' : (signal ?? named),
@@ -161,6 +162,7 @@ export class Command {
       stderr: stderr.toString(),
       truncated: stdout.droppedBytes + stderr.droppedBytes > 0,
       ...(limitHit === undefined ? {} : { limitHit }),
+      ...(peakMemoryBytes === undefined ? {} : { peakMemoryBytes }),
     }
   }
 

@@ -15,6 +15,7 @@ import { addResearchCommands } from './research-commands.ts'
 import { addScoringCommands } from './scoring-commands.ts'
 import { addServingCommands } from './serving-commands.ts'
 import { addStartCommands } from './start-commands.ts'
+import { addTaskCommands } from './task-commands.ts'
 
 /** Calls the body of a command with its context. */
 export type Run = (body: (context: CommandContext) => Promise<ExitCode>) => Promise<void>
@@ -141,6 +142,7 @@ Begin with \`evsys init my-lab\`. \`evsys help COMMAND\` shows examples of a com
   addResearchCommands(program, run, colors)
   addDataCommands(program, run, colors)
   addServingCommands(program, run, colors)
+  addTaskCommands(program, run, colors)
   return program
 }
 

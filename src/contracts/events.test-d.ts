@@ -28,6 +28,10 @@ describe('events', () => {
           return each.name
         case 'run.queued':
           return each.arm
+        case 'run.added':
+          return each.run.arm
+        case 'research':
+          return each.entry.type
         case 'budget.warned':
           return each.resource
         case 'notice':

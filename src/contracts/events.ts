@@ -4,15 +4,16 @@ import { Split } from './benchmark-entry.ts'
 import { ErrorRecord, RolloutError } from './error.ts'
 import { Level } from './execution.ts'
 import { JudgeReport } from './judge-report.ts'
+import { Metrics } from './metrics.ts'
+import { PlannedArm, PlannedRun } from './plan.ts'
 import { Budget } from './quantity.ts'
+import { ResearchEntry } from './research/journal.ts'
 import { Seed } from './run-config.ts'
+
+export { Metrics }
 
 export const LogLevel = z.enum(['debug', 'info', 'warn', 'error'])
 export type LogLevel = z.infer<typeof LogLevel>
-
-/** Named numbers, finite: a NaN loss is a guard event, not a point. */
-export const Metrics = z.record(z.string(), z.number())
-export type Metrics = z.infer<typeof Metrics>
 
 /** `stopped`: a budget ended it. `cancelled`: a person did. */
 export const RunStatus = z.enum(['pending', 'running', 'completed', 'stopped', 'failed', 'cancelled'])
@@ -175,6 +176,15 @@ export const ExperimentEvent = z.discriminatedUnion('type', [
     arm: z.string(),
     seed: Seed,
   }),
+  z.object({
+    ...experimentBase,
+    type: z.literal('run.added'),
+    run_id: z.string().min(1),
+    run: PlannedRun,
+    arm: PlannedArm.optional().describe('Present where the run is the first of its arm.'),
+    parent_run: z.string().optional(),
+  }),
+  z.object({ ...experimentBase, type: z.literal('research'), entry: ResearchEntry }),
   z.object({
     ...experimentBase,
     type: z.literal('budget.warned'),

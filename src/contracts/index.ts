@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // What other rooms, plugins and the dashboard may use of the contracts.
 // The line above gives AsyncDisposable to importers whose own `lib` lacks it.
+export { EnvironmentCall, EnvironmentReply, LeadOrder, LedRecord } from './agent-exchange.ts'
 export { pythonClass } from './agent-path.ts'
 export {
   type AtifContent,
@@ -95,6 +96,20 @@ export {
   SeedScore,
 } from './research/attempt.ts'
 export { Change, Idea, IdeaCategory, KnobSpec, Knobs, KnobValue, SearchMode } from './research/idea.ts'
+export {
+  CallUsage,
+  EndReason,
+  FileChanges,
+  PlannedLook,
+  RecordedOutcome,
+  ReportedGainRecord,
+  ResearchEntry,
+  type ResearchEntryOf,
+  RunPurpose,
+  Steering,
+  TurnedDown,
+} from './research/journal.ts'
+export { reduceResearch } from './research/reduce-research.ts'
 export type {
   Brief,
   CandidateIdea,
@@ -116,7 +131,17 @@ export type {
   RunOutcome,
   TaskProgram,
 } from './research/research-task.ts'
-export { DataSource, SecondaryMetric, TaskData, TaskLimits, TaskRuntime, TaskVariant } from './research/task-fields.ts'
+export { ResearchBudget, SessionSettings } from './research/session-settings.ts'
+export {
+  initialResearchState,
+  type RecordedRunOf,
+  type ResearchAttempt,
+  type ResearchCall,
+  type ResearchGauges,
+  type ResearchSpend,
+  type ResearchState,
+} from './research/session-state.ts'
+export { SecondaryMetric, TaskData, TaskDataSource, TaskLimits, TaskRuntime, TaskVariant } from './research/task-fields.ts'
 export {
   ArmResult,
   Artifact,

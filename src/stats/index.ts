@@ -53,7 +53,7 @@ export {
   shrink,
 } from './shrinkage.ts'
 export { type SignFlipOptions, type SignFlipResult, signFlip } from './sign-flip.ts'
-export { tCdf, tQuantile } from './student-t.ts'
+export { tCdf, tQuantile, tTail } from './student-t.ts'
 export { pairedTInterval, type TInterval, tInterval, welchTInterval } from './t-interval.ts'
 export { type ClaimVerdict, type Judgement, type VerdictReason, verdictOf } from './verdict.ts'
 export { wilson } from './wilson.ts'

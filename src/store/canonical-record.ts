@@ -1,6 +1,7 @@
 // What must be equal between an experiment that was interrupted and resumed and one that was not: everything but times,
 // attempts, costs and ids. Two records are the same research exactly when their canonical forms are equal.
 import type { CheckpointRow, EvalRow, Metrics, RunRow } from '../contracts/index.ts'
+import { canonicalResearch } from './canonical-research.ts'
 import type { Database } from './database.ts'
 import { hashPoints } from './hash-points.ts'
 import { readExperiment } from './read-experiments.ts'
@@ -22,6 +23,7 @@ export async function canonicalRecord(
   const runs = await readRuns(database, experimentId)
   const canonicalRuns: unknown[] = []
   for (const run of runs) canonicalRuns.push(await canonicalRun(database, run, runs, contentOf))
+  const research = await canonicalResearch(database, experimentId)
   return {
     name: experiment.name,
     status: experiment.status,
@@ -34,6 +36,7 @@ export async function canonicalRecord(
     words: experiment.words.map(({ author, text }) => ({ author, text })),
     best_arm: experiment.bestArm ?? null,
     runs: canonicalRuns,
+    ...(research === undefined ? {} : { research }),
   }
 }
 

@@ -1,6 +1,6 @@
 // One experiment of the research loop, as it is remembered.
 import * as z from 'zod'
-import { Metrics } from '../events.ts'
+import { Metrics } from '../metrics.ts'
 import { IdeaCategory, Knobs, SearchMode } from './idea.ts'
 
 /**

@@ -101,4 +101,6 @@ export interface KeepRule<K extends string = string, S extends z.ZodType = z.Zod
   decide(race: Race, context: Context<z.output<S>>): RaceStep
   /** Fresh seeds on which what was kept is measured again on the hidden split before it is called confirmed. Absent: never confirmed. */
   readonly confirmSeeds?: number
+  /** `kept`: the incumbent is known by the runs it was kept for, on the same seeds for the whole session. Absent: every keep brings a fresh seed. */
+  readonly incumbent?: 'kept'
 }

@@ -1,0 +1,283 @@
+// The journal of a research session: everything that was decided, asked, answered and measured, in the order it happened. The
+// state of a session is the fold over it (`reduceResearch`). Outputs of proposer calls and of candidates stand here before they
+// are used, so that a session that was killed goes on as if nothing had happened.
+import * as z from 'zod'
+import { Level } from '../execution.ts'
+import { Metrics } from '../metrics.ts'
+import { AttemptFailure, AttemptVerdict, MeasuredGain } from './attempt.ts'
+import { Idea, IdeaCategory, Knobs, SearchMode } from './idea.ts'
+import { SessionSettings } from './session-settings.ts'
+
+/** Files by path, where they differ from those of the base; null: it is not there any more. */
+export const FileChanges = z.record(z.string().min(1), z.string().nullable())
+export type FileChanges = z.infer<typeof FileChanges>
+
+/** What a call to a proposer took. Absent parts are unknown. */
+export const CallUsage = z.object({
+  prompt_tokens: z.int().min(0),
+  completion_tokens: z.int().min(0),
+  cached_prompt_tokens: z.int().min(0).optional(),
+  cost_usd: z.number().min(0).optional(),
+})
+export type CallUsage = z.infer<typeof CallUsage>
+
+/**
+ * Why a candidate runs: `noise` and `repeat` measure the baseline, `race` compares, `refresh` measures the incumbent on seeds it
+ * has not seen, `control` looks for drift, `confirm` uses fresh seeds and the hidden split, `ablate` leaves one change out,
+ * `audit` lets a run finish that would have been killed.
+ */
+export const RunPurpose = z.enum(['noise', 'repeat', 'race', 'refresh', 'control', 'confirm', 'ablate', 'audit'])
+export type RunPurpose = z.infer<typeof RunPurpose>
+
+export const CurveSampleRecord = z.object({ seconds: z.number(), value: z.number() })
+
+/** What came of one run. */
+export const RecordedOutcome = z.discriminatedUnion('status', [
+  z.object({
+    status: z.literal('scored'),
+    value: z.number(),
+    secondary: Metrics.default({}),
+    claimed: Metrics.optional().describe('What the candidate said of itself; never counts.'),
+    level: Level.or(z.literal('in-process')).optional(),
+  }),
+  z.object({ status: z.literal('failed'), failure: AttemptFailure }),
+  z.object({ status: z.literal('killed'), reason: z.string().optional() }),
+])
+export type RecordedOutcome = z.infer<typeof RecordedOutcome>
+
+/** What a person may say to a session, running or not. */
+export const Steering = z.discriminatedUnion('action', [
+  z.object({
+    action: z.literal('add_idea'),
+    text: z.string().min(1).max(4000).describe('In words: proposers read it in their brief.'),
+    idea: Idea.optional().describe('Ready to run: it is tried next, with no call.'),
+  }),
+  z.object({ action: z.literal('ban_family'), family: z.string().min(1) }),
+  z.object({ action: z.literal('allow_family'), family: z.string().min(1) }),
+  z.object({ action: z.literal('pin'), attempt: z.string().min(1) }),
+  z.object({ action: z.literal('unpin') }),
+  z.object({ action: z.literal('veto'), attempt: z.string().min(1).describe('It is discarded, and never a parent.') }),
+  z.object({ action: z.literal('override'), attempt: z.string().min(1), verdict: z.enum(['keep', 'discard']) }),
+  z.object({ action: z.literal('confirm') }).describe('Asks for a look at the hidden split.'),
+  z.object({ action: z.literal('pause') }),
+  z.object({ action: z.literal('resume') }),
+])
+export type Steering = z.infer<typeof Steering>
+
+/** Ideas that are not run, and why. */
+export const TurnedDown = z.object({
+  title: z.string(),
+  family: z.string(),
+  reason: z.string(),
+  duplicate_of: z.string().optional().describe('Attempt that answers it from memory.'),
+})
+export type TurnedDown = z.infer<typeof TurnedDown>
+
+/** Why a controller let go of a session. `finished`: nothing is left to try. The others may be gone on with. */
+export const EndReason = z.enum(['experiments', 'wall', 'tokens', 'usd', 'finished', 'failed'])
+export type EndReason = z.infer<typeof EndReason>
+
+const LookOccasion = z.enum(['milestone', 'end', 'request'])
+
+/** One look at the hidden split: champion and baseline on fresh seeds. */
+export const PlannedLook = z.object({
+  number: z.int().min(1),
+  reason: LookOccasion,
+  champion: z.string(),
+  keeps: z.int().min(0),
+  level: z.number(),
+  decide: z.array(z.int().min(0)).describe('Seeds that decide.'),
+  report: z.array(z.int().min(0)).describe('Seeds that say how large the gain is.'),
+})
+export type PlannedLook = z.infer<typeof PlannedLook>
+
+export const ReportedGainRecord = z.object({
+  gain: z.number().describe('Positive is better.'),
+  n: z.int().min(1),
+  interval: z.object({ lower: z.number(), upper: z.number() }).optional().describe('Of 90 %.'),
+  probability_better: z.number().optional().describe('That one more run of each shows the champion ahead.'),
+})
+export type ReportedGainRecord = z.infer<typeof ReportedGainRecord>
+
+const at = { at: z.iso.datetime() }
+
+export const ResearchEntry = z.discriminatedUnion('type', [
+  z.object({
+    ...at,
+    type: z.literal('session.begun'),
+    settings: SessionSettings,
+    files: z.record(z.string(), z.string()).describe('Of the baseline.'),
+  }),
+  z.object({ ...at, type: z.literal('session.resumed'), budget: SessionSettings.shape.budget.optional() }),
+  z.object({ ...at, type: z.literal('session.interrupted'), reason: z.string() }),
+
+  z.object({
+    ...at,
+    type: z.literal('call.intended'),
+    call: z.string().describe('Of one question, however often it is sent.'),
+    sending: z.int().min(1),
+    worker: z.int().min(0),
+    purpose: z.enum(['propose', 'repair']),
+    proposer: z.string(),
+    parents: z.array(z.string()),
+    mode: SearchMode,
+    ideas: z.int().min(1),
+    avoid_families: z.array(z.string()).default([]),
+    attempt: z.string().optional().describe('That is repaired.'),
+    forecast: z.object({ usd: z.number().min(0), tokens: z.int().min(0) }),
+  }),
+  z.object({
+    ...at,
+    type: z.literal('call.lost'),
+    call: z.string(),
+    sending: z.int().min(1),
+    charged: z.object({ usd: z.number().min(0), tokens: z.int().min(0) }).describe('Its true cost is unknown.'),
+  }),
+  z.object({
+    ...at,
+    type: z.literal('call.answered'),
+    call: z.string(),
+    ideas: z.array(Idea),
+    usage: CallUsage.optional().describe('Absent: no model was asked.'),
+  }),
+  z.object({
+    ...at,
+    type: z.literal('call.failed'),
+    call: z.string(),
+    reason: z.string(),
+    usage: CallUsage.optional(),
+  }),
+  z.object({ ...at, type: z.literal('ideas.rejected'), call: z.string().optional(), ideas: z.array(TurnedDown) }),
+
+  z.object({
+    ...at,
+    type: z.literal('attempt.begun'),
+    attempt: z.string().min(1),
+    number: z.int().min(0),
+    origin: z.enum(['baseline', 'proposer', 'author', 'ablation']),
+    worker: z.int().min(0).default(0),
+    call: z.string().optional(),
+    idea: Idea.optional(),
+    parents: z.array(z.string()),
+    title: z.string(),
+    hypothesis: z.string(),
+    family: z.string(),
+    category: IdeaCategory,
+    mode: SearchMode,
+    knobs: Knobs,
+    fingerprint: z.string(),
+    lines: z.int().min(0),
+    files: FileChanges,
+  }),
+  z.object({
+    ...at,
+    type: z.literal('attempt.checked'),
+    attempt: z.string(),
+    failures: z.array(AttemptFailure).describe('Empty: it may run.'),
+  }),
+  z.object({
+    ...at,
+    type: z.literal('attempt.repaired'),
+    attempt: z.string(),
+    turn: z.int().min(1),
+    call: z.string().optional(),
+    idea: Idea,
+    knobs: Knobs,
+    fingerprint: z.string(),
+    lines: z.int().min(0),
+    files: FileChanges,
+  }),
+
+  z.object({
+    ...at,
+    type: z.literal('run.intended'),
+    run: z.string().describe('Name of the run in the record.'),
+    attempt: z.string(),
+    seed: z.int().min(0),
+    split: z.enum(['val', 'test']),
+    purpose: RunPurpose,
+  }),
+  z.object({
+    ...at,
+    type: z.literal('run.finished'),
+    run: z.string(),
+    attempt: z.string(),
+    seed: z.int().min(0),
+    split: z.enum(['val', 'test']),
+    purpose: RunPurpose,
+    outcome: RecordedOutcome,
+    wall_s: z.number().min(0),
+    curve: z.array(CurveSampleRecord).optional(),
+  }),
+
+  z.object({
+    ...at,
+    type: z.literal('verdict'),
+    attempt: z.string(),
+    verdict: AttemptVerdict,
+    reason: z.string(),
+    gain: MeasuredGain.optional(),
+    pairs: z.array(z.number()).optional().describe('Gain by shared seed; positive is better.'),
+    typical_gain: z.number().optional().describe('Moving average of kept gains after it, in sigmas.'),
+    failure: AttemptFailure.optional(),
+    author: z.string().optional().describe('Present where a person decided.'),
+  }),
+  z.object({
+    ...at,
+    type: z.literal('kept'),
+    attempt: z.string(),
+    before: z.string().describe('Incumbent that it replaces.'),
+  }),
+  z.object({
+    ...at,
+    type: z.literal('incumbent.refreshed'),
+    attempt: z.string(),
+    bank: z.array(z.int().min(0)).min(1).describe('Seeds of the races to come.'),
+  }),
+  z.object({
+    ...at,
+    type: z.literal('control.finished'),
+    attempt: z.string(),
+    seed: z.int().min(0),
+    deviation: z.number().nullable().describe('From what was expected, in sigmas; null: it did not run.'),
+    drifted: z.boolean(),
+    experiments: z.int().min(0).describe('Of the session by then.'),
+    reason: z.string(),
+  }),
+  z.object({ ...at, type: z.literal('look.planned'), ...PlannedLook.shape }),
+  z.object({
+    ...at,
+    type: z.literal('confirmation'),
+    attempt: z.string(),
+    against: z.string(),
+    look: z.int().min(1).describe('Number of this look at the hidden split.'),
+    occasion: LookOccasion,
+    keeps: z.int().min(0).describe('Of the session when it was planned.'),
+    level: z.number().describe('Chance of being wrong that it spent.'),
+    p: z.number(),
+    confirmed: z.boolean(),
+    reported: ReportedGainRecord.optional().describe('Gain on seeds that had no part in the decision.'),
+    reason: z.string().describe('In words for people; it tells of the hidden split, so no proposer reads it.'),
+  }),
+  z.object({
+    ...at,
+    type: z.literal('ablation'),
+    attempt: z.string().describe('Kept change that was left out.'),
+    without: z.string().describe('Attempt that is the incumbent without it.'),
+    effect: z.number().optional().describe('Gain that the change brings; positive: it helps.'),
+    z: z.number().optional(),
+    dropped: z.boolean(),
+    reason: z.string(),
+  }),
+
+  z.object({ ...at, type: z.literal('steered'), author: z.string().min(1), steering: Steering }),
+  z.object({ ...at, type: z.literal('notice'), text: z.string() }),
+  z.object({
+    ...at,
+    type: z.literal('session.ended'),
+    reason: EndReason,
+    text: z.string(),
+  }),
+])
+export type ResearchEntry = z.infer<typeof ResearchEntry>
+export type ResearchEntryOf<T extends ResearchEntry['type']> = Extract<ResearchEntry, { type: T }>

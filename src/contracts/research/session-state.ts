@@ -1,0 +1,176 @@
+// A research session at one moment, as the fold over its journal gives it. Plain data: it survives JSON.
+import type { Attempt, AttemptFailure, SeedScore } from './attempt.ts'
+import type { Idea } from './idea.ts'
+import type { EndReason, FileChanges, PlannedLook, ResearchEntryOf, RunPurpose } from './journal.ts'
+import type { SessionSettings } from './session-settings.ts'
+
+/** An attempt, and what a strategy need not know of it. */
+export interface ResearchAttempt extends Attempt {
+  readonly origin: ResearchEntryOf<'attempt.begun'>['origin']
+  readonly worker: number
+  readonly idea?: Idea
+  readonly call?: string
+  /** Against its first parent; the baseline's are in the session. */
+  readonly files: FileChanges
+  readonly repairs: number
+  readonly checked: 'no' | 'passed' | 'failed'
+  /** What the last check found. */
+  readonly failures: readonly AttemptFailure[]
+  /** Gain by shared seed when it was judged; positive is better. */
+  readonly pairs: readonly number[]
+  /** On the hidden split, from confirmations. */
+  readonly hidden: readonly SeedScore[]
+  readonly runs: readonly RecordedRunOf[]
+  readonly confirmation?: ResearchEntryOf<'confirmation'>
+  readonly ablation?: ResearchEntryOf<'ablation'>
+  /** Who decided, where a person did. */
+  readonly author?: string
+  readonly vetoed?: string
+  readonly begunAt: string
+  readonly endedAt?: string
+  /** What its calls cost, as far as it is known. */
+  readonly costUsd: number
+  readonly wallS: number
+}
+
+/** One run of an attempt; without an outcome it is still going on, or was when its controller died. */
+export interface RecordedRunOf {
+  readonly run: string
+  readonly seed: number
+  readonly split: 'val' | 'test'
+  readonly purpose: RunPurpose
+  readonly status: 'running' | 'scored' | 'failed' | 'killed'
+  readonly value?: number
+  readonly failure?: AttemptFailure
+  readonly wallS?: number
+  readonly curve?: readonly { readonly seconds: number; readonly value: number }[]
+}
+
+/** A question to a proposer. `lost`: it was sent, its controller died, and nobody knows the answer or the bill. */
+export interface ResearchCall {
+  readonly call: string
+  readonly worker: number
+  readonly purpose: 'propose' | 'repair'
+  readonly proposer: string
+  readonly status: 'open' | 'answered' | 'failed'
+  readonly sendings: number
+  readonly lost: number
+  readonly intent: ResearchEntryOf<'call.intended'>
+  readonly ideas: readonly Idea[]
+  /** An answer is used once: by the attempt it becomes, or by turning all of it down. */
+  readonly used: boolean
+  readonly costUsd?: number
+  readonly tokens: number
+}
+
+export interface ResearchSpend {
+  /** Attempts besides the baseline and ablations. */
+  readonly experiments: number
+  readonly runs: number
+  readonly calls: number
+  readonly lostCalls: number
+  readonly tokens: number
+  /** With what lost and unpriced calls are charged. */
+  readonly usd: number
+  /** The part of `usd` that is charged by forecast. */
+  readonly assumedUsd: number
+  /** Time that a controller worked on the session. */
+  readonly wallS: number
+  /** Time that candidates ran. */
+  readonly runS: number
+}
+
+/** Live figures that show whether the search does what it should. */
+export interface ResearchGauges {
+  readonly duplicates: number
+  readonly turnedDown: number
+  readonly repairs: number
+  readonly keeps: number
+  readonly sinceKeep: number
+  readonly killed: number
+  readonly audited: number
+  readonly failures: Readonly<Record<string, number>>
+}
+
+export interface ResearchState {
+  readonly settings?: SessionSettings
+  /** Files of the baseline. */
+  readonly files: Readonly<Record<string, string>>
+  readonly status: 'new' | 'running' | 'interrupted' | 'ended'
+  readonly attempts: readonly ResearchAttempt[]
+  readonly baseline?: string
+  readonly incumbent?: string
+  /** Those that were the incumbent, first to last. */
+  readonly kept: readonly string[]
+  /** Seeds of races, in the order of use. */
+  readonly bank: readonly number[]
+  /** Every seed that was ever used, so that a fresh one is fresh. */
+  readonly usedSeeds: readonly number[]
+  /** Pairs of values of the same candidate and the same seed. */
+  readonly jitter: readonly (readonly [number, number])[]
+  /** Moving average of kept gains, in sigmas; absent before the first verdict. */
+  readonly typicalGain?: number
+  readonly calls: readonly ResearchCall[]
+  /** Looks at the hidden split. */
+  readonly looks: number
+  /** The one that is going on. */
+  readonly look?: PlannedLook
+  /** A person asked for a look, and none was taken since. */
+  readonly lookRequested: boolean
+  readonly confirmations: readonly ResearchEntryOf<'confirmation'>[]
+  readonly controls: readonly ResearchEntryOf<'control.finished'>[]
+  readonly ablations: readonly ResearchEntryOf<'ablation'>[]
+  /** A control run deviated, and the incumbent has not been measured again since. */
+  readonly drifted: boolean
+  readonly spend: ResearchSpend
+  readonly gauges: ResearchGauges
+  /** What people want tried and nobody has tried; `idea`: ready to run. */
+  readonly backlog: readonly { readonly author: string; readonly text: string; readonly idea?: Idea }[]
+  readonly turnedDown: readonly ResearchEntryOf<'ideas.rejected'>['ideas'][number][]
+  readonly banned: readonly string[]
+  readonly pinned?: string
+  readonly paused: boolean
+  /** Vetoes and overrides that the controller has not acted on yet. */
+  readonly unanswered: readonly ResearchEntryOf<'steered'>[]
+  readonly steered: readonly ResearchEntryOf<'steered'>[]
+  readonly notices: readonly string[]
+  readonly end?: { readonly reason: EndReason; readonly text: string }
+  readonly startedAt?: string
+  readonly lastAt?: string
+}
+
+export const initialResearchState: ResearchState = Object.freeze({
+  files: {},
+  status: 'new',
+  attempts: [],
+  kept: [],
+  bank: [],
+  usedSeeds: [],
+  jitter: [],
+  calls: [],
+  looks: 0,
+  lookRequested: false,
+  confirmations: [],
+  controls: [],
+  ablations: [],
+  drifted: false,
+  spend: {
+    experiments: 0,
+    runs: 0,
+    calls: 0,
+    lostCalls: 0,
+    tokens: 0,
+    usd: 0,
+    assumedUsd: 0,
+    wallS: 0,
+    runS: 0,
+  },
+  gauges: { duplicates: 0, turnedDown: 0, repairs: 0, keeps: 0, sinceKeep: 0, killed: 0, audited: 0, failures: {} },
+  backlog: [],
+  turnedDown: [],
+  banned: [],
+  paused: false,
+  steered: [],
+  unanswered: [],
+  notices: [],
+})

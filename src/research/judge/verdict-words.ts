@@ -1,0 +1,81 @@
+// Verdicts in words for people: how much better, on how many seeds, against how much noise, and what would decide what is open.
+
+import type { Direction } from '../../contracts/index.ts'
+import type { LookRecord } from './look-ledger.ts'
+import { meanOf } from './mean-of.ts'
+
+/** Cost of one more seed, where it is known. */
+export interface SeedCost {
+  readonly seconds?: number
+  readonly usd?: number
+}
+
+/** `Kept (provisional): better on 2 of 2 shared seeds, 1.4x noise.` */
+export function keptWords(gains: readonly number[], sigma: number, why?: string): string {
+  return `Kept (provisional): ${betterOn(gains)}, ${timesNoise(gains, sigma)}${why === undefined ? '' : `; ${why}`}.`
+}
+
+/** `Discarded: better on 0 of 1 shared seeds, -0.8x noise.` */
+export function discardedWords(gains: readonly number[], sigma: number, why?: string): string {
+  return `Discarded: ${betterOn(gains)}, ${timesNoise(gains, sigma)}${why === undefined ? '' : `; ${why}`}.`
+}
+
+/** `Inconclusive: would need about 9 more seeds (45 min, $1.10).` */
+export function inconclusiveWords(gains: readonly number[], sigma: number, cost: SeedCost = {}): string {
+  const more = seedsStillNeeded(gains, sigma)
+  if (more === null) return `Inconclusive: ${betterOn(gains)}, no gain to be seen.`
+  const parts = [
+    ...(cost.seconds === undefined ? [] : [duration(more * cost.seconds)]),
+    ...(cost.usd === undefined ? [] : [`$${(more * cost.usd).toFixed(2)}`]),
+  ]
+  return `Inconclusive: would need about ${more} more ${more === 1 ? 'seed' : 'seeds'}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}.`
+}
+
+/** Seeds beyond those run that would show the gain seen, if it is the true one, in four of five cases; null when none was seen. */
+export function seedsStillNeeded(gains: readonly number[], sigma: number): number | null {
+  const gain = meanOf(gains)
+  if (!(gain > 0)) return null
+  // 2.5 is z(0.95) + z(0.8): a one-sided 5 % test with power 0.8.
+  return Math.max(1, Math.ceil(((2.5 * sigma) / gain) ** 2) - gains.length)
+}
+
+/** `Confirmed: 5 new seeds, hidden test set; 5 others measure val_bpb -0.0031 ± 0.0009.` */
+export function lookWords(
+  record: Omit<LookRecord, 'words'>,
+  seeds: number,
+  { direction, metric, unit }: { readonly direction: Direction; readonly metric: string; readonly unit?: string },
+): string {
+  const { confirmed, reported } = record
+  const verdict = confirmed
+    ? `Confirmed: ${seeds} new seeds, hidden test set`
+    : `Not confirmed on ${seeds} new seeds, hidden test set`
+  if (reported === undefined) return `${verdict}.`
+  const change = direction === 'max' ? reported.gain : 0 - reported.gain
+  const half = reported.interval === undefined ? undefined : (reported.interval.upper - reported.interval.lower) / 2
+  const digits = decimals(half ?? Math.abs(change))
+  const sign = change > 0 ? '+' : ''
+  const error = half === undefined ? '' : ` ± ${half.toFixed(digits)}`
+  return `${verdict}; ${reported.n} others measure ${metric} ${sign}${change.toFixed(digits)}${error}${unit === undefined ? '' : ` ${unit}`}.`
+}
+
+function betterOn(gains: readonly number[]): string {
+  return `better on ${gains.filter((gain) => gain > 0).length} of ${gains.length} shared ${gains.length === 1 ? 'seed' : 'seeds'}`
+}
+
+function timesNoise(gains: readonly number[], sigma: number): string {
+  const ratio = gains.length === 0 ? 0 : meanOf(gains) / sigma
+  // A task without noise: any difference is beyond all measure.
+  if (Math.abs(ratio) >= 1000) return ratio > 0 ? 'far above noise' : 'far below noise'
+  return `${(Math.round(ratio * 10) / 10 + 0).toFixed(1)}x noise`
+}
+
+function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.round(seconds)} s`
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`
+}
+
+// Two digits of the error are told, and no more.
+function decimals(error: number): number {
+  if (!(error > 0)) return 4
+  return Math.min(12, Math.max(0, 1 - Math.floor(Math.log10(error))))
+}

@@ -71,7 +71,7 @@ export const anyState: fc.Arbitrary<SearchState> = fc
     const attempts = [attemptOf(0, { scores: [{ seed: 1, value: 0, secondary: {} }], knobs: { lr: 0.1 } })]
     for (const { family, category, knobs, parent, outcome, verdict } of made) {
       const number = attempts.length
-      const base = { family, category, knobs, parents: [`a${parent % number}`] } as const
+      const base = { family, category, knobs, parents: [`a${parent % number}`] }
       if (outcome === 'racing') {
         const { verdict: _none, ...racing } = attemptOf(number, base)
         attempts.push(racing)

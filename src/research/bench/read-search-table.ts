@@ -80,7 +80,9 @@ function readHeader(file: string, bytes: Uint8Array): z.infer<typeof Header> {
   const parsed = Header.safeParse(document)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw invalid(file, issue === undefined ? 'not a header' : `${issue.path.join('.')}: ${formatZodIssue(issue)}`)
+  if (issue === undefined) throw invalid(file, 'not a header')
+  const says = issue.code === 'custom' ? issue.message : formatZodIssue(issue)
+  throw invalid(file, `${issue.path.join('.')}: ${says}`)
 }
 
 async function readBytes(file: string, most: number): Promise<Uint8Array> {

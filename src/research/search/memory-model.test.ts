@@ -54,7 +54,7 @@ describe('memoryModel', () => {
       fc.property(anyState, (state) => {
         const attempts = state.attempts.map((attempt) => ({
           ...attempt,
-          scores: attempt.scores.map((score) => ({ ...score, value: score.value * 4 - 8 })),
+          scores: attempt.scores.map((score) => ({ ...score, value: score.value * 4 })),
         }))
         const scaled = memoryModel({ ...state, attempts }).predict(candidate, ['a0'])
         expect(scaled.mean).toBeCloseTo(memoryModel(state).predict(candidate, ['a0']).mean, 6)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import '../../../tests/property-runs.ts'
 import { anyState, attemptOf, stateOf } from '../../../tests/research/search-states.ts'
-import type { Attempt, CandidateIdea, SearchState } from '../../contracts/index.ts'
+import type { Attempt, CandidateIdea, SearchState, Strategy } from '../../contracts/index.ts'
 import { defaultStrategy } from './default-strategy.ts'
 import { familyCap, tiredFamilies } from './families.ts'
 import { greedy } from './greedy.ts'
@@ -33,7 +33,9 @@ const candidates = fc.array(
   { maxLength: 8 },
 )
 
-describe.each(searchPlugins.map((strategy) => [strategy.kind, strategy] as const))('strategy %s', (_kind, strategy) => {
+const strategies: readonly Strategy[] = searchPlugins
+
+describe.each(strategies.map((strategy) => [strategy.kind, strategy] as const))('strategy %s', (_kind, strategy) => {
   const context = (seed?: number) => pluginContext(strategy, {}, seed === undefined ? {} : { seed })
 
   it('asks for a change to attempts that were made, and keeps to what a person said (RES-102)', () => {

@@ -38,6 +38,7 @@ function isMemberPlace(before: Token | undefined): boolean {
 
 function declaredInScript(tokens: readonly Token[]): Set<string> {
   const names = new Set<string>()
+  const closes = closings(tokens)
   for (const [i, { kind, text }] of tokens.entries()) {
     const next = tokens[i + 1]
     if (kind === 'name' && /^(?:let|const|var|function|class)$/.test(text)) {
@@ -45,10 +46,10 @@ function declaredInScript(tokens: readonly Token[]): Set<string> {
     }
     if (kind === 'name' && next?.text === '=>') names.add(text)
     if (text === '(' && kind === 'mark') {
-      const end = closing(tokens, i)
+      const end = closes[i] ?? tokens.length
       const before = tokens[i - 1]
       const isFunction = before?.text === 'function' || tokens[i - 2]?.text === 'function' || before?.text === 'catch'
-      if (isFunction || tokens[end + 1]?.text === '=>') addParameters(names, tokens.slice(i, end))
+      if (isFunction || tokens[end + 1]?.text === '=>') addParameters(names, tokens, i, end)
     }
   }
   return names
@@ -60,11 +61,13 @@ function isExported(tokens: readonly Token[], i: number): boolean {
 
 function declaredInPython(tokens: readonly Token[]): Set<string> {
   const names = new Set<string>()
+  const closes = closings(tokens)
   let start = 0
-  for (const [i, { kind, text }] of tokens.entries()) {
+  for (const [i, { kind, text, inside }] of tokens.entries()) {
     if (kind === 'break' || kind === 'deeper' || kind === 'back') start = i + 1
-    else if (text === '=' && kind === 'mark') {
+    else if (text === '=' && kind === 'mark' && inside === '') {
       const targets = tokens.slice(start, i)
+      start = i + 1
       const areTargets = targets.every(({ kind, text }) => kind === 'name' || /^[,()*]$/.test(text))
       if (areTargets) for (const { kind, text } of targets) if (kind === 'name') names.add(text)
     } else if (text === 'for' && kind === 'name') {
@@ -74,7 +77,7 @@ function declaredInPython(tokens: readonly Token[]): Set<string> {
         else if (target === undefined || !/^[,()*]$/.test(target.text)) break
       }
     } else if (text === 'def' && kind === 'name' && tokens[i + 2]?.text === '(') {
-      addParameters(names, tokens.slice(i + 2, closing(tokens, i + 2)))
+      addParameters(names, tokens, i + 2, closes[i + 2] ?? tokens.length)
     }
   }
   for (const word of pythonWords) names.delete(word)
@@ -99,21 +102,30 @@ const pythonWords = [
   'False',
 ]
 
-function addParameters(names: Set<string>, list: readonly Token[]): void {
-  const inside = list[1]?.inside
-  for (const [j, token] of list.entries()) {
-    if (token.kind !== 'name' || token.inside !== inside || inside !== '(') continue
-    if (separators.has(list[j - 1]?.text ?? '')) names.add(token.text)
+/** A list of parameters that is longer is no list of parameters. */
+const longestList = 2000
+
+function addParameters(names: Set<string>, tokens: readonly Token[], from: number, to: number): void {
+  let depth = 0
+  for (let i = from; i < Math.min(to, from + longestList); i++) {
+    const { kind, text } = tokens[i] as Token // i is inside
+    if (kind === 'mark' && /^[([{]$/.test(text)) depth++
+    else if (kind === 'mark' && /^[)\]}]$/.test(text)) depth--
+    else if (kind === 'name' && depth === 1 && separators.has(tokens[i - 1]?.text ?? '')) names.add(text)
   }
 }
 
-function closing(tokens: readonly Token[], from: number): number {
-  let depth = 0
-  for (let i = from; i < tokens.length; i++) {
-    const { kind, text } = tokens[i] as Token // i is inside
+// Where each bracket closes, by the place where it opens.
+function closings(tokens: readonly Token[]): (number | undefined)[] {
+  const closes: (number | undefined)[] = []
+  const open: number[] = []
+  for (const [i, { kind, text }] of tokens.entries()) {
     if (kind !== 'mark') continue
-    if (/^[([{]$/.test(text)) depth++
-    else if (/^[)\]}]$/.test(text) && --depth === 0) return i
+    if (/^[([{]$/.test(text)) open.push(i)
+    else if (/^[)\]}]$/.test(text)) {
+      const from = open.pop()
+      if (from !== undefined) closes[from] = i
+    }
   }
-  return tokens.length
+  return closes
 }

@@ -1,0 +1,42 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { writeTable } from '../research/table-files.ts'
+import { temporaryFolders } from '../temporary-folder.ts'
+import { runMain } from './run-main.ts'
+
+const folder = temporaryFolders()
+
+describe('research bench', () => {
+  it('prints a row per table and strategy, and what the first saves (RES-111)', async () => {
+    const cwd = folder()
+    writeTable(join(cwd, 'tables'))
+    const words = ['research', 'bench', '--tables', 'tables', '--strategies', 'default,reference', '--repeats', '5']
+    const { code, stdout, stderr } = await runMain([...words, '--budget', '60', '--json'], { cwd })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const answer = JSON.parse(stdout)
+    expect(answer).toMatchObject({ repeats: 5, budget: 60, seed: 1, flat: [] })
+    expect(answer.results).toEqual(
+      ['default', 'reference'].map((strategy) => ({
+        ...{ table: 'hill', strategy, par2: expect.any(Number), reach: expect.any(Number) },
+        ci: [expect.any(Number), expect.any(Number)],
+      })),
+    )
+    expect(answer.comparisons).toMatchObject([{ table: 'hill', strategy: 'default', baseline: 'reference' }])
+    const text = (await runMain([...words, '--budget', '60'], { cwd })).stdout
+    expect(text).toMatch(/^table +strategy +PAR2 +95 % +reach +saved by default$/m)
+    expect(text).toMatch(/^hill +reference +[\d.]+ +[\d.]+ to [\d.]+ +\d+ % +-?\d+ % \(-?\d+ % to -?\d+ %\)$/m)
+  })
+
+  it.each([
+    ['nothing to measure on', [], /there is nothing to measure on/],
+    ['an unknown strategy', ['--worlds', 'nk', '--strategies', 'gredy'], /no strategy is called "gredy"/],
+    ['an unknown world', ['--worlds', 'mk'], /no worlds called "mk"/],
+    ['a folder that is not there', ['--tables', 'nowhere'], /nowhere/],
+    ['a strategy twice', ['--worlds', 'nk', '--strategies', 'greedy,greedy'], /each once/],
+    ['one repeat', ['--worlds', 'nk', '--repeats', '1'], /repeats are 2 to/],
+  ])('refuses %s (RES-111)', async (_what, words, says) => {
+    const { code, stderr } = await runMain(['research', 'bench', ...words], { cwd: folder() })
+    expect(stderr).toMatch(says)
+    expect(code).toBe(2)
+  })
+})

@@ -84,6 +84,16 @@ export { openParentLink, type ParentLink } from './processes/parent-link.ts'
 export { identify, isAlive, type ProcessIdentity } from './processes/process-identity.ts'
 export { sourceLoader } from './processes/source-loader.ts'
 export { startWatchdog, type Watchdog } from './processes/watchdog.ts'
+export {
+  bytesText,
+  countText,
+  durationText,
+  numberText,
+  rangeText,
+  signedText,
+  speedText,
+  usdText,
+} from './quantity-text.ts'
 export { createRedactor, type Redact } from './redact.ts'
 export { type RetryOptions, retry } from './retry.ts'
 export { findSecrets, readSecretSource, resolveSecrets, type SecretSource, type SecretUse } from './secrets.ts'

@@ -25,6 +25,7 @@ export const nodeDependent = [
     why: 'worker processes: pipes, limits of memory, signals, exit codes',
   },
   { files: ['src/rollout/proxy/serve-proxy.test.ts'], why: 'an HTTP server and clients that leave it' },
+  { files: ['src/lab/folders/trial-scratch.test.ts'], why: 'a process that is gone, and its folders' },
   { files: ['src/store/sqlite/*.test.ts', 'tests/stores/*.test.ts'], why: 'SQLite by the driver of that Node' },
   {
     files: [
@@ -103,5 +104,9 @@ export const leftToFull = [
   {
     files: ['tests/rollout/*.test.ts'],
     why: 'trials and jobs start their processes through environments, whose own tests run on every version',
+  },
+  {
+    files: ['tests/research/{executor,tampering,honest-candidates}.test.ts'],
+    why: 'namespaces of the system shut candidates in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
   },
 ]

@@ -217,6 +217,8 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     verdict: AttemptVerdict,
     reason: z.string(),
     gain: MeasuredGain.optional(),
+    pairs: z.array(z.number()).optional().describe('Gain by shared seed; positive is better.'),
+    typical_gain: z.number().optional().describe('Moving average of kept gains after it, in sigmas.'),
     failure: AttemptFailure.optional(),
     author: z.string().optional().describe('Present where a person decided.'),
   }),
@@ -225,7 +227,6 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     type: z.literal('kept'),
     attempt: z.string(),
     before: z.string().describe('Incumbent that it replaces.'),
-    typical_gain: z.number().describe('Moving average of kept gains, in sigmas.'),
   }),
   z.object({
     ...at,
@@ -238,8 +239,10 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     type: z.literal('control.finished'),
     attempt: z.string(),
     seed: z.int().min(0),
-    deviation: z.number().describe('From what was expected, in sigmas.'),
+    deviation: z.number().nullable().describe('From what was expected, in sigmas; null: it did not run.'),
     drifted: z.boolean(),
+    experiments: z.int().min(0).describe('Of the session by then.'),
+    reason: z.string(),
   }),
   z.object({ ...at, type: z.literal('look.planned'), ...PlannedLook.shape }),
   z.object({

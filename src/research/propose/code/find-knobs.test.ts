@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { KnobSpec } from '../../../contracts/index.ts'
 import { materialise } from '../materialise.ts'
 import { findKnobs } from './find-knobs.ts'
 
@@ -67,7 +68,7 @@ describe('knobs in code', () => {
 
   it('finds what the task declares under any name, also in data files (RES-501)', () => {
     const width = { kind: 'range', low: 1, high: 99, log: false, integer: true } as const
-    const op = { kind: 'choice', values: ['skip', 'conv'], ordered: false } as const
+    const op: KnobSpec = { kind: 'choice', values: ['skip', 'conv'], ordered: false }
     expect(findKnobs({ 'train.py': python }, { width }).space.width).toEqual(width)
     expect(findKnobs({ 'config.json': '{ "op": "skip", "width": 12, "other": 3 }' }, { op, width })).toEqual({
       knobs: { op: 'skip', width: 12 },

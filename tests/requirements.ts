@@ -492,6 +492,8 @@ export const requirements = {
     'results and trajectories of the trials of a benchmark are kept in the folder of their run, without what the tests printed',
   'AGT-18':
     'files of trials whose process was killed are removed by the next process, by owner and age, and never those of one that lives',
+  'AGT-19':
+    'secrets in the params of an agent are resolved where it is run, and the files that it brings (itself, tools, a user) are part of the code hash of the run',
 
   // Rollouts: conformance statements of a Harbor-compatible engine, by their numbers
   'HAR-59': 'a trajectory that is written validates as ATIF v1.7, and keys that it does not know are refused',

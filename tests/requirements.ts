@@ -591,6 +591,8 @@ export const requirements = {
   'HAR-80': 'the plan of an environment says before a run what needs an image, and why',
   'HAR-81':
     'a trial that cannot be scored because of what its agent left counts as a failure of the agent; one that a fresh environment fails as well stays open',
+  'HAR-82':
+    'skills, earlier turns, sidecars, simulated users and other things of Harbor that nothing here does are refused by name and with a reason, before anything starts',
 
   // Agents
 

@@ -27,7 +27,7 @@ export function effectMixture(tried: readonly MeasuredEffect[]): EffectMixture |
   })
   let weights = shapes.map(() => 1 / shapes.length)
   for (let round = 0; round < rounds; round++) {
-    const counts = shapes.map(({ side }) => (side === 0 ? penalty : 0))
+    const counts: number[] = shapes.map(({ side }) => (side === 0 ? penalty : 0))
     for (const row of likelihood_E_C) {
       const joint = row.map((value, c) => value * (weights[c] ?? 0))
       const total = joint.reduce((sum, value) => sum + value, 0)

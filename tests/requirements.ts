@@ -616,6 +616,13 @@ export const requirements = {
     'data of a task comes by npm package, address or folder, checked against its digest and unpacked safely; splits are made once',
   'RES-308': 'data that cannot be had names every alternative; other bytes than those that were meant are refused',
   'RES-309': 'splits that were changed in the cache are made again, and their hash is part of the hash of the task',
+  'RES-310': 'a task is loaded with its baseline, API, scorer, splits, seeds, knobs and limits',
+  'RES-311': 'everything that is wrong with a research task is told at once, with file, line, column and fix',
+  'RES-312':
+    'tasks are found by name, variant and path; those of the project hide bundled ones, and broken ones hide none',
+  'RES-313': 'the API of candidates seeds all draws at import: Math.random, random, numpy and PyTorch',
+  'RES-314': 'reports and answers of a candidate stand on lines of their own, whatever else it prints',
+  'RES-315': '`task init` makes a task that validates, trains and is scored as it is',
   'RES-401':
     'a candidate is trained in a sandbox and scored by the sealed scorer in another process; what it says of itself is a claim and never the score',
   'RES-402':

@@ -649,6 +649,25 @@ export const requirements = {
     'in worlds of known effects `default` overstates its gain less than `reference` and `greedy`, and fewer of its keeps help nothing',
   'RES-218': 'a simulated session repeats exactly, and is the mirror of itself when smaller is better',
   // Research
+  'RES-301': 'the tasks shakespeare, cifar10, moby, digits and table-search come with evsys and are valid',
+  'RES-302': 'digits: plain Node, and the same score for the same seed whatever else the machine does',
+  'RES-303':
+    'a candidate in Node trains on the embedded engine inside its sandbox, and the scorer runs its checkpoint itself',
+  'RES-304': 'table-search looks finished trainings up: its own table needs no data, others come by name',
+  'RES-305': 'a task whose interpreter or packages are missing says what to install and which variant does without',
+  'RES-306':
+    'a language model in PyTorch is scored step by step: no question holds a byte that is still to be predicted',
+  'RES-307':
+    'data of a task comes by npm package, address or folder, checked against its digest and unpacked safely; splits are made once',
+  'RES-308': 'data that cannot be had names every alternative; other bytes than those that were meant are refused',
+  'RES-309': 'splits that were changed in the cache are made again, and their hash is part of the hash of the task',
+  'RES-310': 'a task is loaded with its baseline, API, scorer, splits, seeds, knobs and limits',
+  'RES-311': 'everything that is wrong with a research task is told at once, with file, line, column and fix',
+  'RES-312':
+    'tasks are found by name, variant and path; those of the project hide bundled ones, and broken ones hide none',
+  'RES-313': 'the API of candidates seeds all draws at import: Math.random, random, numpy and PyTorch',
+  'RES-314': 'reports and answers of a candidate stand on lines of their own, whatever else it prints',
+  'RES-315': '`task init` makes a task that validates, trains and is scored as it is',
   'RES-401':
     'a candidate is trained in a sandbox and scored by the sealed scorer in another process; what it says of itself is a claim and never the score',
   'RES-402':

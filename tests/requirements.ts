@@ -664,4 +664,19 @@ export const requirements = {
     'a research session measures the noise of its baseline, races candidates, keeps what is better, and ends with a look at the hidden split',
   'RES-602':
     'a session whose controller is killed at any moment goes on to the same canonical record; at most one call per worker is sent again, and charged',
+  'RES-603':
+    'a session is an experiment of the record: every attempt an arm, every seed a run with parent, diff, category, mode and verdict',
+  'RES-604': 'the state of a session is a pure fold over its journal, and survives JSON',
+  'RES-605': 'a session that was interrupted, or whose caps were raised, goes on',
+  'RES-606': 'two controllers cannot run one session',
+  'RES-607': 'an idea that was tried is answered from memory; a proposer with nothing new ends the session',
+  'RES-608': 'a candidate that may not run is repaired twice at most, then parked with the reason',
+  'RES-609': 'failures of the machine are tried once more; those of a candidate are its verdict, with their class',
+  'RES-610': 'a baseline that fails, or a proposer that fails again and again, ends the session and says why',
+  'RES-611': 'no cap of a session is passed: money and tokens are forecast before every call',
+  'RES-612': 'the cap on time stops what is running',
+  'RES-613': 'several workers run at a time; the order of the journal is the truth and nothing runs twice',
+  'RES-614': 'people pause a session and let it go on, through the record',
+  'RES-615': 'people veto and override verdicts; an incumbent that is taken away gives its place to the one before',
+  'RES-616': 'people add ideas that run without a call, and ban families',
 } as const

@@ -8,7 +8,7 @@ import type {
   ResearchTask,
   SessionSettings,
 } from '../../contracts/index.ts'
-import { EvsysError, hashOf, openRegistry, readSecretSource, systemClock } from '../../kernel/index.ts'
+import { EvsysError, openRegistry, readSecretSource, systemClock } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import { allBuiltins } from '../all-builtins.ts'
@@ -17,6 +17,7 @@ import { openBank } from '../judge/index.ts'
 import { writeBrief } from '../propose/brief/write-brief.ts'
 import { findKnobs } from '../propose/code/find-knobs.ts'
 import { materialise } from '../propose/materialise.ts'
+import { fingerprint } from '../search/fingerprint/fingerprint.ts'
 import { loadResearchTask } from '../tasks/load-research-task.ts'
 import type { ResearchResult } from './research-options.ts'
 import { runResearch } from './run-research.ts'
@@ -100,7 +101,7 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
 const tools: CandidateTools = {
   materialise,
   knobsOf: (files, declared) => findKnobs(files, declared).knobs,
-  fingerprint: (files) => hashOf(files),
+  fingerprint,
 }
 
 /** Experiments of a session that names no cap of its own. */

@@ -493,6 +493,8 @@ export const requirements = {
     'results and trajectories of the trials of a benchmark are kept in the folder of their run, without what the tests printed',
   'AGT-18':
     'files of trials whose process was killed are removed by the next process, by owner and age, and never those of one that lives',
+  'AGT-19':
+    'secrets in the params of an agent are resolved where it is run, and the files that it brings (itself, tools, a user) are part of the code hash of the run',
 
   // Rollouts: conformance statements of a Harbor-compatible engine, by their numbers
   'HAR-59': 'a trajectory that is written validates as ATIF v1.7, and keys that it does not know are refused',
@@ -590,6 +592,8 @@ export const requirements = {
   'HAR-80': 'the plan of an environment says before a run what needs an image, and why',
   'HAR-81':
     'a trial that cannot be scored because of what its agent left counts as a failure of the agent; one that a fresh environment fails as well stays open',
+  'HAR-82':
+    'skills, earlier turns, sidecars, simulated users and other things of Harbor that nothing here does are refused by name and with a reason, before anything starts',
 
   // Agents
 
@@ -660,6 +664,24 @@ export const requirements = {
     'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
   'RES-502': 'an idea becomes files: knobs turned in code, whole files, a patch; what cannot be done is said in words',
   'RES-503': 'a patch applies where its lines stand; only its line numbers may be wrong',
+  // Research: reports
+  'RES-701':
+    'the report of a session is one HTML file that loads nothing, runs no script and shows progression, noise band, best attempts with diffs, failures, categories, cost and insights',
+  'RES-702': 'whatever a model wrote stands in a report as text: no tag, no attribute, no control character of it acts',
+  'RES-703': 'a report stays below a megabyte and a half for 1,000 attempts, however long their texts are',
+  'RES-704':
+    'a report tells noise, the smallest visible gain, raw and shrunken gains, expected false keeps, confirmations, looks and the cost per confirmed gain; what is unknown is said to be unknown',
+  'RES-705':
+    'shrunken gains and expected false keeps hold on simulated sessions, also where most ideas do nothing and some do great harm',
+  'RES-706':
+    'a session exports as a table with tabs that `evsys import` reads back with equal scores and statuses; a missing score is empty',
+  'RES-707':
+    'every kept change becomes a patch that `git apply` takes on the baseline, after the patches it says it needs; all of them together are what the session ended with',
+  'RES-708':
+    '`next` ranks what to try by what it settles for its cost: runs that are missing, undecided claims, near misses, unconfirmed winners, open hypotheses, untried arms, ideas of people',
+  'RES-709':
+    '`research report` and `research export` write the newest session of the record, or of a task, or a named one',
+  'RES-710': 'a report opens in Chromium, by day and by night, with no error and no request',
   'RES-601':
     'a research session measures the noise of its baseline, races candidates, keeps what is better, and ends with a look at the hidden split',
   'RES-602':

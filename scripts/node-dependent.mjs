@@ -86,6 +86,10 @@ export const leftToFull = [
     why: 'programs of agents over pipes and sockets, as the processes of other tests; serve-proxy tests the HTTP part',
   },
   {
+    files: ['src/research/propose/cli/*.test.ts'],
+    why: 'programs of agents over pipes, as those of src/rollout/cli',
+  },
+  {
     files: ['src/rollout/environments/docker.test.ts'],
     why: 'it starts a double of docker, as others start their programs',
   },

@@ -701,4 +701,25 @@ export const requirements = {
   'RES-614': 'people pause a session and let it go on, through the record',
   'RES-615': 'people veto and override verdicts; an incumbent that is taken away gives its place to the one before',
   'RES-616': 'people add ideas that run without a call, and ban families',
+  'RES-504': 'the optimizer turns knobs by TPE and CMA-ES, finds gains within ten experiments, and repeats nothing',
+  'RES-505': 'the optimizer learns from failures where memory runs out',
+  'RES-506': 'the brief tells goal, incumbent, wins, dead ends, near misses, notes, backlog and failures',
+  'RES-507': 'the brief is bounded, equal for equal input, free of secrets, and quotes what others wrote as data',
+  'RES-508': 'the prompt has the code of the base, what is asked for, and in a repair turn what was wrong',
+  'RES-509':
+    'the ledger adds up to the cent, charges unknown calls their forecast, and names the cap that the next call would break',
+  'RES-510':
+    'answers of models are read in fences, between words, cut off or malformed; what is not understood is said',
+  'RES-511':
+    'the proposers `anthropic` and `openai-compatible` give labelled ideas and their cost; keys come from declared secrets alone',
+  'RES-512':
+    'a provider that answers 429, 529, late, cut off or malformed is survived; an answer that cannot be used is asked for once more, and a failure tells the bill',
+  'RES-513': 'in a repair turn a proposer gives the same idea put right',
+  'RES-514':
+    'the proposer `cli-agent` lets a program edit the files in a folder of its own; it has a deadline and no secrets beyond those declared',
+  'RES-515':
+    'the proposer `hybrid` asks the optimizer on every turn and a model on a share of them, and goes on when the model fails',
+  'RES-516':
+    'the proposer `replay` plays a cassette with its recorded cost, or records one; a missing proposal is an error',
+  'RES-517': 'the proposer `bank` gives the next untried idea of a wanted family',
 } as const

@@ -621,6 +621,19 @@ export const requirements = {
   // Research
   'RES-101':
     'strategies, keep rules and proposers of the research loop are plugins like all others, listed and described',
+  'RES-102':
+    'a strategy asks for changes to attempts that were made, keeps to pins and bans, ranks each candidate at most once, and answers equal states and draws alike',
+  'RES-103': 'strategies reference, greedy and greedy-dedup do what their names say',
+  'RES-104':
+    'the memory model ranks ideas by what knobs, families, categories and changes did before, whatever the metric',
+  'RES-105':
+    'on a plateau other bases and near misses are tried; a family that keeps nothing waits after three in a row',
+  'RES-106': 'candidates that differ in layout, comments or local names alone have one fingerprint, others do not',
+  'RES-107': 'tables of the bench are checked like all input: sizes, names and bytes, with a typed error',
+  'RES-108': 'target, flat tables, missing seeds and the start of the bench are as documented',
+  'RES-109': 'the bench compares strategies on equal chance, counts a miss as twice the budget, and repeats exactly',
+  'RES-110': 'worlds of the bench propose and run like a loop; what was tried is answered from memory',
+  'RES-111': '`research bench` prints a row per table and strategy, for people and as data',
   'RES-201':
     'noise of a session pools the seeds of its baseline with all later pairs; scores that are missing or no number make no pair',
   'RES-202':

@@ -8,6 +8,7 @@ import type { ResearchStatusOptions } from './commands/research-status.ts'
 import type { ResearchSteerOptions } from './commands/research-steer.ts'
 import type { Colors } from './output/colors.ts'
 import type { Run } from './program.ts'
+import { addResearchBench } from './research-bench-command.ts'
 import { append, examplesFor, wholeNumber } from './start-commands.ts'
 
 const aTask = 'task: its name, NAME/VARIANT, or a folder with task.yaml'
@@ -125,6 +126,8 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .action((options: ResearchExportOptions) =>
       run(async (context) => (await import('./commands/research-export.ts')).researchExport(context, options)),
     )
+
+  addResearchBench(research, run, colors)
 }
 
 function seconds(text: string): number {

@@ -662,6 +662,18 @@ export const requirements = {
     'in worlds of known effects `default` overstates its gain less than `reference` and `greedy`, and fewer of its keeps help nothing',
   'RES-218': 'a simulated session repeats exactly, and is the mirror of itself when smaller is better',
   // Research
+  'RES-301': 'the tasks shakespeare, cifar10, moby, digits and table-search come with evsys and are valid',
+  'RES-302': 'digits: plain Node, and the same score for the same seed whatever else the machine does',
+  'RES-303':
+    'a candidate in Node trains on the embedded engine inside its sandbox, and the scorer runs its checkpoint itself',
+  'RES-304': 'table-search looks finished trainings up: its own table needs no data, others come by name',
+  'RES-305': 'a task whose interpreter or packages are missing says what to install and which variant does without',
+  'RES-306':
+    'a language model in PyTorch is scored step by step: no question holds a byte that is still to be predicted',
+  'RES-307':
+    'data of a task comes by npm package, address or folder, checked against its digest and unpacked safely; splits are made once',
+  'RES-308': 'data that cannot be had names every alternative; other bytes than those that were meant are refused',
+  'RES-309': 'splits that were changed in the cache are made again, and their hash is part of the hash of the task',
   'RES-401':
     'a candidate is trained in a sandbox and scored by the sealed scorer in another process; what it says of itself is a claim and never the score',
   'RES-402':

@@ -747,4 +747,6 @@ export const requirements = {
   'RES-516':
     'the proposer `replay` plays a cassette with its recorded cost, or records one; a missing proposal is an error',
   'RES-517': 'the proposer `bank` gives the next untried idea of a wanted family',
+  'RES-617':
+    'a cassette drives a session of ten experiments, with a ledger that is right to the cent, per call and per experiment',
 } as const

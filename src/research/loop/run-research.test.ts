@@ -10,6 +10,7 @@ import {
 } from '../../contracts/index.ts'
 import { defineProposer, systemClock } from '../../kernel/index.ts'
 import { type OpenStore, openStore } from '../../store/index.ts'
+import { greedyDedup } from '../search/greedy-dedup.ts'
 import { filesOf } from './candidate-files.ts'
 import type { ResearchOptions } from './research-options.ts'
 import { runResearch } from './run-research.ts'
@@ -144,7 +145,7 @@ describe('a research session', slow, () => {
         return { ideas: [{ ...codeIdea(''), change: { kind: 'knobs' as const, knobs: { WIDTH: 9 } } }] }
       },
     })
-    const { state } = await runResearch(toyResearch({ store, proposer }))
+    const { state } = await runResearch(toyResearch({ store, proposer, strategy: greedyDedup }))
     expect(state.spend.experiments).toBe(1)
     expect(state.gauges.turnedDown).toBe(20)
     expect(state.end?.reason).toBe('finished')

@@ -34,6 +34,7 @@ export interface StartResearchOptions {
   readonly resume?: boolean
   readonly trainSeconds?: number
   readonly proposer?: string
+  readonly proposerParams?: Readonly<Record<string, unknown>>
   readonly model?: string
   readonly strategy?: string
   readonly keepRule?: string
@@ -120,7 +121,7 @@ export function settingsOf(
   task: ResearchTask,
   options: Pick<
     StartResearchOptions,
-    'budget' | 'proposer' | 'model' | 'strategy' | 'keepRule' | 'preset' | 'workers' | 'seed'
+    'budget' | 'proposer' | 'proposerParams' | 'model' | 'strategy' | 'keepRule' | 'preset' | 'workers' | 'seed'
   >,
   hasKey: boolean,
 ): SessionSettings {
@@ -141,7 +142,10 @@ export function settingsOf(
     seeds: [...openBank(task.seeds, seed)],
     strategy: { kind: strategy, params: {} },
     keep_rule: { kind: keepRule, params: preset === undefined ? {} : { preset } },
-    proposer: { kind: proposer, params: model !== undefined && ASKING_BY_NAME.has(proposer) ? { model } : {} },
+    proposer: {
+      kind: proposer,
+      params: { ...(model !== undefined && ASKING_BY_NAME.has(proposer) ? { model } : {}), ...options.proposerParams },
+    },
     workers: options.workers ?? (isDeterministic ? 1 : Math.max(1, Math.floor(availableParallelism() / coresOf(task)))),
     budget: isCapped ? budget : { experiments: USUAL_EXPERIMENTS },
     noise_runs: Math.min(MOST_NOISE_RUNS, Math.max(2, task.seeds.length)),

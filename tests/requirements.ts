@@ -621,6 +621,19 @@ export const requirements = {
   // Research
   'RES-101':
     'strategies, keep rules and proposers of the research loop are plugins like all others, listed and described',
+  'RES-102':
+    'a strategy asks for changes to attempts that were made, keeps to pins and bans, ranks each candidate at most once, and answers equal states and draws alike',
+  'RES-103': 'strategies reference, greedy and greedy-dedup do what their names say',
+  'RES-104':
+    'the memory model ranks ideas by what knobs, families, categories and changes did before, whatever the metric',
+  'RES-105':
+    'on a plateau other bases and near misses are tried; a family that keeps nothing waits after three in a row',
+  'RES-106': 'candidates that differ in layout, comments or local names alone have one fingerprint, others do not',
+  'RES-107': 'tables of the bench are checked like all input: sizes, names and bytes, with a typed error',
+  'RES-108': 'target, flat tables, missing seeds and the start of the bench are as documented',
+  'RES-109': 'the bench compares strategies on equal chance, counts a miss as twice the budget, and repeats exactly',
+  'RES-110': 'worlds of the bench propose and run like a loop; what was tried is answered from memory',
+  'RES-111': '`research bench` prints a row per table and strategy, for people and as data',
   'RES-201':
     'noise of a session pools the seeds of its baseline with all later pairs; scores that are missing or no number make no pair',
   'RES-202':
@@ -705,6 +718,21 @@ export const requirements = {
     'a research session measures the noise of its baseline, races candidates, keeps what is better, and ends with a look at the hidden split',
   'RES-602':
     'a session whose controller is killed at any moment goes on to the same canonical record; at most one call per worker is sent again, and charged',
+  'RES-603':
+    'a session is an experiment of the record: every attempt an arm, every seed a run with parent, diff, category, mode and verdict',
+  'RES-604': 'the state of a session is a pure fold over its journal, and survives JSON',
+  'RES-605': 'a session that was interrupted, or whose caps were raised, goes on',
+  'RES-606': 'two controllers cannot run one session',
+  'RES-607': 'an idea that was tried is answered from memory; a proposer with nothing new ends the session',
+  'RES-608': 'a candidate that may not run is repaired twice at most, then parked with the reason',
+  'RES-609': 'failures of the machine are tried once more; those of a candidate are its verdict, with their class',
+  'RES-610': 'a baseline that fails, or a proposer that fails again and again, ends the session and says why',
+  'RES-611': 'no cap of a session is passed: money and tokens are forecast before every call',
+  'RES-612': 'the cap on time stops what is running',
+  'RES-613': 'several workers run at a time; the order of the journal is the truth and nothing runs twice',
+  'RES-614': 'people pause a session and let it go on, through the record',
+  'RES-615': 'people veto and override verdicts; an incumbent that is taken away gives its place to the one before',
+  'RES-616': 'people add ideas that run without a call, and ban families',
   'RES-504': 'the optimizer turns knobs by TPE and CMA-ES, finds gains within ten experiments, and repeats nothing',
   'RES-505': 'the optimizer learns from failures where memory runs out',
   'RES-506': 'the brief tells goal, incumbent, wins, dead ends, near misses, notes, backlog and failures',
@@ -726,4 +754,6 @@ export const requirements = {
   'RES-516':
     'the proposer `replay` plays a cassette with its recorded cost, or records one; a missing proposal is an error',
   'RES-517': 'the proposer `bank` gives the next untried idea of a wanted family',
+  'RES-617':
+    'a cassette drives a session of ten experiments, with a ledger that is right to the cent, per call and per experiment',
 } as const

@@ -667,8 +667,6 @@ export const requirements = {
   'RES-703': 'a report stays below a megabyte and a half for 1,000 attempts, however long their texts are',
   'RES-704':
     'a report tells noise, the smallest visible gain, raw and shrunken gains, expected false keeps, confirmations, looks and the cost per confirmed gain; what is unknown is said to be unknown',
-  'RES-705':
-    'shrunken gains and expected false keeps hold on simulated sessions, also where most ideas do nothing and some do great harm',
   'RES-706':
     'a session exports as a table with tabs that `evsys import` reads back with equal scores and statuses; a missing score is empty',
   'RES-707':

@@ -1,5 +1,5 @@
 // A made-up task over knobs for tests of proposers: a file with constants, a loss with noise, a border of memory; and a greedy session.
-import type { Attempt, Brief, Idea, Knobs, KnobSpec, SearchState } from '../src/contracts/index.ts'
+import type { Attempt, Brief, Idea, KnobSpec, Knobs, SearchState } from '../src/contracts/index.ts'
 import { keyedRandom } from '../src/kernel/index.ts'
 import { materialise } from '../src/research/propose/materialise.ts'
 

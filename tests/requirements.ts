@@ -493,6 +493,8 @@ export const requirements = {
     'results and trajectories of the trials of a benchmark are kept in the folder of their run, without what the tests printed',
   'AGT-18':
     'files of trials whose process was killed are removed by the next process, by owner and age, and never those of one that lives',
+  'AGT-19':
+    'secrets in the params of an agent are resolved where it is run, and the files that it brings (itself, tools, a user) are part of the code hash of the run',
 
   // Rollouts: conformance statements of a Harbor-compatible engine, by their numbers
   'HAR-59': 'a trajectory that is written validates as ATIF v1.7, and keys that it does not know are refused',
@@ -590,6 +592,8 @@ export const requirements = {
   'HAR-80': 'the plan of an environment says before a run what needs an image, and why',
   'HAR-81':
     'a trial that cannot be scored because of what its agent left counts as a failure of the agent; one that a fresh environment fails as well stays open',
+  'HAR-82':
+    'skills, earlier turns, sidecars, simulated users and other things of Harbor that nothing here does are refused by name and with a reason, before anything starts',
 
   // Agents
 

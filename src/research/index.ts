@@ -8,6 +8,7 @@ export type {
 export { openExecutor } from './execute/open-executor.ts'
 export { forecastOf, workedSeconds } from './loop/session-budget.ts'
 export { researchPlugins } from './plugins.ts'
+export { fingerprint } from './search/fingerprint/fingerprint.ts'
 
 /** The controller of sessions. Imported on demand: most commands need neither a record nor a sandbox. */
 export function loadResearchLoop(): Promise<typeof import('./loop/index.ts')> {

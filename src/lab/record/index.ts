@@ -4,6 +4,7 @@
 export { evaluateModel } from '../evaluation/evaluate-model.ts'
 export { keepEval, keptEvals, readKeptEval } from '../evaluation/kept-evals.ts'
 export { rescoreExperiment } from '../evaluation/rescore-experiment.ts'
+export { rescoreKeptEval } from '../evaluation/rescore-kept-eval.ts'
 export { modelTarget, targetClient } from '../evaluation/target-client.ts'
 export { runFolder } from '../experiment/assign-run.ts'
 export { evidenceOf, resultOf } from '../experiment/conclude-experiment.ts'

@@ -29,7 +29,7 @@ export function ideaStream(options: IdeaStreamOptions): World {
     name: options.name,
     direction: 'max',
     space: {},
-    open(random) {
+    open() {
       const asked: string[] = []
       const effects = new Map<string, number>()
       const effectOf = (idea: string): number => {

@@ -3,10 +3,14 @@
 /** Lower triangle, row after row: row i has i + 1 numbers. */
 export type Triangle = readonly Float64Array[]
 
-/** L with L L^T = `matrix`. What is not quite positive by rounding is held at a tiny number. */
-export function cholesky(matrix: Triangle): Triangle {
-  const factor: Float64Array[] = []
-  for (const [i, row] of matrix.entries()) {
+/**
+ * L with L L^T = matrix, of which `rows` are those after the ones that `before` holds the factor of. What is not quite positive by
+ * rounding is held at a tiny number.
+ */
+export function cholesky(rows: Triangle, before: Triangle = []): Triangle {
+  const factor = [...before]
+  for (const row of rows) {
+    const i = factor.length
     const out = new Float64Array(i + 1)
     for (let j = 0; j <= i; j++) {
       const other = factor[j] ?? out

@@ -12,10 +12,11 @@ const absent = -1
 type Axis = { readonly name: string; readonly spec: KnobSpec | undefined; readonly codes: Map<KnobValue, number> }
 
 export interface KnobAxes {
-  readonly count: number
+  /** Whether a candidate has no knob besides these. */
+  covers(knobs: Knobs): boolean
   /** What a candidate is on every axis. */
   describe(knobs: Knobs): Int32Array
-  /** Fills in how alike two are: the mean over axes and the mean over pairs of axes, each from 0 to 1. */
+  /** How alike two are: the mean over axes and the mean over pairs of axes, each from 0 to 1. */
   compare(a: Int32Array, b: Int32Array): { readonly single: number; readonly pairs: number }
 }
 
@@ -26,7 +27,10 @@ export function knobAxes(space: Readonly<Record<string, KnobSpec>>, all: readonl
   const ordered = axes.map(({ spec }) => spec?.kind === 'range' || spec?.ordered === true)
   const count = axes.length
   return {
-    count,
+    covers(knobs) {
+      for (const name in knobs) if (!names.has(name)) return false
+      return true
+    },
     describe(knobs) {
       return Int32Array.from(axes, (axis) => {
         const value = knobs[axis.name]

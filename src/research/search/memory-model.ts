@@ -2,9 +2,9 @@
 // knobs, and of the changes it is made of with their families and categories, each effect normal around 0. It is computed in the
 // space of attempts (Rasmussen and Williams 2006, algorithm 2.1), where thousands of pairs cost nothing.
 import type { Attempt, CandidateIdea, SearchState } from '../../contracts/index.ts'
-import { cholesky, solveLower, solveUpper } from './cholesky.ts'
-import { knobAxes } from './describe-knobs.ts'
-import { inCommon, type Lineage, lineages } from './lineage.ts'
+import { cholesky, solveLower, solveUpper, type Triangle } from './cholesky.ts'
+import { type KnobAxes, knobAxes } from './describe-knobs.ts'
+import { inCommon, type Lineage, type Lineages, lineages } from './lineage.ts'
 import { normalScores } from './normal-scores.ts'
 import { meritOf } from './standing.ts'
 
@@ -35,34 +35,13 @@ export function memoryModel(state: SearchState): MemoryModel {
 
 function buildModel(state: SearchState): MemoryModel {
   const remembered = memorable(state)
-  const n = remembered.length
-  const axes = knobAxes(
-    state.space,
-    remembered.map(({ attempt }) => attempt.knobs),
-  )
   const ways = lineages(state.attempts)
-  const points = remembered.map(({ attempt }) => ({
-    knobs: axes.describe(attempt.knobs),
-    way: ways.of(attempt.id),
-  }))
-  type Point = (typeof points)[number]
-  const likeness = (a: Point, b: Point): number => {
-    const { single, pairs } = axes.compare(a.knobs, b.knobs)
-    return variance.knobs * single + variance.pairs * pairs + shared(a.way, b.way)
-  }
-  const noise = noiseShare * (variance.knobs + variance.pairs)
-  const noises = remembered.map(({ attempt }) => noise / Math.max(1, attempt.scores.length))
-  const factor = cholesky(
-    points.map((point, i) => {
-      const row = Float64Array.from({ length: i + 1 }, (_, j) => likeness(point, points[j] as Point)) // j <= i
-      row[i] = (row[i] ?? 0) + (noises[i] ?? 0)
-      return row
-    }),
-  )
+  const { axes, points, factor } = factorOf(state, remembered, ways)
+  const n = remembered.length
   const scores = normalScores(remembered.map(({ merit }) => merit))
   const weights = solveUpper(factor, solveLower(factor, scores))
   // The posterior mean at what was tried is its score less its share of noise.
-  const beliefs = scores.map((score, i) => score - (noises[i] ?? 0) * (weights[i] ?? 0))
+  const beliefs = scores.map((score, i) => score - noiseOf(remembered[i]?.attempt) * (weights[i] ?? 0))
   const order = remembered.map((_, i) => i).filter((i) => Number.isFinite(remembered[i]?.merit))
   order.sort((a, b) => (beliefs[b] ?? 0) - (beliefs[a] ?? 0) || a - b)
   return {
@@ -70,18 +49,69 @@ function buildModel(state: SearchState): MemoryModel {
     predict({ idea, knobs, fingerprint }, parents) {
       const { family, category } = idea
       const from = idea.parents.length > 0 ? idea.parents : parents
-      const point: Point = {
-        knobs: axes.describe(knobs),
-        way: ways.grown({ id: fingerprint, parents: from, family, category, knobs }),
-      }
-      const alike = Float64Array.from({ length: n }, (_, i) => likeness(point, points[i] as Point)) // i < n
+      const way = ways.grown({ id: fingerprint, parents: from, family, category, knobs })
+      const point: Point = { knobs: axes.describe(knobs), way }
+      const alike = new Float64Array(n)
       let mean = 0
-      for (let i = 0; i < n; i++) mean += (alike[i] ?? 0) * (weights[i] ?? 0)
-      let left = likeness(point, point)
+      for (let i = 0; i < n; i++) {
+        const like = likeness(axes, point, points[i] as Point) // as many points as were remembered
+        alike[i] = like
+        mean += like * (weights[i] as number)
+      }
+      let left = likeness(axes, point, point)
       for (const part of solveLower(factor, alike)) left -= part * part
       return { mean, sd: Math.sqrt(Math.max(left, 0)) }
     },
   }
+}
+
+type Point = { readonly knobs: Int32Array; readonly way: Lineage }
+
+type Factored = {
+  readonly attempts: readonly Attempt[]
+  readonly space: SearchState['space']
+  readonly axes: KnobAxes
+  readonly points: readonly Point[]
+  readonly factor: Triangle
+}
+
+const factored = new WeakMap<Attempt, Factored>()
+
+// A session asks again after every attempt, and all rows but the last are the same: what was worked out for its baseline is grown.
+function factorOf(state: SearchState, remembered: readonly Remembered[], ways: Lineages): Factored {
+  const attempts = remembered.map(({ attempt }) => attempt)
+  const [first] = attempts
+  const before = first === undefined ? undefined : factored.get(first)
+  const knobs = attempts.map((attempt) => attempt.knobs)
+  const grows =
+    before !== undefined &&
+    before.space === state.space &&
+    before.attempts.length <= attempts.length &&
+    before.attempts.every((attempt, i) => attempt === attempts[i]) &&
+    knobs.slice(before.attempts.length).every((each) => before.axes.covers(each))
+  const axes = grows ? before.axes : knobAxes(state.space, knobs)
+  const points = grows ? [...before.points] : []
+  const rows: Float64Array[] = []
+  for (const attempt of attempts.slice(points.length)) {
+    const point = { knobs: axes.describe(attempt.knobs), way: ways.of(attempt.id) }
+    points.push(point)
+    const row = Float64Array.from(points, (other) => likeness(axes, point, other))
+    row[points.length - 1] = likeness(axes, point, point) + noiseOf(attempt)
+    rows.push(row)
+  }
+  const factor = cholesky(rows, grows ? before.factor : [])
+  const result = { attempts, space: state.space, axes, points, factor }
+  if (first !== undefined) factored.set(first, result)
+  return result
+}
+
+function likeness(axes: KnobAxes, a: Point, b: Point): number {
+  const { single, pairs } = axes.compare(a.knobs, b.knobs)
+  return variance.knobs * single + variance.pairs * pairs + shared(a.way, b.way)
+}
+
+function noiseOf(attempt: Attempt | undefined): number {
+  return (noiseShare * (variance.knobs + variance.pairs)) / Math.max(1, attempt?.scores.length ?? 1)
 }
 
 function shared(a: Lineage, b: Lineage): number {

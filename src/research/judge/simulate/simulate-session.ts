@@ -40,6 +40,9 @@ export interface SimulatedSession {
   /** Keeps whose idea helps nothing. */
   readonly idleKeeps: number
   readonly expectedIdleKeeps: number
+  /** Sum of the gains of keeps: in truth, and as told after shrinking. */
+  readonly keptGain: number
+  readonly shrunkGain: number
   readonly looks: readonly SimulatedLook[]
   readonly drifts: number
   readonly runs: { readonly val: number; readonly test: number }
@@ -74,6 +77,7 @@ class Session {
   #typicalGain = startingTypicalGain
   #keeps = 0
   #idleKeeps = 0
+  #keptGain = 0
   #controlAt = 0
   #controls = 0
   #drifts = 0
@@ -132,6 +136,8 @@ class Session {
       keeps: this.#keeps,
       idleKeeps: this.#idleKeeps,
       expectedIdleKeeps: gains.expectedFalseKeeps ?? 0,
+      keptGain: this.#keptGain,
+      shrunkGain: gains.kept.reduce((sum, { raw, shrunk = raw }) => sum + shrunk, 0),
       looks: this.#looks,
       drifts: this.#drifts,
       runs: { ...this.runs.count },
@@ -181,6 +187,7 @@ class Session {
   #keep(candidate: SimulatedCandidate, scores: SeedScore[], effect: number): void {
     this.#keeps++
     this.#idleKeeps += Number(effect <= 0)
+    this.#keptGain += effect
     if (this.#incumbent !== baseline) this.#noise = addIncumbent(this.#noise, this.#scores)
     this.#incumbent = candidate
     this.#scores = [...scores]

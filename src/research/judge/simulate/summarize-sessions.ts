@@ -14,6 +14,8 @@ export interface SessionsSummary {
   /** Share of keeps whose idea helps nothing, and what the sessions expected it to be. */
   readonly idleShare: number
   readonly expectedIdleShare: number
+  /** Sum of shrunken gains of keeps less what they gained in truth. */
+  readonly shrunkOptimism: number
   readonly experiments: number
   /** Runs on the hidden split. */
   readonly hiddenRuns: number
@@ -57,6 +59,7 @@ export function summarizeSessions(all: readonly SimulatedSession[]): SessionsSum
     keeps,
     idleShare: keeps === 0 ? 0 : mean(({ idleKeeps }) => idleKeeps) / keeps,
     expectedIdleShare: keeps === 0 ? 0 : mean(({ expectedIdleKeeps }) => expectedIdleKeeps) / keeps,
+    shrunkOptimism: mean(({ shrunkGain, keptGain }) => shrunkGain - keptGain),
     experiments: mean(({ experiments }) => experiments),
     hiddenRuns: mean(({ runs }) => runs.test),
     looked: mean((session) => Number(session.looks.length > 0)),

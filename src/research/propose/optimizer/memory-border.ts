@@ -24,7 +24,7 @@ export function fitMemoryBorder(
   }
   for (let round = 0; round < rounds; round++) {
     const gradient = weights.map((weight) => prior * weight)
-    const hessian = weights.map((_, i) => weights.map((__, j) => (i === j ? prior : 0)))
+    const hessian: number[][] = weights.map((_, i) => weights.map((__, j) => (i === j ? prior : 0)))
     for (const [place, values] of rows.entries()) {
       const p = chance(values)
       const error = p - (runs[place]?.ranOut ? 1 : 0)

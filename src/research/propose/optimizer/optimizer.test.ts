@@ -7,7 +7,8 @@ import { keyedRandom } from '../../../kernel/index.ts'
 import { dimensionsOf, knobsAt } from './knob-space.ts'
 import { optimizer } from './optimizer.ts'
 
-const range = (low: number, high: number, log = false, integer = false) => ({ kind: 'range', low, high, log, integer }) as const
+const range = (low: number, high: number, log = false, integer = false) =>
+  ({ kind: 'range', low, high, log, integer }) as const
 const number = (knobs: Knobs, name: string) => Number(knobs[name])
 
 // Error of a small network on digits: most is gained by the learning rate, then by width; too much of either hurts.
@@ -37,8 +38,22 @@ const bowl: KnobWorld = {
   start: { A: 0.1, B: 0.9, C: 0.5, D: 0.2, E: 0.8, F: 0.5 },
   noise: 0.01,
   loss(knobs) {
-    const [a, b, c, d, e, f] = ['A', 'B', 'C', 'D', 'E', 'F'].map((name) => number(knobs, name)) as [number, number, number, number, number, number]
-    return (a - 0.6) ** 2 + 2 * (b - 0.4 - 0.5 * (a - 0.6)) ** 2 + (c - 0.3) ** 2 + 0.5 * (d - 0.7) ** 2 + 0.2 * (e - 0.5) ** 2 + 0.1 * (f - 0.9) ** 2
+    const [a, b, c, d, e, f] = ['A', 'B', 'C', 'D', 'E', 'F'].map((name) => number(knobs, name)) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ]
+    return (
+      (a - 0.6) ** 2 +
+      2 * (b - 0.4 - 0.5 * (a - 0.6)) ** 2 +
+      (c - 0.3) ** 2 +
+      0.5 * (d - 0.7) ** 2 +
+      0.2 * (e - 0.5) ** 2 +
+      0.1 * (f - 0.9) ** 2
+    )
   },
 }
 
@@ -49,7 +64,10 @@ const memory: KnobWorld = {
   noise: 0.01,
   ranOut: (knobs) => number(knobs, 'WIDTH') * number(knobs, 'BATCH') > 16_000,
   loss: (knobs) =>
-    2 - 0.12 * Math.log2(number(knobs, 'WIDTH')) - 0.06 * Math.log2(number(knobs, 'BATCH')) + 0.2 * (Math.log10(number(knobs, 'LR')) + 1.5) ** 2,
+    2 -
+    0.12 * Math.log2(number(knobs, 'WIDTH')) -
+    0.06 * Math.log2(number(knobs, 'BATCH')) +
+    0.2 * (Math.log10(number(knobs, 'LR')) + 1.5) ** 2,
 }
 
 type Play = (world: KnobWorld, seed: number, turns: number) => Promise<{ best: number[]; ranOut: number }>
@@ -57,7 +75,11 @@ type Play = (world: KnobWorld, seed: number, turns: number) => Promise<{ best: n
 const byOptimizer =
   (method: 'auto' | 'tpe' | 'cma_es'): Play =>
   (world, seed, turns) =>
-    playSession(world, async (brief) => (await optimizer.propose(brief, pluginContext(optimizer, { method }, { seed }))).ideas, { turns, seed })
+    playSession(
+      world,
+      async (brief) => (await optimizer.propose(brief, pluginContext(optimizer, { method }, { seed }))).ideas,
+      { turns, seed },
+    )
 
 const byChance: Play = (world, seed, turns) => {
   const dimensions = dimensionsOf(world.space)
@@ -67,7 +89,9 @@ const byChance: Play = (world, seed, turns) => {
       const random = keyedRandom(seed, 'chance', turn)
       const point = dimensions.map(({ kind, levels = 1 }) => (kind === 'line' ? random.float() : random.int(levels)))
       const change = { kind: 'knobs' as const, knobs: knobsAt(dimensions, point) }
-      return [{ title: 't', hypothesis: '', family: 'f', category: 'hyperparameter', cost: 'same', parents: [], change }]
+      return [
+        { title: 't', hypothesis: '', family: 'f', category: 'hyperparameter', cost: 'same', parents: [], change },
+      ]
     },
     { turns, seed },
   )
@@ -91,7 +115,11 @@ describe('the optimizer', () => {
 
   it('beats chance by far with more experiments, by every method (RES-504)', async () => {
     const chance = await median(byChance, bowl, 30)
-    const results = { auto: await median(byOptimizer('auto'), bowl, 30), tpe: await median(byOptimizer('tpe'), bowl, 30), cma_es: await median(byOptimizer('cma_es'), bowl, 30) }
+    const results = {
+      auto: await median(byOptimizer('auto'), bowl, 30),
+      tpe: await median(byOptimizer('tpe'), bowl, 30),
+      cma_es: await median(byOptimizer('cma_es'), bowl, 30),
+    }
     if (process.env.SHOW) console.log(chance, results)
     expect(results.auto).toBeLessThan(0.5 * chance)
     expect(results.tpe).toBeLessThan(chance)

@@ -135,7 +135,10 @@ function takeBest(model: KnobModel, pool: readonly Point[], count: number, isBol
   const reach = 0.3 + 0.05 * model.observed.length
   const trust = (point: Point) => {
     if (isBold) return 1
-    const distance = point.reduce((sum, value, i) => sum + (dimensions[i]?.kind === 'line' ? (value - (base[i] ?? 0)) ** 2 : 0), 0)
+    const distance = point.reduce(
+      (sum, value, i) => sum + (dimensions[i]?.kind === 'line' ? (value - (base[i] ?? 0)) ** 2 : 0),
+      0,
+    )
     return Math.exp((-0.5 * distance) / reach ** 2)
   }
   while (chosen.length < count && left.size > 0) {

@@ -100,6 +100,16 @@ describe('finalize', () => {
     expect(patchReadme(without)).toContain('dead weight')
   })
 
+  it('a champion without a dropped change is all.patch, and no patch of its own (RES-707)', () => {
+    const last = session.attempts.findLast(({ attempt }) => attempt.verdict === 'provisional' || attempt.verdict === 'confirmed')
+    if (last === undefined) throw new Error('the session kept something')
+    const leaner = { ...last, files: baselineFiles() }
+    const parents = [last.attempt.id]
+    const attempt = { ...last.attempt, id: 'without', number: 99, mode: 'ablate' as const, parents }
+    const input = { ...session, champion: 'without', attempts: [...session.attempts, { ...leaner, attempt }] }
+    expect(finalizeResearch(input)).toMatchObject({ all: '', patches: finalized.patches })
+  })
+
   it('gives nothing for a session that kept nothing (RES-707)', () => {
     expect(finalizeResearch(generatedSession(0))).toMatchObject({ patches: [], all: '' })
   })

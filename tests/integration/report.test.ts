@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { researchReport } from '../../src/report/index.ts'
-import { generatedSession } from '../report/generated-session.ts'
+import { generatedSession } from '../generated-session.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { chromium, openBrowser, type PageView } from './browser.ts'
 

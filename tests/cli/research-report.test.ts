@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { runResearch } from '../../src/research/loop/run-research.ts'
 import { openStore } from '../../src/store/index.ts'
-import { recordExperiment } from '../cli/recorded.ts'
-import { runMain } from '../cli/run-main.ts'
+import { recordExperiment } from './recorded.ts'
+import { runMain } from './run-main.ts'
 import { toyResearch } from '../research/toy-research.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 
@@ -91,10 +91,10 @@ describe('commands about a session of research', () => {
       name: 'rates',
       hypothesis,
       minEffect: 0.05,
-      failing: [0.01],
+      failing: [0.03],
       rates: [0.01, 0.03, 0.1],
     })
-    await runMain(['conclude', 'rates', 'The low rate breaks.', '--author', 'ada'], { cwd: lab })
+    await runMain(['conclude', 'rates', 'The middle rate breaks.', '--author', 'ada'], { cwd: lab })
     const { code, stdout } = await runMain(['export', 'rates', '--html', '-o', 'rates.html'], { cwd: lab })
     expect({ code, stdout }).toEqual({
       code: 0,

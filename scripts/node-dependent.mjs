@@ -121,4 +121,8 @@ export const leftToFull = [
     files: ['tests/research/{executor,tampering,honest-candidates}.test.ts'],
     why: 'namespaces of the system shut candidates in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
   },
+  {
+    files: ['src/report/{diff/unified-diff,finalize/finalize-research}.test.ts'],
+    why: 'they start git alone, on patches that no version of Node makes otherwise',
+  },
 ]

@@ -703,8 +703,6 @@ export const requirements = {
   'RES-703': 'a report stays below a megabyte and a half for 1,000 attempts, however long their texts are',
   'RES-704':
     'a report tells noise, the smallest visible gain, raw and shrunken gains, expected false keeps, confirmations, looks and the cost per confirmed gain; what is unknown is said to be unknown',
-  'RES-705':
-    'shrunken gains and expected false keeps hold on simulated sessions, also where most ideas do nothing and some do great harm',
   'RES-706':
     'a session exports as a table with tabs that `evsys import` reads back with equal scores and statuses; a missing score is empty',
   'RES-707':
@@ -713,6 +711,8 @@ export const requirements = {
     '`next` ranks what to try by what it settles for its cost: runs that are missing, undecided claims, near misses, unconfirmed winners, open hypotheses, untried arms, ideas of people',
   'RES-709':
     '`research report` and `research export` write the newest session of the record, or of a task, or a named one',
+  'RES-711':
+    '`export ID --html` writes any experiment as a report of the same look; of a log it says that scores are claims',
   'RES-710': 'a report opens in Chromium, by day and by night, with no error and no request',
   'RES-601':
     'a research session measures the noise of its baseline, races candidates, keeps what is better, and ends with a look at the hidden split',

@@ -593,6 +593,7 @@ export const requirements = {
     'a trial that cannot be scored because of what its agent left counts as a failure of the agent; one that a fresh environment fails as well stays open',
   'HAR-82':
     'skills, earlier turns, sidecars, simulated users and other things of Harbor that nothing here does are refused by name and with a reason, before anything starts',
+  'HAR-83': 'a job file of Harbor is run where its fields are ours, and refused by name where they are not',
 
   // Agents
 

@@ -510,8 +510,12 @@ export const requirements = {
   'HAR-68': 'text that was decoded is never tokenized again: recorded ids are those that were drawn',
   'HAR-69': 'an answer that was cut by its length is given no stop token to train on',
   'HAR-70': 'a turn without log-probabilities is not trained on, and its zeros never count',
+  'HAR-71': 'a member of a group whose sandbox fails leaves the others alone, and is made again while that may help',
+  'HAR-72': 'a rollout that is cancelled while the model answers keeps its turns and leaves no sandbox',
   'HAR-73': 'the policy version of each call is recorded; turns that are too old are masked',
+  'HAR-74': 'several rewards without one that counts are an error, never a number',
   'HAR-75': 'equal seeds, policy versions and requests give the same token record',
+  'HAR-76': 'a thousand rollouts at a time bear one verifier that fails',
   'HAR-77': 'an agent that speaks plain chat completions to the capture proxy has the token record of a native session',
   'HAR-78': 'turn spans tell the last token that is trained on, where the reward of the whole goes',
 
@@ -594,6 +598,7 @@ export const requirements = {
     'a trial that cannot be scored because of what its agent left counts as a failure of the agent; one that a fresh environment fails as well stays open',
   'HAR-82':
     'skills, earlier turns, sidecars, simulated users and other things of Harbor that nothing here does are refused by name and with a reason, before anything starts',
+  'HAR-83': 'a job file of Harbor is run where its fields are ours, and refused by name where they are not',
 
   // Agents
 

@@ -54,7 +54,7 @@ export async function readSearchTables(dir: string): Promise<SearchTable[]> {
 }
 
 /** The table of a header file; its body lies beside it. */
-export async function readSearchTable(file: string): Promise<SearchTable> {
+async function readSearchTable(file: string): Promise<SearchTable> {
   const header = readHeader(file, await readBytes(file, mostHeaderBytes))
   const { name, direction, seeds, axes } = header
   const count = axes.reduce((product, { values }) => product * values.length, seeds)

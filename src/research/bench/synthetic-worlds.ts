@@ -14,7 +14,7 @@ const makers: Readonly<Record<string, (seed: number) => readonly World[]>> = {
   ],
 }
 
-export const syntheticWorldNames: readonly string[] = Object.keys(makers)
+const syntheticWorldNames: readonly string[] = Object.keys(makers)
 
 /** The worlds of a name. */
 export function syntheticWorlds(name: string, seed: number): readonly World[] {

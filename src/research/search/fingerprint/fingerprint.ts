@@ -22,7 +22,7 @@ export function fingerprint(files: CandidateFiles, knobs: Knobs = {}): string {
 }
 
 /** The text of a file without what has no meaning. */
-export function normalised(path: string, text: string): string {
+function normalised(path: string, text: string): string {
   const extension = extname(path).toLowerCase()
   const language = languages[extension]
   if (language !== undefined) return normalisedCode(text, language)

@@ -141,7 +141,14 @@ export {
   type ResearchSpend,
   type ResearchState,
 } from './research/session-state.ts'
-export { SecondaryMetric, TaskData, TaskDataSource, TaskLimits, TaskRuntime, TaskVariant } from './research/task-fields.ts'
+export {
+  SecondaryMetric,
+  TaskData,
+  TaskDataSource,
+  TaskLimits,
+  TaskRuntime,
+  TaskVariant,
+} from './research/task-fields.ts'
 export {
   ArmResult,
   Artifact,

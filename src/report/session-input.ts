@@ -60,8 +60,11 @@ function reproduceCommand({ settings, spend }: BegunSession): string {
   return [
     `evsys research run --task ${settings.task}`,
     `--proposer ${settings.proposer.kind}`,
+    ...(settings.strategy.kind === 'default' ? [] : [`--strategy ${settings.strategy.kind}`]),
+    ...(settings.keep_rule.kind === 'default' ? [] : [`--keep-rule ${settings.keep_rule.kind}`]),
     ...(experiments > 0 ? [`--max-experiments ${experiments}`] : []),
     `--train-seconds ${settings.train_seconds}`,
+    `--seed ${settings.seed}`,
   ].join(' ')
 }
 

@@ -3,6 +3,8 @@ import { cpSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { systemClock } from '../../src/kernel/index.ts'
+import { rescoreExperiment } from '../../src/lab/evaluation/rescore-experiment.ts'
 import { baselinesOf } from '../../src/lab/experiment/score-baselines.ts'
 import { runExperiment } from '../../src/lab/index.ts'
 import { openStore } from '../../src/store/index.ts'
@@ -201,6 +203,15 @@ sandbox.describe('a benchmark of task folders', () => {
     expect(of('agent/trajectory.json')).toHaveLength(2)
     expect(trials.filter((name) => name.includes('trials') && name.includes('verifier'))).toEqual([])
     expect(readdirSync(join(dir, '.evsys/trials'))).toEqual([])
+    // Other tests cannot look at what is gone.
+    writeTaskFolder(join(dir, 'tasks/half'), { 'tests/test.sh': '#!/bin/sh\necho 1 > /logs/verifier/reward.txt\n' })
+    const again = await rescoreExperiment(store, await store.findExperiment(result.experiment_id), {
+      ...{ projectDir: dir, plugins: [], secretSource: { get: () => undefined }, keep: false, clock: systemClock },
+      signal: new AbortController().signal,
+    })
+    expect(again).toHaveLength(3)
+    for (const each of again)
+      expect(each).toMatchObject({ status: 'no answers', message: expect.stringContaining('its tasks are folders') })
   }, 120_000)
 
   it('ends with the worker that answers for the policy, and leaves nothing (AGT-13)', async () => {

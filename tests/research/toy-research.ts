@@ -129,7 +129,7 @@ export interface ToyOptions {
 }
 
 /** Options of `runResearch` for the toy world: 8 experiments, one worker. */
-export function toyResearch(options: ToyOptions & Partial<ResearchOptions>): ResearchOptions {
+export function toyResearch(options: ToyOptions & Omit<Partial<ResearchOptions>, keyof ToyOptions>): ResearchOptions {
   const {
     store,
     executor = toyExecutor(),

@@ -26,7 +26,9 @@ export interface SessionFigures {
 
 export function sessionFigures(input: ResearchReportInput): SessionFigures {
   const { direction } = input.task
-  const placed = placeAttempts(input.attempts)
+  const all = placeAttempts(input.attempts)
+  // Leaving a kept change out again is a check of it and no idea of its own.
+  const placed = all.filter(({ attempt }) => attempt.mode !== 'ablate')
   const noise = noiseFigures(input)
   const tried = placed.flatMap(({ attempt, fate }) =>
     fate === 'baseline' || attempt.gain === undefined ? [] : [effectOf(attempt.gain)],
@@ -35,7 +37,7 @@ export function sessionFigures(input: ResearchReportInput): SessionFigures {
   const kept = placed.filter(isKept).map((each) => keptChange(each, { prior, input }))
   const weighed = kept.flatMap(({ shrunk }) => shrunk ?? [])
   const baseline = placed.find(({ fate }) => fate === 'baseline')
-  const champion = placed.find(({ attempt }) => attempt.id === input.champion) ?? placed.findLast(isKept)
+  const champion = all.find(({ attempt }) => attempt.id === input.champion) ?? placed.findLast(isKept)
   const rawGain = gainBetween(baseline?.score, champion?.score, direction)
   return {
     direction,

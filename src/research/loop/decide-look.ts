@@ -55,17 +55,26 @@ export function decideOpenLook(deciding: Deciding): Step | undefined {
   return undefined
 }
 
+/** The smallest number of seeds that can decide anything. */
+const FEWEST_SEEDS = 3
+
 /** A look that should be taken now. At the end it is taken only where there is time for it. */
 export function decideDueLook({ state, plugins, nowMs }: Deciding, ending: boolean): Step | undefined {
-  const seeds = plugins.keepRule.confirmSeeds
+  const most = plugins.keepRule.confirmSeeds
   const { incumbent, baseline, look } = state
-  if (seeds === undefined || look !== undefined || incumbent === undefined || baseline === undefined) return undefined
+  if (most === undefined || look !== undefined || incumbent === undefined || baseline === undefined) return undefined
+  // One look at the end for each champion: looking again until it is confirmed would be no confirmation.
+  if (ending && state.confirmations.some(({ attempt, occasion }) => attempt === incumbent && occasion === 'end'))
+    return undefined
   const { keeps } = state.gauges
   const looks = lookRecords(state)
   const reason = lookDue({ champion: incumbent, baseline, keeps, looks, ending, requested: state.lookRequested })
   if (reason === undefined) return undefined
-  const runs = (ending ? 4 : 2) * seeds
-  if (!hasTimeFor(state, nowMs, runs, plugins.asksModel)) return undefined
+  // Champion and baseline, seeds that decide and seeds that report. A short search is not followed by a longer look.
+  const fits = (seeds: number) =>
+    4 * seeds <= state.spend.runs && hasTimeFor(state, nowMs, 4 * seeds, plugins.asksModel)
+  const seeds = fits(most) ? most : Math.min(most, FEWEST_SEEDS)
+  if (!hasTimeFor(state, nowMs, 4 * seeds, plugins.asksModel)) return undefined
   const sessionSeed = state.settings?.seed ?? 0
   const planned = planLook({ reason, champion: incumbent, keeps, looks, seeds, sessionSeed, used: state.usedSeeds })
   return {

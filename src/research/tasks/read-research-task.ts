@@ -1,7 +1,7 @@
 // A research task as it is written: the file, the candidate that was asked for and its baseline. No data is fetched.
 import { relative } from 'node:path'
 import { type LoadedTask, loadTask } from '../../config/index.ts'
-import type { CandidateFiles } from '../../contracts/index.ts'
+import type { CandidateFiles, TaskFile } from '../../contracts/index.ts'
 import { EvsysError, type Problem } from '../../kernel/index.ts'
 import { checkCandidate } from './check-candidate.ts'
 import type { TaskPlace } from './find-tasks.ts'
@@ -23,6 +23,12 @@ export async function readResearchTask(
   const { problems, baseline } = await checkCandidate(loaded, fields)
   if (problems.length > 0) throw EvsysError.many(problems)
   return { loaded, fields, baseline }
+}
+
+/** Whether a task file is meant for research: jobs have neither a scorer nor knobs, nor data that is split. */
+export function isResearchTask(task: TaskFile): boolean {
+  const { metric, scorer, knobs, data, scope } = task
+  return scope.length > 0 || [metric, scorer, knobs, data].some((field) => field !== undefined)
 }
 
 /** Checks every candidate of a task. */

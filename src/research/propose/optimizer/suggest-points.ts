@@ -22,7 +22,7 @@ export function suggestPoints(
   random: Random,
 ): Suggestion[] {
   const pool = distinct(model, drawPool(model, mode, method, random))
-  const safe = pool.filter((point) => model.ranOut(point) < 0.5)
+  const safe = pool.filter((point) => model.ranOut(point) < 0.35)
   const usable = safe.length > 0 ? safe : [...pool].sort((a, b) => model.ranOut(a) - model.ranOut(b)).slice(0, count)
   if (method !== 'auto') return usable.slice(0, count).map((point) => withGain(model, point))
   return takeBest(model, usable, count, mode === 'explore')
@@ -135,7 +135,10 @@ function takeBest(model: KnobModel, pool: readonly Point[], count: number, isBol
   const reach = 0.3 + 0.05 * model.observed.length
   const trust = (point: Point) => {
     if (isBold) return 1
-    const distance = point.reduce((sum, value, i) => sum + (dimensions[i]?.kind === 'line' ? (value - (base[i] ?? 0)) ** 2 : 0), 0)
+    const distance = point.reduce(
+      (sum, value, i) => sum + (dimensions[i]?.kind === 'line' ? (value - (base[i] ?? 0)) ** 2 : 0),
+      0,
+    )
     return Math.exp((-0.5 * distance) / reach ** 2)
   }
   while (chosen.length < count && left.size > 0) {

@@ -8,17 +8,28 @@ export type {
 } from './execute/executor-options.ts'
 export { openExecutor } from './execute/open-executor.ts'
 export {
+  addGains,
+  addIncumbent,
+  controlDue,
   curveGaps,
   curveRegret,
   decideCurve,
   type HonestGains,
   honestGains,
+  inconclusiveWords,
   type KeptGain,
+  type Look,
+  type LookReason,
   looksLeft,
+  openNoise,
+  planAblation,
+  type RunningEvidence,
   racePrior,
   releasedGain,
+  renewBank,
   runningEvidence,
   seedsStillNeeded,
+  startingTypicalGain,
   type WatchedRun,
 } from './judge/index.ts'
 export { forecastOf, workedSeconds } from './loop/session-budget.ts'

@@ -78,7 +78,7 @@ const byChance: Play = (world, seed, turns) => {
   )
 }
 
-const repeats = inFullLane ? 60 : 10
+const repeats = inFullLane ? 60 : 7
 
 /** Mean part of what could be gained that is gained. */
 async function gained(play: Play, turns: number, worldOf: (seed: number) => KnobWorld, best: number): Promise<number> {

@@ -25,6 +25,7 @@ export const nodeDependent = [
     why: 'worker processes: pipes, limits of memory, signals, exit codes',
   },
   { files: ['src/rollout/proxy/serve-proxy.test.ts'], why: 'an HTTP server and clients that leave it' },
+  { files: ['src/lab/folders/trial-scratch.test.ts'], why: 'a process that is gone, and its folders' },
   { files: ['src/store/sqlite/*.test.ts', 'tests/stores/*.test.ts'], why: 'SQLite by the driver of that Node' },
   {
     files: [
@@ -48,6 +49,10 @@ export const nodeDependent = [
   {
     files: ['tests/cli/{process,interrupt,mutated-process,serve,doctor}.test.ts'],
     why: 'the start of the program, its streams and signals',
+  },
+  {
+    files: ['src/research/tasks/data/prepare-splits.test.ts'],
+    why: 'downloads, archives, a process that makes the splits',
   },
   { files: ['src/sandbox/open-sandbox.test.ts'], why: 'processes with many open files, their pipes and signals' },
   {
@@ -92,6 +97,10 @@ export const leftToFull = [
     files: ['src/rollout/environments/docker.test.ts'],
     why: 'it starts a double of docker, as others start their programs',
   },
+  {
+    files: ['tests/research/{bundled-tasks,candidate-api}.test.ts', 'tests/cli/task.test.ts'],
+    why: 'plain scripts; the executor that starts them is tested there',
+  },
   { files: ['tests/lab/sealed-answers.test.ts'], why: 'namespaces of the system hide the answers, not Node' },
   {
     files: ['tests/cli/{run,eval,run-signals}.test.ts', 'tests/lab/{data,folder-benchmarks}.test.ts'],
@@ -107,5 +116,9 @@ export const leftToFull = [
   {
     files: ['tests/rollout/*.test.ts'],
     why: 'trials and jobs start their processes through environments, whose own tests run on every version',
+  },
+  {
+    files: ['tests/research/{executor,tampering,honest-candidates}.test.ts'],
+    why: 'namespaces of the system shut candidates in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
   },
 ]

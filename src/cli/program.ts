@@ -11,9 +11,11 @@ import type { LiveSink } from './output/live-sink.ts'
 import { createOutput } from './output/output.ts'
 import { packageVersion } from './package-version.ts'
 import { addRecordCommands } from './record-commands.ts'
+import { addResearchCommands } from './research-commands.ts'
 import { addScoringCommands } from './scoring-commands.ts'
 import { addServingCommands } from './serving-commands.ts'
 import { addStartCommands } from './start-commands.ts'
+import { addTaskCommands } from './task-commands.ts'
 
 /** Calls the body of a command with its context. */
 export type Run = (body: (context: CommandContext) => Promise<ExitCode>) => Promise<void>
@@ -75,7 +77,7 @@ type Ended = { readonly error: CommanderError; readonly command: Command }
 // The parser reports by throwing; the first stop counts and carries its command, which the error itself does not know.
 async function parse(program: Command, argv: readonly string[]): Promise<Ended | undefined> {
   let ended: Ended | undefined
-  for (const command of [program, ...program.commands]) {
+  for (const command of [program, ...program.commands.flatMap((each) => [each, ...each.commands])]) {
     command.exitOverride((error) => {
       ended ??= { error, command }
       throw error
@@ -137,8 +139,10 @@ Begin with \`evsys init my-lab\`. \`evsys help COMMAND\` shows examples of a com
   addStartCommands(program, run, colors)
   addRecordCommands(program, run, colors)
   addScoringCommands(program, run, colors)
+  addResearchCommands(program, run, colors)
   addDataCommands(program, run, colors)
   addServingCommands(program, run, colors)
+  addTaskCommands(program, run, colors)
   return program
 }
 

@@ -69,6 +69,8 @@ export interface Trajectory {
   readonly truncated?: 'max_tokens' | 'max_turns' | 'context'
   readonly usage: Usage
   readonly error?: RolloutError
+  /** Attempts before this one that infrastructure ended, in order. */
+  readonly failedAttempts?: readonly RolloutError[]
 }
 
 /** One attempt at one task. Rejects only when cancelled: whatever else goes wrong is on the trajectory. */
@@ -137,6 +139,8 @@ export interface ExecResult {
   readonly stderr: string
   readonly truncated: boolean
   readonly limitHit?: keyof ExecSpec['limits']
+  /** Most memory that its processes held together; absent where no control group counts it. */
+  readonly peakMemoryBytes?: number
 }
 
 /** A folder or file of this machine that a sandbox shows at `target`. Absent `writable`: read-only. */

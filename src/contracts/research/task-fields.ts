@@ -21,7 +21,7 @@ export const TaskDataSource = z.union([
     npm: z
       .string()
       .regex(
-        /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*@\d+\.\d+\.\d+(?:-[\w.-]+)?$/i,
+        /^(?:@[A-Za-z0-9][\w.-]*\/)?[A-Za-z0-9][\w.-]*@\d+\.\d+\.\d+(?:-[\w.-]+)?$/,
         'a package and its exact version: name@1.2.3',
       )
       .describe('Package of the npm registry, with its exact version. Its scripts are never run.'),

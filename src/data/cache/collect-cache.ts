@@ -3,7 +3,13 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileError, sweepTemporary, systemCode } from '../../kernel/index.ts'
 import { dropEntry } from './cache-entry.ts'
-import { checkedRowsFolder, leakCacheFolder, rowCacheFolder, taskCacheFolder, tokenCacheFolder } from './cache-folders.ts'
+import {
+  checkedRowsFolder,
+  leakCacheFolder,
+  rowCacheFolder,
+  taskCacheFolder,
+  tokenCacheFolder,
+} from './cache-folders.ts'
 
 export interface CollectedCache {
   readonly entries: number

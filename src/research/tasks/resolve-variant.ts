@@ -1,6 +1,7 @@
 // What holds for one candidate of a task: the fields of its variant over those of the file.
-import type { TaskFile, TaskRuntime } from '../../contracts/index.ts'
+
 import type { LoadedTask } from '../../config/index.ts'
+import type { TaskFile, TaskRuntime } from '../../contracts/index.ts'
 import { EvsysError, suggest } from '../../kernel/index.ts'
 
 /** Fields of a task for one of its candidates. */

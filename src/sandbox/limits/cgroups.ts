@@ -27,6 +27,8 @@ export interface Group {
   readonly doors: readonly string[]
   /** Whether the kernel has killed something in it for want of memory. */
   ranOutOfMemory(): boolean
+  /** Most memory that was held in it; undefined where the kernel does not tell. */
+  peakBytes(): number | undefined
   /** Gone when it is empty. */
   remove(): void
 }
@@ -78,6 +80,7 @@ function secondVersion(): Cgroups | undefined {
       return {
         doors: [join(folder, 'cgroup.procs')],
         ranOutOfMemory: () => counter(join(folder, 'memory.events'), 'oom_kill') > 0,
+        peakBytes: () => amount(join(folder, 'memory.peak')),
         remove: () => removeFolder(folder),
       }
     },
@@ -123,6 +126,7 @@ function firstVersion(): Cgroups | undefined {
       return {
         doors: folders.map((folder) => join(folder, 'cgroup.procs')),
         ranOutOfMemory: () => counter(join(inMemory, 'memory.oom_control'), 'oom_kill') > 0,
+        peakBytes: () => amount(join(inMemory, 'memory.max_usage_in_bytes')),
         remove: () => {
           for (const folder of folders) removeFolder(folder)
         },
@@ -176,6 +180,11 @@ function counter(file: string, name: string): number {
     .split('\n')
     .find((each) => each.startsWith(`${name} `))
   return Number(line?.split(' ')[1] ?? 0)
+}
+
+function amount(file: string): number | undefined {
+  const number = Number(text(file).trim() || Number.NaN)
+  return Number.isFinite(number) ? number : undefined
 }
 
 function text(file: string): string {

@@ -1,0 +1,123 @@
+// `evsys task init NAME | validate NAME-OR-FILE | list`: tasks for the research loop.
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { loadTask } from '../../config/index.ts'
+import { EvsysError, fileError, suggest, systemCode } from '../../kernel/index.ts'
+import {
+  bundledTasks,
+  checkResearchTask,
+  findTask,
+  isResearchTask,
+  loadResearchTask,
+  taskCards,
+} from '../../research/index.ts'
+import type { CommandContext } from '../command-context.ts'
+import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { shellWord } from '../output/shell-word.ts'
+import { shortPath } from '../output/short-path.ts'
+import { table } from '../output/table.ts'
+import { taskText } from '../output/task-text.ts'
+import { projectOf, requireProject } from '../project.ts'
+import { stands, writeScaffold } from '../scaffold/write-scaffold.ts'
+
+const actions = ['init', 'validate', 'list'] as const
+
+export async function task(
+  context: CommandContext,
+  action: string,
+  name: string | undefined,
+  { deep }: { readonly deep?: true },
+): Promise<ExitCode> {
+  if (action === 'list') return await listTasks(context)
+  if (action !== 'init' && action !== 'validate')
+    throw new EvsysError('CLI_USAGE', `there is no "task ${action}"`, { fix: suggest(action, actions) })
+  if (name === undefined) {
+    throw new EvsysError('CLI_USAGE', `task ${action} needs a name`, { fix: `write \`evsys task ${action} NAME\`.` })
+  }
+  return action === 'init' ? await initTask(context, name) : await validateTask(context, name, deep === true)
+}
+
+async function initTask(context: CommandContext, name: string): Promise<ExitCode> {
+  if (!/^[a-z0-9]+(?:[-_][a-z0-9]+)*$/.test(name) || name.length > 80) {
+    throw new EvsysError('CLI_USAGE', `"${name}" cannot name a task`, {
+      fix: 'use lower case letters, digits, - and _, at most 80 of them.',
+    })
+  }
+  const project = await requireProject(context)
+  const folder = join('tasks', name)
+  await claimFolder(join(project, folder))
+  const from = join(bundledTasks, 'shared', 'scaffold')
+  const files = await Promise.all(
+    (await readdir(from)).sort().map(async (file) => {
+      const text = await readFile(join(from, file), 'utf8')
+      return { path: join(folder, file), text: file === 'task.yaml' ? text.replace('NAME', name) : text }
+    }),
+  )
+  const { created } = await writeScaffold(project, files)
+  const place = shellWord(name)
+  context.output.result({ project, created }, () => {
+    const { colors, quiet } = context.output
+    const made = `${colors.green('made')} ${shortPath(join(project, folder), context.cwd)}`
+    const next = `  evsys task validate ${place} --deep\n  evsys research baseline --task ${place}\n  evsys research run --task ${place} --max-experiments 12`
+    return quiet ? made : `${made}\n\n${colors.bold('Next:')} put your own problem into it; as it is, it runs\n${next}`
+  })
+  return exitCodes.done
+}
+
+async function claimFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(dirname(folder), { recursive: true })
+    await mkdir(folder)
+  } catch (cause) {
+    if (systemCode(cause) !== 'EEXIST' || !(await stands(folder))) throw fileError('make', folder, cause)
+    throw new EvsysError('PROJECT_EXISTS', `${folder} exists already`, { fix: 'choose another name.' })
+  }
+}
+
+async function validateTask(context: CommandContext, name: string, deep: boolean): Promise<ExitCode> {
+  const { cwd, env, signal, output } = context
+  const projectDir = await projectOf(context)
+  const { place, variant } = await findTask(name, { projectDir, cwd })
+  const loaded = await loadTask({ file: relative(cwd, place.file) || place.file }, { cwd, signal })
+  const isResearch = isResearchTask(loaded.task)
+  const problems = isResearch ? await checkResearchTask(loaded) : []
+  if (problems.length > 0) throw EvsysError.many(problems)
+  const ready =
+    deep && isResearch
+      ? await loadResearchTask(place.origin === 'path' ? place.file : name, {
+          projectDir: projectDir ?? cwd,
+          ...{ cwd, env, signal, onNotice: (text: string) => output.notice(text) },
+        })
+      : undefined
+  const document = {
+    ...{ valid: true, file: loaded.name, deep, name: loaded.task.name, kind: isResearch ? 'research' : 'job' },
+    ...(variant === undefined ? {} : { variant }),
+    ...(ready === undefined ? {} : { task_hash: ready.hash }),
+    task: loaded.task,
+  }
+  output.result(document, () => {
+    const first = `${output.colors.green('valid')}: ${loaded.name}, a ${document.kind} task${deep ? ', checked deeply' : ''}`
+    return output.quiet ? first : `${first}\n\n${taskText(loaded.task, output)}`
+  })
+  return exitCodes.done
+}
+
+async function listTasks(context: CommandContext): Promise<ExitCode> {
+  const { cwd, signal, output } = context
+  const tasks = await taskCards({ projectDir: await projectOf(context), cwd, signal })
+  output.result({ tasks }, () => {
+    const rows = tasks.map(({ name, origin, metric, direction, train_seconds, variants, description, errors }) => [
+      [name, ...variants.map((variant) => `${name}/${variant}`)].join(', '),
+      metric === undefined ? '' : `${metric} (${direction})`,
+      train_seconds === undefined ? '' : `${train_seconds} s`,
+      origin,
+      errors[0]?.message ?? description ?? '',
+    ])
+    return table(rows, {
+      head: ['TASK', 'METRIC', 'TRAINS', 'FROM', 'WHAT'],
+      width: output.width,
+      paintHead: output.colors.bold,
+    })
+  })
+  return tasks.some(({ errors }) => errors.length > 0) ? exitCodes.wrongInput : exitCodes.done
+}

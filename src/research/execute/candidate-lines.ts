@@ -1,0 +1,96 @@
+// What a candidate writes to its output: lines that begin with the mark are for us, everything else is its log. Nothing of
+// it is taken at its word.
+import { visibleText } from '../../kernel/index.ts'
+
+/** Begins a line that the API module writes. */
+export const mark = '@evsys '
+
+export interface LineReader {
+  read(text: string): void
+  /** What stands after the last end of a line. */
+  finish(): void
+}
+
+/** Calls `onMessage` with what follows the mark; a marked line that grows past `longest` is `onLong`. */
+export function readLines(options: {
+  readonly longest: number
+  onMessage(text: string): void
+  onLog(text: string): void
+  onLong(): void
+}): LineReader {
+  let parts: string[] = []
+  let length = 0
+  let isLog = false
+  let head = ''
+  const add = (text: string) => {
+    if (isLog) return options.onLog(text)
+    parts.push(text)
+    length += text.length
+    if (head.length < mark.length) head = (head + text).slice(0, mark.length)
+    if (head.length === mark.length && head !== mark) {
+      isLog = true
+      options.onLog(parts.join(''))
+      parts = []
+      length = 0
+    } else if (length > options.longest) {
+      options.onLong()
+      parts = []
+      length = 0
+      isLog = true
+    }
+  }
+  const end = (newline: boolean) => {
+    const line = parts.join('')
+    if (!isLog && line.startsWith(mark)) options.onMessage(line.slice(mark.length))
+    else if (newline || line !== '') options.onLog(newline ? `${line}\n` : line)
+    parts = []
+    length = 0
+    isLog = false
+    head = ''
+  }
+  return {
+    read(text) {
+      let from = 0
+      for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', from)) {
+        add(text.slice(from, at))
+        end(true)
+        from = at + 1
+      }
+      if (from < text.length) add(text.slice(from))
+    },
+    finish: () => end(false),
+  }
+}
+
+const tailLength = 4000
+
+/** The end of a log, safe to show: bounded, without characters that act, every line marked as quoted. */
+export class LogTail {
+  #text = ''
+
+  add(text: string): void {
+    this.#text = `${this.#text}${text.slice(-2 * tailLength)}`.slice(-2 * tailLength)
+  }
+
+  get raw(): string {
+    return this.#text
+  }
+
+  /** Absent where nothing was printed. */
+  quoted(): { log?: string } {
+    const text = visibleText(this.#text.trim(), { newlines: true })
+    if (text === '') return {}
+    const tail = text.length > tailLength ? `…${text.slice(-tailLength)}` : text
+    const log = tail
+      .split('\n')
+      .map((line) => `> ${line}`)
+      .join('\n')
+    return { log }
+  }
+}
+
+/** The last line that says something, quoted and short: for reasons. */
+export function lastLine(text: string): string {
+  const line = text.split('\n').findLast((each) => each.trim() !== '')
+  return line === undefined ? '' : JSON.stringify(visibleText(line.trim().slice(0, 300)))
+}

@@ -1,0 +1,111 @@
+// Runs candidates of one research task: read and tried first, then trained in a sandbox and scored by the sealed scorer.
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { mkdir, mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AttemptFailure, CandidateFiles, Executor, ResearchTask, RunOutcome } from '../../contracts/index.ts'
+import { EvsysError, messageOf } from '../../kernel/index.ts'
+import { checkCandidate } from './check-candidate.ts'
+import { type ExecutorOptions, limitsFor } from './executor-options.ts'
+import { removeFolder } from './remove-folder.ts'
+import { type Opened, type RunRequest, runCandidate } from './run-candidate.ts'
+import { RunFailure } from './run-failure.ts'
+import { sealFiles } from './sealed-files.ts'
+import { openTableExecutor } from './table-executor.ts'
+
+/** Throws where no sandbox works here, or where the task cannot be run. */
+export async function openExecutor(task: ResearchTask, options: ExecutorOptions = {}): Promise<Executor> {
+  const { program, table } = task
+  if (table !== undefined) return await openTableExecutor(task, table)
+  if (program === undefined)
+    throw new EvsysError('CONFIG_INVALID', `the task "${task.name}" has no command that trains a candidate`, {
+      fix: 'give it `run`, `scorer` and data, or look its table up.',
+    })
+  const base = options.workDir ?? tmpdir()
+  await mkdir(base, { recursive: true })
+  const workDir = await mkdtemp(join(base, 'evsys-research-'))
+  try {
+    await needSandbox(workDir, options)
+    const opened: Opened = {
+      ...{ task, program, options, workDir },
+      limits: limitsFor(task, program, options.limits),
+      seal: await sealFiles(
+        [task.dir, program.scorer, program.trainData, program.sealedData],
+        Object.keys(task.baseline).map((file) => join(task.dir, file)), // people go on editing their own candidate
+      ),
+      scorerHash: createHash('sha256').update(readFileSync(program.scorer)).digest('hex'),
+    }
+    return executorOf(opened, () => remove(workDir, options))
+  } catch (cause) {
+    await remove(workDir, options)
+    throw cause
+  }
+}
+
+function executorOf(opened: Opened, close: () => Promise<void>): Executor {
+  return {
+    task: opened.task,
+    async check(files, signal) {
+      const first = await tried(opened, files, signal)
+      if (!first.some((failure) => failure.class === 'infra')) return first
+      return await tried(opened, files, signal)
+    },
+    async run(request, signal) {
+      const begin = performance.now()
+      const wallS = () => (performance.now() - begin) / 1000
+      const first = await attempt(opened, request, signal, wallS)
+      if (first.status !== 'failed' || first.failure.class !== 'infra') return first
+      return await attempt(opened, request, signal, wallS) // what is not the candidate's fault may be gone by now
+    },
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+async function tried(opened: Opened, files: CandidateFiles, signal: AbortSignal): Promise<readonly AttemptFailure[]> {
+  try {
+    return await checkCandidate(opened, files, signal)
+  } catch (cause) {
+    signal.throwIfAborted()
+    return [asFailure(cause)]
+  }
+}
+
+async function attempt(
+  opened: Opened,
+  request: RunRequest,
+  signal: AbortSignal,
+  wallS: () => number,
+): Promise<RunOutcome> {
+  try {
+    await needUnchanged(opened)
+    const scored = await runCandidate(opened, request, signal)
+    if (scored === 'killed') return { status: 'killed', wallS: wallS() }
+    return { status: 'scored', ...scored, wallS: wallS() }
+  } catch (cause) {
+    signal.throwIfAborted()
+    return { status: 'failed', failure: asFailure(cause), wallS: wallS() }
+  }
+}
+
+async function needUnchanged({ seal, task }: Opened): Promise<void> {
+  const changed = await seal.changed()
+  if (changed.length > 0)
+    throw new RunFailure('infra', `the task "${task.name}" changed since it was opened: ${changed.join(', ')}`)
+}
+
+function asFailure(cause: unknown): AttemptFailure {
+  if (cause instanceof RunFailure) return cause.failure
+  return new RunFailure('infra', messageOf(cause)).failure
+}
+
+async function needSandbox(workDir: string, options: ExecutorOptions): Promise<void> {
+  const { openSandbox } = await import('../../sandbox/index.ts')
+  const level = options.level === undefined ? {} : { level: options.level }
+  const sandbox = await openSandbox({ stateDir: join(workDir, 'probe'), ...level })
+  await sandbox[Symbol.asyncDispose]()
+}
+
+async function remove(workDir: string, { keepFolders = false }: ExecutorOptions): Promise<void> {
+  if (!keepFolders) await removeFolder(workDir)
+}

@@ -1,0 +1,90 @@
+// One run of a candidate from its files to a score: train, settle what it left, answer, score, and look whether anything
+// that must not change has changed.
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { CandidateFiles, CurveSample, Level, Metrics, ResearchTask, TaskProgram } from '../../contracts/index.ts'
+import { openAnswerPhase } from './answer-phase.ts'
+import type { ExecutorLimits, ExecutorOptions } from './executor-options.ts'
+import { settleOutFolder } from './out-folder.ts'
+import { RunFailure } from './run-failure.ts'
+import { makeRunFolder } from './run-folder.ts'
+import { scoreRun } from './score-run.ts'
+import { type SealedFiles, sealFiles } from './sealed-files.ts'
+import { trainPhase } from './train-phase.ts'
+import { checkFiles } from './validate/check-files.ts'
+import { asFailures } from './validate/finding.ts'
+
+/** A task with what its executor knows of it. */
+export interface Opened {
+  readonly task: ResearchTask
+  readonly program: TaskProgram
+  readonly options: ExecutorOptions
+  readonly limits: ExecutorLimits
+  readonly workDir: string
+  /** Scorer, task folder and data. */
+  readonly seal: SealedFiles
+  readonly scorerHash: string
+}
+
+export interface RunRequest {
+  readonly files: CandidateFiles
+  readonly seed: number
+  readonly split: 'val' | 'test'
+  readonly trainSeconds: number
+  watch?(sample: CurveSample): 'go on' | 'kill'
+}
+
+export type Scored = {
+  readonly value: number
+  readonly secondary: Metrics
+  readonly claimed?: Metrics
+  readonly level: Level
+}
+
+/** Rejects with a RunFailure where the candidate is to blame. */
+export async function runCandidate(
+  opened: Opened,
+  request: RunRequest,
+  signal: AbortSignal,
+): Promise<Scored | 'killed'> {
+  const { task, program, options, limits, workDir } = opened
+  const { files, seed, split, trainSeconds } = request
+  const [refused] = asFailures(checkFiles(task, program, files)) // also where nobody asked before
+  if (refused !== undefined) throw new RunFailure(refused.class, refused.reason)
+  await using folder = await makeRunFolder(workDir, files, program, options.keepFolders === true)
+  const code = await sealFiles([folder.code])
+  const common = {
+    ...{ program, folder, seed, trainSeconds, limits, dry: false },
+    ...(options.level === undefined ? {} : { level: options.level }),
+  }
+  const nonce = () => randomBytes(16).toString('hex')
+  const timeoutSeconds = trainSeconds + limits.graceSeconds
+  const watch = request.watch === undefined ? {} : { watch: request.watch }
+  const trained = await trainPhase({ ...common, ...watch, nonce: nonce(), timeoutSeconds }, signal)
+  if (trained.killed) return 'killed'
+  const left = settleOutFolder(folder.out, limits.diskBytes)
+  await using answers = openAnswerPhase({ ...common, nonce: nonce() }, signal)
+  const score = await scoreRun(
+    {
+      scorer: program.scorer,
+      hash: opened.scorerHash,
+      metric: task.metric,
+      split,
+      data_dir: join(program.sealedData, split),
+      out_dir: folder.out,
+      checkpoint_bytes: limits.diskBytes,
+      seed,
+      ...(program.engine === undefined ? {} : { engine: program.engine }),
+    },
+    answers,
+    { answer: limits.answerSeconds, scorer: limits.scorerSeconds },
+    signal,
+  )
+  await answers[Symbol.asyncDispose]()
+  const changed = [...(await code.changed()), ...(await opened.seal.changed())]
+  if (changed.length > 0) throw new RunFailure('tamper', `files changed while the candidate ran: ${changed.join(', ')}`)
+  if (settleOutFolder(folder.out, limits.diskBytes) !== left)
+    throw new RunFailure('tamper', 'what the candidate had left changed while it was scored')
+  const claimed = trained.claimed === undefined ? {} : { claimed: trained.claimed }
+  return { ...score, ...claimed, level: trained.level }
+}

@@ -1,0 +1,93 @@
+// The score of one run, by the sealed scorer in a process of its own.
+import { extname } from 'node:path'
+import type { Metrics } from '../../contracts/index.ts'
+import { EvsysError, onAbort, startGuardedProcess } from '../../kernel/index.ts'
+import type { AnswerPhase } from './answer-phase.ts'
+import { lastLine } from './candidate-lines.ts'
+import { RunFailure } from './run-failure.ts'
+import { FromScorer, type ScorerStart, type ToScorer } from './scorer-protocol.ts'
+
+export interface RunScore {
+  readonly value: number
+  readonly secondary: Metrics
+}
+
+const heapMb = 4096
+const memoryMb = 8192
+const printedCharacters = 8 * 1024 * 1024
+
+/** Rejects with a RunFailure where the candidate is to blame, with another error where it is not. */
+export async function scoreRun(
+  start: ScorerStart,
+  answers: AnswerPhase,
+  seconds: { readonly answer: number; readonly scorer: number },
+  signal: AbortSignal,
+): Promise<RunScore> {
+  signal.throwIfAborted()
+  let settle: (outcome: { score: RunScore } | { cause: unknown }) => void = () => {}
+  const settled = new Promise<{ score: RunScore } | { cause: unknown }>((resolve) => {
+    settle = resolve
+  })
+  let printed = 0
+  const scorer = startGuardedProcess({
+    script: new URL(`./scorer-child${extname(import.meta.url)}`, import.meta.url),
+    start,
+    heapMb,
+    memoryMb,
+    messageMb: 1024,
+    onPrinted(text) {
+      printed += text.length
+      return printed <= printedCharacters
+    },
+    onMessage(message) {
+      const told = FromScorer.parse(message)
+      if (told.type === 'ask') answer(told.ask, told.question)
+      else if (told.type === 'scored') settle({ score: { value: told.value, secondary: finite(told.secondary) } })
+      else settle({ cause: failed(told) })
+    },
+  })
+  const answer = (ask: number, question: unknown) => {
+    answers.ask(question).then(
+      (each) => scorer.send({ ask, answer: each } satisfies ToScorer),
+      (cause: unknown) => settle({ cause }),
+    )
+  }
+  const late = () => {
+    const cause = answers.isAsked
+      ? new RunFailure('timeout', `the answers took more than ${Math.round(seconds.answer)} s`)
+      : infra(`the scorer took more than ${Math.round(seconds.scorer + seconds.answer)} s`)
+    settle({ cause })
+  }
+  const deadline = setTimeout(late, (seconds.answer + seconds.scorer) * 1000)
+  const quiet = onAbort(signal, () => settle({ cause: signal.reason }))
+  const ended = scorer.ended.then((end) => {
+    const how = end.signal === null ? `exit code ${end.code}` : `signal ${end.signal}`
+    const told = lastLine(end.printed)
+    settle({ cause: infra(`the scorer ended with ${how}${told === '' ? '' : `; it printed last: ${told}`}`) })
+  })
+  try {
+    const outcome = await settled
+    if ('cause' in outcome) throw outcome.cause
+    if (!Number.isFinite(outcome.score.value))
+      throw new RunFailure('divergence', `the score is ${outcome.score.value}: the model answers no numbers`)
+    return outcome.score
+  } finally {
+    clearTimeout(deadline)
+    quiet()
+    scorer.stop('closed')
+    await ended
+  }
+}
+
+function failed({ whose, message }: { whose: 'candidate' | 'scorer'; message: string }): Error {
+  return whose === 'candidate'
+    ? new RunFailure('validation', `the scorer turned it down: ${message}`)
+    : infra(`the scorer failed: ${message}`)
+}
+
+function infra(message: string): EvsysError {
+  return new EvsysError('VERIFIER_FAILED', message, { fix: 'look at the scorer of the task and at its data.' })
+}
+
+const finite = (values: Readonly<Record<string, number>>): Metrics =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => Number.isFinite(value)))

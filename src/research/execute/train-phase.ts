@@ -1,0 +1,99 @@
+// The first phase: the candidate trains, tells of its curve, and leaves what it learned in EVSYS_OUT. Its own words about
+// how good it is are kept as a claim and count for nothing.
+import * as z from 'zod'
+import type { CurveSample, Level, Metrics } from '../../contracts/index.ts'
+import { LogTail, readLines } from './candidate-lines.ts'
+import { openCandidateSandbox, type PhaseOptions } from './candidate-sandbox.ts'
+import { failureOf, RunFailure } from './run-failure.ts'
+
+export interface Trained {
+  readonly level: Level
+  readonly claimed?: Metrics
+  /** It was ended by `watch`. */
+  readonly killed: boolean
+  /** It was still busy when its time was up, which a dry run allows. */
+  readonly cut: boolean
+  readonly peakMemoryBytes?: number
+  readonly log: LogTail
+}
+
+const longestReport = 64 * 1024
+const mostPoints = 20_000
+const mostClaims = 32
+
+const Report = z.looseObject({
+  nonce: z.string(),
+  curve: z.looseObject({ seconds: z.number().min(0), value: z.number() }).optional(),
+  claimed: z.record(z.string().max(100), z.number()).optional(),
+})
+
+export async function trainPhase(
+  options: Omit<PhaseOptions, 'phase'> & {
+    readonly timeoutSeconds: number
+    watch?(sample: CurveSample): 'go on' | 'kill'
+  },
+  signal: AbortSignal,
+): Promise<Trained> {
+  await using held = await openCandidateSandbox({ ...options, phase: 'train' })
+  const { nonce, limits, timeoutSeconds, dry } = options
+  const log = new LogTail()
+  const begin = performance.now()
+  await using process = await held.sandbox.spawn(held.spec(timeoutSeconds * 1000), signal)
+  await process.end()
+  let claimed: Metrics | undefined
+  let points = 0
+  let killed = false
+  let printed = 0
+  const take = (text: string) => {
+    const report = parseReport(text)
+    if (report === undefined || report.nonce !== nonce) return
+    if (report.claimed !== undefined) claimed = boundedClaim(report.claimed)
+    if (report.curve === undefined || killed || points >= mostPoints) return
+    points += 1
+    const elapsed = (performance.now() - begin) / 1000
+    const sample = { seconds: Math.min(report.curve.seconds, elapsed), value: report.curve.value }
+    if (options.watch?.(sample) === 'kill') killed = true
+  }
+  const lines = readLines({
+    longest: longestReport,
+    onMessage: take,
+    onLog: (text) => log.add(text),
+    onLong: () => undefined,
+  })
+  for await (const { stream, text } of process.output) {
+    printed += text.length
+    if (stream === 'stdout') lines.read(text)
+    else log.add(text)
+    if (killed || printed > limits.outputBytes) break
+  }
+  lines.finish()
+  const common = { level: held.level, log, ...(claimed === undefined ? {} : { claimed }) }
+  if (killed) return { ...common, killed: true, cut: false }
+  if (printed > limits.outputBytes)
+    throw new RunFailure('validation', `training printed more than ${limits.outputBytes} characters`, log)
+  const result = await process.exit
+  const { peakMemoryBytes } = result
+  const peak = peakMemoryBytes === undefined ? {} : { peakMemoryBytes }
+  // A dry run asks whether the candidate starts and steps, not whether it is done in time.
+  if (dry && result.limitHit === 'timeoutMs') return { ...common, ...peak, killed: false, cut: true }
+  const failure = failureOf('training', result, log, timeoutSeconds)
+  if (failure !== undefined) throw failure
+  return { ...common, ...peak, killed: false, cut: false }
+}
+
+function parseReport(text: string): z.infer<typeof Report> | undefined {
+  try {
+    const report = Report.safeParse(JSON.parse(text))
+    return report.success ? report.data : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function boundedClaim(claimed: Readonly<Record<string, number>>): Metrics {
+  return Object.fromEntries(
+    Object.entries(claimed)
+      .filter(([name, value]) => Number.isFinite(value) && name !== '__proto__')
+      .slice(0, mostClaims),
+  )
+}

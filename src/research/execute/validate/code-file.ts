@@ -1,0 +1,57 @@
+// A file of a candidate as the rules see it: its text, the same with comments and texts blanked, and where lines begin.
+import { type Language, languageOf, maskCode } from '../../propose/code/mask-code.ts'
+
+export interface CodeFile {
+  readonly path: string
+  readonly language: Language
+  readonly text: string
+  /** Comments and the insides of texts are spaces, every other character is in its place. */
+  readonly code: string
+  lineAt(position: number): number
+  /** The text whose opening quote stands at `position`; undefined: none, or one that is put together while running. */
+  literalAt(position: number): string | undefined
+}
+
+/** Nobody writes longer lines by hand; reading them as code could take for ever. */
+const longestLine = 20_000
+/** More matches of one pattern in one file tell nothing new. */
+const mostMatches = 50
+
+/** Undefined where a file is not read as code: it is in another language, or was not written by hand. */
+export function codeFile(path: string, text: string): CodeFile | undefined {
+  const language = languageOf(path)
+  const lines = text.split('\n')
+  if (language === undefined || lines.some((line) => line.length > longestLine)) return undefined
+  const starts: number[] = []
+  for (let at = 0, i = 0; i < lines.length; at += (lines[i]?.length ?? 0) + 1, i++) starts.push(at)
+  return {
+    ...{ path, language, text },
+    code: maskCode(text, language),
+    lineAt(position) {
+      let [low, high] = [0, starts.length]
+      while (high - low > 1) {
+        const middle = (low + high) >> 1
+        if ((starts[middle] ?? 0) <= position) low = middle
+        else high = middle
+      }
+      return low + 1
+    },
+    literalAt(position) {
+      const quote = text[position]
+      if (quote !== "'" && quote !== '"' && quote !== '`') return undefined
+      const line = text.slice(position + 1, position + longestLine).split('\n')[0] ?? ''
+      const end = line.indexOf(quote)
+      const inside = end < 0 ? undefined : line.slice(0, end)
+      return inside === undefined || /\\|\$\{/.test(inside) ? undefined : inside
+    },
+  }
+}
+
+/** The first places where a pattern stands in the code of a file. */
+export function* matchesIn(file: CodeFile, pattern: RegExp): Generator<RegExpExecArray> {
+  let count = 0
+  for (const match of file.code.matchAll(pattern)) {
+    if (++count > mostMatches) return
+    yield match
+  }
+}

@@ -1,0 +1,3 @@
+import { textScorer } from '../shared/text-scorer.mjs'
+
+export default textScorer('val_bpb')

@@ -1,0 +1,93 @@
+// A research task of a second, for tests of the executor: mean squared error of a regression in plain Node or in Python.
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type CandidateFiles, type ResearchTask, TaskFile, type TaskProgram } from '../../src/contracts/index.ts'
+import { keyedRandom } from '../../src/kernel/index.ts'
+
+const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url))
+
+/** Error of a candidate that knows the true line: the noise of the labels. */
+export const noise = 0.1
+
+/** The task in `dir`, with data of its own. Validation labels stand in `dir/sealed` alone. */
+export function lineTask(
+  dir: string,
+  language: 'node' | 'python' = 'node',
+  more: { readonly trainSeconds?: number; readonly program?: Partial<TaskProgram> } = {},
+): ResearchTask {
+  const source = join(fixtures, `line-${language}`)
+  cpSync(source, dir, { recursive: true })
+  cpSync(join(fixtures, 'scorer.mjs'), join(dir, 'scorer.mjs'))
+  const [trainData, sealedData] = [join(dir, 'data'), join(dir, 'sealed')]
+  mkdirSync(trainData)
+  mkdirSync(sealedData, { mode: 0o700 })
+  writeFileSync(join(trainData, 'train.json'), JSON.stringify(rows('train', 400)))
+  for (const split of ['val', 'test']) {
+    mkdirSync(join(sealedData, split))
+    writeFileSync(join(sealedData, split, 'rows.json'), JSON.stringify(rows(split, 100)), { mode: 0o600 })
+  }
+  const [entry, api] = language === 'node' ? ['train.mjs', 'api.mjs'] : ['train.py', 'api.py']
+  const text = (file: string) => readFileSync(join(source, file), 'utf8')
+  const command = `${language === 'node' ? 'node' : 'python3'} ${entry}`
+  const scope = language === 'node' ? ['train.mjs', 'lib/**/*.mjs'] : ['train.py', 'lib/**/*.py']
+  const offLimits = ['lib/frozen/**']
+  return {
+    ...{ name: 'line', dir, scope, offLimits },
+    file: TaskFile.parse({
+      name: 'line',
+      run: command,
+      metric: 'mse',
+      direction: 'min',
+      scope,
+      off_limits: offLimits,
+      scorer: 'scorer.mjs',
+      api,
+    }),
+    metric: 'mse',
+    direction: 'min',
+    seeds: [1, 2, 3],
+    trainSeconds: more.trainSeconds ?? 1,
+    secondary: [],
+    baseline: { [entry]: text(entry) },
+    knobs: {},
+    prompt: '',
+    program: {
+      language,
+      command,
+      api: { [api]: text(api) },
+      scorer: join(dir, 'scorer.mjs'),
+      trainData,
+      sealedData,
+      packages: [],
+      requiredCalls: [],
+      mounts: [],
+      env: {},
+      accelerator: false,
+      memoryBytes: 512 * 2 ** 20,
+      processes: 64,
+      diskBytes: 64 * 2 ** 20,
+      startSeconds: 10,
+      answerSeconds: 20,
+      ...more.program,
+    },
+    hash: 'line',
+  }
+}
+
+/** The candidate that a folder of fixtures holds. */
+export function candidate(folder: string): CandidateFiles {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$/.test(name))
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
+}
+
+const weights = [1.5, -2, 0.5, 0, 1, -0.5, 0.25, 2]
+
+function rows(split: string, count: number) {
+  const draw = keyedRandom(0, 'line', split)
+  return Array.from({ length: count }, () => {
+    const x = weights.map(() => Math.round((draw.float() * 2 - 1) * 1e4) / 1e4)
+    const y = 0.7 + x.reduce((sum, each, i) => sum + each * (weights[i] ?? 0), 0)
+    return { x, y: y + noise * (draw.float() + draw.float() + draw.float() - 1.5) * 2 }
+  })
+}

@@ -761,4 +761,7 @@ export const requirements = {
   'RES-517': 'the proposer `bank` gives the next untried idea of a wanted family',
   'RES-617':
     'a cassette drives a session of ten experiments, with a ledger that is right to the cent, per call and per experiment',
+  // Research: reports
+  'RES-705':
+    'shrunken gains and expected false keeps hold on simulated sessions, also where most ideas do nothing and some do great harm',
 } as const

@@ -45,15 +45,15 @@ describe('optimizer and model together', () => {
     const context = pluginContext(hybrid, { llm: llm(provider.url) })
     for (const done of [0, 5, 9]) expect((await hybrid.propose(briefAfter(done), context)).usage).toBeUndefined()
     let asked = 0
-    for (let done = 10; done < 40; done++) {
+    for (let done = 10; done < 30; done++) {
       const { ideas, usage } = await hybrid.propose(briefAfter(done), context)
       expect(ideas.some(({ change, title }) => change.kind === 'knobs' && title !== 'By a model')).toBe(true)
       if (usage === undefined) continue
       asked++
       expect(ideas[0]?.title).toBe('By a model')
     }
-    expect(asked).toBeGreaterThan(3)
-    expect(asked).toBeLessThan(16)
+    expect(asked).toBeGreaterThan(1)
+    expect(asked).toBeLessThan(13)
     expect(provider.heard).toHaveLength(asked)
     expect(JSON.stringify(provider.heard[0]?.body)).toContain('What the optimiser believes')
     expect(JSON.stringify(provider.heard[0]?.body)).toContain('CMA-ES after')

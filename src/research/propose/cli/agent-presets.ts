@@ -2,7 +2,7 @@
 import type { Usage } from '../../../contracts/index.ts'
 import { readJson } from '../llm/read-json.ts'
 
-export interface AgentPreset {
+interface AgentPreset {
   /** `{instruction}` is filled in. */
   readonly command: readonly string[]
   /** Secrets that it needs. */

@@ -47,6 +47,14 @@ describe('a coding agent as a proposer', () => {
     expect(idea && materialise(idea, baseFiles)).toMatchObject({ files: { 'main.mjs': baseFiles['train.mjs'] } })
   })
 
+  it('leaves files of the base alone that look like those of a tool (RES-514)', async () => {
+    const files = { ...baseFiles, '.config/model.json': '{}' }
+    const context = pluginContext(cliAgent, { command: program(edit) })
+    const { ideas } = await cliAgent.propose(sampleBrief({ files }), context)
+    expect(ideas[0]?.change).toMatchObject({ kind: 'files' })
+    expect(Object.keys(ideas[0]?.change.kind === 'files' ? ideas[0].change.files : {})).toEqual(['train.mjs'])
+  })
+
   it('finds the brief, an empty home and no secret that was not declared (RES-514)', async () => {
     const { ideas } = await ask(
       `fs.appendFileSync('train.mjs', '// ' + JSON.stringify([Object.keys(process.env).sort(), process.env.OPENAI_API_KEY, fs.readdirSync(process.env.HOME), fs.readFileSync('BRIEF.md', 'utf8').includes('Give 1 idea')]))`,

@@ -84,7 +84,8 @@ async function proposeIn(folder: string, brief: Brief, context: Context<CliParam
     throw proposalError('AGENT_FAILED', `the agent ended with ${end.exitCode ?? 'a signal'}:\n${said}`, usage, {
       fix: 'start its command by hand in an empty folder: it must work without a person.',
     })
-  const change = changeBetween(brief.files, await readFolder(work, [briefFile, ideaFile]))
+  const known = Object.keys(brief.files)
+  const change = changeBetween(brief.files, await readFolder(work, { except: [briefFile, ideaFile], known }))
   if (change === undefined) throw proposalError('AGENT_FAILED', `the agent changed nothing:\n${said}`, usage)
   const label = await readFile(join(work, ideaFile), 'utf8').catch(() => '')
   if (label === '') log('warn', `the agent wrote no ${ideaFile}: its idea has no label`)

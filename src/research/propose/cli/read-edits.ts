@@ -8,13 +8,17 @@ const ignored = /^(?:\..*|__pycache__|node_modules|.*\.pyc)$/
 const mostFiles = 500
 const longestFile = 2_000_000
 
-/** The texts of a folder by path, but for those in `except`. */
-export async function readFolder(folder: string, except: readonly string[]): Promise<Record<string, string>> {
+/** The texts of a folder by path, but for those in `except` and what agents leave behind under no path of `known`. */
+export async function readFolder(
+  folder: string,
+  { except, known }: { readonly except: readonly string[]; readonly known: readonly string[] },
+): Promise<Record<string, string>> {
+  const isKnown = (path: string) => known.some((each) => each === path || each.startsWith(`${path}/`))
   const files: Record<string, string> = {}
   const walk = async (under: string): Promise<void> => {
     for (const entry of (await readdir(join(folder, under))).sort()) {
       const path = under === '' ? entry : `${under}/${entry}`
-      if (ignored.test(entry) || except.includes(path)) continue
+      if ((ignored.test(entry) && !isKnown(path)) || except.includes(path)) continue
       const stats = await lstat(join(folder, path))
       if (stats.isDirectory()) await walk(path)
       else if (stats.isFile() && stats.size <= longestFile && Object.keys(files).length < mostFiles) {

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { EvsysError, messageOf, onAbort } from '../../../kernel/index.ts'
 
-export interface ProgramRun {
+interface ProgramRun {
   readonly argv: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
@@ -11,7 +11,7 @@ export interface ProgramRun {
   readonly signal: AbortSignal
 }
 
-export interface ProgramEnd {
+interface ProgramEnd {
   /** undefined: it was killed. */
   readonly exitCode: number | undefined
   readonly stdout: string

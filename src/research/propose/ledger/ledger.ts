@@ -33,7 +33,7 @@ export interface CallForecast {
   readonly usd: number
 }
 
-export interface LedgerCaps {
+interface LedgerCaps {
   readonly usd?: number
   readonly tokens?: number
 }

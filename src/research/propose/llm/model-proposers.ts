@@ -70,11 +70,11 @@ export const openaiCompatible = defineProposer({
   },
 })
 
-export function anthropicCall(params: z.output<typeof anthropicParams>) {
+function anthropicCall(params: z.output<typeof anthropicParams>) {
   return { ...limits(params), client: clientSpec('anthropic', params, { base_url: params.base_url }) }
 }
 
-export function openaiCall(params: z.output<typeof openaiParams>) {
+function openaiCall(params: z.output<typeof openaiParams>) {
   const isOpenai = params.base_url.replace(/\/+$/, '') === openaiHost
   const { key = isOpenai ? 'OPENAI_API_KEY' : 'none' } = params
   const address = { base_url: params.base_url, ...(key === 'none' ? {} : { api_key: `\${secret:${key}}` }) }

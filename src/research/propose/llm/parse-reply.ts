@@ -5,7 +5,7 @@ import { checkValue } from '../../../kernel/index.ts'
 import { clip } from '../brief/quote.ts'
 import { readJson } from './read-json.ts'
 
-export interface ParsedReply {
+interface ParsedReply {
   readonly ideas: readonly Idea[]
   /** What was wrong with the rest, or with all of it. */
   readonly problems: readonly string[]

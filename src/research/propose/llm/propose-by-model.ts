@@ -15,7 +15,7 @@ import { parseReply } from './parse-reply.ts'
 import { addUsage, proposalError, withUsage } from './proposal-error.ts'
 import { askAgain, writePrompt } from './write-prompt.ts'
 
-export interface ModelCall {
+interface ModelCall {
   readonly client: PluginSpec
   readonly maxTokens: number
   readonly temperature: number

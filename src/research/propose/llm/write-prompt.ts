@@ -4,7 +4,7 @@ import { createRedactor } from '../../../kernel/index.ts'
 import { clip, quoteLine, quoteLog } from '../brief/quote.ts'
 
 /** The most characters of code in a prompt: about 20,000 tokens. */
-export const codeCharacters = 80_000
+const codeCharacters = 80_000
 
 const system = `You are a careful researcher. You improve the training code of a machine learning task by small experiments that a program runs, scores and judges; you never run anything yourself.
 

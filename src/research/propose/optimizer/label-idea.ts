@@ -12,7 +12,7 @@ export function categoryOf(knob: string): IdeaCategory {
   return categories.find(([pattern]) => pattern.test(knob))?.[1] ?? 'hyperparameter'
 }
 
-export interface LabelSource {
+interface LabelSource {
   readonly from: Knobs
   readonly turned: Knobs
   /** Names of the turned knobs, that which moves furthest first. */

@@ -11,7 +11,7 @@ export interface Observation {
   readonly failure: 'oom' | 'other' | undefined
 }
 
-export interface Observations {
+interface Observations {
   readonly all: readonly Observation[]
   /** Sd of one score around the candidate's own mean; undefined: unknown. */
   readonly noise: number | undefined

@@ -13,7 +13,7 @@ export const optimizerParams = z.strictObject({
     .describe('Who draws: both and a surrogate that chooses among their points, or one of them alone.'),
   most_ideas: z.int().min(1).max(100).default(8).describe('Ideas of one call, however many are asked for.'),
 })
-export type OptimizerParams = z.infer<typeof optimizerParams>
+type OptimizerParams = z.infer<typeof optimizerParams>
 
 /** Turns knobs, declared by the task or found in the code, by TPE and CMA-ES. Needs no model and no key. */
 export const optimizer = defineProposer({

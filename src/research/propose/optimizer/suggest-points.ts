@@ -7,7 +7,7 @@ import { clamp, type Dimension, keyOf, knobsAt, type Point, settled } from './kn
 import { fitSurrogate } from './surrogate.ts'
 import { sampleTpe } from './tpe.ts'
 
-export type OptimizerMethod = 'auto' | 'tpe' | 'cma_es'
+type OptimizerMethod = 'auto' | 'tpe' | 'cma_es'
 
 export interface Suggestion {
   readonly point: Point

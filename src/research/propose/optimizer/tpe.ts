@@ -2,7 +2,7 @@
 import type { Random } from '../../../contracts/index.ts'
 import { clamp, type Dimension, type Point } from './knob-space.ts'
 
-export interface RankedPoint {
+interface RankedPoint {
   readonly point: number[]
   /** Log of the density of good candidates over that of bad ones. */
   readonly score: number

@@ -4,11 +4,11 @@ import { type Brief, Idea } from '../../../contracts/index.ts'
 import { checkValue, defineProposer, EvsysError, fileError } from '../../../kernel/index.ts'
 
 /** An idea whose outcome is known. */
-export const BankedIdea = z.strictObject({
+const BankedIdea = z.strictObject({
   idea: Idea,
   outcome: z.number().optional().describe('Gain that it had when it was run; for reading, it decides nothing.'),
 })
-export type BankedIdea = z.infer<typeof BankedIdea>
+type BankedIdea = z.infer<typeof BankedIdea>
 
 const params = z.strictObject({
   file: z.string().min(1).describe('Lines of {idea, outcome}.'),

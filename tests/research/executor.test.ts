@@ -17,6 +17,7 @@ const node = (text: string): CandidateFiles => ({ 'train.mjs': text })
 /** A candidate that does `train` in its first phase and answers by `answer`, an expression of `question`. */
 const phases = (train: string, answer = 'question.map(() => 0)') =>
   node(`import * as api from './api.mjs'
+import fs from 'node:fs'
 if (api.phase === 'train') { ${train} } else await api.onAnswer((question) => ${answer})
 `)
 
@@ -68,6 +69,7 @@ linux.describe('an executor', () => {
   })
 
   it.each([
+    ['crash', phases('missing()'), /ReferenceError: missing is not defined/],
     ['crash', phases('console.error("no such \\u001b[31mlayer"); process.exit(3)'), /exit code 3/],
     ['crash', phases('api.saveCheckpoint(1)', 'process.exit(0)'), /before every question/],
     ['oom', phases('const all = []; for (;;) all.push(Buffer.alloc(1 << 24, 1))'), /memory/],
@@ -77,7 +79,7 @@ linux.describe('an executor', () => {
     ['divergence', phases('', 'question.map(() => NaN)'), /score is NaN/],
     ['divergence', phases('', 'question.map(() => 1e200)'), /score is Infinity/],
     ['validation', phases('', '"all zero"'), /asked for 50 numbers/],
-    ['validation', phases('writeFileSync(process.env.EVSYS_OUT + "/big", Buffer.alloc(1 << 27))'), /wrote more/],
+    ['validation', phases('fs.writeFileSync(process.env.EVSYS_OUT + "/big", Buffer.alloc(1 << 27))'), /wrote more/],
   ] as const)('tells a %s apart (RES-402)', async (failureClass, files, reason) => {
     const task = lineTask(folder(), 'node', {
       program: { memoryBytes: 256 << 20, ...(failureClass === 'timeout' ? { startSeconds: 1, answerSeconds: 2 } : {}) },

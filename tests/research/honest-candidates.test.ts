@@ -13,7 +13,7 @@ const requiredCalls = {
   node: ['getTrainLoader', 'saveCheckpoint', 'onAnswer'],
   python: ['get_train_loader', 'on_answer'],
 }
-const chosen = inFullLane ? honestCandidates : honestCandidates.filter((_, i) => i % 12 === 5)
+const chosen = inFullLane ? honestCandidates : honestCandidates.filter((_, i) => i % 24 === 17)
 
 async function open(language: 'node' | 'python'): Promise<Executor> {
   const task = lineTask(folder(), language, {

@@ -17,7 +17,7 @@ import { type Tampering, tamperings, untampered, type World } from './tampering.
 const folder = temporaryFolders()
 const signal = AbortSignal.timeout(1_500_000)
 const canary = `canary-${process.pid}-in-the-environment`
-const chosen = inFullLane ? tamperings : tamperings.filter((_, i) => i % 6 === 2)
+const chosen = inFullLane ? tamperings : tamperings.filter((_, i) => i % 9 === 4)
 
 let visits = 0
 const server = createServer((_, response) => {
@@ -57,7 +57,8 @@ const run = (executor: Executor, files: CandidateFiles, trainSeconds = 20): Prom
 const truths = new Map<boolean, number>()
 
 /** The score of the same candidate without its trick. */
-async function truth(executor: Executor, { checkpoint = false }: Tampering): Promise<number> {
+async function truth(executor: Executor, tampering: Tampering): Promise<number> {
+  const checkpoint = tampering.checkpoint === true
   const outcome = truths.has(checkpoint) ? undefined : await run(executor, untampered)
   if (outcome?.status === 'scored') truths.set(checkpoint, outcome.value)
   return truths.get(checkpoint) ?? Number.NaN

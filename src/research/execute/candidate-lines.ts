@@ -89,8 +89,9 @@ export class LogTail {
   }
 }
 
-/** The last line that says something, quoted and short: for reasons. */
+/** The line that names the error, or the last that says something, quoted and short: for reasons. */
 export function lastLine(text: string): string {
-  const line = text.split('\n').findLast((each) => each.trim() !== '')
+  const lines = text.split('\n').filter((each) => each.trim() !== '' && !/^Node\.js v\d/.test(each))
+  const line = lines.findLast((each) => /^\w*(?:Error|Exception)\b/.test(each)) ?? lines.at(-1)
   return line === undefined ? '' : JSON.stringify(visibleText(line.trim().slice(0, 300)))
 }

@@ -1,11 +1,11 @@
 // Runs candidates of one research task: read and tried first, then trained in a sandbox and scored by the sealed scorer.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { mkdir, mkdtemp } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AttemptFailure, CandidateFiles, Executor, ResearchTask, RunOutcome } from '../../contracts/index.ts'
-import { EvsysError, messageOf } from '../../kernel/index.ts'
+import { EvsysError, isAlive, messageOf } from '../../kernel/index.ts'
 import { moduleFiles } from '../tasks/module-hash.ts'
 import { checkCandidate } from './check-candidate.ts'
 import { type ExecutorOptions, limitsFor } from './executor-options.ts'
@@ -15,6 +15,8 @@ import { type Opened, type RunRequest, runCandidate } from './run-candidate.ts'
 import { RunFailure } from './run-failure.ts'
 import { sealFiles } from './sealed-files.ts'
 import { openTableExecutor } from './table-executor.ts'
+
+const prefix = 'evsys-research-'
 
 /** Throws where no sandbox works here, or where the task cannot be run. */
 export async function openExecutor(task: ResearchTask, options: ExecutorOptions = {}): Promise<Executor> {
@@ -26,7 +28,8 @@ export async function openExecutor(task: ResearchTask, options: ExecutorOptions 
     })
   const base = options.workDir ?? tmpdir()
   await mkdir(base, { recursive: true })
-  const workDir = await mkdtemp(join(base, 'evsys-research-'))
+  await sweep(base)
+  const workDir = await mkdtemp(join(base, `${prefix}${process.pid}-`))
   try {
     await needSandbox(workDir, options)
     const opened: Opened = {
@@ -102,6 +105,17 @@ async function needSandbox(workDir: string, options: ExecutorOptions): Promise<v
   const level = options.level === undefined ? {} : { level: options.level }
   const sandbox = await openSandbox({ stateDir: join(workDir, 'probe'), ...level })
   await sandbox[Symbol.asyncDispose]()
+}
+
+// Folders of executors that were killed. A day old, since processes of another machine or container may share the place.
+async function sweep(base: string): Promise<void> {
+  for (const name of await readdir(base)) {
+    const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length).split('-')[0]) : Number.NaN
+    if (!Number.isSafeInteger(pid) || isAlive({ pid, start: '' })) continue
+    const stats = await stat(join(base, name)).catch(() => undefined)
+    if (stats !== undefined && Date.now() - stats.mtimeMs > 24 * 3600_000)
+      await removeFolder(join(base, name)).catch(() => undefined) // it may be another's
+  }
 }
 
 async function remove(workDir: string, { keepFolders = false }: ExecutorOptions): Promise<void> {

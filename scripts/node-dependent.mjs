@@ -25,6 +25,7 @@ export const nodeDependent = [
     why: 'worker processes: pipes, limits of memory, signals, exit codes',
   },
   { files: ['src/rollout/proxy/serve-proxy.test.ts'], why: 'an HTTP server and clients that leave it' },
+  { files: ['src/lab/folders/trial-scratch.test.ts'], why: 'a process that is gone, and its folders' },
   { files: ['src/store/sqlite/*.test.ts', 'tests/stores/*.test.ts'], why: 'SQLite by the driver of that Node' },
   {
     files: [

@@ -11,13 +11,16 @@ export const inlineTask: HarborTask = {
 }
 
 type Options = Partial<Omit<AgentRun, 'agent' | 'policy' | 'services'>> &
-  Pick<AgentRun, 'policy'> & { readonly plugins?: readonly AnyPlugin[] }
+  Pick<AgentRun, 'policy'> & {
+    readonly plugins?: readonly AnyPlugin[]
+    readonly secrets?: Readonly<Record<string, string>>
+  }
 
 /** Runs `kind` with `params`. */
 export function attempt(
   kind: string,
   params: Record<string, unknown>,
-  { plugins = [], ...options }: Options,
+  { plugins = [], secrets = {}, ...options }: Options,
 ): Promise<AgentOutcome> {
   const registry = createRegistry()
   for (const plugin of rolloutPlugins) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
@@ -29,6 +32,8 @@ export function attempt(
       random: (...path) => keyedRandom(1, ...path),
       log: () => {},
       secret: (name) => {
+        const value = secrets[name]
+        if (value !== undefined) return value
         throw new Error(`no secret ${name}`)
       },
     },

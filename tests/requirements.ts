@@ -10,6 +10,7 @@ export const requirements = {
   'REPO-6': 'a missing test component fails in CI and is a named, visible skip elsewhere',
   'REPO-7': 'every requirement is cited by a test, and every cited id is a requirement',
   'REPO-8': 'every error code has an entry in docs/reference/errors.md',
+  'REPO-9': 'a test that passes at its second try only is named at the end of CI; more than two of a lane fail it',
 
   // Contracts
   'CON-1': 'every field of the experiment file has a type, a default and a description',
@@ -482,6 +483,18 @@ export const requirements = {
     'task folders are training data: an attempt acts in the environment of its task, its tests give the reward, turns keep exact tokens, failures are typed, nothing is left',
   'AGT-13':
     'a benchmark of task folders is attempted where no code of the project runs, with answers of the policy alone; tests and solutions are out of reach of a recipe',
+  'AGT-14':
+    'the environment of a run or of a benchmark, with its params, holds the task folders; a benchmark is held by none that is code of the project',
+  'AGT-15':
+    'any agent attempts a benchmark of task folders: one that brings code, programs or servers runs where the code of the project does, over an environment that the controller holds, and reaches neither tests nor files of the machine by it',
+  'AGT-16':
+    'an attempt at a task folder that infrastructure ended is made again, a few times, with the failed ones kept; what an agent failed at is not, and when most fail by infrastructure the rest are not made',
+  'AGT-17':
+    'results and trajectories of the trials of a benchmark are kept in the folder of their run, without what the tests printed',
+  'AGT-18':
+    'files of trials whose process was killed are removed by the next process, by owner and age, and never those of one that lives',
+  'AGT-19':
+    'secrets in the params of an agent are resolved where it is run, and the files that it brings (itself, tools, a user) are part of the code hash of the run',
 
   // Rollouts: conformance statements of a Harbor-compatible engine, by their numbers
   'HAR-59': 'a trajectory that is written validates as ATIF v1.7, and keys that it does not know are refused',
@@ -577,6 +590,10 @@ export const requirements = {
   'HAR-58': 'result.json of a job is whole at every moment',
   'HAR-79': 'task folders of the network-free shapes are solved in the local sandbox, as root and as an ordinary user',
   'HAR-80': 'the plan of an environment says before a run what needs an image, and why',
+  'HAR-81':
+    'a trial that cannot be scored because of what its agent left counts as a failure of the agent; one that a fresh environment fails as well stays open',
+  'HAR-82':
+    'skills, earlier turns, sidecars, simulated users and other things of Harbor that nothing here does are refused by name and with a reason, before anything starts',
 
   // Agents
 
@@ -604,6 +621,33 @@ export const requirements = {
   // Research
   'RES-101':
     'strategies, keep rules and proposers of the research loop are plugins like all others, listed and described',
+  'RES-201':
+    'noise of a session pools the seeds of its baseline with all later pairs; scores that are missing or no number make no pair',
+  'RES-202':
+    'candidates race on shared seeds in one order; at every keep the oldest seed goes and a fresh one comes, and after drift all are fresh; fresh seeds were never used',
+  'RES-203':
+    'the keep rule `default` drops bad candidates early, keeps what is beyond the noise, parks near misses, and is stricter when gains are smaller',
+  'RES-204':
+    'keep rules judge alike whether larger or smaller is better and whatever the order of seeds; NaN and missing scores are never good',
+  'RES-205': 'shorter code is kept when what it may lose is below half the noise',
+  'RES-206': 'a candidate that breaks a guard, or does not report a guarded metric, is not kept',
+  'RES-207':
+    'a look at the hidden split decides on fresh seeds and reports on others; what fails on a fresh seed is not confirmed',
+  'RES-208': 'looks are few and share one chance of being wrong, which a confirmed look gives back',
+  'RES-209': 'the search learns of a hidden score only when it beats the last one by a step',
+  'RES-210':
+    'every ten experiments the incumbent runs on a fresh seed; more than three sigma away is drift, by the spread as far as it is known',
+  'RES-211': 'a kept change that the final stack does not miss is dropped when that saves lines; unmeasured ones stay',
+  'RES-212':
+    'runs far behind the incumbent on their training curve are ended after a warm-up, one in ten goes on, and the regret is told',
+  'RES-213': 'kept gains are shrunk, expected false keeps are counted, and p-values of claims count every look',
+  'RES-214': 'verdicts are told in words: seeds, noise, seeds still needed and their cost',
+  'RES-215':
+    'null world, 2,000 sessions: at most 6 % confirm anything, and what is reported on fresh seeds is right on average, also given confirmation',
+  'RES-216': 'gains that are beyond the noise are confirmed',
+  'RES-217':
+    'in worlds of known effects `default` overstates its gain less than `reference` and `greedy`, and fewer of its keeps help nothing',
+  'RES-218': 'a simulated session repeats exactly, and is the mirror of itself when smaller is better',
   'RES-301': 'the tasks shakespeare, cifar10, moby, digits and table-search come with evsys and are valid',
   'RES-302': 'digits: plain Node, and the same score for the same seed whatever else the machine does',
   'RES-303':
@@ -638,4 +682,25 @@ export const requirements = {
     'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
   'RES-502': 'an idea becomes files: knobs turned in code, whole files, a patch; what cannot be done is said in words',
   'RES-503': 'a patch applies where its lines stand; only its line numbers may be wrong',
+  'RES-601':
+    'a research session measures the noise of its baseline, races candidates, keeps what is better, and ends with a look at the hidden split',
+  'RES-602':
+    'a session whose controller is killed at any moment goes on to the same canonical record; at most one call per worker is sent again, and charged',
+  'RES-701':
+    'the report of a session is one HTML file that loads nothing, runs no script and shows progression, noise band, best attempts with diffs, failures, categories, cost and insights',
+  'RES-702': 'whatever a model wrote stands in a report as text: no tag, no attribute, no control character of it acts',
+  'RES-703': 'a report stays below a megabyte and a half for 1,000 attempts, however long their texts are',
+  'RES-704':
+    'a report tells noise, the smallest visible gain, raw and shrunken gains, expected false keeps, confirmations, looks and the cost per confirmed gain; what is unknown is said to be unknown',
+  'RES-705':
+    'shrunken gains and expected false keeps hold on simulated sessions, also where most ideas do nothing and some do great harm',
+  'RES-706':
+    'a session exports as a table with tabs that `evsys import` reads back with equal scores and statuses; a missing score is empty',
+  'RES-707':
+    'every kept change becomes a patch that `git apply` takes on the baseline, after the patches it says it needs; all of them together are what the session ended with',
+  'RES-708':
+    '`next` ranks what to try by what it settles for its cost: runs that are missing, undecided claims, near misses, unconfirmed winners, open hypotheses, untried arms, ideas of people',
+  'RES-709':
+    '`research report` and `research export` write the newest session of the record, or of a task, or a named one',
+  'RES-710': 'a report opens in Chromium, by day and by night, with no error and no request',
 } as const

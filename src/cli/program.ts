@@ -11,6 +11,7 @@ import type { LiveSink } from './output/live-sink.ts'
 import { createOutput } from './output/output.ts'
 import { packageVersion } from './package-version.ts'
 import { addRecordCommands } from './record-commands.ts'
+import { addResearchCommands } from './research-commands.ts'
 import { addScoringCommands } from './scoring-commands.ts'
 import { addServingCommands } from './serving-commands.ts'
 import { addStartCommands } from './start-commands.ts'
@@ -76,7 +77,7 @@ type Ended = { readonly error: CommanderError; readonly command: Command }
 // The parser reports by throwing; the first stop counts and carries its command, which the error itself does not know.
 async function parse(program: Command, argv: readonly string[]): Promise<Ended | undefined> {
   let ended: Ended | undefined
-  for (const command of [program, ...program.commands]) {
+  for (const command of [program, ...program.commands.flatMap((each) => [each, ...each.commands])]) {
     command.exitOverride((error) => {
       ended ??= { error, command }
       throw error
@@ -138,6 +139,7 @@ Begin with \`evsys init my-lab\`. \`evsys help COMMAND\` shows examples of a com
   addStartCommands(program, run, colors)
   addRecordCommands(program, run, colors)
   addScoringCommands(program, run, colors)
+  addResearchCommands(program, run, colors)
   addDataCommands(program, run, colors)
   addServingCommands(program, run, colors)
   addTaskCommands(program, run, colors)

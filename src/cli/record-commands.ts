@@ -7,6 +7,7 @@ import type { GcOptions } from './commands/gc.ts'
 import type { HistoryOptions } from './commands/history.ts'
 import type { ImportOptions } from './commands/import.ts'
 import type { InvalidateOptions } from './commands/invalidate.ts'
+import type { NextOptions } from './commands/next.ts'
 import type { ReproOptions } from './commands/repro.ts'
 import type { RunOptions } from './commands/run.ts'
 import type { Colors } from './output/colors.ts'
@@ -15,7 +16,7 @@ import { append, examplesFor, wholeNumber } from './start-commands.ts'
 
 const anExperiment = 'experiment: its id, the beginning of its id, or its name'
 
-/** Adds `run`, `history`, `show`, `compare`, `conclude`, `invalidate`, `repro`, `export`, `import`, `gc`, `du` and `db`. */
+/** Adds `run`, `history`, `show`, `compare`, `next`, `conclude`, `invalidate`, `repro`, `export`, `import`, `gc`, `du` and `db`. */
 export function addRecordCommands(program: Command, run: Run, colors: Colors): void {
   const examples = examplesFor(colors)
   program.commandsGroup('Experiments:')
@@ -100,6 +101,15 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
     .description('set experiments side by side; only scores of the same scorer are compared')
     .addHelpText('after', examples(['evsys compare baseline focal-loss', 'evsys compare exp_01hf exp_01hg --json']))
     .action((ids: string[]) => run(async (context) => (await import('./commands/compare.ts')).compare(context, ids)))
+
+  program
+    .command('next')
+    .description('rank what to try by what it would settle for its cost')
+    .option('--limit <n>', 'list no more than this (default: 10)', wholeNumber)
+    .addHelpText('after', examples(['evsys next', 'evsys next --limit 3', 'evsys next --json']))
+    .action((options: NextOptions) =>
+      run(async (context) => (await import('./commands/next.ts')).next(context, options)),
+    )
 
   program
     .command('conclude')

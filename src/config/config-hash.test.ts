@@ -129,7 +129,9 @@ description: ""
   })
 
   it('is the same for any order of keys (CFG-17)', async () => {
-    const params = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.jsonValue(), { minKeys: 1, maxKeys: 5 })
+    const named = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.jsonValue(), { minKeys: 1, maxKeys: 5 })
+    // A key of that name is an error of its own.
+    const params = named.filter((value) => !JSON.stringify(value).includes('__proto__'))
     await fc.assert(
       fc.asyncProperty(params, async (value) => {
         const load = (given: unknown) =>

@@ -17,13 +17,14 @@ export class ConfigHasher {
 
   /** What a run computes: not its name or tags. `after` is the hash of the run whose weights it starts from. */
   run(config: RunConfig, after?: string): string {
-    const { data, model, algorithm, backend, agent, seed } = config
+    const { data, model, algorithm, backend, agent, environment, seed } = config
     return hashOf({
       data: this.#part(data),
       model: this.#part(model),
       algorithm: this.#part(algorithm),
       backend: this.#part(backend),
       ...(agent === undefined ? {} : { agent: this.#part(agent) }),
+      ...(environment === undefined ? {} : { environment: this.#part(environment) }),
       seed,
       ...(after === undefined ? {} : { after }),
     })

@@ -225,6 +225,12 @@ describeFields(
       absent: undefined,
       refused: ['agent: [a]', /^11:14 CONFIG_INVALID metadata.benchmark.0.agent: expected a mapping/],
     },
+    {
+      field: 'environment',
+      given: ['environment: local', { kind: 'local', params: {} }],
+      absent: undefined,
+      refused: ['environment: [a]', /^11:20 CONFIG_INVALID metadata.benchmark.0.environment: expected a mapping/],
+    },
   ],
   {
     textOf: benchmarkText,

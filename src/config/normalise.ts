@@ -11,7 +11,10 @@ import { spellAgent } from './spell-agent.ts'
 import { translateLegacy } from './translate-legacy.ts'
 
 /** Keys of a run that may stand at the root. */
-export const shorthandKeys = ['data', 'model', 'algorithm', 'backend', 'agent', 'seed', 'eval', 'validation'] as const
+export const shorthandKeys = [
+  ...(['data', 'model', 'algorithm', 'backend', 'agent', 'environment', 'seed'] as const),
+  ...(['eval', 'validation'] as const),
+] as const
 
 /** The tree with `run`, `runs` or `matrix.base_run` holding all of a run, an objective, a list of benchmarks, staged lists. */
 export function normalise(root: LocatedMap, checker: NodeChecker): LocatedMap {

@@ -22,6 +22,7 @@ export function pluginUses(root: LocatedMap, runs: Iterable<LocatedMap>): Plugin
     uses.spec('algorithm', nodeAt(run, ['algorithm']))
     uses.spec('backend', nodeAt(run, ['backend']))
     uses.spec('agent', nodeAt(run, ['agent']))
+    uses.spec('environment', nodeAt(run, ['environment']))
     uses.data(nodeAt(run, ['data']))
     for (const data of itemsOf(nodeAt(run, ['mix']))) uses.data(data)
     uses.specs('algorithm', nodeAt(run, ['algorithm', 'params', 'phases']))
@@ -40,6 +41,7 @@ export function pluginUses(root: LocatedMap, runs: Iterable<LocatedMap>): Plugin
     uses.spec('inference_client', nodeAt(benchmark, ['inference']))
     uses.spec('verifier', nodeAt(benchmark, ['verifier']))
     uses.spec('agent', nodeAt(benchmark, ['agent']))
+    uses.spec('environment', nodeAt(benchmark, ['environment']))
     uses.data(nodeAt(benchmark, ['data']))
   }
   return uses.all

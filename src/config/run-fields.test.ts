@@ -24,6 +24,15 @@ describeFields(
       absent: undefined,
       refused: ['agent: { kind: 3 }', /^8:18 CONFIG_INVALID run.agent.kind: expected text/],
     },
+    {
+      field: 'environment',
+      given: [
+        'environment: { kind: docker, params: { program: podman } }',
+        { kind: 'docker', params: { program: 'podman' } },
+      ],
+      absent: undefined,
+      refused: ['environment: { kind: 3 }', /^8:24 CONFIG_INVALID run.environment.kind: expected text/],
+    },
   ],
   {
     textOf: (yaml) => `${minimal}  ${yaml}\n`,

@@ -56,6 +56,7 @@ export const BenchmarkEntry = z.strictObject({
   inference: PluginSpec.optional().describe('Client that answers instead of the trained checkpoint.'),
   verifier: PluginSpec.optional().describe('Scores rows that name no verifier of their own.'),
   agent: PluginSpec.optional().describe('Harness for these rollouts; absent: the run’s.'),
+  environment: PluginSpec.optional().describe('Where its task folders are attempted; absent: the run’s.'),
   leaks: z
     .enum(['error', 'allow_near', 'allow'])
     .optional()

@@ -69,6 +69,8 @@ export interface Trajectory {
   readonly truncated?: 'max_tokens' | 'max_turns' | 'context'
   readonly usage: Usage
   readonly error?: RolloutError
+  /** Attempts before this one that infrastructure ended, in order. */
+  readonly failedAttempts?: readonly RolloutError[]
 }
 
 /** One attempt at one task. Rejects only when cancelled: whatever else goes wrong is on the trajectory. */

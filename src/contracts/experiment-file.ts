@@ -99,7 +99,7 @@ export type Experiment = z.infer<typeof Experiment>
 
 const PartialSpec = PluginSpec.partial({ kind: true })
 /** A kind alone is short for one without params. */
-const WrittenAgent = z.union([PartialSpec, Kind])
+const WrittenSpec = z.union([PartialSpec, Kind])
 const PartialModel = ModelConfig.partial({ name: true })
 
 const PartialRun = RunConfig.partial()
@@ -107,7 +107,10 @@ const PartialRun = RunConfig.partial()
     model: PartialModel.optional().describe('What is trained.'),
     algorithm: PartialSpec.optional().describe('The training recipe.'),
     backend: PartialSpec.optional().describe('Where the model trains; absent: local.'),
-    agent: WrittenAgent.optional().describe('Harness for rollouts, by its kind or with params; absent: one chat turn.'),
+    agent: WrittenSpec.optional().describe('Harness for rollouts, by its kind or with params; absent: one chat turn.'),
+    environment: WrittenSpec.optional().describe(
+      'Where task folders are attempted: local or docker; absent: the least that holds the task.',
+    ),
   })
   .describe('A run whose missing parts axes, shorthands or `extends` supply; its name defaults to the experiment’s.')
 
@@ -149,6 +152,10 @@ const WrittenBenchmark = BenchmarkEntry.extend({
     .union([PluginSpec, Kind])
     .optional()
     .describe('Harness for these rollouts, by its kind or with params; absent: the run’s.'),
+  environment: z
+    .union([PluginSpec, Kind])
+    .optional()
+    .describe('Where its task folders are attempted; absent: the run’s.'),
 })
 
 const WrittenMetadata = Metadata.extend({
@@ -179,7 +186,8 @@ export const ExperimentFile = z.strictObject({
   model: PartialModel.optional().describe('Short for run.model.'),
   algorithm: PartialSpec.optional().describe('Short for run.algorithm.'),
   backend: PartialSpec.optional().describe('Short for run.backend.'),
-  agent: WrittenAgent.optional().describe('Short for run.agent.'),
+  agent: WrittenSpec.optional().describe('Short for run.agent.'),
+  environment: WrittenSpec.optional().describe('Short for run.environment.'),
   seed: Seed.optional().describe('Short for run.seed.'),
   eval: LegacyEval.optional().describe('First generation: write metadata.benchmark.'),
   validation: LegacyValidation.optional().describe('First generation: write metadata.benchmark with run_every.'),

@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // What other rooms, plugins and the dashboard may use of the contracts.
 // The line above gives AsyncDisposable to importers whose own `lib` lacks it.
+export { EnvironmentCall, EnvironmentReply, LeadOrder, LedRecord } from './agent-exchange.ts'
 export { pythonClass } from './agent-path.ts'
 export {
   type AtifContent,
@@ -99,7 +100,9 @@ export {
   CallUsage,
   EndReason,
   FileChanges,
+  PlannedLook,
   RecordedOutcome,
+  ReportedGainRecord,
   ResearchEntry,
   type ResearchEntryOf,
   RunPurpose,

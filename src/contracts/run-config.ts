@@ -66,5 +66,8 @@ export const RunConfig = z.strictObject({
   seed: Seed.default(42).describe('Root of all randomness of the run.'),
   tags: z.array(z.string().min(1)).default([]).describe('Free labels.'),
   agent: PluginSpec.optional().describe('Harness for rollouts; absent: one chat turn.'),
+  environment: PluginSpec.optional().describe(
+    'Where task folders are attempted: local or docker; absent: the least that holds the task.',
+  ),
 })
 export type RunConfig = z.infer<typeof RunConfig>

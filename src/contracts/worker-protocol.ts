@@ -1,5 +1,6 @@
 // What crosses between the controller and a run worker. Events and points do not: the worker writes them to its segment file.
 import * as z from 'zod'
+import { EnvironmentCall, EnvironmentReply, LeadOrder, LedRecord } from './agent-exchange.ts'
 import { ChatTemplate, Split } from './benchmark-entry.ts'
 import { ErrorCode, ErrorRecord } from './error.ts'
 import { Bounds, CheckpointKind, Metrics } from './events.ts'
@@ -148,6 +149,11 @@ export const ToWorker = z.discriminatedUnion('type', [
   PolicyQuestion.extend({ type: z.literal('ask'), request: z.int(), question: z.int() }).describe(
     'Of an agent in a trial that `attempt` asked for.',
   ),
+  z
+    .strictObject({ type: z.literal('lead'), request: z.int(), lead: z.int(), order: LeadOrder })
+    .describe('Runs an agent of the project in a trial that `attempt` asked for; its environment is here.'),
+  z.strictObject({ type: z.literal('returned'), lead: z.int(), call: z.int(), reply: EnvironmentReply }),
+  z.strictObject({ type: z.literal('leave'), lead: z.int() }).describe('The phase of the agent is over.'),
   z.strictObject({ type: z.literal('stop'), reason: z.string() }),
 ])
 export type ToWorker = z.infer<typeof ToWorker>
@@ -176,6 +182,8 @@ export const FromWorker = z.discriminatedUnion('type', [
     })
     .describe('Has the task folders of a benchmark attempted and scored.'),
   z.strictObject({ type: z.literal('answer'), question: z.int(), answer: PolicyAnswer }),
+  z.strictObject({ type: z.literal('call'), lead: z.int(), call: z.int(), asked: EnvironmentCall }),
+  z.strictObject({ type: z.literal('led'), lead: z.int(), record: LedRecord }),
   z.strictObject({
     type: z.literal('no_answer'),
     question: z.int(),

@@ -67,6 +67,7 @@ export { placeInStack } from './plugins/load-problem.ts'
 export { type OpenRegistry, openRegistry } from './plugins/open-registry.ts'
 export { isPlugin } from './plugins/plugin-brand.ts'
 export { pluginCard } from './plugins/plugin-card.ts'
+export { readPluginGraph } from './plugins/plugin-graph.ts'
 export type { LoadedPlugin } from './plugins/prepare-plugin.ts'
 export { createRegistry, type Found, type Origin, type Registry, unknownKind } from './plugins/registry.ts'
 export { typeLabel, typePlural } from './plugins/type-label.ts'
@@ -84,6 +85,16 @@ export { openParentLink, type ParentLink } from './processes/parent-link.ts'
 export { identify, isAlive, type ProcessIdentity } from './processes/process-identity.ts'
 export { sourceLoader } from './processes/source-loader.ts'
 export { startWatchdog, type Watchdog } from './processes/watchdog.ts'
+export {
+  bytesText,
+  countText,
+  durationText,
+  numberText,
+  rangeText,
+  signedText,
+  speedText,
+  usdText,
+} from './quantity-text.ts'
 export { createRedactor, type Redact } from './redact.ts'
 export { type RetryOptions, retry } from './retry.ts'
 export { findSecrets, readSecretSource, resolveSecrets, type SecretSource, type SecretUse } from './secrets.ts'

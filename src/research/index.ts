@@ -6,7 +6,14 @@ export type {
   ExecutorOptions,
 } from './execute/executor-options.ts'
 export { openExecutor } from './execute/open-executor.ts'
+export { forecastOf, workedSeconds } from './loop/session-budget.ts'
 export { researchPlugins } from './plugins.ts'
+export { fingerprint } from './search/fingerprint/fingerprint.ts'
+
+/** The controller of sessions. Imported on demand: most commands need neither a record nor a sandbox. */
+export function loadResearchLoop(): Promise<typeof import('./loop/index.ts')> {
+  return import('./loop/index.ts')
+}
 export { bundledTasks, findTask, findTasks, type TaskPlace } from './tasks/find-tasks.ts'
 export { type LoadResearchTaskOptions, loadResearchTask } from './tasks/load-research-task.ts'
 export { checkResearchTask, isResearchTask } from './tasks/read-research-task.ts'

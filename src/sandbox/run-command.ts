@@ -5,6 +5,7 @@ import { constants } from 'node:os'
 import { Readable } from 'node:stream'
 import type { ExecResult, ExecSpec } from '../contracts/index.ts'
 import { identify, isAlive, onAbort, type ProcessIdentity } from '../kernel/index.ts'
+import type { Pipe } from './levels/launch.ts'
 import { CappedText } from './limits/capped-text.ts'
 import type { Group } from './limits/cgroups.ts'
 import { childrenOf, treeOf } from './limits/process-tree.ts'
@@ -18,8 +19,8 @@ export interface CommandOptions {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** Open files for the numbers 3 and up; `started` is the pipe that tells of the start. */
-  readonly files: readonly (number | 'started' | 'ignore')[]
+  /** Open files for the numbers 3 and up. */
+  readonly files: readonly (number | Pipe | 'ignore')[]
   /** Ends what outlives the program. */
   readonly stop?: readonly string[]
   /** Exit code by which the program tells that it could not start the command. */
@@ -45,7 +46,9 @@ export class Command {
   readonly #options: CommandOptions
   readonly #texts: Record<StreamName, CappedText>
   #first: ProcessIdentity | undefined
-  #startLine: Readable | null = null
+  readonly #startLine: Readable | null
+  readonly #firstLine: Readable | null
+  #firstTold = ''
   #hasStarted = false
   #limitHit: Limit | undefined
   #isKilled = false
@@ -57,17 +60,24 @@ export class Command {
     const { outputBytes } = options.spec.limits
     this.#texts = { stdout: new CappedText(outputBytes), stderr: new CappedText(outputBytes) }
     this.#child = start(options)
-    this.#hasStarted = !options.files.includes('started')
     for (const name of ['stdout', 'stderr'] as const)
       this.#child[name]?.on('data', (chunk: Buffer) => this.#receive(name, chunk))
-    if (!this.#hasStarted) {
-      const line = this.#child.stdio[3 + options.files.indexOf('started')]
-      this.#startLine = line instanceof Readable ? line : null
-      line?.once('data', () => this.#onStarted())
-    }
+    this.#startLine = this.#pipe('started')
+    this.#startLine?.once('data', () => this.#onStarted())
+    this.#firstLine = this.#pipe('first')
+    this.#firstLine?.on('data', (chunk: Buffer) => {
+      this.#firstTold += chunk.toString('latin1')
+    })
+    this.#hasStarted = this.#startLine === null
     this.exit = this.#follow()
     this.exit.catch(() => undefined) // whoever waits for it hears of it
     if (this.#hasStarted) this.#onStarted()
+  }
+
+  #pipe(tells: Pipe['tells']): Readable | null {
+    const at = this.#options.files.findIndex((file) => typeof file === 'object' && file.tells === tells)
+    const pipe = at < 0 ? null : this.#child.stdio[3 + at]
+    return pipe instanceof Readable ? pipe : null
   }
 
   get stdin() {
@@ -135,7 +145,9 @@ export class Command {
       clearTimeout(timer)
       this.#watch?.stop()
       if (!contained) this.#strike()
-      if (this.#first !== undefined) await gone(this.#first)
+      await drained([this.#firstLine], contained)
+      const first = this.#first ?? firstNamed(this.#firstTold)
+      if (first !== undefined) await gone(first)
       await drained([this.#child.stdout, this.#child.stderr, this.#startLine], contained)
       if (signal.aborted) throw signal.reason
       const isBroken = !this.#hasStarted || (end.code !== null && end.code === this.#options.brokenCode)
@@ -183,7 +195,7 @@ export class Command {
 function start({ argv, env, cwd = '/', files, interactive, spec }: CommandOptions): ChildProcess {
   try {
     const input = interactive || spec.stdin !== undefined ? 'pipe' : 'ignore'
-    const others = files.map((file) => (file === 'started' ? 'pipe' : file))
+    const others = files.map((file) => (typeof file === 'object' ? 'pipe' : file))
     const stdio = [input, 'pipe', 'pipe', ...others, ...covers(others.length + 3)] as const
     const child = spawn(argv[0] ?? '', argv.slice(1), { env, cwd, detached: true, stdio: [...stdio] })
     child.stdin?.on('error', () => undefined) // it need not read what it is given
@@ -231,6 +243,19 @@ function ended(child: ChildProcess): Promise<{ code: number | null; signal: Node
     )
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
+}
+
+// A command may be over before we have looked for its namespace, whose other processes then end a little later. By now the number
+// could be that of another process: only the first one of a namespace within ours is meant.
+function firstNamed(told: string): ProcessIdentity | undefined {
+  const pid = Number(/"child-pid":\s*(\d+)/.exec(told)?.[1])
+  if (!Number.isSafeInteger(pid)) return undefined
+  const first = identify(pid)
+  try {
+    return /^NSpid:.*\t1$/m.test(readFileSync(`/proc/${pid}/status`, 'latin1')) && pid !== 1 ? first : undefined
+  } catch {
+    return undefined
+  }
 }
 
 // The kernel ends a namespace together with its first process, and that one is gone only after all others.

@@ -9,13 +9,17 @@ const PAGE = 10_000
 export async function canonicalResearch(database: Database, experimentId: string): Promise<unknown[] | undefined> {
   const entries: unknown[] = []
   let isSession = false
+  const intended = new Set<string>()
   for (let afterSeq = 0; ; ) {
     const stream = `experiment:${experimentId}`
     const page = await readEvents(database, { stream, afterSeq, limit: PAGE, types: ['research'] })
     for (const event of page) {
       if (event.type !== 'research') continue
       isSession = true
-      const lasting = lastingEntry(event.entry)
+      const { entry } = event
+      if (entry.type === 'run.intended' && intended.has(entry.run)) continue // begun again after a crash
+      if (entry.type === 'run.intended') intended.add(entry.run)
+      const lasting = lastingEntry(entry)
       if (lasting !== undefined) entries.push(lasting)
     }
     if (page.length < PAGE) return isSession ? entries : undefined

@@ -3,6 +3,8 @@ import { cpSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { systemClock } from '../../src/kernel/index.ts'
+import { rescoreExperiment } from '../../src/lab/evaluation/rescore-experiment.ts'
 import { baselinesOf } from '../../src/lab/experiment/score-baselines.ts'
 import { runExperiment } from '../../src/lab/index.ts'
 import { openStore } from '../../src/store/index.ts'
@@ -56,6 +58,52 @@ export default defineCallback({
 })
 `
 
+/** Agents and tools of a project. They act as their tasks say, and look for what they must not find. */
+const own = `import { defineAgent, defineTool, z } from 'evsys/plugin'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+const attempt = (look) => { try { return look() } catch { return [] } }
+export const Doer = defineAgent({
+  kind: 'doer', summary: 'Does it.', params: z.strictObject({ how: z.string().default('does') }),
+  async run({ task, folder, environment, policy, sampling, params, random, signal }) {
+    const seen = attempt(() => fs.readdirSync(join(process.cwd(), 'tasks')))
+    const trials = attempt(() => fs.readdirSync(join(process.cwd(), '.evsys/trials')))
+    const messages = [{ role: 'user', content: task.instruction }]
+    const { text } = await policy.generate({ messages, ...sampling, seed: random().int(1000) }, signal)
+    if (params.how === 'breaks') throw new Error('oops')
+    const tests = await environment.read('/tests/test.sh').then(() => 'tests!', () => 'no tests')
+    // Bytes of this machine go in as this process reads them, and come out again.
+    fs.mkdirSync('bundle/deep', { recursive: true })
+    fs.writeFileSync('bundle/deep/run.sh', '#!/bin/sh\\npwd > where.txt\\n', { mode: 0o755 })
+    await environment.upload('bundle', '/opt/bundle')
+    await environment.write('/opt/note.txt', new TextEncoder().encode('x'.repeat(700000)))
+    const run = await environment.spawn({ argv: ['bash', '-c', 'read line; echo "$line"; /opt/bundle/deep/run.sh'] }, signal)
+    await run.write('hello\\n')
+    let said = ''
+    for await (const part of run.output) said += part.text
+    const { exitCode } = await run.exit
+    const size = (await environment.read('/opt/note.txt')).length
+    await environment.download('/opt/bundle', 'back')
+    const back = fs.readFileSync('back/deep/run.sh', 'utf8').includes('where.txt')
+    const hidden = await environment.upload(join(process.cwd(), 'tasks'), '/opt/tasks')
+      .then(async () => (await environment.exec({ argv: ['ls', '/opt/tasks'] }, signal)).stdout, () => '')
+    // Whatever is wrong fails the attempt, and its reward is 0.
+    const fine = [seen, trials].every((names) => names.length === 0) && tests === 'no tests' && said.trim() === 'hello'
+    if (!fine || exitCode !== 0 || size !== 700000 || !back || hidden.trim() !== '' || folder !== undefined)
+      throw new Error(JSON.stringify({ seen, trials, tests, said, exitCode, size, back, hidden, folder }))
+    return { output: text }
+  },
+})
+export const where = defineTool({
+  name: 'where', description: 'Writes the working folder down.', params: z.strictObject({}),
+  run: async (_, { environment, signal }) => {
+    await environment.exec({ argv: ['bash', '-c', 'pwd > where.txt'] }, signal)
+    return 'done'
+  },
+})
+export default [Doer]
+`
+
 const idle = { kind: 'shell_loop', params: { max_reminders: 1 } }
 
 function project(
@@ -77,7 +125,7 @@ function project(
       ...run,
     },
   }
-  const file = experimentProject(dir, experiment, { 'spy.ts': spy, 'doomed.ts': doomed })
+  const file = experimentProject(dir, experiment, { 'spy.ts': spy, 'doomed.ts': doomed, 'own.ts': own })
   cpSync(join(fixtures, 'workdir'), join(dir, 'tasks/workdir'), { recursive: true })
   writeTaskFolder(join(dir, 'tasks/half'), {
     'task.toml': '[environment]\nnetwork_mode = "no-network"\n',
@@ -128,6 +176,42 @@ sandbox.describe('a benchmark of task folders', () => {
     expect(spied.length).toBe(looks.length)
     for (const text of spied) expect(text).toContain('spied 0, in training data true')
     expect(readdirSync(join(dir, '.evsys/trials'))).toEqual([])
+  }, 120_000)
+
+  it('is attempted by agents of the project, which run where their code may (AGT-15, AGT-17)', async () => {
+    const { dir, file } = project([
+      { name: 'own', agent: { kind: 'doer', params: {} } },
+      { name: 'broken', agent: { kind: 'doer', params: { how: 'breaks' } } },
+      { name: 'tools', agent: { kind: 'tool_loop', params: { tools: ['./src/plugins/own.ts#where'], max_turns: 2 } } },
+    ])
+    const result = await runExperiment(file, { projectDir: dir, seal: 'required' })
+    expect(result).toMatchObject({ status: 'completed' })
+    await using store = await openStore(join(dir, '.evsys/evsys.db'))
+    const [run] = await store.runs(result.experiment_id)
+    const events = await store.events({ stream: `run:${run?.id}`, afterSeq: 0, limit: 1000 })
+    const looks = events.flatMap((event) => (event.type === 'eval.finished' ? [event] : []))
+    expect(looks.map(({ benchmark, rewards, n_infra_failed }) => ({ benchmark, rewards, n_infra_failed }))).toEqual([
+      { benchmark: 'own', rewards: { half: [0.5], 'evsys/workdir': [1] }, n_infra_failed: 0 },
+      { benchmark: 'broken', rewards: { half: [0], 'evsys/workdir': [0] }, n_infra_failed: 0 },
+      { benchmark: 'tools', rewards: { half: [0.5], 'evsys/workdir': [0] }, n_infra_failed: 0 },
+    ])
+    const kept = join(dir, '.evsys/runs', readdirSync(join(dir, '.evsys/runs'))[0] ?? '')
+    const trials = readdirSync(kept, { recursive: true }).map(String)
+    const of = (end: string) =>
+      trials.filter((name) => name.includes('validation/trials/own-final') && name.endsWith(end))
+    expect(of('result.json')).toHaveLength(2)
+    expect(of('agent/trajectory.json')).toHaveLength(2)
+    expect(trials.filter((name) => name.includes('trials') && name.includes('verifier'))).toEqual([])
+    expect(readdirSync(join(dir, '.evsys/trials'))).toEqual([])
+    // Other tests cannot look at what is gone.
+    writeTaskFolder(join(dir, 'tasks/half'), { 'tests/test.sh': '#!/bin/sh\necho 1 > /logs/verifier/reward.txt\n' })
+    const again = await rescoreExperiment(store, await store.findExperiment(result.experiment_id), {
+      ...{ projectDir: dir, plugins: [], secretSource: { get: () => undefined }, keep: false, clock: systemClock },
+      signal: new AbortController().signal,
+    })
+    expect(again).toHaveLength(3)
+    for (const each of again)
+      expect(each).toMatchObject({ status: 'no answers', message: expect.stringContaining('its tasks are folders') })
   }, 120_000)
 
   it('ends with the worker that answers for the policy, and leaves nothing (AGT-13)', async () => {

@@ -1,6 +1,5 @@
 // `evsys rescore ID`: stored answers by today's scorer.
 import { pluginReferences } from '../../config/index.ts'
-import { openScorer } from '../../evaluate/index.ts'
 import { EvsysError, readSecretSource, systemClock } from '../../kernel/index.ts'
 import { loadLab, type Rescored } from '../../lab/index.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -15,30 +14,15 @@ export type RescoreOptions = { readonly keep?: true }
 export async function rescore(context: CommandContext, reference: string, { keep }: RescoreOptions): Promise<ExitCode> {
   const { output, signal } = context
   return await withRecord(context, {}, async ({ store, project }) => {
-    const { planDocument, readKeptEval, rescoreExperiment } = await loadLab()
+    const { planDocument, readKeptEval, rescoreExperiment, rescoreKeptEval } = await loadLab()
     const secretSource = await readSecretSource({ projectDir: project, env: context.env })
     if (reference.startsWith('eval_')) {
       if (keep === true) throw keepsNothing()
       const found = await readKeptEval(project, reference)
       if (found === undefined)
         throw new EvsysError('STORE_MISSING', `no evaluation of this project is called ${reference}`)
-      const { benchmark, folder, scored: before, model } = found.kept
-      await using scorer = await openScorer({
-        benchmark,
-        file: folder,
-        projectDir: project,
-        plugins: [],
-        secretSource,
-        signal,
-      })
-      const after = await scorer.score(found.predictions)
-      const status = before.scorer_hash === after.scorer_hash ? 'same' : 'rescored'
-      return show(
-        output,
-        reference,
-        [{ run: model, benchmark: benchmark.name, step: null, status, before, after }],
-        false,
-      )
+      const row = await rescoreKeptEval(found, { projectDir: project, secretSource, signal })
+      return show(output, reference, [row], false)
     }
     const experiment = await store.findExperiment(reference)
     const { loaded } = await planDocument(experiment.plan, { projectDir: project, signal })
@@ -72,10 +56,18 @@ function show(output: Output, id: string, rows: readonly Rescored[], kept: boole
       ]),
     )
     const head = ['RUN', 'BENCHMARK', 'METRIC', 'THEN', 'NOW', 'STATUS']
-    const note = rows.some(({ status }) => status === 'rescored')
-      ? 'THEN and NOW are of different scorers: they do not compare with each other, only within a column.'
-      : 'The scorer is the one of then: nothing was scored again.'
-    return `${table(lines, { head, width: output.width, paintHead: output.colors.bold })}\n${note}`
+    const told = new Set(
+      rows.flatMap(({ benchmark, message }) => (message === undefined ? [] : `${benchmark}: ${message}.`)),
+    )
+    const notes = rows.some(({ status }) => status === 'rescored')
+      ? ['THEN and NOW are of different scorers: they do not compare with each other, only within a column.']
+      : rows.every(({ status }) => status === 'same')
+        ? ['The scorer is the one of then: nothing was scored again.']
+        : []
+    return [
+      table(lines, { head, width: output.width, paintHead: output.colors.bold }),
+      ...[...notes, ...told].map((note) => `\n${note}`),
+    ].join('')
   })
   return exitCodes.done
 }

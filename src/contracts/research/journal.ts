@@ -58,6 +58,7 @@ export const Steering = z.discriminatedUnion('action', [
   z.object({ action: z.literal('unpin') }),
   z.object({ action: z.literal('veto'), attempt: z.string().min(1).describe('It is discarded, and never a parent.') }),
   z.object({ action: z.literal('override'), attempt: z.string().min(1), verdict: z.enum(['keep', 'discard']) }),
+  z.object({ action: z.literal('confirm') }).describe('Asks for a look at the hidden split.'),
   z.object({ action: z.literal('pause') }),
   z.object({ action: z.literal('resume') }),
 ])
@@ -75,6 +76,28 @@ export type TurnedDown = z.infer<typeof TurnedDown>
 /** Why a controller let go of a session. `finished`: nothing is left to try. The others may be gone on with. */
 export const EndReason = z.enum(['experiments', 'wall', 'tokens', 'usd', 'finished', 'failed'])
 export type EndReason = z.infer<typeof EndReason>
+
+const LookOccasion = z.enum(['milestone', 'end', 'request'])
+
+/** One look at the hidden split: champion and baseline on fresh seeds. */
+export const PlannedLook = z.object({
+  number: z.int().min(1),
+  reason: LookOccasion,
+  champion: z.string(),
+  keeps: z.int().min(0),
+  level: z.number(),
+  decide: z.array(z.int().min(0)).describe('Seeds that decide.'),
+  report: z.array(z.int().min(0)).describe('Seeds that say how large the gain is.'),
+})
+export type PlannedLook = z.infer<typeof PlannedLook>
+
+export const ReportedGainRecord = z.object({
+  gain: z.number().describe('Positive is better.'),
+  n: z.int().min(1),
+  interval: z.object({ lower: z.number(), upper: z.number() }).optional().describe('Of 90 %.'),
+  probability_better: z.number().optional().describe('That one more run of each shows the champion ahead.'),
+})
+export type ReportedGainRecord = z.infer<typeof ReportedGainRecord>
 
 const at = { at: z.iso.datetime() }
 
@@ -99,6 +122,7 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     parents: z.array(z.string()),
     mode: SearchMode,
     ideas: z.int().min(1),
+    avoid_families: z.array(z.string()).default([]),
     attempt: z.string().optional().describe('That is repaired.'),
     forecast: z.object({ usd: z.number().min(0), tokens: z.int().min(0) }),
   }),
@@ -193,6 +217,8 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     verdict: AttemptVerdict,
     reason: z.string(),
     gain: MeasuredGain.optional(),
+    pairs: z.array(z.number()).optional().describe('Gain by shared seed; positive is better.'),
+    typical_gain: z.number().optional().describe('Moving average of kept gains after it, in sigmas.'),
     failure: AttemptFailure.optional(),
     author: z.string().optional().describe('Present where a person decided.'),
   }),
@@ -201,7 +227,6 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     type: z.literal('kept'),
     attempt: z.string(),
     before: z.string().describe('Incumbent that it replaces.'),
-    typical_gain: z.number().describe('Moving average of kept gains, in sigmas.'),
   }),
   z.object({
     ...at,
@@ -214,22 +239,25 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     type: z.literal('control.finished'),
     attempt: z.string(),
     seed: z.int().min(0),
-    deviation: z.number().describe('From what was expected, in sigmas.'),
+    deviation: z.number().nullable().describe('From what was expected, in sigmas; null: it did not run.'),
     drifted: z.boolean(),
+    experiments: z.int().min(0).describe('Of the session by then.'),
+    reason: z.string(),
   }),
+  z.object({ ...at, type: z.literal('look.planned'), ...PlannedLook.shape }),
   z.object({
     ...at,
     type: z.literal('confirmation'),
     attempt: z.string(),
     against: z.string(),
-    seeds: z.array(z.int().min(0)),
-    mean: z.number().describe('Gain on the hidden split; positive is better.'),
-    interval: z.tuple([z.number(), z.number()]).optional(),
-    confidence: z.number().optional(),
-    p_better: z.number().optional().describe('That one run of it beats one run of the other.'),
-    confirmed: z.boolean(),
-    reason: z.string(),
     look: z.int().min(1).describe('Number of this look at the hidden split.'),
+    occasion: LookOccasion,
+    keeps: z.int().min(0).describe('Of the session when it was planned.'),
+    level: z.number().describe('Chance of being wrong that it spent.'),
+    p: z.number(),
+    confirmed: z.boolean(),
+    reported: ReportedGainRecord.optional().describe('Gain on seeds that had no part in the decision.'),
+    reason: z.string().describe('In words for people; it tells of the hidden split, so no proposer reads it.'),
   }),
   z.object({
     ...at,

@@ -15,6 +15,7 @@ export function reduceAttempt(state: ResearchState, entry: AttemptEntry): Resear
         attempts: changeAttempt(state, entry.attempt, (attempt) => ({
           ...attempt,
           checked: entry.failures.length === 0 ? 'passed' : 'failed',
+          failures: entry.failures,
         })),
       }
     case 'attempt.repaired':
@@ -33,9 +34,11 @@ function begin(state: ResearchState, entry: ResearchEntryOf<'attempt.begun'>): R
     id,
     scores: [],
     hidden: [],
+    pairs: [],
     runs: [],
     repairs: 0,
     checked: 'no',
+    failures: [],
     begunAt: at,
     costUsd: cost,
     wallS: 0,
@@ -53,7 +56,8 @@ function begin(state: ResearchState, entry: ResearchEntryOf<'attempt.begun'>): R
   }
 }
 
-function withoutFirstReady(backlog: ResearchState['backlog']): ResearchState['backlog'] {
+/** The backlog without the idea that was ready first. */
+export function withoutFirstReady(backlog: ResearchState['backlog']): ResearchState['backlog'] {
   const first = backlog.findIndex(({ idea }) => idea !== undefined)
   return backlog.filter((_, i) => i !== first)
 }
@@ -82,7 +86,7 @@ function repair(state: ResearchState, entry: ResearchEntryOf<'attempt.repaired'>
 }
 
 function judge(state: ResearchState, entry: ResearchEntryOf<'verdict'>): ResearchState {
-  const { verdict, reason, gain, failure, author, at } = entry
+  const { verdict, reason, gain, pairs, typical_gain, failure, author, at } = entry
   const before = state.attempts.find(({ id }) => id === entry.attempt)
   const isFirst = before?.verdict === undefined
   const attempts = changeAttempt(state, entry.attempt, (attempt) => ({
@@ -91,6 +95,7 @@ function judge(state: ResearchState, entry: ResearchEntryOf<'verdict'>): Researc
     reason,
     endedAt: at,
     ...(gain === undefined ? {} : { gain }),
+    ...(pairs === undefined ? {} : { pairs }),
     ...(failure === undefined ? {} : { failure }),
     ...(author === undefined ? {} : { author }),
   }))
@@ -102,8 +107,15 @@ function judge(state: ResearchState, entry: ResearchEntryOf<'verdict'>): Researc
   return {
     ...state,
     attempts,
+    ...(typical_gain === undefined ? {} : { typicalGain: typical_gain }),
+    ...(author === undefined ? {} : { unanswered: withoutFirst(state, entry.attempt) }),
     gauges: { ...state.gauges, failures, sinceKeep: state.gauges.sinceKeep + (isMiss ? 1 : 0) },
   }
+}
+
+function withoutFirst({ unanswered }: ResearchState, id: string): ResearchState['unanswered'] {
+  const first = unanswered.findIndex(({ steering }) => 'attempt' in steering && steering.attempt === id)
+  return unanswered.filter((_, i) => i !== first)
 }
 
 /** The state after a run of an attempt was intended, or has ended. */
@@ -127,6 +139,7 @@ export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intend
     status: outcome.status,
     wallS: wall_s,
     ...(outcome.status === 'scored' ? { value: outcome.value } : {}),
+    ...(outcome.status === 'failed' ? { failure: outcome.failure } : {}),
     ...(curve === undefined ? {} : { curve }),
   }
   const { spend, gauges } = state

@@ -17,8 +17,8 @@ export function reduceCall(state: ResearchState, entry: CallEntry): ResearchStat
         ...spend,
         lostCalls: spend.lostCalls + 1,
         tokens: spend.tokens + tokens,
-        usd: spend.usd + usd,
-        assumedUsd: spend.assumedUsd + usd,
+        usd: addUsd(spend.usd, usd),
+        assumedUsd: addUsd(spend.assumedUsd, usd),
       },
     }
   }
@@ -70,12 +70,17 @@ function settle(
     spend: {
       ...spend,
       tokens: spend.tokens + tokens,
-      usd: spend.usd + usd,
-      assumedUsd: spend.assumedUsd + assumedUsd,
+      usd: addUsd(spend.usd, usd),
+      assumedUsd: addUsd(spend.assumedUsd, assumedUsd),
     },
   }
 }
 
 function replaced(state: ResearchState, call: ResearchCall): ResearchState {
   return { ...state, calls: state.calls.map((each) => (each.call === call.call ? call : each)) }
+}
+
+// In whole billionths: a sum of prices is right to the last digit, in any order.
+function addUsd(a: number, b: number): number {
+  return (Math.round(a * 1e9) + Math.round(b * 1e9)) / 1e9
 }

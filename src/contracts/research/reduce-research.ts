@@ -1,7 +1,7 @@
 // The state of a research session as a pure fold over its journal, shared by controller, terminal, report and dashboard.
 import { changeAttempt } from './change-attempt.ts'
 import type { ResearchEntry, ResearchEntryOf } from './journal.ts'
-import { reduceAttempt, withRun } from './reduce-attempt.ts'
+import { reduceAttempt, withoutFirstReady, withRun } from './reduce-attempt.ts'
 import { reduceCall } from './reduce-call.ts'
 import { reduceSteering } from './reduce-steering.ts'
 import type { ResearchState } from './session-state.ts'
@@ -49,7 +49,6 @@ function reduceEntry(state: ResearchState, entry: ResearchEntry): ResearchState 
         ...state,
         incumbent: entry.attempt,
         kept: [...state.kept, entry.attempt],
-        typicalGain: entry.typical_gain,
         gauges: { ...state.gauges, keeps: state.gauges.keeps + 1, sinceKeep: 0 },
       }
     case 'incumbent.refreshed':
@@ -61,6 +60,11 @@ function reduceEntry(state: ResearchState, entry: ResearchEntry): ResearchState 
       }
     case 'control.finished':
       return { ...state, controls: [...state.controls, entry], drifted: state.drifted || entry.drifted }
+    case 'look.planned': {
+      const { type: _type, at: _at, ...look } = entry
+      const usedSeeds = [...new Set([...state.usedSeeds, ...look.decide, ...look.report])]
+      return { ...state, look, usedSeeds, looks: look.number, lookRequested: false }
+    }
     case 'confirmation':
       return confirm(state, entry)
     case 'ablation':
@@ -91,11 +95,13 @@ function withTime(state: ResearchState, entry: ResearchEntry): ResearchState {
   return { ...state, lastAt: entry.at, spend: { ...state.spend, wallS: state.spend.wallS + passedS } }
 }
 
+// Ideas of no call are those of a person.
 function rejectIdeas(state: ResearchState, { call, ideas }: ResearchEntryOf<'ideas.rejected'>): ResearchState {
   const duplicates = ideas.filter(({ duplicate_of }) => duplicate_of !== undefined).length
   return {
     ...state,
     turnedDown: [...state.turnedDown, ...ideas],
+    backlog: call === undefined ? withoutFirstReady(state.backlog) : state.backlog,
     gauges: {
       ...state.gauges,
       duplicates: state.gauges.duplicates + duplicates,
@@ -105,15 +111,15 @@ function rejectIdeas(state: ResearchState, { call, ideas }: ResearchEntryOf<'ide
   }
 }
 
-function confirm(state: ResearchState, entry: ResearchEntryOf<'confirmation'>): ResearchState {
+// The reason of the race stays: that of the confirmation tells of the hidden split.
+function confirm({ look: _look, ...state }: ResearchState, entry: ResearchEntryOf<'confirmation'>): ResearchState {
   return {
     ...state,
-    looks: Math.max(state.looks, entry.look),
     confirmations: [...state.confirmations, entry],
     attempts: changeAttempt(state, entry.attempt, (attempt) => ({
       ...attempt,
       confirmation: entry,
-      ...(entry.confirmed ? { verdict: 'confirmed' as const, reason: entry.reason } : {}),
+      ...(entry.confirmed ? { verdict: 'confirmed' as const } : {}),
     })),
   }
 }

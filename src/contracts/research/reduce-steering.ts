@@ -25,13 +25,26 @@ export function reduceSteering(state: ResearchState, entry: ResearchEntryOf<'ste
     case 'veto':
       return {
         ...steered,
+        unanswered: awaited(state, entry),
         attempts: changeAttempt(state, steering.attempt, (attempt) => ({ ...attempt, vetoed: author })),
       }
     case 'override':
-      return steered // answered by the controller with a verdict
+      return { ...steered, unanswered: awaited(state, entry) }
+    case 'confirm':
+      return { ...steered, lookRequested: true }
     case 'pause':
       return { ...steered, paused: true }
     case 'resume':
       return { ...steered, paused: false }
   }
+}
+
+// Answered by the controller with a verdict. What names no attempt can have no answer.
+function awaited(
+  { attempts, unanswered }: ResearchState,
+  entry: ResearchEntryOf<'steered'>,
+): ResearchState['unanswered'] {
+  const { steering } = entry
+  const isKnown = 'attempt' in steering && attempts.some(({ id }) => id === steering.attempt)
+  return isKnown ? [...unanswered, entry] : unanswered
 }

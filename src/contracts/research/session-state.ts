@@ -1,7 +1,7 @@
 // A research session at one moment, as the fold over its journal gives it. Plain data: it survives JSON.
-import type { Attempt, SeedScore } from './attempt.ts'
+import type { Attempt, AttemptFailure, SeedScore } from './attempt.ts'
 import type { Idea } from './idea.ts'
-import type { EndReason, FileChanges, ResearchEntryOf, RunPurpose } from './journal.ts'
+import type { EndReason, FileChanges, PlannedLook, ResearchEntryOf, RunPurpose } from './journal.ts'
 import type { SessionSettings } from './session-settings.ts'
 
 /** An attempt, and what a strategy need not know of it. */
@@ -14,6 +14,10 @@ export interface ResearchAttempt extends Attempt {
   readonly files: FileChanges
   readonly repairs: number
   readonly checked: 'no' | 'passed' | 'failed'
+  /** What the last check found. */
+  readonly failures: readonly AttemptFailure[]
+  /** Gain by shared seed when it was judged; positive is better. */
+  readonly pairs: readonly number[]
   /** On the hidden split, from confirmations. */
   readonly hidden: readonly SeedScore[]
   readonly runs: readonly RecordedRunOf[]
@@ -37,6 +41,7 @@ export interface RecordedRunOf {
   readonly purpose: RunPurpose
   readonly status: 'running' | 'scored' | 'failed' | 'killed'
   readonly value?: number
+  readonly failure?: AttemptFailure
   readonly wallS?: number
   readonly curve?: readonly { readonly seconds: number; readonly value: number }[]
 }
@@ -103,11 +108,15 @@ export interface ResearchState {
   readonly usedSeeds: readonly number[]
   /** Pairs of values of the same candidate and the same seed. */
   readonly jitter: readonly (readonly [number, number])[]
-  /** Moving average of kept gains, in sigmas; absent before the first keep. */
+  /** Moving average of kept gains, in sigmas; absent before the first verdict. */
   readonly typicalGain?: number
   readonly calls: readonly ResearchCall[]
   /** Looks at the hidden split. */
   readonly looks: number
+  /** The one that is going on. */
+  readonly look?: PlannedLook
+  /** A person asked for a look, and none was taken since. */
+  readonly lookRequested: boolean
   readonly confirmations: readonly ResearchEntryOf<'confirmation'>[]
   readonly controls: readonly ResearchEntryOf<'control.finished'>[]
   readonly ablations: readonly ResearchEntryOf<'ablation'>[]
@@ -121,6 +130,8 @@ export interface ResearchState {
   readonly banned: readonly string[]
   readonly pinned?: string
   readonly paused: boolean
+  /** Vetoes and overrides that the controller has not acted on yet. */
+  readonly unanswered: readonly ResearchEntryOf<'steered'>[]
   readonly steered: readonly ResearchEntryOf<'steered'>[]
   readonly notices: readonly string[]
   readonly end?: { readonly reason: EndReason; readonly text: string }
@@ -138,6 +149,7 @@ export const initialResearchState: ResearchState = Object.freeze({
   jitter: [],
   calls: [],
   looks: 0,
+  lookRequested: false,
   confirmations: [],
   controls: [],
   ablations: [],
@@ -159,5 +171,6 @@ export const initialResearchState: ResearchState = Object.freeze({
   banned: [],
   paused: false,
   steered: [],
+  unanswered: [],
   notices: [],
 })

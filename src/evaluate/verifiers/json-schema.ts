@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { defineVerifier, EvsysError } from '../../kernel/index.ts'
+import { equalJson } from './equal-json.ts'
 import { firstJsonValue } from './first-json-value.ts'
 import { schemaProblem } from './json-schema/check-schema.ts'
 import { schemaFaults } from './json-schema/schema-faults.ts'
@@ -33,9 +33,7 @@ export const jsonSchema = defineVerifier({
       return { reward: 0, info: { reason, n_faults: others.length + 1 } }
     }
     if (params.schema === undefined || !params.match_expected) return 1
-    return isDeepStrictEqual(found.value, parsedExpected(expected))
-      ? 1
-      : { reward: 0, info: { reason: 'the value differs' } }
+    return equalJson(found.value, parsedExpected(expected)) ? 1 : { reward: 0, info: { reason: 'the value differs' } }
   },
 })
 

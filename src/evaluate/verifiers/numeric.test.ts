@@ -46,9 +46,9 @@ describe('numbers in a text', () => {
   it('are read back as they were written (EVL-1)', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 }), (value) => {
-        expect(readNumbers(`about ${value} of them`).map((each) => each.value)).toEqual([
-          value === 0 ? 0 * value : value,
-        ])
+        // Written as text, -0 is 0.
+        const written = value === 0 ? 0 : value
+        expect(readNumbers(`about ${value} of them`).map((each) => each.value)).toEqual([written])
       }),
       { numRuns: scaled(200) },
     )

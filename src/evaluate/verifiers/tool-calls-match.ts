@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { defineVerifier, EvsysError } from '../../kernel/index.ts'
+import { equalJson } from './equal-json.ts'
 import { firstJsonObject } from './first-json-object.ts'
 
 /** The answer makes the expected tool call. */
@@ -33,9 +33,9 @@ function expectedCall(expected: unknown): Call {
 
 // tool and action must agree even where the expected call has none; the others count only where it has them.
 function firstDifference(call: Call, wanted: Call, tolerance: number): string | undefined {
-  for (const key of ['tool', 'action']) if (!isDeepStrictEqual(call[key], wanted[key])) return key
+  for (const key of ['tool', 'action']) if (!equalJson(call[key], wanted[key])) return key
   for (const key of ['ref', 'text']) {
-    if (wanted[key] !== undefined && !isDeepStrictEqual(call[key], wanted[key])) return key
+    if (wanted[key] !== undefined && !equalJson(call[key], wanted[key])) return key
   }
   const isNear = wanted.coordinate === undefined || near(call.coordinate, wanted.coordinate, tolerance)
   return isNear ? undefined : 'coordinate'

@@ -1,5 +1,5 @@
 // A model on a benchmark, outside of any run: its answers through a client, scored by the sealed scorer, kept beside the record.
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import type { Benchmark, OpenInferenceClient, PluginSpec, Prediction, Scored } from '../../contracts/index.ts'
 import { answerWithClient, type OpenScorer, openScorer } from '../../evaluate/index.ts'
 import {
@@ -15,6 +15,9 @@ import type { LoadedTask } from '../../rollout/index.ts'
 import { builtins } from '../builtins.ts'
 import { trialsFolder } from '../experiment/benchmark-seal.ts'
 import { taskFoldersOf } from '../folders/task-folders-of.ts'
+import { requireOwnAgent } from '../folders/trial-agents.ts'
+import { requireTrialEnvironment } from '../folders/trial-environments.ts'
+import { openTrialScratch } from '../folders/trial-scratch.ts'
 
 export interface EvaluateOptions {
   readonly benchmark: Benchmark
@@ -112,18 +115,24 @@ async function attemptAndScore(
   scorer: OpenScorer,
   tasks: readonly LoadedTask[],
 ): Promise<Evaluated> {
-  const { benchmark, projectDir, seed = 42, signal, onAnswer } = options
-  const { requireTrialAgent, runBenchmarkTrials } = await import('../folders/benchmark-trials.ts')
-  const agent = requireTrialAgent(benchmark.agent, benchmark.name)
-  const { value, usage } = await withModel(options, (client) =>
-    runBenchmarkTrials({
-      ...{ benchmark, tasks, agent, seed, signal, step: 'final', policy: () => client },
-      scratch: join(trialsFolder(projectDir), `eval-${crypto.randomUUID()}`),
-      ...(onAnswer === undefined ? {} : { onAnswer }),
-    }),
-  )
-  const { predictions, rewards } = value
-  return { scored: await scorer.score(predictions, signal, rewards), predictions, usage }
+  const { benchmark, projectDir, secretSource, seed = 42, signal, onAnswer } = options
+  const { runBenchmarkTrials } = await import('../folders/benchmark-trials.ts')
+  const agent = requireOwnAgent(benchmark.agent, benchmark.name)
+  const environment = requireTrialEnvironment(benchmark.environment, benchmark.name)
+  const scratch = await openTrialScratch(trialsFolder(projectDir), `eval-${crypto.randomUUID()}`)
+  try {
+    const { value, usage } = await withModel(options, (client) =>
+      runBenchmarkTrials({
+        ...{ benchmark, tasks, agent, environment, seed, signal, step: 'final', policy: () => client },
+        ...{ scratch, secretSource },
+        ...(onAnswer === undefined ? {} : { onAnswer }),
+      }),
+    )
+    const { predictions, rewards } = value
+    return { scored: await scorer.score(predictions, signal, rewards), predictions, usage }
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
 }
 
 /** Agents that bring files of the project are code of the project. */

@@ -8,6 +8,7 @@ import { type Clock, EvsysError, type PluginReference, type SecretSource } from 
 import type { EvalRow, ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
 import { runFolder } from '../experiment/assign-run.ts'
 import { outputDirOf } from '../experiment/begin-experiment.ts'
+import { taskFoldersOf } from '../folders/task-folders-of.ts'
 import { concludeAgain } from '../record/conclude-again.ts'
 import { readPredictions } from '../worker/read-predictions.ts'
 
@@ -25,7 +26,7 @@ export interface Rescored {
   readonly run: string
   readonly benchmark: string
   readonly step: number | null
-  /** `same`: the scorer is the one of then. `no answers`: they are not kept on this machine. */
+  /** `same`: the scorer is the one of then. `no answers`: they are not kept on this machine, or cannot be scored again; `message` says so. */
   readonly status: 'same' | 'rescored' | 'no answers' | 'failed'
   readonly before: { readonly scorer_hash: string; readonly metrics: Readonly<Record<string, number>> }
   readonly after?: { readonly scorer_hash: string; readonly metrics: Readonly<Record<string, number>> }
@@ -49,6 +50,10 @@ export async function rescoreExperiment(
   return found
 }
 
+/** Why a benchmark of task folders is not scored again. */
+export const attemptedOnce =
+  'its tasks are folders: what an agent left in its environment is gone, and other tests or metrics cannot be run on it; run the experiment again'
+
 interface Scorable {
   readonly run: RunRow
   readonly row: EvalRow
@@ -68,6 +73,7 @@ async function rescoreBenchmark(
 ): Promise<Rescored[]> {
   const { projectDir, plugins, secretSource, signal } = options
   await using scorer = await openScorer({ benchmark, projectDir, plugins, secretSource, signal })
+  const inFolders = (await taskFoldersOf(benchmark)) !== undefined
   const results: { scorable: Scorable; told: Rescored; scored?: Scored }[] = []
   for (const scorable of evals) {
     const { run, row } = scorable
@@ -79,6 +85,10 @@ async function rescoreBenchmark(
     }
     if (row.scorerHash === scorer.hash) {
       results.push({ scorable, told: { ...told, status: 'same' } })
+      continue
+    }
+    if (inFolders) {
+      results.push({ scorable, told: { ...told, status: 'no answers', message: attemptedOnce } })
       continue
     }
     const runDir = runFolder(outputDirOf(experiment, projectDir), run.name)

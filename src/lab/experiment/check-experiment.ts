@@ -53,7 +53,8 @@ export async function checkExperiment(
 
 function secretsOf(plan: Plan, catalog: Catalog, source: SecretSource): Prepared['secrets'] {
   const cardOf: Catalog['card'] = (type, kind) => catalog.card(type, kind)
-  const asked = { callbacks: callbacksOf(plan), cardOf, source }
+  const agents = plan.experiment.metadata.benchmark.flatMap(({ agent }) => agent ?? [])
+  const asked = { callbacks: callbacksOf(plan), agents, cardOf, source }
   return new Map(plan.runs.map(({ name, config }) => [name, runSecrets(config, asked)]))
 }
 

@@ -67,6 +67,7 @@ export async function conductExperiment(conducting: Conducting): Promise<Experim
       hidden,
       secretSource,
       agents: plan.runs.map(({ config }) => agentOf(config)),
+      environments: plan.runs.map(({ config }) => config.environment),
       signal: working.signal,
     })
     const either = AbortSignal.any([working.signal, stopping])

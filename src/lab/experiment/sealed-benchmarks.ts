@@ -23,6 +23,9 @@ import {
 import type { LoadedTask } from '../../rollout/index.ts'
 import type { BenchmarkTrials } from '../folders/benchmark-trials.ts'
 import { taskFoldersOf } from '../folders/task-folders-of.ts'
+import { placeOfAgent, requireOwnAgent, requireTrialAgent } from '../folders/trial-agents.ts'
+import { requireTrialEnvironment } from '../folders/trial-environments.ts'
+import { openTrialScratch } from '../folders/trial-scratch.ts'
 import { prompted } from '../train/prompted.ts'
 import { trialsFolder } from './benchmark-seal.ts'
 
@@ -36,9 +39,12 @@ export interface SealedBenchmarks extends AsyncDisposable {
   attempt(benchmark: string, question: AttemptQuestion): Promise<{ scored: Scored; predictions: readonly Prediction[] }>
 }
 
-export interface AttemptQuestion extends Pick<BenchmarkTrials, 'policy' | 'seed' | 'step' | 'signal' | 'onAnswer'> {
+export interface AttemptQuestion
+  extends Pick<BenchmarkTrials, 'policy' | 'lead' | 'kept' | 'seed' | 'step' | 'signal' | 'onAnswer'> {
   /** Of the run; that of the benchmark wins. */
   readonly agent?: PluginSpec
+  /** Of the run; that of the benchmark wins. */
+  readonly environment?: PluginSpec
   /** In place of that of the benchmark; empty: none. */
   readonly systemPrompt?: string
   /** Unique among the attempts that are under way. */
@@ -58,14 +64,17 @@ export async function openSealedBenchmarks(
     secretSource?: Pick<SecretSource, 'get'>
     /** Agents of the runs, for benchmarks that name none. */
     agents?: readonly (PluginSpec | undefined)[]
+    /** Environments of the runs, for benchmarks that name none. */
+    environments?: readonly (PluginSpec | undefined)[]
     signal: AbortSignal
   },
 ): Promise<SealedBenchmarks> {
-  const { outputDir, projectDir, plugins, cards, hidden = [], secretSource, agents = [], signal } = options
+  const { outputDir, projectDir, plugins, cards, hidden = [], secretSource, signal } = options
+  const { agents = [], environments = [] } = options
   const folders = new Map<string, { benchmark: Benchmark; tasks: readonly LoadedTask[] }>()
-  // Whoever conducted this experiment before may have been killed in the middle of a trial.
-  const scratch = join(trialsFolder(projectDir), basename(outputDir))
-  await rm(scratch, { recursive: true, force: true })
+  const isProjects = (kind: string) =>
+    cards?.some((card) => card.type === 'agent' && card.kind === kind && card.origin !== 'built-in') === true
+  let scratch: string | undefined
   const closing = new AbortController()
   const underWay = new Set<Promise<unknown>>()
   const scorers = new Map<string, OpenScorer>()
@@ -75,7 +84,7 @@ export async function openSealedBenchmarks(
     closing.abort(new EvsysError('INTERRUPTED', 'the benchmarks were closed'))
     await Promise.allSettled(underWay)
     await Promise.all([...scorers.values()].map((scorer) => scorer[Symbol.asyncDispose]()))
-    await rm(scratch, { recursive: true, force: true })
+    if (scratch !== undefined) await rm(scratch, { recursive: true, force: true })
   }
   try {
     await mkdir(join(outputDir, 'questions'), { recursive: true })
@@ -83,9 +92,10 @@ export async function openSealedBenchmarks(
     sealed = await mapConcurrent(benchmarks, opening, async (benchmark) => {
       const tasks = await taskFoldersOf(benchmark)
       if (tasks !== undefined) {
-        const { requireTrialAgent } = await import('../folders/benchmark-trials.ts') // with agents and environments
         const leaders = benchmark.agent === undefined ? agents : [benchmark.agent]
         for (const agent of leaders) requireTrialAgent(agent, benchmark.name)
+        const places = benchmark.environment === undefined ? environments : [benchmark.environment]
+        for (const environment of places) requireTrialEnvironment(environment, benchmark.name)
         folders.set(benchmark.name, { benchmark, tasks })
       }
       const scorer = await openScorer({
@@ -117,23 +127,33 @@ export async function openSealedBenchmarks(
     await close()
     throw error
   }
+  let opening: Promise<string> | undefined
+  const ownScratch = async () => {
+    opening ??= openTrialScratch(trialsFolder(projectDir), basename(outputDir))
+    scratch = await opening
+    return scratch
+  }
   const scorerOf = (benchmark: string) => {
     const scorer = scorers.get(benchmark)
     if (scorer === undefined) throw new EvsysError('INTERNAL', `a run asked for the unknown benchmark "${benchmark}"`)
     return scorer
   }
-  const attempt = async (name: string, { agent, systemPrompt, label, ...question }: AttemptQuestion) => {
+  const attempt = async (name: string, asked: AttemptQuestion) => {
+    const { agent: ofRun, environment, lead, systemPrompt, label, ...question } = asked
     const scorer = scorerOf(name)
     const found = folders.get(name)
     if (found === undefined) throw new EvsysError('INTERNAL', `benchmark "${name}" has no task folders`)
     const { benchmark, tasks } = found
-    const { requireTrialAgent, runBenchmarkTrials } = await import('../folders/benchmark-trials.ts')
+    const { runBenchmarkTrials } = await import('../folders/benchmark-trials.ts') // with agents and environments
     const either = AbortSignal.any([question.signal, closing.signal])
+    const named = benchmark.agent ?? ofRun
+    const agent = lead === undefined ? requireOwnAgent(named, name) : requireTrialAgent(named, name)
     const { predictions, rewards } = await runBenchmarkTrials({
-      ...{ ...question, tasks, signal: either },
+      ...{ ...question, tasks, agent, secretSource, signal: either },
+      environment: requireTrialEnvironment(benchmark.environment ?? environment, name),
       benchmark: systemPrompt === undefined ? benchmark : prompted(benchmark, systemPrompt),
-      agent: requireTrialAgent(benchmark.agent ?? agent, name),
-      scratch: join(scratch, `${label}-${name}`),
+      ...(placeOfAgent(agent, isProjects) === 'worker' ? { lead } : {}),
+      scratch: join(await ownScratch(), `${label}-${name}`),
     })
     return { scored: await scorer.score(predictions, either, rewards), predictions }
   }

@@ -1,5 +1,6 @@
 // One run from the controller's side: assign it, take in what its worker writes, have its answers scored, and record how it ended,
 // also when the worker did not live to tell.
+import { join } from 'node:path'
 import type { ErrorRecord, Item, RunEvent, Scored } from '../../contracts/index.ts'
 import { type Clock, EvsysError, problemsOf, toRecord } from '../../kernel/index.ts'
 import type { Lease, OpenStore, RunRow } from '../../store/index.ts'
@@ -109,19 +110,34 @@ async function scoreAnswers(
 }
 
 // Which agent attempts them is read from the record: what the worker says of itself does not count.
-async function scoreTrials(row: RunRow, { benchmark, step, ...question }: TrialQuestion, { sealed }: SuperviseOptions) {
+async function scoreTrials(
+  row: RunRow,
+  { benchmark, step, ...question }: TrialQuestion,
+  { sealed, outputDir }: SuperviseOptions,
+) {
   const { config } = row
   const agent = agentOf(config)
   try {
     return await sealed.attempt(benchmark, {
       ...question,
       ...(agent === undefined ? {} : { agent }),
+      ...(config.environment === undefined ? {} : { environment: config.environment }),
+      kept: { root: runFolder(outputDir, row.name), place: placeOfTrials(sealed, benchmark, step) },
       ...{ seed: config.seed, step: step ?? 'final', label: `${row.id}-${step ?? 'final'}` },
     })
   } catch (error) {
     question.signal.throwIfAborted()
     return { scored: unscored(error), predictions: [] }
   }
+}
+
+function placeOfTrials(
+  { sealed }: Pick<SealedBenchmarks, 'sealed'>,
+  benchmark: string,
+  step: number | undefined,
+): string {
+  const isTest = sealed.some(({ name, split }) => name === benchmark && split === 'test')
+  return join('logs', isTest ? 'test' : 'validation', 'trials', `${benchmark}-${step ?? 'final'}`)
 }
 
 function unscored(error: unknown): Scored {

@@ -1,10 +1,12 @@
-// One attempt at a task folder, as training and benchmarks want it: a trial, and what is left of it in memory. Its files are gone when
-// it is over. A model that is trained or compared never looks into the folder: tests and solution stay with the trial.
+// Attempts at a task folder, as training and benchmarks want them: a trial, and what is left of it in memory. Its files are gone when
+// it is over, but for those that are kept. A model that is trained or compared never looks into the folder: tests and solution stay
+// with the trial. What infrastructure ended is attempted again, a few times; what the agent failed at is not.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Trajectory, Usage } from '../../contracts/index.ts'
-import { EvsysError, type PluginServices } from '../../kernel/index.ts'
+import type { PluginSpec, RolloutError, Trajectory, Usage } from '../../contracts/index.ts'
+import { type Clock, EvsysError, type PluginServices, systemClock } from '../../kernel/index.ts'
 import {
+  isRepeatable,
   type LoadedTask,
   type RunTrialAgent,
   runTrial,
@@ -12,53 +14,82 @@ import {
   TrialConfig,
   type TrialOutcome,
 } from '../../rollout/index.ts'
-import { type FolderAgent, folderAgent, folderEnvironment } from './folder-trials.ts'
+import { folderEnvironment } from './folder-trials.ts'
 
 export interface FolderAttempt {
   readonly task: LoadedTask
-  readonly agent: Omit<FolderAgent, 'hidesFolder'>
+  /** Name of the agent in the record. */
+  readonly agent: string
+  readonly runAgent: RunTrialAgent
+  /** Absent: the least that holds the task. */
+  readonly environment?: PluginSpec | undefined
   readonly services: Omit<PluginServices, 'signal'>
   /** Folder in which the files of the attempt get a folder of their own. */
   readonly scratch: string
   /** The instruction as the agent is told it; absent: as it is written. */
   words?(instruction: string): string
+  /** Sees the record of every attempt before it is removed. `failed`: its number, where another follows. */
+  keep?(record: string, failed?: number): Promise<void>
+  readonly clock?: Pick<Clock, 'sleep'>
   readonly signal: AbortSignal
 }
 
 /** What happened. A reward and an error together: the agent did not get to the end, and what it left was scored. */
 export type AttemptedFolder = Omit<Trajectory, 'taskId' | 'sample'>
 
+/** Attempts after the first. */
+const MOST_REPEATS = 2
+const FIRST_WAIT_MS = 250
+
 /** Rejects when it is cancelled, and when the machine has no room for its files; all else is part of what happened. */
 export async function attemptFolder(attempt: FolderAttempt): Promise<AttemptedFolder> {
-  const { task, services, scratch, signal } = attempt
-  const { spec } = attempt.agent
+  const { signal, clock = systemClock } = attempt
+  const failed: RolloutError[] = []
+  for (;;) {
+    const { attempted, isOver } = await attemptOnce(attempt, failed.length)
+    const { error } = attempted
+    if (isOver || error === undefined) {
+      return failed.length === 0 ? attempted : { ...attempted, failedAttempts: failed }
+    }
+    await clock.sleep(FIRST_WAIT_MS * 4 ** failed.length, signal)
+    failed.push(error)
+  }
+}
+
+async function attemptOnce(
+  attempt: FolderAttempt,
+  failedBefore: number,
+): Promise<{ attempted: AttemptedFolder; isOver: boolean }> {
+  const { task, services, scratch, signal, agent, environment = { kind: 'auto', params: {} } } = attempt
   await mkdir(scratch, { recursive: true })
   const dir = await mkdtemp(join(scratch, 'trial-'))
   const records: TrialAgentRecord[] = []
   try {
     const trialId = crypto.randomUUID()
+    const record = join(dir, 'record')
     const outcome = await runTrial({
-      ...{ task, trialId, dir: join(dir, 'record'), hostEnv: process.env, signal },
-      config: TrialConfig.parse({ task: { path: task.path }, trial_name: trialId, agent: { name: spec.kind } }),
-      openEnvironment: folderEnvironment({ kind: 'auto', params: {} }, services),
-      agentInfo: { name: spec.kind, version: '1', model_info: null },
+      ...{ task, trialId, dir: record, hostEnv: process.env, signal },
+      config: TrialConfig.parse({ task: { path: task.path }, trial_name: trialId, agent: { name: agent } }),
+      openEnvironment: folderEnvironment(environment, services),
+      agentInfo: { name: agent, version: '1', model_info: null },
       runAgent: recording(attempt, records),
     })
     signal.throwIfAborted()
-    return attempted(outcome, records)
+    const isOver = failedBefore >= MOST_REPEATS || outcome.reward !== undefined || !isRepeatable(outcome.result)
+    await attempt.keep?.(record, isOver ? undefined : failedBefore + 1)
+    return { attempted: attempted(outcome, records), isOver }
   } finally {
     await rm(dir, { recursive: true, force: true })
   }
 }
 
-function recording({ agent, services, words }: FolderAttempt, records: TrialAgentRecord[]): RunTrialAgent {
-  const run = folderAgent({ ...agent, hidesFolder: true }, services)
+function recording({ runAgent, words }: FolderAttempt, records: TrialAgentRecord[]): RunTrialAgent {
   return async (asked, signal) => {
     const { task } = asked
     const instruction = words?.(task.instruction) ?? task.instruction
     // Where the folder lies is none of the agent's business either.
     const { task_path: _, ...metadata } = task.metadata
-    const record = await run({ ...asked, task: { ...task, instruction, metadata } }, signal)
+    const record = await runAgent({ ...asked, task: { ...task, instruction, metadata } }, signal)
     records.push(record)
     return record
   }

@@ -1,6 +1,6 @@
 // A benchmark of task folders, attempted in the controller: it holds the tests, runs no code of the project, and gets from elsewhere
-// only what the policy says. So a recipe sees the conversation of its agent, and nothing else of a task.
-import { rm } from 'node:fs/promises'
+// only what the policy says, or what an agent of the project asks of its environment. So a recipe sees the conversation of its agent
+// and what the agent finds, and nothing else of a task.
 import type { Benchmark, OpenInferenceClient, PluginSpec, Prediction } from '../../contracts/index.ts'
 import { type TrialReward, taskMessages, withSystemPrompt } from '../../evaluate/index.ts'
 import {
@@ -10,11 +10,17 @@ import {
   mapConcurrent,
   type PluginServices,
   problemsOf,
+  type SecretSource,
   toRecord,
 } from '../../kernel/index.ts'
-import type { LoadedTask } from '../../rollout/index.ts'
+import type { LoadedTask, RunTrialAgent } from '../../rollout/index.ts'
 import { builtins } from '../builtins.ts'
+import type { LeadAgent } from '../worker/led-agents.ts'
 import { type AttemptedFolder, attemptFolder } from './attempt-folder.ts'
+import { folderAgent } from './folder-trials.ts'
+import { createInfraGuard, type InfraGuard } from './infra-guard.ts'
+import { keepTrial } from './keep-trial.ts'
+import { ledFolderAgent } from './led-folder-agent.ts'
 import { loadUnchanged } from './task-folders-of.ts'
 
 export interface BenchmarkTrials {
@@ -24,13 +30,20 @@ export interface BenchmarkTrials {
   >
   readonly tasks: readonly LoadedTask[]
   readonly agent: PluginSpec
+  /** Absent: the least that holds each task. */
+  readonly environment?: PluginSpec | undefined
   /** The model in one session: a part of one attempt. */
   policy(session: string): OpenInferenceClient
+  /** Runs the agent where the code of the project is; absent: it is all ours, and runs here. */
+  readonly lead?: LeadAgent | undefined
   readonly seed: number
   /** Part of the address of every draw, so that each look at a benchmark is its own. */
   readonly step: number | 'final'
   /** Folder for files of the trials that code of the project must not see. */
   readonly scratch: string
+  /** Where results and trajectories are kept: `place`, below a folder that exists. Absent: nowhere. */
+  readonly kept?: { readonly root: string; readonly place: string } | undefined
+  readonly secretSource?: Pick<SecretSource, 'get'> | undefined
   readonly signal: AbortSignal
   /** Sees what every attempt ended with when it is there. */
   onAnswer?(prediction: Prediction): void
@@ -42,79 +55,93 @@ export interface TrialResults {
   readonly rewards: TrialReward[]
 }
 
-/** Agents that are all ours: no code, program or server that an experiment names runs in them. */
-const trusted: readonly string[] = ['chat', 'shell_loop', 'terminal', 'nop']
+/** Fewer say nothing about those that are left. */
+const LEAST_FAILURES = 5
 
-/** Checks that an agent may attempt a benchmark of task folders. */
-export function requireTrialAgent(agent: PluginSpec | undefined, benchmark: string): PluginSpec {
-  const fix = `name one of ${trusted.join(', ')}: agent: shell_loop, in the benchmark or in the run.`
-  if (agent === undefined) {
-    throw new EvsysError('CONFIG_INVALID', `benchmark "${benchmark}" is made of task folders, and no agent is named`, {
-      fix,
-    })
-  }
-  if (!trusted.includes(agent.kind)) {
-    throw new EvsysError(
-      'CONFIG_INVALID',
-      `benchmark "${benchmark}" is made of task folders, and the agent "${agent.kind}" may run code of the project: it would be beside the tests`,
-      { fix },
-    )
-  }
-  if (typeof agent.params.user !== 'string') return agent
-  throw new EvsysError(
-    'CONFIG_INVALID',
-    `benchmark "${benchmark}" is made of task folders, and the user of its agent is code of the project: ${agent.params.user}`,
-    { fix: 'write the turns of the user down: user_turns.' },
-  )
+interface Cell {
+  readonly task: LoadedTask
+  readonly sample: number
+  readonly index: number
 }
 
 export async function runBenchmarkTrials(trials: BenchmarkTrials): Promise<TrialResults> {
-  const { benchmark, tasks, scratch, signal } = trials
-  const services = await servicesOf(trials.seed)
-  const cells = tasks.flatMap((task) =>
-    Array.from({ length: benchmark.num_samples }, (_, sample) => ({ task, sample })),
+  const { benchmark, tasks, signal } = trials
+  const services = await servicesOf(trials)
+  const cells = tasks.flatMap((task, index) =>
+    Array.from({ length: benchmark.num_samples }, (_, sample): Cell => ({ task, sample, index })),
   )
-  try {
-    const done = await mapConcurrent(cells, { limit: benchmark.n_concurrent, signal }, async ({ task, sample }) => {
-      const key = { task_id: task.name, sample }
-      const attempted = await attempt(trials, task, sample, services)
-      const prediction = { ...key, ...predictionOf(attempted) }
-      trials.onAnswer?.(prediction)
-      return { prediction, reward: { ...key, ...rewardOf(attempted) } }
-    })
-    return { predictions: done.map(({ prediction }) => prediction), rewards: done.map(({ reward }) => reward) }
-  } finally {
-    await rm(scratch, { recursive: true, force: true })
-  }
+  const guard = createInfraGuard(Math.max(LEAST_FAILURES, benchmark.n_concurrent))
+  const done = await mapConcurrent(cells, { limit: benchmark.n_concurrent, signal }, async (cell) => {
+    const key = { task_id: cell.task.name, sample: cell.sample }
+    const attempted = await attempt(trials, cell, services, guard)
+    const prediction = { ...key, ...predictionOf(attempted) }
+    trials.onAnswer?.(prediction)
+    return { prediction, reward: { ...key, ...rewardOf(attempted) } }
+  })
+  return { predictions: done.map(({ prediction }) => prediction), rewards: done.map(({ reward }) => reward) }
 }
 
 async function attempt(
   trials: BenchmarkTrials,
-  task: LoadedTask,
-  sample: number,
+  { task, sample, index }: Cell,
   services: Omit<PluginServices, 'signal'>,
+  guard: InfraGuard,
 ): Promise<AttemptedFolder> {
-  const { benchmark, agent: spec, seed, step: look, scratch, signal } = trials
-  const { name, max_tokens: maxTokens, temperature, chat_template } = benchmark
+  const { benchmark, agent, environment, scratch, kept, signal } = trials
+  if (guard.stopped !== undefined) return failed(guard.stopped)
+  const place = `${String(index).padStart(4, '0')}-${task.name.replaceAll(/[^\w.-]+/g, '_').slice(0, 60)}__${sample}`
   try {
-    return await attemptFolder({
-      ...{ task: await loadUnchanged(task.path, task.digest), services, scratch, signal },
+    const attempted = await attemptFolder({
+      ...{ task: await loadUnchanged(task.path, task.digest), services, scratch, signal, environment },
       words: (instruction) => String(taskMessages(instruction, benchmark).at(-1)?.content ?? instruction),
-      agent: {
-        spec,
-        sampling: { maxTokens, temperature },
-        random: ({ step }, ...path) => keyedRandom(seed, 'eval', name, look, task.name, sample, step, ...path),
-        policy: ({ step }) =>
-          withSystemPrompt(trials.policy(JSON.stringify([task.name, sample, step])), chat_template.system_prompt),
-      },
+      agent: agent.kind,
+      runAgent: runnerOf(trials, task, sample, services),
+      ...(kept === undefined
+        ? {}
+        : { keep: (record, number) => keepTrial(record, kept.root, `${kept.place}/${place}`, number) }),
     })
+    guard.ended(attempted.error?.infra === true ? attempted.error.message : undefined)
+    return attempted
   } catch (error) {
     signal.throwIfAborted()
-    const [problem] = problemsOf(error)
-    const record = problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
-    const usage = { promptTokens: 0, completionTokens: 0, latencyS: 0 }
-    return { turns: [], usage, error: { ...record, infra: true } }
+    const attempted = failed(error)
+    guard.ended(attempted.error?.message)
+    return attempted
   }
+}
+
+function runnerOf(
+  { benchmark, agent: spec, lead, policy, seed, step: look, scratch }: BenchmarkTrials,
+  { name: task }: LoadedTask,
+  sample: number,
+  services: Omit<PluginServices, 'signal'>,
+): RunTrialAgent {
+  const { name, max_tokens, temperature, chat_template } = benchmark
+  const { system_prompt } = chat_template
+  if (lead !== undefined) {
+    return ledFolderAgent({
+      order: { agent: spec, max_tokens, temperature, ...(system_prompt === undefined ? {} : { system_prompt }) },
+      seedPath: ({ step }) => ['eval', name, look, task, sample, step],
+      ...{ lead, scratch },
+    })
+  }
+  return folderAgent(
+    {
+      spec,
+      sampling: { maxTokens: max_tokens, temperature },
+      random: ({ step }, ...path) => keyedRandom(seed, 'eval', name, look, task, sample, step, ...path),
+      policy: ({ step }) => withSystemPrompt(policy(JSON.stringify([task, sample, step])), system_prompt),
+      hidesFolder: true,
+    },
+    services,
+  )
+}
+
+function failed(error: unknown): AttemptedFolder {
+  const [problem] = problemsOf(error)
+  const record = problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
+  const usage = { promptTokens: 0, completionTokens: 0, latencyS: 0 }
+  return { turns: [], usage, error: { ...record, infra: true } }
 }
 
 // A failure of the agent without a reward is a failure of the answer; one of infrastructure leaves the reward open.
@@ -143,7 +170,7 @@ function predictionOf({
   }
 }
 
-async function servicesOf(seed: number): Promise<Omit<PluginServices, 'signal'>> {
+async function servicesOf({ seed, secretSource }: BenchmarkTrials): Promise<Omit<PluginServices, 'signal'>> {
   const registry = createRegistry()
   for (const plugin of await builtins()) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
   return {
@@ -151,7 +178,11 @@ async function servicesOf(seed: number): Promise<Omit<PluginServices, 'signal'>>
     random: (...path) => keyedRandom(seed, ...path),
     log: () => {},
     secret(name) {
-      throw new EvsysError('SECRET_MISSING', `the secret ${name} is not used in trials of a benchmark`)
+      const value = secretSource?.get(name)
+      if (value !== undefined && value.trim() !== '') return value
+      throw new EvsysError('SECRET_MISSING', `the secret ${name} is not set`, {
+        fix: `set ${name} in the environment or in the project’s .env.`,
+      })
     },
   }
 }

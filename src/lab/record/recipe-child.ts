@@ -14,7 +14,9 @@ import {
 import { builtins } from '../builtins.ts'
 import { equipRenderers } from '../train/equip-renderers.ts'
 import { loadRows } from '../train/load-rows.ts'
+import { agentOf } from '../train/run-agent-spec.ts'
 import { equip, type RunServices } from '../train/run-context.ts'
+import { agentFileHashes } from '../worker/agent-files.ts'
 import { usedPlugins } from '../worker/run-in-worker.ts'
 import { type FromRecipes, type Recipe, type RecipeHashes, RecipeStart } from './recipe-protocol.ts'
 
@@ -36,7 +38,7 @@ async function main(): Promise<void> {
     onRead: (files) => watchdog.know(files),
   })
   for (const recipe of recipes) {
-    const used = usedPlugins(plugins)
+    const used = usedPlugins(plugins, agentFileHashes(agentOf(recipe.config), project_dir))
     const services: RunServices = {
       registry: used.registry,
       signal,

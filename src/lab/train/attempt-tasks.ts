@@ -1,4 +1,5 @@
-// A look at a benchmark of task folders: the trials run elsewhere, beside the tests; here the weights of the look answer for the policy.
+// A look at a benchmark of task folders: the trials run elsewhere, beside the tests; here the weights of the look answer for the policy,
+// and agents of the project lead it.
 import type {
   GenerateRequest,
   OpenInferenceClient,
@@ -11,6 +12,7 @@ import type {
 } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { createTokenPolicy } from '../../rollout/index.ts'
+import { leadTask } from './lead-task.ts'
 import type { RunScope } from './run-scope.ts'
 
 export async function attemptTasks(
@@ -28,21 +30,17 @@ export async function attemptTasks(
     ...(step === undefined ? {} : { step }),
     system_prompt: systemPrompt ?? benchmark.chat_template.system_prompt ?? '',
     answer: answering(scope, weights),
+    lead: (order, environment, signal) =>
+      leadTask(scope, { order, environment, policy: openPolicy(scope, weights) }, signal),
   })
 }
 
 /** Speaks for the weights. Each session has a policy of its own, which keeps the tokens of its conversation. */
-function answering({ model, renderer, services }: RunScope, weights: Weights) {
+function answering(scope: RunScope, weights: Weights) {
+  const { services } = scope
   const sessions = new Map<string, OpenInferenceClient>()
-  const open = () =>
-    createTokenPolicy({
-      renderer,
-      sample: (request) => model.sample({ ...request, model: weights }),
-      version: () => 0, // nothing is trained on what is answered here
-      maxContext: model.backend.maxContext,
-    })
   return async (question: PolicyQuestion): Promise<PolicyAnswer> => {
-    const policy = sessions.get(question.session) ?? open()
+    const policy = sessions.get(question.session) ?? openPolicy(scope, weights)
     sessions.set(question.session, policy)
     const { text, reasoning, toolCalls, stopReason, usage } = await policy.generate(
       requestOf(question),
@@ -57,6 +55,15 @@ function answering({ model, renderer, services }: RunScope, weights: Weights) {
       ...(toolCalls === undefined ? {} : { tool_calls: [...toolCalls] }),
     }
   }
+}
+
+function openPolicy({ model, renderer }: RunScope, weights: Weights): OpenInferenceClient {
+  return createTokenPolicy({
+    renderer,
+    sample: (request) => model.sample({ ...request, model: weights }),
+    version: () => 0, // nothing is trained on what is answered here
+    maxContext: model.backend.maxContext,
+  })
 }
 
 function requestOf(question: PolicyQuestion): GenerateRequest {

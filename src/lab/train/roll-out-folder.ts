@@ -3,6 +3,8 @@ import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { OpenInferenceClient, PluginSpec, Rollout, RunAssignment, Trajectory } from '../../contracts/index.ts'
 import { attemptFolder } from '../folders/attempt-folder.ts'
+import { folderAgent } from '../folders/folder-trials.ts'
+import { keepTrial } from '../folders/keep-trial.ts'
 import { loadUnchanged } from '../folders/task-folders-of.ts'
 import type { RunScope } from './run-scope.ts'
 
@@ -23,17 +25,31 @@ export async function rollOutFolder(
   const { task, sample, sampling, seedPath } = request
   const { registry, log, secret, random } = scope.services
   const loaded = await loadUnchanged(resolve(scope.assignment.project_dir, folder.path), folder.digest)
+  const services = { registry, log, secret, random }
+  const { run_dir, config, log_rollouts } = scope.assignment
   const attempted = await attemptFolder({
-    task: loaded,
-    agent: {
-      ...{ spec: agent, policy, sampling },
-      random: ({ step }, ...path) => random('rollout', ...seedPath, sample, ...(step === '' ? [] : [step]), ...path),
-    },
-    services: { registry, log, secret, random },
+    ...{ task: loaded, agent: agent.kind, environment: config.environment, services, signal },
+    runAgent: folderAgent(
+      {
+        ...{ spec: agent, policy, sampling, hidesFolder: true },
+        random: ({ step }, ...path) => random('rollout', ...seedPath, sample, ...(step === '' ? [] : [step]), ...path),
+      },
+      services,
+    ),
     scratch: await scratchOf(scope.assignment),
-    signal,
+    ...(log_rollouts ? { keep: (record, failed) => keepTrial(record, run_dir, placeOf(request), failed) } : {}),
   })
   return { taskId: task.task_id, sample, ...attempted }
+}
+
+/** Where the files of a rollout are kept, by its draws and its task. */
+function placeOf({ task, sample, seedPath }: FolderRollout['request']): string {
+  const named = [...seedPath, task.task_id].map((part) =>
+    String(part)
+      .replaceAll(/[^\w.-]+/g, '_')
+      .slice(0, 60),
+  )
+  return join('logs', 'training', 'trials', `${named.join('-')}__${sample}`)
 }
 
 const swept = new WeakMap<RunAssignment, Promise<string>>()

@@ -152,12 +152,13 @@ function inOrder(a: { request: Request }, b: { request: Request }): number {
 }
 
 function rowOf({ request, trajectory }: { request: Request; trajectory: Trajectory }) {
-  const { taskId: task_id, sample, turns, output, reward, error } = trajectory
+  const { taskId: task_id, sample, turns, output, reward, error, failedAttempts } = trajectory
   return {
     ...{ task_id, sample, instruction: request.task.instruction },
     ...(turns.length < 2 ? {} : { turns: turns.map(({ text, stopReason }) => ({ text, stop_reason: stopReason })) }),
     ...(output === undefined ? {} : { output }),
     ...(reward === undefined ? {} : { reward }),
     ...(error === undefined ? {} : { error }),
+    ...(failedAttempts === undefined ? {} : { failed_attempts: failedAttempts }),
   }
 }

@@ -1,6 +1,9 @@
 // Everything that the parts of one run share.
 import type {
   CallbackScope,
+  LeadOrder,
+  LedRecord,
+  OpenEnvironment,
   OpenRenderer,
   PolicyAnswer,
   PolicyQuestion,
@@ -23,12 +26,15 @@ export type AskScore = (question: {
   predictions: readonly Prediction[]
 }) => Promise<Scored>
 
-/** Has the task folders of a benchmark attempted where their tests are; `answer` speaks for the policy. */
+/** Has the task folders of a benchmark attempted where their tests are. */
 export type AskTrials = (question: {
   benchmark: string
   step?: number
   system_prompt?: string
+  /** Speaks for the policy. */
   answer(question: PolicyQuestion): Promise<PolicyAnswer>
+  /** Runs an agent of the project over the policy, in an environment that is elsewhere. */
+  lead(order: LeadOrder, environment: OpenEnvironment, signal: AbortSignal): Promise<LedRecord>
 }) => Promise<{ scored: Scored; predictions: readonly Prediction[] }>
 
 export type PastEval = RunAssignment['past']['evals'][number]

@@ -14,9 +14,11 @@ import {
   systemClock,
   toRecord,
 } from '../../kernel/index.ts'
+import { agentOf } from '../train/run-agent-spec.ts'
 import { createRunReporter, type RunReporter } from '../train/run-reporter.ts'
 import type { AskTrials } from '../train/run-scope.ts'
 import { trainRun } from '../train/train-run.ts'
+import { agentFileHashes } from './agent-files.ts'
 import { createPluginLog } from './plugin-log.ts'
 import { createRunData } from './run-data.ts'
 import { openSegmentWriter } from './segment-writer.ts'
@@ -37,7 +39,7 @@ export interface WorkerRunOptions {
 export async function runInWorker(options: WorkerRunOptions): Promise<'finished' | 'interrupted'> {
   const { assignment, secrets, plugins, signal, stopping } = options
   const redact = createRedactor(secrets)
-  const used = usedPlugins(plugins)
+  const used = usedPlugins(plugins, agentFileHashes(agentOf(assignment.config), assignment.project_dir))
   const segment = await openSegmentWriter(assignment.segment_file)
   try {
     const reporter = createRunReporter({
@@ -109,9 +111,9 @@ function secretOf(secrets: Readonly<Record<string, string>>, name: string): stri
   })
 }
 
-/** Which plugins the run looks up, so that it can say by whose code it was made. */
-export function usedPlugins({ registry, hashOf: codeHash }: OpenRegistry) {
-  const used = new Map<string, string>()
+/** Which plugins the run looks up, and which files its agent brings, so that it can say by whose code it was made. */
+export function usedPlugins({ registry, hashOf: codeHash }: OpenRegistry, files: Readonly<Record<string, string>>) {
+  const used = new Map<string, string>(Object.entries(files))
   const note = (plugin: AnyPlugin) => used.set(`${plugin.type} ${plugin.kind}`, codeHash(plugin))
   const noting: Registry = {
     ...registry,

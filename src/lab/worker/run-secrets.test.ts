@@ -39,4 +39,15 @@ describe('the secrets of a run', () => {
       expect.objectContaining({ code: 'SECRET_MISSING', problems: [expect.anything(), expect.anything()] }),
     )
   })
+
+  it('are also those that its agent and the agents of the benchmarks name in their params (AGT-19)', () => {
+    const named = (name: string) => ({
+      kind: 'tool_loop',
+      params: { mcp_servers: [{ url: 'http://x/mcp', headers: { authorization: `Bearer \${secret:${name}}` } }] },
+    })
+    const values = { A_KEY: 'aaaa', MINE: 'mmmm', THEIRS: 'tttt' }
+    const options = { callbacks: [], agents: [named('THEIRS')], cardOf, source: source(values) }
+    expect(runSecrets({ ...config, agent: named('MINE') }, options)).toEqual(values)
+    expect(() => runSecrets({ ...config, agent: named('NONE') }, options)).toThrow('needs the secret NONE')
+  })
 })

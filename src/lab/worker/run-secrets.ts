@@ -2,29 +2,36 @@
 // the worker in the message that assigns the run.
 import * as z from 'zod'
 import { type PluginCard, PluginSpec, type PluginType, type RunConfig } from '../../contracts/index.ts'
-import { EvsysError, type Problem, type SecretSource } from '../../kernel/index.ts'
+import { EvsysError, findSecrets, type Problem, type SecretSource } from '../../kernel/index.ts'
 
 /** Values by name. All that are missing are reported at once. */
 export function runSecrets(
   config: RunConfig,
   {
     callbacks,
+    agents = [],
     cardOf,
     source,
   }: {
     callbacks: readonly PluginSpec[]
+    /** Agents of the benchmarks. */
+    agents?: readonly PluginSpec[]
     cardOf: (type: PluginType, kind: string) => PluginCard | undefined
     source: SecretSource
   },
 ): Record<string, string> {
   const secrets: [string, string][] = []
   const problems = new Map<string, Problem>()
-  for (const [type, kind] of pluginsOf(config, callbacks)) {
-    for (const name of cardOf(type, kind)?.needs.secrets ?? []) {
-      const value = source.get(name)
-      if (value !== undefined && value.trim() !== '') secrets.push([name, value])
-      else problems.set(name, missing(name, kind, source))
-    }
+  const leaders = [config.agent ?? [], agents].flat()
+  const wanted = [
+    ...pluginsOf(config, callbacks),
+    ...agents.map(({ kind }): [PluginType, string] => ['agent', kind]),
+  ].flatMap(([type, kind]) => (cardOf(type, kind)?.needs.secrets ?? []).map((name) => ({ kind, name })))
+  const written = leaders.flatMap(({ kind, params }) => findSecrets(params).map(({ name }) => ({ kind, name })))
+  for (const { kind, name } of [...wanted, ...written]) {
+    const value = source.get(name)
+    if (value !== undefined && value.trim() !== '') secrets.push([name, value])
+    else problems.set(name, missing(name, kind, source))
   }
   if (problems.size > 0) throw EvsysError.many([...problems.values()])
   return Object.fromEntries(secrets)
@@ -34,7 +41,7 @@ const OwnCallbacks = z.object({ callbacks: z.array(PluginSpec) })
 
 /** Every plugin that a run names. */
 function pluginsOf(config: RunConfig, callbacks: readonly PluginSpec[]): [PluginType, string][] {
-  const { algorithm, backend, agent, data, model } = config
+  const { algorithm, backend, agent, environment, data, model } = config
   const own = OwnCallbacks.safeParse(algorithm.params).data?.callbacks ?? []
   const renderers = [model.renderer_name, algorithm.params.renderer_name]
   return [
@@ -42,6 +49,7 @@ function pluginsOf(config: RunConfig, callbacks: readonly PluginSpec[]): [Plugin
     ['backend', backend.kind],
     ['data_source', data.source_kind],
     ...(agent === undefined ? [] : [['agent', agent.kind] as [PluginType, string]]),
+    ...(environment === undefined ? [] : [['environment', environment.kind] as [PluginType, string]]),
     ...data.transforms.map(({ kind }): [PluginType, string] => ['transform', kind]),
     ...[...callbacks, ...own].map(({ kind }): [PluginType, string] => ['callback', kind]),
     ...renderers.flatMap((kind): [PluginType, string][] => (typeof kind === 'string' ? [['renderer', kind]] : [])),

@@ -12,6 +12,7 @@ import {
 } from '../../kernel/index.ts'
 import { builtins } from '../builtins.ts'
 import { type AnswerPolicy, answerQuestion } from './answer-question.ts'
+import { createLedHere, type RunLed } from './lead-here.ts'
 import { observeProcess } from './left-behind.ts'
 import { stampPlugins } from './plugin-stamps.ts'
 import { createPoke } from './poke.ts'
@@ -59,7 +60,8 @@ export async function serveRuns({ onReady, onRunEnd }: EarlyHooks = {}): Promise
   onReady?.()
 
   const questions = new Map<number, { answer(told: Told): void; refuse(error: EvsysError): void }>()
-  const policies = new Map<number, AnswerPolicy>()
+  const policies = new Map<number, { answer: AnswerPolicy; lead: RunLed }>()
+  const led = createLedHere(say)
   let asked = 0
   let stopping = new AbortController()
 
@@ -82,9 +84,9 @@ export async function serveRuns({ onReady, onRunEnd }: EarlyHooks = {}): Promise
       stopping: stopping.signal,
       onWritten: poke.written,
       askScore: async (question) => (await ask((request) => say({ type: 'score', request, ...question }))).scored,
-      async askTrials({ answer, ...question }) {
+      async askTrials({ answer, lead, ...question }) {
         const request = asked + 1
-        policies.set(request, answer)
+        policies.set(request, { answer, lead })
         try {
           const { scored, answers = [] } = await ask(() => say({ type: 'attempt', request, ...question }))
           return { scored, predictions: answers }
@@ -103,7 +105,9 @@ export async function serveRuns({ onReady, onRunEnd }: EarlyHooks = {}): Promise
     const told = ToWorker.parse(message)
     if (told.type === 'stop') stopping.abort(new EvsysError('INTERRUPTED', told.reason))
     else if (told.type === 'scored') questions.get(told.request)?.answer(told)
-    else if (told.type === 'ask') answerQuestion(told, policies.get(told.request), say)
+    else if (told.type === 'ask') answerQuestion(told, policies.get(told.request)?.answer, say)
+    else if (told.type === 'lead') led.take(told, policies.get(told.request)?.lead)
+    else if (told.type === 'returned' || told.type === 'leave') led.take(told, undefined)
     else if (told.type === 'unscored') {
       const { code, message: words, fix } = told.error
       questions.get(told.request)?.refuse(new EvsysError(code, words, fix === undefined ? {} : { fix }))

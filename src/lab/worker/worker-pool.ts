@@ -8,6 +8,7 @@
 import { availableParallelism } from 'node:os'
 import type { ErrorRecord, OpenInferenceClient, Prediction, RunAssignment, Scored } from '../../contracts/index.ts'
 import { canonicalJson, EvsysError, problemsOf, sha256, toRecord } from '../../kernel/index.ts'
+import type { LeadAgent } from './led-agents.ts'
 import { type WorkerLimits, workerLimits } from './lost-run.ts'
 import { holdRunDir } from './run-holder.ts'
 import type { SpareWorker } from './spare-worker.ts'
@@ -41,6 +42,8 @@ export interface TrialQuestion {
   /** In place of that of the benchmark; empty: none. */
   readonly systemPrompt?: string
   policy(session: string): OpenInferenceClient
+  /** Runs an agent of the project, in the worker. */
+  readonly lead: LeadAgent
   /** Aborted: nobody waits for the score any more. */
   readonly signal: AbortSignal
 }

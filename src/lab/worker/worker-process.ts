@@ -21,6 +21,7 @@ import {
   startGuardedProcess,
   toRecord,
 } from '../../kernel/index.ts'
+import { createLedAgents } from './led-agents.ts'
 import { type Failing, type Flood, lostRun, type WorkerLimits } from './lost-run.ts'
 import { areUnchanged } from './plugin-stamps.ts'
 import { createPolicyQuestions } from './policy-questions.ts'
@@ -126,11 +127,12 @@ export function startWorkerProcess({
     },
     onMessage(message) {
       silence.heard()
-      if (!messages.take(1)) {
+      const told = FromWorker.parse(message)
+      // Calls of agents are bounded by how many are under way: each waits for its reply.
+      if (told.type !== 'call' && !messages.take(1)) {
         stopFlood('messages')
         return
       }
-      const told = FromWorker.parse(message)
       if (told.type === 'ready') {
         stamps = told.files
         clearTimeout(loading)
@@ -151,6 +153,7 @@ export function startWorkerProcess({
       let isTaken = false
       let questions = 0
       const policies = createPolicyQuestions(tell)
+      const led = createLedAgents(tell)
       const gone = new AbortController()
       const answer = async (question: Extract<FromWorker, { type: 'score' }>) => {
         const { request, benchmark, step, predictions_file } = question
@@ -174,6 +177,7 @@ export function startWorkerProcess({
             ...(step === undefined ? {} : { step }),
             ...(system_prompt === undefined ? {} : { systemPrompt: system_prompt }),
             policy: (session) => policies.client(request, session),
+            lead: led.client(request),
             signal: AbortSignal.any([options.signal, gone.signal]),
           })
           tell({ type: 'scored', request, scored, answers: [...predictions] })
@@ -186,7 +190,9 @@ export function startWorkerProcess({
       const take: Handler = (message) => {
         if (message.type === 'taken') isTaken = true
         else if (message.type === 'answer' || message.type === 'no_answer') policies.take(message)
-        else if (message.type === 'written') options.onWritten(message.next_item)
+        else if (message.type === 'call' || message.type === 'led') {
+          if (!led.take(message)) stopFlood('messages')
+        } else if (message.type === 'written') options.onWritten(message.next_item)
         else if (message.type === 'done') resolve({ ...message, isTaken })
         else {
           questions += 1
@@ -204,6 +210,7 @@ export function startWorkerProcess({
       onEnded = () => {
         const reason = new EvsysError('INTERRUPTED', 'the worker that holds the policy is gone')
         policies.close(reason)
+        led.close(reason)
         gone.abort(reason)
         resolve({ type: 'ended', isTaken })
       }

@@ -1,13 +1,14 @@
 // Runs candidates of one research task: read and tried first, then trained in a sandbox and scored by the sealed scorer.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AttemptFailure, CandidateFiles, Executor, ResearchTask, RunOutcome } from '../../contracts/index.ts'
 import { EvsysError, messageOf } from '../../kernel/index.ts'
 import { checkCandidate } from './check-candidate.ts'
 import { type ExecutorOptions, limitsFor } from './executor-options.ts'
+import { removeFolder } from './remove-folder.ts'
 import { type Opened, type RunRequest, runCandidate } from './run-candidate.ts'
 import { RunFailure } from './run-failure.ts'
 import { sealFiles } from './sealed-files.ts'
@@ -106,5 +107,5 @@ async function needSandbox(workDir: string, options: ExecutorOptions): Promise<v
 }
 
 async function remove(workDir: string, { keepFolders = false }: ExecutorOptions): Promise<void> {
-  if (!keepFolders) await rm(workDir, { recursive: true, force: true, maxRetries: 3 })
+  if (!keepFolders) await removeFolder(workDir)
 }

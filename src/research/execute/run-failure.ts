@@ -33,6 +33,7 @@ export function failureOf(phase: string, result: ExecResult, log: LogTail, secon
   const told = lastLine(log.raw)
   const reason = `${phase} ended with ${how}${told === '' ? '' : `; it printed last: ${told}`}`
   if (isOutOfMemory(log.raw)) return new RunFailure('oom', reason, log)
+  if (isFull(log.raw)) return new RunFailure('validation', `${reason}; it wrote more than it may`, log)
   return new RunFailure(isSyntax(log.raw) ? 'syntax' : 'crash', reason, log)
 }
 
@@ -40,6 +41,9 @@ const isOutOfMemory = (text: string) =>
   /heap out of memory|^MemoryError|OutOfMemoryError|CUDA out of memory|Array buffer allocation failed|Cannot allocate memory|std::bad_alloc|DefaultCPUAllocator: can't allocate/m.test(
     text,
   )
+
+// The system refuses the write that would be too much; the candidate may end by itself then.
+const isFull = (text: string) => /\bEFBIG\b|^OSError: \[Errno 27\]|File too large/m.test(text)
 
 const isSyntax = (text: string) => /^(?:SyntaxError|IndentationError|TabError)\b/m.test(text)
 

@@ -1,9 +1,10 @@
 // A fresh folder for one run: the candidate's files with the API beside them, an empty place for what it leaves, and the
 // files of the sandboxes. Nothing in it was there before, so nothing stale can be read.
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { CandidateFiles, TaskProgram } from '../../contracts/index.ts'
+import { removeFolder } from './remove-folder.ts'
 
 export interface RunFolder extends AsyncDisposable {
   readonly path: string
@@ -38,7 +39,7 @@ export async function makeRunFolder(
     out,
     state: (phase) => join(path, phase),
     async [Symbol.asyncDispose]() {
-      if (!keep) await rm(path, { recursive: true, force: true, maxRetries: 3 })
+      if (!keep) await removeFolder(path)
     },
   }
 }

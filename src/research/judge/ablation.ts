@@ -2,6 +2,7 @@
 // seeds; a change that is not missed, and whose absence makes the code shorter, is dropped.
 
 import type { Direction } from '../../contracts/index.ts'
+import { meanOf } from './mean-of.ts'
 import { pairGains, type SeedResult } from './pair-gains.ts'
 
 /** Seeds of every run of an ablation: the first of the bank. */
@@ -48,7 +49,7 @@ export function judgeAblation(options: {
   if (losses.length < ablationSeeds || losses.length < ablated.length) {
     return { without, z: undefined, drop: false, words: 'Stays: the stack did not run without it.' }
   }
-  const z = losses.reduce((sum, loss) => sum + loss, 0) / (sigma * Math.sqrt(losses.length))
+  const z = (meanOf(losses) * Math.sqrt(losses.length)) / sigma
   const told = `${z.toFixed(1)} sigma worse without it on ${losses.length} seeds`
   if (z >= 0.5) return { without, z, drop: false, words: `Stays: ${told}.` }
   // Better without it by as much: it does harm, however long the code.

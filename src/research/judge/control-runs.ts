@@ -47,7 +47,7 @@ export function judgeControl(options: {
   if (values.length === 0) return { drift: false, deviation: 0, words: 'No earlier score to hold the control against.' }
   const { mean } = moments(values)
   const deviation = (control - mean) / (noise.seedSd * Math.sqrt(1 + 1 / values.length))
-  const limit = threeSigma(noise.baseline.df)
+  const limit = threeSigma(noise.seedDegreesOfFreedom)
   const drift = Math.abs(deviation) > limit
   const told = `${Math.abs(deviation).toFixed(1)} sigma ${deviation < 0 ? 'below' : 'above'} its mean (limit ${limit.toFixed(1)})`
   return {

@@ -4,6 +4,7 @@
 
 import type { CurveSample, Direction } from '../../contracts/index.ts'
 import { moments } from '../../stats/index.ts'
+import { meanOf } from './mean-of.ts'
 import { gainOf } from './pair-gains.ts'
 
 /** Shares of the training time at which a run may be ended. */
@@ -85,7 +86,7 @@ export function curveRegret(history: readonly WatchedRun[]): CurveRegret {
     killed: condemned.length - losses.length,
     audited: losses.length,
     wrong: losses.filter((loss) => loss < 0).length,
-    regret: losses.length === 0 ? 0 : losses.reduce((sum, loss) => sum + Math.max(0, -loss), 0) / losses.length,
+    regret: losses.length === 0 ? 0 : meanOf(losses.map((loss) => Math.max(0, -loss))),
   }
 }
 
@@ -94,5 +95,5 @@ function smoothedAt(curve: readonly CurveSample[], seconds: number): number | nu
   const before = curve.filter((sample) => sample.seconds <= seconds)
   if (before.length === 0) return null
   const recent = before.slice(-Math.max(3, Math.ceil(before.length / 10)))
-  return recent.reduce((sum, { value }) => sum + value / recent.length, 0)
+  return meanOf(recent.map(({ value }) => value))
 }

@@ -38,21 +38,21 @@ export function freshSeeds({ sessionSeed, path, count, used }: FreshSeedsOptions
   return seeds
 }
 
-/** What a race runs next; undefined when the bank is used up. The incumbent runs a seed only when a candidate comes to it. */
+/**
+ * What a race runs next; undefined when the bank is used up, and the race ends as it stands. The incumbent runs a seed only when a
+ * candidate comes to it, and before the candidate does. A seed that the incumbent failed on is passed over.
+ */
 export function nextRaceRun(
   bank: readonly number[],
   candidate: readonly SeedResult[],
   incumbent: readonly SeedResult[],
 ): { readonly who: 'candidate' | 'incumbent'; readonly seed: number } | undefined {
   const ran = new Set(candidate.map(({ seed }) => seed))
+  const tried = new Set(incumbent.map(({ seed }) => seed))
   const measured = valuesBySeed(incumbent)
   for (const seed of bank) {
-    if (ran.has(seed)) {
-      if (!measured.has(seed)) return { who: 'incumbent', seed }
-      continue
-    }
-    // The incumbent first: it runs, so a failure here is of the machine, and no candidate waits on it.
-    return { who: measured.has(seed) ? 'candidate' : 'incumbent', seed }
+    if (!tried.has(seed)) return { who: 'incumbent', seed }
+    if (!ran.has(seed) && measured.has(seed)) return { who: 'candidate', seed }
   }
   return undefined
 }
@@ -73,4 +73,16 @@ export function refreshBank(options: {
   const { bank, sessionSeed, number, used } = options
   const measure = freshSeeds({ sessionSeed, path: ['refresh', number], count: 1, used: [...used, ...bank] })
   return { bank: [...measure, ...bank.slice(0, -1)], measure }
+}
+
+/** What drift does to the bank: nothing that was measured before it is compared with again. `number` counts drifts. */
+export function renewBank(options: {
+  readonly bank: readonly number[]
+  readonly sessionSeed: number
+  readonly number: number
+  readonly used: Iterable<number>
+}): Refresh {
+  const { bank, sessionSeed, number, used } = options
+  const fresh = freshSeeds({ sessionSeed, path: ['drift', number], count: bank.length, used: [...used, ...bank] })
+  return { bank: fresh, measure: fresh }
 }

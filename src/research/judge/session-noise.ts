@@ -8,8 +8,9 @@ export interface SessionNoise {
   /** Standard deviation of one paired difference; above zero, also where all runs agree to the last digit. */
   readonly sigma: number
   readonly degreesOfFreedom: number
-  /** Standard deviation of one candidate over seeds. */
+  /** Standard deviation of one candidate over seeds, and its degrees of freedom. */
   readonly seedSd: number
+  readonly seedDegreesOfFreedom: number
   /** Of the baseline alone, for people: seed sd, jitter of one seed, and effects that 2, 3 and 5 seeds show. */
   readonly baseline: Noise
 }
@@ -24,6 +25,7 @@ export function openNoise(scores: readonly SeedResult[], repeats: readonly (read
     sigma: Math.max(least, baseline.sigma ?? Math.abs(values[0] ?? 1)),
     degreesOfFreedom: baseline.df,
     seedSd: Math.max(least, baseline.seedSd ?? Math.abs(values[0] ?? 1)),
+    seedDegreesOfFreedom: Math.max(0, values.length - 1),
     baseline,
   }
 }
@@ -39,13 +41,28 @@ export function addGains(noise: SessionNoise, gains: readonly number[]): Session
   return { ...noise, degreesOfFreedom, sigma: Math.max(least, Math.sqrt(squares / degreesOfFreedom)) }
 }
 
-/** Noise of a whole session: its baseline and the gains of every race, in order. */
+/** Noise after an incumbent was replaced: its scores say more of the spread over seeds, which control runs are held against. */
+export function addIncumbent(noise: SessionNoise, scores: readonly SeedResult[]): SessionNoise {
+  const values = [...valuesBySeed(scores).values()]
+  if (values.length < 2) return noise
+  const known = noise.seedDegreesOfFreedom
+  const seedDegreesOfFreedom = known + values.length - 1
+  const squares = (known === 0 ? 0 : noise.seedSd ** 2 * known) + (moments(values).variance ?? 0) * (values.length - 1)
+  return {
+    ...noise,
+    seedDegreesOfFreedom,
+    seedSd: Math.max(smallest(values), Math.sqrt(squares / seedDegreesOfFreedom)),
+  }
+}
+
+/** Noise of a whole session: its baseline, the gains of every race, and the scores of incumbents that were replaced, in order. */
 export function sessionNoise(
   baseline: readonly SeedResult[],
   races: readonly (readonly number[])[] = [],
   repeats: readonly (readonly number[])[] = [],
+  replaced: readonly (readonly SeedResult[])[] = [],
 ): SessionNoise {
-  return races.reduce(addGains, openNoise(baseline, repeats))
+  return replaced.reduce(addIncumbent, races.reduce(addGains, openNoise(baseline, repeats)))
 }
 
 // Far below the last digit of a score, so that a task without any noise can be divided by its sigma.

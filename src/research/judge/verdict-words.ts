@@ -2,6 +2,7 @@
 
 import type { Direction } from '../../contracts/index.ts'
 import type { LookRecord } from './look-ledger.ts'
+import { meanOf } from './mean-of.ts'
 
 /** Cost of one more seed, where it is known. */
 export interface SeedCost {
@@ -77,8 +78,4 @@ function duration(seconds: number): string {
 function decimals(error: number): number {
   if (!(error > 0)) return 4
   return Math.min(12, Math.max(0, 1 - Math.floor(Math.log10(error))))
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value / values.length, 0)
 }

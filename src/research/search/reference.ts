@@ -13,7 +13,7 @@ export const reference = defineStrategy({
     'Samples from the best three by 70, 20 and 10 %, explores every fifth time, leaves the best after five discards.',
   repeats: 'run again',
   next(state, { random }) {
-    const draw = random('parent')
+    const draw = random('parent', state.attempts.length)
     const top = ranked(state)
       .slice(0, 3)
       .map(({ attempt }) => attempt.id)

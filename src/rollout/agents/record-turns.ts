@@ -10,6 +10,7 @@ import type {
   Usage,
 } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
+import { commandFault } from './command-fault.ts'
 import { LimitReached, limitOf, type RolloutLimit } from './limit-reached.ts'
 
 export interface TurnLimits {
@@ -150,8 +151,16 @@ function guarded(inner: OpenEnvironment, noted: <T>(work: () => Promise<T>) => P
   return {
     level: inner.level,
     workdir: inner.workdir,
-    exec: (command: EnvironmentCommand, signal) => noted(() => inner.exec(command, signal)),
-    spawn: (command: EnvironmentCommand, signal) => noted(() => inner.spawn(command, signal)),
+    async exec(command: EnvironmentCommand, signal) {
+      const fault = commandFault(command)
+      if (fault === undefined) return noted(() => inner.exec(command, signal))
+      return { exitCode: 126, signal: null, stdout: '', stderr: `${fault}\n`, truncated: false }
+    },
+    async spawn(command: EnvironmentCommand, signal) {
+      const fault = commandFault(command)
+      if (fault !== undefined) throw new Error(fault)
+      return noted(() => inner.spawn(command, signal))
+    },
     read: (path) => inner.read(path),
     write: (path, bytes) => inner.write(path, bytes),
     upload: (source, target) => inner.upload(source, target),

@@ -15,10 +15,12 @@ import {
   type EquippedPlugin,
   EvsysError,
   equipPlugin,
+  findSecrets,
   messageOf,
   onAbort,
   type PluginServices,
   problemsOf,
+  resolveSecrets,
   toRecord,
 } from '../../kernel/index.ts'
 import { withTokenSession } from '../proxy/token-session.ts'
@@ -90,7 +92,12 @@ const nothing: Usage = { promptTokens: 0, completionTokens: 0, latencyS: 0 }
 // A spec that cannot be used is not the answer's fault.
 function equip({ agent, services }: AgentRun, signal: AbortSignal): EquippedPlugin<'agent'> | { error: RolloutError } {
   try {
-    return equipPlugin('agent', agent, { ...services, signal })
+    const equipped = equipPlugin('agent', agent, { ...services, signal })
+    const { params } = equipped.context
+    if (findSecrets(params).length === 0) return equipped
+    // The record holds the reference; the value is there for the agent alone.
+    const source = { get: (name: string) => services.secret(name), hint: 'in the environment or in the project’s .env' }
+    return { ...equipped, context: { ...equipped.context, params: resolveSecrets(params, source) } }
   } catch (error) {
     const [problem] = problemsOf(error)
     const record = problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)

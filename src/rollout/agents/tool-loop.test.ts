@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { attempt } from '../../../tests/agent-run.ts'
+import { serveMcp } from '../../../tests/mcp-http-server.ts'
 import { scriptedModel } from '../../../tests/scripted-model.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import type { ToolCall } from '../../contracts/index.ts'
@@ -149,5 +150,17 @@ describe('agent tool_loop', () => {
       { policy: scriptedModel(['x']) },
     )
     expect(twice.error).toMatchObject({ code: 'PLUGIN_CONFLICT', infra: true })
+  })
+
+  it('puts secrets into headers of MCP servers where they are used (AGT-19)', async () => {
+    await using server = await serveMcp()
+    const params = { mcp_servers: [{ url: server.url, headers: { authorization: 'Bearer ${secret:MCP_KEY}' } }] }
+    const secrets = { MCP_KEY: 'very-secret' }
+    const outcome = await attempt('tool_loop', params, { policy: scriptedModel(['fine']), secrets })
+    expect(outcome).toMatchObject({ ended: 'done', output: 'fine' })
+    expect(server.seen[0]).toContain('Bearer very-secret')
+    const missing = await attempt('tool_loop', params, { policy: scriptedModel(['fine']) })
+    expect(missing).toMatchObject({ ended: 'failed', error: { infra: true } })
+    expect(JSON.stringify(missing)).not.toContain('very-secret')
   })
 })

@@ -5,8 +5,10 @@ import type { HarborTask, TaskFolder, Turn } from '../../contracts/index.ts'
 import { messageOf } from '../../kernel/index.ts'
 import { trajectoryOf, writeTrajectory } from '../atif/index.ts'
 import { collectArtifacts, shellCommand } from '../environments/index.ts'
-import { type NetworkPolicy, resolveEnvTable, samePolicy, type TaskPart } from '../task/index.ts'
+import type { TaskPart } from '../task/index.ts'
+import { blamed, unverified } from './blame-part.ts'
 import { bringHome } from './bring-home.ts'
+import { networkOf, partTests } from './part-tests.ts'
 import { phaseLimits } from './phase-limits.ts'
 import { runAgentPhase } from './run-agent-phase.ts'
 import { runSeparateVerifier } from './run-separate-verifier.ts'
@@ -33,7 +35,7 @@ export interface PartRun {
 export async function runPart(scope: TrialScope, place: OpenTrialEnvironment, run: PartRun): Promise<void> {
   const { request, record, signal } = scope
   const error = await actOut(scope, place, run)
-  if (error !== undefined) await run.fail(error)
+  if (error !== undefined) await run.fail(await blamed(scope, place, run, error))
   const manifest = await collect(scope, place, run)
   if (signal.aborted || request.config.verifier.disable) return
   if (error !== undefined && !run.isVerifiedAfterAnyError && !isVerifiedAfter(error)) return
@@ -48,7 +50,7 @@ export async function runPart(scope: TrialScope, place: OpenTrialEnvironment, ru
     run.slots.verifier_result = { rewards } satisfies VerifierResult
     for (const warning of warnings) await record.warn(warning)
   } catch (failure) {
-    await run.fail(failure)
+    await run.fail(await unverified(scope, run, failure))
   }
 }
 
@@ -156,23 +158,9 @@ async function verified(
   run: PartRun,
   manifest: Awaited<ReturnType<typeof collect>>,
 ): Promise<Verified> {
-  const { request, signal } = scope
   const { part, outputs } = run
-  const { task, config, hostEnv } = request
   const { verification } = part
-  const env = resolveEnvTable({ ...verification.env, ...config.verifier.env }, hostEnv)
-  const { verifierMs } = phaseLimits(config, task, part)
-  const common = {
-    ...{
-      env,
-      timeoutMs: verifierMs,
-      target: join(outputs, 'verifier'),
-      signal,
-      script: part.testScript ?? task.testScript ?? 'test.sh',
-    },
-    ...(verification.user === undefined ? {} : { user: verification.user }),
-    ...(request.graceMs === undefined ? {} : { graceMs: request.graceMs }),
-  }
+  const { testDirs, network, ...common } = partTests(scope, run)
   if (verification.mode === 'separate') {
     if (run.isLast) await place.close()
     return runSeparateVerifier(scope, {
@@ -184,17 +172,11 @@ async function verified(
       verify: common,
     })
   }
-  const testDirs = [...new Set([task.testsDir, part.testsDir].flatMap((dir) => dir ?? []))]
   if (testDirs.length === 0) throw trialError('AddTestsDirError', 'the task has no tests')
   return verifyPart({
     ...common,
-    environment: place.environment,
     testDirs,
-    ...networkOf(verification.network, task.network),
+    ...(network === undefined ? {} : { network }),
+    environment: place.environment,
   })
-}
-
-/** Only what differs from what the environment was started with has to be asked for. */
-function networkOf(phase: NetworkPolicy, baseline: NetworkPolicy): { network?: boolean } {
-  return samePolicy(phase, baseline) ? {} : { network: phase.mode !== 'no-network' }
 }

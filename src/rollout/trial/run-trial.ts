@@ -6,6 +6,7 @@ import { messageOf, onAbort, systemClock } from '../../kernel/index.ts'
 import { resolveEnvTable, taskRow } from '../task/index.ts'
 import { removeTree } from './bring-home.ts'
 import { phaseLimits, set } from './phase-limits.ts'
+import { refuseUnsupported, unofferedWarnings } from './refuse-unsupported.ts'
 import { runPart } from './run-part.ts'
 import { runSteps } from './run-steps.ts'
 import { scalarReward } from './step-rewards.ts'
@@ -51,6 +52,9 @@ async function attempt(scope: TrialScope): Promise<void> {
   const { request, record, signal } = scope
   const { task, config, graceMs } = request
   const limits = phaseLimits(config, task, task)
+  const agent = request.agentInfo.name
+  refuseUnsupported(task, agent)
+  for (const warning of unofferedWarnings(task, agent)) await record.warn(warning)
   await mkdir(stateFolder(request.dir), { recursive: true })
   const place = await record.timed(
     (timing) => {

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { OpenEnvironment, TaskFolder } from '../../contracts/index.ts'
 import { messageOf } from '../../kernel/index.ts'
+import { removeTree } from './bring-home.ts'
 import { trialError } from './trial-error.ts'
 import { stateFolder, type TrialScope } from './trial-scope.ts'
 import { settleUnderDeadline } from './under-deadline.ts'
@@ -20,12 +21,15 @@ export async function openTrialEnvironment(
   scope: TrialScope,
   folder: TaskFolder,
   timeoutMs: number,
+  /** Of its folder; absent: by its role. */
+  name?: string,
 ): Promise<OpenTrialEnvironment> {
   const { request, record, signal } = scope
   const stateDir = join(
     stateFolder(request.dir),
-    folder.role === 'verifier' ? `verifier-${folder.step ?? 'task'}` : 'agent',
+    name ?? (folder.role === 'verifier' ? `verifier-${folder.step ?? 'task'}` : 'agent'),
   )
+  if (name !== undefined) await removeTree(stateDir) // of an earlier step
   await mkdir(stateDir, { recursive: true })
   let isWanted = true
   const opening = async (during: AbortSignal): Promise<OpenEnvironment | undefined> => {

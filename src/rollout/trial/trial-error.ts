@@ -16,6 +16,7 @@ const meanings = {
   StepSetupError: { code: 'ENVIRONMENT_FAILED', infra: true },
   AgentSetupTimeoutError: { code: 'AGENT_FAILED', infra: true },
   AgentTimeoutError: { code: 'AGENT_TIMEOUT', infra: false },
+  EnvironmentWreckedError: { code: 'AGENT_FAILED', infra: false },
   NonZeroAgentExitCodeError: { code: 'AGENT_FAILED', infra: false },
   AgentAuthenticationError: { code: 'INFERENCE_REFUSED', infra: true },
   ModelNotFoundError: { code: 'INFERENCE_REFUSED', infra: true },

@@ -15,7 +15,18 @@ export function bubblewrapPlan(launch: Launch): Plan {
     ...['--unshare-user', '--uid', '0', '--gid', '0', '--unshare-ipc', '--unshare-pid', '--unshare-uts'],
     ...['--unshare-cgroup-try', ...(spec.network === true ? [] : ['--unshare-net'])],
     ...(disablesNamespaces() ? ['--disable-userns'] : []),
-    ...['--die-with-parent', '--new-session', '--hostname', 'sandbox', '--clearenv', '--setenv', 'PATH', toolPath],
+    ...[
+      '--info-fd',
+      '8',
+      '--die-with-parent',
+      '--new-session',
+      '--hostname',
+      'sandbox',
+      '--clearenv',
+      '--setenv',
+      'PATH',
+      toolPath,
+    ],
     ...['--cap-drop', 'ALL', ...kept.flatMap((each) => ['--cap-add', each])],
     ...['--bind', layout.root, '/', '--dev', '/dev'],
     ...layout.binds.flatMap(({ source, target, writable }) => [writable ? '--bind' : '--ro-bind', source, target]),
@@ -34,7 +45,10 @@ export function bubblewrapPlan(launch: Launch): Plan {
   return {
     argv: limited(launch, enter(inside)),
     env: { PATH: toolPath },
-    files: [envFile(spec.env ?? {}), orders.map((each) => `${each}\0`).join(''), undefined, filter ?? '', table ?? ''],
+    files: [
+      ...[envFile(spec.env ?? {}), orders.map((each) => `${each}\0`).join(''), { tells: 'started' } as const],
+      ...[filter ?? '', table ?? '', { tells: 'first' } as const],
+    ],
   }
 }
 

@@ -64,7 +64,7 @@ export function chrootPlan(launch: Launch): Plan {
   return {
     argv: limited(launch, enter(argv)),
     env: { PATH: toolPath, R: root },
-    files: [envFile(spec.env ?? {}), fstab(mounts), undefined, '', table ?? ''],
+    files: [envFile(spec.env ?? {}), fstab(mounts), { tells: 'started' }, '', table ?? ''],
   }
 }
 

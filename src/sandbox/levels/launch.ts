@@ -19,13 +19,19 @@ export interface Launch {
 }
 
 /**
- * A command line. `files` have the numbers 3 and up: the environment, the orders of the level, `undefined` for the line that
- * tells of the start, the filter of system calls, the table of what is staged.
+ * A command line. `files` have the numbers 3 and up: the environment, the orders of the level, the pipe that tells of the
+ * start, the filter of system calls, the table of what is staged, and where the level tells it the pipe that names the first
+ * process of the namespace.
  */
 export interface Plan {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  readonly files: readonly (string | Uint8Array | undefined)[]
+  readonly files: readonly (string | Uint8Array | Pipe)[]
+}
+
+/** What a pipe tells us. */
+export interface Pipe {
+  readonly tells: 'started' | 'first'
 }
 
 /** Where the tools of a sandbox are looked for, whatever PATH is. */
@@ -34,7 +40,7 @@ export const toolPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin
 // The last thing before the command. Its environment comes from a file: arguments can be read by anyone on the machine, and
 // until here a variable such as LD_PRELOAD must not reach a program that still has something to set up.
 const start =
-  '. /proc/self/fd/3; echo started >&5; exec 3<&- 4<&- 5>&- 6<&- 7<&-; cd -- "$1" || exit 126; shift; exec "$@"'
+  '. /proc/self/fd/3; echo started >&5; exec 3<&- 4<&- 5>&- 6<&- 7<&- 8>&-; cd -- "$1" || exit 126; shift; exec "$@"'
 
 /** The command inside, with its limits, folder and environment. */
 export function innerCommand({ spec, innerLimits }: Launch): string[] {

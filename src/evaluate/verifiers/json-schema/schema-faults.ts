@@ -1,8 +1,9 @@
 // Where a JSON value breaks a JSON Schema. It knows the keywords of draft 7 and 2020-12 that say what a value must be; a schema
 // with another keyword is refused before anything is scored, so that no rule is ever passed over. References lead inside the
 // schema alone.
-import { isDeepStrictEqual } from 'node:util'
+
 import { boundedSearch } from '../bounded-search.ts'
+import { equalJson } from '../equal-json.ts'
 import { numberChecks, textChecks } from './simple-checks.ts'
 
 export type Schema = Readonly<Record<string, unknown>>
@@ -75,8 +76,8 @@ export const checks: Readonly<Record<string, Check>> = {
       ? []
       : [fault(place, `must be of type ${[rule].flat().join(' or ')}`)],
   enum: (rule, value, place) =>
-    list(rule).some((each) => isDeepStrictEqual(each, value)) ? [] : [fault(place, 'is none of the allowed values')],
-  const: (rule, value, place) => (isDeepStrictEqual(rule, value) ? [] : [fault(place, 'is not the one allowed value')]),
+    list(rule).some((each) => equalJson(each, value)) ? [] : [fault(place, 'is none of the allowed values')],
+  const: (rule, value, place) => (equalJson(rule, value) ? [] : [fault(place, 'is not the one allowed value')]),
   items: (rule, value, place, { prefixItems }) =>
     Array.isArray(rule)
       ? prefixFaults(rule, value, place)
@@ -89,7 +90,7 @@ export const checks: Readonly<Record<string, Check>> = {
     list(value).some((item, i) =>
       list(value)
         .slice(0, i)
-        .some((other) => isDeepStrictEqual(item, other)),
+        .some((other) => equalJson(item, other)),
     )
       ? [fault(place, 'holds an item twice')]
       : [],

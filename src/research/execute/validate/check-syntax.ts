@@ -8,6 +8,11 @@ import type { Finding } from './finding.ts'
 const javascriptDriver = `
 const vm = require('node:vm'), fs = require('node:fs')
 const found = []
+// Only what nobody catches is told with its line.
+const lineOf = (file) => {
+  const { stderr } = require('node:child_process').spawnSync(process.execPath, ['--check', '/work/' + file], { encoding: 'utf8' })
+  return Number(/^\\S*:(\\d+)$/m.exec(stderr)?.[1] ?? 1)
+}
 for (const file of JSON.parse(fs.readFileSync(0, 'utf8'))) {
   const text = fs.readFileSync('/work/' + file, 'utf8').replace(/^#!.*/, '')
   const kinds = file.endsWith('.cjs') ? ['script'] : file.endsWith('.mjs') ? ['module'] : ['module', 'script']
@@ -19,7 +24,7 @@ for (const file of JSON.parse(fs.readFileSync(0, 'utf8'))) {
       first = undefined
       break
     } catch (error) {
-      first ??= { file, line: Number(/^candidate:(\\d+)/.exec(error.stack)?.[1] ?? 1), message: String(error.message) }
+      first ??= { file, line: lineOf(file), message: String(error.message) }
     }
   }
   if (first !== undefined) found.push(first)

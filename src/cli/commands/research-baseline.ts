@@ -1,0 +1,58 @@
+// `evsys research baseline`: the baseline of a task on a few seeds. No key is needed, and nothing is recorded.
+import { systemClock } from '../../kernel/index.ts'
+import { loadResearchLoop } from '../../research/index.ts'
+import type { CommandContext } from '../command-context.ts'
+import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { durationText, numberText } from '../output/quantity-text.ts'
+import { requireProject } from '../project.ts'
+import { USUAL_TASK } from './research-run.ts'
+
+export type ResearchBaselineOptions = {
+  readonly task?: string
+  readonly trainSeconds?: number
+  readonly seeds?: number
+}
+
+export async function researchBaseline(
+  context: CommandContext,
+  { task: reference = USUAL_TASK, trainSeconds, seeds = 1 }: ResearchBaselineOptions,
+): Promise<ExitCode> {
+  const { output, cwd, env, signal } = context
+  const projectDir = await requireProject(context)
+  const { measureBaseline } = await loadResearchLoop()
+  const started = systemClock.now()
+  const measured = await context.holding(`the baseline of ${reference}`, () =>
+    measureBaseline({
+      task: reference,
+      projectDir,
+      cwd,
+      env,
+      signal,
+      seeds,
+      ...(trainSeconds === undefined ? {} : { trainSeconds }),
+      onNotice: (text) => output.notice(text),
+      onScore: ({ seed, value, wallS }) => {
+        if (!output.quiet) output.complain(`seed ${seed}: ${numberText(value)} in ${durationText(wallS)}`)
+      },
+    }),
+  )
+  const { task, scores, failure, mean, seedSd } = measured
+  const document = {
+    task: task.name,
+    metric: task.metric,
+    direction: task.direction,
+    train_seconds: task.trainSeconds,
+    score: mean === undefined ? null : { mean, n: scores.length, ...(seedSd === undefined ? {} : { seed_sd: seedSd }) },
+    by_seed: scores.map(({ seed, value, secondary, wallS }) => ({ seed, value, secondary, wall_s: wallS })),
+    failure: failure ?? null,
+    wall_s: (systemClock.now() - started) / 1000,
+  }
+  output.result(document, () => {
+    if (failure !== undefined)
+      return `${output.colors.red('failed')} ${failure.class}: ${failure.reason}${failure.log === undefined ? '' : `\n\n${failure.log}`}`
+    const spread = seedSd === undefined ? '' : `, seeds differ by ${numberText(seedSd)} (one sigma)`
+    const better = task.direction === 'min' ? 'lower' : 'higher'
+    return `${output.colors.bold(task.name)}: ${task.metric} ${numberText(mean ?? Number.NaN)} (${better} is better)${spread}`
+  })
+  return failure === undefined ? exitCodes.done : exitCodes.failed
+}

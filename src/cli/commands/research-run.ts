@@ -1,0 +1,90 @@
+// `evsys research run`: a session of the research loop. It watches and prints; the loop does the work.
+import { ResearchBudget, type ResearchState } from '../../contracts/index.ts'
+import { EvsysError, systemClock } from '../../kernel/index.ts'
+import { loadResearchLoop } from '../../research/index.ts'
+import type { CommandContext } from '../command-context.ts'
+import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { colorsFor } from '../output/colors.ts'
+import { researchDocument } from '../output/research-document.ts'
+import { researchResultText } from '../output/research-text.ts'
+import { createResearchWatch } from '../output/research-watch.ts'
+import { shellWord } from '../output/shell-word.ts'
+import { requireProject } from '../project.ts'
+import { withRecord } from '../with-record.ts'
+
+export type ResearchRunOptions = {
+  readonly task?: string
+  readonly maxExperiments?: number
+  readonly trainSeconds?: number
+  readonly model?: string
+  readonly proposer?: string
+  readonly strategy?: string
+  readonly keepRule?: string
+  readonly preset?: 'explore' | 'balanced' | 'strict'
+  readonly workers?: number
+  readonly budget?: readonly string[]
+  readonly seed?: number
+  readonly resume?: true
+}
+
+export const USUAL_TASK = 'shakespeare'
+
+export async function researchRun(context: CommandContext, options: ResearchRunOptions): Promise<ExitCode> {
+  const { output, live, env, signal, cwd } = context
+  const { task = USUAL_TASK, maxExperiments, budget, ...rest } = options
+  const caps = readBudget(budget ?? [], maxExperiments)
+  const project = await requireProject(context)
+  return await withRecord(context, { create: true, project }, async ({ store }) => {
+    const { startResearch } = await loadResearchLoop()
+    using watch = createResearchWatch({ live, quiet: output.quiet, colors: colorsFor(live, env), clock: systemClock })
+    const { resume, trainSeconds, ...named } = rest
+    const result = await context.holding(`the session of ${task}, which saves first`, () =>
+      startResearch({
+        task,
+        projectDir: project,
+        cwd,
+        env,
+        store,
+        signal,
+        budget: caps,
+        resume: resume === true,
+        ...(trainSeconds === undefined ? {} : { trainSeconds }),
+        ...named,
+        onNotice: (text) => output.notice(text),
+        onBegin: (session) => watch.begin(session),
+        onEntry: (entry, state) => watch.follow(entry, state),
+      }),
+    )
+    watch[Symbol.dispose]()
+    if (result.status === 'interrupted') {
+      const command = `evsys research run --task ${shellWord(task)} --resume`
+      output.complain(`everything is kept (${result.experimentId}); go on with\n  ${command}`)
+      signal.throwIfAborted()
+    }
+    const document = researchDocument(result.experimentId, result.state, systemClock.now())
+    output.result(document, () => researchResultText(document, { ...output, task }))
+    return hasFailed(result.state) ? exitCodes.failed : exitCodes.done
+  })
+}
+
+function hasFailed({ end }: ResearchState): boolean {
+  return end?.reason === 'failed'
+}
+
+/** Caps as they were written: `wall=2h`, `usd=5`. */
+function readBudget(words: readonly string[], maxExperiments: number | undefined): ResearchBudget {
+  const pairs = words.flatMap((word) => word.split(',')).map((word) => word.split('='))
+  const entries = pairs.map(([name = '', ...value]): [string, unknown] => {
+    const text = value.join('=')
+    return [name.trim(), /^[\d.]+$/.test(text) ? Number(text) : text]
+  })
+  const parsed = ResearchBudget.safeParse({
+    ...Object.fromEntries(entries),
+    ...(maxExperiments === undefined ? {} : { experiments: maxExperiments }),
+  })
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new EvsysError('CLI_USAGE', `--budget: ${[...(issue?.path ?? []), issue?.message].join(': ')}`, {
+    fix: 'write --budget wall=2h, usd=5, tokens=1000000 or experiments=50.',
+  })
+}

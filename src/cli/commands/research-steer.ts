@@ -1,0 +1,92 @@
+// `evsys research steer`: a word to a session, running or not, kept with its author.
+import { userInfo } from 'node:os'
+import { Idea, Steering } from '../../contracts/index.ts'
+import { EvsysError, messageOf, suggest, systemClock } from '../../kernel/index.ts'
+import { loadResearchLoop } from '../../research/index.ts'
+import type { CommandContext } from '../command-context.ts'
+import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { withRecord } from '../with-record.ts'
+
+export type ResearchSteerOptions = {
+  readonly task?: string
+  readonly session?: string
+  readonly idea?: string
+  readonly author?: string
+}
+
+export async function researchSteer(
+  context: CommandContext,
+  verb: string,
+  word: string | undefined,
+  options: ResearchSteerOptions,
+): Promise<ExitCode> {
+  const { output, env } = context
+  const steering = steeringOf(verb, word, options.idea)
+  const author = authorOf(options.author ?? env.EVSYS_AUTHOR)
+  return await withRecord(context, {}, async ({ store }) => {
+    const { findResearchSession, steerSession } = await loadResearchLoop()
+    const { id, name } = await findResearchSession(store, options)
+    await steerSession(store, id, { author, steering, clock: systemClock })
+    const holder = await store.leases.holder(`research:${id}`)
+    output.result({ experiment_id: id, task: name, author, steering, controller: holder?.note ?? null }, () => {
+      const when =
+        holder === undefined ? 'it counts when the session goes on' : `${holder.note} acts on it at its next step`
+      return `${output.colors.green('noted')} ${verb}${word === undefined ? '' : ` ${word}`} for ${name} (${id}); ${when}`
+    })
+    return exitCodes.done
+  })
+}
+
+const verbs: Record<string, (word: string, idea: Idea | undefined) => Steering> = {
+  'add-idea': (word, idea) => ({
+    action: 'add_idea',
+    text: word === '' ? (idea?.title ?? '') : word,
+    ...(idea === undefined ? {} : { idea }),
+  }),
+  ban: (family) => ({ action: 'ban_family', family }),
+  allow: (family) => ({ action: 'allow_family', family }),
+  pin: (attempt) => ({ action: 'pin', attempt }),
+  unpin: () => ({ action: 'unpin' }),
+  veto: (attempt) => ({ action: 'veto', attempt }),
+  keep: (attempt) => ({ action: 'override', attempt, verdict: 'keep' }),
+  discard: (attempt) => ({ action: 'override', attempt, verdict: 'discard' }),
+  confirm: () => ({ action: 'confirm' }),
+  pause: () => ({ action: 'pause' }),
+  resume: () => ({ action: 'resume' }),
+}
+
+function steeringOf(verb: string, word: string | undefined, written: string | undefined): Steering {
+  const make = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
+  if (make === undefined) {
+    throw new EvsysError('CLI_USAGE', `there is no verb "${verb}"`, { fix: suggest(verb, Object.keys(verbs)) })
+  }
+  const parsed = Steering.safeParse(make(word?.trim() ?? '', ideaOf(written)))
+  if (parsed.success) return parsed.data
+  throw new EvsysError('CLI_USAGE', `${verb} needs a word: ${parsed.error.issues[0]?.message ?? ''}`, {
+    fix: `such as \`evsys research steer ${verb} ${verb === 'add-idea' ? '"try a cosine schedule"' : verb === 'ban' || verb === 'allow' ? 'optimizer' : 'a3'}\`.`,
+  })
+}
+
+function ideaOf(written: string | undefined): Idea | undefined {
+  if (written === undefined) return undefined
+  try {
+    return Idea.parse(JSON.parse(written))
+  } catch (cause) {
+    throw new EvsysError('CLI_USAGE', `--idea is no idea: ${messageOf(cause)}`, {
+      cause,
+      fix: 'write {"title": "...", "hypothesis": "...", "family": "...", "category": "optimizer", "change": {"kind": "knobs", "knobs": {"RATE": 0.1}}}.',
+    })
+  }
+}
+
+function authorOf(named: string | undefined): string {
+  if (named !== undefined && named.trim() !== '' && named.length <= 100 && !/\p{Cc}/u.test(named)) return named.trim()
+  if (named !== undefined && named !== '') {
+    throw new EvsysError('CLI_USAGE', 'that is no name of an author', { fix: 'give --author up to 100 characters.' })
+  }
+  try {
+    return userInfo().username
+  } catch {
+    return 'author' // a system without users
+  }
+}

@@ -1,0 +1,74 @@
+// A research session as one JSON document: what `research run` and `research status` print.
+import type { ResearchAttempt, ResearchState } from '../../contracts/index.ts'
+
+export type ResearchDocument = ReturnType<typeof researchDocument>
+
+export function researchDocument(experimentId: string, state: ResearchState, nowMs: number) {
+  const { settings, spend, gauges } = state
+  const baseline = state.attempts.find(({ id }) => id === state.baseline)
+  const best = state.attempts.find(({ id }) => id === state.incumbent)
+  const gains = state.confirmations.filter(({ confirmed }) => confirmed).length
+  return {
+    experiment_id: experimentId,
+    task: settings?.task ?? '',
+    status: state.paused && state.status === 'running' ? ('paused' as const) : state.status,
+    metric: settings?.metric ?? '',
+    direction: settings?.direction ?? ('min' as const),
+    proposer: settings?.proposer.kind ?? '',
+    strategy: settings?.strategy.kind ?? '',
+    keep_rule: settings?.keep_rule.kind ?? '',
+    baseline: baseline === undefined ? null : scoreOf(baseline),
+    best: best === undefined ? null : { ...attemptDocument(best), confirmation: best.confirmation ?? null },
+    attempts: state.attempts.map(attemptDocument),
+    n_experiments: spend.experiments,
+    n_kept: gauges.keeps,
+    n_duplicates: gauges.duplicates,
+    failures: gauges.failures,
+    looks: state.looks,
+    drifted: state.drifted,
+    backlog: state.backlog.map(({ author, text }) => ({ author, text })),
+    banned: state.banned,
+    spend: {
+      usd: spend.usd,
+      assumed_usd: spend.assumedUsd,
+      tokens: spend.tokens,
+      calls: spend.calls,
+      lost_calls: spend.lostCalls,
+      runs: spend.runs,
+      run_s: spend.runS,
+      wall_s:
+        state.status === 'running' && state.lastAt !== undefined
+          ? spend.wallS + Math.max(0, (nowMs - Date.parse(state.lastAt)) / 1000)
+          : spend.wallS,
+      usd_per_experiment: spend.experiments === 0 ? null : spend.usd / spend.experiments,
+      usd_per_confirmed_gain: gains === 0 ? null : spend.usd / gains,
+    },
+    budget: settings?.budget ?? {},
+    end: state.end ?? null,
+  }
+}
+
+function scoreOf({ scores }: ResearchAttempt): { mean: number; n: number } | null {
+  if (scores.length === 0) return null
+  return { mean: scores.reduce((sum, { value }) => sum + value / scores.length, 0), n: scores.length }
+}
+
+function attemptDocument(attempt: ResearchAttempt) {
+  const { id, number, title, family, category, mode, parents, verdict, reason, gain, failure, costUsd, wallS } = attempt
+  return {
+    id,
+    number,
+    title,
+    family,
+    category,
+    mode,
+    parents,
+    verdict: verdict ?? null,
+    reason: reason ?? null,
+    score: scoreOf(attempt),
+    gain: gain ?? null,
+    failure: failure === undefined ? null : { class: failure.class, reason: failure.reason },
+    cost_usd: costUsd,
+    wall_s: wallS,
+  }
+}

@@ -1,0 +1,68 @@
+// A research session for people: a table of its experiments, the best so far, the bill.
+import type { AttemptVerdict } from '../../contracts/index.ts'
+import type { Colors } from './colors.ts'
+import type { Output } from './output.ts'
+import { countText, durationText, numberText, signedText, usdText } from './quantity-text.ts'
+import type { ResearchDocument } from './research-document.ts'
+import { table } from './table.ts'
+
+type Paper = Pick<Output, 'colors' | 'width' | 'quiet'>
+
+export function verdictColor(verdict: AttemptVerdict | null, colors: Colors): (text: string) => string {
+  if (verdict === 'confirmed' || verdict === 'provisional') return colors.green
+  if (verdict === 'failed') return colors.red
+  return verdict === 'inconclusive' ? colors.yellow : colors.dim
+}
+
+/** The end of a session in a few lines. */
+export function researchResultText(document: ResearchDocument, { task, ...paper }: Paper & { task: string }): string {
+  const { colors } = paper
+  const head = document.end === null ? document.status : document.end.text
+  if (paper.quiet) return head
+  return [
+    `${colors.bold(document.task)}: ${head}`,
+    bestLine(document, colors),
+    billLine(document),
+    `${colors.dim('next:')} evsys research report --task ${task}   evsys research status   evsys show ${document.experiment_id}`,
+  ].join('\n')
+}
+
+/** Where a session stands: experiment by experiment. */
+export function researchStatusText(document: ResearchDocument & { controller: string | null }, paper: Paper): string {
+  const { colors, width } = paper
+  const { task, status, experiment_id, controller, attempts, metric, direction } = document
+  const who = controller === null ? '' : `, ${controller}`
+  const better = direction === 'min' ? 'lower is better' : 'higher is better'
+  const rows = attempts.map(({ id, title, score, gain, verdict, reason }) => [
+    id,
+    title,
+    score === null ? '-' : `${numberText(score.mean)} (${score.n})`,
+    gain === null ? '-' : `${signedText(gain.mean)}`,
+    verdict ?? 'racing',
+    reason ?? '',
+  ])
+  return [
+    `${colors.bold(task)} (${experiment_id}): ${status}${who}; ${metric}, ${better}`,
+    '',
+    table(rows, { head: ['', 'experiment', metric, 'gain', 'verdict', 'why'], width, paintHead: colors.dim }),
+    '',
+    bestLine(document, colors),
+    billLine(document),
+    ...(document.end === null ? [] : [document.end.text]),
+    ...document.backlog.map(({ author, text }) => `backlog: ${text} (${author})`),
+  ].join('\n')
+}
+
+function bestLine({ best, baseline, metric }: ResearchDocument, colors: Colors): string {
+  if (best === null || best.score === null || baseline === null) return 'nothing is measured yet'
+  if (best.number === 0) return `best so far: the baseline, ${metric} ${numberText(baseline.mean)}`
+  const paint = verdictColor(best.verdict, colors)
+  return `best so far: ${best.id} ${best.title}, ${metric} ${numberText(best.score.mean)} (baseline ${numberText(baseline.mean)}), ${paint(best.verdict ?? 'racing')}`
+}
+
+function billLine({ n_experiments, n_kept, n_duplicates, spend }: ResearchDocument): string {
+  const money = spend.calls === 0 || (spend.usd === 0 && spend.tokens === 0) ? '' : `, ${usdText(spend.usd)}`
+  const assumed = spend.assumed_usd > 0 ? ` (${usdText(spend.assumed_usd)} of it assumed)` : ''
+  const known = n_duplicates === 0 ? '' : `, ${countText(n_duplicates, 'duplicate')} answered from memory`
+  return `${countText(n_experiments, 'experiment')}, ${n_kept} kept, ${countText(spend.runs, 'run')} in ${durationText(spend.wall_s)}${money}${assumed}${known}`
+}

@@ -1,0 +1,131 @@
+// How a person follows a session: a line for every experiment as it is decided, and, on a terminal, what is going on below.
+import type { ResearchAttempt, ResearchEntry, ResearchState, ResearchTask } from '../../contracts/index.ts'
+import { type Clock, visibleText } from '../../kernel/index.ts'
+import { forecastOf } from '../../research/index.ts'
+import type { Colors } from './colors.ts'
+import type { LiveSink } from './live-sink.ts'
+import { countText, durationText, numberText, signedText, usdText } from './quantity-text.ts'
+import { verdictColor } from './research-text.ts'
+import { shorten } from './shorten.ts'
+
+export interface ResearchWatch extends Disposable {
+  begin(session: { experimentId: string; state: ResearchState; isResumed: boolean; task: ResearchTask }): void
+  follow(entry: ResearchEntry, state: ResearchState): void
+}
+
+export interface ResearchWatchOptions {
+  readonly live: LiveSink
+  readonly quiet: boolean
+  readonly colors: Colors
+  readonly clock: Pick<Clock, 'now'>
+}
+
+const drawEveryMs = 250
+
+export function createResearchWatch({ live, quiet, colors, clock }: ResearchWatchOptions): ResearchWatch {
+  if (quiet) return { begin() {}, follow() {}, [Symbol.dispose]() {} }
+  let known: ResearchState | undefined
+  const draw = () => {
+    if (known !== undefined) live.show(liveLines(known, clock.now(), live.columns, colors))
+  }
+  const timer = live.isTTY ? setInterval(draw, drawEveryMs) : undefined
+  const say = (line: string) => live.write(`${line}\n`)
+  return {
+    begin({ experimentId, state, isResumed, task }) {
+      known = state
+      const { settings } = state
+      const kind = isResumed ? 'goes on' : 'begins'
+      const parts = [settings?.proposer.kind, settings?.strategy.kind, countText(settings?.workers ?? 1, 'worker')]
+      say(
+        `${colors.bold(visibleText(task.name))} ${kind} (${experimentId}): ${parts.join(', ')}, ${durationText(task.trainSeconds)} a run`,
+      )
+    },
+    follow(entry, state) {
+      known = state
+      for (const line of linesOf(entry, state, colors)) say(line)
+      if (live.isTTY) draw()
+    },
+    [Symbol.dispose]() {
+      clearInterval(timer)
+      live.show([])
+    },
+  }
+}
+
+function linesOf(entry: ResearchEntry, state: ResearchState, colors: Colors): string[] {
+  switch (entry.type) {
+    case 'verdict':
+      return [verdictLine(entry.attempt, state, colors)]
+    case 'ideas.rejected': {
+      const repeats = entry.ideas.filter(({ duplicate_of }) => duplicate_of !== undefined)
+      return repeats.map(({ title, duplicate_of }) =>
+        colors.dim(`      = ${visibleText(title)}: known as ${duplicate_of}`),
+      )
+    }
+    case 'confirmation':
+      return [`      ${entry.confirmed ? colors.green(entry.reason) : colors.yellow(entry.reason)}`]
+    case 'look.planned':
+      return [colors.dim(`      looking at the hidden split: ${entry.champion} and the baseline on fresh seeds`)]
+    case 'ablation':
+      return [`      ${entry.attempt} ${visibleText(entry.reason)}`]
+    case 'control.finished':
+      return entry.drifted ? [colors.yellow(`      ${entry.reason}`)] : []
+    case 'steered':
+      return [colors.cyan(`      ${visibleText(entry.author)}: ${steeringText(entry.steering)}`)]
+    case 'call.lost':
+      return [
+        colors.yellow(`      call ${entry.call} was never answered; charged ${usdText(entry.charged.usd)}, sent again`),
+      ]
+    case 'call.failed':
+      return [colors.yellow(`      the proposer failed: ${visibleText(entry.reason)}`)]
+    default:
+      return []
+  }
+}
+
+function verdictLine(id: string, state: ResearchState, colors: Colors): string {
+  const attempt = state.attempts.find((each) => each.id === id)
+  if (attempt === undefined) return ''
+  const { number, title, verdict, gain, reason } = attempt
+  const paint = verdictColor(verdict ?? null, colors)
+  const mean = meanOf(attempt)
+  const score = mean === undefined ? 'no score' : numberText(mean)
+  const change = gain === undefined || number === 0 ? '' : ` ${signedText(gain.mean)}`
+  const place = String(number).padStart(4)
+  return `${place}  ${visibleText(shorten(title, 60))}  ${score}${change}  ${paint(verdict ?? '')}  ${colors.dim(visibleText(shorten(reason ?? '', 120)))}`
+}
+
+function meanOf({ scores }: ResearchAttempt): number | undefined {
+  return scores.length === 0 ? undefined : scores.reduce((sum, { value }) => sum + value / scores.length, 0)
+}
+
+function steeringText(steering: Extract<ResearchEntry, { type: 'steered' }>['steering']): string {
+  const { action, ...rest } = steering
+  const words = Object.values(rest).filter((value) => typeof value === 'string')
+  return visibleText([action.replace('_', ' '), ...words].join(' '))
+}
+
+function liveLines(state: ResearchState, nowMs: number, columns: number, colors: Colors): string[] {
+  const { settings, spend, attempts } = state
+  const running = attempts.flatMap((attempt) =>
+    attempt.runs
+      .filter(({ status }) => status === 'running')
+      .map(({ seed, purpose }) => `${attempt.id} seed ${seed} (${purpose})`),
+  )
+  const asking = state.calls.filter(({ status }) => status === 'open').map(({ proposer }) => `asking ${proposer}`)
+  const best = attempts.find(({ id }) => id === state.incumbent)
+  const mean = best === undefined ? undefined : meanOf(best)
+  const { experimentsLeft, rest } = forecastOf(state, spend.tokens > 0)
+  const worked = spend.wallS + (state.lastAt === undefined ? 0 : Math.max(0, (nowMs - Date.parse(state.lastAt)) / 1000))
+  const cap = settings?.budget.experiments
+  const left =
+    rest === undefined || experimentsLeft === undefined
+      ? ''
+      : `, about ${durationText(rest.seconds)}${rest.usd > 0 ? ` and ${usdText(rest.usd)}` : ''} for ${experimentsLeft} more`
+  const bill = spend.usd > 0 ? `, ${usdText(spend.usd)}` : ''
+  const lines = [
+    state.paused ? 'paused' : [...running, ...asking].join(', '),
+    `${spend.experiments}${cap === undefined ? '' : ` of ${cap}`} experiments, best ${best?.id ?? '-'}${mean === undefined ? '' : ` ${numberText(mean)}`}, ${durationText(worked)}${bill}${left}`,
+  ]
+  return lines.map((line) => colors.dim(visibleText(shorten(line, Math.max(20, columns - 1)))))
+}

@@ -1,0 +1,139 @@
+// Declarations of the commands of the research loop. Bodies are imported when a command is called.
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { ResearchBaselineOptions } from './commands/research-baseline.ts'
+import type { ResearchExportOptions } from './commands/research-export.ts'
+import type { ResearchReportOptions } from './commands/research-report.ts'
+import type { ResearchRunOptions } from './commands/research-run.ts'
+import type { ResearchStatusOptions } from './commands/research-status.ts'
+import type { ResearchSteerOptions } from './commands/research-steer.ts'
+import type { Colors } from './output/colors.ts'
+import type { Run } from './program.ts'
+import { append, examplesFor, wholeNumber } from './start-commands.ts'
+
+const aTask = 'task: its name, NAME/VARIANT, or a folder with task.yaml'
+
+/** Adds `research` with its commands. */
+export function addResearchCommands(program: Command, run: Run, colors: Colors): void {
+  const examples = examplesFor(colors)
+  program.commandsGroup('Research:')
+  const research = program
+    .command('research')
+    .description('search for better recipes: propose, run, keep what is true')
+    .helpCommand(false)
+
+  research
+    .command('run')
+    .description('search on a task until a cap is reached; Ctrl-C keeps everything')
+    .option('--task <name>', `${aTask} (default: shakespeare)`)
+    .option('--max-experiments <n>', 'stop after n experiments (default: 20, unless another cap is given)', wholeNumber)
+    .option('--train-seconds <s>', 'training time of one experiment (default: the task’s)', seconds)
+    .option('--model <id>', 'model that proposes, where a model does (default: claude-sonnet-4-6)')
+    .option('--proposer <kind>', 'who proposes (default: anthropic with a key, else optimizer)')
+    .option('--strategy <kind>', 'where the search goes on (default: default)')
+    .option('--keep-rule <kind>', 'what is kept (default: default)')
+    .addOption(
+      new Option('--preset <name>', 'how strict the default keep rule is (default: balanced)').choices([
+        'explore',
+        'balanced',
+        'strict',
+      ]),
+    )
+    .option('--workers <n>', 'experiments at a time (default: as many as cores allow)', wholeNumber)
+    .option('--budget <cap>', 'wall=2h, usd=5, tokens=1000000, experiments=50; may be repeated', append)
+    .option('--seed <n>', 'root of the session’s own randomness (default: 0)', numberFromZero)
+    .option('--resume', 'go on with the newest session of the task')
+    .addHelpText(
+      'after',
+      examples([
+        'evsys research run --task digits --max-experiments 12',
+        'evsys research run --task moby --budget wall=30m --workers 1',
+        'evsys research run --task shakespeare --model claude-sonnet-4-6 --budget usd=2',
+        'evsys research run --task digits --resume --max-experiments 40',
+      ]),
+    )
+    .action((options: ResearchRunOptions) =>
+      run(async (context) => (await import('./commands/research-run.ts')).researchRun(context, options)),
+    )
+
+  research
+    .command('baseline')
+    .description('run the baseline of a task alone: does it work here, and how large is its noise?')
+    .option('--task <name>', `${aTask} (default: shakespeare)`)
+    .option('--train-seconds <s>', 'training time (default: the task’s)', seconds)
+    .option('--seeds <n>', 'how many seeds (default: 1)', wholeNumber)
+    .addHelpText(
+      'after',
+      examples(['evsys research baseline --task digits', 'evsys research baseline --task moby --seeds 3 --json']),
+    )
+    .action((options: ResearchBaselineOptions) =>
+      run(async (context) => (await import('./commands/research-baseline.ts')).researchBaseline(context, options)),
+    )
+
+  research
+    .command('status')
+    .description('show a session: experiments, best so far, what it cost, what it will cost')
+    .option('--task <name>', 'newest session of this task (default: the newest of all)')
+    .option('--session <id>', 'this session')
+    .addHelpText('after', examples(['evsys research status', 'evsys research status --task digits --json']))
+    .action((options: ResearchStatusOptions) =>
+      run(async (context) => (await import('./commands/research-status.ts')).researchStatus(context, options)),
+    )
+
+  research
+    .command('steer')
+    .argument('<verb>', 'add-idea, ban, allow, pin, unpin, veto, keep, discard, confirm, pause or resume')
+    .argument('[word]', 'idea in words, family, or experiment')
+    .description('say something to a session, running or not; it is kept with its author')
+    .option('--task <name>', 'newest session of this task (default: the newest of all)')
+    .option('--session <id>', 'this session')
+    .option('--idea <json>', 'for add-idea: the idea as data, ready to run')
+    .option('--author <name>', 'who says it (default: EVSYS_AUTHOR, else the user)')
+    .addHelpText(
+      'after',
+      examples([
+        'evsys research steer add-idea "try a cosine schedule" --task digits',
+        'evsys research steer ban activation',
+        'evsys research steer veto a7 --author reviewer',
+        'evsys research steer pause',
+      ]),
+    )
+    .action((verb: string, word: string | undefined, options: ResearchSteerOptions) =>
+      run(async (context) =>
+        (await import('./commands/research-steer.ts')).researchSteer(context, verb, word, options),
+      ),
+    )
+
+  research
+    .command('report')
+    .description('write a session as one HTML file that opens in any browser')
+    .option('--task <name>', 'newest session of this task (default: the newest of all)')
+    .option('--session <id>', 'this session')
+    .option('-o, --output <file>', 'file to write (default: TASK-report.html)')
+    .addHelpText('after', examples(['evsys research report --task digits', 'evsys research report -o digits.html']))
+    .action((options: ResearchReportOptions) =>
+      run(async (context) => (await import('./commands/research-report.ts')).researchReportCommand(context, options)),
+    )
+
+  research
+    .command('export')
+    .description('write the experiments of a session as a table with tabs; kept changes as patches')
+    .option('--task <name>', 'newest session of this task (default: the newest of all)')
+    .option('--session <id>', 'this session')
+    .option('-o, --output <file>', 'file to write (default: standard output)')
+    .option('--patches <folder>', 'one patch for every kept change, with its evidence')
+    .addHelpText('after', examples(['evsys research export --task digits -o results.tsv']))
+    .action((options: ResearchExportOptions) =>
+      run(async (context) => (await import('./commands/research-export.ts')).researchExport(context, options)),
+    )
+}
+
+function seconds(text: string): number {
+  const value = Number(text)
+  if (text.trim() !== '' && Number.isFinite(value) && value > 0 && value <= 1e7) return value
+  throw new InvalidArgumentError('It must be a number of seconds above 0.')
+}
+
+function numberFromZero(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number from 0.')
+}

@@ -1,0 +1,69 @@
+// An attempt where it stands in its session. Gains are improvements, positive whatever the direction.
+import type { Attempt, Direction } from '../../contracts/index.ts'
+import type { ReportedAttempt } from '../research-report-input.ts'
+
+/** What became of an attempt, also where no verdict says so. */
+export type Fate = 'baseline' | Exclude<Attempt['verdict'], undefined> | 'running'
+
+export interface PlacedAttempt {
+  readonly reported: ReportedAttempt
+  readonly attempt: Attempt
+  readonly fate: Fate
+  /** Mean over its seeds; absent: it has no score. */
+  readonly score?: number
+  /** Score of the incumbent when it was begun and after it. */
+  readonly before?: number
+  readonly after?: number
+}
+
+/** Attempts with what became of them, and the incumbent around them. */
+export function placeAttempts(attempts: readonly ReportedAttempt[]): PlacedAttempt[] {
+  let incumbent: number | undefined
+  return attempts.map((reported) => {
+    const { attempt } = reported
+    const fate = fateOf(attempt)
+    const score = meanScore(attempt)
+    const before = incumbent
+    if (score !== undefined && (fate === 'baseline' || isKept({ fate }))) incumbent = score
+    return {
+      reported,
+      attempt,
+      fate,
+      ...(score === undefined ? {} : { score }),
+      ...(before === undefined ? {} : { before }),
+      ...(incumbent === undefined ? {} : { after: incumbent }),
+    }
+  })
+}
+
+/** A measured gain with the variance of its measurement. */
+export function effectOf({ mean, n, sigma }: NonNullable<Attempt['gain']>): { effect: number; noise: number } {
+  return { effect: mean, noise: sigma ** 2 / n }
+}
+
+export function meanScore({ scores }: Pick<Attempt, 'scores'>): number | undefined {
+  return scores.length === 0 ? undefined : sum(scores.map(({ value }) => value)) / scores.length
+}
+
+/** Positive where `to` is better than `from`. */
+export function gainBetween(
+  from: number | undefined,
+  to: number | undefined,
+  direction: Direction,
+): number | undefined {
+  if (from === undefined || to === undefined) return undefined
+  return direction === 'max' ? to - from : from - to
+}
+
+export function isKept({ fate }: Pick<PlacedAttempt, 'fate'>): boolean {
+  return fate === 'provisional' || fate === 'confirmed'
+}
+
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}
+
+function fateOf({ number, verdict, failure }: Attempt): Fate {
+  if (number === 0) return 'baseline'
+  return verdict ?? (failure === undefined ? 'running' : 'failed')
+}

@@ -1,0 +1,85 @@
+// A log of research that others wrote, as attempts of a session. Its scores are claims; kinds of change are guessed from its words.
+import type { Attempt, Direction, IdeaCategory } from '../contracts/index.ts'
+import type { ReportedAttempt } from './research-report-input.ts'
+
+/** A row of the log, from its file or from the record of its import. */
+export interface LoggedRow {
+  readonly name: string
+  readonly description: string
+  readonly status: 'keep' | 'discard' | 'crash'
+  readonly score: number | undefined
+  readonly extra?: Readonly<Record<string, number>>
+}
+
+/** Rows as attempts; the first is the baseline. `sigma` is what a seed alone changes a difference by, where that is known. */
+export function logAttempts(
+  rows: readonly LoggedRow[],
+  { direction, sigma }: { direction: Direction; sigma?: number | undefined },
+): ReportedAttempt[] {
+  let incumbent: { id: string; score: number } | undefined
+  return rows.map((row, number) => {
+    const id = `${number}`
+    const base = incumbent
+    const gain = base === undefined || row.score === undefined ? undefined : (row.score - base.score) * sign(direction)
+    if (row.status === 'keep' && row.score !== undefined) incumbent = { id, score: row.score }
+    return {
+      attempt: attemptOf(row, { id, number, parent: base?.id, gain, sigma }),
+      ...(row.extra === undefined ? {} : { extra: row.extra }),
+    }
+  })
+}
+
+/** The kind of change that the words of a log speak of. */
+export function guessedCategory(words: string): IdeaCategory {
+  const found = patterns.find(([, pattern]) => pattern.test(words))
+  return found?.[0] ?? 'hyperparameter'
+}
+
+// The first that fits counts, so the narrower ones come first.
+const patterns: readonly (readonly [IdeaCategory, RegExp])[] = [
+  ['regularization', /weight.?decay|\bwd\b|dropout|regulari[sz]|label.?smooth|z.?loss|clip|augment|softcap/i],
+  [
+    'optimizer',
+    /\blrs?\b|learning.?rate|momentum|beta|adam|muon|warm.?up|warm.?down|cool.?down|schedule|optimi[sz]er|\bns\b|newton|batch/i,
+  ],
+  [
+    'architectural',
+    /depth|width|layer|head|attention|window|mlp|ffn|activation|gelu|relu|swiglu|norm|rope|rotary|embed|residual|init|dim|ratio|gate|kv|skip/i,
+  ],
+]
+
+function attemptOf(
+  row: LoggedRow,
+  place: {
+    id: string
+    number: number
+    parent: string | undefined
+    gain: number | undefined
+    sigma: number | undefined
+  },
+): Attempt {
+  const { id, number, parent, gain, sigma } = place
+  const category = guessedCategory(row.description)
+  return {
+    id,
+    number,
+    parents: parent === undefined ? [] : [parent],
+    title: row.description === '' ? row.name : row.description,
+    hypothesis: '',
+    family: category,
+    category,
+    mode: 'improve',
+    knobs: {},
+    fingerprint: row.name,
+    lines: 0,
+    scores: row.score === undefined ? [] : [{ seed: 0, value: row.score, secondary: {} }],
+    // Two single runs: without any knowledge of noise no gain can be weighed.
+    ...(gain === undefined || sigma === undefined ? {} : { gain: { mean: gain, n: 1, sigma } }),
+    verdict: row.status === 'keep' ? 'provisional' : row.status === 'discard' ? 'discarded' : 'failed',
+    ...(row.status === 'crash' ? { failure: { class: 'crash' as const, reason: 'the log says that it crashed' } } : {}),
+  }
+}
+
+function sign(direction: Direction): number {
+  return direction === 'max' ? 1 : -1
+}

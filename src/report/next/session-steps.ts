@@ -1,0 +1,126 @@
+// What is left open in a research session: near misses that a few seeds would decide, keeps that nobody confirmed, ideas that people
+// want tried.
+import type { ResearchState } from '../../contracts/index.ts'
+import { type EffectMixture, effectMixture, shrinkByMixture, usualPower } from '../../stats/index.ts'
+import type { NextStep } from './next-step.ts'
+
+export interface OpenSession {
+  readonly id: string
+  readonly name: string
+  readonly state: Pick<
+    ResearchState,
+    'settings' | 'attempts' | 'backlog' | 'incumbent' | 'baseline' | 'status' | 'spend'
+  >
+}
+
+/** Steps of one kind from one session: the best of them are enough. */
+const mostOfAKind = 5
+/** Fresh seeds of a confirmation. */
+const confirmSeeds = 5
+/** A near miss that would take more seeds than this is none. */
+const mostSeeds = 60
+
+export function sessionSteps(open: OpenSession): NextStep[] {
+  const { attempts } = open.state
+  const prior = effectMixture(
+    attempts.flatMap(({ number, gain }) =>
+      number === 0 || gain === undefined ? [] : [{ effect: gain.mean, noise: gain.sigma ** 2 / gain.n }],
+    ),
+  )
+  return [...resumeStep(open), ...nearMissSteps(open, prior), ...confirmStep(open, prior), ...backlogSteps(open)]
+}
+
+function resumeStep(open: OpenSession): NextStep[] {
+  const { status, settings, spend } = open.state
+  const left = (settings?.budget.experiments ?? 0) - spend.experiments
+  if (status !== 'interrupted' || left <= 0) return []
+  return [
+    {
+      ...place(open, 2 * left, left),
+      kind: 'resume',
+      title: `go on with the session: ${left} experiments are left`,
+      why: 'it was interrupted within its budget',
+      command: `evsys research run --task ${settings?.task ?? open.name}`,
+      chance: 0.5,
+    },
+  ]
+}
+
+function nearMissSteps(open: OpenSession, prior: EffectMixture | null): NextStep[] {
+  return open.state.attempts
+    .flatMap(({ id, title, verdict, gain }) => {
+      if (verdict !== 'inconclusive' || gain === undefined || gain.mean <= 0 || gain.sigma === 0) return []
+      const effect = { effect: gain.mean, noise: gain.sigma ** 2 / gain.n }
+      const believed = prior === null ? gain.mean : shrinkByMixture(effect, prior).effect
+      if (believed <= 0) return []
+      // A one-sided test of 5 % with power 0.8: n = (2.5 sigma / gain)^2.
+      const more = Math.max(1, Math.ceil((2.5 * (gain.sigma / believed)) ** 2) - gain.n)
+      if (more > mostSeeds) return []
+      const better = prior === null ? 0.5 : 1 - shrinkByMixture(effect, prior).probabilityNotBetter
+      const step: NextStep = {
+        ...place(open, 2 * more),
+        kind: 'near_miss',
+        title: `run “${title}” on ${more} more ${more === 1 ? 'seed' : 'seeds'}`,
+        why: `a near miss: ${signed(gain.mean)} over ${gain.n} ${gain.n === 1 ? 'seed' : 'seeds'}, ${(gain.mean / gain.sigma).toFixed(1)} times the noise of one difference`,
+        attempt: id,
+        chance: usualPower * better,
+      }
+      return [step]
+    })
+    .sort((a, b) => b.chance / b.runs - a.chance / a.runs)
+    .slice(0, mostOfAKind)
+}
+
+function confirmStep(open: OpenSession, prior: EffectMixture | null): NextStep[] {
+  const { attempts, incumbent, baseline, settings } = open.state
+  const champion = attempts.find(({ id }) => id === incumbent)
+  if (champion === undefined || champion.id === baseline || champion.verdict !== 'provisional') return []
+  const { gain } = champion
+  const better =
+    gain === undefined || prior === null
+      ? 0.5
+      : 1 - shrinkByMixture({ effect: gain.mean, noise: gain.sigma ** 2 / gain.n }, prior).probabilityNotBetter
+  return [
+    {
+      ...place(open, 2 * confirmSeeds),
+      kind: 'confirm',
+      title: `confirm “${champion.title}” on ${confirmSeeds} fresh seeds and the hidden split`,
+      why: 'the session ends with it, and it is provisional: better in its race, and no more',
+      attempt: champion.id,
+      command: `evsys research run --task ${settings?.task ?? open.name}`,
+      chance: usualPower * better,
+    },
+  ]
+}
+
+function backlogSteps(open: OpenSession): NextStep[] {
+  const { backlog, attempts, settings } = open.state
+  const tried = attempts.filter(({ number, verdict }) => number > 0 && verdict !== undefined)
+  const kept = tried.filter(({ verdict }) => verdict === 'provisional' || verdict === 'confirmed').length
+  return backlog.slice(0, mostOfAKind).map(({ author, text }) => ({
+    ...place(open, 2, 1),
+    kind: 'idea',
+    title: `try: ${text}`,
+    why: `${author} wants it tried, and nobody has`,
+    command: `evsys research run --task ${settings?.task ?? open.name}`,
+    // Laplace's rule: one keep and one discard more than were seen.
+    chance: (kept + 1) / (tried.length + 2),
+  }))
+}
+
+type Placed = Pick<NextStep, 'experiment_id' | 'name' | 'runs' | 'seconds' | 'usd'>
+
+// More seeds of what is there need no proposer; a new experiment does.
+function place({ id, name, state: { spend } }: OpenSession, runs: number, experiments = 0): Placed {
+  return {
+    experiment_id: id,
+    name,
+    runs,
+    seconds: spend.runs === 0 ? null : (runs * spend.runS) / spend.runs,
+    usd: experiments === 0 ? 0 : spend.experiments === 0 ? null : (experiments * spend.usd) / spend.experiments,
+  }
+}
+
+function signed(value: number): string {
+  return `${value > 0 ? '+' : ''}${Number(value.toPrecision(3))}`
+}

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest'
+import { generatedSession } from '../../tests/report/generated-session.ts'
+import { logAttempts } from './log-attempts.ts'
+import { researchReport } from './research-report.ts'
+import type { ResearchReportInput } from './research-report-input.ts'
+
+const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>' \`\u202e\u0007 </style></title></svg>-->`
+
+/** Tags and their attributes; the text of nothing. */
+function tagsOf(page: string): string[] {
+  return page.match(/<[a-z/!][^>]*>/gi) ?? []
+}
+
+describe('the report of a session', () => {
+  const session = generatedSession(60)
+  const page = researchReport(session)
+
+  it('has every part, in one file without script or address (RES-701)', () => {
+    for (const id of [
+      'progression',
+      'kept',
+      'trust',
+      'top',
+      'categories',
+      'dead-ends',
+      'failures',
+      'cost',
+      'notes',
+      'reproduce',
+      'attempts',
+    ]) {
+      expect(page).toContain(`<section id="${id}"`)
+    }
+    expect(page).toContain("default-src 'none'")
+    expect(page).not.toMatch(/<script|https?:\/\/|@import|url\(|<iframe|<link rel="stylesheet"/)
+    expect(page).toContain('class="best"')
+    expect(page).toContain('class="band"')
+    expect(page.match(/<details/g)?.length).toBeGreaterThan(4)
+    expect(page).toContain(session.session.reproduce)
+  })
+
+  it('is equal for equal sessions (RES-701)', () => {
+    expect(researchReport(generatedSession(60))).toBe(page)
+  })
+
+  it('shows a dot and a row for every attempt, and the failed ones in the strip (RES-701)', () => {
+    for (const { attempt } of session.attempts) expect(page).toContain(`id="a${attempt.number}"`)
+    expect(page.match(/<title>/g)?.length).toBe(session.attempts.length + 1)
+    expect(page).toContain('>failed</span>')
+  })
+
+  it('tells how far to trust it (RES-704)', () => {
+    const text = page.replaceAll(/<style>.*?<\/style>/gs, '').replaceAll(/<[^>]*>/g, '')
+    for (const words of [
+      'Another seed moves the score by 0.01',
+      'The same seed again moves it by 0.0004',
+      'is left when luck is taken back',
+      'are expected to help nothing',
+      'A confirmed gain cost $',
+      'The hidden split was looked at 5 times of 20 allowed',
+      'smallest visible gain',
+    ]) {
+      expect(text).toContain(words)
+    }
+    expect(page).toContain('<td>2</td><td class="n">0.021</td>')
+  })
+
+  it('says what it does not know (RES-704)', () => {
+    const bare: ResearchReportInput = {
+      task: { name: 'bare', metric: 'loss', direction: 'min' },
+      session: { id: 'exp_bare' },
+      attempts: logAttempts(
+        [
+          { name: 'a', description: 'baseline', status: 'keep', score: 1 },
+          { name: 'b', description: 'wider', status: 'keep', score: 0.9 },
+        ],
+        { direction: 'min' },
+      ),
+    }
+    const text = researchReport(bare).replaceAll(/<[^>]*>/g, '')
+    expect(text).toContain('Nothing was measured twice')
+    expect(text).toContain('No gain is confirmed yet')
+    expect(text).toContain('The hidden split was never looked at')
+    expect(text).toContain('None of them is confirmed')
+    expect(text).not.toContain('NaN')
+    expect(text).not.toContain('undefined')
+  })
+
+  it('is a page also where nothing was tried or nothing was scored (RES-701)', () => {
+    const empty = researchReport({ ...session, attempts: [], confirmations: [] })
+    expect(empty).toContain('No attempt has a score yet')
+    const one = researchReport(generatedSession(0))
+    expect(one).toContain('No change was kept in 0 experiments')
+    for (const each of [empty, one]) expect(each).not.toMatch(/NaN|Infinity|undefined/)
+  })
+
+  it('keeps what models write as text (RES-702)', () => {
+    const input: ResearchReportInput = {
+      ...session,
+      task: { ...session.task, name: hostile, metric: hostile, unit: hostile },
+      session: {
+        ...session.session,
+        id: hostile,
+        standing: hostile,
+        reproduce: hostile,
+        settings: [[hostile, hostile]],
+      },
+      attempts: session.attempts.map((each) => ({
+        ...each,
+        diff: `--- a/${hostile}\n+++ b/x\n@@ ${hostile}\n+${hostile}\n-${hostile}\n ${hostile}`,
+        attempt: {
+          ...each.attempt,
+          title: hostile,
+          hypothesis: hostile,
+          family: hostile,
+          ...(each.attempt.reason === undefined ? {} : { reason: hostile }),
+          ...(each.attempt.failure === undefined
+            ? {}
+            : { failure: { class: each.attempt.failure.class, reason: hostile, log: hostile } }),
+        },
+      })),
+      notes: [{ at: hostile, author: hostile, text: hostile }],
+    }
+    const attacked = researchReport(input)
+    const names = new Set(tagsOf(attacked).map((tag) => /^<\/?([a-z!]+)/i.exec(tag)?.[1]))
+    const usual = new Set(tagsOf(page).map((tag) => /^<\/?([a-z!]+)/i.exec(tag)?.[1]))
+    expect([...names].filter((name) => !usual.has(name))).toEqual([])
+    expect(tagsOf(attacked).filter((tag) => / on[a-z]+=/i.test(tag))).toEqual([])
+    expect(attacked).not.toContain('\u202e')
+    expect(attacked).not.toContain('\u0007')
+  })
+
+  it('stays small for a thousand attempts with texts without end (RES-703)', () => {
+    const long = 'word '.repeat(20_000)
+    const big = generatedSession(1000)
+    const input: ResearchReportInput = {
+      ...big,
+      attempts: big.attempts.map((each) => ({
+        ...each,
+        diff: `+${long}\n`.repeat(50),
+        attempt: { ...each.attempt, title: long, hypothesis: long, family: each.attempt.family + long, reason: long },
+      })),
+      notes: Array.from({ length: 500 }, () => ({ text: long })),
+    }
+    expect(researchReport(big).length).toBeLessThan(700_000)
+    expect(researchReport(input).length).toBeLessThan(1_500_000)
+  })
+})

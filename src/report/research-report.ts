@@ -1,0 +1,46 @@
+// The report of a research session: one HTML file that needs no network and no script. A pure function of its data.
+import { sessionFigures } from './figures/session-figures.ts'
+import { html } from './html/markup.ts'
+import { page, type Section } from './html/page.ts'
+import type { ResearchReportInput } from './research-report-input.ts'
+import { allAttempts } from './sections/all-attempts.ts'
+import { categories } from './sections/categories.ts'
+import { deadEnds } from './sections/dead-ends.ts'
+import { failures } from './sections/failures.ts'
+import { keptChanges } from './sections/kept-changes.ts'
+import { overview } from './sections/overview.ts'
+import { progression } from './sections/progression.ts'
+import type { ReportContext } from './sections/report-context.ts'
+import { reproduce } from './sections/reproduce.ts'
+import { sessionNotes } from './sections/session-notes.ts'
+import { spending } from './sections/spending.ts'
+import { topAttempts } from './sections/top-attempts.ts'
+import { trust } from './sections/trust.ts'
+import { numberWords } from './words/number-words.ts'
+
+/** Writes the report of a session as HTML. */
+export function researchReport(input: ResearchReportInput): string {
+  const figures = sessionFigures(input)
+  const typical = figures.baseline?.score ?? figures.placed.find(({ score }) => score !== undefined)?.score ?? 1
+  const words = numberWords({ typical, sigma: figures.noise.sigma })
+  const context: ReportContext = { input, figures, words }
+  const parts: readonly ((context: ReportContext) => Section | undefined)[] = [
+    progression,
+    keptChanges,
+    trust,
+    topAttempts,
+    categories,
+    deadEnds,
+    failures,
+    spending,
+    sessionNotes,
+    reproduce,
+    allAttempts,
+  ]
+  return page({
+    title: `Research report: ${input.task.name}`,
+    header: overview(context),
+    sections: parts.flatMap((part) => part(context) ?? []),
+    footer: html`Session ${input.session.id}. Made by evsys from the record alone; this file loads nothing and runs nothing.`,
+  })
+}

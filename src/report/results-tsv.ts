@@ -1,0 +1,64 @@
+// A session as a table with tabs: the columns of the logs that others write first, so that their tools read it, then ours. A score
+// that is missing is an empty cell, never 0, which would be the best of all.
+import type { FailureClass } from '../contracts/index.ts'
+import { isKept, type PlacedAttempt, placeAttempts } from './figures/placed-attempt.ts'
+import type { ReportedAttempt, ResearchReportInput } from './research-report-input.ts'
+
+/** Writes the attempts of a session, one line each, under a line of column names. */
+export function resultsTsv({ task, attempts }: ResearchReportInput): string {
+  const extras = [...new Set(attempts.flatMap(({ extra = {} }) => Object.keys(extra)))].filter(
+    (key) => key !== task.metric,
+  )
+  const reserved = new Set(['attempt', 'status', 'description', ...ours.map(([name]) => name)])
+  const own = extras.filter((key) => !reserved.has(key))
+  const metric = reserved.has(task.metric) ? `score_${task.metric}` : task.metric
+  const head = ['attempt', metric, ...own, 'status', 'description', ...ours.map(([name]) => name)]
+  // What is still raced has no result, so it has no row yet.
+  const ended = placeAttempts(attempts).filter(({ fate }) => fate !== 'running')
+  const rows = ended.map((placed) => [
+    nameOf(placed.reported),
+    number(statusOf(placed) === 'crash' ? undefined : placed.score),
+    ...own.map((key) => number(placed.reported.extra?.[key])),
+    statusOf(placed),
+    placed.attempt.title,
+    ...ours.map(([, cell]) => cell(placed)),
+  ])
+  return [head, ...rows].map((cells) => `${cells.map(cellText).join('\t')}\n`).join('')
+}
+
+const ours: readonly (readonly [name: string, cell: (placed: PlacedAttempt) => string])[] = [
+  ['number', ({ attempt }) => String(attempt.number)],
+  ['verdict', ({ fate }) => fate],
+  ['failure', ({ attempt }) => (attempt.failure?.class ?? '') satisfies FailureClass | ''],
+  ['gain', ({ attempt }) => number(attempt.gain?.mean)],
+  ['gain_sigma', ({ attempt }) => number(attempt.gain?.sigma)],
+  ['n_seeds', ({ attempt }) => String(attempt.scores.length)],
+  ['seeds', ({ attempt }) => attempt.scores.map(({ seed }) => seed).join(' ')],
+  ['category', ({ attempt }) => attempt.category],
+  ['family', ({ attempt }) => attempt.family],
+  ['mode', ({ attempt }) => attempt.mode],
+  ['parent', ({ attempt }) => attempt.parents[0] ?? ''],
+  ['cost_usd', ({ reported }) => number(reported.costUsd)],
+  ['wall_s', ({ reported }) => number(reported.wallS)],
+  ['hypothesis', ({ attempt }) => attempt.hypothesis],
+]
+
+// Logs know three words. What failed crashed, also where some of its seeds had a score; what is not known to be better was not kept.
+function statusOf(placed: PlacedAttempt): 'keep' | 'discard' | 'crash' {
+  if (placed.score === undefined || placed.fate === 'failed') return 'crash'
+  return isKept(placed) || placed.fate === 'baseline' ? 'keep' : 'discard'
+}
+
+function nameOf({ attempt }: ReportedAttempt): string {
+  return cellText(attempt.id) === '' ? String(attempt.number) : attempt.id
+}
+
+// As many digits as tell the number apart from all others.
+function number(value: number | undefined): string {
+  return value === undefined || !Number.isFinite(value) ? '' : String(value)
+}
+
+// Tabs and line breaks would begin another cell or row.
+function cellText(text: string): string {
+  return text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
+}

@@ -1,0 +1,102 @@
+// The head of a report: what was searched for and what came of it, in a sentence and in a few numbers.
+import { countText, durationText, usdText } from '../../kernel/index.ts'
+import { isKept } from '../figures/placed-attempt.ts'
+import { type Content, html, type Markup } from '../html/markup.ts'
+import type { ReportContext } from './report-context.ts'
+
+export function overview(context: ReportContext): Markup {
+  const { input } = context
+  const { task, session } = input
+  const facts = [
+    [
+      'metric',
+      `${task.metric}${task.unit === undefined ? '' : ` (${task.unit})`}, ${task.direction === 'min' ? 'lower' : 'higher'} is better`,
+    ],
+    ...(task.trainSeconds === undefined ? [] : [['training', `${durationText(task.trainSeconds)} each`]]),
+    ...(session.settings ?? []),
+    ...(session.startedAt === undefined ? [] : [['begun', timeText(session.startedAt)]]),
+    ...(session.endedAt === undefined ? [] : [['last entry', timeText(session.endedAt)]]),
+    ...(session.standing === undefined ? [] : [['standing', session.standing]]),
+  ]
+  return html`<p class="kicker">Research report</p>
+<h1>${task.name}</h1>
+<p class="facts">${facts.map(([name, value]) => html`<span>${name}: <b>${value}</b></span> `)}</p>
+<p class="lead">${headline(context)}</p>
+${session.claimedOnly === true ? html`<p class="warning">The scores of this log were written by whoever ran it. Nothing here measured them again, so none counts as evidence.</p>` : undefined}
+<dl class="tiles">${tiles(context)}</dl>`
+}
+
+/** What came of the session, in words that claim no more than is known. */
+export function headline({ input, figures, words }: ReportContext): Content {
+  const { baseline, champion, rawGain, shrunkGain, kept } = figures
+  const tried = figures.placed.filter(({ fate }) => fate !== 'baseline').length
+  if (baseline?.score === undefined)
+    return `${countText(tried, 'experiment')} and no baseline with a score: nothing can be said of progress.`
+  if (champion === undefined || rawGain === undefined) {
+    return html`No change was kept in ${countText(tried, 'experiment')}: the baseline, ${words.score(baseline.score)}, still stands.`
+  }
+  const confirmed = kept.filter(({ placed }) => placed.fate === 'confirmed').length
+  const share = baseline.score === 0 ? '' : ` (${percentText(rawGain / Math.abs(baseline.score))})`
+  const sure =
+    confirmed === 0
+      ? 'None of them is confirmed on fresh seeds, so the gain is provisional.'
+      : confirmed === kept.length
+        ? 'All of them are confirmed on fresh seeds.'
+        : `${confirmed} of them ${confirmed === 1 ? 'is' : 'are'} confirmed on fresh seeds; the others are provisional.`
+  const luck =
+    shrunkGain === undefined
+      ? ''
+      : ` With the lucky part taken back, the kept changes are worth ${words.gain(shrunkGain)}.`
+  const verb = rawGain >= 0 === (input.task.direction === 'max') ? 'rose' : 'fell'
+  return html`<b>${input.task.metric} ${verb} from ${words.score(baseline.score)} to ${words.score(champion.score)}</b>${share} over ${countText(tried, 'experiment')}, by ${countText(kept.length, 'kept change')}. ${sure}${luck}`
+}
+
+function tiles({ input, figures, words }: ReportContext): Markup[] {
+  const { champion, baseline, kept, placed, spending, expectedFalse, rawGain, shrunkGain } = figures
+  const tried = placed.filter(({ fate }) => fate !== 'baseline')
+  const failed = tried.filter(({ fate }) => fate === 'failed').length
+  const confirmed = kept.filter(({ placed: each }) => each.fate === 'confirmed').length
+  const tile = (name: string, value: Content, more: Content) =>
+    html`<div><dt>${name}</dt><dd>${value}<small>${more}</small></dd></div>`
+  return [
+    tile('best so far', words.score((champion ?? baseline)?.score), `baseline ${words.score(baseline?.score)}`),
+    shrunkGain === undefined
+      ? tile('gain', words.gain(rawGain), 'as measured')
+      : tile('gain, shrunken', words.gain(shrunkGain), `raw ${words.gain(rawGain)}`),
+    tile('experiments', tried.length.toLocaleString('en-US'), `${placed.filter(isKept).length} kept, ${failed} failed`),
+    tile('confirmed', String(confirmed), `of ${countText(kept.length, 'kept change')}`),
+    ...(expectedFalse === undefined
+      ? []
+      : [tile('expected false keeps', expectedFalse.toFixed(1), `of ${kept.length}`)]),
+    ...(spending.totalUsd === undefined && spending.totalSeconds === undefined
+      ? []
+      : [
+          tile(
+            'spent',
+            spending.totalUsd === undefined ? durationText(spending.totalSeconds ?? 0) : usdText(spending.totalUsd),
+            spending.totalUsd === undefined || spending.totalSeconds === undefined
+              ? 'running candidates'
+              : `${durationText(spending.totalSeconds)} of runs`,
+          ),
+        ]),
+    ...(input.looks === undefined
+      ? []
+      : [
+          tile(
+            'looks at the hidden split',
+            String(input.looks.used),
+            input.looks.allowed === undefined ? 'every look is metered' : `of ${input.looks.allowed} allowed`,
+          ),
+        ]),
+  ]
+}
+
+/** `2026-01-31T18:00:12.123Z` as `2026-01-31 18:00 UTC`. */
+export function timeText(at: string): string {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(at) ? `${at.slice(0, 16).replace('T', ' ')} UTC` : at
+}
+
+function percentText(share: number): string {
+  const percent = 100 * share
+  return `${percent.toFixed(Math.abs(percent) < 10 ? 1 : 0)} % ${share >= 0 ? 'better' : 'worse'}`.replace('-', '')
+}

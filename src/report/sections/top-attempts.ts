@@ -1,0 +1,45 @@
+// The best attempts with what they changed.
+
+import { diffMarkup, diffSize } from '../diff/diff-markup.ts'
+import { diffOf } from '../diff/diff-of.ts'
+import type { PlacedAttempt } from '../figures/placed-attempt.ts'
+import { topFive } from '../figures/top-five.ts'
+import { type Content, clipped, html } from '../html/markup.ts'
+import type { Section } from '../html/page.ts'
+import { fateLabel } from './fate-label.ts'
+import type { ReportContext } from './report-context.ts'
+
+export function topAttempts(context: ReportContext): Section | undefined {
+  const best = topFive(context.figures)
+  if (best.length === 0) return undefined
+  return {
+    id: 'top',
+    title:
+      best.length === 1 ? 'The best attempt' : `The ${['two', 'three', 'four', 'five'][best.length - 2]} best attempts`,
+    short: 'Best',
+    body: best.map((each, i) => attemptMarkup(each, i, context)),
+  }
+}
+
+function attemptMarkup({ attempt, fate, score, reported }: PlacedAttempt, i: number, context: ReportContext): Content {
+  const { words, input } = context
+  const diff = diffOf(reported, input)
+  const base = input.attempts.find((each) => each.attempt.id === attempt.parents[0])?.attempt
+  const size = diff === undefined ? undefined : diffSize(diff)
+  const facts: Content[] = [
+    html`${fateLabel(fate)}`,
+    html`score <b>${words.score(score)}</b> over ${attempt.scores.length} ${attempt.scores.length === 1 ? 'seed' : 'seeds'}`,
+    ...(attempt.gain === undefined ? [] : [html`raw gain ${words.gain(attempt.gain.mean)}`]),
+    html`${attempt.category}, ${clipped(attempt.family, 60)}`,
+  ]
+  const summary =
+    size === undefined
+      ? undefined
+      : `What it changed${base === undefined ? '' : ` against ${base.number === 0 ? 'the baseline' : `attempt ${base.number}`}`}: ${size.added} lines in, ${size.removed} out`
+  return html`<article><h3>${i + 1}. ${clipped(attempt.title, 160)}</h3>
+<p class="facts">${facts.map((fact) => html`<span>${fact}</span> `)}</p>
+${attempt.hypothesis === '' ? undefined : html`<p>${clipped(attempt.hypothesis, 700)}</p>`}
+${attempt.reason === undefined ? undefined : html`<p class="muted">${clipped(attempt.reason, 300)}</p>`}
+${diff === undefined || diff === '' ? html`<p class="muted">Its change is not in the record.</p>` : html`<details${i === 0 ? html` open` : undefined}><summary>${summary}</summary>${diffMarkup(diff)}</details>`}
+</article>`
+}

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import { draws } from '../../../tests/keyed-draws.ts'
+import type { CurveSample } from '../../contracts/index.ts'
+import { allowedGap, curveGaps, curveRegret, curveWarmUp, decideCurve, type WatchedRun } from './curve-watcher.ts'
+
+/** A loss that falls as a power of time towards `floor`. */
+const curve = (floor: number, until = 100): CurveSample[] =>
+  Array.from({ length: until }, (_, i) => ({ seconds: i + 1, value: floor + 3 * (i + 1) ** -0.5 }))
+
+const gapsOf = (candidate: readonly CurveSample[]) =>
+  curveGaps({ direction: 'min', candidate, incumbent: curve(1), trainSeconds: 100 })
+
+const finished: WatchedRun[] = Array.from({ length: curveWarmUp }, (_, i) => ({
+  gaps: [0.01 * (i % 3), 0.01 * (i % 3)],
+  loss: i % 3 === 0 ? 5 : 0,
+  condemned: false,
+}))
+
+describe('curveGaps', () => {
+  it('compares at equal time, and knows nothing before a check is reached (RES-212)', () => {
+    expect(gapsOf(curve(1.5, 30))).toEqual([expect.closeTo(0.5, 12), null])
+    expect(gapsOf(curve(0.5))).toEqual([expect.closeTo(-0.5, 12), expect.closeTo(-0.5, 12)])
+    expect(gapsOf([])).toEqual([null, null])
+  })
+
+  it('is the same where larger is better (RES-212)', () => {
+    const flip = (samples: readonly CurveSample[]) => samples.map(({ seconds, value }) => ({ seconds, value: -value }))
+    const flipped = curveGaps({
+      direction: 'max',
+      candidate: flip(curve(1.5)),
+      incumbent: flip(curve(1)),
+      trainSeconds: 100,
+    })
+    expect(flipped).toEqual(gapsOf(curve(1.5)))
+  })
+})
+
+describe('decideCurve', () => {
+  it('ends nothing before its warm-up (RES-212)', () => {
+    expect(decideCurve([9, 9], finished.slice(1))).toBe('go on')
+  })
+
+  it('allows the gaps of runs that came near the incumbent, and three deviations more (RES-212)', () => {
+    const near = finished.filter(({ loss }) => loss === 0)
+    expect(allowedGap(0, near)).toBeCloseTo(allowedGap(0, finished) ?? Number.NaN, 12)
+    expect(decideCurve([0.02, null], finished)).toBe('go on')
+    expect(decideCurve([9, null], finished)).not.toBe('go on')
+    expect(decideCurve([null, 9], finished)).not.toBe('go on')
+    expect(decideCurve([null, null], finished)).toBe('go on')
+  })
+
+  it('condemns a curve that is no number (RES-212)', () => {
+    const broken = curve(1).map((sample) => ({ ...sample, value: Number.NaN }))
+    expect(decideCurve(gapsOf(broken), finished)).not.toBe('go on')
+  })
+
+  it('lets one in ten of the condemned go on (RES-212)', () => {
+    let history = finished
+    const decisions = Array.from({ length: 20 }, () => {
+      const decision = decideCurve([9, null], history)
+      history = [...history, { gaps: [9, null], condemned: true, ...(decision === 'audit' && { loss: 3 }) }]
+      return decision
+    })
+    expect(decisions.filter((decision) => decision === 'audit')).toHaveLength(2)
+    expect(decisions[0]).toBe('audit')
+  })
+
+  it('learns from audits that late bloomers are good, and tells what it cost (RES-212)', () => {
+    // Schedules with a cool-down: far behind at half of the time, better at the end.
+    const random = draws('late bloomers')
+    let history = finished
+    let killed = 0
+    for (let i = 0; i < 200; i++) {
+      const gaps = [1 + 0.1 * random.normal(), 1 + 0.1 * random.normal()]
+      const decision = decideCurve(gaps, history)
+      killed += Number(decision === 'kill')
+      history = [...history, { gaps, condemned: decision !== 'go on', ...(decision !== 'kill' && { loss: -2 }) }]
+    }
+    const { regret, wrong, audited } = curveRegret(history)
+    expect(wrong).toBe(audited)
+    expect(regret).toBe(2)
+    expect(killed).toBeLessThan(60)
+    expect(decideCurve([1, 1], history)).toBe('go on')
+  })
+
+  it('counts what it did (RES-212)', () => {
+    const history: WatchedRun[] = [
+      { gaps: [9], condemned: true },
+      { gaps: [9], condemned: true, loss: 3 },
+      { gaps: [9], condemned: true, loss: -1 },
+      { gaps: [0], condemned: false, loss: 0 },
+    ]
+    expect(curveRegret(history)).toEqual({ killed: 1, audited: 2, wrong: 1, regret: 0.5 })
+    expect(curveRegret([])).toEqual({ killed: 0, audited: 0, wrong: 0, regret: 0 })
+  })
+})

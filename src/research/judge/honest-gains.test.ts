@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { honestGains, type JudgedAttempt } from './honest-gains.ts'
+import type { LookRecord } from './look-ledger.ts'
+
+const attempt = (number: number, mean: number, verdict: JudgedAttempt['verdict'] = 'discarded'): JudgedAttempt => ({
+  id: `a${number}`,
+  number,
+  gain: { mean, n: 2, sigma: 1 },
+  verdict,
+})
+
+const look = (number: number, p: number, confirmed: boolean): LookRecord => ({
+  number,
+  reason: 'milestone',
+  champion: `a${number}`,
+  keeps: 5 * number,
+  level: 0.01,
+  p,
+  confirmed,
+  words: '',
+})
+
+describe('honestGains', () => {
+  it('draws kept gains towards what ideas usually do (RES-213)', () => {
+    const attempts = [-2, -1, 0.2, -0.5, -1.5, 0.1].map((mean, i) => attempt(i + 1, mean))
+    const { kept, expectedFalseKeeps } = honestGains([...attempts, attempt(7, 2, 'provisional')], [])
+    expect(kept).toHaveLength(1)
+    expect(kept[0]).toMatchObject({ id: 'a7', raw: 2, n: 2 })
+    expect(kept[0]?.shrunk).toBeLessThan(2)
+    expect(expectedFalseKeeps).toBeCloseTo(kept[0]?.probabilityNotBetter ?? Number.NaN, 12)
+  })
+
+  it('says nothing of luck before three ideas were measured, and leaves the baseline and failures out (RES-213)', () => {
+    const failed: JudgedAttempt = { id: 'a3', number: 3, verdict: 'failed' }
+    const gains = honestGains([attempt(0, 0), attempt(1, 1, 'provisional'), attempt(2, -1), failed], [])
+    expect(gains.kept).toEqual([{ id: 'a1', raw: 1, n: 2 }])
+    expect(gains).not.toHaveProperty('expectedFalseKeeps')
+  })
+
+  it('counts every look in the p-values of claims (RES-213)', () => {
+    const { claims } = honestGains([], [look(1, 0.3, false), look(2, 0.004, true), look(3, 0.001, true)])
+    expect(claims.map(({ adjustedP }) => adjustedP)).toEqual([0.3, 0.008, 0.003])
+  })
+})

@@ -1,0 +1,83 @@
+// Whole sessions of known truth, by the functions that the loop decides with. Seeds are fixed: every lane sees the same sessions.
+
+import { describe, expect, it } from 'vitest'
+import { inFullLane } from '../../../../tests/scale.ts'
+import type { KeepRule } from '../../../contracts/index.ts'
+import { defaultRule } from '../default-rule.ts'
+import { greedyRule } from '../greedy-rule.ts'
+import { referenceRule } from '../reference-rule.ts'
+import { simulateSession } from './simulate-session.ts'
+import { simulateSessions } from './summarize-sessions.ts'
+import { openWorld, type WorldName } from './worlds.ts'
+
+describe('a simulated session', () => {
+  it('repeats exactly, and is its own mirror where smaller is better (RES-218)', () => {
+    const options = { world: openWorld('early', 0.3, 0.1), rule: defaultRule, runs: 80, seed: 5 }
+    const session = simulateSession(options)
+    expect(simulateSession(options)).toEqual(session)
+    const mirrored = simulateSession({ ...options, direction: 'max' })
+    expect(mirrored.trueGain).toBe(session.trueGain)
+    expect(mirrored.keeps).toBe(session.keeps)
+    expect(mirrored.looks.map(({ confirmed, truth }) => [confirmed, truth])).toEqual(
+      session.looks.map(({ confirmed, truth }) => [confirmed, truth]),
+    )
+  })
+
+  it('keeps nothing of a world where every run fails, and ends (RES-218)', () => {
+    const world = openWorld('early', 0, 1)
+    const { keeps, looks } = simulateSession({ world, rule: defaultRule, runs: 30, seed: 1 })
+    expect({ keeps, looks }).toEqual({ keeps: 0, looks: [] })
+  })
+})
+
+describe('the null world', () => {
+  const sessions = inFullLane ? 2000 : 200
+  // The fast lane has a tenth of the sessions: the bounds are where 2,000 of the same kind would still pass.
+  const limit = inFullLane ? { rate: 0.06, bias: 0.1, given: 0.1 } : { rate: 0.1, bias: 0.2, given: 1 }
+
+  it.each([
+    ['balanced', 'null', 0],
+    ['balanced', 'null', 0.6],
+    ['explore', 'null', 0.6],
+    ['strict', 'null', 0],
+    ['balanced', 'harmful', 0.3],
+  ] as const)('%s in the world %s, rho %d: rarely wrong, and right on average (RES-215)', (preset, name, rho) => {
+    const world = openWorld(name, rho)
+    const sigma = Math.sqrt(2 * (1 - rho))
+    const summary = simulateSessions({ world, rule: defaultRule, params: { preset }, runs: 100, seed: 1 }, sessions)
+    expect(summary.falselyConfirmedAtMost).toBeLessThanOrEqual(limit.rate)
+    expect(Math.abs(summary.bias?.mean ?? 0)).toBeLessThan(limit.bias * sigma)
+    expect(Math.abs(summary.biasConfirmed?.mean ?? 0)).toBeLessThan(limit.given * sigma)
+    // It would say nothing if nothing were ever looked at.
+    expect(summary.looked).toBeGreaterThan(0.2)
+  })
+})
+
+describe('worlds of known effects', () => {
+  const sessions = inFullLane ? 500 : 40
+  const summaries = (name: WorldName, rho: number, runs: number) =>
+    [defaultRule, referenceRule, greedyRule].map((rule: KeepRule) =>
+      simulateSessions({ world: openWorld(name, rho), rule, runs, seed: 1 }, sessions),
+    )
+
+  it.each([
+    ['early', 0, 300],
+    ['early', 0.6, 300],
+    ['late', 0.6, 300],
+    ['shrinking', 0.6, 600],
+  ] as const)('%s, rho %d: less is overstated, and fewer keeps are idle (RES-217)', (name, rho, runs) => {
+    const [ours, reference, greedy] = summaries(name, rho, runs)
+    if (ours === undefined || reference === undefined || greedy === undefined) throw new Error('no summary')
+    expect(ours.optimism).toBeLessThan(0.75 * reference.optimism)
+    expect(ours.optimism).toBeLessThan(0.75 * greedy.optimism)
+    expect(ours.idleShare).toBeLessThan(0.85 * reference.idleShare)
+    expect(ours.idleShare).toBeLessThan(0.85 * greedy.idleShare)
+  })
+
+  it('gains that are beyond the noise are confirmed, and told without bias (RES-216)', () => {
+    const [ours] = summaries('shrinking', 0, 300)
+    expect(ours?.confirmed).toBeGreaterThan(0.9)
+    expect(ours?.falselyConfirmedAtMost).toBeLessThan(inFullLane ? 0.06 : 0.08)
+    expect(Math.abs(ours?.biasConfirmed?.mean ?? Number.NaN)).toBeLessThan((inFullLane ? 0.1 : 0.3) * Math.SQRT2)
+  })
+})

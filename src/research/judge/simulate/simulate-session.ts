@@ -1,0 +1,270 @@
+// A whole session without any training: the loop's decisions over scores of known truth. Everything that decides is what the real loop
+// uses; only ideas and scores are drawn.
+
+import type { Direction, KeepRule, MeasuredGain, SeedScore } from '../../../contracts/index.ts'
+import { keyedRandom } from '../../../kernel/index.ts'
+import { updateTypicalGain } from '../../../stats/index.ts'
+import { controlDue, judgeControl } from '../control-runs.ts'
+import { startingTypicalGain } from '../default-rule.ts'
+import { honestGains, type JudgedAttempt } from '../honest-gains.ts'
+import { planLook, stepLook } from '../look.ts'
+import { type LookReason, type LookRecord, lookDue } from '../look-ledger.ts'
+import { meanOf } from '../mean-of.ts'
+import { gainOf, pairGains, type SeedResult, valuesBySeed } from '../pair-gains.ts'
+import { freshSeeds, nextRaceRun, openBank, refreshBank, renewBank } from '../seed-bank.ts'
+import { addGains, addIncumbent, openNoise, type SessionNoise } from '../session-noise.ts'
+import { openRuns, type SimulatedCandidate, type SimulatedRuns } from './simulated-runs.ts'
+import type { World } from './worlds.ts'
+
+export interface SimulationOptions {
+  readonly world: World
+  readonly rule: KeepRule
+  readonly params?: unknown
+  /** Runs on validation that the search may take, those of the baseline and of incumbents among them. */
+  readonly runs: number
+  readonly seed: number
+  readonly direction?: Direction
+}
+
+export interface SimulatedLook extends LookRecord {
+  /** True gain of its champion over the baseline. */
+  readonly truth: number
+}
+
+export interface SimulatedSession {
+  readonly trueGain: number
+  /** Gain as the search sees it: mean of what is known of the incumbent less that of the baseline. */
+  readonly seenGain: number
+  readonly experiments: number
+  readonly keeps: number
+  /** Keeps whose idea helps nothing. */
+  readonly idleKeeps: number
+  readonly expectedIdleKeeps: number
+  /** Sum of the gains of keeps: in truth, and as told after shrinking. */
+  readonly keptGain: number
+  readonly shrunkGain: number
+  readonly looks: readonly SimulatedLook[]
+  readonly drifts: number
+  readonly runs: { readonly val: number; readonly test: number }
+}
+
+/** Runs one session. Equal options give equal sessions. */
+export function simulateSession(options: SimulationOptions): SimulatedSession {
+  const session = new Session(options)
+  while (session.runs.count.val < options.runs) session.experiment()
+  session.look(true)
+  return session.result()
+}
+
+const baseline: SimulatedCandidate = { id: '0', gain: 0 }
+
+class Session {
+  readonly runs: SimulatedRuns
+  readonly #world: World
+  readonly #rule: KeepRule
+  readonly #direction: Direction
+  readonly #seed: number
+  readonly #context: Parameters<KeepRule['decide']>[1]
+  readonly #ideas: ReturnType<typeof keyedRandom>
+  readonly #used = new Set<number>()
+  readonly #attempts: JudgedAttempt[] = []
+  readonly #looks: SimulatedLook[] = []
+  readonly #base: readonly SeedScore[]
+  #bank: readonly number[]
+  #noise: SessionNoise
+  #incumbent = baseline
+  #scores: SeedScore[]
+  #typicalGain = startingTypicalGain
+  #keeps = 0
+  #idleKeeps = 0
+  #keptGain = 0
+  #controlAt = 0
+  #controls = 0
+  #drifts = 0
+
+  constructor({ world, rule, params = {}, seed, direction = 'min' }: SimulationOptions) {
+    this.#world = world
+    this.#rule = rule
+    this.#direction = direction
+    this.#seed = seed
+    this.#ideas = keyedRandom(seed, 'ideas')
+    this.#context = {
+      params: rule.params.parse(params),
+      signal: new AbortController().signal,
+      random: (...path) => keyedRandom(seed, 'rule', ...path),
+      log() {},
+      secret() {
+        throw new Error('a simulation has no secrets')
+      },
+    }
+    this.runs = openRuns(world, direction, seed)
+    this.#bank = openBank([], seed)
+    this.#base = this.#bank.flatMap((one) => this.#score(baseline, one) ?? [])
+    this.#scores = [...this.#base]
+    this.#noise = openNoise(this.#base)
+  }
+
+  experiment(): void {
+    const number = this.#attempts.length + 1
+    const effect = this.#world.idea(this.#ideas, this.#incumbent.gain)
+    const candidate = { id: String(number), gain: this.#incumbent.gain + effect }
+    const { verdict, scores, gain } = this.#race(candidate)
+    this.#attempts.push({ id: candidate.id, number, verdict, ...(gain && { gain }) })
+    this.#noise = addGains(this.#noise, pairGains(this.#direction, scores, this.#scores))
+    const kept = verdict === 'provisional' && gain !== undefined
+    this.#typicalGain = updateTypicalGain(this.#typicalGain, kept ? gain.mean / gain.sigma : null)
+    if (kept) this.#keep(candidate, scores, effect)
+    if (this.#rule.incumbent !== 'kept') this.#control()
+    this.look(false)
+  }
+
+  look(ending: boolean): void {
+    const { confirmSeeds } = this.#rule
+    if (confirmSeeds === undefined) return
+    const champion = this.#incumbent
+    const state = { champion: champion.id, baseline: baseline.id, keeps: this.#keeps, looks: this.#looks }
+    const reason = lookDue({ ...state, ending, requested: false })
+    if (reason !== undefined) this.#takeLook(champion, reason, confirmSeeds)
+  }
+
+  result(): SimulatedSession {
+    const gains = honestGains(this.#attempts, this.#looks)
+    return {
+      trueGain: this.#incumbent.gain,
+      seenGain: this.#seen(),
+      experiments: this.#attempts.length,
+      keeps: this.#keeps,
+      idleKeeps: this.#idleKeeps,
+      expectedIdleKeeps: gains.expectedFalseKeeps ?? 0,
+      keptGain: this.#keptGain,
+      shrunkGain: gains.kept.reduce((sum, { raw, shrunk = raw }) => sum + shrunk, 0),
+      looks: this.#looks,
+      drifts: this.#drifts,
+      runs: { ...this.runs.count },
+    }
+  }
+
+  #race(candidate: SimulatedCandidate): {
+    verdict: 'provisional' | 'inconclusive' | 'discarded' | 'failed'
+    scores: SeedScore[]
+    gain?: MeasuredGain
+  } {
+    const scores: SeedScore[] = []
+    const measured = () => {
+      const gains = pairGains(this.#direction, scores, this.#scores)
+      if (gains.length === 0) return {}
+      return { gain: { mean: meanOf(gains), n: gains.length, sigma: this.#noise.sigma } }
+    }
+    for (;;) {
+      const next = nextRaceRun(this.#bank, scores, this.#scores)
+      if (next === undefined) return { verdict: 'inconclusive', scores, ...measured() }
+      if (next.who === 'incumbent') {
+        const score = this.#score(this.#incumbent, next.seed)
+        this.#scores.push(score ?? { seed: next.seed, value: Number.NaN, secondary: {} })
+        continue
+      }
+      const score = this.#score(candidate, next.seed)
+      if (score === undefined) return { verdict: 'failed', scores }
+      scores.push(score)
+      const { action } = this.#rule.decide(
+        {
+          direction: this.#direction,
+          candidate: scores,
+          incumbent: this.#scores,
+          noise: this.#noise,
+          typicalGain: this.#typicalGain,
+          linesAdded: 0,
+          secondary: [],
+        },
+        this.#context,
+      )
+      if (action === 'run') continue
+      const verdicts = { keep: 'provisional', park: 'inconclusive', discard: 'discarded' } as const
+      return { verdict: verdicts[action], scores, ...measured() }
+    }
+  }
+
+  #keep(candidate: SimulatedCandidate, scores: SeedScore[], effect: number): void {
+    this.#keeps++
+    this.#idleKeeps += Number(effect <= 0)
+    this.#keptGain += effect
+    if (this.#incumbent !== baseline) this.#noise = addIncumbent(this.#noise, this.#scores)
+    this.#incumbent = candidate
+    this.#scores = [...scores]
+    if (this.#rule.incumbent === 'kept') return
+    const { bank, measure } = refreshBank({
+      bank: this.#bank,
+      sessionSeed: this.#seed,
+      number: this.#keeps,
+      used: this.#used,
+    })
+    this.#bank = bank
+    this.#measure(measure)
+  }
+
+  #control(): void {
+    const experiments = this.#attempts.length
+    if (!controlDue({ experiments, experimentsAtLast: this.#controlAt })) return
+    this.#controlAt = experiments
+    const path = ['control', ++this.#controls]
+    const [seed = 0] = freshSeeds({ sessionSeed: this.#seed, path, count: 1, used: this.#used })
+    const control = this.#score(this.#incumbent, seed)?.value ?? null
+    // A crash by chance is run again in the loop; here it is left out.
+    if (control === null) return
+    if (!judgeControl({ control, incumbent: this.#scores, noise: this.#noise }).drift) return
+    this.#drifts++
+    const { bank, measure } = renewBank({
+      bank: this.#bank,
+      sessionSeed: this.#seed,
+      number: this.#drifts,
+      used: this.#used,
+    })
+    this.#bank = bank
+    this.#scores = []
+    this.#measure(measure)
+  }
+
+  #takeLook(champion: SimulatedCandidate, reason: LookReason, seeds: number): void {
+    const look = planLook({
+      reason,
+      champion: champion.id,
+      keeps: this.#keeps,
+      looks: this.#looks,
+      seeds,
+      sessionSeed: this.#seed,
+      used: this.#used,
+    })
+    const scores: { champion: SeedResult[]; baseline: SeedResult[] } = { champion: [], baseline: [] }
+    for (;;) {
+      const step = stepLook(look, { direction: this.#direction, metric: 'score', ...scores })
+      if (step.action === 'conclude') {
+        this.#looks.push({ ...step.record, truth: champion.gain })
+        return
+      }
+      for (const seed of step.seeds) {
+        this.#used.add(seed)
+        scores.champion.push(this.runs.run(champion, seed, 'test'))
+        scores.baseline.push(this.runs.run(baseline, seed, 'test'))
+      }
+    }
+  }
+
+  #measure(seeds: readonly number[]): void {
+    for (const seed of seeds) {
+      const score = this.#score(this.#incumbent, seed)
+      if (score !== undefined) this.#scores.push(score)
+    }
+  }
+
+  #score(candidate: SimulatedCandidate, seed: number): SeedScore | undefined {
+    this.#used.add(seed)
+    const { value } = this.runs.run(candidate, seed, 'val')
+    return value === null ? undefined : { seed, value, secondary: {} }
+  }
+
+  #seen(): number {
+    if (this.#incumbent === baseline) return 0
+    const mean = (scores: readonly SeedScore[]) => meanOf([...valuesBySeed(scores).values()])
+    return gainOf(this.#direction, mean(this.#scores), mean(this.#base))
+  }
+}

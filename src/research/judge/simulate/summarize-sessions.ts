@@ -1,0 +1,80 @@
+// Many simulated sessions in a few numbers, in units of the noise where nothing else is said.
+
+import { clopperPearson, moments } from '../../../stats/index.ts'
+import { type SimulatedSession, type SimulationOptions, simulateSession } from './simulate-session.ts'
+
+export interface SessionsSummary {
+  readonly sessions: number
+  readonly trueGain: number
+  /** Standard error of `trueGain`. */
+  readonly trueGainError: number
+  /** Seen by the search less true. */
+  readonly optimism: number
+  readonly keeps: number
+  /** Share of keeps whose idea helps nothing, and what the sessions expected it to be. */
+  readonly idleShare: number
+  readonly expectedIdleShare: number
+  /** Sum of shrunken gains of keeps less what they gained in truth. */
+  readonly shrunkOptimism: number
+  readonly experiments: number
+  /** Runs on the hidden split. */
+  readonly hiddenRuns: number
+  /** Share of sessions that took a look, that confirmed anything, and that confirmed what is no better than the baseline. */
+  readonly looked: number
+  readonly confirmed: number
+  readonly falselyConfirmed: number
+  /** Exact one-sided 95 % upper bound of `falselyConfirmed`. */
+  readonly falselyConfirmedAtMost: number
+  /** Reported on fresh seeds less true: over the last looks of sessions, and over looks that confirmed. Null without any. */
+  readonly bias: Bias | null
+  readonly biasConfirmed: Bias | null
+  readonly driftShare: number
+}
+
+export interface Bias {
+  readonly mean: number
+  readonly standardError: number
+  readonly n: number
+}
+
+/** Simulates `sessions` of them with seeds `seed`, `seed + 1`, ... and sums them up. */
+export function simulateSessions(options: SimulationOptions, sessions: number): SessionsSummary {
+  const all = Array.from({ length: sessions }, (_, i) => simulateSession({ ...options, seed: options.seed + i }))
+  return summarizeSessions(all)
+}
+
+/** Sums up sessions of one kind. */
+export function summarizeSessions(all: readonly SimulatedSession[]): SessionsSummary {
+  const mean = (value: (session: SimulatedSession) => number) => moments(all.map(value)).mean
+  const gains = moments(all.map(({ trueGain }) => trueGain))
+  const keeps = mean((session) => session.keeps)
+  const isFalse = ({ looks }: SimulatedSession) => looks.some(({ confirmed, truth }) => confirmed && truth <= 0)
+  const falseCount = all.filter(isFalse).length
+  const looks = all.flatMap((session) => session.looks)
+  return {
+    sessions: all.length,
+    trueGain: gains.mean,
+    trueGainError: Math.sqrt((gains.variance ?? 0) / all.length),
+    optimism: mean(({ seenGain, trueGain }) => seenGain - trueGain),
+    keeps,
+    idleShare: keeps === 0 ? 0 : mean(({ idleKeeps }) => idleKeeps) / keeps,
+    expectedIdleShare: keeps === 0 ? 0 : mean(({ expectedIdleKeeps }) => expectedIdleKeeps) / keeps,
+    shrunkOptimism: mean(({ shrunkGain, keptGain }) => shrunkGain - keptGain),
+    experiments: mean(({ experiments }) => experiments),
+    hiddenRuns: mean(({ runs }) => runs.test),
+    looked: mean((session) => Number(session.looks.length > 0)),
+    confirmed: mean((session) => Number(session.looks.some(({ confirmed }) => confirmed))),
+    falselyConfirmed: falseCount / all.length,
+    falselyConfirmedAtMost: clopperPearson(falseCount, all.length, 0.9).upper,
+    bias: biasOf(looks.filter(({ reason }) => reason === 'end')),
+    biasConfirmed: biasOf(looks.filter(({ confirmed }) => confirmed)),
+    driftShare: mean(({ drifts }) => Number(drifts > 0)),
+  }
+}
+
+function biasOf(looks: readonly SimulatedSession['looks'][number][]): Bias | null {
+  const errors = looks.flatMap(({ reported, truth }) => (reported === undefined ? [] : [reported.gain - truth]))
+  if (errors.length === 0) return null
+  const { mean, variance, n } = moments(errors)
+  return { mean, standardError: Math.sqrt((variance ?? 0) / n), n }
+}

@@ -1,0 +1,47 @@
+// Streams of ideas with known effects, to judge keep rules by. One unit is the standard deviation of a score over seeds; effects are
+// gains over the incumbent, positive when better.
+
+import type { Random } from '../../../contracts/index.ts'
+
+export interface World {
+  /** Share of a score's variance that is common to all candidates on one seed: what pairing takes away. */
+  readonly rho: number
+  /** Share of runs that end without a score. */
+  readonly crashes: number
+  /** True gain of the next idea over an incumbent that is better than the baseline by `gained`. */
+  idea(random: Random, gained: number): number
+}
+
+export type WorldName = 'null' | 'harmful' | 'early' | 'late' | 'shrinking'
+
+/** A world by its name. `null`: no idea does anything. `harmful`: none helps, half of them hurt. */
+export function openWorld(name: WorldName, rho: number, crashes = 0): World {
+  return { rho, crashes, idea: ideas[name] }
+}
+
+const ideas: Readonly<Record<WorldName, World['idea']>> = {
+  null: () => 0,
+  harmful: (random) => mixture(random, { help: 0, helpMean: 0, hurt: 0.5, hurtMean: 1 }),
+  // The first ideas of a session: many help, and much.
+  early: (random) => mixture(random, { help: 0.15, helpMean: 1, hurt: 0.5, hurtMean: 3 }),
+  // Its last: few help, and by less than the noise.
+  late: (random) => mixture(random, { help: 0.05, helpMean: 0.4, hurt: 0.7, hurtMean: 1 }),
+  // What is left to gain shrinks with what has been gained.
+  shrinking: (random, gained) =>
+    mixture(random, { help: 0.15, helpMean: Math.exp(-Math.max(0, gained) / 5), hurt: 0.5, hurtMean: 2 }),
+}
+
+interface Mixture {
+  readonly help: number
+  readonly helpMean: number
+  readonly hurt: number
+  readonly hurtMean: number
+}
+
+// Sizes are exponential; what neither helps nor hurts does nothing.
+function mixture(random: Random, { help, helpMean, hurt, hurtMean }: Mixture): number {
+  const kind = random.float()
+  const size = -Math.log(1 - random.float())
+  if (kind < help) return helpMean * size
+  return kind < help + hurt ? -hurtMean * size : 0
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { runningEvidence } from './running-evidence.ts'
+import { discardedWords, inconclusiveWords, keptWords, lookWords, seedsStillNeeded } from './verdict-words.ts'
+
+describe('words of a race', () => {
+  it('tell seeds and noise (RES-214)', () => {
+    expect(keptWords([0.0031, 0.0025], 0.002)).toBe('Kept (provisional): better on 2 of 2 shared seeds, 1.4x noise.')
+    expect(discardedWords([-1], 2, 'memory_mb is missing')).toBe(
+      'Discarded: better on 0 of 1 shared seed, -0.5x noise; memory_mb is missing.',
+    )
+  })
+
+  it('do not print a ratio to no noise at all (RES-214)', () => {
+    expect(keptWords([0.5, 0.5], 1e-12)).toMatch(/far above noise/)
+    expect(discardedWords([-0.5], 1e-12)).toMatch(/far below noise/)
+  })
+
+  it('tell what would decide a near miss, and what that costs (RES-214)', () => {
+    const gains = [0.8, 0.7, 0.75] // (2.5 / 0.75)^2 = 11.1
+    expect(seedsStillNeeded(gains, 1)).toBe(9)
+    expect(inconclusiveWords(gains, 1)).toBe('Inconclusive: would need about 9 more seeds.')
+    expect(inconclusiveWords(gains, 1, { seconds: 300, usd: 1.1 / 9 })).toBe(
+      'Inconclusive: would need about 9 more seeds (45 min, $1.10).',
+    )
+    expect(inconclusiveWords([3, 3], 1)).toBe('Inconclusive: would need about 1 more seed.')
+    expect(inconclusiveWords([0.1, -0.1], 1)).toBe('Inconclusive: better on 1 of 2 shared seeds, no gain to be seen.')
+  })
+})
+
+describe('words of a look', () => {
+  const record = {
+    number: 1,
+    reason: 'end' as const,
+    champion: 'a1',
+    keeps: 1,
+    level: 0.04,
+    p: 0.01,
+    confirmed: true,
+    reported: { gain: 0.0031, n: 6, interval: { lower: 0.0022, upper: 0.004 } },
+  }
+
+  it('give the change of the metric and its error (RES-214)', () => {
+    expect(lookWords(record, 6, { direction: 'min', metric: 'val_bpb' })).toBe(
+      'Confirmed: 6 new seeds, hidden test set; 6 others measure val_bpb -0.00310 ± 0.00090.',
+    )
+    expect(
+      lookWords({ ...record, confirmed: false }, 6, { direction: 'max', metric: 'accuracy', unit: 'points' }),
+    ).toBe('Not confirmed on 6 new seeds, hidden test set; 6 others measure accuracy +0.00310 ± 0.00090 points.')
+  })
+})
+
+describe('runningEvidence', () => {
+  it('grows with gains, and may be looked at any time (RES-214)', () => {
+    expect(runningEvidence([], 1)).toMatchObject({ evidence: 1, p: 1 })
+    const { evidence, p, words } = runningEvidence([2, 2, 2, 2], 1)
+    expect(evidence).toBeGreaterThan(20)
+    expect(p).toBeLessThan(0.05)
+    expect(words).toMatch(/^Evidence so far, approximately: at most .* % by luck on 4 seeds\.$/)
+  })
+})

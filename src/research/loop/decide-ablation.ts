@@ -1,0 +1,128 @@
+// Half of what a search keeps helps nothing. At the end every kept change is left out of the incumbent once; what is not missed goes.
+import type { CandidateFiles, Idea, KnobValue, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
+import { ablationSeeds, judgeAblation } from '../judge/index.ts'
+import { attemptOf, changesBetween, filesOf, lineCount } from './candidate-files.ts'
+import { verdictEntry } from './decide-attempt.ts'
+import { noiseOf } from './race-state.ts'
+import { neededRun } from './run-step.ts'
+import { hasTimeFor } from './session-budget.ts'
+import type { NewEntry } from './session-journal.ts'
+import type { Deciding, Step } from './step.ts'
+import { unifiedDiff } from './unified-diff.ts'
+
+export function decideAblation(deciding: Deciding): Step | undefined {
+  const { state, plugins, nowMs } = deciding
+  if (plugins.keepRule.confirmSeeds === undefined || state.incumbent === undefined) return undefined
+  const open = state.attempts.find(({ origin, verdict }) => origin === 'ablation' && verdict === undefined)
+  if (open !== undefined) return goOn(deciding, open)
+  const stack = stackOf(state)
+  if (stack.length < 2) return undefined
+  const change = stack.find(({ ablation }) => ablation === undefined)
+  if (change === undefined || !hasTimeFor(state, nowMs, 2 * ablationSeeds, plugins.asksModel)) return undefined
+  return { kind: 'write', entries: [begin(deciding, change)] }
+}
+
+/** Changes that the incumbent is made of, first to last. */
+function stackOf(state: ResearchState): ResearchAttempt[] {
+  const stack: ResearchAttempt[] = []
+  for (let id = state.incumbent; id !== undefined && id !== state.baseline; ) {
+    const attempt = attemptOf(state, id)
+    if (attempt.origin !== 'ablation' && attempt.ablation?.dropped !== true) stack.unshift(attempt)
+    id = attempt.parents[0]
+  }
+  return stack
+}
+
+function begin({ state, tools }: Deciding, change: ResearchAttempt): NewEntry {
+  const incumbent = attemptOf(state, state.incumbent ?? '')
+  const files = filesOf(state, incumbent.id)
+  const declared = state.settings?.space ?? {}
+  const made = tools.materialise({ change: undoing(state, change, incumbent) }, files, declared)
+  if ('failures' in made) {
+    const reason = 'Stays: it cannot be taken out alone.'
+    return { type: 'ablation', attempt: change.id, without: incumbent.id, dropped: false, reason }
+  }
+  const number = state.attempts.length
+  return {
+    type: 'attempt.begun',
+    attempt: `a${number}`,
+    number,
+    origin: 'ablation',
+    worker: 0,
+    parents: [incumbent.id, change.id],
+    title: `without ${change.id}: ${change.title}`,
+    hypothesis: `${change.id} may help nothing by now.`,
+    family: change.family,
+    category: change.category,
+    mode: 'ablate',
+    knobs: made.knobs,
+    fingerprint: tools.fingerprint(made.files, made.knobs),
+    lines: lineCount(made.files),
+    files: changesBetween(files, made.files),
+  }
+}
+
+// Knobs go back to what they were before, unless a later change turned them again; code goes back by the reverse of its diff.
+function undoing(state: ResearchState, change: ResearchAttempt, incumbent: ResearchAttempt): Idea['change'] {
+  const parent = attemptOf(state, change.parents[0] ?? state.baseline ?? '')
+  if (change.idea?.change.kind === 'knobs') {
+    const back = Object.entries(change.idea.change.knobs).filter(([name, value]) => incumbent.knobs[name] === value)
+    const knobs = back.flatMap(([name]): [string, KnobValue][] => {
+      const before = parent.knobs[name]
+      return before === undefined ? [] : [[name, before]]
+    })
+    return { kind: 'knobs', knobs: Object.fromEntries(knobs) }
+  }
+  const before: CandidateFiles = filesOf(state, parent.id)
+  return { kind: 'patch', patch: unifiedDiff(filesOf(state, change.id), before) || ' ' }
+}
+
+function goOn(deciding: Deciding, attempt: ResearchAttempt): Step {
+  const { state, busy } = deciding
+  const incumbent = attemptOf(state, state.incumbent ?? '')
+  const changed = attempt.parents[1] ?? ''
+  if (busy.has(`attempt:${attempt.id}`)) return { kind: 'wait' }
+  if (attempt.checked === 'no') return { kind: 'check', attempt: attempt.id }
+  const seeds = attempt.checked === 'failed' ? [] : state.bank.slice(0, ablationSeeds)
+  const done: { seed: number; value: number | null }[] = []
+  for (const seed of seeds) {
+    const sides = [
+      ...(incumbent.scores.some((score) => score.seed === seed)
+        ? []
+        : [neededRun(deciding, incumbent, { seed, purpose: 'refresh' })]),
+      neededRun(deciding, attempt, { seed, purpose: 'ablate' }),
+    ]
+    for (const side of sides) if (side.done === undefined) return side.step ?? { kind: 'wait' }
+    const own = sides.at(-1)?.done
+    done.push({ seed, value: own?.value ?? null })
+  }
+  const { z, drop, words } = judgeAblation({
+    direction: state.settings?.direction ?? 'min',
+    without: changed,
+    ablated: done,
+    champion: incumbent.scores,
+    sigma: noiseOf(state).sigma,
+    linesSaved: incumbent.lines - attempt.lines,
+  })
+  const ablation: NewEntry = {
+    type: 'ablation',
+    attempt: changed,
+    without: attempt.id,
+    dropped: drop,
+    reason: words,
+    ...(z === undefined ? {} : { z }),
+  }
+  const { typical_gain: _typical, ...verdict } = verdictEntry(
+    state,
+    attempt,
+    drop ? 'provisional' : 'discarded',
+    words,
+  ) as NewEntry & {
+    typical_gain?: number
+  }
+  const entries: NewEntry[] = [ablation, verdict as NewEntry]
+  return {
+    kind: 'write',
+    entries: drop ? [...entries, { type: 'kept', attempt: attempt.id, before: incumbent.id }] : entries,
+  }
+}

@@ -1,0 +1,133 @@
+// One candidate on its way: checked, repaired at most twice, raced seed by seed against the incumbent, judged.
+import type { AttemptFailure, AttemptVerdict, RaceStep, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
+import { updateTypicalGain } from '../../stats/index.ts'
+import { freshSeeds, nextRaceRun } from '../judge/index.ts'
+import { attemptOf } from './candidate-files.ts'
+import { repairCall } from './decide-call.ts'
+import { keepEntries } from './keep-entries.ts'
+import { gainsOver, noiseOf, raceOf, typicalGainOf } from './race-state.ts'
+import { neededRun } from './run-step.ts'
+import type { NewEntry } from './session-journal.ts'
+import type { Deciding, Step } from './step.ts'
+
+const MOST_REPAIRS = 2
+
+/** The next step of an open attempt; undefined while it waits for somebody else. */
+export function decideAttempt(deciding: Deciding, attempt: ResearchAttempt): Step | undefined {
+  if (attempt.origin === 'ablation') return undefined // the end of the session sees to them
+  if (attempt.checked === 'no') return { kind: 'check', attempt: attempt.id }
+  if (attempt.checked === 'failed') return repairOrPark(deciding, attempt)
+  const broken = attempt.runs.find(({ status, purpose }) => status === 'failed' && purpose === 'race')
+  const again = attempt.runs.find(({ run }) => run === `${broken?.run}-again`)
+  if (broken?.failure !== undefined && (broken.failure.class !== 'infra' || again?.status === 'failed')) {
+    return judged(deciding.state, attempt, 'failed', words(broken.failure), broken.failure)
+  }
+  const killed = attempt.runs.find(({ status, purpose }) => status === 'killed' && purpose === 'race')
+  if (killed !== undefined) {
+    return judged(
+      deciding.state,
+      attempt,
+      'discarded',
+      'Discarded: ended early, its training curve fell too far behind.',
+    )
+  }
+  return race(deciding, attempt)
+}
+
+function repairOrPark(deciding: Deciding, attempt: ResearchAttempt): Step | undefined {
+  const [failure] = attempt.failures
+  const isCode = attempt.idea !== undefined && attempt.idea.change.kind !== 'knobs'
+  const call = deciding.state.calls.findLast(({ intent }) => intent.attempt === attempt.id)
+  if (call !== undefined && (call.status === 'open' || !call.used)) return undefined // its answer comes, or is read next
+  const isRefused = call?.status === 'failed'
+  if (isCode && !isRefused && attempt.repairs < MOST_REPAIRS && attempt.origin === 'proposer') {
+    return repairCall(deciding, attempt)
+  }
+  return judged(deciding.state, attempt, 'failed', failure === undefined ? 'it may not run' : words(failure), failure)
+}
+
+function race(deciding: Deciding, attempt: ResearchAttempt): Step | undefined {
+  const { state, plugins } = deciding
+  const incumbent = attemptOf(state, state.incumbent ?? '')
+  const step = plugins.decide(raceOf(state, attempt, incumbent), [attempt.number, attempt.scores.length])
+  if (step.action !== 'run') return conclude(deciding, attempt, step)
+  const isKept = plugins.keepRule.incumbent === 'kept'
+  const next = isKept ? firstUnrun(state, attempt) : nextRaceRun(state.bank, attempt.scores, incumbent.scores)
+  if (next === undefined) {
+    return judged(state, attempt, 'inconclusive', 'Inconclusive: all seeds of the race were run.')
+  }
+  const { done, ...open } =
+    next.who === 'candidate'
+      ? neededRun(deciding, attempt, { seed: next.seed, purpose: 'race' })
+      : neededRun(deciding, incumbent, { seed: next.seed, purpose: 'refresh' })
+  if (done === undefined) return 'step' in open ? open.step : undefined
+  // The incumbent fails on this seed: another one takes its place.
+  const { settings, bank, usedSeeds } = state
+  const [fresh = next.seed + 1] = freshSeeds({
+    sessionSeed: settings?.seed ?? 0,
+    path: ['instead', next.seed],
+    count: 1,
+    used: usedSeeds,
+  })
+  const renewed = bank.map((seed) => (seed === next.seed ? fresh : seed))
+  return { kind: 'write', entries: [{ type: 'incumbent.refreshed', attempt: incumbent.id, bank: renewed }] }
+}
+
+function firstUnrun(
+  { bank }: ResearchState,
+  { scores }: ResearchAttempt,
+): { who: 'candidate' | 'incumbent'; seed: number } | undefined {
+  const seed = bank.find((each) => !scores.some((score) => score.seed === each))
+  return seed === undefined ? undefined : { who: 'candidate', seed }
+}
+
+function conclude(
+  { state, plugins }: Deciding,
+  attempt: ResearchAttempt,
+  { action, reason }: Exclude<RaceStep, { action: 'run' }>,
+): Step {
+  const verdict = action === 'keep' ? 'provisional' : action === 'discard' ? 'discarded' : 'inconclusive'
+  const entries = [verdictEntry(state, attempt, verdict, reason)]
+  return {
+    kind: 'write',
+    entries: action === 'keep' ? [...entries, ...keepEntries(state, plugins, attempt.id)] : entries,
+  }
+}
+
+function judged(
+  state: ResearchState,
+  attempt: ResearchAttempt,
+  verdict: AttemptVerdict,
+  reason: string,
+  failure?: AttemptFailure,
+): Step {
+  return { kind: 'write', entries: [verdictEntry(state, attempt, verdict, reason, failure)] }
+}
+
+/** A verdict with the numbers behind it. */
+export function verdictEntry(
+  state: ResearchState,
+  attempt: ResearchAttempt,
+  verdict: AttemptVerdict,
+  reason: string,
+  failure?: AttemptFailure,
+): NewEntry {
+  const incumbent = attemptOf(state, state.incumbent ?? '')
+  const pairs = gainsOver(state, attempt, incumbent)
+  const { sigma } = noiseOf(state)
+  const mean = pairs.reduce((sum, gain) => sum + gain / pairs.length, 0)
+  const isKept = verdict === 'provisional'
+  return {
+    type: 'verdict',
+    attempt: attempt.id,
+    verdict,
+    reason,
+    typical_gain: updateTypicalGain(typicalGainOf(state), isKept && pairs.length > 0 ? mean / sigma : null),
+    ...(pairs.length === 0 ? {} : { gain: { mean, n: pairs.length, sigma }, pairs }),
+    ...(failure === undefined ? {} : { failure }),
+  }
+}
+
+function words({ class: kind, reason }: AttemptFailure): string {
+  return `Failed (${kind}): ${reason}`
+}

@@ -1,0 +1,59 @@
+// The order of things in a session: what people said, the baseline, looks that were begun, candidates that are open, answers that
+// wait to be read, controls, looks that are due, and new ideas last. Pure: equal states and clocks give equal steps.
+import type { EndReason } from '../../contracts/index.ts'
+import { decideAttempt } from './decide-attempt.ts'
+import { decideBaseline } from './decide-baseline.ts'
+import { decideAnswer, decideAsk, decideLostCall, decideReadyIdea } from './decide-call.ts'
+import { decideControl, decideDrift } from './decide-control.ts'
+import { decideEnd } from './decide-end.ts'
+import { decideDueLook, decideOpenLook } from './decide-look.ts'
+import { decideSteering } from './decide-steering.ts'
+import { capInTheWay } from './session-budget.ts'
+import type { Deciding, Step } from './step.ts'
+
+export function decide(deciding: Deciding): Step {
+  const { state, plugins, nowMs } = deciding
+  if (state.paused) return { kind: 'wait' }
+  const first =
+    decideSteering(deciding) ?? decideBaseline(deciding) ?? decideDrift(deciding) ?? decideControl(deciding, 'judge')
+  if (first !== undefined) return first
+  const open =
+    decideOpenLook(deciding) ?? decideAttempts(deciding) ?? decideLostCall(deciding) ?? decideAnswer(deciding)
+  if (open !== undefined) return open
+  const ending = capInTheWay(state, nowMs, plugins.asksModel) ?? nothingNew(deciding)
+  if (ending !== undefined) return isAtWork(deciding) ? { kind: 'wait' } : decideEnd(deciding, ending)
+  return (
+    decideControl(deciding, 'run') ??
+    decideDueLook(deciding, false) ??
+    decideReadyIdea(deciding) ??
+    decideAsk(deciding) ?? { kind: 'wait' }
+  )
+}
+
+function decideAttempts(deciding: Deciding): Step | undefined {
+  for (const attempt of deciding.state.attempts) {
+    if (attempt.verdict !== undefined || deciding.busy.has(`attempt:${attempt.id}`)) continue
+    const step = decideAttempt(deciding, attempt)
+    if (step !== undefined) return step
+  }
+  return undefined
+}
+
+function isAtWork({ busy, state }: Deciding): boolean {
+  const isOpen = state.attempts.some(({ verdict, origin }) => verdict === undefined && origin !== 'ablation')
+  return busy.size > 0 || state.look !== undefined || isOpen
+}
+
+/** Calls in a row that gave nothing to run, or failed, before a session ends. */
+const MOST_FRUITLESS = 20
+const MOST_FAILED = 3
+
+function nothingNew({ state }: Deciding): EndReason | undefined {
+  const asked = state.calls.filter(({ purpose, status, used }) => purpose === 'propose' && status !== 'open' && used)
+  const fruits = new Set(state.attempts.map(({ call }) => call))
+  const lastFruit = asked.findLastIndex(({ call }) => fruits.has(call))
+  const since = asked.slice(lastFruit + 1)
+  const failed = since.length - 1 - since.findLastIndex(({ status }) => status !== 'failed')
+  if (failed >= MOST_FAILED) return 'failed'
+  return since.length >= MOST_FRUITLESS ? 'finished' : undefined
+}

@@ -1,0 +1,61 @@
+// The baseline of a task by itself: a first look before anything is spent.
+import type { AttemptFailure, Metrics, ResearchTask } from '../../contracts/index.ts'
+import { openExecutor } from '../execute/open-executor.ts'
+import { openBank, openNoise } from '../judge/index.ts'
+import { loadResearchTask } from '../tasks/load-research-task.ts'
+
+export interface BaselineScoreOf {
+  readonly seed: number
+  readonly value: number
+  readonly secondary: Metrics
+  readonly wallS: number
+}
+
+export interface MeasuredBaseline {
+  readonly task: ResearchTask
+  readonly scores: readonly BaselineScoreOf[]
+  readonly mean?: number
+  /** Present from two seeds on. */
+  readonly seedSd?: number
+  readonly failure?: AttemptFailure
+}
+
+export async function measureBaseline(options: {
+  readonly task: string
+  readonly projectDir: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly signal: AbortSignal
+  readonly seeds: number
+  readonly trainSeconds?: number
+  onNotice?(text: string): void
+  onScore?(score: BaselineScoreOf): void
+}): Promise<MeasuredBaseline> {
+  const { projectDir, cwd, env, signal, trainSeconds, seeds } = options
+  const task = await loadResearchTask(options.task, {
+    projectDir,
+    cwd,
+    env,
+    signal,
+    ...(trainSeconds === undefined ? {} : { trainSeconds }),
+    onNotice: (text) => options.onNotice?.(text),
+  })
+  await using executor = await openExecutor(task)
+  const [problem] = await executor.check(task.baseline, signal)
+  const scores: BaselineScoreOf[] = []
+  if (problem !== undefined) return { task, scores, failure: problem }
+  const bank = openBank(task.seeds, 0)
+  for (const seed of bank.slice(0, seeds)) {
+    const outcome = await executor.run(
+      { files: task.baseline, seed, split: 'val', trainSeconds: task.trainSeconds },
+      signal,
+    )
+    if (outcome.status === 'failed') return { task, scores, failure: outcome.failure }
+    if (outcome.status === 'killed') continue
+    const { value, secondary, wallS } = outcome
+    scores.push({ seed, value, secondary, wallS })
+    options.onScore?.({ seed, value, secondary, wallS })
+  }
+  const mean = scores.reduce((sum, { value }) => sum + value / scores.length, 0)
+  return { task, scores, mean, ...(scores.length > 1 ? { seedSd: openNoise(scores).seedSd } : {}) }
+}

@@ -1,0 +1,111 @@
+// One piece of work each. What goes wrong is part of what it brings; being stopped brings nothing, and the work is done again later.
+import type { CallUsage, Usage } from '../../contracts/index.ts'
+import { messageOf } from '../../kernel/index.ts'
+import { attemptOf, filesOf } from './candidate-files.ts'
+import { requestOf } from './decide-call.ts'
+import type { OpenSession } from './open-session.ts'
+import { noiseOf } from './race-state.ts'
+import type { ResearchOptions } from './research-options.ts'
+import { searchState } from './search-state.ts'
+import type { NewEntry } from './session-journal.ts'
+import type { AskStep, RunStep } from './step.ts'
+
+type Brought = Promise<readonly NewEntry[]>
+
+export async function performCheck(
+  session: OpenSession,
+  options: ResearchOptions,
+  id: string,
+  signal: AbortSignal,
+): Brought {
+  const { state } = session.journal
+  try {
+    const failures = await options.executor.check(filesOf(state, id), signal)
+    return [{ type: 'attempt.checked', attempt: id, failures: [...failures] }]
+  } catch (error) {
+    if (signal.aborted) return []
+    return [{ type: 'attempt.checked', attempt: id, failures: [{ class: 'infra', reason: messageOf(error) }] }]
+  }
+}
+
+export async function performAsk(
+  session: OpenSession,
+  options: ResearchOptions,
+  { intent }: AskStep,
+  signal: AbortSignal,
+): Brought {
+  const { state } = session.journal
+  const call = state.calls.find((each) => each.call === intent.call)
+  if (call === undefined) return []
+  const request = requestOf(call)
+  const attempt = intent.attempt === undefined ? undefined : attemptOf(state, intent.attempt)
+  const repair = attempt?.idea === undefined ? {} : { repair: { idea: attempt.idea, failures: attempt.failures } }
+  try {
+    const brief = options.writeBrief(searchState(state), request, {
+      files: filesOf(state, request.parents[0] ?? state.incumbent ?? ''),
+      sigma: noiseOf(state).sigma,
+      backlog: state.backlog.flatMap(({ author, text, idea }) => (idea === undefined ? [`${author}: ${text}`] : [])),
+      ...repair,
+    })
+    const proposal = await session.plugins.propose(brief, [intent.call], signal)
+    const usage = usageOf(proposal.usage)
+    return [
+      {
+        type: 'call.answered',
+        call: intent.call,
+        ideas: [...proposal.ideas],
+        ...(usage === undefined ? {} : { usage }),
+      },
+    ]
+  } catch (error) {
+    if (signal.aborted) return []
+    const reason = messageOf(error)
+    return [
+      { type: 'call.failed', call: intent.call, reason },
+      { type: 'notice', text: `The proposer "${intent.proposer}" failed: ${reason}` },
+    ]
+  }
+}
+
+function usageOf(usage: Usage | undefined): CallUsage | undefined {
+  if (usage === undefined) return undefined
+  const { promptTokens, completionTokens, cachedPromptTokens, costUsd } = usage
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    ...(cachedPromptTokens === undefined ? {} : { cached_prompt_tokens: cachedPromptTokens }),
+    ...(costUsd === undefined ? {} : { cost_usd: costUsd }),
+  }
+}
+
+export async function performRun(
+  session: OpenSession,
+  options: ResearchOptions,
+  step: RunStep,
+  signal: AbortSignal,
+): Brought {
+  const { state } = session.journal
+  const { run, attempt, seed, split, purpose } = step
+  const told = { type: 'run.finished' as const, run, attempt, seed, split, purpose }
+  const trainSeconds = state.settings?.train_seconds ?? options.executor.task.trainSeconds
+  try {
+    await using _cores = await options.leaseCores?.(signal)
+    const outcome = await options.executor.run({ files: filesOf(state, attempt), seed, split, trainSeconds }, signal)
+    if (signal.aborted) return []
+    if (outcome.status === 'failed') {
+      return [{ ...told, outcome: { status: 'failed', failure: outcome.failure }, wall_s: outcome.wallS }]
+    }
+    if (outcome.status === 'killed') return [{ ...told, outcome: { status: 'killed' }, wall_s: outcome.wallS }]
+    const { value, secondary, claimed, level, wallS } = outcome
+    if (!Number.isFinite(value)) {
+      const failure = { class: 'divergence' as const, reason: `its score is ${value}` }
+      return [{ ...told, outcome: { status: 'failed', failure }, wall_s: wallS }]
+    }
+    const scored = { status: 'scored' as const, value, secondary: { ...secondary }, level }
+    return [{ ...told, outcome: { ...scored, ...(claimed === undefined ? {} : { claimed }) }, wall_s: wallS }]
+  } catch (error) {
+    if (signal.aborted) return []
+    const failure = { class: 'infra' as const, reason: messageOf(error) }
+    return [{ ...told, outcome: { status: 'failed', failure }, wall_s: 0 }]
+  }
+}

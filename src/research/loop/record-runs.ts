@@ -1,0 +1,232 @@
+// Runs of a session in the tables of the record, so that `history`, `show` and `compare` see them. Everything here follows from the
+// journal and may be done again: what the journal says and the tables lack after a crash is written when the session goes on.
+import type {
+  PlannedRun,
+  ResearchAttempt,
+  ResearchEntryOf,
+  ResearchState,
+  RunEvent,
+  RunNotes,
+  RunRow,
+} from '../../contracts/index.ts'
+import { type Clock, hashOf, type Ids } from '../../kernel/index.ts'
+import type { OpenStore } from '../../store/index.ts'
+import { attemptOf, filesOf } from './candidate-files.ts'
+import type { BesideEntry } from './session-journal.ts'
+import type { RunStep } from './step.ts'
+import { unifiedDiff } from './unified-diff.ts'
+
+/** Benchmarks under which scores are kept. */
+export const BENCHMARKS = { val: 'val', test: 'test' } as const
+
+export interface RunRecorder {
+  /** What belongs to the entry that intends a run. */
+  added(state: ResearchState, step: RunStep): Promise<BesideEntry>
+  started(state: ResearchState, step: RunStep): Promise<void>
+  finished(state: ResearchState, entry: Omit<ResearchEntryOf<'run.finished'>, 'at'>): Promise<void>
+  /** Verdicts become notes of all runs of their attempt. */
+  judged(state: ResearchState, attempt: string): Promise<void>
+  /** Writes what the tables lack. */
+  catchUp(state: ResearchState): Promise<void>
+}
+
+export function createRunRecorder(
+  store: OpenStore,
+  experimentId: string,
+  { clock, ids }: { clock: Clock; ids: Ids },
+): RunRecorder {
+  let rows: Map<string, RunRow> | undefined
+  const rowOf = async (run: string): Promise<RunRow | undefined> => {
+    const known = rows?.get(run)
+    if (known !== undefined) return known
+    rows = new Map((await store.runs(experimentId)).map((row) => [row.name, row]))
+    return rows.get(run)
+  }
+  const base = (row: RunRow) => ({ run_id: row.id, at: new Date(clock.now()).toISOString() })
+
+  const started: RunRecorder['started'] = async (state, step) => {
+    const row = await rowOf(step.run)
+    if (row === undefined) return
+    await store.verdicts.note(row.id, notesOf(state, attemptOf(state, step.attempt)))
+    const stream = `run:${row.id}`
+    const { nextEvent } = await store.cursor(stream)
+    const event: RunEvent = {
+      ...base(row),
+      seq: nextEvent,
+      type: 'run.started',
+      config_hash: row.configHash,
+      attempt: nextEvent === 1 ? 1 : row.attempt + 1,
+    }
+    await store.append(stream, nextEvent - 1, [event])
+  }
+  const finished: RunRecorder['finished'] = async (state, entry) => {
+    const row = await rowOf(entry.run)
+    if (row === undefined) return
+    const stream = `run:${row.id}`
+    const { nextEvent } = await store.cursor(stream)
+    const bodies = endOf(state, entry)
+    const events = bodies.map((body, i) => ({ ...base(row), seq: nextEvent + i, ...body }) as RunEvent) // bodies are of one union
+    await store.append(stream, nextEvent - 1, events)
+    if (entry.outcome.status === 'scored' && entry.outcome.claimed !== undefined) {
+      await store.verdicts.note(row.id, { claimed: entry.outcome.claimed })
+    }
+  }
+  const judged: RunRecorder['judged'] = async (state, id) => {
+    const attempt = attemptOf(state, id)
+    const notes = notesOf(state, attempt)
+    for (const { run } of attempt.runs) {
+      const row = await rowOf(run)
+      if (row !== undefined) await store.verdicts.note(row.id, notes)
+    }
+  }
+  return {
+    async added(state, step) {
+      const run = plannedRun(state, step)
+      const attempt = attemptOf(state, step.attempt)
+      const arm = { name: run.arm, params: armParams(state, attempt), seeds: [] }
+      const [parent] = attempt.parents
+      const parentRun = parent === undefined ? undefined : attemptOf(state, parent).runs[0]?.run
+      const parentRow = parentRun === undefined ? undefined : await rowOf(parentRun)
+      return {
+        type: 'run.added',
+        run_id: ids.next('run'),
+        run,
+        arm,
+        ...(parentRow === undefined ? {} : { parent_run: parentRow.id }),
+      }
+    },
+    started,
+    finished,
+    judged,
+    async catchUp(state) {
+      rows = new Map((await store.runs(experimentId)).map((row) => [row.name, row]))
+      for (const attempt of state.attempts) {
+        for (const run of attempt.runs) {
+          const row = rows.get(run.run)
+          const isOpen = row?.status === 'pending' || row?.status === 'running'
+          if (run.status === 'running' || !isOpen) continue
+          if (row?.status === 'pending') await started(state, { kind: 'run', attempt: attempt.id, ...run })
+          await finished(state, recorded(attempt, run))
+        }
+        if (attempt.verdict !== undefined) await judged(state, attempt.id)
+      }
+    },
+  }
+}
+
+// The state keeps of a run what decisions need; it is enough to close its row.
+function recorded(
+  attempt: ResearchAttempt,
+  run: ResearchAttempt['runs'][number],
+): Omit<ResearchEntryOf<'run.finished'>, 'at'> {
+  const { seed, split, purpose, status, value, failure, wallS } = run
+  const score = [...attempt.scores, ...attempt.hidden].find((each) => each.seed === seed && each.value === value)
+  return {
+    type: 'run.finished',
+    run: run.run,
+    attempt: attempt.id,
+    seed,
+    split,
+    purpose,
+    outcome:
+      status === 'scored'
+        ? { status, value: value ?? Number.NaN, secondary: score?.secondary ?? {} }
+        : status === 'failed'
+          ? { status, failure: failure ?? { class: 'infra', reason: 'unknown' } }
+          : { status: 'killed' },
+    wall_s: wallS ?? 0,
+  }
+}
+
+/** A run as the plan of its experiment names it. */
+export function plannedRun(
+  state: ResearchState,
+  { run, attempt: id, seed }: Pick<RunStep, 'run' | 'attempt' | 'seed'>,
+): PlannedRun {
+  const { settings } = state
+  const attempt = attemptOf(state, id)
+  return plannedConfig({
+    run,
+    arm: id,
+    seed,
+    task: settings?.task ?? '',
+    params: { title: attempt.title, fingerprint: attempt.fingerprint, train_seconds: settings?.train_seconds ?? 0 },
+    hash: settings?.task_hash ?? '',
+  })
+}
+
+export function plannedConfig(of: {
+  run: string
+  arm: string
+  seed: number
+  task: string
+  params: Readonly<Record<string, unknown>>
+  hash: string
+}): PlannedRun {
+  const { run, arm, seed, task, params, hash } = of
+  return {
+    name: run,
+    arm,
+    seed,
+    config: {
+      name: run,
+      data: { source_kind: 'research', hf_split: 'train', transforms: [] },
+      model: { name: task },
+      algorithm: { kind: 'research', params: { ...params } },
+      backend: { kind: 'research', params: {} },
+      seed,
+      tags: [],
+    },
+    config_hash: hashOf({ task: hash, arm, seed, run, fingerprint: params.fingerprint ?? null }),
+  }
+}
+
+function armParams(state: ResearchState, attempt: ResearchAttempt): Record<string, unknown> {
+  const [parent] = attempt.parents
+  const before = parent === undefined ? attempt.knobs : attemptOf(state, parent).knobs
+  const turned = Object.entries(attempt.knobs).filter(([name, value]) => before[name] !== value)
+  return { title: attempt.title, ...Object.fromEntries(turned) }
+}
+
+function notesOf(state: ResearchState, attempt: ResearchAttempt): RunNotes {
+  const [parent] = attempt.parents
+  const diff = parent === undefined ? '' : unifiedDiff(filesOf(state, parent), filesOf(state, attempt.id))
+  return {
+    category: attempt.category,
+    mode: attempt.mode,
+    description: attempt.reason === undefined ? attempt.title : `${attempt.title}. ${attempt.reason}`,
+    ...(diff === '' ? {} : { diff }),
+    ...(attempt.verdict === undefined
+      ? {}
+      : { kept: attempt.verdict === 'provisional' || attempt.verdict === 'confirmed' }),
+  }
+}
+
+type Body = { readonly type: 'eval.finished' | 'run.finished' } & Readonly<Record<string, unknown>>
+
+function endOf(
+  { settings }: ResearchState,
+  { outcome, split, wall_s }: Omit<ResearchEntryOf<'run.finished'>, 'at'>,
+): Body[] {
+  if (outcome.status !== 'scored') {
+    const error =
+      outcome.status === 'failed'
+        ? { code: 'WORKER_DIED', message: `${outcome.failure.class}: ${outcome.failure.reason}` }
+        : { code: 'WORKER_DIED', message: outcome.reason ?? 'ended early: its training curve fell too far behind' }
+    const status = outcome.status === 'failed' ? 'failed' : 'stopped'
+    return [{ type: 'run.finished', status, metrics: {}, error, wall_s }]
+  }
+  const metrics = { ...outcome.secondary, [settings?.metric ?? 'score']: outcome.value }
+  return [
+    {
+      type: 'eval.finished',
+      benchmark: BENCHMARKS[split],
+      split,
+      metrics,
+      n_tasks: 1,
+      n_infra_failed: 0,
+      scorer_hash: settings?.task_hash ?? '',
+    },
+    { type: 'run.finished', status: 'completed', metrics, wall_s },
+  ]
+}

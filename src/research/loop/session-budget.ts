@@ -1,0 +1,79 @@
+// What the next step of a session will take, by what earlier ones took, and which cap would be passed. Nothing is begun that a cap
+// has no room for.
+import { durationSeconds, type EndReason, type ResearchState } from '../../contracts/index.ts'
+
+export interface Forecast {
+  /** Of one call to the proposer. */
+  readonly call: { readonly usd: number; readonly tokens: number }
+  /** Of one run of a candidate. */
+  readonly runS: number
+  /** Runs that an experiment takes. */
+  readonly runsPerExperiment: number
+  /** Of one experiment, call included. */
+  readonly experiment: { readonly usd: number; readonly seconds: number }
+  /** Experiments that the caps allow; absent: no cap on them. */
+  readonly experimentsLeft?: number
+  /** All of them. */
+  readonly rest?: { readonly usd: number; readonly seconds: number }
+}
+
+/** A call before any was made, where a model is asked: the dearer end of what one costs. */
+export const FIRST_CALL = { usd: 0.05, tokens: 20_000 } as const
+
+/** Start of a process, scoring, tidying up: what a run takes besides training, before any was seen. */
+const OVERHEAD_S = 2
+
+export function forecastOf(state: ResearchState, asksModel: boolean): Forecast {
+  const { settings, spend, attempts } = state
+  const paid = state.calls.filter(({ costUsd }) => costUsd !== undefined)
+  const call = !asksModel
+    ? { usd: 0, tokens: 0 }
+    : paid.length === 0
+      ? FIRST_CALL
+      : {
+          usd: Math.max(...paid.slice(-5).map(({ costUsd }) => costUsd ?? 0)),
+          tokens: Math.max(...paid.slice(-5).map(({ tokens }) => tokens)),
+        }
+  const runS = spend.runs === 0 ? (settings?.train_seconds ?? 0) + OVERHEAD_S : spend.runS / spend.runs
+  const raced = attempts.filter(({ verdict, origin }) => verdict !== undefined && origin !== 'baseline')
+  const runsPerExperiment =
+    raced.length === 0 ? 2 : Math.max(1, raced.reduce((sum, { runs }) => sum + runs.length, 0) / raced.length)
+  const workers = settings?.workers ?? 1
+  const experiment = { usd: call.usd, seconds: (runS * runsPerExperiment) / workers }
+  const cap = settings?.budget.experiments
+  if (cap === undefined) return { call, runS, runsPerExperiment, experiment }
+  const experimentsLeft = Math.max(0, cap - spend.experiments)
+  const rest = { usd: experiment.usd * experimentsLeft, seconds: experiment.seconds * experimentsLeft }
+  return { call, runS, runsPerExperiment, experiment, experimentsLeft, rest }
+}
+
+/** Time that a controller has worked on the session by now. */
+export function workedSeconds({ spend, lastAt, status }: ResearchState, nowMs: number): number {
+  if (lastAt === undefined || status !== 'running') return spend.wallS
+  return spend.wallS + Math.max(0, (nowMs - Date.parse(lastAt)) / 1000)
+}
+
+/** The cap that one more experiment would pass; undefined while there is room for it. */
+export function capInTheWay(state: ResearchState, nowMs: number, asksModel: boolean): EndReason | undefined {
+  const { settings, spend } = state
+  const { experiments, wall, tokens, usd } = settings?.budget ?? {}
+  const forecast = forecastOf(state, asksModel)
+  const open = state.calls.filter(({ status }) => status === 'open').map(({ intent }) => intent.forecast)
+  const bookedUsd = open.reduce((sum, each) => sum + each.usd, 0)
+  const bookedTokens = open.reduce((sum, each) => sum + each.tokens, 0)
+  if (experiments !== undefined && spend.experiments >= experiments) return 'experiments'
+  if (usd !== undefined && spend.usd + bookedUsd + forecast.call.usd > usd) return 'usd'
+  if (tokens !== undefined && spend.tokens + bookedTokens + forecast.call.tokens > tokens) return 'tokens'
+  const secondsLeft = wall === undefined ? undefined : durationSeconds(wall) - workedSeconds(state, nowMs)
+  if (secondsLeft !== undefined && secondsLeft < forecast.runS) return 'wall'
+  return undefined
+}
+
+/** Whether the time cap leaves room for some more runs. */
+export function hasTimeFor(state: ResearchState, nowMs: number, runs: number, asksModel: boolean): boolean {
+  const wall = state.settings?.budget.wall
+  if (wall === undefined) return true
+  const workers = state.settings?.workers ?? 1
+  const { runS } = forecastOf(state, asksModel)
+  return durationSeconds(wall) - workedSeconds(state, nowMs) >= (runS * runs) / workers
+}

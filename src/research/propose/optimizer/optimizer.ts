@@ -1,0 +1,131 @@
+import * as z from 'zod'
+import type { Brief, Context, Idea, Proposal, Random } from '../../../contracts/index.ts'
+import { defineProposer, EvsysError } from '../../../kernel/index.ts'
+import { type KnobModel, openKnobModel } from './knob-model.ts'
+import { knobsAt, type Point, pointOf, settled } from './knob-space.ts'
+import { labelIdea } from './label-idea.ts'
+import { distinct, type Suggestion, suggestPoints, turnedAt, withGain } from './suggest-points.ts'
+
+export const optimizerParams = z.strictObject({
+  method: z
+    .enum(['auto', 'tpe', 'cma_es'])
+    .default('auto')
+    .describe('Who draws: both and a surrogate that chooses among their points, or one of them alone.'),
+})
+export type OptimizerParams = z.infer<typeof optimizerParams>
+
+/** Turns knobs, declared by the task or found in the code, by TPE and CMA-ES. Needs no model and no key. */
+export const optimizer = defineProposer({
+  kind: 'optimizer',
+  summary: 'Turns knobs, declared or found in the code, by TPE and CMA-ES; needs no model and no key.',
+  params: optimizerParams,
+  async propose(brief, context) {
+    return proposeKnobs(brief, context)
+  },
+})
+
+/** The ideas of the optimiser. Equal briefs and draws give equal ideas. */
+export function proposeKnobs(
+  brief: Brief,
+  { params, random }: Pick<Context<OptimizerParams>, 'params' | 'random'>,
+): Proposal {
+  const model = openKnobModel(brief)
+  if (model === undefined) {
+    throw new EvsysError('PLUGIN_FAILED', 'the optimizer finds no knob that it could turn', {
+      fix: 'write literals as constants with names in capitals (LEARNING_RATE = 0.01), declare `knobs` in task.yaml, or use another proposer.',
+    })
+  }
+  const { request, state } = brief
+  const draws = random('optimizer', request.mode, state.attempts.length, request.parents.join(' '))
+  const avoided = new Set([...state.banned, ...request.avoidFamilies])
+  const suggestions =
+    brief.repair === undefined ? suggestFor(model, brief, params, draws) : repaired(model, brief.repair)
+  const ideas = suggestions.map((each) => ideaOf(model, brief, each))
+  const welcome = ideas.filter(({ family }) => !avoided.has(family))
+  return { ideas: (welcome.length > 0 || brief.repair !== undefined ? welcome : []).slice(0, request.ideas) }
+}
+
+function suggestFor(
+  model: KnobModel,
+  { request, state }: Brief,
+  { method }: OptimizerParams,
+  draws: Random,
+): Suggestion[] {
+  const count = Math.max(1, request.ideas)
+  const own =
+    request.mode === 'combine'
+      ? crossed(model, request.parents[1], state, draws)
+      : request.mode === 'ablate'
+        ? undone(model, state)
+        : []
+  const first = distinct(model, own).map((point) => withGain(model, point))
+  if (first.length >= count) return first.slice(0, count)
+  // Some may be of a family that is not wanted: a few more than were asked for.
+  const taken = {
+    ...model,
+    tried: new Set([
+      ...model.tried,
+      ...first.map(({ point }) => JSON.stringify(Object.values(knobsAt(model.dimensions, point)))),
+    ]),
+  }
+  return [...first, ...suggestPoints(taken, { mode: request.mode, count: count - first.length + 2, method }, draws)]
+}
+
+// What the other parent changed, on top of the base; then mixtures.
+function crossed(model: KnobModel, otherId: string | undefined, { attempts }: Brief['state'], draws: Random): Point[] {
+  const other = attempts.find(({ id }) => id === otherId)
+  const theirs = other && pointOf(model.dimensions, other.knobs)
+  const origin = attempts.find(({ id }) => id === other?.parents[0]) ?? attempts[0]
+  const from = origin && pointOf(model.dimensions, origin.knobs)
+  if (theirs === undefined) return []
+  const both = model.base.map((value, i) =>
+    from !== undefined && theirs[i] === from[i] ? value : (theirs[i] ?? value),
+  )
+  const mixed = Array.from({ length: 8 }, () =>
+    model.base.map((value, i) => (draws.float() < 0.5 ? value : (theirs[i] ?? value))),
+  )
+  return [both, ...mixed]
+}
+
+// Every knob that was turned since the beginning, turned back alone.
+function undone({ dimensions, base }: KnobModel, { attempts }: Brief['state']): Point[] {
+  const first = attempts[0] && pointOf(dimensions, attempts[0].knobs)
+  if (first === undefined) return []
+  return base.flatMap((value, i) =>
+    first[i] === value ? [] : [base.map((each, k) => (k === i ? (first[i] ?? each) : each))],
+  )
+}
+
+// Half of the way is a smaller risk; what cannot be turned at all is left out.
+function repaired(model: KnobModel, { idea, failures }: NonNullable<Brief['repair']>): Suggestion[] {
+  if (idea.change.kind !== 'knobs') return []
+  const { dimensions, base, knobs } = model
+  const blamed = failures.map(({ reason }) => reason).join('\n')
+  const wanted = Object.fromEntries(
+    Object.entries(idea.change.knobs).filter(
+      ([name]) => !new RegExp(`\\b${name.replace(/\W/g, '\\$&')}\\b`).test(blamed),
+    ),
+  )
+  const target = pointOf(dimensions, { ...knobs, ...wanted })
+  if (target === undefined) return []
+  const half = base.map((value, i) => {
+    const to = target[i] ?? value
+    return dimensions[i]?.kind === 'line' ? (value + to) / 2 : value
+  })
+  return distinct({ ...model }, [settled(dimensions, half)]).map((point) => withGain(model, point))
+}
+
+function ideaOf(model: KnobModel, { request }: Brief, { point, gain }: Suggestion): Idea {
+  const turned = turnedAt(model, point)
+  const distance = (name: string) => {
+    const i = model.dimensions.findIndex((dimension) => dimension.name === name)
+    return model.dimensions[i]?.kind === 'category' ? 1 : Math.abs((point[i] ?? 0) - (model.base[i] ?? 0))
+  }
+  const order = Object.keys(turned).sort((a, b) => distance(b) - distance(a) || (a < b ? -1 : 1))
+  const seen = model.observed.length
+  const why =
+    seen < 2
+      ? 'Nothing is known yet: a step that shows which way helps.'
+      : `Of ${seen} observations, a surrogate expects a gain of ${gain.toPrecision(3)} here.`
+  return labelIdea({ from: model.knobs, turned, order, gain, parents: request.parents, why })
+}

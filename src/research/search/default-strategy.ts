@@ -1,0 +1,94 @@
+// Asks for many ideas and runs the one that a model of what helped before, with a draw of chance, believes in most (Thompson 1933).
+// When nothing gets better it looks wider: bases further down the list, two candidates together, more weight on what is unknown.
+import * as z from 'zod'
+import type { Attempt, CandidateIdea, Context, SearchRequest, SearchState } from '../../contracts/index.ts'
+import { defineStrategy } from '../../kernel/index.ts'
+import { tiredFamilies } from './families.ts'
+import { memoryModel } from './memory-model.ts'
+import { partnersOf } from './near-misses.ts'
+import { stalledFor } from './plateau.ts'
+import { requestFrom } from './request-from.ts'
+
+const params = z.strictObject({
+  ideas: z.int().min(1).max(100).default(24).describe('Ideas to ask for at a time; a proposer may answer with fewer.'),
+  run: z.int().min(1).max(100).default(1).describe('Ideas of one answer that are run.'),
+  boldness: z
+    .number()
+    .min(0)
+    .max(10)
+    .default(0.5)
+    .describe('Weight of what the model does not know: 0 trusts it, 1 is a plain Thompson sample.'),
+  plateau: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(10)
+    .describe('Experiments without a better one after which it looks wider.'),
+})
+type Params = z.output<typeof params>
+
+/** How often each of the three best is the base. */
+const shares = [0.7, 0.2, 0.1]
+
+export const defaultStrategy = defineStrategy({
+  kind: 'default',
+  summary: 'Ranks many ideas by a model of what helped before, never repeats one, and looks wider on a plateau.',
+  params,
+  next(state, context) {
+    const { best } = memoryModel(state)
+    const avoidFamilies = tiredFamilies(state.attempts, state.banned)
+    const ideas = context.params.ideas
+    const [first] = best
+    if (first === undefined)
+      return requestFrom(state, { parents: [state.incumbent], mode: 'improve', ideas, avoidFamilies })
+    const { parents, mode } = choose(best, stalledFor(state), context, state.attempts.length)
+    return requestFrom(state, { parents: parents.map(({ id }) => id), mode, ideas, avoidFamilies })
+  },
+  rank(candidates, state, context) {
+    const { params, request } = context
+    const chance = context.random('rank', state.attempts.length)
+    const boldness = params.boldness * Math.max(1, stalledFor(state) / params.plateau)
+    const belief = candidates.map((candidate) => {
+      const { mean, sd } = memoryModel(state).predict(candidate, request.parents)
+      return mean + boldness * sd * chance.normal()
+    })
+    return allowed(candidates, state, request)
+      .sort((a, b) => (belief[b] ?? 0) - (belief[a] ?? 0) || a - b)
+      .slice(0, params.run)
+  },
+})
+
+type Choice = { readonly parents: readonly Attempt[]; readonly mode: SearchRequest['mode'] }
+
+function choose(
+  best: readonly Attempt[],
+  stalled: number,
+  { params, random }: Context<Params>,
+  number: number,
+): Choice {
+  const draw = random('parent', number)
+  const at = (place: number): Attempt => best[Math.min(place, best.length - 1)] as Attempt // there is at least one
+  const share = draw.float()
+  const top = at(shares.findIndex((_, i) => share < shares.slice(0, i + 1).reduce((a, b) => a + b) || i === 2))
+  if (stalled < params.plateau) return { parents: [top], mode: 'improve' }
+  if (draw.float() < 0.5) {
+    const pool = Math.max(shares.length + 1, Math.min(Math.round(best.length / 2), 2 * stalled))
+    return { parents: [at(draw.int(pool))], mode: 'diversify' }
+  }
+  const partners = partnersOf(top, best)
+  const partner = partners[draw.int(Math.max(1, partners.length))]
+  return partner === undefined ? { parents: [top], mode: 'improve' } : { parents: [top, partner], mode: 'combine' }
+}
+
+// Ideas of families to avoid run only when there is nothing else, those of banned families never.
+function allowed(
+  candidates: readonly CandidateIdea[],
+  { banned }: SearchState,
+  { avoidFamilies }: SearchRequest,
+): number[] {
+  const places = candidates.map((_, place) => place)
+  const familyAt = (place: number) => candidates[place]?.idea.family ?? ''
+  const open = places.filter((place) => !banned.includes(familyAt(place)))
+  const fresh = open.filter((place) => !avoidFamilies.includes(familyAt(place)))
+  return fresh.length > 0 ? fresh : open
+}

@@ -1,0 +1,80 @@
+// Knobs as the memory model compares them: one whole number per knob. Ordered ones lie on a fine grid, so that how alike two are is
+// looked up, not computed; all others are alike when they are equal.
+import type { KnobSpec, Knobs, KnobValue } from '../../contracts/index.ts'
+
+/** Steps of the grid on which ordered knobs lie. */
+const gridSteps = 1024
+/** Share of the whole range over which the likeness of two values falls by 1 / e. */
+const reach = 0.3
+const likeness = Float64Array.from({ length: gridSteps + 1 }, (_, steps) => Math.exp(-steps / gridSteps / reach))
+const absent = -1
+
+type Axis = { readonly name: string; readonly spec: KnobSpec | undefined; readonly codes: Map<KnobValue, number> }
+
+export interface KnobAxes {
+  /** Whether a candidate has no knob besides these. */
+  covers(knobs: Knobs): boolean
+  /** What a candidate is on every axis. */
+  describe(knobs: Knobs): Int32Array
+  /** How alike two are: the mean over axes and the mean over pairs of axes, each from 0 to 1. */
+  compare(a: Int32Array, b: Int32Array): { readonly single: number; readonly pairs: number }
+}
+
+/** The axes of a space, and those that candidates have besides. */
+export function knobAxes(space: Readonly<Record<string, KnobSpec>>, all: readonly Knobs[]): KnobAxes {
+  const names = new Set([...Object.keys(space), ...all.flatMap((knobs) => Object.keys(knobs))])
+  const axes = [...names].sort().map((name): Axis => ({ name, spec: space[name], codes: new Map() }))
+  const ordered = axes.map(({ spec }) => spec?.kind === 'range' || spec?.ordered === true)
+  const count = axes.length
+  return {
+    covers(knobs) {
+      for (const name in knobs) if (!names.has(name)) return false
+      return true
+    },
+    describe(knobs) {
+      return Int32Array.from(axes, (axis) => {
+        const value = knobs[axis.name]
+        return value === undefined ? absent : codeOf(axis, value)
+      })
+    },
+    compare(a, b) {
+      let sum = 0
+      let squares = 0
+      for (let axis = 0; axis < count; axis++) {
+        const x = a[axis] as number // both have a number per axis
+        const y = b[axis] as number
+        let alike = x === y ? 1 : 0
+        if (alike === 0 && ordered[axis] === true && x !== absent && y !== absent) {
+          alike = likeness[x < y ? y - x : x - y] ?? 0
+        }
+        sum += alike
+        squares += alike * alike
+      }
+      return {
+        single: count === 0 ? 0 : sum / count,
+        pairs: count < 2 ? 0 : (sum * sum - squares) / (count * (count - 1)),
+      }
+    },
+  }
+}
+
+function codeOf({ spec, codes }: Axis, value: KnobValue): number {
+  const known = codes.get(value)
+  if (known !== undefined) return known
+  const code = orderedCode(spec, value) ?? gridSteps + 1 + codes.size
+  codes.set(value, code)
+  return code
+}
+
+// A value that its spec does not know is like no other, so its code lies beyond the grid.
+function orderedCode(spec: KnobSpec | undefined, value: KnobValue): number | undefined {
+  if (spec === undefined) return undefined
+  if (spec.kind === 'choice') {
+    const place = spec.ordered ? spec.values.indexOf(value) : -1
+    return place < 0 ? undefined : Math.round((gridSteps * place) / Math.max(1, spec.values.length - 1))
+  }
+  if (typeof value !== 'number') return undefined
+  const turn = spec.log && spec.low > 0 ? Math.log : (x: number) => x
+  const share = (turn(value) - turn(spec.low)) / (turn(spec.high) - turn(spec.low))
+  return Number.isFinite(share) ? Math.round(gridSteps * Math.min(1, Math.max(0, share))) : undefined
+}

@@ -1,0 +1,61 @@
+// Sessions of the toy world in processes of their own, which may be killed.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ErrorRecord, initialResearchState, type ResearchState, reduceResearch } from '../../src/contracts/index.ts'
+import { openStore } from '../../src/store/index.ts'
+import { startChild } from '../start-child.ts'
+
+export interface SessionFolder {
+  readonly record: string
+  readonly calls: string
+}
+
+export function sessionFolder(dir: string): SessionFolder {
+  return { record: join(dir, 'evsys.db'), calls: join(dir, 'calls') }
+}
+
+/** Runs a session to its end, or until it kills itself. */
+export async function playSession(
+  { record, calls }: SessionFolder,
+  flags: readonly string[] = [],
+): Promise<{ code: number | string; lines: string[]; operations: number; error: ErrorRecord | undefined }> {
+  await using child = startChild('run-research', [record, calls, ...flags])
+  const lines: string[] = []
+  let operations = 0
+  for (let line = await child.line().catch(() => undefined); line !== undefined; ) {
+    const [at = '', ...rest] = line.split(' ')
+    operations = Number(at)
+    lines.push(rest.join(' '))
+    line = await child.line().catch(() => undefined)
+  }
+  const said = lines.find((line) => line.startsWith('error '))?.slice('error '.length)
+  const error = said === undefined ? undefined : ErrorRecord.parse(JSON.parse(said))
+  return { code: await child.exit(), lines, operations, error }
+}
+
+export interface Kept {
+  /** Undefined: no session was begun. */
+  readonly canonical: unknown
+  readonly state: ResearchState
+  /** Calls that were really sent. */
+  readonly sent: number
+}
+
+export async function keptOf({ record, calls }: SessionFolder): Promise<Kept> {
+  const sent = existsSync(calls) ? readFileSync(calls, 'utf8').split('\n').length - 1 : 0
+  if (!existsSync(record)) return { canonical: undefined, state: initialResearchState, sent }
+  await using store = await openStore(record)
+  const [row] = await store.experiments({ limit: 1 })
+  if (row === undefined) return { canonical: undefined, state: initialResearchState, sent }
+  const events = await store.events({
+    stream: `experiment:${row.id}`,
+    afterSeq: 0,
+    limit: 100_000,
+    types: ['research'],
+  })
+  const state = events.reduce(
+    (folded, event) => (event.type === 'research' ? reduceResearch(folded, event.entry) : folded),
+    initialResearchState,
+  )
+  return { canonical: await store.canonicalRecord(row.id), state, sent }
+}

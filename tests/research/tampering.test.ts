@@ -1,0 +1,108 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { CandidateFiles, Executor, RunOutcome } from '../../src/contracts/index.ts'
+import { visibleText } from '../../src/kernel/index.ts'
+import { openExecutor } from '../../src/research/index.ts'
+import { processesThatKnow } from '../processes-with.ts'
+import { inFullLane } from '../scale.ts'
+import { temporaryFolders } from '../temporary-folder.ts'
+import { lineTask } from './line-task.ts'
+import { floor, linux } from './run-line.ts'
+import { type Tampering, tamperings, untampered, type World } from './tampering.ts'
+
+const folder = temporaryFolders()
+const signal = AbortSignal.timeout(1_500_000)
+const canary = `canary-${process.pid}-in-the-environment`
+const chosen = inFullLane ? tamperings : tamperings.filter((_, i) => i % 6 === 2)
+
+let visits = 0
+const server = createServer((_, response) => {
+  visits += 1
+  response.end('labels')
+})
+
+beforeAll(async () => {
+  process.env.EVSYS_TEST_CANARY = canary
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+})
+afterAll(() => {
+  delete process.env.EVSYS_TEST_CANARY
+  server.close()
+})
+
+async function open({ language, checkpoint }: Tampering): Promise<{ executor: Executor; world: World }> {
+  const [dir, workDir] = [folder(), folder()]
+  const program = { startSeconds: 3, answerSeconds: 5, memoryBytes: 256 << 20 }
+  const task = lineTask(dir, language, { program })
+  if (checkpoint === true) {
+    const scorer = fileURLToPath(new URL('./fixtures/checkpoint-scorer.mjs', import.meta.url))
+    writeFileSync(join(dir, 'scorer.mjs'), readFileSync(scorer))
+  }
+  const { port } = server.address() as AddressInfo // it listens
+  const world = { dir, workDir, canary, port, tag: `evsys-tamper-${process.pid}` }
+  return {
+    executor: await openExecutor(task, { workDir, limits: { outputBytes: 4 << 20, answerBytes: 1 << 20 } }),
+    world,
+  }
+}
+
+// Honest training takes a moment; its result must not depend on how busy the machine is.
+const run = (executor: Executor, files: CandidateFiles, trainSeconds = 20): Promise<RunOutcome> =>
+  executor.run({ files, seed: 1, split: 'val', trainSeconds }, signal)
+
+const truths = new Map<boolean, number>()
+
+/** The score of the same candidate without its trick. */
+async function truth(executor: Executor, { checkpoint = false }: Tampering): Promise<number> {
+  const outcome = truths.has(checkpoint) ? undefined : await run(executor, untampered)
+  if (outcome?.status === 'scored') truths.set(checkpoint, outcome.value)
+  return truths.get(checkpoint) ?? Number.NaN
+}
+
+linux.describe('a candidate that tampers', () => {
+  it('has at least forty ways to do it (RES-406)', () => {
+    expect(new Set(tamperings.map(({ name }) => name)).size).toBeGreaterThanOrEqual(40)
+  })
+
+  for (const tampering of chosen)
+    it(`gets nothing: it ${tampering.name} (RES-406)`, async () => {
+      const { executor, world } = await open(tampering)
+      await using _ = executor
+      const files = tampering.files(world)
+      const outcome = await run(executor, files, tampering.ends === 'timeout' ? 1 : 20)
+      if (tampering.ends === 'scored') expect(outcome).toMatchObject({ status: 'scored' })
+      else if (tampering.ends !== undefined)
+        expect(outcome).toMatchObject({ status: 'failed', failure: { class: tampering.ends } })
+      else expect(outcome).not.toMatchObject({ failure: { class: 'infra' } })
+      if (outcome.status === 'scored') expect(outcome.value).toBeGreaterThan(floor)
+      const told = JSON.stringify(outcome)
+      expect(told).not.toContain(canary)
+      const log = outcome.status === 'failed' ? (outcome.failure.log ?? '') : ''
+      expect(log).toBe(visibleText(log, { newlines: true }))
+      expect(processesThatKnow(world.tag)).toEqual([])
+      expect(visits).toBe(0)
+      if (tampering.ends === 'scored' && tampering.language === undefined)
+        expect(outcome).toMatchObject({ value: await truth(executor, tampering) })
+      if (tampering.twice === true)
+        expect(await run(executor, files)).toMatchObject(
+          outcome.status === 'scored' ? { status: 'scored', value: outcome.value } : { status: outcome.status },
+        )
+      if (tampering.isRead === true)
+        expect((await executor.check(files, signal)).map((failure) => failure.class)).toEqual(
+          expect.arrayContaining([expect.stringMatching(/^(?:validation|tamper)$/)]),
+        )
+    })
+
+  it('scores what is honest in them as if they were honest (RES-406)', async () => {
+    const [claims] = tamperings.filter(({ name }) => name.startsWith('prints a metric'))
+    if (claims === undefined) throw new Error('there is none')
+    const { executor, world } = await open(claims)
+    await using _ = executor
+    const outcome = await run(executor, claims.files(world))
+    expect(outcome).toMatchObject({ status: 'scored', claimed: { mse: 0 } })
+  })
+})

@@ -1,0 +1,177 @@
+// A world for tests of the research loop: a candidate is one file with knobs, its score is a function of them with seeded noise, and
+// the proposer turns knobs by keyed chance. Everything is known beforehand, so that a session repeats to the last digit.
+import * as z from 'zod'
+import {
+  type AttemptFailure,
+  type CandidateFiles,
+  type Executor,
+  type KeepRule,
+  type Proposer,
+  type ResearchTask,
+  type RunOutcome,
+  SessionSettings,
+  type Strategy,
+  TaskFile,
+} from '../../src/contracts/index.ts'
+import { createRegistry, defineProposer, hashOf, keyedRandom } from '../../src/kernel/index.ts'
+import { defaultRule } from '../../src/research/judge/default-rule.ts'
+import { openBank } from '../../src/research/judge/index.ts'
+import type { ResearchOptions } from '../../src/research/loop/research-options.ts'
+import type { CandidateTools } from '../../src/research/loop/step.ts'
+import { findKnobs } from '../../src/research/propose/code/find-knobs.ts'
+import { materialise } from '../../src/research/propose/materialise.ts'
+import { greedy } from '../../src/research/search/greedy.ts'
+import type { OpenStore } from '../../src/store/index.ts'
+
+export const toyTask: ResearchTask = {
+  name: 'toy',
+  dir: '/nowhere',
+  file: TaskFile.parse({ name: 'toy', run: 'true' }),
+  metric: 'loss',
+  direction: 'min',
+  seeds: [1, 2, 3, 4, 5],
+  trainSeconds: 1,
+  secondary: [],
+  baseline: { 'train.mjs': 'const RATE = 0.1\nconst WIDTH = 8\nconst DEPTH = 2\n' },
+  knobs: {
+    RATE: { kind: 'range', low: 0.001, high: 1, log: true, integer: false },
+    WIDTH: { kind: 'range', low: 1, high: 64, log: true, integer: true },
+    DEPTH: { kind: 'range', low: 1, high: 8, log: false, integer: true },
+  },
+  prompt: '',
+  hash: 'toy-1',
+  scope: ['train.mjs'],
+  offLimits: [],
+}
+
+/** Best at RATE 0.02, WIDTH 32, DEPTH 4. */
+export function toyScore(files: CandidateFiles, seed: number, split: 'val' | 'test', noise = 0.02): number {
+  const { knobs } = findKnobs(files, toyTask.knobs)
+  const far = (name: string, best: number) => Math.abs(Math.log(Number(knobs[name] ?? best) / best))
+  const truth = 1 + 0.2 * far('RATE', 0.02) + 0.1 * far('WIDTH', 32) + 0.1 * far('DEPTH', 4)
+  const shared = keyedRandom(seed, 'toy', split).normal()
+  const own = keyedRandom(seed, 'toy', split, hashOf(files)).normal()
+  return truth + noise * (0.7 * shared + 0.7 * own)
+}
+
+export interface ToyExecutorOptions {
+  readonly check?: (files: CandidateFiles) => readonly AttemptFailure[]
+  readonly run?: (files: CandidateFiles, seed: number, split: 'val' | 'test') => RunOutcome | undefined
+  readonly before?: (signal: AbortSignal) => Promise<void>
+  readonly noise?: number
+}
+
+export function toyExecutor({ check, run, before, noise }: ToyExecutorOptions = {}): Executor {
+  return {
+    task: toyTask,
+    async check(files) {
+      return check?.(files) ?? []
+    },
+    async run({ files, seed, split }, signal) {
+      await before?.(signal)
+      signal.throwIfAborted()
+      const own = run?.(files, seed, split)
+      if (own !== undefined) return own
+      const value = toyScore(files, seed, split, noise)
+      return { status: 'scored', value, secondary: {}, claimed: { loss: 0 }, wallS: 0.5, level: 'in-process' }
+    },
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+/** Turns one or two knobs by a keyed factor. Each call costs the same. */
+export function toyProposer(options: { onCall?: (call: string) => void; costUsd?: number } = {}): Proposer {
+  return defineProposer({
+    kind: 'toy',
+    summary: 'Turns knobs by keyed chance.',
+    params: z.strictObject({}),
+    needs: { network: true },
+    async propose({ request, files }, { random }) {
+      options.onCall?.(request.parents.join())
+      const { knobs } = findKnobs(files, toyTask.knobs)
+      const draw = random('ideas')
+      const ideas = Array.from({ length: request.ideas }, (_, i) => {
+        const names = draw.shuffle(Object.keys(toyTask.knobs)).slice(0, 1 + draw.int(2))
+        const turned = names.map((name) => {
+          const value = Number(knobs[name]) * 2 ** (draw.int(5) - 2 || 1)
+          return [name, name === 'RATE' ? Number(value.toPrecision(3)) : Math.max(1, Math.round(value))] as const
+        })
+        return {
+          title: `turn ${turned.map(([name, value]) => `${name} to ${value}`).join(', ')} (${i})`,
+          hypothesis: 'It may help.',
+          family: names[0] ?? 'none',
+          category: 'hyperparameter' as const,
+          cost: 'same' as const,
+          parents: [],
+          change: { kind: 'knobs' as const, knobs: Object.fromEntries(turned) },
+        }
+      })
+      const usage = { promptTokens: 1000, completionTokens: 200, latencyS: 0, costUsd: options.costUsd ?? 0.0123 }
+      return { ideas, usage }
+    },
+  })
+}
+
+export const toyTools: CandidateTools = {
+  materialise,
+  knobsOf: (files, declared) => findKnobs(files, declared).knobs,
+  fingerprint: (files) => hashOf(files),
+}
+
+export interface ToyOptions {
+  readonly store: OpenStore
+  readonly executor?: Executor
+  readonly proposer?: Proposer
+  readonly strategy?: Strategy
+  readonly keepRule?: KeepRule
+  readonly settings?: Partial<SessionSettings>
+  readonly signal?: AbortSignal
+}
+
+/** Options of `runResearch` for the toy world: 8 experiments, one worker. */
+export function toyResearch(options: ToyOptions & Omit<Partial<ResearchOptions>, keyof ToyOptions>): ResearchOptions {
+  const {
+    store,
+    executor = toyExecutor(),
+    proposer = toyProposer(),
+    strategy = greedy,
+    keepRule = defaultRule,
+  } = options
+  const registry = createRegistry()
+  for (const plugin of [proposer, strategy, keepRule]) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
+  const settings = SessionSettings.parse({
+    task: toyTask.name,
+    task_hash: toyTask.hash,
+    metric: toyTask.metric,
+    direction: toyTask.direction,
+    space: toyTask.knobs,
+    train_seconds: 1,
+    seed: 7,
+    seeds: [...openBank(toyTask.seeds, 7)],
+    strategy: { kind: strategy.kind },
+    keep_rule: { kind: keepRule.kind },
+    proposer: { kind: proposer.kind },
+    workers: 1,
+    budget: { experiments: 8 },
+    noise_runs: 5,
+    control_every: 10,
+    confirm_every: 5,
+    ...options.settings,
+  })
+  return {
+    services: { registry, log() {}, secret: () => '' },
+    tools: toyTools,
+    writeBrief: (state, request, { files, repair }) => ({
+      text: '',
+      request,
+      state,
+      files,
+      ...(repair === undefined ? {} : { repair }),
+    }),
+    ...options,
+    store,
+    executor,
+    settings,
+    signal: options.signal ?? new AbortController().signal,
+  }
+}

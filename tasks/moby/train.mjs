@@ -1,13 +1,5 @@
 // A small transformer over bytes on the embedded engine, trained by AdamW with a warm-up and a rate that falls.
-import {
-  createModel,
-  evaluate,
-  getTrainLoader,
-  progress,
-  reportCurve,
-  reportResults,
-  saveModel,
-} from './evsys-text.mjs'
+import { createModel, evaluate, getTrainLoader, progress, reportCurve, reportResults, saveModel } from './api.mjs'
 
 const LEARNING_RATE = 0.001
 const BATCH_SIZE = 16

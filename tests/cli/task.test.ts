@@ -66,7 +66,7 @@ describe('task', () => {
   })
 
   it('list shows bundled tasks and those of the project, broken ones with their reason (RES-312)', async () => {
-    const outside = await runMain(['task', 'list'], { cwd: folder(), columns: 160 })
+    const outside = await runMain(['task', 'list'], { cwd: folder(), columns: 160, env: { NO_COLOR: '1' } })
     expect(outside.code).toBe(0)
     await expect(outside.stdout).toMatchFileSnapshot('golden/task-list.txt')
     const cwd = project()

@@ -25,7 +25,7 @@ export async function checkCandidate(
   checkFields(fields, complain)
   for (const [field, path] of namedFiles(fields)) {
     const why = await whyNoFile(loaded.dir, path)
-    if (why !== undefined) complain(field, `${field}: ${path} ${why}`, `write the file, or correct \`${field}\`.`)
+    if (why !== undefined) complain(field, `${path} ${why}`, `write the file, or correct \`${field}\`.`)
   }
   const baseline = await readScope(loaded.dir, { scope: fields.scope, offLimits: fields.off_limits })
   checkBaseline(fields, baseline, complain)
@@ -91,23 +91,13 @@ function checkBaseline(fields: CandidateFields, baseline: CandidateFiles, compla
     const value = Object.hasOwn(values, name) ? values[name] : undefined
     const at = [name]
     if (spec.kind === 'range' && spec.low >= spec.high)
-      complain(
-        'knobs',
-        `${name}: the range from ${spec.low} to ${spec.high} is empty`,
-        'put the smaller bound first.',
-        at,
-      )
+      complain('knobs', `the range from ${spec.low} to ${spec.high} is empty`, 'put the smaller bound first.', at)
     else if (spec.kind === 'range' && spec.log && spec.low <= 0)
-      complain('knobs', `${name}: equal factors need a range above 0`, 'raise `low`, or leave `log` out.', at)
+      complain('knobs', 'equal factors need a range above 0', 'raise `low`, or leave `log` out.', at)
     else if (value === undefined)
-      complain('knobs', `${name}: the baseline has no constant of this name, or two`, missing(name, values), at)
+      complain('knobs', 'the baseline has no constant of this name, or two', missing(name, values), at)
     else if (!allows(spec, value))
-      complain(
-        'knobs',
-        `${name}: the baseline has ${JSON.stringify(value)}, which is not allowed`,
-        'widen the knob.',
-        at,
-      )
+      complain('knobs', `the baseline has ${JSON.stringify(value)}, which is not allowed`, 'widen the knob.', at)
   }
 }
 

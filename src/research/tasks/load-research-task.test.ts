@@ -67,10 +67,10 @@ describe('loadResearchTask', () => {
     expect(problems.map(({ message, where }) => [where?.line, where?.path, message])).toEqual([
       [1, 'metric', 'a research task needs `metric`'],
       [10, 'api', 'no API is called evsys:txt'],
-      [9, 'scorer', 'scorer: score.mjs does not exist'],
+      [9, 'scorer', 'score.mjs does not exist'],
       [8, 'scope', 'api.mjs is in scope, and it is the `api`'],
-      [17, 'knobs.DEGREE', 'DEGREE: the baseline has 3, which is not allowed'],
-      [18, 'knobs.DECAI', 'DECAI: the baseline has no constant of this name, or two'],
+      [17, 'knobs.DEGREE', 'the baseline has 3, which is not allowed'],
+      [18, 'knobs.DECAI', 'the baseline has no constant of this name, or two'],
     ])
     expect(problems.every(({ fix, where }) => fix !== undefined && (where?.col ?? 0) > 0)).toBe(true)
     expect(problems.at(-1)?.fix).toContain('did you mean "DECAY"')

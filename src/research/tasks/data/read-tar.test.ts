@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { packTar } from '../../../../tests/research/pack-tar.ts'
+import { packTar } from '../../../../tests/pack-tar.ts'
 import { scaled } from '../../../../tests/scale.ts'
 import { EvsysError } from '../../../kernel/index.ts'
 import { readTar } from './read-tar.ts'

@@ -16,8 +16,8 @@ export interface SessionFigures {
   /** From the baseline to the champion, as measured in their races. */
   readonly rawGain?: number
   readonly kept: readonly KeptChange[]
-  /** Sum of the shrunken gains of what was kept; absent where gains are not known. */
-  readonly shrunkGain?: number
+  /** Of what was kept, each against the incumbent it replaced: raw gains added up, and the same shrunken. Absent: not known. */
+  readonly sums?: { readonly raw: number; readonly shrunk: number }
   readonly prior: EffectPrior | null
   readonly expectedFalse?: number
   readonly noise: NoiseFigures
@@ -48,7 +48,10 @@ export function sessionFigures(input: ResearchReportInput): SessionFigures {
     kept,
     ...(weighed.length === 0
       ? {}
-      : { shrunkGain: sum(weighed.map(({ effect }) => effect)), expectedFalse: expectedFalseKeeps(weighed) }),
+      : {
+          sums: { raw: sum(kept.flatMap(({ raw }) => raw ?? [])), shrunk: sum(weighed.map(({ effect }) => effect)) },
+          expectedFalse: expectedFalseKeeps(weighed),
+        }),
     prior,
     noise,
     spending: spendingOf(input),

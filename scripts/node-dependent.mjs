@@ -50,6 +50,10 @@ export const nodeDependent = [
     files: ['tests/cli/{process,interrupt,mutated-process,serve,doctor}.test.ts'],
     why: 'the start of the program, its streams and signals',
   },
+  {
+    files: ['src/research/tasks/data/prepare-splits.test.ts'],
+    why: 'downloads, archives, a process that makes the splits',
+  },
   { files: ['src/sandbox/open-sandbox.test.ts'], why: 'processes with many open files, their pipes and signals' },
   {
     files: ['src/rollout/mcp/*.test.ts', 'src/rollout/agents/{shell-loop,terminal}.test.ts'],
@@ -86,8 +90,16 @@ export const leftToFull = [
     why: 'programs of agents over pipes and sockets, as the processes of other tests; serve-proxy tests the HTTP part',
   },
   {
+    files: ['src/research/propose/cli/*.test.ts'],
+    why: 'programs of agents over pipes, as those of src/rollout/cli',
+  },
+  {
     files: ['src/rollout/environments/docker.test.ts'],
     why: 'it starts a double of docker, as others start their programs',
+  },
+  {
+    files: ['tests/research/{bundled-tasks,candidate-api}.test.ts', 'tests/cli/task.test.ts'],
+    why: 'plain scripts; the executor that starts them is tested there',
   },
   { files: ['tests/lab/sealed-answers.test.ts'], why: 'namespaces of the system hide the answers, not Node' },
   {

@@ -2,6 +2,7 @@
 import type { Attempt, Brief, Idea, KnobSpec, Knobs, SearchState } from '../src/contracts/index.ts'
 import { keyedRandom } from '../src/kernel/index.ts'
 import { materialise } from '../src/research/propose/materialise.ts'
+import { dimensionsOf, pointOf } from '../src/research/propose/optimizer/knob-space.ts'
 
 export interface KnobWorld {
   readonly space: Readonly<Record<string, KnobSpec>>
@@ -71,4 +72,40 @@ function measured(world: KnobWorld, number: number, knobs: Knobs, parents: strin
     verdict: isOut ? 'failed' : 'discarded',
     ...(isOut ? { failure: { class: 'oom' as const, reason: 'out of memory' } } : {}),
   }
+}
+
+/** A world of four to nine knobs, some of which matter much, whose best lies somewhere around the start. Losses begin at 1. */
+export function randomWorld(seed: number): KnobWorld {
+  const random = keyedRandom(seed, 'world')
+  const names = ['LEARNING_RATE', 'HIDDEN', 'BATCH', 'MOMENTUM', 'DECAY', 'WARMUP', 'KIND', 'SCALE', 'CLIP']
+  const space: Record<string, KnobSpec> = {}
+  const start: Knobs = {}
+  const weights: Record<string, number> = {}
+  for (const [place, name] of names.slice(0, 4 + random.int(6)).entries()) {
+    weights[name] = (place === 0 ? 3 : 1) * Math.exp(random.normal())
+    if (name === 'HIDDEN' || name === 'BATCH') {
+      space[name] = { kind: 'choice', values: [8, 16, 32, 64, 128], ordered: true }
+      start[name] = [16, 32, 64][random.int(3)] ?? 32
+    } else if (name === 'KIND') {
+      space[name] = { kind: 'choice', values: ['a', 'b', 'c'], ordered: false }
+      start[name] = 'a'
+    } else {
+      space[name] = { kind: 'range', low: 0.01, high: 1, log: true, integer: false }
+      start[name] = 0.1
+    }
+  }
+  const dimensions = dimensionsOf(space)
+  const best = (pointOf(dimensions, start) ?? []).map((value, i) =>
+    dimensions[i]?.kind === 'category' ? random.int(3) : Math.min(1, Math.max(0, value + 0.25 * random.normal())),
+  )
+  const loss = (knobs: Knobs) => {
+    const point = pointOf(dimensions, knobs) ?? []
+    const sum = point.reduce((total, value, i) => {
+      const { name = '', kind } = dimensions[i] ?? {}
+      const apart = value - (best[i] ?? 0)
+      return total + (weights[name] ?? 0) * (kind === 'category' ? (apart === 0 ? 0 : 0.03) : apart ** 2)
+    }, 0)
+    return 1 + sum / (1 + 0.3 * sum) // far away it hardly gets worse
+  }
+  return { space, start, loss, noise: 0.01 }
 }

@@ -510,8 +510,12 @@ export const requirements = {
   'HAR-68': 'text that was decoded is never tokenized again: recorded ids are those that were drawn',
   'HAR-69': 'an answer that was cut by its length is given no stop token to train on',
   'HAR-70': 'a turn without log-probabilities is not trained on, and its zeros never count',
+  'HAR-71': 'a member of a group whose sandbox fails leaves the others alone, and is made again while that may help',
+  'HAR-72': 'a rollout that is cancelled while the model answers keeps its turns and leaves no sandbox',
   'HAR-73': 'the policy version of each call is recorded; turns that are too old are masked',
+  'HAR-74': 'several rewards without one that counts are an error, never a number',
   'HAR-75': 'equal seeds, policy versions and requests give the same token record',
+  'HAR-76': 'a thousand rollouts at a time bear one verifier that fails',
   'HAR-77': 'an agent that speaks plain chat completions to the capture proxy has the token record of a native session',
   'HAR-78': 'turn spans tell the last token that is trained on, where the reward of the whole goes',
 
@@ -594,6 +598,7 @@ export const requirements = {
     'a trial that cannot be scored because of what its agent left counts as a failure of the agent; one that a fresh environment fails as well stays open',
   'HAR-82':
     'skills, earlier turns, sidecars, simulated users and other things of Harbor that nothing here does are refused by name and with a reason, before anything starts',
+  'HAR-83': 'a job file of Harbor is run where its fields are ours, and refused by name where they are not',
 
   // Agents
 
@@ -621,6 +626,19 @@ export const requirements = {
   // Research
   'RES-101':
     'strategies, keep rules and proposers of the research loop are plugins like all others, listed and described',
+  'RES-102':
+    'a strategy asks for changes to attempts that were made, keeps to pins and bans, ranks each candidate at most once, and answers equal states and draws alike',
+  'RES-103': 'strategies reference, greedy and greedy-dedup do what their names say',
+  'RES-104':
+    'the memory model ranks ideas by what knobs, families, categories and changes did before, whatever the metric',
+  'RES-105':
+    'on a plateau other bases and near misses are tried; a family that keeps nothing waits after three in a row',
+  'RES-106': 'candidates that differ in layout, comments or local names alone have one fingerprint, others do not',
+  'RES-107': 'tables of the bench are checked like all input: sizes, names and bytes, with a typed error',
+  'RES-108': 'target, flat tables, missing seeds and the start of the bench are as documented',
+  'RES-109': 'the bench compares strategies on equal chance, counts a miss as twice the budget, and repeats exactly',
+  'RES-110': 'worlds of the bench propose and run like a loop; what was tried is answered from memory',
+  'RES-111': '`research bench` prints a row per table and strategy, for people and as data',
   'RES-201':
     'noise of a session pools the seeds of its baseline with all later pairs; scores that are missing or no number make no pair',
   'RES-202':
@@ -649,6 +667,25 @@ export const requirements = {
     'in worlds of known effects `default` overstates its gain less than `reference` and `greedy`, and fewer of its keeps help nothing',
   'RES-218': 'a simulated session repeats exactly, and is the mirror of itself when smaller is better',
   // Research
+  'RES-301': 'the tasks shakespeare, cifar10, moby, digits and table-search come with evsys and are valid',
+  'RES-302': 'digits: plain Node, and the same score for the same seed whatever else the machine does',
+  'RES-303':
+    'a candidate in Node trains on the embedded engine inside its sandbox, and the scorer runs its checkpoint itself',
+  'RES-304': 'table-search looks finished trainings up: its own table needs no data, others come by name',
+  'RES-305': 'a task whose interpreter or packages are missing says what to install and which variant does without',
+  'RES-306':
+    'a language model in PyTorch is scored step by step: no question holds a byte that is still to be predicted',
+  'RES-307':
+    'data of a task comes by npm package, address or folder, checked against its digest and unpacked safely; splits are made once',
+  'RES-308': 'data that cannot be had names every alternative; other bytes than those that were meant are refused',
+  'RES-309': 'splits that were changed in the cache are made again, and their hash is part of the hash of the task',
+  'RES-310': 'a task is loaded with its baseline, API, scorer, splits, seeds, knobs and limits',
+  'RES-311': 'everything that is wrong with a research task is told at once, with file, line, column and fix',
+  'RES-312':
+    'tasks are found by name, variant and path; those of the project hide bundled ones, and broken ones hide none',
+  'RES-313': 'the API of candidates seeds all draws at import: Math.random, random, numpy and PyTorch',
+  'RES-314': 'reports and answers of a candidate stand on lines of their own, whatever else it prints',
+  'RES-315': '`task init` makes a task that validates, trains and is scored as it is',
   'RES-401':
     'a candidate is trained in a sandbox and scored by the sealed scorer in another process; what it says of itself is a claim and never the score',
   'RES-402':
@@ -686,4 +723,42 @@ export const requirements = {
     'a research session measures the noise of its baseline, races candidates, keeps what is better, and ends with a look at the hidden split',
   'RES-602':
     'a session whose controller is killed at any moment goes on to the same canonical record; at most one call per worker is sent again, and charged',
+  'RES-603':
+    'a session is an experiment of the record: every attempt an arm, every seed a run with parent, diff, category, mode and verdict',
+  'RES-604': 'the state of a session is a pure fold over its journal, and survives JSON',
+  'RES-605': 'a session that was interrupted, or whose caps were raised, goes on',
+  'RES-606': 'two controllers cannot run one session',
+  'RES-607': 'an idea that was tried is answered from memory; a proposer with nothing new ends the session',
+  'RES-608': 'a candidate that may not run is repaired twice at most, then parked with the reason',
+  'RES-609': 'failures of the machine are tried once more; those of a candidate are its verdict, with their class',
+  'RES-610': 'a baseline that fails, or a proposer that fails again and again, ends the session and says why',
+  'RES-611': 'no cap of a session is passed: money and tokens are forecast before every call',
+  'RES-612': 'the cap on time stops what is running',
+  'RES-613': 'several workers run at a time; the order of the journal is the truth and nothing runs twice',
+  'RES-614': 'people pause a session and let it go on, through the record',
+  'RES-615': 'people veto and override verdicts; an incumbent that is taken away gives its place to the one before',
+  'RES-616': 'people add ideas that run without a call, and ban families',
+  'RES-504': 'the optimizer turns knobs by TPE and CMA-ES, finds gains within ten experiments, and repeats nothing',
+  'RES-505': 'the optimizer learns from failures where memory runs out',
+  'RES-506': 'the brief tells goal, incumbent, wins, dead ends, near misses, notes, backlog and failures',
+  'RES-507': 'the brief is bounded, equal for equal input, free of secrets, and quotes what others wrote as data',
+  'RES-508': 'the prompt has the code of the base, what is asked for, and in a repair turn what was wrong',
+  'RES-509':
+    'the ledger adds up to the cent, charges unknown calls their forecast, and names the cap that the next call would break',
+  'RES-510':
+    'answers of models are read in fences, between words, cut off or malformed; what is not understood is said',
+  'RES-511':
+    'the proposers `anthropic` and `openai-compatible` give labelled ideas and their cost; keys come from declared secrets alone',
+  'RES-512':
+    'a provider that answers 429, 529, late, cut off or malformed is survived; an answer that cannot be used is asked for once more, and a failure tells the bill',
+  'RES-513': 'in a repair turn a proposer gives the same idea put right',
+  'RES-514':
+    'the proposer `cli-agent` lets a program edit the files in a folder of its own; it has a deadline and no secrets beyond those declared',
+  'RES-515':
+    'the proposer `hybrid` asks the optimizer on every turn and a model on a share of them, and goes on when the model fails',
+  'RES-516':
+    'the proposer `replay` plays a cassette with its recorded cost, or records one; a missing proposal is an error',
+  'RES-517': 'the proposer `bank` gives the next untried idea of a wanted family',
+  'RES-617':
+    'a cassette drives a session of ten experiments, with a ledger that is right to the cent, per call and per experiment',
 } as const

@@ -1,6 +1,7 @@
 // Declarations of the commands of the research loop. Bodies are imported when a command is called.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ResearchBaselineOptions } from './commands/research-baseline.ts'
+import type { ResearchBenchOptions } from './commands/research-bench.ts'
 import type { ResearchExportOptions } from './commands/research-export.ts'
 import type { ResearchReportOptions } from './commands/research-report.ts'
 import type { ResearchRunOptions } from './commands/research-run.ts'
@@ -8,6 +9,7 @@ import type { ResearchStatusOptions } from './commands/research-status.ts'
 import type { ResearchSteerOptions } from './commands/research-steer.ts'
 import type { Colors } from './output/colors.ts'
 import type { Run } from './program.ts'
+import { addResearchBench } from './research-bench-command.ts'
 import { append, examplesFor, wholeNumber } from './start-commands.ts'
 
 const aTask = 'task: its name, NAME/VARIANT, or a folder with task.yaml'
@@ -29,6 +31,7 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .option('--train-seconds <s>', 'training time of one experiment (default: the task’s)', seconds)
     .option('--model <id>', 'model that proposes, where a model does (default: claude-sonnet-4-6)')
     .option('--proposer <kind>', 'who proposes (default: anthropic with a key, else optimizer)')
+    .option('--proposer-params <json>', 'params of the proposer, such as {"file": "tape.jsonl"} for replay')
     .option('--strategy <kind>', 'where the search goes on (default: default)')
     .option('--keep-rule <kind>', 'what is kept (default: default)')
     .addOption(
@@ -125,6 +128,32 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .action((options: ResearchExportOptions) =>
       run(async (context) => (await import('./commands/research-export.ts')).researchExport(context, options)),
     )
+
+  addResearchBench(research, run, colors)
+
+  research
+    .command('bench')
+    .description('measure how many experiments strategies need, on tables and synthetic worlds')
+    .option('--tables <dir>', 'folder with search tables')
+    .option('--worlds <names>', 'synthetic worlds, by commas', words)
+    .option('--strategies <kinds>', 'strategies, by commas (default: default,reference,greedy-dedup)', words)
+    .option('--repeats <n>', 'sessions of every strategy on every table (default: 100)', wholeNumber)
+    .option('--budget <n>', 'experiments of a session (default: 200)', wholeNumber)
+    .option('--seed <n>', 'root of all draws (default: 1)', numberFromZero)
+    .addHelpText(
+      'after',
+      examples(['evsys research bench --tables tables --repeats 20', 'evsys research bench --worlds nk --json']),
+    )
+    .action((options: ResearchBenchOptions) =>
+      run(async (context) => (await import('./commands/research-bench.ts')).researchBench(context, options)),
+    )
+}
+
+function words(text: string): string[] {
+  return text
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
 }
 
 function seconds(text: string): number {

@@ -1,5 +1,6 @@
 // What other rooms may use of research.
 export { allBuiltins } from './all-builtins.ts'
+export type { BenchResult } from './bench/bench-strategies.ts'
 export type {
   DryRunEstimate,
   ExecutorLimits,
@@ -18,3 +19,8 @@ export { bundledTasks, findTask, findTasks, type TaskPlace } from './tasks/find-
 export { type LoadResearchTaskOptions, loadResearchTask } from './tasks/load-research-task.ts'
 export { checkResearchTask, isResearchTask } from './tasks/read-research-task.ts'
 export { type TaskCard, taskCards } from './tasks/task-cards.ts'
+
+/** The bench of strategies. Imported on demand: no other command needs it. */
+export function loadResearchBench(): Promise<typeof import('./bench/index.ts')> {
+  return import('./bench/index.ts')
+}

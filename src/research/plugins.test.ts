@@ -7,7 +7,7 @@ import { researchPlugins } from './plugins.ts'
 describe('plugins of research', () => {
   it('hold these strategies (RES-101)', () => {
     const kinds = researchPlugins.filter(({ type }) => type === 'strategy').map(({ kind }) => kind)
-    expect(kinds).toEqual(['reference', 'greedy', 'random'])
+    expect(kinds).toEqual(['default', 'reference', 'greedy', 'greedy-dedup', 'random'])
   })
 
   it.each(researchPlugins.map((plugin) => [`${plugin.type} ${plugin.kind}`, plugin] as const))(

@@ -134,7 +134,7 @@ function backward(network, gradient, images, labels) {
     loss -= Math.log(Math.max(p[labels[row]], 1e-12))
     delta.fill(0)
     for (let k = 0; k < classes; k++) {
-      p[k] -= LABEL_SMOOTHING / classes + (k === labels[row] ? 1 - LABEL_SMOOTHING : 0)
+      p[k] -= (1 - LABEL_SMOOTHING) * Number(k === labels[row]) + LABEL_SMOOTHING / classes
       gradient.secondBias[k] += p[k]
       for (let j = 0; j < hidden; j++) {
         gradient.second[k * hidden + j] += p[k] * h[j]

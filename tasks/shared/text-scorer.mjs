@@ -63,10 +63,10 @@ function floatsOf(answer) {
   return new Float32Array(raw.buffer.slice(raw.byteOffset, raw.byteOffset + raw.length))
 }
 
-// Normalised here: whatever a candidate answers is a distribution.
+// Normalised here: whatever a candidate answers is a distribution. The difference comes first: a sum with a huge logit would lose the rest.
 function surprise(logits, target) {
   const top = logits.reduce((most, each) => Math.max(most, each), Number.NEGATIVE_INFINITY)
   let total = 0
   for (const logit of logits) total += Math.exp(logit - top)
-  return Math.log(total) + top - logits[target]
+  return Math.log(total) - (logits[target] - top)
 }

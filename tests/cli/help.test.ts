@@ -8,6 +8,7 @@ const commands = [
   ...['export', 'import', 'gc', 'du', 'db'],
   ...['eval', 'benchmark', 'rescore'],
   ...['serve', 'engine'],
+  'task',
 ]
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 

@@ -1,6 +1,6 @@
 // `evsys research run`: a session of the research loop. It watches and prints; the loop does the work.
-import { ResearchBudget, type ResearchState } from '../../contracts/index.ts'
-import { EvsysError, systemClock } from '../../kernel/index.ts'
+import { Params, ResearchBudget, type ResearchState } from '../../contracts/index.ts'
+import { EvsysError, messageOf, systemClock } from '../../kernel/index.ts'
 import { loadResearchLoop } from '../../research/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
@@ -18,6 +18,7 @@ export type ResearchRunOptions = {
   readonly trainSeconds?: number
   readonly model?: string
   readonly proposer?: string
+  readonly proposerParams?: string
   readonly strategy?: string
   readonly keepRule?: string
   readonly preset?: 'explore' | 'balanced' | 'strict'
@@ -37,7 +38,7 @@ export async function researchRun(context: CommandContext, options: ResearchRunO
   return await withRecord(context, { create: true, project }, async ({ store }) => {
     const { startResearch } = await loadResearchLoop()
     using watch = createResearchWatch({ live, quiet: output.quiet, colors: colorsFor(live, env), clock: systemClock })
-    const { resume, trainSeconds, ...named } = rest
+    const { resume, trainSeconds, proposerParams, ...named } = rest
     const result = await context.holding(`the session of ${task}, which saves first`, () =>
       startResearch({
         task,
@@ -50,6 +51,7 @@ export async function researchRun(context: CommandContext, options: ResearchRunO
         resume: resume === true,
         ...(trainSeconds === undefined ? {} : { trainSeconds }),
         ...named,
+        ...(proposerParams === undefined ? {} : { proposerParams: readParams(proposerParams) }),
         onNotice: (text) => output.notice(text),
         onBegin: (session) => watch.begin(session),
         onEntry: (entry, state) => watch.follow(entry, state),
@@ -69,6 +71,17 @@ export async function researchRun(context: CommandContext, options: ResearchRunO
 
 function hasFailed({ end }: ResearchState): boolean {
   return end?.reason === 'failed'
+}
+
+function readParams(text: string): Params {
+  try {
+    return Params.parse(JSON.parse(text))
+  } catch (cause) {
+    throw new EvsysError('CLI_USAGE', `--proposer-params is no JSON object: ${messageOf(cause)}`, {
+      cause,
+      fix: 'write it in quotes: --proposer-params \'{"file": "tape.jsonl"}\'. `evsys schema proposer KIND` prints what it takes.',
+    })
+  }
 }
 
 /** Caps as they were written: `wall=2h`, `usd=5`. */

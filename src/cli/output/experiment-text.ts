@@ -66,12 +66,15 @@ export function runTable(runs: readonly ShownRun[], { colors, width }: Style): s
   const metrics = [...new Set(runs.flatMap(({ scores }) => Object.keys(scores)))].slice(0, 6)
   const claimed = [...new Set(runs.flatMap(({ run }) => Object.keys(run.claimed ?? {})))].slice(0, 2)
   const isLog = runs.some(({ run }) => run.kept !== undefined)
+  const isMeasured = metrics.length > 0 // what a run says of itself is shown where nothing was measured
   const rows = runs
     .slice(0, shownRuns)
     .map(({ run, scores }) => [
       run.name,
       run.invalid === undefined ? run.status : `invalid: ${shorten(run.invalid, 60)}`,
-      ...(isLog ? [run.kept === true ? 'kept' : '', ...claimed.map((key) => claimedText(run.claimed?.[key]))] : []),
+      ...(isLog ? [run.kept === true ? 'kept' : ''] : []),
+      ...(isLog && isMeasured ? metrics.map((key) => valueText(scores[key])) : []),
+      ...(isLog && !isMeasured ? claimed.map((key) => claimedText(run.claimed?.[key])) : []),
       ...(isLog
         ? [shorten(run.description ?? '', 80)]
         : [
@@ -83,7 +86,7 @@ export function runTable(runs: readonly ShownRun[], { colors, width }: Style): s
           ]),
     ])
   const head = isLog
-    ? ['RUN', 'STATUS', 'KEPT', ...claimed.map((key) => `${key} (claimed)`), 'CHANGE']
+    ? ['RUN', 'STATUS', 'KEPT', ...(isMeasured ? metrics : claimed.map((key) => `${key} (claimed)`)), 'CHANGE']
     : ['RUN', 'STATUS', 'SEED', 'STEPS', 'BEST STEP', 'TIME', ...metrics]
   const text = table(rows, { head, width, paintHead: colors.bold })
   return runs.length > shownRuns ? `${text}\n... and ${countText(runs.length - shownRuns, 'more run')}` : text

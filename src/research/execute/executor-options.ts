@@ -15,7 +15,10 @@ export interface ExecutorOptions {
 
 /** What one candidate may take. */
 export interface ExecutorLimits {
-  /** Beside the training time: start of the interpreter, reading of data, saving. Past it the run has failed by `timeout`. */
+  /**
+   * Beside the training time: start of the interpreter, reading of data, saving. Past it a run has failed by `timeout`. Absent: what
+   * the baseline was measured to need, several times, and at most what the task allows.
+   */
   readonly graceSeconds: number
   /** All answers of one run together. */
   readonly answerSeconds: number

@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AttemptFailure, CandidateFiles, Executor, ResearchTask, RunOutcome } from '../../contracts/index.ts'
 import { EvsysError, messageOf } from '../../kernel/index.ts'
+import { moduleFiles } from '../tasks/module-hash.ts'
 import { checkCandidate } from './check-candidate.ts'
 import { type ExecutorOptions, limitsFor } from './executor-options.ts'
+import { measuredGrace } from './measure-start.ts'
 import { removeFolder } from './remove-folder.ts'
 import { type Opened, type RunRequest, runCandidate } from './run-candidate.ts'
 import { RunFailure } from './run-failure.ts'
@@ -31,7 +33,7 @@ export async function openExecutor(task: ResearchTask, options: ExecutorOptions 
       ...{ task, program, options, workDir },
       limits: limitsFor(task, program, options.limits),
       seal: await sealFiles(
-        [task.dir, program.scorer, program.trainData, program.sealedData],
+        [task.dir, ...(await moduleFiles(program.scorer)), program.trainData, program.sealedData],
         Object.keys(task.baseline).map((file) => join(task.dir, file)), // people go on editing their own candidate
       ),
       scorerHash: createHash('sha256').update(readFileSync(program.scorer)).digest('hex'),
@@ -44,6 +46,21 @@ export async function openExecutor(task: ResearchTask, options: ExecutorOptions 
 }
 
 function executorOf(opened: Opened, close: () => Promise<void>): Executor {
+  const grace = measuredGrace(opened)
+  const attempt = async (request: RunRequest, signal: AbortSignal): Promise<RunOutcome> => {
+    const graceSeconds = await grace(request.trainSeconds, signal)
+    const begin = performance.now()
+    const wallS = () => (performance.now() - begin) / 1000
+    try {
+      await needUnchanged(opened)
+      const scored = await runCandidate(opened, request, graceSeconds, signal)
+      if (scored === 'killed') return { status: 'killed', wallS: wallS() }
+      return { status: 'scored', ...scored, wallS: wallS() }
+    } catch (cause) {
+      signal.throwIfAborted()
+      return { status: 'failed', failure: asFailure(cause), wallS: wallS() }
+    }
+  }
   return {
     task: opened.task,
     async check(files, signal) {
@@ -52,11 +69,9 @@ function executorOf(opened: Opened, close: () => Promise<void>): Executor {
       return await tried(opened, files, signal)
     },
     async run(request, signal) {
-      const begin = performance.now()
-      const wallS = () => (performance.now() - begin) / 1000
-      const first = await attempt(opened, request, signal, wallS)
+      const first = await attempt(request, signal)
       if (first.status !== 'failed' || first.failure.class !== 'infra') return first
-      return await attempt(opened, request, signal, wallS) // what is not the candidate's fault may be gone by now
+      return await attempt(request, signal) // what is not the candidate's fault may be gone by now
     },
     [Symbol.asyncDispose]: close,
   }
@@ -68,23 +83,6 @@ async function tried(opened: Opened, files: CandidateFiles, signal: AbortSignal)
   } catch (cause) {
     signal.throwIfAborted()
     return [asFailure(cause)]
-  }
-}
-
-async function attempt(
-  opened: Opened,
-  request: RunRequest,
-  signal: AbortSignal,
-  wallS: () => number,
-): Promise<RunOutcome> {
-  try {
-    await needUnchanged(opened)
-    const scored = await runCandidate(opened, request, signal)
-    if (scored === 'killed') return { status: 'killed', wallS: wallS() }
-    return { status: 'scored', ...scored, wallS: wallS() }
-  } catch (cause) {
-    signal.throwIfAborted()
-    return { status: 'failed', failure: asFailure(cause), wallS: wallS() }
   }
 }
 

@@ -45,6 +45,7 @@ export type Scored = {
 export async function runCandidate(
   opened: Opened,
   request: RunRequest,
+  graceSeconds: number,
   signal: AbortSignal,
 ): Promise<Scored | 'killed'> {
   const { task, program, options, limits, workDir } = opened
@@ -58,7 +59,7 @@ export async function runCandidate(
     ...(options.level === undefined ? {} : { level: options.level }),
   }
   const nonce = () => randomBytes(16).toString('hex')
-  const timeoutSeconds = trainSeconds + limits.graceSeconds
+  const timeoutSeconds = trainSeconds + graceSeconds
   const watch = request.watch === undefined ? {} : { watch: request.watch }
   const trained = await trainPhase({ ...common, ...watch, nonce: nonce(), timeoutSeconds }, signal)
   if (trained.killed) return 'killed'

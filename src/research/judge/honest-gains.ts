@@ -2,7 +2,7 @@
 // nothing, and p-values that count every look that was taken.
 
 import type { Attempt } from '../../contracts/index.ts'
-import { effectPrior, expectedFalseKeeps, holm, type MeasuredEffect, shrink } from '../../stats/index.ts'
+import { effectMixture, expectedFalseKeeps, holm, type MeasuredEffect, shrinkByMixture } from '../../stats/index.ts'
 import type { LookRecord } from './look-ledger.ts'
 
 export interface KeptGain {
@@ -11,7 +11,7 @@ export interface KeptGain {
   /** As measured, with its luck. Positive is better. */
   readonly raw: number
   readonly n: number
-  /** Raw drawn towards the mean of all that was tried; absent while fewer than three ideas were measured. */
+  /** Raw drawn towards what the ideas of this session do; absent while fewer than three were measured. */
   readonly shrunk?: number
   readonly standardError?: number
   /** Chance that it helps nothing. */
@@ -37,10 +37,14 @@ export function honestGains(attempts: readonly JudgedAttempt[], looks: readonly 
     const effect = effectOf(attempt)
     return effect === undefined ? [] : [{ attempt, effect }]
   })
-  const prior = effectPrior(measured.map(({ effect }) => effect))
+  const prior = effectMixture(measured.map(({ effect }) => effect))
   const kept = measured
     .filter(({ attempt: { verdict } }) => verdict === 'provisional' || verdict === 'confirmed')
-    .map(({ attempt, effect }) => ({ attempt, effect, posterior: prior === null ? null : shrink(effect, prior) }))
+    .map(({ attempt, effect }) => ({
+      attempt,
+      effect,
+      posterior: prior === null ? null : shrinkByMixture(effect, prior),
+    }))
   const posteriors = kept.flatMap(({ posterior }) => (posterior === null ? [] : [posterior]))
   const adjusted = holm(looks.map(({ p }) => p))
   return {

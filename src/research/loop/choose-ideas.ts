@@ -45,7 +45,7 @@ export function chooseIdeas(deciding: Deciding, offered: Offered): NewEntry[] {
     ? candidates.map((_, place) => place)
     : plugins.rank(candidates, searchState(state), offered.request, [offered.call ?? 'author'])
   const cap = state.settings?.budget.experiments
-  const room = cap === undefined ? places.length : Math.max(0, cap - state.spend.experiments)
+  const room = cap === undefined ? Number.POSITIVE_INFINITY : Math.max(0, cap - state.spend.experiments)
   const chosen = [...new Set(places)].slice(0, room).flatMap((place) => candidates[place] ?? [])
   const begun = chosen.map((candidate, i) => begin(state, candidate, offered, i))
   const left = candidates.filter((candidate) => !chosen.includes(candidate))
@@ -57,9 +57,9 @@ export function chooseIdeas(deciding: Deciding, offered: Offered): NewEntry[] {
     { type: 'ideas.rejected', ...(offered.call === undefined ? {} : { call: offered.call }), ideas: down },
   ]
   if (begun.length > 0) return down.length > 0 && offered.call !== undefined ? [...begun, ...rejected] : begun
-  const broken = read.find((each) => 'failures' in each && each.failures !== undefined)
-  return broken !== undefined && 'failures' in broken && room > 0
-    ? beginBroken(state, broken.idea, broken.failures ?? [], offered)
+  const broken = read.find((each) => 'failures' in each && each.idea.change.kind !== 'knobs')
+  return broken !== undefined && 'failures' in broken && broken.failures !== undefined && room > 0
+    ? beginBroken(state, broken.idea, broken.failures, offered)
     : rejected
 }
 
@@ -108,7 +108,7 @@ function begin(state: ResearchState, candidate: Candidate, offered: Offered, pla
   }
 }
 
-// Nothing could be made of any idea: the first that failed becomes an attempt, so that its proposer may repair it.
+// Nothing could be made of any idea: the first that is code becomes an attempt, so that its proposer may repair it.
 function beginBroken(
   state: ResearchState,
   idea: Idea,

@@ -37,9 +37,13 @@ function begin({ state, tools }: Deciding, change: ResearchAttempt): NewEntry {
   const incumbent = attemptOf(state, state.incumbent ?? '')
   const files = filesOf(state, incumbent.id)
   const declared = state.settings?.space ?? {}
-  const made = tools.materialise({ change: undoing(state, change, incumbent) }, files, declared)
+  const undo = undoing(state, change, incumbent)
+  const isGone = undo.kind === 'knobs' && Object.keys(undo.knobs).length === 0
+  const made = tools.materialise({ change: undo }, files, declared)
   if ('failures' in made) {
-    const reason = 'Stays: it cannot be taken out alone.'
+    const reason = isGone
+      ? 'Nothing of it is left: later changes took its place.'
+      : 'Stays: it cannot be taken out alone.'
     return { type: 'ablation', attempt: change.id, without: incumbent.id, dropped: false, reason }
   }
   const number = state.attempts.length

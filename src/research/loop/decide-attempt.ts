@@ -19,8 +19,9 @@ export function decideAttempt(deciding: Deciding, attempt: ResearchAttempt): Ste
   if (attempt.checked === 'failed') return repairOrPark(deciding, attempt)
   const broken = attempt.runs.find(({ status, purpose }) => status === 'failed' && purpose === 'race')
   const again = attempt.runs.find(({ run }) => run === `${broken?.run}-again`)
-  if (broken?.failure !== undefined && (broken.failure.class !== 'infra' || again?.status === 'failed')) {
-    return judged(deciding.state, attempt, 'failed', words(broken.failure), broken.failure)
+  const failure = again?.failure ?? broken?.failure
+  if (failure !== undefined && (broken?.failure?.class !== 'infra' || again?.status === 'failed')) {
+    return judged(deciding.state, attempt, 'failed', words(failure), failure)
   }
   const killed = attempt.runs.find(({ status, purpose }) => status === 'killed' && purpose === 'race')
   if (killed !== undefined) {

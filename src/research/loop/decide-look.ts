@@ -63,6 +63,9 @@ export function decideDueLook({ state, plugins, nowMs }: Deciding, ending: boole
   const most = plugins.keepRule.confirmSeeds
   const { incumbent, baseline, look } = state
   if (most === undefined || look !== undefined || incumbent === undefined || baseline === undefined) return undefined
+  // One look at the end for each champion: looking again until it is confirmed would be no confirmation.
+  if (ending && state.confirmations.some(({ attempt, occasion }) => attempt === incumbent && occasion === 'end'))
+    return undefined
   const { keeps } = state.gauges
   const looks = lookRecords(state)
   const reason = lookDue({ champion: incumbent, baseline, keeps, looks, ending, requested: state.lookRequested })

@@ -1,6 +1,7 @@
 // One piece of work each. What goes wrong is part of what it brings; being stopped brings nothing, and the work is done again later.
 import type { CallUsage, Usage } from '../../contracts/index.ts'
 import { messageOf } from '../../kernel/index.ts'
+import { usageOfError } from '../propose/index.ts'
 import { attemptOf, filesOf } from './candidate-files.ts'
 import { requestOf } from './decide-call.ts'
 import type { OpenSession } from './open-session.ts'
@@ -60,8 +61,9 @@ export async function performAsk(
   } catch (error) {
     if (signal.aborted) return []
     const reason = messageOf(error)
+    const usage = usageOf(usageOfError(error)) // an answer that cannot be used costs as much as one that can
     return [
-      { type: 'call.failed', call: intent.call, reason },
+      { type: 'call.failed', call: intent.call, reason, ...(usage === undefined ? {} : { usage }) },
       { type: 'notice', text: `The proposer "${intent.proposer}" failed: ${reason}` },
     ]
   }

@@ -1,10 +1,53 @@
 import { describe, expect, it } from 'vitest'
-import { toyResearch, toyScore, toyTask } from '../../../tests/research/toy-research.ts'
-import { openStore } from '../../store/index.ts'
+import { toyExecutor, toyProposer, toyResearch, toyScore, toyTask } from '../../../tests/research/toy-research.ts'
+import {
+  type Idea,
+  initialResearchState,
+  type ResearchEntry,
+  type ResearchState,
+  reduceResearch,
+  type Steering,
+} from '../../contracts/index.ts'
+import { defineProposer, systemClock } from '../../kernel/index.ts'
+import { type OpenStore, openStore } from '../../store/index.ts'
+import { greedyDedup } from '../search/greedy-dedup.ts'
 import { filesOf } from './candidate-files.ts'
+import type { ResearchOptions } from './research-options.ts'
 import { runResearch } from './run-research.ts'
+import { steerSession } from './steer-session.ts'
 
-describe('a research session', () => {
+const slow = { timeout: 60_000 }
+
+/** Says something once, when the session first writes an entry of a type. */
+function sayAt(type: ResearchEntry['type'], store: OpenStore, steering: (state: ResearchState) => Steering) {
+  let isSaid = false
+  const said: Promise<unknown>[] = []
+  const onEntry: ResearchOptions['onEntry'] = (entry, state) => {
+    if (entry.type !== type || isSaid) return
+    isSaid = true
+    const told = store
+      .experiments({ limit: 1 })
+      .then(([row]) =>
+        steerSession(store, row?.id ?? '', { author: 'ada', steering: steering(state), clock: systemClock }),
+      )
+    said.push(told)
+  }
+  return { onEntry, said }
+}
+
+function codeIdea(text: string): Idea {
+  return {
+    title: `write ${text}`,
+    hypothesis: '',
+    family: 'code',
+    category: 'architectural',
+    cost: 'same',
+    parents: [],
+    change: { kind: 'files', files: { 'train.mjs': text } },
+  }
+}
+
+describe('a research session', slow, () => {
   it('measures its baseline, keeps what is better, looks at the hidden split at its end (RES-601)', async () => {
     await using store = await openStore(':memory:')
     const { experimentId, state, status } = await runResearch(toyResearch({ store }))
@@ -20,5 +63,297 @@ describe('a research session', () => {
     const experiment = await store.findExperiment('toy')
     expect(experiment).toMatchObject({ id: experimentId, status: 'completed', bestArm: best, verdict: 'exploratory' })
     expect(experiment.conclusion).toContain('Confirmed')
+  })
+
+  it('is an experiment like any other: attempts are arms, seeds are runs with notes (RES-603)', async () => {
+    await using store = await openStore(':memory:')
+    const { experimentId, state } = await runResearch(toyResearch({ store }))
+    const runs = await store.runs(experimentId)
+    const planned = state.attempts.flatMap(({ runs: own }) => own.map(({ run }) => run))
+    expect(new Set(runs.map(({ name }) => name))).toEqual(new Set(planned))
+    expect(new Set(runs.map(({ name }) => name)).size).toBe(runs.length)
+    const kept = state.attempts.find(({ id, number }) => id === state.incumbent && number > 0)
+    const first = runs.find(({ arm }) => arm === kept?.id)
+    expect(first).toMatchObject({ status: 'completed', kept: true, category: 'hyperparameter', claimed: { loss: 0 } })
+    expect(first?.diff).toContain('+++ b/train.mjs')
+    expect(runs.find(({ id }) => id === first?.parentRun)?.arm).toBe(kept?.parents[0])
+    const evals = await store.evals(first?.id ?? '')
+    expect(evals).toMatchObject([{ benchmark: 'val', split: 'val', scorerHash: toyTask.hash }])
+    const { plan } = await store.findExperiment(experimentId)
+    expect(plan.arms.map(({ name }) => name)).toEqual(
+      state.attempts.filter(({ runs: own }) => own.length > 0).map(({ id }) => id),
+    )
+  })
+
+  it('has the state that its journal folds to (RES-604)', async () => {
+    await using store = await openStore(':memory:')
+    const { experimentId, state } = await runResearch(toyResearch({ store }))
+    const events = await store.events({ stream: `experiment:${experimentId}`, afterSeq: 0, limit: 10_000 })
+    const folded = events.reduce(
+      (before, event) => (event.type === 'research' ? reduceResearch(before, event.entry) : before),
+      initialResearchState,
+    )
+    expect(folded).toEqual(state)
+    expect(JSON.parse(JSON.stringify(folded))).toEqual(folded)
+  })
+
+  it('goes on where it was interrupted, to the same record (RES-605)', async () => {
+    await using whole = await openStore(':memory:')
+    const expected = await runResearch(toyResearch({ store: whole }))
+    await using store = await openStore(':memory:')
+    const stop = new AbortController()
+    let entries = 0
+    const onEntry = () => {
+      entries += 1
+      if (entries === 60) stop.abort()
+    }
+    const first = await runResearch(toyResearch({ store, signal: stop.signal, onEntry }))
+    expect(first.status).toBe('interrupted')
+    const second = await runResearch(toyResearch({ store, resume: true }))
+    expect(second).toMatchObject({ status: 'ended', experimentId: first.experimentId })
+    expect(await store.canonicalRecord(first.experimentId)).toEqual(await whole.canonicalRecord(expected.experimentId))
+    await expect(runResearch(toyResearch({ store, resume: true }))).rejects.toMatchObject({ code: 'STORE_MISSING' })
+    const more = await runResearch(toyResearch({ store, resume: true, budget: { experiments: 10 } }))
+    expect(more.state.spend.experiments).toBe(10)
+    expect(await store.findExperiment('toy')).toMatchObject({ status: 'completed' })
+  })
+
+  it('has one controller at a time (RES-606)', async () => {
+    await using store = await openStore(':memory:')
+    const stop = new AbortController()
+    const second = { error: undefined as unknown }
+    let tried: Promise<unknown> | undefined
+    const onEntry: ResearchOptions['onEntry'] = ({ type }) => {
+      if (type !== 'call.answered' || tried !== undefined) return
+      tried = runResearch(toyResearch({ store, resume: true })).catch((error: unknown) => {
+        second.error = error
+        stop.abort()
+      })
+    }
+    const before = () => (tried === undefined ? Promise.resolve() : tried.then(() => {}))
+    await runResearch(toyResearch({ store, signal: stop.signal, onEntry, executor: toyExecutor({ before }) }))
+    await tried
+    expect(second.error).toMatchObject({ code: 'STORE_CONFLICT' })
+  })
+
+  it('answers what was tried from memory (RES-607)', async () => {
+    await using store = await openStore(':memory:')
+    const proposer = defineProposer({
+      kind: 'stuck',
+      summary: 'Always the same.',
+      async propose() {
+        return { ideas: [{ ...codeIdea(''), change: { kind: 'knobs' as const, knobs: { WIDTH: 9 } } }] }
+      },
+    })
+    const { state } = await runResearch(toyResearch({ store, proposer, strategy: greedyDedup }))
+    expect(state.spend.experiments).toBe(1)
+    expect(state.gauges.turnedDown).toBe(20)
+    expect(state.end?.reason).toBe('finished')
+  })
+})
+
+describe('failures of a session', slow, () => {
+  it('are repaired twice at most, then parked (RES-608)', async () => {
+    await using store = await openStore(':memory:')
+    const repairs: string[] = []
+    const proposer = defineProposer({
+      kind: 'broken',
+      summary: 'Writes what may not run.',
+      async propose({ repair }) {
+        if (repair !== undefined) repairs.push(repair.failures[0]?.reason ?? '')
+        return { ideas: [codeIdea(`const RATE = 0.1 // ${repairs.length}`)] }
+      },
+    })
+    const executor = toyExecutor({
+      check: (files) =>
+        files === toyTask.baseline || files['train.mjs'] === toyTask.baseline['train.mjs']
+          ? []
+          : [{ class: 'syntax', reason: 'it is wrong' }],
+    })
+    const { state } = await runResearch(
+      toyResearch({ store, proposer, executor, settings: { budget: { experiments: 1 } } }),
+    )
+    expect(repairs).toEqual(['it is wrong', 'it is wrong'])
+    expect(state.attempts[1]).toMatchObject({ verdict: 'failed', repairs: 2, failure: { class: 'syntax' } })
+    expect(state.gauges.failures).toEqual({ syntax: 1 })
+  })
+
+  it('of the machine are tried once more; those of a candidate are its verdict (RES-609)', async () => {
+    await using store = await openStore(':memory:')
+    let isFirst = true
+    const executor = toyExecutor({
+      run(files) {
+        if (files['train.mjs'] === toyTask.baseline['train.mjs']) return undefined
+        if (!isFirst) return { status: 'failed', failure: { class: 'oom', reason: 'too large' }, wallS: 1 }
+        isFirst = false
+        return { status: 'failed', failure: { class: 'infra', reason: 'the disk is full' }, wallS: 1 }
+      },
+    })
+    const { state } = await runResearch(toyResearch({ store, executor, settings: { budget: { experiments: 1 } } }))
+    const tried = state.attempts.find(({ runs, number }) => number > 0 && runs.length > 0)
+    expect(tried?.runs.map(({ status }) => status)).toEqual(['failed', 'failed'])
+    expect(tried).toMatchObject({ verdict: 'failed', failure: { class: 'oom' } })
+  })
+
+  it('of the baseline end it, and those of the proposer do after three in a row (RES-610)', async () => {
+    await using store = await openStore(':memory:')
+    const failing = toyExecutor({
+      run: () => ({ status: 'failed', failure: { class: 'crash', reason: 'no such module' }, wallS: 1 }),
+    })
+    const first = await runResearch(toyResearch({ store, executor: failing }))
+    expect(first.state.end).toMatchObject({ reason: 'failed', text: expect.stringContaining('no such module') })
+    await using other = await openStore(':memory:')
+    const proposer = defineProposer({
+      kind: 'down',
+      summary: 'Never answers.',
+      async propose() {
+        throw new Error('529 overloaded')
+      },
+    })
+    const second = await runResearch(toyResearch({ store: other, proposer }))
+    expect(second.state.calls.map(({ status }) => status)).toEqual(['failed', 'failed', 'failed'])
+    expect(second.state.end?.reason).toBe('failed')
+  })
+})
+
+describe('budgets of a session', slow, () => {
+  it('are never passed: a call is made only where its forecast fits (RES-611)', async () => {
+    await using store = await openStore(':memory:')
+    const proposer = toyProposer({ costUsd: 0.03 })
+    const { state } = await runResearch(toyResearch({ store, proposer, settings: { budget: { usd: 0.2 } } }))
+    expect(state.end?.reason).toBe('usd')
+    expect(state.spend.usd).toBeLessThanOrEqual(0.2)
+    expect(state.spend.usd).toBeCloseTo(0.03 * state.spend.calls, 9)
+    expect(state.spend.calls).toBe(6)
+    await using other = await openStore(':memory:')
+    const few = await runResearch(toyResearch({ store: other, settings: { budget: { tokens: 25_000 } } }))
+    expect(few.state.end?.reason).toBe('tokens')
+    expect(few.state.spend.tokens).toBeLessThanOrEqual(25_000)
+  })
+
+  it('of time stop what is running (RES-612)', async () => {
+    await using store = await openStore(':memory:')
+    let nowMs = Date.parse('2026-01-01T00:00:00Z')
+    let stopped = 0
+    const executor = toyExecutor({
+      before: async (signal) => {
+        nowMs += 10_000
+        if (nowMs - Date.parse('2026-01-01T00:00:00Z') <= 100_000) return
+        // It goes on until it is stopped.
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+        stopped += 1
+      },
+    })
+    const clock = {
+      ...systemClock,
+      now: () => nowMs,
+      async sleep() {
+        nowMs += 1000
+      },
+    }
+    const { state } = await runResearch(
+      toyResearch({ store, executor, clock, settings: { budget: { wall: 105, experiments: 50 } } }),
+    )
+    expect(state.end?.reason).toBe('wall')
+    expect(state.spend.wallS).toBeLessThan(125)
+    expect(stopped).toBeLessThanOrEqual(1)
+  })
+})
+
+describe('workers of a session', slow, () => {
+  it('run several things at a time; the journal is in order and nothing runs twice (RES-613)', async () => {
+    await using store = await openStore(':memory:')
+    let running = 0
+    let most = 0
+    const executor = toyExecutor({
+      before: async () => {
+        running += 1
+        most = Math.max(most, running)
+        await new Promise((resolve) => setImmediate(resolve))
+        running -= 1
+      },
+    })
+    const { state, experimentId } = await runResearch(
+      toyResearch({ store, executor, settings: { workers: 3, budget: { experiments: 12 } } }),
+    )
+    expect(most).toBeGreaterThan(1)
+    expect(most).toBeLessThanOrEqual(3)
+    expect(state.spend.experiments).toBe(12)
+    expect(state.attempts.map(({ number }) => number)).toEqual(state.attempts.map((_, i) => i))
+    const runs = state.attempts.flatMap(({ runs: own }) => own)
+    expect(runs.every(({ status }) => status !== 'running')).toBe(true)
+    expect(new Set(runs.map(({ run }) => run)).size).toBe(runs.length)
+    expect(runs).toHaveLength(state.spend.runs)
+    expect((await store.runs(experimentId)).every(({ status }) => status === 'completed' || status === 'stopped')).toBe(
+      true,
+    )
+    expect(state.attempts.every(({ verdict }) => verdict !== undefined)).toBe(true)
+  })
+})
+
+describe('steering', slow, () => {
+  it('pauses and goes on (RES-614)', async () => {
+    await using store = await openStore(':memory:')
+    const { onEntry, said } = sayAt('kept', store, () => ({ action: 'pause' }))
+    const waited: boolean[] = []
+    const resumed: Promise<unknown>[] = []
+    const clock = {
+      ...systemClock,
+      sleep: async () => {
+        const [row] = await store.experiments({ limit: 1 })
+        waited.push(true)
+        if (resumed.length > 0 || said.length === 0) return
+        await Promise.all(said)
+        resumed.push(
+          steerSession(store, row?.id ?? '', { author: 'ada', steering: { action: 'resume' }, clock: systemClock }),
+        )
+        await Promise.all(resumed)
+      },
+    }
+    const { state, status } = await runResearch(toyResearch({ store, onEntry, clock }))
+    expect(status).toBe('ended')
+    expect(waited.length).toBeGreaterThan(0)
+    expect(state.steered.map(({ steering, author }) => [steering.action, author])).toEqual([
+      ['pause', 'ada'],
+      ['resume', 'ada'],
+    ])
+    expect(state.spend.experiments).toBe(8)
+  })
+
+  it('takes an incumbent away, and keeps what a person wants (RES-615)', async () => {
+    await using store = await openStore(':memory:')
+    const veto = sayAt('kept', store, (state) => ({ action: 'veto', attempt: state.incumbent ?? '' }))
+    const { state } = await runResearch(toyResearch({ store, onEntry: veto.onEntry }))
+    const vetoed = state.attempts.find(({ vetoed: by }) => by === 'ada')
+    expect(vetoed).toMatchObject({ verdict: 'discarded', author: 'ada' })
+    expect(state.incumbent).not.toBe(vetoed?.id)
+    expect(state.unanswered).toEqual([])
+    await using other = await openStore(':memory:')
+    const keep = sayAt('verdict', other, () => ({ action: 'override', attempt: 'baseline', verdict: 'keep' }))
+    await runResearch(toyResearch({ store: other, onEntry: keep.onEntry }))
+    await expect(
+      steerSession(other, (await other.findExperiment('toy')).id, {
+        author: 'ada',
+        steering: { action: 'veto', attempt: 'nobody' },
+        clock: systemClock,
+      }),
+    ).rejects.toMatchObject({ code: 'STORE_MISSING' })
+  })
+
+  it('runs an idea of a person without a call, and bans families (RES-616)', async () => {
+    await using store = await openStore(':memory:')
+    const idea = codeIdea('const RATE = 0.02\nconst WIDTH = 32\nconst DEPTH = 4\n')
+    const said = sayAt('run.finished', store, () => ({ action: 'add_idea', text: 'the best of all', idea }))
+    const ban = sayAt('run.intended', store, () => ({ action: 'ban_family', family: 'RATE' }))
+    const onEntry: ResearchOptions['onEntry'] = (entry, state) => {
+      said.onEntry?.(entry, state)
+      ban.onEntry?.(entry, state)
+    }
+    const { state } = await runResearch(toyResearch({ store, onEntry }))
+    const own = state.attempts.find(({ origin }) => origin === 'author')
+    expect(own).toMatchObject({ title: idea.title, verdict: expect.stringMatching(/confirmed|provisional/) })
+    expect(own?.call).toBeUndefined()
+    expect(state.backlog).toEqual([])
+    expect(state.attempts.filter(({ family, origin }) => family === 'RATE' && origin === 'proposer')).toEqual([])
   })
 })

@@ -8,7 +8,7 @@ import type {
   ResearchTask,
   SessionSettings,
 } from '../../contracts/index.ts'
-import { EvsysError, hashOf, openRegistry, readSecretSource, systemClock } from '../../kernel/index.ts'
+import { EvsysError, openRegistry, readSecretSource, systemClock } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import { allBuiltins } from '../all-builtins.ts'
@@ -17,6 +17,7 @@ import { openBank } from '../judge/index.ts'
 import { writeBrief } from '../propose/brief/write-brief.ts'
 import { findKnobs } from '../propose/code/find-knobs.ts'
 import { materialise } from '../propose/materialise.ts'
+import { fingerprint } from '../search/fingerprint/fingerprint.ts'
 import { loadResearchTask } from '../tasks/load-research-task.ts'
 import type { ResearchResult } from './research-options.ts'
 import { runResearch } from './run-research.ts'
@@ -33,6 +34,7 @@ export interface StartResearchOptions {
   readonly resume?: boolean
   readonly trainSeconds?: number
   readonly proposer?: string
+  readonly proposerParams?: Readonly<Record<string, unknown>>
   readonly model?: string
   readonly strategy?: string
   readonly keepRule?: string
@@ -100,7 +102,7 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
 const tools: CandidateTools = {
   materialise,
   knobsOf: (files, declared) => findKnobs(files, declared).knobs,
-  fingerprint: (files) => hashOf(files),
+  fingerprint,
 }
 
 /** Experiments of a session that names no cap of its own. */
@@ -119,7 +121,7 @@ export function settingsOf(
   task: ResearchTask,
   options: Pick<
     StartResearchOptions,
-    'budget' | 'proposer' | 'model' | 'strategy' | 'keepRule' | 'preset' | 'workers' | 'seed'
+    'budget' | 'proposer' | 'proposerParams' | 'model' | 'strategy' | 'keepRule' | 'preset' | 'workers' | 'seed'
   >,
   hasKey: boolean,
 ): SessionSettings {
@@ -140,7 +142,10 @@ export function settingsOf(
     seeds: [...openBank(task.seeds, seed)],
     strategy: { kind: strategy, params: {} },
     keep_rule: { kind: keepRule, params: preset === undefined ? {} : { preset } },
-    proposer: { kind: proposer, params: model !== undefined && ASKING_BY_NAME.has(proposer) ? { model } : {} },
+    proposer: {
+      kind: proposer,
+      params: { ...(model !== undefined && ASKING_BY_NAME.has(proposer) ? { model } : {}), ...options.proposerParams },
+    },
     workers: options.workers ?? (isDeterministic ? 1 : Math.max(1, Math.floor(availableParallelism() / coresOf(task)))),
     budget: isCapped ? budget : { experiments: USUAL_EXPERIMENTS },
     noise_runs: Math.min(MOST_NOISE_RUNS, Math.max(2, task.seeds.length)),

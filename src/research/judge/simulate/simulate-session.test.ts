@@ -32,24 +32,33 @@ describe('a simulated session', () => {
 
 describe('the null world', () => {
   const sessions = inFullLane ? 2000 : 200
-  // The fast lane has a tenth of the sessions: the bounds are where 2,000 of the same kind would still pass.
-  const limit = inFullLane ? { rate: 0.06, bias: 0.1, given: 0.1 } : { rate: 0.1, bias: 0.2, given: 1 }
-
-  it.each([
+  // The fast lane has a tenth of the sessions: its bounds are wider by what chance adds to so few.
+  const limit = inFullLane ? { rate: 0.06, bias: 0.1, given: 0.1 } : { rate: 0.1, bias: 0.2, given: 0.5 }
+  const worlds = [
     ['balanced', 'null', 0],
     ['balanced', 'null', 0.6],
     ['explore', 'null', 0.6],
     ['strict', 'null', 0],
     ['balanced', 'harmful', 0.3],
-  ] as const)('%s in the world %s, rho %d: rarely wrong, and right on average (RES-215)', (preset, name, rho) => {
-    const world = openWorld(name, rho)
-    const sigma = Math.sqrt(2 * (1 - rho))
-    const summary = simulateSessions({ world, rule: defaultRule, params: { preset }, runs: 100, seed: 1 }, sessions)
-    expect(summary.falselyConfirmedAtMost).toBeLessThanOrEqual(limit.rate)
-    expect(Math.abs(summary.bias?.mean ?? 0)).toBeLessThan(limit.bias * sigma)
-    expect(Math.abs(summary.biasConfirmed?.mean ?? 0)).toBeLessThan(limit.given * sigma)
-    // It would say nothing if nothing were ever looked at.
-    expect(summary.looked).toBeGreaterThan(0.2)
+  ] as const
+
+  it('rarely confirms anything, and what is reported is right on average, also given confirmation (RES-215)', () => {
+    let confirmed = 0
+    let off = 0
+    for (const [preset, name, rho] of worlds) {
+      const world = openWorld(name, rho)
+      const sigma = Math.sqrt(2 * (1 - rho))
+      const summary = simulateSessions({ world, rule: defaultRule, params: { preset }, runs: 100, seed: 1 }, sessions)
+      expect(summary.falselyConfirmedAtMost).toBeLessThanOrEqual(limit.rate)
+      expect(Math.abs(summary.bias?.mean ?? 0)).toBeLessThan(limit.bias * sigma)
+      // It would say nothing if nothing were ever looked at.
+      expect(summary.looked).toBeGreaterThan(0.2)
+      confirmed += summary.biasConfirmed?.n ?? 0
+      off += ((summary.biasConfirmed?.mean ?? 0) * (summary.biasConfirmed?.n ?? 0)) / sigma
+    }
+    // Few sessions confirm here, some 60 of 2,000: their error is known well enough over all worlds together.
+    expect(confirmed).toBeGreaterThan(sessions / 50)
+    expect(Math.abs(off / confirmed)).toBeLessThan(limit.given)
   })
 })
 

@@ -24,6 +24,8 @@ export interface SimulationOptions {
   readonly runs: number
   readonly seed: number
   readonly direction?: Direction
+  /** Also shrinks the gains of keeps, which takes longer than the session. */
+  readonly shrinks?: boolean
 }
 
 export interface SimulatedLook extends LookRecord {
@@ -39,10 +41,13 @@ export interface SimulatedSession {
   readonly keeps: number
   /** Keeps whose idea helps nothing. */
   readonly idleKeeps: number
-  readonly expectedIdleKeeps: number
-  /** Sum of the gains of keeps: in truth, and as told after shrinking. */
-  readonly keptGain: number
-  readonly shrunkGain: number
+  /** What the session says of its keeps at its end, and the sum of what they gain in truth. */
+  readonly told?: {
+    readonly idleKeeps: number
+    readonly rawGain: number
+    readonly shrunkGain: number
+    readonly trueGain: number
+  }
   readonly looks: readonly SimulatedLook[]
   readonly drifts: number
   readonly runs: { readonly val: number; readonly test: number }
@@ -64,6 +69,7 @@ class Session {
   readonly #rule: KeepRule
   readonly #direction: Direction
   readonly #seed: number
+  readonly #shrinks: boolean
   readonly #context: Parameters<KeepRule['decide']>[1]
   readonly #ideas: ReturnType<typeof keyedRandom>
   readonly #used = new Set<number>()
@@ -82,7 +88,8 @@ class Session {
   #controls = 0
   #drifts = 0
 
-  constructor({ world, rule, params = {}, seed, direction = 'min' }: SimulationOptions) {
+  constructor({ world, rule, params = {}, seed, direction = 'min', shrinks = false }: SimulationOptions) {
+    this.#shrinks = shrinks
     this.#world = world
     this.#rule = rule
     this.#direction = direction
@@ -128,19 +135,27 @@ class Session {
   }
 
   result(): SimulatedSession {
-    const gains = honestGains(this.#attempts, this.#looks)
+    const told = this.#shrinks ? this.#told() : undefined
     return {
       trueGain: this.#incumbent.gain,
       seenGain: this.#seen(),
       experiments: this.#attempts.length,
       keeps: this.#keeps,
       idleKeeps: this.#idleKeeps,
-      expectedIdleKeeps: gains.expectedFalseKeeps ?? 0,
-      keptGain: this.#keptGain,
-      shrunkGain: gains.kept.reduce((sum, { raw, shrunk = raw }) => sum + shrunk, 0),
+      ...(told && { told }),
       looks: this.#looks,
       drifts: this.#drifts,
       runs: { ...this.runs.count },
+    }
+  }
+
+  #told(): NonNullable<SimulatedSession['told']> {
+    const { kept, expectedFalseKeeps = 0 } = honestGains(this.#attempts, this.#looks)
+    return {
+      idleKeeps: expectedFalseKeeps,
+      rawGain: kept.reduce((sum, { raw }) => sum + raw, 0),
+      shrunkGain: kept.reduce((sum, { raw, shrunk = raw }) => sum + shrunk, 0),
+      trueGain: this.#keptGain,
     }
   }
 

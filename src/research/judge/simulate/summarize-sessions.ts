@@ -11,11 +11,15 @@ export interface SessionsSummary {
   /** Seen by the search less true. */
   readonly optimism: number
   readonly keeps: number
-  /** Share of keeps whose idea helps nothing, and what the sessions expected it to be. */
+  /** Share of keeps whose idea helps nothing. */
   readonly idleShare: number
-  readonly expectedIdleShare: number
-  /** Sum of shrunken gains of keeps less what they gained in truth. */
-  readonly shrunkOptimism: number
+  /** What sessions say of one keep: the share that helps nothing, its gain as measured and shrunk, and its true gain. */
+  readonly told: {
+    readonly idleShare: number
+    readonly raw: number
+    readonly shrunk: number
+    readonly truth: number
+  } | null
   readonly experiments: number
   /** Runs on the hidden split. */
   readonly hiddenRuns: number
@@ -58,8 +62,7 @@ export function summarizeSessions(all: readonly SimulatedSession[]): SessionsSum
     optimism: mean(({ seenGain, trueGain }) => seenGain - trueGain),
     keeps,
     idleShare: keeps === 0 ? 0 : mean(({ idleKeeps }) => idleKeeps) / keeps,
-    expectedIdleShare: keeps === 0 ? 0 : mean(({ expectedIdleKeeps }) => expectedIdleKeeps) / keeps,
-    shrunkOptimism: mean(({ shrunkGain, keptGain }) => shrunkGain - keptGain),
+    told: toldOf(all, keeps),
     experiments: mean(({ experiments }) => experiments),
     hiddenRuns: mean(({ runs }) => runs.test),
     looked: mean((session) => Number(session.looks.length > 0)),
@@ -69,6 +72,18 @@ export function summarizeSessions(all: readonly SimulatedSession[]): SessionsSum
     bias: biasOf(looks.filter(({ reason }) => reason === 'end')),
     biasConfirmed: biasOf(looks.filter(({ confirmed }) => confirmed)),
     driftShare: mean(({ drifts }) => Number(drifts > 0)),
+  }
+}
+
+function toldOf(all: readonly SimulatedSession[], keeps: number): SessionsSummary['told'] {
+  const told = all.flatMap((session) => session.told ?? [])
+  if (told.length < all.length || keeps === 0) return null
+  const perKeep = (value: (one: (typeof told)[number]) => number) => moments(told.map(value)).mean / keeps
+  return {
+    idleShare: perKeep(({ idleKeeps }) => idleKeeps),
+    raw: perKeep(({ rawGain }) => rawGain),
+    shrunk: perKeep(({ shrunkGain }) => shrunkGain),
+    truth: perKeep(({ trueGain }) => trueGain),
   }
 }
 

@@ -64,7 +64,7 @@ export function wins({ state, redact }: BriefSource): BriefSection {
   )
   const items = byGain(kept).map(
     (attempt) =>
-      `${nameOf(attempt, redact)} [${attempt.verdict}]: ${gainOf(attempt)}. ${plainLine(attempt.hypothesis, 200, redact)}`,
+      `${nameOf(attempt, redact)} [${attempt.verdict}]: ${gainOf(attempt)}. ${quoteLine(attempt.hypothesis, 200, redact)}`,
   )
   return { heading: 'Wins', items }
 }
@@ -79,9 +79,11 @@ export function deadEnds({ state, redact }: BriefSource): BriefSection {
     .sort(([a, one], [b, other]) => other.length - one.length || (a < b ? -1 : 1))
     .map(([family, attempts]) => {
       const best = byGain(attempts).slice(0, 3)
-      const all = state.attempts.filter((each) => each.family === family && each.verdict !== undefined).length
+      const all = state.attempts.filter(
+        (each) => each.number > 0 && each.family === family && each.verdict !== undefined,
+      ).length
       const examples = best.map((attempt) => `${quoteLine(attempt.title, 90, redact)} (${gainOf(attempt)})`)
-      return `${plainLine(family, 60, redact)}: ${attempts.length} of ${all} did not help, e.g. ${examples.join('; ')}`
+      return `${quoteLine(family, 60, redact)}: ${attempts.length} of ${all} did not help, e.g. ${examples.join('; ')}`
     })
   return { heading: 'Dead ends by family', items }
 }
@@ -94,7 +96,7 @@ export function openHypotheses({ state, redact }: BriefSource): BriefSection {
     .reverse()
     .map(
       (attempt) =>
-        `${nameOf(attempt, redact)} ${attempt.verdict === undefined ? 'runs now' : 'is kept and not confirmed'}: ${plainLine(attempt.hypothesis, 240, redact)}`,
+        `${nameOf(attempt, redact)} ${attempt.verdict === undefined ? 'runs now' : 'is kept and not confirmed'}: ${quoteLine(attempt.hypothesis, 240, redact)}`,
     )
   return { heading: 'Open hypotheses', items }
 }
@@ -102,7 +104,7 @@ export function openHypotheses({ state, redact }: BriefSource): BriefSection {
 export function nearMisses({ state, redact }: BriefSource): BriefSection {
   const near = state.attempts.filter(({ verdict }) => verdict === 'inconclusive')
   const items = byGain(near).map(
-    (attempt) => `${nameOf(attempt, redact)} [${plainLine(attempt.family, 60, redact)}]: ${gainOf(attempt)}`,
+    (attempt) => `${nameOf(attempt, redact)} in ${quoteLine(attempt.family, 60, redact)}: ${gainOf(attempt)}`,
   )
   return { heading: 'Near misses (worth combining)', items }
 }
@@ -125,7 +127,7 @@ export function failures({ state, redact }: BriefSource): BriefSection {
   const summary = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => `${name} ${count}`)
   const items = [...failed].reverse().map((attempt) => {
     const { class: kind, reason, log = '' } = attempt.failure ?? { class: 'crash', reason: '' }
-    const lines = [`${nameOf(attempt, redact)} failed (${kind}): ${plainLine(reason, 240, redact)}`]
+    const lines = [`${nameOf(attempt, redact)} failed (${kind}): ${quoteLine(reason, 240, redact)}`]
     return [...lines, ...quoteLog(log, { lines: 8, characters: 600 }, redact)].join('\n')
   })
   return { heading: 'Failures', items: summary.length === 0 ? [] : [`By class: ${summary.join(', ')}.`, ...items] }

@@ -80,6 +80,16 @@ describe('knobs in code', () => {
     })
   })
 
+  it('takes no conditional for a property, and a constant for the one place of its name (RES-501)', () => {
+    const range = { kind: 'range', low: 0, high: 1, log: false, integer: false } as const
+    const code = 'const SMOOTH = 0.1\nconst y = (k) => k === 1 ? 1 - SMOOTH : 0\nconst z = { SMOOTH: 3 }\n'
+    expect(findKnobs({ 'a.mjs': code }, { SMOOTH: range }).knobs).toEqual({ SMOOTH: 0.1 })
+    expect(findKnobs({ 'a.mjs': 'const y = (k) => k ? rate : 0\n' }, { rate: range }).knobs).toEqual({})
+    expect(findKnobs({ 'a.mjs': 'const options = { rate: 0.5, other: 1 }\n' }, { rate: range }).knobs).toEqual({
+      rate: 0.5,
+    })
+  })
+
   it('leaves a name alone that stands in two places (RES-501)', () => {
     const files = { 'a.mjs': 'const LR = 1.5\n', 'b.mjs': 'const LR = 1.5\n' }
     expect(findKnobs(files)).toEqual({ knobs: {}, space: {} })

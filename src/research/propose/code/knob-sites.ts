@@ -20,10 +20,11 @@ const lineEnds = String.raw`(?=[ \t]*(?:;|\r?$))`
 const capitals = '[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*'
 
 const patterns: Readonly<Record<Language, (name: string, isDeclared: boolean) => RegExp>> = {
+  // A property has its colon at once: in `a ? NAME : 0` it is none.
   javascript: (name, isDeclared) =>
     isDeclared
       ? new RegExp(
-          String.raw`(?<![\w$.])(?<name>${name})(?:${annotation}\s*=|\s*:)\s*${literal}(?=\s*(?:[;,})]|\r?$))`,
+          String.raw`(?:(?<![\w$.])(?<name>${name})${annotation}\s*=|(?<=(?:^|[{,])\s*)(?<key>${name}):)\s*${literal}(?=\s*(?:[;,})]|\r?$))`,
           'gm',
         )
       : new RegExp(
@@ -53,14 +54,16 @@ function sitesIn(file: string, text: string, declared: readonly string[]): KnobS
   const found = new Map<number, KnobSite>()
   const look = (pattern: RegExp) => {
     for (const match of masked.matchAll(pattern)) {
-      const { name = '', literal: written = '' } = match.groups ?? {}
+      const { key = '', name = key, literal: written = '' } = match.groups ?? {}
       const start = match.index + match[0].length - written.length
       const value = literalValue(text.slice(start, start + written.length))
       if (value !== undefined) found.set(start, { name, value, file, start, end: start + written.length, language })
     }
   }
   look(patterns[language](capitals, false))
-  for (const name of declared) look(patterns[language](escaped(name), true))
+  // A constant at the start of a line is the place of its name, whatever else looks like one.
+  const placed = new Set([...found.values()].map(({ name }) => name))
+  for (const name of declared) if (!placed.has(name)) look(patterns[language](escaped(name), true))
   return [...found.values()].sort((a, b) => a.start - b.start)
 }
 

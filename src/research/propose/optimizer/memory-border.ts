@@ -5,7 +5,7 @@ import type { Point } from './knob-space.ts'
 import { cholesky, solveCholesky } from './linear-algebra.ts'
 
 const steep = 6 // of coordinates: a line of length 1 covers a factor of a hundred or so
-const prior = 0.05
+const prior: number = 0.05
 const rounds = 25
 
 /** The chance that a point runs out of memory; 0 while none did. */
@@ -24,7 +24,7 @@ export function fitMemoryBorder(
   }
   for (let round = 0; round < rounds; round++) {
     const gradient = weights.map((weight) => prior * weight)
-    const hessian: number[][] = weights.map((_, i) => weights.map((__, j) => (i === j ? prior : 0)))
+    const hessian = weights.map((_, i) => weights.map((__, j): number => (i === j ? prior : 0)))
     for (const [place, values] of rows.entries()) {
       const p = chance(values)
       const error = p - (runs[place]?.ranOut ? 1 : 0)

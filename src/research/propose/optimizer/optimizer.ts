@@ -11,6 +11,7 @@ export const optimizerParams = z.strictObject({
     .enum(['auto', 'tpe', 'cma_es'])
     .default('auto')
     .describe('Who draws: both and a surrogate that chooses among their points, or one of them alone.'),
+  most_ideas: z.int().min(1).max(100).default(8).describe('Ideas of one call, however many are asked for.'),
 })
 export type OptimizerParams = z.infer<typeof optimizerParams>
 
@@ -35,11 +36,12 @@ export function proposeKnobs(
       fix: 'write literals as constants with names in capitals (LEARNING_RATE = 0.01), declare `knobs` in task.yaml, or use another proposer.',
     })
   }
-  const { request, state } = brief
+  const { state } = brief
+  const request = { ...brief.request, ideas: Math.min(brief.request.ideas, params.most_ideas) }
   const draws = random('optimizer', request.mode, state.attempts.length, request.parents.join(' '))
   const avoided = new Set([...state.banned, ...request.avoidFamilies])
   const suggestions =
-    brief.repair === undefined ? suggestFor(model, brief, params, draws) : repaired(model, brief.repair)
+    brief.repair === undefined ? suggestFor(model, { ...brief, request }, params, draws) : repaired(model, brief.repair)
   const ideas = suggestions.map((each) => ideaOf(model, brief, each))
   const welcome = ideas.filter(({ family }) => !avoided.has(family))
   return { ideas: (welcome.length > 0 || brief.repair !== undefined ? welcome : []).slice(0, request.ideas) }
@@ -60,7 +62,8 @@ function suggestFor(
         : []
   const first = distinct(model, own).map((point) => withGain(model, point))
   if (first.length >= count) return first.slice(0, count)
-  // Some may be of a family that is not wanted: a few more than were asked for.
+  // Some may be of a family that is not wanted: then a few more than were asked for.
+  const spare = Math.min(4, request.avoidFamilies.length + state.banned.length)
   const taken = {
     ...model,
     tried: new Set([
@@ -68,7 +71,7 @@ function suggestFor(
       ...first.map(({ point }) => JSON.stringify(Object.values(knobsAt(model.dimensions, point)))),
     ]),
   }
-  return [...first, ...suggestPoints(taken, { mode: request.mode, count: count - first.length + 2, method }, draws)]
+  return [...first, ...suggestPoints(taken, { mode: request.mode, count: count - first.length + spare, method }, draws)]
 }
 
 // What the other parent changed, on top of the base; then mixtures.

@@ -22,7 +22,7 @@ export function suggestPoints(
   random: Random,
 ): Suggestion[] {
   const pool = distinct(model, drawPool(model, mode, method, random))
-  const safe = pool.filter((point) => model.ranOut(point) < 0.5)
+  const safe = pool.filter((point) => model.ranOut(point) < 0.35)
   const usable = safe.length > 0 ? safe : [...pool].sort((a, b) => model.ranOut(a) - model.ranOut(b)).slice(0, count)
   if (method !== 'auto') return usable.slice(0, count).map((point) => withGain(model, point))
   return takeBest(model, usable, count, mode === 'explore')

@@ -1,0 +1,122 @@
+// Keep rules in sessions of known truth, and how often a session claims what is not so. Exits with 1 when the null world confirms more
+// than it may, or what is reported there is off on average.
+//
+//   node bench/research-keep.mjs [SESSIONS]      default 2000 for the null world, an eighth of them for the other tables
+
+import { defaultRule } from '../build/research/judge/default-rule.js'
+import { greedyRule } from '../build/research/judge/greedy-rule.js'
+import { referenceRule } from '../build/research/judge/reference-rule.js'
+import { simulateSessions } from '../build/research/judge/simulate/summarize-sessions.js'
+import { openWorld } from '../build/research/judge/simulate/worlds.js'
+import { printTable } from './best-of.mjs'
+
+const mostFalse = 0.06
+const mostBias = 0.1
+const sessions = Number(process.argv[2] ?? 2000)
+const fewer = Math.ceil(sessions / 8)
+const seed = 1
+
+const presets = /** @type {const} */ (['explore', 'balanced', 'strict'])
+const rules = [
+  { name: 'greedy', rule: greedyRule },
+  { name: 'reference', rule: referenceRule },
+  ...presets.map((preset) => ({ name: `default, ${preset}`, rule: defaultRule, params: { preset } })),
+]
+const percent = (/** @type {number} */ share) => `${(100 * share).toFixed(1)} %`
+
+console.log(
+  `\nNull world: ${sessions} sessions of 150 runs, no idea does anything. Bias in units of the noise of one paired difference.`,
+)
+const nulls = [0, 0.6].flatMap((rho) =>
+  presets.map((preset) => {
+    const options = { world: openWorld('null', rho), rule: defaultRule, params: { preset }, runs: 150, seed }
+    return { rho, preset, sigma: Math.sqrt(2 * (1 - rho)), summary: simulateSessions(options, sessions) }
+  }),
+)
+printTable([
+  ['preset', 'rho', 'keeps', 'took a look', 'confirmed', 'at most (95 %)', 'bias', 'bias given confirmed'],
+  ...nulls.map(({ rho, preset, sigma, summary }) => [
+    preset,
+    String(rho),
+    summary.keeps.toFixed(1),
+    percent(summary.looked),
+    percent(summary.falselyConfirmed),
+    percent(summary.falselyConfirmedAtMost),
+    told(summary.bias, sigma),
+    told(summary.biasConfirmed, sigma),
+  ]),
+])
+
+const worlds = /** @type {const} */ ([
+  ['early', 300],
+  ['late', 300],
+  ['shrinking', 600],
+])
+for (const [name, runs] of worlds) {
+  console.log(`\nWorld "${name}": ${fewer} sessions of ${runs} runs, in units of the seed noise; rho 0 / 0.6`)
+  printTable([
+    [
+      'rule',
+      'true gain',
+      'per 100 ideas',
+      'overstated by',
+      'keeps',
+      'keeps that do not help',
+      'confirmed',
+      'reported - true',
+    ],
+    ...rules.map(({ name: rule, ...kept }) => {
+      const both = [0, 0.6].map((rho) => simulateSessions({ world: openWorld(name, rho), runs, seed, ...kept }, fewer))
+      const cell = (/** @type {(summary: (typeof both)[number]) => string} */ text) => both.map(text).join(' / ')
+      return [
+        rule,
+        cell(({ trueGain, trueGainError }) => `${trueGain.toFixed(2)} ± ${trueGainError.toFixed(2)}`),
+        cell(({ trueGain, experiments }) => ((100 * trueGain) / experiments).toFixed(2)),
+        cell(({ optimism }) => optimism.toFixed(2)),
+        cell(({ keeps }) => keeps.toFixed(1)),
+        cell(({ idleShare }) => percent(idleShare)),
+        cell(({ confirmed, looked }) => (looked === 0 ? '-' : percent(confirmed))),
+        cell(({ biasConfirmed }) => (biasConfirmed === null ? '-' : biasConfirmed.mean.toFixed(2))),
+      ]
+    }),
+  ])
+}
+
+console.log(
+  `\nOne keep, as the session tells it at its end, against the truth: ${Math.ceil(fewer / 5)} sessions, preset balanced, rho 0.6`,
+)
+printTable([
+  ['world', 'gain as measured', 'shrunk', 'true', 'said to help nothing', 'helps nothing'],
+  ...worlds.map(([name, runs]) => {
+    const options = { world: openWorld(name, 0.6), rule: defaultRule, runs, seed, shrinks: true }
+    const { told: said, idleShare } = simulateSessions(options, Math.ceil(fewer / 5))
+    const gains =
+      said === null ? ['-', '-', '-', '-'] : [said.raw, said.shrunk, said.truth].map((gain) => gain.toFixed(2))
+    return [name, ...gains, said === null ? '-' : percent(said.idleShare), percent(idleShare)]
+  }),
+])
+
+const past = nulls.filter(
+  ({ sigma, summary: { falselyConfirmedAtMost, bias } }) =>
+    falselyConfirmedAtMost > mostFalse || Math.abs(bias?.mean ?? 0) > mostBias * sigma,
+)
+// Few sessions of a null world confirm anything: their error is known well enough over all rows together.
+const given = nulls.flatMap(({ sigma, summary: { biasConfirmed: one } }) => (one === null ? [] : [{ ...one, sigma }]))
+const n = given.reduce((sum, one) => sum + one.n, 0)
+const meanGiven = given.reduce((sum, one) => sum + (one.n * one.mean) / one.sigma, 0) / n
+console.log(
+  `\nReported less true given confirmation, all rows of the null world: ${meanGiven.toFixed(3)} over ${n} confirmed looks`,
+)
+const within = past.length === 0 && Math.abs(meanGiven) <= mostBias
+console.log(
+  within ? 'Within the limits' : `Past a limit: ${past.map(({ preset, rho }) => `${preset} ${rho}`).join(', ')}`,
+)
+process.exitCode = within ? 0 : 1
+
+/**
+ * @param {{ mean: number, standardError: number } | null} bias
+ * @param {number} sigma
+ */
+function told(bias, sigma) {
+  return bias === null ? '-' : `${(bias.mean / sigma).toFixed(3)} ± ${(bias.standardError / sigma).toFixed(3)}`
+}

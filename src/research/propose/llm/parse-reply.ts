@@ -1,0 +1,124 @@
+// Ideas in what a model answered. Lenient in form, strict in meaning: an idea that is not understood is a problem in words, never a guess.
+import * as z from 'zod'
+import { Change, Idea, type IdeaCategory } from '../../../contracts/index.ts'
+import { checkValue } from '../../../kernel/index.ts'
+import { clip } from '../brief/quote.ts'
+import { readJson } from './read-json.ts'
+
+export interface ParsedReply {
+  readonly ideas: readonly Idea[]
+  /** What was wrong with the rest, or with all of it. */
+  readonly problems: readonly string[]
+}
+
+/** At most `most` ideas. `files`: paths of the base, for answers that give code without saying where it belongs. */
+export function parseReply(
+  text: string,
+  { most, files }: { readonly most: number; readonly files: readonly string[] },
+): ParsedReply {
+  const parts = readJson(text)
+  if (parts.length === 0) return { ideas: [], problems: [text.trim() === '' ? 'it is empty' : 'it holds no JSON'] }
+  let problems: string[] = []
+  for (const values of parts) {
+    const read = ideasIn(values, files)
+    if (read.ideas.length > 0)
+      return { ideas: read.ideas.slice(0, Math.max(1, most)), problems: read.problems.slice(0, 5) }
+    if (problems.length === 0) problems = read.problems
+  }
+  return { ideas: [], problems: problems.length === 0 ? ['it holds no ideas'] : problems.slice(0, 5) }
+}
+
+function ideasIn(values: readonly unknown[], files: readonly string[]): { ideas: Idea[]; problems: string[] } {
+  const listed = values.find(hasIdeas)
+  const ideas: Idea[] = []
+  const problems: string[] = []
+  for (const [place, each] of (listed?.ideas ?? values.flat()).slice(0, 50).entries()) {
+    const read = readIdea(each, files)
+    if (typeof read === 'string') problems.push(`idea ${place + 1}: ${read}`)
+    else ideas.push(read)
+  }
+  return { ideas, problems }
+}
+
+function hasIdeas(value: unknown): value is { ideas: unknown[] } {
+  return isRecord(value) && Array.isArray(value.ideas)
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function readIdea(value: unknown, files: readonly string[]): Idea | string {
+  if (!isRecord(value)) return 'it is no object'
+  const change = changeOf(value, files)
+  if (typeof change === 'string') return change
+  const title = textOf(value.title ?? value.name)
+  if (title === '') return 'it has no title'
+  const effect = Number(value.expected_effect)
+  const checked = checkValue(Idea, {
+    title: clip(title, 200),
+    hypothesis: clip(textOf(value.hypothesis ?? value.reason ?? value.rationale), 4000),
+    family: clip(textOf(value.family).toLowerCase() || 'unnamed', 60),
+    category: categoryOf(textOf(value.category)),
+    ...(value.expected_effect !== null && value.expected_effect !== '' && Number.isFinite(effect)
+      ? { expected_effect: effect }
+      : {}),
+    cost: z.enum(['cheaper', 'same', 'dearer']).catch('same').parse(value.cost),
+    parents: [],
+    change,
+  })
+  return checked.ok ? checked.value : issuesOf(checked.issues)
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : ''
+}
+
+function categoryOf(text: string): IdeaCategory {
+  if (/^arch|model|structur/i.test(text)) return 'architectural'
+  if (/^optim/i.test(text)) return 'optimizer'
+  if (/^regul/i.test(text)) return 'regularization'
+  return 'hyperparameter'
+}
+
+/** The change of an idea, also where it is written flat or without its kind. */
+function changeOf(idea: Record<string, unknown>, files: readonly string[]): Change | string {
+  const change = isRecord(idea.change) ? idea.change : idea
+  const { knobs, patch = change.diff, code } = change
+  const whole = isRecord(change.files) ? change.files : listed(change.files)
+  const [only] = files
+  const candidates: unknown[] = [
+    ...(isRecord(knobs) && Object.keys(knobs).length > 0 ? [{ kind: 'knobs', knobs }] : []),
+    ...(typeof patch === 'string' && patch.trim() !== '' ? [{ kind: 'patch', patch: withoutFence(patch) }] : []),
+    ...(whole !== undefined && Object.keys(whole).length > 0 ? [{ kind: 'files', files: whole }] : []),
+    ...(typeof code === 'string' && code.trim() !== '' && files.length === 1 && only !== undefined
+      ? [{ kind: 'files', files: { [only]: withoutFence(code) } }]
+      : []),
+  ]
+  if (candidates.length === 0) return 'it has no change: neither knobs, nor a patch, nor files'
+  if (candidates.length > 1) return 'it has several changes: give either knobs, or a patch, or files'
+  const checked = checkValue(Change, candidates[0])
+  return checked.ok ? checked.value : `change: ${issuesOf(checked.issues)}`
+}
+
+// [{ path, content }] instead of { path: content }.
+function listed(value: unknown): Record<string, unknown> | undefined {
+  if (!Array.isArray(value)) return undefined
+  return Object.fromEntries(
+    value
+      .filter(isRecord)
+      .map((each) => [String(each.path ?? each.name ?? each.file), each.content ?? each.text ?? each.code]),
+  )
+}
+
+function withoutFence(text: string): string {
+  const [, , inside] = /^\s*(`{3,})[^\n]*\n([\s\S]*?)\n?\1\s*$/.exec(text) ?? []
+  return inside === undefined ? text : `${inside}\n`
+}
+
+function issuesOf(issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]): string {
+  return issues
+    .slice(0, 3)
+    .map(({ path, message }) => [path.map(String).join('.'), message].filter((each) => each !== '').join(': '))
+    .join('; ')
+}

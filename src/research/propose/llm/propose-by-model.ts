@@ -1,0 +1,87 @@
+// One proposal of a model behind an API: asked once, asked again once when the answer cannot be used. Trying again after 429, 529 and
+// broken connections is the business of the client.
+import type {
+  Brief,
+  ChatMessage,
+  Context,
+  OpenInferenceClient,
+  PluginSpec,
+  Proposal,
+  Usage,
+} from '../../../contracts/index.ts'
+import { createRegistry, EvsysError } from '../../../kernel/index.ts'
+import { loadModelPlugins, openInferenceClient } from '../../../models/index.ts'
+import { parseReply } from './parse-reply.ts'
+import { addUsage, proposalError, withUsage } from './proposal-error.ts'
+import { askAgain, writePrompt } from './write-prompt.ts'
+
+export interface ModelCall {
+  readonly client: PluginSpec
+  readonly maxTokens: number
+  readonly temperature: number
+  /** Asked for at most. */
+  readonly mostIdeas: number
+}
+
+type CallContext = Pick<Context<unknown>, 'signal' | 'random' | 'log' | 'secret'>
+
+export async function proposeByModel(brief: Brief, call: ModelCall, context: CallContext): Promise<Proposal> {
+  const client = await openClient(call.client, context)
+  await using _closing = { [Symbol.asyncDispose]: async () => client[Symbol.asyncDispose]?.() }
+  const count = brief.repair === undefined ? Math.min(brief.request.ideas, call.mostIdeas) : 1
+  const messages = writePrompt({ ...brief, request: { ...brief.request, ideas: count } })
+  const wanted = { most: count, files: Object.keys(brief.files) }
+  let usage: Usage | undefined
+  let question: readonly ChatMessage[] = messages
+  let problem = ''
+  for (const sending of [1, 2]) {
+    const answer = await ask(client, question, call, { ...context, sending, brief, usage })
+    usage = addUsage(usage, answer.usage)
+    if (answer.stopReason === 'refused')
+      throw proposalError('INFERENCE_REFUSED', `${call.client.kind}: the model declines to propose`, usage, {
+        fix: 'use another model, or change the prompt of the task.',
+      })
+    const { ideas, problems } = parseReply(answer.text, wanted)
+    const isCut = answer.stopReason === 'length'
+    for (const each of ideas.length > 0 ? problems : []) context.log('warn', `an idea is left out: ${each}`)
+    if (ideas.length > 0) return { ideas, ...(usage === undefined ? {} : { usage }) }
+    problem = [...(isCut ? [`it was cut off after ${call.maxTokens} tokens`] : []), ...problems].join('; ')
+    context.log('warn', `an answer of ${call.client.kind} cannot be used: ${problem}`)
+    question = askAgain(messages, answer.text, problem)
+  }
+  throw proposalError('INFERENCE_FAILED', `${call.client.kind}: two answers could not be used: ${problem}`, usage, {
+    fix: 'use a model that writes JSON, or give it more `max_tokens`.',
+  })
+}
+
+async function ask(
+  client: OpenInferenceClient,
+  messages: readonly ChatMessage[],
+  { maxTokens, temperature }: ModelCall,
+  { signal, random, sending, brief, usage }: CallContext & { sending: number; brief: Brief; usage: Usage | undefined },
+) {
+  const seed = random('propose', brief.state.attempts.length, sending).int(2 ** 31)
+  try {
+    return await client.generate({ messages, maxTokens, temperature, seed }, signal)
+  } catch (error) {
+    throw withUsage(error, usage)
+  }
+}
+
+async function openClient(
+  spec: PluginSpec,
+  { signal, random, log, secret }: CallContext,
+): Promise<OpenInferenceClient> {
+  const registry = createRegistry()
+  for (const plugin of await loadModelPlugins())
+    if (plugin.type === 'inference_client') registry.add(plugin, { rank: 'built-in', label: 'built-in' })
+  try {
+    return await openInferenceClient(spec, { registry, signal, random, log, secret })
+  } catch (error) {
+    if (!EvsysError.is(error) || error.code !== 'SECRET_MISSING') throw error
+    throw new EvsysError('SECRET_MISSING', error.message, {
+      cause: error,
+      fix: 'set the key in the environment or in .env of the project, or use the proposer `optimizer`, which needs none.',
+    })
+  }
+}

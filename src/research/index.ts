@@ -7,6 +7,20 @@ export type {
   ExecutorOptions,
 } from './execute/executor-options.ts'
 export { openExecutor } from './execute/open-executor.ts'
+export {
+  curveGaps,
+  curveRegret,
+  decideCurve,
+  type HonestGains,
+  honestGains,
+  type KeptGain,
+  looksLeft,
+  racePrior,
+  releasedGain,
+  runningEvidence,
+  seedsStillNeeded,
+  type WatchedRun,
+} from './judge/index.ts'
 export { forecastOf, workedSeconds } from './loop/session-budget.ts'
 export { researchPlugins } from './plugins.ts'
 export { fingerprint } from './search/fingerprint/fingerprint.ts'

@@ -21,7 +21,6 @@ export {
   seedsStillNeeded,
   type WatchedRun,
 } from './judge/index.ts'
-export { racePrior } from './judge/race-prior.ts'
 export { forecastOf, workedSeconds } from './loop/session-budget.ts'
 export { researchPlugins } from './plugins.ts'
 export { fingerprint } from './search/fingerprint/fingerprint.ts'

@@ -24,7 +24,9 @@ const mostSeeds = 60
 export function sessionSteps(open: OpenSession): NextStep[] {
   const { attempts } = open.state
   const prior = racePrior(
-    attempts.flatMap(({ number, mode, gain }) => (number === 0 || mode === 'ablate' || gain === undefined ? [] : [gain])),
+    attempts.flatMap(({ number, mode, gain }) =>
+      number === 0 || mode === 'ablate' || gain === undefined ? [] : [gain],
+    ),
   )
   return [...resumeStep(open), ...nearMissSteps(open, prior), ...confirmStep(open, prior), ...backlogSteps(open)]
 }

@@ -38,7 +38,7 @@ function overview({ result, evidence, hypothesis, createdAt, tags }: ExperimentR
 <h1>${result.name}</h1>
 <p class="facts">${facts.map(([name, value]) => html`<span>${name}: <b>${value}</b></span> `)}</p>
 <p>${hypothesis === undefined ? html`<span class="muted">No hypothesis was given.</span>` : clipped(hypothesis, 2000)}</p>
-<p class="lead">${conclusion === null ? 'It has no conclusion yet.' : html`<b>${conclusion.verdict}.</b> ${clipped(conclusion.text, 3000)}`}</p>
+<p class="lead">${conclusion === null ? 'It has no conclusion yet.' : html`<b>${conclusion.verdict.charAt(0).toUpperCase()}${conclusion.verdict.slice(1)}.</b> ${clipped(conclusion.text, 3000)}`}</p>
 <dl class="tiles">${[
     tile(
       'best arm',

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { runResearch } from '../../src/research/loop/run-research.ts'
 import { openStore } from '../../src/store/index.ts'
-import { recordExperiment } from './recorded.ts'
-import { runMain } from './run-main.ts'
 import { toyResearch } from '../research/toy-research.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
+import { recordExperiment } from './recorded.ts'
+import { runMain } from './run-main.ts'
 
 const folder = temporaryFolders()
 

@@ -28,8 +28,7 @@ export function groupFigures(
     .map(([name, attempts]) => {
       const count = (...fates: readonly string[]) => attempts.filter(({ fate }) => fates.includes(fate)).length
       const effects = attempts.flatMap(({ attempt }) => (attempt.gain === undefined ? [] : [effectOf(attempt.gain)]))
-      const shrunken = (effect: MeasuredEffect) =>
-        prior === null ? effect.effect : shrink(effect, prior).effect
+      const shrunken = (effect: MeasuredEffect) => (prior === null ? effect.effect : shrink(effect, prior).effect)
       const kept = attempts
         .filter(isKept)
         .flatMap(({ attempt: { gain } }) => (gain === undefined ? [] : effectOf(gain)))

@@ -1,10 +1,11 @@
 // Everything that a report says of a session, as numbers. Gains are improvements, positive whatever the direction.
 import type { Direction } from '../../contracts/index.ts'
-import { type EffectPrior, effectPrior, expectedFalseKeeps } from '../../stats/index.ts'
+import { racePrior } from '../../research/index.ts'
+import { type EffectPrior, expectedFalseKeeps } from '../../stats/index.ts'
 import type { ResearchReportInput } from '../research-report-input.ts'
 import { type KeptChange, keptChange } from './kept-change.ts'
 import { type NoiseFigures, noiseFigures } from './noise-figures.ts'
-import { effectOf, gainBetween, isKept, type PlacedAttempt, placeAttempts, sum } from './placed-attempt.ts'
+import { gainBetween, isKept, type PlacedAttempt, placeAttempts, sum } from './placed-attempt.ts'
 import { type Spending, spendingOf } from './spending.ts'
 
 export interface SessionFigures {
@@ -16,8 +17,8 @@ export interface SessionFigures {
   /** From the baseline to the champion, as measured in their races. */
   readonly rawGain?: number
   readonly kept: readonly KeptChange[]
-  /** Sum of the shrunken gains of what was kept; absent where gains are not known. */
-  readonly shrunkGain?: number
+  /** Of what was kept, each against the incumbent it replaced: raw gains added up, and the same shrunken. Absent: not known. */
+  readonly sums?: { readonly raw: number; readonly shrunk: number }
   readonly prior: EffectPrior | null
   readonly expectedFalse?: number
   readonly noise: NoiseFigures
@@ -31,9 +32,9 @@ export function sessionFigures(input: ResearchReportInput): SessionFigures {
   const placed = all.filter(({ attempt }) => attempt.mode !== 'ablate')
   const noise = noiseFigures(input)
   const tried = placed.flatMap(({ attempt, fate }) =>
-    fate === 'baseline' || attempt.gain === undefined ? [] : [effectOf(attempt.gain)],
+    fate === 'baseline' || attempt.gain === undefined ? [] : [attempt.gain],
   )
-  const prior = effectPrior(tried)
+  const prior = racePrior(tried)
   const kept = placed.filter(isKept).map((each) => keptChange(each, { prior, input }))
   const weighed = kept.flatMap(({ shrunk }) => shrunk ?? [])
   const baseline = placed.find(({ fate }) => fate === 'baseline')
@@ -48,7 +49,10 @@ export function sessionFigures(input: ResearchReportInput): SessionFigures {
     kept,
     ...(weighed.length === 0
       ? {}
-      : { shrunkGain: sum(weighed.map(({ effect }) => effect)), expectedFalse: expectedFalseKeeps(weighed) }),
+      : {
+          sums: { raw: sum(kept.flatMap(({ raw }) => raw ?? [])), shrunk: sum(weighed.map(({ effect }) => effect)) },
+          expectedFalse: expectedFalseKeeps(weighed),
+        }),
     prior,
     noise,
     spending: spendingOf(input),

@@ -101,7 +101,9 @@ describe('finalize', () => {
   })
 
   it('a champion without a dropped change is all.patch, and no patch of its own (RES-707)', () => {
-    const last = session.attempts.findLast(({ attempt }) => attempt.verdict === 'provisional' || attempt.verdict === 'confirmed')
+    const last = session.attempts.findLast(
+      ({ attempt }) => attempt.verdict === 'provisional' || attempt.verdict === 'confirmed',
+    )
     if (last === undefined) throw new Error('the session kept something')
     const leaner = { ...last, files: baselineFiles() }
     const parents = [last.attempt.id]

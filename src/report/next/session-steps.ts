@@ -1,7 +1,8 @@
 // What is left open in a research session: near misses that a few seeds would decide, keeps that nobody confirmed, ideas that people
 // want tried.
 import type { ResearchState } from '../../contracts/index.ts'
-import { type EffectPrior, effectPrior, shrink, usualPower } from '../../stats/index.ts'
+import { racePrior } from '../../research/index.ts'
+import { type EffectPrior, shrink, usualPower } from '../../stats/index.ts'
 import type { NextStep } from './next-step.ts'
 
 export interface OpenSession {
@@ -22,9 +23,9 @@ const mostSeeds = 60
 
 export function sessionSteps(open: OpenSession): NextStep[] {
   const { attempts } = open.state
-  const prior = effectPrior(
-    attempts.flatMap(({ number, gain }) =>
-      number === 0 || gain === undefined ? [] : [{ effect: gain.mean, noise: gain.sigma ** 2 / gain.n }],
+  const prior = racePrior(
+    attempts.flatMap(({ number, mode, gain }) =>
+      number === 0 || mode === 'ablate' || gain === undefined ? [] : [gain],
     ),
   )
   return [...resumeStep(open), ...nearMissSteps(open, prior), ...confirmStep(open, prior), ...backlogSteps(open)]

@@ -29,7 +29,7 @@ ${session.claimedOnly === true ? html`<p class="warning">The scores of this log 
 
 /** What came of the session, in words that claim no more than is known. */
 export function headline({ input, figures, words }: ReportContext): Content {
-  const { baseline, champion, rawGain, shrunkGain, kept } = figures
+  const { baseline, champion, rawGain, sums, kept } = figures
   const tried = figures.placed.filter(({ fate }) => fate !== 'baseline').length
   if (baseline?.score === undefined)
     return `${countText(tried, 'experiment')} and no baseline with a score: nothing can be said of progress.`
@@ -45,15 +45,15 @@ export function headline({ input, figures, words }: ReportContext): Content {
         ? 'All of them are confirmed on fresh seeds.'
         : `${confirmed} of them ${confirmed === 1 ? 'is' : 'are'} confirmed on fresh seeds; the others are provisional.`
   const luck =
-    shrunkGain === undefined
+    sums === undefined
       ? ''
-      : ` With the lucky part taken back, the kept changes are worth ${words.gain(shrunkGain)}.`
+      : ` Added up, their gains are ${words.gain(sums.raw)} as measured and ${words.gain(sums.shrunk)} with the lucky part taken back.`
   const verb = rawGain >= 0 === (input.task.direction === 'max') ? 'rose' : 'fell'
   return html`<b>${input.task.metric} ${verb} from ${words.score(baseline.score)} to ${words.score(champion.score)}</b>${share} over ${countText(tried, 'experiment')}, by ${countText(kept.length, 'kept change')}. ${sure}${luck}`
 }
 
 function tiles({ input, figures, words }: ReportContext): Markup[] {
-  const { champion, baseline, kept, placed, spending, expectedFalse, rawGain, shrunkGain } = figures
+  const { champion, baseline, kept, placed, spending, expectedFalse, rawGain, sums } = figures
   const tried = placed.filter(({ fate }) => fate !== 'baseline')
   const failed = tried.filter(({ fate }) => fate === 'failed').length
   const confirmed = kept.filter(({ placed: each }) => each.fate === 'confirmed').length
@@ -61,9 +61,9 @@ function tiles({ input, figures, words }: ReportContext): Markup[] {
     html`<div><dt>${name}</dt><dd>${value}<small>${more}</small></dd></div>`
   return [
     tile('best so far', words.score((champion ?? baseline)?.score), `baseline ${words.score(baseline?.score)}`),
-    shrunkGain === undefined
+    sums === undefined
       ? tile('gain', words.gain(rawGain), 'as measured')
-      : tile('gain, shrunken', words.gain(shrunkGain), `raw ${words.gain(rawGain)}`),
+      : tile('gain, shrunken', words.gain(sums.shrunk), `raw ${words.gain(sums.raw)}, step by step`),
     tile('experiments', tried.length.toLocaleString('en-US'), `${placed.filter(isKept).length} kept, ${failed} failed`),
     tile('confirmed', String(confirmed), `of ${countText(kept.length, 'kept change')}`),
     ...(expectedFalse === undefined

@@ -46,12 +46,12 @@ function noise({ figures, words }: ReportContext): Content {
 }
 
 function luck({ input, figures, words }: ReportContext): Content {
-  const { kept, expectedFalse, rawGain, shrunkGain, spending } = figures
+  const { kept, expectedFalse, sums, spending } = figures
   const within = kept.filter(({ withinNoise }) => withinNoise).length
   const facts: Content[] = []
-  if (rawGain !== undefined && shrunkGain !== undefined) {
+  if (sums !== undefined) {
     facts.push(
-      html`<li>The gain was measured as <span class="raw">${words.gain(rawGain)}</span>; <b>${words.gain(shrunkGain)}</b> is left when luck is taken back.</li>`,
+      html`<li>The gains of what was kept add up to <span class="raw">${words.gain(sums.raw)}</span>; <b>${words.gain(sums.shrunk)}</b> is left when luck is taken back.</li>`,
     )
   }
   if (expectedFalse !== undefined) {

@@ -113,4 +113,8 @@ export const leftToFull = [
     files: ['tests/research/{executor,tampering,honest-candidates}.test.ts'],
     why: 'namespaces of the system shut candidates in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
   },
+  {
+    files: ['tests/research/killed.test.ts'],
+    why: 'a controller that is killed like that of tests/lab/killed.test.ts',
+  },
 ]

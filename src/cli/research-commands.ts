@@ -1,7 +1,6 @@
 // Declarations of the commands of the research loop. Bodies are imported when a command is called.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ResearchBaselineOptions } from './commands/research-baseline.ts'
-import type { ResearchBenchOptions } from './commands/research-bench.ts'
 import type { ResearchExportOptions } from './commands/research-export.ts'
 import type { ResearchReportOptions } from './commands/research-report.ts'
 import type { ResearchRunOptions } from './commands/research-run.ts'
@@ -130,30 +129,6 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     )
 
   addResearchBench(research, run, colors)
-
-  research
-    .command('bench')
-    .description('measure how many experiments strategies need, on tables and synthetic worlds')
-    .option('--tables <dir>', 'folder with search tables')
-    .option('--worlds <names>', 'synthetic worlds, by commas', words)
-    .option('--strategies <kinds>', 'strategies, by commas (default: default,reference,greedy-dedup)', words)
-    .option('--repeats <n>', 'sessions of every strategy on every table (default: 100)', wholeNumber)
-    .option('--budget <n>', 'experiments of a session (default: 200)', wholeNumber)
-    .option('--seed <n>', 'root of all draws (default: 1)', numberFromZero)
-    .addHelpText(
-      'after',
-      examples(['evsys research bench --tables tables --repeats 20', 'evsys research bench --worlds nk --json']),
-    )
-    .action((options: ResearchBenchOptions) =>
-      run(async (context) => (await import('./commands/research-bench.ts')).researchBench(context, options)),
-    )
-}
-
-function words(text: string): string[] {
-  return text
-    .split(',')
-    .map((word) => word.trim())
-    .filter((word) => word !== '')
 }
 
 function seconds(text: string): number {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { toyExecutor, toyProposer, toyResearch, toyScore, toyTask } from '../../../tests/research/toy-research.ts'
 import {
   type Idea,
   initialResearchState,
@@ -7,14 +6,15 @@ import {
   type ResearchState,
   reduceResearch,
   type Steering,
-} from '../../contracts/index.ts'
-import { defineProposer, systemClock } from '../../kernel/index.ts'
-import { type OpenStore, openStore } from '../../store/index.ts'
-import { greedyDedup } from '../search/greedy-dedup.ts'
-import { filesOf } from './candidate-files.ts'
-import type { ResearchOptions } from './research-options.ts'
-import { runResearch } from './run-research.ts'
-import { steerSession } from './steer-session.ts'
+} from '../../src/contracts/index.ts'
+import { defineProposer, systemClock } from '../../src/kernel/index.ts'
+import { filesOf } from '../../src/research/loop/candidate-files.ts'
+import type { ResearchOptions } from '../../src/research/loop/research-options.ts'
+import { runResearch } from '../../src/research/loop/run-research.ts'
+import { steerSession } from '../../src/research/loop/steer-session.ts'
+import { greedyDedup } from '../../src/research/search/greedy-dedup.ts'
+import { type OpenStore, openStore } from '../../src/store/index.ts'
+import { toyExecutor, toyProposer, toyResearch, toyScore, toyTask } from './toy-research.ts'
 
 const slow = { timeout: 60_000 }
 

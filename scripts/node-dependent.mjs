@@ -50,6 +50,10 @@ export const nodeDependent = [
     files: ['tests/cli/{process,interrupt,mutated-process,serve,doctor}.test.ts'],
     why: 'the start of the program, its streams and signals',
   },
+  {
+    files: ['src/research/tasks/data/prepare-splits.test.ts'],
+    why: 'downloads, archives, a process that makes the splits',
+  },
   { files: ['src/sandbox/open-sandbox.test.ts'], why: 'processes with many open files, their pipes and signals' },
   {
     files: ['src/rollout/mcp/*.test.ts', 'src/rollout/agents/{shell-loop,terminal}.test.ts'],
@@ -93,6 +97,10 @@ export const leftToFull = [
     files: ['src/rollout/environments/docker.test.ts'],
     why: 'it starts a double of docker, as others start their programs',
   },
+  {
+    files: ['tests/research/{bundled-tasks,candidate-api}.test.ts', 'tests/cli/task.test.ts'],
+    why: 'plain scripts; the executor that starts them is tested there',
+  },
   { files: ['tests/lab/sealed-answers.test.ts'], why: 'namespaces of the system hide the answers, not Node' },
   {
     files: ['tests/cli/{run,eval,run-signals}.test.ts', 'tests/lab/{data,folder-benchmarks}.test.ts'],
@@ -116,5 +124,9 @@ export const leftToFull = [
   {
     files: ['tests/research/killed.test.ts'],
     why: 'a controller that is killed like that of tests/lab/killed.test.ts',
+  },
+  {
+    files: ['src/report/{diff/unified-diff,finalize/finalize-research}.test.ts'],
+    why: 'they start git alone, on patches that no version of Node makes otherwise',
   },
 ]

@@ -510,8 +510,12 @@ export const requirements = {
   'HAR-68': 'text that was decoded is never tokenized again: recorded ids are those that were drawn',
   'HAR-69': 'an answer that was cut by its length is given no stop token to train on',
   'HAR-70': 'a turn without log-probabilities is not trained on, and its zeros never count',
+  'HAR-71': 'a member of a group whose sandbox fails leaves the others alone, and is made again while that may help',
+  'HAR-72': 'a rollout that is cancelled while the model answers keeps its turns and leaves no sandbox',
   'HAR-73': 'the policy version of each call is recorded; turns that are too old are masked',
+  'HAR-74': 'several rewards without one that counts are an error, never a number',
   'HAR-75': 'equal seeds, policy versions and requests give the same token record',
+  'HAR-76': 'a thousand rollouts at a time bear one verifier that fails',
   'HAR-77': 'an agent that speaks plain chat completions to the capture proxy has the token record of a native session',
   'HAR-78': 'turn spans tell the last token that is trained on, where the reward of the whole goes',
 
@@ -594,6 +598,7 @@ export const requirements = {
     'a trial that cannot be scored because of what its agent left counts as a failure of the agent; one that a fresh environment fails as well stays open',
   'HAR-82':
     'skills, earlier turns, sidecars, simulated users and other things of Harbor that nothing here does are refused by name and with a reason, before anything starts',
+  'HAR-83': 'a job file of Harbor is run where its fields are ours, and refused by name where they are not',
 
   // Agents
 
@@ -674,6 +679,13 @@ export const requirements = {
     'data of a task comes by npm package, address or folder, checked against its digest and unpacked safely; splits are made once',
   'RES-308': 'data that cannot be had names every alternative; other bytes than those that were meant are refused',
   'RES-309': 'splits that were changed in the cache are made again, and their hash is part of the hash of the task',
+  'RES-310': 'a task is loaded with its baseline, API, scorer, splits, seeds, knobs and limits',
+  'RES-311': 'everything that is wrong with a research task is told at once, with file, line, column and fix',
+  'RES-312':
+    'tasks are found by name, variant and path; those of the project hide bundled ones, and broken ones hide none',
+  'RES-313': 'the API of candidates seeds all draws at import: Math.random, random, numpy and PyTorch',
+  'RES-314': 'reports and answers of a candidate stand on lines of their own, whatever else it prints',
+  'RES-315': '`task init` makes a task that validates, trains and is scored as it is',
   'RES-401':
     'a candidate is trained in a sandbox and scored by the sealed scorer in another process; what it says of itself is a claim and never the score',
   'RES-402':
@@ -696,8 +708,6 @@ export const requirements = {
   'RES-703': 'a report stays below a megabyte and a half for 1,000 attempts, however long their texts are',
   'RES-704':
     'a report tells noise, the smallest visible gain, raw and shrunken gains, expected false keeps, confirmations, looks and the cost per confirmed gain; what is unknown is said to be unknown',
-  'RES-705':
-    'shrunken gains and expected false keeps hold on simulated sessions, also where most ideas do nothing and some do great harm',
   'RES-706':
     'a session exports as a table with tabs that `evsys import` reads back with equal scores and statuses; a missing score is empty',
   'RES-707':
@@ -706,6 +716,8 @@ export const requirements = {
     '`next` ranks what to try by what it settles for its cost: runs that are missing, undecided claims, near misses, unconfirmed winners, open hypotheses, untried arms, ideas of people',
   'RES-709':
     '`research report` and `research export` write the newest session of the record, or of a task, or a named one',
+  'RES-711':
+    '`export ID --html` writes any experiment as a report of the same look; of a log it says that scores are claims',
   'RES-710': 'a report opens in Chromium, by day and by night, with no error and no request',
   'RES-601':
     'a research session measures the noise of its baseline, races candidates, keeps what is better, and ends with a look at the hidden split',

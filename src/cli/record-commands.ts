@@ -157,9 +157,17 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
   program
     .command('export')
     .argument('<id>', anExperiment)
-    .description('write the whole record of an experiment as JSON, for `evsys import`')
+    .description('write the whole record of an experiment as JSON, for `evsys import`, or a report of it')
+    .option('--html', 'a report that opens in any browser, as one file')
     .addOption(outputOption('file to write (default: standard output)'))
-    .addHelpText('after', examples(['evsys export quickstart -o quickstart.json', 'evsys export exp_01hf > one.json']))
+    .addHelpText(
+      'after',
+      examples([
+        'evsys export quickstart -o quickstart.json',
+        'evsys export quickstart --html -o quickstart.html',
+        'evsys export exp_01hf > one.json',
+      ]),
+    )
     .action((id: string, options: ExportOptions) =>
       run(async (context) => (await import('./commands/export.ts')).exportCommand(context, id, options)),
     )

@@ -21,6 +21,15 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .command('research')
     .description('search for better recipes: propose, run, keep what is true')
     .helpCommand(false)
+    .addHelpText(
+      'after',
+      examples([
+        'evsys research baseline --task digits',
+        'evsys research run --task digits --max-experiments 12',
+        'evsys research status',
+        'evsys research report --task digits',
+      ]),
+    )
 
   research
     .command('run')

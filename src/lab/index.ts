@@ -24,6 +24,7 @@ export async function runExperiment(
 
 export type { Rescored } from './evaluation/rescore-experiment.ts'
 export type { RunExperimentOptions } from './experiment/run-experiment.ts'
+export type { JobFile } from './folders/read-job-file.ts'
 export type { ReproductionCheck } from './record/check-reproduction.ts'
 export type { Comparison } from './record/compare-experiments.ts'
 export type { PlanForecast } from './record/plan-forecast.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { generatedSession } from '../../tests/report/generated-session.ts'
+import { generatedSession } from '../../tests/generated-session.ts'
 import { logAttempts } from './log-attempts.ts'
 import { researchReport } from './research-report.ts'
 import type { ResearchReportInput } from './research-report-input.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { generatedSession } from '../../tests/report/generated-session.ts'
+import { generatedSession } from '../../tests/generated-session.ts'
 import { readResultsLog } from '../lab/record/read-results-log.ts'
 import { placeAttempts } from './figures/placed-attempt.ts'
 import { logAttempts } from './log-attempts.ts'

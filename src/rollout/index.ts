@@ -34,6 +34,7 @@ export { JobConfig } from './job/job-config.ts'
 export type { JobResult } from './job/job-folder.ts'
 export { evalKey, type JobStats } from './job/job-stats.ts'
 export type { JobTask, PlannedTrial } from './job/plan-trials.ts'
+export { refuseJobFields } from './job/refuse-job-fields.ts'
 export { isRepeatable } from './job/retry-rule.ts'
 export {
   agentInfoOf,

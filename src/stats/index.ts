@@ -7,7 +7,6 @@ export { clopperPearson } from './clopper-pearson.ts'
 export type { VarianceComponents } from './crossed-anova.ts'
 export { type CrossedBootstrapOptions, crossedBootstrap } from './crossed-bootstrap.ts'
 export type { EffectError, SeedError } from './effect-error.ts'
-export { type EffectMixture, effectMixture, shrinkByMixture } from './effect-mixture.ts'
 export { holm } from './holm.ts'
 export type { Interval } from './interval.ts'
 export {

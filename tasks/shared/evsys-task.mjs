@@ -11,7 +11,7 @@ const now = performance.now.bind(performance)
 /** `train`: learn from the training split and save a checkpoint. `answer`: load it and answer. */
 export const phase = env.EVSYS_PHASE === 'answer' ? 'answer' : 'train'
 /** Root of everything that is drawn at random. */
-export const seed = Number(env.EVSYS_SEED ?? env.AUTORESEARCH_SEED ?? 0)
+export const seed = Number(env.EVSYS_SEED || env.AUTORESEARCH_SEED || 0)
 /** Whether this is a dry run of a step or two. */
 export const isDryRun = env.EVSYS_DRY === '1'
 /** Folder of the training split. */

@@ -59,6 +59,27 @@ sandbox.describe('benchmark run on task folders', () => {
     )
   }, 120_000)
 
+  it('runs a job file of Harbor (HAR-83)', async () => {
+    const dir = project()
+    writeFileSync(
+      join(dir, 'job.yaml'),
+      'job_name: first\nn_attempts: 2\nagents: [{ name: oracle }]\ndatasets: [{ path: tasks }]\n',
+    )
+    const { code, document } = await json(dir, '--path', 'job.yaml')
+    expect({ code, document }).toMatchObject({
+      code: 0,
+      document: {
+        agent: 'oracle',
+        folder: join(dir, 'jobs/first'),
+        n_tasks: 2,
+        n_trials: 4,
+        metrics: { mean_reward: 0.5 },
+      },
+    })
+    const other = await json(dir, '--path', 'job.yaml', '--agent', 'nop', '--output', 'second')
+    expect(other.document).toMatchObject({ agent: 'nop', n_trials: 4, metrics: { mean_reward: 0 } })
+  }, 120_000)
+
   it('leads a model through a task by an agent, and keeps its trajectory (HAR-38)', async () => {
     const dir = project()
     const task = join('tasks', 'never')

@@ -7,7 +7,9 @@ const commands = [
   ...['run', 'history', 'show', 'compare', 'conclude', 'invalidate', 'repro'],
   ...['export', 'import', 'gc', 'du', 'db'],
   ...['eval', 'benchmark', 'rescore'],
+  ...['research'],
   ...['serve', 'engine'],
+  'task',
 ]
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 

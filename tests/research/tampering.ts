@@ -19,7 +19,7 @@ export interface Tampering {
   readonly name: string
   readonly language?: 'node' | 'python'
   /** Scored by reading a checkpoint instead of asking. */
-  readonly checkpoint?: true
+  readonly checkpoint?: boolean
   files(world: World): CandidateFiles
   /** How it has to end. Absent: with a true score, or failed by any class but `infra`. */
   readonly ends?: FailureClass | 'scored'

@@ -12,16 +12,17 @@ import { taskFolder } from './task-folder.ts'
 import { noUsage } from './try-task.ts'
 
 const folder = temporaryFolders()
-const test = '#!/bin/bash\n[ -f $ROOT/app/done ]; echo $((1 - $?)) > $ROOT/logs/verifier/reward.txt\n'
+const scores = '#!/bin/bash\n[ -f $ROOT/app/done ]; echo $((1 - $?)) > $ROOT/logs/verifier/reward.txt\n'
 
 interface Story {
   /** Opens that fail before the first that works. */
   readonly failures: number
   readonly code?: 'ENVIRONMENT_FAILED' | 'ENVIRONMENT_REFUSED'
   agent?(): void
+  readonly test?: string
 }
 
-async function attempt({ failures, code = 'ENVIRONMENT_FAILED', agent }: Story) {
+async function attempt({ failures, code = 'ENVIRONMENT_FAILED', agent, test = scores }: Story) {
   const seen = { opened: 0, params: [] as unknown[], waits: [] as number[], kept: [] as (number | undefined)[] }
   const registry = createRegistry()
   const flaky = defineEnvironment({
@@ -89,5 +90,25 @@ bash.describe('an attempt at a task folder', () => {
     const refused = await attempt({ failures: 9, code: 'ENVIRONMENT_REFUSED' })
     expect(refused.opened).toBe(1)
     expect(refused.attempted).toMatchObject({ error: { code: 'ENVIRONMENT_REFUSED', infra: true } })
+  })
+
+  it('of a group of eight leaves the others alone when its sandbox is gone, and is replaced when it comes back (HAR-71)', async () => {
+    const group = (failures: number) =>
+      Promise.all(Array.from({ length: 8 }, (_, member) => attempt({ failures: member === 3 ? failures : 0 })))
+    const broken = await group(9)
+    expect(broken.flatMap(({ attempted }) => attempted.reward ?? [])).toEqual(Array(7).fill(1))
+    expect(broken[3]?.attempted).toMatchObject({ error: { code: 'ENVIRONMENT_FAILED', infra: true } })
+    const replaced = await group(1)
+    expect(replaced.map(({ attempted }) => attempted.reward)).toEqual(Array(8).fill(1))
+  })
+
+  it('with several rewards and none that counts is an error that names them, never a number (HAR-74)', async () => {
+    const test = `#!/bin/bash\necho '{"style": 1, "speed": 0}' > $ROOT/logs/verifier/reward.json\n`
+    const { attempted, opened } = await attempt({ failures: 0, test })
+    expect(attempted).not.toHaveProperty('reward')
+    expect(attempted).toMatchObject({
+      error: { code: 'REWARD_INVALID', infra: true, message: expect.stringContaining('style, speed') },
+    })
+    expect(opened).toBe(1)
   })
 })

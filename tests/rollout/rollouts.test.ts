@@ -63,6 +63,48 @@ async function rollouts(changes: Changes, agent?: { kind: string; params: Record
   return { seen, run }
 }
 
+describe('a thousand rollouts at a time', () => {
+  it('bear one verifier that fails (HAR-76)', async () => {
+    const seen: Trajectory[] = []
+    const picky = defineVerifier({
+      kind: 'picky',
+      summary: 'Fails at one task.',
+      verify({ task: judged }) {
+        if (judged?.task_id === 'task-500') throw new Error('no')
+        return 1
+      },
+    })
+    const tasks = Array.from({ length: 1000 }, (_, i) => ({
+      ...{ task_id: `task-${i}`, instruction: 'go', metadata: {} },
+      verifier: { kind: 'in_process' as const, fn_name: 'picky', expected: null, params: {} },
+    }))
+    const many = defineAlgorithm({
+      kind: 'many',
+      summary: 'Rolls out all at once.',
+      params: rejectionSft.params,
+      rowFormat: 'harbor_task',
+      async buildBatch(context) {
+        const policy = { weights: await context.policy() }
+        const sampling = { maxTokens: 2, temperature: 1 }
+        const drawn = tasks.map((each) =>
+          context.rollout({ task: each, policy, seedPath: [0], sample: 0, sampling }, context.signal),
+        )
+        seen.push(...(await Promise.all(drawn)))
+        return rejectionSft.buildBatch(context)
+      },
+    })
+    const params = { max_steps: 1, batch_size: 1, num_samples: 1, max_tokens: 2, learning_rate: 0.1 }
+    const data = { source_kind: 'in_memory', rows: tasks.slice(0, 1), hf_split: 'train', transforms: [] }
+    const assignment = runAssignment(folder(), { config: { data, algorithm: { kind: 'many', params } } })
+    const run = await trainHere(assignment, { plugins: [many, picky] })
+    expect(run.of('run.finished')).toMatchObject([{ status: 'completed' }])
+    expect(seen.filter(({ reward }) => reward === 1)).toHaveLength(999)
+    expect(seen.filter(({ error }) => error !== undefined)).toMatchObject([
+      { taskId: 'task-500', error: { infra: true } },
+    ])
+  }, 60_000)
+})
+
 describe('a rollout of a recipe', () => {
   it('without an agent is one conversation, judged by the verifier of its task, in exact tokens (AGT-9)', async () => {
     const { seen } = await rollouts({})

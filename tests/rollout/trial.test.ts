@@ -318,6 +318,24 @@ bash.describe('a trial', () => {
     expect(result.verifier).toBeNull()
   })
 
+  it('is cancelled while the model answers: the turns so far are kept, and nothing is left open (HAR-72)', async () => {
+    const stop = new AbortController()
+    const turn = { messages: [{ role: 'user' as const, content: 'go' }], text: 'half', stopReason: 'stop' as const }
+    const { result, turns, opened } = await tryTask(
+      await task(passing),
+      folder(),
+      (run) => {
+        run.onTurn(turn)
+        stop.abort(new Error('enough'))
+        return new Promise<never>(() => {}) // the answer that never comes
+      },
+      { signal: stop.signal },
+    )
+    expect(turns).toEqual([turn])
+    expect(result.evsys).toMatchObject({ status: 'cancelled', n_turns: 1 })
+    expect(opened.map(({ closed }) => closed)).toEqual([1])
+  })
+
   it('closes an environment that starts when nobody waits for it any more (HAR-22)', async () => {
     const opened: FolderEnvironment[] = []
     let open = () => {}

@@ -2,7 +2,7 @@
 import { basename, join, resolve } from 'node:path'
 import type { PluginSpec } from '../../contracts/index.ts'
 import { EvsysError, messageOf, readSecretSource, systemClock } from '../../kernel/index.ts'
-import { loadLab } from '../../lab/index.ts'
+import { type JobFile, loadLab } from '../../lab/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
 import { foldersText } from '../output/folders-text.ts'
@@ -21,7 +21,31 @@ export type FolderOptions = ScoringOptions & {
   readonly retries?: number
 }
 
-export async function runFolders(context: CommandContext, path: string, options: FolderOptions): Promise<ExitCode> {
+/** A job file of Harbor: what the command line says wins over it. */
+export async function runJobFile(context: CommandContext, file: string, options: FolderOptions): Promise<ExitCode> {
+  const { readJobFile } = await loadLab()
+  const job = await readJobFile(resolve(context.cwd, file), context.cwd)
+  return await runFolders(
+    context,
+    job.path,
+    {
+      ...(job.model === undefined ? {} : { model: job.model }),
+      ...(job.limit === undefined ? {} : { limit: job.limit }),
+      ...(job.output === undefined ? {} : { output: job.output }),
+      ...{ agent: job.agent.kind, environment: job.environment.kind },
+      ...{ numSamples: job.numSamples, concurrent: job.concurrent },
+      ...options,
+    },
+    job,
+  )
+}
+
+export async function runFolders(
+  context: CommandContext,
+  path: string,
+  options: FolderOptions,
+  file?: JobFile,
+): Promise<ExitCode> {
   const { output, cwd, signal } = context
   const { agent: kind = options.model === undefined ? undefined : 'shell_loop' } = options
   if (kind === undefined) {
@@ -29,7 +53,9 @@ export async function runFolders(context: CommandContext, path: string, options:
       fix: 'add --model claude-sonnet-4-6, or --agent oracle to see whether the tasks can be solved.',
     })
   }
-  const agent: PluginSpec = { kind, params: paramsOf(options.agentParams) }
+  const own = kind === file?.agent.kind ? file.agent.params : {}
+  const agent: PluginSpec = { kind, params: { ...own, ...paramsOf(options.agentParams) } }
+  const place = options.environment ?? 'auto'
   const project = await projectOf(context)
   const model = await modelOf(context, options.model)
   const { newJobFolder, runTaskFolders } = await loadLab()
@@ -41,7 +67,8 @@ export async function runFolders(context: CommandContext, path: string, options:
     runTaskFolders({
       ...{ path: resolve(cwd, path), outputDir, agent, secretSource, signal, hostEnv: context.env },
       ...(model === undefined ? {} : { model }),
-      environment: { kind: options.environment ?? 'auto', params: {} },
+      environment: { kind: place, params: place === file?.environment.kind ? file.environment.params : {} },
+      ...(file === undefined ? {} : { job: retried(file.job, options), jobAgent: file.jobAgent }),
       sampling: { maxTokens: options.maxTokens ?? 4096, temperature: options.temperature ?? 0 },
       ...(options.maxTurns === undefined ? {} : { maxTurns: options.maxTurns }),
       numSamples: options.numSamples ?? 1,
@@ -91,6 +118,11 @@ export async function runFolders(context: CommandContext, path: string, options:
   output.result(document, () => foldersText(document, { ...output, place: shortPath(outputDir, cwd) }))
   const isBlank = score.n_infra_failed === run.nTasks * (options.numSamples ?? 1)
   return isBlank || end.aborted !== undefined ? exitCodes.failed : exitCodes.done
+}
+
+// What --retries says wins over the file.
+function retried(job: JobFile['job'], { retries }: FolderOptions): JobFile['job'] {
+  return retries === undefined ? job : { ...job, retry: { ...Object(job.retry), max_retries: retries } }
 }
 
 // A run of this project, or any model by its name: outside of a project there are no runs to look among.

@@ -3,11 +3,12 @@
 import { resolve } from 'node:path'
 import { keepBenchmark } from '../../evaluate/index.ts'
 import { EvsysError, suggest, systemClock } from '../../kernel/index.ts'
+import { loadLab } from '../../lab/index.ts'
 import { holdsTaskFolders } from '../../rollout/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
 import { requireProject } from '../project.ts'
-import { type FolderOptions, runFolders } from './benchmark-folders.ts'
+import { type FolderOptions, runFolders, runJobFile } from './benchmark-folders.ts'
 import { evalCommand } from './eval.ts'
 
 export type BenchmarkOptions = FolderOptions & {
@@ -50,6 +51,8 @@ async function run(context: CommandContext, folder: string | undefined, options:
   }
   if (path !== undefined && (await holdsTaskFolders(resolve(context.cwd, path))))
     return await runFolders(context, path, rest)
+  const { isJobFile } = await loadLab()
+  if (path !== undefined && isJobFile(path)) return await runJobFile(context, path, rest)
   const { model, ...scoring } = rest
   const misplaced = folderFlags.filter(([key]) => rest[key] !== undefined)
   if (misplaced.length > 0) {

@@ -1,23 +1,27 @@
-// `evsys export ID [-o FILE]`: the whole record of an experiment as one document that `evsys import` takes.
+// `evsys export ID [--html] [-o FILE]`: the whole record of an experiment as one document that `evsys import` takes, or a report of it
+// that opens in any browser.
 import { resolve } from 'node:path'
+import type { ExperimentRow } from '../../contracts/index.ts'
 import { writeFileAtomic } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
+import type { OpenStore } from '../../store/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
 import { bytesText, countText } from '../output/quantity-text.ts'
 import { shortPath } from '../output/short-path.ts'
 import { withRecord } from '../with-record.ts'
 
-export type ExportOptions = { readonly output?: string }
+export type ExportOptions = { readonly output?: string; readonly html?: true }
 
 export async function exportCommand(
   context: CommandContext,
   reference: string,
-  { output: target }: ExportOptions,
+  { output: target, html }: ExportOptions,
 ): Promise<ExitCode> {
   const { output, cwd } = context
   return await withRecord(context, {}, async ({ store }) => {
     const experiment = await store.findExperiment(reference)
+    if (html === true) return await exportHtml(context, store, experiment, target)
     const { exportExperiment } = await loadLab()
     const bundle = await exportExperiment(store, experiment)
     const text = `${JSON.stringify(bundle, null, 1)}\n`
@@ -37,4 +41,26 @@ export async function exportCommand(
     )
     return exitCodes.done
   })
+}
+
+async function exportHtml(
+  { output, cwd }: CommandContext,
+  store: OpenStore,
+  experiment: ExperimentRow,
+  target: string | undefined,
+): Promise<ExitCode> {
+  const { reportOfExperiment } = await import('../../report/index.ts')
+  const text = await reportOfExperiment(store, experiment)
+  if ((target === undefined || target === '-') && !output.json) {
+    output.result(undefined, () => text)
+    return exitCodes.done
+  }
+  const file = resolve(cwd, target === undefined || target === '-' ? `${experiment.name}.html` : target)
+  await writeFileAtomic(file, text)
+  const bytes = Buffer.byteLength(text)
+  output.result({ experiment_id: experiment.id, name: experiment.name, file, bytes }, () => {
+    const made = `${output.colors.green('report')} of ${experiment.name} (${experiment.id})`
+    return `${made}: ${shortPath(file, cwd)}, ${bytesText(bytes)}`
+  })
+  return exitCodes.done
 }

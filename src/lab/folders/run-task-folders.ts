@@ -32,6 +32,9 @@ export interface TaskFoldersOptions {
   readonly concurrent: number
   readonly maxRetries: number
   readonly metrics: readonly string[]
+  /** Further fields of the job, and of its agent, as a job file has them. */
+  readonly job?: Readonly<Record<string, unknown>>
+  readonly jobAgent?: Readonly<Record<string, unknown>>
   readonly seed?: number
   readonly secretSource: Pick<SecretSource, 'get'>
   readonly hostEnv: Readonly<Record<string, string | undefined>>
@@ -65,9 +68,12 @@ export async function runTaskFolders(options: TaskFoldersOptions): Promise<TaskF
   }
   const isOne = tasks.length === 1 && tasks[0]?.path === dataset.path
   const config = JobConfig.parse({
-    ...{ n_attempts: numSamples, n_concurrent_trials: options.concurrent, retry: { max_retries: options.maxRetries } },
+    retry: { max_retries: options.maxRetries },
+    ...options.job,
+    ...{ n_attempts: numSamples, n_concurrent_trials: options.concurrent },
     agents: [
       {
+        ...options.jobAgent,
         name: agent.kind,
         kwargs: { ...agent.params, sampling: options.sampling, max_turns: options.maxTurns ?? null, seed },
         ...(model === undefined ? {} : { model_name: model.label }),

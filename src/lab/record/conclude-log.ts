@@ -45,7 +45,8 @@ function textOf({ plan, provenance }: ExperimentRow, runs: readonly RunRow[]): s
   return left === 0 ? text : `${text} ${left} ${left === 1 ? 'run is' : 'runs are'} marked invalid and left out.`
 }
 
-function scoredRow(run: RunRow, metric: string): ScoredRow {
+/** A run of the record as a row of the log that it came from. */
+export function scoredRow(run: RunRow, metric: string): ScoredRow {
   return {
     name: run.name,
     description: run.description ?? '',

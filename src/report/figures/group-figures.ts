@@ -1,5 +1,5 @@
 // Attempts by category or family: how many, what became of them, what they gained.
-import { type MeasuredEffect, shrinkByMixture } from '../../stats/index.ts'
+import { type MeasuredEffect, shrink } from '../../stats/index.ts'
 import { groupBy } from './group-by.ts'
 import { effectOf, isKept, type PlacedAttempt, sum } from './placed-attempt.ts'
 import type { SessionFigures } from './session-figures.ts'
@@ -29,7 +29,7 @@ export function groupFigures(
       const count = (...fates: readonly string[]) => attempts.filter(({ fate }) => fates.includes(fate)).length
       const effects = attempts.flatMap(({ attempt }) => (attempt.gain === undefined ? [] : [effectOf(attempt.gain)]))
       const shrunken = (effect: MeasuredEffect) =>
-        prior === null ? effect.effect : shrinkByMixture(effect, prior).effect
+        prior === null ? effect.effect : shrink(effect, prior).effect
       const kept = attempts
         .filter(isKept)
         .flatMap(({ attempt: { gain } }) => (gain === undefined ? [] : effectOf(gain)))

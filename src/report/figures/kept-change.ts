@@ -1,5 +1,5 @@
 // One kept change with its evidence: what was measured, what is left when the lucky part is taken back, and who confirmed it.
-import { type EffectMixture, normalQuantile, type ShrunkEffect, shrinkByMixture } from '../../stats/index.ts'
+import { type EffectPrior, normalQuantile, type ShrunkEffect, shrink } from '../../stats/index.ts'
 import type { ReportedConfirmation, ResearchReportInput } from '../research-report-input.ts'
 import { effectOf, type PlacedAttempt } from './placed-attempt.ts'
 
@@ -21,7 +21,7 @@ export interface KeptChange {
 
 export function keptChange(
   placed: PlacedAttempt,
-  { prior, input }: { prior: EffectMixture | null; input: ResearchReportInput },
+  { prior, input }: { prior: EffectPrior | null; input: ResearchReportInput },
 ): KeptChange {
   const { gain, id, scores } = placed.attempt
   const confirmation = input.confirmations?.findLast(({ attempt }) => attempt === id)
@@ -35,7 +35,7 @@ export function keptChange(
     seeds: gain.n,
     withinNoise: gain.mean < gain.sigma,
     ...(gain.sigma === 0 ? {} : { interval: [gain.mean - reach, gain.mean + reach] as const }),
-    ...(prior === null ? {} : { shrunk: shrinkByMixture(effectOf(gain), prior) }),
+    ...(prior === null ? {} : { shrunk: shrink(effectOf(gain), prior) }),
     ...(confirmation === undefined ? {} : { confirmation }),
   }
 }

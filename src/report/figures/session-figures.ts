@@ -1,6 +1,6 @@
 // Everything that a report says of a session, as numbers. Gains are improvements, positive whatever the direction.
 import type { Direction } from '../../contracts/index.ts'
-import { type EffectMixture, effectMixture, expectedFalseKeeps } from '../../stats/index.ts'
+import { type EffectPrior, effectPrior, expectedFalseKeeps } from '../../stats/index.ts'
 import type { ResearchReportInput } from '../research-report-input.ts'
 import { type KeptChange, keptChange } from './kept-change.ts'
 import { type NoiseFigures, noiseFigures } from './noise-figures.ts'
@@ -18,7 +18,7 @@ export interface SessionFigures {
   readonly kept: readonly KeptChange[]
   /** Sum of the shrunken gains of what was kept; absent where gains are not known. */
   readonly shrunkGain?: number
-  readonly prior: EffectMixture | null
+  readonly prior: EffectPrior | null
   readonly expectedFalse?: number
   readonly noise: NoiseFigures
   readonly spending: Spending
@@ -26,16 +26,18 @@ export interface SessionFigures {
 
 export function sessionFigures(input: ResearchReportInput): SessionFigures {
   const { direction } = input.task
-  const placed = placeAttempts(input.attempts)
+  const all = placeAttempts(input.attempts)
+  // Leaving a kept change out again is a check of it and no idea of its own.
+  const placed = all.filter(({ attempt }) => attempt.mode !== 'ablate')
   const noise = noiseFigures(input)
   const tried = placed.flatMap(({ attempt, fate }) =>
     fate === 'baseline' || attempt.gain === undefined ? [] : [effectOf(attempt.gain)],
   )
-  const prior = effectMixture(tried)
+  const prior = effectPrior(tried)
   const kept = placed.filter(isKept).map((each) => keptChange(each, { prior, input }))
   const weighed = kept.flatMap(({ shrunk }) => shrunk ?? [])
   const baseline = placed.find(({ fate }) => fate === 'baseline')
-  const champion = placed.find(({ attempt }) => attempt.id === input.champion) ?? placed.findLast(isKept)
+  const champion = all.find(({ attempt }) => attempt.id === input.champion) ?? placed.findLast(isKept)
   const rawGain = gainBetween(baseline?.score, champion?.score, direction)
   return {
     direction,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { baselineFiles, generatedSession } from '../../../tests/report/generated-session.ts'
+import { baselineFiles, generatedSession } from '../../../tests/generated-session.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import type { ResearchReportInput } from '../research-report-input.ts'
 import { type FinalizedSession, finalizeResearch } from './finalize-research.ts'
@@ -98,6 +98,16 @@ describe('finalize', () => {
     expect(without.patches.map(({ attempt }) => attempt)).not.toContain(last)
     expect(without.dropped).toHaveLength(1)
     expect(patchReadme(without)).toContain('dead weight')
+  })
+
+  it('a champion without a dropped change is all.patch, and no patch of its own (RES-707)', () => {
+    const last = session.attempts.findLast(({ attempt }) => attempt.verdict === 'provisional' || attempt.verdict === 'confirmed')
+    if (last === undefined) throw new Error('the session kept something')
+    const leaner = { ...last, files: baselineFiles() }
+    const parents = [last.attempt.id]
+    const attempt = { ...last.attempt, id: 'without', number: 99, mode: 'ablate' as const, parents }
+    const input = { ...session, champion: 'without', attempts: [...session.attempts, { ...leaner, attempt }] }
+    expect(finalizeResearch(input)).toMatchObject({ all: '', patches: finalized.patches })
   })
 
   it('gives nothing for a session that kept nothing (RES-707)', () => {

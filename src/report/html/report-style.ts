@@ -97,6 +97,7 @@ figcaption{font-size:.88rem;margin:.5rem 0 0;max-width:46rem}
 .plot .halo{stroke:var(--page);stroke-width:13;stroke-linecap:round}
 .caption{position:absolute;transform:translate(.7rem,-1.45rem);font-size:.76rem;color:var(--muted);background:color-mix(in srgb,var(--page) 78%,transparent);border-radius:3px;padding:0 .25rem;white-space:nowrap;pointer-events:none}
 .caption b{color:var(--text)}
+.arm{position:absolute;left:0;font-size:.8rem;color:var(--muted);white-space:nowrap;pointer-events:none}
 .legend{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;margin:.6rem 0 0;padding:0;font-size:.86rem}
 .legend svg{width:1.5rem;height:.8rem;margin-right:.35rem;vertical-align:-.05rem}
 .legend path{fill:none}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { generatedSession } from '../../../tests/report/generated-session.ts'
+import { generatedSession } from '../../../tests/generated-session.ts'
 import type { Evidence, ResearchState } from '../../contracts/index.ts'
 import { initialResearchState } from '../../contracts/index.ts'
 import { experimentSteps, type OpenExperiment } from './experiment-steps.ts'

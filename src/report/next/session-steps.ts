@@ -1,7 +1,7 @@
 // What is left open in a research session: near misses that a few seeds would decide, keeps that nobody confirmed, ideas that people
 // want tried.
 import type { ResearchState } from '../../contracts/index.ts'
-import { type EffectMixture, effectMixture, shrinkByMixture, usualPower } from '../../stats/index.ts'
+import { type EffectPrior, effectPrior, shrink, usualPower } from '../../stats/index.ts'
 import type { NextStep } from './next-step.ts'
 
 export interface OpenSession {
@@ -22,7 +22,7 @@ const mostSeeds = 60
 
 export function sessionSteps(open: OpenSession): NextStep[] {
   const { attempts } = open.state
-  const prior = effectMixture(
+  const prior = effectPrior(
     attempts.flatMap(({ number, gain }) =>
       number === 0 || gain === undefined ? [] : [{ effect: gain.mean, noise: gain.sigma ** 2 / gain.n }],
     ),
@@ -46,17 +46,17 @@ function resumeStep(open: OpenSession): NextStep[] {
   ]
 }
 
-function nearMissSteps(open: OpenSession, prior: EffectMixture | null): NextStep[] {
+function nearMissSteps(open: OpenSession, prior: EffectPrior | null): NextStep[] {
   return open.state.attempts
     .flatMap(({ id, title, verdict, gain }) => {
       if (verdict !== 'inconclusive' || gain === undefined || gain.mean <= 0 || gain.sigma === 0) return []
       const effect = { effect: gain.mean, noise: gain.sigma ** 2 / gain.n }
-      const believed = prior === null ? gain.mean : shrinkByMixture(effect, prior).effect
+      const believed = prior === null ? gain.mean : shrink(effect, prior).effect
       if (believed <= 0) return []
       // A one-sided test of 5 % with power 0.8: n = (2.5 sigma / gain)^2.
       const more = Math.max(1, Math.ceil((2.5 * (gain.sigma / believed)) ** 2) - gain.n)
       if (more > mostSeeds) return []
-      const better = prior === null ? 0.5 : 1 - shrinkByMixture(effect, prior).probabilityNotBetter
+      const better = prior === null ? 0.5 : 1 - shrink(effect, prior).probabilityNotBetter
       const step: NextStep = {
         ...place(open, 2 * more),
         kind: 'near_miss',
@@ -71,7 +71,7 @@ function nearMissSteps(open: OpenSession, prior: EffectMixture | null): NextStep
     .slice(0, mostOfAKind)
 }
 
-function confirmStep(open: OpenSession, prior: EffectMixture | null): NextStep[] {
+function confirmStep(open: OpenSession, prior: EffectPrior | null): NextStep[] {
   const { attempts, incumbent, baseline, settings } = open.state
   const champion = attempts.find(({ id }) => id === incumbent)
   if (champion === undefined || champion.id === baseline || champion.verdict !== 'provisional') return []
@@ -79,7 +79,7 @@ function confirmStep(open: OpenSession, prior: EffectMixture | null): NextStep[]
   const better =
     gain === undefined || prior === null
       ? 0.5
-      : 1 - shrinkByMixture({ effect: gain.mean, noise: gain.sigma ** 2 / gain.n }, prior).probabilityNotBetter
+      : 1 - shrink({ effect: gain.mean, noise: gain.sigma ** 2 / gain.n }, prior).probabilityNotBetter
   return [
     {
       ...place(open, 2 * confirmSeeds),

@@ -2,6 +2,7 @@
 import { countText, durationText, usdText } from '../../kernel/index.ts'
 import { isKept } from '../figures/placed-attempt.ts'
 import { type Content, html, type Markup } from '../html/markup.ts'
+import { timeText } from '../words/time-text.ts'
 import type { ReportContext } from './report-context.ts'
 
 export function overview(context: ReportContext): Markup {
@@ -89,11 +90,6 @@ function tiles({ input, figures, words }: ReportContext): Markup[] {
           ),
         ]),
   ]
-}
-
-/** `2026-01-31T18:00:12.123Z` as `2026-01-31 18:00 UTC`. */
-export function timeText(at: string): string {
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(at) ? `${at.slice(0, 16).replace('T', ' ')} UTC` : at
 }
 
 function percentText(share: number): string {

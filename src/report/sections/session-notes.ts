@@ -1,6 +1,6 @@
 import { clipped, html } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
-import { timeText } from './overview.ts'
+import { timeText } from '../words/time-text.ts'
 import type { ReportContext } from './report-context.ts'
 
 /** The newest are shown. */

@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { runResearch } from '../../src/research/loop/run-research.ts'
 import { openStore } from '../../src/store/index.ts'
-import { recordExperiment } from '../cli/recorded.ts'
-import { runMain } from '../cli/run-main.ts'
+import { recordExperiment } from './recorded.ts'
+import { runMain } from './run-main.ts'
 import { toyResearch } from '../research/toy-research.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 
@@ -81,6 +81,36 @@ describe('commands about a session of research', () => {
     const text = (await runMain(['next', '--limit', '2'], { cwd: lab })).stdout
     expect(text).toContain('what to try')
     expect(text).toContain('2 more with --limit N')
+  })
+
+  it('export --html writes a report of an ordinary experiment, and of a log with its claims named (RES-711)', async () => {
+    const lab = folder()
+    const hypothesis = 'Higher <b>rates</b> learn sooner.'
+    await recordExperiment(lab, {
+      id: 'a',
+      name: 'rates',
+      hypothesis,
+      minEffect: 0.05,
+      failing: [0.03],
+      rates: [0.01, 0.03, 0.1],
+    })
+    await runMain(['conclude', 'rates', 'The middle rate breaks.', '--author', 'ada'], { cwd: lab })
+    const { code, stdout } = await runMain(['export', 'rates', '--html', '-o', 'rates.html'], { cwd: lab })
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^report of rates \(exp_a\): rates\.html, \d/),
+    })
+    const page = readFileSync(join(lab, 'rates.html'), 'utf8')
+    for (const id of ['arms', 'claim', 'runs', 'words', 'reproduce']) expect(page).toContain(`<section id="${id}"`)
+    expect(page).toContain('Higher &#60;b&#62;rates')
+    expect(page).not.toMatch(/<script|NaN|undefined/)
+    const log =
+      'commit\tval_bpb\tstatus\tdescription\na\t1\tkeep\tbaseline\nb\t0.9\tkeep\twider\nc\t0.91\tdiscard\trandom seed 42 to 137\nd\t\tcrash\tboom\n'
+    writeFileSync(join(lab, 'log.tsv'), log)
+    await runMain(['import', 'log.tsv'], { cwd: lab })
+    const told = (await runMain(['export', 'log', '--html'], { cwd: lab })).stdout
+    expect(told).toContain('none counts as evidence')
+    expect(told).toContain('<title>3: boom')
   })
 
   it('next says so where nothing is open (RES-708)', async () => {

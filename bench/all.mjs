@@ -17,6 +17,7 @@ const benches = [
   'first-step',
   'tiny-lora',
   'engine/index',
+  'research-keep',
 ]
 
 const failed = benches.filter((name) => {

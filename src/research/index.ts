@@ -7,6 +7,31 @@ export type {
   ExecutorOptions,
 } from './execute/executor-options.ts'
 export { openExecutor } from './execute/open-executor.ts'
+export {
+  addGains,
+  addIncumbent,
+  controlDue,
+  curveGaps,
+  curveRegret,
+  decideCurve,
+  type HonestGains,
+  honestGains,
+  inconclusiveWords,
+  type KeptGain,
+  type Look,
+  type LookReason,
+  looksLeft,
+  openNoise,
+  planAblation,
+  type RunningEvidence,
+  racePrior,
+  releasedGain,
+  renewBank,
+  runningEvidence,
+  seedsStillNeeded,
+  startingTypicalGain,
+  type WatchedRun,
+} from './judge/index.ts'
 export { forecastOf, workedSeconds } from './loop/session-budget.ts'
 export { researchPlugins } from './plugins.ts'
 export { fingerprint } from './search/fingerprint/fingerprint.ts'

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import { draws } from '../../../tests/keyed-draws.ts'
 import { honestGains, type JudgedAttempt } from './honest-gains.ts'
 import type { LookRecord } from './look-ledger.ts'
+import { meanOf } from './mean-of.ts'
 
-const attempt = (number: number, mean: number, verdict: JudgedAttempt['verdict'] = 'discarded'): JudgedAttempt => ({
-  id: `a${number}`,
-  number,
-  gain: { mean, n: 2, sigma: 1 },
-  verdict,
-})
+const attempt = (
+  number: number,
+  mean: number,
+  verdict: JudgedAttempt['verdict'] = 'discarded',
+  n = 2,
+): JudgedAttempt => ({ id: `a${number}`, number, gain: { mean, n, sigma: 1 }, verdict })
 
 const look = (number: number, p: number, confirmed: boolean): LookRecord => ({
   number,
@@ -35,6 +37,20 @@ describe('honestGains', () => {
     const gains = honestGains([attempt(0, 0), attempt(1, 1, 'provisional'), attempt(2, -1), failed], [])
     expect(gains.kept).toEqual([{ id: 'a1', raw: 1, n: 2 }])
     expect(gains).not.toHaveProperty('expectedFalseKeeps')
+  })
+
+  it('is not fooled by races that bad luck stopped early (RES-213)', () => {
+    // Ideas that do nothing: half stop at a first seed that is bad, the others go on and even out.
+    const random = draws('stopped races')
+    const attempts = Array.from({ length: 2000 }, (_, i) => {
+      const gains = [random.normal()]
+      while ((gains[0] ?? 0) > 0 && gains.length < 5) gains.push(random.normal())
+      return attempt(i + 1, meanOf(gains), 'provisional', gains.length)
+    })
+    const { kept, expectedFalseKeeps } = honestGains(attempts, [])
+    expect(Math.abs(meanOf(kept.map(({ shrunk = Number.NaN }) => shrunk)))).toBeLessThan(0.1)
+    expect(meanOf(kept.map(({ raw }) => raw))).toBeLessThan(-0.2)
+    expect(expectedFalseKeeps).toBeGreaterThan(600)
   })
 
   it('counts every look in the p-values of claims (RES-213)', () => {

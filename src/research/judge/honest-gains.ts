@@ -2,8 +2,9 @@
 // nothing, and p-values that count every look that was taken.
 
 import type { Attempt } from '../../contracts/index.ts'
-import { effectMixture, expectedFalseKeeps, holm, type MeasuredEffect, shrinkByMixture } from '../../stats/index.ts'
+import { expectedFalseKeeps, holm, shrink } from '../../stats/index.ts'
 import type { LookRecord } from './look-ledger.ts'
+import { effectOfRace, type RacedGain, racePrior } from './race-prior.ts'
 
 export interface KeptGain {
   /** Id of the attempt. */
@@ -34,16 +35,16 @@ export type JudgedAttempt = Pick<Attempt, 'id' | 'number' | 'gain' | 'verdict'>
 /** Kept gains and claims, told without their luck. */
 export function honestGains(attempts: readonly JudgedAttempt[], looks: readonly LookRecord[]): HonestGains {
   const measured = attempts.flatMap((attempt) => {
-    const effect = effectOf(attempt)
-    return effect === undefined ? [] : [{ attempt, effect }]
+    const gain = racedGain(attempt)
+    return gain === undefined ? [] : [{ attempt, gain, effect: effectOfRace(gain) }]
   })
-  const prior = effectMixture(measured.map(({ effect }) => effect))
+  const prior = racePrior(measured.map(({ gain }) => gain))
   const kept = measured
     .filter(({ attempt: { verdict } }) => verdict === 'provisional' || verdict === 'confirmed')
     .map(({ attempt, effect }) => ({
       attempt,
       effect,
-      posterior: prior === null ? null : shrinkByMixture(effect, prior),
+      posterior: prior === null ? null : shrink(effect, prior),
     }))
   const posteriors = kept.flatMap(({ posterior }) => (posterior === null ? [] : [posterior]))
   const adjusted = holm(looks.map(({ p }) => p))
@@ -69,7 +70,7 @@ export function honestGains(attempts: readonly JudgedAttempt[], looks: readonly 
   }
 }
 
-function effectOf({ gain, number }: JudgedAttempt): MeasuredEffect | undefined {
-  if (number === 0 || gain === undefined || !Number.isFinite(gain.mean)) return undefined
-  return { effect: gain.mean, noise: gain.sigma ** 2 / gain.n }
+// The baseline is no idea, and a gain that is no number says nothing.
+function racedGain({ gain, number }: JudgedAttempt): RacedGain | undefined {
+  return number === 0 || gain === undefined || !Number.isFinite(gain.mean) ? undefined : gain
 }

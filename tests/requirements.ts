@@ -761,4 +761,6 @@ export const requirements = {
   'RES-517': 'the proposer `bank` gives the next untried idea of a wanted family',
   'RES-617':
     'a cassette drives a session of ten experiments, with a ledger that is right to the cent, per call and per experiment',
+  'RES-618':
+    'a run whose training curve falls far behind the incumbent of its seed is ended early; audits show what that costs',
 } as const

@@ -122,6 +122,10 @@ export const leftToFull = [
     why: 'namespaces of the system shut candidates in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
   },
   {
+    files: ['tests/research/killed.test.ts'],
+    why: 'a controller that is killed like that of tests/lab/killed.test.ts',
+  },
+  {
     files: ['src/report/{diff/unified-diff,finalize/finalize-research}.test.ts'],
     why: 'they start git alone, on patches that no version of Node makes otherwise',
   },

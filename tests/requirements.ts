@@ -764,4 +764,6 @@ export const requirements = {
   // Research: reports
   'RES-705':
     'shrunken gains and expected false keeps hold on simulated sessions, also where most ideas do nothing and some do great harm',
+  'RES-618':
+    'a run whose training curve falls far behind the incumbent of its seed is ended early; audits show what that costs',
 } as const

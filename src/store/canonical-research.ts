@@ -44,7 +44,7 @@ function lastingEntry({ at: _at, ...entry }: ResearchEntry): unknown {
       return lasting
     }
     case 'run.finished': {
-      const { wall_s: _wallS, curve: _curve, ...lasting } = entry
+      const { wall_s: _wallS, curve: _curve, watch: _watch, ...lasting } = entry
       return lasting
     }
     default:

@@ -7,6 +7,7 @@ const commands = [
   ...['run', 'history', 'show', 'compare', 'conclude', 'invalidate', 'repro'],
   ...['export', 'import', 'gc', 'du', 'db'],
   ...['eval', 'benchmark', 'rescore'],
+  ...['research'],
   ...['serve', 'engine'],
   'task',
 ]

@@ -31,6 +31,16 @@ export type RunPurpose = z.infer<typeof RunPurpose>
 
 export const CurveSampleRecord = z.object({ seconds: z.number(), value: z.number() })
 
+/** How far a run was behind the incumbent while it trained, and what came of it. */
+export const WatchRecord = z.object({
+  gaps: z.array(z.number().nullable()),
+  loss: z
+    .number()
+    .optional()
+    .describe('Against the incumbent on the same seed, in sigmas; absent: it was ended early.'),
+  condemned: z.boolean().describe('It was ended early, or would have been and went on as an audit.'),
+})
+
 /** What came of one run. */
 export const RecordedOutcome = z.discriminatedUnion('status', [
   z.object({
@@ -207,7 +217,8 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     purpose: RunPurpose,
     outcome: RecordedOutcome,
     wall_s: z.number().min(0),
-    curve: z.array(CurveSampleRecord).optional(),
+    curve: z.array(CurveSampleRecord).optional().describe('Of the training metric, thinned.'),
+    watch: WatchRecord.optional().describe('Present where its curve was held against that of the incumbent.'),
   }),
 
   z.object({

@@ -130,7 +130,7 @@ export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intend
       attempts: changeAttempt(state, entry.attempt, (attempt) => ({ ...attempt, runs: replaceRun(attempt, running) })),
     }
   }
-  const { outcome, wall_s, curve } = entry
+  const { outcome, wall_s, curve, watch } = entry
   const ended: RecordedRunOf = {
     run,
     seed,
@@ -141,6 +141,7 @@ export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intend
     ...(outcome.status === 'scored' ? { value: outcome.value } : {}),
     ...(outcome.status === 'failed' ? { failure: outcome.failure } : {}),
     ...(curve === undefined ? {} : { curve }),
+    ...(watch === undefined ? {} : { watch }),
   }
   const { spend, gauges } = state
   const repeated = purpose === 'repeat' && outcome.status === 'scored' ? earlierValue(state, entry) : undefined
@@ -154,7 +155,7 @@ export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intend
     gauges: {
       ...gauges,
       killed: gauges.killed + (outcome.status === 'killed' ? 1 : 0),
-      audited: gauges.audited + (purpose === 'audit' ? 1 : 0),
+      audited: gauges.audited + (watch?.condemned === true && outcome.status === 'scored' ? 1 : 0),
     },
   }
 }

@@ -44,6 +44,7 @@ export interface RecordedRunOf {
   readonly failure?: AttemptFailure
   readonly wallS?: number
   readonly curve?: readonly { readonly seconds: number; readonly value: number }[]
+  readonly watch?: ResearchEntryOf<'run.finished'>['watch']
 }
 
 /** A question to a proposer. `lost`: it was sent, its controller died, and nobody knows the answer or the bill. */

@@ -3,6 +3,7 @@ import type { CallUsage, Usage } from '../../contracts/index.ts'
 import { messageOf } from '../../kernel/index.ts'
 import { usageOfError } from '../propose/index.ts'
 import { attemptOf, filesOf } from './candidate-files.ts'
+import { createCurveWatcher } from './curve-watch.ts'
 import { requestOf } from './decide-call.ts'
 import type { OpenSession } from './open-session.ts'
 import { noiseOf } from './race-state.ts'
@@ -92,19 +93,24 @@ export async function performRun(
   const trainSeconds = state.settings?.train_seconds ?? options.executor.task.trainSeconds
   try {
     await using _cores = await options.leaseCores?.(signal)
-    const outcome = await options.executor.run({ files: filesOf(state, attempt), seed, split, trainSeconds }, signal)
+    const watcher = createCurveWatcher(session, step, trainSeconds)
+    const request = { files: filesOf(state, attempt), seed, split, trainSeconds, watch: watcher.watch }
+    const outcome = await options.executor.run(request, signal)
     if (signal.aborted) return []
+    const curve = watcher.told(outcome)
     if (outcome.status === 'failed') {
       return [{ ...told, outcome: { status: 'failed', failure: outcome.failure }, wall_s: outcome.wallS }]
     }
-    if (outcome.status === 'killed') return [{ ...told, outcome: { status: 'killed' }, wall_s: outcome.wallS }]
+    if (outcome.status === 'killed') {
+      return [{ ...told, outcome: { status: 'killed' }, wall_s: outcome.wallS, ...curve }]
+    }
     const { value, secondary, claimed, level, wallS } = outcome
     if (!Number.isFinite(value)) {
       const failure = { class: 'divergence' as const, reason: `its score is ${value}` }
       return [{ ...told, outcome: { status: 'failed', failure }, wall_s: wallS }]
     }
     const scored = { status: 'scored' as const, value, secondary: { ...secondary }, level }
-    return [{ ...told, outcome: { ...scored, ...(claimed === undefined ? {} : { claimed }) }, wall_s: wallS }]
+    return [{ ...told, outcome: { ...scored, ...(claimed === undefined ? {} : { claimed }) }, wall_s: wallS, ...curve }]
   } catch (error) {
     if (signal.aborted) return []
     const failure = { class: 'infra' as const, reason: messageOf(error) }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { toyExecutor, toyProposer, toyResearch, toyScore, toyTask } from '../../../tests/research/toy-research.ts'
 import {
   type Idea,
   initialResearchState,
@@ -7,14 +6,15 @@ import {
   type ResearchState,
   reduceResearch,
   type Steering,
-} from '../../contracts/index.ts'
-import { defineProposer, systemClock } from '../../kernel/index.ts'
-import { type OpenStore, openStore } from '../../store/index.ts'
-import { greedyDedup } from '../search/greedy-dedup.ts'
-import { filesOf } from './candidate-files.ts'
-import type { ResearchOptions } from './research-options.ts'
-import { runResearch } from './run-research.ts'
-import { steerSession } from './steer-session.ts'
+} from '../../src/contracts/index.ts'
+import { defineProposer, systemClock } from '../../src/kernel/index.ts'
+import { filesOf } from '../../src/research/loop/candidate-files.ts'
+import type { ResearchOptions } from '../../src/research/loop/research-options.ts'
+import { runResearch } from '../../src/research/loop/run-research.ts'
+import { steerSession } from '../../src/research/loop/steer-session.ts'
+import { greedyDedup } from '../../src/research/search/greedy-dedup.ts'
+import { type OpenStore, openStore } from '../../src/store/index.ts'
+import { toyExecutor, toyProposer, toyResearch, toyScore, toyTask } from './toy-research.ts'
 
 const slow = { timeout: 60_000 }
 
@@ -355,5 +355,36 @@ describe('steering', slow, () => {
     expect(own?.call).toBeUndefined()
     expect(state.backlog).toEqual([])
     expect(state.attempts.filter(({ family, origin }) => family === 'RATE' && origin === 'proposer')).toEqual([])
+  })
+})
+
+describe('early ends', slow, () => {
+  it('come to runs that fall far behind the incumbent, one of which goes on as an audit (RES-618)', async () => {
+    await using store = await openStore(':memory:')
+    const base = toyExecutor({ noise: 0.001 })
+    const executor: ResearchOptions['executor'] = {
+      ...base,
+      async run(request, signal) {
+        const value = toyScore(request.files, request.seed, 'val', 0.001)
+        for (const share of [0.1, 0.2, 0.25, 0.4, 0.5, 1]) {
+          if (request.watch?.({ seconds: share, value: value + 1 - share }) === 'kill')
+            return { status: 'killed', wallS: share }
+        }
+        return await base.run(request, signal)
+      },
+      [Symbol.asyncDispose]: base[Symbol.asyncDispose],
+    }
+    const settings = { budget: { experiments: 60 }, control_every: 0 }
+    const { state } = await runResearch(toyResearch({ store, executor, settings }))
+    const watched = state.attempts.flatMap(({ runs }) => runs).filter(({ watch }) => watch !== undefined)
+    expect(watched.length).toBeGreaterThan(15)
+    const condemned = watched.filter(({ watch }) => watch?.condemned === true)
+    expect(condemned.filter(({ status }) => status === 'killed')).toHaveLength(state.gauges.killed)
+    expect(condemned.length).toBe(state.gauges.killed + state.gauges.audited)
+    expect(state.gauges.killed).toBeGreaterThan(0)
+    expect(state.gauges.audited).toBeGreaterThan(0)
+    for (const { verdict, runs } of state.attempts) {
+      if (runs.some(({ status }) => status === 'killed')) expect(verdict).toBe('discarded')
+    }
   })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { defineAgent, EvsysError } from '../../kernel/index.ts'
 import { limitParams } from '../agents/agent-params.ts'
-import { limitOf } from '../agents/limit-reached.ts'
+import { openAgentTrial } from '../proxy/open-agent-trial.ts'
 import { serveProxy } from '../proxy/serve-proxy.ts'
 import { portMark } from './bridge-script.ts'
 import { exitError } from './classify-failure.ts'
@@ -12,9 +12,6 @@ import { cliCommand } from './cli-command.ts'
 import type { CliEnd } from './cli-run.ts'
 import { runInEnvironment } from './run-in-environment.ts'
 import { runOnHost } from './run-on-host.ts'
-
-/** A program that asks on after it was told this often that it may not is ended. */
-const mostReminders = 3
 
 export const cli = defineAgent({
   kind: 'cli',
@@ -58,19 +55,8 @@ export const cli = defineAgent({
       )
     }
     await using server = await serveProxy()
-    const told = new AbortController()
-    let reminders = 0
-    using trial = server.open({
-      policy,
-      sampling,
-      model: params.model,
-      maxTurns: Number.POSITIVE_INFINITY, // the policy keeps the limit, so that the attempt is known to have reached it
-      clientSampling: params.sampling === 'client',
-      seed: (conversation, repeat) => random('cli', conversation, repeat).int(2 ** 32),
-      onFailure: (error) => {
-        if (limitOf(error) !== undefined && ++reminders >= mostReminders) told.abort(error)
-      },
-    })
+    const opened = openAgentTrial(server, { policy, sampling, random: (...path) => random('cli', ...path), params })
+    using trial = opened.trial
     const port = isInside ? portMark : String(server.port)
     const values = {
       instruction: task.instruction,
@@ -84,7 +70,7 @@ export const cli = defineAgent({
       stdin: params.stdin === 'instruction' ? task.instruction : '',
       timeoutMs: (params.timeout_s ?? 86_400) * 1000,
       outputBytes: params.max_output_bytes,
-      signal: AbortSignal.any([signal, told.signal]),
+      signal: AbortSignal.any([signal, opened.ended]),
     }
     const end =
       isInside && environment !== undefined

@@ -7,7 +7,7 @@ import * as z from 'zod'
 import { type OpenEnvironment, pythonClass } from '../../contracts/index.ts'
 import { defineAgent, EvsysError } from '../../kernel/index.ts'
 import { limitParams } from '../agents/agent-params.ts'
-import { limitOf } from '../agents/limit-reached.ts'
+import { openAgentTrial } from '../proxy/open-agent-trial.ts'
 import { serveProxy } from '../proxy/serve-proxy.ts'
 import { runShim, type ShimCall } from './shim-process.ts'
 
@@ -19,9 +19,6 @@ const ExecArgs = z.object({
   user: z.union([z.string(), z.int()]).nullish(),
 })
 const CopyArgs = z.object({ source: z.string(), target: z.string() })
-
-/** An agent that asks on after it was told this often that it may not is ended. */
-const mostReminders = 3
 
 export const python = defineAgent({
   kind: 'python',
@@ -45,20 +42,9 @@ export const python = defineAgent({
   async run({ params, task, policy, environment, sampling, random, signal, logsDir }) {
     const importPath = pythonClass(params.import_path) ?? params.import_path
     await using server = await serveProxy()
-    const told = new AbortController()
-    let reminders = 0
-    using trial = server.open({
-      policy,
-      sampling,
-      model: params.model,
-      maxTurns: Number.POSITIVE_INFINITY, // the policy keeps the limit, so that the attempt is known to have reached it
-      clientSampling: params.sampling === 'client',
-      seed: (conversation, repeat) => random('python', conversation, repeat).int(2 ** 32),
-      onFailure: (error) => {
-        if (limitOf(error) !== undefined && ++reminders >= mostReminders) told.abort(error)
-      },
-    })
-    const ending = AbortSignal.any([signal, told.signal])
+    const opened = openAgentTrial(server, { policy, sampling, random: (...path) => random('python', ...path), params })
+    using trial = opened.trial
+    const ending = AbortSignal.any([signal, opened.ended])
     const own = await mkdtemp(join(tmpdir(), 'evsys-agent-'))
     try {
       const { failure, log } = await runShim({

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { writeTaskFolder } from '../../../tests/rollout/task-folder.ts'
-import { temporaryFolders } from '../../../tests/temporary-folder.ts'
-import { loadTaskFolder } from '../task/index.ts'
-import { refuseUnsupported, unofferedWarnings } from './refuse-unsupported.ts'
-import { exceptionName } from './trial-error.ts'
+import { loadTaskFolder } from '../../src/rollout/index.ts'
+import { refuseUnsupported, unofferedWarnings } from '../../src/rollout/trial/refuse-unsupported.ts'
+import { exceptionName } from '../../src/rollout/trial/trial-error.ts'
+import { temporaryFolders } from '../temporary-folder.ts'
+import { writeTaskFolder } from './task-folder.ts'
 
 const folder = temporaryFolders()
 const load = (files: Record<string, string>) =>

@@ -48,7 +48,7 @@ describe('list', () => {
   )
 
   it('says so when there is none (CLI-5)', async () => {
-    expect((await runMain(['list', 'keep-rules'], { cwd: folder() })).stdout).toBe('no keep rules yet\n')
+    expect((await runMain(['list', 'log-stores'], { cwd: folder() })).stdout).toBe('no log stores yet\n')
   })
 
   it('prints one document under --json (CLI-2, CLI-5)', async () => {

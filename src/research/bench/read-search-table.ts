@@ -36,7 +36,7 @@ const Header = z.looseObject({
 /** Every table of a folder, by name: each `NAME.json` that has a `NAME.f32.gz` beside it. */
 export async function readSearchTables(dir: string): Promise<SearchTable[]> {
   const files = await readdir(dir).catch((cause) => {
-    throw fileError('read', dir, cause)
+    throw new EvsysError('DATA_READ', `${dir}: ${messageOf(cause)}`, { cause, fix: 'name a folder with tables.' })
   })
   const bodies = new Set(files.filter((file) => file.endsWith('.f32.gz')))
   const headers = files.filter((file) => file.endsWith('.json') && bodies.has(`${basename(file, '.json')}.f32.gz`))

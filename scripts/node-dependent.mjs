@@ -118,6 +118,10 @@ export const leftToFull = [
     why: 'trials and jobs start their processes through environments, whose own tests run on every version',
   },
   {
+    files: ['src/research/execute/validate/check-code.test.ts'],
+    why: 'it starts nothing: imports stand in the texts that it reads',
+  },
+  {
     files: ['tests/research/{executor,tampering,honest-candidates}.test.ts'],
     why: 'namespaces of the system shut candidates in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
   },

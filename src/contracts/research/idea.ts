@@ -18,16 +18,16 @@ export type Knobs = z.infer<typeof Knobs>
 /** What a knob may be. */
 export const KnobSpec = z.discriminatedUnion('kind', [
   z.strictObject({
-    kind: z.literal('choice'),
-    values: z.array(KnobValue).min(1),
+    kind: z.literal('choice').describe('One of a list.'),
+    values: z.array(KnobValue).min(1).describe('What it may be.'),
     ordered: z.boolean().default(false).describe('Neighbours in the list are alike.'),
   }),
   z.strictObject({
-    kind: z.literal('range'),
-    low: z.number(),
-    high: z.number(),
+    kind: z.literal('range').describe('A number between two bounds.'),
+    low: z.number().describe('Smallest value.'),
+    high: z.number().describe('Largest value.'),
     log: z.boolean().default(false).describe('Equal factors are equal steps.'),
-    integer: z.boolean().default(false),
+    integer: z.boolean().default(false).describe('Whole numbers alone.'),
   }),
 ])
 export type KnobSpec = z.infer<typeof KnobSpec>

@@ -28,7 +28,10 @@ export const TaskDataSource = z.union([
     integrity: Integrity.describe('SHA-512 of its archive, as `npm view NAME@VERSION dist.integrity` prints it.'),
   }),
   z.strictObject({
-    url: z.url({ protocol: /^https?$/ }).describe('Address of a file.'),
+    url: z
+      .string()
+      .regex(/^https?:\/\/\S+$/, 'an address begins with http:// or https://')
+      .describe('Address of a file.'),
     sha256: Sha256.describe('Of the file.'),
   }),
   z.strictObject({

@@ -37,7 +37,7 @@ export async function fetchSource(sources: readonly TaskDataSource[], options: F
 /** What a source is called in the folder that EVSYS_DATA_DIR names. */
 export function fileNameOf(source: TaskDataSource): string {
   if ('npm' in source) return archiveName(source.npm)
-  return 'file' in source ? source.file : basename(new URL(source.url).pathname)
+  return 'file' in source ? source.file : basename(source.url.replace(/[?#].*$/, ''))
 }
 
 /** What decides which bytes a source is. */

@@ -42,6 +42,38 @@ export function describeExperiments(under: StoreUnderTest): void {
       ])
     })
 
+    it('take runs and arms that are decided later, and again without effect (RES-603)', async () => {
+      const store = await openForTest(under.address())
+      const plan = samplePlan({ seeds: [1] })
+      await store.createExperiment({ experimentId: 'exp_1', at: TIME, plan, runIds: ['run_1'], provenance: {} })
+      const [first] = plan.runs
+      if (first === undefined) throw new Error('the sample has a run')
+      const added = (seq: number, runId: string, arm: string, seed: number) => ({
+        type: 'run.added' as const,
+        seq,
+        at: TIME,
+        experiment_id: 'exp_1',
+        run_id: runId,
+        run: { ...first, name: `${arm}-${seed}`, arm, seed },
+        arm: { name: arm, params: { rate: 2 }, seeds: [] },
+        parent_run: 'run_1',
+      })
+      await store.append('experiment:exp_1', 1, [added(2, 'run_2', 'a', 2), added(3, 'run_3', 'b', 1)])
+      await store.append('experiment:exp_1', 3, [added(4, 'run_9', 'b', 1)]) // begun again after a crash
+      const runs = await store.runs('exp_1')
+      expect(runs.map(({ id, arm, seed, status, parentRun }) => [id, arm, seed, status, parentRun])).toEqual([
+        ['run_1', 'a', 1, 'pending', undefined],
+        ['run_2', 'a', 2, 'pending', 'run_1'],
+        ['run_3', 'b', 1, 'pending', 'run_1'],
+      ])
+      const grown = (await store.experiment('exp_1'))?.plan
+      expect(grown?.arms).toEqual([
+        { name: 'a', params: {}, seeds: [1, 2] },
+        { name: 'b', params: { rate: 2 }, seeds: [1] },
+      ])
+      expect(grown?.runs.map(({ name }) => name)).toEqual(['a-1', 'a-2', 'b-1'])
+    })
+
     it('are recorded once by many at once (STO-2)', async () => {
       const address = under.address()
       const stores = [await openForTest(address), await openForTest(address)]

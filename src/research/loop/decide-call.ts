@@ -1,5 +1,5 @@
 // Questions to the proposer: when one is asked, when one that was lost is asked again, and what becomes of the answer.
-import type { Idea, ResearchAttempt, ResearchCall, ResearchState, SearchRequest } from '../../contracts/index.ts'
+import type { Idea, ResearchAttempt, ResearchCall, SearchRequest } from '../../contracts/index.ts'
 import { changesBetween, filesOf, lineCount } from './candidate-files.ts'
 import { chooseIdeas } from './choose-ideas.ts'
 import { searchState } from './search-state.ts'
@@ -135,9 +135,4 @@ function giveUp({ id, failures }: ResearchAttempt): NewEntry {
     reason: failure === undefined ? 'it may not run' : `Failed (${failure.class}): ${failure.reason}`,
     ...(failure === undefined ? {} : { failure }),
   }
-}
-
-/** Whether anything was asked that is not answered yet. */
-export function hasOpenCalls({ calls }: ResearchState): boolean {
-  return calls.some(({ status }) => status === 'open')
 }

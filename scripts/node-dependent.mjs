@@ -101,6 +101,10 @@ export const leftToFull = [
     files: ['tests/research/{bundled-tasks,candidate-api}.test.ts', 'tests/cli/task.test.ts'],
     why: 'plain scripts; the executor that starts them is tested there',
   },
+  {
+    files: ['src/research/bench/read-search-table.test.ts'],
+    why: 'it packs small files; how files are unpacked is tested with the readers of data',
+  },
   { files: ['tests/lab/sealed-answers.test.ts'], why: 'namespaces of the system hide the answers, not Node' },
   {
     files: ['tests/cli/{run,eval,run-signals}.test.ts', 'tests/lab/{data,folder-benchmarks}.test.ts'],

@@ -49,7 +49,7 @@ export async function playSession(
   return { best, state: stateOf(world, attempts, incumbent?.id ?? ''), ranOut }
 }
 
-export function stateOf(world: KnobWorld, attempts: readonly Attempt[], incumbent: string): SearchState {
+function stateOf(world: KnobWorld, attempts: readonly Attempt[], incumbent: string): SearchState {
   return { direction: 'min', attempts, incumbent, space: world.space, banned: [] }
 }
 

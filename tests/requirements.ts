@@ -762,8 +762,6 @@ export const requirements = {
   'RES-617':
     'a cassette drives a session of ten experiments, with a ledger that is right to the cent, per call and per experiment',
   // Research: reports
-  'RES-705':
-    'shrunken gains and expected false keeps hold on simulated sessions, also where most ideas do nothing and some do great harm',
   'RES-618':
     'a run whose training curve falls far behind the incumbent of its seed is ended early; audits show what that costs',
 } as const

@@ -30,7 +30,7 @@ export function logAttempts(
 }
 
 /** The kind of change that the words of a log speak of. */
-export function guessedCategory(words: string): IdeaCategory {
+function guessedCategory(words: string): IdeaCategory {
   const found = patterns.find(([, pattern]) => pattern.test(words))
   return found?.[0] ?? 'hyperparameter'
 }

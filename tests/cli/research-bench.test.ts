@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { writeTable } from '../research/table-files.ts'
+import { writeTable } from '../table-files.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { runMain } from './run-main.ts'
 

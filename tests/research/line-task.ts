@@ -1,14 +1,14 @@
 // A research task of a second, for tests of the executor: mean squared error of a regression in plain Node or in Python.
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type CandidateFiles, type ResearchTask, TaskFile, type TaskProgram } from '../../src/contracts/index.ts'
+import { type ResearchTask, TaskFile, type TaskProgram } from '../../src/contracts/index.ts'
 import { keyedRandom } from '../../src/kernel/index.ts'
 
 const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url))
 
 /** Error of a candidate that knows the true line: the noise of the labels. */
-export const noise = 0.1
+const noise = 0.1
 
 /** The task in `dir`, with data of its own. Validation labels stand in `dir/sealed` alone. */
 export function lineTask(
@@ -73,12 +73,6 @@ export function lineTask(
     },
     hash: 'line',
   }
-}
-
-/** The candidate that a folder of fixtures holds. */
-export function candidate(folder: string): CandidateFiles {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$/.test(name))
-  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 }
 
 const weights = [1.5, -2, 0.5, 0, 1, -0.5, 0.25, 2]

@@ -112,7 +112,7 @@ export function toyProposer(options: { onCall?: (call: string) => void; costUsd?
   })
 }
 
-export const toyTools: CandidateTools = {
+const toyTools: CandidateTools = {
   materialise,
   knobsOf: (files, declared) => findKnobs(files, declared).knobs,
   fingerprint: (files) => hashOf(files),

@@ -29,10 +29,10 @@ export type CallUsage = z.infer<typeof CallUsage>
 export const RunPurpose = z.enum(['noise', 'repeat', 'race', 'refresh', 'control', 'confirm', 'ablate', 'audit'])
 export type RunPurpose = z.infer<typeof RunPurpose>
 
-export const CurveSampleRecord = z.object({ seconds: z.number(), value: z.number() })
+const CurveSampleRecord = z.object({ seconds: z.number(), value: z.number() })
 
 /** How far a run was behind the incumbent while it trained, and what came of it. */
-export const WatchRecord = z.object({
+const WatchRecord = z.object({
   gaps: z.array(z.number().nullable()),
   loss: z
     .number()

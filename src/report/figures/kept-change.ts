@@ -4,7 +4,7 @@ import type { ReportedConfirmation, ResearchReportInput } from '../research-repo
 import { effectOf, type PlacedAttempt } from './placed-attempt.ts'
 
 /** Coverage of the intervals of a report. */
-export const CONFIDENCE = 0.9
+const CONFIDENCE = 0.9
 
 export interface KeptChange {
   readonly placed: PlacedAttempt

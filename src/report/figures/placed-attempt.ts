@@ -41,7 +41,7 @@ export function effectOf({ mean, n, sigma }: NonNullable<Attempt['gain']>): { ef
   return { effect: mean, noise: sigma ** 2 / n }
 }
 
-export function meanScore({ scores }: Pick<Attempt, 'scores'>): number | undefined {
+function meanScore({ scores }: Pick<Attempt, 'scores'>): number | undefined {
   return scores.length === 0 ? undefined : sum(scores.map(({ value }) => value)) / scores.length
 }
 

@@ -18,7 +18,7 @@ export function html(parts: TemplateStringsArray, ...values: readonly Content[])
 }
 
 /** For text between tags and in quoted attributes. Line breaks stay. */
-export function escapeText(text: string): string {
+function escapeText(text: string): string {
   return visibleText(text.replaceAll(/\r\n?/g, '\n').replaceAll('\t', '  '), { newlines: true }).replaceAll(
     /[&<>"'`]/g,
     (char) => `&#${char.charCodeAt(0)};`,

@@ -28,7 +28,7 @@ ${session.claimedOnly === true ? html`<p class="warning">The scores of this log 
 }
 
 /** What came of the session, in words that claim no more than is known. */
-export function headline({ input, figures, words }: ReportContext): Content {
+function headline({ input, figures, words }: ReportContext): Content {
   const { baseline, champion, rawGain, sums, kept } = figures
   const tried = figures.placed.filter(({ fate }) => fate !== 'baseline').length
   if (baseline?.score === undefined)

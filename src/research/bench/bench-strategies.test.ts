@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { smallHeader, smallValues } from '../../../tests/research/table-files.ts'
+import { smallHeader, smallValues } from '../../../tests/table-files.ts'
 import { inFullLane } from '../../../tests/scale.ts'
 import type { Strategy } from '../../contracts/index.ts'
 import { keyedRandom } from '../../kernel/index.ts'

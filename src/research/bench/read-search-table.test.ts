@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { bytesOf, smallHeader, smallValues, writeTable } from '../../../tests/research/table-files.ts'
+import { bytesOf, smallHeader, smallValues, writeTable } from '../../../tests/table-files.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { readSearchTables } from './read-search-table.ts'
 import { spaceOf } from './search-table.ts'

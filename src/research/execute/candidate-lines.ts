@@ -3,7 +3,7 @@
 import { visibleText } from '../../kernel/index.ts'
 
 /** Begins a line that the API module writes. */
-export const mark = '@evsys '
+const mark = '@evsys '
 
 export interface LineReader {
   read(text: string): void

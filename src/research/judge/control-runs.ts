@@ -6,8 +6,8 @@ import { type SeedResult, valuesBySeed } from './pair-gains.ts'
 import type { SessionNoise } from './session-noise.ts'
 
 /** Experiments from one control to the next, and the longest time between two. */
-export const experimentsBetweenControls = 10
-export const secondsBetweenControls = 2 * 3600
+const experimentsBetweenControls = 10
+const secondsBetweenControls = 2 * 3600
 
 /** Whether the incumbent is to be run on a fresh seed (`freshSeeds`, path `['control', number]`). */
 export function controlDue(state: {

@@ -8,13 +8,13 @@ import { meanOf } from './mean-of.ts'
 import { gainOf } from './pair-gains.ts'
 
 /** Shares of the training time at which a run may be ended. */
-export const curveChecks = [0.25, 0.5] as const
+const curveChecks = [0.25, 0.5] as const
 
 /** Finished runs that are watched before the first one is ended. */
 export const curveWarmUp = 15
 
 /** One condemned run in so many goes on to its end. */
-export const auditEvery = 10
+const auditEvery = 10
 
 /** A run that was finished, or ended early. */
 export interface WatchedRun {

@@ -11,7 +11,7 @@ export const claimLevel = 0.05
 export const mostLooks = 8
 
 /** Keeps from one look to the next. */
-export const keepsBetweenLooks = 5
+const keepsBetweenLooks = 5
 
 // A session that goes on after its end still has something left to spend.
 const shares = { milestone: 1 / 4, request: 1 / 4, end: 3 / 4 } as const

@@ -60,7 +60,7 @@ function planOf(settings: SessionSettings): Plan {
 }
 
 /** The newest session of a task, whatever its state. */
-export async function newestSession(store: OpenStore, task: string): Promise<ExperimentRow | undefined> {
+async function newestSession(store: OpenStore, task: string): Promise<ExperimentRow | undefined> {
   const all = await store.experiments({ limit: 1000 })
   return all.find((row) => row.name === task && row.tags.includes(RESEARCH_TAG))
 }

@@ -20,7 +20,7 @@ export function filesOf(state: ResearchState, id: string): CandidateFiles {
     : applyChanges(filesOf(state, parent), attempt.files)
 }
 
-export function applyChanges(base: CandidateFiles, changes: FileChanges): CandidateFiles {
+function applyChanges(base: CandidateFiles, changes: FileChanges): CandidateFiles {
   const files = Object.entries({ ...base, ...changes })
   return Object.fromEntries(files.filter((file): file is [string, string] => file[1] !== null))
 }

@@ -139,7 +139,7 @@ function recorded(
 }
 
 /** A run as the plan of its experiment names it. */
-export function plannedRun(
+function plannedRun(
   state: ResearchState,
   { run, attempt: id, seed }: Pick<RunStep, 'run' | 'attempt' | 'seed'>,
 ): PlannedRun {

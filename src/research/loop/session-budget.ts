@@ -18,7 +18,7 @@ export interface Forecast {
 }
 
 /** A call before any was made, where a model is asked: the dearer end of what one costs. */
-export const FIRST_CALL = { usd: 0.05, tokens: 20_000 } as const
+const FIRST_CALL = { usd: 0.05, tokens: 20_000 } as const
 
 /** Start of a process, scoring, tidying up: what a run takes besides training, before any was seen. */
 const OVERHEAD_S = 2

@@ -117,7 +117,7 @@ const MOST_NOISE_RUNS = 5
 const ASKING_BY_NAME = new Set(['anthropic', 'openai-compatible', 'hybrid'])
 
 /** What a new session begins with: what was asked for, else what suits the task and the machine. */
-export function settingsOf(
+function settingsOf(
   task: ResearchTask,
   options: Pick<
     StartResearchOptions,

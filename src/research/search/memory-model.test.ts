@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import '../../../tests/property-runs.ts'
-import { anyState } from '../../../tests/research/search-states.ts'
+import { anyState } from '../../../tests/search-states.ts'
 import type { CandidateIdea, SearchState } from '../../contracts/index.ts'
 import { cholesky, solveLower, solveUpper } from './cholesky.ts'
 import { memoryModel } from './memory-model.ts'

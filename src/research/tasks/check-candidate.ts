@@ -33,7 +33,7 @@ export async function checkCandidate(
 }
 
 /** Files that a task names beside those in scope. */
-export function namedFiles(fields: CandidateFields): [field: string, path: string][] {
+function namedFiles(fields: CandidateFields): [field: string, path: string][] {
   const { scorer, api, data, prompt_file } = fields
   return [
     ...(scorer === undefined ? [] : ([['scorer', scorer]] as [string, string][])),

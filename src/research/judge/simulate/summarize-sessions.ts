@@ -48,7 +48,7 @@ export function simulateSessions(options: SimulationOptions, sessions: number): 
 }
 
 /** Sums up sessions of one kind. */
-export function summarizeSessions(all: readonly SimulatedSession[]): SessionsSummary {
+function summarizeSessions(all: readonly SimulatedSession[]): SessionsSummary {
   const mean = (value: (session: SimulatedSession) => number) => moments(all.map(value)).mean
   const gains = moments(all.map(({ trueGain }) => trueGain))
   const keeps = mean((session) => session.keeps)

@@ -27,7 +27,7 @@ import {
 import { clip } from './quote.ts'
 
 /** The longest text of a brief, in characters: about 6,000 tokens. */
-export const briefCharacters = 24_000
+const briefCharacters = 24_000
 
 export interface BriefExtras {
   /** Files of the base. */

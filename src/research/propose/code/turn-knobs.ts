@@ -36,7 +36,7 @@ export function turnKnobs(
 }
 
 /** Whether a value lies within what a knob may be. */
-export function allows(spec: KnobSpec, value: KnobValue): boolean {
+function allows(spec: KnobSpec, value: KnobValue): boolean {
   if (spec.kind === 'choice') return spec.values.includes(value)
   if (typeof value !== 'number' || !(value >= spec.low && value <= spec.high)) return false
   return !spec.integer || Number.isInteger(value)

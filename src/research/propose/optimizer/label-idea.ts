@@ -8,7 +8,7 @@ const categories: readonly (readonly [RegExp, IdeaCategory])[] = [
 ]
 
 /** The kind of change that turning a knob is, by its name. */
-export function categoryOf(knob: string): IdeaCategory {
+function categoryOf(knob: string): IdeaCategory {
   return categories.find(([pattern]) => pattern.test(knob))?.[1] ?? 'hyperparameter'
 }
 

@@ -1,8 +1,8 @@
 // Sessions for tests of strategies: any attempts that a loop could have made.
 import fc from 'fast-check'
-import type { Attempt, SearchState } from '../../src/contracts/index.ts'
+import type { Attempt, SearchState } from '../src/contracts/index.ts'
 
-export const knobSpace: SearchState['space'] = {
+const knobSpace: SearchState['space'] = {
   lr: { kind: 'range', low: 1e-4, high: 1, log: true, integer: false },
   width: { kind: 'choice', values: [16, 32, 64], ordered: true },
   activation: { kind: 'choice', values: ['relu', 'tanh'], ordered: false },

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { keyedRandom } from '../../src/kernel/index.ts'
+import { keyedRandom } from '../src/kernel/index.ts'
 
 export const smallHeader = {
   name: 'hill',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { smallHeader, smallValues } from '../../../tests/table-files.ts'
 import { inFullLane } from '../../../tests/scale.ts'
+import { smallHeader, smallValues } from '../../../tests/table-files.ts'
 import type { Strategy } from '../../contracts/index.ts'
 import { keyedRandom } from '../../kernel/index.ts'
 import { defaultStrategy } from '../search/default-strategy.ts'

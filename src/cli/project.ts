@@ -29,6 +29,14 @@ export async function requireProject(context: CommandContext): Promise<string> {
   })
 }
 
+/** Folder of the project; outside of one it is made where we are, and said: bundled tasks need nothing of a project but its record. */
+export async function projectOrHere(context: CommandContext): Promise<string> {
+  const project = await projectOf(context)
+  if (project !== undefined) return project
+  context.output.notice(`the record of this session is kept in ${join(context.cwd, '.evsys')}`)
+  return context.cwd
+}
+
 async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory()

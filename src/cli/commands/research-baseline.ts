@@ -4,7 +4,7 @@ import { loadResearchLoop } from '../../research/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
 import { durationText, numberText } from '../output/quantity-text.ts'
-import { requireProject } from '../project.ts'
+import { projectOrHere } from '../project.ts'
 import { USUAL_TASK } from './research-run.ts'
 
 export type ResearchBaselineOptions = {
@@ -18,7 +18,7 @@ export async function researchBaseline(
   { task: reference = USUAL_TASK, trainSeconds, seeds = 1 }: ResearchBaselineOptions,
 ): Promise<ExitCode> {
   const { output, cwd, env, signal } = context
-  const projectDir = await requireProject(context)
+  const projectDir = await projectOrHere(context)
   const { measureBaseline } = await loadResearchLoop()
   const started = systemClock.now()
   const measured = await context.holding(`the baseline of ${reference}`, () =>

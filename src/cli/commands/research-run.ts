@@ -9,7 +9,7 @@ import { researchDocument } from '../output/research-document.ts'
 import { researchResultText } from '../output/research-text.ts'
 import { createResearchWatch } from '../output/research-watch.ts'
 import { shellWord } from '../output/shell-word.ts'
-import { requireProject } from '../project.ts'
+import { projectOrHere } from '../project.ts'
 import { withRecord } from '../with-record.ts'
 
 export type ResearchRunOptions = {
@@ -34,7 +34,7 @@ export async function researchRun(context: CommandContext, options: ResearchRunO
   const { output, live, env, signal, cwd } = context
   const { task = USUAL_TASK, maxExperiments, budget, ...rest } = options
   const caps = readBudget(budget ?? [], maxExperiments)
-  const project = await requireProject(context)
+  const project = await projectOrHere(context)
   return await withRecord(context, { create: true, project }, async ({ store }) => {
     const { startResearch } = await loadResearchLoop()
     using watch = createResearchWatch({ live, quiet: output.quiet, colors: colorsFor(live, env), clock: systemClock })

@@ -761,7 +761,8 @@ export const requirements = {
   'RES-517': 'the proposer `bank` gives the next untried idea of a wanted family',
   'RES-617':
     'a cassette drives a session of ten experiments, with a ledger that is right to the cent, per call and per experiment',
-  // Research: reports
   'RES-618':
     'a run whose training curve falls far behind the incumbent of its seed is ended early; audits show what that costs',
+  'RES-619':
+    'research runs from the command line in any folder and with no key; a wrong name or cap stops it before anything starts',
 } as const

@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolders } from '../temporary-folder.ts'
+import { runMain } from './run-main.ts'
+
+const folder = temporaryFolders()
+const run = (cwd: string, ...args: string[]) =>
+  runMain(['research', ...args, '--task', 'table-search'], { cwd, env: {} })
+
+describe('research run', () => {
+  it('begins in any folder, with no key, and ends with a best and the next step (RES-619)', async () => {
+    const cwd = folder()
+    const { code, stdout, stderr } = await run(cwd, 'run', '--max-experiments', '6')
+    expect(code).toBe(0)
+    expect(stderr).toContain(`the record of this session is kept in ${join(cwd, '.evsys')}`)
+    expect(`${stdout}${stderr}`).toMatch(/6 experiments, \d kept/)
+    expect(`${stdout}${stderr}`).toContain('next: evsys research report --task table-search')
+    expect(existsSync(join(cwd, '.evsys', 'evsys.db'))).toBe(true)
+    const status = await run(cwd, 'status')
+    expect(status.code).toBe(0)
+    expect(status.stdout).toContain('table-search')
+  })
+
+  it('is one document under --json, and goes on when its cap is raised (RES-619)', async () => {
+    const cwd = folder()
+    const first = await run(cwd, '--json', 'run', '--max-experiments', '2')
+    expect(first.code).toBe(0)
+    const { experiment_id: id } = JSON.parse(first.stdout)
+    expect(id).toMatch(/^exp_/)
+    const more = await run(cwd, '--json', 'run', '--max-experiments', '4', '--resume')
+    expect(more.code).toBe(0)
+    expect(JSON.parse(more.stdout).experiment_id).toBe(id)
+  })
+
+  it('says what is wrong with a name or a cap before anything starts (RES-619)', async () => {
+    const cwd = folder()
+    const unknown = await runMain(['research', 'run', '--task', 'no-such'], { cwd, env: {} })
+    expect(unknown.code).toBe(2)
+    expect(unknown.stderr).toMatch(/no-such/)
+    const cap = await run(cwd, 'run', '--budget', 'usd=-1')
+    expect(cap.code).toBe(2)
+    const proposer = await run(cwd, 'run', '--proposer', 'nobody')
+    expect(proposer.code).toBe(2)
+    expect(proposer.stderr).toMatch(/optimizer/)
+  })
+})

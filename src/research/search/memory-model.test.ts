@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import '../../../tests/property-runs.ts'
 import { anyState } from '../../../tests/search-states.ts'
 import type { CandidateIdea, SearchState } from '../../contracts/index.ts'
 import { cholesky, solveLower, solveUpper } from './cholesky.ts'

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { pluginContext } from '../../../tests/plugin-context.ts'
-import '../../../tests/property-runs.ts'
 import { anyState, attemptOf, stateOf } from '../../../tests/search-states.ts'
 import type { Attempt, CandidateIdea, SearchState, Strategy } from '../../contracts/index.ts'
 import { defaultStrategy } from './default-strategy.ts'

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import '../../../../tests/property-runs.ts'
 import { fingerprint } from './fingerprint.ts'
 import { tokenize } from './tokenize.ts'
 

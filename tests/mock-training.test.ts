@@ -70,6 +70,8 @@ async function trainOnce(seed: number) {
       renderer,
       tokenizer,
       policy: unused,
+      keepPolicy: unused,
+      later: unused,
       reference: { baseModel: 'mock' },
       rollout: unused,
       service,

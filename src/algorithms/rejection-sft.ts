@@ -1,10 +1,10 @@
 // Rejection sampling: the policy answers each task several times, what the task's verifier accepts is trained on as if it had been
 // written by hand. What is sampled follows the policy as it gets better.
 import * as z from 'zod'
-import type { PluginSpec, StepContext, Trajectory, TurnTokens } from '../contracts/index.ts'
+import type { PluginSpec, StepContext, Trajectory } from '../contracts/index.ts'
 import { defineAlgorithm, mapConcurrent } from '../kernel/index.ts'
+import { mergeTurns, supervisedSequence } from './sequences/index.ts'
 import { sharedParams } from './shared-params.ts'
-import { turnData } from './turn-data.ts'
 
 const Params = z.strictObject({
   ...sharedParams,
@@ -44,14 +44,16 @@ export const rejectionSft = defineAlgorithm({
     const kept = tasks.map((_, i) => chosenOf(answers[i] ?? [], params))
     const all = answers.flat()
     const scored = all.flatMap(({ reward }) => reward ?? [])
-    const data = kept.flat().flatMap(turnData)
+    const data = kept
+      .flat()
+      .flatMap(({ turns }) => mergeTurns(turns).sequences.flatMap((each) => supervisedSequence(each) ?? []))
     return {
       data,
       loss: { name: 'cross_entropy' },
       metrics: {
         'data/rows': data.length,
         'data/tokens': data.reduce((sum, { tokens }) => sum + tokens.length, 0),
-        'data/supervised_tokens': kept.flat(2).reduce((sum, { completion }) => sum + completion.length, 0),
+        'data/supervised_tokens': kept.flat().reduce((sum, { turns }) => sum + drawnTokens(turns), 0),
         'rollout/answers:sum': all.length,
         'rollout/failed:sum': all.length - scored.length,
         'rollout/accepted_share':
@@ -93,15 +95,20 @@ async function answersTo(context: StepContext<Params, 'harbor_task'>, tasks: Tas
   return tasks.map((_, at) => drawn.slice(at * num_samples, (at + 1) * num_samples))
 }
 
-/** The turns of whole attempts with enough reward, each attempt once. */
-function chosenOf(answers: readonly Trajectory[], { min_reward, keep_per_task }: Params): TurnTokens[][] {
-  const chosen = new Map<string, TurnTokens[]>()
-  for (const { reward, turns, truncated } of answers) {
+/** Whole attempts with enough reward, each once. */
+function chosenOf(answers: readonly Trajectory[], { min_reward, keep_per_task }: Params): Trajectory[] {
+  const chosen = new Map<string, Trajectory>()
+  for (const answer of answers) {
+    const { reward, turns, truncated } = answer
     const drawn = turns.flatMap(({ tokens }) => tokens ?? [])
     const isWhole = drawn.length > 0 && drawn.length === turns.length && truncated === undefined
     if (!isWhole || reward === undefined || reward < min_reward) continue
     const key = drawn.map(({ completion }) => completion.join()).join(' ')
-    if (!chosen.has(key)) chosen.set(key, drawn)
+    if (!chosen.has(key)) chosen.set(key, answer)
   }
   return [...chosen.values()].slice(0, keep_per_task)
+}
+
+function drawnTokens(turns: Trajectory['turns']): number {
+  return turns.reduce((sum, { tokens }) => sum + (tokens?.completion.length ?? 0), 0)
 }

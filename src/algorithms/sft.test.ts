@@ -43,6 +43,8 @@ function stepContext(rows: readonly ChatMessagesRow[], params: object = {}) {
     renderer,
     tokenizer: { encode: unused, decode: unused, vocabSize: 0 },
     policy: unused,
+    keepPolicy: unused,
+    later: unused,
     reference: { baseModel: 'x' },
     rollout: unused,
     service: { sample: unused },

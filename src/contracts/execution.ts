@@ -10,7 +10,9 @@ import type { Weights } from './training-service.ts'
 export type SeedPath = readonly (string | number)[]
 
 /** Whose answers a rollout records: weights that are served here, or a model behind an API. */
-export type PolicyRef = { readonly weights: Weights } | { readonly model: string; readonly client: PluginSpec }
+export type PolicyRef =
+  /** `version`: optimiser steps that the weights had seen; absent: those of the step that asks. */
+  { readonly weights: Weights; readonly version?: number } | { readonly model: string; readonly client: PluginSpec }
 
 /** How answers are drawn. */
 export interface Sampling {

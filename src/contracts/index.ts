@@ -213,6 +213,8 @@ export type {
   Algorithm,
   Backend,
   Batch,
+  KeptPolicy,
+  LaterStep,
   OpenBackend,
   OpenRenderer,
   PhaseSpec,

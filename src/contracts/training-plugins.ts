@@ -69,6 +69,12 @@ export interface StepContext<P, F extends RowFormat = RowFormat> extends Context
    * step is over.
    */
   policy(): Promise<SamplerRef>
+  /** The same weights for longer than this step: until they are released, or until steps are done again. */
+  keepPolicy(): Promise<KeptPolicy>
+  /**
+   * A later step, for rollouts that begin before it and are told of with it; `steps` from here. Undefined: the recipe ends before.
+   */
+  later(steps: number): LaterStep<F> | undefined
   /** The weights that the run started from, also after a resume: the reference of a KL penalty, the teacher of SDFT. */
   readonly reference: Weights
   /** The agent that the run names for rollouts; absent: none. */
@@ -80,8 +86,25 @@ export interface StepContext<P, F extends RowFormat = RowFormat> extends Context
   once<T>(key: string, make: () => Promise<T>): Promise<T>
 }
 
+/** A step that is yet to come, as far as it can be worked on. Its work ends when steps are done again. */
+export type LaterStep<F extends RowFormat = RowFormat> = Pick<
+  StepContext<unknown, F>,
+  'step' | 'batchIndex' | 'batch' | 'rollout' | 'signal'
+>
+
+/** Weights to sample from, kept by whoever asked for them. */
+export interface KeptPolicy {
+  readonly weights: SamplerRef
+  /** Optimiser steps that they had seen. */
+  readonly version: number
+  release(): Promise<void>
+}
+
 /** The context before the first step. */
-export type SetupContext<P, F extends RowFormat = RowFormat> = Omit<StepContext<P, F>, 'step' | 'batchIndex'>
+export type SetupContext<P, F extends RowFormat = RowFormat> = Omit<
+  StepContext<P, F>,
+  'step' | 'batchIndex' | 'keepPolicy' | 'later'
+>
 
 /** What a step did: the batch that was built and what the service answered. */
 export interface StepOutcome {

@@ -57,19 +57,6 @@ export type { ProxyStats, ProxyTrialOptions } from './proxy/proxy-trial.ts'
 export { type ProxyServer, type ServedTrial, serveProxy } from './proxy/serve-proxy.ts'
 export { withTokenSession } from './proxy/token-session.ts'
 export {
-  type BreakReason,
-  lastTrained,
-  type MergedTurns,
-  type MergeOptions,
-  mergeTurns,
-  policyDatum,
-  policySpan,
-  supervisedSequence,
-  type TrainingSequence,
-  type TurnFault,
-  type TurnSpan,
-} from './segments/index.ts'
-export {
   type FolderRow,
   folderOfRow,
   holdsTaskFolders,

@@ -29,7 +29,10 @@ export function createPhaseContexts(scope: RunScope): PhaseContexts {
       if (entered?.phase !== phase) entered = await enter(phase)
       return stepContexts(scope, entered.setup, entered.options, step - phase.firstStep)
     },
-    forget: () => entered?.options.kept.clear(),
+    forget() {
+      entered?.options.kept.clear()
+      entered?.options.begun.clear()
+    },
   }
 }
 
@@ -46,5 +49,6 @@ export function optionsOf({ services }: RunScope, phase: Phase): StepContextOpti
     order: createBatchOrder(rows.length, (epoch) => random('batches', epoch)),
     batchesPerStep: shared.gradient_accumulation_steps,
     kept: new Map(),
+    begun: new Map(),
   }
 }

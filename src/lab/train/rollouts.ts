@@ -119,7 +119,7 @@ function policyOf(scope: RunScope, policy: Request['policy'], step: number): Ope
   return createTokenPolicy({
     renderer: scope.renderer,
     sample: (drawn) => scope.model.sample({ ...drawn, model: policy.weights }),
-    version: () => step,
+    version: () => policy.version ?? step,
     maxContext: scope.model.backend.maxContext,
   })
 }

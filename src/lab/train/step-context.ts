@@ -1,8 +1,17 @@
 // What a step algorithm is handed, before the first step and in each of them.
-import type { RowFormat, RowOf, SamplerRef, SetupContext, StepContext, StepScope } from '../../contracts/index.ts'
+import type {
+  KeptPolicy,
+  LaterStep,
+  RowFormat,
+  RowOf,
+  SamplerRef,
+  SetupContext,
+  StepContext,
+  StepScope,
+} from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import type { BatchOrder } from './batch-order.ts'
-import { createRollouts } from './rollouts.ts'
+import { createRollouts, type Rollouts } from './rollouts.ts'
 import { agentOf } from './run-agent-spec.ts'
 import type { RunScope } from './run-scope.ts'
 
@@ -15,6 +24,8 @@ export interface StepContextOptions {
   readonly batchesPerStep: number
   /** What the algorithm made once; emptied when steps are done again. */
   readonly kept: Map<string, Promise<unknown>>
+  /** Rollouts of steps that are yet to come, begun before them. */
+  readonly begun: Map<number, Rollouts>
 }
 
 /** The context before the first step. It asks for the model anew each time: a roll-back replaces it. */
@@ -61,10 +72,26 @@ export interface OpenStep {
 export function stepContexts(
   scope: RunScope,
   setup: SetupContext<unknown>,
-  { order, rows, batchesPerStep }: StepContextOptions,
+  { order, rows, batchesPerStep, numSteps, begun }: StepContextOptions,
   step: number,
 ): OpenStep {
-  const rollouts = createRollouts(scope, step)
+  const rollouts = begun.get(step) ?? createRollouts(scope, step)
+  begun.delete(step)
+  const batchOf = (batchIndex: number) => (size: number) =>
+    order.rowsOf(batchIndex, size).flatMap((row) => rows[row] ?? [])
+  const later = (i: number, steps: number): LaterStep | undefined => {
+    const then = step + steps
+    if (then >= numSteps) return undefined
+    const ahead = begun.get(then) ?? createRollouts(scope, then)
+    begun.set(then, ahead)
+    const batchIndex = then * batchesPerStep + i
+    return { step: then, batchIndex, batch: batchOf(batchIndex), rollout: ahead.rollout, signal: setup.signal }
+  }
+  const keepPolicy = async (): Promise<KeptPolicy> => {
+    const { model } = scope
+    const weights = await model.snapshot()
+    return { weights, version: step, release: async () => void (await model.drop(weights)) }
+  }
   let policy: Promise<SamplerRef> | undefined
   const batches = Array.from({ length: batchesPerStep }, (_, i): StepContext<unknown> => {
     const batchIndex = step * batchesPerStep + i
@@ -73,7 +100,9 @@ export function stepContexts(
       step,
       batchIndex,
       rollout: rollouts.rollout,
-      batch: (size) => order.rowsOf(batchIndex, size).flatMap((row) => rows[row] ?? []),
+      batch: batchOf(batchIndex),
+      keepPolicy,
+      later: (steps) => later(i, steps),
       policy: () => {
         policy ??= scope.model.snapshot()
         return policy

@@ -1,7 +1,8 @@
 // Turns as an ATIF document. What was new in the prompt of a turn becomes steps of system and user; results of tools are the
 // observation of the step that called them; the answer is a step of the agent with its exact tokens.
+
+import { answerOf, messageKey } from '../../algorithms/index.ts'
 import type { AtifMetrics, AtifStep, AtifTrajectory, ChatMessage, ToolSpec, Turn } from '../../contracts/index.ts'
-import { answerOf, messageKey } from '../messages/message-key.ts'
 import { finalMetrics } from './final-metrics.ts'
 import { copiedStep, messageStep, type NewStep, observation, toolCalls } from './message-steps.ts'
 

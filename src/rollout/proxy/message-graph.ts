@@ -1,8 +1,9 @@
 // The conversations of a trial as a graph: every answer at the history that it was given to. A client sends its history back in a
 // form of its own; where it is one that is known, the answers in it are put back as they were drawn.
+
+import { messageKey } from '../../algorithms/index.ts'
 import type { ChatMessage } from '../../contracts/index.ts'
 import { sha256 } from '../../kernel/index.ts'
-import { messageKey } from '../messages/message-key.ts'
 
 export interface RestoredHistory {
   readonly messages: readonly ChatMessage[]

@@ -8,5 +8,6 @@ export {
   type TrainingSequence,
   type TurnSpan,
 } from './merge-turns.ts'
+export { answerOf, messageKey } from './message-key.ts'
 export { policyDatum, supervisedSequence } from './sequence-datum.ts'
 export { policySpan, type TurnFault } from './turn-fault.ts'

@@ -1,6 +1,6 @@
 // Why a turn goes on from none of those before it. Messages tell what the agent did; tokens tell what the template did.
 import type { Turn, TurnTokens } from '../../contracts/index.ts'
-import { answerOf, messageKey } from '../messages/message-key.ts'
+import { answerOf, messageKey } from './message-key.ts'
 
 /** Why a sequence begins anew within a trajectory. */
 export type BreakReason =

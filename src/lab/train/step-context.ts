@@ -48,6 +48,7 @@ export function setupContext(scope: RunScope, options: StepContextOptions): Setu
     tokenizer: scope.model.backend.tokenizer,
     policy: () => scope.model.snapshot(),
     reference,
+    base: { baseModel: scope.assignment.config.model.name },
     ...(agent === undefined ? {} : { agent }),
     rollout: createRollouts(scope, 0).rollout,
     service: { sample: (request) => scope.model.sample(request) },

@@ -73,6 +73,7 @@ async function trainOnce(seed: number) {
       keepPolicy: unused,
       later: unused,
       reference: { baseModel: 'mock' },
+      base: { baseModel: 'mock' },
       rollout: unused,
       service,
       once: unused,

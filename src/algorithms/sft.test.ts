@@ -46,6 +46,7 @@ function stepContext(rows: readonly ChatMessagesRow[], params: object = {}) {
     keepPolicy: unused,
     later: unused,
     reference: { baseModel: 'x' },
+    base: { baseModel: 'x' },
     rollout: unused,
     service: { sample: unused },
     once: unused,

@@ -115,6 +115,7 @@ function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
     renderer: scope.renderer,
     tokenizer: model.backend.tokenizer,
     reference: scope.reference,
+    base: { baseModel: scope.assignment.config.model.name },
     rollout: rollouts.rollout,
     prompts: createPromptTrial(scope, { at, advance, stop }),
     runId: assignment.run_id,

@@ -142,13 +142,13 @@ describe('rl', () => {
 
   it('holds the policy to its start by a penalty (RL-106)', async () => {
     const away = async (params: object) => {
-      const run = await trainVaried({ max_steps: 6, learning_rate: 0.1, num_samples: 8, ...params })
+      const run = await trainVaried({ max_steps: 12, learning_rate: 0.05, num_samples: 8, ...params })
       return seriesOf(run, 'optim/kl_reference').at(-1)
     }
     const free = (await away({ kl_coef: 1e-6 })) ?? 0
     expect(free).toBeGreaterThan(0.1)
-    expect(await away({ kl_coef: 4 })).toBeLessThan(free / 2)
-    expect(await away({ kl_coef: 4, kl_in: 'loss' })).toBeLessThan(free / 2)
+    expect(await away({ kl_coef: 1 })).toBeLessThan(0.75 * free)
+    expect(await away({ kl_coef: 4, kl_in: 'loss' })).toBeLessThan(0.75 * free)
   })
 
   it.each(['ppo', 'cispo', 'dro'])('trains by %s, with its health told (RL-101)', async (loss) => {

@@ -765,4 +765,7 @@ export const requirements = {
     'a run whose training curve falls far behind the incumbent of its seed is ended early; audits show what that costs',
   'RES-619':
     'research runs from the command line in any folder and with no key; a wrong name or cap stops it before anything starts',
+  // Reinforcement learning and distillation
+  'RL-101':
+    '`rl` draws groups of answers with the weights of its step, trains on those that differ in reward, and resumes to the bit',
 } as const

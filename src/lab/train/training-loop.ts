@@ -1,6 +1,7 @@
 // The loop of step algorithms: batches, gradients, update, save, evaluate; back to a checkpoint when training collapses.
 import { type SharedParams, saveMarks } from '../../algorithms/index.ts'
 import type { Metrics } from '../../contracts/index.ts'
+import { onAbort } from '../../kernel/index.ts'
 import { createCollapseGuard, guardedLoss } from './collapse-guard.ts'
 import { letGo } from './let-go.ts'
 import { createLooks, nextFixedStep } from './looks.ts'
@@ -10,6 +11,7 @@ import { rollBack } from './roll-back.ts'
 import { type RunScope, stepScope } from './run-scope.ts'
 import { saveCheckpoint } from './save-checkpoint.ts'
 import { startTraining } from './start-training.ts'
+import type { OpenStep } from './step-context.ts'
 import { createStopRequest } from './stop-request.ts'
 import { tellStep } from './tell-step.ts'
 import { trainStep } from './train-step.ts'
@@ -47,34 +49,39 @@ export async function trainingLoop(scope: RunScope, options: LoopOptions): Promi
   let metrics: Metrics = assignment.past.metrics
   let step = firstStep
   await startTraining(scope, { firstStep, numSteps }, stop)
+  /** Saves what is done and leaves; the rest of the run is done by another attempt. */
+  const leave = async (): Promise<LoopEnd> => {
+    await contexts.end()
+    await looks.finish()
+    if (step > firstStep) await saveCheckpoint(scope, step - 1, { numSteps, sampler: false })
+    return { lastStep: step - 1, metrics, interrupted: true }
+  }
   try {
     for (; step < numSteps && !stop.isDue(step); step++) {
-      if (scope.stopping.aborted) {
-        await looks.finish()
-        if (step > firstStep) await saveCheckpoint(scope, step - 1, { numSteps, sampler: false })
-        return { lastStep: step - 1, metrics, interrupted: true }
-      }
+      if (scope.stopping.aborted) return await leave()
       const phase = phaseAt(phases, step)
       if (step === phase.firstStep && step > 0) {
         await looks.finish() // before the model is opened anew
+        await contexts.end()
         await freshOptimizer(scope, options, step)
         guard.reset()
       }
       const adam = adamAt(step, phase, trips)
-      const { batches, release, tellRollouts } = await contexts.open(phase, step)
-      const stepped = await trainStep(scope, phase, batches, adam)
-      await release()
+      const open = await contexts.open(phase, step)
+      const stepped = await unlessCut(scope, open, () => trainStep(scope, phase, open, adam))
+      if (stepped === undefined) return await leave()
+      await open.release()
 
       const collapse = guard.look(guardedLoss(stepped))
       if (collapse !== undefined) {
         trips += 1
+        await contexts.end()
         await looks.finish() // what was saved before may be waiting for it
         const back = await rollBack(scope, options, { step, collapse, trips, rate: adam.learningRate / 2 })
         scope.evals = scope.evals.filter((each) => each.step <= back)
         stop.reset()
         await startTraining(scope, { firstStep: back + 1, numSteps }, stop)
         guard.reset()
-        contexts.forget()
         step = back // the loop goes on with the step after it
         continue
       }
@@ -84,7 +91,7 @@ export async function trainingLoop(scope: RunScope, options: LoopOptions): Promi
         'progress/done_frac': (step + 1) / numSteps,
       }
       const now = stepScope(assignment, step, numSteps, stop.now(step))
-      await tellRollouts(now)
+      await open.tellRollouts(now)
       await tellStep(scope, now, metrics)
       if (marks.has(step) || looks.isDue(step)) await looks.finish()
       await looks.begin(stepScope(assignment, step, numSteps, stop.from(step)))
@@ -95,10 +102,29 @@ export async function trainingLoop(scope: RunScope, options: LoopOptions): Promi
   } catch (error) {
     await looks.abandon()
     throw error
+  } finally {
+    await contexts.end()
   }
   if (stop.reason !== undefined && step < numSteps)
     await reporter.tell({ type: 'notice', text: `stopped after step ${step}: ${stop.reason}` })
   return { lastStep: step - 1, metrics, interrupted: false }
+}
+
+// A step that waits for rollouts is not waited for when the run has to leave: what it has seen of them is seen again.
+async function unlessCut<T>(
+  { stopping, services }: RunScope,
+  step: Pick<OpenStep, 'cutOff' | 'wasCut'>,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  const stopListening = onAbort(stopping, step.cutOff)
+  try {
+    return await work()
+  } catch (error) {
+    if (step.wasCut && stopping.aborted && !services.signal.aborted) return undefined
+    throw error
+  } finally {
+    stopListening()
+  }
 }
 
 // A phase starts from the weights of the one before and with an optimiser of its own: its loss may be of another kind.

@@ -58,6 +58,8 @@ export async function wholeRun(scope: RunScope, options: WholeRunOptions): Promi
   } catch (error) {
     if (stopping.aborted && !services.signal.aborted) return { ...driven.end(), interrupted: true }
     throw error
+  } finally {
+    await driven.rollouts.end()
   }
 }
 
@@ -68,7 +70,7 @@ function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
   let trained = false
   const stop = createStopRequest((step) => step)
   const looks = createLooks(scope)
-  const rollouts = createRollouts(scope, 0)
+  const rollouts = createRollouts(scope, ({ version }) => version ?? lastStep + 1)
   const service = model.lend()
   const order = createBatchOrder(rows.length, (epoch) => services.random('batches', epoch))
 
@@ -129,7 +131,7 @@ function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
       return stop.reason
     },
   }
-  return { context, stop, end: () => ({ lastStep, metrics, trained, interrupted: false }) }
+  return { context, stop, rollouts, end: () => ({ lastStep, metrics, trained, interrupted: false }) }
 }
 
 // What a plugin returns is checked like everything else that comes from outside.

@@ -1,5 +1,13 @@
 // What a step algorithm is handed, before the first step and in each of them.
-import type { LaterStep, RowFormat, RowOf, SetupContext, StepContext, StepScope } from '../../contracts/index.ts'
+import type {
+  LaterStep,
+  Metrics,
+  RowFormat,
+  RowOf,
+  SetupContext,
+  StepContext,
+  StepScope,
+} from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import type { BatchOrder } from './batch-order.ts'
 import { agentOf } from './run-agent-spec.ts'
@@ -38,6 +46,7 @@ export function setupContext(scope: RunScope, options: StepContextOptions): Setu
     tokenizer: scope.model.backend.tokenizer,
     policy: start.policy,
     reference,
+    base: { baseModel: scope.assignment.config.model.name },
     ...(agent === undefined ? {} : { agent }),
     rollout: (request, signal) => ahead.rollouts(BEFORE).rollout(request, signal),
     service: { sample: (request) => scope.model.sample(request) },
@@ -55,6 +64,8 @@ export interface OpenStep {
   built(): Promise<void>
   /** Lets go of what they took. */
   release(): Promise<void>
+  /** What is known of its rollouts besides what the recipe tells. */
+  rolloutMetrics(): Metrics
   tellRollouts(at: StepScope): Promise<void>
   /** Cuts off the rollouts of the step, so that the run can leave. A step that needs none goes on. */
   cutOff(): void
@@ -105,6 +116,7 @@ export function stepContexts(
       if (wasCut) throw new EvsysError('INTERRUPTED', 'the rollouts of the step were cut off')
     },
     release: weights.release,
+    rolloutMetrics: rollouts.metrics,
     async tellRollouts(at) {
       if (worksAhead && scope.assignment.resume?.step === at.step - 1) await tellResume(scope, at)
       await rollouts.tell(at)

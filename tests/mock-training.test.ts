@@ -75,6 +75,7 @@ async function trainOnce(seed: number) {
       reference: { baseModel: 'mock' },
       rollout: unused,
       service,
+      others: { weights: unused, tokenizerOf: unused, client: unused },
       once: unused,
     }
     const built = await sft.buildBatch(stepContext)

@@ -48,6 +48,7 @@ function stepContext(rows: readonly ChatMessagesRow[], params: object = {}) {
     reference: { baseModel: 'x' },
     rollout: unused,
     service: { sample: unused },
+    others: { weights: unused, tokenizerOf: unused, client: unused },
     once: unused,
   }
   return { ...step, logged: context.logged }

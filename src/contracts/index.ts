@@ -3,6 +3,7 @@
 // The line above gives AsyncDisposable to importers whose own `lib` lacks it.
 export { EnvironmentCall, EnvironmentReply, LeadOrder, LedRecord } from './agent-exchange.ts'
 export { pythonClass } from './agent-path.ts'
+export { armReference, referencedArms } from './arm-reference.ts'
 export {
   type AtifContent,
   type AtifFinalMetrics,
@@ -208,6 +209,7 @@ export type {
   Verdicts,
 } from './store.ts'
 export { Resources, Sweeps, TaskFile } from './task-file.ts'
+export { TeacherSpec, teachersOf } from './teacher-spec.ts'
 export type { TokenSampler } from './token-sampler.ts'
 export type {
   Algorithm,
@@ -217,6 +219,7 @@ export type {
   LaterStep,
   OpenBackend,
   OpenRenderer,
+  OtherModels,
   PhaseSpec,
   PromptTrial,
   Rendered,

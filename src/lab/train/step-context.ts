@@ -30,7 +30,7 @@ export interface StepContextOptions {
 
 /** The context before the first step. It asks for the model anew each time: a roll-back replaces it. */
 export function setupContext(scope: RunScope, options: StepContextOptions): SetupContext<unknown> {
-  const { services, renderer, reference } = scope
+  const { services, renderer, reference, others } = scope
   const { params, rows, numSteps, order, kept, random } = options
   const agent = agentOf(scope.assignment.config)
   return {
@@ -51,6 +51,7 @@ export function setupContext(scope: RunScope, options: StepContextOptions): Setu
     ...(agent === undefined ? {} : { agent }),
     rollout: createRollouts(scope, 0).rollout,
     service: { sample: (request) => scope.model.sample(request) },
+    others,
     once<T>(key: string, make: () => Promise<T>): Promise<T> {
       const known = kept.get(key) as Promise<T> | undefined // one key, one maker: the algorithm's own
       const made = known ?? make()

@@ -113,6 +113,7 @@ function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
     renderer: scope.renderer,
     tokenizer: model.backend.tokenizer,
     reference: scope.reference,
+    others: scope.others,
     rollout: rollouts.rollout,
     prompts: createPromptTrial(scope, { at, advance, stop }),
     runId: assignment.run_id,

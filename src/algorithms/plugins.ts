@@ -1,9 +1,10 @@
 // The built-in plugins of this room.
 import { combo } from './combo.ts'
+import { distill, opd, sdft } from './distill/index.ts'
 import { dpo } from './dpo.ts'
 import { promptSearch } from './prompt-search.ts'
 import { rejectionSft } from './rejection-sft.ts'
 import { scoreOnly } from './score-only.ts'
 import { sft } from './sft.ts'
 
-export const algorithmPlugins = [scoreOnly, sft, dpo, rejectionSft, combo, promptSearch] as const
+export const algorithmPlugins = [scoreOnly, sft, dpo, rejectionSft, sdft, opd, distill, combo, promptSearch] as const

@@ -790,4 +790,12 @@ export const requirements = {
     'constant groups are dropped, kept, or replaced by other tasks, and counted; a run in which nothing is ever judged fails at once',
   'RL-114':
     'with max_steps_off_policy and num_substeps rollouts begin ahead: which weights answer follows from the step alone; 0 and 1 are on-policy to the bit',
+  'RL-201':
+    'rollouts of a later step begin ahead of it, are told of with the step that trains on them, and carry the version of the weights that drew them',
+  'RL-202':
+    'rollouts that were begun ahead are ended and awaited, and weights released, at a roll-back, the end of a phase, a stop and a failure',
+  'RL-203': 'a run that draws ahead and is resumed says in its record what was lost',
+  'RL-204': 'a run that is to leave does not wait for rollouts: the step is done by the next attempt',
+  'RL-205':
+    'an on-policy run that is killed in rollouts and in updates, several times, ends in the record of an undisturbed one',
 } as const

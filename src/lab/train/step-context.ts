@@ -38,6 +38,7 @@ export function setupContext(scope: RunScope, options: StepContextOptions): Setu
     tokenizer: scope.model.backend.tokenizer,
     policy: start.policy,
     reference,
+    base: { baseModel: scope.assignment.config.model.name },
     ...(agent === undefined ? {} : { agent }),
     rollout: (request, signal) => ahead.rollouts(BEFORE).rollout(request, signal),
     service: { sample: (request) => scope.model.sample(request) },

@@ -2,6 +2,7 @@
 import type { SetupContext } from '../../contracts/index.ts'
 import { boundary } from '../../kernel/index.ts'
 import { createBatchOrder } from './batch-order.ts'
+import { createHeldOut } from './guards/held-out.ts'
 import type { Phase } from './phase.ts'
 import type { RunScope } from './run-scope.ts'
 import { type OpenStep, type StepContextOptions, setupContext, stepContexts } from './step-context.ts'
@@ -56,6 +57,6 @@ export function optionsOf(scope: RunScope, phase: Phase): StepContextOptions {
     random,
     order: createBatchOrder(rows.length, (epoch) => random('batches', epoch)),
     batchesPerStep: shared.gradient_accumulation_steps,
-    ahead: createWorkAhead(scope),
+    ahead: createWorkAhead(scope, createHeldOut(services, params)),
   }
 }

@@ -2,6 +2,7 @@
 // way the scorer reaches it; benchmarks, their answers and their verifiers are not in reach from here.
 import type {
   HarborTask,
+  Metrics,
   OpenInferenceClient,
   PluginSpec,
   Rollout,
@@ -13,6 +14,7 @@ import type {
 import { verifyAnswer } from '../../evaluate/index.ts'
 import { EvsysError, onAbort, problemsOf, toRecord } from '../../kernel/index.ts'
 import { type AgentOutcome, createTokenPolicy, folderOfRow, runAgent } from '../../rollout/index.ts'
+import { type HeldOut, heldOutMetrics } from './guards/held-out.ts'
 import { rollOutFolder } from './roll-out-folder.ts'
 import { agentOf } from './run-agent-spec.ts'
 import { equip } from './run-context.ts'
@@ -24,6 +26,8 @@ export interface Rollouts {
   readonly signal: AbortSignal
   /** Some were cut off, or refused because they came too late. */
   readonly wasCut: boolean
+  /** What the held-out verifier says of the rollouts since they were last told of. */
+  metrics(): Metrics
   /** Tells of the rollouts since the last time, in the order of their tasks and samples. */
   tell(at: StepScope): Promise<void>
   /** Cuts off those that are under way and waits for them. None begins any more. */
@@ -37,10 +41,14 @@ type Request = Parameters<Rollout>[0]
 type LocalPolicy = Extract<Request['policy'], { weights: Weights }>
 
 /** `versionOf`: optimiser steps that the weights of a request have seen. */
-export function createRollouts(scope: RunScope, versionOf: (policy: LocalPolicy) => number): Rollouts {
+export function createRollouts(
+  scope: RunScope,
+  versionOf: (policy: LocalPolicy) => number,
+  heldOut?: HeldOut,
+): Rollouts {
   const ending = new AbortController()
   const underWay = new Set<Promise<void>>()
-  let done: { request: Request; trajectory: Trajectory }[] = []
+  let done: Done[] = []
   let wasCut = false
   const stopListening = onAbort(scope.services.signal, () => ending.abort(scope.services.signal.reason))
   const make = async (request: Request, asked: AbortSignal): Promise<Trajectory> => {
@@ -49,7 +57,8 @@ export function createRollouts(scope: RunScope, versionOf: (policy: LocalPolicy)
     try {
       own.signal.throwIfAborted()
       const trajectory = await attempt(scope, { request, versionOf }, own.signal)
-      done.push({ request, trajectory })
+      const second = await heldOut?.score(request.task, trajectory, own.signal)
+      done.push({ request, trajectory, heldOut: second })
       return trajectory
     } catch (error) {
       wasCut ||= ending.signal.aborted
@@ -73,6 +82,7 @@ export function createRollouts(scope: RunScope, versionOf: (policy: LocalPolicy)
       void settled.then(() => underWay.delete(settled))
       return made
     },
+    metrics: () => heldOutMetrics(done.sort(inOrder).map((each) => each.heldOut)),
     async tell(at) {
       const told = done.sort(inOrder)
       done = []
@@ -94,6 +104,12 @@ export function createRollouts(scope: RunScope, versionOf: (policy: LocalPolicy)
       await Promise.all(underWay) // they have heard of it, and none comes after them
     },
   }
+}
+
+interface Done {
+  readonly request: Request
+  readonly trajectory: Trajectory
+  readonly heldOut: number | undefined
 }
 
 interface Attempt {
@@ -194,7 +210,7 @@ function failure(error: unknown): RolloutError {
 }
 
 // A task may be attempted twice under one number; then its draws tell the attempts apart, never who was first.
-function inOrder(a: { request: Request }, b: { request: Request }): number {
+function inOrder(a: Done, b: Done): number {
   const [x, y] = [a.request, b.request]
   return (
     byText(x.task.task_id, y.task.task_id) || x.sample - y.sample || byText(x.seedPath.join(' '), y.seedPath.join(' '))
@@ -205,13 +221,14 @@ function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function rowOf({ request, trajectory }: { request: Request; trajectory: Trajectory }) {
+function rowOf({ request, trajectory, heldOut }: Done) {
   const { taskId: task_id, sample, turns, output, reward, error, failedAttempts } = trajectory
   return {
     ...{ task_id, sample, instruction: request.task.instruction },
     ...(turns.length < 2 ? {} : { turns: turns.map(({ text, stopReason }) => ({ text, stop_reason: stopReason })) }),
     ...(output === undefined ? {} : { output }),
     ...(reward === undefined ? {} : { reward }),
+    ...(heldOut === undefined ? {} : { held_out: heldOut }),
     ...(error === undefined ? {} : { error }),
     ...(failedAttempts === undefined ? {} : { failed_attempts: failedAttempts }),
   }

@@ -1,5 +1,13 @@
 // What a step algorithm is handed, before the first step and in each of them.
-import type { LaterStep, RowFormat, RowOf, SetupContext, StepContext, StepScope } from '../../contracts/index.ts'
+import type {
+  LaterStep,
+  Metrics,
+  RowFormat,
+  RowOf,
+  SetupContext,
+  StepContext,
+  StepScope,
+} from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import type { BatchOrder } from './batch-order.ts'
 import { agentOf } from './run-agent-spec.ts'
@@ -19,7 +27,7 @@ export interface StepContextOptions {
 
 /** The context before the first step. It asks for the model anew each time: a roll-back replaces it. */
 export function setupContext(scope: RunScope, options: StepContextOptions): SetupContext<unknown> {
-  const { services, renderer, reference } = scope
+  const { services, renderer, reference, others } = scope
   const { params, rows, numSteps, order, ahead, random } = options
   const agent = agentOf(scope.assignment.config)
   const start = ahead.weights(0)
@@ -42,6 +50,7 @@ export function setupContext(scope: RunScope, options: StepContextOptions): Setu
     ...(agent === undefined ? {} : { agent }),
     rollout: (request, signal) => ahead.rollouts(BEFORE).rollout(request, signal),
     service: { sample: (request) => scope.model.sample(request) },
+    others,
     once: ahead.once,
   }
 }
@@ -56,6 +65,8 @@ export interface OpenStep {
   built(): Promise<void>
   /** Lets go of what they took. */
   release(): Promise<void>
+  /** What is known of its rollouts besides what the recipe tells. */
+  rolloutMetrics(): Metrics
   tellRollouts(at: StepScope): Promise<void>
   /** Cuts off the rollouts of the step, so that the run can leave. A step that needs none goes on. */
   cutOff(): void
@@ -106,6 +117,7 @@ export function stepContexts(
       if (wasCut) throw new EvsysError('INTERRUPTED', 'the rollouts of the step were cut off')
     },
     release: weights.release,
+    rolloutMetrics: rollouts.metrics,
     async tellRollouts(at) {
       if (worksAhead && scope.assignment.resume?.step === at.step - 1) await tellResume(scope, at)
       await rollouts.tell(at)

@@ -8,13 +8,12 @@ import type {
   RefOf,
   RowFormat,
   RowOf,
-  RunAssignment,
   SaveOptions,
   TrainContext,
   TrainingService,
   WholeRunAlgorithm,
 } from '../../contracts/index.ts'
-import { RunResult } from '../../contracts/index.ts'
+import { RunAssignment, RunResult } from '../../contracts/index.ts'
 import { boundary, EvsysError } from '../../kernel/index.ts'
 import { createBatchOrder } from './batch-order.ts'
 import { createLooks } from './looks.ts'
@@ -38,7 +37,7 @@ export type WholeRunEnd = LoopEnd & { readonly trained: boolean }
 
 /** An attempt at a run that its algorithm drives has no past. */
 export function withoutPast({ resume: _resume, ...assignment }: RunAssignment): RunAssignment {
-  return { ...assignment, guard_trips: 0, past: { evals: [], checkpoints: [], metrics: {}, losses: [] } }
+  return { ...assignment, guard_trips: 0, past: RunAssignment.shape.past.parse(undefined) }
 }
 
 export async function wholeRun(scope: RunScope, options: WholeRunOptions): Promise<WholeRunEnd> {
@@ -115,6 +114,8 @@ function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
     renderer: scope.renderer,
     tokenizer: model.backend.tokenizer,
     reference: scope.reference,
+    base: { baseModel: assignment.config.model.name },
+    others: scope.others,
     rollout: rollouts.rollout,
     prompts: createPromptTrial(scope, { at, advance, stop }),
     runId: assignment.run_id,

@@ -2,6 +2,7 @@
 // once. All of it ends together: when steps are done again, when the phase or the run is over, however that came about.
 import type { Weights } from '../../contracts/index.ts'
 import { EvsysError, messageOf } from '../../kernel/index.ts'
+import type { HeldOut } from './guards/held-out.ts'
 import { createRollouts, type Rollouts } from './rollouts.ts'
 import type { RunScope } from './run-scope.ts'
 import { createStepWeights, type StepWeights } from './step-weights.ts'
@@ -20,7 +21,8 @@ export interface WorkAhead {
 /** What a value that was still being made may take when everything ends. */
 const MAKING_MS = 10_000
 
-export function createWorkAhead(scope: RunScope): WorkAhead {
+/** `heldOut`: scores rollouts a second time. */
+export function createWorkAhead(scope: RunScope, heldOut?: HeldOut): WorkAhead {
   const begun = new Map<number, Rollouts>()
   const taken = new Set<Rollouts>()
   const held = new Set<StepWeights>()
@@ -39,7 +41,7 @@ export function createWorkAhead(scope: RunScope): WorkAhead {
   }
   const rollouts = (step: number) => {
     const known =
-      begun.get(step) ?? createRollouts(scope, (policy) => versionOf(policy.weights) ?? policy.version ?? step)
+      begun.get(step) ?? createRollouts(scope, (policy) => versionOf(policy.weights) ?? policy.version ?? step, heldOut)
     begun.set(step, known)
     return known
   }

@@ -775,4 +775,12 @@ export const requirements = {
   'RL-403': 'a run that was killed trips its guards where it would have tripped, and ends in the same record',
   'RL-404': 'guards trip in fewer than one in a hundred honest noisy runs, and see runs that turn bad within twenty steps',
   'RL-405': '`show` and the conclusion tell of trips in words; `validate` checks guards and the held-out verifier',
+  'RL-201':
+    'rollouts of a later step begin ahead of it, are told of with the step that trains on them, and carry the version of the weights that drew them',
+  'RL-202':
+    'rollouts that were begun ahead are ended and awaited, and weights released, at a roll-back, the end of a phase, a stop and a failure',
+  'RL-203': 'a run that draws ahead and is resumed says in its record what was lost',
+  'RL-204': 'a run that is to leave does not wait for rollouts: the step is done by the next attempt',
+  'RL-205':
+    'an on-policy run that is killed in rollouts and in updates, several times, ends in the record of an undisturbed one',
 } as const

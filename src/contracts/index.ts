@@ -3,6 +3,7 @@
 // The line above gives AsyncDisposable to importers whose own `lib` lacks it.
 export { EnvironmentCall, EnvironmentReply, LeadOrder, LedRecord } from './agent-exchange.ts'
 export { pythonClass } from './agent-path.ts'
+export { armReference, referencedArms } from './arm-reference.ts'
 export {
   type AtifContent,
   type AtifFinalMetrics,
@@ -209,6 +210,7 @@ export type {
   Verdicts,
 } from './store.ts'
 export { Resources, Sweeps, TaskFile } from './task-file.ts'
+export { TeacherSpec, teachersOf } from './teacher-spec.ts'
 export type { TokenSampler } from './token-sampler.ts'
 export type {
   Algorithm,
@@ -218,6 +220,7 @@ export type {
   LaterStep,
   OpenBackend,
   OpenRenderer,
+  OtherModels,
   PhaseSpec,
   PromptTrial,
   Rendered,

@@ -768,6 +768,13 @@ export const requirements = {
   // Reinforcement learning and distillation
   'RL-101':
     '`rl` draws groups of answers with the weights of its step, trains on those that differ in reward, and resumes to the bit',
+  'RL-401':
+    'a verifier that the reward does not use scores every rollout as well; a run that goes well is left alone by its guards',
+  'RL-402':
+    'entropy collapse, KL blow-up, length explosion and reward hacking are detected, recorded, rolled back or ended by rule',
+  'RL-403': 'a run that was killed trips its guards where it would have tripped, and ends in the same record',
+  'RL-404': 'guards trip in fewer than one in a hundred honest noisy runs, and see runs that turn bad within twenty steps',
+  'RL-405': '`show` and the conclusion tell of trips in words; `validate` checks guards and the held-out verifier',
   'RL-102':
     'advantages of a group sum to zero, are 0 for equal rewards, do not change when all rewards are raised, and keep the order of rewards',
   'RL-103':

@@ -805,4 +805,22 @@ export const requirements = {
   'RL-204': 'a run that is to leave does not wait for rollouts: the step is done by the next attempt',
   'RL-205':
     'an on-policy run that is killed in rollouts and in updates, several times, ends in the record of an undisturbed one',
+  'RL-301':
+    'soft targets weigh one in every place that is trained on and nothing elsewhere; no token of a prompt is trained on',
+  'RL-302': 'a discount adds to a token what comes after it, over trained tokens alone',
+  'RL-303':
+    'reverse KL over likeliest tokens is a lower bound of the whole one, equal over the whole vocabulary, finite, and has the gradient of finite differences',
+  'RL-304': 'the losses of distillation have the gradient that finite differences give on the reference engine',
+  'RL-305':
+    'sdft learns from its own start with the wanted answer in sight, and tells what its teacher made of its answers',
+  'RL-306':
+    'opd moves a student towards its teacher on its own attempts: by drawn tokens, likeliest tokens or the vocabulary, reverse or forward',
+  'RL-307': 'distill learns the text of a teacher, or its distributions over its own answers or those of rows',
+  'RL-308':
+    'a teacher is exactly one of checkpoint, base model, prompt and client; one whose tokens are of no use is refused with the way out',
+  'RL-309': 'a teacher that follows its student is the same one after a resume at the step where it was taken',
+  'RL-310':
+    'answers of a teacher behind a client are asked for once, kept for a resume, and its secrets are handed to the run alone',
+  'RL-311':
+    'weights of another arm are written as arm:NAME: that run of the same seed comes first, and its failure is told',
 } as const

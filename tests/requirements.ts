@@ -771,4 +771,12 @@ export const requirements = {
   'RL-501': '`rl` makes the bundled model better at sums that it was not trained on, from a weakly tuned start',
   'RL-502': '`rl` teaches the bundled model to use the tool of a harness of the project',
   'RL-503': 'the harness of the example answers calls of its calculator, readable or not, and ends',
+  'RL-201':
+    'rollouts of a later step begin ahead of it, are told of with the step that trains on them, and carry the version of the weights that drew them',
+  'RL-202':
+    'rollouts that were begun ahead are ended and awaited, and weights released, at a roll-back, the end of a phase, a stop and a failure',
+  'RL-203': 'a run that draws ahead and is resumed says in its record what was lost',
+  'RL-204': 'a run that is to leave does not wait for rollouts: the step is done by the next attempt',
+  'RL-205':
+    'an on-policy run that is killed in rollouts and in updates, several times, ends in the record of an undisturbed one',
 } as const

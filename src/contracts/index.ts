@@ -3,6 +3,7 @@
 // The line above gives AsyncDisposable to importers whose own `lib` lacks it.
 export { EnvironmentCall, EnvironmentReply, LeadOrder, LedRecord } from './agent-exchange.ts'
 export { pythonClass } from './agent-path.ts'
+export { armReference, referencedArms } from './arm-reference.ts'
 export {
   type AtifContent,
   type AtifFinalMetrics,
@@ -67,6 +68,7 @@ export {
   Stage,
   Stages,
 } from './experiment-file.ts'
+export { GuardAction, GuardReason, GuardTrip, tripText } from './guard-trip.ts'
 export { JudgeReport } from './judge-report.ts'
 export type { Lease, Leases } from './leases.ts'
 export { ArmRef, Claim, Direction, Metadata, MetricRef, Objective } from './metadata.ts'
@@ -208,6 +210,7 @@ export type {
   Verdicts,
 } from './store.ts'
 export { Resources, Sweeps, TaskFile } from './task-file.ts'
+export { TeacherSpec, teachersOf } from './teacher-spec.ts'
 export type { TokenSampler } from './token-sampler.ts'
 export type {
   Algorithm,
@@ -217,6 +220,7 @@ export type {
   LaterStep,
   OpenBackend,
   OpenRenderer,
+  OtherModels,
   PhaseSpec,
   PromptTrial,
   Rendered,

@@ -1,13 +1,14 @@
 // Reinforcement learning from verified rewards: the policy answers each task several times, and answers that earned more than their
 // group become likelier, token by token, at the cost of those that earned less.
-import type { StepContext } from '../../contracts/index.ts'
-import { defineAlgorithm } from '../../kernel/index.ts'
-import { advantagesOf } from './advantages.ts'
-import { drawGroups, type Group } from './draw-groups.ts'
-import { policySequences } from './policy-sequences.ts'
+import type { HarborTask, StepContext } from '../../contracts/index.ts'
+import { defineAlgorithm, EvsysError } from '../../kernel/index.ts'
+import { verifiedReward } from './answer-reward.ts'
+import { openTasks, remember, type Successes } from './curriculum.ts'
+import type { DrawnBatch } from './draw-batch.ts'
 import { RlParams } from './rl-params.ts'
 import { rolloutMetrics } from './rollout-metrics.ts'
-import { trainedDatum } from './trained-datum.ts'
+import { rolloutsOf } from './rollouts-ahead.ts'
+import { trainedBatch } from './trained-batch.ts'
 import { trainingMetrics } from './training-metrics.ts'
 
 /** Trains on the policy’s own answers by the rewards that their tasks’ verifiers give. */
@@ -17,40 +18,44 @@ export const rl = defineAlgorithm({
     'Reinforcement learning: groups of the policy’s own answers to tasks, trained on by how they compare in reward.',
   params: RlParams,
   rowFormat: 'harbor_task',
-  async buildBatch(context) {
-    const { params, step } = context
-    const groups = await groupsOf(context)
-    const compared = groups.map((group) => {
-      const members = group.answers.flatMap((answer) =>
-        answer.reward === undefined ? [] : [{ answer, reward: answer.reward }],
-      )
-      const advantages = advantagesOf(
-        members.map(({ reward }) => reward),
-        params.advantage,
-      )
-      return members.map(({ answer }, i) => ({ answer, advantage: advantages[i] ?? 0 }))
+  async setup({ rows }) {
+    if (rows.some(isJudged)) return
+    throw new EvsysError('DATA_INVALID', `rl: none of the ${rows.length} tasks has a verifier that training can ask`, {
+      fix: 'give tasks a verifier of kind in_process, or use task folders with tests.',
     })
-    const kept = compared.filter((members) => members.some(({ advantage }) => advantage !== 0))
-    const sequences = kept.flat().flatMap(({ answer, advantage }) => policySequences(answer, advantage))
-    const data = sequences.flatMap((sequence) => trainedDatum(sequence) ?? [])
-    return {
-      data,
-      loss: { name: 'importance_sampling' },
-      metrics: {
-        ...rolloutMetrics(groups, step),
-        'group/count': groups.length,
-        'group/constant': groups.length - kept.length,
-        'data/sequences': data.length,
-        'data/tokens': data.reduce((sum, { tokens }) => sum + tokens.length, 0),
-        'data/supervised_tokens': sequences.reduce((sum, { trained }) => sum + trained, 0),
-      },
-    }
   },
-  stepMetrics: ({ built, result }) => trainingMetrics(built, result),
+  async buildBatch(context) {
+    const { params, step, random, rows } = context
+    const { curriculum, batch_size } = params
+    const successes = await context.once('rl/successes', async (): Promise<Successes> => new Map())
+    const drawn = await rolloutsOf(context, ({ batch, batchIndex }) =>
+      curriculum.kind === 'uniform'
+        ? batch(batch_size)
+        : openTasks(rows, batch_size, { ...curriculum, successes, random: random('curriculum', batchIndex) }),
+    )
+    remember(successes, drawn.groups, curriculum)
+    await checkJudged(context, drawn)
+    const trained = await trainedBatch(context, drawn.groups)
+    return { ...trained, metrics: { ...rolloutMetrics(drawn, step), ...trained.metrics } }
+  },
+  stepMetrics: ({ built, result, params }) => trainingMetrics(built, result, params),
 })
 
-async function groupsOf(context: StepContext<RlParams, 'harbor_task'>): Promise<Group[]> {
-  const { params, step, batch, agent } = context
-  const policy = { weights: await context.policy(), version: step }
-  return await drawGroups(context, batch(params.batch_size), { params, policy, agent })
+/** Whether a rollout can give it a reward. A folder of tests carries its place and its digest. */
+function isJudged({ verifier, metadata }: HarborTask): boolean {
+  return verifier.kind === 'in_process' || (verifier.kind === 'e2b' && typeof metadata.task_digest === 'string')
+}
+
+// Where not one answer of a run has ever been judged, nothing will come of the next step either.
+async function checkJudged(context: StepContext<RlParams, 'harbor_task'>, { groups }: DrawnBatch): Promise<void> {
+  const seen = await context.once('rl/judged', async () => ({ any: false }))
+  const answers = groups.flatMap((group) => group.answers)
+  seen.any ||= answers.some((answer) => verifiedReward(answer) !== undefined)
+  if (seen.any) return
+  const error = answers.find((answer) => answer.error !== undefined)?.error
+  throw new EvsysError(
+    error?.code ?? 'PLUGIN_FAILED',
+    `rl: none of the first ${answers.length} answers has a reward: ${error?.message ?? 'nothing was scored'}`,
+    { fix: error?.fix ?? 'check the agent and the verifiers of the tasks.' },
+  )
 }

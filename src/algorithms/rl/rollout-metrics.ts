@@ -1,18 +1,26 @@
 // What the answers of a batch were like, before any is left out.
-import type { Metrics, Trajectory } from '../../contracts/index.ts'
+import type { Metrics } from '../../contracts/index.ts'
 import { policySpan } from '../sequences/index.ts'
-import type { Group } from './draw-groups.ts'
+import { drawnTokens, verifiedReward } from './answer-reward.ts'
+import type { DrawnBatch } from './draw-batch.ts'
 
 /** `step`: the one that trains on them. */
-export function rolloutMetrics(groups: readonly Group[], step: number): Metrics {
+export function rolloutMetrics({ groups, resampled }: DrawnBatch, step: number): Metrics {
   const answers = groups.flatMap((group) => group.answers)
-  const rewards = answers.flatMap(({ reward }) => reward ?? [])
+  const rewards = answers.flatMap((answer) => verifiedReward(answer) ?? [])
   const lengths = answers.map(drawnTokens)
-  const logprobs = answers.flatMap(({ turns }) => turns.flatMap(({ tokens }) => [...(tokens?.logprobs ?? [])]))
+  const entropies = answers.flatMap(({ turns }) => turns.flatMap(({ tokens }) => [...(tokens?.logprobs ?? [])]))
   const span = policySpan(answers.flatMap(({ turns }) => turns))
+  const count = (isCounted: (group: DrawnBatch['groups'][number]) => boolean) => groups.filter(isCounted).length
   return {
+    'group/count': groups.length,
+    'group/constant': count(({ state }) => state === 'constant'),
+    'group/dropped': count(({ state }) => state === 'dropped'),
+    'group/partial': count(({ isPartial }) => isPartial),
+    'group/resampled': resampled,
     'rollout/answers:sum': answers.length,
     'rollout/failed:sum': answers.length - rewards.length,
+    'rollout/retried:sum': groups.reduce((sum, { retried }) => sum + retried, 0),
     ...(rewards.length === 0
       ? {}
       : { 'reward/mean': mean(rewards), 'reward/std': deviation(rewards), 'reward/max': greatest(rewards) }),
@@ -23,16 +31,11 @@ export function rolloutMetrics(groups: readonly Group[], step: number): Metrics 
           'rollout/length_mean': mean(lengths),
           'rollout/length_max': greatest(lengths),
         }),
-    ...(logprobs.length === 0 ? {} : { 'optim/entropy': -mean(logprobs) }),
+    ...(entropies.length === 0 ? {} : { 'optim/entropy': -mean(entropies) }),
     ...(span === undefined
       ? {}
       : { 'policy/version_min': span.min, 'policy/version_max': span.max, 'policy/staleness': step - span.min }),
   }
-}
-
-/** Tokens that the policy drew. */
-export function drawnTokens({ turns }: Trajectory): number {
-  return turns.reduce((sum, { tokens }) => sum + (tokens?.completion.length ?? 0), 0)
 }
 
 function mean(values: readonly number[]): number {

@@ -1,6 +1,6 @@
 // The examples of reinforcement learning. In the full lane they are run as a whole, with the bundled model, to their verdict; in the
 // fast one a step of each on the mock engine shows that recipe, tasks and harness fit together.
-import { cpSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { calculate } from '../examples/rl-harness/src/calculate.ts'
@@ -8,6 +8,7 @@ import { withCalculator } from '../examples/rl-harness/src/plugins/with-calculat
 import { ExperimentResult } from '../src/contracts/index.ts'
 import { attempt } from './agent-run.ts'
 import { root, runMain } from './cli/run-main.ts'
+import { codeBlocks } from './readme.ts'
 import { inFullLane } from './scale.ts'
 import { scriptedModel } from './scripted-model.ts'
 import { temporaryFolders } from './temporary-folder.ts'
@@ -59,5 +60,21 @@ describe('the harness of examples/rl-harness', () => {
   it('calculates what is two numbers and a sign, and nothing else (RL-503)', () => {
     expect(['12 + 30', '5-9', ' 99 * 3 '].map(calculate)).toEqual([42, -4, 297])
     expect(['', '1 + ', '1 + 2 + 3', '1 / 2', '1e9 * 2', '1234567 + 1'].map(calculate)).toEqual(Array(6).fill(undefined))
+  })
+})
+
+describe('docs/guides/reinforcement-learning.md', () => {
+  const guide = readFileSync(join(root, 'docs/guides/reinforcement-learning.md'), 'utf8')
+
+  it('shows an experiment that is valid beside the data of the example (RL-501)', async () => {
+    const project = join(folder(), 'guide')
+    cpSync(join(root, 'examples/rl-arithmetic'), project, { recursive: true })
+    writeFileSync(join(project, 'experiment.yaml'), codeBlocks(guide, 'yaml')[0] ?? '')
+    expect(await runMain(['validate', 'experiment.yaml', '--deep'], { cwd: project })).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  it('shows the harness of the example (RL-503)', () => {
+    const [shown = ''] = codeBlocks(guide, 'ts')
+    expect(readFileSync(join(root, 'examples/rl-harness/src/plugins/with-calculator.ts'), 'utf8')).toContain(shown)
   })
 })

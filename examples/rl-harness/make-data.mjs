@@ -25,11 +25,19 @@ export function makeData() {
     const kind = int(0, 2)
     if (kind === 0) {
       const [a, b] = [int(100, 899), int(11, 99)]
-      return { question: `${who} has ${a} ${what} and gets ${b} more. How many now?`, sum: `${a} + ${b}`, answer: a + b }
+      return {
+        question: `${who} has ${a} ${what} and gets ${b} more. How many now?`,
+        sum: `${a} + ${b}`,
+        answer: a + b,
+      }
     }
     if (kind === 1) {
       const [a, b] = [int(200, 999), int(11, 99)]
-      return { question: `${who} has ${a} ${what} and loses ${b}. How many are left?`, sum: `${a} - ${b}`, answer: a - b }
+      return {
+        question: `${who} has ${a} ${what} and loses ${b}. How many are left?`,
+        sum: `${a} - ${b}`,
+        answer: a - b,
+      }
     }
     const [a, b] = [int(11, 99), int(3, 9)]
     return { question: `${who} has ${a} bags of ${b} ${what}. How many in all?`, sum: `${a} * ${b}`, answer: a * b }

@@ -5,7 +5,8 @@ import { calculate } from '../calculate.ts'
 
 export const withCalculator = defineAgent({
   kind: 'with_calculator',
-  summary: 'A conversation in which the model may use a calculator: a line `CALC 312 - 58` is answered with the result.',
+  summary:
+    'A conversation in which the model may use a calculator: a line `CALC 312 - 58` is answered with the result.',
   params: z.strictObject({
     max_turns: z.int().min(1).default(3).describe('Most answers in one attempt.'),
   }),

@@ -797,6 +797,9 @@ export const requirements = {
     'constant groups are dropped, kept, or replaced by other tasks, and counted; a run in which nothing is ever judged fails at once',
   'RL-114':
     'with max_steps_off_policy and num_substeps rollouts begin ahead: which weights answer follows from the step alone; 0 and 1 are on-policy to the bit',
+  'RL-501': '`rl` makes the bundled model better at sums that it was not trained on, from a weakly tuned start',
+  'RL-502': '`rl` teaches the bundled model to use the tool of a harness of the project',
+  'RL-503': 'the harness of the example answers calls of its calculator, readable or not, and ends',
   'RL-201':
     'rollouts of a later step begin ahead of it, are told of with the step that trains on them, and carry the version of the weights that drew them',
   'RL-202':

@@ -1,6 +1,7 @@
 // The state of a research session as a pure fold over its journal, shared by controller, terminal, report and dashboard.
 import { changeAttempt } from './change-attempt.ts'
 import type { ResearchEntry, ResearchEntryOf } from './journal.ts'
+import { reduceBegun } from './reduce-begun.ts'
 import { reduceAttempt, withoutFirstReady, withRun } from './reduce-attempt.ts'
 import { reduceCall } from './reduce-call.ts'
 import { reduceSteering } from './reduce-steering.ts'
@@ -8,7 +9,9 @@ import type { ResearchState } from './session-state.ts'
 
 /** The state after an entry. */
 export function reduceResearch(state: ResearchState, entry: ResearchEntry): ResearchState {
-  return reduceEntry(withTime(state, entry), entry)
+  const reduced = reduceEntry(withTime(state, entry), entry)
+  const begun = reduceBegun(state.begun, entry)
+  return begun === state.begun ? reduced : { ...reduced, begun }
 }
 
 function reduceEntry(state: ResearchState, entry: ResearchEntry): ResearchState {
@@ -41,6 +44,8 @@ function reduceEntry(state: ResearchState, entry: ResearchEntry): ResearchState 
     case 'attempt.repaired':
     case 'verdict':
       return reduceAttempt(state, entry)
+    case 'check.intended':
+      return state
     case 'run.intended':
     case 'run.finished':
       return withRun(state, entry)

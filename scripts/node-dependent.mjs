@@ -130,7 +130,7 @@ export const leftToFull = [
     why: 'namespaces of the system shut candidates in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
   },
   {
-    files: ['tests/research/killed.test.ts'],
+    files: ['tests/research/killed.test.ts', 'tests/lab/killed-rl.test.ts'],
     why: 'a controller that is killed like that of tests/lab/killed.test.ts',
   },
   {

@@ -765,4 +765,15 @@ export const requirements = {
     'a run whose training curve falls far behind the incumbent of its seed is ended early; audits show what that costs',
   'RES-619':
     'research runs from the command line in any folder and with no key; a wrong name or cap stops it before anything starts',
+  // Reinforcement learning and distillation
+  'RL-101':
+    '`rl` draws groups of answers with the weights of its step, trains on those that differ in reward, and resumes to the bit',
+  'RL-201':
+    'rollouts of a later step begin ahead of it, are told of with the step that trains on them, and carry the version of the weights that drew them',
+  'RL-202':
+    'rollouts that were begun ahead are ended and awaited, and weights released, at a roll-back, the end of a phase, a stop and a failure',
+  'RL-203': 'a run that draws ahead and is resumed says in its record what was lost',
+  'RL-204': 'a run that is to leave does not wait for rollouts: the step is done by the next attempt',
+  'RL-205':
+    'an on-policy run that is killed in rollouts and in updates, several times, ends in the record of an undisturbed one',
 } as const

@@ -1,4 +1,5 @@
 import type { RunAssignment } from '../src/contracts/index.ts'
+import { pastGuards } from '../src/lab/train/guards/past-guards.ts'
 import { pastLosses } from '../src/lab/train/past-losses.ts'
 import type { TrainedHere } from './train-here.ts'
 
@@ -10,13 +11,16 @@ export function resumed(
 ) {
   const saved = first.of('checkpoint.saved').filter((each) => each.step <= step)
   const [started] = first.of('run.started')
+  const metricsAt = (at: number) => first.of('step.finished').findLast((each) => each.step === at)?.metrics ?? {}
+  const { rows, trips } = pastGuards(first.items, step)
   const state = saved.findLast((each) => each.kind === 'state' && each.step === step)
   return {
     ...assignment,
     attempt: 2,
+    guard_trips: trips.filter(({ action }) => action === 'roll_back').length,
     resume: { step, uri: state?.ref ?? '', engine_id: started?.engine_id ?? '', final },
     past: {
-      metrics: first.of('step.finished').findLast((each) => each.step === step)?.metrics ?? {},
+      metrics: metricsAt(step),
       evals: first
         .of('eval.finished')
         .flatMap(({ benchmark, split, step: at, metrics }) =>
@@ -24,6 +28,10 @@ export function resumed(
         ),
       checkpoints: saved.map(({ step: at, kind, ref }) => ({ step: at, kind, uri: ref })),
       losses: pastLosses(first.items, step),
+      saved: saved.flatMap((each) =>
+        each.kind === 'state' ? [{ step: each.step, metrics: metricsAt(each.step) }] : [],
+      ),
+      guards: { rows: [...rows], trips: [...trips] },
     },
   }
 }

@@ -3,7 +3,8 @@ import { combo } from './combo.ts'
 import { dpo } from './dpo.ts'
 import { promptSearch } from './prompt-search.ts'
 import { rejectionSft } from './rejection-sft.ts'
+import { rl } from './rl/rl.ts'
 import { scoreOnly } from './score-only.ts'
 import { sft } from './sft.ts'
 
-export const algorithmPlugins = [scoreOnly, sft, dpo, rejectionSft, combo, promptSearch] as const
+export const algorithmPlugins = [scoreOnly, sft, dpo, rejectionSft, rl, combo, promptSearch] as const

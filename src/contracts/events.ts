@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { Split } from './benchmark-entry.ts'
 import { ErrorRecord, RolloutError } from './error.ts'
 import { Level } from './execution.ts'
+import { GuardAction, GuardReason } from './guard-trip.ts'
 import { JudgeReport } from './judge-report.ts'
 import { Metrics } from './metrics.ts'
 import { PlannedArm, PlannedRun } from './plan.ts'
@@ -104,8 +105,10 @@ export const RunEvent = z.discriminatedUnion('type', [
     ...base,
     type: z.literal('guard.tripped'),
     step: z.int().min(0),
-    reason: z.enum(['nan', 'spike']),
+    reason: GuardReason,
+    action: GuardAction.optional().describe('Absent: it rolled back.'),
     rolled_back_to: z.int().min(0).optional(),
+    text: z.string().optional().describe('The numbers that it looked at, in words.'),
     learning_rate: z.number().optional(),
   }),
   z.object({ ...base, type: z.literal('notice'), text: z.string() }),

@@ -67,6 +67,8 @@ export interface Trajectory {
   readonly reward?: number
   /** All numbers of a verifier that gives several; `reward` is the one that counts. */
   readonly rewards?: Readonly<Record<string, number>>
+  /** What turns earned by themselves, in order, besides `reward`; turns beyond its end earned nothing. */
+  readonly turnRewards?: readonly number[]
   /** The limit that cut it short. */
   readonly truncated?: 'max_tokens' | 'max_turns' | 'context'
   readonly usage: Usage

@@ -67,6 +67,7 @@ export {
   Stage,
   Stages,
 } from './experiment-file.ts'
+export { GuardAction, GuardReason, GuardTrip, tripText } from './guard-trip.ts'
 export { JudgeReport } from './judge-report.ts'
 export type { Lease, Leases } from './leases.ts'
 export { ArmRef, Claim, Direction, Metadata, MetricRef, Objective } from './metadata.ts'

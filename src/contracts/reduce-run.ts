@@ -147,7 +147,9 @@ function change(state: RunState, event: RunEvent): Partial<RunState> {
     case 'guard.tripped':
       return {
         guards: state.guards + 1,
-        ...(event.rolled_back_to === undefined ? {} : takeBack(state, event.rolled_back_to)),
+        ...(event.rolled_back_to === undefined && event.action !== 'roll_back'
+          ? {}
+          : takeBack(state, event.rolled_back_to)),
       }
     case 'notice':
       return { notices: [...state.notices, event.text] }

@@ -77,6 +77,8 @@ export interface StepContext<P, F extends RowFormat = RowFormat> extends Context
   later(steps: number): LaterStep<F> | undefined
   /** The weights that the run started from, also after a resume: the reference of a KL penalty, the teacher of SDFT. */
   readonly reference: Weights
+  /** The base model as it came. */
+  readonly base: Weights
   /** The agent that the run names for rollouts; absent: none. */
   readonly agent?: PluginSpec
   /** Samples from a policy and scores the outcome. */

@@ -4,6 +4,7 @@ import { EnvironmentCall, EnvironmentReply, LeadOrder, LedRecord } from './agent
 import { ChatTemplate, Split } from './benchmark-entry.ts'
 import { ErrorCode, ErrorRecord } from './error.ts'
 import { Bounds, CheckpointKind, Metrics } from './events.ts'
+import { GuardTrip } from './guard-trip.ts'
 import { JudgeReport } from './judge-report.ts'
 import { Direction } from './metadata.ts'
 import { PluginSpec } from './plugin-spec.ts'
@@ -72,8 +73,19 @@ export const RunAssignment = z.strictObject({
         .array(z.strictObject({ step: z.int().min(0), loss: z.number() }))
         .default([])
         .describe('Of the last steps that are kept: what the guard compares with.'),
+      saved: z
+        .array(z.strictObject({ step: z.int().min(0), metrics: Metrics }))
+        .default([])
+        .describe('Metrics of the steps that can be gone back to.'),
+      guards: z
+        .strictObject({
+          rows: z.array(z.strictObject({ step: z.int().min(0), values: Metrics })),
+          trips: z.array(GuardTrip).describe('Those that stand.'),
+        })
+        .default({ rows: [], trips: [] })
+        .describe('What the guards of rollouts knew.'),
     })
-    .default({ evals: [], checkpoints: [], metrics: {}, losses: [] })
+    .default({ evals: [], checkpoints: [], metrics: {}, losses: [], saved: [], guards: { rows: [], trips: [] } })
     .describe('What earlier attempts left up to the resume point.'),
   benchmarks: z.array(SealedBenchmark),
   objective: z.strictObject({ benchmark: z.string(), metric: z.string(), direction: Direction }).optional(),

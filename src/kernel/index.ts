@@ -1,8 +1,10 @@
 // What other rooms may use of the kernel.
+
 export { type AtomicWriteOptions, syncFolder, writeFileAtomic } from './atomic-file.ts'
 export { blobPlace } from './blob-place.ts'
 export { type BlobFolder, openBlobs } from './blobs.ts'
 export { boundary } from './boundary.ts'
+export { boundedText } from './bounded-text.ts'
 export { type Clock, type ManualClock, manualClock, systemClock } from './clock.ts'
 export {
   createEventBus,
@@ -81,8 +83,10 @@ export {
   startGuardedProcess,
 } from './processes/guarded-process.ts'
 export { whyNotHidden } from './processes/hide-paths.ts'
+export { killGroup } from './processes/kill-group.ts'
 export { openParentLink, type ParentLink } from './processes/parent-link.ts'
 export { identify, isAlive, type ProcessIdentity } from './processes/process-identity.ts'
+export { type ProgramEnd, type ProgramRun, runProgram } from './processes/run-program.ts'
 export { sourceLoader } from './processes/source-loader.ts'
 export { startWatchdog, type Watchdog } from './processes/watchdog.ts'
 export {

@@ -30,7 +30,9 @@ async function applyRunEvent(database: Database, query: Queryable, event: RunEve
       if (takesBack(event)) await takeBack(database, query, event.run_id, event.resumed_from_step)
       return startRun(query, event)
     case 'guard.tripped':
-      if (event.rolled_back_to !== undefined) await takeBack(database, query, event.run_id, event.rolled_back_to)
+      if (event.rolled_back_to !== undefined || event.action === 'roll_back') {
+        await takeBack(database, query, event.run_id, event.rolled_back_to)
+      }
       return
     case 'data.loaded':
       await query

@@ -87,6 +87,11 @@ describe('an experiment', { timeout: 300_000 }, () => {
         data: inMemory(tasks),
         algorithm: { kind: 'rejection_sft', params: { ...params, max_tokens: 100 } },
       },
+      {
+        name: 'rl',
+        data: inMemory(tasks),
+        algorithm: { kind: 'rl', params: { ...params, num_samples: 4, max_tokens: 12 } },
+      },
       { name: 'combo', data: inMemory(chats), algorithm: { kind: 'combo', params: { phases } } },
       {
         name: 'prompts',
@@ -114,7 +119,7 @@ describe('an experiment', { timeout: 300_000 }, () => {
     expect(await metricsWith(tinker, 42)).toEqual(mock)
     vi.unstubAllEnvs()
     const other = await metricsWith({ kind: 'mock' }, 43)
-    for (const { name } of runs.slice(0, 3)) {
+    for (const { name } of runs.slice(0, 4)) {
       const path = `${name}/logs/training/metrics.jsonl`
       expect(mock[path]).toBeDefined()
       expect(other[path]).not.toEqual(mock[path])

@@ -1,11 +1,10 @@
 // One child process that holds plugins: how it is started, bounded, listened to and ended. Nothing that comes out of it is
 // taken at its word, and its whole process group is ended with it, so that nothing a plugin started stays behind.
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import type { Stream } from 'node:stream'
 import { messageOf } from '../message-of.ts'
-import { hidingCommand } from '../processes/hide-paths.ts'
+import { killGroup } from '../processes/kill-group.ts'
+import { launchGroup } from '../processes/launch-group.ts'
 import { ChildMessage, fromWire, inputFd, outputFd, type StartMessage, toWire } from './plugin-protocol.ts'
 import { startable } from './startable.ts'
 
@@ -42,7 +41,7 @@ export function startPluginProcess(
   const stop = (reason: StopReason) => {
     stopped ??= reason
     child.ref() // from here on its end is awaited
-    killGroup(child)
+    killGroup(child.pid)
   }
   const ended = new Promise<ProcessEnd>((resolve) => {
     let late: NodeJS.Timeout | undefined
@@ -58,7 +57,7 @@ export function startPluginProcess(
       finish()
     })
     child.once('exit', () => {
-      killGroup(child) // its own children
+      killGroup(child.pid) // its own children
       late = setTimeout(finish, 1000) // one that left the group may hold the pipes open for ever
     })
   })
@@ -118,58 +117,11 @@ function sizeOf(texts: readonly string[]): number {
 
 function launch(cwd: string | undefined, hidden: readonly string[]): ChildProcess {
   const script = startable('plugin-child')
-  const node = [
+  const command = [
     process.execPath,
     `--max-old-space-size=${heapMb}`,
     '--no-warnings',
     ...('file' in script ? [script.file] : ['--eval', script.code]),
   ]
-  const options: SpawnOptions = {
-    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => passedOn.has(name))),
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
-    detached: true, // a process group of its own, to be killed as a whole
-    ...(cwd === undefined ? {} : { cwd }),
-  }
-  const [command = '', ...args] = existsSync(shell) ? limited(hidingCommand(hidden, node)) : node
-  const child = spawn(command, args, options)
-  child.unref()
-  for (const stream of child.stdio) unref(stream)
-  return child
-}
-
-/** The few variables that programs cannot do without. Secrets live in the others. */
-const passedOn = new Set([
-  'PATH',
-  'HOME',
-  'TMPDIR',
-  'TMP',
-  'TEMP',
-  'LANG',
-  'LC_ALL',
-  'LC_CTYPE',
-  'TZ',
-  'SystemRoot',
-  'USERPROFILE',
-])
-
-// --max-old-space-size bounds the heap, not buffers, so the system bounds all of it. A limit that cannot be set is lower already.
-function limited(command: readonly string[]): string[] {
-  const script = 'ulimit -c 0 2>/dev/null; ulimit -d "$1" 2>/dev/null; shift; exec "$@"'
-  return [shell, '-c', script, 'evsys', String(systemMb * 1024), ...command]
-}
-
-const shell = '/bin/sh'
-
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return
-  try {
-    if (process.platform === 'win32') child.kill('SIGKILL')
-    else process.kill(-child.pid, 'SIGKILL')
-  } catch {
-    // the group is gone
-  }
-}
-
-function unref(stream: Stream | null | undefined): void {
-  if (stream !== null && stream !== undefined && 'unref' in stream && typeof stream.unref === 'function') stream.unref()
+  return launchGroup({ command, pipes: 2, cwd, hidden, memoryMb: systemMb })
 }

@@ -1,13 +1,13 @@
 // A child process that holds foreign code: how it is started, bounded, listened to and ended. Nothing that comes out of it is
 // taken at its word, and its whole process group is ended with it, so that nothing it started stays behind.
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import type { Readable, Stream } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { fileURLToPath } from 'node:url'
 import { messageOf } from '../message-of.ts'
-import { hidingCommand } from './hide-paths.ts'
 import { killGroup } from './kill-group.ts'
+import { launchGroup } from './launch-group.ts'
 import { sourceLoader } from './source-loader.ts'
 import { readTokenLines, type TokenLinesOptions } from './token-lines.ts'
 import { fromWire, inputFd, outputFd, toWire, watchdogFd } from './wire.ts'
@@ -151,7 +151,7 @@ function placeOf(text: string): { file?: string; line?: number } {
 }
 
 function launch({ script, args = [], cwd, hidden = [], heapMb, memoryMb }: GuardedProcessOptions): ChildProcess {
-  const node = [
+  const command = [
     process.execPath,
     `--max-old-space-size=${heapMb}`,
     '--no-warnings',
@@ -159,50 +159,8 @@ function launch({ script, args = [], cwd, hidden = [], heapMb, memoryMb }: Guard
     fileURLToPath(script),
     ...args,
   ]
-  const options: SpawnOptions = {
-    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => passedOn.has(name))),
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
-    detached: true, // a process group of its own, to be killed as a whole
-    ...(cwd === undefined ? {} : { cwd }),
-  }
-  const child =
-    process.platform === 'win32'
-      ? spawn(node[0] ?? '', node.slice(1), options)
-      : spawn('/bin/sh', limited(hidingCommand(hidden, node), memoryMb), options)
-  child.unref()
-  for (const stream of child.stdio) unref(stream)
-  return child
+  return launchGroup({ command, pipes: 3, cwd, hidden, memoryMb, variables })
 }
 
-/** The few variables that programs cannot do without. Secrets live in the others. */
-const passedOn = new Set([
-  'PATH',
-  'HOME',
-  'TMPDIR',
-  'TMP',
-  'TEMP',
-  'LANG',
-  'LC_ALL',
-  'LC_CTYPE',
-  'TZ',
-  'SystemRoot',
-  'USERPROFILE',
-  'LOCALAPPDATA',
-  // Where models and kernels are kept, and which kernels are used.
-  'XDG_CACHE_HOME',
-  'HF_HOME',
-  'HF_HUB_CACHE',
-  'EVSYS_CACHE',
-  'EVSYS_ENGINE',
-  'CC',
-])
-
-// --max-old-space-size bounds the heap, not buffers, so the system bounds all of it. A limit that cannot be set is lower already.
-function limited(command: readonly string[], memoryMb: number): string[] {
-  const script = 'ulimit -c 0 2>/dev/null; ulimit -d "$1" 2>/dev/null; shift; exec "$@"'
-  return ['-c', script, 'evsys', String(memoryMb * 1024), ...command]
-}
-
-function unref(stream: Stream | null | undefined): void {
-  if (stream !== null && stream !== undefined && 'unref' in stream && typeof stream.unref === 'function') stream.unref()
-}
+/** Where models and kernels are kept, and which kernels are used. */
+const variables = ['LOCALAPPDATA', 'XDG_CACHE_HOME', 'HF_HOME', 'HF_HUB_CACHE', 'EVSYS_CACHE', 'EVSYS_ENGINE', 'CC']

@@ -2,17 +2,10 @@
 import { rm } from 'node:fs/promises'
 import type { Benchmark, OpenInferenceClient, PluginSpec, Prediction, Scored } from '../../contracts/index.ts'
 import { answerWithClient, type OpenScorer, openScorer } from '../../evaluate/index.ts'
-import {
-  createRegistry,
-  EvsysError,
-  keyedRandom,
-  type PluginReference,
-  type PluginServices,
-  type SecretSource,
-} from '../../kernel/index.ts'
+import { EvsysError, type PluginReference, type PluginServices, type SecretSource } from '../../kernel/index.ts'
 import { meterUsage, openInferenceClient, type TotalUsage } from '../../models/index.ts'
 import type { LoadedTask } from '../../rollout/index.ts'
-import { builtins } from '../builtins.ts'
+import { builtinServices } from '../builtin-services.ts'
 import { trialsFolder } from '../experiment/benchmark-seal.ts'
 import { taskFoldersOf } from '../folders/task-folders-of.ts'
 import { requireOwnAgent } from '../folders/trial-agents.ts'
@@ -86,21 +79,7 @@ export async function withModel<T>(
   }: Pick<EvaluateOptions, 'client' | 'secretSource' | 'seed' | 'signal'>,
   work: (client: OpenInferenceClient, services: PluginServices) => Promise<T>,
 ): Promise<{ value: T; usage: TotalUsage }> {
-  const registry = createRegistry()
-  for (const plugin of await builtins()) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
-  const services: PluginServices = {
-    registry,
-    signal,
-    random: (...path) => keyedRandom(seed, ...path),
-    log: () => {},
-    secret(name) {
-      const value = secretSource.get(name)
-      if (value !== undefined && value.trim() !== '') return value
-      throw new EvsysError('SECRET_MISSING', `the secret ${name} is not set`, {
-        fix: `set ${name} in the environment or in the project’s .env.`,
-      })
-    },
-  }
+  const services: PluginServices = { ...(await builtinServices({ seed, secretSource })), signal }
   const opened = await openInferenceClient(spec, services)
   const { client, total } = meterUsage(opened)
   try {

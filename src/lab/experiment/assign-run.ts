@@ -6,11 +6,12 @@ import {
   type Metrics,
   type Plan,
   type PluginSpec,
-  type RunAssignment,
+  RunAssignment,
   type SealedBenchmark,
 } from '../../contracts/index.ts'
 import { fileError, type PluginReference, systemCode } from '../../kernel/index.ts'
 import type { ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
+import { pastGuards } from '../train/guards/past-guards.ts'
 import { pastLosses } from '../train/past-losses.ts'
 
 export interface AssignOptions {
@@ -56,7 +57,7 @@ export async function assignRun(row: RunRow, options: AssignOptions): Promise<Ru
     ...(resumed?.resume === undefined ? {} : { resume: resumed.resume }),
     ...(before === undefined ? {} : { start_weights: before }),
     guard_trips: resumed?.guardTrips ?? 0,
-    past: resumed?.past ?? { evals: [], checkpoints: [], metrics: {}, losses: [] },
+    past: resumed?.past ?? RunAssignment.shape.past.parse(undefined),
     benchmarks: [...benchmarks],
     ...(plan.objective === undefined ? {} : { objective: plan.objective }),
     callbacks: callbacksOf(plan),
@@ -100,12 +101,17 @@ async function resumeFrom(store: OpenStore, row: RunRow) {
   if (state === undefined || row.engineId === undefined) return undefined
   const evals = await store.evals(row.id)
   const events = await store.events({ stream: `run:${row.id}`, afterSeq: 0, limit: 1_000_000 })
+  const guards = pastGuards(events, state.step)
   return {
     resume: { step: state.step, uri: state.ref, engine_id: row.engineId, final: state.final },
-    guardTrips: events.filter(({ type }) => type === 'guard.tripped').length,
+    guardTrips: guards.trips.filter(({ action }) => action === 'roll_back').length,
     past: {
       metrics: metricsOf(events, state.step),
       losses: pastLosses(events, state.step),
+      guards: { rows: [...guards.rows], trips: [...guards.trips] },
+      saved: checkpoints.flatMap(({ step, kind }) =>
+        kind !== 'state' || step > state.step ? [] : [{ step, metrics: metricsOf(events, step) }],
+      ),
       evals: evals.flatMap(({ benchmark, split, step, metrics }) =>
         step === undefined || step > state.step ? [] : [{ benchmark, split, step, metrics }],
       ),

@@ -4,7 +4,6 @@
 import type { Benchmark, OpenInferenceClient, PluginSpec, Prediction } from '../../contracts/index.ts'
 import { type TrialReward, taskMessages, withSystemPrompt } from '../../evaluate/index.ts'
 import {
-  createRegistry,
   EvsysError,
   keyedRandom,
   mapConcurrent,
@@ -14,7 +13,7 @@ import {
   toRecord,
 } from '../../kernel/index.ts'
 import type { LoadedTask, RunTrialAgent } from '../../rollout/index.ts'
-import { builtins } from '../builtins.ts'
+import { builtinServices } from '../builtin-services.ts'
 import type { LeadAgent } from '../worker/led-agents.ts'
 import { type AttemptedFolder, attemptFolder } from './attempt-folder.ts'
 import { folderAgent } from './folder-trials.ts'
@@ -66,7 +65,7 @@ interface Cell {
 
 export async function runBenchmarkTrials(trials: BenchmarkTrials): Promise<TrialResults> {
   const { benchmark, tasks, signal } = trials
-  const services = await servicesOf(trials)
+  const services = await builtinServices(trials)
   const cells = tasks.flatMap((task, index) =>
     Array.from({ length: benchmark.num_samples }, (_, sample): Cell => ({ task, sample, index })),
   )
@@ -167,22 +166,5 @@ function predictionOf({
     completion_tokens: usage.completionTokens,
     latency_s: usage.latencyS,
     ...(usage.costUsd === undefined ? {} : { cost_usd: usage.costUsd }),
-  }
-}
-
-async function servicesOf({ seed, secretSource }: BenchmarkTrials): Promise<Omit<PluginServices, 'signal'>> {
-  const registry = createRegistry()
-  for (const plugin of await builtins()) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
-  return {
-    registry,
-    random: (...path) => keyedRandom(seed, ...path),
-    log: () => {},
-    secret(name) {
-      const value = secretSource?.get(name)
-      if (value !== undefined && value.trim() !== '') return value
-      throw new EvsysError('SECRET_MISSING', `the secret ${name} is not set`, {
-        fix: `set ${name} in the environment or in the project’s .env.`,
-      })
-    },
   }
 }

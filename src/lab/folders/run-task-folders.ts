@@ -3,17 +3,10 @@
 import { basename, join } from 'node:path'
 import type { PluginSpec, Sampling, Usage } from '../../contracts/index.ts'
 import { type RewardScore, scoreRewards } from '../../evaluate/index.ts'
-import {
-  createRegistry,
-  EvsysError,
-  hashOf,
-  keyedRandom,
-  type PluginServices,
-  type SecretSource,
-} from '../../kernel/index.ts'
+import { EvsysError, hashOf, keyedRandom, type PluginServices, type SecretSource } from '../../kernel/index.ts'
 import { meterUsage, openInferenceClient } from '../../models/index.ts'
 import { type AgentInfo, JobConfig, type JobEnd, type JobTrial, loadTaskDataset, runJob } from '../../rollout/index.ts'
-import { builtins } from '../builtins.ts'
+import { builtinServices } from '../builtin-services.ts'
 import { folderAgent, folderEnvironment } from './folder-trials.ts'
 
 export interface TaskFoldersOptions {
@@ -59,7 +52,7 @@ export async function runTaskFolders(options: TaskFoldersOptions): Promise<TaskF
   for (const { path: child, problems } of dataset.invalid)
     options.onNotice?.(`${child} is no valid task: ${problems[0]?.message ?? ''}`)
   const tasks = dataset.tasks.slice(0, limit)
-  const services = await servicesOf(options, seed)
+  const services = await builtinServices({ seed, secretSource: options.secretSource })
   const { plugin } = registryEntry(services, 'agent', agent.kind)
   if (plugin.needs?.model !== false && model === undefined) {
     throw new EvsysError('CLI_USAGE', `the agent "${agent.kind}" needs a model`, {
@@ -172,23 +165,6 @@ function agentInfo({ agent, model }: TaskFoldersOptions): AgentInfo {
   const named =
     rest.length === 0 ? { name: provider ?? '', provider: null } : { name: rest.join('/'), provider: provider ?? null }
   return { name: agent.kind, version: '1', model_info: model === undefined ? null : named }
-}
-
-async function servicesOf({ secretSource }: TaskFoldersOptions, seed: number): Promise<Omit<PluginServices, 'signal'>> {
-  const registry = createRegistry()
-  for (const plugin of await builtins()) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
-  return {
-    registry,
-    random: (...key) => keyedRandom(seed, ...key),
-    log: () => {},
-    secret(name) {
-      const value = secretSource.get(name)
-      if (value !== undefined && value.trim() !== '') return value
-      throw new EvsysError('SECRET_MISSING', `the secret ${name} is not set`, {
-        fix: `set ${name} in the environment or in the project’s .env.`,
-      })
-    },
-  }
 }
 
 function registryEntry({ registry }: Pick<PluginServices, 'registry'>, type: 'agent', kind: string) {

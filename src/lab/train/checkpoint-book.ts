@@ -86,6 +86,11 @@ export class CheckpointBook {
     return states.sort((a, b) => b.step - a.step)[0]
   }
 
+  /** The oldest state that is still there, of those that the run would have without an interruption. */
+  get oldestState(): Checkpoint | undefined {
+    return this.#lasting.filter(({ kind }) => kind === 'state').sort((a, b) => a.step - b.step)[0]
+  }
+
   /** Forgets what was saved after a step: those steps are done again. */
   rollBackTo(step: number): void {
     for (const [key, saved] of this.#saved) if (saved.step > step) this.#saved.delete(key)

@@ -9,8 +9,9 @@ type StepLoss = RunAssignment['past']['losses'][number]
 export function pastLosses(events: readonly Item[], step: number): StepLoss[] {
   let known: StepLoss[] = []
   for (const event of events) {
-    if (event.type === 'guard.tripped') known = []
-    else if (event.type === 'run.started') {
+    if (event.type === 'guard.tripped') {
+      if (event.action !== 'record') known = []
+    } else if (event.type === 'run.started') {
       const { resumed_from_step: kept = -1 } = event
       known = known.filter((each) => each.step <= kept)
     } else if (event.type === 'step.finished') {

@@ -2,26 +2,37 @@
 import type { SetupContext } from '../../contracts/index.ts'
 import { boundary } from '../../kernel/index.ts'
 import { createBatchOrder } from './batch-order.ts'
+import { createHeldOut } from './guards/held-out.ts'
 import type { Phase } from './phase.ts'
 import type { RunScope } from './run-scope.ts'
 import { type OpenStep, type StepContextOptions, setupContext, stepContexts } from './step-context.ts'
+import { createWorkAhead } from './work-ahead.ts'
 
 export interface PhaseContexts {
   /** What a step of the run is built with. */
   open(phase: Phase, step: number): Promise<OpenStep>
-  /** Forgets what recipes made once: steps are done again. */
-  forget(): void
+  /**
+   * Ends what the recipe has under way beyond a step, and forgets what it made once: the model is about to be replaced or closed.
+   * Never rejects.
+   */
+  end(): Promise<void>
 }
 
 export function createPhaseContexts(scope: RunScope): PhaseContexts {
   let entered: { phase: Phase; setup: SetupContext<unknown>; options: StepContextOptions } | undefined
   const enter = async (phase: Phase) => {
+    await entered?.options.ahead.end()
     const options = optionsOf(scope, phase)
     const setup = setupContext(scope, options)
     const { algorithm } = phase
-    await boundary('PLUGIN_FAILED', `algorithm "${algorithm.kind}", setup`, scope.services.signal, async () =>
-      algorithm.setup?.(setup),
-    )
+    try {
+      await boundary('PLUGIN_FAILED', `algorithm "${algorithm.kind}", setup`, scope.services.signal, async () =>
+        algorithm.setup?.(setup),
+      )
+    } catch (error) {
+      await options.ahead.end()
+      throw error
+    }
     return { phase, setup, options }
   }
   return {
@@ -29,15 +40,13 @@ export function createPhaseContexts(scope: RunScope): PhaseContexts {
       if (entered?.phase !== phase) entered = await enter(phase)
       return stepContexts(scope, entered.setup, entered.options, step - phase.firstStep)
     },
-    forget() {
-      entered?.options.kept.clear()
-      entered?.options.begun.clear()
-    },
+    end: async () => entered?.options.ahead.end(),
   }
 }
 
 /** The order of a phase’s rows and its random draws are its own. */
-export function optionsOf({ services }: RunScope, phase: Phase): StepContextOptions {
+export function optionsOf(scope: RunScope, phase: Phase): StepContextOptions {
+  const { services } = scope
   const { label, params, rows, numSteps, shared } = phase
   const random: StepContextOptions['random'] =
     label === undefined ? services.random : (...path) => services.random('phase', label, ...path)
@@ -48,7 +57,6 @@ export function optionsOf({ services }: RunScope, phase: Phase): StepContextOpti
     random,
     order: createBatchOrder(rows.length, (epoch) => random('batches', epoch)),
     batchesPerStep: shared.gradient_accumulation_steps,
-    kept: new Map(),
-    begun: new Map(),
+    ahead: createWorkAhead(scope, createHeldOut(services, params)),
   }
 }

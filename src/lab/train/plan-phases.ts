@@ -43,10 +43,14 @@ async function measured(scope: RunScope, phase: Phase): Promise<Phase> {
     return { ...phase, numSteps: numSteps(rows.length, shared) }
   }
   const what = `algorithm "${algorithm.kind}", countBatches`
-  const context = setupContext(scope, optionsOf(scope, phase))
-  const count = async () => (await algorithm.countBatches?.(context)) ?? 0
-  const batches = await boundary('PLUGIN_FAILED', what, scope.services.signal, count)
-  return { ...phase, numSteps: Math.max(1, Math.floor(batches / shared.gradient_accumulation_steps)) }
+  const options = optionsOf(scope, phase)
+  const count = async () => (await algorithm.countBatches?.(setupContext(scope, options))) ?? 0
+  try {
+    const batches = await boundary('PLUGIN_FAILED', what, scope.services.signal, count)
+    return { ...phase, numSteps: Math.max(1, Math.floor(batches / shared.gradient_accumulation_steps)) }
+  } finally {
+    await options.ahead.end()
+  }
 }
 
 function asStep(plugin: object, whole: StepAlgorithm): StepAlgorithm {

@@ -1,35 +1,40 @@
-// Back to the newest checkpoint when training has collapsed. The caller goes on from there at a lower rate.
+// Back to a checkpoint from before the steps that went wrong. The caller goes on from there at a lower rate, or ends there.
+import type { GuardTrip } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
-import type { Collapse } from './collapse-guard.ts'
+import { MOST_ROLL_BACKS, type Trip } from './guards/watch.ts'
 import type { RunScope } from './run-scope.ts'
 import type { LoopOptions } from './training-loop.ts'
 
-/** Roll-backs before a run is given up. */
-const MOST_TRIPS = 3
-
-/** The step that is kept as the last one; -1: none is. */
+/**
+ * The trip as it was told. Undefined: the run that is to end keeps what it has, since a checkpoint was the best on validation, or
+ * there is none to go back to.
+ */
 export async function rollBack(
   scope: RunScope,
   { reopen }: Pick<LoopOptions, 'reopen'>,
-  { step, collapse, trips, rate }: { step: number; collapse: Collapse; trips: number; rate: number },
-): Promise<number> {
-  if (trips > MOST_TRIPS) {
+  { step, since, reason, action, text }: Trip,
+  { rate, rollBacks }: { rate: number; rollBacks: number },
+): Promise<GuardTrip | undefined> {
+  const { book, reporter } = scope
+  if (action === 'roll_back' && rollBacks >= MOST_ROLL_BACKS) {
     throw new EvsysError(
       'RUN_DIVERGED',
-      `training collapsed (${collapse}) at step ${step}, after ${MOST_TRIPS} roll-backs`,
+      `training collapsed (${reason}) at step ${step}, after ${MOST_ROLL_BACKS} roll-backs`,
       { fix: 'lower learning_rate, set grad_clip_norm, or look at the rows of that step' },
     )
   }
-  const state = scope.book.stateBefore(step - 1)
+  // Where checkpoints are so close that none from before is left, the oldest is the best there is.
+  const state = book.stateBefore(since - 1) ?? book.oldestState
+  if (action === 'stop' && (state === undefined || book.bestStep !== undefined)) return undefined
   await scope.model[Symbol.asyncDispose]()
   scope.model = await reopen(state === undefined ? undefined : { uri: state.uri, optimizer: true })
-  scope.book.rollBackTo(state?.step ?? -1)
-  await scope.reporter.tell({
-    type: 'guard.tripped',
-    step,
-    reason: collapse,
-    learning_rate: rate,
+  book.rollBackTo(state?.step ?? -1)
+  scope.evals = scope.evals.filter((each) => each.step <= (state?.step ?? -1))
+  const trip: GuardTrip = {
+    ...{ step, reason, action },
     ...(state === undefined ? {} : { rolled_back_to: state.step }),
-  })
-  return state?.step ?? -1
+    ...(text === undefined ? {} : { text }),
+  }
+  await reporter.tell({ type: 'guard.tripped', ...trip, ...(action === 'stop' ? {} : { learning_rate: rate / 2 }) })
+  return trip
 }

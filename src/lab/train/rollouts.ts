@@ -2,16 +2,19 @@
 // way the scorer reaches it; benchmarks, their answers and their verifiers are not in reach from here.
 import type {
   HarborTask,
+  Metrics,
   OpenInferenceClient,
   PluginSpec,
   Rollout,
   RolloutError,
   StepScope,
   Trajectory,
+  Weights,
 } from '../../contracts/index.ts'
 import { verifyAnswer } from '../../evaluate/index.ts'
-import { EvsysError, problemsOf, toRecord } from '../../kernel/index.ts'
+import { EvsysError, onAbort, problemsOf, toRecord } from '../../kernel/index.ts'
 import { type AgentOutcome, createTokenPolicy, folderOfRow, runAgent } from '../../rollout/index.ts'
+import { type HeldOut, heldOutMetrics } from './guards/held-out.ts'
 import { rollOutFolder } from './roll-out-folder.ts'
 import { agentOf } from './run-agent-spec.ts'
 import { equip } from './run-context.ts'
@@ -19,24 +22,67 @@ import type { RunScope } from './run-scope.ts'
 
 export interface Rollouts {
   readonly rollout: Rollout
+  /** Aborted when they end, and with the run. */
+  readonly signal: AbortSignal
+  /** Some were cut off, or refused because they came too late. */
+  readonly wasCut: boolean
+  /** What the held-out verifier says of the rollouts since they were last told of. */
+  metrics(): Metrics
   /** Tells of the rollouts since the last time, in the order of their tasks and samples. */
   tell(at: StepScope): Promise<void>
+  /** Cuts off those that are under way and waits for them. None begins any more. */
+  end(): Promise<void>
 }
 
 /** Longest that a verifier may take over one answer. */
 const VERIFY_MS = 60_000
 
 type Request = Parameters<Rollout>[0]
+type LocalPolicy = Extract<Request['policy'], { weights: Weights }>
 
-/** `step`: optimiser steps that the policy has seen. */
-export function createRollouts(scope: RunScope, step: number): Rollouts {
-  let done: { request: Request; trajectory: Trajectory }[] = []
-  return {
-    async rollout(request, signal) {
-      const trajectory = await attempt(scope, request, step, signal)
-      done.push({ request, trajectory })
+/** `versionOf`: optimiser steps that the weights of a request have seen. */
+export function createRollouts(
+  scope: RunScope,
+  versionOf: (policy: LocalPolicy) => number,
+  heldOut?: HeldOut,
+): Rollouts {
+  const ending = new AbortController()
+  const underWay = new Set<Promise<void>>()
+  let done: Done[] = []
+  let wasCut = false
+  const stopListening = onAbort(scope.services.signal, () => ending.abort(scope.services.signal.reason))
+  const make = async (request: Request, asked: AbortSignal): Promise<Trajectory> => {
+    const own = new AbortController()
+    const stops = [asked, ending.signal].map((each) => onAbort(each, () => own.abort(each.reason)))
+    try {
+      own.signal.throwIfAborted()
+      const trajectory = await attempt(scope, { request, versionOf }, own.signal)
+      const second = await heldOut?.score(request.task, trajectory, own.signal)
+      done.push({ request, trajectory, heldOut: second })
       return trajectory
+    } catch (error) {
+      wasCut ||= ending.signal.aborted
+      throw error
+    } finally {
+      for (const stop of stops) stop()
+    }
+  }
+  return {
+    signal: ending.signal,
+    get wasCut() {
+      return wasCut
     },
+    rollout(request, signal) {
+      const made = make(request, signal)
+      const settled = made.then(
+        () => {},
+        () => {}, // told to whoever asked
+      )
+      underWay.add(settled)
+      void settled.then(() => underWay.delete(settled))
+      return made
+    },
+    metrics: () => heldOutMetrics(done.sort(inOrder).map((each) => each.heldOut)),
     async tell(at) {
       const told = done.sort(inOrder)
       done = []
@@ -52,14 +98,30 @@ export function createRollouts(scope: RunScope, step: number): Rollouts {
       if (!scope.assignment.log_rollouts || told.length === 0) return
       await scope.callbacks.call('onRollout', at, told.map(rowOf))
     },
+    async end() {
+      ending.abort(new EvsysError('INTERRUPTED', 'the step of these rollouts is over, or is done again'))
+      stopListening()
+      await Promise.all(underWay) // they have heard of it, and none comes after them
+    },
   }
 }
 
-async function attempt(scope: RunScope, request: Request, step: number, signal: AbortSignal): Promise<Trajectory> {
-  const { task, sample } = request
+interface Done {
+  readonly request: Request
+  readonly trajectory: Trajectory
+  readonly heldOut: number | undefined
+}
+
+interface Attempt {
+  readonly request: Request
+  versionOf(policy: LocalPolicy): number
+}
+
+async function attempt(scope: RunScope, at: Attempt, signal: AbortSignal): Promise<Trajectory> {
+  const { task, sample } = at.request
   const folder = folderOfRow(task)
-  if (folder !== undefined) return attemptInFolder(scope, { request, folder, step }, signal)
-  const { turns, output, truncated, usage, error } = await led(scope, request, step, signal)
+  if (folder !== undefined) return attemptInFolder(scope, { ...at, folder }, signal)
+  const { turns, output, truncated, usage, error } = await led(scope, at, signal)
   signal.throwIfAborted()
   const trajectory = {
     ...{ taskId: task.task_id, sample, turns, usage },
@@ -78,11 +140,12 @@ async function attempt(scope: RunScope, request: Request, step: number, signal: 
 
 async function attemptInFolder(
   scope: RunScope,
-  { request, folder, step }: { request: Request; folder: { path: string; digest: string }; step: number },
+  { folder, ...at }: Attempt & { folder: { path: string; digest: string } },
   signal: AbortSignal,
 ): Promise<Trajectory> {
+  const { request } = at
   const { task, sample } = request
-  const policy = () => policyOf(scope, request.policy, step)
+  const policy = () => policyOf(scope, at)
   try {
     return await rollOutFolder(scope, { request, folder, agent: leaderOf(scope, request), policy }, signal)
   } catch (fault) {
@@ -96,12 +159,13 @@ function leaderOf(scope: RunScope, { agent }: Request): PluginSpec {
   return agent ?? agentOf(scope.assignment.config) ?? { kind: 'chat', params: {} }
 }
 
-async function led(scope: RunScope, request: Request, step: number, signal: AbortSignal): Promise<AgentOutcome> {
-  const { task, policy, sampling, seedPath, sample } = request
+async function led(scope: RunScope, at: Attempt, signal: AbortSignal): Promise<AgentOutcome> {
+  const { request } = at
+  const { task, sampling, seedPath, sample } = request
   const { registry, log, secret, random } = scope.services
   const outcome = await runAgent({
     ...{ agent: leaderOf(scope, request), task, sampling, signal },
-    policy: policyOf(scope, policy, step),
+    policy: policyOf(scope, at),
     services: { registry, log, secret, random: (...path) => random('rollout', ...seedPath, sample, ...path) },
   })
   if (outcome.ended !== 'timeout' || outcome.output === undefined) return outcome
@@ -110,7 +174,7 @@ async function led(scope: RunScope, request: Request, step: number, signal: Abor
 }
 
 // The agent under training gets the weights of its step and nothing else: whatever it asks is answered by them, token by token.
-function policyOf(scope: RunScope, policy: Request['policy'], step: number): OpenInferenceClient {
+function policyOf(scope: RunScope, { request: { policy }, versionOf }: Attempt): OpenInferenceClient {
   if (!('weights' in policy)) {
     const refuse = () =>
       new EvsysError('PLUGIN_FAILED', 'training answers are drawn from weights, and the rollout names an API model')
@@ -119,7 +183,7 @@ function policyOf(scope: RunScope, policy: Request['policy'], step: number): Ope
   return createTokenPolicy({
     renderer: scope.renderer,
     sample: (drawn) => scope.model.sample({ ...drawn, model: policy.weights }),
-    version: () => policy.version ?? step,
+    version: () => versionOf(policy),
     maxContext: scope.model.backend.maxContext,
   })
 }
@@ -145,19 +209,26 @@ function failure(error: unknown): RolloutError {
   return { ...record, infra: true }
 }
 
-function inOrder(a: { request: Request }, b: { request: Request }): number {
+// A task may be attempted twice under one number; then its draws tell the attempts apart, never who was first.
+function inOrder(a: Done, b: Done): number {
   const [x, y] = [a.request, b.request]
-  const byTask = x.task.task_id < y.task.task_id ? -1 : x.task.task_id > y.task.task_id ? 1 : 0
-  return byTask || x.sample - y.sample
+  return (
+    byText(x.task.task_id, y.task.task_id) || x.sample - y.sample || byText(x.seedPath.join(' '), y.seedPath.join(' '))
+  )
 }
 
-function rowOf({ request, trajectory }: { request: Request; trajectory: Trajectory }) {
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function rowOf({ request, trajectory, heldOut }: Done) {
   const { taskId: task_id, sample, turns, output, reward, error, failedAttempts } = trajectory
   return {
     ...{ task_id, sample, instruction: request.task.instruction },
     ...(turns.length < 2 ? {} : { turns: turns.map(({ text, stopReason }) => ({ text, stop_reason: stopReason })) }),
     ...(output === undefined ? {} : { output }),
     ...(reward === undefined ? {} : { reward }),
+    ...(heldOut === undefined ? {} : { held_out: heldOut }),
     ...(error === undefined ? {} : { error }),
     ...(failedAttempts === undefined ? {} : { failed_attempts: failedAttempts }),
   }

@@ -1,19 +1,18 @@
 // What a step algorithm is handed, before the first step and in each of them.
 import type {
-  KeptPolicy,
   LaterStep,
+  Metrics,
   RowFormat,
   RowOf,
-  SamplerRef,
   SetupContext,
   StepContext,
   StepScope,
 } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import type { BatchOrder } from './batch-order.ts'
-import { createRollouts, type Rollouts } from './rollouts.ts'
 import { agentOf } from './run-agent-spec.ts'
 import type { RunScope } from './run-scope.ts'
+import type { WorkAhead } from './work-ahead.ts'
 
 export interface StepContextOptions {
   readonly params: unknown
@@ -22,17 +21,16 @@ export interface StepContextOptions {
   readonly order: BatchOrder
   readonly random: RunScope['services']['random']
   readonly batchesPerStep: number
-  /** What the algorithm made once; emptied when steps are done again. */
-  readonly kept: Map<string, Promise<unknown>>
-  /** Rollouts of steps that are yet to come, begun before them. */
-  readonly begun: Map<number, Rollouts>
+  /** What the algorithm has under way beyond a step. */
+  readonly ahead: WorkAhead
 }
 
 /** The context before the first step. It asks for the model anew each time: a roll-back replaces it. */
 export function setupContext(scope: RunScope, options: StepContextOptions): SetupContext<unknown> {
   const { services, renderer, reference } = scope
-  const { params, rows, numSteps, order, kept, random } = options
+  const { params, rows, numSteps, order, ahead, random } = options
   const agent = agentOf(scope.assignment.config)
+  const start = ahead.weights(0)
   return {
     params,
     signal: services.signal,
@@ -46,53 +44,56 @@ export function setupContext(scope: RunScope, options: StepContextOptions): Setu
     batch: (size) => order.rowsOf(0, size).flatMap((i) => rows[i] ?? []),
     renderer,
     tokenizer: scope.model.backend.tokenizer,
-    policy: () => scope.model.snapshot(),
+    policy: start.policy,
     reference,
+    base: { baseModel: scope.assignment.config.model.name },
     ...(agent === undefined ? {} : { agent }),
-    rollout: createRollouts(scope, 0).rollout,
+    rollout: (request, signal) => ahead.rollouts(BEFORE).rollout(request, signal),
     service: { sample: (request) => scope.model.sample(request) },
-    once<T>(key: string, make: () => Promise<T>): Promise<T> {
-      const known = kept.get(key) as Promise<T> | undefined // one key, one maker: the algorithm's own
-      const made = known ?? make()
-      kept.set(key, made)
-      return made
-    },
+    once: ahead.once,
   }
 }
+
+/** Stands for the step of rollouts that come before all steps. */
+const BEFORE = -1
 
 export interface OpenStep {
   /** One context for each batch. */
   readonly batches: readonly StepContext<unknown>[]
+  /** All batches are built: rollouts that nobody waited for are cut off. Rejects when those that counted were, before. */
+  built(): Promise<void>
   /** Lets go of what they took. */
   release(): Promise<void>
+  /** What is known of its rollouts besides what the recipe tells. */
+  rolloutMetrics(): Metrics
   tellRollouts(at: StepScope): Promise<void>
+  /** Cuts off the rollouts of the step, so that the run can leave. A step that needs none goes on. */
+  cutOff(): void
+  /** The step cannot be completed. */
+  readonly wasCut: boolean
 }
 
 /** The contexts of the batches of a step, and how to let go of what they took. */
 export function stepContexts(
   scope: RunScope,
   setup: SetupContext<unknown>,
-  { order, rows, batchesPerStep, numSteps, begun }: StepContextOptions,
+  { order, rows, batchesPerStep, numSteps, ahead }: StepContextOptions,
   step: number,
 ): OpenStep {
-  const rollouts = begun.get(step) ?? createRollouts(scope, step)
-  begun.delete(step)
+  const rollouts = ahead.take(step)
+  const weights = ahead.weights(step)
   const batchOf = (batchIndex: number) => (size: number) =>
     order.rowsOf(batchIndex, size).flatMap((row) => rows[row] ?? [])
+  let worksAhead = false
   const later = (i: number, steps: number): LaterStep | undefined => {
+    if (!Number.isSafeInteger(steps) || steps < 1) throw new RangeError(`a later step is 1 or more away, not ${steps}`)
+    worksAhead = true
     const then = step + steps
     if (then >= numSteps) return undefined
-    const ahead = begun.get(then) ?? createRollouts(scope, then)
-    begun.set(then, ahead)
     const batchIndex = then * batchesPerStep + i
-    return { step: then, batchIndex, batch: batchOf(batchIndex), rollout: ahead.rollout, signal: setup.signal }
+    const { rollout, signal } = ahead.rollouts(then)
+    return { step: then, batchIndex, batch: batchOf(batchIndex), rollout, signal }
   }
-  const keepPolicy = async (): Promise<KeptPolicy> => {
-    const { model } = scope
-    const weights = await model.snapshot()
-    return { weights, version: step, release: async () => void (await model.drop(weights)) }
-  }
-  let policy: Promise<SamplerRef> | undefined
   const batches = Array.from({ length: batchesPerStep }, (_, i): StepContext<unknown> => {
     const batchIndex = step * batchesPerStep + i
     return {
@@ -101,16 +102,34 @@ export function stepContexts(
       batchIndex,
       rollout: rollouts.rollout,
       batch: batchOf(batchIndex),
-      keepPolicy,
+      policy: weights.policy,
+      keepPolicy: weights.keep,
       later: (steps) => later(i, steps),
-      policy: () => {
-        policy ??= scope.model.snapshot()
-        return policy
-      },
     }
   })
-  const release = async () => {
-    if (policy !== undefined) await scope.model.drop(await policy)
+  return {
+    batches,
+    async built() {
+      const { wasCut } = rollouts
+      weights.seal()
+      await rollouts.end()
+      if (wasCut) throw new EvsysError('INTERRUPTED', 'the rollouts of the step were cut off')
+    },
+    release: weights.release,
+    rolloutMetrics: rollouts.metrics,
+    async tellRollouts(at) {
+      if (worksAhead && scope.assignment.resume?.step === at.step - 1) await tellResume(scope, at)
+      await rollouts.tell(at)
+    },
+    cutOff: () => void rollouts.end(),
+    get wasCut() {
+      return rollouts.wasCut
+    },
   }
-  return { batches, release, tellRollouts: rollouts.tell }
+}
+
+// The record of such a run is another than that of one that was never interrupted, and says so.
+async function tellResume({ reporter }: RunScope, { step }: StepScope): Promise<void> {
+  const text = `resumed at step ${step}: answers that were drawn ahead of it are lost, and it trained on answers of the weights it resumed with`
+  await reporter.tell({ type: 'notice', text })
 }

@@ -1,15 +1,16 @@
 // One step of a recipe: its batches, their gradients, one update. With gradient accumulation a step has several batches, whose
 // gradients add up; losses are sums, so the update is that of one large batch.
-import type { Adam, Batch, FwdBwd, Metrics, StepContext } from '../../contracts/index.ts'
+import type { Adam, Batch, FwdBwd, Metrics } from '../../contracts/index.ts'
 import { boundary } from '../../kernel/index.ts'
 import type { Phase } from './phase.ts'
 import type { RunScope } from './run-scope.ts'
+import type { OpenStep } from './step-context.ts'
 
-/** The metrics of the step. `contexts`: one for each batch, in order. */
+/** The metrics of the step. */
 export async function trainStep(
   scope: RunScope,
   { algorithm }: Phase,
-  contexts: readonly StepContext<unknown>[],
+  { batches: contexts, built: allBuilt }: Pick<OpenStep, 'batches' | 'built'>,
   adam: Adam,
 ): Promise<Metrics> {
   const what = `algorithm "${algorithm.kind}", buildBatch`
@@ -17,6 +18,7 @@ export async function trainStep(
   for (const context of contexts) {
     built.push(await boundary('PLUGIN_FAILED', what, scope.services.signal, () => algorithm.buildBatch(context)))
   }
+  await allBuilt()
   const [first] = contexts
   const whole = wholeBatch(built)
   const passed = built.filter(({ data }) => data.length > 0)

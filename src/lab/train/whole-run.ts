@@ -8,13 +8,12 @@ import type {
   RefOf,
   RowFormat,
   RowOf,
-  RunAssignment,
   SaveOptions,
   TrainContext,
   TrainingService,
   WholeRunAlgorithm,
 } from '../../contracts/index.ts'
-import { RunResult } from '../../contracts/index.ts'
+import { RunAssignment, RunResult } from '../../contracts/index.ts'
 import { boundary, EvsysError } from '../../kernel/index.ts'
 import { createBatchOrder } from './batch-order.ts'
 import { createLooks } from './looks.ts'
@@ -38,7 +37,7 @@ export type WholeRunEnd = LoopEnd & { readonly trained: boolean }
 
 /** An attempt at a run that its algorithm drives has no past. */
 export function withoutPast({ resume: _resume, ...assignment }: RunAssignment): RunAssignment {
-  return { ...assignment, guard_trips: 0, past: { evals: [], checkpoints: [], metrics: {}, losses: [] } }
+  return { ...assignment, guard_trips: 0, past: RunAssignment.shape.past.parse(undefined) }
 }
 
 export async function wholeRun(scope: RunScope, options: WholeRunOptions): Promise<WholeRunEnd> {
@@ -58,6 +57,8 @@ export async function wholeRun(scope: RunScope, options: WholeRunOptions): Promi
   } catch (error) {
     if (stopping.aborted && !services.signal.aborted) return { ...driven.end(), interrupted: true }
     throw error
+  } finally {
+    await driven.rollouts.end()
   }
 }
 
@@ -68,7 +69,7 @@ function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
   let trained = false
   const stop = createStopRequest((step) => step)
   const looks = createLooks(scope)
-  const rollouts = createRollouts(scope, 0)
+  const rollouts = createRollouts(scope, ({ version }) => version ?? lastStep + 1)
   const service = model.lend()
   const order = createBatchOrder(rows.length, (epoch) => services.random('batches', epoch))
 
@@ -129,7 +130,7 @@ function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
       return stop.reason
     },
   }
-  return { context, stop, end: () => ({ lastStep, metrics, trained, interrupted: false }) }
+  return { context, stop, rollouts, end: () => ({ lastStep, metrics, trained, interrupted: false }) }
 }
 
 // What a plugin returns is checked like everything else that comes from outside.

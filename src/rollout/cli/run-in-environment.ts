@@ -3,8 +3,7 @@
 import { connect, type Socket } from 'node:net'
 import * as z from 'zod'
 import type { OpenEnvironment } from '../../contracts/index.ts'
-import { EvsysError, messageOf } from '../../kernel/index.ts'
-import { boundedText } from './bounded-text.ts'
+import { boundedText, EvsysError, messageOf } from '../../kernel/index.ts'
 import { bridgeScript } from './bridge-script.ts'
 import type { CliEnd, CliRun } from './cli-run.ts'
 

@@ -4,8 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
-import { EvsysError, messageOf, onAbort, systemCode } from '../../kernel/index.ts'
-import { boundedText } from '../cli/bounded-text.ts'
+import { boundedText, EvsysError, killGroup, messageOf, onAbort, systemCode } from '../../kernel/index.ts'
 
 const Said = z.discriminatedUnion('t', [
   z.object({
@@ -51,13 +50,7 @@ export async function runShim({ python, importPath, start, env, answer, signal }
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  const endAll = () => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL') // its group: all that it started
-    } catch {
-      // it is gone already
-    }
-  }
+  const endAll = () => killGroup(child.pid)
   const stopListening = onAbort(signal, endAll)
   const log = boundedText(1_000_000)
   child.stderr.on('data', (data: Buffer) => log.add(data))

@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import type { Brief, Change, Context, Idea, Proposal } from '../../../contracts/index.ts'
-import { createRedactor, defineProposer } from '../../../kernel/index.ts'
+import { createRedactor, defineProposer, EvsysError, messageOf, runProgram } from '../../../kernel/index.ts'
 import { quoteLog } from '../brief/quote.ts'
 import { parseReply } from '../llm/parse-reply.ts'
 import { proposalError } from '../llm/proposal-error.ts'
 import { writePrompt } from '../llm/write-prompt.ts'
 import { agentPresets, toldUsage } from './agent-presets.ts'
 import { changeBetween, readFolder } from './read-edits.ts'
-import { runProgram } from './run-program.ts'
 
 const briefFile = 'BRIEF.md'
 const ideaFile = 'IDEA.json'
@@ -58,6 +57,9 @@ export const cliAgent = defineProposer({
   },
 })
 
+/** Of each stream: its end, where a program says what it did or why it failed. */
+const keptBytes = 1_000_000
+
 async function proposeIn(folder: string, brief: Brief, context: Context<CliParams>): Promise<Proposal> {
   const { params: settings, signal, log } = context
   const work = join(folder, 'work')
@@ -66,13 +68,21 @@ async function proposeIn(folder: string, brief: Brief, context: Context<CliParam
   await writeFiles(work, { ...brief.files, [briefFile]: briefText(brief) })
   const { env, redact } = environmentOf(context, home)
   const startedMs = Date.now()
+  const argv = commandOf(settings)
   const end = await runProgram({
-    argv: commandOf(settings),
+    argv,
     cwd: work,
     env,
     stdin: settings.stdin === 'instruction' ? instruction : '',
     timeoutMs: settings.timeout_s * 1000,
+    outputBytes: keptBytes,
     signal,
+  }).catch((cause: unknown) => {
+    signal.throwIfAborted()
+    throw new EvsysError('AGENT_FAILED', `${argv[0]} cannot be started: ${messageOf(cause)}`, {
+      cause,
+      fix: 'install the program, or write `command` with the path that it has on this machine.',
+    })
   })
   const usage = toldUsage(end.stdout, (Date.now() - startedMs) / 1000)
   const said = quoteLog(`${end.stdout}\n${end.stderr}`, { lines: 12, characters: 1200 }, redact).join('\n')

@@ -776,4 +776,8 @@ export const requirements = {
   'RL-204': 'a run that is to leave does not wait for rollouts: the step is done by the next attempt',
   'RL-205':
     'an on-policy run that is killed in rollouts and in updates, several times, ends in the record of an undisturbed one',
+  'RES-620':
+    'people pin and free the base of the search, override verdicts, ban and allow families, add ideas in words, ask for a look; what could have no effect is refused',
+  'RES-621': 'a control run shows that the machine has changed; from then on races use fresh seeds alone',
+  'RES-622': 'workers fire and advance: a slow run holds nobody up',
 } as const

@@ -1,6 +1,6 @@
 // A research session as one JSON document: what `research run` and `research status` print.
 import type { ResearchAttempt, ResearchState } from '../../contracts/index.ts'
-import { forecastOf, workedSeconds } from '../../research/index.ts'
+import { earlyEnds, forecastOf, workedSeconds } from '../../research/index.ts'
 
 export type ResearchDocument = ReturnType<typeof researchDocument>
 
@@ -27,6 +27,8 @@ export function researchDocument(experimentId: string, state: ResearchState, now
     n_duplicates: gauges.duplicates,
     failures: gauges.failures,
     looks: state.looks,
+    early_ends: earlyEnds(state),
+    controls: state.controls.map(({ attempt, seed, deviation, drifted }) => ({ attempt, seed, deviation, drifted })),
     drifted: state.drifted,
     backlog: state.backlog.map(({ author, text }) => ({ author, text })),
     banned: state.banned,

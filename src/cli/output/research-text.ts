@@ -49,6 +49,7 @@ export function researchStatusText(document: ResearchDocument & { controller: st
     bestLine(document, colors),
     billLine(document),
     ...costLines(document),
+    ...earlyLine(document),
     ...(document.end === null ? [] : [document.end.text]),
     ...document.backlog.map(({ author, text }) => `backlog: ${text} (${author})`),
   ].join('\n')
@@ -70,6 +71,12 @@ function billLine({ n_experiments, n_kept, n_duplicates, spend }: ResearchDocume
 
 function isFree({ calls, usd, tokens }: ResearchDocument['spend']): boolean {
   return calls === 0 || (usd === 0 && tokens === 0)
+}
+
+function earlyLine({ early_ends: { killed, audited, wrong, regret } }: ResearchDocument): string[] {
+  if (killed + audited === 0) return []
+  const checked = audited === 0 ? 'none was let go on to check' : `${wrong} of ${audited} that went on as a check ended better than the best, a loss of ${numberText(regret)} sigma each`
+  return [`${countText(killed, 'run')} ended early by the training curve; ${checked}`]
 }
 
 /** Money and time by experiment and by confirmed gain, caps, and what is still to come. */

@@ -25,7 +25,10 @@ export function decide(deciding: Deciding): Step {
   const open = decideOpenLook(deciding) ?? decideAttempts(deciding) ?? decideAnswer(deciding)
   if (open !== undefined) return open
   const ending = capInTheWay(state, nowMs, plugins.asksModel) ?? nothingNew(deciding)
-  if (ending !== undefined) return isAtWork(deciding) ? { kind: 'wait' } : decideEnd(deciding, ending)
+  if (ending !== undefined) {
+    const ready = needsCall.has(ending) ? decideReadyIdea(deciding) : undefined
+    return ready ?? (isAtWork(deciding) ? { kind: 'wait' } : decideEnd(deciding, ending))
+  }
   return (
     decideControl(deciding, 'run') ??
     decideDueLook(deciding, false) ??
@@ -33,6 +36,9 @@ export function decide(deciding: Deciding): Step {
     decideAsk(deciding) ?? { kind: 'wait' }
   )
 }
+
+/** Ends that come because no call can or need be made: ideas of people are run all the same. */
+const needsCall: ReadonlySet<EndReason> = new Set(['usd', 'tokens', 'finished'])
 
 function decideAttempts(deciding: Deciding): Step | undefined {
   for (const attempt of deciding.state.attempts) {

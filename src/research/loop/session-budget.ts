@@ -48,8 +48,8 @@ export function forecastOf(state: ResearchState, asksModel: boolean): Forecast {
 }
 
 /** Time that a controller has worked on the session by now. */
-export function workedSeconds({ spend, lastAt, status }: ResearchState, nowMs: number): number {
-  if (lastAt === undefined || status !== 'running') return spend.wallS
+export function workedSeconds({ spend, lastAt, status, paused }: ResearchState, nowMs: number): number {
+  if (lastAt === undefined || status !== 'running' || paused) return spend.wallS
   return spend.wallS + Math.max(0, (nowMs - Date.parse(lastAt)) / 1000)
 }
 

@@ -72,9 +72,11 @@ async function trainOnce(seed: number) {
       policy: unused,
       keepPolicy: unused,
       later: unused,
+      base: { baseModel: 'x' },
       reference: { baseModel: 'mock' },
       rollout: unused,
       service,
+      others: { weights: unused, tokenizerOf: unused, client: unused },
       once: unused,
     }
     const built = await sft.buildBatch(stepContext)

@@ -45,9 +45,11 @@ function stepContext(rows: readonly ChatMessagesRow[], params: object = {}) {
     policy: unused,
     keepPolicy: unused,
     later: unused,
+    base: { baseModel: 'x' },
     reference: { baseModel: 'x' },
     rollout: unused,
     service: { sample: unused },
+    others: { weights: unused, tokenizerOf: unused, client: unused },
     once: unused,
   }
   return { ...step, logged: context.logged }

@@ -1,10 +1,17 @@
 // The plan of a valid experiment: arms and runs in the order in which they start, each with the hash of what it computes.
-import type { Experiment, Notice, Plan, PlannedArm, PlannedRun } from '../contracts/index.ts'
+import {
+  type Experiment,
+  type Notice,
+  type Plan,
+  type PlannedArm,
+  type PlannedRun,
+  referencedArms,
+} from '../contracts/index.ts'
 import { baseModelArm } from './base-model-arm.ts'
 import type { Arms } from './build-arms.ts'
 import type { Resolved } from './check-experiment.ts'
 import { ConfigHasher, secondsBudget } from './config-hash.ts'
-import { type CheckedArm, expandRepeats, seedsOf } from './expand-repeats.ts'
+import { type CheckedArm, expandRepeats, type RepeatedRun, seedsOf } from './expand-repeats.ts'
 import type { LocatedMap } from './located.ts'
 import type { PathResolver } from './resolve-paths.ts'
 
@@ -31,7 +38,8 @@ export function buildPlan({ shell, arms, resolved, paths, notices }: PlanParts):
   const hashes = new Map<string, string>()
   const repeated = expandRepeats(arms.planned, shell)
   for (const { tree, ...run } of repeated) {
-    const config_hash = hasher.run(run.config, run.after === undefined ? undefined : hashes.get(run.after))
+    const needed = weightSources(run, repeated).flatMap((name) => hashes.get(name) ?? [])
+    const config_hash = hasher.run(run.config, needed.length === 0 ? undefined : needed.join(' '))
     hashes.set(run.name, config_hash)
     runTrees.set(run.name, tree)
     runs.push({ ...run, config_hash })
@@ -49,6 +57,13 @@ export function buildPlan({ shell, arms, resolved, paths, notices }: PlanParts):
     notices,
   }
   return { plan, runTrees }
+}
+
+/** Runs whose weights a run takes. */
+function weightSources({ after, seed, config }: Omit<RepeatedRun, 'tree'>, runs: readonly RepeatedRun[]): string[] {
+  const arms = referencedArms(config)
+  const others = arms.length === 0 ? [] : runs.filter((other) => arms.includes(other.arm) && other.seed === seed)
+  return [...(after === undefined ? [] : [after]), ...others.map(({ name }) => name)]
 }
 
 function plannedArm(arm: CheckedArm, shell: PlanParts['shell']): PlannedArm {

@@ -10,6 +10,7 @@ import {
   Seed,
 } from '../contracts/index.ts'
 import type { Arms } from './build-arms.ts'
+import { checkArmReferences } from './check-arm-references.ts'
 import { checkBenchmarks, nameKey } from './check-benchmarks.ts'
 import type { NodeChecker } from './check-node.ts'
 import { checkData, checkModel } from './check-run.ts'
@@ -33,6 +34,7 @@ export function checkExperiment(root: LocatedMap, arms: Arms, checker: NodeCheck
   checkForms(root, report)
   checkNames(arms.expanded, root, report)
   checkRepeats(root, arms, report)
+  checkArmReferences(root, arms, report)
   for (const { tree } of arms.expanded) checkParts(tree, checker)
   const node = root.entries.get('metadata')?.value
   const metadata = node === undefined ? undefined : checker.check(Metadata, node)

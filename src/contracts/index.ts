@@ -3,6 +3,7 @@
 // The line above gives AsyncDisposable to importers whose own `lib` lacks it.
 export { EnvironmentCall, EnvironmentReply, LeadOrder, LedRecord } from './agent-exchange.ts'
 export { pythonClass } from './agent-path.ts'
+export { armReference, referencedArms } from './arm-reference.ts'
 export {
   type AtifContent,
   type AtifFinalMetrics,
@@ -210,6 +211,7 @@ export type {
   Verdicts,
 } from './store.ts'
 export { Resources, Sweeps, TaskFile } from './task-file.ts'
+export { TeacherSpec, teachersOf } from './teacher-spec.ts'
 export type { TokenSampler } from './token-sampler.ts'
 export type {
   Algorithm,
@@ -219,6 +221,7 @@ export type {
   LaterStep,
   OpenBackend,
   OpenRenderer,
+  OtherModels,
   PhaseSpec,
   PromptTrial,
   Rendered,

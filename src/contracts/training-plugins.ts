@@ -7,7 +7,7 @@ import type { PluginSpec } from './plugin-spec.ts'
 import type { RunResult } from './results.ts'
 import type { ChatMessage, RowFormat, RowOf } from './rows.ts'
 import type { ModelConfig, RunConfig } from './run-config.ts'
-import type { ToolSpec } from './scoring-plugins.ts'
+import type { OpenInferenceClient, ToolSpec } from './scoring-plugins.ts'
 import type { Datum, FwdBwd, Loss, ModelId, SamplerRef, Stop, TrainingService, Weights } from './training-service.ts'
 
 /** Text to tokens and back, for one model. */
@@ -84,8 +84,20 @@ export interface StepContext<P, F extends RowFormat = RowFormat> extends Context
   /** Samples from a policy and scores the outcome. */
   readonly rollout: Rollout
   readonly service: Pick<TrainingService, 'sample'>
+  /** Models beside the one in training: teachers. */
+  readonly others: OtherModels
   /** Made once per run, then kept; made again after a resume. What a step needs from an earlier one goes here. */
   once<T>(key: string, make: () => Promise<T>): Promise<T>
+}
+
+/** How a recipe reaches models that it does not train. */
+export interface OtherModels {
+  /** Saved weights by their address, or the final weights of another arm by `arm:NAME`. */
+  weights(checkpoint: string): SamplerRef
+  /** How a base model of the service writes: tokens of one model are tokens of another only where both write alike. */
+  tokenizerOf(baseModel: string): Promise<Tokenizer>
+  /** A model that answers in text, by name or client. Its answers are kept: asking again, also after a resume, costs nothing. */
+  client(which: string | PluginSpec): Promise<OpenInferenceClient>
 }
 
 /** A step that is yet to come, as far as it can be worked on. Its work ends when steps are done again. */
@@ -211,11 +223,20 @@ export interface OpenBackend extends AsyncDisposable {
   /** Longest sequence the model takes. */
   readonly maxContext: number
   readonly chatTemplate?: string
+  /** The tokenizer of another base model. Absent: none can be had. */
+  tokenizerOf?(baseModel: string): Promise<Tokenizer>
 }
 
 /** A place to train. */
 export interface Backend<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'backend', K, S> {
   open(
-    context: Context<z.output<S>> & { model: ModelConfig; loraRank: number | undefined; seed: number; runDir: string },
+    context: Context<z.output<S>> & {
+      model: ModelConfig
+      loraRank: number | undefined
+      seed: number
+      runDir: string
+      /** Base models that are sampled from beside the one in training; absent: none. */
+      otherModels?: readonly string[]
+    },
   ): Promise<OpenBackend>
 }

@@ -63,6 +63,10 @@ export const RunAssignment = z.strictObject({
   next_event: z.int().min(1),
   resume: ResumePoint.optional(),
   start_weights: z.string().optional().describe('State of the run that this one follows.'),
+  arm_weights: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe('Final weights to sample from of the arms that the run refers to, by name of the arm.'),
   guard_trips: z.int().min(0).default(0).describe('Roll-backs so far; each halves the learning rate.'),
   past: z
     .strictObject({

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { defineBackend } from '../../kernel/index.ts'
-import { takeEarly } from './early-trainer.ts'
+import { dropEarly, takeEarly } from './early-trainer.ts'
 import { engineKinds } from './engine-kinds.ts'
 import { loadClient } from './load-client.ts'
 
@@ -11,12 +11,14 @@ export const localBackend = defineBackend({
   params: z.strictObject({
     engine: z.enum(engineKinds).default('cpu').describe('What computes.'),
   }),
-  async open({ params, model, loraRank, seed, runDir, signal, log }) {
+  async open({ params, model, loraRank, seed, runDir, otherModels = [], signal, log }) {
     const { startTrainerProcess } = await import('./start-trainer-process.ts')
     const { openModelText } = await import('../tinker/open-model-text.ts')
+    // One that has started already knows a single model.
+    if (otherModels.length > 0) dropEarly()
     const early = takeEarly({ engine: params.engine, model: model.name })
     const starting = startTrainerProcess({
-      ...{ engine: params.engine, models: [model.name], runDir, signal },
+      ...{ engine: params.engine, models: [model.name, ...otherModels], runDir, signal },
       ...(early === undefined ? {} : { early }),
       onNotice: (notice) => log('info', notice),
     })

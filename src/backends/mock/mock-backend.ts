@@ -49,6 +49,7 @@ export const mockBackend = defineBackend({
       modelId,
       engineId: engineIdText(engine.id),
       tokenizer: byteTokenizer,
+      tokenizerOf: async () => byteTokenizer,
       maxContext: mockMaxContext,
       async [Symbol.asyncDispose]() {
         service[Symbol.dispose]()

@@ -2,6 +2,7 @@
 import type { OpenBackend, Tokenizer } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import type { TinkerClient } from '../../tinker/index.ts'
+import { openModelText } from './open-model-text.ts'
 
 export type ClientBackendOptions = {
   client: TinkerClient
@@ -29,6 +30,7 @@ export async function openClientBackend(options: ClientBackendOptions): Promise<
       engineId: info.engine_id ?? options.serviceName,
       maxContext: info.max_context_length ?? options.maxContext ?? (await contextOf(client, baseModel)),
       ...text,
+      tokenizerOf: async (name) => (await openModelText(arch === 'bigram' ? arch : undefined, name)).tokenizer,
       [Symbol.asyncDispose]: () => client.close('success'),
     }
   } catch (error) {

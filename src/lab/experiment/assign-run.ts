@@ -2,11 +2,13 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
+  armReference,
   CheckpointKind,
   type Metrics,
   type Plan,
   type PluginSpec,
   RunAssignment,
+  referencedArms,
   type SealedBenchmark,
 } from '../../contracts/index.ts'
 import { fileError, type PluginReference, systemCode } from '../../kernel/index.ts'
@@ -39,7 +41,14 @@ export async function assignRun(row: RunRow, options: AssignOptions): Promise<Ru
   const attempt = 1 + Math.max(row.attempt, ...(await segmentNumbers(runDir)))
   const cursor = await store.cursor(`run:${row.id}`)
   const resumed = row.attempt === 0 ? undefined : await resumeFrom(store, row)
-  const before = row.afterRun === undefined ? undefined : await lastState(store, row.afterRun)
+  const arms = new Map((await referencedRuns(store, row)).map((run) => [run.arm, run.id]))
+  const start = row.afterRun ?? arms.get(armReference(row.config.model.init_from_checkpoint) ?? '')
+  const before = start === undefined ? undefined : await lastOf(store, start, 'state')
+  const armWeights: [string, string][] = []
+  for (const [arm, id] of arms) {
+    const uri = await lastOf(store, id, 'sampler')
+    if (uri !== undefined) armWeights.push([arm, uri])
+  }
   return {
     experiment_id: experiment.id,
     experiment: experiment.name,
@@ -56,6 +65,7 @@ export async function assignRun(row: RunRow, options: AssignOptions): Promise<Ru
     next_event: cursor.nextEvent,
     ...(resumed?.resume === undefined ? {} : { resume: resumed.resume }),
     ...(before === undefined ? {} : { start_weights: before }),
+    arm_weights: Object.fromEntries(armWeights),
     guard_trips: resumed?.guardTrips ?? 0,
     past: resumed?.past ?? RunAssignment.shape.past.parse(undefined),
     benchmarks: [...benchmarks],
@@ -122,9 +132,16 @@ async function resumeFrom(store: OpenStore, row: RunRow) {
   }
 }
 
-async function lastState(store: OpenStore, runId: string): Promise<string | undefined> {
-  const states = (await store.checkpoints(runId)).filter(({ kind }) => kind === 'state')
-  return states.sort((a, b) => b.step - a.step)[0]?.ref
+async function lastOf(store: OpenStore, runId: string, kind: CheckpointKind): Promise<string | undefined> {
+  const saved = (await store.checkpoints(runId)).filter((each) => each.kind === kind)
+  return saved.sort((a, b) => b.step - a.step)[0]?.ref
+}
+
+async function referencedRuns(store: OpenStore, row: RunRow): Promise<RunRow[]> {
+  const arms = referencedArms(row.config)
+  if (arms.length === 0) return []
+  const runs = await store.runs(row.experimentId)
+  return runs.filter(({ arm, seed }) => arms.includes(arm) && seed === row.seed)
 }
 
 function metricsOf(events: Awaited<ReturnType<OpenStore['events']>>, step: number): Metrics {

@@ -163,7 +163,7 @@ async function runAll(
         type: 'run.finished',
         status: 'cancelled',
         metrics: {},
-        error: { code: 'BACKEND_FAILED', message: `${before.name}, whose weights it starts from, did not complete` },
+        error: { code: 'BACKEND_FAILED', message: `${before.name}, whose weights it needs, did not complete` },
       }),
   })
 }

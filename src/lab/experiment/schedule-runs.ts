@@ -1,4 +1,6 @@
-// Starts runs in plan order, as many at a time as there is room for; a run of a chain waits for the one before it.
+// Starts runs in plan order, as many at a time as there is room for; a run waits for those whose weights it needs: the one before it
+// in a chain, and the arms that it refers to.
+import { referencedArms } from '../../contracts/index.ts'
 import type { RunRow } from '../../store/index.ts'
 
 export interface Schedule {
@@ -41,17 +43,26 @@ export async function scheduleRuns({ runs, limit, signal, run, skip, giveUp }: S
   while (waiting.length > 0 || active.size > 0) {
     if (signal.aborted || errors.length > 0) waiting.length = 0
     for (const row of [...waiting]) {
-      const before = row.afterRun === undefined ? undefined : byId.get(row.afterRun)
-      const went = before === undefined ? true : ended.get(before.id)
-      if (went === undefined || (went && active.size >= limit)) continue
+      const needed = predecessors(row, byId)
+      const failed = needed.find(({ id }) => ended.get(id) === false)
+      const isReady = needed.every(({ id }) => ended.get(id) === true)
+      if (failed === undefined && (!isReady || active.size >= limit)) continue
       waiting.splice(waiting.indexOf(row), 1)
-      if (went) start(row)
-      else if (before !== undefined) {
-        await attempt(() => skip(row, before))
+      if (failed === undefined) start(row)
+      else {
+        await attempt(() => skip(row, failed))
         ended.set(row.id, false)
       }
     }
     if (active.size > 0) await Promise.race(active)
   }
   if (errors.length > 0) throw errors[0]
+}
+
+function predecessors(row: RunRow, byId: ReadonlyMap<string, RunRow>): RunRow[] {
+  const arms = referencedArms(row.config)
+  const before = row.afterRun === undefined ? undefined : byId.get(row.afterRun)
+  const others =
+    arms.length === 0 ? [] : [...byId.values()].filter(({ arm, seed }) => arms.includes(arm) && seed === row.seed)
+  return before === undefined ? others : [before, ...others]
 }

@@ -16,6 +16,7 @@ import type {
   StateRef,
   TrainingService,
 } from '../../contracts/index.ts'
+import { teachersOf } from '../../contracts/index.ts'
 import { boundary } from '../../kernel/index.ts'
 import { equip, type RunServices } from './run-context.ts'
 import { tellBatches } from './tell-batches.ts'
@@ -49,7 +50,7 @@ export async function openModel(options: {
   const { plugin, context } = equip('backend', config.backend, services)
   await mkdir(runDir, { recursive: true })
   const backend = await boundary('BACKEND_FAILED', `backend "${config.backend.kind}"`, services.signal, () =>
-    plugin.open({ ...context, model: config.model, loraRank, seed: config.seed, runDir }),
+    plugin.open({ ...context, model: config.model, loraRank, seed: config.seed, runDir, ...otherModels(config) }),
   )
   const { modelId } = backend
   const service = tellBatches(backend, services)
@@ -109,4 +110,10 @@ export async function openModel(options: {
     },
     [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose](),
   }
+}
+
+function otherModels({ model, algorithm }: RunConfig): { otherModels?: string[] } {
+  const named = teachersOf(algorithm.params).flatMap(({ base_model }) => base_model ?? [])
+  const others = [...new Set(named)].filter((name) => name !== model.name)
+  return others.length === 0 ? {} : { otherModels: others }
 }

@@ -6,6 +6,7 @@ import { CheckpointBook } from './checkpoint-book.ts'
 import { equipRenderers } from './equip-renderers.ts'
 import type { LoopCallbacks } from './loop-callbacks.ts'
 import { type OpenModel, openModel } from './open-model.ts'
+import { createOtherModels } from './other-models.ts'
 import { referenceWeights } from './reference-weights.ts'
 import type { RunServices } from './run-context.ts'
 import type { RunReporter } from './run-reporter.ts'
@@ -40,6 +41,7 @@ export async function openRun(
     const openStart = () => reopenModel(options, shared, undefined)
     const reference = await referenceWeights({ assignment, model, openStart })
     const book = bookOf(assignment)
+    const others = createOtherModels({ assignment, services, model: () => scope.model })
     const parts = {
       assignment,
       services,
@@ -51,11 +53,13 @@ export async function openRun(
       book,
       renderer,
       reference,
+      others,
     }
     const scope: RunScope = { ...parts, evals: assignment.past.evals, model }
     return Object.assign(scope, {
       async [Symbol.asyncDispose]() {
         try {
+          await others[Symbol.asyncDispose]()
           if ('uri' in reference) await scope.model.drop(reference)
         } finally {
           await scope.model[Symbol.asyncDispose]()

@@ -5,6 +5,7 @@ import type {
   LedRecord,
   OpenEnvironment,
   OpenRenderer,
+  OtherModels,
   PolicyAnswer,
   PolicyQuestion,
   Prediction,
@@ -55,6 +56,7 @@ export interface RunScope {
   readonly renderer: OpenRenderer
   /** The weights that the run started from. */
   readonly reference: Weights
+  readonly others: OtherModels
   /** Replaced when the run goes back to a checkpoint. */
   model: OpenModel
   /** Takes the place of the benchmarks’ system prompts; empty: none. What a search for prompts found. */

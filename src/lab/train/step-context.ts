@@ -27,7 +27,7 @@ export interface StepContextOptions {
 
 /** The context before the first step. It asks for the model anew each time: a roll-back replaces it. */
 export function setupContext(scope: RunScope, options: StepContextOptions): SetupContext<unknown> {
-  const { services, renderer, reference } = scope
+  const { services, renderer, reference, others } = scope
   const { params, rows, numSteps, order, ahead, random } = options
   const agent = agentOf(scope.assignment.config)
   const start = ahead.weights(0)
@@ -50,6 +50,7 @@ export function setupContext(scope: RunScope, options: StepContextOptions): Setu
     ...(agent === undefined ? {} : { agent }),
     rollout: (request, signal) => ahead.rollouts(BEFORE).rollout(request, signal),
     service: { sample: (request) => scope.model.sample(request) },
+    others,
     once: ahead.once,
   }
 }

@@ -114,6 +114,8 @@ function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
     renderer: scope.renderer,
     tokenizer: model.backend.tokenizer,
     reference: scope.reference,
+    base: { baseModel: assignment.config.model.name },
+    others: scope.others,
     rollout: rollouts.rollout,
     prompts: createPromptTrial(scope, { at, advance, stop }),
     runId: assignment.run_id,

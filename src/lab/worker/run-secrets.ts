@@ -1,8 +1,9 @@
 // The secrets of a run: those that its plugins declare, by name, and no other. They are resolved in the controller and handed to
 // the worker in the message that assigns the run.
 import * as z from 'zod'
-import { type PluginCard, PluginSpec, type PluginType, type RunConfig } from '../../contracts/index.ts'
+import { type PluginCard, PluginSpec, type PluginType, type RunConfig, teachersOf } from '../../contracts/index.ts'
 import { EvsysError, findSecrets, type Problem, type SecretSource } from '../../kernel/index.ts'
+import { clientSecrets, modelClient } from '../../models/index.ts'
 
 /** Values by name. All that are missing are reported at once. */
 export function runSecrets(
@@ -28,13 +29,24 @@ export function runSecrets(
     ...agents.map(({ kind }): [PluginType, string] => ['agent', kind]),
   ].flatMap(([type, kind]) => (cardOf(type, kind)?.needs.secrets ?? []).map((name) => ({ kind, name })))
   const written = leaders.flatMap(({ kind, params }) => findSecrets(params).map(({ name }) => ({ kind, name })))
-  for (const { kind, name } of [...wanted, ...written]) {
+  const taught = teacherClients(config).flatMap((spec) =>
+    clientSecrets(spec, cardOf('inference_client', spec.kind)).map((name) => ({ kind: spec.kind, name })),
+  )
+  for (const { kind, name } of [...wanted, ...written, ...taught]) {
     const value = source.get(name)
     if (value !== undefined && value.trim() !== '') secrets.push([name, value])
     else problems.set(name, missing(name, kind, source))
   }
   if (problems.size > 0) throw EvsysError.many([...problems.values()])
   return Object.fromEntries(secrets)
+}
+
+/** The clients of models that teach. */
+function teacherClients({ algorithm }: RunConfig): PluginSpec[] {
+  return teachersOf(algorithm.params).flatMap(({ client }) => {
+    if (client === undefined) return []
+    return typeof client === 'string' ? modelClient(client) : client
+  })
 }
 
 const OwnCallbacks = z.object({ callbacks: z.array(PluginSpec) })

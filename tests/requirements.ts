@@ -696,6 +696,7 @@ export const requirements = {
   'RES-405': 'honest candidates are never turned down: 100 of them pass reading and dry run, and are scored',
   'RES-406': 'of 40 candidates that tamper, every one is turned down, ended, or scored truly',
   'RES-407': 'a dry run of a step or two finds what cannot start, and tells the memory that it took',
+  'RES-409': 'a dry run asks the first questions of the scorer: a candidate that cannot answer is found before it is trained',
   'RES-408': 'a candidate of a table is looked up; one that names no configuration is told what there is',
   'RES-501':
     'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
@@ -759,6 +760,8 @@ export const requirements = {
   'RES-516':
     'the proposer `replay` plays a cassette with its recorded cost, or records one; a missing proposal is an error',
   'RES-517': 'the proposer `bank` gives the next untried idea of a wanted family',
+  'RES-518':
+    '`cli-agent` starts Claude Code and Codex with the options of their manuals, and reads what they used from their output',
   'RES-617':
     'a cassette drives a session of ten experiments, with a ledger that is right to the cent, per call and per experiment',
   'RES-618':
@@ -826,4 +829,11 @@ export const requirements = {
     'answers of a teacher behind a client are asked for once, kept for a resume, and its secrets are handed to the run alone',
   'RL-311':
     'weights of another arm are written as arm:NAME: that run of the same seed comes first, and its failure is told',
+  'RES-620':
+    'people pin and free the base of the search, override verdicts, ban and allow families, add ideas in words, ask for a look; what could have no effect is refused',
+  'RES-621': 'a control run shows that the machine has changed; from then on races use fresh seeds alone',
+  'RES-623':
+    'every call is told what the caps leave for it; the bill is told by experiment and by confirmed gain, with a forecast',
+  'RES-624': 'secrets that the controller knows reach no brief, no prompt and no cassette, whatever their form',
+  'RES-622': 'workers fire and advance: a slow run holds nobody up',
 } as const

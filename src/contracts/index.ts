@@ -138,6 +138,7 @@ export {
   initialResearchState,
   type RecordedRunOf,
   type ResearchAttempt,
+  type BegunWork,
   type ResearchCall,
   type ResearchGauges,
   type ResearchSpend,

@@ -179,6 +179,7 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     lines: z.int().min(0),
     files: FileChanges,
   }),
+  z.object({ ...at, type: z.literal('check.intended'), attempt: z.string() }),
   z.object({
     ...at,
     type: z.literal('attempt.checked'),

@@ -123,6 +123,7 @@ export type {
   Strategy,
 } from './research/research-plugins.ts'
 export type {
+  Accelerator,
   CandidateFiles,
   CurveSample,
   Executor,

@@ -622,6 +622,7 @@ export const requirements = {
   'BOX-9': '`doctor` shows the level of this machine and who keeps its limits',
   'BOX-10':
     'the verifier `code` runs an answer with the tests of its task in a sandbox; what keeps it from running leaves the answer without a reward',
+  'BOX-11': 'a command uses the devices of the machine that its sandbox was opened with, a GPU for one, and no other',
 
   // Research
   'RES-101':
@@ -686,6 +687,8 @@ export const requirements = {
   'RES-313': 'the API of candidates seeds all draws at import: Math.random, random, numpy and PyTorch',
   'RES-314': 'reports and answers of a candidate stand on lines of their own, whatever else it prints',
   'RES-315': '`task init` makes a task that validates, trains and is scored as it is',
+  'RES-316':
+    'a task that asks for a GPU shows its candidates the one of this machine; without one they train on the CPU, which is told',
   'RES-401':
     'a candidate is trained in a sandbox and scored by the sealed scorer in another process; what it says of itself is a claim and never the score',
   'RES-402':
@@ -698,6 +701,7 @@ export const requirements = {
   'RES-407': 'a dry run of a step or two finds what cannot start, and tells the memory that it took',
   'RES-409': 'a dry run asks the first questions of the scorer: a candidate that cannot answer is found before it is trained',
   'RES-408': 'a candidate of a table is looked up; one that names no configuration is told what there is',
+  'RES-409': 'a score says which GPU its candidate was shown',
   'RES-501':
     'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
   'RES-502': 'an idea becomes files: knobs turned in code, whole files, a patch; what cannot be done is said in words',

@@ -125,6 +125,7 @@ export type {
   Strategy,
 } from './research/research-plugins.ts'
 export type {
+  Accelerator,
   CandidateFiles,
   CurveSample,
   Executor,

@@ -1,8 +1,9 @@
 // `rl` in the real loop, with real gradients of the mock engine.
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
+import { rl } from '../src/algorithms/index.ts'
 import type { RunAssignment } from '../src/contracts/index.ts'
-import { defineAgent, defineVerifier } from '../src/kernel/index.ts'
+import { defineAgent, defineAlgorithm, defineVerifier } from '../src/kernel/index.ts'
 import { resumed } from './resumed-assignment.ts'
 import { runAssignment } from './run-assignment.ts'
 import { temporaryFolders } from './temporary-folder.ts'
@@ -163,6 +164,42 @@ describe('rl', () => {
     if (loss === 'dro') expect(share.every(Number.isNaN)).toBe(true)
     expect(seriesOf(run, 'optim/kl_sample_train_v2')[2]).toBeGreaterThan(0)
     for (const step of stepsOf(run)) expect(step['optim/entropy']).toBeGreaterThan(0)
+  })
+})
+
+describe('the tasks of rl', () => {
+  const tasksOf = (run: TrainedHere) =>
+    Array.from({ length: 6 }, (_, step) => [
+      ...new Set(run.of('rollout.finished').flatMap((each) => (each.step === step ? [each.task_id] : []))),
+    ])
+
+  it('come by success where that is asked for, the same again for the same seed (RL-110)', async () => {
+    const params = { max_steps: 6, batch_size: 2, curriculum: { kind: 'success_rate', explore: 0.01 } }
+    const half = defineVerifier({
+      kind: 'half',
+      summary: 'Only one task has an open outcome.',
+      verify: ({ output, task }) => (task?.task_id === 'open' ? output.length % 2 : 0),
+    })
+    const rows = ['a', 'b', 'c', 'd', 'open'].map((id) => taskOf(id, 'half'))
+    const train = () => trainHere(of({ max_tokens: 30, ...params }, {}, rows), { plugins: [half] })
+    const first = tasksOf(await train())
+    // Whatever was tried and is hopeless has to stand back: from the fourth step on, all have been tried.
+    for (const tasks of first.slice(3)) expect(tasks).toContain('open')
+    expect(tasksOf(await train())).toEqual(first)
+  })
+
+  it('are those that a recipe made of it says (RL-110)', async () => {
+    const chosen = defineAlgorithm({
+      ...rl,
+      kind: 'chosen',
+      summary: 'Trains on the last task alone.',
+      buildBatch: (context) => rl.buildBatch({ ...context, batch: () => context.rows.slice(-1) }),
+    })
+    const { config, ...rest } = of({ max_steps: 2, max_tokens: 6 }, {}, variedTasks)
+    const algorithm = { ...config.algorithm, kind: 'chosen' }
+    const run = await trainHere({ ...rest, config: { ...config, algorithm } }, { plugins: [varied, chosen] })
+    expect(tasksOf(run).slice(0, 2)).toEqual([['five'], ['five']])
+    expect(endOf(run)).toMatchObject({ status: 'completed' })
   })
 })
 

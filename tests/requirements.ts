@@ -776,4 +776,11 @@ export const requirements = {
   'RL-204': 'a run that is to leave does not wait for rollouts: the step is done by the next attempt',
   'RL-205':
     'an on-policy run that is killed in rollouts and in updates, several times, ends in the record of an undisturbed one',
+  'RL-206': 'a rollout has a deadline: one that never ends is cut off, and what it left is judged',
+  'RL-207':
+    'whoever leads the model, the tokens that are trained on are those that the weights of the step drew, each once, with their log-probabilities',
+  'RL-208':
+    'snapshots that a step let go of leave the trainer’s disk, and samples that nobody waits for any more are stopped',
+  'RL-209':
+    'the same file with `rl` gives the same numbers on `local` and on `tinker` over HTTP, on-policy and one step off-policy',
 } as const

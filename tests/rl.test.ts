@@ -40,8 +40,10 @@ const varied = defineVerifier({
   verify: ({ output }) => output.split(/[aeiou]/).length - 1 + 0.01 * output.length,
 })
 const variedTasks = ['one', 'two', 'three', 'four', 'five'].map((id) => taskOf(id, 'varied'))
+// Rates at which something happens in a few steps are such that a guard would see a blow-up where weights are stale.
+const guards = { kl_blowup: { action: 'off' } }
 const trainVaried = (params: object, changes: Changes = {}) =>
-  trainHere(of({ max_tokens: 6, ...params }, changes, variedTasks), { plugins: [varied] })
+  trainHere(of({ max_tokens: 6, guards, ...params }, changes, variedTasks), { plugins: [varied] })
 
 describe('rl', () => {
   it('makes rewarded answers likelier (RL-101)', async () => {

@@ -699,7 +699,8 @@ export const requirements = {
   'RES-405': 'honest candidates are never turned down: 100 of them pass reading and dry run, and are scored',
   'RES-406': 'of 40 candidates that tamper, every one is turned down, ended, or scored truly',
   'RES-407': 'a dry run of a step or two finds what cannot start, and tells the memory that it took',
-  'RES-409': 'a dry run asks the first questions of the scorer: a candidate that cannot answer is found before it is trained',
+  'RES-409':
+    'a dry run asks the first questions of the scorer: a candidate that cannot answer is found before it is trained',
   'RES-408': 'a candidate of a table is looked up; one that names no configuration is told what there is',
   'RES-409': 'a score says which GPU its candidate was shown',
   'RES-501':
@@ -780,7 +781,8 @@ export const requirements = {
   'RL-402':
     'entropy collapse, KL blow-up, length explosion and reward hacking are detected, recorded, rolled back or ended by rule',
   'RL-403': 'a run that was killed trips its guards where it would have tripped, and ends in the same record',
-  'RL-404': 'guards trip in fewer than one in a hundred honest noisy runs, and see runs that turn bad within twenty steps',
+  'RL-404':
+    'guards trip in fewer than one in a hundred honest noisy runs, and see runs that turn bad within twenty steps',
   'RL-405': '`show` and the conclusion tell of trips in words; `validate` checks guards and the held-out verifier',
   'RL-102':
     'advantages of a group sum to zero, are 0 for equal rewards, do not change when all rewards are raised, and keep the order of rewards',

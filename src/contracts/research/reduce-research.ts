@@ -1,8 +1,8 @@
 // The state of a research session as a pure fold over its journal, shared by controller, terminal, report and dashboard.
 import { changeAttempt } from './change-attempt.ts'
 import type { ResearchEntry, ResearchEntryOf } from './journal.ts'
-import { reduceBegun } from './reduce-begun.ts'
 import { reduceAttempt, withoutFirstReady, withRun } from './reduce-attempt.ts'
+import { reduceBegun } from './reduce-begun.ts'
 import { reduceCall } from './reduce-call.ts'
 import { reduceSteering } from './reduce-steering.ts'
 import type { ResearchState } from './session-state.ts'

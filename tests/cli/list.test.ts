@@ -108,7 +108,19 @@ describe('schema', () => {
     await expect(stdout).toMatchFileSnapshot('golden/schema.txt')
     const document = JSON.parse((await runMain(['schema', '--json'], { cwd: example })).stdout)
     expect(document.documents).toEqual(['experiment', 'task'])
-    const recipes = ['combo', 'dpo', 'focal_sft', 'prompt_search', 'rejection_sft', 'rl', 'score_only', 'sft']
+    const recipes = [
+      'combo',
+      'distill',
+      'dpo',
+      'focal_sft',
+      'opd',
+      'prompt_search',
+      'rejection_sft',
+      'rl',
+      'score_only',
+      'sdft',
+      'sft',
+    ]
     expect(document.plugins.algorithm).toEqual(recipes)
   })
 

@@ -834,6 +834,7 @@ export const requirements = {
     'answers of a teacher behind a client are asked for once, kept for a resume, and its secrets are handed to the run alone',
   'RL-311':
     'weights of another arm are written as arm:NAME: that run of the same seed comes first, and its failure is told',
+  'RL-312': 'examples/distill shows a student that solves more held-out tasks after learning from its teacher',
   'RES-620':
     'people pin and free the base of the search, override verdicts, ban and allow families, add ideas in words, ask for a look; what could have no effect is refused',
   'RES-621': 'a control run shows that the machine has changed; from then on races use fresh seeds alone',

@@ -771,6 +771,28 @@ export const requirements = {
   'RL-501': '`rl` makes the bundled model better at sums that it was not trained on, from a weakly tuned start',
   'RL-502': '`rl` teaches the bundled model to use the tool of a harness of the project',
   'RL-503': 'the harness of the example answers calls of its calculator, readable or not, and ends',
+  'RL-102':
+    'advantages of a group sum to zero, are 0 for equal rewards, do not change when all rewards are raised, and keep the order of rewards',
+  'RL-103':
+    'a reward counts for the whole attempt, or for the turns that led to it, with rewards of turns and a discount',
+  'RL-104':
+    'every token that was drawn and is sound is trained on exactly once, no other token is, and sequences of one attempt keep one advantage',
+  'RL-105': 'advantages are normalised per token, per sequence, per attempt, or not at all, as is written',
+  'RL-106':
+    'a KL penalty in the reward is coef (mean - difference) over the drawn tokens; its reference is the start of the run or the base model',
+  'RL-107': 'params of `rl` that would train on nothing are refused before a run starts, with their place and a fix',
+  'RL-108':
+    'answers that infrastructure ended are drawn again, then masked, or drop their group, or fail the run: never a reward of 0',
+  'RL-109': 'answers that were cut off are kept, masked or penalised, and length has a price, as is written',
+  'RL-110':
+    'the curriculum by success prefers tasks whose outcome is open, gives up none, and is drawn by keyed randomness',
+  'RL-111': 'rollouts of all steps share one bound on concurrency; those of the earliest step go first',
+  'RL-112':
+    'every loss of `rl`, named or computed here, with and without a KL penalty, has the gradient that the reference engine and finite differences give',
+  'RL-113':
+    'constant groups are dropped, kept, or replaced by other tasks, and counted; a run in which nothing is ever judged fails at once',
+  'RL-114':
+    'with max_steps_off_policy and num_substeps rollouts begin ahead: which weights answer follows from the step alone; 0 and 1 are on-policy to the bit',
   'RL-201':
     'rollouts of a later step begin ahead of it, are told of with the step that trains on them, and carry the version of the weights that drew them',
   'RL-202':

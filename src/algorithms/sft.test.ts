@@ -47,7 +47,6 @@ function stepContext(rows: readonly ChatMessagesRow[], params: object = {}) {
     later: unused,
     base: { baseModel: 'x' },
     reference: { baseModel: 'x' },
-    base: { baseModel: 'x' },
     rollout: unused,
     service: { sample: unused },
     others: { weights: unused, tokenizerOf: unused, client: unused },

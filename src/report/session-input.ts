@@ -1,5 +1,6 @@
 // A research session of the record as the data of its report: the state that its journal folds to, with every candidate's files.
 import type { CandidateFiles, FileChanges, ResearchAttempt, ResearchState } from '../contracts/index.ts'
+import { earlyEnds } from '../research/index.ts'
 import { pooledNoise } from '../stats/index.ts'
 import type { BegunSession } from './read-session.ts'
 import type {
@@ -132,13 +133,9 @@ function confirmationOf({
   }
 }
 
-function notesOf({
-  steered,
-  notices,
-  gauges,
-  spend,
-  banned,
-}: ResearchState): NonNullable<ResearchReportInput['notes']> {
+function notesOf(state: ResearchState): NonNullable<ResearchReportInput['notes']> {
+  const { steered, notices, gauges, spend, banned } = state
+  const early = earlyEnds(state)
   const said = steered.map(({ at, author, steering }) => {
     const { action, ...about } = steering
     const words = Object.values(about).filter((value) => typeof value === 'string')
@@ -150,7 +147,9 @@ function notesOf({
       : [`${gauges.duplicates} proposed ideas had been tried before and were answered from memory.`]),
     ...(gauges.killed === 0
       ? []
-      : [`${gauges.killed} runs were ended early by their curve; ${gauges.audited} were left to finish as a check.`]),
+      : [
+          `${gauges.killed} runs were ended early by their curve; ${gauges.audited} were left to finish as a check, and ${early.wrong} of those ended better than the best (${early.regret.toFixed(2)} sigma lost for each run that was ended).`,
+        ]),
     ...(spend.lostCalls === 0
       ? []
       : [`${spend.lostCalls} calls were lost with their controller and are charged by forecast.`]),

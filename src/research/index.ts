@@ -32,6 +32,7 @@ export {
   startingTypicalGain,
   type WatchedRun,
 } from './judge/index.ts'
+export { earlyEnds } from './loop/curve-watch.ts'
 export { forecastOf, workedSeconds } from './loop/session-budget.ts'
 export { researchPlugins } from './plugins.ts'
 export { fingerprint } from './search/fingerprint/fingerprint.ts'

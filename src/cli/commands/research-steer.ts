@@ -55,10 +55,13 @@ const verbs: Record<string, (word: string, idea: Idea | undefined) => Steering> 
   resume: () => ({ action: 'resume' }),
 }
 
+/** What may be said. */
+export const steeringVerbs: readonly string[] = Object.keys(verbs)
+
 function steeringOf(verb: string, word: string | undefined, written: string | undefined): Steering {
   const make = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
   if (make === undefined) {
-    throw new EvsysError('CLI_USAGE', `there is no verb "${verb}"`, { fix: suggest(verb, Object.keys(verbs)) })
+    throw new EvsysError('CLI_USAGE', `there is no verb "${verb}"`, { fix: suggest(verb, steeringVerbs) })
   }
   const parsed = Steering.safeParse(make(word?.trim() ?? '', ideaOf(written)))
   if (parsed.success) return parsed.data

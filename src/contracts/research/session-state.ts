@@ -93,6 +93,12 @@ export interface ResearchGauges {
   readonly failures: Readonly<Record<string, number>>
 }
 
+/** Work that was begun and of which nothing was heard yet. */
+export type BegunWork =
+  | { readonly kind: 'call'; readonly call: string }
+  | { readonly kind: 'check'; readonly attempt: string }
+  | { readonly kind: 'run'; readonly run: string; readonly attempt: string }
+
 export interface ResearchState {
   readonly settings?: SessionSettings
   /** Files of the baseline. */
@@ -112,6 +118,8 @@ export interface ResearchState {
   /** Moving average of kept gains, in sigmas; absent before the first verdict. */
   readonly typicalGain?: number
   readonly calls: readonly ResearchCall[]
+  /** What is in progress, or was when the controller died, in the order in which it was begun. */
+  readonly begun: readonly BegunWork[]
   /** Looks at the hidden split. */
   readonly looks: number
   /** The one that is going on. */
@@ -149,6 +157,7 @@ export const initialResearchState: ResearchState = Object.freeze({
   usedSeeds: [],
   jitter: [],
   calls: [],
+  begun: [],
   looks: 0,
   lookRequested: false,
   confirmations: [],

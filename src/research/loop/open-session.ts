@@ -50,6 +50,7 @@ export async function openSession(options: ResearchOptions): Promise<OpenSession
       lost: lost.signal,
       async write(entries) {
         await journal.append(entries)
+        for (const entry of entries) if (entry.type === 'run.finished') await recorder.finished(journal.state, entry)
         for (const id of judgedBy(entries)) await recorder.judged(journal.state, id)
       },
       [Symbol.asyncDispose]: () => held[Symbol.asyncDispose](),

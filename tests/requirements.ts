@@ -776,9 +776,6 @@ export const requirements = {
   // Reinforcement learning and distillation
   'RL-101':
     '`rl` draws groups of answers with the weights of its step, trains on those that differ in reward, and resumes to the bit',
-  'RL-501': '`rl` makes the bundled model better at sums that it was not trained on, from a weakly tuned start',
-  'RL-502': '`rl` teaches the bundled model to use the tool of a harness of the project',
-  'RL-503': 'the harness of the example answers calls of its calculator, readable or not, and ends',
   'RL-401':
     'a verifier that the reward does not use scores every rollout as well; a run that goes well is left alone by its guards',
   'RL-402':

@@ -696,7 +696,8 @@ export const requirements = {
   'RES-405': 'honest candidates are never turned down: 100 of them pass reading and dry run, and are scored',
   'RES-406': 'of 40 candidates that tamper, every one is turned down, ended, or scored truly',
   'RES-407': 'a dry run of a step or two finds what cannot start, and tells the memory that it took',
-  'RES-409': 'a dry run asks the first questions of the scorer: a candidate that cannot answer is found before it is trained',
+  'RES-409':
+    'a dry run asks the first questions of the scorer: a candidate that cannot answer is found before it is trained',
   'RES-408': 'a candidate of a table is looked up; one that names no configuration is told what there is',
   'RES-501':
     'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
@@ -785,5 +786,7 @@ export const requirements = {
   'RES-623':
     'every call is told what the caps leave for it; the bill is told by experiment and by confirmed gain, with a forecast',
   'RES-624': 'secrets that the controller knows reach no brief, no prompt and no cassette, whatever their form',
+  'RES-625':
+    'a call gives several labelled ideas; a model of what helped before ranks them, few are run, the others are turned down with a reason',
   'RES-622': 'workers fire and advance: a slow run holds nobody up',
 } as const

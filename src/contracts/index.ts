@@ -135,10 +135,10 @@ export type {
 } from './research/research-task.ts'
 export { ResearchBudget, SessionSettings } from './research/session-settings.ts'
 export {
+  type BegunWork,
   initialResearchState,
   type RecordedRunOf,
   type ResearchAttempt,
-  type BegunWork,
   type ResearchCall,
   type ResearchGauges,
   type ResearchSpend,

@@ -54,7 +54,9 @@ const shortestKnown = 8
 
 function secretsIn(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const found = Object.entries(values).flatMap(([name, value]): [string, string][] =>
-    value !== undefined && secretName.test(name) && namePattern.test(name) && isLikeSecret(value) ? [[name, value]] : [],
+    value !== undefined && secretName.test(name) && namePattern.test(name) && isLikeSecret(value)
+      ? [[name, value]]
+      : [],
   )
   return Object.fromEntries(found)
 }

@@ -161,7 +161,9 @@ linux.describe('an executor', () => {
     expect(await executor.check(phases('', '"all zero"'), signal)).toMatchObject([
       { class: 'validation', reason: expect.stringContaining('asked for 50 numbers') },
     ])
-    expect(await executor.check(phases('', 'Buffer.alloc(1 << 29, 1).length'), signal)).toMatchObject([{ class: 'oom' }])
+    expect(await executor.check(phases('', 'Buffer.alloc(1 << 29, 1).length'), signal)).toMatchObject([
+      { class: 'oom' },
+    ])
     expect(await executor.check(phases('', 'question.map(() => NaN)'), signal)).toEqual([])
     expect(estimates).toHaveLength(2)
     // One that cares for no budget is not judged before it runs.
@@ -214,7 +216,9 @@ linux.describe('an executor', () => {
       'lib/bad.mts': 'const a: number = 1\nconst b: = 2\n',
       'lib/deep.ts': '('.repeat(50_000),
     }
-    const found = (await executor.check(files, signal)).map(({ class: kind, reason }) => `${kind} ${reason.split(':').slice(0, 2).join(':')}`)
+    const found = (await executor.check(files, signal)).map(
+      ({ class: kind, reason }) => `${kind} ${reason.split(':').slice(0, 2).join(':')}`,
+    )
     expect(found).toEqual(['syntax lib/bad.mts:2', 'syntax lib/deep.ts:1'])
   })
 

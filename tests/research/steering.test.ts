@@ -97,7 +97,11 @@ describe('what people say to a session', slow, () => {
     const banned = await goOn(1, { writeBrief })
     expect(briefs.length).toBeGreaterThan(0)
     expect(briefs.every((backlog) => backlog.includes('ada: try a cosine schedule'))).toBe(true)
-    expect(banned.state.turnedDown).toContainEqual({ title: 'width 40', family: 'shape', reason: 'its family is banned' })
+    expect(banned.state.turnedDown).toContainEqual({
+      title: 'width 40',
+      family: 'shape',
+      reason: 'its family is banned',
+    })
     await say(store, { action: 'allow_family', family: 'shape' })
     await say(store, { action: 'add_idea', text: 'wide', idea: idea(40, 'shape') })
     await say(store, { action: 'confirm' })
@@ -110,7 +114,8 @@ describe('what people say to a session', slow, () => {
     await using store = await openStore(':memory:')
     const executor = toyExecutor({
       run: (files, seed) =>
-        toyScore(files, seed, 'val', 0) === toyScore({ 'train.mjs': 'const RATE = 0.1\nconst WIDTH = 8\nconst DEPTH = 2\n' }, seed, 'val', 0)
+        toyScore(files, seed, 'val', 0) ===
+        toyScore({ 'train.mjs': 'const RATE = 0.1\nconst WIDTH = 8\nconst DEPTH = 2\n' }, seed, 'val', 0)
           ? undefined
           : { status: 'failed', failure: { class: 'crash', reason: 'no' }, wallS: 0 },
     })
@@ -170,7 +175,9 @@ describe('control runs', slow, () => {
     const before = entries.slice(0, drift).flatMap((entry) => (entry.type === 'run.intended' ? [entry.seed] : []))
     if (fresh?.type !== 'incumbent.refreshed') throw new Error('the bank was not renewed')
     expect(fresh.bank.filter((seed) => before.includes(seed))).toEqual([])
-    const races = entries.slice(drift).flatMap((entry) => (entry.type === 'run.intended' && entry.purpose === 'race' ? [entry.seed] : []))
+    const races = entries
+      .slice(drift)
+      .flatMap((entry) => (entry.type === 'run.intended' && entry.purpose === 'race' ? [entry.seed] : []))
     expect(races.some((seed) => before.includes(seed))).toBe(false)
     expect(state.controls.slice(1).some(({ drifted }) => drifted)).toBe(false)
     expect(noiseOf(state).sigma).toBeLessThan(0.1)

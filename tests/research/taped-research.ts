@@ -70,7 +70,9 @@ export function modelAnswer(n: number, prompt: string): string {
     ...label('code'),
     change: {
       kind: 'files',
-      files: { 'train.mjs': `${first}const RATE = ${(0.01 * (1 + n)).toFixed(2)}\nconst WIDTH = 16\nconst DEPTH = 3\n` },
+      files: {
+        'train.mjs': `${first}const RATE = ${(0.01 * (1 + n)).toFixed(2)}\nconst WIDTH = 16\nconst DEPTH = 3\n`,
+      },
     },
   })
   if (prompt.includes('was turned down before it was run')) return JSON.stringify({ ideas: [code('')] })

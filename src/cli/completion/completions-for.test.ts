@@ -41,7 +41,10 @@ describe('completionsFor', () => {
       ['research', 'run', '--preset', ''],
       ['explore', 'balanced', 'strict'],
     ],
-    [['research', 'run', '--strategy', 'gr'], ['greedy', 'greedy-dedup']],
+    [
+      ['research', 'run', '--strategy', 'gr'],
+      ['greedy', 'greedy-dedup'],
+    ],
     [['research', 'run', '--proposer', 'cli'], ['cli-agent']],
     [['research', 'run', '--model', ''], []],
     [['research', 'run', ''], []],

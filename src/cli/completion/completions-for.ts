@@ -154,5 +154,7 @@ const sources: Record<string, Source> = {
   },
   'task action': () => ({ candidates: words(['init', 'list', 'validate']), files: noFiles }),
   'task name': async (_program, [action]) =>
-    action === 'validate' ? { candidates: words(await taskNames()), files: ['dirs'] } : { candidates: [], files: noFiles },
+    action === 'validate'
+      ? { candidates: words(await taskNames()), files: ['dirs'] }
+      : { candidates: [], files: noFiles },
 }

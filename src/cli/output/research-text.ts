@@ -75,7 +75,10 @@ function isFree({ calls, usd, tokens }: ResearchDocument['spend']): boolean {
 
 function earlyLine({ early_ends: { killed, audited, wrong, regret } }: ResearchDocument): string[] {
   if (killed + audited === 0) return []
-  const checked = audited === 0 ? 'none was let go on to check' : `${wrong} of ${audited} that went on as a check ended better than the best, a loss of ${numberText(regret)} sigma each`
+  const checked =
+    audited === 0
+      ? 'none was let go on to check'
+      : `${wrong} of ${audited} that went on as a check ended better than the best, a loss of ${numberText(regret)} sigma each`
   return [`${countText(killed, 'run')} ended early by the training curve; ${checked}`]
 }
 
@@ -83,9 +86,10 @@ function earlyLine({ early_ends: { killed, audited, wrong, regret } }: ResearchD
 function costLines({ spend, budget, forecast, n_experiments }: ResearchDocument): string[] {
   if (n_experiments === 0 && forecast === null) return []
   const each = (usd: number | null, seconds: number | null) =>
-    [...(usd === null || isFree(spend) ? [] : [usdText(usd)]), ...(seconds === null ? [] : [durationText(seconds)])].join(
-      ' and ',
-    )
+    [
+      ...(usd === null || isFree(spend) ? [] : [usdText(usd)]),
+      ...(seconds === null ? [] : [durationText(seconds)]),
+    ].join(' and ')
   const gain =
     spend.s_per_confirmed_gain === null
       ? 'nothing is confirmed yet'

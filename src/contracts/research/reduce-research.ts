@@ -1,8 +1,8 @@
 // The state of a research session as a pure fold over its journal, shared by controller, terminal, report and dashboard.
 import { changeAttempt } from './change-attempt.ts'
 import type { ResearchEntry, ResearchEntryOf } from './journal.ts'
-import { reduceBegun } from './reduce-begun.ts'
 import { reduceAttempt, withoutFirstReady, withRun } from './reduce-attempt.ts'
+import { reduceBegun } from './reduce-begun.ts'
 import { reduceCall } from './reduce-call.ts'
 import { reduceSteering } from './reduce-steering.ts'
 import type { ResearchState } from './session-state.ts'
@@ -86,7 +86,8 @@ function reduceEntry(state: ResearchState, entry: ResearchEntry): ResearchState 
 }
 
 function resume({ end: _end, ...open }: ResearchState, { budget }: ResearchEntryOf<'session.resumed'>): ResearchState {
-  const running: ResearchState = { ...open, status: 'running', paused: false }
+  const forgivenCalls = open.status === 'ended' ? open.calls.length : open.forgivenCalls
+  const running: ResearchState = { ...open, status: 'running', paused: false, forgivenCalls }
   if (budget === undefined || open.settings === undefined) return running
   return { ...running, settings: { ...open.settings, budget } }
 }

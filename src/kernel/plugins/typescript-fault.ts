@@ -15,5 +15,8 @@ export function typescriptFault(source: string): { line: number; message: string
   const { error } = transform({ source, filename: 'candidate.ts', ts: true, async: true, interopDefault: false })
   if (error === undefined) return undefined
   const [words = ''] = (error.message ?? '').replace(/^.*?\.ts: /, '').split('\n')
-  return { line: Math.max(1, error.loc?.line ?? 1), message: words.replace(/\s*\(\d+:\d+\)\s*$/, '') || 'it cannot be read' }
+  return {
+    line: Math.max(1, error.loc?.line ?? 1),
+    message: words.replace(/\s*\(\d+:\d+\)\s*$/, '') || 'it cannot be read',
+  }
 }

@@ -5,7 +5,7 @@ export { type CurveRegret, curveGaps, curveRegret, decideCurve, type WatchedRun 
 export { startingTypicalGain } from './default-rule.ts'
 export { type HonestGains, honestGains, type KeptGain } from './honest-gains.ts'
 export { type Look, planLook, stepLook } from './look.ts'
-export { type LookReason, type LookRecord, keepsBetweenLooks, lookDue, looksLeft, releasedGain } from './look-ledger.ts'
+export { keepsBetweenLooks, type LookReason, type LookRecord, lookDue, looksLeft, releasedGain } from './look-ledger.ts'
 export { pairGains, type SeedResult } from './pair-gains.ts'
 export { racePrior } from './race-prior.ts'
 export { type RunningEvidence, runningEvidence } from './running-evidence.ts'

@@ -54,7 +54,10 @@ export function workedSeconds({ spend, lastAt, status, paused }: ResearchState, 
 }
 
 /** What is left of the caps on calls after those that are open; absent: no cap. */
-export function callRoom({ settings, spend, calls }: ResearchState): { readonly usd?: number; readonly tokens?: number } {
+export function callRoom({ settings, spend, calls }: ResearchState): {
+  readonly usd?: number
+  readonly tokens?: number
+} {
   const { usd, tokens } = settings?.budget ?? {}
   const booked = calls.filter(({ status }) => status === 'open').map(({ intent }) => intent.forecast)
   const bookedUsd = booked.reduce((sum, each) => sum + each.usd, 0)

@@ -37,6 +37,8 @@ function requireSense(state: ResearchState, steering: Steering): void {
     })
   }
   if (steering.action === 'pin' && vetoed !== undefined) {
-    throw new EvsysError('CLI_USAGE', `${id} was vetoed by ${vetoed}`, { fix: `keep it first: evsys research steer keep ${id}.` })
+    throw new EvsysError('CLI_USAGE', `${id} was vetoed by ${vetoed}`, {
+      fix: `keep it first: evsys research steer keep ${id}.`,
+    })
   }
 }

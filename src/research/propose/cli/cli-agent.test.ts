@@ -107,9 +107,13 @@ describe('a coding agent as a proposer', () => {
   // Scripted doubles of the two programs, with the options and the output that their manuals state.
   const double = (name: string, code: string) => {
     const bin = folder()
-    writeFileSync(join(bin, name), `#!${process.execPath}\nconst fs = require('node:fs')\nconst args = process.argv.slice(2)\n${code}\n`, {
-      mode: 0o755,
-    })
+    writeFileSync(
+      join(bin, name),
+      `#!${process.execPath}\nconst fs = require('node:fs')\nconst args = process.argv.slice(2)\n${code}\n`,
+      {
+        mode: 0o755,
+      },
+    )
     vi.stubEnv('PATH', `${bin}:${process.env.PATH ?? ''}`)
     onTestFinished(() => void vi.unstubAllEnvs())
   }

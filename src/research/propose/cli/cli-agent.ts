@@ -31,7 +31,9 @@ const params = z.strictObject({
   secrets: z
     .array(z.enum(['ANTHROPIC_API_KEY', 'OPENAI_API_KEY']))
     .optional()
-    .describe('Secrets in its environment. Absent: the key of the agent; none for a command, or with your home folder.'),
+    .describe(
+      'Secrets in its environment. Absent: the key of the agent; none for a command, or with your home folder.',
+    ),
   use_home: z
     .boolean()
     .default(false)

@@ -57,7 +57,9 @@ describe('proposers with a model', () => {
       const provider = await startFakeProvider(says({ text: good }))
       const context = pluginContext(anthropic, { base_url: provider.url })
       const brief: Brief = { ...sampleBrief(), ...(limit === undefined ? {} : { limit }) }
-      const proposal = await anthropic.propose(brief, { ...context, secret: () => key }).catch((cause: unknown) => cause)
+      const proposal = await anthropic
+        .propose(brief, { ...context, secret: () => key })
+        .catch((cause: unknown) => cause)
       return { proposal, asked: provider.heard.map(({ body }) => Number(body.max_tokens)) }
     }
     expect((await limited(undefined)).asked).toEqual([16_000])

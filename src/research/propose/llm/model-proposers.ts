@@ -79,7 +79,10 @@ function openaiCall(params: z.output<typeof openaiParams>) {
   const isOpenai = params.base_url.replace(/\/+$/, '') === openaiHost
   const { key = isOpenai ? 'OPENAI_API_KEY' : 'none' } = params
   const address = { base_url: params.base_url, ...(key === 'none' ? {} : { api_key: `\${secret:${key}}` }) }
-  return { ...limits(params, isOpenai ? 'openai' : undefined), client: clientSpec(isOpenai ? 'openai' : 'openai_compatible', params, address) }
+  return {
+    ...limits(params, isOpenai ? 'openai' : undefined),
+    client: clientSpec(isOpenai ? 'openai' : 'openai_compatible', params, address),
+  }
 }
 
 type SharedParams = z.output<z.ZodObject<typeof shared>> & { readonly model: string }

@@ -63,9 +63,14 @@ export async function proposeByModel(brief: Brief, call: ModelCall, context: Cal
 
 function noRoom(kind: string, problem: string, usage: Usage | undefined): EvsysError {
   const before = problem === '' ? '' : `, and its first answer could not be used: ${problem}`
-  return proposalError('INFERENCE_FAILED', `${kind}: the caps of the session leave no room for an answer${before}`, usage, {
-    fix: 'raise the cap on money or tokens.',
-  })
+  return proposalError(
+    'INFERENCE_FAILED',
+    `${kind}: the caps of the session leave no room for an answer${before}`,
+    usage,
+    {
+      fix: 'raise the cap on money or tokens.',
+    },
+  )
 }
 
 async function ask(

@@ -87,10 +87,17 @@ describe('recorded proposals', () => {
     const file = join(folder(), 'cassette.jsonl')
     const secret = 'tr0ub4dor&3/correct horse'
     const redact = createRedactor({ TOKEN: secret })
-    const lines = ['c1', 'c2'].map((call) => ({ key: briefKey(briefAfter(1)), call, reply: [sampleIdea({ title: `${call} ${secret}` })] }))
+    const lines = ['c1', 'c2'].map((call) => ({
+      key: briefKey(briefAfter(1)),
+      call,
+      reply: [sampleIdea({ title: `${call} ${secret}` })],
+    }))
     for (const line of lines) await appendLine(file, { ...line, purpose: 'propose' }, redact)
     const titleOf = async (call: string) => {
-      const { ideas } = await replay.propose({ ...briefAfter(1), call }, pluginContext(replay, { file, mode: 'strict' }))
+      const { ideas } = await replay.propose(
+        { ...briefAfter(1), call },
+        pluginContext(replay, { file, mode: 'strict' }),
+      )
       return ideas[0]?.title
     }
     expect(await titleOf('c2')).toBe('c2 [secret:TOKEN]')

@@ -74,6 +74,7 @@ async function trainOnce(seed: number) {
       later: unused,
       base: { baseModel: 'x' },
       reference: { baseModel: 'mock' },
+      base: { baseModel: 'mock' },
       rollout: unused,
       service,
       others: { weights: unused, tokenizerOf: unused, client: unused },

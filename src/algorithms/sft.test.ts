@@ -47,6 +47,7 @@ function stepContext(rows: readonly ChatMessagesRow[], params: object = {}) {
     later: unused,
     base: { baseModel: 'x' },
     reference: { baseModel: 'x' },
+    base: { baseModel: 'x' },
     rollout: unused,
     service: { sample: unused },
     others: { weights: unused, tokenizerOf: unused, client: unused },

@@ -59,6 +59,18 @@ linux.describe('an executor', () => {
     expect(await value('test', 1)).not.toBe(first)
   })
 
+  it('shows a candidate the GPU of its task, and says so with its score (RES-409)', async () => {
+    const node0 = { source: '/dev/null', target: '/dev/nvidia0' }
+    const accelerator = { name: 'A card', devices: [node0], mounts: [], env: { CUDA_VISIBLE_DEVICES: '0' } }
+    const train = `fs.accessSync('/dev/nvidia0', 6); if (process.env.CUDA_VISIBLE_DEVICES !== '0') throw new Error('no choice')`
+    for (const program of [{ accelerator }, {}]) {
+      await using executor = await openExecutor(lineTask(folder(), 'node', { program }), { workDir: folder() })
+      const outcome = await run(executor, phases(train))
+      if (program.accelerator === undefined) expect(outcome).toMatchObject({ status: 'failed' })
+      else expect(outcome).toMatchObject({ status: 'scored', accelerator: 'A card' })
+    }
+  })
+
   it('ends a run that its watcher gives up (RES-403)', async () => {
     const task = lineTask(folder())
     await using executor = await openExecutor(task, { workDir: folder() })

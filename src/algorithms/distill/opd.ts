@@ -33,6 +33,10 @@ const Params = z
       .max(1)
       .default(0)
       .describe('How much a token answers for those after it; 0: for itself alone. For `reverse` without topk.'),
+    baseline: z
+      .enum(['mean', 'none'])
+      .default('mean')
+      .describe('What a drawn token is compared with: the mean over the step, which lowers the noise, or nothing.'),
     num_samples: z.int().min(1).max(1024).default(4).describe('Attempts at each task.'),
     max_tokens: z.int().min(1).default(256).describe('Longest answer of one turn.'),
     temperature: z.number().gt(0).default(1).describe('Of the student’s answers.'),

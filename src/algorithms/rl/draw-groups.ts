@@ -35,11 +35,11 @@ export async function drawGroups(
   options: DrawOptions,
   first = 0,
 ): Promise<Group[]> {
-  const { num_samples, n_concurrent } = options.params
+  const { num_samples } = options.params
   const asked = tasks.flatMap((task, i) =>
     Array.from({ length: num_samples }, (_, sample) => ({ task, at: first + i, sample })),
   )
-  const limits = { limit: n_concurrent, signal: step.signal }
+  const limits = { limit: options.lanes.limit, signal: step.signal }
   const drawn = await mapConcurrent(asked, limits, (each, _, signal) =>
     options.lanes.run(step.batchIndex, () => drawAnswer({ ...step, signal }, each, options)),
   )

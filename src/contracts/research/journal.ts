@@ -49,6 +49,7 @@ export const RecordedOutcome = z.discriminatedUnion('status', [
     secondary: Metrics.default({}),
     claimed: Metrics.optional().describe('What the candidate said of itself; never counts.'),
     level: Level.or(z.literal('in-process')).optional(),
+    accelerator: z.string().optional().describe('GPU that the candidate was shown.'),
   }),
   z.object({ status: z.literal('failed'), failure: AttemptFailure }),
   z.object({ status: z.literal('killed'), reason: z.string().optional() }),

@@ -124,13 +124,17 @@ export async function performRun(
     if (outcome.status === 'killed') {
       return [{ ...told, outcome: { status: 'killed' }, wall_s: outcome.wallS, ...curve }]
     }
-    const { value, secondary, claimed, level, wallS } = outcome
+    const { value, secondary, claimed, level, accelerator, wallS } = outcome
     if (!Number.isFinite(value)) {
       const failure = { class: 'divergence' as const, reason: `its score is ${value}` }
       return [{ ...told, outcome: { status: 'failed', failure }, wall_s: wallS }]
     }
-    const scored = { status: 'scored' as const, value, secondary: { ...secondary }, level }
-    return [{ ...told, outcome: { ...scored, ...(claimed === undefined ? {} : { claimed }) }, wall_s: wallS, ...curve }]
+    const scored = {
+      ...{ status: 'scored' as const, value, secondary: { ...secondary }, level },
+      ...(accelerator === undefined ? {} : { accelerator }),
+      ...(claimed === undefined ? {} : { claimed }),
+    }
+    return [{ ...told, outcome: scored, wall_s: wallS, ...curve }]
   } catch (error) {
     if (signal.aborted) return []
     const failure = { class: 'infra' as const, reason: messageOf(error) }

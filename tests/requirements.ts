@@ -702,7 +702,6 @@ export const requirements = {
   'RES-409':
     'a dry run asks the first questions of the scorer: a candidate that cannot answer is found before it is trained',
   'RES-408': 'a candidate of a table is looked up; one that names no configuration is told what there is',
-  'RES-409': 'a score says which GPU its candidate was shown',
   'RES-501':
     'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
   'RES-502': 'an idea becomes files: knobs turned in code, whole files, a patch; what cannot be done is said in words',
@@ -844,4 +843,11 @@ export const requirements = {
   'RES-625':
     'a call gives several labelled ideas; a model of what helped before ranks them, few are run, the others are turned down with a reason',
   'RES-622': 'workers fire and advance: a slow run holds nobody up',
+  'RL-206': 'a rollout has a deadline: one that never ends is cut off, and what it left is judged',
+  'RL-207':
+    'whoever leads the model, the tokens that are trained on are those that the weights of the step drew, each once, with their log-probabilities',
+  'RL-208':
+    'snapshots that a step let go of leave the trainer’s disk, and samples that nobody waits for any more are stopped',
+  'RL-209':
+    'the same file with `rl` gives the same numbers on `local` and on `tinker` over HTTP, on-policy and one step off-policy',
 } as const

@@ -841,6 +841,8 @@ export const requirements = {
   'RES-623':
     'every call is told what the caps leave for it; the bill is told by experiment and by confirmed gain, with a forecast',
   'RES-624': 'secrets that the controller knows reach no brief, no prompt and no cassette, whatever their form',
+  'RES-625':
+    'a call gives several labelled ideas; a model of what helped before ranks them, few are run, the others are turned down with a reason',
   'RES-622': 'workers fire and advance: a slow run holds nobody up',
   'RL-206': 'a rollout has a deadline: one that never ends is cut off, and what it left is judged',
   'RL-207':

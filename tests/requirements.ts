@@ -723,6 +723,7 @@ export const requirements = {
     '`research report` and `research export` write the newest session of the record, or of a task, or a named one',
   'RES-711':
     '`export ID --html` writes any experiment as a report of the same look; of a log it says that scores are claims',
+  'RES-712': '`research baseline --patch` measures a kept change again, without a change to any file',
   'RES-710': 'a report opens in Chromium, by day and by night, with no error and no request',
   'RES-601':
     'a research session measures the noise of its baseline, races candidates, keeps what is better, and ends with a look at the hidden split',

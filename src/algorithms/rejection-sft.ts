@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import type { PluginSpec, StepContext, Trajectory } from '../contracts/index.ts'
 import { defineAlgorithm, mapConcurrent } from '../kernel/index.ts'
+import { guardParams } from './guard-params.ts'
 import { mergeTurns, supervisedSequence } from './sequences/index.ts'
 import { sharedParams } from './shared-params.ts'
 
@@ -28,6 +29,7 @@ const Params = z.strictObject({
     .optional()
     .describe('Agent that answers: a kind, or an export of a file as `./agent.ts#Name`. `agent` of the run wins.'),
   n_concurrent: z.int().min(1).default(8).describe('Answers that are drawn at a time.'),
+  ...guardParams,
 })
 type Params = z.output<typeof Params>
 
@@ -43,6 +45,7 @@ export const rejectionSft = defineAlgorithm({
     const answers = await answersTo(context, tasks)
     const kept = tasks.map((_, i) => chosenOf(answers[i] ?? [], params))
     const all = answers.flat()
+    const drawn = all.flatMap(({ turns }) => turns.flatMap(({ tokens }) => [...(tokens?.logprobs ?? [])]))
     const scored = all.flatMap(({ reward }) => reward ?? [])
     const data = kept
       .flat()
@@ -56,6 +59,8 @@ export const rejectionSft = defineAlgorithm({
         'data/supervised_tokens': kept.flat().reduce((sum, { turns }) => sum + drawnTokens(turns), 0),
         'rollout/answers:sum': all.length,
         'rollout/failed:sum': all.length - scored.length,
+        ...(all.length === 0 ? {} : { 'rollout/length_mean': drawn.length / all.length }),
+        ...(drawn.length === 0 ? {} : { 'optim/entropy': -drawn.reduce((a, b) => a + b, 0) / drawn.length }),
         'rollout/accepted_share':
           scored.filter((reward) => reward >= params.min_reward).length / Math.max(1, all.length),
         'rollout/solved_tasks': kept.filter((each) => each.length > 0).length / Math.max(1, tasks.length),

@@ -92,6 +92,13 @@ metadata:
       '4:49 PLUGIN_UNKNOWN algorithm.params.verifier_name: no verifier is called "judge"',
     ],
     [
+      'held-out verifier of an algorithm',
+      base
+        .replace('kind: sft', 'kind: rl, params: { held_out_verifier: { kind: judge } }')
+        .replace('train.jsonl', 'val/tasks.jsonl'),
+      '4:61 PLUGIN_UNKNOWN algorithm.params.held_out_verifier.kind: no verifier is called "judge"',
+    ],
+    [
       'source of a benchmark',
       benchmark('{ data: { source_kind: csv } }'),
       '7:30 PLUGIN_UNKNOWN metadata.benchmark.0.data.source_kind: no data source is called "csv"',

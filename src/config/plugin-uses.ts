@@ -27,6 +27,7 @@ export function pluginUses(root: LocatedMap, runs: Iterable<LocatedMap>): Plugin
     for (const data of itemsOf(nodeAt(run, ['mix']))) uses.data(data)
     uses.specs('algorithm', nodeAt(run, ['algorithm', 'params', 'phases']))
     uses.specs('callback', nodeAt(run, ['algorithm', 'params', 'callbacks']))
+    uses.spec('verifier', nodeAt(run, ['algorithm', 'params', 'held_out_verifier']))
     uses.spec('inference_client', nodeAt(run, ['algorithm', 'params', 'teacher', 'client']))
     uses.name('verifier', nodeAt(run, ['algorithm', 'params', 'verifier_name']))
     uses.name('renderer', nodeAt(run, ['model', 'renderer_name']))

@@ -26,6 +26,10 @@ export const GuardTrip = z.strictObject({
 })
 export type GuardTrip = z.infer<typeof GuardTrip>
 
+/** A trip and the run that it happened in. */
+export const RunTrip = GuardTrip.extend({ run: z.string() })
+export type RunTrip = z.infer<typeof RunTrip>
+
 const words: Readonly<Record<GuardReason, string>> = {
   nan: 'the loss was no number',
   spike: 'the loss was far above that of the steps before',

@@ -68,7 +68,7 @@ export {
   Stage,
   Stages,
 } from './experiment-file.ts'
-export { GuardAction, GuardReason, GuardTrip, tripText } from './guard-trip.ts'
+export { GuardAction, GuardReason, GuardTrip, RunTrip, tripText } from './guard-trip.ts'
 export { JudgeReport } from './judge-report.ts'
 export type { Lease, Leases } from './leases.ts'
 export { ArmRef, Claim, Direction, Metadata, MetricRef, Objective } from './metadata.ts'
@@ -125,6 +125,7 @@ export type {
   Strategy,
 } from './research/research-plugins.ts'
 export type {
+  Accelerator,
   CandidateFiles,
   CurveSample,
   Executor,
@@ -135,6 +136,7 @@ export type {
 } from './research/research-task.ts'
 export { ResearchBudget, SessionSettings } from './research/session-settings.ts'
 export {
+  type BegunWork,
   initialResearchState,
   type RecordedRunOf,
   type ResearchAttempt,

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { RunDataPreview } from './data-preview.ts'
 import { ErrorRecord } from './error.ts'
 import { BaselineScore, Leak, Metrics, RunStatus, Verdict } from './events.ts'
+import { RunTrip } from './guard-trip.ts'
 import { Direction } from './metadata.ts'
 import { Seed } from './run-config.ts'
 
@@ -46,6 +47,7 @@ export const ExperimentResult = z.strictObject({
   arms: z.array(ArmResult),
   baselines: z.array(BaselineScore).optional().describe('Models that were scored for comparison; none is an arm.'),
   conclusion: z.strictObject({ verdict: Verdict, text: z.string() }).nullable().describe('Null: not finished.'),
+  guards: z.array(RunTrip).optional().describe('Where a guard tripped, and what was done.'),
   leaks: z.array(Leak).optional().describe('Training rows that repeat questions, which the experiment allows.'),
   data: z.array(RunDataPreview).optional().describe('What a trial trained on, one run of each arm; under --dry alone.'),
   engines: z.array(UsedEngine).optional().describe('Of the runs that have begun.'),

@@ -26,6 +26,10 @@ export function advantagesOf(rewards_G: readonly number[], kind: AdvantageKind):
   return centred_G.map((value) => value / std)
 }
 
-export function isConstant(values: readonly number[]): boolean {
-  return values.every((value) => value === values[0])
+/** Rewards that differ by rounding alone, which mean_std would make as large as any other difference. */
+function isConstant(values: readonly number[]): boolean {
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const value of values) [least, most] = [Math.min(least, value), Math.max(most, value)]
+  const size = Math.max(Math.abs(least), Math.abs(most))
+  return most - least <= Math.max(1e-12 * size, 1e-100)
 }

@@ -1,6 +1,7 @@
 // So many things at a time, over everything that is drawn for a run: rollouts of a later step must not slow those of an earlier one.
 
 export interface Lanes {
+  readonly limit: number
   /** Runs `work` when there is room; of those that wait, the lowest `order` first. */
   run<T>(order: number, work: () => Promise<T>): Promise<T>
 }
@@ -16,6 +17,7 @@ export function createLanes(limit: number): Lanes {
     else first.start()
   }
   return {
+    limit,
     async run(order, work) {
       if (free > 0) free -= 1
       else await new Promise<void>((start) => waiting.push({ order, start }))

@@ -1,5 +1,6 @@
 // What `rl` can be told.
 import * as z from 'zod'
+import type { HarborTask } from '../../contracts/index.ts'
 import { guardParams } from '../guard-params.ts'
 import { sharedParams } from '../shared-params.ts'
 import { AdvantageKind } from './advantages.ts'
@@ -27,7 +28,18 @@ const answers = {
     .min(1)
     .optional()
     .describe('Agent that answers: a kind, or an export of a file as `./agent.ts#Name`. `agent` of the run wins.'),
-  n_concurrent: z.int().min(1).default(8).describe('Answers that are drawn at a time.'),
+  n_concurrent: z
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      'Answers that are drawn at a time. Absent: 64, or 8 where tasks are folders with an environment of their own.',
+    ),
+  rollout_timeout_s: z
+    .number()
+    .gt(0)
+    .optional()
+    .describe('Seconds after which an attempt is cut off; what it left is judged. Absent: an hour.'),
   max_retries: z
     .int()
     .min(0)
@@ -132,7 +144,7 @@ const updates = {
 export const RlParams = z
   .strictObject({
     ...sharedParams,
-    learning_rate: z.number().min(0).default(1e-4).describe('Peak learning rate.'),
+    learning_rate: z.number().min(0).default(3e-4).describe('Peak learning rate.'),
     ...answers,
     ...groups,
     ...rewards,
@@ -143,3 +155,8 @@ export const RlParams = z
     for (const { path, message } of impossibleParams(params)) addIssue({ code: 'custom', path: [path], message })
   })
 export type RlParams = z.output<typeof RlParams>
+
+/** Answers that are drawn at a time. An engine computes many answers as fast as few; environments are processes. */
+export function concurrencyOf({ n_concurrent }: RlParams, rows: readonly HarborTask[]): number {
+  return n_concurrent ?? (rows.some(({ verifier }) => verifier.kind === 'e2b') ? 8 : 64)
+}

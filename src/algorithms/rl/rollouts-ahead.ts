@@ -5,7 +5,7 @@
 import type { HarborTask, StepContext } from '../../contracts/index.ts'
 import { type DrawnBatch, drawBatch } from './draw-batch.ts'
 import { createLanes } from './lanes.ts'
-import type { RlParams } from './rl-params.ts'
+import { concurrencyOf, type RlParams } from './rl-params.ts'
 
 type Step = StepContext<RlParams, 'harbor_task'>
 
@@ -16,7 +16,7 @@ export async function rolloutsOf(
 ): Promise<DrawnBatch> {
   const { params, agent, rows, random } = context
   const begun = await context.once('rl/begun', async () => new Map<number, Promise<DrawnBatch>>())
-  const lanes = await context.once('rl/lanes', async () => createLanes(params.n_concurrent))
+  const lanes = await context.once('rl/lanes', async () => createLanes(concurrencyOf(params, rows)))
   const missing = stepsDue(context).filter(({ batchIndex }) => !begun.has(batchIndex))
   if (missing.length > 0) {
     const policy = missing.some((step) => step !== context) ? await context.keepPolicy() : await onlyNow(context)

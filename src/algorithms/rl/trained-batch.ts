@@ -6,7 +6,7 @@ import { klToReference, withKlPenalty } from './kl-penalty.ts'
 import { scalesOf } from './normalise.ts'
 import { type PolicySequence, policySequences } from './policy-sequences.ts'
 import { referenceLogprobs } from './reference-logprobs.ts'
-import type { RlParams } from './rl-params.ts'
+import { concurrencyOf, type RlParams } from './rl-params.ts'
 import { trainedDatum } from './trained-datum.ts'
 
 type Step = StepContext<RlParams, 'harbor_task'>
@@ -50,7 +50,7 @@ function sequencesOf({ members }: ComparedGroup, { params, step, renderer }: Ste
 }
 
 function askReference(context: Step, sequences: readonly PolicySequence[]): Promise<Float64Array[]> {
-  const { params, service, signal } = context
+  const { params, rows, service, signal } = context
   const reference = params.kl_reference === 'start' ? context.reference : context.base
-  return referenceLogprobs(sequences, { reference, service, signal, limit: params.n_concurrent })
+  return referenceLogprobs(sequences, { reference, service, signal, limit: concurrencyOf(params, rows) })
 }

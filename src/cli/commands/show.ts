@@ -1,5 +1,12 @@
 // `evsys show ID`: everything that the record says of one experiment.
-import type { EvalRow, Evidence, ExperimentResult, ExperimentRow, RunRow } from '../../contracts/index.ts'
+import {
+  type EvalRow,
+  type Evidence,
+  type ExperimentResult,
+  type ExperimentRow,
+  type RunRow,
+  tripText,
+} from '../../contracts/index.ts'
 import { loadLab, type Standing } from '../../lab/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
@@ -32,6 +39,7 @@ export async function show(context: CommandContext, reference: string): Promise<
         ...optional('claim', claimLines(evidence).join('\n')),
         ...experiment.words.map(({ at, author, text }): Fact => [author, `${text} (${at.slice(0, 10)})`]),
         ['made', madeText(experiment, result, runs.length)],
+        ...optional('guards', guardText(result)),
         ...optional('engine', engineText(result)),
         ...optional('scored', scoredText(runs)),
         ...optional('tags', experiment.tags.join(', ')),
@@ -100,6 +108,15 @@ function madeText(
 ): string {
   const cost = cost_usd === null ? 'cost unknown' : usdText(cost_usd)
   return `${createdAt.slice(0, 16).replace('T', ' ')} UTC; ${countText(arms.length, 'arm')}, ${countText(runs, 'run')}; ${durationText(wall_s)}; ${cost}; configuration ${configHash.slice(0, 12)}`
+}
+
+/** A sweep that goes wrong goes wrong many times. */
+const shownTrips = 20
+
+function guardText({ guards = [] }: ExperimentResult): string {
+  const lines = guards.slice(0, shownTrips).map((trip) => `${trip.run}: ${tripText(trip)}`)
+  const more = guards.length > shownTrips ? [`... and ${guards.length - shownTrips} more`] : []
+  return [...lines, ...more].join('\n')
 }
 
 function engineText({ engines = [] }: ExperimentResult): string {

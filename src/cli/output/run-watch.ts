@@ -1,5 +1,5 @@
 // How a person follows an experiment: a block that is drawn again and again on a terminal, lines elsewhere, nothing when quiet.
-import type { Item, Plan, RunRow } from '../../contracts/index.ts'
+import { type Item, type Plan, type RunRow, tripText } from '../../contracts/index.ts'
 import { type Clock, visibleText } from '../../kernel/index.ts'
 import type { Colors } from './colors.ts'
 import type { LiveSink } from './live-sink.ts'
@@ -81,12 +81,8 @@ function asideLines({ name }: RunRow, item: Item): string[] {
       return [`${name}: ${item.text}`]
     case 'log':
       return item.level === 'debug' ? [] : [`${name}: ${item.text}`]
-    case 'guard.tripped': {
-      const back = item.rolled_back_to === undefined ? 'the start' : `step ${item.rolled_back_to + 1}`
-      return [
-        `${name}: training collapsed (${item.reason}) at step ${item.step + 1}; it goes on from ${back} more slowly`,
-      ]
-    }
+    case 'guard.tripped':
+      return [`${name}: ${tripText({ ...item, action: item.action ?? 'roll_back' })}`]
     case 'run.finished':
       return item.error === undefined ? [] : [`${name}: ${item.status}: ${item.error.code}: ${item.error.message}`]
     default:

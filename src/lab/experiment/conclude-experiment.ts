@@ -8,6 +8,7 @@ import { conclusionText } from './conclusion-text.ts'
 import { experimentResult } from './experiment-result.ts'
 import { recordedLeaks } from './record-leaks.ts'
 import { recordedSpeeds } from './record-speeds.ts'
+import { recordedTrips } from './recorded-trips.ts'
 import { baselinesOf, judgeCosts } from './score-baselines.ts'
 import { isTrial } from './trial.ts'
 import { type RecordedRun, weighEvidence } from './weigh-evidence.ts'
@@ -28,14 +29,13 @@ export async function evidenceOf(
 /** The result of an experiment as the record has it now. */
 export async function resultOf(store: OpenStore, experiment: ExperimentRow): Promise<ExperimentResult> {
   const { evidence, runs } = await evidenceOf(store, experiment)
-  return experimentResult(
-    experiment,
-    runs.map(({ run }) => run),
-    evidence,
-    await baselinesOf(store, experiment.id),
-    await recordedLeaks(store, experiment.id),
-    await recordedSpeeds(store, experiment.id),
-  )
+  const rows = runs.map(({ run }) => run)
+  return experimentResult(experiment, rows, evidence, {
+    baselines: await baselinesOf(store, experiment.id),
+    leaks: await recordedLeaks(store, experiment.id),
+    speeds: await recordedSpeeds(store, experiment.id),
+    trips: await recordedTrips(store, rows),
+  })
 }
 
 /** Writes the conclusion of an experiment whose runs have all ended. The record comes last: once it says so, all is there. */
@@ -46,7 +46,9 @@ export async function concludeExperiment(
 ): Promise<ExperimentResult> {
   const { evidence, runs } = await evidenceOf(store, experiment)
   const baselines = await baselinesOf(store, experiment.id)
-  const text = conclusionText(evidence, { isTrial: isTrial(experiment), baselines })
+  const rows = runs.map(({ run }) => run)
+  const trips = await recordedTrips(store, rows)
+  const text = conclusionText(evidence, { isTrial: isTrial(experiment), baselines, trips })
   await writeExperimentFiles({ experiment, runs, evidence, baselines, text, dir: options.outputDir })
   const stream = `experiment:${experiment.id}`
   const { nextEvent } = await store.cursor(stream)
@@ -74,14 +76,11 @@ export async function concludeExperiment(
   }
   await store.append(stream, nextEvent - 1, [finishing], options.lease)
   const finished = (await store.experiment(experiment.id)) ?? experiment
-  return experimentResult(
-    finished,
-    runs.map(({ run }) => run),
-    evidence,
-    baselines,
-    await recordedLeaks(store, experiment.id),
-    await recordedSpeeds(store, experiment.id),
-  )
+  return experimentResult(finished, rows, evidence, {
+    ...{ baselines, trips },
+    leaks: await recordedLeaks(store, experiment.id),
+    speeds: await recordedSpeeds(store, experiment.id),
+  })
 }
 
 /** A built-in metric, to be computed task by task. Those of a project live in the scorer and are not called here. */

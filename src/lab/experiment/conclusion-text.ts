@@ -1,10 +1,22 @@
 // The conclusion in words, from the numbers alone: verdict, effect with interval, what was compared, what failed and why, and
 // what would decide what is still open.
-import type { ArmEvidence, BaselineScore, Evidence, Forgetting, PairEvidence } from '../../contracts/index.ts'
+import {
+  type ArmEvidence,
+  type BaselineScore,
+  type Evidence,
+  type Forgetting,
+  type PairEvidence,
+  type RunTrip,
+  tripText,
+} from '../../contracts/index.ts'
 
 export function conclusionText(
   evidence: Evidence,
-  { isTrial = false, baselines = [] }: { isTrial?: boolean; baselines?: readonly BaselineScore[] } = {},
+  {
+    isTrial = false,
+    baselines = [],
+    trips = [],
+  }: { isTrial?: boolean; baselines?: readonly BaselineScore[]; trips?: readonly RunTrip[] } = {},
 ): string {
   const sentences = [
     isTrial ? trialSentence(evidence) : claimSentence(evidence),
@@ -12,6 +24,7 @@ export function conclusionText(
     ...(isTrial || evidence.forgetting === undefined ? [] : forgettingSentences(evidence.forgetting)),
     ...(evidence.verdict === 'failed' ? [] : [`${evidence.n_completed} of ${evidence.n_runs} runs completed.`]),
     ...failureSentences(evidence.arms),
+    ...tripSentences(trips),
     ...(isTrial ? [] : cautionSentences(evidence)),
   ]
   return sentences.filter((sentence) => sentence !== '').join(' ')
@@ -117,6 +130,15 @@ function failureSentences(arms: readonly ArmEvidence[]): string[] {
           `${name}: ${count(n_failed, 'run')} failed${error === undefined ? '' : ` (${error.code}: ${error.message})`}.`,
         ],
   )
+}
+
+/** Trips that are told one by one; the rest is counted. */
+const TOLD_TRIPS = 3
+
+function tripSentences(trips: readonly RunTrip[]): string[] {
+  const told = trips.slice(0, TOLD_TRIPS).map((trip) => `Guard of ${trip.run}: ${tripText(trip)}.`)
+  const rest = trips.length - told.length
+  return rest === 0 ? told : [...told, `Guards tripped ${rest} more times.`]
 }
 
 function cautionSentences({ chosen_among, objective, n_test_looks, n_invalid }: Evidence): string[] {

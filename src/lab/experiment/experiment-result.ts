@@ -1,16 +1,22 @@
 // An experiment as commands print it: the record's rows and its evidence in one document.
-import type { BaselineScore, Evidence, ExperimentResult, Leak, UsedEngine } from '../../contracts/index.ts'
+import type { BaselineScore, Evidence, ExperimentResult, Leak, RunTrip, UsedEngine } from '../../contracts/index.ts'
 import type { ExperimentRow, RunRow } from '../../store/index.ts'
 import { conclusionText } from './conclusion-text.ts'
 import type { EngineSpeeds } from './record-speeds.ts'
+
+/** What the record has besides runs and their evidence. */
+export interface BesidesRuns {
+  readonly baselines?: readonly BaselineScore[]
+  readonly leaks?: readonly Leak[]
+  readonly speeds?: EngineSpeeds
+  readonly trips?: readonly RunTrip[]
+}
 
 export function experimentResult(
   experiment: ExperimentRow,
   runs: readonly RunRow[],
   evidence: Evidence,
-  baselines: readonly BaselineScore[] = [],
-  leaks: readonly Leak[] = [],
-  speeds: EngineSpeeds = new Map(),
+  { baselines = [], leaks = [], speeds = new Map(), trips = [] }: BesidesRuns = {},
 ): ExperimentResult {
   const { plan } = experiment
   const costs = [...runs.flatMap((run) => run.costUsd ?? []), ...baselines.flatMap((each) => each.cost_usd ?? [])]
@@ -38,7 +44,8 @@ export function experimentResult(
     conclusion:
       experiment.verdict === undefined
         ? null
-        : { verdict: experiment.verdict, text: experiment.conclusion ?? conclusionText(evidence) },
+        : { verdict: experiment.verdict, text: experiment.conclusion ?? conclusionText(evidence, { trips }) },
+    ...(trips.length === 0 ? {} : { guards: [...trips] }),
     ...(leaks.length === 0 ? {} : { leaks: [...leaks] }),
     engines: usedEngines(runs, speeds),
     cost_usd: experiment.costUsd ?? (costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0)),

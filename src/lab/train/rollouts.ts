@@ -123,11 +123,12 @@ async function attempt(scope: RunScope, at: Attempt, signal: AbortSignal): Promi
   const { task, sample } = at.request
   const folder = folderOfRow(task)
   if (folder !== undefined) return attemptInFolder(scope, { ...at, folder }, signal)
-  const { turns, output, truncated, usage, error } = await led(scope, at, signal)
+  const { turns, output, turnRewards, truncated, usage, error } = await led(scope, at, signal)
   signal.throwIfAborted()
   const trajectory = {
     ...{ taskId: task.task_id, sample, turns, usage },
     ...(output === undefined ? {} : { output }),
+    ...(turnRewards === undefined ? {} : { turnRewards }),
     ...(truncated === undefined ? {} : { truncated }),
   }
   // What an agent left when its time was up is judged; what it left when it failed is not its answer.

@@ -50,11 +50,13 @@ function teacherClients({ algorithm }: RunConfig): PluginSpec[] {
 }
 
 const OwnCallbacks = z.object({ callbacks: z.array(PluginSpec) })
+const HeldOut = z.object({ held_out_verifier: PluginSpec })
 
 /** Every plugin that a run names. */
 function pluginsOf(config: RunConfig, callbacks: readonly PluginSpec[]): [PluginType, string][] {
   const { algorithm, backend, agent, environment, data, model } = config
   const own = OwnCallbacks.safeParse(algorithm.params).data?.callbacks ?? []
+  const heldOut = HeldOut.safeParse(algorithm.params).data?.held_out_verifier
   const renderers = [model.renderer_name, algorithm.params.renderer_name]
   return [
     ['algorithm', algorithm.kind],
@@ -64,6 +66,7 @@ function pluginsOf(config: RunConfig, callbacks: readonly PluginSpec[]): [Plugin
     ...(environment === undefined ? [] : [['environment', environment.kind] as [PluginType, string]]),
     ...data.transforms.map(({ kind }): [PluginType, string] => ['transform', kind]),
     ...[...callbacks, ...own].map(({ kind }): [PluginType, string] => ['callback', kind]),
+    ...(heldOut === undefined ? [] : [['verifier', heldOut.kind] as [PluginType, string]]),
     ...renderers.flatMap((kind): [PluginType, string][] => (typeof kind === 'string' ? [['renderer', kind]] : [])),
   ]
 }

@@ -1,7 +1,7 @@
 // What guards know of a run: the guarded metrics of its steps, and the trips that stand. It is a fold over what the record says
 // (steps told, trips told), so that a run that goes on knows what it would have known.
 import type { GuardReason, GuardTrip } from '../../../contracts/index.ts'
-import type { GuardRow } from './guard-row.ts'
+import type { GuardRow, Watched } from './guard-row.ts'
 import { WINDOW } from './guard-statistics.ts'
 
 /** Steps that are remembered besides those of the start. */
@@ -12,7 +12,7 @@ export interface KnownToGuards {
   readonly trips: readonly GuardTrip[]
 }
 
-export class GuardMemory implements KnownToGuards {
+export class GuardMemory implements KnownToGuards, Watched {
   #rows: GuardRow[]
   #trips: GuardTrip[]
 
@@ -39,10 +39,9 @@ export class GuardMemory implements KnownToGuards {
     return this.#trips.find(({ action }) => action === 'stop')
   }
 
-  /** Steps after a roll-back say nothing until there is a window of them. */
-  isQuiet(step: number): boolean {
-    const last = this.#trips.findLast(({ action }) => action === 'roll_back')
-    return last !== undefined && step < (last.rolled_back_to ?? -1) + WINDOW
+  /** The last step from before a roll-back; -1: there is none. */
+  get after(): number {
+    return this.#trips.findLast(({ action }) => action === 'roll_back')?.rolled_back_to ?? -1
   }
 
   /** What is only told is told once. */

@@ -29,11 +29,17 @@ export function guardRow(step: number, metrics: Metrics): (GuardRow & { readonly
   return Object.keys(values).length === 0 ? undefined : { step, values, label }
 }
 
+/** The steps of a run up to now. */
+export interface Watched {
+  readonly rows: readonly GuardRow[]
+  /** Steps up to here are from before a roll-back: they tell how the run started, and nothing of how it is doing. */
+  readonly after: number
+}
+
 /** A metric over steps that have it, oldest first. */
-export function seriesOf(
-  rows: readonly GuardRow[],
-  metric: GuardedMetric,
-): { readonly step: number; readonly value: number }[] {
+export type Series = readonly { readonly step: number; readonly value: number }[]
+
+export function seriesOf({ rows }: Watched, metric: GuardedMetric): Series {
   return rows.flatMap(({ step, values }) => {
     const value = values[metric]
     return value === undefined ? [] : [{ step, value }]

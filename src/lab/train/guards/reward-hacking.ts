@@ -2,17 +2,18 @@
 // What is usual first is that both rise; so the last steps are compared with the best that the held-out verifier has seen.
 import type { Guards } from '../../../algorithms/index.ts'
 import type { Finding } from './finding.ts'
-import type { GuardRow } from './guard-row.ts'
+import type { Watched } from './guard-row.ts'
 import { chanceDifference, midmean, shown, WINDOW } from './guard-statistics.ts'
 
-export function rewardHacking(rows: readonly GuardRow[], { drop }: Guards['reward_hacking']): Finding | undefined {
+export function rewardHacking({ rows, after }: Watched, { drop }: Guards['reward_hacking']): Finding | undefined {
   const both = rows.flatMap(({ step, values }) => {
     const { 'reward/mean': reward, 'heldout/mean': heldOut } = values
     return reward === undefined || heldOut === undefined ? [] : [{ step, reward, heldOut }]
   })
   const last = both.slice(-WINDOW)
   const [first] = last
-  if (both.length < 2 * WINDOW || first === undefined) return undefined
+  const isNew = first !== undefined && first.step > after && last.at(-1)?.step === rows.at(-1)?.step
+  if (!isNew || both.length < 2 * WINDOW) return undefined
   const best = bestOf(blocksOf(both.slice(0, -WINDOW)))
   if (best === undefined) return undefined
   const now = meansOf(last)
@@ -21,7 +22,7 @@ export function rewardHacking(rows: readonly GuardRow[], { drop }: Guards['rewar
   const leastFall = Math.max(chanceDifference(both.map(({ heldOut }) => heldOut)), drop * Math.abs(best.heldOut))
   if (fall <= leastFall || rise <= chanceDifference(both.map(({ reward }) => reward))) return undefined
   return {
-    since: first.step,
+    since: best.end + 1, // it has been falling since then
     text: `the reward rose from ${shown(best.reward)} to ${shown(now.reward)} while the held-out verifier fell from ${shown(best.heldOut)} to ${shown(now.heldOut)}`,
   }
 }
@@ -31,19 +32,28 @@ interface Scores {
   readonly heldOut: number
 }
 
-function meansOf(rows: readonly Scores[]): Scores {
-  return { reward: midmean(rows.map(({ reward }) => reward)), heldOut: midmean(rows.map(({ heldOut }) => heldOut)) }
+interface Block extends Scores {
+  /** Its last step. */
+  readonly end: number
+}
+
+function meansOf(rows: readonly (Scores & { readonly step: number })[]): Block {
+  return {
+    reward: midmean(rows.map(({ reward }) => reward)),
+    heldOut: midmean(rows.map(({ heldOut }) => heldOut)),
+    end: rows.at(-1)?.step ?? -1,
+  }
 }
 
 /** Whole windows one after the other, from the start. */
-function blocksOf(rows: readonly Scores[]): Scores[] {
+function blocksOf(rows: Parameters<typeof meansOf>[0]): Block[] {
   return Array.from({ length: Math.floor(rows.length / WINDOW) }, (_, i) =>
     meansOf(rows.slice(i * WINDOW, (i + 1) * WINDOW)),
   )
 }
 
-function bestOf(blocks: readonly Scores[]): Scores | undefined {
-  return blocks.reduce<Scores | undefined>(
+function bestOf(blocks: readonly Block[]): Block | undefined {
+  return blocks.reduce<Block | undefined>(
     (best, each) => (best === undefined || each.heldOut > best.heldOut ? each : best),
     undefined,
   )

@@ -7,7 +7,7 @@ import type { Phase } from '../phase.ts'
 import { entropyCollapse } from './entropy-collapse.ts'
 import type { Finding } from './finding.ts'
 import { GuardMemory } from './guard-memory.ts'
-import { type GuardRow, guardRow } from './guard-row.ts'
+import { guardRow, type Watched } from './guard-row.ts'
 import { klBlowup } from './kl-blowup.ts'
 import { lengthExplosion } from './length-explosion.ts'
 import { rewardHacking } from './reward-hacking.ts'
@@ -66,8 +66,7 @@ export function createWatch({ past, guard_trips }: RunAssignment, phase: Phase):
       const row = guardRow(step, metrics)
       if (guards === undefined || row === undefined) return undefined
       memory.add(row)
-      if (memory.isQuiet(step)) return undefined
-      for (const found of findings(memory.rows, guards)) {
+      for (const found of findings(memory, guards)) {
         const isOver = found.action === 'roll_back' && rollBacks() >= MOST_ROLL_BACKS
         const action = isOver ? 'stop' : found.action
         if (action === 'off' || (action === 'record' && memory.hasTold(found.reason))) continue
@@ -85,12 +84,12 @@ export function createWatch({ past, guard_trips }: RunAssignment, phase: Phase):
 type Found = Finding & { readonly reason: GuardReason; readonly action: GuardAction | 'off' }
 
 /** What the guards find in the steps so far, the gravest first: one that rewinds is not kept from it by one that only tells. */
-function findings(rows: readonly GuardRow[], guards: Guards): Found[] {
+function findings(watched: Watched, guards: Guards): Found[] {
   const found: [GuardReason, GuardAction | 'off', Finding | undefined][] = [
-    ['kl_blowup', guards.kl_blowup.action, klBlowup(rows, guards.kl_blowup)],
-    ['reward_hacking', guards.reward_hacking.action, rewardHacking(rows, guards.reward_hacking)],
-    ['entropy_collapse', guards.entropy_collapse.action, entropyCollapse(rows, guards.entropy_collapse)],
-    ['length_explosion', guards.length_explosion.action, lengthExplosion(rows, guards.length_explosion)],
+    ['kl_blowup', guards.kl_blowup.action, klBlowup(watched, guards.kl_blowup)],
+    ['reward_hacking', guards.reward_hacking.action, rewardHacking(watched, guards.reward_hacking)],
+    ['entropy_collapse', guards.entropy_collapse.action, entropyCollapse(watched, guards.entropy_collapse)],
+    ['length_explosion', guards.length_explosion.action, lengthExplosion(watched, guards.length_explosion)],
   ]
   const weight = { stop: 0, roll_back: 1, record: 2, off: 3 }
   return found

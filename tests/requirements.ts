@@ -622,6 +622,7 @@ export const requirements = {
   'BOX-9': '`doctor` shows the level of this machine and who keeps its limits',
   'BOX-10':
     'the verifier `code` runs an answer with the tests of its task in a sandbox; what keeps it from running leaves the answer without a reward',
+  'BOX-11': 'a command uses the devices of the machine that its sandbox was opened with, a GPU for one, and no other',
 
   // Research
   'RES-101':
@@ -686,6 +687,8 @@ export const requirements = {
   'RES-313': 'the API of candidates seeds all draws at import: Math.random, random, numpy and PyTorch',
   'RES-314': 'reports and answers of a candidate stand on lines of their own, whatever else it prints',
   'RES-315': '`task init` makes a task that validates, trains and is scored as it is',
+  'RES-316':
+    'a task that asks for a GPU shows its candidates the one of this machine; without one they train on the CPU, which is told',
   'RES-401':
     'a candidate is trained in a sandbox and scored by the sealed scorer in another process; what it says of itself is a claim and never the score',
   'RES-402':
@@ -696,6 +699,8 @@ export const requirements = {
   'RES-405': 'honest candidates are never turned down: 100 of them pass reading and dry run, and are scored',
   'RES-406': 'of 40 candidates that tamper, every one is turned down, ended, or scored truly',
   'RES-407': 'a dry run of a step or two finds what cannot start, and tells the memory that it took',
+  'RES-409':
+    'a dry run asks the first questions of the scorer: a candidate that cannot answer is found before it is trained',
   'RES-408': 'a candidate of a table is looked up; one that names no configuration is told what there is',
   'RES-501':
     'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
@@ -718,6 +723,7 @@ export const requirements = {
     '`research report` and `research export` write the newest session of the record, or of a task, or a named one',
   'RES-711':
     '`export ID --html` writes any experiment as a report of the same look; of a log it says that scores are claims',
+  'RES-712': '`research baseline --patch` measures a kept change again, without a change to any file',
   'RES-710': 'a report opens in Chromium, by day and by night, with no error and no request',
   'RES-601':
     'a research session measures the noise of its baseline, races candidates, keeps what is better, and ends with a look at the hidden split',
@@ -759,6 +765,8 @@ export const requirements = {
   'RES-516':
     'the proposer `replay` plays a cassette with its recorded cost, or records one; a missing proposal is an error',
   'RES-517': 'the proposer `bank` gives the next untried idea of a wanted family',
+  'RES-518':
+    '`cli-agent` starts Claude Code and Codex with the options of their manuals, and reads what they used from their output',
   'RES-617':
     'a cassette drives a session of ten experiments, with a ledger that is right to the cent, per call and per experiment',
   'RES-618':
@@ -773,7 +781,8 @@ export const requirements = {
   'RL-402':
     'entropy collapse, KL blow-up, length explosion and reward hacking are detected, recorded, rolled back or ended by rule',
   'RL-403': 'a run that was killed trips its guards where it would have tripped, and ends in the same record',
-  'RL-404': 'guards trip in fewer than one in a hundred honest noisy runs, and see runs that turn bad within twenty steps',
+  'RL-404':
+    'guards trip in fewer than one in a hundred honest noisy runs, and see runs that turn bad within twenty steps',
   'RL-405': '`show` and the conclusion tell of trips in words; `validate` checks guards and the held-out verifier',
   'RL-102':
     'advantages of a group sum to zero, are 0 for equal rewards, do not change when all rewards are raised, and keep the order of rewards',
@@ -797,6 +806,9 @@ export const requirements = {
     'constant groups are dropped, kept, or replaced by other tasks, and counted; a run in which nothing is ever judged fails at once',
   'RL-114':
     'with max_steps_off_policy and num_substeps rollouts begin ahead: which weights answer follows from the step alone; 0 and 1 are on-policy to the bit',
+  'RL-501': '`rl` makes the bundled model better at sums that it was not trained on, from a weakly tuned start',
+  'RL-502': '`rl` teaches the bundled model to use the tool of a harness of the project',
+  'RL-503': 'the harness of the example answers calls of its calculator, readable or not, and ends',
   'RL-201':
     'rollouts of a later step begin ahead of it, are told of with the step that trains on them, and carry the version of the weights that drew them',
   'RL-202':
@@ -805,4 +817,39 @@ export const requirements = {
   'RL-204': 'a run that is to leave does not wait for rollouts: the step is done by the next attempt',
   'RL-205':
     'an on-policy run that is killed in rollouts and in updates, several times, ends in the record of an undisturbed one',
+  'RL-301':
+    'soft targets weigh one in every place that is trained on and nothing elsewhere; no token of a prompt is trained on',
+  'RL-302': 'a discount adds to a token what comes after it, over trained tokens alone',
+  'RL-303':
+    'reverse KL over likeliest tokens is a lower bound of the whole one, equal over the whole vocabulary, finite, and has the gradient of finite differences',
+  'RL-304': 'the losses of distillation have the gradient that finite differences give on the reference engine',
+  'RL-305':
+    'sdft learns from its own start with the wanted answer in sight, and tells what its teacher made of its answers',
+  'RL-306':
+    'opd moves a student towards its teacher on its own attempts: by drawn tokens, likeliest tokens or the vocabulary, reverse or forward',
+  'RL-307': 'distill learns the text of a teacher, or its distributions over its own answers or those of rows',
+  'RL-308':
+    'a teacher is exactly one of checkpoint, base model, prompt and client; one whose tokens are of no use is refused with the way out',
+  'RL-309': 'a teacher that follows its student is the same one after a resume at the step where it was taken',
+  'RL-310':
+    'answers of a teacher behind a client are asked for once, kept for a resume, and its secrets are handed to the run alone',
+  'RL-311':
+    'weights of another arm are written as arm:NAME: that run of the same seed comes first, and its failure is told',
+  'RL-312': 'examples/distill shows a student that solves more held-out tasks after learning from its teacher',
+  'RES-620':
+    'people pin and free the base of the search, override verdicts, ban and allow families, add ideas in words, ask for a look; what could have no effect is refused',
+  'RES-621': 'a control run shows that the machine has changed; from then on races use fresh seeds alone',
+  'RES-623':
+    'every call is told what the caps leave for it; the bill is told by experiment and by confirmed gain, with a forecast',
+  'RES-624': 'secrets that the controller knows reach no brief, no prompt and no cassette, whatever their form',
+  'RES-625':
+    'a call gives several labelled ideas; a model of what helped before ranks them, few are run, the others are turned down with a reason',
+  'RES-622': 'workers fire and advance: a slow run holds nobody up',
+  'RL-206': 'a rollout has a deadline: one that never ends is cut off, and what it left is judged',
+  'RL-207':
+    'whoever leads the model, the tokens that are trained on are those that the weights of the step drew, each once, with their log-probabilities',
+  'RL-208':
+    'snapshots that a step let go of leave the trainer’s disk, and samples that nobody waits for any more are stopped',
+  'RL-209':
+    'the same file with `rl` gives the same numbers on `local` and on `tinker` over HTTP, on-policy and one step off-policy',
 } as const

@@ -65,7 +65,12 @@ export const sampleState: SearchState = {
       gain: { mean: 0.02, n: 3, sigma: 0.004 },
     }),
     sampleAttempt(2, { gain: { mean: -0.01, n: 1, sigma: 0.004 } }),
-    sampleAttempt(3, { verdict: 'inconclusive', title: 'wider "net"', gain: { mean: 0.002, n: 3, sigma: 0.004 } }),
+    sampleAttempt(3, {
+      verdict: 'inconclusive',
+      lines: 8,
+      title: 'wider "net"',
+      gain: { mean: 0.002, n: 3, sigma: 0.004 },
+    }),
     sampleAttempt(4, {
       verdict: 'failed',
       scores: [],
@@ -86,6 +91,8 @@ export function sampleBrief(extras: Partial<BriefExtras> = {}, changes: Partial<
     sigma: 0.004,
     notes: ['The learning rate matters most.'],
     backlog: ['Try label smoothing.'],
+    confirmedGain: 0.018,
+    costs: { a3: { runs: 3, usd: 0.0123 } },
     ...extras,
   })
 }

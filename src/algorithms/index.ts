@@ -4,6 +4,7 @@ export { GuardParams, Guards, guardParams, taughtGuardParams } from './guard-par
 export { type LrPlan, LrSchedule, learningRateAt } from './lr-schedule.ts'
 export { numSteps, stepsPerEpoch } from './num-steps.ts'
 export { algorithmPlugins } from './plugins.ts'
+export { rl } from './rl/rl.ts'
 export { saveMarks } from './save-marks.ts'
 export { scoreOnly } from './score-only.ts'
 export { answerOf, mergeTurns, messageKey } from './sequences/index.ts'

@@ -11,7 +11,7 @@ export function addResearchBench(research: Command, run: Run, colors: Colors): v
     .command('bench')
     .description('measure strategies on tables of finished trainings and in synthetic worlds, with no training')
     .option('--tables <dir>', 'folder with tables: NAME.json and NAME.f32.gz each')
-    .option('--worlds <names>', 'synthetic worlds, separated by commas: nk, ideas', names)
+    .option('--worlds <names>', 'synthetic worlds, separated by commas: cells, grids, traps, nk, ideas', names)
     .option('--strategies <kinds>', 'separated by commas (default: default,reference,greedy-dedup)', names)
     .option('--repeats <n>', 'sessions of each strategy on each table (default: 100)', wholeNumber)
     .option('--budget <n>', 'experiments of one session; a miss counts twice that (default: 200)', wholeNumber)
@@ -21,7 +21,7 @@ export function addResearchBench(research: Command, run: Run, colors: Colors): v
       examplesFor(colors)([
         'evsys research bench --tables search-tables',
         'evsys research bench --tables search-tables --strategies default,reference --repeats 100 --budget 200 --json',
-        'evsys research bench --worlds nk,ideas --repeats 20',
+        'evsys research bench --worlds cells,grids --repeats 20',
       ]),
     )
     .action((options: ResearchBenchOptions) =>

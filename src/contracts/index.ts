@@ -125,6 +125,7 @@ export type {
   Strategy,
 } from './research/research-plugins.ts'
 export type {
+  Accelerator,
   CandidateFiles,
   CurveSample,
   Executor,
@@ -135,6 +136,7 @@ export type {
 } from './research/research-task.ts'
 export { ResearchBudget, SessionSettings } from './research/session-settings.ts'
 export {
+  type BegunWork,
   initialResearchState,
   type RecordedRunOf,
   type ResearchAttempt,

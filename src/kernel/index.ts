@@ -73,6 +73,7 @@ export { readPluginGraph } from './plugins/plugin-graph.ts'
 export type { LoadedPlugin } from './plugins/prepare-plugin.ts'
 export { createRegistry, type Found, type Origin, type Registry, unknownKind } from './plugins/registry.ts'
 export { typeLabel, typePlural } from './plugins/type-label.ts'
+export { typescriptFault } from './plugins/typescript-fault.ts'
 export { problemsOf } from './problems-of.ts'
 // Processes that hold foreign code: both of their sides, from ./processes/.
 export {

@@ -13,6 +13,12 @@ export type SecretSource = {
   readonly hint: string
 }
 
+/** What `readSecretSource` found. */
+type FoundSecrets = SecretSource & {
+  /** Values whose names say that they are secrets, long enough to be told from ordinary text. */
+  readonly known: Readonly<Record<string, string>>
+}
+
 /** A reference to a secret: its name, the text as written, and the keys that lead to it. */
 export type SecretUse = { name: string; text: string; path: (string | number)[] }
 
@@ -32,13 +38,32 @@ export async function readSecretSource({
 }: {
   projectDir: string
   env?: Readonly<Record<string, string | undefined>>
-}): Promise<SecretSource> {
+}): Promise<FoundSecrets> {
   const file = join(projectDir, '.env')
   const fromFile = parseEnv(await textOf(file))
   return {
     get: (name) => own(env, name) ?? own(fromFile, name),
     hint: `in the environment or in ${file}`,
+    known: secretsIn({ ...fromFile, ...env }),
   }
+}
+
+// Names that people give to secrets. Of values: `true` or `8080` may be the value of anything.
+const secretName = /KEY|TOKEN|SECRET|PASS(?:WORD|WD|PHRASE)|CREDENTIAL|AUTH/i
+const shortestKnown = 8
+
+function secretsIn(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const found = Object.entries(values).flatMap(([name, value]): [string, string][] =>
+    value !== undefined && secretName.test(name) && namePattern.test(name) && isLikeSecret(value)
+      ? [[name, value]]
+      : [],
+  )
+  return Object.fromEntries(found)
+}
+
+// A path names where a secret is, and is none.
+function isLikeSecret(value: string): boolean {
+  return value.trim().length >= shortestKnown && !/^(?:[./~]|[A-Za-z]:\\)/.test(value)
 }
 
 /** All references to secrets in a value, in order. Keys of objects are not looked at; what is shared counts once. */

@@ -9,6 +9,7 @@ export { type ModelFolder, type ResolveModelOptions, resolveModelFolder } from '
 export { meterUsage, type TotalUsage } from './inference/meter-usage.ts'
 export { modelClient } from './inference/model-client.ts'
 export { clientSecrets, type OpenClientOptions, openInferenceClient } from './inference/open-inference-client.ts'
+export { findPrice } from './prices/find-price.ts'
 export { type ModelTokenizer, openTokenizer } from './tokenizer/open-tokenizer.ts'
 export { createTextStream, type TextStream } from './tokenizer/text-stream.ts'
 

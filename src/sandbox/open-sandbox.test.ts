@@ -158,6 +158,32 @@ linux.describe('a sandbox', () => {
         expect(() => sandbox.remount([{ source: join(dir, 'none'), target: '/x' }])).toThrow(/ENOENT/)
       })
 
+      it('shows the devices that it was opened with, and no other (BOX-11)', async () => {
+        const dir = folder()
+        const devices = [
+          { source: '/dev/null', target: '/dev/nvidia0' },
+          { source: '/dev/zero', target: '/dev/nvidia-caps/nvidia-cap1' },
+        ]
+        await using sandbox = await openSandbox({ stateDir: join(dir, 'state'), level, devices })
+        const look =
+          'echo x > /dev/nvidia0 && head -c 2 /dev/nvidia-caps/nvidia-cap1 | wc -c; rm /dev/nvidia0; ls -d /dev/nvidia*'
+        const { stdout } = await sandbox.exec(sh(look), signal)
+        expect(stdout.trim()).toMatch(/^2\n\/dev\/nvidia-caps\n\/dev\/nvidia0$/)
+        writeFileSync(join(dir, 'file'), '')
+        for (const [source, target] of [
+          [join(dir, 'file'), '/dev/x'],
+          ['/dev', '/dev/x'],
+          ['/dev/null', '/dev/../etc/x'],
+          ['/dev/null', '/dev/a/b/c'],
+          ['/dev/null', '/x'],
+          ['/dev/nothing-here', '/dev/x'],
+        ] as const)
+          await expect(
+            openSandbox({ stateDir: join(dir, 'other'), level, devices: [{ source, target }] }),
+            target,
+          ).rejects.toMatchObject({ code: 'SANDBOX_FAILED' })
+      })
+
       it('dies with our process, even when that is killed (BOX-5)', async () => {
         const tag = `orphan-${process.pid}-${level}`
         await using child = startChild('hold-sandbox', [folder(), level, tag])

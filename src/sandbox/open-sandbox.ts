@@ -15,6 +15,7 @@ import type { Launch, Plan } from './levels/launch.ts'
 import { processPlan } from './levels/process.ts'
 import { type CgroupVersion, cgroups } from './limits/cgroups.ts'
 import { innerLimits, outerLimits } from './limits/resource-limits.ts'
+import { placeDevices } from './place-devices.ts'
 import { placeMounts, type WritablePlace } from './place-mounts.ts'
 import { probeLevel } from './probe-sandboxes.ts'
 import { readableSource } from './readable-copy.ts'
@@ -29,6 +30,8 @@ export interface SandboxOptions extends LevelWish {
   readonly stateDir: string
   /** A writable mount at `/` is the folder that commands see as their root. */
   readonly mounts?: readonly Mount[]
+  /** Character devices of this machine that commands may use, a GPU for one; targets lie below /dev. */
+  readonly devices?: readonly Mount[]
   /** Commands may ask for the network. Absent: they are refused it. */
   readonly network?: boolean
   /** Processors for one command; where no control group can keep it, the sandbox is refused. */
@@ -85,6 +88,7 @@ class OpenedSandbox implements LocalSandbox {
   readonly #state: StateFolder
   readonly #account: Account | undefined
   readonly #system: readonly Bind[]
+  readonly #devices: readonly Bind[]
   readonly #running = new Set<Command>()
   readonly #writable: WritablePlace[]
   #layout: Layout
@@ -100,6 +104,7 @@ class OpenedSandbox implements LocalSandbox {
       throw sandboxFailed('the level chroot needs an account that is not root', 'install bubblewrap.')
     this.#account = this.#isOurs ? accountFor(this.#state.path) : undefined
     this.#system = systemBinds(this.#state.etc, options.network === true)
+    this.#devices = placeDevices(options.devices ?? [], this.#state.dev)
     this.#writable = [{ named: resolve(options.stateDir, 'root'), real: this.#state.root }]
     this.limits = limitsOf(level)
     if (options.cpus !== undefined && cgroups() === undefined && level !== 'container')
@@ -173,6 +178,7 @@ class OpenedSandbox implements LocalSandbox {
     const launch: Launch = {
       spec,
       layout,
+      devices: this.#devices,
       state: this.#state,
       doors: group?.doors ?? [],
       outerLimits: outerLimits(spec.limits, group === undefined),

@@ -31,6 +31,7 @@ function lastingEntry({ at: _at, ...entry }: ResearchEntry): unknown {
   switch (entry.type) {
     case 'session.resumed':
     case 'session.interrupted':
+    case 'check.intended':
     case 'call.lost':
     case 'notice':
       return undefined

@@ -19,15 +19,15 @@ from evsys_text import (
     save_checkpoint,
 )
 
-LEARNING_RATE = 0.001
-BATCH_SIZE = 32
+LEARNING_RATE = 0.005
+BATCH_SIZE = 8
 LENGTH = 128
 LAYERS = 3
 WIDTH = 72
 HEADS = 4
 DROPOUT = 0.0
 WEIGHT_DECAY = 0.1
-WARMUP = 0.05
+WARMUP = 0.1
 FINAL_RATE = 0.1
 CONTEXT = 256
 
@@ -87,7 +87,7 @@ def train():
     model.eval()
     save_checkpoint(model.state_dict())
     parameters = sum(each.numel() for each in model.parameters())
-    report_results({"val_bpb": evaluate(model), "steps": steps, "parameters": parameters})
+    report_results({"val_bpb": evaluate(model, LENGTH), "steps": steps, "parameters": parameters})
 
 
 def answer_questions():
@@ -97,7 +97,7 @@ def answer_questions():
 
     @torch.no_grad()
     def answer(question):
-        return answer_of(model(contexts_of(question))[:, -1])
+        return answer_of(model(contexts_of(question)[:, -LENGTH:])[:, -1])
 
     on_answer(answer)
 

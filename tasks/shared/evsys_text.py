@@ -33,9 +33,10 @@ def get_train_loader(batch_size, length):
 
 
 @torch.no_grad()
-def evaluate(model):
-    """Bits per byte on the end of the training text, which the loader never gives: for decisions of the candidate."""
-    windows = _text[-_held_out:][: (_held_out // 129) * 129].view(-1, 129).long().to(get_device())
+def evaluate(model, length=128):
+    """Bits per byte on windows at the end of the training text, which the loader never gives: for decisions of the candidate."""
+    span = length + 1
+    windows = _text[-_held_out:][: (_held_out // span) * span].view(-1, span).long().to(get_device())
     logits = model(windows[:, :-1]).float()
     loss = torch.nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]), windows[:, 1:].reshape(-1))
     return loss.item() / 0.6931471805599453

@@ -1,15 +1,16 @@
-// Runs a session of the toy world: `run-research RECORD CALLS [resume] [kill=N] [workers=N] [experiments=N]`. It adds a line to the
-// file CALLS for every call that is sent, prints a line for every entry with the number of asynchronous operations begun so far, and
-// at operation N kills itself.
+// Plays a session of the toy world from a cassette: `run-research RECORD CALLS TAPES [resume] [kill=N] [workers=N]`. It adds a line to
+// the file CALLS for every call that is sent, prints a line for every entry with the number of asynchronous operations begun so far,
+// and at operation N kills itself.
 import { createHook } from 'node:async_hooks'
-import { appendFileSync, writeSync } from 'node:fs'
+import { writeSync } from 'node:fs'
 import { exitCodeOf } from '../../src/cli/exit-code.ts'
 import { problemsOf, toRecord } from '../../src/kernel/index.ts'
 import { runResearch } from '../../src/research/loop/run-research.ts'
 import { openStore } from '../../src/store/index.ts'
-import { toyProposer, toyResearch } from '../research/toy-research.ts'
+import { tapedResearch, tapeParams } from '../research/taped-research.ts'
+import { toyResearch } from '../research/toy-research.ts'
 
-const [record = '', calls = '', ...flags] = process.argv.slice(2)
+const [record = '', calls = '', tapes = '', ...flags] = process.argv.slice(2)
 const numberOf = (name: string, absent: number) =>
   Number(flags.find((flag) => flag.startsWith(`${name}=`))?.slice(name.length + 1) ?? absent)
 
@@ -23,18 +24,13 @@ createHook({
 }).enable()
 
 const say = (text: string) => writeSync(1, `${operations} ${text}\n`) // at once: the next operation may be the last
-const stop = new AbortController()
-process.on('SIGINT', () => stop.abort())
 
 try {
   await using store = await openStore(record)
   const { status } = await runResearch(
     toyResearch({
-      store,
+      ...tapedResearch({ store, calls, workers: numberOf('workers', 1), params: tapeParams(tapes) }),
       resume: flags.includes('resume'),
-      signal: stop.signal,
-      proposer: toyProposer({ onCall: () => appendFileSync(calls, 'call\n') }),
-      settings: { workers: numberOf('workers', 1), budget: { experiments: numberOf('experiments', 20) } },
       onEntry: ({ type }) => say(type),
     }),
   )

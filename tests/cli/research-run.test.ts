@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolders } from '../temporary-folder.ts'
@@ -33,6 +33,32 @@ describe('research run', () => {
     expect(JSON.parse(more.stdout).experiment_id).toBe(id)
   })
 
+  it('lets no secret of the project or the environment into a brief (RES-624)', async () => {
+    const cwd = folder()
+    const secret = 'tr0ub4dor-correct-horse'
+    mkdirSync(join(cwd, 'src', 'plugins'), { recursive: true })
+    writeFileSync(join(cwd, 'evsys.yaml'), 'name: p\n')
+    writeFileSync(join(cwd, '.env'), `WANDB_API_KEY=${secret}\nDEBUG=true\n`)
+    const spy = `import { appendFileSync } from 'node:fs'
+import { defineProposer } from 'evsys/plugin'
+export default [defineProposer({ kind: 'spy', summary: 'Writes down what it is told.', async propose(brief) {
+  appendFileSync(${JSON.stringify(join(cwd, 'told'))}, brief.text + brief.redact('${secret} by-value-too'))
+  return { ideas: [] }
+} })]
+`
+    writeFileSync(join(cwd, 'src', 'plugins', 'spy.ts'), spy)
+    const env = { SESSION_TOKEN: 'by-value-too' }
+    const ask = (...args: string[]) => runMain(['research', ...args, '--task', 'table-search'], { cwd, env })
+    const first = await ask('run', '--max-experiments', '1', '--proposer', 'spy')
+    expect(first.stdout).toContain('The proposer has nothing new')
+    await ask('steer', 'add-idea', `log in with ${secret}, true to ${Buffer.from(secret).toString('base64')}`)
+    await ask('run', '--max-experiments', '2', '--resume')
+    const told = readFileSync(join(cwd, 'told'), 'utf8')
+    expect(told).toContain('log in with [secret:WANDB_API_KEY], true to [secret:WANDB_API_KEY]')
+    expect(told).toContain('[secret:SESSION_TOKEN]')
+    expect(told).not.toContain('horse')
+  })
+
   it('says what is wrong with a name or a cap before anything starts (RES-619)', async () => {
     const cwd = folder()
     const unknown = await runMain(['research', 'run', '--task', 'no-such'], { cwd, env: {} })
@@ -40,6 +66,16 @@ describe('research run', () => {
     expect(unknown.stderr).toMatch(/no-such/)
     const cap = await run(cwd, 'run', '--budget', 'usd=-1')
     expect(cap.code).toBe(2)
+    for (const [word, fault] of [
+      ['usd', '"" is no amount for the cap usd'],
+      ['hours=2', 'there is no cap "hours"'],
+      ['wall=soon', '"soon" is no amount for the cap wall'],
+    ] as const)
+      expect((await run(cwd, 'run', '--budget', word)).stderr).toContain(fault)
+    const strategy = await run(cwd, 'run', '--strategy', 'gredy')
+    expect(strategy).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "greedy"') })
+    // It left no session behind that --resume would take up.
+    expect((await run(cwd, 'status')).stderr).toContain('no research session')
     const proposer = await run(cwd, 'run', '--proposer', 'nobody')
     expect(proposer.code).toBe(2)
     expect(proposer.stderr).toMatch(/optimizer/)

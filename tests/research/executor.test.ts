@@ -59,6 +59,18 @@ linux.describe('an executor', () => {
     expect(await value('test', 1)).not.toBe(first)
   })
 
+  it('shows a candidate the GPU of its task, and says so with its score (RES-409)', async () => {
+    const node0 = { source: '/dev/null', target: '/dev/nvidia0' }
+    const accelerator = { name: 'A card', devices: [node0], mounts: [], env: { CUDA_VISIBLE_DEVICES: '0' } }
+    const train = `fs.accessSync('/dev/nvidia0', 6); if (process.env.CUDA_VISIBLE_DEVICES !== '0') throw new Error('no choice')`
+    for (const program of [{ accelerator }, {}]) {
+      await using executor = await openExecutor(lineTask(folder(), 'node', { program }), { workDir: folder() })
+      const outcome = await run(executor, phases(train))
+      if (program.accelerator === undefined) expect(outcome).toMatchObject({ status: 'failed' })
+      else expect(outcome).toMatchObject({ status: 'scored', accelerator: 'A card' })
+    }
+  })
+
   it('ends a run that its watcher gives up (RES-403)', async () => {
     const task = lineTask(folder())
     await using executor = await openExecutor(task, { workDir: folder() })
@@ -79,6 +91,11 @@ linux.describe('an executor', () => {
     ['divergence', phases('', 'question.map(() => NaN)'), /score is NaN/],
     ['divergence', phases('', 'question.map(() => 1e200)'), /score is Infinity/],
     ['validation', phases('', '"all zero"'), /asked for 50 numbers/],
+    [
+      'tamper',
+      phases('', `(console.log('@evsys {"id":"0","answer":1}'), new Promise(() => setInterval(() => {}, 1000)))`),
+      /does not wait/,
+    ],
     ['validation', phases('fs.writeFileSync(process.env.EVSYS_OUT + "/big", Buffer.alloc(1 << 27))'), /wrote more/],
   ] as const)('tells a %s apart (RES-402)', async (failureClass, files, reason) => {
     const task = lineTask(folder(), 'node', {
@@ -138,7 +155,7 @@ linux.describe('an executor', () => {
     expect(readdirSync(workDir)).toEqual([])
   })
 
-  it('tries a candidate for a step or two, and tells what it took (RES-407)', async () => {
+  it('tries a candidate for a step or two, and tells what it took (RES-407, RES-409)', async () => {
     const estimates: DryRunEstimate[] = []
     const task = lineTask(folder(), 'node', { program: { memoryBytes: 256 << 20, startSeconds: 1 } })
     await using executor = await openExecutor(task, { workDir: folder(), onDryRun: (each) => estimates.push(each) })
@@ -148,6 +165,19 @@ linux.describe('an executor', () => {
     expect(peakMemoryBytes).toBeLessThan(256 << 20)
     expect(await executor.check(phases('missing()'), signal)).toMatchObject([{ class: 'crash' }])
     expect(await executor.check(phases('Buffer.alloc(1 << 29, 1)'), signal)).toMatchObject([{ class: 'oom' }])
+    // The first questions are asked as well.
+    const estimate = estimates[0]
+    expect(estimate?.answeringBytes ?? 1).toBeLessThan(256 << 20)
+    expect(Math.max(estimate?.trainingBytes ?? 0, estimate?.answeringBytes ?? 0)).toBe(estimate?.peakMemoryBytes ?? 0)
+    expect(await executor.check(phases('', 'undefinedLayer(question)'), signal)).toMatchObject([{ class: 'crash' }])
+    expect(await executor.check(phases('', '"all zero"'), signal)).toMatchObject([
+      { class: 'validation', reason: expect.stringContaining('asked for 50 numbers') },
+    ])
+    expect(await executor.check(phases('', 'Buffer.alloc(1 << 29, 1).length'), signal)).toMatchObject([
+      { class: 'oom' },
+    ])
+    expect(await executor.check(phases('', 'question.map(() => NaN)'), signal)).toEqual([])
+    expect(estimates).toHaveLength(2)
     // One that cares for no budget is not judged before it runs.
     expect(await executor.check(phases('for (;;);'), signal)).toEqual([])
   })
@@ -187,6 +217,21 @@ linux.describe('an executor', () => {
       failure: { class: 'validation' },
     })
     expect(readdirSync(task.dir)).toContain('scorer.mjs')
+  })
+
+  it('has an answer for syntax in TypeScript (RES-404)', async () => {
+    const task = { ...lineTask(folder()), scope: ['train.mjs', 'lib/*.ts', 'lib/*.mts'] }
+    await using executor = await openExecutor(task, { workDir: folder() })
+    const files = {
+      ...task.baseline,
+      'lib/good.ts': 'export const half = <T extends number>(x: T): number => x / 2\nenum Size { Small }\n',
+      'lib/bad.mts': 'const a: number = 1\nconst b: = 2\n',
+      'lib/deep.ts': '('.repeat(50_000),
+    }
+    const found = (await executor.check(files, signal)).map(
+      ({ class: kind, reason }) => `${kind} ${reason.split(':').slice(0, 2).join(':')}`,
+    )
+    expect(found).toEqual(['syntax lib/bad.mts:2', 'syntax lib/deep.ts:1'])
   })
 
   it('has an answer for syntax in Python (RES-404)', async () => {

@@ -1,61 +1,98 @@
 import { rmSync } from 'node:fs'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { keyedRandom } from '../../src/kernel/index.ts'
+import { type Reply, startFakeProvider } from '../fake-provider.ts'
 import { inFullLane } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { keptOf, playSession, sessionFolder } from './research-process.ts'
+import { type Kept, keptOf, playSession, sessionFolder } from './research-process.ts'
+import { modelAnswer, recordTape } from './taped-research.ts'
 
 const folder = temporaryFolders()
 const slow = { timeout: 1_800_000 }
-const moments = inFullLane ? 50 : 5
 
-describe('a research session whose controller is killed', slow, () => {
-  let expected: unknown
-  let operations = 0
-  let sent = 0
-  let kills = 0
+/** Moments at which a controller of so many workers is killed. */
+const lanes = [
+  { workers: 1, moments: inFullLane ? 50 : 3 },
+  { workers: 3, moments: inFullLane ? 50 : 2 },
+]
 
-  beforeAll(async () => {
-    const place = sessionFolder(folder())
-    const whole = await playSession(place)
-    expect(whole).toMatchObject({ code: 0 })
-    operations = whole.operations
-    const kept = await keptOf(place)
-    expected = kept.canonical
-    sent = kept.sent
-    expect(kept.state.spend).toMatchObject({ experiments: 20, lostCalls: 0 })
-  }, slow.timeout)
+/** Answers as a model does that is asked for the n-th time, and takes more tokens every time. */
+function provider(): Reply {
+  let n = 0
+  return ({ body }) => {
+    n += 1
+    return {
+      model: 'claude-sonnet-4-6',
+      content: [{ type: 'text', text: modelAnswer(n, JSON.stringify(body)) }],
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 4000 + 37 * n, output_tokens: 600 + 13 * n },
+    }
+  }
+}
 
-  it.each(Array.from({ length: moments }, (_, moment) => moment))(
-    'ends in the same record when it goes on, at moment %i (RES-602)',
-    async (moment) => {
-      const dir = folder()
-      const place = sessionFolder(dir)
-      const killAt = 1 + Math.floor(((moment + keyedRandom(7, 'killed', moment).float()) / moments) * operations)
-      const killed = await playSession(place, [`kill=${killAt}`])
-      if (killed.code === 'SIGKILL') kills += 1
-      const stood = await keptOf(place)
-      const isDone = (stood.canonical as { verdict?: unknown } | undefined)?.verdict != null
-      const second = await playSession(place, stood.canonical === undefined ? [] : ['resume'])
-      const seen = { killAt, killed: killed.code, last: killed.lines.at(-1), code: second.code, error: second.error }
-      expect(seen).toMatchObject(isDone ? { code: 2, error: { code: 'STORE_MISSING' } } : { code: 0 })
-      const kept = await keptOf(place)
-      expect({ ...seen, canonical: kept.canonical }).toEqual({ ...seen, canonical: expected })
-      // At most one call was sent again, and what nobody heard of is on the bill.
-      const { lostCalls, usd, assumedUsd } = kept.state.spend
-      expect(lostCalls).toBeLessThanOrEqual(1)
-      expect(kept.sent).toBeLessThanOrEqual(sent + lostCalls)
-      expect(kept.sent).toBeGreaterThanOrEqual(sent)
-      expect(assumedUsd).toBeCloseTo(
-        lostCalls === 0 ? 0 : (kept.state.calls.find(({ lost }) => lost > 0)?.intent.forecast.usd ?? 0),
-        9,
-      )
-      expect(usd).toBeCloseTo(sent * 0.0123 + assumedUsd, 9)
-      rmSync(dir, { recursive: true })
-    },
-  )
+describe.each(lanes)(
+  'a session of a cassette with $workers workers whose controller is killed',
+  slow,
+  ({ workers, moments }) => {
+    const flags = [`workers=${workers}`]
+    let whole: Kept & { tapes: string; operations: number }
+    let kills = 0
 
-  it('was killed nearly every time (RES-602)', () => {
-    expect(kills).toBeGreaterThanOrEqual(0.8 * moments)
-  })
-})
+    it('is recorded from a provider, and played again to the same attempts and bill (RES-602, RES-516)', async () => {
+      const { url } = await startFakeProvider(provider())
+      const tapes = folder()
+      const recorded = await recordTape(tapes, workers, url)
+      expect(recorded.spend).toMatchObject({ experiments: 20, lostCalls: 0, assumedUsd: 0 })
+      expect(recorded.gauges.repairs).toBeGreaterThan(0)
+      const place = sessionFolder(folder(), tapes)
+      const played = await playSession(place, flags)
+      expect(played).toMatchObject({ code: 0 })
+      whole = { ...(await keptOf(place)), tapes, operations: played.operations }
+      const told = ({ attempts }: typeof recorded) =>
+        attempts.map(({ id, fingerprint, verdict, scores, costUsd }) => ({ id, fingerprint, verdict, scores, costUsd }))
+      expect(told(whole.state)).toEqual(told(recorded))
+      expect(whole.state.spend).toMatchObject({
+        usd: recorded.spend.usd,
+        tokens: recorded.spend.tokens,
+        calls: recorded.spend.calls,
+      })
+      expect(whole.sent).toBe(recorded.spend.calls)
+    })
+
+    it.each(Array.from({ length: moments }, (_, moment) => moment))(
+      'ends in the same record when it goes on, at moment %i (RES-602)',
+      async (moment) => {
+        const dir = folder()
+        const place = sessionFolder(dir, whole.tapes)
+        const drawn = keyedRandom(7, 'killed', workers, moment).float()
+        const killAt = 1 + Math.floor(((moment + drawn) / moments) * whole.operations)
+        const killed = await playSession(place, [...flags, `kill=${killAt}`])
+        if (killed.code === 'SIGKILL') kills += 1
+        const stood = await keptOf(place)
+        const isDone = (stood.canonical as { verdict?: unknown } | undefined)?.verdict != null
+        const second = await playSession(place, stood.canonical === undefined ? flags : [...flags, 'resume'])
+        const seen = { killAt, killed: killed.code, last: killed.lines.at(-1), code: second.code, error: second.error }
+        expect(seen).toMatchObject(isDone ? { code: 2, error: { code: 'STORE_MISSING' } } : { code: 0 })
+        const kept = await keptOf(place)
+        expect({ ...seen, canonical: kept.canonical }).toEqual({ ...seen, canonical: whole.canonical })
+        // At most one call of each worker was sent again, and what nobody heard of is on the bill.
+        const { lostCalls, usd, assumedUsd } = kept.state.spend
+        expect(lostCalls).toBeLessThanOrEqual(workers)
+        expect(kept.sent).toBeLessThanOrEqual(whole.sent + lostCalls)
+        expect(kept.sent).toBeGreaterThanOrEqual(whole.sent)
+        const lost = kept.state.calls.filter((call) => call.lost > 0)
+        expect(lost).toHaveLength(lostCalls)
+        expect(assumedUsd).toBeCloseTo(
+          lost.reduce((sum, { intent }) => sum + intent.forecast.usd, 0),
+          9,
+        )
+        expect(usd).toBeCloseTo(whole.state.spend.usd + assumedUsd, 9)
+        rmSync(dir, { recursive: true })
+      },
+    )
+
+    it('was killed nearly every time (RES-602)', () => {
+      expect(kills).toBeGreaterThanOrEqual(0.8 * moments)
+    })
+  },
+)

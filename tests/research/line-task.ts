@@ -63,7 +63,6 @@ export function lineTask(
       requiredCalls: [],
       mounts: [],
       env: {},
-      accelerator: false,
       memoryBytes: 512 * 2 ** 20,
       processes: 64,
       diskBytes: 64 * 2 ** 20,

@@ -8,18 +8,20 @@ import { startChild } from '../start-child.ts'
 export interface SessionFolder {
   readonly record: string
   readonly calls: string
+  /** Folder of the cassette. */
+  readonly tapes: string
 }
 
-export function sessionFolder(dir: string): SessionFolder {
-  return { record: join(dir, 'evsys.db'), calls: join(dir, 'calls') }
+export function sessionFolder(dir: string, tapes: string): SessionFolder {
+  return { record: join(dir, 'evsys.db'), calls: join(dir, 'calls'), tapes }
 }
 
 /** Runs a session to its end, or until it kills itself. */
 export async function playSession(
-  { record, calls }: SessionFolder,
+  { record, calls, tapes }: SessionFolder,
   flags: readonly string[] = [],
 ): Promise<{ code: number | string; lines: string[]; operations: number; error: ErrorRecord | undefined }> {
-  await using child = startChild('run-research', [record, calls, ...flags])
+  await using child = startChild('run-research', [record, calls, tapes, ...flags])
   const lines: string[] = []
   let operations = 0
   for (let line = await child.line().catch(() => undefined); line !== undefined; ) {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import { openLocalTrainer, serveTrainer } from '../../src/backends/local/index.ts'
 import { localBackend } from '../../src/backends/local/local-backend.ts'
 import { mockBackend } from '../../src/backends/mock/mock-backend.ts'
 import { tinkerBackend } from '../../src/backends/tinker/tinker-backend.ts'
@@ -8,6 +9,7 @@ import { type Loss, ModelConfig, type OpenBackend } from '../../src/contracts/in
 import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
 import { experimentProject, twoByTwo } from '../lab/experiment-project.ts'
 import { pluginContext } from '../plugin-context.ts'
+import { inFullLane } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { runningTrainers } from './running-trainer.ts'
 
@@ -97,6 +99,42 @@ describe('an experiment', { timeout: 300_000 }, () => {
       expect(mock.metrics[path]).toBeDefined()
       expect(other.metrics[path]).not.toEqual(mock.metrics[path])
     }
+  })
+
+  it('of reinforcement learning has the same metrics on local and on tinker, with a real model (TRN-17, RL-209)', async () => {
+    const dir = folder()
+    await using trainer = await openLocalTrainer({
+      ...{ engine: 'cpu', models: ['evsys/nano'], project: dir, dir, keys: ['tml-test'] },
+    })
+    await using server = await serveTrainer(trainer, { port: 0 })
+    vi.stubEnv('TINKER_API_KEY', 'tml-test')
+    const task = (i: number) => ({
+      task_id: `task-${i}`,
+      instruction: `question ${i}`,
+      verifier: { kind: 'in_process', fn_name: 'contains', expected: 'e' },
+    })
+    const params = { max_steps: 3, batch_size: 2, num_samples: 3, max_tokens: 4, learning_rate: 0.01, lora_rank: 2 }
+    const schedules = inFullLane ? [0, 1] : [1]
+    const metricsWith = async (backend: object) => {
+      const file = experimentProject(folder(), {
+        name: 'rl',
+        runs: schedules.map((off) => ({
+          name: `off-policy-${off}`, // what is drawn by which weights follows from the step, not from who is faster
+          data: { source_kind: 'in_memory', rows: [task(0), task(1), task(2)] },
+          model: { name: 'evsys/nano' },
+          algorithm: { kind: 'rl', params: { ...params, max_steps_off_policy: off } },
+          backend,
+        })),
+      })
+      const { arms } = await runExperiment(file)
+      expect(arms.map(({ status, error }) => [status, error])).toEqual(arms.map(() => ['completed', undefined]))
+      return metricsOf(file)
+    }
+    const local = await metricsWith({ kind: 'local' })
+    const tinker = await metricsWith({ kind: 'tinker', params: { preset: 'evsys', base_url: server.url } })
+    vi.unstubAllEnvs()
+    expect(Object.keys(local)).toHaveLength(schedules.length)
+    expect(tinker).toEqual(local)
   })
 
   it('trains a real model on this machine, with its own chat template (TRN-17)', async () => {

@@ -58,15 +58,12 @@ async function drawnTokens(
     const mask = sequence.mask.map((trained, t) => (Number.isNaN(taught[t] ?? Number.NaN) ? 0 : trained))
     return { sequence: { ...sequence, mask }, gaps: gapsOf(mask, own, taught) }
   })
-  const data = scored.flatMap(({ sequence, gaps }): Datum[] => {
-    const advantages = discounted(
-      gaps.map((gap) => -params.coef * gap),
-      sequence.mask,
-      params.discount,
-    )
-    return [policyDatum(sequence, advantages) ?? []].flat()
-  })
   const all = scored.flatMap(({ sequence, gaps }) => [...gaps.filter((_, t) => sequence.mask[t] === 1)])
+  const usual = params.baseline === 'mean' ? mean(all) : 0
+  const data = scored.flatMap(({ sequence, gaps }): Datum[] => {
+    const rewards = gaps.map((gap) => params.coef * (usual - gap))
+    return [policyDatum(sequence, discounted(rewards, sequence.mask, params.discount)) ?? []].flat()
+  })
   return {
     data,
     loss: { name: 'importance_sampling' },

@@ -26,7 +26,7 @@ export async function researchBench(context: CommandContext, options: ResearchBe
   const { tables, worlds: synthetic = [], repeats = 100, budget = 200, seed = 1 } = options
   if (tables === undefined && synthetic.length === 0) {
     throw new EvsysError('CLI_USAGE', 'there is nothing to measure on', {
-      fix: 'name a folder with tables: --tables DIR, or synthetic worlds: --worlds nk,ideas.',
+      fix: 'name a folder with tables: --tables DIR, or synthetic worlds: --worlds cells,grids,traps,nk,ideas.',
     })
   }
   if (repeats < 2 || repeats > mostRepeats || budget > mostBudget) {

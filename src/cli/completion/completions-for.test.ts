@@ -31,6 +31,31 @@ describe('completionsFor', () => {
     [['help', 'do'], ['doctor']],
     [['completion', 'z'], ['zsh']],
     [['nonsense', 'x', ''], []],
+    [
+      ['research', 'b'],
+      ['baseline', 'bench'],
+    ],
+    [['research', 'run', '--max'], ['--max-experiments']],
+    [['research', 'run', '--budget', 'usd=1', '--budg'], ['--budget']],
+    [
+      ['research', 'run', '--preset', ''],
+      ['explore', 'balanced', 'strict'],
+    ],
+    [
+      ['research', 'run', '--strategy', 'gr'],
+      ['greedy', 'greedy-dedup'],
+    ],
+    [['research', 'run', '--proposer', 'cli'], ['cli-agent']],
+    [['research', 'run', '--model', ''], []],
+    [['research', 'run', ''], []],
+    [['research', 'steer', 'pa'], ['pause']],
+    [['research', 'run', 'st'], []],
+    [['--json', 'research', 'sta'], ['status']],
+    [['task', 'in'], ['init']],
+    [['task', 'validate', 'dig'], ['digits']],
+    [['task', 'init', 'dig'], []],
+    [['research', 'run', '--task', 'mo'], ['moby']],
+    [['research', 'nonsense', ''], []],
     [['validate', '--', '--de'], []],
   ])('completes %j to %j (CLI-7)', async (line, values) => {
     expect(await offered(...line)).toEqual(values)
@@ -48,5 +73,7 @@ describe('completionsFor', () => {
     expect((await completionsFor(program, ['init', ''])).files).toEqual(['dirs'])
     expect((await completionsFor(program, ['--project', ''])).files).toEqual(['dirs'])
     expect((await completionsFor(program, ['list', ''])).files).toEqual(['none'])
+    expect((await completionsFor(program, ['research', 'bench', '--tables', ''])).files).toEqual(['dirs'])
+    expect((await completionsFor(program, ['research', 'report', '-o', ''])).files).toEqual(['files'])
   })
 })

@@ -1,5 +1,6 @@
 // What may stand at the cursor, read from the declared commands. It loads no project plugin: a <Tab> runs nobody's code.
 import type { Command, Option } from 'commander'
+import type { PluginType } from '../../contracts/index.ts'
 import { shells } from './shells.ts'
 
 export interface Candidate {
@@ -20,12 +21,12 @@ export async function completionsFor(program: Command, line: readonly string[]):
   const current = line.at(-1) ?? ''
   const before = line.slice(0, -1)
   const { command, operands, pending } = read(program, before)
-  if (pending !== undefined) return { candidates: [], files: pending.long === '--project' ? ['dirs'] : noFiles }
+  if (pending !== undefined) return await valuesOf(pending, current)
   if (current.startsWith('-') && !before.includes('--')) return matching(current, optionsOf(command, before), noFiles)
-  if (command === program) return matching(current, operands.length === 0 ? commandsOf(program) : [], noFiles)
+  if (command.commands.length > 0) return matching(current, operands.length === 0 ? commandsOf(command) : [], noFiles)
   const argument = command.registeredArguments[operands.length]
   if (argument === undefined) return { candidates: [], files: noFiles }
-  const source = sources[`${command.name()} ${argument.name()}`]
+  const source = sources[`${pathOf(command)} ${argument.name()}`]
   if (source === undefined) return { candidates: [], files: noFiles }
   const { candidates, files } = await source(program, operands)
   return matching(current, candidates, files)
@@ -49,7 +50,7 @@ function read(program: Command, before: readonly string[]): Reading {
       const option = [...command.options, ...program.options].find((each) => each.long === word || each.short === word)
       pending = option?.required === true ? option : undefined
     } else {
-      const below = command === program ? program.commands.find((each) => each.name() === word) : undefined
+      const below = operands.length === 0 ? command.commands.find((each) => each.name() === word) : undefined
       if (below === undefined) operands.push(word)
       else command = below
     }
@@ -57,12 +58,46 @@ function read(program: Command, before: readonly string[]): Reading {
   return { command, operands, pending }
 }
 
+/** `research run`: names below that of the program. */
+function pathOf(command: Command): string {
+  const { parent } = command
+  return parent === null || parent.parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`
+}
+
+async function valuesOf(option: Option, current: string): Promise<Completions> {
+  const long = option.long ?? ''
+  if (option.argChoices !== undefined) return matching(current, words(option.argChoices), noFiles)
+  if (long === '--task') return matching(current, words(await taskNames()), ['dirs'])
+  const type = kindOptions[long]
+  if (type !== undefined) return matching(current, words(await kindsOf(type)), noFiles)
+  return { candidates: [], files: folderOptions.includes(long) ? ['dirs'] : long === '--output' ? ['files'] : noFiles }
+}
+
+/** Options whose value is a folder, and those that name a plugin. */
+const folderOptions: readonly string[] = ['--project', '--tables', '--patches']
+const kindOptions: Readonly<Record<string, PluginType>> = {
+  '--proposer': 'proposer',
+  '--strategy': 'strategy',
+  '--keep-rule': 'keep_rule',
+}
+
+async function kindsOf(type: string | undefined): Promise<string[]> {
+  const { allBuiltins } = await import('../../research/index.ts')
+  const kinds = (await allBuiltins()).filter((plugin) => plugin.type === type).map(({ kind }) => kind)
+  return kinds.map((kind) => kind.replace(/\{\w+\}/, '1')).sort() // of a family, its first member
+}
+
+async function taskNames(): Promise<string[]> {
+  const { findTasks } = await import('../../research/index.ts')
+  return (await findTasks({})).map(({ name }) => name).sort()
+}
+
 function matching(current: string, candidates: readonly Candidate[], files: readonly string[]): Completions {
   return { candidates: candidates.filter(({ value }) => value.startsWith(current)), files }
 }
 
 /** Options that make sense more than once. */
-const repeatable: readonly string[] = ['--set']
+const repeatable: readonly string[] = ['--set', '--budget']
 
 function optionsOf(command: Command, before: readonly string[]): Candidate[] {
   const help = command.createHelp()
@@ -112,10 +147,14 @@ const sources: Record<string, Source> = {
       files: noFiles,
     }
   },
-  'schema name': async (_program, [type]) => {
-    const { allBuiltins } = await import('../../research/index.ts')
-    const kinds = (await allBuiltins()).filter((plugin) => plugin.type === type).map(({ kind }) => kind)
-    const members = kinds.map((kind) => kind.replace(/\{\w+\}/, '1')) // of a family, its first member
-    return { candidates: words(members.sort()), files: noFiles }
+  'schema name': async (_program, [type]) => ({ candidates: words(await kindsOf(type)), files: noFiles }),
+  'research steer verb': async () => {
+    const { steeringVerbs } = await import('../commands/research-steer.ts')
+    return { candidates: words(steeringVerbs), files: noFiles }
   },
+  'task action': () => ({ candidates: words(['init', 'list', 'validate']), files: noFiles }),
+  'task name': async (_program, [action]) =>
+    action === 'validate'
+      ? { candidates: words(await taskNames()), files: ['dirs'] }
+      : { candidates: [], files: noFiles },
 }

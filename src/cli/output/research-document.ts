@@ -1,5 +1,6 @@
 // A research session as one JSON document: what `research run` and `research status` print.
 import type { ResearchAttempt, ResearchState } from '../../contracts/index.ts'
+import { earlyEnds, forecastOf, workedSeconds } from '../../research/index.ts'
 
 export type ResearchDocument = ReturnType<typeof researchDocument>
 
@@ -8,6 +9,7 @@ export function researchDocument(experimentId: string, state: ResearchState, now
   const baseline = state.attempts.find(({ id }) => id === state.baseline)
   const best = state.attempts.find(({ id }) => id === state.incumbent)
   const gains = state.confirmations.filter(({ confirmed }) => confirmed).length
+  const wallS = workedSeconds(state, nowMs)
   return {
     experiment_id: experimentId,
     task: settings?.task ?? '',
@@ -25,6 +27,8 @@ export function researchDocument(experimentId: string, state: ResearchState, now
     n_duplicates: gauges.duplicates,
     failures: gauges.failures,
     looks: state.looks,
+    early_ends: earlyEnds(state),
+    controls: state.controls.map(({ attempt, seed, deviation, drifted }) => ({ attempt, seed, deviation, drifted })),
     drifted: state.drifted,
     backlog: state.backlog.map(({ author, text }) => ({ author, text })),
     banned: state.banned,
@@ -36,15 +40,28 @@ export function researchDocument(experimentId: string, state: ResearchState, now
       lost_calls: spend.lostCalls,
       runs: spend.runs,
       run_s: spend.runS,
-      wall_s:
-        state.status === 'running' && state.lastAt !== undefined
-          ? spend.wallS + Math.max(0, (nowMs - Date.parse(state.lastAt)) / 1000)
-          : spend.wallS,
+      wall_s: wallS,
       usd_per_experiment: spend.experiments === 0 ? null : spend.usd / spend.experiments,
+      s_per_experiment: spend.experiments === 0 ? null : wallS / spend.experiments,
       usd_per_confirmed_gain: gains === 0 ? null : spend.usd / gains,
+      s_per_confirmed_gain: gains === 0 ? null : wallS / gains,
     },
     budget: settings?.budget ?? {},
+    forecast: forecastDocument(state),
     end: state.end ?? null,
+  }
+}
+
+/** What the next experiment will take, and all that the cap on experiments allows; null once the session has ended. */
+function forecastDocument(state: ResearchState) {
+  if (state.status === 'ended' || state.status === 'new') return null
+  const { experiment, experimentsLeft, rest } = forecastOf(state, state.spend.tokens > 0)
+  return {
+    usd_per_experiment: experiment.usd,
+    s_per_experiment: experiment.seconds,
+    experiments_left: experimentsLeft ?? null,
+    usd_left: rest?.usd ?? null,
+    s_left: rest?.seconds ?? null,
   }
 }
 
@@ -64,7 +81,7 @@ function attemptDocument(attempt: ResearchAttempt) {
     mode,
     parents,
     verdict: verdict ?? null,
-    reason: reason ?? null,
+    reason: (attempt.confirmation?.confirmed === true ? attempt.confirmation.reason : reason) ?? null,
     score: scoreOf(attempt),
     gain: gain ?? null,
     failure: failure === undefined ? null : { class: failure.class, reason: failure.reason },

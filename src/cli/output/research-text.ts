@@ -48,6 +48,8 @@ export function researchStatusText(document: ResearchDocument & { controller: st
     '',
     bestLine(document, colors),
     billLine(document),
+    ...costLines(document),
+    ...earlyLine(document),
     ...(document.end === null ? [] : [document.end.text]),
     ...document.backlog.map(({ author, text }) => `backlog: ${text} (${author})`),
   ].join('\n')
@@ -61,8 +63,46 @@ function bestLine({ best, baseline, metric }: ResearchDocument, colors: Colors):
 }
 
 function billLine({ n_experiments, n_kept, n_duplicates, spend }: ResearchDocument): string {
-  const money = spend.calls === 0 || (spend.usd === 0 && spend.tokens === 0) ? '' : `, ${usdText(spend.usd)}`
+  const money = isFree(spend) ? '' : `, ${usdText(spend.usd)}`
   const assumed = spend.assumed_usd > 0 ? ` (${usdText(spend.assumed_usd)} of it assumed)` : ''
   const known = n_duplicates === 0 ? '' : `, ${countText(n_duplicates, 'duplicate')} answered from memory`
   return `${countText(n_experiments, 'experiment')}, ${n_kept} kept, ${countText(spend.runs, 'run')} in ${durationText(spend.wall_s)}${money}${assumed}${known}`
+}
+
+function isFree({ calls, usd, tokens }: ResearchDocument['spend']): boolean {
+  return calls === 0 || (usd === 0 && tokens === 0)
+}
+
+function earlyLine({ early_ends: { killed, audited, wrong, regret } }: ResearchDocument): string[] {
+  if (killed + audited === 0) return []
+  const checked =
+    audited === 0
+      ? 'none was let go on to check'
+      : `${wrong} of ${audited} that went on as a check ended better than the best, a loss of ${numberText(regret)} sigma each`
+  return [`${countText(killed, 'run')} ended early by the training curve; ${checked}`]
+}
+
+/** Money and time by experiment and by confirmed gain, caps, and what is still to come. */
+function costLines({ spend, budget, forecast, n_experiments }: ResearchDocument): string[] {
+  if (n_experiments === 0 && forecast === null) return []
+  const each = (usd: number | null, seconds: number | null) =>
+    [
+      ...(usd === null || isFree(spend) ? [] : [usdText(usd)]),
+      ...(seconds === null ? [] : [durationText(seconds)]),
+    ].join(' and ')
+  const gain =
+    spend.s_per_confirmed_gain === null
+      ? 'nothing is confirmed yet'
+      : `${each(spend.usd_per_confirmed_gain, spend.s_per_confirmed_gain)} per confirmed gain`
+  const experiment =
+    spend.s_per_experiment === null
+      ? []
+      : [`${each(spend.usd_per_experiment, spend.s_per_experiment)} per experiment`, gain]
+  const caps = Object.entries(budget).map(([name, cap]) => `${name} ${name === 'usd' ? usdText(Number(cap)) : cap}`)
+  const left = forecast?.experiments_left ?? 0
+  const rest = left > 0 ? [`about ${each(forecast?.usd_left ?? null, forecast?.s_left ?? null)} for ${left} more`] : []
+  return [
+    ...(experiment.length === 0 ? [] : [`cost: ${experiment.join(', ')}`]),
+    ...(caps.length === 0 ? [] : [`caps: ${caps.join(', ')}${rest.length === 0 ? '' : `; ${rest.join('')}`}`]),
+  ]
 }

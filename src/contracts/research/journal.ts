@@ -49,6 +49,7 @@ export const RecordedOutcome = z.discriminatedUnion('status', [
     secondary: Metrics.default({}),
     claimed: Metrics.optional().describe('What the candidate said of itself; never counts.'),
     level: Level.or(z.literal('in-process')).optional(),
+    accelerator: z.string().optional().describe('GPU that the candidate was shown.'),
   }),
   z.object({ status: z.literal('failed'), failure: AttemptFailure }),
   z.object({ status: z.literal('killed'), reason: z.string().optional() }),
@@ -179,6 +180,7 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     lines: z.int().min(0),
     files: FileChanges,
   }),
+  z.object({ ...at, type: z.literal('check.intended'), attempt: z.string() }),
   z.object({
     ...at,
     type: z.literal('attempt.checked'),

@@ -2,13 +2,16 @@
 import { changeAttempt } from './change-attempt.ts'
 import type { ResearchEntry, ResearchEntryOf } from './journal.ts'
 import { reduceAttempt, withoutFirstReady, withRun } from './reduce-attempt.ts'
+import { reduceBegun } from './reduce-begun.ts'
 import { reduceCall } from './reduce-call.ts'
 import { reduceSteering } from './reduce-steering.ts'
 import type { ResearchState } from './session-state.ts'
 
 /** The state after an entry. */
 export function reduceResearch(state: ResearchState, entry: ResearchEntry): ResearchState {
-  return reduceEntry(withTime(state, entry), entry)
+  const reduced = reduceEntry(withTime(state, entry), entry)
+  const begun = reduceBegun(state.begun, entry)
+  return begun === state.begun ? reduced : { ...reduced, begun }
 }
 
 function reduceEntry(state: ResearchState, entry: ResearchEntry): ResearchState {
@@ -41,6 +44,8 @@ function reduceEntry(state: ResearchState, entry: ResearchEntry): ResearchState 
     case 'attempt.repaired':
     case 'verdict':
       return reduceAttempt(state, entry)
+    case 'check.intended':
+      return state
     case 'run.intended':
     case 'run.finished':
       return withRun(state, entry)
@@ -81,18 +86,29 @@ function reduceEntry(state: ResearchState, entry: ResearchEntry): ResearchState 
 }
 
 function resume({ end: _end, ...open }: ResearchState, { budget }: ResearchEntryOf<'session.resumed'>): ResearchState {
-  const running: ResearchState = { ...open, status: 'running', paused: false }
+  const forgivenCalls = open.status === 'ended' ? open.calls.length : open.forgivenCalls
+  const running: ResearchState = { ...open, status: 'running', paused: false, forgivenCalls }
   if (budget === undefined || open.settings === undefined) return running
   return { ...running, settings: { ...open.settings, budget } }
 }
 
-// Time counts while a controller works: from the entry before, unless a person wrote this one or a controller just began.
+// Time counts while a controller works: from the entry before, unless a person wrote this one, a controller just began, or the
+// session is paused.
 function withTime(state: ResearchState, entry: ResearchEntry): ResearchState {
-  if (entry.type === 'steered') return state
+  if (entry.type === 'steered') return withPause(state, entry)
   const isBeginning = entry.type === 'session.begun' || entry.type === 'session.resumed' || state.lastAt === undefined
-  if (isBeginning) return { ...state, lastAt: entry.at }
-  const passedS = Math.max(0, (Date.parse(entry.at) - Date.parse(state.lastAt ?? entry.at)) / 1000)
-  return { ...state, lastAt: entry.at, spend: { ...state.spend, wallS: state.spend.wallS + passedS } }
+  return isBeginning || state.paused ? { ...state, lastAt: entry.at } : upTo(state, entry.at)
+}
+
+function withPause(state: ResearchState, { at, steering }: ResearchEntryOf<'steered'>): ResearchState {
+  if (state.status !== 'running') return state
+  if (steering.action === 'pause' && !state.paused) return upTo(state, at)
+  return steering.action === 'resume' && state.paused ? { ...state, lastAt: at } : state
+}
+
+function upTo(state: ResearchState, at: string): ResearchState {
+  const passedS = Math.max(0, (Date.parse(at) - Date.parse(state.lastAt ?? at)) / 1000)
+  return { ...state, lastAt: at, spend: { ...state.spend, wallS: state.spend.wallS + passedS } }
 }
 
 // Ideas of no call are those of a person.

@@ -6,7 +6,7 @@ import type { ResearchState } from './session-state.ts'
 
 export function reduceSteering(state: ResearchState, entry: ResearchEntryOf<'steered'>): ResearchState {
   const { author, steering } = entry
-  const steered = { ...state, steered: [...state.steered, entry] }
+  const steered = { ...state, steered: [...state.steered, entry], forgivenCalls: state.calls.length }
   switch (steering.action) {
     case 'add_idea': {
       const { text, idea } = steering
@@ -18,18 +18,24 @@ export function reduceSteering(state: ResearchState, entry: ResearchEntryOf<'ste
       return { ...steered, banned: state.banned.filter((family) => family !== steering.family) }
     case 'pin':
       return { ...steered, pinned: steering.attempt }
-    case 'unpin': {
-      const { pinned: _pinned, ...free } = steered
-      return free
-    }
+    case 'unpin':
+      return withoutPin(steered)
     case 'veto':
       return {
-        ...steered,
+        ...(state.pinned === steering.attempt ? withoutPin(steered) : steered),
         unanswered: awaited(state, entry),
         attempts: changeAttempt(state, steering.attempt, (attempt) => ({ ...attempt, vetoed: author })),
       }
     case 'override':
-      return { ...steered, unanswered: awaited(state, entry) }
+      return {
+        ...steered,
+        unanswered: awaited(state, entry),
+        // Who keeps it takes an earlier veto back.
+        attempts: changeAttempt(state, steering.attempt, (attempt) => {
+          const { vetoed: _vetoed, ...free } = attempt
+          return steering.verdict === 'keep' ? free : attempt
+        }),
+      }
     case 'confirm':
       return { ...steered, lookRequested: true }
     case 'pause':
@@ -37,6 +43,10 @@ export function reduceSteering(state: ResearchState, entry: ResearchEntryOf<'ste
     case 'resume':
       return { ...steered, paused: false }
   }
+}
+
+function withoutPin({ pinned: _pinned, ...free }: ResearchState): ResearchState {
+  return free
 }
 
 // Answered by the controller with a verdict. What names no attempt can have no answer.

@@ -55,12 +55,18 @@ export interface Strategy<K extends string = string, S extends z.ZodType = z.Zod
 
 /** Bounded, deterministic summary that a proposer decides from. */
 export interface Brief {
+  /** Of the session: which call this is; one that is sent again keeps it. */
+  readonly call?: string
   /** For a model to read: goal, incumbent, wins, dead ends, open hypotheses, near misses, notes, backlog, failures. */
   readonly text: string
   readonly request: SearchRequest
   readonly state: SearchState
   /** Files of the base. */
   readonly files: CandidateFiles
+  /** Takes out the values of secrets that the controller knows; whatever leaves for a model or a file goes through it. Absent: none is known. */
+  redact?<T>(value: T): T
+  /** What this call may take, so that no cap is passed; absent: as much as it likes. */
+  readonly limit?: { readonly usd?: number; readonly tokens?: number }
   /** Present in a repair turn: the idea that was turned down, and why. */
   readonly repair?: { readonly idea: Idea; readonly failures: readonly AttemptFailure[] }
 }
@@ -74,6 +80,8 @@ export interface Proposal {
 /** Thinks of the next changes: an LLM or an optimiser. */
 export interface Proposer<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'proposer', K, S> {
   propose(brief: Brief, context: Context<z.output<S>>): Promise<Proposal>
+  /** Its answers are recorded, or about to be: results count in the order in which work was begun, so that a session repeats with any number of workers. */
+  readonly isRecorded?: true
 }
 
 /** What a keep rule looks at after every seed. */

@@ -61,8 +61,8 @@ export interface TaskProgram {
   readonly mounts: readonly Mount[]
   /** Module of the embedded engine, for scorers that run a checkpoint themselves. Absent: the task has no use for it. */
   readonly engine?: string
-  /** Candidates are faster with a GPU. */
-  readonly accelerator: boolean
+  /** Shown to candidates. Absent: they compute on the CPU. */
+  readonly accelerator?: Accelerator
   readonly env: Readonly<Record<string, string>>
   readonly memoryBytes: number
   /** Processes and threads. */
@@ -72,6 +72,17 @@ export interface TaskProgram {
   readonly startSeconds: number
   /** Time for all answers to the scorer. */
   readonly answerSeconds: number
+}
+
+/** A GPU of this machine as candidates see it. */
+export interface Accelerator {
+  /** As its driver calls it. */
+  readonly name: string
+  /** Device nodes. */
+  readonly devices: readonly Mount[]
+  /** Libraries of the driver that lie outside /usr. */
+  readonly mounts: readonly Mount[]
+  readonly env: Readonly<Record<string, string>>
 }
 
 /** A header (axes, direction, seeds) and its values: absolute paths. */
@@ -91,6 +102,8 @@ export type RunOutcome =
       readonly claimed?: Metrics
       readonly wallS: number
       readonly level: Level | 'in-process'
+      /** GPU that it was shown; absent: none. */
+      readonly accelerator?: string
     }
   | { readonly status: 'failed'; readonly failure: AttemptFailure; readonly wallS: number }
   /** Ended early by `watch`. */

@@ -118,3 +118,18 @@ describe('a schedule', () => {
     expect({ started, active: active() }).toEqual({ started: ['a', 'b'], active: 0 })
   })
 })
+
+describe('a run that refers to other arms', () => {
+  it('waits for those of its seed, and for no other (RL-311)', async () => {
+    const named = (arm: string, seed: number, checkpoint?: string) => {
+      if (config === undefined) throw new Error('the sample has no run')
+      const model = { ...config.model, ...(checkpoint === undefined ? {} : { init_from_checkpoint: checkpoint }) }
+      return row(`${arm}${seed}`, { arm, seed, config: { ...config, model } })
+    }
+    const runs = [named('b', 1, 'arm:a'), named('b', 2, 'arm:a'), named('a', 1), named('a', 2)]
+    const { started, skipped, done } = schedule(runs, { limit: 9, ends: async (id) => id !== 'a2' })
+    await done
+    expect(started).toEqual(['a1', 'a2', 'b1'])
+    expect(skipped).toEqual(['b2 after a2'])
+  })
+})

@@ -50,4 +50,17 @@ describe('the secrets of a run', () => {
     expect(runSecrets({ ...config, agent: named('MINE') }, options)).toEqual(values)
     expect(() => runSecrets({ ...config, agent: named('NONE') }, options)).toThrow('needs the secret NONE')
   })
+
+  it('are also those of a client that teaches, the ones it uses by default among them (RL-310)', () => {
+    const client = card('inference_client', 'api', [])
+    const schema = { properties: { api_key: { default: '${secret:API_KEY}' } } }
+    const withClient = (type: PluginType, kind: string) =>
+      type === 'inference_client' && kind === 'api' ? { ...client, schema } : cardOf(type, kind)
+    const taught = (params: object) => ({ kind: 'distill', params: { teacher: { client: { kind: 'api', params } } } })
+    const values = { A_KEY: 'aaaa', API_KEY: 'pppp', OWN: 'oooo' }
+    const options = { callbacks: [], cardOf: withClient, source: source(values) }
+    expect(runSecrets({ ...config, algorithm: taught({}) }, options)).toEqual({ A_KEY: 'aaaa', API_KEY: 'pppp' })
+    const phases = { kind: 'combo', params: { phases: [taught({ api_key: '${secret:OWN}' })] } }
+    expect(runSecrets({ ...config, algorithm: phases }, options)).toEqual({ A_KEY: 'aaaa', OWN: 'oooo' })
+  })
 })

@@ -13,6 +13,8 @@ export interface AnswerPhase extends AsyncDisposable {
   ask(question: unknown): Promise<unknown>
   /** Whether a question waits for its answer. */
   readonly isAsked: boolean
+  /** Most memory that its processes held together; known once it is closed, where the machine tells. */
+  readonly peakMemoryBytes: number | undefined
 }
 
 const Answer = z.looseObject({ id: z.string(), answer: z.unknown() })
@@ -30,6 +32,7 @@ export function openAnswerPhase(options: Omit<PhaseOptions, 'phase'>, signal: Ab
   let started: Promise<SandboxProcess> | undefined
   let over: unknown // why no question is answered any more
   let followed: Promise<void> | undefined
+  let peakMemoryBytes: number | undefined
 
   const end = (cause: unknown) => {
     over ??= cause
@@ -87,6 +90,9 @@ export function openAnswerPhase(options: Omit<PhaseOptions, 'phase'>, signal: Ab
     get isAsked() {
       return waiting.size > 0
     },
+    get peakMemoryBytes() {
+      return peakMemoryBytes
+    },
     async ask(question) {
       started ??= start()
       const process = await started
@@ -104,6 +110,8 @@ export function openAnswerPhase(options: Omit<PhaseOptions, 'phase'>, signal: Ab
       end(new RunFailure('crash', 'the run is over', log))
       const process = await started?.catch(() => undefined)
       await process?.[Symbol.asyncDispose]()
+      const ended = await process?.exit.catch(() => undefined) // one that was cancelled tells nothing
+      peakMemoryBytes = ended?.peakMemoryBytes
       await followed
       await held?.[Symbol.asyncDispose]()
     },

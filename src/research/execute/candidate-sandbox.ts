@@ -37,10 +37,12 @@ export async function openCandidateSandbox(options: PhaseOptions): Promise<Candi
     // Node itself may lie in a folder that a sandbox does not show.
     { source: process.execPath, target: `${bin}/node` },
     ...program.mounts,
+    ...(program.accelerator?.mounts ?? []),
   ]
   const sandbox = await openSandbox({
     stateDir: folder.state(phase),
     mounts,
+    devices: program.accelerator?.devices ?? [],
     ...(options.level === undefined ? {} : { level: options.level }),
   })
   // The level `process` shows no mounts: there a candidate is told where things really are.
@@ -48,6 +50,7 @@ export async function openCandidateSandbox(options: PhaseOptions): Promise<Candi
     sandbox.level === 'process' ? (mounts.find((each) => each.target === target)?.source ?? target) : target
   const env = {
     ...program.env,
+    ...program.accelerator?.env,
     PATH: `${bin}:${program.env.PATH ?? systemPath}`,
     EVSYS_PHASE: phase,
     EVSYS_SEED: String(options.seed),

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AttemptFailure, CandidateFiles } from '../../contracts/index.ts'
 import { openCandidateSandbox } from './candidate-sandbox.ts'
+import { dryAnswers } from './dry-answers.ts'
 import type { Opened } from './run-candidate.ts'
 import { makeRunFolder } from './run-folder.ts'
 import { trainPhase } from './train-phase.ts'
@@ -12,17 +13,18 @@ import { asFailures } from './validate/finding.ts'
 
 /** What is wrong with it; rejects with a RunFailure where the dry run shows it. */
 export async function checkCandidate(
-  { task, program, options, limits, workDir }: Opened,
+  opened: Opened,
   files: CandidateFiles,
   signal: AbortSignal,
 ): Promise<readonly AttemptFailure[]> {
+  const { task, program, options, limits, workDir } = opened
   const refused = checkFiles(task, program, files)
   if (refused.length > 0) return asFailures(refused) // they are never written
   const findings = checkCode(program, files)
   await using folder = await makeRunFolder(workDir, files, program, options.keepFolders === true)
   const common = {
     ...{ program, folder, limits, seed: task.seeds[0] ?? 0, trainSeconds: limits.dryRunSeconds, dry: true },
-    nonce: randomBytes(16).toString('hex'),
+    nonce: newNonce(),
     ...(options.level === undefined ? {} : { level: options.level }),
   }
   {
@@ -32,11 +34,19 @@ export async function checkCandidate(
   if (findings.length > 0) return asFailures(findings)
   const begin = performance.now()
   const timeoutSeconds = limits.dryRunSeconds + limits.graceSeconds
-  const { peakMemoryBytes } = await trainPhase({ ...common, timeoutSeconds }, signal)
+  const trained = await trainPhase({ ...common, timeoutSeconds }, signal)
+  // One that was still busy has left nothing to answer with.
+  const answering = trained.cut ? undefined : await dryAnswers(opened, { ...common, nonce: newNonce() }, signal)
+  const { peakMemoryBytes: training } = trained
   options.onDryRun?.({
     wallS: (performance.now() - begin) / 1000,
     memoryLimitBytes: limits.memoryBytes,
-    ...(peakMemoryBytes === undefined ? {} : { peakMemoryBytes }),
+    ...(training === undefined ? {} : { peakMemoryBytes: Math.max(training, answering ?? 0), trainingBytes: training }),
+    ...(answering === undefined ? {} : { answeringBytes: answering }),
   })
   return []
+}
+
+function newNonce(): string {
+  return randomBytes(16).toString('hex')
 }

@@ -39,6 +39,9 @@ export interface DryRunEstimate {
   readonly wallS: number
   /** Most memory that its processes held together; absent where the machine does not tell. */
   readonly peakMemoryBytes?: number
+  /** The same of each phase; answering is absent where the scorer asks nothing, or training was still busy. */
+  readonly trainingBytes?: number
+  readonly answeringBytes?: number
   readonly memoryLimitBytes: number
 }
 

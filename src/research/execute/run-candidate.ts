@@ -39,6 +39,7 @@ export type Scored = {
   readonly secondary: Metrics
   readonly claimed?: Metrics
   readonly level: Level
+  readonly accelerator?: string
 }
 
 /** Rejects with a RunFailure where the candidate is to blame. */
@@ -87,5 +88,6 @@ export async function runCandidate(
   if (settleOutFolder(folder.out, limits.diskBytes) !== left)
     throw new RunFailure('tamper', 'what the candidate had left changed while it was scored')
   const claimed = trained.claimed === undefined ? {} : { claimed: trained.claimed }
-  return { ...score, ...claimed, level: trained.level }
+  const accelerator = program.accelerator === undefined ? {} : { accelerator: program.accelerator.name }
+  return { ...score, ...claimed, level: trained.level, ...accelerator }
 }

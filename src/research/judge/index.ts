@@ -1,11 +1,11 @@
 // What decides in a research session: pure functions over what was measured, shared by the loop and by simulations of it.
 export { ablationSeeds, judgeAblation, planAblation } from './ablation.ts'
 export { controlDue, judgeControl } from './control-runs.ts'
-export { curveGaps, curveRegret, decideCurve, type WatchedRun } from './curve-watcher.ts'
+export { type CurveRegret, curveGaps, curveRegret, decideCurve, type WatchedRun } from './curve-watcher.ts'
 export { startingTypicalGain } from './default-rule.ts'
 export { type HonestGains, honestGains, type KeptGain } from './honest-gains.ts'
 export { type Look, planLook, stepLook } from './look.ts'
-export { type LookReason, type LookRecord, lookDue, looksLeft, releasedGain } from './look-ledger.ts'
+export { keepsBetweenLooks, type LookReason, type LookRecord, lookDue, looksLeft, releasedGain } from './look-ledger.ts'
 export { pairGains, type SeedResult } from './pair-gains.ts'
 export { racePrior } from './race-prior.ts'
 export { type RunningEvidence, runningEvidence } from './running-evidence.ts'

@@ -10,8 +10,8 @@ export const claimLevel = 0.05
 /** Looks that a session may take, its last one included. */
 export const mostLooks = 8
 
-/** Keeps from one look to the next. */
-const keepsBetweenLooks = 5
+/** Keeps from one look to the next, where nobody says otherwise. */
+export const keepsBetweenLooks = 5
 
 // A session that goes on after its end still has something left to spend.
 const shares = { milestone: 1 / 4, request: 1 / 4, end: 3 / 4 } as const
@@ -65,11 +65,13 @@ export interface LookState {
   readonly ending: boolean
   /** A person asked for a look. */
   readonly requested: boolean
+  /** Keeps from one look to the next; 0: none but those that are asked for and the one at the end. Absent: 5. */
+  readonly every?: number
 }
 
 /** Why a look at the hidden split is due now; undefined when none is. */
 export function lookDue(state: LookState): LookReason | undefined {
-  const { champion, baseline, keeps, looks, ending, requested } = state
+  const { champion, baseline, keeps, looks, ending, requested, every = keepsBetweenLooks } = state
   if (champion === baseline) return undefined
   if (looks.some((look) => look.champion === champion && look.confirmed)) return undefined
   if (looks.length >= mostLooks) return undefined
@@ -77,7 +79,7 @@ export function lookDue(state: LookState): LookReason | undefined {
   // The last one is for the end.
   if (looks.length >= mostLooks - 1) return undefined
   if (requested) return 'request'
-  return keeps - (looks.at(-1)?.keeps ?? 0) >= keepsBetweenLooks ? 'milestone' : undefined
+  return every > 0 && keeps - (looks.at(-1)?.keeps ?? 0) >= every ? 'milestone' : undefined
 }
 
 /** Looks that a person may still ask for. */

@@ -133,6 +133,9 @@ describe('looks', () => {
     expect(lookDue({ ...state, ending: true, looks: [record({ champion: 'a9', confirmed: true })] })).toBeUndefined()
     expect(lookDue({ ...state, keeps: 9, looks: [record({ keeps: 5 })] })).toBeUndefined()
     expect(lookDue({ ...state, keeps: 10, looks: [record({ keeps: 5 })] })).toBe('milestone')
+    expect(lookDue({ ...state, keeps: 2, every: 2 })).toBe('milestone')
+    expect(lookDue({ ...state, keeps: 50, every: 0 })).toBeUndefined()
+    expect(lookDue({ ...state, keeps: 50, every: 0, ending: true })).toBe('end')
   })
 
   it('are few, and the last is kept for the end (RES-208)', () => {

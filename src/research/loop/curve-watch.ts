@@ -2,7 +2,7 @@
 // that falls too far behind is ended; one in ten of those goes on and shows what ending the others costs. A curve is a loss: less of
 // it is better, whatever the score.
 import type { CurveSample, ResearchEntryOf, ResearchState, RunOutcome } from '../../contracts/index.ts'
-import { curveGaps, decideCurve, pairGains, type WatchedRun } from '../judge/index.ts'
+import { type CurveRegret, curveGaps, curveRegret, decideCurve, pairGains, type WatchedRun } from '../judge/index.ts'
 import { attemptOf } from './candidate-files.ts'
 import type { OpenSession } from './open-session.ts'
 import { noiseOf } from './race-state.ts'
@@ -51,6 +51,11 @@ export function createCurveWatcher(
       return { ...curve, watch: { gaps: [...gaps], condemned, ...loss } }
     },
   }
+}
+
+/** What ending runs early has cost so far, by the audits. */
+export function earlyEnds(state: ResearchState): CurveRegret {
+  return curveRegret(watchedRuns(state))
 }
 
 function watchedRuns({ attempts }: ResearchState): WatchedRun[] {

@@ -7,6 +7,7 @@ import { repairCall } from './decide-call.ts'
 import { keepEntries } from './keep-entries.ts'
 import { gainsOver, noiseOf, raceOf, typicalGainOf } from './race-state.ts'
 import { neededRun } from './run-step.ts'
+import { capOnCall } from './session-budget.ts'
 import type { NewEntry } from './session-journal.ts'
 import type { Deciding, Step } from './step.ts'
 
@@ -41,8 +42,10 @@ function repairOrPark(deciding: Deciding, attempt: ResearchAttempt): Step | unde
   const call = deciding.state.calls.findLast(({ intent }) => intent.attempt === attempt.id)
   if (call !== undefined && (call.status === 'open' || !call.used)) return undefined // its answer comes, or is read next
   const isRefused = call?.status === 'failed'
-  if (isCode && !isRefused && attempt.repairs < MOST_REPAIRS && attempt.origin === 'proposer') {
-    return repairCall(deciding, attempt)
+  const isWanted = isCode && !isRefused && attempt.repairs < MOST_REPAIRS && attempt.origin === 'proposer'
+  if (isWanted) {
+    const call = repairCall(deciding, attempt)
+    if (capOnCall(deciding.state, call.intent.forecast) === undefined) return call
   }
   return judged(deciding.state, attempt, 'failed', failure === undefined ? 'it may not run' : words(failure), failure)
 }

@@ -1,4 +1,4 @@
-// Questions to the proposer: when one is asked, when one that was lost is asked again, and what becomes of the answer.
+// Questions to the proposer: when one is asked, and what becomes of the answer.
 import type { Idea, ResearchAttempt, ResearchCall, SearchRequest } from '../../contracts/index.ts'
 import { changesBetween, filesOf, lineCount } from './candidate-files.ts'
 import { chooseIdeas } from './choose-ideas.ts'
@@ -51,19 +51,6 @@ export function repairCall({ state, plugins }: Deciding, attempt: ResearchAttemp
       attempt: attempt.id,
       forecast: forecastOf(state, plugins.asksModel).call,
     },
-  }
-}
-
-/** A question whose controller died before it heard the answer. It is sent again; its bill is unknown and is charged. */
-export function decideLostCall({ state, busy }: Deciding): Step | undefined {
-  const lost = state.calls.find(({ call, status }) => status === 'open' && !busy.has(`call:${call}`))
-  if (lost === undefined) return undefined
-  const { intent } = lost
-  const { at: _at, ...again } = intent
-  return {
-    kind: 'ask',
-    lost: { type: 'call.lost', call: lost.call, sending: intent.sending, charged: intent.forecast },
-    intent: { ...again, sending: intent.sending + 1 },
   }
 }
 

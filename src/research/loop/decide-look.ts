@@ -68,7 +68,11 @@ export function decideDueLook({ state, plugins, nowMs }: Deciding, ending: boole
     return undefined
   const { keeps } = state.gauges
   const looks = lookRecords(state)
-  const reason = lookDue({ champion: incumbent, baseline, keeps, looks, ending, requested: state.lookRequested })
+  const every = state.settings?.confirm_every
+  const reason = lookDue({
+    ...{ champion: incumbent, baseline, keeps, looks, ending, requested: state.lookRequested },
+    ...(every === undefined ? {} : { every }),
+  })
   if (reason === undefined) return undefined
   // Champion and baseline, seeds that decide and seeds that report. A short search is not followed by a longer look.
   const fits = (seeds: number) =>

@@ -1,11 +1,12 @@
-// The order of things in a session: what people said, the baseline, looks that were begun, candidates that are open, answers that
+// The order of things in a session: what people said, what a controller left behind when it died, the baseline, looks that were begun, candidates that are open, answers that
 // wait to be read, controls, looks that are due, and new ideas last. Pure: equal states and clocks give equal steps.
 import type { EndReason } from '../../contracts/index.ts'
 import { decideAttempt } from './decide-attempt.ts'
 import { decideBaseline } from './decide-baseline.ts'
-import { decideAnswer, decideAsk, decideLostCall, decideReadyIdea } from './decide-call.ts'
+import { decideAnswer, decideAsk, decideReadyIdea } from './decide-call.ts'
 import { decideControl, decideDrift } from './decide-control.ts'
 import { decideEnd } from './decide-end.ts'
+import { decideInterrupted } from './decide-interrupted.ts'
 import { decideDueLook, decideOpenLook } from './decide-look.ts'
 import { decideSteering } from './decide-steering.ts'
 import { capInTheWay } from './session-budget.ts'
@@ -15,13 +16,19 @@ export function decide(deciding: Deciding): Step {
   const { state, plugins, nowMs } = deciding
   if (state.paused) return { kind: 'wait' }
   const first =
-    decideSteering(deciding) ?? decideBaseline(deciding) ?? decideDrift(deciding) ?? decideControl(deciding, 'judge')
+    decideSteering(deciding) ??
+    decideInterrupted(deciding) ??
+    decideBaseline(deciding) ??
+    decideDrift(deciding) ??
+    decideControl(deciding, 'judge')
   if (first !== undefined) return first
-  const open =
-    decideOpenLook(deciding) ?? decideAttempts(deciding) ?? decideLostCall(deciding) ?? decideAnswer(deciding)
+  const open = decideOpenLook(deciding) ?? decideAttempts(deciding) ?? decideAnswer(deciding)
   if (open !== undefined) return open
   const ending = capInTheWay(state, nowMs, plugins.asksModel) ?? nothingNew(deciding)
-  if (ending !== undefined) return isAtWork(deciding) ? { kind: 'wait' } : decideEnd(deciding, ending)
+  if (ending !== undefined) {
+    const ready = needsCall.has(ending) ? decideReadyIdea(deciding) : undefined
+    return ready ?? (isAtWork(deciding) ? { kind: 'wait' } : decideEnd(deciding, ending))
+  }
   return (
     decideControl(deciding, 'run') ??
     decideDueLook(deciding, false) ??
@@ -29,6 +36,9 @@ export function decide(deciding: Deciding): Step {
     decideAsk(deciding) ?? { kind: 'wait' }
   )
 }
+
+/** Ends that come because no call can or need be made: ideas of people are run all the same. */
+const needsCall: ReadonlySet<EndReason> = new Set(['usd', 'tokens', 'finished'])
 
 function decideAttempts(deciding: Deciding): Step | undefined {
   for (const attempt of deciding.state.attempts) {
@@ -49,7 +59,9 @@ const MOST_FRUITLESS = 20
 const MOST_FAILED = 3
 
 function nothingNew({ state }: Deciding): EndReason | undefined {
-  const asked = state.calls.filter(({ purpose, status, used }) => purpose === 'propose' && status !== 'open' && used)
+  const asked = state.calls
+    .slice(state.forgivenCalls)
+    .filter(({ purpose, status, used }) => purpose === 'propose' && status !== 'open' && used)
   const fruits = new Set(state.attempts.map(({ call }) => call))
   const lastFruit = asked.findLastIndex(({ call }) => fruits.has(call))
   const since = asked.slice(lastFruit + 1)

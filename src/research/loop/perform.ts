@@ -1,14 +1,16 @@
 // One piece of work each. What goes wrong is part of what it brings; being stopped brings nothing, and the work is done again later.
-import type { CallUsage, Usage } from '../../contracts/index.ts'
+import type { Brief, CallUsage, ResearchState, Usage } from '../../contracts/index.ts'
 import { messageOf } from '../../kernel/index.ts'
+import { releasedGain } from '../judge/index.ts'
 import { usageOfError } from '../propose/index.ts'
 import { attemptOf, filesOf } from './candidate-files.ts'
 import { createCurveWatcher } from './curve-watch.ts'
 import { requestOf } from './decide-call.ts'
 import type { OpenSession } from './open-session.ts'
-import { noiseOf } from './race-state.ts'
+import { lookRecords, noiseOf } from './race-state.ts'
 import type { ResearchOptions } from './research-options.ts'
 import { searchState } from './search-state.ts'
+import { callRoom } from './session-budget.ts'
 import type { NewEntry } from './session-journal.ts'
 import type { AskStep, RunStep } from './step.ts'
 
@@ -36,20 +38,29 @@ export async function performAsk(
   { intent }: AskStep,
   signal: AbortSignal,
 ): Brought {
-  const { state } = session.journal
+  const state = session.journal.asked(intent.call) // one that is sent again asks the same
   const call = state.calls.find((each) => each.call === intent.call)
   if (call === undefined) return []
   const request = requestOf(call)
   const attempt = intent.attempt === undefined ? undefined : attemptOf(state, intent.attempt)
   const repair = attempt?.idea === undefined ? {} : { repair: { idea: attempt.idea, failures: attempt.failures } }
+  const confirmedGain = releasedGain(lookRecords(state))
   try {
     const brief = options.writeBrief(searchState(state), request, {
       files: filesOf(state, request.parents[0] ?? state.incumbent ?? ''),
       sigma: noiseOf(state).sigma,
+      ...(confirmedGain === undefined ? {} : { confirmedGain }),
+      costs: Object.fromEntries(
+        state.attempts.map(({ id, runs, costUsd }) => [id, { runs: runs.length, usd: costUsd }]),
+      ),
       backlog: state.backlog.flatMap(({ author, text, idea }) => (idea === undefined ? [`${author}: ${text}`] : [])),
       ...repair,
     })
-    const proposal = await session.plugins.propose(brief, [intent.call], signal)
+    const proposal = await session.plugins.propose(
+      { ...brief, call: intent.call, limit: limitOf(session.journal.state, intent) },
+      [intent.call],
+      signal,
+    )
     const usage = usageOf(proposal.usage)
     return [
       {
@@ -67,6 +78,15 @@ export async function performAsk(
       { type: 'call.failed', call: intent.call, reason, ...(usage === undefined ? {} : { usage }) },
       { type: 'notice', text: `The proposer "${intent.proposer}" failed: ${reason}` },
     ]
+  }
+}
+
+// All that the caps leave, besides what other calls that are open may take.
+function limitOf(state: ResearchState, { forecast }: AskStep['intent']): NonNullable<Brief['limit']> {
+  const { usd, tokens } = callRoom(state)
+  return {
+    ...(usd === undefined ? {} : { usd: usd + forecast.usd }),
+    ...(tokens === undefined ? {} : { tokens: tokens + forecast.tokens }),
   }
 }
 
@@ -104,13 +124,17 @@ export async function performRun(
     if (outcome.status === 'killed') {
       return [{ ...told, outcome: { status: 'killed' }, wall_s: outcome.wallS, ...curve }]
     }
-    const { value, secondary, claimed, level, wallS } = outcome
+    const { value, secondary, claimed, level, accelerator, wallS } = outcome
     if (!Number.isFinite(value)) {
       const failure = { class: 'divergence' as const, reason: `its score is ${value}` }
       return [{ ...told, outcome: { status: 'failed', failure }, wall_s: wallS }]
     }
-    const scored = { status: 'scored' as const, value, secondary: { ...secondary }, level }
-    return [{ ...told, outcome: { ...scored, ...(claimed === undefined ? {} : { claimed }) }, wall_s: wallS, ...curve }]
+    const scored = {
+      ...{ status: 'scored' as const, value, secondary: { ...secondary }, level },
+      ...(accelerator === undefined ? {} : { accelerator }),
+      ...(claimed === undefined ? {} : { claimed }),
+    }
+    return [{ ...told, outcome: scored, wall_s: wallS, ...curve }]
   } catch (error) {
     if (signal.aborted) return []
     const failure = { class: 'infra' as const, reason: messageOf(error) }

@@ -41,6 +41,9 @@ export interface BriefExtras {
   readonly files: Brief['files']
   readonly sigma: number
   readonly backlog: readonly string[]
+  /** Gain over the baseline on the hidden split, as far as the search may know it. */
+  readonly confirmedGain?: number
+  readonly costs: Readonly<Record<string, { readonly runs: number; readonly usd: number }>>
   readonly repair?: NonNullable<Brief['repair']>
 }
 

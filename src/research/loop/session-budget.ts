@@ -48,22 +48,44 @@ export function forecastOf(state: ResearchState, asksModel: boolean): Forecast {
 }
 
 /** Time that a controller has worked on the session by now. */
-export function workedSeconds({ spend, lastAt, status }: ResearchState, nowMs: number): number {
-  if (lastAt === undefined || status !== 'running') return spend.wallS
+export function workedSeconds({ spend, lastAt, status, paused }: ResearchState, nowMs: number): number {
+  if (lastAt === undefined || status !== 'running' || paused) return spend.wallS
   return spend.wallS + Math.max(0, (nowMs - Date.parse(lastAt)) / 1000)
 }
+
+/** What is left of the caps on calls after those that are open; absent: no cap. */
+export function callRoom({ settings, spend, calls }: ResearchState): {
+  readonly usd?: number
+  readonly tokens?: number
+} {
+  const { usd, tokens } = settings?.budget ?? {}
+  const booked = calls.filter(({ status }) => status === 'open').map(({ intent }) => intent.forecast)
+  const bookedUsd = booked.reduce((sum, each) => sum + each.usd, 0)
+  const bookedTokens = booked.reduce((sum, each) => sum + each.tokens, 0)
+  return {
+    ...(usd === undefined ? {} : { usd: usd - spend.usd - bookedUsd }),
+    ...(tokens === undefined ? {} : { tokens: tokens - spend.tokens - bookedTokens }),
+  }
+}
+
+/** The cap on calls that one of this forecast would pass. */
+export function capOnCall(state: ResearchState, forecast: Forecast['call']): 'usd' | 'tokens' | undefined {
+  const { usd = Number.POSITIVE_INFINITY, tokens = Number.POSITIVE_INFINITY } = callRoom(state)
+  if (forecast.usd > usd + USD_ERROR) return 'usd'
+  return forecast.tokens > tokens ? 'tokens' : undefined
+}
+
+/** Dollars that are lost in sums of binary fractions. */
+const USD_ERROR = 1e-9
 
 /** The cap that one more experiment would pass; undefined while there is room for it. */
 export function capInTheWay(state: ResearchState, nowMs: number, asksModel: boolean): EndReason | undefined {
   const { settings, spend } = state
-  const { experiments, wall, tokens, usd } = settings?.budget ?? {}
+  const { experiments, wall } = settings?.budget ?? {}
   const forecast = forecastOf(state, asksModel)
-  const open = state.calls.filter(({ status }) => status === 'open').map(({ intent }) => intent.forecast)
-  const bookedUsd = open.reduce((sum, each) => sum + each.usd, 0)
-  const bookedTokens = open.reduce((sum, each) => sum + each.tokens, 0)
   if (experiments !== undefined && spend.experiments >= experiments) return 'experiments'
-  if (usd !== undefined && spend.usd + bookedUsd + forecast.call.usd > usd) return 'usd'
-  if (tokens !== undefined && spend.tokens + bookedTokens + forecast.call.tokens > tokens) return 'tokens'
+  const cap = capOnCall(state, forecast.call)
+  if (cap !== undefined) return cap
   const secondsLeft = wall === undefined ? undefined : durationSeconds(wall) - workedSeconds(state, nowMs)
   if (secondsLeft !== undefined && secondsLeft < forecast.runS) return 'wall'
   return undefined

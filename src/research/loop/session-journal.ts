@@ -26,6 +26,8 @@ export type BesideEntry = WithoutPlace<
 export interface SessionJournal {
   readonly experimentId: string
   readonly state: ResearchState
+  /** The state when a call that is still open was first sent: what it asks follows from that. */
+  asked(call: string): ResearchState
   /** Takes in what others wrote. */
   refresh(): Promise<void>
   /** Writes entries, and events beside them, all or none. */
@@ -50,12 +52,16 @@ export async function openJournal(options: OpenJournalOptions): Promise<SessionJ
   let state: ResearchState = initialResearchState
   let seq = 0
   let tell: OpenJournalOptions['onEntry']
+  const asked = new Map<string, ResearchState>()
 
   const take = (event: ExperimentEvent) => {
     seq = event.seq
     if (event.type !== 'research') return
-    state = reduceResearch(state, event.entry)
-    tell?.(event.entry, state)
+    const { entry } = event
+    state = reduceResearch(state, entry)
+    if (entry.type === 'call.intended' && !asked.has(entry.call)) asked.set(entry.call, state)
+    if (entry.type === 'call.answered' || entry.type === 'call.failed') asked.delete(entry.call)
+    tell?.(entry, state)
   }
   const refresh = async () => {
     for (;;) {
@@ -71,6 +77,7 @@ export async function openJournal(options: OpenJournalOptions): Promise<SessionJ
     get state() {
       return state
     },
+    asked: (call) => asked.get(call) ?? state,
     async refresh() {
       if ((await store.cursor(stream)).nextEvent !== seq + 1) await refresh()
     },

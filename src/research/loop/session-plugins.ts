@@ -22,6 +22,8 @@ export interface SessionPlugins {
   readonly proposer: Proposer
   /** Calls of the proposer cost money. */
   readonly asksModel: boolean
+  /** Results count in the order in which work was begun, not in that of their arrival. */
+  readonly inOrder: boolean
   next(state: SearchState, path: SeedPath): SearchRequest
   rank(
     candidates: readonly CandidateIdea[],
@@ -50,6 +52,7 @@ export function equipSession(
     keepRule: keepRule.plugin,
     proposer: proposer.plugin,
     asksModel: proposer.plugin.needs?.network === true || (proposer.plugin.needs?.secrets?.length ?? 0) > 0,
+    inOrder: proposer.plugin.isRecorded === true,
     next: (state, path) => strategy.plugin.next(state, contextFor(strategy.context, 'strategy', path)),
     rank(candidates, state, request, path) {
       if (strategy.plugin.rank === undefined) return candidates.map((_, place) => place)

@@ -8,12 +8,12 @@ import type {
   ResearchTask,
   SessionSettings,
 } from '../../contracts/index.ts'
-import { EvsysError, openRegistry, readSecretSource, systemClock } from '../../kernel/index.ts'
+import { createRedactor, EvsysError, openRegistry, readSecretSource, systemClock } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import { allBuiltins } from '../all-builtins.ts'
 import { openExecutor } from '../execute/open-executor.ts'
-import { openBank } from '../judge/index.ts'
+import { keepsBetweenLooks, openBank } from '../judge/index.ts'
 import { writeBrief } from '../propose/brief/write-brief.ts'
 import { findKnobs } from '../propose/code/find-knobs.ts'
 import { materialise } from '../propose/materialise.ts'
@@ -67,6 +67,7 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
   const { registry, problems } = await openRegistry({ builtins: await allBuiltins(), projectDir, signal })
   for (const { message } of problems) onNotice?.(message)
   const secrets = await readSecretSource({ projectDir, env })
+  const redact = createRedactor(secrets.known)
   await using executor = await openExecutor(task)
   const { acquireCores } = await loadLab()
   const settings = settingsOf(task, options, secrets.get('ANTHROPIC_API_KEY') !== undefined)
@@ -88,7 +89,7 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
         throw new EvsysError('SECRET_MISSING', `the secret ${name} is not there`, { fix: `put it ${secrets.hint}` })
       },
     },
-    writeBrief: (state, request, extras) => writeBrief(state, task, request, extras),
+    writeBrief: (state, request, extras) => writeBrief(state, task, request, { ...extras, redact }),
     ...(task.table === undefined ? { leaseCores: (wanted: AbortSignal) => acquireCores(coresOf(task), wanted) } : {}),
     clock: systemClock,
     ...(options.provenance === undefined ? {} : { provenance: options.provenance }),
@@ -110,7 +111,6 @@ const USUAL_EXPERIMENTS = 20
 
 /** Attempts between two control runs. */
 const CONTROL_EVERY = 10
-const CONFIRM_EVERY = 5
 const MOST_NOISE_RUNS = 5
 
 /** Proposers that ask a model by its name. */
@@ -131,6 +131,7 @@ function settingsOf(
   const isDeterministic = task.table !== undefined
   return {
     task: task.name,
+    ...(task.variant === undefined ? {} : { variant: task.variant }),
     task_hash: task.hash,
     metric: task.metric,
     direction: task.direction,
@@ -146,12 +147,18 @@ function settingsOf(
       kind: proposer,
       params: { ...(model !== undefined && ASKING_BY_NAME.has(proposer) ? { model } : {}), ...options.proposerParams },
     },
-    workers: options.workers ?? (isDeterministic ? 1 : Math.max(1, Math.floor(availableParallelism() / coresOf(task)))),
+    workers: options.workers ?? (isDeterministic ? 1 : placesFor(task)),
     budget: isCapped ? budget : { experiments: USUAL_EXPERIMENTS },
     noise_runs: Math.min(MOST_NOISE_RUNS, Math.max(2, task.seeds.length)),
     control_every: CONTROL_EVERY,
-    confirm_every: CONFIRM_EVERY,
+    confirm_every: keepsBetweenLooks,
   }
+}
+
+// Candidates that share a card would take each other's seconds.
+function placesFor(task: Executor['task']): number {
+  if (task.program?.accelerator !== undefined) return 1
+  return Math.max(1, Math.floor(availableParallelism() / coresOf(task)))
 }
 
 function coresOf({ file }: Executor['task']): number {

@@ -2,7 +2,9 @@
 import type { ResearchState, Steering } from '../../contracts/index.ts'
 import { type Clock, EvsysError } from '../../kernel/index.ts'
 import type { OpenStore } from '../../store/index.ts'
+import { looksLeft } from '../judge/index.ts'
 import { attemptOf } from './candidate-files.ts'
+import { lookRecords } from './race-state.ts'
 import { openJournal } from './session-journal.ts'
 
 export async function steerSession(
@@ -12,13 +14,31 @@ export async function steerSession(
 ): Promise<ResearchState> {
   const journal = await openJournal({ store, experimentId, clock })
   const { state } = journal
-  if ('attempt' in steering) {
-    const attempt = attemptOf(state, steering.attempt)
-    const isDrop = steering.action === 'veto' || (steering.action === 'override' && steering.verdict === 'discard')
-    if (attempt.id === state.baseline && isDrop) {
-      throw new EvsysError('CLI_USAGE', 'the baseline cannot be discarded: everything is compared with it')
-    }
-  }
+  requireSense(state, steering)
   await journal.append([{ type: 'steered', author, steering }])
   return journal.state
+}
+
+// What could have no effect is refused while its author still listens.
+function requireSense(state: ResearchState, steering: Steering): void {
+  if (steering.action === 'confirm' && looksLeft(lookRecords(state)) === 0) {
+    throw new EvsysError('CLI_USAGE', 'no look at the hidden split is left but the one at the end')
+  }
+  if (!('attempt' in steering)) return
+  const { id, verdict, vetoed, failures } = attemptOf(state, steering.attempt)
+  const isKeep = steering.action === 'override' && steering.verdict === 'keep'
+  const isDrop = steering.action === 'veto' || (steering.action === 'override' && steering.verdict === 'discard')
+  if (id === state.baseline && isDrop) {
+    throw new EvsysError('CLI_USAGE', 'the baseline cannot be discarded: everything is compared with it')
+  }
+  if ((isKeep || steering.action === 'pin') && (verdict === 'failed' || failures.length > 0)) {
+    throw new EvsysError('CLI_USAGE', `${id} did not run: nothing can go on from it`, {
+      fix: '`evsys research status` says why; `evsys research steer add-idea` asks for another try.',
+    })
+  }
+  if (steering.action === 'pin' && vetoed !== undefined) {
+    throw new EvsysError('CLI_USAGE', `${id} was vetoed by ${vetoed}`, {
+      fix: `keep it first: evsys research steer keep ${id}.`,
+    })
+  }
 }

@@ -1,5 +1,6 @@
 // Work that goes on while the controller decides: runs of candidates, checks, calls. Each piece is intended in the journal before it
-// starts; what it brings is written by the controller, one after the other.
+// starts; what it brings is written by the controller, one after the other: as it arrives, or, where a session is to be repeated
+// exactly, in the order in which it was begun.
 import type { ResearchEntryOf } from '../../contracts/index.ts'
 import { systemClock } from '../../kernel/index.ts'
 import type { OpenSession } from './open-session.ts'
@@ -44,8 +45,6 @@ export function createWorkers(session: OpenSession, options: ResearchOptions): W
     const entries = piece.result?.entries ?? []
     if (entries.length === 0) return
     await session.write(entries)
-    for (const entry of entries)
-      if (entry.type === 'run.finished') await session.recorder.finished(session.journal.state, entry)
   }
   const stopAll = async () => {
     for (const { abort } of pieces) abort.abort()
@@ -64,6 +63,8 @@ export function createWorkers(session: OpenSession, options: ResearchOptions): W
         await recorder.started(journal.state, step)
       } else if (step.kind === 'ask') {
         await journal.append([...(step.lost === undefined ? [] : [step.lost]), step.intent])
+      } else if (!journal.state.begun.some((work) => work.kind === 'check' && work.attempt === step.attempt)) {
+        await journal.append([{ type: 'check.intended', attempt: step.attempt }])
       }
       const abort = new AbortController()
       const signal = AbortSignal.any([abort.signal, session.lost])
@@ -81,7 +82,8 @@ export function createWorkers(session: OpenSession, options: ResearchOptions): W
     },
     async next(mostMs) {
       const timer = new AbortController()
-      const waits: Promise<Piece | undefined>[] = [...pieces].map(({ ended }) => ended)
+      const heard = session.plugins.inOrder ? [...pieces].slice(0, 1) : [...pieces]
+      const waits: Promise<Piece | undefined>[] = heard.map(({ ended }) => ended)
       waits.push(clock.sleep(mostMs, AbortSignal.any([timer.signal, options.signal])).then(nothing, nothing))
       try {
         const piece = await Promise.race(waits)

@@ -46,3 +46,27 @@ export function solveUpper(factor: Triangle, b: Float64Array): Float64Array {
   }
   return x
 }
+
+/** The inverse of L L^T, its lower triangle. */
+export function inverse(factor: Triangle): Triangle {
+  const lower: Float64Array[] = [] // the inverse of L
+  for (const [i, row] of factor.entries()) {
+    const out = new Float64Array(i + 1)
+    const diagonal = row[i] as number // row i has i + 1 numbers
+    out[i] = 1 / diagonal
+    for (let j = 0; j < i; j++) {
+      let sum = 0
+      for (let k = j; k < i; k++) sum += (row[k] as number) * (lower[k]?.[j] as number)
+      out[j] = -sum / diagonal
+    }
+    lower.push(out)
+  }
+  const product = factor.map((_, i) => new Float64Array(i + 1))
+  for (const row of lower) {
+    for (const [i, value] of row.entries()) {
+      const out = product[i] as Float64Array // as many rows as the factor has
+      for (let j = 0; j <= i; j++) out[j] = (out[j] as number) + value * (row[j] as number)
+    }
+  }
+  return product
+}

@@ -1,8 +1,9 @@
-// Asks for many ideas and runs the one that a model of what helped before, with a draw of chance, believes in most (Thompson 1933).
-// When nothing gets better it looks wider: bases further down the list, two candidates together, more weight on what is unknown.
+// Asks for many ideas and runs the one from which a model of what helped before expects most. When nothing gets better it looks
+// wider: bases further down the list, and two candidates together.
 import * as z from 'zod'
 import type { Attempt, CandidateIdea, Context, SearchRequest, SearchState } from '../../contracts/index.ts'
 import { defineStrategy } from '../../kernel/index.ts'
+import { logExpectedImprovement } from './expected-improvement.ts'
 import { tiredFamilies } from './families.ts'
 import { memoryModel } from './memory-model.ts'
 import { partnersOf } from './near-misses.ts'
@@ -16,8 +17,8 @@ const params = z.strictObject({
     .number()
     .min(0)
     .max(10)
-    .default(0.5)
-    .describe('Weight of what the model does not know: 0 trusts it, 1 is a plain Thompson sample.'),
+    .default(1)
+    .describe('Weight of what the model does not know: 0 trusts what it believes, 1 also how sure it is.'),
   plateau: z
     .int()
     .min(1)
@@ -46,14 +47,13 @@ export const defaultStrategy = defineStrategy({
   },
   rank(candidates, state, context) {
     const { params, request } = context
-    const chance = context.random('rank', state.attempts.length)
-    const boldness = params.boldness * Math.max(1, stalledFor(state) / params.plateau)
-    const belief = candidates.map((candidate) => {
-      const { mean, sd } = memoryModel(state).predict(candidate, request.parents)
-      return mean + boldness * sd * chance.normal()
+    const { top, predict } = memoryModel(state)
+    const worth = candidates.map((candidate) => {
+      const { mean, sd } = predict(candidate, request.parents)
+      return logExpectedImprovement(mean, params.boldness * sd, top)
     })
     return allowed(candidates, state, request)
-      .sort((a, b) => (belief[b] ?? 0) - (belief[a] ?? 0) || a - b)
+      .sort((a, b) => (worth[b] ?? 0) - (worth[a] ?? 0) || a - b)
       .slice(0, params.run)
   },
 })

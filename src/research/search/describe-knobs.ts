@@ -12,21 +12,39 @@ const absent = -1
 type Axis = { readonly name: string; readonly spec: KnobSpec | undefined; readonly codes: Map<KnobValue, number> }
 
 export interface KnobAxes {
+  readonly count: number
   /** Whether a candidate has no knob besides these. */
   covers(knobs: Knobs): boolean
   /** What a candidate is on every axis. */
   describe(knobs: Knobs): Int32Array
-  /** How alike two are: the mean over axes and the mean over pairs of axes, each from 0 to 1. */
-  compare(a: Int32Array, b: Int32Array): { readonly single: number; readonly pairs: number }
+  /**
+   * How alike two are, from 0 to 1, written at a place: on every axis, and last over all axes that offer the same choices, whichever
+   * of them a value stands on.
+   */
+  compare(a: Int32Array, b: Int32Array, into: Float64Array, at?: number): void
 }
 
 /** The axes of a space, and those that candidates have besides. */
 export function knobAxes(space: Readonly<Record<string, KnobSpec>>, all: readonly Knobs[]): KnobAxes {
   const names = new Set([...Object.keys(space), ...all.flatMap((knobs) => Object.keys(knobs))])
-  const axes = [...names].sort().map((name): Axis => ({ name, spec: space[name], codes: new Map() }))
+  const siblings = new Map<string, number[]>()
+  const axes: Axis[] = []
+  for (const name of [...names].sort()) {
+    const spec = space[name]
+    const same = spec === undefined ? [] : (siblings.get(JSON.stringify(spec)) ?? [])
+    if (spec !== undefined) siblings.set(JSON.stringify(spec), [...same, axes.length])
+    // Axes of one spec have one set of codes, so that values of one can be found on another.
+    axes.push({ name, spec, codes: axes[same[0] ?? -1]?.codes ?? new Map() })
+  }
   const ordered = axes.map(({ spec }) => spec?.kind === 'range' || spec?.ordered === true)
+  const groups = [...siblings.values()].filter((group) => group.length > 1)
   const count = axes.length
+  const alike = (x: number, y: number, axis: number): number => {
+    if (x === y) return 1
+    return ordered[axis] === true && x !== absent && y !== absent ? (likeness[x < y ? y - x : x - y] ?? 0) : 0
+  }
   return {
+    count,
     covers(knobs) {
       for (const name in knobs) if (!names.has(name)) return false
       return true
@@ -37,23 +55,16 @@ export function knobAxes(space: Readonly<Record<string, KnobSpec>>, all: readonl
         return value === undefined ? absent : codeOf(axis, value)
       })
     },
-    compare(a, b) {
-      let sum = 0
-      let squares = 0
-      for (let axis = 0; axis < count; axis++) {
-        const x = a[axis] as number // both have a number per axis
-        const y = b[axis] as number
-        let alike = x === y ? 1 : 0
-        if (alike === 0 && ordered[axis] === true && x !== absent && y !== absent) {
-          alike = likeness[x < y ? y - x : x - y] ?? 0
-        }
-        sum += alike
-        squares += alike * alike
+    compare(a, b, into, at = 0) {
+      // Both have a number per axis.
+      for (let axis = 0; axis < count; axis++) into[at + axis] = alike(a[axis] as number, b[axis] as number, axis)
+      let shared = 0
+      for (const group of groups) {
+        let sum = 0
+        for (const i of group) for (const j of group) sum += alike(a[i] as number, b[j] as number, i)
+        shared += sum / group.length
       }
-      return {
-        single: count === 0 ? 0 : sum / count,
-        pairs: count < 2 ? 0 : (sum * sum - squares) / (count * (count - 1)),
-      }
+      into[at + count] = shared / Math.max(1, count)
     },
   }
 }

@@ -10,6 +10,7 @@ import {
 import { EvsysError, hashOf } from '../../kernel/index.ts'
 import { type PrepareOptions, prepareSplits } from './data/prepare-splits.ts'
 import { engineMounts } from './engine/engine-mounts.ts'
+import { findAccelerator } from './find-accelerator.ts'
 import { findPython } from './find-python.ts'
 import { findTask } from './find-tasks.ts'
 import { preparedTable, type ReadTable, readTable, tableNamed } from './look-up-table.ts'
@@ -101,6 +102,7 @@ async function programTask(written: WrittenTask, settings: Settings, asked: numb
         api: program.api,
         command: fields.run,
         memory: program.memoryBytes,
+        ...(fields.accelerator === true ? { accelerator: program.accelerator?.name ?? 'cpu' } : {}),
       },
     }),
   }
@@ -126,6 +128,14 @@ async function prepared({ loaded, fields }: WrittenTask, settings: Settings, fol
   return await prepareSplits(loaded.dir, fields.data, { ...settings, ...(folders === undefined ? {} : { folders }) })
 }
 
+/** Threads that wait for each other must not spin: beside any other process that made training ten times slower. */
+const pythonEnv = {
+  PYTHONDONTWRITEBYTECODE: '1',
+  PYTHONUNBUFFERED: '1',
+  PYTHONHASHSEED: '0',
+  OMP_WAIT_POLICY: 'PASSIVE',
+}
+
 type Program = Omit<TaskProgram, 'trainData' | 'sealedData'>
 
 async function programOf({ loaded, fields }: WrittenTask, scorer: string, settings: Settings): Promise<Program> {
@@ -145,9 +155,9 @@ async function programOf({ loaded, fields }: WrittenTask, scorer: string, settin
     requiredCalls: fields.required_calls ?? [],
     mounts: [...(python?.mounts ?? []), ...(engine?.mounts ?? [])],
     ...(engine === undefined ? {} : { engine: engine.module }),
-    accelerator: fields.accelerator === true,
+    ...acceleratorOf(loaded.task.name, fields, settings),
     env: {
-      ...(python === undefined ? {} : { PYTHONDONTWRITEBYTECODE: '1', PYTHONUNBUFFERED: '1', PYTHONHASHSEED: '0' }),
+      ...(python === undefined ? {} : pythonEnv),
       ...engine?.env,
     },
     memoryBytes: Math.round((limits.memory_gb ?? 4) * 1e9),
@@ -156,6 +166,15 @@ async function programOf({ loaded, fields }: WrittenTask, scorer: string, settin
     startSeconds: durationSeconds(limits.start_seconds ?? 30),
     answerSeconds: durationSeconds(limits.answer_seconds ?? 120),
   }
+}
+
+// A GPU changes what seconds are worth: the hash of a task that asks for one names it.
+function acceleratorOf(name: string, fields: CandidateFields, { env, onNotice }: Settings) {
+  if (fields.accelerator !== true) return {}
+  const found = findAccelerator({ env })
+  if (typeof found !== 'string') return { accelerator: found }
+  onNotice?.(`"${name}" is made for a GPU, and its candidates train on the CPU: ${found}`)
+  return {}
 }
 
 async function apiOf(dir: string, { api, runtime }: CandidateFields): Promise<CandidateFiles> {

@@ -8,7 +8,7 @@ import { staged } from './staged.ts'
 const kept = ['CAP_CHOWN', 'CAP_DAC_OVERRIDE', 'CAP_FOWNER']
 
 export function bubblewrapPlan(launch: Launch): Plan {
-  const { spec } = launch
+  const { spec, devices } = launch
   const { layout, table, enter } = staged(launch)
   const filter = seccompFilter()
   const orders = [
@@ -29,6 +29,7 @@ export function bubblewrapPlan(launch: Launch): Plan {
     ],
     ...['--cap-drop', 'ALL', ...kept.flatMap((each) => ['--cap-add', each])],
     ...['--bind', layout.root, '/', '--dev', '/dev'],
+    ...devices.flatMap(({ source, target }) => ['--dev-bind', source, target]),
     ...layout.binds.flatMap(({ source, target, writable }) => [writable ? '--bind' : '--ro-bind', source, target]),
     ...['--proc', '/proc', ...maskedFiles().flatMap((path) => ['--ro-bind', '/dev/null', path])],
     ...[

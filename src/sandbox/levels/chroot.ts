@@ -1,6 +1,6 @@
 // The level `chroot`: the same namespaces by the tools of util-linux. A first user namespace owns the mounts; the command lives
 // in a second one inside it, without rights over the first, so it can undo nothing. There is no filter of system calls.
-import { devices } from '../state-folder.ts'
+import { devices as usual } from '../state-folder.ts'
 import { fstab, isNoExec, type TableMount } from './fstab.ts'
 import { envFile, innerCommand, type Launch, limited, maskedFiles, type Plan, toolPath } from './launch.ts'
 import { staged } from './staged.ts'
@@ -31,7 +31,8 @@ export function chrootPlan(launch: Launch): Plan {
   const mounts: TableMount[] = [
     bind(layout.root, '/', ['nodev'], named.root),
     bind(dev?.source ?? state.dev, '/dev', ['ro'], state.dev),
-    ...devices.map((name) => bind(`/dev/${name}`, `/dev/${name}`, [])),
+    ...usual.map((name) => bind(`/dev/${name}`, `/dev/${name}`, [])),
+    ...launch.devices.map(({ source, target }) => bind(source, target, [])),
     {
       source: 'devpts',
       target: `${root}/dev/pts`,

@@ -15,7 +15,7 @@ export interface ContainerPlan {
 const forDocker = ['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_PATH', 'HOME']
 
 export function containerPlan(launch: Launch, image: string, host: NodeJS.ProcessEnv = process.env): ContainerPlan {
-  const { spec, layout, state } = launch
+  const { spec, layout, devices, state } = launch
   const { memoryBytes, processes, diskBytes, timeoutMs } = spec.limits
   const name = `evsys-${process.pid}-${randomBytes(6).toString('hex')}`
   const uid = `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`
@@ -40,6 +40,7 @@ export function containerPlan(launch: Launch, image: string, host: NodeJS.Proces
     ...['--stop-timeout', '0', '--label', `evsys.until=${Date.now() + timeoutMs}`],
     ...['--mount', `type=bind,source=${state.root}/tmp,target=/tmp`],
     ...['--mount', `type=bind,source=${state.root}/root,target=/root`, ...volumes, '--workdir', spec.cwd ?? '/'],
+    ...devices.flatMap(({ source, target }) => ['--device', `${source}:${target}:rw`]),
     // Values come from our environment to docker's, not from arguments, which others can read.
     ...Object.keys(variables).flatMap((each) => [
       '--env',

@@ -2,12 +2,14 @@
 import { existsSync } from 'node:fs'
 import type { ExecSpec } from '../../contracts/index.ts'
 import type { Account } from '../account.ts'
-import type { Layout } from '../bind.ts'
+import type { Bind, Layout } from '../bind.ts'
 import type { StateFolder } from '../state-folder.ts'
 
 export interface Launch {
   readonly spec: ExecSpec
   readonly layout: Layout
+  /** Beside those that every sandbox has; they lie where everyone on the machine reaches them. */
+  readonly devices: readonly Bind[]
   readonly state: StateFolder
   /** Files that open a control group to a process that writes into them. */
   readonly doors: readonly string[]

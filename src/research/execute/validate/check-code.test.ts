@@ -4,7 +4,7 @@ import { checkCode } from './check-code.ts'
 import { asFailures } from './finding.ts'
 
 const program = (language: 'node' | 'python', more: Partial<TaskProgram> = {}): TaskProgram => ({
-  ...{ language, command: '', scorer: '', trainData: '', sealedData: '', mounts: [], env: {}, accelerator: false },
+  ...{ language, command: '', scorer: '', trainData: '', sealedData: '', mounts: [], env: {} },
   ...{ memoryBytes: 1, processes: 1, diskBytes: 1, startSeconds: 1, answerSeconds: 1 },
   api: { [language === 'node' ? 'api.mjs' : 'api.py']: '' },
   packages: language === 'node' ? ['@acme/nets'] : ['torch'],

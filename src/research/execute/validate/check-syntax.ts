@@ -2,6 +2,7 @@
 // is run for it.
 import * as z from 'zod'
 import type { CandidateFiles, TaskProgram } from '../../../contracts/index.ts'
+import { typescriptFault } from '../../../kernel/index.ts'
 import type { CandidateSandbox } from '../candidate-sandbox.ts'
 import type { Finding } from './finding.ts'
 
@@ -57,8 +58,10 @@ export async function checkSyntax(
 ): Promise<Finding[]> {
   const isPython = program.language === 'python'
   const ending = isPython ? /\.py$/ : /\.(?:js|mjs|cjs)$/
+  if (program.language === 'command') return []
+  const typed = isPython ? [] : typescriptFindings(files)
   const names = Object.keys(files).filter((name) => ending.test(name))
-  if (names.length === 0 || program.language === 'command') return []
+  if (names.length === 0) return typed
   const python = /^\s*(\S*python[\d.]*)(?=\s)/.exec(program.command)?.[1] ?? 'python3'
   const argv = isPython
     ? [python, '-I', '-c', pythonDriver]
@@ -66,11 +69,20 @@ export async function checkSyntax(
   const result = await held.sandbox.exec({ ...held.spec(timeoutMs), argv, stdin: JSON.stringify(names) }, signal)
   const found = Found.safeParse(parsed(result.stdout))
   // An interpreter that cannot say is no fault of the candidate; its start will tell.
-  if (!found.success) return []
-  return found.data.map(({ file, line, message }) => ({
-    ...{ class: 'syntax', file, line, message },
-    fix: 'correct the syntax.',
-  }))
+  const told = found.success ? found.data.map((each) => syntaxFinding(each)) : []
+  return [...told, ...typed]
+}
+
+// No version of Node reads TypeScript that every user has; the parser of plugin files does, and runs nothing.
+function typescriptFindings(files: CandidateFiles): Finding[] {
+  return Object.entries(files).flatMap(([file, text]) => {
+    const fault = /\.[cm]?ts$/.test(file) ? typescriptFault(text) : undefined
+    return fault === undefined ? [] : [syntaxFinding({ file, ...fault })]
+  })
+}
+
+function syntaxFinding({ file, line, message }: { file: string; line: number; message: string }): Finding {
+  return { ...{ class: 'syntax', file, line, message }, fix: 'correct the syntax.' }
 }
 
 function parsed(text: string): unknown {

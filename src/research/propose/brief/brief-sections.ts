@@ -11,7 +11,18 @@ export interface BriefSource {
   readonly backlog: readonly string[]
   /** Noise of one paired difference; absent: not measured yet. */
   readonly sigma?: number
+  /** Gain over the baseline that was confirmed on the hidden split, as far as it may be told. */
+  readonly confirmedGain?: number
+  /** What attempts have taken, by id. Nothing that a clock measured: equal sessions have equal briefs. */
+  readonly costs: Readonly<Record<string, AttemptCost>>
   readonly redact: Redact
+}
+
+/** What an attempt has taken so far. */
+export interface AttemptCost {
+  readonly runs: number
+  /** Of its calls. */
+  readonly usd: number
 }
 
 /** A heading and its lines. An item may be several lines that stay together. */
@@ -43,10 +54,17 @@ export function goal({ task, state, sigma, redact }: BriefSource): BriefSection 
   }
 }
 
-export function incumbent({ state, redact }: BriefSource): BriefSection {
+export function incumbent({ state, redact, confirmedGain }: BriefSource): BriefSection {
   const best = find(state, state.incumbent)
   if (best === undefined) return { heading: 'Incumbent', items: [] }
-  return { heading: 'Incumbent', items: [`${nameOf(best, redact)}: ${scoreOf(best)}, ${best.lines} lines of code.`] }
+  const confirmed =
+    confirmedGain === undefined
+      ? []
+      : [`Confirmed on fresh seeds and data that the search never sees: ${figure(confirmedGain)} over the baseline.`]
+  return {
+    heading: 'Incumbent',
+    items: [`${nameOf(best, redact)}: ${scoreOf(best)}, ${best.lines} lines of code.`, ...confirmed],
+  }
 }
 
 export function knobs({ state, request, redact }: BriefSource): BriefSection {
@@ -101,10 +119,11 @@ export function openHypotheses({ state, redact }: BriefSource): BriefSection {
   return { heading: 'Open hypotheses', items }
 }
 
-export function nearMisses({ state, redact }: BriefSource): BriefSection {
+export function nearMisses({ state, task, redact, costs }: BriefSource): BriefSection {
   const near = state.attempts.filter(({ verdict }) => verdict === 'inconclusive')
   const items = byGain(near).map(
-    (attempt) => `${nameOf(attempt, redact)} in ${quoteLine(attempt.family, 60, redact)}: ${gainOf(attempt)}`,
+    (attempt) =>
+      `${nameOf(attempt, redact)} in ${quoteLine(attempt.family, 60, redact)}: ${gainOf(attempt)}${costOf(attempt, find(state, attempt.parents[0] ?? ''), task, costs)}`,
   )
   return { heading: 'Near misses (worth combining)', items }
 }
@@ -148,7 +167,28 @@ function byGain(attempts: readonly Attempt[]): Attempt[] {
 function gainOf({ gain }: Attempt): string {
   if (gain === undefined) return 'gain not measured'
   const noise = gain.sigma > 0 ? `, ${figure(gain.mean / gain.sigma)} times the noise` : ''
-  return `gain ${figure(gain.mean)} on ${gain.n} ${gain.n === 1 ? 'seed' : 'seeds'}${noise}`
+  return `gain ${figure(gain.mean)} on ${counted(gain.n, 'seed')}${noise}`
+}
+
+// What it took, and what it would bring along: lines of code against its base.
+function costOf(
+  { id, lines }: Attempt,
+  base: Attempt | undefined,
+  { trainSeconds }: ResearchTask,
+  costs: BriefSource['costs'],
+): string {
+  const cost = Object.hasOwn(costs, id) ? costs[id] : undefined
+  const added = base === undefined ? 0 : lines - base.lines
+  const parts = [
+    ...(cost === undefined ? [] : [`${counted(cost.runs, 'run')} of ${figure(trainSeconds)} s`]),
+    ...(cost === undefined || cost.usd === 0 ? [] : [`$${cost.usd.toFixed(4)}`]),
+    ...(added === 0 ? [] : [`${added > 0 ? '+' : ''}${counted(added, 'line')}`]),
+  ]
+  return parts.length === 0 ? '' : `; cost: ${parts.join(', ')}`
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${Math.abs(count) === 1 ? '' : 's'}`
 }
 
 function scoreOf({ scores }: Attempt): string {

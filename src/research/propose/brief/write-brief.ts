@@ -11,6 +11,7 @@ import type {
 } from '../../../contracts/index.ts'
 import { createRedactor, type Redact } from '../../../kernel/index.ts'
 import {
+  type AttemptCost,
   type BriefSection,
   type BriefSource,
   backlog as backlogSection,
@@ -38,6 +39,10 @@ export interface BriefExtras {
   readonly backlog?: readonly string[]
   /** Noise of one paired difference. */
   readonly sigma?: number
+  /** Gain over the baseline on the hidden split, as far as the ladder releases it. */
+  readonly confirmedGain?: number
+  /** What attempts have taken, by id. */
+  readonly costs?: Readonly<Record<string, AttemptCost>>
   readonly repair?: { readonly idea: Idea; readonly failures: readonly AttemptFailure[] }
   /** Bound of the text. */
   readonly characters?: number
@@ -69,11 +74,17 @@ export function writeBrief(state: SearchState, task: ResearchTask, request: Sear
     notes = [],
     backlog = [],
     sigma,
+    confirmedGain,
+    costs = {},
     repair,
     characters = briefCharacters,
     redact = createRedactor(),
   } = extras
-  const source = { state, task, request, notes, backlog, redact, ...(sigma === undefined ? {} : { sigma }) }
+  const source = {
+    ...{ state, task, request, notes, backlog, redact, costs },
+    ...(sigma === undefined ? {} : { sigma }),
+    ...(confirmedGain === undefined ? {} : { confirmedGain }),
+  }
   const parts = shares.map(([section, share]) => sectionText(section(source), Math.floor(characters * share)))
   const text = [preface, ...parts.filter((part) => part !== '')].join('\n\n')
   return {
@@ -81,6 +92,7 @@ export function writeBrief(state: SearchState, task: ResearchTask, request: Sear
     request,
     state,
     files,
+    ...(extras.redact === undefined ? {} : { redact }),
     ...(repair === undefined ? {} : { repair }),
   }
 }

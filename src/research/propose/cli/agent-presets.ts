@@ -6,17 +6,23 @@ interface AgentPreset {
   /** `{instruction}` is filled in. */
   readonly command: readonly string[]
   /** Secrets that it needs. */
-  readonly secrets: readonly string[]
+  readonly secrets: readonly ('ANTHROPIC_API_KEY' | 'OPENAI_API_KEY')[]
+  /** Under which further name it reads a secret. */
+  readonly alias?: Readonly<Record<string, string>>
+  /** Option that bounds what it may spend, in dollars; absent: it has none. */
+  readonly budget?: string
 }
 
 export const agentPresets: Readonly<Record<'claude' | 'codex', AgentPreset>> = {
   claude: {
     command: ['claude', '-p', '{instruction}', '--output-format', 'json', '--permission-mode', 'acceptEdits'],
     secrets: ['ANTHROPIC_API_KEY'],
+    budget: '--max-budget-usd',
   },
   codex: {
     command: ['codex', 'exec', '--skip-git-repo-check', '--sandbox', 'workspace-write', '--json', '{instruction}'],
     secrets: ['OPENAI_API_KEY'],
+    alias: { OPENAI_API_KEY: 'CODEX_API_KEY' }, // the one that `codex exec` reads without a login
   },
 }
 
@@ -39,12 +45,14 @@ function usageIn(value: unknown, latencyS: number): Usage | undefined {
   const input = number(usage.input_tokens) ?? number(usage.prompt_tokens)
   const output = number(usage.output_tokens) ?? number(usage.completion_tokens)
   if (cost === undefined && input === undefined && output === undefined) return undefined
+  // Claude Code counts what was in the cache beside its input, Codex as a part of it.
   const read = number(usage.cache_read_input_tokens) ?? 0
   const written = number(usage.cache_creation_input_tokens) ?? 0
+  const cached = read > 0 ? read : (number(usage.cached_input_tokens) ?? 0)
   return {
     promptTokens: (input ?? 0) + read + written,
     completionTokens: output ?? 0,
-    ...(read > 0 ? { cachedPromptTokens: read } : {}),
+    ...(cached > 0 ? { cachedPromptTokens: cached } : {}),
     latencyS,
     ...(cost === undefined ? {} : { costUsd: cost }),
   }

@@ -1,10 +1,15 @@
-import { describe, expect, it } from 'vitest'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { pluginContext } from '../../../../tests/plugin-context.ts'
 import { baseFiles, sampleBrief } from '../../../../tests/research-brief.ts'
+import { temporaryFolders } from '../../../../tests/temporary-folder.ts'
 import { usageOfError } from '../llm/proposal-error.ts'
 import { materialise } from '../materialise.ts'
 import { toldUsage } from './agent-presets.ts'
 import { cliAgent } from './cli-agent.ts'
+
+const folder = temporaryFolders()
 
 /** A program that does this with `fs`, in the folder of the agent. */
 const program = (code: string) => [process.execPath, '--input-type=module', '-e', `import fs from 'node:fs'\n${code}`]
@@ -97,6 +102,79 @@ describe('a coding agent as a proposer', () => {
     const asked = cliAgent.propose(sampleBrief(), context)
     stop.abort(new Error('enough'))
     await expect(asked).rejects.toThrow('enough')
+  })
+
+  // Scripted doubles of the two programs, with the options and the output that their manuals state.
+  const double = (name: string, code: string) => {
+    const bin = folder()
+    writeFileSync(
+      join(bin, name),
+      `#!${process.execPath}\nconst fs = require('node:fs')\nconst args = process.argv.slice(2)\n${code}\n`,
+      {
+        mode: 0o755,
+      },
+    )
+    vi.stubEnv('PATH', `${bin}:${process.env.PATH ?? ''}`)
+    onTestFinished(() => void vi.unstubAllEnvs())
+  }
+  const widen = `
+const brief = fs.readFileSync('BRIEF.md', 'utf8')
+if (!brief.includes('## Goal') || !fs.readdirSync('.').includes('train.mjs')) process.exit(9)
+fs.writeFileSync('train.mjs', fs.readFileSync('train.mjs', 'utf8').replace('HIDDEN = 32', 'HIDDEN = 48'))
+fs.writeFileSync('IDEA.json', JSON.stringify({ title: 'Wider', family: 'width', category: 'architectural', hypothesis: 'fits' }))
+`
+
+  it('is Claude Code: started in print mode, its edits accepted, its bill read and bounded (RES-518)', async () => {
+    double(
+      'claude',
+      `const want = ['-p', args[1], '--output-format', 'json', '--permission-mode', 'acceptEdits', '--max-budget-usd', '0.25']
+if (args.join('|') !== want.join('|') || !args[1].includes('BRIEF.md')) { console.error(args.join(' ')); process.exit(64) }
+if (process.env.ANTHROPIC_API_KEY !== 'sk-ant-0123456789' || process.env.OPENAI_API_KEY !== undefined) process.exit(65)
+if (fs.readdirSync(process.env.HOME).length > 0) process.exit(66)
+${widen}
+console.log(JSON.stringify({ type: 'result', subtype: 'success', is_error: false, duration_ms: 9, num_turns: 4, result: 'Done.', session_id: 'x',
+  total_cost_usd: 0.0421, usage: { input_tokens: 12, cache_creation_input_tokens: 300, cache_read_input_tokens: 5000, output_tokens: 200 } }))`,
+    )
+    const context = pluginContext(cliAgent, { agent: 'claude' })
+    const brief = { ...sampleBrief(), limit: { usd: 0.25 } }
+    const { ideas, usage } = await cliAgent.propose(brief, { ...context, secret: () => 'sk-ant-0123456789' })
+    expect(ideas).toMatchObject([{ title: 'Wider', category: 'architectural', change: { kind: 'files' } }])
+    expect(usage).toMatchObject({
+      promptTokens: 5312,
+      cachedPromptTokens: 5000,
+      completionTokens: 200,
+      costUsd: 0.0421,
+    })
+  })
+
+  it('is Codex: started by exec in a folder without git, its key under the name that it reads (RES-518)', async () => {
+    double(
+      'codex',
+      `const want = ['exec', '--skip-git-repo-check', '--sandbox', 'workspace-write', '--json', args.at(-1)]
+if (args.join('|') !== want.join('|') || !args.at(-1).includes('BRIEF.md')) { console.error(args.join(' ')); process.exit(64) }
+if (process.env.CODEX_API_KEY !== 'sk-openai-0123456789') process.exit(65)
+${widen}
+const say = (event) => console.log(JSON.stringify(event))
+say({ type: 'thread.started', thread_id: '0199a213-81c0-7800-8aa1-bbab2a035a53' })
+say({ type: 'turn.started' })
+say({ type: 'item.completed', item: { id: 'item_1', type: 'file_change', changes: [{ path: 'train.mjs', kind: 'update' }], status: 'completed' } })
+say({ type: 'item.completed', item: { id: 'item_2', type: 'agent_message', text: 'Done.' } })
+say({ type: 'turn.completed', usage: { input_tokens: 24763, cached_input_tokens: 24448, output_tokens: 122 } })`,
+    )
+    const context = pluginContext(cliAgent, { agent: 'codex' })
+    const { ideas, usage } = await cliAgent.propose(sampleBrief(), { ...context, secret: () => 'sk-openai-0123456789' })
+    expect(ideas).toMatchObject([{ title: 'Wider', change: { kind: 'files' } }])
+    expect(usage).toMatchObject({ promptTokens: 24_763, cachedPromptTokens: 24_448, completionTokens: 122 })
+    expect(usage?.costUsd).toBeUndefined()
+  })
+
+  it('needs no key where it has a home with its login (RES-518)', async () => {
+    double('claude', `if (process.env.ANTHROPIC_API_KEY !== undefined) process.exit(65)\n${widen}`)
+    const context = pluginContext(cliAgent, { agent: 'claude', use_home: true })
+    const secret = () => {
+      throw new Error('no key')
+    }
+    expect((await cliAgent.propose(sampleBrief(), { ...context, secret })).ideas).toHaveLength(1)
   })
 
   it('tells its cost in several forms, or not at all (RES-514)', () => {

@@ -31,7 +31,9 @@ const params = z.strictObject({
   secrets: z
     .array(z.enum(['ANTHROPIC_API_KEY', 'OPENAI_API_KEY']))
     .optional()
-    .describe('Secrets in its environment. Absent: the key of the agent; none for a command.'),
+    .describe(
+      'Secrets in its environment. Absent: the key of the agent; none for a command, or with your home folder.',
+    ),
   use_home: z
     .boolean()
     .default(false)
@@ -68,7 +70,7 @@ async function proposeIn(folder: string, brief: Brief, context: Context<CliParam
   await writeFiles(work, { ...brief.files, [briefFile]: briefText(brief) })
   const { env, redact } = environmentOf(context, home)
   const startedMs = Date.now()
-  const argv = commandOf(settings)
+  const argv = commandOf(settings, brief.limit?.usd)
   const end = await runProgram({
     argv,
     cwd: work,
@@ -102,15 +104,23 @@ async function proposeIn(folder: string, brief: Brief, context: Context<CliParam
   return { ideas: [labelled(redact(label), change)], ...(usage === undefined ? {} : { usage }) }
 }
 
-function commandOf({ command, agent }: CliParams): string[] {
+function commandOf({ command, agent }: CliParams, mostUsd: number | undefined): string[] {
   if (typeof command === 'string')
     return ['sh', '-c', command.replaceAll('{instruction}', () => `'${instruction.replaceAll("'", `'\\''`)}'`)]
-  return (command ?? agentPresets[agent].command).map((word) => word.replaceAll('{instruction}', () => instruction))
+  const preset = agentPresets[agent]
+  const words = (command ?? preset.command).map((word) => word.replaceAll('{instruction}', () => instruction))
+  if (command !== undefined || preset.budget === undefined || mostUsd === undefined) return words
+  return [...words, preset.budget, Math.max(0.01, mostUsd).toFixed(2)]
 }
 
 function environmentOf({ params: settings, secret }: Context<CliParams>, home: string) {
-  const names = settings.secrets ?? (settings.command === undefined ? agentPresets[settings.agent].secrets : [])
-  const keys = Object.fromEntries(names.map((name) => [name, secret(name)]))
+  const preset = settings.command === undefined ? agentPresets[settings.agent] : undefined
+  const names = settings.secrets ?? (settings.use_home ? [] : (preset?.secrets ?? []))
+  const given = Object.fromEntries(names.map((name) => [name, secret(name)]))
+  const alias = Object.entries(preset?.alias ?? {}).flatMap(([name, other]) =>
+    Object.hasOwn(given, name) ? [[other, given[name] ?? '']] : [],
+  )
+  const keys: Record<string, string> = { ...given, ...Object.fromEntries(alias) }
   const passed = ['PATH', 'LANG', 'LC_ALL', 'TZ', ...(settings.use_home ? ['HOME'] : [])]
   const own = Object.fromEntries(
     passed.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])),

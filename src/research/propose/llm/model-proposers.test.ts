@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Heard, type Reply, startFakeProvider } from '../../../../tests/fake-provider.ts'
 import { pluginContext } from '../../../../tests/plugin-context.ts'
 import { sampleBrief, sampleIdea } from '../../../../tests/research-brief.ts'
+import type { Brief } from '../../../contracts/index.ts'
 import { anthropic, openaiCompatible } from './model-proposers.ts'
 import { usageOfError } from './proposal-error.ts'
 
@@ -49,6 +50,29 @@ describe('proposers with a model', () => {
     expect(usage).toMatchObject({ promptTokens: 1000, completionTokens: 100, costUsd: 0.0045 })
     expect(provider.heard[0]?.headers['x-api-key']).toBe(key)
     expect(JSON.stringify(provider.heard[0]?.body)).toContain('Give 3 different ideas')
+  })
+
+  it('keep an answer within what the caps of the session leave (RES-623)', async () => {
+    const limited = async (limit: Brief['limit']) => {
+      const provider = await startFakeProvider(says({ text: good }))
+      const context = pluginContext(anthropic, { base_url: provider.url })
+      const brief: Brief = { ...sampleBrief(), ...(limit === undefined ? {} : { limit }) }
+      const proposal = await anthropic
+        .propose(brief, { ...context, secret: () => key })
+        .catch((cause: unknown) => cause)
+      return { proposal, asked: provider.heard.map(({ body }) => Number(body.max_tokens)) }
+    }
+    expect((await limited(undefined)).asked).toEqual([16_000])
+    expect((await limited({ usd: 1, tokens: 1_000_000 })).asked).toEqual([16_000])
+    // $0.06 buys 4,000 tokens of an answer at $15 for a million, less what the prompt costs.
+    const [dear = 0] = (await limited({ usd: 0.06 })).asked
+    expect(dear).toBeGreaterThan(3000)
+    expect(dear).toBeLessThan(4000)
+    const [few = 0] = (await limited({ tokens: 4000 })).asked
+    expect(few).toBeLessThan(3500)
+    const none = await limited({ usd: 0.001 })
+    expect(none).toMatchObject({ asked: [], proposal: { code: 'INFERENCE_FAILED' } })
+    expect(String(none.proposal)).toContain('leave no room')
   })
 
   it('survive 429, 529, answers cut off on the way and broken JSON of the API (RES-512)', async () => {

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { type PluginSpec, TokenPrice } from '../../../contracts/index.ts'
 import { defineProposer } from '../../../kernel/index.ts'
+import { findPrice } from '../../../models/index.ts'
 import { proposeByModel } from './propose-by-model.ts'
 
 const shared = {
@@ -71,20 +72,28 @@ export const openaiCompatible = defineProposer({
 })
 
 function anthropicCall(params: z.output<typeof anthropicParams>) {
-  return { ...limits(params), client: clientSpec('anthropic', params, { base_url: params.base_url }) }
+  return { ...limits(params, 'anthropic'), client: clientSpec('anthropic', params, { base_url: params.base_url }) }
 }
 
 function openaiCall(params: z.output<typeof openaiParams>) {
   const isOpenai = params.base_url.replace(/\/+$/, '') === openaiHost
   const { key = isOpenai ? 'OPENAI_API_KEY' : 'none' } = params
   const address = { base_url: params.base_url, ...(key === 'none' ? {} : { api_key: `\${secret:${key}}` }) }
-  return { ...limits(params), client: clientSpec(isOpenai ? 'openai' : 'openai_compatible', params, address) }
+  return {
+    ...limits(params, isOpenai ? 'openai' : undefined),
+    client: clientSpec(isOpenai ? 'openai' : 'openai_compatible', params, address),
+  }
 }
 
 type SharedParams = z.output<z.ZodObject<typeof shared>> & { readonly model: string }
 
-function limits({ max_tokens, temperature, most_ideas }: SharedParams) {
-  return { maxTokens: max_tokens, temperature, mostIdeas: most_ideas }
+// Prompts of this length are the longest that are written.
+const longPrompt = 40_000
+
+function limits(params: SharedParams, provider: string | undefined) {
+  const { max_tokens, temperature, most_ideas, model } = params
+  const price = params.price ?? findPrice(provider, longPrompt, model)
+  return { maxTokens: max_tokens, temperature, mostIdeas: most_ideas, ...(price === undefined ? {} : { price }) }
 }
 
 function clientSpec(kind: string, params: SharedParams, address: Record<string, unknown>): PluginSpec {

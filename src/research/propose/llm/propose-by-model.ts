@@ -7,10 +7,12 @@ import type {
   OpenInferenceClient,
   PluginSpec,
   Proposal,
+  TokenPrice,
   Usage,
 } from '../../../contracts/index.ts'
 import { createRegistry, EvsysError } from '../../../kernel/index.ts'
 import { loadModelPlugins, openInferenceClient } from '../../../models/index.ts'
+import { answerRoom } from './answer-room.ts'
 import { parseReply } from './parse-reply.ts'
 import { addUsage, proposalError, withUsage } from './proposal-error.ts'
 import { askAgain, writePrompt } from './write-prompt.ts'
@@ -21,6 +23,8 @@ interface ModelCall {
   readonly temperature: number
   /** Asked for at most. */
   readonly mostIdeas: number
+  /** Absent: unknown, and a cap on money cannot bound an answer. */
+  readonly price?: TokenPrice
 }
 
 type CallContext = Pick<Context<unknown>, 'signal' | 'random' | 'log' | 'secret'>
@@ -35,7 +39,10 @@ export async function proposeByModel(brief: Brief, call: ModelCall, context: Cal
   let question: readonly ChatMessage[] = messages
   let problem = ''
   for (const sending of [1, 2]) {
-    const answer = await ask(client, question, call, { ...context, sending, brief, usage })
+    const { limit } = brief
+    const maxTokens = answerRoom({ messages: question, maxTokens: call.maxTokens, limit, price: call.price, usage })
+    if (maxTokens === undefined) throw noRoom(call.client.kind, problem, usage)
+    const answer = await ask(client, question, { ...call, maxTokens }, { ...context, sending, brief, usage })
     usage = addUsage(usage, answer.usage)
     if (answer.stopReason === 'refused')
       throw proposalError('INFERENCE_REFUSED', `${call.client.kind}: the model declines to propose`, usage, {
@@ -45,13 +52,25 @@ export async function proposeByModel(brief: Brief, call: ModelCall, context: Cal
     const isCut = answer.stopReason === 'length'
     for (const each of ideas.length > 0 ? problems : []) context.log('warn', `an idea is left out: ${each}`)
     if (ideas.length > 0) return { ideas, ...(usage === undefined ? {} : { usage }) }
-    problem = [...(isCut ? [`it was cut off after ${call.maxTokens} tokens`] : []), ...problems].join('; ')
+    problem = [...(isCut ? [`it was cut off after ${maxTokens} tokens`] : []), ...problems].join('; ')
     context.log('warn', `an answer of ${call.client.kind} cannot be used: ${problem}`)
     question = askAgain(messages, answer.text, problem)
   }
   throw proposalError('INFERENCE_FAILED', `${call.client.kind}: two answers could not be used: ${problem}`, usage, {
     fix: 'use a model that writes JSON, or give it more `max_tokens`.',
   })
+}
+
+function noRoom(kind: string, problem: string, usage: Usage | undefined): EvsysError {
+  const before = problem === '' ? '' : `, and its first answer could not be used: ${problem}`
+  return proposalError(
+    'INFERENCE_FAILED',
+    `${kind}: the caps of the session leave no room for an answer${before}`,
+    usage,
+    {
+      fix: 'raise the cap on money or tokens.',
+    },
+  )
 }
 
 async function ask(

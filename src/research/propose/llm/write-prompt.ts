@@ -41,9 +41,10 @@ const tasks: Readonly<Record<SearchMode, string>> = {
 /** The messages of one question. */
 export function writePrompt(brief: Brief): ChatMessage[] {
   const parts = [brief.text, `## Code of the base\n${codeText(brief.files)}`, ...parentText(brief), requestText(brief)]
+  const question = parts.join('\n\n')
   return [
     { role: 'system', content: system },
-    { role: 'user', content: parts.join('\n\n') },
+    { role: 'user', content: brief.redact?.(question) ?? question },
   ]
 }
 

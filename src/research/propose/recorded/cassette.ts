@@ -10,6 +10,7 @@ import {
   fileError,
   hashOf,
   messageOf,
+  type Redact,
   systemCode,
 } from '../../../kernel/index.ts'
 
@@ -23,6 +24,7 @@ const RecordedUsage = z.strictObject({
 
 export const CassetteLine = z.strictObject({
   key: z.string().describe('Hash of the brief; `*`: of any.'),
+  call: z.string().optional().describe('Of the session: tells equal briefs apart.'),
   purpose: z.enum(['propose', 'repair']).default('propose'),
   reply: z.union([z.string(), z.array(Idea)]).describe('Words of a model, or the ideas in them.'),
   usage: RecordedUsage.optional(),
@@ -46,10 +48,10 @@ export async function readCassette(file: string): Promise<CassetteLine[]> {
   return text.split('\n').flatMap((line, place) => (line.trim() === '' ? [] : [parseLine(file, line, place + 1)]))
 }
 
-/** Adds a line, without anything that looks like a key of a provider. */
-export async function appendLine(file: string, line: CassetteLine): Promise<void> {
+/** Adds a line, without secrets: those that are known, and whatever looks like a key of a provider. */
+export async function appendLine(file: string, line: CassetteLine, redact: Redact = createRedactor()): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
-  await appendFile(file, `${JSON.stringify(createRedactor()(line))}\n`)
+  await appendFile(file, `${JSON.stringify(redact(line))}\n`)
 }
 
 export function usageOfLine({ usage }: CassetteLine): Usage | undefined {

@@ -12,10 +12,12 @@ import {
 } from '../../../../tests/research-brief.ts'
 import { temporaryFolders } from '../../../../tests/temporary-folder.ts'
 import type { Brief } from '../../../contracts/index.ts'
+import { createRedactor } from '../../../kernel/index.ts'
 import { writeBrief } from '../brief/write-brief.ts'
 import { forecastCall, ledgerEntry, sumLedger } from '../ledger/ledger.ts'
 import { usageOfError } from '../llm/proposal-error.ts'
 import { bank } from './bank.ts'
+import { appendLine, briefKey } from './cassette.ts'
 import { replay } from './replay.ts'
 
 const folder = temporaryFolders()
@@ -79,6 +81,29 @@ describe('recorded proposals', () => {
     await expect(replay.propose(briefAfter(0), pluginContext(replay, { file, mode: 'record' }))).rejects.toMatchObject({
       code: 'PLUGIN_PARAMS',
     })
+  })
+
+  it('tell equal briefs apart by their call, and hold no secret that is known (RES-516, RES-624)', async () => {
+    const file = join(folder(), 'cassette.jsonl')
+    const secret = 'tr0ub4dor&3/correct horse'
+    const redact = createRedactor({ TOKEN: secret })
+    const lines = ['c1', 'c2'].map((call) => ({
+      key: briefKey(briefAfter(1)),
+      call,
+      reply: [sampleIdea({ title: `${call} ${secret}` })],
+    }))
+    for (const line of lines) await appendLine(file, { ...line, purpose: 'propose' }, redact)
+    const titleOf = async (call: string) => {
+      const { ideas } = await replay.propose(
+        { ...briefAfter(1), call },
+        pluginContext(replay, { file, mode: 'strict' }),
+      )
+      return ideas[0]?.title
+    }
+    expect(await titleOf('c2')).toBe('c2 [secret:TOKEN]')
+    expect(await titleOf('c1')).toBe('c1 [secret:TOKEN]')
+    expect(await titleOf('c9')).toBe('c1 [secret:TOKEN]')
+    expect(readFileSync(file, 'utf8')).not.toContain('horse')
   })
 
   it('that are broken say where, and those without ideas tell their bill (RES-516)', async () => {

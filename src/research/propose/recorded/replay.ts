@@ -26,6 +26,7 @@ export const replay = defineProposer({
   summary:
     'Answers from a cassette of recorded proposals, with their recorded cost; records one from another proposer.',
   params,
+  isRecorded: true,
   needs: { secrets: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'] },
   async propose(brief, context) {
     if (context.params.mode === 'record') return record(brief, context)
@@ -44,19 +45,22 @@ async function record(brief: Brief, context: Context<z.output<typeof params>>): 
     })
   const proposal = await proposeWith(proposer, brief, context)
   const { ideas, usage } = proposal
-  await appendLine(file, {
+  const line: CassetteLine = {
     key: briefKey(brief),
+    ...(brief.call === undefined ? {} : { call: brief.call }),
     purpose: brief.repair === undefined ? 'propose' : 'repair',
     reply: [...ideas],
     ...(usage === undefined ? {} : { usage: { ...usage } }),
-  })
+  }
+  await appendLine(file, line, brief.redact)
   return proposal
 }
 
 // The state says how many experiments there were, so that a session that goes on after a crash takes up at the same line.
 function findLine(lines: readonly CassetteLine[], brief: Brief, isStrict: boolean): CassetteLine | undefined {
   const key = briefKey(brief)
-  const exact = lines.find((line) => line.key === key)
+  const same = lines.filter((line) => line.key === key)
+  const exact = same.find(({ call }) => call !== undefined && call === brief.call) ?? same[0]
   if (exact !== undefined || isStrict) return exact
   const purpose = brief.repair === undefined ? 'propose' : 'repair'
   const done = brief.state.attempts.filter(({ number }) => number > 0).length

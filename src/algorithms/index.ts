@@ -1,6 +1,6 @@
 // What other rooms may use of algorithms.
 export { dpo } from './dpo.ts'
-export { GuardParams, Guards, guardParams, taughtGuardParams } from './guard-params.ts'
+export { GuardParams, Guards, guardParams } from './guard-params.ts'
 export { type LrPlan, LrSchedule, learningRateAt } from './lr-schedule.ts'
 export { numSteps, stepsPerEpoch } from './num-steps.ts'
 export { algorithmPlugins } from './plugins.ts'

@@ -19,7 +19,7 @@ export function lastOf(series: Series, { rows, after }: Watched, count: number =
 }
 
 /** Two windows of a series. */
-export interface Windows {
+interface Windows {
   readonly series: Series
   /** Values of the first steps of the run. */
   readonly first: readonly number[]

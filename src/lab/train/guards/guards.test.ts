@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
 import { honestRun } from '../../../../tests/honest-runs.ts'
 import { inFullLane } from '../../../../tests/scale.ts'
 import { Guards } from '../../../algorithms/index.ts'
 import { entropyCollapse } from './entropy-collapse.ts'
-import type { GuardedMetric, GuardRow } from './guard-row.ts'
+import { type GuardedMetric, type GuardRow, guardedMetrics } from './guard-row.ts'
 import { klBlowup } from './kl-blowup.ts'
 import { lengthExplosion } from './length-explosion.ts'
 import { rewardHacking } from './reward-hacking.ts'
@@ -46,6 +48,26 @@ describe('guards of rollouts', () => {
       return Object.values(looks).some((look) => tripsAt(look, rows) !== undefined)
     })
     expect(tripped.length / honestRuns).toBeLessThan(0.01)
+  })
+
+  it('leave recorded runs of the examples alone, whose entropy falls far while they learn (RL-404)', () => {
+    const Curves = z.record(z.string(), z.partialRecord(z.enum(guardedMetrics), z.array(z.number().nullable())))
+    const file = new URL('../../../../tests/fixtures/honest-curves.json', import.meta.url)
+    const runs = Object.entries(Curves.parse(JSON.parse(readFileSync(file, 'utf8'))))
+    expect(runs).toHaveLength(6)
+    for (const [name, curves] of runs) {
+      const steps = curves['reward/mean']?.length ?? 0
+      const rows = Array.from({ length: steps }, (_, step): GuardRow => {
+        const told = guardedMetrics.flatMap((metric) => {
+          const value = curves[metric]?.[step]
+          return value == null ? [] : [[metric, value] as const]
+        })
+        return { step, values: Object.fromEntries(told) }
+      })
+      expect(rows.length).toBeGreaterThanOrEqual(30)
+      for (const [guard, look] of Object.entries(looks))
+        expect(tripsAt(look, rows), `${name}: ${guard}`).toBeUndefined()
+    }
   })
 
   it('see honest runs that turn bad, within twenty steps (RL-404)', () => {

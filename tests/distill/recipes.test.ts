@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { RunAssignment } from '../../src/contracts/index.ts'
+import { DataConfig, type RunAssignment } from '../../src/contracts/index.ts'
 import { startFakeProvider } from '../fake-provider.ts'
 import { resumed } from '../resumed-assignment.ts'
 import { runAssignment } from '../run-assignment.ts'
@@ -28,18 +28,16 @@ const answered = tasks.map(({ instruction }) => ({
 const shared = { max_steps: 8, batch_size: 4, learning_rate: 0.1, max_tokens: 6 }
 
 function assigned(kind: string, params: object, rows: readonly object[], more: Partial<RunAssignment> = {}) {
-  const data = { source_kind: 'in_memory', rows: [...rows] as Record<string, unknown>[] }
-  const config = { algorithm: { kind, params: { ...shared, ...params } }, data }
-  return runAssignment(folder(), { config: config as Partial<RunAssignment['config']>, ...more }) // its schema fills in the rest
+  const data = DataConfig.parse({ source_kind: 'in_memory', rows })
+  return runAssignment(folder(), { config: { algorithm: { kind, params: { ...shared, ...params } }, data }, ...more })
 }
 
 /** Weights that answer `abc`, to sample from, and the beginning of the way to them, to start from. */
 async function trainTeacher(): Promise<{ checkpoint: string; start: string }> {
-  const data = { source_kind: 'in_memory', rows: answered as Record<string, unknown>[] }
+  const data = DataConfig.parse({ source_kind: 'in_memory', rows: answered })
   const after = async (max_steps: number, kind: string) => {
     const algorithm = { kind: 'sft', params: { max_steps, batch_size: 4, learning_rate: 0.1 } }
-    const config = { algorithm, data } as Partial<RunAssignment['config']> // its schema fills in the rest
-    const saved = (await trainHere(runAssignment(folder(), { config }))).of('checkpoint.saved')
+    const saved = (await trainHere(runAssignment(folder(), { config: { algorithm, data } }))).of('checkpoint.saved')
     return saved.find((each) => each.kind === kind)?.ref ?? expect.fail(`no ${kind}`)
   }
   return { checkpoint: await after(30, 'sampler'), start: await after(4, 'state') }

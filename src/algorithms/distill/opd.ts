@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { type PluginSpec, type StepContext, TeacherSpec, type Trajectory } from '../../contracts/index.ts'
 import { defineAlgorithm, mapConcurrent } from '../../kernel/index.ts'
-import { Guards, guardParams } from '../guard-params.ts'
+import { taughtGuardParams } from '../guard-params.ts'
 import { mergeTurns } from '../sequences/index.ts'
 import { sharedParams } from '../shared-params.ts'
 import { mean } from './mean.ts'
@@ -14,6 +14,7 @@ import { tokenTeacher } from './token-teacher.ts'
 const Params = z
   .strictObject({
     ...sharedParams,
+    ...taughtGuardParams,
     teacher: TeacherSpec.describe('Whom the student learns from. It has to write with the student’s tokens.'),
     divergence: z
       .enum(['reverse', 'forward'])
@@ -59,10 +60,6 @@ const Params = z
       .optional()
       .describe('Agent that answers: a kind, or an export of a file as `./agent.ts#Name`. `agent` of the run wins.'),
     n_concurrent: z.int().min(1).default(8).describe('Attempts that are made at a time.'),
-    held_out_verifier: guardParams.held_out_verifier,
-    guards: Guards.optional().describe(
-      'Notices when the policy goes wrong, and what then happens. Absent: nothing is watched, since a student may become as certain as its teacher.',
-    ),
   })
   .refine(({ divergence, topk }) => divergence === 'reverse' || topk !== undefined, {
     path: ['topk'],

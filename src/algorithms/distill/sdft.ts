@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import type { ChatMessage, Datum, PromptExample, Sample, StepContext, TopKLogprobs } from '../../contracts/index.ts'
 import { defineAlgorithm, EvsysError, mapConcurrent } from '../../kernel/index.ts'
+import { taughtGuardParams } from '../guard-params.ts'
 import { sharedParams } from '../shared-params.ts'
 import { supervisedDatum } from '../supervised-datum.ts'
 import { asText, fillTemplate } from './fill-template.ts'
@@ -21,6 +22,7 @@ Now answer with a response of your own, including the thinking process:`
 
 const Params = z.strictObject({
   ...sharedParams,
+  ...taughtGuardParams,
   topk: z.int().min(1).max(10_000).default(20).describe('Likeliest tokens of the teacher that are targets in a place.'),
   teacher_sync_every: z
     .int()

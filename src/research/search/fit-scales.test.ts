@@ -70,7 +70,7 @@ describe('fitScales', () => {
     )
   })
 
-  it('gives weight to the knob that matters, and takes it from those that do not (RES-112)', () => {
+  it('takes weight from knobs that do not matter and leaves it to the one that does (RES-112)', () => {
     const draw = keyedRandom(1, 'fit')
     const made = Array.from({ length: 40 }, () => ({
       a: draw.pick(space.a.values),
@@ -85,8 +85,9 @@ describe('fitScales', () => {
     )
     const [a = 0, b = 0, c = 0] = scales
     const [usual = 0] = usualScales(3)
-    expect(b).toBeGreaterThan(usual)
-    expect(Math.max(a, c)).toBeLessThan(usual / 2)
+    // Before the fit all three are alike; how large the one is that stays follows the spread of the scores.
+    expect(b).toBeGreaterThan(usual / 2)
+    expect(b).toBeGreaterThan(4 * Math.max(a, c))
     expect(scales.at(-1)).toBeLessThan(0.1)
   })
 

@@ -640,6 +640,8 @@ export const requirements = {
   'RES-109': 'the bench compares strategies on equal chance, counts a miss as twice the budget, and repeats exactly',
   'RES-110': 'worlds of the bench propose and run like a loop; what was tried is answered from memory',
   'RES-111': '`research bench` prints a row per table and strategy, for people and as data',
+  'RES-112': 'the default strategy learns from the scores which knobs matter, and runs what promises the largest gain',
+  'RES-113': 'tables that the bench makes repeat exactly, are not flat, and have the shape that they are named after',
   'RES-201':
     'noise of a session pools the seeds of its baseline with all later pairs; scores that are missing or no number make no pair',
   'RES-202':

@@ -7,11 +7,14 @@ import { defaultStrategy } from '../search/default-strategy.ts'
 import { greedyDedup } from '../search/greedy-dedup.ts'
 import { reference } from '../search/reference.ts'
 import { benchStrategies } from './bench-strategies.ts'
+import { cellTable } from './cell-table.ts'
+import { gridTable } from './grid-table.ts'
 import { nkTable } from './nk-table.ts'
 import { runSession } from './run-session.ts'
 import { syntheticWorlds } from './synthetic-worlds.ts'
 import { tableTruth } from './table-truth.ts'
 import { tableWorld } from './table-world.ts'
+import { trapTable } from './trap-table.ts'
 import type { World } from './world.ts'
 
 const { signal } = new AbortController()
@@ -138,6 +141,37 @@ describe('worlds', () => {
     expect(peaks(0)).toBe(1)
     expect(peaks(5)).toBeGreaterThan(5)
     expect(() => nkTable({ n: 40, k: 1, seed: 1 })).toThrow(RangeError)
+  })
+
+  it.each([
+    ['cells', cellTable],
+    ['grids', gridTable],
+    ['traps', trapTable],
+  ] as const)('of %s repeat exactly and can be told apart by seeds (RES-113)', (name, make) => {
+    const table = make({ seed: 3, place: 2 })
+    expect(table).toMatchObject({ name: `${name}-2`, direction: 'max' })
+    expect(tableTruth(table).flat).toBe(false)
+    expect(Buffer.from(make({ seed: 3, place: 2 }).values.buffer).equals(Buffer.from(table.values.buffer))).toBe(true)
+    expect(make({ seed: 4, place: 2 }).values.slice(0, 100)).not.toEqual(table.values.slice(0, 100))
+  })
+
+  it('of cells learn nothing without a way through, those of traps have a top far from the broad hill (RES-113)', () => {
+    const cells = tableTruth(cellTable({ seed: 1, place: 0 })).merits
+    const cut = [0, ...Array.from({ length: 4 }, (_, i) => i + 1)] // all edges closed but the last
+    const sorted = [...cells].sort((a, b) => a - b)
+    for (const cell of cut) expect(cells[cell]).toBeLessThan(sorted[cells.length >> 1] ?? 0)
+
+    const { merits } = tableTruth(trapTable({ seed: 1, place: 0 }))
+    const digits = (config: number) => Array.from({ length: 6 }, (_, axis) => Math.floor(config / 5 ** (5 - axis)) % 5)
+    const best = merits.indexOf(Math.max(...merits))
+    // The value of each knob that is best on the mean over all others leads elsewhere.
+    const leads = digits(0).map((_, axis) => {
+      const means = Array.from({ length: 5 }, (_, place) =>
+        merits.reduce((sum, merit, config) => sum + (digits(config)[axis] === place ? merit : 0), 0),
+      )
+      return means.indexOf(Math.max(...means))
+    })
+    expect(leads.filter((place, axis) => place !== digits(best)[axis]).length).toBeGreaterThan(1)
   })
 
   it('of ideas hold families, repeats and crashes, and reward memory (RES-110)', async () => {

@@ -6,7 +6,7 @@
 export type Scales = Float64Array
 
 /** Places of a scale after those of the axes. */
-export const placeAfter = { pairs: 0, triples: 1, shared: 2, noise: 3 } as const
+const placeAfter = { pairs: 0, triples: 1, shared: 2, noise: 3 } as const
 
 /** What is expected before anything was measured, beside a variance of scores of 1. */
 export function usualScales(axes: number): Scales {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyState } from '../../../tests/search-states.ts'
 import type { CandidateIdea, SearchState } from '../../contracts/index.ts'
-import { cholesky, solveLower, solveUpper } from './cholesky.ts'
+import { cholesky, inverse, solveLower, solveUpper } from './cholesky.ts'
 import { memoryModel } from './memory-model.ts'
 import { normalScores } from './normal-scores.ts'
 
@@ -88,10 +88,13 @@ describe('cholesky', () => {
         const matrix = rows.map((_, i) => Float64Array.from({ length: i + 1 }, (_, j) => product(i, j)))
         const factor = cholesky(matrix)
         expect(cholesky(matrix.slice(1), cholesky(matrix.slice(0, 1)))).toEqual(factor)
+        const inverted = inverse(factor)
         const b = Float64Array.from(rows, (_, i) => i - 1)
         const x = solveUpper(factor, solveLower(factor, b))
         for (const [i] of rows.entries()) {
           expect(rows.reduce((sum, _, j) => sum + product(i, j) * (x[j] ?? 0), 0)).toBeCloseTo(b[i] ?? 0, 5)
+          const at = (j: number) => inverted[Math.max(i, j)]?.[Math.min(i, j)] ?? 0
+          expect(rows.reduce((sum, _, j) => sum + product(i, j) * at(j), 0)).toBeCloseTo(1, 5)
         }
       }),
     )

@@ -724,6 +724,7 @@ export const requirements = {
     '`research report` and `research export` write the newest session of the record, or of a task, or a named one',
   'RES-711':
     '`export ID --html` writes any experiment as a report of the same look; of a log it says that scores are claims',
+  'RES-712': '`research baseline --patch` measures a kept change again, without a change to any file',
   'RES-710': 'a report opens in Chromium, by day and by night, with no error and no request',
   'RES-601':
     'a research session measures the noise of its baseline, races candidates, keeps what is better, and ends with a look at the hidden split',
@@ -835,6 +836,7 @@ export const requirements = {
     'answers of a teacher behind a client are asked for once, kept for a resume, and its secrets are handed to the run alone',
   'RL-311':
     'weights of another arm are written as arm:NAME: that run of the same seed comes first, and its failure is told',
+  'RL-312': 'examples/distill shows a student that solves more held-out tasks after learning from its teacher',
   'RES-620':
     'people pin and free the base of the search, override verdicts, ban and allow families, add ideas in words, ask for a look; what could have no effect is refused',
   'RES-621': 'a control run shows that the machine has changed; from then on races use fresh seeds alone',

@@ -45,6 +45,7 @@ function stepContext(rows: readonly ChatMessagesRow[], params: object = {}) {
     policy: unused,
     keepPolicy: unused,
     later: unused,
+    base: { baseModel: 'x' },
     reference: { baseModel: 'x' },
     rollout: unused,
     service: { sample: unused },

@@ -43,6 +43,9 @@ export interface RecordedRunOf {
   readonly value?: number
   readonly failure?: AttemptFailure
   readonly wallS?: number
+  /** Sandbox that it ran in, and the GPU that it was shown. */
+  readonly level?: string
+  readonly accelerator?: string
   readonly curve?: readonly { readonly seconds: number; readonly value: number }[]
   readonly watch?: ResearchEntryOf<'run.finished'>['watch']
 }

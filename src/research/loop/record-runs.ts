@@ -11,10 +11,10 @@ import type {
 } from '../../contracts/index.ts'
 import { type Clock, hashOf, type Ids } from '../../kernel/index.ts'
 import type { OpenStore } from '../../store/index.ts'
+import { unifiedDiff } from '../diff/unified-diff.ts'
 import { attemptOf, filesOf } from './candidate-files.ts'
 import type { BesideEntry } from './session-journal.ts'
 import type { RunStep } from './step.ts'
-import { unifiedDiff } from './unified-diff.ts'
 
 /** Benchmarks under which scores are kept. */
 export const BENCHMARKS = { val: 'val', test: 'test' } as const

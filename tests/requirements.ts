@@ -701,9 +701,10 @@ export const requirements = {
   'RES-405': 'honest candidates are never turned down: 100 of them pass reading and dry run, and are scored',
   'RES-406': 'of 40 candidates that tamper, every one is turned down, ended, or scored truly',
   'RES-407': 'a dry run of a step or two finds what cannot start, and tells the memory that it took',
-  'RES-409':
-    'a dry run asks the first questions of the scorer: a candidate that cannot answer is found before it is trained',
   'RES-408': 'a candidate of a table is looked up; one that names no configuration is told what there is',
+  'RES-409': 'a score says which GPU its candidate was shown',
+  'RES-410':
+    'a dry run asks the first questions of the scorer: a candidate that cannot answer is found before it is trained',
   'RES-501':
     'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
   'RES-502': 'an idea becomes files: knobs turned in code, whole files, a patch; what cannot be done is said in words',

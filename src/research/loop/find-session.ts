@@ -17,7 +17,11 @@ export async function findResearchSession(
     })
   }
   const all = await store.experiments({ limit: 1000 })
-  const found = all.find((row) => row.tags.includes(RESEARCH_TAG) && (task === undefined || isAskedFor({ task: row.name, reference: `${row.name}/${task.split('/')[1]}` }, task)))
+  const found = all.find(
+    (row) =>
+      row.tags.includes(RESEARCH_TAG) &&
+      (task === undefined || isAskedFor({ task: row.name, reference: `${row.name}/${task.split('/')[1]}` }, task)),
+  )
   if (found !== undefined) return found
   const what = task === undefined ? 'no research session' : `no research session of the task "${task}"`
   throw new EvsysError('STORE_MISSING', `the record has ${what}`, {

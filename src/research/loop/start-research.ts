@@ -121,7 +121,16 @@ function settingsOf(
   task: ResearchTask,
   options: Pick<
     StartResearchOptions,
-    'task' | 'budget' | 'proposer' | 'proposerParams' | 'model' | 'strategy' | 'keepRule' | 'preset' | 'workers' | 'seed'
+    | 'task'
+    | 'budget'
+    | 'proposer'
+    | 'proposerParams'
+    | 'model'
+    | 'strategy'
+    | 'keepRule'
+    | 'preset'
+    | 'workers'
+    | 'seed'
   >,
   hasKey: boolean,
 ): SessionSettings {

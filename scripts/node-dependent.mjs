@@ -138,7 +138,7 @@ export const leftToFull = [
     why: 'a controller that is killed like that of tests/lab/killed.test.ts',
   },
   {
-    files: ['src/report/{diff/unified-diff,finalize/finalize-research}.test.ts'],
+    files: ['src/report/finalize/finalize-research.test.ts', 'src/research/diff/unified-diff.test.ts'],
     why: 'they start git alone, on patches that no version of Node makes otherwise',
   },
 ]

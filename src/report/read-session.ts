@@ -1,5 +1,4 @@
 // Research sessions in the record: an experiment whose stream holds a journal.
-import { basename } from 'node:path'
 import {
   type ExperimentRow,
   initialResearchState,
@@ -8,6 +7,7 @@ import {
   type SessionSettings,
 } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
+import { isAskedFor } from '../research/index.ts'
 import type { OpenStore } from '../store/index.ts'
 
 export interface RecordedSession {
@@ -58,16 +58,10 @@ export async function findSession(
   }
   for (const experiment of await store.experiments({ limit: mostExperiments })) {
     const found = await readSession(store, experiment)
-    if (found !== undefined && (task === undefined || isOf(found.state.settings, task))) return found
+    if (found !== undefined && (task === undefined || isAskedFor(found.state.settings, task))) return found
   }
   const what = task === undefined ? 'no research session' : `no research session of the task "${task}"`
   throw new EvsysError('STORE_MISSING', `${what} in this record`, {
     fix: `begin one: \`evsys research run${task === undefined ? '' : ` --task ${task}`}\`.`,
   })
-}
-
-// A task is asked for as it was run: by its name, with its variant, or by its folder.
-function isOf({ task, variant }: SessionSettings, asked: string): boolean {
-  if (asked === task || asked === `${task}/${variant}`) return true
-  return /^[./]|\\|\.ya?ml$/.test(asked) && basename(asked.replace(/[\\/]task\.ya?ml$/, '')) === task
 }

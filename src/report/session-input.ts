@@ -31,7 +31,7 @@ export function sessionInput(state: BegunSession, { id, dir }: SessionFacts): Re
       ...(settings.unit === undefined ? {} : { unit: settings.unit }),
       trainSeconds: settings.train_seconds,
       hash: settings.task_hash,
-      dir: dir ?? referenceOf(settings),
+      dir: dir ?? settings.reference ?? settings.task,
     },
     session: {
       id,
@@ -74,15 +74,11 @@ function held({ attempts }: BegunSession): (readonly [string, string])[] {
   ]
 }
 
-function referenceOf({ task, variant }: BegunSession['settings']): string {
-  return variant === undefined ? task : `${task}/${variant}`
-}
-
 /** One line that begins the same session again. */
 function reproduceCommand({ settings, spend }: BegunSession): string {
   const experiments = settings.budget.experiments ?? spend.experiments
   return [
-    `evsys research run --task ${referenceOf(settings)}`,
+    `evsys research run --task ${settings.reference ?? settings.task}`,
     `--proposer ${settings.proposer.kind}`,
     ...(settings.strategy.kind === 'default' ? [] : [`--strategy ${settings.strategy.kind}`]),
     ...(settings.keep_rule.kind === 'default' ? [] : [`--keep-rule ${settings.keep_rule.kind}`]),

@@ -45,6 +45,7 @@ export function loadResearchLoop(): Promise<typeof import('./loop/index.ts')> {
   return import('./loop/index.ts')
 }
 export { bundledTasks, findTask, findTasks, type TaskPlace } from './tasks/find-tasks.ts'
+export { isAskedFor } from './tasks/is-asked-for.ts'
 export { type LoadResearchTaskOptions, loadResearchTask } from './tasks/load-research-task.ts'
 export { checkResearchTask, isResearchTask } from './tasks/read-research-task.ts'
 export { type TaskCard, taskCards } from './tasks/task-cards.ts'

@@ -35,6 +35,7 @@ describe('research baseline', () => {
     expect(JSON.parse(unfit.stdout).errors).toMatchObject([
       { code: 'CONFIG_INVALID', message: expect.stringContaining('two.patch does not fit the baseline') },
     ])
-    expect((await runMain([...baseline, '--patch', 'none.patch'], { cwd })).code).toBe(2)
+    const missing = await runMain([...baseline, '--patch', 'none.patch'], { cwd })
+    expect(JSON.parse(missing.stdout).errors).toMatchObject([{ code: 'FILE_FAILED' }])
   })
 })

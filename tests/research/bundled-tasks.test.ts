@@ -43,18 +43,23 @@ describe('bundled tasks', () => {
     expect(score).toBeLessThan(0.4)
     expect(await scoreOf(executor, task)).toBe(score)
     expect(await scoreOf(executor, task, 1)).not.toBe(score)
-  })
+  }, 120_000)
 
   linux.it(
     'moby: a model trains on the embedded engine inside the sandbox, and the scorer runs it (RES-303)',
     async () => {
       const projectDir = folder()
       copyTask('moby', projectDir, chant)
-      const task = await loadResearchTask('moby', { projectDir, signal, trainSeconds: 2 })
+      const task = await loadResearchTask('moby', { projectDir, signal })
       await using executor = await openExecutor(task)
       expect(await executor.check(task.baseline, signal)).toEqual([])
-      expect(await scoreOf(executor, task)).toBeLessThan(7.5)
+      // It ends when it has learned enough, however slow the machine is.
+      const text = task.baseline['train.mjs'] ?? ''
+      const files = { 'train.mjs': text.replace('if (++step % 10', 'if (smoothed < 4.8) break\n  if (++step % 10') }
+      expect(files['train.mjs']).not.toBe(text)
+      expect(await scoreOf(executor, { ...task, baseline: files })).toBeLessThan(7.5)
     },
+    120_000,
   )
 
   it('table-search: looked up, needs no data, takes tables of EVSYS_DATA_DIR by name (RES-304)', async () => {

@@ -58,7 +58,10 @@ export async function researchBaseline(
   output.result(document, () => {
     if (failure !== undefined)
       return `${output.colors.red('failed')} ${failure.class}: ${failure.reason}${failure.log === undefined ? '' : `\n\n${failure.log}`}`
-    const spread = seedSd === undefined ? '' : `, seeds differ by ${numberText(seedSd)} (one sigma)`
+    // Equal scores have a spread of a rounding error.
+    const isEqual = seedSd !== undefined && seedSd <= 1e-9 * Math.abs(mean ?? 0)
+    const differ = isEqual ? ', equal on all seeds' : `, seeds differ by ${numberText(seedSd ?? 0)} (one sigma)`
+    const spread = seedSd === undefined ? '' : differ
     const better = task.direction === 'min' ? 'lower' : 'higher'
     const changed = patch.length === 0 ? '' : ` with ${patch.join(', ')}`
     return `${output.colors.bold(task.name)}${changed}: ${task.metric} ${numberText(mean ?? Number.NaN)} (${better} is better)${spread}`

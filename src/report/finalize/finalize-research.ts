@@ -52,13 +52,21 @@ export function finalizeResearch(input: ResearchReportInput): FinalizedSession {
     figures,
     input,
   )
-  const placed =
+  const all =
     start === undefined
       ? []
       : independentChanges(
           start,
           lasting.flatMap((each) => orderedChange(each, input)),
         )
+  // Dead weight, and what was discarded, are there only where something else needs them.
+  const isWanted = (id: string) => {
+    const change = lasting.find((each) => each.placed.attempt.id === id)
+    return change?.placed.reported.ablation?.dropped !== true && (best.has(id) || kept.some((each) => each === change))
+  }
+  const placed = all.filter(
+    ({ id }) => isWanted(id) || all.some(({ needs, id: other }) => isWanted(other) && needs.includes(id)),
+  )
   const orders = new Map(placed.map(({ id }, i) => [id, i + 1]))
   const titles = new Map(lasting.map(({ placed: { attempt } }) => [attempt.id, attempt.title]))
   const fileOf = (id: string) => `${String(orders.get(id) ?? 0).padStart(2, '0')}-${slug(titles.get(id) ?? '')}.patch`

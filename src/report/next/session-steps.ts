@@ -144,8 +144,7 @@ function backlogSteps(open: OpenSession): NextStep[] {
 }
 
 function taskOf({ name, state: { settings } }: OpenSession): string {
-  if (settings === undefined) return name
-  return settings.variant === undefined ? settings.task : `${settings.task}/${settings.variant}`
+  return settings?.reference ?? settings?.task ?? name
 }
 
 type Placed = Pick<NextStep, 'experiment_id' | 'name' | 'runs' | 'seconds' | 'usd'>

@@ -2,6 +2,7 @@
 import type { ExperimentRow } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import type { OpenStore } from '../../store/index.ts'
+import { isAskedFor } from '../tasks/is-asked-for.ts'
 import { RESEARCH_TAG } from './begin-session.ts'
 
 export async function findResearchSession(
@@ -16,7 +17,11 @@ export async function findResearchSession(
     })
   }
   const all = await store.experiments({ limit: 1000 })
-  const found = all.find((row) => row.tags.includes(RESEARCH_TAG) && (task === undefined || row.name === task))
+  const found = all.find(
+    (row) =>
+      row.tags.includes(RESEARCH_TAG) &&
+      (task === undefined || isAskedFor({ task: row.name, reference: `${row.name}/${task.split('/')[1]}` }, task)),
+  )
   if (found !== undefined) return found
   const what = task === undefined ? 'no research session' : `no research session of the task "${task}"`
   throw new EvsysError('STORE_MISSING', `the record has ${what}`, {

@@ -121,7 +121,16 @@ function settingsOf(
   task: ResearchTask,
   options: Pick<
     StartResearchOptions,
-    'budget' | 'proposer' | 'proposerParams' | 'model' | 'strategy' | 'keepRule' | 'preset' | 'workers' | 'seed'
+    | 'task'
+    | 'budget'
+    | 'proposer'
+    | 'proposerParams'
+    | 'model'
+    | 'strategy'
+    | 'keepRule'
+    | 'preset'
+    | 'workers'
+    | 'seed'
   >,
   hasKey: boolean,
 ): SessionSettings {
@@ -131,7 +140,7 @@ function settingsOf(
   const isDeterministic = task.table !== undefined
   return {
     task: task.name,
-    ...(task.variant === undefined ? {} : { variant: task.variant }),
+    ...(options.task === task.name ? {} : { reference: options.task }),
     task_hash: task.hash,
     metric: task.metric,
     direction: task.direction,

@@ -47,7 +47,7 @@ function total(numbers) {
 }
 
 /** @param {readonly number[]} numbers */
-function inSteps([a, b, c]) {
+function inSteps([a = 0, b = 0, c = 0]) {
   return `${a} + ${b} = ${a + b}, and ${a + b} + ${c} = ${a + b + c}.`
 }
 

@@ -25,7 +25,8 @@ const { modelId } = trained
 let seq = 0
 
 /** @param {number} salt */
-const prompt = (salt) => Int32Array.from({ length: promptTokens }, (_, at) => 3 + ((at * 7 + salt * 13 * (at % 5)) % 400))
+const prompt = (salt) =>
+  Int32Array.from({ length: promptTokens }, (_, at) => 3 + ((at * 7 + salt * 13 * (at % 5)) % 400))
 /** @param {{ kind: 'sampler', uri: string }} weights @param {number} salt @param {number} numSamples @param {number} seed */
 const sample = (weights, salt, numSamples, seed) =>
   service.sample({ model: weights, prompt: prompt(salt), numSamples, maxTokens, temperature: 1, seed })
@@ -35,7 +36,13 @@ const pass = () => {
   const data = Array.from({ length: 16 }, (_, i) => {
     const tokens = prompt(i)
     const shape = [tokens.length]
-    return { tokens, lossInputs: { target_tokens: { data: tokens, shape }, weights: { data: new Float32Array(tokens.length).fill(1), shape } } }
+    return {
+      tokens,
+      lossInputs: {
+        target_tokens: { data: tokens, shape },
+        weights: { data: new Float32Array(tokens.length).fill(1), shape },
+      },
+    }
   })
   return service.forwardBackward(modelId, data, { name: 'cross_entropy' }, ++seq)
 }
@@ -43,10 +50,13 @@ const pass = () => {
 /** @type {Record<string, (weights: { kind: 'sampler', uri: string }) => Promise<unknown>>} */
 const ways = {
   'one request, 64 samples': (weights) => sample(weights, 1, count, 1),
-  '64 requests, equal prompts': (weights) => Promise.all(Array.from({ length: count }, (_, i) => sample(weights, 1, 1, i))),
-  '64 requests, different prompts': (weights) => Promise.all(Array.from({ length: count }, (_, i) => sample(weights, i, 1, i))),
+  '64 requests, equal prompts': (weights) =>
+    Promise.all(Array.from({ length: count }, (_, i) => sample(weights, 1, 1, i))),
+  '64 requests, different prompts': (weights) =>
+    Promise.all(Array.from({ length: count }, (_, i) => sample(weights, i, 1, i))),
   'gradients alone (16 rows)': () => pass(),
-  '64 different, gradients beside': (weights) => Promise.all([...Array.from({ length: count }, (_, i) => sample(weights, i, 1, i)), pass()]),
+  '64 different, gradients beside': (weights) =>
+    Promise.all([...Array.from({ length: count }, (_, i) => sample(weights, i, 1, i)), pass()]),
 }
 /** @type {Map<string, number>} */
 const best = new Map()
@@ -63,8 +73,14 @@ await server[Symbol.asyncDispose]()
 await trainer[Symbol.asyncDispose]()
 rmSync(dir, { recursive: true, force: true })
 
-console.log(`\n${model}, ${promptTokens} tokens of prompt, ${maxTokens} drawn, best of ${rounds}, Node ${process.versions.node}, load ${loadavg()[0]?.toFixed(1)}`)
+console.log(
+  `\n${model}, ${promptTokens} tokens of prompt, ${maxTokens} drawn, best of ${rounds}, Node ${process.versions.node}, load ${loadavg()[0]?.toFixed(1)}`,
+)
 printTable([
   ['what', 'ms', 'samples/s'],
-  ...[...best].map(([name, ms]) => [name, ms.toFixed(0), name.includes('alone') ? '' : ((1000 * count) / ms).toFixed(0)]),
+  ...[...best].map(([name, ms]) => [
+    name,
+    ms.toFixed(0),
+    name.includes('alone') ? '' : ((1000 * count) / ms).toFixed(0),
+  ]),
 ])

@@ -18,7 +18,7 @@ export const nodeDependent = [
   },
   {
     files: [
-      'src/lab/worker/{core-leases,poke,run-holder,segment,silence-timer,spare-worker,worker-pool}.test.ts',
+      'src/lab/worker/{core-leases,poke,run-holder,segment,silence-timer,spare-worker}.test.ts',
       'src/backends/local/early-trainer.test.ts',
       'src/lab/experiment/hold-lease.test.ts',
     ],
@@ -84,7 +84,11 @@ export const leftToFull = [
     files: ['tests/kernel-builds.test.ts', 'tests/engine/native-build.test.ts', 'tests/cli/engine.test.ts'],
     why: 'what a compiler makes of the kernels does not depend on Node, and open-runtime loads it',
   },
-  { files: ['src/evaluate/scorer/open-scorer.test.ts'], why: 'worker-pool holds processes by the same guard' },
+  {
+    files: ['src/lab/worker/worker-pool.test.ts'],
+    why: 'plugin-host shows how processes end on that Node, run-experiment and killed how runs in them do',
+  },
+  { files: ['src/evaluate/scorer/open-scorer.test.ts'], why: 'plugin-host holds processes by the same guard' },
   {
     files: ['src/rollout/{cli,python}/*.test.ts'],
     why: 'programs of agents over pipes and sockets, as the processes of other tests; serve-proxy tests the HTTP part',
@@ -107,7 +111,7 @@ export const leftToFull = [
   },
   { files: ['tests/lab/sealed-answers.test.ts'], why: 'namespaces of the system hide the answers, not Node' },
   {
-    files: ['tests/cli/{run,eval,run-signals}.test.ts', 'tests/lab/{data,folder-benchmarks}.test.ts'],
+    files: ['tests/cli/{run,eval,run-signals}.test.ts', 'tests/lab/{arm-weights,data,folder-benchmarks}.test.ts'],
     why: 'run-experiment, killed and interrupt start the same processes and end them by the same signals',
   },
   {

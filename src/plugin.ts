@@ -2,7 +2,7 @@
 
 export { z } from 'zod'
 // To compose with: call `sft.buildBatch(context)` and change what it returns.
-export { dpo, guardParams, sft, sharedParams } from './algorithms/index.ts'
+export { dpo, guardParams, rl, sft, sharedParams } from './algorithms/index.ts'
 export type {
   Agent,
   Algorithm,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 import * as z from 'zod'
 import { checkDeep } from '../src/config/check-deep.ts'
 import { type LoadOptions, loadExperiment } from '../src/config/load-experiment.ts'
+import { PluginSpec } from '../src/contracts/index.ts'
 import {
   type Catalog,
   defineAgent,
@@ -50,6 +51,7 @@ const plugins = [
       ...steps,
       agent_import_path: z.string().optional(),
       verifier_name: z.string().optional(),
+      held_out_verifier: PluginSpec.optional(),
     }),
     buildBatch: never,
   }),

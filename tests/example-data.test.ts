@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
-describe.each(['dpo', 'continual', 'tool-router', 'rl-arithmetic', 'rl-harness'])('examples/%s', (name) => {
+describe.each(['dpo', 'continual', 'tool-router', 'rl-arithmetic', 'rl-harness', 'distill'])('examples/%s', (name) => {
   it('has the data that its script makes, and asks in its benchmarks what it does not train on (LAB-60)', async () => {
     const folder = new URL(`../examples/${name}/`, import.meta.url)
     const { makeData } = await import(new URL('make-data.mjs', folder).href)

@@ -72,7 +72,6 @@ async function trainOnce(seed: number) {
       policy: unused,
       keepPolicy: unused,
       later: unused,
-      base: { baseModel: 'x' },
       reference: { baseModel: 'mock' },
       base: { baseModel: 'mock' },
       rollout: unused,

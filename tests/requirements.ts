@@ -702,7 +702,6 @@ export const requirements = {
   'RES-409':
     'a dry run asks the first questions of the scorer: a candidate that cannot answer is found before it is trained',
   'RES-408': 'a candidate of a table is looked up; one that names no configuration is told what there is',
-  'RES-409': 'a score says which GPU its candidate was shown',
   'RES-501':
     'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
   'RES-502': 'an idea becomes files: knobs turned in code, whole files, a patch; what cannot be done is said in words',
@@ -724,6 +723,7 @@ export const requirements = {
     '`research report` and `research export` write the newest session of the record, or of a task, or a named one',
   'RES-711':
     '`export ID --html` writes any experiment as a report of the same look; of a log it says that scores are claims',
+  'RES-712': '`research baseline --patch` measures a kept change again, without a change to any file',
   'RES-710': 'a report opens in Chromium, by day and by night, with no error and no request',
   'RES-601':
     'a research session measures the noise of its baseline, races candidates, keeps what is better, and ends with a look at the hidden split',
@@ -835,11 +835,21 @@ export const requirements = {
     'answers of a teacher behind a client are asked for once, kept for a resume, and its secrets are handed to the run alone',
   'RL-311':
     'weights of another arm are written as arm:NAME: that run of the same seed comes first, and its failure is told',
+  'RL-312': 'examples/distill shows a student that solves more held-out tasks after learning from its teacher',
   'RES-620':
     'people pin and free the base of the search, override verdicts, ban and allow families, add ideas in words, ask for a look; what could have no effect is refused',
   'RES-621': 'a control run shows that the machine has changed; from then on races use fresh seeds alone',
   'RES-623':
     'every call is told what the caps leave for it; the bill is told by experiment and by confirmed gain, with a forecast',
   'RES-624': 'secrets that the controller knows reach no brief, no prompt and no cassette, whatever their form',
+  'RES-625':
+    'a call gives several labelled ideas; a model of what helped before ranks them, few are run, the others are turned down with a reason',
   'RES-622': 'workers fire and advance: a slow run holds nobody up',
+  'RL-206': 'a rollout has a deadline: one that never ends is cut off, and what it left is judged',
+  'RL-207':
+    'whoever leads the model, the tokens that are trained on are those that the weights of the step drew, each once, with their log-probabilities',
+  'RL-208':
+    'snapshots that a step let go of leave the trainer’s disk, and samples that nobody waits for any more are stopped',
+  'RL-209':
+    'the same file with `rl` gives the same numbers on `local` and on `tinker` over HTTP, on-policy and one step off-policy',
 } as const

@@ -1,8 +1,9 @@
 // `rl` in the real loop, with real gradients of the mock engine.
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
+import { rl } from '../src/algorithms/index.ts'
 import type { RunAssignment } from '../src/contracts/index.ts'
-import { defineAgent, defineVerifier } from '../src/kernel/index.ts'
+import { defineAgent, defineAlgorithm, defineVerifier } from '../src/kernel/index.ts'
 import { resumed } from './resumed-assignment.ts'
 import { runAssignment } from './run-assignment.ts'
 import { temporaryFolders } from './temporary-folder.ts'
@@ -20,11 +21,14 @@ type Changes = Partial<Omit<RunAssignment, 'config'>> & { config?: object }
 
 function of(params: object, { config, ...rest }: Changes = {}, rows: readonly object[] = tasks): RunAssignment {
   const data = { source_kind: 'in_memory', rows: [...rows], hf_split: 'train', transforms: [] }
-  const short = { batch_size: 3, num_samples: 4, max_tokens: 12, learning_rate: 0.3, max_steps: 2 }
+  // Large steps, to see much in few of them: guards would roll them back.
+  const guards = { kl_blowup: { action: 'off' }, entropy_collapse: { action: 'off' } }
+  const short = { batch_size: 3, num_samples: 4, max_tokens: 12, learning_rate: 0.3, max_steps: 2, guards }
   const algorithm = { kind: 'rl', params: { ...short, ...params } }
   return runAssignment(folder(), { ...rest, config: { data, algorithm, ...config } as object })
 }
-const stepsOf = (run: TrainedHere) => run.of('step.finished').map(({ step, metrics }) => ({ step, ...metrics }))
+const stepsOf = (run: TrainedHere): Record<string, number>[] =>
+  run.of('step.finished').map(({ step, metrics }) => ({ step, ...metrics }))
 const seriesOf = (run: TrainedHere, key: string) =>
   run.of('step.finished').map(({ metrics }) => metrics[key] ?? Number.NaN)
 const endOf = (run: TrainedHere) => run.of('run.finished')[0]
@@ -36,16 +40,18 @@ const varied = defineVerifier({
   verify: ({ output }) => output.split(/[aeiou]/).length - 1 + 0.01 * output.length,
 })
 const variedTasks = ['one', 'two', 'three', 'four', 'five'].map((id) => taskOf(id, 'varied'))
+// Rates at which something happens in a few steps are such that a guard would see a blow-up where weights are stale.
+const guards = { kl_blowup: { action: 'off' } }
 const trainVaried = (params: object, changes: Changes = {}) =>
-  trainHere(of({ max_tokens: 6, ...params }, changes, variedTasks), { plugins: [varied] })
+  trainHere(of({ max_tokens: 6, guards, ...params }, changes, variedTasks), { plugins: [varied] })
 
 describe('rl', () => {
   it('makes rewarded answers likelier (RL-101)', async () => {
-    const run = await trainHere(of({ max_steps: 16, num_samples: 6 }))
+    const run = await trainHere(of({ max_steps: 12, num_samples: 6 }))
     expect(endOf(run)).toMatchObject({ status: 'completed' })
     const rewards = seriesOf(run, 'reward/mean')
-    expect(mean(rewards.slice(-6))).toBeGreaterThan(mean(rewards.slice(0, 6)) + 0.2)
-    expect(run.of('rollout.finished')).toHaveLength(16 * 3 * 6)
+    expect(mean(rewards.slice(-4))).toBeGreaterThan(mean(rewards.slice(0, 4)) + 0.2)
+    expect(run.of('rollout.finished')).toHaveLength(12 * 3 * 6)
     expect(stepsOf(run)[0]).toMatchObject({ 'group/count': 3, 'optim/kl_sample_train_v1': 0, 'policy/staleness': 0 })
   })
 
@@ -142,7 +148,7 @@ describe('rl', () => {
 
   it('holds the policy to its start by a penalty (RL-106)', async () => {
     const away = async (params: object) => {
-      const run = await trainVaried({ max_steps: 12, learning_rate: 0.05, num_samples: 8, ...params })
+      const run = await trainVaried({ max_steps: 8, learning_rate: 0.05, num_samples: 8, ...params })
       return seriesOf(run, 'optim/kl_reference').at(-1)
     }
     const free = (await away({ kl_coef: 1e-6 })) ?? 0
@@ -160,6 +166,42 @@ describe('rl', () => {
     if (loss === 'dro') expect(share.every(Number.isNaN)).toBe(true)
     expect(seriesOf(run, 'optim/kl_sample_train_v2')[2]).toBeGreaterThan(0)
     for (const step of stepsOf(run)) expect(step['optim/entropy']).toBeGreaterThan(0)
+  })
+})
+
+describe('the tasks of rl', () => {
+  const tasksOf = (run: TrainedHere) =>
+    Array.from({ length: 6 }, (_, step) => [
+      ...new Set(run.of('rollout.finished').flatMap((each) => (each.step === step ? [each.task_id] : []))),
+    ])
+
+  it('come by success where that is asked for, the same again for the same seed (RL-110)', async () => {
+    const params = { max_steps: 6, batch_size: 2, curriculum: { kind: 'success_rate', explore: 0.01 } }
+    const half = defineVerifier({
+      kind: 'half',
+      summary: 'Only one task has an open outcome.',
+      verify: ({ output, task }) => (task?.task_id === 'open' ? output.length % 2 : 0),
+    })
+    const rows = ['a', 'b', 'c', 'd', 'open'].map((id) => taskOf(id, 'half'))
+    const train = () => trainHere(of({ max_tokens: 30, ...params }, {}, rows), { plugins: [half] })
+    const first = tasksOf(await train())
+    // Whatever was tried and is hopeless has to stand back: from the fourth step on, all have been tried.
+    for (const tasks of first.slice(3)) expect(tasks).toContain('open')
+    expect(tasksOf(await train())).toEqual(first)
+  })
+
+  it('are those that a recipe made of it says (RL-110)', async () => {
+    const chosen = defineAlgorithm({
+      ...rl,
+      kind: 'chosen',
+      summary: 'Trains on the last task alone.',
+      buildBatch: (context) => rl.buildBatch({ ...context, batch: () => context.rows.slice(-1) }),
+    })
+    const { config, ...rest } = of({ max_steps: 2, max_tokens: 6 }, {}, variedTasks)
+    const algorithm = { ...config.algorithm, kind: 'chosen' }
+    const run = await trainHere({ ...rest, config: { ...config, algorithm } }, { plugins: [varied, chosen] })
+    expect(tasksOf(run).slice(0, 2)).toEqual([['five'], ['five']])
+    expect(endOf(run)).toMatchObject({ status: 'completed' })
   })
 })
 
@@ -213,8 +255,8 @@ describe('rl with an agent', () => {
   const asking = defineAgent({
     kind: 'asking',
     summary: 'Asks twice in one conversation, then once in another.',
-    params: z.strictObject({}),
-    async run({ task, policy, sampling, random, signal }) {
+    params: z.strictObject({ turn_rewards: z.array(z.unknown()).optional() }),
+    async run({ task, policy, sampling, random, signal, params: { turn_rewards: rewards } }) {
       const messages = [{ role: 'user' as const, content: task.instruction }]
       const ask = (more: object[], key: string) =>
         policy.generate({ messages: more as typeof messages, ...sampling, seed: random(key).int(1e6) }, signal)
@@ -222,7 +264,9 @@ describe('rl with an agent', () => {
       const reply = { role: 'assistant', content: first.text }
       await ask([...messages, reply, { role: 'user', content: 'and?' }], 'second')
       const other = await ask([{ role: 'user', content: 'other' }], 'third')
-      return { output: first.text + other.text }
+      // As a plugin in JavaScript may do it.
+      const told = rewards === undefined ? {} : { turnRewards: rewards as number[] }
+      return { output: first.text + other.text, ...told }
     },
   })
 
@@ -237,5 +281,20 @@ describe('rl with an agent', () => {
       expect(step?.['data/sequences']).toBe(2 * 3 * 4)
       expect(step?.['data/supervised_tokens']).toBe((step?.['rollout/length_mean'] ?? 0) * 3 * 4)
     }
+  })
+
+  it('counts what an agent says that turns earned, and takes no other thing for a number (RL-103)', async () => {
+    const none = defineVerifier({ kind: 'none', summary: 'Gives nothing.', verify: () => 0 })
+    const rows = [taskOf('one', 'none'), taskOf('two', 'none')]
+    const train = async (turn_rewards: unknown[], credit: string) => {
+      const config = { agent: { kind: 'asking', params: { turn_rewards } } }
+      const params = { max_steps: 1, batch_size: 2, max_tokens: 4, advantage: 'none', credit, max_retries: 0 }
+      return await trainHere(of(params, { config }, rows), { plugins: [none, asking] })
+    }
+    expect(stepsOf(await train([1, 0], 'turn'))[0]).toMatchObject({ 'group/constant': 0, 'data/sequences': 16 })
+    expect(stepsOf(await train([1, 0], 'trajectory'))[0]).toMatchObject({ 'group/constant': 2, 'data/sequences': 0 })
+    // An agent that breaks its word has failed, and earned nothing.
+    const [step] = stepsOf(await train(['many'], 'turn'))
+    expect(step).toMatchObject({ 'reward/mean': 0, 'group/constant': 2 })
   })
 })

@@ -1,9 +1,10 @@
 // What other rooms may use of algorithms.
 export { dpo } from './dpo.ts'
-export { GuardParams, Guards, guardParams } from './guard-params.ts'
+export { GuardParams, Guards, guardParams, taughtGuardParams } from './guard-params.ts'
 export { type LrPlan, LrSchedule, learningRateAt } from './lr-schedule.ts'
 export { numSteps, stepsPerEpoch } from './num-steps.ts'
 export { algorithmPlugins } from './plugins.ts'
+export { rl } from './rl/rl.ts'
 export { saveMarks } from './save-marks.ts'
 export { scoreOnly } from './score-only.ts'
 export { answerOf, mergeTurns, messageKey } from './sequences/index.ts'

@@ -72,9 +72,14 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .option('--task <name>', `${aTask} (default: shakespeare)`)
     .option('--train-seconds <s>', 'training time (default: the task’s)', seconds)
     .option('--seeds <n>', 'how many seeds (default: 1)', wholeNumber)
+    .option('--patch <file>', 'with this patch of `research export --patches` in it; may be repeated', append)
     .addHelpText(
       'after',
-      examples(['evsys research baseline --task digits', 'evsys research baseline --task moby --seeds 3 --json']),
+      examples([
+        'evsys research baseline --task digits',
+        'evsys research baseline --task moby --seeds 3 --json',
+        'evsys research baseline --task digits --patch all.patch',
+      ]),
     )
     .action((options: ResearchBaselineOptions) =>
       run(async (context) => (await import('./commands/research-baseline.ts')).researchBaseline(context, options)),

@@ -88,6 +88,11 @@ export type Rollout = (
     /** Number of this attempt among those of its task. */
     sample: number
     sampling: Sampling
+    /**
+     * The agent is cut off after this time; what it left is judged. Absent: after an hour, or what the task folder says. A limit of the
+     * agent's own holds beside it.
+     */
+    timeoutMs?: number
   },
   signal: AbortSignal,
 ) => Promise<Trajectory>

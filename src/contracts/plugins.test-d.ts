@@ -123,7 +123,7 @@ describe('an algorithm', () => {
 describe('an agent', () => {
   it('answers through the policy; what it drew is recorded for it', () => {
     type Run = Agent<'chat', Params>['run']
-    expectTypeOf<ReturnType<Run>>().resolves.toEqualTypeOf<{ output: string }>()
+    expectTypeOf<ReturnType<Run>>().resolves.toEqualTypeOf<{ output: string; turnRewards?: readonly number[] }>()
     expectTypeOf<Parameters<Run>[0]['policy']['generate']>().returns.resolves.toEqualTypeOf<Generated>()
     expectTypeOf<Generated['stopReason']>().toEqualTypeOf<'stop' | 'length' | 'tool_calls' | 'refused'>()
   })

@@ -168,5 +168,9 @@ export interface Agent<K extends string = string, S extends z.ZodType = z.ZodTyp
       sampling: Sampling
       maxTurns: number
     },
-  ): Promise<{ output: string }>
+  ): Promise<{
+    output: string
+    /** What its turns earned by themselves, in order; `rl` counts it with `credit: turn`. Absent: nothing. */
+    turnRewards?: readonly number[]
+  }>
 }

@@ -143,7 +143,8 @@ export interface TrainingService {
   snapshot(model: ModelId, seq: number): Future<SamplerRef>
   /** The first request of a model, if it comes at all. Without `optimizer`, Adam starts anew. */
   load(model: ModelId, ref: StateRef, options: { optimizer: boolean; seq: number }): Future<void>
-  sample(request: SampleReq): Future<Sample[]>
+  /** `signal`: aborted when nobody waits for it any more; a service that can then stops drawing. */
+  sample(request: SampleReq, signal?: AbortSignal): Future<Sample[]>
   /** Deletes saved weights or a snapshot. Absent: the service keeps them until their time is up. */
   remove?(ref: Ref): Future<void>
 }

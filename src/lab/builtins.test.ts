@@ -32,7 +32,18 @@ describe('built-in plugins', () => {
     for (const { type, kind } of plugins) byType.set(type, [...(byType.get(type) ?? []), kind].sort())
     expect(Object.fromEntries([...byType].sort())).toEqual({
       agent: ['chat', 'cli', 'nop', 'oracle', 'python', 'shell_loop', 'terminal', 'tool_loop'],
-      algorithm: ['combo', 'dpo', 'prompt_search', 'rejection_sft', 'rl', 'score_only', 'sft'],
+      algorithm: [
+        'combo',
+        'distill',
+        'dpo',
+        'opd',
+        'prompt_search',
+        'rejection_sft',
+        'rl',
+        'score_only',
+        'sdft',
+        'sft',
+      ],
       backend: ['local', 'mock', 'tinker'],
       callback: [
         'csv_metrics',

@@ -1,4 +1,5 @@
 // Research sessions in the record: an experiment whose stream holds a journal.
+import { basename } from 'node:path'
 import {
   type ExperimentRow,
   initialResearchState,
@@ -57,10 +58,16 @@ export async function findSession(
   }
   for (const experiment of await store.experiments({ limit: mostExperiments })) {
     const found = await readSession(store, experiment)
-    if (found !== undefined && (task === undefined || found.state.settings.task === task)) return found
+    if (found !== undefined && (task === undefined || isOf(found.state.settings, task))) return found
   }
   const what = task === undefined ? 'no research session' : `no research session of the task "${task}"`
   throw new EvsysError('STORE_MISSING', `${what} in this record`, {
     fix: `begin one: \`evsys research run${task === undefined ? '' : ` --task ${task}`}\`.`,
   })
+}
+
+// A task is asked for as it was run: by its name, with its variant, or by its folder.
+function isOf({ task, variant }: SessionSettings, asked: string): boolean {
+  if (asked === task || asked === `${task}/${variant}`) return true
+  return /^[./]|\\|\.ya?ml$/.test(asked) && basename(asked.replace(/[\\/]task\.ya?ml$/, '')) === task
 }

@@ -31,6 +31,8 @@ export interface ResearchReportInput {
   readonly attempts: readonly ReportedAttempt[]
   /** Attempt that the session ends with; absent: the last one that was kept. */
   readonly champion?: string
+  /** Attempts that were the best of their time, first to last: each was measured against the one before. Absent: all that were kept. */
+  readonly succession?: readonly string[]
   /** Absent: pooled from the scores. */
   readonly noise?: ReportedNoise
   readonly confirmations?: readonly ReportedConfirmation[]

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { generatedSession } from '../../tests/generated-session.ts'
+import { sessionFigures } from './figures/session-figures.ts'
 import { logAttempts } from './log-attempts.ts'
 import { researchReport } from './research-report.ts'
 import type { ResearchReportInput } from './research-report-input.ts'
@@ -63,6 +64,20 @@ describe('the report of a session', () => {
       expect(text).toContain(words)
     }
     expect(page).toContain('<td>2</td><td class="n">0.021</td>')
+  })
+
+  it('never shrinks a gain to more than was measured, and counts what led to the best alone (RES-704)', () => {
+    const figures = sessionFigures(session)
+    const { kept, rawGain = Number.NaN, shrunkenGain = Number.NaN } = figures
+    expect(shrunkenGain).toBeLessThanOrEqual(rawGain)
+    const [first, second] = kept.map(({ placed }) => placed.attempt.id)
+    const ends = sessionFigures({ ...session, champion: first ?? '', succession: ['0', first ?? '', second ?? ''] })
+    expect(ends.shrunkenGain).toBeCloseTo(Math.min(ends.rawGain ?? 0, kept[0]?.shrunk?.effect ?? 0))
+    const attempts = session.attempts.map((each) =>
+      each.attempt.id === first ? { ...each, ablation: { dropped: true } } : each,
+    )
+    const dropped = sessionFigures({ ...session, champion: first ?? '', succession: ['0', first ?? ''], attempts })
+    expect(dropped.shrunkenGain).toBeUndefined()
   })
 
   it('says what it does not know (RES-704)', () => {

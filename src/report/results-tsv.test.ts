@@ -26,8 +26,8 @@ describe('the table of a session', () => {
   it('leaves the score of a crash empty, never 0 (RES-706)', () => {
     const session = generatedSession(40)
     const [head = '', ...lines] = resultsTsv(session).trimEnd().split('\n')
-    expect(head.split('\t').slice(0, 4)).toEqual(['attempt', 'val_bpb', 'status', 'description'])
-    const crashes = lines.map((line) => line.split('\t')).filter((cells) => cells[2] === 'crash')
+    expect(head.split('\t').slice(0, 5)).toEqual(['commit', 'val_bpb', 'memory_gb', 'status', 'description'])
+    const crashes = lines.map((line) => line.split('\t')).filter((cells) => cells[3] === 'crash')
     expect(crashes.length).toBeGreaterThan(0)
     for (const cells of crashes) expect(cells[1]).toBe('')
   })

@@ -1,5 +1,5 @@
-// A session as a table with tabs: the columns of the logs that others write first, so that their tools read it, then ours. A score
-// that is missing is an empty cell, never 0, which would be the best of all.
+// A session as a table with tabs. The first columns are those of the `results.tsv` that other loops write (commit, metric, memory_gb,
+// status, description), so that their tools read it; then ours. What is missing is an empty cell, never 0, which would be the best of all.
 import type { FailureClass } from '../contracts/index.ts'
 import { isKept, type PlacedAttempt, placeAttempts } from './figures/placed-attempt.ts'
 import type { ReportedAttempt, ResearchReportInput } from './research-report-input.ts'
@@ -9,15 +9,16 @@ export function resultsTsv({ task, attempts }: ResearchReportInput): string {
   const extras = [...new Set(attempts.flatMap(({ extra = {} }) => Object.keys(extra)))].filter(
     (key) => key !== task.metric,
   )
-  const reserved = new Set(['attempt', 'status', 'description', ...ours.map(([name]) => name)])
+  const reserved = new Set(['commit', 'memory_gb', 'status', 'description', ...ours.map(([name]) => name)])
   const own = extras.filter((key) => !reserved.has(key))
   const metric = reserved.has(task.metric) ? `score_${task.metric}` : task.metric
-  const head = ['attempt', metric, ...own, 'status', 'description', ...ours.map(([name]) => name)]
+  const head = ['commit', metric, 'memory_gb', ...own, 'status', 'description', ...ours.map(([name]) => name)]
   // What is still raced has no result, so it has no row yet.
   const ended = placeAttempts(attempts).filter(({ fate }) => fate !== 'running')
   const rows = ended.map((placed) => [
     nameOf(placed.reported),
     number(statusOf(placed) === 'crash' ? undefined : placed.score),
+    number(placed.reported.extra?.memory_gb),
     ...own.map((key) => number(placed.reported.extra?.[key])),
     statusOf(placed),
     placed.attempt.title,

@@ -31,22 +31,24 @@ export function sessionInput(state: BegunSession, { id, dir }: SessionFacts): Re
       ...(settings.unit === undefined ? {} : { unit: settings.unit }),
       trainSeconds: settings.train_seconds,
       hash: settings.task_hash,
-      ...(dir === undefined ? {} : { dir }),
+      dir: dir ?? referenceOf(settings),
     },
     session: {
       id,
       ...(state.startedAt === undefined ? {} : { startedAt: state.startedAt }),
       ...(state.lastAt === undefined ? {} : { endedAt: state.lastAt }),
-      standing: state.end === undefined ? state.status : `${state.status}: ${state.end.text}`,
+      standing: state.end === undefined ? state.status : `${state.status}: ${firstSentence(state.end.text)}`,
       settings: [
         ['proposer', settings.proposer.kind],
         ['strategy', settings.strategy.kind],
         ['keep rule', settings.keep_rule.kind],
+        ...held(state),
       ],
       reproduce: reproduceCommand(state),
     },
     attempts: state.attempts.map((attempt) => reported(attempt, files)),
     ...(state.incumbent === undefined || state.incumbent === state.baseline ? {} : { champion: state.incumbent }),
+    succession: state.kept,
     noise: noiseOf(state),
     confirmations: state.confirmations.map(confirmationOf),
     looks: { used: state.looks },
@@ -55,11 +57,32 @@ export function sessionInput(state: BegunSession, { id, dir }: SessionFacts): Re
   }
 }
 
+// What follows names the best, which the report does by itself.
+function firstSentence(text: string): string {
+  return /^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text
+}
+
+// How candidates were shut in, and what they computed on.
+function held({ attempts }: BegunSession): (readonly [string, string])[] {
+  const runs = attempts.flatMap((attempt) => attempt.runs)
+  const told = (values: readonly (string | undefined)[]) =>
+    [...new Set(values.flatMap((value) => value ?? []))].join(', ')
+  const [levels, cards] = [told(runs.map(({ level }) => level)), told(runs.map(({ accelerator }) => accelerator))]
+  return [
+    ...(levels === '' || levels === 'in-process' ? [] : [['sandbox', levels] as const]),
+    ...(cards === '' ? [] : [['GPU', cards] as const]),
+  ]
+}
+
+function referenceOf({ task, variant }: BegunSession['settings']): string {
+  return variant === undefined ? task : `${task}/${variant}`
+}
+
 /** One line that begins the same session again. */
 function reproduceCommand({ settings, spend }: BegunSession): string {
   const experiments = settings.budget.experiments ?? spend.experiments
   return [
-    `evsys research run --task ${settings.task}`,
+    `evsys research run --task ${referenceOf(settings)}`,
     `--proposer ${settings.proposer.kind}`,
     ...(settings.strategy.kind === 'default' ? [] : [`--strategy ${settings.strategy.kind}`]),
     ...(settings.keep_rule.kind === 'default' ? [] : [`--keep-rule ${settings.keep_rule.kind}`]),

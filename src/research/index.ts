@@ -1,6 +1,9 @@
 // What other rooms may use of research.
 export { allBuiltins } from './all-builtins.ts'
 export type { BenchResult } from './bench/bench-strategies.ts'
+export { type ChangedRange, changedRanges } from './diff/changed-ranges.ts'
+export { linesOf, textOf } from './diff/text-lines.ts'
+export { DIFF_CONTEXT, unifiedDiff } from './diff/unified-diff.ts'
 export type {
   DryRunEstimate,
   ExecutorLimits,

@@ -18,6 +18,8 @@ export interface Preset {
   readonly lacksLosses: readonly string[]
   /** How all weights are trained instead of an adapter. */
   readonly fullTraining: 'rank_0' | 'no_lora' | 'never'
+  /** Whether snapshots can be deleted before their session ends. */
+  readonly deletesSnapshots: boolean
 }
 
 const plain = {
@@ -28,12 +30,13 @@ const plain = {
   samples: true,
   lacksLosses: [],
   fullTraining: 'never',
+  deletesSnapshots: false,
 } as const satisfies Preset
 
 /** The services that are known by name. */
 export const presets = Object.freeze({
   /** `evsys serve`. */
-  evsys: { ...plain, apiKey: 'tml-local', fullTraining: 'no_lora' },
+  evsys: { ...plain, apiKey: 'tml-local', fullTraining: 'no_lora', deletesSnapshots: true },
   /** The hosted service. */
   tinker: { ...plain, baseUrl: 'https://tinker.thinkingmachines.dev/services/tinker-prod' },
   /** SkyRL: no keys; work as it arrives; a failed promise is a 400; a checkpoint being written is a 425. */

@@ -114,6 +114,11 @@ export class RestClient {
     return this.#get(`/api/v1/samplers/${segment(samplerId)}`, tinker.SamplerResponse)
   }
 
+  /** Lets go of a snapshot. One that is gone already is none the worse. */
+  deleteSampler(samplerId: string): Promise<void> {
+    return this.#caller.done({ method: 'DELETE', path: `/api/v1/samplers/${segment(samplerId)}`, accept: [404, 405] })
+  }
+
   audit(query: { eventType?: string; day?: string } = {}) {
     const text = search({ event_type: query.eventType ?? 'all', day: query.day })
     return this.#get(`/api/v1/audit${text}`, tinker.AuditResponse)

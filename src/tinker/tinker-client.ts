@@ -245,7 +245,10 @@ export async function createTinkerClient(options: TinkerClientOptions = {}): Pro
   return {
     rest,
     flags,
-    service: createTrainingService({ model: (modelId) => models.get(modelId), openSampler, rest }),
+    service: createTrainingService({
+      ...{ model: (modelId) => models.get(modelId), openSampler, rest },
+      deleteSnapshot: preset.deletesSnapshots ? (id) => rest.deleteSampler(id) : undefined,
+    }),
     health: () => caller.json({ method: 'GET', path: '/api/v1/healthz' }, tinker.HealthResponse),
     capabilities: () =>
       caller.json({ method: 'GET', path: '/api/v1/get_server_capabilities' }, tinker.ServerCapabilities),

@@ -10,12 +10,15 @@ export type TrainingServiceOptions = {
   model: (modelId: string) => TrainingModel | undefined
   openSampler: (of: { baseModel: string } | { path: string } | { samplingSessionId: string }) => Promise<Sampler>
   rest: RestClient
+  /** Absent: a snapshot ends with its session. */
+  deleteSnapshot?: ((samplingSessionId: string) => Promise<void>) | undefined
 }
 
 // A snapshot has no path; its session stands for it.
 const snapshotPrefix = 'tinker-session:'
 
-export function createTrainingService({ model, openSampler, rest }: TrainingServiceOptions): TrainingService {
+export function createTrainingService(options: TrainingServiceOptions): TrainingService {
+  const { model, openSampler, rest, deleteSnapshot } = options
   const lanes = new Map<string, NumberedLane>()
   const samplers = new Map<string, Promise<Sampler>>()
 
@@ -62,14 +65,16 @@ export function createTrainingService({ model, openSampler, rest }: TrainingServ
         async (found): Promise<SamplerRef> => ({ kind: 'sampler', uri: `${snapshotPrefix}${await found.snapshot()}` }),
       ),
     load: (id, ref, { optimizer, seq }) => inOrder(id, seq, (found) => found.load(ref.uri, { optimizer })),
-    sample: ({ model: weights, ...request }) => {
-      const samples = samplerFor(weights).then((sampler) => sampler.sample(request))
+    sample: ({ model: weights, ...request }, signal) => {
+      const options = signal === undefined ? {} : { signal }
+      const samples = samplerFor(weights).then((sampler) => sampler.sample(request, options))
       samples.catch(() => {})
       return samples
     },
     remove: async ({ uri }: Ref) => {
-      // A snapshot ends with its session.
-      if (!uri.startsWith(snapshotPrefix)) await rest.deleteCheckpoint(uri)
+      samplers.delete(uri)
+      if (uri.startsWith(snapshotPrefix)) await deleteSnapshot?.(uri.slice(snapshotPrefix.length))
+      else await rest.deleteCheckpoint(uri)
     },
   }
 }

@@ -57,11 +57,15 @@ describe('list', () => {
     expect(JSON.parse(stdout)).toEqual({
       plugins: [
         expect.objectContaining({ type: 'algorithm', kind: 'combo', origin: 'built-in' }),
+        expect.objectContaining({ type: 'algorithm', kind: 'distill', origin: 'built-in' }),
         expect.objectContaining({ type: 'algorithm', kind: 'dpo', origin: 'built-in' }),
         expect.objectContaining({ type: 'algorithm', kind: 'focal_sft', origin: 'src/plugins/focal-sft.ts' }),
+        expect.objectContaining({ type: 'algorithm', kind: 'opd', origin: 'built-in' }),
         expect.objectContaining({ type: 'algorithm', kind: 'prompt_search', origin: 'built-in' }),
         expect.objectContaining({ type: 'algorithm', kind: 'rejection_sft', origin: 'built-in' }),
+        expect.objectContaining({ type: 'algorithm', kind: 'rl', origin: 'built-in' }),
         expect.objectContaining({ type: 'algorithm', kind: 'score_only', origin: 'built-in' }),
+        expect.objectContaining({ type: 'algorithm', kind: 'sdft', origin: 'built-in' }),
         expect.objectContaining({ type: 'algorithm', kind: 'sft', origin: 'built-in' }),
       ],
       notices: [],
@@ -108,7 +112,10 @@ describe('schema', () => {
     await expect(stdout).toMatchFileSnapshot('golden/schema.txt')
     const document = JSON.parse((await runMain(['schema', '--json'], { cwd: example })).stdout)
     expect(document.documents).toEqual(['experiment', 'task'])
-    const recipes = ['combo', 'dpo', 'focal_sft', 'prompt_search', 'rejection_sft', 'rl', 'score_only', 'sft']
+    const recipes = [
+      ...['combo', 'distill', 'dpo', 'focal_sft', 'opd', 'prompt_search', 'rejection_sft', 'rl', 'score_only'],
+      ...['sdft', 'sft'],
+    ]
     expect(document.plugins.algorithm).toEqual(recipes)
   })
 

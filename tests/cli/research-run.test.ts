@@ -66,6 +66,16 @@ export default [defineProposer({ kind: 'spy', summary: 'Writes down what it is t
     expect(unknown.stderr).toMatch(/no-such/)
     const cap = await run(cwd, 'run', '--budget', 'usd=-1')
     expect(cap.code).toBe(2)
+    for (const [word, fault] of [
+      ['usd', '"" is no amount for the cap usd'],
+      ['hours=2', 'there is no cap "hours"'],
+      ['wall=soon', '"soon" is no amount for the cap wall'],
+    ] as const)
+      expect((await run(cwd, 'run', '--budget', word)).stderr).toContain(fault)
+    const strategy = await run(cwd, 'run', '--strategy', 'gredy')
+    expect(strategy).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "greedy"') })
+    // It left no session behind that --resume would take up.
+    expect((await run(cwd, 'status')).stderr).toContain('no research session')
     const proposer = await run(cwd, 'run', '--proposer', 'nobody')
     expect(proposer.code).toBe(2)
     expect(proposer.stderr).toMatch(/optimizer/)

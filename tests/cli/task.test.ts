@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadResearchTask, openExecutor } from '../../src/research/index.ts'
+import { needs } from '../needs.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { runMain } from './run-main.ts'
 
@@ -11,6 +13,23 @@ function project(): string {
   const cwd = folder()
   mkdirSync(join(cwd, '.evsys'))
   return cwd
+}
+
+const python = needs('Python 3', () => {
+  execFileSync('python3', ['--version'])
+  return true
+})
+
+async function trains(runtime: string, name: string, cwd: string): Promise<void> {
+  const made = await runMain(['task', 'init', 'curve', '--runtime', runtime], { cwd })
+  expect(made.stdout).toContain(`research run --task ${name} `)
+  const { signal } = new AbortController()
+  const task = await loadResearchTask(name, { projectDir: cwd, signal })
+  // Code of our own: no sandbox is needed.
+  await using executor = await openExecutor(task, { level: 'process' })
+  const outcome = await executor.run({ files: task.baseline, seed: 0, split: 'val', trainSeconds: 5 }, signal)
+  expect(outcome).toMatchObject({ status: 'scored', claimed: { squared_error: expect.any(Number) } })
+  expect(outcome.status === 'scored' && outcome.value).toBeLessThan(0.5)
 }
 
 describe('task', () => {
@@ -31,17 +50,11 @@ describe('task', () => {
     expect(readFileSync(join(cwd, 'tasks/curve/task.yaml'), 'utf8')).toMatch(/^name: curve\n/)
   })
 
-  it('init makes a task whose baseline trains and is scored (RES-315)', async () => {
-    const cwd = project()
-    await runMain(['task', 'init', 'curve'], { cwd })
-    const { signal } = new AbortController()
-    const task = await loadResearchTask('curve', { projectDir: cwd, signal })
-    // Code of our own: no sandbox is needed.
-    await using executor = await openExecutor(task, { level: 'process' })
-    const outcome = await executor.run({ files: task.baseline, seed: 0, split: 'val', trainSeconds: 5 }, signal)
-    expect(outcome).toMatchObject({ status: 'scored', claimed: { squared_error: expect.any(Number) } })
-    expect(outcome.status === 'scored' && outcome.value).toBeLessThan(0.5)
-  })
+  it('init makes a task whose baseline trains and is scored (RES-315)', () => trains('node', 'curve', project()))
+
+  python.it('init makes a task in Python, outside of a project where we are (RES-315)', () =>
+    trains('python', './curve', folder()),
+  )
 
   it('validate tells all problems with file, line and column (RES-311)', async () => {
     const cwd = project()

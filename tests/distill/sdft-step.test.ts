@@ -24,6 +24,7 @@ function stepContext(params: object) {
     keepPolicy: unused,
     later: unused,
     reference: { baseModel: 'start' },
+    base: { baseModel: 'base' },
     rollout: unused,
     others: { weights: unused, tokenizerOf: unused, client: unused },
     once: unused,

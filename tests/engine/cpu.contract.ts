@@ -380,6 +380,36 @@ export function describeCpu(openRuntime: () => Runtime | Promise<Runtime>, { spl
       expect(await patient).toEqual(expected)
     })
 
+    it('read their prompt once where they differ in their draws alone, and end each for itself (CPU-24)', async () => {
+      const { engine, runtime } = await open()
+      await using _ = engine
+      await create(engine, 'm', lora(2))
+      const prompt = Int32Array.from({ length: 250 }, (_, t) => (t * t) % tinyVocab)
+      const seeds = Array.from({ length: 8 }, (_, seed) => seed)
+      const of = (seed: number) => ask(engine, 'm', { prompt, maxTokens: 4, seed, numSamples: 1 + (seed % 3) })
+      const alone: (readonly Sample[])[] = []
+      for (const seed of seeds) alone.push(await of(seed))
+      let before = runtime.runs
+      await ask(engine, 'm', { prompt, maxTokens: 4, numSamples: 15 })
+      const runsOfOne = runtime.runs - before
+      before = runtime.runs
+      const controller = new AbortController()
+      const impatient = engine.run(
+        { op: 'sample', model: 'm', request: request({ prompt, maxTokens: 4 }) },
+        controller.signal,
+      )
+      controller.abort(new Error('enough'))
+      const together = Promise.all(seeds.map(of))
+      await expect(impatient).rejects.toThrow('enough')
+      expect(await together).toEqual(alone)
+      expect(runtime.runs - before).toBeLessThanOrEqual(runsOfOne + 1)
+      const scored = await Promise.all([
+        of(1),
+        ask(engine, 'm', { prompt, maxTokens: 4, seed: 1, promptLogprobs: true }),
+      ])
+      expect(scored.map(([sample]) => sample?.promptLogprobs?.length)).toEqual([undefined, 250])
+    })
+
     it('see the weights of their turn: a step between two requests lies between them (CPU-24)', async () => {
       const { engine } = await open()
       await using _ = engine

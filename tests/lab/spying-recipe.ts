@@ -34,7 +34,8 @@ const wanted = new RegExp(['sealed', 'answer', '[0-9a-f]{8}'].join('-'))
 const finds = (text) => wanted.test(text)
 const attempt = (look) => { try { return look() } catch { return false } }
 const read = (file) => finds(fs.readFileSync(file, 'latin1'))
-const pids = () => fs.readdirSync('/proc').filter((name) => /^\\d+$/.test(name) && Number(name) !== process.pid)
+// The youngest first: they are those of the experiment, and a machine has many others.
+const pids = () => fs.readdirSync('/proc').filter((name) => /^\\d+$/.test(name) && Number(name) !== process.pid).sort((a, b) => b - a)
 
 function walk(folder) {
   for (const entry of attempt(() => fs.readdirSync(folder, { withFileTypes: true })) || []) {

@@ -75,7 +75,7 @@ describe('caps of a session', slow, () => {
     expect(second.state.spend).toMatchObject({ calls: 2, lostCalls: 1, usd: 0.08, assumedUsd: 0.04 })
     expect(second.state.end?.reason).toBe('usd')
     const roomy = { ...first.state, settings: { ...toyResearch({ store }).settings, budget: { usd: 0.2 } } }
-    const deciding = { state: roomy, busy: new Set<string>() } as Parameters<typeof decideInterrupted>[0] // all that it looks at
+    const deciding = { state: roomy, busy: new Set<string>() }
     expect(decideInterrupted(deciding)).toMatchObject({ kind: 'ask', intent: { call: 'c2', sending: 2 } })
   })
 })

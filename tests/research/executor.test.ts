@@ -155,7 +155,7 @@ linux.describe('an executor', () => {
     expect(readdirSync(workDir)).toEqual([])
   })
 
-  it('tries a candidate for a step or two, and tells what it took (RES-407) (RES-409)', async () => {
+  it('tries a candidate for a step or two, and tells what it took (RES-407, RES-409)', async () => {
     const estimates: DryRunEstimate[] = []
     const task = lineTask(folder(), 'node', { program: { memoryBytes: 256 << 20, startSeconds: 1 } })
     await using executor = await openExecutor(task, { workDir: folder(), onDryRun: (each) => estimates.push(each) })

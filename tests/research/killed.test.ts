@@ -38,7 +38,7 @@ describe.each(lanes)(
     let whole: Kept & { tapes: string; operations: number }
     let kills = 0
 
-    it('is recorded from a provider, and played again to the same attempts and bill (RES-602) (RES-516)', async () => {
+    it('is recorded from a provider, and played again to the same attempts and bill (RES-602, RES-516)', async () => {
       const { url } = await startFakeProvider(provider())
       const tapes = folder()
       const recorded = await recordTape(tapes, workers, url)

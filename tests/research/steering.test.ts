@@ -110,6 +110,17 @@ describe('what people say to a session', slow, () => {
     expect(allowed.state.confirmations.slice(looks).some(({ occasion }) => occasion === 'request')).toBe(true)
   })
 
+  it('runs an idea that needs no call also when no money is left for one (RES-616)', async () => {
+    await using store = await openStore(':memory:')
+    const settings = { budget: { usd: 0.05 } }
+    const first = await runResearch(toyResearch({ store, settings }))
+    expect(first.state.end?.reason).toBe('usd')
+    await say(store, { action: 'add_idea', text: 'wide', idea: idea(40, 'shape') })
+    const second = await runResearch(toyResearch({ store, settings, resume: true, budget: { usd: 0.0501 } }))
+    expect(second.state.spend.calls).toBe(first.state.spend.calls)
+    expect(second.state.attempts.find(({ origin }) => origin === 'author')?.verdict).toBeDefined()
+  })
+
   it('that could have no effect is refused (RES-620)', async () => {
     await using store = await openStore(':memory:')
     const executor = toyExecutor({
@@ -145,6 +156,36 @@ describe('what people say to a session', slow, () => {
       { at: at(53), type: 'notice', text: '' },
     ]
     expect(more.reduce(reduceResearch, paused).spend.wallS).toBe(18)
+  })
+})
+
+describe('the hidden split', slow, () => {
+  it('tells the search of a gain once it is confirmed, and of nothing before (RES-209)', async () => {
+    await using store = await openStore(':memory:')
+    const told: (number | undefined)[] = []
+    const plain = toyResearch({ store }).writeBrief
+    const writeBrief: ResearchOptions['writeBrief'] = (known, request, extras) => {
+      told.push(extras.confirmedGain)
+      return plain(known, request, extras)
+    }
+    const { state, goOn } = await stopped(store, 8, { writeBrief })
+    expect(state.confirmations.map(({ confirmed }) => confirmed)).toEqual([true])
+    expect(new Set(told)).toEqual(new Set([undefined]))
+    told.length = 0
+    await goOn(1)
+    expect(told.length).toBeGreaterThan(0)
+    expect(new Set(told)).toEqual(new Set([state.confirmations[0]?.reported?.gain]))
+  })
+
+  it('is looked at as often as the session is told to (RES-208)', async () => {
+    const looks = async (confirm_every: number) => {
+      await using store = await openStore(':memory:')
+      const settings = { confirm_every, budget: { experiments: 12 } }
+      const { state } = await runResearch(toyResearch({ store, settings }))
+      return state.confirmations.map(({ occasion }) => occasion)
+    }
+    expect(await looks(1)).toContain('milestone')
+    expect(await looks(0)).toEqual(['end'])
   })
 })
 

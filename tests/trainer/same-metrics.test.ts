@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import { openLocalTrainer, serveTrainer } from '../../src/backends/local/index.ts'
 import { localBackend } from '../../src/backends/local/local-backend.ts'
 import { mockBackend } from '../../src/backends/mock/mock-backend.ts'
 import { tinkerBackend } from '../../src/backends/tinker/tinker-backend.ts'
@@ -8,6 +9,7 @@ import { type Loss, ModelConfig, type OpenBackend } from '../../src/contracts/in
 import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
 import { experimentProject, twoByTwo } from '../lab/experiment-project.ts'
 import { pluginContext } from '../plugin-context.ts'
+import { inFullLane } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { runningTrainers } from './running-trainer.ts'
 
@@ -35,35 +37,7 @@ function withoutTimes(value: unknown): unknown {
 }
 
 describe('an experiment', { timeout: 300_000 }, () => {
-  it('has the same metrics on mock, local and tinker: only the backend differs (TRN-17)', async () => {
-    const { matrix, metadata } = twoByTwo
-    const trainer = await start()
-    vi.stubEnv('TINKER_API_KEY', 'tml-test')
-    const backends = [
-      { kind: 'mock' },
-      { kind: 'local', params: { engine: 'mock' } },
-      { kind: 'tinker', params: { preset: 'evsys', base_url: trainer.url } },
-    ]
-    const results = []
-    for (const backend of backends) {
-      const file = experimentProject(folder(), {
-        ...twoByTwo,
-        metadata: { ...metadata, claim: undefined },
-        n_repeats: 1,
-        matrix: { axes: { 'algorithm.params.learning_rate': [0.1] }, base_run: { ...matrix.base_run, backend } },
-      })
-      const result = await runExperiment(file)
-      expect(result.arms.map(({ status, error }) => [status, error])).toEqual([['completed', undefined]])
-      results.push({ score: result.arms[0]?.score, metrics: metricsOf(file) })
-    }
-    vi.unstubAllEnvs()
-    const [mock, local, tinker] = results
-    expect(Object.keys(mock?.metrics ?? {}).length).toBeGreaterThan(1)
-    expect(local).toEqual(mock)
-    expect(tinker).toEqual(mock)
-  })
-
-  it('has the same metrics whatever the recipe, and others for another seed (TRN-17, LAB-58)', async () => {
+  it('has the same scores and metrics on mock, local and tinker, whatever the recipe, and others for another seed (TRN-17, LAB-58)', async () => {
     const trainer = await start()
     vi.stubEnv('TINKER_API_KEY', 'tml-test')
     const rows = Array.from({ length: 6 }, (_, i) => ({ messages: [{ role: 'user', content: `question ${i}` }] }))
@@ -81,6 +55,7 @@ describe('an experiment', { timeout: 300_000 }, () => {
       { kind: 'sft', params: { ...params, batch_tokens: 60 } },
     ]
     const runs = [
+      { ...twoByTwo.matrix.base_run, name: 'sft' }, // long enough for looks at the benchmark
       { name: 'dpo', data: inMemory(pairs), algorithm: { kind: 'dpo', params } },
       {
         name: 'rejection',
@@ -109,21 +84,57 @@ describe('an experiment', { timeout: 300_000 }, () => {
       expect(arms.map(({ name, status, error }) => [name, status, error])).toEqual(
         runs.map(({ name }) => [name, 'completed', undefined]),
       )
-      return metricsOf(file)
+      return { scores: arms.map(({ score }) => score), metrics: metricsOf(file) }
     }
     const mock = await metricsWith({ kind: 'mock' }, 42)
-    expect(Object.keys(mock).length).toBeGreaterThan(8)
+    expect(Object.keys(mock.metrics).length).toBeGreaterThan(9)
     expect(await metricsWith({ kind: 'mock' }, 42)).toEqual(mock)
     expect(await metricsWith({ kind: 'local', params: { engine: 'mock' } }, 42)).toEqual(mock)
     const tinker = { kind: 'tinker', params: { preset: 'evsys', base_url: trainer.url } }
     expect(await metricsWith(tinker, 42)).toEqual(mock)
     vi.unstubAllEnvs()
     const other = await metricsWith({ kind: 'mock' }, 43)
-    for (const { name } of runs.slice(0, 4)) {
+    for (const { name } of runs.slice(0, 5)) {
       const path = `${name}/logs/training/metrics.jsonl`
-      expect(mock[path]).toBeDefined()
-      expect(other[path]).not.toEqual(mock[path])
+      expect(mock.metrics[path]).toBeDefined()
+      expect(other.metrics[path]).not.toEqual(mock.metrics[path])
     }
+  })
+
+  it('of reinforcement learning has the same metrics on local and on tinker, with a real model (TRN-17, RL-209)', async () => {
+    const dir = folder()
+    await using trainer = await openLocalTrainer({
+      ...{ engine: 'cpu', models: ['evsys/nano'], project: dir, dir, keys: ['tml-test'] },
+    })
+    await using server = await serveTrainer(trainer, { port: 0 })
+    vi.stubEnv('TINKER_API_KEY', 'tml-test')
+    const task = (i: number) => ({
+      task_id: `task-${i}`,
+      instruction: `question ${i}`,
+      verifier: { kind: 'in_process', fn_name: 'contains', expected: 'e' },
+    })
+    const params = { max_steps: 3, batch_size: 2, num_samples: 3, max_tokens: 4, learning_rate: 0.01, lora_rank: 2 }
+    const schedules = inFullLane ? [0, 1] : [1]
+    const metricsWith = async (backend: object) => {
+      const file = experimentProject(folder(), {
+        name: 'rl',
+        runs: schedules.map((off) => ({
+          name: `off-policy-${off}`, // what is drawn by which weights follows from the step, not from who is faster
+          data: { source_kind: 'in_memory', rows: [task(0), task(1), task(2)] },
+          model: { name: 'evsys/nano' },
+          algorithm: { kind: 'rl', params: { ...params, max_steps_off_policy: off } },
+          backend,
+        })),
+      })
+      const { arms } = await runExperiment(file)
+      expect(arms.map(({ status, error }) => [status, error])).toEqual(arms.map(() => ['completed', undefined]))
+      return metricsOf(file)
+    }
+    const local = await metricsWith({ kind: 'local' })
+    const tinker = await metricsWith({ kind: 'tinker', params: { preset: 'evsys', base_url: server.url } })
+    vi.unstubAllEnvs()
+    expect(Object.keys(local)).toHaveLength(schedules.length)
+    expect(tinker).toEqual(local)
   })
 
   it('trains a real model on this machine, with its own chat template (TRN-17)', async () => {

@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import { type PluginSpec, type StepContext, TeacherSpec, type Trajectory } from '../../contracts/index.ts'
 import { defineAlgorithm, mapConcurrent } from '../../kernel/index.ts'
+import { Guards, guardParams } from '../guard-params.ts'
 import { mergeTurns } from '../sequences/index.ts'
 import { sharedParams } from '../shared-params.ts'
 import { mean } from './mean.ts'
@@ -58,6 +59,10 @@ const Params = z
       .optional()
       .describe('Agent that answers: a kind, or an export of a file as `./agent.ts#Name`. `agent` of the run wins.'),
     n_concurrent: z.int().min(1).default(8).describe('Attempts that are made at a time.'),
+    held_out_verifier: guardParams.held_out_verifier,
+    guards: Guards.optional().describe(
+      'Notices when the policy goes wrong, and what then happens. Absent: nothing is watched, since a student may become as certain as its teacher.',
+    ),
   })
   .refine(({ divergence, topk }) => divergence === 'reverse' || topk !== undefined, {
     path: ['topk'],

@@ -56,11 +56,14 @@ async function drawAnswer(
   { task, at, sample }: Asked,
   { params, policy, agent = chatOf(params) }: DrawOptions,
 ): Promise<{ answer: Trajectory; retried: number }> {
-  const { max_tokens: maxTokens, temperature, max_retries } = params
-  const sampling = { maxTokens, temperature }
+  const { max_tokens: maxTokens, temperature, max_retries, rollout_timeout_s } = params
+  const limits = {
+    sampling: { maxTokens, temperature },
+    ...(rollout_timeout_s === undefined ? {} : { timeoutMs: 1000 * rollout_timeout_s }),
+  }
   for (let retried = 0; ; retried++) {
     const seedPath = ['rl', batchIndex, at, task.task_id, ...(retried === 0 ? [] : ['retry', retried])]
-    const answer = await rollout({ task, sample, policy, agent, seedPath, sampling }, signal)
+    const answer = await rollout({ task, sample, policy, agent, seedPath, ...limits }, signal)
     if (verifiedReward(answer) !== undefined || retried >= max_retries) return { answer, retried }
   }
 }

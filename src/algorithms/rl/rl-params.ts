@@ -35,6 +35,11 @@ const answers = {
     .describe(
       'Answers that are drawn at a time. Absent: 64, or 8 where tasks are folders with an environment of their own.',
     ),
+  rollout_timeout_s: z
+    .number()
+    .gt(0)
+    .optional()
+    .describe('Seconds after which an attempt is cut off; what it left is judged. Absent: an hour.'),
   max_retries: z
     .int()
     .min(0)

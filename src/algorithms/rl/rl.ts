@@ -36,6 +36,7 @@ export const rl = defineAlgorithm({
     remember(successes, drawn.groups, curriculum)
     await checkJudged(context, drawn)
     const trained = await trainedBatch(context, drawn.groups)
+    if (trained.data.length === 0) tellNothing(context, drawn)
     return { ...trained, metrics: { ...rolloutMetrics(drawn, step), ...trained.metrics } }
   },
   stepMetrics: ({ built, result, params }) => trainingMetrics(built, result, params),
@@ -57,5 +58,14 @@ async function checkJudged(context: StepContext<RlParams, 'harbor_task'>, { grou
     error?.code ?? 'PLUGIN_FAILED',
     `rl: none of the first ${answers.length} answers has a reward: ${error?.message ?? 'nothing was scored'}`,
     { fix: error?.fix ?? 'check the agent and the verifiers of the tasks.' },
+  )
+}
+
+function tellNothing({ log, step }: StepContext<RlParams, 'harbor_task'>, { groups }: DrawnBatch): void {
+  const constant = groups.filter(({ state }) => state === 'constant').length
+  const dropped = groups.filter(({ state }) => state === 'dropped').length
+  log(
+    'warn',
+    `rl: step ${step} trains on nothing: of ${groups.length} groups ${constant} are constant, ${dropped} too small`,
   )
 }

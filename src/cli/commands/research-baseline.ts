@@ -1,5 +1,7 @@
 // `evsys research baseline`: the baseline of a task on a few seeds. No key is needed, and nothing is recorded.
-import { systemClock } from '../../kernel/index.ts'
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { fileError, systemClock } from '../../kernel/index.ts'
 import { loadResearchLoop } from '../../research/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
@@ -11,14 +13,17 @@ export type ResearchBaselineOptions = {
   readonly task?: string
   readonly trainSeconds?: number
   readonly seeds?: number
+  /** Files. */
+  readonly patch?: readonly string[]
 }
 
 export async function researchBaseline(
   context: CommandContext,
-  { task: reference = USUAL_TASK, trainSeconds, seeds = 1 }: ResearchBaselineOptions,
+  { task: reference = USUAL_TASK, trainSeconds, seeds = 1, patch = [] }: ResearchBaselineOptions,
 ): Promise<ExitCode> {
   const { output, cwd, env, signal } = context
   const projectDir = await projectOrHere(context)
+  const patches = await Promise.all(patch.map((file) => readPatch(resolve(cwd, file), file)))
   const { measureBaseline } = await loadResearchLoop()
   const started = systemClock.now()
   const measured = await context.holding(`the baseline of ${reference}`, () =>
@@ -29,6 +34,7 @@ export async function researchBaseline(
       env,
       signal,
       seeds,
+      patches,
       ...(trainSeconds === undefined ? {} : { trainSeconds }),
       onNotice: (text) => output.notice(text),
       onScore: ({ seed, value, wallS }) => {
@@ -40,6 +46,8 @@ export async function researchBaseline(
   const document = {
     task: task.name,
     metric: task.metric,
+    ...(patch.length === 0 ? {} : { patches: patch }),
+    ...(task.program?.accelerator === undefined ? {} : { accelerator: task.program.accelerator.name }),
     direction: task.direction,
     train_seconds: task.trainSeconds,
     score: mean === undefined ? null : { mean, n: scores.length, ...(seedSd === undefined ? {} : { seed_sd: seedSd }) },
@@ -52,7 +60,16 @@ export async function researchBaseline(
       return `${output.colors.red('failed')} ${failure.class}: ${failure.reason}${failure.log === undefined ? '' : `\n\n${failure.log}`}`
     const spread = seedSd === undefined ? '' : `, seeds differ by ${numberText(seedSd)} (one sigma)`
     const better = task.direction === 'min' ? 'lower' : 'higher'
-    return `${output.colors.bold(task.name)}: ${task.metric} ${numberText(mean ?? Number.NaN)} (${better} is better)${spread}`
+    const changed = patch.length === 0 ? '' : ` with ${patch.join(', ')}`
+    return `${output.colors.bold(task.name)}${changed}: ${task.metric} ${numberText(mean ?? Number.NaN)} (${better} is better)${spread}`
   })
   return failure === undefined ? exitCodes.done : exitCodes.failed
+}
+
+async function readPatch(path: string, name: string): Promise<{ name: string; text: string }> {
+  try {
+    return { name, text: await readFile(path, 'utf8') }
+  } catch (cause) {
+    throw fileError('read', name, cause)
+  }
 }

@@ -96,8 +96,14 @@ function readBudget(words: readonly string[], maxExperiments: number | undefined
     ...(maxExperiments === undefined ? {} : { experiments: maxExperiments }),
   })
   if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  throw new EvsysError('CLI_USAGE', `--budget: ${[...(issue?.path ?? []), issue?.message].join(': ')}`, {
+  const known = Object.keys(ResearchBudget.shape)
+  const faults = entries.filter(([name]) => !known.includes(name)).map(([name]) => `there is no cap "${name}"`)
+  const values = parsed.error.issues.flatMap(({ path: [name] }) =>
+    typeof name === 'string'
+      ? [`"${entries.find(([each]) => each === name)?.[1] ?? ''}" is no amount for the cap ${name}`]
+      : [],
+  )
+  throw new EvsysError('CLI_USAGE', `--budget: ${[...faults, ...values].join('; ')}`, {
     fix: 'write --budget wall=2h, usd=5, tokens=1000000 or experiments=50.',
   })
 }

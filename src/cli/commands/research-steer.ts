@@ -65,8 +65,14 @@ function steeringOf(verb: string, word: string | undefined, written: string | un
   }
   const parsed = Steering.safeParse(make(word?.trim() ?? '', ideaOf(written)))
   if (parsed.success) return parsed.data
-  throw new EvsysError('CLI_USAGE', `${verb} needs a word: ${parsed.error.issues[0]?.message ?? ''}`, {
-    fix: `such as \`evsys research steer ${verb} ${verb === 'add-idea' ? '"try a cosine schedule"' : verb === 'ban' || verb === 'allow' ? 'optimizer' : 'a3'}\`.`,
+  const [what, example] =
+    verb === 'add-idea'
+      ? ['an idea of up to 4000 characters', '"try a cosine schedule"']
+      : verb === 'ban' || verb === 'allow'
+        ? ['a family of ideas', 'optimizer']
+        : ['the id of an experiment', 'a3']
+  throw new EvsysError('CLI_USAGE', `${verb} needs ${what}`, {
+    fix: `such as \`evsys research steer ${verb} ${example}\`.`,
   })
 }
 

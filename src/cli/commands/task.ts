@@ -17,16 +17,18 @@ import { shellWord } from '../output/shell-word.ts'
 import { shortPath } from '../output/short-path.ts'
 import { table } from '../output/table.ts'
 import { taskText } from '../output/task-text.ts'
-import { projectOf, requireProject } from '../project.ts'
+import { projectOf } from '../project.ts'
 import { stands, writeScaffold } from '../scaffold/write-scaffold.ts'
 
 const actions = ['init', 'validate', 'list'] as const
+
+export type TaskOptions = { readonly deep?: true; readonly runtime?: 'node' | 'python' }
 
 export async function task(
   context: CommandContext,
   action: string,
   name: string | undefined,
-  { deep }: { readonly deep?: true },
+  { deep, runtime = 'node' }: TaskOptions,
 ): Promise<ExitCode> {
   if (action === 'list') return await listTasks(context)
   if (action !== 'init' && action !== 'validate')
@@ -34,27 +36,26 @@ export async function task(
   if (name === undefined) {
     throw new EvsysError('CLI_USAGE', `task ${action} needs a name`, { fix: `write \`evsys task ${action} NAME\`.` })
   }
-  return action === 'init' ? await initTask(context, name) : await validateTask(context, name, deep === true)
+  return action === 'init' ? await initTask(context, name, runtime) : await validateTask(context, name, deep === true)
 }
 
-async function initTask(context: CommandContext, name: string): Promise<ExitCode> {
+async function initTask(context: CommandContext, name: string, runtime: 'node' | 'python'): Promise<ExitCode> {
   if (!/^[a-z0-9]+(?:[-_][a-z0-9]+)*$/.test(name) || name.length > 80) {
     throw new EvsysError('CLI_USAGE', `"${name}" cannot name a task`, {
       fix: 'use lower case letters, digits, - and _, at most 80 of them.',
     })
   }
-  const project = await requireProject(context)
-  const folder = join('tasks', name)
+  // A task is a folder that runs anywhere; in a project its name is enough.
+  const found = await projectOf(context)
+  const project = found ?? context.cwd
+  const folder = found === undefined ? name : join('tasks', name)
   await claimFolder(join(project, folder))
-  const from = join(bundledTasks, 'shared', 'scaffold')
-  const files = await Promise.all(
-    (await readdir(from)).sort().map(async (file) => {
-      const text = await readFile(join(from, file), 'utf8')
-      return { path: join(folder, file), text: file === 'task.yaml' ? text.replace('NAME', name) : text }
-    }),
-  )
+  const files = (await scaffoldOf(runtime)).map(({ file, text }) => ({
+    path: join(folder, file),
+    text: file === 'task.yaml' ? text.replace('NAME', name) : text,
+  }))
   const { created } = await writeScaffold(project, files)
-  const place = shellWord(name)
+  const place = shellWord(found === undefined ? `./${name}` : name)
   context.output.result({ project, created }, () => {
     const { colors, quiet } = context.output
     const made = `${colors.green('made')} ${shortPath(join(project, folder), context.cwd)}`
@@ -62,6 +63,18 @@ async function initTask(context: CommandContext, name: string): Promise<ExitCode
     return quiet ? made : `${made}\n\n${colors.bold('Next:')} put your own problem into it; as it is, it runs\n${next}`
   })
   return exitCodes.done
+}
+
+// Splits and scorer are the same whatever candidates are written in.
+async function scaffoldOf(runtime: 'node' | 'python'): Promise<{ file: string; text: string }[]> {
+  const shared = join(bundledTasks, 'shared')
+  const own = join(shared, runtime === 'node' ? 'scaffold' : 'scaffold-python')
+  const common = ['prepare.mjs', 'scorer.mjs']
+  const places = (await readdir(own)).map((file) => ({ file, path: join(own, file) }))
+  for (const file of common)
+    if (!places.some((place) => place.file === file)) places.push({ file, path: join(shared, 'scaffold', file) })
+  places.sort((a, b) => (a.file < b.file ? -1 : 1))
+  return await Promise.all(places.map(async ({ file, path }) => ({ file, text: await readFile(path, 'utf8') })))
 }
 
 async function claimFolder(folder: string): Promise<void> {

@@ -1,6 +1,6 @@
 // Attempts and their runs in the fold of a session.
 import { changeAttempt } from './change-attempt.ts'
-import type { ResearchEntryOf } from './journal.ts'
+import type { RecordedOutcome, ResearchEntryOf } from './journal.ts'
 import type { RecordedRunOf, ResearchAttempt, ResearchState } from './session-state.ts'
 
 type AttemptEntry = ResearchEntryOf<'attempt.begun' | 'attempt.checked' | 'attempt.repaired' | 'verdict'>
@@ -119,6 +119,10 @@ function withoutFirst({ unanswered }: ResearchState, id: string): ResearchState[
 }
 
 /** The state after a run of an attempt was intended, or has ended. */
+function heldBy({ level, accelerator }: Extract<RecordedOutcome, { status: 'scored' }>) {
+  return { ...(level === undefined ? {} : { level }), ...(accelerator === undefined ? {} : { accelerator }) }
+}
+
 export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intended' | 'run.finished'>): ResearchState {
   const { run, seed, split, purpose } = entry
   const usedSeeds = state.usedSeeds.includes(seed) ? state.usedSeeds : [...state.usedSeeds, seed]
@@ -138,7 +142,7 @@ export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intend
     purpose,
     status: outcome.status,
     wallS: wall_s,
-    ...(outcome.status === 'scored' ? { value: outcome.value } : {}),
+    ...(outcome.status === 'scored' ? { value: outcome.value, ...heldBy(outcome) } : {}),
     ...(outcome.status === 'failed' ? { failure: outcome.failure } : {}),
     ...(curve === undefined ? {} : { curve }),
     ...(watch === undefined ? {} : { watch }),

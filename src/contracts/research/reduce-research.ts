@@ -86,7 +86,8 @@ function reduceEntry(state: ResearchState, entry: ResearchEntry): ResearchState 
 }
 
 function resume({ end: _end, ...open }: ResearchState, { budget }: ResearchEntryOf<'session.resumed'>): ResearchState {
-  const running: ResearchState = { ...open, status: 'running', paused: false }
+  const forgivenCalls = open.status === 'ended' ? open.calls.length : open.forgivenCalls
+  const running: ResearchState = { ...open, status: 'running', paused: false, forgivenCalls }
   if (budget === undefined || open.settings === undefined) return running
   return { ...running, settings: { ...open.settings, budget } }
 }

@@ -6,7 +6,7 @@ import type { ResearchState } from './session-state.ts'
 
 export function reduceSteering(state: ResearchState, entry: ResearchEntryOf<'steered'>): ResearchState {
   const { author, steering } = entry
-  const steered = { ...state, steered: [...state.steered, entry] }
+  const steered = { ...state, steered: [...state.steered, entry], forgivenCalls: state.calls.length }
   switch (steering.action) {
     case 'add_idea': {
       const { text, idea } = steering

@@ -17,6 +17,7 @@ export type ResearchBudget = z.infer<typeof ResearchBudget>
 
 export const SessionSettings = z.strictObject({
   task: z.string().min(1),
+  variant: z.string().optional().describe('Of the candidates that the task declares; absent: the first.'),
   task_hash: z.string().describe('Scores compare only where it is equal.'),
   metric: z.string().min(1),
   direction: Direction,

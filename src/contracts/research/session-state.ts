@@ -43,6 +43,9 @@ export interface RecordedRunOf {
   readonly value?: number
   readonly failure?: AttemptFailure
   readonly wallS?: number
+  /** Sandbox that it ran in, and the GPU that it was shown. */
+  readonly level?: string
+  readonly accelerator?: string
   readonly curve?: readonly { readonly seconds: number; readonly value: number }[]
   readonly watch?: ResearchEntryOf<'run.finished'>['watch']
 }
@@ -118,6 +121,8 @@ export interface ResearchState {
   /** Moving average of kept gains, in sigmas; absent before the first verdict. */
   readonly typicalGain?: number
   readonly calls: readonly ResearchCall[]
+  /** Calls before the last end, or the last word of a person: that they brought nothing counts no more. */
+  readonly forgivenCalls: number
   /** What is in progress, or was when the controller died, in the order in which it was begun. */
   readonly begun: readonly BegunWork[]
   /** Looks at the hidden split. */
@@ -157,6 +162,7 @@ export const initialResearchState: ResearchState = Object.freeze({
   usedSeeds: [],
   jitter: [],
   calls: [],
+  forgivenCalls: 0,
   begun: [],
   looks: 0,
   lookRequested: false,

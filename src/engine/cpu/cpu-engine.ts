@@ -2,7 +2,7 @@
 // arithmetic is in the runtime that runs them.
 import { performance } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
-import type { Engine, EngineId, EngineOp, EngineResult } from '../../contracts/index.ts'
+import type { Engine, EngineId, EngineOp, EngineResult, Sample } from '../../contracts/index.ts'
 import { EvsysError, sha256 } from '../../kernel/index.ts'
 import { decodeCheckpoint } from '../files/checkpoint.ts'
 import { checkLora } from '../lora-spec.ts'
@@ -200,11 +200,12 @@ async function sampleTogether(held: Held, first: SampleWork, more: () => SampleW
       work.signal.throwIfAborted()
       const model = held.model(work.op.model)
       const { base } = model
-      const job = new SampleJob(model, work.op.request, await held.decode(model, work.op.request))
+      const asker = { ...work, resolve: (samples: readonly Sample[]) => work.resolve({ samples }) }
+      const job = new SampleJob(model, work.op.request, asker, await held.decode(model, work.op.request))
       const key = model.isOverBase ? base : model
       const session = sessions.get(key) ?? new SamplingSession(base, { cacheBytes: held.cacheBytes })
       sessions.set(key, session)
-      session.add(job, { ...work, resolve: (samples) => work.resolve({ samples }) })
+      session.add(job)
     } catch (error) {
       work.reject(error)
     }

@@ -1,5 +1,7 @@
 // A request for samples on its way: first its prompt is read, then each sample is drawn token by token. A draw is addressed by the
-// request's seed, the number of the sample and the position: it does not depend on what is computed beside it.
+// request's seed, the number of the sample and the position: it does not depend on what is computed beside it. Requests that differ
+// in nothing but that, as those of a group of rollouts do, are one job: their prompt is read once.
+import { isDeepStrictEqual } from 'node:util'
 import type { Sample, SampleReq } from '../../contracts/index.ts'
 import { type KeyedRandom, keyedRandom } from '../../kernel/index.ts'
 import type { Decode } from '../resolved-model.ts'
@@ -12,8 +14,26 @@ import type { CpuModel } from './cpu-model.ts'
 import { drawFromRow, type LogitRow, logprobsOf, shapingScale } from './logit-row.ts'
 import { pageSize } from './ops.ts'
 
+/** Who waits for samples. */
+export type Asker = {
+  readonly signal: AbortSignal
+  resolve(samples: readonly Sample[]): void
+  reject(error: unknown): void
+}
+
+/** One of the requests that a job answers. */
+export type Asked = {
+  readonly asker: Asker
+  readonly seed: number
+  readonly numSamples: number
+  readonly samples: Sample[]
+  started: number
+  answered: number
+}
+
 /** One sample being drawn. */
 export type Sequence = {
+  readonly asked: Asked
   readonly index: number
   readonly random: KeyedRandom
   readonly tokens: number[]
@@ -38,12 +58,10 @@ export class SampleJob {
   readonly scale: number
   readonly #isStop: StopTest
   readonly #scorer: PromptScorer
-  readonly #samples: Sample[] = []
-  #answered = 0
-  #started = 0
+  #asked: Asked[]
   #first: NextToken | Candidate | undefined
 
-  constructor(model: CpuModel, request: Omit<SampleReq, 'model'>, decode: Decode | undefined) {
+  constructor(model: CpuModel, request: Omit<SampleReq, 'model'>, asker: Asker, decode: Decode | undefined) {
     const { vocabSize, maxPositions } = model.base.shape
     checkRequest(request, { vocabSize, maxTokens: maxPositions })
     this.model = model
@@ -52,6 +70,51 @@ export class SampleJob {
     this.scale = shapingScale(request) ?? 1
     this.#isStop = stopTest(request, decode)
     this.#scorer = promptScorer(request)
+    const { seed, numSamples } = request
+    this.#asked = [{ asker, seed, numSamples, samples: [], started: 0, answered: 0 }]
+  }
+
+  /** Requests that wait for samples. */
+  get asked(): readonly Asked[] {
+    return this.#asked
+  }
+
+  /** Takes in the requests of another job; false where the two differ in more than their draws. */
+  join(other: SampleJob): boolean {
+    if (!this.#isLike(other)) return false
+    this.#asked.push(...other.#asked)
+    return true
+  }
+
+  /** Forgets a request; its samples that were being drawn. */
+  drop(asked: Asked): Sequence[] {
+    this.#asked = this.#asked.filter((each) => each !== asked)
+    const dropped = [...this.active].filter((sequence) => sequence.asked === asked)
+    for (const sequence of dropped) this.active.delete(sequence)
+    return dropped
+  }
+
+  // Scores of a prompt are told with samples: requests for them go alone.
+  #isLike(other: SampleJob): boolean {
+    const { prompt, temperature, topP, topK, stop } = this.request
+    const { request } = other
+    return (
+      other.model === this.model &&
+      other.limit === this.limit &&
+      temperature === request.temperature &&
+      topP === request.topP &&
+      topK === request.topK &&
+      !this.#isScored &&
+      !other.#isScored &&
+      prompt.length === request.prompt.length &&
+      prompt.every((token, at) => token === request.prompt[at]) &&
+      isDeepStrictEqual(stop, request.stop)
+    )
+  }
+
+  get #isScored(): boolean {
+    const { promptLogprobs, topKPromptLogprobs = 0 } = this.request
+    return promptLogprobs === true || topKPromptLogprobs > 0
   }
 
   /** Whole pages of the prompt, which all samples share. */
@@ -67,8 +130,7 @@ export class SampleJob {
 
   /** First token whose row is wanted; all are where the prompt is scored. */
   get firstScored(): number {
-    const { prompt, promptLogprobs, topKPromptLogprobs = 0 } = this.request
-    return promptLogprobs === true || topKPromptLogprobs > 0 ? 0 : prompt.length - 1
+    return this.#isScored ? 0 : this.request.prompt.length - 1
   }
 
   /** Takes what the prompt up to `at` says of the next token. */
@@ -82,20 +144,27 @@ export class SampleJob {
   }
 
   get hasMore(): boolean {
-    return this.#started < this.request.numSamples
+    return this.#next !== undefined
   }
 
-  get samples(): readonly Sample[] | undefined {
-    return this.#answered === this.request.numSamples ? this.#samples : undefined
+  get #next(): Asked | undefined {
+    return this.#asked.find(({ started, numSamples }) => started < numSamples)
+  }
+
+  /** Requests whose samples are all there. */
+  get finished(): Asked[] {
+    return this.#asked.filter(({ answered, numSamples }) => answered === numSamples)
   }
 
   /** Draws the first token of the next sample; undefined where the sample has ended with it. */
   start(own: readonly number[]): Sequence | undefined {
-    const index = this.#started++
-    const random = keyedRandom(this.request.seed, 'engine', 'sample', index) // one draw per position, in their order
-    const sequence: Sequence = { index, random, tokens: [], logprobs: [], own, pages: [...this.sharedPages, ...own] }
+    const asked = this.#next
     const first = this.#first
-    if (first === undefined) throw new Error('the prompt was not read')
+    if (asked === undefined || first === undefined) throw new Error('the prompt was not read, or nobody asked')
+    const index = asked.started++
+    const random = keyedRandom(asked.seed, 'engine', 'sample', index) // one draw per position, in their order
+    const pages = [...this.sharedPages, ...own]
+    const sequence: Sequence = { asked, index, random, tokens: [], logprobs: [], own, pages }
     const uniform = random.float()
     if (this.#take(sequence, 'cumulative' in first ? drawToken(first, uniform) : first)) return undefined
     this.active.add(sequence)
@@ -108,18 +177,18 @@ export class SampleJob {
   }
 
   #take(sequence: Sequence, { token, logprob }: Candidate): boolean {
-    const { tokens, logprobs, index } = sequence
+    const { asked, tokens, logprobs, index } = sequence
     tokens.push(token)
     logprobs.push(logprob)
     const stops = this.#isStop(tokens)
     if (!stops && tokens.length < this.limit) return false
-    this.#samples[index] = {
+    asked.samples[index] = {
       tokens: Int32Array.from(tokens),
       logprobs: Float64Array.from(logprobs),
       stopReason: stops ? 'stop' : 'length',
       ...this.#scorer.scores,
     }
-    this.#answered++
+    asked.answered++
     this.active.delete(sequence)
     return true
   }

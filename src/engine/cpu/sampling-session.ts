@@ -1,6 +1,5 @@
 // Requests for samples of models over the same weights, answered together: every pass holds the next token of each sample that is
 // being drawn and a part of the prompts that are being read. A sample that ends makes room for the next at once.
-import type { Sample } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { refused } from '../refused.ts'
 import { CachePasses, type Piece } from './cache-pass.ts'
@@ -10,15 +9,7 @@ import type { LogitRow } from './logit-row.ts'
 import { pageSize } from './ops.ts'
 import { type PackedWeights, packedSize } from './packed-weights.ts'
 import { Program } from './runtime/program.ts'
-import type { SampleJob, Sequence } from './sample-job.ts'
-
-export type Asker = {
-  readonly signal: AbortSignal
-  resolve(samples: readonly Sample[]): void
-  reject(error: unknown): void
-}
-
-type Entry = { readonly job: SampleJob; readonly asker: Asker }
+import type { Asked, SampleJob, Sequence } from './sample-job.ts'
 
 /** Samples that are drawn at once: beyond it a pass is bound by arithmetic, and more rows gain nothing. */
 const mostSequences = 64
@@ -33,8 +24,8 @@ export class SamplingSession {
   readonly #base: CpuBase
   readonly #pool: CachePool
   readonly #cachePasses: CachePasses
-  #waiting: Entry[] = []
-  #open: Entry[] = []
+  #waiting: SampleJob[] = []
+  #open: SampleJob[] = []
   #passes = 0
   #lastPacked: PackedWeights | undefined
 
@@ -45,7 +36,7 @@ export class SamplingSession {
   }
 
   /** Refuses a request that would not find room if it were alone. */
-  add(job: SampleJob, asker: Asker): void {
+  add(job: SampleJob): void {
     const { length } = job.request.prompt
     const needed = pagesFor(length) + job.pagesPerSample
     if (needed > this.#pool.pages) {
@@ -54,12 +45,13 @@ export class SamplingSession {
         'ask for fewer tokens.',
       )
     }
-    this.#waiting.push({ job, asker })
+    const isIn = [...this.#open, ...this.#waiting].some((each) => each.join(job))
+    if (!isIn) this.#waiting.push(job)
   }
 
   /** Tells everybody of an error that is nobody’s own. */
   fail(error: unknown): void {
-    for (const entry of [...this.#waiting, ...this.#open]) this.#end(entry, () => entry.asker.reject(error))
+    for (const job of [...this.#waiting, ...this.#open]) this.#fail(job, error)
   }
 
   get hasWork(): boolean {
@@ -73,16 +65,18 @@ export class SamplingSession {
 
   /** One pass. */
   step(): void {
-    for (const entry of [...this.#waiting, ...this.#open]) {
-      if (entry.asker.signal.aborted) this.#end(entry, () => entry.asker.reject(entry.asker.signal.reason))
+    for (const job of [...this.#waiting, ...this.#open]) {
+      for (const asked of job.asked) {
+        const { signal, reject } = asked.asker
+        if (signal.aborted) this.#end(job, asked, () => reject(signal.reason))
+      }
     }
     this.#admit()
     this.#startSamples()
     const pieces = [...this.#samplePieces(), ...this.#promptPieces()]
     if (pieces.length > 0) this.#cachePasses.run(pieces, this.#packed(pieces))
-    for (const entry of [...this.#open]) {
-      const { samples } = entry.job
-      if (samples !== undefined) this.#end(entry, () => entry.asker.resolve(samples))
+    for (const job of [...this.#open]) {
+      for (const asked of job.finished) this.#end(job, asked, () => asked.asker.resolve(asked.samples))
     }
   }
 
@@ -104,23 +98,21 @@ export class SamplingSession {
 
   // In their order. With its prompt a job gets the pages of one sample, so that it comes to its end whatever the others do.
   #admit(): void {
-    for (let [entry] = this.#waiting; entry !== undefined; [entry] = this.#waiting) {
-      const { job } = entry
+    for (let [job] = this.#waiting; job !== undefined; [job] = this.#waiting) {
       const promptPages = pagesFor(job.request.prompt.length)
       if (this.#pool.available < promptPages + job.pagesPerSample) return
       this.#waiting.shift()
       job.promptPages = this.#pool.take(promptPages)
       job.spare = this.#pool.take(job.pagesPerSample)
-      this.#open.push(entry)
+      this.#open.push(job)
     }
   }
 
   #startSamples(): void {
-    if (!this.#open.some(({ job }) => job.hasMore || job.spare !== undefined)) return
+    if (!this.#open.some(({ hasMore, spare }) => hasMore || spare !== undefined)) return
     const copies = new Program()
-    let free = mostSequences - this.#open.reduce((sum, { job }) => sum + job.active.size, 0)
-    for (const entry of [...this.#open]) {
-      const { job } = entry
+    let free = mostSequences - this.#open.reduce((sum, { active }) => sum + active.size, 0)
+    for (const job of [...this.#open]) {
       if (job.read < job.request.prompt.length) continue
       for (let started = 0; job.hasMore && free > 0 && started < mostAtOnce; started++) {
         if (job.spare === undefined && this.#pool.available < job.pagesPerSample) break
@@ -151,8 +143,7 @@ export class SamplingSession {
 
   #samplePieces(): Piece[] {
     const pieces: Piece[] = []
-    for (const entry of this.#open) {
-      const { job } = entry
+    for (const job of this.#open) {
       for (const sequence of job.active) {
         const { tokens, pages } = sequence
         pieces.push({
@@ -162,7 +153,7 @@ export class SamplingSession {
           pages,
           from: 0,
           scale: job.scale,
-          hear: (_index, row) => this.#guard(entry, () => this.#draw(job, sequence, row)),
+          hear: (_index, row) => this.#guard(job, () => this.#draw(job, sequence, row)),
         })
       }
     }
@@ -178,8 +169,7 @@ export class SamplingSession {
   #promptPieces(): Piece[] {
     let room = mostPromptRows
     const pieces: Piece[] = []
-    for (const entry of this.#open) {
-      const { job } = entry
+    for (const job of this.#open) {
       const start = job.read
       const tokens = job.request.prompt.subarray(start, start + room)
       if (tokens.length === 0) continue
@@ -189,30 +179,40 @@ export class SamplingSession {
         ...{ model: job.model, tokens, start, pages: job.promptPages },
         from: Math.min(tokens.length, Math.max(0, job.firstScored - start)),
         scale: 1,
-        hear: (index, row) => this.#guard(entry, () => job.hearPrompt(start + index, row)),
+        hear: (index, row) => this.#guard(job, () => job.hearPrompt(start + index, row)),
       })
     }
     return pieces
   }
 
-  // What goes wrong with one request is told to whoever asked; the others go on.
-  #guard(entry: Entry, work: () => void): void {
-    if (!this.#open.includes(entry)) return
+  // What goes wrong with one job is told to whoever asked; the others go on.
+  #guard(job: SampleJob, work: () => void): void {
+    if (!this.#open.includes(job)) return
     try {
       work()
     } catch (error) {
-      this.#end(entry, () => entry.asker.reject(error))
+      this.#fail(job, error)
     }
   }
 
-  #end(entry: Entry, tell: () => void): void {
-    const { job } = entry
-    this.#waiting = this.#waiting.filter((each) => each !== entry)
-    this.#open = this.#open.filter((each) => each !== entry)
-    this.#pool.give([...job.promptPages, ...(job.spare ?? []), ...[...job.active].flatMap(({ own }) => own)])
-    job.promptPages = []
-    job.spare = undefined
-    job.active.clear()
+  #fail(job: SampleJob, error: unknown): void {
+    for (const asked of job.asked) this.#end(job, asked, () => asked.asker.reject(error))
+  }
+
+  // The last request that is answered takes the job with it.
+  #end(job: SampleJob, asked: Asked, tell: () => void): void {
+    const [first, ...others] = job.drop(asked).map(({ own }) => own)
+    if (job.hasMore && job.spare === undefined)
+      job.spare = first // what is left of the job comes to its end
+    else this.#pool.give(first ?? [])
+    this.#pool.give(others.flat())
+    if (job.asked.length === 0) {
+      this.#waiting = this.#waiting.filter((each) => each !== job)
+      this.#open = this.#open.filter((each) => each !== job)
+      this.#pool.give([...job.promptPages, ...(job.spare ?? [])])
+      job.promptPages = []
+      job.spare = undefined
+    }
     tell()
   }
 }

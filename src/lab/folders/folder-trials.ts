@@ -24,6 +24,8 @@ export interface FolderAgent {
   policy?(part: TaskPart): OpenInferenceClient
   readonly sampling: Sampling
   readonly maxTurns?: number
+  /** Longest that the agent may take in each part; absent: what the task says. */
+  readonly timeoutMs?: number
   /** Draws of this attempt, by part. */
   random(part: TaskPart, ...path: SeedPath): Random
   /** Absent: the agent may look into the folder, tests and solution included, as `oracle` does. */
@@ -38,7 +40,7 @@ export interface TaskPart {
 
 /** Runs an agent of the registry in a trial. */
 export function folderAgent(agent: FolderAgent, services: Omit<PluginServices, 'signal'>): RunTrialAgent {
-  const { spec, sampling, maxTurns } = agent
+  const { spec, sampling, maxTurns, timeoutMs } = agent
   return async ({ task, folder, environment, logsDir, onTurn }, signal) => {
     const part = { taskId: task.task_id, step: folder.step ?? '' }
     const policy = agent.policy?.(part) ?? noPolicy
@@ -48,6 +50,7 @@ export function folderAgent(agent: FolderAgent, services: Omit<PluginServices, '
       ...{ task, environment, logsDir, sampling, signal, policy: told(policy, onTurn) },
       ...(agent.hidesFolder === true ? {} : { folder }),
       ...(maxTurns === undefined ? {} : { maxTurns }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
     })
     const { turns, usage, output, truncated, error } = outcome
     return {

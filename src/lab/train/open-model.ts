@@ -33,7 +33,7 @@ export interface OpenModel extends AsyncDisposable {
   snapshot(): Promise<SamplerRef>
   /** Deletes saved weights; false: this service keeps what it has. */
   drop(ref: Ref): Promise<boolean>
-  sample(request: SampleReq): ReturnType<OpenBackend['service']['sample']>
+  sample(request: SampleReq, signal?: AbortSignal): ReturnType<OpenBackend['service']['sample']>
   /** The service for whoever drives it himself and numbers his requests from 1, between requests of the lab. */
   lend(): TrainingService
 }
@@ -85,7 +85,7 @@ export async function openModel(options: {
       await asked('deleting weights', () => service.remove?.(ref) ?? Promise.resolve())
       return true
     },
-    sample: (request) => asked('sampling', () => service.sample(request)),
+    sample: (request, signal) => asked('sampling', () => service.sample(request, signal)),
     lend: () => {
       // The borrower's numbers follow ours; a request of ours in between moves his further on.
       let lent = seq
@@ -104,7 +104,7 @@ export async function openModel(options: {
         save: (model, name, options) => service.save(model, name, { ...options, seq: numbered(options.seq) }),
         snapshot: (model, number) => service.snapshot(model, numbered(number)),
         load: (model, ref, options) => service.load(model, ref, { ...options, seq: numbered(options.seq) }),
-        sample: (request) => service.sample(request),
+        sample: (request, signal) => service.sample(request, signal),
         ...(remove === undefined ? {} : { remove: (ref: Ref) => remove.call(service, ref) }),
       }
     },

@@ -22,7 +22,7 @@ export async function rollOutFolder(
   { request, folder, agent, policy }: FolderRollout,
   signal: AbortSignal,
 ): Promise<Trajectory> {
-  const { task, sample, sampling, seedPath } = request
+  const { task, sample, sampling, seedPath, timeoutMs } = request
   const { registry, log, secret, random } = scope.services
   const loaded = await loadUnchanged(resolve(scope.assignment.project_dir, folder.path), folder.digest)
   const services = { registry, log, secret, random }
@@ -32,6 +32,7 @@ export async function rollOutFolder(
     runAgent: folderAgent(
       {
         ...{ spec: agent, policy, sampling, hidesFolder: true },
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
         random: ({ step }, ...path) => random('rollout', ...seedPath, sample, ...(step === '' ? [] : [step]), ...path),
       },
       services,

@@ -34,6 +34,8 @@ export interface Rollouts {
   end(): Promise<void>
 }
 
+/** Longest that an attempt may take where nobody says: one that never ends must not hold a step for ever. */
+const AGENT_MS = 3_600_000
 /** Longest that a verifier may take over one answer. */
 const VERIFY_MS = 60_000
 
@@ -121,11 +123,12 @@ async function attempt(scope: RunScope, at: Attempt, signal: AbortSignal): Promi
   const { task, sample } = at.request
   const folder = folderOfRow(task)
   if (folder !== undefined) return attemptInFolder(scope, { ...at, folder }, signal)
-  const { turns, output, truncated, usage, error } = await led(scope, at, signal)
+  const { turns, output, turnRewards, truncated, usage, error } = await led(scope, at, signal)
   signal.throwIfAborted()
   const trajectory = {
     ...{ taskId: task.task_id, sample, turns, usage },
     ...(output === undefined ? {} : { output }),
+    ...(turnRewards === undefined ? {} : { turnRewards }),
     ...(truncated === undefined ? {} : { truncated }),
   }
   // What an agent left when its time was up is judged; what it left when it failed is not its answer.
@@ -161,10 +164,10 @@ function leaderOf(scope: RunScope, { agent }: Request): PluginSpec {
 
 async function led(scope: RunScope, at: Attempt, signal: AbortSignal): Promise<AgentOutcome> {
   const { request } = at
-  const { task, sampling, seedPath, sample } = request
+  const { task, sampling, seedPath, sample, timeoutMs = AGENT_MS } = request
   const { registry, log, secret, random } = scope.services
   const outcome = await runAgent({
-    ...{ agent: leaderOf(scope, request), task, sampling, signal },
+    ...{ agent: leaderOf(scope, request), task, sampling, timeoutMs, signal },
     policy: policyOf(scope, at),
     services: { registry, log, secret, random: (...path) => random('rollout', ...seedPath, sample, ...path) },
   })
@@ -182,7 +185,7 @@ function policyOf(scope: RunScope, { request: { policy }, versionOf }: Attempt):
   }
   return createTokenPolicy({
     renderer: scope.renderer,
-    sample: (drawn) => scope.model.sample({ ...drawn, model: policy.weights }),
+    sample: (drawn, signal) => scope.model.sample({ ...drawn, model: policy.weights }, signal),
     version: () => versionOf(policy),
     maxContext: scope.model.backend.maxContext,
   })

@@ -200,7 +200,44 @@ const waiting = (began: () => void) =>
     },
   })
 
+/** Says a word, then neither ends nor listens. */
+const deaf = defineAgent({
+  kind: 'deaf',
+  summary: 'Never ends.',
+  params: z.strictObject({}),
+  async run({ policy, sampling }) {
+    const messages = [{ role: 'user' as const, content: 'hello' }]
+    await policy.generate({ messages, ...sampling, seed: 1 }, new AbortController().signal)
+    return await new Promise<never>(() => {})
+  },
+})
+
 describe('a rollout that does not end', () => {
+  it('is cut off at its deadline, and what it left is judged (RL-206)', async () => {
+    const seen: Trajectory[] = []
+    const limited = defineAlgorithm({
+      kind: 'drawing_ahead',
+      summary: 'Sets a deadline.',
+      params: Params,
+      rowFormat: 'harbor_task',
+      async buildBatch({ batch, rollout, policy, signal }) {
+        const weights = await policy()
+        const [task = expect.fail('no task')] = batch(1)
+        const request = { task, policy: { weights }, sample: 0, seedPath: [], timeoutMs: 20 }
+        seen.push(await rollout({ ...request, sampling: { maxTokens: 8, temperature: 1 } }, signal))
+        return { data: [], loss }
+      },
+    })
+    const run = await trainHere(assignmentOf({ max_steps: 2 }, {}, 'deaf'), {
+      plugins: [limited, countingBackend(), deaf],
+    })
+    expect(run.of('step.finished')).toHaveLength(2)
+    expect(seen.map(({ turns, reward, error }) => [turns.length, typeof reward, error])).toEqual([
+      [1, 'number', undefined],
+      [1, 'number', undefined],
+    ])
+  })
+
   it('is cut off when the run is to leave, and its step is done by the next attempt (RL-204)', async () => {
     const count: SnapshotCount = { taken: 0, left: [], sampling: 0 }
     const stopping = new AbortController()

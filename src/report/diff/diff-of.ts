@@ -1,5 +1,5 @@
+import { unifiedDiff } from '../../research/index.ts'
 import type { ReportedAttempt, ResearchReportInput } from '../research-report-input.ts'
-import { unifiedDiff } from './unified-diff.ts'
 
 /** What an attempt changed against its base; undefined where the record does not tell. */
 export function diffOf(

@@ -16,15 +16,26 @@ export interface PlacedAttempt {
   readonly after?: number
 }
 
-/** Attempts with what became of them, and the incumbent around them. */
-export function placeAttempts(attempts: readonly ReportedAttempt[]): PlacedAttempt[] {
+/**
+ * Attempts with what became of them, and the incumbent around them. `succession` is the order in which they were kept, where it is
+ * known: of two that ran side by side the one with the smaller number may have been kept last.
+ */
+export function placeAttempts(
+  attempts: readonly ReportedAttempt[],
+  succession: readonly string[] = [],
+): PlacedAttempt[] {
   let incumbent: number | undefined
+  let place = -1
   return attempts.map((reported) => {
     const { attempt } = reported
     const fate = fateOf(attempt)
     const score = meanScore(attempt)
     const before = incumbent
-    if (score !== undefined && (fate === 'baseline' || isKept({ fate }))) incumbent = score
+    const rank = succession.lastIndexOf(attempt.id)
+    if (score !== undefined && (fate === 'baseline' || isKept({ fate })) && (rank < 0 || rank > place)) {
+      incumbent = score
+      place = Math.max(place, rank)
+    }
     return {
       reported,
       attempt,

@@ -17,8 +17,8 @@ export interface SessionFigures {
   /** From the baseline to the champion, as measured in their races. */
   readonly rawGain?: number
   readonly kept: readonly KeptChange[]
-  /** Of what was kept, each against the incumbent it replaced: raw gains added up, and the same shrunken. Absent: not known. */
-  readonly sums?: { readonly raw: number; readonly shrunk: number }
+  /** What is left of `rawGain` with the lucky part taken back: never more than it. Absent: not known. */
+  readonly shrunkenGain?: number
   readonly prior: EffectPrior | null
   readonly expectedFalse?: number
   readonly noise: NoiseFigures
@@ -27,7 +27,7 @@ export interface SessionFigures {
 
 export function sessionFigures(input: ResearchReportInput): SessionFigures {
   const { direction } = input.task
-  const all = placeAttempts(input.attempts)
+  const all = placeAttempts(input.attempts, input.succession)
   // Leaving a kept change out again is a check of it and no idea of its own.
   const placed = all.filter(({ attempt }) => attempt.mode !== 'ablate')
   const noise = noiseFigures(input)
@@ -40,6 +40,7 @@ export function sessionFigures(input: ResearchReportInput): SessionFigures {
   const baseline = placed.find(({ fate }) => fate === 'baseline')
   const champion = all.find(({ attempt }) => attempt.id === input.champion) ?? placed.findLast(isKept)
   const rawGain = gainBetween(baseline?.score, champion?.score, direction)
+  const shrunkenGain = totalLeft(kept, rawGain, input)
   return {
     direction,
     placed,
@@ -47,14 +48,27 @@ export function sessionFigures(input: ResearchReportInput): SessionFigures {
     ...(champion === undefined ? {} : { champion }),
     ...(rawGain === undefined ? {} : { rawGain }),
     kept,
-    ...(weighed.length === 0
-      ? {}
-      : {
-          sums: { raw: sum(kept.flatMap(({ raw }) => raw ?? [])), shrunk: sum(weighed.map(({ effect }) => effect)) },
-          expectedFalse: expectedFalseKeeps(weighed),
-        }),
+    ...(shrunkenGain === undefined ? {} : { shrunkenGain }),
+    ...(weighed.length === 0 ? {} : { expectedFalse: expectedFalseKeeps(weighed) }),
     prior,
     noise,
     spending: spendingOf(input),
   }
+}
+
+// Every incumbent was measured against the one before it, so the shrunken gains of those that led to the champion add up. What was
+// left out again counts for nothing; nor does luck that seeds which came later have taken back already.
+function totalLeft(
+  kept: readonly KeptChange[],
+  rawGain: number | undefined,
+  { champion, succession }: ResearchReportInput,
+): number | undefined {
+  const last = champion === undefined ? -1 : (succession?.lastIndexOf(champion) ?? -1)
+  const led = succession === undefined || last < 0 ? undefined : new Set(succession.slice(0, last + 1))
+  const steps = kept.filter(
+    ({ placed: { attempt, reported } }) => reported.ablation?.dropped !== true && led?.has(attempt.id) !== false,
+  )
+  const shrunk = steps.flatMap((step) => step.shrunk?.effect ?? [])
+  if (rawGain === undefined || shrunk.length === 0) return undefined
+  return Math.min(rawGain, sum(shrunk))
 }

@@ -72,9 +72,34 @@ describe('finalize', () => {
   it('tells the evidence of each and a line that measures it again (RES-707)', () => {
     const [first] = finalized.patches
     expect(first).toMatchObject({ order: 1, verdict: expect.any(String), n_seeds: expect.any(Number), needs: [] })
-    expect(first?.reproduce).toBe(`git apply ${first?.file} && evsys research baseline --task shakespeare`)
+    expect(first?.reproduce).toBe(
+      `evsys research baseline --task shakespeare --patch ${first?.file} --seeds ${first?.n_seeds}`,
+    )
     expect(first?.raw_gain).toBeGreaterThan(first?.shrunken_gain ?? Number.POSITIVE_INFINITY)
     expect(patchReadme(finalized)).toContain(`- reproduce: \`${first?.reproduce}\``)
+  })
+
+  it('makes a patch of what was discarded and built on, and tells what is not part of the best (RES-707)', () => {
+    const [kept, later] = finalized.patches.filter(({ needs }) => needs.length === 0)
+    const end = finalized.patches.at(-1)
+    if (kept === undefined || later === undefined || end === undefined) throw new Error('the session kept several')
+    const attempts = session.attempts.map((each) =>
+      each.attempt.id === kept.attempt
+        ? { ...each, attempt: { ...each.attempt, verdict: 'discarded' as const } }
+        : each,
+    )
+    const built = finalizeResearch({ ...session, attempts })
+    const foundation = built.patches.find(({ attempt }) => attempt === kept.attempt)
+    expect(foundation).toMatchObject({ verdict: 'discarded', in_best: true })
+    expect(
+      applied(
+        built,
+        built.patches.map(({ order }) => order),
+      ),
+    ).toEqual(session.attempts.find(({ attempt }) => attempt.id === end.attempt)?.files)
+    const early = finalizeResearch({ ...session, champion: kept.attempt })
+    expect(early.patches.at(-1)?.in_best).toBe(false)
+    expect(patchReadme(early)).toContain('not part of the best')
   })
 
   it('a title of a model names a plain file, and its README no link (RES-702)', () => {

@@ -1,9 +1,9 @@
 // What a session leaves to others: one patch for every kept change that stands on its own, with its evidence and the command that
 // measures it again. Patches that need others say so; one more holds everything.
 import type { AttemptVerdict } from '../../contracts/index.ts'
-import { unifiedDiff } from '../diff/unified-diff.ts'
-import type { KeptChange } from '../figures/kept-change.ts'
-import { sessionFigures } from '../figures/session-figures.ts'
+import { unifiedDiff } from '../../research/index.ts'
+import { type KeptChange, keptChange } from '../figures/kept-change.ts'
+import { type SessionFigures, sessionFigures } from '../figures/session-figures.ts'
 import type { ResearchReportInput } from '../research-report-input.ts'
 import { independentChanges, type OrderedChange } from './independent-changes.ts'
 
@@ -15,13 +15,16 @@ export interface KeptPatch {
   readonly title: string
   /** Patches that must be applied first, by order; empty: it applies to the baseline. */
   readonly needs: readonly number[]
+  /** Part of what the session ended with; otherwise a later change took its place. */
+  readonly in_best: boolean
+  /** Of the race; a discarded change is here because one that was kept is built on it. */
   readonly verdict: AttemptVerdict
   readonly raw_gain: number | null
   readonly shrunken_gain: number | null
   readonly interval: readonly [number, number] | null
   readonly n_seeds: number
   readonly chance_of_no_help: number | null
-  /** One line, in the folder of the task. */
+  /** One line, in the folder of the patches. */
   readonly reproduce: string
   readonly patch: string
 }
@@ -38,11 +41,17 @@ export interface FinalizedSession {
 }
 
 export function finalizeResearch(input: ResearchReportInput): FinalizedSession {
-  const { kept, baseline, champion } = sessionFigures(input)
+  const figures = sessionFigures(input)
+  const { kept, baseline, champion } = figures
   const start = baseline?.reported.files
   const end = champion?.reported.files
   const dropped = kept.filter(({ placed }) => placed.reported.ablation?.dropped === true)
-  const lasting = kept.filter((each) => !dropped.includes(each))
+  const best = new Set(champion === undefined ? [] : [champion.attempt.id, ...ancestors(champion.attempt.id, input)])
+  const lasting = withFoundations(
+    kept.filter((each) => !dropped.includes(each)),
+    figures,
+    input,
+  )
   const placed =
     start === undefined
       ? []
@@ -61,10 +70,11 @@ export function finalizeResearch(input: ResearchReportInput): FinalizedSession {
     return [
       {
         ...evidenceOf(change),
+        in_best: best.has(id),
         order,
         file: fileOf(id),
         needs: needs.flatMap((each) => orders.get(each) ?? []),
-        reproduce: `git apply ${files.join(' ')} && evsys research baseline --task ${input.task.dir ?? input.task.name}`,
+        reproduce: `evsys research baseline --task ${input.task.dir ?? input.task.name}${files.map((file) => ` --patch ${file}`).join('')} --seeds ${Math.max(1, change.seeds)}`,
         patch: unifiedDiff(before, after),
       },
     ]
@@ -83,14 +93,31 @@ function orderedChange({ placed: { attempt, reported } }: KeptChange, input: Res
   const byId = new Map(input.attempts.map((each) => [each.attempt.id, each]))
   const before = byId.get(attempt.parents[0] ?? '')?.files
   if (before === undefined || reported.files === undefined) return []
-  const builtOn: string[] = []
-  for (let id = attempt.parents[0]; id !== undefined && !builtOn.includes(id); id = byId.get(id)?.attempt.parents[0]) {
-    builtOn.unshift(id)
-  }
-  return [{ id: attempt.id, builtOn, change: { before, after: reported.files } }]
+  return [{ id: attempt.id, builtOn: ancestors(attempt.id, input), change: { before, after: reported.files } }]
 }
 
-type Evidence = Omit<KeptPatch, 'order' | 'file' | 'needs' | 'reproduce' | 'patch'>
+/** Attempts that one was built on, first to last. */
+function ancestors(id: string, { attempts }: ResearchReportInput): string[] {
+  const parentOf = new Map(attempts.map(({ attempt }) => [attempt.id, attempt.parents[0]]))
+  const found: string[] = []
+  for (let each = parentOf.get(id); each !== undefined && !found.includes(each); each = parentOf.get(each))
+    found.unshift(each)
+  return found
+}
+
+// A search also builds on what it had discarded. Such a change is part of what was kept, and nothing applies without it.
+function withFoundations(
+  kept: readonly KeptChange[],
+  { placed, prior }: SessionFigures,
+  input: ResearchReportInput,
+): KeptChange[] {
+  const wanted = new Set(kept.flatMap(({ placed: { attempt } }) => [...ancestors(attempt.id, input), attempt.id]))
+  return placed
+    .filter(({ attempt, fate }) => fate !== 'baseline' && wanted.has(attempt.id))
+    .map((each) => kept.find((change) => change.placed === each) ?? keptChange(each, { prior, input }))
+}
+
+type Evidence = Omit<KeptPatch, 'order' | 'file' | 'needs' | 'in_best' | 'reproduce' | 'patch'>
 
 function evidenceOf({ placed: { attempt }, raw, shrunk, interval, seeds }: KeptChange): Evidence {
   return {

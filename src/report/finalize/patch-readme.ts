@@ -8,8 +8,9 @@ export function patchReadme({ session, task, metric, patches, dropped }: Finaliz
   const intro = [
     `# Kept changes of ${plain(task)}`,
     '',
-    `Session ${plain(session)}: ${countText(patches.length, 'kept change')}, ${alone} of them on their own. Gains are of ${plain(metric)}; positive is better.`,
+    `Session ${plain(session)}: ${countText(patches.length, 'change')}, ${alone} of them on their own. Gains are of ${plain(metric)}; positive is better.`,
     'A patch without needs applies to the baseline; one with needs, after those it names. `all.patch` is everything the session ended with.',
+    'The line after “reproduce” measures a patch in this folder and changes no file. To take it over, `git apply` it in the folder of the task.',
     '',
   ]
   const ended =
@@ -32,6 +33,7 @@ function patchLines(patch: KeptPatch): string[] {
     title,
     file,
     needs,
+    in_best,
     verdict,
     raw_gain,
     shrunken_gain,
@@ -53,6 +55,7 @@ function patchLines(patch: KeptPatch): string[] {
     `- file: \`${file}\``,
     `- evidence: ${gain.join('; ')}`,
     `- needs: ${needs.length === 0 ? 'nothing' : needs.join(', ')}`,
+    ...(in_best ? [] : ['- not part of the best: a later change took its place']),
     `- reproduce: \`${reproduce}\``,
     '',
   ]

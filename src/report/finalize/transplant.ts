@@ -1,8 +1,6 @@
 // A change carried from the files it was made on to other files, as if it had been made there.
 import type { CandidateFiles } from '../../contracts/index.ts'
-import { type ChangedRange, changedRanges } from '../diff/changed-ranges.ts'
-import { linesOf, textOf } from '../diff/text-lines.ts'
-import { CONTEXT } from '../diff/unified-diff.ts'
+import { type ChangedRange, changedRanges, DIFF_CONTEXT, linesOf, textOf } from '../../research/index.ts'
 
 /** A change: files before and after it. */
 export interface FileChange {
@@ -52,5 +50,5 @@ function mergeFile(
 
 // Within the context that a patch needs to find its place.
 function touches(a: ChangedRange, b: ChangedRange): boolean {
-  return a.aFrom - CONTEXT <= b.aTo && b.aFrom <= a.aTo + CONTEXT
+  return a.aFrom - DIFF_CONTEXT <= b.aTo && b.aFrom <= a.aTo + DIFF_CONTEXT
 }

@@ -101,6 +101,7 @@ figcaption{font-size:.88rem;margin:.5rem 0 0;max-width:46rem}
 .legend{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;margin:.6rem 0 0;padding:0;font-size:.86rem}
 .legend svg{width:1.5rem;height:.8rem;margin-right:.35rem;vertical-align:-.05rem}
 .legend path{fill:none}
+.legend .area{fill:var(--accent);opacity:.13}
 .legend .line{stroke:var(--accent);stroke-width:2}
 .scroll{overflow-x:auto;margin:.8rem 0}
 table{border-collapse:collapse;width:100%;font-size:.88rem;font-variant-numeric:tabular-nums}

@@ -151,4 +151,18 @@ describe('what a session leaves open', () => {
     expect(steps.find(({ kind }) => kind === 'idea')).toMatchObject({ usd: 0.1, title: 'try: try a cosine schedule' })
     for (const { chance } of steps) expect(chance > 0 && chance < 1).toBe(true)
   })
+
+  it('a search that ended at its cap, by how much it still found (RES-708)', () => {
+    const settings = { task: 'digits', budget: { experiments: 10 } } as ResearchState['settings']
+    const ended = (attempts: ResearchState['attempts']) =>
+      sessionSteps({
+        id: 'exp_s',
+        name: 'digits',
+        state: { ...state, attempts, ...(settings === undefined ? {} : { settings }), status: 'ended', backlog: [] },
+      }).find(({ kind }) => kind === 'resume')
+    const found = ended(state.attempts)
+    expect(found).toMatchObject({ command: 'evsys research run --task digits --resume --max-experiments 15', runs: 10 })
+    const barren = state.attempts.map((each) => ({ ...each, verdict: 'discarded' as const }))
+    expect(ended(barren)?.chance).toBeLessThan(found?.chance ?? 0)
+  })
 })

@@ -18,6 +18,9 @@ export interface OpenSession {
 const mostOfAKind = 5
 /** Fresh seeds of a confirmation. */
 const confirmSeeds = 5
+/** Experiments by which a session that ended is gone on with, and those that tell whether it still finds something. */
+const moreAttempts = 5
+const recentAttempts = 10
 /** A near miss that would take more seeds than this is none. */
 const mostSeeds = 60
 
@@ -28,7 +31,13 @@ export function sessionSteps(open: OpenSession): NextStep[] {
       number === 0 || mode === 'ablate' || gain === undefined ? [] : [gain],
     ),
   )
-  return [...resumeStep(open), ...nearMissSteps(open, prior), ...confirmStep(open, prior), ...backlogSteps(open)]
+  return [
+    ...resumeStep(open),
+    ...goOnStep(open),
+    ...nearMissSteps(open, prior),
+    ...confirmStep(open, prior),
+    ...backlogSteps(open),
+  ]
 }
 
 function resumeStep(open: OpenSession): NextStep[] {
@@ -41,8 +50,28 @@ function resumeStep(open: OpenSession): NextStep[] {
       kind: 'resume',
       title: `go on with the session: ${left} experiments are left`,
       why: 'it was interrupted within its budget',
-      command: `evsys research run --task ${settings?.task ?? open.name}`,
+      command: `evsys research run --task ${taskOf(open)} --resume`,
       chance: 0.5,
+    },
+  ]
+}
+
+// A search that ended at its cap, and was still finding something.
+function goOnStep(open: OpenSession): NextStep[] {
+  const { status, settings, spend, attempts } = open.state
+  if (status !== 'ended' || settings === undefined) return []
+  const tried = attempts.filter(({ number, mode, verdict }) => number > 0 && mode !== 'ablate' && verdict !== undefined)
+  const recent = tried.slice(-recentAttempts)
+  const kept = recent.filter(({ verdict }) => verdict === 'provisional' || verdict === 'confirmed').length
+  const each = (kept + 1) / (recent.length + 2) // Laplace's rule
+  return [
+    {
+      ...place(open, moreAttempts * Math.max(1, Math.round(spend.runs / Math.max(1, spend.experiments))), moreAttempts),
+      kind: 'resume',
+      title: `search on: ${moreAttempts} more experiments on ${settings.task}`,
+      why: `of the last ${recent.length} experiments ${kept === 0 ? 'none was' : kept === 1 ? '1 was' : `${kept} were`} kept`,
+      command: `evsys research run --task ${taskOf(open)} --resume --max-experiments ${spend.experiments + moreAttempts}`,
+      chance: 1 - (1 - each) ** moreAttempts,
     },
   ]
 }
@@ -73,7 +102,7 @@ function nearMissSteps(open: OpenSession, prior: EffectPrior | null): NextStep[]
 }
 
 function confirmStep(open: OpenSession, prior: EffectPrior | null): NextStep[] {
-  const { attempts, incumbent, baseline, settings } = open.state
+  const { attempts, incumbent, baseline, status } = open.state
   const champion = attempts.find(({ id }) => id === incumbent)
   if (champion === undefined || champion.id === baseline || champion.verdict !== 'provisional') return []
   const { gain } = champion
@@ -88,14 +117,19 @@ function confirmStep(open: OpenSession, prior: EffectPrior | null): NextStep[] {
       title: `confirm “${champion.title}” on ${confirmSeeds} fresh seeds and the hidden split`,
       why: 'the session ends with it, and it is provisional: better in its race, and no more',
       attempt: champion.id,
-      command: `evsys research run --task ${settings?.task ?? open.name}`,
+      // One that has ended goes on only with a higher cap.
+      ...(status === 'ended'
+        ? {}
+        : {
+            command: `evsys research steer confirm --session ${open.id} && evsys research run --task ${taskOf(open)} --resume`,
+          }),
       chance: usualPower * better,
     },
   ]
 }
 
 function backlogSteps(open: OpenSession): NextStep[] {
-  const { backlog, attempts, settings } = open.state
+  const { backlog, attempts } = open.state
   const tried = attempts.filter(({ number, verdict }) => number > 0 && verdict !== undefined)
   const kept = tried.filter(({ verdict }) => verdict === 'provisional' || verdict === 'confirmed').length
   return backlog.slice(0, mostOfAKind).map(({ author, text }) => ({
@@ -103,10 +137,15 @@ function backlogSteps(open: OpenSession): NextStep[] {
     kind: 'idea',
     title: `try: ${text}`,
     why: `${author} wants it tried, and nobody has`,
-    command: `evsys research run --task ${settings?.task ?? open.name}`,
+    command: `evsys research run --task ${taskOf(open)} --resume`,
     // Laplace's rule: one keep and one discard more than were seen.
     chance: (kept + 1) / (tried.length + 2),
   }))
+}
+
+function taskOf({ name, state: { settings } }: OpenSession): string {
+  if (settings === undefined) return name
+  return settings.variant === undefined ? settings.task : `${settings.task}/${settings.variant}`
 }
 
 type Placed = Pick<NextStep, 'experiment_id' | 'name' | 'runs' | 'seconds' | 'usd'>

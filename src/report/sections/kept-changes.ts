@@ -15,11 +15,15 @@ export function keptChanges({ figures, words }: ReportContext): Section {
   if (kept.length === 0) return { ...base, body: html`<p>Nothing was kept.</p>` }
   const worth = ({ shrunk, raw }: KeptChange) => shrunk?.effect ?? raw ?? Number.NEGATIVE_INFINITY
   const rows = [...kept].sort((a, b) => worth(b) - worth(a)).slice(0, mostRows)
-  const lucky = kept.filter(({ withinNoise }) => withinNoise).length
+  // What was confirmed, or missed when it was left out, has more to show than its race.
+  const lucky = kept.filter(
+    ({ withinNoise, placed: { fate, reported } }) =>
+      withinNoise && fate !== 'confirmed' && reported.ablation?.dropped !== false,
+  ).length
   const remark =
     lucky === 0
       ? undefined
-      : html`<p>${lucky} of ${kept.length} kept changes gained less than one paired difference moves by chance. They may be worth nothing, and may be left out without loss.</p>`
+      : html`<p>${lucky} of ${kept.length} kept changes gained less than one paired difference moves by chance. ${lucky === 1 ? 'It' : 'They'} may be worth nothing, and may be left out without loss.</p>`
   const shrinking =
     prior === null
       ? html`<p class="muted">Fewer than three gains are known, so nothing says how much of them is luck.</p>`
@@ -61,5 +65,5 @@ function ablationText(
 ): string {
   if (ablation === undefined) return '–'
   const lost = ablation.effect === undefined ? '' : words.gain(0 - ablation.effect)
-  return ablation.dropped ? `${lost} dropped`.trim() : lost
+  return `${lost} ${ablation.dropped ? 'dropped' : 'stays'}`.trim()
 }

@@ -28,8 +28,9 @@ ${session.claimedOnly === true ? html`<p class="warning">The scores of this log 
 }
 
 /** What came of the session, in words that claim no more than is known. */
-function headline({ input, figures, words }: ReportContext): Content {
-  const { baseline, champion, rawGain, sums, kept } = figures
+function headline(context: ReportContext): Content {
+  const { input, figures, words } = context
+  const { baseline, champion, rawGain, shrunkenGain, kept } = figures
   const tried = figures.placed.filter(({ fate }) => fate !== 'baseline').length
   if (baseline?.score === undefined)
     return `${countText(tried, 'experiment')} and no baseline with a score: nothing can be said of progress.`
@@ -45,15 +46,28 @@ function headline({ input, figures, words }: ReportContext): Content {
         ? 'All of them are confirmed on fresh seeds.'
         : `${confirmed} of them ${confirmed === 1 ? 'is' : 'are'} confirmed on fresh seeds; the others are provisional.`
   const luck =
-    sums === undefined
+    shrunkenGain === undefined
       ? ''
-      : ` Added up, their gains are ${words.gain(sums.raw)} as measured and ${words.gain(sums.shrunk)} with the lucky part taken back.`
+      : shrunkenGain < rawGain
+        ? ` Of ${words.gain(rawGain)} as measured, ${words.gain(shrunkenGain)} is left with the lucky part taken back.`
+        : ' Seeds that came later have taken the luck of its races back already.'
   const verb = rawGain >= 0 === (input.task.direction === 'max') ? 'rose' : 'fell'
-  return html`<b>${input.task.metric} ${verb} from ${words.score(baseline.score)} to ${words.score(champion.score)}</b>${share} over ${countText(tried, 'experiment')}, by ${countText(kept.length, 'kept change')}. ${sure}${luck}`
+  return html`<b>${input.task.metric} ${verb} from ${words.score(baseline.score)} to ${words.score(champion.score)}</b>${share} over ${countText(tried, 'experiment')}, by ${countText(kept.length, 'kept change')}. ${sure}${luck}${freshSentence(context)}`
+}
+
+// The most honest number there is: measured once, on seeds and data that took no part in the search.
+function freshSentence({ input, figures, words }: ReportContext): string {
+  const look = input.confirmations?.findLast(
+    ({ attempt, passed, gain }) => passed && gain !== undefined && attempt === figures.champion?.attempt.id,
+  )
+  if (look === undefined) return ''
+  const range = look.interval === undefined ? '' : ` (90 % interval ${words.range(look.interval)})`
+  const where = look.split === 'test' ? 'the hidden split' : 'fresh seeds'
+  return ` On ${where}, ${words.gain(look.gain)}${range} was measured.`
 }
 
 function tiles({ input, figures, words }: ReportContext): Markup[] {
-  const { champion, baseline, kept, placed, spending, expectedFalse, rawGain, sums } = figures
+  const { champion, baseline, kept, placed, spending, expectedFalse, rawGain, shrunkenGain } = figures
   const tried = placed.filter(({ fate }) => fate !== 'baseline')
   const failed = tried.filter(({ fate }) => fate === 'failed').length
   const confirmed = kept.filter(({ placed: each }) => each.fate === 'confirmed').length
@@ -61,9 +75,9 @@ function tiles({ input, figures, words }: ReportContext): Markup[] {
     html`<div><dt>${name}</dt><dd>${value}<small>${more}</small></dd></div>`
   return [
     tile('best so far', words.score((champion ?? baseline)?.score), `baseline ${words.score(baseline?.score)}`),
-    sums === undefined
+    shrunkenGain === undefined
       ? tile('gain', words.gain(rawGain), 'as measured')
-      : tile('gain, shrunken', words.gain(sums.shrunk), `raw ${words.gain(sums.raw)}, step by step`),
+      : tile('gain, shrunken', words.gain(shrunkenGain), `raw ${words.gain(rawGain)}`),
     tile('experiments', tried.length.toLocaleString('en-US'), `${placed.filter(isKept).length} kept, ${failed} failed`),
     tile('confirmed', String(confirmed), `of ${countText(kept.length, 'kept change')}`),
     ...(expectedFalse === undefined
@@ -74,8 +88,10 @@ function tiles({ input, figures, words }: ReportContext): Markup[] {
       : [
           tile(
             'spent',
-            spending.totalUsd === undefined ? durationText(spending.totalSeconds ?? 0) : usdText(spending.totalUsd),
-            spending.totalUsd === undefined || spending.totalSeconds === undefined
+            (spending.totalUsd ?? 0) === 0 && spending.totalSeconds !== undefined
+              ? durationText(spending.totalSeconds)
+              : usdText(spending.totalUsd ?? 0),
+            (spending.totalUsd ?? 0) === 0 || spending.totalSeconds === undefined
               ? 'running candidates'
               : `${durationText(spending.totalSeconds)} of runs`,
           ),

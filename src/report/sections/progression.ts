@@ -33,10 +33,12 @@ export function progression({ figures, words, input }: ReportContext): Section {
   return {
     ...base,
     body: html`<figure>${drawn.chart}
-<ul class="legend">${fates.map(legendItem)}<li><svg viewBox="0 0 24 12" aria-hidden="true"><path class="line" d="M1 6H23"/></svg>best so far</li></ul>
+<ul class="legend">${fates.map(legendItem)}<li><svg viewBox="0 0 24 12" aria-hidden="true"><path class="line" d="M1 6H23"/></svg>best so far</li>${seedSd === undefined ? undefined : bandItem}</ul>
 <figcaption>${remarks.join(' ')} <a href="#attempts">All numbers are in the table.</a></figcaption></figure>`,
   }
 }
+
+const bandItem = html`<li><svg viewBox="0 0 24 12" aria-hidden="true"><path class="area" d="M1 1H23V11H1Z"/></svg>luck of one run</li>`
 
 const legendOrder: readonly Fate[] = [
   'baseline',

@@ -8,8 +8,9 @@ import type { ReportContext } from './report-context.ts'
 export function spending({ figures: { spending: spent }, input }: ReportContext): Section | undefined {
   const { usd, seconds, totalUsd, totalSeconds, unknownUsd } = spent
   if (usd === undefined && seconds === undefined) return undefined
+  const isFree = totalUsd === 0 && seconds !== undefined
   const charts: Content[] = [
-    ...(usd === undefined || totalUsd === undefined
+    ...(usd === undefined || totalUsd === undefined || isFree
       ? []
       : [html`<figure><h3>Dollars</h3>${spendingChart({ what: 'cost', values: usd, text: usdText })}</figure>`]),
     ...(seconds === undefined || totalSeconds === undefined
@@ -24,6 +25,7 @@ export function spending({ figures: { spending: spent }, input }: ReportContext)
     ...(overhead?.wallS === undefined || overhead.wallS === 0 ? [] : [durationText(overhead.wallS)]),
   ]
   const remarks = [
+    ...(isFree ? ['No model was paid for.'] : []),
     ...(beside.length === 0 ? [] : [`Beside the attempts the session took ${beside.join(' and ')}.`]),
     ...(usd === undefined || unknownUsd === 0
       ? []

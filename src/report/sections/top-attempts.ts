@@ -1,5 +1,5 @@
 // The best attempts with what they changed.
-
+import { countText } from '../../kernel/index.ts'
 import { diffMarkup, diffSize } from '../diff/diff-markup.ts'
 import { diffOf } from '../diff/diff-of.ts'
 import type { PlacedAttempt } from '../figures/placed-attempt.ts'
@@ -35,7 +35,7 @@ function attemptMarkup({ attempt, fate, score, reported }: PlacedAttempt, i: num
   const summary =
     size === undefined
       ? undefined
-      : `What it changed${base === undefined ? '' : ` against ${base.number === 0 ? 'the baseline' : `attempt ${base.number}`}`}: ${size.added} lines in, ${size.removed} out`
+      : `What it changed${base === undefined ? '' : ` against ${base.number === 0 ? 'the baseline' : `attempt ${base.number}`}`}: ${countText(size.added, 'line')} in, ${size.removed} out`
   return html`<article><h3>${i + 1}. ${clipped(attempt.title, 160)}</h3>
 <p class="facts">${facts.map((fact) => html`<span>${fact}</span> `)}</p>
 ${attempt.hypothesis === '' ? undefined : html`<p>${clipped(attempt.hypothesis, 700)}</p>`}

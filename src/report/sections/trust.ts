@@ -46,12 +46,12 @@ function noise({ figures, words }: ReportContext): Content {
 }
 
 function luck({ input, figures, words }: ReportContext): Content {
-  const { kept, expectedFalse, sums, spending } = figures
+  const { kept, expectedFalse, rawGain, shrunkenGain, spending } = figures
   const within = kept.filter(({ withinNoise }) => withinNoise).length
   const facts: Content[] = []
-  if (sums !== undefined) {
+  if (shrunkenGain !== undefined) {
     facts.push(
-      html`<li>The gains of what was kept add up to <span class="raw">${words.gain(sums.raw)}</span>; <b>${words.gain(sums.shrunk)}</b> is left when luck is taken back.</li>`,
+      html`<li>From the baseline to the best, <span class="raw">${words.gain(rawGain)}</span> was measured; <b>${words.gain(shrunkenGain)}</b> is left when luck is taken back.</li>`,
     )
   }
   if (expectedFalse !== undefined) {
@@ -68,7 +68,9 @@ function luck({ input, figures, words }: ReportContext): Content {
 function costPerGain({ confirmed, totalUsd, totalSeconds, unknownUsd }: ReportContext['figures']['spending']): Content {
   if (confirmed === 0) return 'No gain is confirmed yet, so there is no cost per confirmed gain.'
   const parts = [
-    ...(totalUsd === undefined ? [] : [usdText(totalUsd / confirmed)]),
+    ...(totalUsd === undefined || (totalUsd === 0 && totalSeconds !== undefined)
+      ? []
+      : [usdText(totalUsd / confirmed)]),
     ...(totalSeconds === undefined ? [] : [`${durationText(totalSeconds / confirmed)} of runs`]),
   ]
   if (parts.length === 0) return 'What a confirmed gain cost is not known: no cost was recorded.'

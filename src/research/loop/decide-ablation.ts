@@ -1,5 +1,6 @@
 // Half of what a search keeps helps nothing. At the end every kept change is left out of the incumbent once; what is not missed goes.
 import type { CandidateFiles, Idea, KnobValue, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
+import { unifiedDiff } from '../diff/unified-diff.ts'
 import { ablationSeeds, judgeAblation } from '../judge/index.ts'
 import { attemptOf, changesBetween, filesOf, lineCount } from './candidate-files.ts'
 import { verdictEntry } from './decide-attempt.ts'
@@ -8,7 +9,6 @@ import { neededRun } from './run-step.ts'
 import { hasTimeFor } from './session-budget.ts'
 import type { NewEntry } from './session-journal.ts'
 import type { Deciding, Step } from './step.ts'
-import { unifiedDiff } from './unified-diff.ts'
 
 export function decideAblation(deciding: Deciding): Step | undefined {
   const { state, plugins, nowMs } = deciding

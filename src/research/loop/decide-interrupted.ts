@@ -4,7 +4,7 @@ import type { BegunWork, ResearchAttempt, ResearchCall, ResearchState } from '..
 import { capOnCall } from './session-budget.ts'
 import type { Deciding, Step } from './step.ts'
 
-export function decideInterrupted({ state, busy }: Deciding): Step | undefined {
+export function decideInterrupted({ state, busy }: Pick<Deciding, 'state' | 'busy'>): Step | undefined {
   for (const work of state.begun) {
     if (busy.has(busyKey(work))) continue
     const step = again(state, work)

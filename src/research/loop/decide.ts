@@ -59,7 +59,9 @@ const MOST_FRUITLESS = 20
 const MOST_FAILED = 3
 
 function nothingNew({ state }: Deciding): EndReason | undefined {
-  const asked = state.calls.filter(({ purpose, status, used }) => purpose === 'propose' && status !== 'open' && used)
+  const asked = state.calls
+    .slice(state.forgivenCalls)
+    .filter(({ purpose, status, used }) => purpose === 'propose' && status !== 'open' && used)
   const fruits = new Set(state.attempts.map(({ call }) => call))
   const lastFruit = asked.findLastIndex(({ call }) => fruits.has(call))
   const since = asked.slice(lastFruit + 1)

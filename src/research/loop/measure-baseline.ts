@@ -1,7 +1,9 @@
 // The baseline of a task by itself: a first look before anything is spent.
-import type { AttemptFailure, Metrics, ResearchTask } from '../../contracts/index.ts'
+import type { AttemptFailure, CandidateFiles, Metrics, ResearchTask } from '../../contracts/index.ts'
+import { EvsysError } from '../../kernel/index.ts'
 import { openExecutor } from '../execute/open-executor.ts'
 import { openBank, openNoise } from '../judge/index.ts'
+import { applyPatch } from '../propose/code/apply-patch.ts'
 import { loadResearchTask } from '../tasks/load-research-task.ts'
 
 export interface BaselineScoreOf {
@@ -28,6 +30,8 @@ export async function measureBaseline(options: {
   readonly signal: AbortSignal
   readonly seeds: number
   readonly trainSeconds?: number
+  /** Unified diffs, in their order; the candidate is the baseline with them. */
+  readonly patches?: readonly { readonly name: string; readonly text: string }[]
   onNotice?(text: string): void
   onScore?(score: BaselineScoreOf): void
 }): Promise<MeasuredBaseline> {
@@ -40,16 +44,14 @@ export async function measureBaseline(options: {
     ...(trainSeconds === undefined ? {} : { trainSeconds }),
     onNotice: (text) => options.onNotice?.(text),
   })
+  const files = patched(task.baseline, options.patches ?? [])
   await using executor = await openExecutor(task)
-  const [problem] = await executor.check(task.baseline, signal)
+  const [problem] = await executor.check(files, signal)
   const scores: BaselineScoreOf[] = []
   if (problem !== undefined) return { task, scores, failure: problem }
   const bank = openBank(task.seeds, 0)
   for (const seed of bank.slice(0, seeds)) {
-    const outcome = await executor.run(
-      { files: task.baseline, seed, split: 'val', trainSeconds: task.trainSeconds },
-      signal,
-    )
+    const outcome = await executor.run({ files, seed, split: 'val', trainSeconds: task.trainSeconds }, signal)
     if (outcome.status === 'failed') return { task, scores, failure: outcome.failure }
     if (outcome.status === 'killed') continue
     const { value, secondary, wallS } = outcome
@@ -58,4 +60,14 @@ export async function measureBaseline(options: {
   }
   const mean = scores.reduce((sum, { value }) => sum + value / scores.length, 0)
   return { task, scores, mean, ...(scores.length > 1 ? { seedSd: openNoise(scores).seedSd } : {}) }
+}
+
+function patched(baseline: CandidateFiles, patches: readonly { name: string; text: string }[]): CandidateFiles {
+  return patches.reduce<CandidateFiles>((files, { name, text }) => {
+    const result = applyPatch(files, text)
+    if ('files' in result) return result.files
+    throw new EvsysError('CONFIG_INVALID', `${name} does not fit the baseline: ${result.problems.join('; ')}`, {
+      fix: 'give the patches that it needs before it, in their order: the README beside it names them.',
+    })
+  }, baseline)
 }

@@ -1,5 +1,5 @@
 // A session that one controller holds: its lease, its journal, its plugins, and the rows that follow from its journal.
-import type { ExperimentRow, ResearchAttempt } from '../../contracts/index.ts'
+import type { ExperimentRow, ResearchAttempt, SessionSettings } from '../../contracts/index.ts'
 import { createIds, EvsysError, systemClock, systemRandom } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
 import { createSession, requireSameTask, sessionToResume } from './begin-session.ts'
@@ -22,6 +22,8 @@ export async function openSession(options: ResearchOptions): Promise<OpenSession
   const { store, executor, clock = systemClock, services, signal } = options
   const ids = createIds({ clock, random: systemRandom })
   const provenance = options.provenance ?? {}
+  const equip = (settings: SessionSettings) => equipSession(settings, { ...services, signal })
+  if (options.resume !== true) equip(options.settings) // a wrong name leaves no session behind
   const experimentId =
     options.resume === true
       ? (await sessionToResume(store, executor.task)).id
@@ -46,7 +48,7 @@ export async function openSession(options: ResearchOptions): Promise<OpenSession
     return {
       journal,
       recorder,
-      plugins: equipSession(settings, { ...services, signal }),
+      plugins: equip(settings),
       lost: lost.signal,
       async write(entries) {
         await journal.append(entries)

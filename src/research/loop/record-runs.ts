@@ -11,10 +11,10 @@ import type {
 } from '../../contracts/index.ts'
 import { type Clock, hashOf, type Ids } from '../../kernel/index.ts'
 import type { OpenStore } from '../../store/index.ts'
+import { unifiedDiff } from '../diff/unified-diff.ts'
 import { attemptOf, filesOf } from './candidate-files.ts'
 import type { BesideEntry } from './session-journal.ts'
 import type { RunStep } from './step.ts'
-import { unifiedDiff } from './unified-diff.ts'
 
 /** Benchmarks under which scores are kept. */
 export const BENCHMARKS = { val: 'val', test: 'test' } as const
@@ -36,10 +36,17 @@ export function createRunRecorder(
   { clock, ids }: { clock: Clock; ids: Ids },
 ): RunRecorder {
   let rows: Map<string, RunRow> | undefined
+  const added = new Map<string, string>() // ids by name, of runs whose rows were not read yet
   const rowOf = async (run: string): Promise<RunRow | undefined> => {
     const known = rows?.get(run)
     if (known !== undefined) return known
-    rows = new Map((await store.runs(experimentId)).map((row) => [row.name, row]))
+    const id = added.get(run)
+    const row = rows === undefined || id === undefined ? undefined : await store.run(id)
+    if (row !== undefined) {
+      rows?.set(run, row)
+      return row
+    }
+    rows = new Map((await store.runs(experimentId)).map((each) => [each.name, each]))
     return rows.get(run)
   }
   const base = (row: RunRow) => ({ run_id: row.id, at: new Date(clock.now()).toISOString() })
@@ -87,9 +94,11 @@ export function createRunRecorder(
       const [parent] = attempt.parents
       const parentRun = parent === undefined ? undefined : attemptOf(state, parent).runs[0]?.run
       const parentRow = parentRun === undefined ? undefined : await rowOf(parentRun)
+      const runId = ids.next('run')
+      added.set(run.name, runId)
       return {
         type: 'run.added',
-        run_id: ids.next('run'),
+        run_id: runId,
         run,
         arm,
         ...(parentRow === undefined ? {} : { parent_run: parentRow.id }),

@@ -131,6 +131,7 @@ function settingsOf(
   const isDeterministic = task.table !== undefined
   return {
     task: task.name,
+    ...(task.variant === undefined ? {} : { variant: task.variant }),
     task_hash: task.hash,
     metric: task.metric,
     direction: task.direction,
@@ -146,12 +147,18 @@ function settingsOf(
       kind: proposer,
       params: { ...(model !== undefined && ASKING_BY_NAME.has(proposer) ? { model } : {}), ...options.proposerParams },
     },
-    workers: options.workers ?? (isDeterministic ? 1 : Math.max(1, Math.floor(availableParallelism() / coresOf(task)))),
+    workers: options.workers ?? (isDeterministic ? 1 : placesFor(task)),
     budget: isCapped ? budget : { experiments: USUAL_EXPERIMENTS },
     noise_runs: Math.min(MOST_NOISE_RUNS, Math.max(2, task.seeds.length)),
     control_every: CONTROL_EVERY,
     confirm_every: keepsBetweenLooks,
   }
+}
+
+// Candidates that share a card would take each other's seconds.
+function placesFor(task: Executor['task']): number {
+  if (task.program?.accelerator !== undefined) return 1
+  return Math.max(1, Math.floor(availableParallelism() / coresOf(task)))
 }
 
 function coresOf({ file }: Executor['task']): number {

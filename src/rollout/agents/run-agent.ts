@@ -55,6 +55,8 @@ export interface AgentOutcome {
   readonly turns: readonly Turn[]
   /** What the agent says its result is; of an agent that was cut off, its last words. Absent: it said nothing. */
   readonly output?: string
+  /** What turns earned by themselves, where the agent tells. */
+  readonly turnRewards?: readonly number[]
   readonly truncated?: RolloutLimit
   readonly usage: Usage
   readonly error?: RolloutError
@@ -125,7 +127,7 @@ function limitsOf({ maxTurns, maxTotalTokens, timeoutMs }: AgentRun, params: unk
   }
 }
 
-type End = { output: string } | { thrown: unknown } | undefined
+type End = { output: string; turnRewards?: readonly number[] } | { thrown: unknown } | undefined
 
 async function start(
   { task, sampling, environment, folder, logsDir }: AgentRun,
@@ -142,7 +144,14 @@ async function start(
   })
   const output: unknown = given?.output // a plugin in JavaScript may return anything
   if (typeof output !== 'string') throw new Error('it returned no { output } with a text')
-  return { output }
+  const turnRewards = rewardsOf(given.turnRewards)
+  return turnRewards === undefined ? { output } : { output, turnRewards }
+}
+
+function rewardsOf(given: unknown): readonly number[] | undefined {
+  if (given === undefined) return undefined
+  if (Array.isArray(given) && given.every(Number.isFinite)) return [...given]
+  throw new Error('it returned turnRewards that are no list of numbers')
 }
 
 /** The end of the agent, or nothing where it did not come soon after it was told to stop. */
@@ -175,7 +184,7 @@ function outcomeOf(
   const words = last === undefined ? {} : { output: last.text }
   const truncated = record.limit ?? (last?.stopReason === 'length' ? 'max_tokens' : undefined)
   const common = { turns, usage: record.usage(), ...(truncated === undefined ? {} : { truncated }) }
-  if (end !== undefined && 'output' in end) return { ...common, ended: 'done', output: end.output }
+  if (end !== undefined && 'output' in end) return { ...common, ended: 'done', ...end }
   if (run.signal.aborted) {
     const error = { code: 'INTERRUPTED' as const, message: messageOf(run.signal.reason), infra: true }
     return { ...common, ...words, ended: 'cancelled', error }

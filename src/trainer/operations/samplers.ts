@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Sample, SampleReq } from '../../contracts/index.ts'
 import * as tinker from '../../contracts/tinker/index.ts'
 import { checkRequest } from '../../engine/index.ts'
-import { systemRandom } from '../../kernel/index.ts'
+import { onAbort, systemRandom } from '../../kernel/index.ts'
 import { HttpError, notFound, unprocessable } from '../http/http-error.ts'
 import type { ServedModel } from '../served-model.ts'
 import type { WeightSource } from '../state/sampler-weights.ts'
@@ -93,10 +93,18 @@ export async function submitSample(
   if (seq != null) sampler?.requests.set(seq, { hash, requestId })
   const owner = sampler === undefined ? {} : { sessionId: sampler.sessionId, samplerId: sampler.id }
   const future = state.futures.open(requestId, owner)
-  const work = async () =>
-    sampleAnswer(await state.samplerWeights.sample(target.source, drawn, state.signal), {
-      promptLogprobsLast: request.prompt_logprobs_last_n ?? undefined,
-    })
+  const cancelling = new AbortController()
+  future.cancel = () => cancelling.abort(new HttpError(409, 'cancelled'))
+  const work = async () => {
+    const stopListening = onAbort(state.signal, () => cancelling.abort(state.signal.reason))
+    try {
+      const drawing = state.samplerWeights.sample(target.source, drawn, state.signal, cancelling.signal)
+      return sampleAnswer(await drawing, { promptLogprobsLast: request.prompt_logprobs_last_n ?? undefined })
+    } finally {
+      future.cancel = undefined
+      stopListening()
+    }
+  }
   state.enqueue(laneOf(target), future, work, { shared: true })
   return promise
 }

@@ -90,7 +90,7 @@ function snapshotWork(state: TrainerState, model: TrainedModel, id: string, hash
     settled: () => void model.saving.delete(id),
     work: async () => {
       const bytes = await state.run({ op: 'export', model: model.id }, 'bytes')
-      const source = { key: id, read: await state.ephemeral.add(sessionId, bytes) }
+      const source = { key: id, ...(await state.ephemeral.add(sessionId, bytes)) }
       addSampler(state, { id, sessionId, base: model.base, modelPath: undefined, source, hash })
       return plainAnswer({ type: 'save_weights_for_sampler', path: null, sampling_session_id: id })
     },

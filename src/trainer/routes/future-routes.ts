@@ -35,8 +35,9 @@ export function futureRoutes({ state, json }: Api): Routes {
   routes.post('/cancel_future', async (c) => {
     const { value } = await json(c.req.raw, tinker.CancelFutureRequest)
     const future = findFuture(state, value.request_id)
-    if (future.job !== undefined && state.queue.remove(future.job)) {
+    if ((future.job !== undefined && state.queue.remove(future.job)) || future.cancel !== undefined) {
       state.futures.settle(future, { failure: { error: 'cancelled', category: 'user' } })
+      future.cancel?.()
     }
     return c.json({})
   })

@@ -102,5 +102,10 @@ export function sessionRoutes({ state, json }: Api): Routes {
       ...(modelPath === undefined ? {} : { model_path: modelPath }),
     })
   })
+  // Of ours: a run takes a snapshot at every step, and would keep all of them to its end.
+  routes.delete('/samplers/:id', async (c) => {
+    await state.removeSampler(state.sampler(c.req.param('id')))
+    return c.body(null, 204)
+  })
   return routes
 }

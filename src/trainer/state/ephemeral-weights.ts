@@ -25,8 +25,8 @@ export class EphemeralWeights {
     return new EphemeralWeights(await mkdtemp(join(folder, 'live-')))
   }
 
-  /** Keeps weights; returns how they are read again. */
-  async add(sessionId: string, bytes: Uint8Array): Promise<() => Promise<Uint8Array>> {
+  /** Keeps weights; returns how they are read again, and removed. */
+  async add(sessionId: string, bytes: Uint8Array): Promise<{ read(): Promise<Uint8Array>; remove(): Promise<void> }> {
     const folder = join(this.#folder, sessionId)
     const file = join(folder, randomUUID())
     try {
@@ -35,7 +35,10 @@ export class EphemeralWeights {
     } catch (cause) {
       throw fileError('write', file, cause)
     }
-    return () => readFile(file).catch((cause) => Promise.reject(fileError('read', file, cause)))
+    return {
+      read: () => readFile(file).catch((cause) => Promise.reject(fileError('read', file, cause))),
+      remove: () => rm(file, { force: true }),
+    }
   }
 
   async removeSession(sessionId: string): Promise<void> {

@@ -21,6 +21,8 @@ export class Future {
   readonly samplerId: string | undefined
   /** Its place in the queue, once it has one. */
   job: Job | undefined
+  /** Stops its work while it runs; absent: that goes on to its end. */
+  cancel: (() => void) | undefined
   /** What it waits for while it has no place. */
   waitsFor: (() => string | undefined) | undefined
   outcome: Outcome | undefined

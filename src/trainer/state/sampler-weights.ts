@@ -5,7 +5,11 @@ import type { Engine, Sample, SampleReq } from '../../contracts/index.ts'
 /** Where weights come from. Equal keys are equal weights. */
 export type WeightSource = { readonly key: string } & (
   | { readonly baseModel: string }
-  | { readonly read: () => Promise<Uint8Array> }
+  | {
+      readonly read: () => Promise<Uint8Array>
+      /** Absent: they are kept for others too. */
+      readonly remove?: () => Promise<void>
+    }
 )
 
 export class SamplerWeights {
@@ -24,12 +28,14 @@ export class SamplerWeights {
     source: WeightSource,
     request: Omit<SampleReq, 'model'>,
     signal: AbortSignal,
+    /** Nobody waits for these samples any more; weights that others wait for as well are loaded all the same. */
+    cancelled = signal,
   ): Promise<readonly Sample[]> {
     const model = `sampler ${source.key}`
     while (!this.#loaded.has(model)) await this.#loadOnce(model, source, signal)
     this.#loaded.delete(model)
     this.#loaded.add(model)
-    const result = await this.#engine.run({ op: 'sample', model, request }, signal)
+    const result = await this.#engine.run({ op: 'sample', model, request }, cancelled)
     if ('samples' in result) return result.samples
     throw new TypeError('the engine answered a sample request with something else')
   }

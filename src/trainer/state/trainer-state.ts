@@ -151,6 +151,14 @@ export class TrainerState {
     throw new TypeError(`the engine answered ${op.op} without ${key}`)
   }
 
+  /** Forgets a sampler, and the weights that only it had. What the engine has of them goes when others need the room. */
+  async removeSampler({ id, sessionId, source }: Sampler): Promise<void> {
+    this.samplers.delete(id)
+    this.sessions.find(sessionId)?.samplerIds.delete(id)
+    this.completions.remove(id)
+    if ('remove' in source) await source.remove?.()
+  }
+
   /** Unloads all that a session holds. */
   async endSession(session: Session): Promise<void> {
     this.sessions.end(session)

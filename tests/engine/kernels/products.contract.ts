@@ -26,14 +26,14 @@ export function describeProducts(bench: () => Bench): void {
   describe('gemm', () => {
     it.each(shapes)('multiplies %i x %i over %i in every layout (CPU-2)', (m, n, k) => {
       for (const transA of flags)
-        for (const transB of flags)
+        for (const transB of flags) {
+          using on = bench() // one program for several products: under the sanitizers each one is a process
           for (const bType of ['f32', 'bf16'] satisfies ElementType[])
             for (const [accumulate, alpha] of [
               [false, 1],
               [true, 1],
               [true, -0.75],
             ] as const) {
-              using on = bench()
               const [lda, ldb, ldc] = [(transA ? m : k) + 3, (transB ? k : n) + 1, n + 2]
               const sizeB = (transB ? n : k) * ldb
               on.program.add('gemm', {
@@ -42,15 +42,17 @@ export function describeProducts(bench: () => Bench): void {
                 c: on.random(m * ldc),
                 ...{ m, n, k, lda, ldb, ldc, transA, transB, bType, accumulate, alpha },
               })
-              on.compare()
             }
+          on.compare()
+        }
     })
 
     it.each(shapes)('has the same bits with a packed operand: %i x %i over %i (CPU-3)', (m, n, k) => {
-      for (const bType of ['f32', 'bf16'] satisfies ElementType[])
+      for (const bType of ['f32', 'bf16'] satisfies ElementType[]) {
+        using on = bench()
+        const pairs: [number, number][] = []
         for (const transB of flags)
           for (const alpha of [1, 0.5]) {
-            using on = bench()
             const ldb = transB ? k : n
             const [a, b] = [on.random(m * k), bType === 'f32' ? on.random(n * k) : on.bf16(n * k)]
             const [c, packed, cPacked] = [on.random(m * n), on.scratch(packedBytes(n, k, bType)), on.empty(m * n)]
@@ -59,9 +61,11 @@ export function describeProducts(bench: () => Bench): void {
               .add('pack', { dst: packed, b, n, k, ldb, transB, bType })
               .add('gemmPacked', { c: cPacked, a, b: packed, m, n, k, lda: k, ldc: n, bType, accumulate: true, alpha })
               .add('gemm', { c, a, b, m, n, k, lda: k, ldb, ldc: n, transB, bType, accumulate: true, alpha })
-            on.run()
-            expect(on.bytes(cPacked, 4 * m * n)).toEqual(on.bytes(c, 4 * m * n))
+            pairs.push([c, cPacked])
           }
+        on.run()
+        for (const [c, cPacked] of pairs) expect(on.bytes(cPacked, 4 * m * n)).toEqual(on.bytes(c, 4 * m * n))
+      }
     })
 
     it('gives a row the same bits alone and among others (CPU-3)', () => {

@@ -58,7 +58,18 @@ function isHeader(lines: readonly string[], at: number): boolean {
 
 function pathOf(header: string): string | undefined {
   const path = header.slice(4).split('\t')[0]?.trim() ?? ''
-  return path === '/dev/null' ? undefined : path
+  if (path === '/dev/null') return undefined
+  return /^".*"$/.test(path) ? unquoted(path.slice(1, -1)) : path
+}
+
+// Git writes names with other than plain characters as C strings of bytes.
+function unquoted(text: string): string {
+  const parts = text.match(/\\(?:[0-7]{3}|.)|[^\\]+/g) ?? []
+  const bytes = parts.map((part) => {
+    if (/^\\[0-7]{3}$/.test(part)) return Buffer.from([Number.parseInt(part.slice(1), 8) & 0xff])
+    return Buffer.from(part.startsWith('\\') ? part.slice(1) : part)
+  })
+  return Buffer.concat(bytes).toString()
 }
 
 function readHunk(

@@ -83,7 +83,7 @@ describe('recorded proposals', () => {
     })
   })
 
-  it('tell equal briefs apart by their call, and hold no secret that is known (RES-516) (RES-624)', async () => {
+  it('tell equal briefs apart by their call, and hold no secret that is known (RES-516, RES-624)', async () => {
     const file = join(folder(), 'cassette.jsonl')
     const secret = 'tr0ub4dor&3/correct horse'
     const redact = createRedactor({ TOKEN: secret })

@@ -5,7 +5,7 @@ import { type ChangedRange, changedRanges } from './changed-ranges.ts'
 import { type Lines, linesOf } from './text-lines.ts'
 
 /** Lines of context around a change: what `diff -u` gives. */
-export const CONTEXT = 3
+export const DIFF_CONTEXT = 3
 
 /** Empty where nothing differs. Files in the order of their names. */
 export function unifiedDiff(before: CandidateFiles, after: CandidateFiles): string {
@@ -36,7 +36,7 @@ function hunksOf(ranges: readonly ChangedRange[]): ChangedRange[][] {
   const hunks: ChangedRange[][] = []
   for (const range of ranges) {
     const last = hunks.at(-1)?.at(-1)
-    if (last !== undefined && range.aFrom - last.aTo <= 2 * CONTEXT) hunks.at(-1)?.push(range)
+    if (last !== undefined && range.aFrom - last.aTo <= 2 * DIFF_CONTEXT) hunks.at(-1)?.push(range)
     else hunks.push([range])
   }
   return hunks
@@ -46,8 +46,8 @@ function hunkText(ranges: readonly ChangedRange[], a: Lines, b: Lines): string {
   const [first] = ranges
   const last = ranges.at(-1)
   if (first === undefined || last === undefined) return ''
-  const aFrom = Math.max(0, first.aFrom - CONTEXT)
-  const aTo = Math.min(a.lines.length, last.aTo + CONTEXT)
+  const aFrom = Math.max(0, first.aFrom - DIFF_CONTEXT)
+  const aTo = Math.min(a.lines.length, last.aTo + DIFF_CONTEXT)
   const bFrom = first.bFrom - (first.aFrom - aFrom)
   const bTo = last.bTo + (aTo - last.aTo)
   const texts: string[] = []

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 /** The files by their paths. */
 export function makeData() {
-  const random = randomFrom(17)
+  const random = randomFrom(29)
   const seen = new Set()
   /** @param {number} count */
   const sums = (count) => {

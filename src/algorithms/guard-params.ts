@@ -11,11 +11,11 @@ const action = (usual: z.infer<typeof Action>) =>
     '`record`: told, and training goes on. `roll_back`: back to a checkpoint from before, at half the rate; the third time is the last, then it stops. `stop`: the run ends and keeps its best checkpoint. `off`: not looked at.',
   )
 
-/** Settings of the guards. Each compares the last steps with the run’s own start. */
-export const Guards = z.strictObject({
-  entropy_collapse: z
+// Each compares the last steps with the run’s own start.
+const entropyCollapse = (usual: z.infer<typeof Action>) =>
+  z
     .strictObject({
-      action: action('roll_back'),
+      action: action(usual),
       share: z
         .number()
         .gt(0)
@@ -26,7 +26,11 @@ export const Guards = z.strictObject({
     .prefault({})
     .describe(
       'The policy has become certain, and its reward is no better than at the start (optim/entropy, reward/mean).',
-    ),
+    )
+
+/** Settings of the guards. */
+export const Guards = z.strictObject({
+  entropy_collapse: entropyCollapse('roll_back'),
   kl_blowup: z
     .strictObject({
       action: action('roll_back'),
@@ -80,6 +84,14 @@ export const guardParams = {
   held_out_verifier: PluginSpec.optional().describe(
     'Verifier that also scores every rollout and that the reward does not use: heldout/mean. It is given what the task expects.',
   ),
+}
+
+/** The same for a recipe that learns from a teacher: one that is certain makes the policy certain. */
+export const taughtGuardParams = {
+  ...guardParams,
+  guards: Guards.extend({ entropy_collapse: entropyCollapse('record') })
+    .prefault({})
+    .describe('Notices when the policy goes wrong, and what then happens.'),
 }
 
 /** The guards and the held-out verifier of any recipe; without guards it is not watched. */

@@ -33,17 +33,21 @@ describe('bundled tasks', () => {
     }
   })
 
-  linux.it('digits: the baseline passes the dry run, learns, and repeats exactly (RES-302)', async () => {
-    const projectDir = folder()
-    copyTask('digits', projectDir, squares)
-    const task = await loadResearchTask('digits', { projectDir, signal })
-    await using executor = await openExecutor(task)
-    expect(await executor.check(task.baseline, signal)).toEqual([])
-    const score = await scoreOf(executor, task)
-    expect(score).toBeLessThan(0.4)
-    expect(await scoreOf(executor, task)).toBe(score)
-    expect(await scoreOf(executor, task, 1)).not.toBe(score)
-  }, 120_000)
+  linux.it(
+    'digits: the baseline passes the dry run, learns, and repeats exactly (RES-302)',
+    async () => {
+      const projectDir = folder()
+      copyTask('digits', projectDir, squares)
+      const task = await loadResearchTask('digits', { projectDir, signal })
+      await using executor = await openExecutor(task)
+      expect(await executor.check(task.baseline, signal)).toEqual([])
+      const score = await scoreOf(executor, task)
+      expect(score).toBeLessThan(0.4)
+      expect(await scoreOf(executor, task)).toBe(score)
+      expect(await scoreOf(executor, task, 1)).not.toBe(score)
+    },
+    120_000,
+  )
 
   linux.it(
     'moby: a model trains on the embedded engine inside the sandbox, and the scorer runs it (RES-303)',

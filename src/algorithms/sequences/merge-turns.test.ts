@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ChatMessage, Turn } from '../../contracts/index.ts'
-import { lastTrained, mergeTurns } from './merge-turns.ts'
+import { mergeTurns, type TrainingSequence } from './merge-turns.ts'
 import { policySpan } from './turn-fault.ts'
 
 const user = (content: string): ChatMessage => ({ role: 'user', content })
@@ -186,3 +186,12 @@ describe('merging turns', () => {
     )
   })
 })
+
+/** The last token of the last turn that is trained on, by the spans of turns. */
+function lastTrained(sequences: readonly TrainingSequence[]): { sequence: number; position: number } | undefined {
+  const ends = sequences.flatMap(({ spans }, sequence) =>
+    spans.flatMap(({ fault, turn, end }) => (fault === undefined ? [{ sequence, position: end - 1, turn }] : [])),
+  )
+  const last = ends.sort((a, b) => a.turn - b.turn).at(-1)
+  return last === undefined ? undefined : { sequence: last.sequence, position: last.position }
+}

@@ -73,19 +73,6 @@ export function mergeTurns(turns: readonly Turn[], options: MergeOptions = {}): 
   }
 }
 
-/** Where the reward of the whole trajectory goes: the last token that is trained on. Undefined: there is none. */
-export function lastTrained(
-  sequences: readonly TrainingSequence[],
-): { readonly sequence: number; readonly position: number } | undefined {
-  let last: { sequence: number; position: number; turn: number } | undefined
-  for (const [sequence, { spans }] of sequences.entries()) {
-    const span = spans.findLast(({ fault }) => fault === undefined)
-    if (span === undefined || span.turn < (last?.turn ?? -1)) continue
-    last = { sequence, position: span.end - 1, turn: span.turn }
-  }
-  return last === undefined ? undefined : { sequence: last.sequence, position: last.position }
-}
-
 // The sequence with the most tokens among those that the prompt holds as its beginning. Subagents and repeated calls thereby leave
 // the conversation around them whole.
 function extended(open: readonly Told[][], prompt: Int32Array): Told[] | undefined {

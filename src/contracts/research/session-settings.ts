@@ -17,7 +17,10 @@ export type ResearchBudget = z.infer<typeof ResearchBudget>
 
 export const SessionSettings = z.strictObject({
   task: z.string().min(1),
-  reference: z.string().optional().describe('As the task was asked for, where that is not its name: a variant, or a folder.'),
+  reference: z
+    .string()
+    .optional()
+    .describe('As the task was asked for, where that is not its name: a variant, or a folder.'),
   task_hash: z.string().describe('Scores compare only where it is equal.'),
   metric: z.string().min(1),
   direction: Direction,

@@ -24,11 +24,8 @@ const oneStep = [
   'metadata.benchmark.1.limit=2',
 ].flatMap((change) => ['--set', change])
 
-describe.each([
-  ['rl-arithmetic', 'RL-501'],
-  ['rl-harness', 'RL-502'],
-])('examples/%s', (name, id) => {
-  it(`runs to its verdict: answers to held-out tasks get better (${id})`, async () => {
+describe.each(['rl-arithmetic', 'rl-harness'])('examples/%s', (name) => {
+  it('runs to its verdict: answers to held-out tasks get better (RL-501, RL-502)', async () => {
     const project = join(folder(), name)
     cpSync(join(root, 'examples', name), project, { recursive: true })
     const args = ['run', 'experiment.yaml', '--json', ...(inFullLane ? [] : ['--steps', '1', ...oneStep])]

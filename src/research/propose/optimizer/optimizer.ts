@@ -11,7 +11,7 @@ export const optimizerParams = z.strictObject({
     .enum(['auto', 'tpe', 'cma_es'])
     .default('auto')
     .describe('Who draws: both and a surrogate that chooses among their points, or one of them alone.'),
-  most_ideas: z.int().min(1).max(100).default(8).describe('Ideas of one call, however many are asked for.'),
+  most_ideas: z.int().min(1).max(100).default(24).describe('Ideas of one call, however many are asked for.'),
 })
 type OptimizerParams = z.infer<typeof optimizerParams>
 

@@ -117,6 +117,15 @@ linux.describe('a sandbox', () => {
         expect((await sandbox.exec(sh('true', { cwd: '/nowhere' }), signal)).exitCode).toBe(126)
       })
 
+      it('ends a command that floods when nobody reads it any more (BOX-5)', async () => {
+        await using sandbox = await openSandbox({ stateDir: folder(), level })
+        const flood = await sandbox.spawn(sh('while :; do echo 0123456789012345678901234567890123456789; done'), signal)
+        for await (const { text } of flood.output) if (text !== '') break
+        await new Promise((resolve) => setTimeout(resolve, 300)) // what is written waits now
+        await flood[Symbol.asyncDispose]()
+        expect(await flood.exit).toMatchObject({ signal: 'SIGKILL' })
+      })
+
       it('talks with a command that goes on, and ends it (BOX-7, BOX-5)', async () => {
         await using sandbox = await openSandbox({ stateDir: folder(), level })
         const tag = `talk-${process.pid}-${level}`

@@ -52,6 +52,7 @@ export class Command {
   #hasStarted = false
   #limitHit: Limit | undefined
   #isKilled = false
+  #hasEnded = false
   #watch: { stop(): void } | undefined
 
   constructor(options: CommandOptions) {
@@ -126,7 +127,8 @@ export class Command {
     this.#texts[name].add(chunk)
     const { onOutput, spec } = this.#options
     if (onOutput !== undefined) {
-      if (!onOutput(name, chunk)) {
+      // What a command leaves behind is little: nobody waits for a reader any more.
+      if (!onOutput(name, chunk) && !this.#hasEnded) {
         this.#child.stdout?.pause()
         this.#child.stderr?.pause()
       }
@@ -142,6 +144,7 @@ export class Command {
     const quiet = onAbort(signal, () => this.kill())
     try {
       const end = await ended(this.#child)
+      this.#hasEnded = true
       clearTimeout(timer)
       this.#watch?.stop()
       if (!contained) this.#strike()

@@ -23,8 +23,9 @@ process.env.EVSYS_CANARY = canary
 const fileName = `secret-${process.pid}`
 const secretFile = join(folder, fileName)
 writeFileSync(secretFile, canary, { mode: 0o644 })
-const victim = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)', canary], { stdio: 'ignore' })
-process.on('exit', () => victim.kill('SIGKILL')) // also where an attack fails
+// It ends with us, however that comes about.
+const staysUp = 'process.stdin.on("end", () => process.exit()).resume()'
+const victim = spawn(process.execPath, ['-e', staysUp, canary], { stdio: ['pipe', 'ignore', 'ignore'] })
 const server = createServer().listen(0, '127.0.0.1')
 const socketName = `evsys-${canary.replace('canary', 'socket')}`
 const abstract = createServer().listen(`\0${socketName}`)

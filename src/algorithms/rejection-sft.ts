@@ -4,6 +4,7 @@ import * as z from 'zod'
 import type { PluginSpec, StepContext, Trajectory } from '../contracts/index.ts'
 import { defineAlgorithm, mapConcurrent } from '../kernel/index.ts'
 import { guardParams } from './guard-params.ts'
+import { rolloutParams } from './rollout-params.ts'
 import { mergeTurns, supervisedSequence } from './sequences/index.ts'
 import { sharedParams } from './shared-params.ts'
 
@@ -18,16 +19,7 @@ const Params = z.strictObject({
     .describe('Most answers to a task that are trained on; absent: all that differ.'),
   max_tokens: z.int().min(1).default(256).describe('Longest answer.'),
   temperature: z.number().min(0).default(1).describe('Of sampling; 0 gives the same answer every time.'),
-  system_prompt: z
-    .string()
-    .optional()
-    .describe('Put before the task’s instruction. An agent that the run names has its own.'),
-  user_template: z.string().min(1).default('{prompt}').describe('Wraps the instruction: `{prompt}` is replaced.'),
-  agent_import_path: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Agent that answers: a kind, or an export of a file as `./agent.ts#Name`. `agent` of the run wins.'),
+  ...rolloutParams,
   n_concurrent: z.int().min(1).default(8).describe('Answers that are drawn at a time.'),
   ...guardParams,
 })

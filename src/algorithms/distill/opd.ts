@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { type PluginSpec, type StepContext, TeacherSpec, type Trajectory } from '../../contracts/index.ts'
 import { defineAlgorithm, mapConcurrent } from '../../kernel/index.ts'
 import { taughtGuardParams } from '../guard-params.ts'
+import { rolloutParams } from '../rollout-params.ts'
 import { mergeTurns } from '../sequences/index.ts'
 import { sharedParams } from '../shared-params.ts'
 import { mean } from './mean.ts'
@@ -49,16 +50,7 @@ const Params = z
       .describe(
         'Longest text that the teacher is shown; what is longer loses its end. At most the context of the model.',
       ),
-    system_prompt: z
-      .string()
-      .optional()
-      .describe('Put before the task’s instruction. An agent that the run names has its own.'),
-    user_template: z.string().min(1).default('{prompt}').describe('Wraps the instruction: `{prompt}` is replaced.'),
-    agent_import_path: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('Agent that answers: a kind, or an export of a file as `./agent.ts#Name`. `agent` of the run wins.'),
+    ...rolloutParams,
     n_concurrent: z.int().min(1).default(8).describe('Attempts that are made at a time.'),
   })
   .refine(({ divergence, topk }) => divergence === 'reverse' || topk !== undefined, {

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { HarborTask } from '../../contracts/index.ts'
 import { guardParams } from '../guard-params.ts'
+import { rolloutParams } from '../rollout-params.ts'
 import { sharedParams } from '../shared-params.ts'
 import { AdvantageKind } from './advantages.ts'
 import { Curriculum } from './curriculum.ts'
@@ -18,16 +19,7 @@ const answers = {
     .min(0)
     .default(1)
     .describe('Of sampling. At 1 answers are drawn from the very distribution that is trained.'),
-  system_prompt: z
-    .string()
-    .optional()
-    .describe('Put before the task’s instruction. An agent that the run names has its own.'),
-  user_template: z.string().min(1).default('{prompt}').describe('Wraps the instruction: `{prompt}` is replaced.'),
-  agent_import_path: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Agent that answers: a kind, or an export of a file as `./agent.ts#Name`. `agent` of the run wins.'),
+  ...rolloutParams,
   n_concurrent: z
     .int()
     .min(1)

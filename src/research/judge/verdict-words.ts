@@ -10,10 +10,17 @@ export interface SeedCost {
   readonly usd?: number
 }
 
-/** `Kept (provisional): better on 2 of 2 shared seeds, 1.4x noise.` */
+/** `Kept (provisional): better on 2 of 2 shared seeds, 1.4x noise.` What chance alone often gives is called by its name. */
 export function keptWords(gains: readonly number[], sigma: number, why?: string): string {
-  return `Kept (provisional): ${betterOn(gains)}, ${timesNoise(gains, sigma)}${why === undefined ? '' : `; ${why}`}.`
+  const isSlight = meanOf(gains) * Math.sqrt(gains.length) < slight * sigma
+  const much = isSlight
+    ? `but by only ${timesNoise(gains, sigma)}: it may be luck, and fresh seeds decide`
+    : timesNoise(gains, sigma)
+  return `Kept (provisional): ${betterOn(gains)}, ${much}${why === undefined ? '' : `; ${why}`}.`
 }
+
+/** Standard errors below which a candidate that helps nothing shows such a gain in more than one race of twenty. */
+const slight = 1.64
 
 /** `Discarded: better on 0 of 1 shared seeds, -0.8x noise.` */
 export function discardedWords(gains: readonly number[], sigma: number, why?: string): string {

@@ -45,6 +45,10 @@ describe('what people say to a session', slow, () => {
   it('pins the base of the search, until it is freed (RES-620)', async () => {
     await using store = await openStore(':memory:')
     const { state, goOn } = await stopped(store, 4)
+    await expect(say(store, { action: 'pause' })).rejects.toMatchObject({
+      code: 'CLI_USAGE',
+      fix: expect.stringContaining('--resume --max-experiments'),
+    })
     const other = state.attempts.find(({ verdict }) => verdict === 'discarded')?.id ?? ''
     await say(store, { action: 'pin', attempt: other })
     const pinned = await goOn(2)

@@ -92,7 +92,7 @@ function readBudget(words: readonly string[], maxExperiments: number | undefined
   const pairs = words.flatMap((word) => word.split(',')).map((word) => word.split('='))
   const entries = pairs.map(([name = '', ...value]): [string, unknown] => {
     const text = value.join('=')
-    return [name.trim(), /^[\d.]+$/.test(text) ? Number(text) : text]
+    return [name.trim(), /^\d+(?:\.\d+)?$|^\.\d+$/.test(text) ? Number(text) : text]
   })
   const parsed = ResearchBudget.safeParse({
     ...Object.fromEntries(entries),

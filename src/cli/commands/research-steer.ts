@@ -1,7 +1,7 @@
 // `evsys research steer`: a word to a session, running or not, kept with its author.
 import { userInfo } from 'node:os'
 import { Idea, Steering } from '../../contracts/index.ts'
-import { EvsysError, messageOf, suggest, systemClock } from '../../kernel/index.ts'
+import { EvsysError, messageOf, suggest, systemClock, visibleText } from '../../kernel/index.ts'
 import { loadResearchLoop } from '../../research/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
@@ -31,7 +31,8 @@ export async function researchSteer(
     output.result({ experiment_id: id, task: name, author, steering, controller: holder?.note ?? null }, () => {
       const when =
         holder === undefined ? 'it counts when the session goes on' : `${holder.note} acts on it at its next step`
-      return `${output.colors.green('noted')} ${verb}${word === undefined ? '' : ` ${word}`} for ${name} (${id}); ${when}`
+      const what = 'text' in steering ? steering.text : word
+      return `${output.colors.green('noted')} ${verb}${what === undefined ? '' : ` ${visibleText(what)}`} for ${name} (${id}); ${when}`
     })
     return exitCodes.done
   })

@@ -1,5 +1,6 @@
 // A research session for people: a table of its experiments, the best so far, the bill.
 import type { AttemptVerdict } from '../../contracts/index.ts'
+import { shellWord } from '../../kernel/index.ts'
 import type { Colors } from './colors.ts'
 import type { Output } from './output.ts'
 import { countText, durationText, numberText, signedText, usdText } from './quantity-text.ts'
@@ -23,7 +24,7 @@ export function researchResultText(document: ResearchDocument, { task, ...paper 
     `${colors.bold(document.task)}: ${head}`,
     bestLine(document, colors),
     billLine(document),
-    `${colors.dim('next:')} evsys research report --task ${task}   evsys research status   evsys show ${document.experiment_id}`,
+    `${colors.dim('next:')} evsys research report --task ${shellWord(task)}   evsys research status   evsys show ${document.experiment_id}`,
   ].join('\n')
 }
 

@@ -37,7 +37,7 @@ export function createResearchWatch({ live, quiet, colors, clock }: ResearchWatc
       const kind = isResumed ? 'goes on' : 'begins'
       const parts = [settings?.proposer.kind, settings?.strategy.kind, countText(settings?.workers ?? 1, 'worker')]
       say(
-        `${colors.bold(visibleText(task.name))} ${kind} (${experimentId}): ${parts.join(', ')}, at most ${durationText(task.trainSeconds)} of training a run`,
+        `${colors.bold(visibleText(task.name))} ${kind} (${experimentId}): ${parts.join(', ')}${task.table === undefined ? `, at most ${durationText(task.trainSeconds)} of training a run` : ''}`,
       )
     },
     follow(entry, state) {

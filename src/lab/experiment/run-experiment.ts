@@ -1,4 +1,5 @@
 // The life of an experiment: load, check, record, run, score, conclude. The one entry for the command line and for code.
+import { relative, resolve } from 'node:path'
 import { earlyStart } from '../../backends/index.ts'
 import { type ConfigSource, loadExperiment, pluginReferences } from '../../config/index.ts'
 import type { ExperimentResult, Item, Notice, Plan, PluginCard } from '../../contracts/index.ts'
@@ -71,6 +72,8 @@ function loadCheck(): Promise<typeof import('./check-experiment.ts')> {
 /** An experiment that was checked and may start. */
 export interface Prepared {
   readonly plan: Plan
+  /** The experiment file, seen from the project; absent: the experiment came as data. */
+  readonly file?: string
   readonly notices: readonly Notice[]
   readonly projectDir: string
   readonly plugins: readonly PluginReference[]
@@ -122,5 +125,7 @@ async function prepare(
   await using catalog = await opening
   onPrepared()
   const { checkExperiment } = await loading
-  return await checkExperiment(loaded, catalog, { projectDir, plugins, seal, signal })
+  const checked = await checkExperiment(loaded, catalog, { projectDir, plugins, seal, signal })
+  const file = 'file' in source ? relative(projectDir, resolve(cwd ?? process.cwd(), source.file)) : undefined
+  return { ...checked, ...(file === undefined ? {} : { file }) }
 }

@@ -29,6 +29,7 @@ async function runIn(store: OpenStore, prepared: Prepared, options: Options): Pr
   const provenance = {
     node: process.version,
     platform: `${process.platform}-${process.arch}`,
+    ...(prepared.file === undefined ? {} : { file: prepared.file }),
     ...(prepared.plan.experiment.metadata.benchmark.length === 0 ? {} : { seal: prepared.seal.level }),
     ...(dry ? trialMark : {}),
   }

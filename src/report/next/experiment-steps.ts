@@ -1,6 +1,7 @@
 // What is left open in an experiment: runs that are missing, claims that are undecided, winners that nobody confirmed, hypotheses
 // without a claim, arms without a score.
 import type { Evidence, ExperimentRow } from '../../contracts/index.ts'
+import { shellWord } from '../../kernel/index.ts'
 import { usualPower } from '../../stats/index.ts'
 import type { NextStep } from './next-step.ts'
 
@@ -13,6 +14,8 @@ export interface OpenExperiment {
   readonly done: number
   readonly planned: number
   readonly interrupted: boolean
+  /** Its file, seen from the project; absent: unknown. */
+  readonly file?: string | undefined
   /** Time of one of its runs on average; absent: unknown. */
   readonly runSeconds?: number
 }
@@ -39,7 +42,7 @@ function resumeStep(open: OpenExperiment): NextStep {
     kind: 'resume',
     title: `go on with ${open.experiment.name}`,
     why: `${open.done} of ${open.planned} runs are done and paid for; without the others there is no conclusion`,
-    command: 'evsys run FILE --resume',
+    command: `evsys run ${fileOf(open)} --resume`,
     chance: 0.9,
   }
 }
@@ -56,7 +59,7 @@ function decideStep(open: OpenExperiment, { claim }: Evidence): NextStep[] {
       kind: 'decide',
       title: `decide whether ${overall.treatment} beats ${overall.baseline}: ${more} more seeds`,
       why: `inconclusive after ${overall.n_seeds} seeds (${signed(overall.effect)}); so many more decide it in four of five cases, if the effect is as large as it looks`,
-      command: `evsys run FILE --set n_repeats=${seeds + more}`,
+      command: `evsys run ${fileOf(open)} --set n_repeats=${seeds + more}`,
       chance: usualPower,
     },
   ]
@@ -75,7 +78,7 @@ function confirmStep(open: OpenExperiment, evidence: Evidence): NextStep[] {
       kind: 'confirm',
       title: `confirm ${best_arm} on ${confirmSeeds} fresh seeds`,
       why: `it was chosen among ${chosen_among} arms on ${seeds} ${seeds === 1 ? 'seed' : 'seeds'}, so part of its score is luck`,
-      command: `evsys run FILE --set base_seed=${fresh} --set n_repeats=${confirmSeeds}`,
+      command: `evsys run ${fileOf(open)} --set base_seed=${fresh} --set n_repeats=${confirmSeeds}`,
       // The more it was chosen among, the less it says.
       chance: Math.max(0.2, 0.6 - 0.05 * (chosen_among - 2)),
     },
@@ -115,6 +118,10 @@ function untriedSteps(open: OpenExperiment, { arms }: Evidence): NextStep[] {
       },
     ]
   })
+}
+
+function fileOf({ file }: OpenExperiment): string {
+  return file === undefined ? 'FILE' : shellWord(file)
 }
 
 function place(

@@ -162,6 +162,10 @@ describe('what a session leaves open', () => {
       }).find(({ kind }) => kind === 'resume')
     const found = ended(state.attempts)
     expect(found).toMatchObject({ command: 'evsys research run --task digits --resume --max-experiments 15', runs: 10 })
+    const older = sessionSteps({ id: 'exp_s', name: 'digits', isNewest: false, state: { ...state, status: 'ended' } })
+    expect(older.find(({ kind }) => kind === 'idea')?.command).toBe(
+      'evsys research run --task digits --resume --session exp_s --max-experiments 11',
+    )
     const barren = state.attempts.map((each) => ({ ...each, verdict: 'discarded' as const }))
     expect(ended(barren)?.chance).toBeLessThan(found?.chance ?? 0)
   })

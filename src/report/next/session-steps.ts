@@ -1,6 +1,7 @@
 // What is left open in a research session: near misses that a few seeds would decide, keeps that nobody confirmed, ideas that people
 // want tried.
 import type { ResearchState } from '../../contracts/index.ts'
+import { shellWord } from '../../kernel/index.ts'
 import { racePrior } from '../../research/index.ts'
 import { type EffectPrior, shrink, usualPower } from '../../stats/index.ts'
 import type { NextStep } from './next-step.ts'
@@ -8,6 +9,8 @@ import type { NextStep } from './next-step.ts'
 export interface OpenSession {
   readonly id: string
   readonly name: string
+  /** Whether `--resume` goes on with this one; otherwise commands name it. */
+  readonly isNewest?: boolean
   readonly state: Pick<
     ResearchState,
     'settings' | 'attempts' | 'backlog' | 'incumbent' | 'baseline' | 'status' | 'spend'
@@ -50,7 +53,7 @@ function resumeStep(open: OpenSession): NextStep[] {
       kind: 'resume',
       title: `go on with the session: ${left} experiments are left`,
       why: 'it was interrupted within its budget',
-      command: `evsys research run --task ${taskOf(open)} --resume`,
+      command: resumeCommand(open),
       chance: 0.5,
     },
   ]
@@ -70,7 +73,7 @@ function goOnStep(open: OpenSession): NextStep[] {
       kind: 'resume',
       title: `search on: ${moreAttempts} more experiments on ${settings.task}`,
       why: `of the last ${recent.length} experiments ${kept === 0 ? 'none was' : kept === 1 ? '1 was' : `${kept} were`} kept`,
-      command: `evsys research run --task ${taskOf(open)} --resume --max-experiments ${spend.experiments + moreAttempts}`,
+      command: resumeCommand(open, moreAttempts),
       chance: 1 - (1 - each) ** moreAttempts,
     },
   ]
@@ -118,11 +121,7 @@ function confirmStep(open: OpenSession, prior: EffectPrior | null): NextStep[] {
       why: 'the session ends with it, and it is provisional: better in its race, and no more',
       attempt: champion.id,
       // One that has ended goes on only with a higher cap.
-      ...(status === 'ended'
-        ? {}
-        : {
-            command: `evsys research steer confirm --session ${open.id} && evsys research run --task ${taskOf(open)} --resume`,
-          }),
+      command: `evsys research steer confirm --session ${open.id} && ${resumeCommand(open, status === 'ended' ? 1 : 0)}`,
       chance: usualPower * better,
     },
   ]
@@ -137,14 +136,19 @@ function backlogSteps(open: OpenSession): NextStep[] {
     kind: 'idea',
     title: `try: ${text}`,
     why: `${author} wants it tried, and nobody has`,
-    command: `evsys research run --task ${taskOf(open)} --resume`,
+    command: resumeCommand(open, open.state.status === 'ended' ? 1 : 0),
     // Laplace's rule: one keep and one discard more than were seen.
     chance: (kept + 1) / (tried.length + 2),
   }))
 }
 
-function taskOf({ name, state: { settings } }: OpenSession): string {
-  return settings?.reference ?? settings?.task ?? name
+/** The line that goes on with the session, with room for some more experiments. */
+function resumeCommand({ id, name, isNewest = true, state: { settings, spend } }: OpenSession, more = 0): string {
+  return [
+    `evsys research run --task ${shellWord(settings?.reference ?? settings?.task ?? name)} --resume`,
+    ...(isNewest ? [] : [`--session ${id}`]),
+    ...(more === 0 ? [] : [`--max-experiments ${spend.experiments + more}`]),
+  ].join(' ')
 }
 
 type Placed = Pick<NextStep, 'experiment_id' | 'name' | 'runs' | 'seconds' | 'usd'>

@@ -15,10 +15,11 @@ export function keptChanges({ figures, words }: ReportContext): Section {
   if (kept.length === 0) return { ...base, body: html`<p>Nothing was kept.</p>` }
   const worth = ({ shrunk, raw }: KeptChange) => shrunk?.effect ?? raw ?? Number.NEGATIVE_INFINITY
   const rows = [...kept].sort((a, b) => worth(b) - worth(a)).slice(0, mostRows)
-  // What was confirmed, or missed when it was left out, has more to show than its race.
+  // What was missed when it was left out has more to show than its race; so has what was confirmed, where it is all there is: a look
+  // holds the best against the baseline.
   const lucky = kept.filter(
     ({ withinNoise, placed: { fate, reported } }) =>
-      withinNoise && fate !== 'confirmed' && reported.ablation?.dropped !== false,
+      withinNoise && !(fate === 'confirmed' && kept.length === 1) && reported.ablation?.dropped !== false,
   ).length
   const remark =
     lucky === 0

@@ -42,8 +42,10 @@ function headline(context: ReportContext): Content {
   const sure =
     confirmed === 0
       ? 'None of them is confirmed on fresh seeds, so the gain is provisional.'
-      : confirmed === kept.length
-        ? 'All of them are confirmed on fresh seeds.'
+      : champion.fate === 'confirmed'
+        ? kept.length === 1
+          ? 'It is confirmed on fresh seeds.'
+          : 'Together they are confirmed on fresh seeds, the best against the baseline; each by itself is provisional.'
         : `${confirmed} of them ${confirmed === 1 ? 'is' : 'are'} confirmed on fresh seeds; the others are provisional.`
   const luck =
     shrunkenGain === undefined

@@ -60,7 +60,9 @@ describe('stepLook', () => {
     expect(step.record).toMatchObject({ confirmed: true, champion: 'a7', number: 1 })
     expect(step.record.reported).toMatchObject({ gain: expect.closeTo(0.2, 12), n: 5 })
     expect(step.record.reported?.probabilityBetter).toBeGreaterThan(0.9)
-    expect(step.record.words).toBe('Confirmed: 5 new seeds, hidden test set; 5 others measure val_bpb -0.200 ± 0.067.')
+    expect(step.record.words).toBe(
+      'Confirmed: 5 new seeds, hidden test set; 5 others measure val_bpb -0.200 ± 0.067 against the baseline.',
+    )
   })
 
   it('spares the reporting seeds of a look that fails before the end, and not at the end (RES-207)', () => {

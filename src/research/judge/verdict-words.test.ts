@@ -44,11 +44,13 @@ describe('words of a look', () => {
 
   it('give the change of the metric and its error (RES-214)', () => {
     expect(lookWords(record, 6, { direction: 'min', metric: 'val_bpb' })).toBe(
-      'Confirmed: 6 new seeds, hidden test set; 6 others measure val_bpb -0.00310 ± 0.00090.',
+      'Confirmed: 6 new seeds, hidden test set; 6 others measure val_bpb -0.00310 ± 0.00090 against the baseline.',
     )
     expect(
       lookWords({ ...record, confirmed: false }, 6, { direction: 'max', metric: 'accuracy', unit: 'points' }),
-    ).toBe('Not confirmed on 6 new seeds, hidden test set; 6 others measure accuracy +0.00310 ± 0.00090 points.')
+    ).toBe(
+      'Not confirmed on 6 new seeds, hidden test set; 6 others measure accuracy +0.00310 ± 0.00090 points against the baseline.',
+    )
   })
 })
 

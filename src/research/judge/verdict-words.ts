@@ -46,7 +46,7 @@ export function seedsStillNeeded(gains: readonly number[], sigma: number): numbe
   return Math.max(1, Math.ceil(((2.5 * sigma) / gain) ** 2) - gains.length)
 }
 
-/** `Confirmed: 5 new seeds, hidden test set; 5 others measure val_bpb -0.0031 ± 0.0009.` */
+/** `Confirmed: 5 new seeds, hidden test set; 5 others measure val_bpb -0.0031 ± 0.0009 against the baseline.` */
 export function lookWords(
   record: Omit<LookRecord, 'words'>,
   seeds: number,
@@ -62,7 +62,7 @@ export function lookWords(
   const digits = decimals(half ?? Math.abs(change))
   const sign = change > 0 ? '+' : ''
   const error = half === undefined ? '' : ` ± ${half.toFixed(digits)}`
-  return `${verdict}; ${reported.n} others measure ${metric} ${sign}${change.toFixed(digits)}${error}${unit === undefined ? '' : ` ${unit}`}.`
+  return `${verdict}; ${reported.n} others measure ${metric} ${sign}${change.toFixed(digits)}${error}${unit === undefined ? '' : ` ${unit}`} against the baseline.`
 }
 
 function betterOn(gains: readonly number[]): string {

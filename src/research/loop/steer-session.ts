@@ -24,6 +24,18 @@ function requireSense(state: ResearchState, steering: Steering): void {
   if (steering.action === 'confirm' && looksLeft(lookRecords(state)) === 0) {
     throw new EvsysError('CLI_USAGE', 'no look at the hidden split is left but the one at the end')
   }
+  // One that nobody works on goes on when somebody resumes it, and is not paused then.
+  if ((steering.action === 'pause' || steering.action === 'resume') && state.status !== 'running') {
+    const how = 'evsys research run --resume'
+    throw new EvsysError(
+      'CLI_USAGE',
+      `the session ${state.status === 'ended' ? 'has ended' : 'is interrupted'}: nothing runs that could ${steering.action === 'pause' ? 'pause' : 'go on'}`,
+      {
+        fix:
+          state.status === 'ended' ? `\`${how} --max-experiments N\` goes on with it.` : `\`${how}\` goes on with it.`,
+      },
+    )
+  }
   if (!('attempt' in steering)) return
   const { id, verdict, vetoed, failures } = attemptOf(state, steering.attempt)
   const isKeep = steering.action === 'override' && steering.verdict === 'keep'

@@ -8,7 +8,7 @@ import { readScope, whyNoFile } from './read-candidate.ts'
 import type { CandidateFields } from './resolve-variant.ts'
 import { sharedApis, sharedPrefix } from './shared-api.ts'
 
-type Complain = (field: string, message: string, fix: string, below?: readonly string[]) => void
+type Complain = (field: string, message: string, fix: string, below?: readonly (string | number)[]) => void
 
 /** Problems at the text that is wrong, and the baseline where it could be read. */
 export async function checkCandidate(
@@ -27,9 +27,23 @@ export async function checkCandidate(
     const why = await whyNoFile(loaded.dir, path)
     if (why !== undefined) complain(field, `${path} ${why}`, `write the file, or correct \`${field}\`.`)
   }
+  for (const field of ['scope', 'off_limits'] as const)
+    for (const [i, glob] of fields[field].entries())
+      if (leadsOut(glob))
+        complain(
+          field,
+          `${glob} leads out of the folder of the task`,
+          'name files in it, such as train.mjs or src/**.',
+          [String(i)],
+        )
   const baseline = await readScope(loaded.dir, { scope: fields.scope, offLimits: fields.off_limits })
   checkBaseline(fields, baseline, complain)
   return { problems, baseline }
+}
+
+/** A glob is relative, with forward slashes, and stays below its folder. */
+function leadsOut(glob: string): boolean {
+  return /^(?:[\\/]|[A-Za-z]:)/.test(glob) || glob.split(/[\\/]/).includes('..')
 }
 
 /** Files that a task names beside those in scope. */

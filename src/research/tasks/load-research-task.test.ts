@@ -80,6 +80,14 @@ describe('loadResearchTask', () => {
     const { projectDir, edit } = project()
     edit('task.yaml', (text) => text.replace('scorer: scorer.mjs', 'scorer: ../scorer.mjs'))
     expect(await problemsOf(projectDir)).toMatchObject([{ code: 'CONFIG_PATH', where: { path: 'scorer' } }])
+    const globs = project()
+    globs.edit('task.yaml', (text) => text.replace('[train.mjs]', '[train.mjs, ../other/*.mjs, /etc/*]'))
+    expect(
+      (await problemsOf(globs.projectDir)).map(({ code, where, message }) => [code, where?.path, message]),
+    ).toEqual([
+      ['CONFIG_PATH', 'scope.1', '../other/*.mjs leads out of the folder of the task'],
+      ['CONFIG_PATH', 'scope.2', '/etc/* leads out of the folder of the task'],
+    ])
   })
 
   it('has a hash of what decides a score: data, scorer, API, time; not of the baseline (RES-309)', async () => {

@@ -1,14 +1,18 @@
 // The proposer `cli-agent` with the programs that people have: Claude Code and Codex as they are published, and a scripted model behind them.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, vi } from 'vitest'
+import { parse } from 'yaml'
+import type { GenerateRequest, HarborTask, OpenInferenceClient, ToolCall } from '../../src/contracts/index.ts'
 import { cliAgent } from '../../src/research/propose/cli/cli-agent.ts'
 import { usageOfError } from '../../src/research/propose/llm/proposal-error.ts'
+import { cli } from '../../src/rollout/cli/cli-agent.ts'
 import { root, runMain } from '../cli/run-main.ts'
 import { needs } from '../needs.ts'
 import { pluginContext } from '../plugin-context.ts'
+import { codeBlocks } from '../readme.ts'
 import { sampleBrief } from '../research-brief.ts'
 import { type Script, startScriptedProvider } from '../scripted-agents.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
@@ -124,7 +128,7 @@ agents.describe('coding agents as they are published', () => {
     })
 
     agents.it(`${agent}: one that never stops is ended, and what it told until then is charged (RES-520)`, async () => {
-      const { answer, heard } = await ask(() => ({ read: 'train.mjs' }), { timeout_s: 4 })
+      const { answer, heard } = await ask(() => ({ read: 'train.mjs' }), { timeout_s: 6 })
       expect(answer).toMatchObject({ code: 'AGENT_TIMEOUT' })
       expect(heard.length).toBeGreaterThan(1)
       const { promptTokens = 0, costUsd = 0 } = usageOfError(answer) ?? {}
@@ -141,6 +145,68 @@ agents.describe('coding agents as they are published', () => {
       if (agent === 'codex') expect(JSON.stringify(answer)).toContain('CODEX_SANDBOX_NETWORK_DISABLED')
       else expect(answer).toMatchObject({ message: expect.stringContaining('changed nothing') }) // it has no such tool
     })
+  }
+})
+
+const task: HarborTask = {
+  task_id: 't',
+  instruction: 'Write hello into answer.txt.',
+  verifier: { kind: 'in_process', fn_name: 'exact_match', expected: 'x', params: {} },
+  metadata: {},
+}
+
+/** A policy that makes one call of a tool, then says what came back. */
+function callingPolicy(calls: Readonly<Record<string, (folder: string) => object>>) {
+  const asked: GenerateRequest[] = []
+  const policy: OpenInferenceClient = {
+    async generate(request) {
+      asked.push(request)
+      const usage = { promptTokens: 1, completionTokens: 1, latencyS: 0 }
+      const last = request.messages.at(-1)
+      if (last?.role === 'tool') return { text: String(last.content), stopReason: 'stop', usage }
+      const name = Object.keys(calls).find((each) => request.tools?.some((tool) => tool.name === each)) ?? ''
+      const folder = /working directory: ([^\\" ]+)/i.exec(JSON.stringify(request.messages))?.[1] ?? ''
+      const call: ToolCall = {
+        id: 'call_1',
+        type: 'function',
+        function: { name, arguments: calls[name]?.(folder) ?? {} },
+      }
+      return { text: '', toolCalls: [call], stopReason: 'tool_calls', usage }
+    },
+  }
+  return { policy, asked }
+}
+
+agents.describe('coding agents behind the capture proxy', () => {
+  const page = readFileSync(join(root, 'docs/external-agents.md'), 'utf8')
+  const specs = codeBlocks(page, 'yaml').flatMap((block) => {
+    const { agent } = parse(block)
+    return ['claude', 'codex'].includes(agent.params.command?.[0]) ? [agent.params] : []
+  })
+  for (const params of specs) {
+    agents.it(
+      `${params.command[0]}: the tools of the program in the hands of the policy, as the docs start it (EXT-1)`,
+      async () => {
+        useAgents()
+        const { policy, asked } = callingPolicy({
+          Write: (at) => ({ file_path: `${at}/answer.txt`, content: 'hello' }),
+          exec_command: () => ({ cmd: 'echo hello > answer.txt; cat answer.txt' }),
+        })
+        const env = { ...params.env, HOME: folder(), TMPDIR: folder() }
+        const context = pluginContext(cli, { ...params, env, run_on: 'host' })
+        const { output } = await cli.run({
+          ...context,
+          task,
+          policy,
+          sampling: { maxTokens: 64, temperature: 1 },
+          maxTurns: 5,
+        })
+        expect(output).toMatch(/File created successfully at: .*answer\.txt|\nhello\n/)
+        expect(asked).toHaveLength(2)
+        expect(asked[1]?.messages.slice(1).every(({ role }) => role !== 'system')).toBe(true)
+        expect(asked[1]?.messages.slice(0, -2)).toEqual(asked[0]?.messages)
+      },
+    )
   }
 })
 

@@ -770,6 +770,13 @@ export const requirements = {
   'RES-517': 'the proposer `bank` gives the next untried idea of a wanted family',
   'RES-518':
     '`cli-agent` starts Claude Code and Codex with the options of their manuals, and reads what they used from their output',
+  'RES-519':
+    '`cli-agent` drives sessions with Claude Code and Codex as they are published: ideas, labels, tokens and dollars are theirs',
+  'RES-520':
+    'a coding agent that is not installed, too old, refused, overloaded, cut off, without end or without an edit fails with a code, a way out and its bill',
+  'RES-521': 'commands that a coding agent runs see no key and write nothing outside its folder',
+  'RES-522':
+    'the official SDKs of Anthropic and OpenAI take the provider that tests start for a true one: answers, usage, failures, waits',
   'RES-617':
     'a cassette drives a session of ten experiments, with a ledger that is right to the cent, per call and per experiment',
   'RES-618':

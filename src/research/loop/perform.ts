@@ -1,6 +1,6 @@
 // One piece of work each. What goes wrong is part of what it brings; being stopped brings nothing, and the work is done again later.
 import type { Brief, CallUsage, ResearchState, Usage } from '../../contracts/index.ts'
-import { messageOf } from '../../kernel/index.ts'
+import { EvsysError, messageOf } from '../../kernel/index.ts'
 import { releasedGain } from '../judge/index.ts'
 import { usageOfError } from '../propose/index.ts'
 import { attemptOf, filesOf } from './candidate-files.ts'
@@ -72,7 +72,8 @@ export async function performAsk(
     ]
   } catch (error) {
     if (signal.aborted) return []
-    const reason = messageOf(error)
+    const fix = EvsysError.is(error) && error.fix !== undefined ? ` Fix: ${error.fix}` : ''
+    const reason = `${messageOf(error)}${fix}`
     const usage = usageOf(usageOfError(error)) // an answer that cannot be used costs as much as one that can
     return [
       { type: 'call.failed', call: intent.call, reason, ...(usage === undefined ? {} : { usage }) },

@@ -114,7 +114,7 @@ const CONTROL_EVERY = 10
 const MOST_NOISE_RUNS = 5
 
 /** Proposers that ask a model by its name. */
-const ASKING_BY_NAME = new Set(['anthropic', 'openai-compatible', 'hybrid'])
+const ASKING_BY_NAME = new Set(['anthropic', 'openai-compatible', 'hybrid', 'cli-agent'])
 
 /** What a new session begins with: what was asked for, else what suits the task and the machine. */
 function settingsOf(

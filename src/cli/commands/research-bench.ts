@@ -50,7 +50,8 @@ export async function researchBench(context: CommandContext, options: ResearchBe
     ),
     ...chosen.search.flatMap((name) => bench.syntheticWorlds(name, seed)),
   ]
-  const common = { repeats, budget, seed, signal, onDone: progressOn(context) }
+  using progress = progressOn(context)
+  const common = { repeats, budget, seed, signal, onDone: progress.onDone }
   const searched = await bench.benchStrategies({ worlds, strategies, ...common })
   const watched = chosen.has('curves')
     ? await bench.benchKillers({ worlds: bench.curveWorlds, killers: bench.killers, ...common })
@@ -66,7 +67,7 @@ export async function researchBench(context: CommandContext, options: ResearchBe
         bench.benchChaos({ ...common, evsys, env: context.env, repeats: options.repeats ?? usualDisturbed }),
       )
     : undefined
-  context.live.show([])
+  progress[Symbol.dispose]()
   const document: BenchDocument = {
     ...{ repeats, budget, seed },
     results: [...searched.results, ...(watched?.results ?? [])],
@@ -83,7 +84,7 @@ export async function researchBench(context: CommandContext, options: ResearchBe
 const evsys = [process.execPath, fileURLToPath(new URL('../../../bin/evsys.js', import.meta.url))]
 
 /** Candidates at a time: each has a controller, a sandbox and a scorer. */
-const workers = Math.min(4, Math.max(1, availableParallelism() >> 1))
+const workers = Math.min(4, availableParallelism())
 
 function isUnsound({ adversary, chaos = [] }: BenchDocument): boolean {
   const isOpen = adversary !== undefined && (adversary.got_through > 0 || adversary.honest_blocked > 0)
@@ -91,11 +92,17 @@ function isUnsound({ adversary, chaos = [] }: BenchDocument): boolean {
 }
 
 /** On a terminal, what was measured last. */
-function progressOn({ live, output }: CommandContext): (done: { table: string; strategy: string }) => void {
+function progressOn({ live, output }: CommandContext): Disposable & {
+  onDone(done: { readonly table: string; readonly strategy: string }): void
+} {
   let count = 0
-  return ({ table, strategy }) => {
-    count += 1
-    if (!output.quiet) live.show([shorten(visibleText(`${count} done, last: ${table} ${strategy}`), live.columns - 1)])
+  return {
+    onDone({ table, strategy }) {
+      count += 1
+      const line = visibleText(`${count} done, last: ${table} ${strategy}`)
+      if (!output.quiet) live.show([shorten(line, live.columns - 1)])
+    },
+    [Symbol.dispose]: () => live.show([]),
   }
 }
 

@@ -18,13 +18,12 @@ type Style = Pick<Output, 'width' | 'colors'>
 export function benchText(document: BenchDocument, style: Style): string {
   const { results, flat, adversary, chaos } = document
   const parts = [
-    ...searchText(document, style),
-    ...timeText(results, style),
-    ...flat.map(({ table, why }) => `${table}: flat, not counted: ${why}.`),
-    ...(adversary === undefined ? [] : adversaryText(adversary, style)),
-    ...(chaos === undefined ? [] : chaosText(chaos, style)),
+    [...searchText(document, style), ...flat.map(({ table, why }) => `${table}: flat, not counted: ${why}.`)],
+    timeText(results, style),
+    adversary === undefined ? [] : adversaryText(adversary, style),
+    chaos === undefined ? [] : chaosText(chaos, style),
   ]
-  return parts.join('\n')
+  return parts.flatMap((lines) => (lines.length === 0 ? [] : [lines.join('\n')])).join('\n\n')
 }
 
 function searchText({ results, comparisons }: BenchDocument, { width, colors }: Style): string[] {
@@ -66,13 +65,13 @@ function timeText(results: BenchDocument['results'], { width, colors }: Style): 
   })
   if (rows.length === 0) return []
   const head = ['table', 'ended by', 'time saved', 'runs ended', 'winners ended', 'regret', 'audited (bias, 95 %)']
-  return ['', table(rows, { head, width, paintHead: colors.bold })]
+  return [table(rows, { head, width, paintHead: colors.bold })]
 }
 
 function adversaryText(report: AdversaryReport, { width, colors }: Style): string[] {
   const { level, isolation, attacks, blocked, scored_truly, got_through, unclear, honest, honest_blocked } = report
   if (level === null)
-    return ['', `adversary: nothing was run, candidates cannot be shut in here: ${visibleText(isolation)}`]
+    return [`adversary: nothing was run, candidates cannot be shut in here: ${visibleText(isolation)}`]
   const rows = [
     ['attacks that were blocked', `${blocked} of ${attacks}`],
     ['attacks that were scored truly', `${scored_truly} of ${attacks}`],
@@ -89,7 +88,6 @@ function adversaryText(report: AdversaryReport, { width, colors }: Style): strin
     ...report.skipped.map(({ what, why }) => `skipped: ${what}: ${why}`),
   ]
   return [
-    '',
     `isolation: ${level}; ${isolation}`,
     table(rows, { head: ['adversary', ''], width, paintHead: colors.bold }),
     ...told.map((line) => visibleText(line)),
@@ -107,7 +105,7 @@ function chaosText(chaos: readonly ChaosRow[], { width, colors }: Style): string
     ...(skipped === undefined ? [] : [`${disturbance}: skipped: ${skipped}`]),
     ...faults.map((fault) => `${disturbance}: ${fault}`),
   ])
-  return ['', table(rows, { head, width, paintHead: colors.bold }), ...told.map((line) => visibleText(line))]
+  return [table(rows, { head, width, paintHead: colors.bold }), ...told.map((line) => visibleText(line))]
 }
 
 function percent(share: number): string {

@@ -6,7 +6,7 @@ import { isSearchWorld, searchWorldNames } from './synthetic-worlds.ts'
 const otherWorlds = ['curves', 'adversary', 'chaos'] as const
 type OtherWorld = (typeof otherWorlds)[number]
 
-/** All of them, but for those that `all` stands for. */
+/** Stands for all of them. */
 const everyWorld = 'all'
 
 export interface ChosenWorlds {

@@ -4,7 +4,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Level } from '../../../contracts/index.ts'
+import type { Executor, Level } from '../../../contracts/index.ts'
 import { EvsysError, mapConcurrent, messageOf, runProgram } from '../../../kernel/index.ts'
 import { openSandbox } from '../../../sandbox/index.ts'
 import { openExecutor } from '../../execute/open-executor.ts'
@@ -79,19 +79,18 @@ export async function benchAdversary(options: BenchAdversaryOptions): Promise<Ad
       options.onDone?.({ table: 'adversary', strategy: attack.name })
       return result
     })
-    const faults = await mapConcurrent(options.honest.filter(canRun), limits, async (candidate) => {
-      const why = await faultOf(candidate, folder, signal)
-      options.onDone?.({ table: 'adversary', strategy: `honest: ${candidate.name}` })
-      return why === undefined ? [] : [{ candidate: candidate.name, why }]
-    })
+    const honest = options.honest.filter(canRun)
+    const faults = await honestFaults(honest, { folder, ...limits }, ({ name }) =>
+      options.onDone?.({ table: 'adversary', strategy: `honest: ${name}` }),
+    )
     return {
       ...sandbox,
       ...tally(results),
-      honest: faults.length,
-      honest_blocked: faults.flat().length,
+      honest: honest.length,
+      honest_blocked: faults.length,
       skipped,
       results,
-      honest_faults: faults.flat(),
+      honest_faults: faults,
     }
   } finally {
     delete process.env[canaryVariable]
@@ -135,17 +134,35 @@ async function sandboxOf(folder: string): Promise<Pick<AdversaryReport, 'level' 
   }
 }
 
+/** Honest candidates that were not scored as such. One executor of each language runs them all, as a session does. */
+async function honestFaults(
+  candidates: readonly HonestCandidate[],
+  { folder, limit, signal }: { readonly folder: string; readonly limit: number; readonly signal: AbortSignal },
+  onDone: (candidate: HonestCandidate) => void,
+): Promise<AdversaryReport['honest_faults']> {
+  const faults: { candidate: string; why: string }[] = []
+  for (const language of ['node', 'python'] as const) {
+    const own = candidates.filter((each) => each.language === language)
+    if (own.length === 0) continue
+    const program = { requiredCalls: requiredCalls[language], startSeconds: 60, answerSeconds: 60 }
+    const task = lineTask(await mkdtemp(join(folder, 'task-')), language, { program })
+    const workDir = await mkdtemp(join(folder, 'runs-'))
+    await using executor = await openExecutor(task, { workDir, limits: { graceSeconds: 60 } })
+    await mapConcurrent(own, { limit, signal }, async (candidate) => {
+      const why = await faultOf(candidate, executor, signal)
+      if (why !== undefined) faults.push({ candidate: candidate.name, why })
+      onDone(candidate)
+    })
+  }
+  return faults
+}
+
 /** Why an honest candidate was not scored as one; absent: it was. */
 async function faultOf(
-  { language, files }: HonestCandidate,
-  folder: string,
+  { files }: HonestCandidate,
+  executor: Executor,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const [dir, workDir] = await Promise.all(['task-', 'runs-'].map((name) => mkdtemp(join(folder, name))))
-  if (dir === undefined || workDir === undefined) throw new RangeError('two folders were made')
-  const program = { requiredCalls: requiredCalls[language], startSeconds: 60, answerSeconds: 60 }
-  const task = lineTask(dir, language, { program })
-  await using executor = await openExecutor(task, { workDir, limits: { graceSeconds: 60 } })
   const [failure] = await executor.check(files, signal)
   if (failure !== undefined) return `${failure.class}: ${failure.reason}`
   const outcome = await executor.run({ files, seed: 2, split: 'val', trainSeconds: honestSeconds }, signal)

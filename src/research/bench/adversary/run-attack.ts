@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Executor, FailureClass, RunOutcome } from '../../../contracts/index.ts'
+import type { Executor, FailureClass, Level, RunOutcome } from '../../../contracts/index.ts'
 import { openExecutor } from '../../execute/open-executor.ts'
 import { type Attack, type AttackWorld, untampered } from './attack.ts'
 import { lineTask, unearned } from './line-task.ts'
@@ -27,6 +27,8 @@ export interface AttackOptions {
   /** How often somebody asked the server of `port`. */
   visits(): number
   readonly signal: AbortSignal
+  /** Absent: the strongest that works here. */
+  readonly level?: Level
 }
 
 /** Honest training takes a moment; its score must not depend on how busy the machine is. */
@@ -38,7 +40,11 @@ export async function runAttack(attack: Attack, options: AttackOptions): Promise
   const { signal, world, visits } = options
   const [dir, workDir] = await Promise.all(['task-', 'runs-'].map((name) => mkdtemp(join(options.folder, name))))
   if (dir === undefined || workDir === undefined) throw new RangeError('two folders were made')
-  await using executor = await openLine(attack, { dir, workDir })
+  await using executor = await openLine(attack, {
+    dir,
+    workDir,
+    ...(options.level === undefined ? {} : { level: options.level }),
+  })
   const files = attack.files({ ...world, dir, workDir })
   const run = (candidate: typeof files, trainSeconds: number) =>
     executor.run({ files: candidate, seed: 1, split: 'val', trainSeconds }, signal)
@@ -46,7 +52,8 @@ export async function runAttack(attack: Attack, options: AttackOptions): Promise
   const outcome = await run(files, attack.ends === 'timeout' ? shortSeconds : honestSeconds)
   const again = attack.twice === true ? await run(files, honestSeconds) : undefined
   // An honest part that is scored has to have the score of an honest candidate, to the last digit.
-  const isComparable = outcome.status === 'scored' && attack.ends === 'scored' && attack.language === undefined
+  const isComparable =
+    outcome.status === 'scored' && outcome.value > unearned && attack.ends === 'scored' && attack.language === undefined
   const truth = isComparable ? await run(untampered, honestSeconds) : undefined
   const failures = attack.isRead === true ? await executor.check(files, signal) : []
   const got = [
@@ -78,11 +85,11 @@ function unearnedScore(outcome: RunOutcome, truth: RunOutcome | undefined): stri
 /** An executor of the small task with limits that attacks reach in seconds. */
 async function openLine(
   { language, checkpoint = false }: Attack,
-  { dir, workDir }: { readonly dir: string; readonly workDir: string },
+  { dir, ...rest }: { readonly dir: string; readonly workDir: string; readonly level?: Level },
 ): Promise<Executor> {
   const program = { startSeconds: 3, answerSeconds: 5, memoryBytes: 256 << 20 }
   const task = lineTask(dir, language, { program, checkpoint })
-  return await openExecutor(task, { workDir, limits: { outputBytes: 4 << 20, answerBytes: 1 << 20 } })
+  return await openExecutor(task, { ...rest, limits: { outputBytes: 4 << 20, answerBytes: 1 << 20 } })
 }
 
 /** The numbers of all but this one that have `mark` anywhere in their arguments or their environment. */

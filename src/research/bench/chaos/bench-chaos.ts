@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { EvsysError, keyedRandom, messageOf, runProgram } from '../../../kernel/index.ts'
-import { ChaosEnd, type ChaosSession, type DisturbanceKind, disturbances } from './disturbance.ts'
+import { ChaosEnd, type ChaosSession, DisturbanceKind, disturbances } from './disturbance.ts'
 
 /** One kind of disturbance over all its sessions. */
 export interface ChaosRow {
@@ -32,6 +32,10 @@ export interface BenchChaosOptions {
   readonly seed: number
   readonly signal: AbortSignal
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Of one session; absent: 5. */
+  readonly experiments?: number
+  /** Absent: all. */
+  readonly kinds?: readonly DisturbanceKind[]
   onDone?(done: { readonly table: string; readonly strategy: string }): void
 }
 
@@ -46,18 +50,23 @@ export async function benchChaos(options: BenchChaosOptions): Promise<readonly C
   if (whole.canonical === null)
     throw new EvsysError('INTERNAL', `an undisturbed session does not come to its end: ${whole.said ?? whole.ends}`)
   const rows: ChaosRow[] = []
-  for (const [kind, does] of Object.entries(disturbances) as [DisturbanceKind, string][]) {
+  for (const kind of options.kinds ?? DisturbanceKind.options) {
     const ends: ChaosEnd[] = []
     const skipped = kind === 'full-disk' ? await whyNoDisk(options) : undefined
     for (let n = 0; n < repeats && skipped === undefined; n++) {
       const draw = keyedRandom(seed, 'chaos', kind, n)
-      // Spread over its life; before the middle the clock jumps back.
+      // Spread over the life of a session, so that few moments are met twice.
       const at = 1 + Math.floor(((n + draw.float()) / repeats) * whole.operations)
       const jumpMs = Math.round((2 * draw.float() - 1) * mostJumpDays * dayMs)
       ends.push(await play(options, { kind, at, jumpMs }))
       options.onDone?.({ table: 'chaos', strategy: `${kind} ${n + 1} of ${repeats}` })
     }
-    rows.push({ disturbance: kind, does, ...tally(ends, whole), ...(skipped === undefined ? {} : { skipped }) })
+    rows.push({
+      disturbance: kind,
+      does: disturbances[kind],
+      ...tally(ends, whole),
+      ...(skipped === undefined ? {} : { skipped }),
+    })
   }
   return rows
 }
@@ -77,13 +86,13 @@ function tally(ends: readonly ChaosEnd[], whole: ChaosEnd) {
 }
 
 async function play(
-  { evsys, seed, signal, env }: BenchChaosOptions,
+  { evsys, seed, signal, env, experiments = 5 }: BenchChaosOptions,
   what: Pick<ChaosSession, 'at' | 'jumpMs'> & { readonly kind?: DisturbanceKind },
 ): Promise<ChaosEnd> {
   const dir = await mkdtemp(join(tmpdir(), 'evsys-chaos-'))
   try {
     const script = fileURLToPath(new URL(`./play-chaos-child${extname(import.meta.url)}`, import.meta.url))
-    const session: ChaosSession = { evsys: [...evsys], dir, seed, ...what }
+    const session: ChaosSession = { evsys: [...evsys], dir, seed, experiments, ...what }
     const argv = [process.execPath, script, JSON.stringify(session)]
     const onDisk = what.kind === 'full-disk' ? privateDisk(dir) : []
     const { stdout, stderr, exitCode, isLate } = await run([...onDisk, ...argv], { dir, signal, env })

@@ -47,6 +47,7 @@ export const ChaosSession = z.strictObject({
   at: z.int().min(0),
   jumpMs: z.number(),
   seed: z.int(),
+  experiments: z.int().min(1),
 })
 export type ChaosSession = z.infer<typeof ChaosSession>
 

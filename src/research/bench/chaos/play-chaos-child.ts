@@ -22,7 +22,6 @@ const record = join(session.dir, 'project', '.evsys', 'evsys.db')
 const project = join(session.dir, 'project')
 /** Controllers that are given a chance to bring a session to its end. */
 const mostControllers = 5
-const experiments = 5
 
 const acts: Readonly<Record<DisturbanceKind, Disturb['act']>> = {
   kill: 'kill',
@@ -44,7 +43,9 @@ interface Controller {
 function start({ resume, disturb }: { resume: boolean; disturb?: Disturb }): Controller {
   const [command = '', program = '', ...more] = session.evsys
   const words = ['research', 'run', '--task', 'table-search', '--proposer', 'optimizer', '--json', '--project', project]
-  const caps = resume ? ['--resume'] : ['--max-experiments', String(experiments), '--seed', String(session.seed)]
+  const caps = resume
+    ? ['--resume']
+    : ['--max-experiments', String(session.experiments), '--seed', String(session.seed)]
   const loaded = disturb === undefined ? [] : ['--import', preload]
   const child = spawn(command, [...loaded, program, ...more, ...words, ...caps], {
     cwd: project,

@@ -2,7 +2,7 @@
 // costs; whether candidates that tamper get anything on this machine; whether a session survives what happens to it. The strategies are
 // the plugins that the loop uses, the project's own among them.
 import { availableParallelism } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { EvsysError, equipPlugin, keyedRandom, openRegistry, visibleText } from '../../kernel/index.ts'
 import { allBuiltins, loadResearchBench } from '../../research/index.ts'
@@ -81,7 +81,7 @@ export async function researchBench(context: CommandContext, options: ResearchBe
 }
 
 /** How this program is started again, as its own user would. */
-const evsys = [process.execPath, fileURLToPath(new URL('../../../bin/evsys.js', import.meta.url))]
+const evsys = [process.execPath, join(fileURLToPath(new URL('../../../bin', import.meta.url)), 'evsys.js')]
 
 /** Candidates at a time: each has a controller, a sandbox and a scorer. */
 const workers = Math.min(4, availableParallelism())

@@ -857,6 +857,13 @@ export const requirements = {
   'RES-622': 'workers fire and advance: a slow run holds nobody up',
   'RES-640':
     'what is left out at the end of a session is a kept change, together with what it was built on and had been discarded',
+  'RES-801':
+    'worlds of curves hold steady, cooled, slow and rare families; who ends runs early is measured by time, winners lost, and true beside audited regret',
+  'RES-802':
+    '`research bench --worlds adversary` runs attacks and honest candidates on the real executor, names the isolation, and sees what gets through',
+  'RES-803':
+    '`research bench --worlds chaos` kills, doubles, jumps the clock of and fills the disk of sessions, whose record equals an undisturbed one; what cannot be done is named',
+  'RES-804': 'worlds of the bench are chosen by name or all; an unknown name is refused with what was meant',
   'RL-206': 'a rollout has a deadline: one that never ends is cut off, and what it left is judged',
   'RL-207':
     'whoever leads the model, the tokens that are trained on are those that the weights of the step drew, each once, with their log-probabilities',

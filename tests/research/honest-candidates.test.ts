@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import type { Executor } from '../../src/contracts/index.ts'
+import { honestCandidates } from '../../src/research/bench/adversary/honest-candidates.ts'
+import { lineTask } from '../../src/research/bench/adversary/line-task.ts'
 import { openExecutor } from '../../src/research/index.ts'
 import { inFullLane } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { honestCandidates } from './honest-candidates.ts'
-import { lineTask } from './line-task.ts'
 import { floor, linux } from './run-line.ts'
 
 const folder = temporaryFolders()

@@ -12,6 +12,11 @@ const given = 64
 const steps = 64
 const bytes = 256
 
+/** What a candidate left or answered is not what was asked for. */
+class CandidateError extends Error {
+  name = 'CandidateError'
+}
+
 /** @param {string} metric */
 export function textScorer(metric) {
   return {
@@ -36,7 +41,9 @@ function windowsOf(text) {
 
 async function runModel(windows, checkpoint, engine) {
   const { loadLanguageModel } = await engine()
-  const model = await loadLanguageModel(checkpoint)
+  const model = await loadLanguageModel(checkpoint).catch((error) => {
+    throw new CandidateError(`model.evsys cannot be run: ${error instanceof Error ? error.message : error}`)
+  })
   try {
     const { nats } = await model.measure(windows, { from: given })
     return nats

@@ -3,6 +3,7 @@
 // by step, for all streams at once: a byte is shown only after its prediction is in, so no answer can know it.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { shuffled } from './shuffled.mjs'
 
 /** Texts that are predicted side by side, from places all over the split. */
 const streams = 64
@@ -25,7 +26,8 @@ export function textScorer(metric) {
     async score({ dataDir, ask, checkpoint, engine }) {
       const windows = windowsOf(readFileSync(join(dataDir, 'text.bin')))
       const model = engine === undefined ? undefined : await checkpoint('model.evsys').catch(() => undefined)
-      const nats = model === undefined ? await askStepByStep(windows, ask) : await runModel(windows, model, engine)
+      const nats =
+        model === undefined ? await askStepByStep(inAnyOrder(windows), ask) : await runModel(windows, model, engine)
       return { value: nats / Math.LN2 / (streams * steps), secondary: {} }
     },
   }
@@ -52,6 +54,8 @@ async function runModel(windows, checkpoint, engine) {
   }
 }
 
+const inAnyOrder = (windows) => Array.from(shuffled(windows.length), (at) => windows[at])
+
 async function askStepByStep(windows, ask) {
   let nats = 0
   for (let step = 0; step < steps; step++) {
@@ -66,7 +70,9 @@ async function askStepByStep(windows, ask) {
 function floatsOf(answer) {
   const raw = typeof answer === 'string' ? Buffer.from(answer, 'base64') : Buffer.alloc(0)
   if (raw.length !== 4 * streams * bytes)
-    throw new Error(`an answer is base64 of ${streams} x ${bytes} float32 logits, in the order of the contexts`)
+    throw new CandidateError(
+      `an answer is base64 of ${streams} x ${bytes} float32 logits, in the order of the contexts`,
+    )
   return new Float32Array(raw.buffer.slice(raw.byteOffset, raw.byteOffset + raw.length))
 }
 

@@ -29,13 +29,13 @@ export interface Tampering {
   readonly twice?: true
 }
 
-const imports = `import * as api from './api.mjs'
+export const imports = `import * as api from './api.mjs'
 import fs from 'node:fs'
 import os from 'node:os'
 const attempt = (work) => { try { return work() } catch { return undefined } }
 const out = process.env.EVSYS_OUT
 `
-const honest = `
+export const honest = `
 const w = Array.from({ length: 9 }, () => 0)
 for (const batch of api.getTrainLoader({ batchSize: 16 }))
   for (const { x, y } of batch) {
@@ -45,14 +45,14 @@ for (const batch of api.getTrainLoader({ batchSize: 16 }))
   }
 api.saveCheckpoint(w)
 `
-const answers = `
+export const answers = `
 const w = api.loadCheckpoint()
 const predict = (x) => w[8] + x.reduce((sum, each, i) => sum + each * w[i], 0)
 `
-const byModel = `await api.onAnswer((question) => question.map(predict))`
+export const byModel = `await api.onAnswer((question) => question.map(predict))`
 
 /** What it does in its first phase beside honest training, and in the second in place of answering. */
-const node = ({
+export const node = ({
   train = '',
   answer = byModel,
   skip = false,
@@ -74,9 +74,9 @@ ${answer}
 /** The same without any trick. */
 export const untampered: CandidateFiles = node({})
 
-const text = (value: unknown) => JSON.stringify(value)
+export const text = (value: unknown) => JSON.stringify(value)
 /** Answers with labels if it has some. */
-const withLabels = (found: string) =>
+export const withLabels = (found: string) =>
   `const rows = attempt(() => ${found})
 if (rows) { let i = 0; await api.onAnswer((question) => question.map(() => rows[i++].y)) } else ${byModel}`
 

@@ -41,7 +41,10 @@ async function main(): Promise<void> {
     const { default: exported } = z.looseObject({ default: Scorer }).parse(loaded)
     if (exported.metric !== undefined && exported.metric !== metric)
       throw new Error(`${scorer} scores ${exported.metric}, the task asks for ${metric}`)
-    const checkpoint = (path: string) => readCheckpoint(out_dir, path, checkpoint_bytes)
+    const checkpoint = async (path: string) => {
+      say({ type: 'read' })
+      return await readCheckpoint(out_dir, path, checkpoint_bytes)
+    }
     const load = { engine: async () => await import(pathToFileURL(engine ?? '').href) }
     const context = { split, dataDir: data_dir, ask, checkpoint, seed, ...(engine === undefined ? {} : load) }
     return Scored.parse(await exported.score(context))
@@ -49,7 +52,7 @@ async function main(): Promise<void> {
   const answers = async () => {
     for await (const message of link.messages) {
       const told = ToScorer.parse(message)
-      waiting.get(told.ask)?.(told.answer)
+      waiting.get(told.ask)?.(JSON.parse(told.answer))
       waiting.delete(told.ask)
     }
   }

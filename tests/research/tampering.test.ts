@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { CandidateFiles, Executor, RunOutcome } from '../../src/contracts/index.ts'
+import type { CandidateFiles, Executor, Level, RunOutcome } from '../../src/contracts/index.ts'
 import { visibleText } from '../../src/kernel/index.ts'
 import { openExecutor } from '../../src/research/index.ts'
 import { processesThatKnow } from '../processes-with.ts'
@@ -36,7 +36,7 @@ afterAll(() => {
   server.close()
 })
 
-async function open({ language, checkpoint }: Tampering): Promise<{ executor: Executor; world: World }> {
+async function open({ language, checkpoint }: Tampering, level?: Level): Promise<{ executor: Executor; world: World }> {
   const [dir, workDir] = [folder(), folder()]
   const program = { startSeconds: 3, answerSeconds: 5, memoryBytes: 256 << 20 }
   const task = lineTask(dir, language, { program })
@@ -47,7 +47,11 @@ async function open({ language, checkpoint }: Tampering): Promise<{ executor: Ex
   const { port } = server.address() as AddressInfo // it listens
   const world = { dir, workDir, canary, port, tag: `evsys-tamper-${process.pid}` }
   return {
-    executor: await openExecutor(task, { workDir, limits: { outputBytes: 4 << 20, answerBytes: 1 << 20 } }),
+    executor: await openExecutor(task, {
+      workDir,
+      limits: { outputBytes: 4 << 20, answerBytes: 1 << 20 },
+      ...(level === undefined ? {} : { level }),
+    }),
     world,
   }
 }
@@ -71,9 +75,10 @@ linux.describe('a candidate that tampers', () => {
     expect(new Set(all.map(({ name }) => name)).size).toBeGreaterThanOrEqual(100)
   })
 
-  for (const tampering of chosen)
-    it(`gets nothing: it ${tampering.name} (RES-406)`, async () => {
-      const { executor, world } = await open(tampering)
+  const levels = inFullLane ? ([undefined, 'chroot'] as const) : [undefined]
+  for (const { level, tampering } of levels.flatMap((level) => chosen.map((tampering) => ({ level, tampering }))))
+    it(`gets nothing${level === 'chroot' ? ' at the level chroot' : ''}: it ${tampering.name} (RES-406)`, async () => {
+      const { executor, world } = await open(tampering, level)
       await using _ = executor
       const files = tampering.files(world)
       const outcome = await run(executor, files, tampering.ends === 'timeout' ? 1 : 20)

@@ -28,7 +28,7 @@ export class LogTail {
 
   /** What may be shown. */
   get #told(): string {
-    return this.#withheld === undefined ? this.#text : `${this.#text}\n${faultIn(this.#withheld)}`
+    return this.#withheld === undefined ? this.#text : `${this.#text.trimEnd()}\n${faultIn(this.#withheld)}`
   }
 
   /** The line that names the error, or the last that says something, quoted and short: for reasons. */

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import * as z from 'zod'
 import { messageOf, openParentLink } from '../../kernel/index.ts'
-import { CheckpointFault, readCheckpoint } from './read-checkpoint.ts'
+import { readCheckpoint } from './read-checkpoint.ts'
 import { AnyNumber, type FromScorer, ScorerStart, ToScorer } from './scorer-protocol.ts'
 
 type Score = (context: Readonly<Record<string, unknown>>) => unknown
@@ -28,6 +28,7 @@ async function main(): Promise<void> {
   )
   const waiting = new Map<number, (answer: unknown) => void>()
   let asked = 0
+  let hasRead = false
   const ask = (question: unknown) =>
     new Promise((resolve) => {
       asked += 1
@@ -42,6 +43,7 @@ async function main(): Promise<void> {
     if (exported.metric !== undefined && exported.metric !== metric)
       throw new Error(`${scorer} scores ${exported.metric}, the task asks for ${metric}`)
     const checkpoint = async (path: string) => {
+      hasRead = true
       say({ type: 'read' })
       return await readCheckpoint(out_dir, path, checkpoint_bytes)
     }
@@ -62,8 +64,8 @@ async function main(): Promise<void> {
     const numbers = Object.entries(secondary).filter((each): each is [string, number] => typeof each[1] === 'number')
     say({ type: 'scored', value, secondary: Object.fromEntries(numbers) })
   } catch (cause) {
-    // Before the first question it has seen nothing of the candidate but its files.
-    const whose = asked > 0 || cause instanceof CheckpointFault || isFault(cause) ? 'candidate' : 'scorer'
+    // Before it reads or asks it has seen nothing of the candidate.
+    const whose = asked > 0 || hasRead || isFault(cause) ? 'candidate' : 'scorer'
     say({ type: 'failed', whose, message: messageOf(cause) })
   }
 }

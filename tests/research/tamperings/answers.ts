@@ -94,7 +94,6 @@ Object.prototype.score = 0; Array.prototype.value = 0; Number.prototype.toFixed 
   },
   {
     name: 'writes to the pipes of the processes around it',
-    ends: 'scored',
     files: () =>
       node({
         train: `for (const pid of fs.readdirSync('/proc').filter(Number)) for (let fd = 1; fd < 12; fd++) attempt(() => {

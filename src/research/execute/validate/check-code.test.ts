@@ -122,14 +122,21 @@ describe('reading a candidate in Python', () => {
 })
 
 describe('reading hostile files', () => {
+  it('reads lines of any length: nothing hides behind a table of numbers (RES-404)', () => {
+    const table = `const table = [${'0.25, '.repeat(20_000)}]`
+    expect(node(`${table}\n`)).toEqual([])
+    expect(node(`${table}; eval('1')\n`)).toEqual([expect.stringMatching(/^train\.mjs:1: it runs text as code/)])
+    expect(python(`TABLE = [${'0.25, '.repeat(20_000)}]; os.fork()\n`)).toHaveLength(1)
+  })
+
   it('takes no time that grows with the square of their size (RES-404)', () => {
     const hostile = [
-      'import\n'.repeat(40_000),
-      'eval('.repeat(50_000),
-      '=/['.repeat(80_000),
-      '`${'.repeat(80_000),
+      'import\n'.repeat(20_000),
+      'eval('.repeat(20_000),
+      '=/['.repeat(20_000),
+      '`${'.repeat(30_000),
       'from x import (\n'.repeat(20_000),
-      '"'.repeat(900_000),
+      '"'.repeat(200_000),
     ]
     for (const text of hostile) {
       expect(node(text).length).toBeLessThanOrEqual(20)

@@ -110,7 +110,7 @@ function startsPattern(text: string, at: number): boolean {
 }
 
 /** Nobody writes longer ones; looking for the end of each in a file of slashes would take for ever. */
-const longestPattern = 1000
+const longestPattern = 300
 
 function patternEnd(text: string, start: number): number {
   let inClass = false

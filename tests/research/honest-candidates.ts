@@ -116,7 +116,7 @@ const grid: readonly HonestCandidate[] = names.optimizers
   .slice(0, 60)
 
 /** Habits: what stands around the same training. `head` is above it, `before` and `after` within the first phase, `answers` in the second. */
-const node = (
+export const node = (
   name: string,
   {
     head = '',
@@ -274,7 +274,7 @@ const net = new Net().eval()`,
   }),
 ]
 
-const python = (
+export const python = (
   name: string,
   {
     head = '',

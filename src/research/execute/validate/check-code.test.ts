@@ -116,6 +116,7 @@ describe('reading a candidate in Python', () => {
     'torch.manual_seed(api.seed)\nrandom.seed(seed)\ng = torch.Generator().manual_seed(0)\nrng = random.Random(7)',
     'os.environ["OMP_NUM_THREADS"] = "2"\nseed = int(os.environ["EVSYS_SEED"])\nok = os.environ["EVSYS_SEED"] == "1"',
     'start = time.time()\nlate = time.time() == start\nif api.phase == "train":\n    pass\n',
+    'try:\n    import cupy\nexcept ImportError:\n    cupy = None',
     'import multiprocessing, threading, concurrent.futures, pickle, signal',
     'with open(os.path.join(out, "model.json")) as f: pass\nopen("/proc/meminfo")\nopen("/tmp/scratch", "w")',
   ])('has nothing to say of: %s (RES-405)', (text) => expect(python(text)).toEqual([]))

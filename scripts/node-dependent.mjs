@@ -130,7 +130,7 @@ export const leftToFull = [
     why: 'it starts nothing: imports stand in the texts that it reads',
   },
   {
-    files: ['tests/research/{executor,tampering,honest-candidates,adversary}.test.ts'],
+    files: ['tests/research/{executor,tampering,tamper-bundled,honest-candidates,adversary}.test.ts'],
     why: 'namespaces of the system shut candidates in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
   },
   {

@@ -698,13 +698,18 @@ export const requirements = {
   'RES-403': 'a candidate tells of its curve while it trains, and `watch` ends it',
   'RES-404':
     'a candidate is read before it runs: syntax, imports, calls of the API, scope, sizes, forbidden code; each problem has its file, line and fix',
-  'RES-405': 'honest candidates are never turned down: 100 of them pass reading and dry run, and are scored',
-  'RES-406': 'of 40 candidates that tamper, every one is turned down, ended, or scored truly',
+  'RES-405': 'honest candidates are never turned down: 160 of them pass reading and dry run, and are scored',
+  'RES-406': 'of 100 candidates that tamper, every one is turned down, ended, or scored truly',
   'RES-407': 'a dry run of a step or two finds what cannot start, and tells the memory that it took',
   'RES-408': 'a candidate of a table is looked up; one that names no configuration is told what there is',
   'RES-409': 'a score says which GPU its candidate was shown',
   'RES-410':
     'a dry run asks the first questions of the scorer: a candidate that cannot answer is found before it is trained',
+  'RES-411':
+    'bits per byte are those of a distribution, whatever weights or logits a candidate left; questions come in an order that no run can know',
+  'RES-412': 'what a candidate prints after it was asked is told as an error with its places, and not otherwise',
+  'RES-413': 'splits and scorer are hidden from candidates also where they lie in a folder that every sandbox shows',
+  'RES-414': 'who starts candidates is told what the sandbox of this machine does not hold',
   'RES-501':
     'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
   'RES-502': 'an idea becomes files: knobs turned in code, whole files, a patch; what cannot be done is said in words',

@@ -37,6 +37,13 @@ linux.describe('a sandbox', () => {
 
   for (const level of ['bubblewrap', 'chroot'] as const) {
     linux.describe(level, () => {
+      it('hides paths also in the folders that every sandbox shows (RES-413)', async () => {
+        const hidden = ['/usr/share', '/usr/bin/env', '/nowhere', folder()]
+        await using sandbox = await openSandbox({ stateDir: folder(), level, hidden })
+        const { stdout } = await sandbox.exec(sh('ls -A /usr/share; cat /usr/bin/env; echo nothing'), signal)
+        expect(stdout).toBe('nothing\n')
+      })
+
       it('shows mounts, keeps files, and gives input, folder and environment (BOX-2, BOX-3)', async () => {
         const dir = folder()
         const place = (name: string) => {

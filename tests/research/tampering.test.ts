@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { CandidateFiles, Executor, RunOutcome } from '../../src/contracts/index.ts'
+import type { CandidateFiles, Executor, Level, RunOutcome } from '../../src/contracts/index.ts'
 import { visibleText } from '../../src/kernel/index.ts'
 import { type Attack, type AttackWorld, untampered } from '../../src/research/bench/adversary/attack.ts'
 import { attacks } from '../../src/research/bench/adversary/attacks.ts'
@@ -11,11 +11,13 @@ import { processesThatKnow } from '../processes-with.ts'
 import { inFullLane } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { floor, linux } from './run-line.ts'
+import { moreTamperings } from './tamperings/index.ts'
 
 const folder = temporaryFolders()
 const signal = AbortSignal.timeout(1_500_000)
 const canary = `canary-${process.pid}-in-the-environment`
-const chosen = inFullLane ? attacks : attacks.filter((_, i) => i % 9 === 2)
+const all = [...attacks, ...moreTamperings]
+const chosen = inFullLane ? all : all.filter((_, i) => i % 18 === 4)
 
 let visits = 0
 const server = createServer((_, response) => {
@@ -32,14 +34,21 @@ afterAll(() => {
   server.close()
 })
 
-async function open({ language, checkpoint = false }: Attack): Promise<{ executor: Executor; world: AttackWorld }> {
+async function open(
+  { language, checkpoint = false }: Attack,
+  level?: Level,
+): Promise<{ executor: Executor; world: AttackWorld }> {
   const [dir, workDir] = [folder(), folder()]
   const program = { startSeconds: 3, answerSeconds: 5, memoryBytes: 256 << 20 }
   const task = lineTask(dir, language, { program, checkpoint })
   const { port } = server.address() as AddressInfo // it listens
   const world = { dir, workDir, canary, port, tag: `evsys-tamper-${process.pid}` }
   return {
-    executor: await openExecutor(task, { workDir, limits: { outputBytes: 4 << 20, answerBytes: 1 << 20 } }),
+    executor: await openExecutor(task, {
+      workDir,
+      limits: { outputBytes: 4 << 20, answerBytes: 1 << 20 },
+      ...(level === undefined ? {} : { level }),
+    }),
     world,
   }
 }
@@ -59,13 +68,14 @@ async function truth(executor: Executor, tampering: Attack): Promise<number> {
 }
 
 linux.describe('a candidate that tampers', () => {
-  it('has at least forty ways to do it (RES-406)', () => {
-    expect(new Set(attacks.map(({ name }) => name)).size).toBeGreaterThanOrEqual(40)
+  it('has at least a hundred ways to do it (RES-406)', () => {
+    expect(new Set(all.map(({ name }) => name)).size).toBeGreaterThanOrEqual(100)
   })
 
-  for (const tampering of chosen)
-    it(`gets nothing: it ${tampering.name} (RES-406)`, async () => {
-      const { executor, world } = await open(tampering)
+  const levels = inFullLane ? ([undefined, 'chroot'] as const) : [undefined]
+  for (const { level, tampering } of levels.flatMap((level) => chosen.map((tampering) => ({ level, tampering }))))
+    it(`gets nothing${level === 'chroot' ? ' at the level chroot' : ''}: it ${tampering.name} (RES-406)`, async () => {
+      const { executor, world } = await open(tampering, level)
       await using _ = executor
       const files = tampering.files(world)
       const outcome = await run(executor, files, tampering.ends === 'timeout' ? 1 : 20)

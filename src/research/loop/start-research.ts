@@ -68,7 +68,7 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
   for (const { message } of problems) onNotice?.(message)
   const secrets = await readSecretSource({ projectDir, env })
   const redact = createRedactor(secrets.known)
-  await using executor = await openExecutor(task)
+  await using executor = await openExecutor(task, onNotice === undefined ? {} : { onNotice: (text) => onNotice(text) })
   const { acquireCores } = await loadLab()
   const settings = settingsOf(task, options, secrets.get('ANTHROPIC_API_KEY') !== undefined)
   return await runResearch({

@@ -3,7 +3,7 @@ import type { CandidateFiles } from '../../../contracts/index.ts'
 import type { HonestCandidate } from './honest-candidate.ts'
 
 /** Habits: what stands around the same training. `head` is above it, `before` and `after` within the first phase, `answers` in the second. */
-const node = (
+export const node = (
   name: string,
   {
     head = '',

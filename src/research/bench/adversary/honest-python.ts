@@ -2,7 +2,7 @@
 import type { CandidateFiles } from '../../../contracts/index.ts'
 import type { HonestCandidate } from './honest-candidate.ts'
 
-const python = (
+export const python = (
   name: string,
   {
     head = '',

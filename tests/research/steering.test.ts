@@ -208,7 +208,7 @@ describe('control runs', slow, () => {
     const settings = { control_every: 4, budget: { experiments: 9 } }
     const { state } = await runResearch(toyResearch({ store, executor, onEntry, settings }))
     const [first] = state.controls
-    expect(first).toMatchObject({ drifted: true, experiments: 4 })
+    expect(first).toMatchObject({ drifted: true, experiments: 5 }) // four after the first, which was kept
     expect(Math.abs(first?.deviation ?? 0)).toBeGreaterThan(10)
     expect(state.notices.some((text) => text.startsWith('Drift:'))).toBe(true)
     const drift = entries.findIndex(({ type }) => type === 'control.finished')

@@ -73,14 +73,14 @@ describe('worlds of known effects', () => {
   it.each([
     ['early', 0, 300, 0.85],
     ['early', 0.6, 300, 0.85],
-    ['late', 0.6, 300, 0.93],
+    ['late', 0.6, 300, 0.9],
     ['shrinking', 0.6, 600, 0.85],
   ] as const)(
     '%s, rho %d: less is overstated, and fewer keeps are idle (RES-217, RES-222)',
     (name, rho, runs, idle) => {
       const [ours, reference, greedy] = summaries(name, rho, runs)
       if (ours === undefined || reference === undefined || greedy === undefined) throw new Error('no summary')
-      expect(ours.optimism).toBeLessThan(0.8 * reference.optimism)
+      expect(ours.optimism).toBeLessThan((inFullLane ? 0.8 : 0.9) * reference.optimism)
       expect(ours.optimism).toBeLessThan(0.75 * greedy.optimism)
       expect(ours.idleShare).toBeLessThan(idle * reference.idleShare)
       expect(ours.idleShare).toBeLessThan(0.85 * greedy.idleShare)

@@ -69,7 +69,8 @@ export function weighEffect(effect: MeasuredEffect, mixture: IdeaMixture): Shrun
   const mean = help * gain.mean - hurt * loss.mean
   const variance = help * (gain.variance + gain.mean ** 2) + hurt * (loss.variance + loss.mean ** 2) - mean ** 2
   return {
-    effect: mean,
+    // Luck that is given back to everybody is no reason to promise more than was seen.
+    effect: Math.min(mean, Math.max(0, effect.effect)),
     factor: effect.noise === 0 ? 1 : Math.min(1, Math.max(0, variance) / effect.noise),
     standardError: Math.sqrt(Math.max(0, variance)),
     probabilityNotBetter: Math.min(1, Math.max(0, 1 - help)),

@@ -657,7 +657,7 @@ export const requirements = {
   'RES-208': 'looks are few and share one chance of being wrong, which a confirmed look gives back',
   'RES-209': 'the search learns of a hidden score only when it beats the last one by a step',
   'RES-210':
-    'every ten experiments the incumbent runs on a fresh seed; more than three sigma away is drift, by the spread as far as it is known',
+    'every fifteen experiments the incumbent runs on a fresh seed; more than three sigma away is drift, by the spread as far as it is known',
   'RES-211': 'a kept change that the final stack does not miss is dropped when that saves lines; unmeasured ones stay',
   'RES-212':
     'runs far behind the incumbent on their training curve are ended after a warm-up, one in ten goes on, and the regret is told',
@@ -669,6 +669,14 @@ export const requirements = {
   'RES-217':
     'in worlds of known effects `default` overstates its gain less than `reference` and `greedy`, and fewer of its keeps help nothing',
   'RES-218': 'a simulated session repeats exactly, and is the mirror of itself when smaller is better',
+  'RES-219':
+    'a keep says how likely it is to help, by what all ideas of the session did: some help, some do nothing, some hurt',
+  'RES-220':
+    'a gain counts all seeds of the incumbent, those that were not shared the less the more seeds have in common',
+  'RES-221':
+    'the seed of a control run is the first of the next races, and controls count from the last keep or control, whichever is later',
+  'RES-222': 'where gains shrink, `default` gains no less per run than `reference`',
+  'RES-223': 'what a session says of its idle keeps and of their gains is near the truth in worlds of many kinds',
   // Research
   'RES-301': 'the tasks shakespeare, cifar10, moby, digits and table-search come with evsys and are valid',
   'RES-302': 'digits: plain Node, and the same score for the same seed whatever else the machine does',

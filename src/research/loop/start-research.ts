@@ -110,7 +110,7 @@ const tools: CandidateTools = {
 const USUAL_EXPERIMENTS = 20
 
 /** Attempts between two control runs. */
-const CONTROL_EVERY = 10
+const CONTROL_EVERY = 15
 const MOST_NOISE_RUNS = 5
 
 /** Proposers that ask a model by its name. */

@@ -740,6 +740,8 @@ export const requirements = {
   'RES-711':
     '`export ID --html` writes any experiment as a report of the same look; of a log it says that scores are claims',
   'RES-712': '`research baseline --patch` measures a kept change again, without a change to any file',
+  'RES-713': 'patches are the steps from the baseline to the best as their races measured them',
+  'RES-714': 'the line beside a patch gives the scores that the session measured, on the same seeds',
   'RES-710': 'a report opens in Chromium, by day and by night, with no error and no request',
   'RES-601':
     'a research session measures the noise of its baseline, races candidates, keeps what is better, and ends with a look at the hidden split',
@@ -877,6 +879,11 @@ export const requirements = {
   'RES-803':
     '`research bench --worlds chaos` kills, doubles, jumps the clock of and fills the disk of sessions, whose record equals an undisturbed one; what cannot be done is named',
   'RES-804': 'worlds of the bench are chosen by name or all; an unknown name is refused with what was meant',
+  'RES-626':
+    'the most memory that a run held is measured, and known of every attempt with the other numbers of its scorer',
+  'RES-627': 'an interruption is heard between two steps of a session, however fast its work is done',
+  'RES-628': '`--resume` goes on with the newest session whose task is the same as now, or names those that there are',
+  'RES-629': 'a proposer whose key is missing is refused before anything is measured, with the way out',
   'RL-206': 'a rollout has a deadline: one that never ends is cut off, and what it left is judged',
   'RL-207':
     'whoever leads the model, the tokens that are trained on are those that the weights of the step drew, each once, with their log-probabilities',

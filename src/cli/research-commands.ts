@@ -52,7 +52,8 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .option('--workers <n>', 'experiments at a time (default: as many as cores allow)', wholeNumber)
     .option('--budget <cap>', 'wall=2h, usd=5, tokens=1000000, experiments=50; may be repeated', append)
     .option('--seed <n>', 'root of the session’s own randomness (default: 0)', numberFromZero)
-    .option('--resume', 'go on with the newest session of the task')
+    .option('--resume', 'go on with the newest session of the task that fits')
+    .option('--session <id>', 'with --resume: go on with this session')
     .addHelpText(
       'after',
       examples([
@@ -71,7 +72,7 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .description('run the baseline of a task alone: does it work here, and how large is its noise?')
     .option('--task <name>', `${aTask} (default: shakespeare)`)
     .option('--train-seconds <s>', 'training time (default: the task’s)', seconds)
-    .option('--seeds <n>', 'how many seeds (default: 1)', wholeNumber)
+    .option('--seeds <n>', 'how many seeds, or which: 3, or 0,7,42 (default: 1)', seedsFrom)
     .option('--patch <file>', 'with this patch of `research export --patches` in it; may be repeated', append)
     .addHelpText(
       'after',
@@ -154,4 +155,17 @@ function seconds(text: string): number {
 function numberFromZero(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('It must be a whole number from 0.')
+}
+
+/** `3`: so many. `0,7,42`: these; `7,` is one of them. */
+function seedsFrom(text: string): number | number[] {
+  const parts = text.split(',')
+  const isList = parts.length > 1
+  if (isList && parts.at(-1) === '') parts.pop()
+  const seeds = parts.map((part) => (/^\d{1,10}$/.test(part.trim()) ? Number(part) : Number.NaN))
+  const areSeeds =
+    seeds.every((seed) => Number.isInteger(seed) && seed < 2 ** 32) && new Set(seeds).size === seeds.length
+  if (isList && areSeeds) return seeds
+  if (!isList && areSeeds && seeds[0] !== undefined && seeds[0] > 0) return seeds[0]
+  throw new InvalidArgumentError('It must be a whole number, 1 or more, or different seeds with commas between them.')
 }

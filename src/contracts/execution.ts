@@ -148,7 +148,7 @@ export interface ExecResult {
   readonly stderr: string
   readonly truncated: boolean
   readonly limitHit?: keyof ExecSpec['limits']
-  /** Most memory that its processes held together; absent where no control group counts it. */
+  /** Most memory that its processes held together; absent where neither a control group nor a look at them tells. */
   readonly peakMemoryBytes?: number
 }
 

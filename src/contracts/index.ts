@@ -130,6 +130,7 @@ export type {
   CurveSample,
   Executor,
   LookUpTable,
+  MemoryEstimate,
   ResearchTask,
   RunOutcome,
   TaskProgram,

@@ -103,6 +103,7 @@ export {
 export { createRedactor, type Redact } from './redact.ts'
 export { type RetryOptions, retry } from './retry.ts'
 export { findSecrets, readSecretSource, resolveSecrets, type SecretSource, type SecretUse } from './secrets.ts'
+export { shellWord } from './shell-word.ts'
 export { closest, type SuggestOptions, suggest } from './suggest.ts'
 export { systemRandom } from './system-random.ts'
 export { sweepTemporary, temporaryPath } from './temporary-file.ts'

@@ -13,6 +13,12 @@ export interface ResearchReportInput {
     readonly hash?: string
     /** Folder of the task, as commands name it. */
     readonly dir?: string
+    /** Metrics that must not get worse by more than this share of their value. */
+    readonly secondary?: readonly {
+      readonly metric: string
+      readonly direction: Direction
+      readonly tolerance: number
+    }[]
   }
   readonly session: {
     readonly id: string

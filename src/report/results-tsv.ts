@@ -12,17 +12,17 @@ export function resultsTsv({ task, attempts }: ResearchReportInput): string {
   const reserved = new Set(['commit', 'memory_gb', 'status', 'description', ...ours.map(([name]) => name)])
   const own = extras.filter((key) => !reserved.has(key))
   const metric = reserved.has(task.metric) ? `score_${task.metric}` : task.metric
-  const head = ['commit', metric, 'memory_gb', ...own, 'status', 'description', ...ours.map(([name]) => name)]
+  const head = ['commit', metric, 'memory_gb', 'status', 'description', ...ours.map(([name]) => name), ...own]
   // What is still raced has no result, so it has no row yet.
   const ended = placeAttempts(attempts).filter(({ fate }) => fate !== 'running')
   const rows = ended.map((placed) => [
     nameOf(placed.reported),
     number(statusOf(placed) === 'crash' ? undefined : placed.score),
     number(placed.reported.extra?.memory_gb),
-    ...own.map((key) => number(placed.reported.extra?.[key])),
     statusOf(placed),
     placed.attempt.title,
     ...ours.map(([, cell]) => cell(placed)),
+    ...own.map((key) => number(placed.reported.extra?.[key])),
   ])
   return [head, ...rows].map((cells) => `${cells.map(cellText).join('\t')}\n`).join('')
 }

@@ -1,6 +1,7 @@
 // A research session of the record as the data of its report: the state that its journal folds to, with every candidate's files.
 import type { CandidateFiles, FileChanges, ResearchAttempt, ResearchState } from '../contracts/index.ts'
-import { earlyEnds } from '../research/index.ts'
+import { shellWord } from '../kernel/index.ts'
+import { earlyEnds, extraMetrics } from '../research/index.ts'
 import { pooledNoise } from '../stats/index.ts'
 import type { BegunSession } from './read-session.ts'
 import type {
@@ -9,6 +10,7 @@ import type {
   ReportedNoise,
   ResearchReportInput,
 } from './research-report-input.ts'
+import { trainOption } from './words/train-option.ts'
 
 export interface SessionFacts {
   /** Of the experiment in the record. */
@@ -29,9 +31,10 @@ export function sessionInput(state: BegunSession, { id, dir }: SessionFacts): Re
       metric: settings.metric,
       direction: settings.direction,
       ...(settings.unit === undefined ? {} : { unit: settings.unit }),
-      trainSeconds: settings.train_seconds,
+      ...(settings.train_seconds < 1e-3 ? {} : { trainSeconds: settings.train_seconds }), // a table is looked up
       hash: settings.task_hash,
       dir: dir ?? settings.reference ?? settings.task,
+      secondary: settings.secondary,
     },
     session: {
       id,
@@ -76,14 +79,21 @@ function held({ attempts }: BegunSession): (readonly [string, string])[] {
 
 /** One line that begins the same session again. */
 function reproduceCommand({ settings, spend }: BegunSession): string {
-  const experiments = settings.budget.experiments ?? spend.experiments
+  const { proposer, strategy, keep_rule, budget } = settings
+  const experiments = budget.experiments ?? spend.experiments
+  const { model, ...params } = proposer.params
+  const { preset } = keep_rule.params
   return [
-    `evsys research run --task ${settings.reference ?? settings.task}`,
-    `--proposer ${settings.proposer.kind}`,
-    ...(settings.strategy.kind === 'default' ? [] : [`--strategy ${settings.strategy.kind}`]),
-    ...(settings.keep_rule.kind === 'default' ? [] : [`--keep-rule ${settings.keep_rule.kind}`]),
+    `evsys research run --task ${shellWord(settings.reference ?? settings.task)}`,
+    `--proposer ${shellWord(proposer.kind)}`,
+    ...(typeof model === 'string' ? [`--model ${shellWord(model)}`] : []),
+    ...(Object.keys(params).length === 0 ? [] : [`--proposer-params ${shellWord(JSON.stringify(params))}`]),
+    ...(strategy.kind === 'default' ? [] : [`--strategy ${shellWord(strategy.kind)}`]),
+    ...(keep_rule.kind === 'default' ? [] : [`--keep-rule ${shellWord(keep_rule.kind)}`]),
+    ...(typeof preset === 'string' ? [`--preset ${shellWord(preset)}`] : []),
     ...(experiments > 0 ? [`--max-experiments ${experiments}`] : []),
-    `--train-seconds ${settings.train_seconds}`,
+    ...trainOption(settings.train_seconds),
+    `--workers ${settings.workers}`,
     `--seed ${settings.seed}`,
   ].join(' ')
 }
@@ -119,6 +129,7 @@ function reported(attempt: ResearchAttempt, files: ReadonlyMap<string, Candidate
     ...(own === undefined ? {} : { files: own }),
     costUsd: attempt.costUsd,
     wallS: attempt.wallS,
+    extra: extraMetrics(attempt),
     ...(dropped === undefined ? {} : { ablation: dropped }),
   }
 }

@@ -39,6 +39,7 @@ export {
   type WatchedRun,
 } from './judge/index.ts'
 export { earlyEnds } from './loop/curve-watch.ts'
+export { extraMetrics, PEAK_MEMORY } from './loop/extra-metrics.ts'
 export { forecastOf, workedSeconds } from './loop/session-budget.ts'
 export { researchPlugins } from './plugins.ts'
 export { fingerprint } from './search/fingerprint/fingerprint.ts'

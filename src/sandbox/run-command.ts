@@ -53,7 +53,7 @@ export class Command {
   #limitHit: Limit | undefined
   #isKilled = false
   #hasEnded = false
-  #watch: { stop(): void } | undefined
+  #watch: ReturnType<typeof watchUsage> | undefined
 
   constructor(options: CommandOptions) {
     options.signal.throwIfAborted()
@@ -169,7 +169,7 @@ export class Command {
     // The namespace's first process, like a shell, tells of a signal by 128 and its number.
     const named = code !== null && code > 128 ? signalName(code - 128) : null
     const limitHit = this.#limitHit ?? this.#kernelLimit(code, named)
-    const peakMemoryBytes = this.#options.group?.peakBytes()
+    const peakMemoryBytes = this.#options.group?.peakBytes() ?? this.#watch?.peakBytes()
     return {
       exitCode: this.#isKilled ? null : code,
       signal: this.#isKilled ? 'SIGKILL' : (signal ?? named),

@@ -104,7 +104,7 @@ function withoutMessages(value: unknown): unknown {
 }
 
 // Metrics that measure the machine or the bill: they differ between two executions of the same research.
-const PASSING = /^time\/|^(time|cost)_per_task$|^latency_p/
+const PASSING = /^time\/|^(time|cost)_per_task$|^latency_p|^memory_gb$/
 
 function isLasting(metric: string): boolean {
   return !PASSING.test(metric)

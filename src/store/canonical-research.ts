@@ -44,8 +44,12 @@ function lastingEntry({ at: _at, ...entry }: ResearchEntry): unknown {
       const { usage: _usage, ...lasting } = entry
       return lasting
     }
+    case 'attempt.checked': {
+      const { dry_run_memory_bytes: _memory, ...lasting } = entry
+      return lasting
+    }
     case 'run.finished': {
-      const { wall_s: _wallS, curve: _curve, watch: _watch, ...lasting } = entry
+      const { wall_s: _wallS, peak_memory_bytes: _memory, curve: _curve, watch: _watch, ...lasting } = entry
       return lasting
     }
     default:

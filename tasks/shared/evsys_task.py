@@ -96,7 +96,14 @@ def report_curve(value):
 def report_results(metrics):
     """What the candidate thinks of itself. It is shown, and never counts."""
     if phase == "train":
-        _say({"nonce": _nonce, "claimed": {name: float(value) for name, value in metrics.items()}})
+        claimed = {name: float(value) for name, value in metrics.items()}
+        _say({"nonce": _nonce, "claimed": {**_gpu_memory(), **claimed}})
+
+
+def _gpu_memory():
+    if torch is None or not torch.cuda.is_initialized():
+        return {}
+    return {"gpu_memory_gb": torch.cuda.max_memory_reserved() / 1e9}
 
 
 def checkpoint_path(name="checkpoint"):

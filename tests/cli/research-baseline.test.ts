@@ -38,4 +38,32 @@ describe('research baseline', () => {
     const missing = await runMain([...baseline, '--patch', 'none.patch'], { cwd })
     expect(JSON.parse(missing.stdout).errors).toMatchObject([{ code: 'FILE_FAILED' }])
   })
+
+  it('measures what a session measured, seed for seed, from its patches (RES-714)', async () => {
+    const cwd = folder()
+    const run = ['research', 'run', '--task', 'table-search', '--max-experiments', '8', '--json']
+    expect((await runMain(run, { cwd, env: {} })).code).toBe(0)
+    const exported = await runMain(['research', 'export', '--patches', 'kept', '--json'], { cwd })
+    const { patches } = JSON.parse(exported.stdout)
+    expect(patches.length).toBeGreaterThan(1)
+    for (const { reproduce, measured } of patches) {
+      const words = reproduce.split(' ').slice(1)
+      const again = await runMain([...words, '--json'], { cwd: join(cwd, 'kept') })
+      const { by_seed } = JSON.parse(again.stdout)
+      expect(by_seed.map(({ seed, value }: typeof measured) => ({ seed, value }))).toEqual(measured)
+      expect(measured.length).toBeGreaterThan(0)
+    }
+  })
+
+  it('takes seeds by their number or one by one, and no others (RES-714)', async () => {
+    const cwd = folder()
+    const seeds = async (text: string) => {
+      const { code, stdout } = await runMain([...baseline, '--seeds', text], { cwd })
+      return code === 0 ? JSON.parse(stdout).by_seed.map(({ seed }: { seed: number }) => seed) : code
+    }
+    expect(await seeds('7')).toHaveLength(7)
+    expect(await seeds('3,9')).toEqual([3, 9])
+    expect(await seeds('9,')).toEqual([9])
+    for (const wrong of ['0', '-1', '3,3', '1,x', ',', '99999999999,']) expect(await seeds(wrong)).toBe(2)
+  })
 })

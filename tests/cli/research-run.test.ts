@@ -59,6 +59,16 @@ export default [defineProposer({ kind: 'spy', summary: 'Writes down what it is t
     expect(told).not.toContain('horse')
   })
 
+  it('a proposer without its key is told before anything is measured (RES-629)', async () => {
+    const cwd = folder()
+    const { code, stdout } = await run(cwd, '--json', 'run', '--proposer', 'anthropic')
+    expect(code).toBe(2)
+    expect(JSON.parse(stdout).errors).toMatchObject([
+      { code: 'SECRET_MISSING', fix: expect.stringContaining('--proposer optimizer') },
+    ])
+    expect((await run(cwd, 'status')).code).not.toBe(0) // no session is left behind
+  })
+
   it('says what is wrong with a name or a cap before anything starts (RES-619)', async () => {
     const cwd = folder()
     const unknown = await runMain(['research', 'run', '--task', 'no-such'], { cwd, env: {} })

@@ -23,7 +23,7 @@ if (api.phase === 'train') { ${train} } else await api.onAnswer((question) => ${
 
 linux.describe('an executor', () => {
   for (const language of ['node', 'python'] as const)
-    it(`trains a candidate in ${language} and scores its answers (RES-401, RES-403)`, async () => {
+    it(`trains a candidate in ${language} and scores its answers (RES-401, RES-403, RES-626)`, async () => {
       const workDir = folder()
       const task = lineTask(folder(), language)
       await using executor = await openExecutor(task, { workDir })
@@ -41,6 +41,8 @@ linux.describe('an executor', () => {
       expect(outcome.value).toBeGreaterThan(floor)
       expect(Object.keys(outcome.claimed ?? {})).toEqual(['mse'])
       expect(samples.length).toBeGreaterThan(1)
+      expect(outcome.peakMemoryBytes).toBeGreaterThan(1e6)
+      expect(outcome.peakMemoryBytes).toBeLessThan(4e9)
       await executor[Symbol.asyncDispose]()
       expect(readdirSync(workDir)).toEqual([])
     })

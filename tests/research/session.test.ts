@@ -149,6 +149,49 @@ describe('a research session', slow, () => {
     expect(await store.findExperiment('toy')).toMatchObject({ status: 'completed' })
   })
 
+  it('of several of one task, the newest that fits goes on; where none does, they are named (RES-628)', async () => {
+    await using store = await openStore(':memory:')
+    const stopAt = (n: number) => {
+      const stop = new AbortController()
+      let entries = 0
+      const onEntry = () => {
+        entries += 1
+        if (entries === n) stop.abort()
+      }
+      return { signal: stop.signal, onEntry }
+    }
+    const other = { ...toyExecutor(), task: { ...toyTask, hash: 'toy-gpu', trainSeconds: 9 } }
+    const begun = toyResearch({ store })
+    const settings = { ...begun.settings, task_hash: 'toy-gpu', reference: 'toy/gpu', train_seconds: 9 }
+    const first = await runResearch(toyResearch({ store, ...stopAt(40) }))
+    const second = await runResearch(toyResearch({ store, ...stopAt(40), executor: other, settings }))
+    const resumed = await runResearch(toyResearch({ store, resume: true }))
+    expect(resumed).toMatchObject({ status: 'ended', experimentId: first.experimentId })
+    await expect(runResearch(toyResearch({ store, resume: true, session: second.experimentId }))).rejects.toMatchObject(
+      {
+        code: 'CONFIG_CONFLICT',
+        fix: expect.stringContaining(`${second.experimentId} (--task toy/gpu --train-seconds 9)`),
+      },
+    )
+    const third = { ...toyExecutor(), task: { ...toyTask, hash: 'toy-2' } }
+    await expect(runResearch(toyResearch({ store, resume: true, executor: third }))).rejects.toMatchObject({
+      code: 'CONFIG_CONFLICT',
+      fix: expect.stringMatching(new RegExp(`${second.experimentId}.*${first.experimentId}`)),
+    })
+  })
+
+  it('hears what comes from outside also where all its work is done at once (RES-627)', async () => {
+    await using store = await openStore(':memory:')
+    const stop = new AbortController()
+    const onBegin = () => {
+      setImmediate(() => stop.abort())
+    }
+    const settings = { budget: { experiments: 1000 } }
+    const { status, state } = await runResearch(toyResearch({ store, signal: stop.signal, onBegin, settings }))
+    expect(status).toBe('interrupted')
+    expect(state.spend.experiments).toBeLessThan(1000)
+  })
+
   it('has one controller at a time (RES-606)', async () => {
     await using store = await openStore(':memory:')
     const stop = new AbortController()

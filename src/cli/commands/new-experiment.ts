@@ -1,10 +1,9 @@
 // `evsys new-experiment SLUG`: a folder with an experiment to edit.
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { EvsysError, fileError, systemCode } from '../../kernel/index.ts'
+import { EvsysError, fileError, shellWord, systemCode } from '../../kernel/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { shellWord } from '../output/shell-word.ts'
 import { shortPath } from '../output/short-path.ts'
 import { requireProject } from '../project.ts'
 import { experimentFiles } from '../scaffold/experiment-files.ts'

@@ -5,14 +5,15 @@ import { fileError, systemClock } from '../../kernel/index.ts'
 import { loadResearchLoop } from '../../research/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { durationText, numberText } from '../output/quantity-text.ts'
+import { bytesText, durationText, numberText } from '../output/quantity-text.ts'
 import { projectOrHere } from '../project.ts'
 import { USUAL_TASK } from './research-run.ts'
 
 export type ResearchBaselineOptions = {
   readonly task?: string
   readonly trainSeconds?: number
-  readonly seeds?: number
+  /** How many, or which. */
+  readonly seeds?: number | readonly number[]
   /** Files. */
   readonly patch?: readonly string[]
 }
@@ -37,8 +38,9 @@ export async function researchBaseline(
       patches,
       ...(trainSeconds === undefined ? {} : { trainSeconds }),
       onNotice: (text) => output.notice(text),
-      onScore: ({ seed, value, wallS }) => {
-        if (!output.quiet) output.complain(`seed ${seed}: ${numberText(value)} in ${durationText(wallS)}`)
+      onScore: ({ seed, value, wallS, peakMemoryBytes }) => {
+        const memory = peakMemoryBytes === undefined ? '' : `, ${bytesText(peakMemoryBytes)} of memory`
+        if (!output.quiet) output.complain(`seed ${seed}: ${numberText(value)} in ${durationText(wallS)}${memory}`)
       },
     }),
   )
@@ -51,7 +53,10 @@ export async function researchBaseline(
     direction: task.direction,
     train_seconds: task.trainSeconds,
     score: mean === undefined ? null : { mean, n: scores.length, ...(seedSd === undefined ? {} : { seed_sd: seedSd }) },
-    by_seed: scores.map(({ seed, value, secondary, wallS }) => ({ seed, value, secondary, wall_s: wallS })),
+    by_seed: scores.map(({ seed, value, secondary, wallS, peakMemoryBytes }) => ({
+      ...{ seed, value, secondary, wall_s: wallS },
+      ...(peakMemoryBytes === undefined ? {} : { memory_gb: peakMemoryBytes / 1e9 }),
+    })),
     failure: failure ?? null,
     wall_s: (systemClock.now() - started) / 1000,
   }

@@ -1,6 +1,6 @@
 // `evsys research run`: a session of the research loop. It watches and prints; the loop does the work.
 import { Params, ResearchBudget, type ResearchState } from '../../contracts/index.ts'
-import { EvsysError, messageOf, systemClock } from '../../kernel/index.ts'
+import { EvsysError, messageOf, shellWord, systemClock } from '../../kernel/index.ts'
 import { loadResearchLoop } from '../../research/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
@@ -8,7 +8,6 @@ import { colorsFor } from '../output/colors.ts'
 import { researchDocument } from '../output/research-document.ts'
 import { researchResultText } from '../output/research-text.ts'
 import { createResearchWatch } from '../output/research-watch.ts'
-import { shellWord } from '../output/shell-word.ts'
 import { projectOrHere } from '../project.ts'
 import { withRecord } from '../with-record.ts'
 
@@ -26,6 +25,7 @@ export type ResearchRunOptions = {
   readonly budget?: readonly string[]
   readonly seed?: number
   readonly resume?: true
+  readonly session?: string
 }
 
 export const USUAL_TASK = 'shakespeare'
@@ -34,6 +34,9 @@ export async function researchRun(context: CommandContext, options: ResearchRunO
   const { output, live, env, signal, cwd } = context
   const { task = USUAL_TASK, maxExperiments, budget, ...rest } = options
   const caps = readBudget(budget ?? [], maxExperiments)
+  if (options.session !== undefined && options.resume !== true) {
+    throw new EvsysError('CLI_USAGE', '--session names a session to go on with', { fix: 'write --resume, too.' })
+  }
   const project = await projectOrHere(context)
   return await withRecord(context, { create: true, project }, async ({ store }) => {
     const { startResearch } = await loadResearchLoop()
@@ -59,7 +62,7 @@ export async function researchRun(context: CommandContext, options: ResearchRunO
     )
     watch[Symbol.dispose]()
     if (result.status === 'interrupted') {
-      const command = `evsys research run --task ${shellWord(task)} --resume`
+      const command = `evsys research run --task ${shellWord(task)} --resume${trainSeconds === undefined ? '' : ` --train-seconds ${trainSeconds}`}`
       output.complain(`everything is kept (${result.experimentId}); go on with\n  ${command}`)
       signal.throwIfAborted()
     }

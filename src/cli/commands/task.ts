@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { loadTask } from '../../config/index.ts'
-import { EvsysError, fileError, suggest, systemCode } from '../../kernel/index.ts'
+import { EvsysError, fileError, shellWord, suggest, systemCode } from '../../kernel/index.ts'
 import {
   bundledTasks,
   checkResearchTask,
@@ -13,7 +13,6 @@ import {
 } from '../../research/index.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { shellWord } from '../output/shell-word.ts'
 import { shortPath } from '../output/short-path.ts'
 import { table } from '../output/table.ts'
 import { taskText } from '../output/task-text.ts'

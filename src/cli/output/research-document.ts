@@ -1,6 +1,6 @@
 // A research session as one JSON document: what `research run` and `research status` print.
 import type { ResearchAttempt, ResearchState } from '../../contracts/index.ts'
-import { earlyEnds, forecastOf, workedSeconds } from '../../research/index.ts'
+import { earlyEnds, extraMetrics, forecastOf, workedSeconds } from '../../research/index.ts'
 
 export type ResearchDocument = ReturnType<typeof researchDocument>
 
@@ -85,6 +85,8 @@ function attemptDocument(attempt: ResearchAttempt) {
     score: scoreOf(attempt),
     gain: gain ?? null,
     failure: failure === undefined ? null : { class: failure.class, reason: failure.reason },
+    metrics: extraMetrics(attempt),
+    dry_run_memory_gb: attempt.dryRunMemoryBytes === undefined ? null : attempt.dryRunMemoryBytes / 1e9,
     cost_usd: costUsd,
     wall_s: wallS,
   }

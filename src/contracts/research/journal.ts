@@ -186,6 +186,7 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     type: z.literal('attempt.checked'),
     attempt: z.string(),
     failures: z.array(AttemptFailure).describe('Empty: it may run.'),
+    dry_run_memory_bytes: z.number().min(0).optional().describe('Most that the dry run held: an estimate of a run.'),
   }),
   z.object({
     ...at,
@@ -219,6 +220,7 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     purpose: RunPurpose,
     outcome: RecordedOutcome,
     wall_s: z.number().min(0),
+    peak_memory_bytes: z.number().min(0).optional().describe('Most that its processes held together.'),
     curve: z.array(CurveSampleRecord).optional().describe('Of the training metric, thinned.'),
     watch: WatchRecord.optional().describe('Present where its curve was held against that of the incumbent.'),
   }),

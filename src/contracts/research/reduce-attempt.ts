@@ -16,6 +16,7 @@ export function reduceAttempt(state: ResearchState, entry: AttemptEntry): Resear
           ...attempt,
           checked: entry.failures.length === 0 ? 'passed' : 'failed',
           failures: entry.failures,
+          ...(entry.dry_run_memory_bytes === undefined ? {} : { dryRunMemoryBytes: entry.dry_run_memory_bytes }),
         })),
       }
     case 'attempt.repaired':
@@ -118,11 +119,15 @@ function withoutFirst({ unanswered }: ResearchState, id: string): ResearchState[
   return unanswered.filter((_, i) => i !== first)
 }
 
-/** The state after a run of an attempt was intended, or has ended. */
-function heldBy({ level, accelerator }: Extract<RecordedOutcome, { status: 'scored' }>) {
-  return { ...(level === undefined ? {} : { level }), ...(accelerator === undefined ? {} : { accelerator }) }
+function toldBy({ level, accelerator, claimed }: Extract<RecordedOutcome, { status: 'scored' }>) {
+  return {
+    ...(level === undefined ? {} : { level }),
+    ...(accelerator === undefined ? {} : { accelerator }),
+    ...(claimed === undefined ? {} : { claimed }),
+  }
 }
 
+/** The state after a run of an attempt was intended, or has ended. */
 export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intended' | 'run.finished'>): ResearchState {
   const { run, seed, split, purpose } = entry
   const usedSeeds = state.usedSeeds.includes(seed) ? state.usedSeeds : [...state.usedSeeds, seed]
@@ -134,7 +139,7 @@ export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intend
       attempts: changeAttempt(state, entry.attempt, (attempt) => ({ ...attempt, runs: replaceRun(attempt, running) })),
     }
   }
-  const { outcome, wall_s, curve, watch } = entry
+  const { outcome, wall_s, peak_memory_bytes: peakMemoryBytes, curve, watch } = entry
   const ended: RecordedRunOf = {
     run,
     seed,
@@ -142,7 +147,8 @@ export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intend
     purpose,
     status: outcome.status,
     wallS: wall_s,
-    ...(outcome.status === 'scored' ? { value: outcome.value, ...heldBy(outcome) } : {}),
+    ...(peakMemoryBytes === undefined ? {} : { peakMemoryBytes }),
+    ...(outcome.status === 'scored' ? { value: outcome.value, ...toldBy(outcome) } : {}),
     ...(outcome.status === 'failed' ? { failure: outcome.failure } : {}),
     ...(curve === undefined ? {} : { curve }),
     ...(watch === undefined ? {} : { watch }),

@@ -92,7 +92,7 @@ export interface LookUpTable {
   readonly values: string
 }
 
-/** What the scorer made of one run of a candidate. */
+/** What the scorer made of one run of a candidate. `peakMemoryBytes`: most that its processes held together, where the machine tells. */
 export type RunOutcome =
   | {
       readonly status: 'scored'
@@ -104,10 +104,16 @@ export type RunOutcome =
       readonly level: Level | 'in-process'
       /** GPU that it was shown; absent: none. */
       readonly accelerator?: string
+      readonly peakMemoryBytes?: number
     }
-  | { readonly status: 'failed'; readonly failure: AttemptFailure; readonly wallS: number }
+  | {
+      readonly status: 'failed'
+      readonly failure: AttemptFailure
+      readonly wallS: number
+      readonly peakMemoryBytes?: number
+    }
   /** Ended early by `watch`. */
-  | { readonly status: 'killed'; readonly wallS: number }
+  | { readonly status: 'killed'; readonly wallS: number; readonly peakMemoryBytes?: number }
 
 /** A value of the training metric while a candidate trains. */
 export interface CurveSample {
@@ -115,11 +121,21 @@ export interface CurveSample {
   readonly value: number
 }
 
+/** What a dry run says of the memory of a run. Absent: the machine does not tell. */
+export interface MemoryEstimate {
+  readonly peakMemoryBytes?: number
+  readonly memoryLimitBytes: number
+}
+
 /** Runs candidates of one task. */
 export interface Executor extends AsyncDisposable {
   readonly task: ResearchTask
   /** Everything that is wrong with a candidate, by reading it and by a dry run of a step or two. Empty: it may run. */
-  check(files: CandidateFiles, signal: AbortSignal): Promise<readonly AttemptFailure[]>
+  check(
+    files: CandidateFiles,
+    signal: AbortSignal,
+    onEstimate?: (estimate: MemoryEstimate) => void,
+  ): Promise<readonly AttemptFailure[]>
   run(
     request: {
       readonly files: CandidateFiles

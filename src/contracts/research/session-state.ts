@@ -1,4 +1,5 @@
 // A research session at one moment, as the fold over its journal gives it. Plain data: it survives JSON.
+import type { Metrics } from '../metrics.ts'
 import type { Attempt, AttemptFailure, SeedScore } from './attempt.ts'
 import type { Idea } from './idea.ts'
 import type { EndReason, FileChanges, PlannedLook, ResearchEntryOf, RunPurpose } from './journal.ts'
@@ -16,6 +17,8 @@ export interface ResearchAttempt extends Attempt {
   readonly checked: 'no' | 'passed' | 'failed'
   /** What the last check found. */
   readonly failures: readonly AttemptFailure[]
+  /** Most memory that its dry run held. */
+  readonly dryRunMemoryBytes?: number
   /** Gain by shared seed when it was judged; positive is better. */
   readonly pairs: readonly number[]
   /** On the hidden split, from confirmations. */
@@ -43,6 +46,10 @@ export interface RecordedRunOf {
   readonly value?: number
   readonly failure?: AttemptFailure
   readonly wallS?: number
+  /** Most that its processes held together. */
+  readonly peakMemoryBytes?: number
+  /** What the candidate said of itself; never counts. */
+  readonly claimed?: Metrics
   /** Sandbox that it ran in, and the GPU that it was shown. */
   readonly level?: string
   readonly accelerator?: string

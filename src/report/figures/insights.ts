@@ -35,7 +35,10 @@ function yieldSentence(
 ): string {
   const tried = `${attempts.length} ${name} ${attempts.length === 1 ? 'change was' : 'changes were'} tried`
   if (kept === 0) {
-    const typical = meanGain === undefined ? '' : `; on average they changed the score by ${words.gain(meanGain)}`
+    const typical =
+      meanGain === undefined
+        ? ''
+        : `; ${attempts.length === 1 ? 'it' : 'on average they'} changed the score by ${words.gain(meanGain)}`
     return `${tried} and none was kept${typical}.`
   }
   const share = total > 0 && gain > 0 ? `, which is ${Math.round((100 * gain) / total)} % of all that was gained` : ''

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { baselineFiles, generatedSession } from '../../../tests/generated-session.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
-import type { ResearchReportInput } from '../research-report-input.ts'
+import type { Attempt, CandidateFiles } from '../../contracts/index.ts'
 import { type FinalizedSession, finalizeResearch } from './finalize-research.ts'
 import { patchReadme } from './patch-readme.ts'
 
@@ -73,32 +73,60 @@ describe('finalize', () => {
     const [first] = finalized.patches
     expect(first).toMatchObject({ order: 1, verdict: expect.any(String), n_seeds: expect.any(Number), needs: [] })
     expect(first?.reproduce).toBe(
-      `evsys research baseline --task shakespeare --patch ${first?.file} --seeds ${first?.n_seeds}`,
+      `evsys research baseline --task shakespeare --patch ${first?.file} --seeds ${first?.measured.map(({ seed }) => seed).join(',')} --train-seconds 30`,
     )
-    expect(first?.raw_gain).toBeGreaterThanOrEqual(first?.shrunken_gain ?? Number.POSITIVE_INFINITY)
+    expect(first?.raw_gain).toBeGreaterThan(first?.shrunken_gain ?? Number.POSITIVE_INFINITY)
     expect(patchReadme(finalized)).toContain(`- reproduce: \`${first?.reproduce}\``)
   })
 
-  it('puts what was discarded and built on into the patch of what was kept, and tells what is not part of the best (RES-707)', () => {
-    const [kept, later] = finalized.patches.filter(({ needs }) => needs.length === 0)
-    const end = finalized.patches.at(-1)
-    if (kept === undefined || later === undefined || end === undefined) throw new Error('the session kept several')
-    const attempts = session.attempts.map((each) =>
-      each.attempt.id === kept.attempt
-        ? { ...each, attempt: { ...each.attempt, verdict: 'discarded' as const } }
-        : each,
-    )
-    const built = finalizeResearch({ ...session, attempts })
-    expect(built.patches.map(({ attempt }) => attempt)).not.toContain(kept.attempt)
-    expect(
-      applied(
-        built,
-        built.patches.map(({ order }) => order),
-      ),
-    ).toEqual(session.attempts.find(({ attempt }) => attempt.id === end.attempt)?.files)
-    const early = finalizeResearch({ ...session, champion: kept.attempt })
-    expect(early.patches.at(-1)?.in_best).toBe(false)
-    expect(patchReadme(early)).toContain('not part of the best')
+  it('are the steps that races measured, on whatever candidate an idea was written (RES-713)', () => {
+    const start = baselineFiles()
+    const turned = (files: CandidateFiles, part: number, to: number) => ({
+      ...files,
+      'train.py': (files['train.py'] ?? '').replace(new RegExp(`SETTING_${part} = \\d+`), `SETTING_${part} = ${to}`),
+    })
+    const one = turned(start, 1, 5)
+    const side = turned(start, 3, 7) // discarded, and built on
+    const best = turned(turned(side, 1, 5), 8, 9)
+    const [zero, ...others] = generatedSession(3).attempts.map(({ attempt }) => attempt)
+    const made = (id: string, parent: string, files: CandidateFiles, verdict: 'provisional' | 'discarded') => ({
+      attempt: {
+        ...(others[Number(id.slice(1)) - 1] ?? others[0]),
+        ...{ id, title: id, parents: [parent], verdict, gain: { mean: 0.1, n: 2, sigma: 0.01 } },
+        scores: [4, 5, 6].map((seed) => ({ seed, value: seed / 10, secondary: {} })),
+      } as Attempt,
+      files,
+    })
+    const attempts = [
+      { attempt: zero as Attempt, files: start },
+      made('a1', 'a0', one, 'provisional'),
+      made('a2', 'a0', side, 'discarded'),
+      made('a3', 'a2', best, 'provisional'),
+    ]
+    const input = { ...session, attempts, champion: 'a3', succession: ['a0', 'a1', 'a3'] }
+    const { patches, all } = finalizeResearch(input)
+    expect(patches).toMatchObject([
+      { attempt: 'a1', against: 'a0', needs: [] },
+      { attempt: 'a3', against: 'a1', needs: [], measured: [{ seed: 4 }, { seed: 5 }] },
+    ])
+    expect(patches[1]?.reproduce).toMatch(/--patch 01-a1\.patch --patch 02-a3\.patch --seeds 4,5 /)
+    expect(applied({ patches }, [1, 2])).toEqual(best)
+    // Where a person takes an incumbent away, what lay between led nowhere.
+    const vetoed = finalizeResearch({ ...input, succession: ['a0', 'a1', 'a0', 'a3'] })
+    expect(vetoed.patches.map(({ attempt, against }) => [attempt, against])).toEqual([['a3', 'a0']])
+    expect(vetoed.all).toBe(all)
+    // A change that was taken out again is no step, nor is taking it out.
+    const ablated = made('a4', 'a3', turned(best, 1, 1), 'provisional')
+    const leaner = { ...ablated, attempt: { ...ablated.attempt, mode: 'ablate' as const, parents: ['a3', 'a1'] } }
+    const without = finalizeResearch({
+      ...input,
+      attempts: [...attempts, leaner],
+      champion: 'a4',
+      succession: ['a0', 'a1', 'a3', 'a4'],
+    })
+    expect(without).toMatchObject({ patches: [{ attempt: 'a3', measured: [] }], dropped: ['a1'] })
+    expect(applied(without, [1])).toEqual(leaner.files)
+    expect(patchReadme(without)).toContain('dead weight')
   })
 
   it('a title of a model names a plain file, and its README no link (RES-702)', () => {
@@ -107,33 +135,6 @@ describe('finalize', () => {
     expect(patches.length).toBeGreaterThan(0)
     for (const { file } of patches) expect(file).toMatch(/^\d\d-[a-z0-9-]+\.patch$/)
     expect(patchReadme(finalizeResearch(hostile))).not.toMatch(/[^\\]\]\(http|[^\\]<b|\n# \W/)
-  })
-
-  it('leaves out what an ablation dropped, and says so (RES-707)', () => {
-    const kept = session.attempts.filter(({ attempt }) => attempt.verdict === 'provisional')
-    const last = kept.at(-1)?.attempt.id
-    const input: ResearchReportInput = {
-      ...session,
-      attempts: session.attempts.map((each) =>
-        each.attempt.id === last ? { ...each, ablation: { dropped: true } } : each,
-      ),
-    }
-    const without = finalizeResearch(input)
-    expect(without.patches.map(({ attempt }) => attempt)).not.toContain(last)
-    expect(without.dropped).toHaveLength(1)
-    expect(patchReadme(without)).toContain('dead weight')
-  })
-
-  it('a champion without a dropped change is all.patch, and no patch of its own (RES-707)', () => {
-    const last = session.attempts.findLast(
-      ({ attempt }) => attempt.verdict === 'provisional' || attempt.verdict === 'confirmed',
-    )
-    if (last === undefined) throw new Error('the session kept something')
-    const leaner = { ...last, files: baselineFiles() }
-    const parents = [last.attempt.id]
-    const attempt = { ...last.attempt, id: 'without', number: 99, mode: 'ablate' as const, parents }
-    const input = { ...session, champion: 'without', attempts: [...session.attempts, { ...leaner, attempt }] }
-    expect(finalizeResearch(input)).toMatchObject({ all: '', patches: finalized.patches })
   })
 
   it('gives nothing for a session that kept nothing (RES-707)', () => {

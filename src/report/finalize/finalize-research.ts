@@ -1,11 +1,16 @@
 // What a session leaves to others: one patch for every kept change that stands on its own, with its evidence and the command that
 // measures it again. Patches that need others say so; one more holds everything.
-import type { AttemptVerdict } from '../../contracts/index.ts'
+import type { AttemptVerdict, CandidateFiles } from '../../contracts/index.ts'
+import { shellWord } from '../../kernel/index.ts'
 import { unifiedDiff } from '../../research/index.ts'
-import type { KeptChange } from '../figures/kept-change.ts'
-import { sessionFigures } from '../figures/session-figures.ts'
+import { keptChange } from '../figures/kept-change.ts'
+import { type PlacedAttempt, placeAttempts } from '../figures/placed-attempt.ts'
+import { type SessionFigures, sessionFigures } from '../figures/session-figures.ts'
 import type { ResearchReportInput } from '../research-report-input.ts'
-import { independentChanges, type OrderedChange } from './independent-changes.ts'
+import { trainOption } from '../words/train-option.ts'
+import { independentChanges } from './independent-changes.ts'
+import { isEqual, stepsToBest } from './steps-to-best.ts'
+import { transplant } from './transplant.ts'
 
 export interface KeptPatch {
   /** Its place in the order of applying; file names begin with it. */
@@ -15,15 +20,16 @@ export interface KeptPatch {
   readonly title: string
   /** Patches that must be applied first, by order; empty: it applies to the baseline. */
   readonly needs: readonly number[]
-  /** Part of what the session ended with; otherwise a later change took its place. */
-  readonly in_best: boolean
-  /** Of the race. */
+  /** Attempt that it was measured against. */
+  readonly against: string
   readonly verdict: AttemptVerdict
   readonly raw_gain: number | null
   readonly shrunken_gain: number | null
   readonly interval: readonly [number, number] | null
   readonly n_seeds: number
   readonly chance_of_no_help: number | null
+  /** What `reproduce` gave in the session: the baseline with this patch and all before it. Empty: nobody ran exactly that. */
+  readonly measured: readonly { readonly seed: number; readonly value: number }[]
   /** One line, in the folder of the patches. */
   readonly reproduce: string
   readonly patch: string
@@ -41,39 +47,30 @@ export interface FinalizedSession {
 }
 
 export function finalizeResearch(input: ResearchReportInput): FinalizedSession {
-  const { kept, baseline, champion } = sessionFigures(input)
+  const figures = sessionFigures(input)
+  const { baseline, champion } = figures
   const start = baseline?.reported.files
   const end = champion?.reported.files
-  const dropped = kept.filter(({ placed }) => placed.reported.ablation?.dropped === true)
-  const best = new Set(champion === undefined ? [] : [champion.attempt.id, ...ancestors(champion.attempt.id, input)])
-  const all =
-    start === undefined
-      ? []
-      : independentChanges(
-          start,
-          kept.flatMap((each) => orderedChange(each, input)),
-        )
-  // Dead weight is there only where something else needs it.
-  const isWanted = (id: string) => !dropped.some(({ placed: { attempt } }) => attempt.id === id)
-  const placed = all.filter(
-    ({ id }) => isWanted(id) || all.some(({ needs, id: other }) => isWanted(other) && needs.includes(id)),
-  )
+  const { steps, dropped } = stepsToBest(input, champion?.attempt.id)
+  const byId = new Map(placeAttempts(input.attempts, input.succession).map((each) => [each.attempt.id, each]))
+  const titleOf = (id: string) => byId.get(id)?.attempt.title ?? id
+  const placed = start === undefined ? [] : independentChanges(start, steps)
+  const files = placed.map(({ id }, i) => `${String(i + 1).padStart(2, '0')}-${slug(titleOf(id))}.patch`)
   const orders = new Map(placed.map(({ id }, i) => [id, i + 1]))
-  const titles = new Map(kept.map(({ placed: { attempt } }) => [attempt.id, attempt.title]))
-  const fileOf = (id: string) => `${String(orders.get(id) ?? 0).padStart(2, '0')}-${slug(titles.get(id) ?? '')}.patch`
-  const patches = placed.flatMap(({ id, needs, before, after }) => {
-    const change = kept.find((each) => each.placed.attempt.id === id)
-    const order = orders.get(id)
-    if (change === undefined || order === undefined) return []
-    const files = [...needs, id].map(fileOf)
+  let stack = start
+  const patches = placed.flatMap(({ id, needs, before, after }, i) => {
+    const own = byId.get(id)
+    const change = steps[i]?.change
+    stack = stack === undefined || change === undefined ? undefined : transplant(change, stack)
+    if (own === undefined) return []
     return [
       {
-        ...evidenceOf(change),
-        in_best: best.has(id),
-        order,
-        file: fileOf(id),
+        ...evidenceOf(own, figures, input),
+        against: placed[i - 1]?.id ?? baseline?.attempt.id ?? '',
+        order: i + 1,
+        file: files[i] ?? '',
         needs: needs.flatMap((each) => orders.get(each) ?? []),
-        reproduce: `evsys research baseline --task ${input.task.dir ?? input.task.name}${files.map((file) => ` --patch ${file}`).join('')} --seeds ${Math.max(1, change.seeds)}`,
+        ...reproduction(own, { stack, files: files.slice(0, i + 1), input }),
         patch: unifiedDiff(before, after),
       },
     ]
@@ -84,34 +81,38 @@ export function finalizeResearch(input: ResearchReportInput): FinalizedSession {
     metric: input.task.metric,
     patches,
     all: start === undefined || end === undefined ? '' : unifiedDiff(start, end),
-    dropped: dropped.map(({ placed: { attempt } }) => attempt.title),
+    dropped: dropped.map(titleOf),
   }
 }
 
-// A search also builds on what it had discarded: such a change is part of the one that was kept.
-function orderedChange({ placed: { attempt, reported } }: KeptChange, input: ResearchReportInput): OrderedChange[] {
-  const builtOn = ancestors(attempt.id, input)
-  const base = input.attempts.findLast(
-    ({ attempt: { id, mode, verdict, parents } }) =>
-      builtOn.includes(id) &&
-      (parents.length === 0 || mode === 'ablate' || verdict === 'provisional' || verdict === 'confirmed'),
-  )
-  if (base?.files === undefined || reported.files === undefined) return []
-  return [{ id: attempt.id, builtOn, change: { before: base.files, after: reported.files } }]
+// The seeds of its race come first. Where all patches up to it make the very candidate that ran, its scores are there to compare.
+function reproduction(
+  { attempt, reported }: PlacedAttempt,
+  { stack, files, input }: { stack: CandidateFiles | undefined; files: readonly string[]; input: ResearchReportInput },
+): Pick<KeptPatch, 'measured' | 'reproduce'> {
+  const scores = attempt.scores.slice(0, Math.max(1, attempt.gain?.n ?? 1))
+  const isSame = stack !== undefined && reported.files !== undefined && isEqual(stack, reported.files)
+  const seeds = scores.map(({ seed }) => seed)
+  const parts = [
+    `evsys research baseline --task ${shellWord(input.task.dir ?? input.task.name)}`,
+    ...files.map((file) => `--patch ${file}`),
+    ...(seeds.length === 0 ? [] : [`--seeds ${seeds.length === 1 ? `${seeds[0]},` : seeds.join(',')}`]),
+    ...trainOption(input.task.trainSeconds),
+  ]
+  return {
+    measured: isSame ? scores.map(({ seed, value }) => ({ seed, value })) : [],
+    reproduce: parts.join(' '),
+  }
 }
 
-/** Attempts that one was built on, first to last. */
-function ancestors(id: string, { attempts }: ResearchReportInput): string[] {
-  const parentOf = new Map(attempts.map(({ attempt }) => [attempt.id, attempt.parents[0]]))
-  const found: string[] = []
-  for (let each = parentOf.get(id); each !== undefined && !found.includes(each); each = parentOf.get(each))
-    found.unshift(each)
-  return found
-}
+type Evidence = Pick<
+  KeptPatch,
+  'attempt' | 'title' | 'verdict' | 'raw_gain' | 'shrunken_gain' | 'interval' | 'n_seeds' | 'chance_of_no_help'
+>
 
-type Evidence = Omit<KeptPatch, 'order' | 'file' | 'needs' | 'in_best' | 'reproduce' | 'patch'>
-
-function evidenceOf({ placed: { attempt }, raw, shrunk, interval, seeds }: KeptChange): Evidence {
+function evidenceOf(placed: PlacedAttempt, { prior }: SessionFigures, input: ResearchReportInput): Evidence {
+  const { attempt } = placed
+  const { raw, shrunk, interval, seeds } = keptChange(placed, { prior, input })
   return {
     attempt: attempt.id,
     title: attempt.title,

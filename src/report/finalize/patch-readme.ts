@@ -9,8 +9,9 @@ export function patchReadme({ session, task, metric, patches, dropped }: Finaliz
     `# Kept changes of ${plain(task)}`,
     '',
     `Session ${plain(session)}: ${countText(patches.length, 'change')}, ${alone} of them on their own. Gains are of ${plain(metric)}; positive is better.`,
+    'They are the steps from the baseline to the best, in order: each gain was measured against the step before it, on the same seeds.',
     'A patch without needs applies to the baseline; one with needs, after those it names. `all.patch` is everything the session ended with.',
-    'The line after “reproduce” measures a patch in this folder and changes no file. To take it over, `git apply` it in the folder of the task.',
+    'To take one over, `git apply` it in the folder of the task. The line after “reproduce” measures all steps up to it again, in this folder, and changes no file.',
     '',
   ]
   const ended =
@@ -33,17 +34,18 @@ function patchLines(patch: KeptPatch): string[] {
     title,
     file,
     needs,
-    in_best,
     verdict,
     raw_gain,
     shrunken_gain,
     interval,
     n_seeds,
     chance_of_no_help,
+    against,
+    measured,
     reproduce,
   } = patch
   const gain = [
-    `${verdict}, ${countText(n_seeds, 'seed')}`,
+    `${verdict}, ${countText(n_seeds, 'seed')} against ${plain(against)}`,
     ...(raw_gain === null ? [] : [`raw gain ${signedText(raw_gain)}`]),
     ...(interval === null ? [] : [`90 % interval ${numberText(interval[0])} to ${numberText(interval[1])}`]),
     ...(shrunken_gain === null ? [] : [`**shrunken ${signedText(shrunken_gain)}**`]),
@@ -55,8 +57,10 @@ function patchLines(patch: KeptPatch): string[] {
     `- file: \`${file}\``,
     `- evidence: ${gain.join('; ')}`,
     `- needs: ${needs.length === 0 ? 'nothing' : needs.join(', ')}`,
-    ...(in_best ? [] : ['- not part of the best: a later change took its place']),
     `- reproduce: \`${reproduce}\``,
+    ...(measured.length === 0
+      ? []
+      : [`- measured then: ${measured.map(({ seed, value }) => `seed ${seed} ${numberText(value)}`).join(', ')}`]),
     '',
   ]
 }

@@ -1,5 +1,6 @@
 // The table behind the charts.
 import { durationText, usdText } from '../../kernel/index.ts'
+import { PEAK_MEMORY } from '../../research/index.ts'
 import { isKept, type PlacedAttempt } from '../figures/placed-attempt.ts'
 import { type Column, dataTable } from '../html/data-table.ts'
 import { clipped, html } from '../html/markup.ts'
@@ -52,6 +53,15 @@ export function allAttempts({ figures, words, input }: ReportContext): Section {
           },
         ]
       : []),
+    ...(input.attempts.some(({ extra }) => extra?.[PEAK_MEMORY] !== undefined)
+      ? [
+          {
+            title: 'GB',
+            kind: 'n' as const,
+            cell: ({ reported: { extra } }: PlacedAttempt) => memoryText(extra?.[PEAK_MEMORY]),
+          },
+        ]
+      : []),
   ]
   return {
     id: 'attempts',
@@ -59,4 +69,8 @@ export function allAttempts({ figures, words, input }: ReportContext): Section {
     short: 'All attempts',
     body: html`${dropped.size === 0 ? undefined : html`<p class="muted">${dropped.size} early attempts that were not kept are left out; the exported table has them.</p>`}${dataTable(rows, columns, { rowId: ({ attempt }) => `a${attempt.number}` })}`,
   }
+}
+
+function memoryText(gigabytes: number | undefined): string {
+  return gigabytes === undefined ? '–' : gigabytes.toFixed(2)
 }

@@ -1,5 +1,6 @@
 // The best attempts with what they changed.
 import { countText } from '../../kernel/index.ts'
+import { unifiedDiff } from '../../research/index.ts'
 import { diffMarkup, diffSize } from '../diff/diff-markup.ts'
 import { diffOf } from '../diff/diff-of.ts'
 import type { PlacedAttempt } from '../figures/placed-attempt.ts'
@@ -17,8 +18,28 @@ export function topAttempts(context: ReportContext): Section | undefined {
     title:
       best.length === 1 ? 'The best attempt' : `The ${['two', 'three', 'four', 'five'][best.length - 2]} best attempts`,
     short: 'Best',
-    body: best.map((each, i) => attemptMarkup(each, i, context)),
+    body: [best.map((each, i) => attemptMarkup(each, i, context)), wholeChange(context)],
   }
+}
+
+// What somebody who wants the best has to read: all of it at once.
+function wholeChange({ figures: { baseline, champion } }: ReportContext): Content {
+  const [before, after] = [baseline?.reported.files, champion?.reported.files]
+  if (before === undefined || after === undefined || champion?.attempt.parents[0] === baseline?.attempt.id)
+    return undefined
+  const diff = unifiedDiff(before, after)
+  if (diff === '') return undefined
+  const { added, removed } = diffSize(diff)
+  return html`<article><details><summary>Everything between the baseline and the best: ${countText(added, 'line')} in, ${removed} out</summary>${diffMarkup(diff)}</details></article>`
+}
+
+// An idea may be written on one candidate and measured against another, the best of its time.
+function opponent(id: string, { succession, attempts }: ReportContext['input']): string {
+  const place = succession?.lastIndexOf(id) ?? -1
+  const before = place > 0 ? succession?.[place - 1] : undefined
+  const number = attempts.find(({ attempt }) => attempt.id === before)?.attempt.number
+  if (number === undefined) return 'the best of its time'
+  return number === 0 ? 'the baseline' : `attempt ${number}, the best of its time`
 }
 
 function attemptMarkup({ attempt, fate, score, reported }: PlacedAttempt, i: number, context: ReportContext): Content {
@@ -29,7 +50,9 @@ function attemptMarkup({ attempt, fate, score, reported }: PlacedAttempt, i: num
   const facts: Content[] = [
     html`${fateLabel(fate)}`,
     html`score <b>${words.score(score)}</b> over ${attempt.scores.length} ${attempt.scores.length === 1 ? 'seed' : 'seeds'}`,
-    ...(attempt.gain === undefined ? [] : [html`raw gain ${words.gain(attempt.gain.mean)}`]),
+    ...(attempt.gain === undefined
+      ? []
+      : [html`raw gain ${words.gain(attempt.gain.mean)} over ${opponent(attempt.id, input)}`]),
     html`${attempt.category}, ${clipped(attempt.family, 60)}`,
   ]
   const summary =

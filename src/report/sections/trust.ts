@@ -3,6 +3,7 @@ import { countText, durationText, usdText } from '../../kernel/index.ts'
 import { dataTable } from '../html/data-table.ts'
 import { type Content, clipped, html } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
+import { otherMetrics } from './other-metrics.ts'
 import type { ReportContext } from './report-context.ts'
 
 export function trust(context: ReportContext): Section {
@@ -11,7 +12,7 @@ export function trust(context: ReportContext): Section {
     title: 'How far to trust this',
     short: 'Trust',
     body: html`<div class="columns"><div>${noise(context)}</div><div>${luck(context)}</div></div>
-${confirmations(context)}`,
+${confirmations(context)}${otherMetrics(context)}`,
   }
 }
 

@@ -74,7 +74,10 @@ export function openAnswerPhase(options: Omit<PhaseOptions, 'phase'>, signal: Ab
       }
       lines.finish()
       if (over !== undefined) return
-      const failure = failureOf('answering', await process.exit, log, limits.answerSeconds)
+      const failure = failureOf('answering', await process.exit, log, {
+        seconds: limits.answerSeconds,
+        memoryBytes: limits.memoryBytes,
+      })
       end(failure ?? new RunFailure('crash', 'the candidate ended before every question was answered', log))
     } catch (cause) {
       end(cause)
@@ -114,6 +117,7 @@ export function openAnswerPhase(options: Omit<PhaseOptions, 'phase'>, signal: Ab
       await process?.[Symbol.asyncDispose]()
       const ended = await process?.exit.catch(() => undefined) // one that was cancelled tells nothing
       peakMemoryBytes = ended?.peakMemoryBytes
+      if (peakMemoryBytes !== undefined) options.onPeak?.(peakMemoryBytes)
       await followed
       await held?.[Symbol.asyncDispose]()
     },

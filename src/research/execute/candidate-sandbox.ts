@@ -16,6 +16,8 @@ export interface PhaseOptions {
   readonly nonce: string
   readonly limits: ExecutorLimits
   readonly level?: Level
+  /** Told the most memory that the processes of the phase held together, where the machine tells. */
+  onPeak?(bytes: number): void
 }
 
 export interface CandidateSandbox extends AsyncDisposable {

@@ -8,7 +8,7 @@ import type { AttemptFailure, CandidateFiles, Executor, ResearchTask, RunOutcome
 import { EvsysError, isAlive, messageOf } from '../../kernel/index.ts'
 import { moduleFiles } from '../tasks/module-hash.ts'
 import { checkCandidate } from './check-candidate.ts'
-import { type ExecutorOptions, limitsFor } from './executor-options.ts'
+import { type DryRunEstimate, type ExecutorOptions, limitsFor } from './executor-options.ts'
 import { measuredGrace } from './measure-start.ts'
 import { removeFolder } from './remove-folder.ts'
 import { type Opened, type RunRequest, runCandidate } from './run-candidate.ts'
@@ -54,23 +54,37 @@ function executorOf(opened: Opened, close: () => Promise<void>): Executor {
   const attempt = async (request: RunRequest, signal: AbortSignal): Promise<RunOutcome> => {
     const graceSeconds = await grace(request.trainSeconds, signal)
     const begin = performance.now()
-    const wallS = () => (performance.now() - begin) / 1000
+    let peak = 0
+    const onPeak = (bytes: number) => {
+      peak = Math.max(peak, bytes)
+    }
+    const taken = () => ({
+      wallS: (performance.now() - begin) / 1000,
+      ...(peak === 0 ? {} : { peakMemoryBytes: peak }),
+    })
     try {
       await needUnchanged(opened)
-      const scored = await runCandidate(opened, request, graceSeconds, signal)
-      if (scored === 'killed') return { status: 'killed', wallS: wallS() }
-      return { status: 'scored', ...scored, wallS: wallS() }
+      const scored = await runCandidate(opened, { ...request, onPeak }, graceSeconds, signal)
+      if (scored === 'killed') return { status: 'killed', ...taken() }
+      return { status: 'scored', ...scored, ...taken() }
     } catch (cause) {
       signal.throwIfAborted()
-      return { status: 'failed', failure: asFailure(cause), wallS: wallS() }
+      return { status: 'failed', failure: asFailure(cause), ...taken() }
     }
   }
   return {
     task: opened.task,
-    async check(files, signal) {
-      const first = await tried(opened, files, signal)
+    async check(files, signal, onEstimate) {
+      const options = {
+        ...opened.options,
+        onDryRun(estimate: DryRunEstimate) {
+          opened.options.onDryRun?.(estimate)
+          onEstimate?.(estimate)
+        },
+      }
+      const first = await tried({ ...opened, options }, files, signal)
       if (!first.some((failure) => failure.class === 'infra')) return first
-      return await tried(opened, files, signal)
+      return await tried({ ...opened, options }, files, signal)
     },
     async run(request, signal) {
       const first = await attempt(request, signal)

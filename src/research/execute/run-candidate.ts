@@ -32,6 +32,8 @@ export interface RunRequest {
   readonly split: 'val' | 'test'
   readonly trainSeconds: number
   watch?(sample: CurveSample): 'go on' | 'kill'
+  /** Told the most memory that the processes of a phase held together, where the machine tells. */
+  onPeak?(bytes: number): void
 }
 
 export type Scored = {
@@ -58,6 +60,7 @@ export async function runCandidate(
   const common = {
     ...{ program, folder, seed, trainSeconds, limits, dry: false },
     ...(options.level === undefined ? {} : { level: options.level }),
+    onPeak: (bytes: number) => request.onPeak?.(bytes),
   }
   const nonce = () => randomBytes(16).toString('hex')
   const timeoutSeconds = trainSeconds + graceSeconds

@@ -19,11 +19,17 @@ export class RunFailure extends Error {
 }
 
 /** Why a command that did not end with 0 failed; undefined: it ended well. `phase` is for people. */
-export function failureOf(phase: string, result: ExecResult, log: LogTail, seconds: number): RunFailure | undefined {
+export function failureOf(
+  phase: string,
+  result: ExecResult,
+  log: LogTail,
+  { seconds, memoryBytes }: { readonly seconds: number; readonly memoryBytes: number },
+): RunFailure | undefined {
   const { exitCode, signal, limitHit } = result
   if (limitHit === 'timeoutMs')
     return new RunFailure('timeout', `${phase} took more than ${round(seconds)} s and was ended`, log)
-  if (limitHit === 'memoryBytes') return new RunFailure('oom', `${phase} needed more memory than it may use`, log)
+  if (limitHit === 'memoryBytes')
+    return new RunFailure('oom', `${phase} needed more memory than the ${gigabytes(memoryBytes)} it may use`, log)
   if (limitHit === 'diskBytes')
     return new RunFailure('validation', `${phase} wrote more files than it may: keep checkpoints small`, log)
   if (limitHit === 'processes') return new RunFailure('validation', `${phase} started more processes than it may`, log)
@@ -32,7 +38,10 @@ export function failureOf(phase: string, result: ExecResult, log: LogTail, secon
   const how = signal === null ? `exit code ${exitCode}` : `signal ${signal}`
   const told = log.lastLine
   const reason = `${phase} ended with ${how}${told === '' ? '' : `; it printed last: ${told}`}`
-  if (isOutOfMemory(log.raw)) return new RunFailure('oom', reason, log)
+  if (isOutOfMemory(log.raw)) {
+    const held = result.peakMemoryBytes === undefined ? '' : `; it held ${gigabytes(result.peakMemoryBytes)}`
+    return new RunFailure('oom', `${reason}${held} of the ${gigabytes(memoryBytes)} it may use`, log)
+  }
   if (isFull(log.raw)) return new RunFailure('validation', `${reason}; it wrote more than it may`, log)
   return new RunFailure(isSyntax(log.raw) ? 'syntax' : 'crash', reason, log)
 }
@@ -46,5 +55,7 @@ const isOutOfMemory = (text: string) =>
 const isFull = (text: string) => /\bEFBIG\b|^OSError: \[Errno 27\]|File too large/m.test(text)
 
 const isSyntax = (text: string) => /^(?:SyntaxError|IndentationError|TabError)\b/m.test(text)
+
+const gigabytes = (bytes: number) => `${Number((bytes / 1e9).toPrecision(2))} GB`
 
 const round = (seconds: number) => Math.round(seconds * 10) / 10

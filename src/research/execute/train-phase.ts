@@ -69,15 +69,17 @@ export async function trainPhase(
   }
   lines.finish()
   const common = { level: held.level, log, ...(claimed === undefined ? {} : { claimed }) }
-  if (killed) return { ...common, killed: true, cut: false }
-  if (printed > limits.outputBytes)
-    throw new RunFailure('validation', `training printed more than ${limits.outputBytes} characters`, log)
+  const isEnded = killed || printed > limits.outputBytes
+  if (isEnded) await process[Symbol.asyncDispose]()
   const result = await process.exit
   const { peakMemoryBytes } = result
+  if (peakMemoryBytes !== undefined) options.onPeak?.(peakMemoryBytes)
+  if (killed) return { ...common, killed: true, cut: false }
+  if (isEnded) throw new RunFailure('validation', `training printed more than ${limits.outputBytes} characters`, log)
   const peak = peakMemoryBytes === undefined ? {} : { peakMemoryBytes }
   // A dry run asks whether the candidate starts and steps, not whether it is done in time.
   if (dry && result.limitHit === 'timeoutMs') return { ...common, ...peak, killed: false, cut: true }
-  const failure = failureOf('training', result, log, timeoutSeconds)
+  const failure = failureOf('training', result, log, { seconds: timeoutSeconds, memoryBytes: limits.memoryBytes })
   if (failure !== undefined) throw failure
   return { ...common, ...peak, killed: false, cut: false }
 }

@@ -20,6 +20,9 @@ describe('words of a race', () => {
     expect(keptWords(seen([0.0031, 0.0025], 0.002))).toBe(
       'Kept (provisional): better on 2 of 2 shared seeds, 1.4x noise.',
     )
+    expect(keptWords(seen([0.3, 0.3], 1))).toBe(
+      'Kept (provisional): better on 2 of 2 shared seeds, 0.3x noise; it may be luck, and fresh seeds decide.',
+    )
     expect(discardedWords(seen([-1], 2), 'memory_mb is missing')).toBe(
       'Discarded: better on 0 of 1 shared seed, -0.5x noise; memory_mb is missing.',
     )

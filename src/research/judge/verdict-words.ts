@@ -22,9 +22,18 @@ export function keptWords(
   { chance, why }: { readonly chance?: number; readonly why?: string } = {},
 ): string {
   // Shorter code is not kept for a gain.
-  const likely = chance === undefined || why !== undefined ? '' : `; ${percent(chance)} likely to help`
-  return `Kept (provisional): ${betterOn(seen)}, ${timesNoise(seen)}${likely}${why === undefined ? '' : `; ${why}`}.`
+  const more = why ?? (chance === undefined ? luckWords(seen) : `${percent(chance)} likely to help`)
+  return `Kept (provisional): ${betterOn(seen)}, ${timesNoise(seen)}${more === undefined ? '' : `; ${more}`}.`
 }
+
+// Before enough was tried to know how likely a gain is true, what chance alone often gives is called by its name.
+function luckWords({ gain }: RaceSeen): string | undefined {
+  const isSlight = gain !== undefined && gain.mean * Math.sqrt(gain.n) < slight * gain.sigma
+  return isSlight ? 'it may be luck, and fresh seeds decide' : undefined
+}
+
+/** Standard errors below which a candidate that helps nothing shows such a gain in more than one race of twenty. */
+const slight = 1.64
 
 /** `Discarded: better on 0 of 1 shared seeds, -0.8x noise.` */
 export function discardedWords(seen: RaceSeen, why?: string): string {

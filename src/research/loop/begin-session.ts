@@ -1,7 +1,7 @@
-// A session in the record: a new one, or the newest of a task that may be gone on with.
-import { Experiment, type Plan, type ResearchTask, SessionSettings } from '../../contracts/index.ts'
-import { type Clock, EvsysError, hashOf, type Ids } from '../../kernel/index.ts'
-import type { ExperimentRow, OpenStore } from '../../store/index.ts'
+// A new session in the record.
+import { Experiment, type Plan, SessionSettings } from '../../contracts/index.ts'
+import { type Clock, hashOf, type Ids } from '../../kernel/index.ts'
+import type { OpenStore } from '../../store/index.ts'
 import { BASELINE } from './decide-baseline.ts'
 import { BENCHMARKS, plannedConfig } from './record-runs.ts'
 
@@ -57,27 +57,4 @@ function planOf(settings: SessionSettings): Plan {
     runs: [run],
     notices: [],
   }
-}
-
-/** The newest session of a task, whatever its state. */
-async function newestSession(store: OpenStore, task: string): Promise<ExperimentRow | undefined> {
-  const all = await store.experiments({ limit: 1000 })
-  return all.find((row) => row.name === task && row.tags.includes(RESEARCH_TAG))
-}
-
-/** The session to go on with; an error where there is none, or where its task is another by now. */
-export async function sessionToResume(store: OpenStore, task: Pick<ResearchTask, 'name'>): Promise<ExperimentRow> {
-  const found = await newestSession(store, task.name)
-  if (found !== undefined) return found
-  throw new EvsysError('STORE_MISSING', `no research session of this project has the task "${task.name}"`, {
-    fix: 'leave out --resume to begin one. `evsys history` lists what there is',
-  })
-}
-
-/** Scores of another scorer, other data or another budget of time do not compare. */
-export function requireSameTask(settings: SessionSettings, task: Pick<ResearchTask, 'name' | 'hash'>): void {
-  if (settings.task_hash === task.hash) return
-  throw new EvsysError('CONFIG_CONFLICT', `the task "${task.name}" has changed since the session began`, {
-    fix: 'its scores would not compare: leave out --resume to begin a new session',
-  })
 }

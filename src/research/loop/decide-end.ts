@@ -26,9 +26,13 @@ const REASONS: Readonly<Record<EndReason, string>> = {
 
 function endText(state: ResearchState, reason: EndReason): string {
   const champion = state.incumbent === undefined ? undefined : attemptOf(state, state.incumbent)
-  const failed = state.calls.length === 0 || reason !== 'failed' ? '' : ` ${state.notices.at(-1) ?? ''}`
+  const failed = state.calls.length === 0 || reason !== 'failed' ? '' : ` ${sentence(state.notices.at(-1) ?? '')}`
   if (champion === undefined || champion.id === state.baseline)
     return `${REASONS[reason]}${failed} Nothing was kept: the baseline stands.`
   const told = champion.confirmation?.reason ?? champion.reason ?? ''
   return `${REASONS[reason]}${failed} Best: ${champion.id} (${champion.title}). ${told}`.trim()
+}
+
+function sentence(text: string): string {
+  return text === '' || /[.!?]$/.test(text) ? text : `${text}.`
 }

@@ -1,9 +1,10 @@
 // A session by its id, by its task, or simply the newest, for whoever reads it or says something to it.
 import type { ExperimentRow } from '../../contracts/index.ts'
-import { EvsysError } from '../../kernel/index.ts'
+import { EvsysError, shellWord } from '../../kernel/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import { isAskedFor } from '../tasks/is-asked-for.ts'
 import { RESEARCH_TAG } from './begin-session.ts'
+import { sessionSettingsOf } from './session-settings-of.ts'
 
 export async function findResearchSession(
   store: OpenStore,
@@ -17,14 +18,14 @@ export async function findResearchSession(
     })
   }
   const all = await store.experiments({ limit: 1000 })
-  const found = all.find(
-    (row) =>
-      row.tags.includes(RESEARCH_TAG) &&
-      (task === undefined || isAskedFor({ task: row.name, reference: `${row.name}/${task.split('/')[1]}` }, task)),
-  )
-  if (found !== undefined) return found
+  for (const row of all) {
+    if (!row.tags.includes(RESEARCH_TAG)) continue
+    if (task === undefined || task === row.name) return row
+    const settings = await sessionSettingsOf(store, row)
+    if (settings !== undefined && isAskedFor(settings, task)) return row
+  }
   const what = task === undefined ? 'no research session' : `no research session of the task "${task}"`
   throw new EvsysError('STORE_MISSING', `the record has ${what}`, {
-    fix: 'begin one: `evsys research run --task digits`.',
+    fix: `begin one: \`evsys research run --task ${task === undefined ? 'digits' : shellWord(task)}\`.`,
   })
 }

@@ -2,7 +2,7 @@
 import type { AttemptFailure, CandidateFiles, Metrics, ResearchTask } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { openExecutor } from '../execute/open-executor.ts'
-import { openBank, openNoise } from '../judge/index.ts'
+import { freshSeeds, openBank, openNoise } from '../judge/index.ts'
 import { applyPatch } from '../propose/code/apply-patch.ts'
 import { loadResearchTask } from '../tasks/load-research-task.ts'
 
@@ -11,6 +11,7 @@ export interface BaselineScoreOf {
   readonly value: number
   readonly secondary: Metrics
   readonly wallS: number
+  readonly peakMemoryBytes?: number
 }
 
 export interface MeasuredBaseline {
@@ -28,7 +29,8 @@ export async function measureBaseline(options: {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
-  readonly seeds: number
+  /** How many, or which. */
+  readonly seeds: number | readonly number[]
   readonly trainSeconds?: number
   /** Unified diffs, in their order; the candidate is the baseline with them. */
   readonly patches?: readonly { readonly name: string; readonly text: string }[]
@@ -49,17 +51,25 @@ export async function measureBaseline(options: {
   const [problem] = await executor.check(files, signal)
   const scores: BaselineScoreOf[] = []
   if (problem !== undefined) return { task, scores, failure: problem }
-  const bank = openBank(task.seeds, 0)
-  for (const seed of bank.slice(0, seeds)) {
+  const chosen = typeof seeds === 'number' ? firstSeeds(task, seeds) : seeds
+  for (const seed of chosen) {
     const outcome = await executor.run({ files, seed, split: 'val', trainSeconds: task.trainSeconds }, signal)
     if (outcome.status === 'failed') return { task, scores, failure: outcome.failure }
     if (outcome.status === 'killed') continue
-    const { value, secondary, wallS } = outcome
-    scores.push({ seed, value, secondary, wallS })
-    options.onScore?.({ seed, value, secondary, wallS })
+    const { value, secondary, wallS, peakMemoryBytes } = outcome
+    const score = { seed, value, secondary, wallS, ...(peakMemoryBytes === undefined ? {} : { peakMemoryBytes }) }
+    scores.push(score)
+    options.onScore?.(score)
   }
   const mean = scores.reduce((sum, { value }) => sum + value / scores.length, 0)
   return { task, scores, mean, ...(scores.length > 1 ? { seedSd: openNoise(scores).seedSd } : {}) }
+}
+
+// Those of the races first.
+function firstSeeds(task: ResearchTask, count: number): readonly number[] {
+  const own = [...new Set([...openBank(task.seeds, 0), ...task.seeds])]
+  const more = freshSeeds({ sessionSeed: 0, path: ['baseline'], count: Math.max(0, count - own.length), used: own })
+  return [...own, ...more].slice(0, count)
 }
 
 function patched(baseline: CandidateFiles, patches: readonly { name: string; text: string }[]): CandidateFiles {

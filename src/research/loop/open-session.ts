@@ -2,11 +2,12 @@
 import type { ExperimentRow, ResearchAttempt, SessionSettings } from '../../contracts/index.ts'
 import { createIds, EvsysError, systemClock, systemRandom } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
-import { createSession, requireSameTask, sessionToResume } from './begin-session.ts'
+import { createSession } from './begin-session.ts'
 import { createRunRecorder, type RunRecorder } from './record-runs.ts'
 import type { ResearchOptions } from './research-options.ts'
 import { type NewEntry, openJournal, type SessionJournal } from './session-journal.ts'
 import { equipSession, type SessionPlugins } from './session-plugins.ts'
+import { sessionToResume } from './session-to-resume.ts'
 
 export interface OpenSession extends AsyncDisposable {
   readonly journal: SessionJournal
@@ -23,10 +24,13 @@ export async function openSession(options: ResearchOptions): Promise<OpenSession
   const ids = createIds({ clock, random: systemRandom })
   const provenance = options.provenance ?? {}
   const equip = (settings: SessionSettings) => equipSession(settings, { ...services, signal })
-  if (options.resume !== true) equip(options.settings) // a wrong name leaves no session behind
+  if (options.resume !== true) {
+    equip(options.settings) // a wrong name leaves no session behind
+    requireKey(options.settings, options)
+  }
   const experimentId =
     options.resume === true
-      ? (await sessionToResume(store, executor.task)).id
+      ? (await sessionToResume(store, executor.task, options.session)).id
       : await createSession(store, options.settings, { clock, ids, provenance })
   const lost = new AbortController()
   const { holdLease } = await loadLab()
@@ -71,7 +75,7 @@ async function begin(journal: SessionJournal, row: ExperimentRow, options: Resea
     await journal.append([{ type: 'session.begun', settings, files: { ...executor.task.baseline } }])
     return false
   }
-  requireSameTask(known, executor.task)
+  requireKey(known, options)
   const raised = isRaised(known.budget, budget) ? { budget: { ...known.budget, ...budget } } : {}
   const isEnded = journal.state.status === 'ended'
   if (isEnded && !('budget' in raised)) {
@@ -90,10 +94,24 @@ async function begin(journal: SessionJournal, row: ExperimentRow, options: Resea
   return true
 }
 
-function hasEnded({ state }: SessionJournal): EvsysError {
+// Before anything is measured: a proposer that cannot be asked would be found out only after the baseline.
+function requireKey({ proposer: { kind } }: SessionSettings, { services }: ResearchOptions): void {
+  if (kind !== 'anthropic') return // others can do without
+  try {
+    services.secret?.('ANTHROPIC_API_KEY')
+  } catch (cause) {
+    if (!EvsysError.is(cause)) throw cause
+    throw new EvsysError('SECRET_MISSING', cause.message, {
+      cause,
+      fix: `${cause.fix ?? 'set it'}, or choose --proposer optimizer, which needs no key.`,
+    })
+  }
+}
+
+function hasEnded({ state, experimentId }: SessionJournal): EvsysError {
   return new EvsysError(
     'STORE_MISSING',
-    `the newest session of "${state.settings?.task}" has ended: ${state.end?.text ?? ''}`,
+    `the session of "${state.settings?.task}" (${experimentId}) has ended: ${state.end?.text ?? ''}`,
     {
       fix: 'raise a cap to go on with it, such as --max-experiments, or leave out --resume to begin a new one',
     },

@@ -1,11 +1,20 @@
 // One piece of work each. What goes wrong is part of what it brings; being stopped brings nothing, and the work is done again later.
-import type { Brief, CallUsage, ResearchState, Usage } from '../../contracts/index.ts'
+import type {
+  Brief,
+  CallUsage,
+  MemoryEstimate,
+  Metrics,
+  ResearchState,
+  RunOutcome,
+  Usage,
+} from '../../contracts/index.ts'
 import { EvsysError, messageOf } from '../../kernel/index.ts'
 import { releasedGain } from '../judge/index.ts'
 import { usageOfError } from '../propose/index.ts'
 import { attemptOf, filesOf } from './candidate-files.ts'
 import { createCurveWatcher } from './curve-watch.ts'
 import { requestOf } from './decide-call.ts'
+import { PEAK_MEMORY } from './extra-metrics.ts'
 import type { OpenSession } from './open-session.ts'
 import { lookRecords, noiseOf } from './race-state.ts'
 import type { ResearchOptions } from './research-options.ts'
@@ -24,8 +33,19 @@ export async function performCheck(
 ): Brought {
   const { state } = session.journal
   try {
-    const failures = await options.executor.check(filesOf(state, id), signal)
-    return [{ type: 'attempt.checked', attempt: id, failures: [...failures] }]
+    let estimate: MemoryEstimate | undefined
+    const failures = await options.executor.check(filesOf(state, id), signal, (told) => {
+      estimate = told
+    })
+    const bytes = estimate?.peakMemoryBytes
+    return [
+      {
+        type: 'attempt.checked',
+        attempt: id,
+        failures: [...failures],
+        ...(bytes === undefined ? {} : { dry_run_memory_bytes: bytes }),
+      },
+    ]
   } catch (error) {
     if (signal.aborted) return []
     return [{ type: 'attempt.checked', attempt: id, failures: [{ class: 'infra', reason: messageOf(error) }] }]
@@ -72,8 +92,7 @@ export async function performAsk(
     ]
   } catch (error) {
     if (signal.aborted) return []
-    const fix = EvsysError.is(error) && error.fix !== undefined ? ` Fix: ${error.fix}` : ''
-    const reason = `${messageOf(error)}${fix}`
+    const reason = toldBy(error)
     const usage = usageOf(usageOfError(error)) // an answer that cannot be used costs as much as one that can
     return [
       { type: 'call.failed', call: intent.call, reason, ...(usage === undefined ? {} : { usage }) },
@@ -89,6 +108,12 @@ function limitOf(state: ResearchState, { forecast }: AskStep['intent']): NonNull
     ...(usd === undefined ? {} : { usd: usd + forecast.usd }),
     ...(tokens === undefined ? {} : { tokens: tokens + forecast.tokens }),
   }
+}
+
+// People read it in the terminal and in the report: what to do about it belongs to it.
+function toldBy(error: unknown): string {
+  const fix = EvsysError.is(error) ? error.fix : undefined
+  return fix === undefined ? messageOf(error) : `${messageOf(error)}; fix: ${fix}`
 }
 
 function usageOf(usage: Usage | undefined): CallUsage | undefined {
@@ -120,25 +145,35 @@ export async function performRun(
     if (signal.aborted) return []
     const curve = watcher.told(outcome)
     if (outcome.status === 'failed') {
-      return [{ ...told, outcome: { status: 'failed', failure: outcome.failure }, wall_s: outcome.wallS }]
+      return [{ ...told, outcome: { status: 'failed', failure: outcome.failure }, ...takenBy(outcome) }]
     }
     if (outcome.status === 'killed') {
-      return [{ ...told, outcome: { status: 'killed' }, wall_s: outcome.wallS, ...curve }]
+      return [{ ...told, outcome: { status: 'killed' }, ...takenBy(outcome), ...curve }]
     }
-    const { value, secondary, claimed, level, accelerator, wallS } = outcome
+    const { value, secondary, claimed, level, accelerator } = outcome
     if (!Number.isFinite(value)) {
       const failure = { class: 'divergence' as const, reason: `its score is ${value}` }
-      return [{ ...told, outcome: { status: 'failed', failure }, wall_s: wallS }]
+      return [{ ...told, outcome: { status: 'failed', failure }, ...takenBy(outcome) }]
     }
     const scored = {
-      ...{ status: 'scored' as const, value, secondary: { ...secondary }, level },
+      ...{ status: 'scored' as const, value, secondary: { ...memoryOf(outcome, options), ...secondary }, level },
       ...(accelerator === undefined ? {} : { accelerator }),
       ...(claimed === undefined ? {} : { claimed }),
     }
-    return [{ ...told, outcome: scored, wall_s: wallS, ...curve }]
+    return [{ ...told, outcome: scored, ...takenBy(outcome), ...curve }]
   } catch (error) {
     if (signal.aborted) return []
     const failure = { class: 'infra' as const, reason: messageOf(error) }
     return [{ ...told, outcome: { status: 'failed', failure }, wall_s: 0 }]
   }
+}
+
+function takenBy({ wallS, peakMemoryBytes }: RunOutcome) {
+  return { wall_s: wallS, ...(peakMemoryBytes === undefined ? {} : { peak_memory_bytes: peakMemoryBytes }) }
+}
+
+// A task may guard the memory that its runs hold; no scorer could tell.
+function memoryOf({ peakMemoryBytes }: RunOutcome, { executor }: ResearchOptions): Metrics {
+  const isAsked = executor.task.secondary.some(({ metric }) => metric === PEAK_MEMORY)
+  return isAsked && peakMemoryBytes !== undefined ? { [PEAK_MEMORY]: peakMemoryBytes / 1e9 } : {}
 }

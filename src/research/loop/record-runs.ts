@@ -13,6 +13,7 @@ import { type Clock, hashOf, type Ids } from '../../kernel/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import { unifiedDiff } from '../diff/unified-diff.ts'
 import { attemptOf, filesOf } from './candidate-files.ts'
+import { PEAK_MEMORY } from './extra-metrics.ts'
 import type { BesideEntry } from './session-journal.ts'
 import type { RunStep } from './step.ts'
 
@@ -128,7 +129,7 @@ function recorded(
   attempt: ResearchAttempt,
   run: ResearchAttempt['runs'][number],
 ): Omit<ResearchEntryOf<'run.finished'>, 'at'> {
-  const { seed, split, purpose, status, value, failure, wallS } = run
+  const { seed, split, purpose, status, value, failure, wallS, peakMemoryBytes } = run
   const score = [...attempt.scores, ...attempt.hidden].find((each) => each.seed === seed && each.value === value)
   return {
     type: 'run.finished',
@@ -144,6 +145,7 @@ function recorded(
           ? { status, failure: failure ?? { class: 'infra', reason: 'unknown' } }
           : { status: 'killed' },
     wall_s: wallS ?? 0,
+    ...(peakMemoryBytes === undefined ? {} : { peak_memory_bytes: peakMemoryBytes }),
   }
 }
 
@@ -215,15 +217,16 @@ type Body = { readonly type: 'eval.finished' | 'run.finished' } & Readonly<Recor
 
 function endOf(
   { settings }: ResearchState,
-  { outcome, split, wall_s }: Omit<ResearchEntryOf<'run.finished'>, 'at'>,
+  { outcome, split, wall_s, peak_memory_bytes }: Omit<ResearchEntryOf<'run.finished'>, 'at'>,
 ): Body[] {
+  const memory = peak_memory_bytes === undefined ? {} : { [PEAK_MEMORY]: peak_memory_bytes / 1e9 }
   if (outcome.status !== 'scored') {
     const error =
       outcome.status === 'failed'
         ? { code: 'WORKER_DIED', message: `${outcome.failure.class}: ${outcome.failure.reason}` }
         : { code: 'WORKER_DIED', message: outcome.reason ?? 'ended early: its training curve fell too far behind' }
     const status = outcome.status === 'failed' ? 'failed' : 'stopped'
-    return [{ type: 'run.finished', status, metrics: {}, error, wall_s }]
+    return [{ type: 'run.finished', status, metrics: memory, error, wall_s }]
   }
   const metrics = { ...outcome.secondary, [settings?.metric ?? 'score']: outcome.value }
   return [
@@ -236,6 +239,6 @@ function endOf(
       n_infra_failed: 0,
       scorer_hash: settings?.task_hash ?? '',
     },
-    { type: 'run.finished', status: 'completed', metrics, wall_s },
+    { type: 'run.finished', status: 'completed', metrics: { ...memory, ...metrics }, wall_s },
   ]
 }

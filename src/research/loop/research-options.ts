@@ -18,8 +18,9 @@ export interface ResearchOptions {
   readonly executor: Executor
   /** Of a new session; one that is gone on with has its own. */
   readonly settings: SessionSettings
-  /** Goes on with the newest session of the task. */
+  /** Goes on with a session of the task: the one that `session` names, else the newest that fits. */
   readonly resume?: boolean
+  readonly session?: string
   /** Caps in place of those that the session was begun with; only where it is gone on with. */
   readonly budget?: ResearchBudget
   readonly services: Pick<PluginServices, 'registry' | 'log' | 'secret'>

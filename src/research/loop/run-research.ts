@@ -1,6 +1,7 @@
 // The controller of a research session. One loop decides, writes down and starts work; up to `workers` pieces of work go on at a time,
 // and what they bring is written in the order it arrives. Every decision follows from the journal, so a controller may die at any
 // moment: the next one reads the journal and goes on.
+import { setImmediate as turn } from 'node:timers/promises'
 import type { ResearchState } from '../../contracts/index.ts'
 import { durationSeconds } from '../../contracts/index.ts'
 import { EvsysError, systemClock } from '../../kernel/index.ts'
@@ -13,6 +14,8 @@ import { createWorkers, type Workers } from './workers.ts'
 
 /** How often a controller that waits looks for what people wrote. */
 const POLL_MS = 500
+/** Work without a pause, at most. */
+const BREATH_MS = 50
 
 /** Runs a session to its end, or until it is interrupted. */
 export async function runResearch(options: ResearchOptions): Promise<ResearchResult> {
@@ -29,7 +32,9 @@ export async function runResearch(options: ResearchOptions): Promise<ResearchRes
 async function goOn(session: OpenSession, workers: Workers, options: ResearchOptions): Promise<boolean> {
   const { clock = systemClock, signal, tools } = options
   const { journal, plugins } = session
+  const breathe = createBreath()
   for (;;) {
+    await breathe()
     if (signal.aborted) return await letGo(session, workers)
     session.lost.throwIfAborted()
     await journal.refresh()
@@ -46,6 +51,16 @@ async function goOn(session: OpenSession, workers: Workers, options: ResearchOpt
     else if (step.kind !== 'wait' && workers.hasRoom()) await workers.start(step)
     else if (workers.busy.size > 0 || journal.state.paused) await workers.next(POLL_MS)
     else throw new EvsysError('INTERNAL', 'the session waits, and nothing is in progress')
+  }
+}
+
+// Where all work is done at once, nothing else would let in Ctrl-C, or the renewal of the lease.
+function createBreath(): () => Promise<void> {
+  let last = performance.now()
+  return async () => {
+    if (performance.now() - last < BREATH_MS) return
+    await turn()
+    last = performance.now()
   }
 }
 

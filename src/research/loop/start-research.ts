@@ -32,6 +32,8 @@ export interface StartResearchOptions {
   readonly store: OpenStore
   readonly signal: AbortSignal
   readonly resume?: boolean
+  /** Id of the session to go on with. */
+  readonly session?: string
   readonly trainSeconds?: number
   readonly proposer?: string
   readonly proposerParams?: Readonly<Record<string, unknown>>
@@ -78,6 +80,7 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
     signal,
     tools,
     ...(options.resume === true ? { resume: true, budget: options.budget } : {}),
+    ...(options.session === undefined ? {} : { session: options.session }),
     services: {
       registry,
       log: (level, text) => {

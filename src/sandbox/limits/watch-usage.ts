@@ -21,20 +21,27 @@ export interface Watched {
   onOver(limit: 'memoryBytes' | 'diskBytes'): void
 }
 
-/** Looks until it is stopped. */
-export function watchUsage({ pid, limits, memory, places, onOver }: Watched): { stop(): void } {
+/** Looks until it is stopped. `peakBytes`: most memory that a look found, where memory is looked at. */
+export function watchUsage({ pid, limits, memory, places, onOver }: Watched): {
+  stop(): void
+  peakBytes(): number | undefined
+} {
   const since = Date.now()
   const before = places.map(usedOn)
   let looked = 0
+  let peak = 0
   const timer = setInterval(() => {
-    if (memory && memoryOf(treeOf(pid)) > limits.memoryBytes) return onOver('memoryBytes')
+    if (memory) {
+      peak = Math.max(peak, memoryOf(treeOf(pid)))
+      if (peak > limits.memoryBytes) return onOver('memoryBytes')
+    }
     // Others write to the same disk: only where it has filled by more than the limit do we count whose files these are.
     const growth = Math.max(0, ...places.map((place, i) => usedOn(place) - (before[i] ?? 0)))
     if (growth <= limits.diskBytes || growth - looked < limits.diskBytes / 4) return
     looked = growth
     if (writtenSince(since, places) + deletedFiles(treeOf(pid)) > limits.diskBytes) onOver('diskBytes')
   }, everyMs)
-  return { stop: () => clearInterval(timer) }
+  return { stop: () => clearInterval(timer), peakBytes: () => (peak === 0 ? undefined : peak) }
 }
 
 function usedOn(place: string): number {

@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { nodeDependent } from './scripts/node-dependent.mjs'
 import { lane } from './tests/lane.ts'
+import { projects } from './tests/projects.ts'
 import { startCompiled } from './tests/start-compiled.ts'
 
 // The unit tests of what may behave differently on another version of Node.
@@ -8,8 +9,7 @@ export default defineConfig({
   plugins: [startCompiled()],
   test: {
     ...lane('unit'),
-    include: nodeDependent.flatMap(({ files }) => files),
-    exclude: ['node_modules/**'],
+    projects: projects(nodeDependent.flatMap(({ files }) => files)),
     testTimeout: 30_000,
   },
 })

@@ -42,8 +42,8 @@ printTable([
     percent(summary.looked),
     percent(summary.falselyConfirmed),
     percent(summary.falselyConfirmedAtMost),
-    told(summary.bias, sigma),
-    told(summary.biasConfirmed, sigma),
+    errorOf(summary.bias, sigma),
+    errorOf(summary.biasConfirmed, sigma),
   ]),
 ])
 
@@ -52,6 +52,9 @@ const worlds = /** @type {const} */ ([
   ['late', 300],
   ['shrinking', 600],
 ])
+const purposes = /** @type {const} */ (['first seeds', 'later seeds', 'incumbent', 'control', 'baseline'])
+/** @type {string[][]} */
+const spending = []
 for (const [name, runs] of worlds) {
   console.log(`\nWorld "${name}": ${fewer} sessions of ${runs} runs, in units of the seed noise; rho 0 / 0.6`)
   printTable([
@@ -68,6 +71,12 @@ for (const [name, runs] of worlds) {
     ...rules.map(({ name: rule, ...kept }) => {
       const both = [0, 0.6].map((rho) => simulateSessions({ world: openWorld(name, rho), runs, seed, ...kept }, fewer))
       const cell = (/** @type {(summary: (typeof both)[number]) => string} */ text) => both.map(text).join(' / ')
+      spending.push([
+        name,
+        rule,
+        ...purposes.map((purpose) => cell(({ spent }) => percent(spent[purpose]))),
+        cell(({ hiddenRuns }) => hiddenRuns.toFixed(0)),
+      ])
       return [
         rule,
         cell(({ trueGain, trueGainError }) => `${trueGain.toFixed(2)} ± ${trueGainError.toFixed(2)}`),
@@ -81,19 +90,36 @@ for (const [name, runs] of worlds) {
     }),
   ])
 }
+console.log('\nWhat runs on validation were for, rho 0 / 0.6; and runs on the hidden split beside them')
+printTable([['world', 'rule', ...purposes, 'hidden'], ...spending])
 
-console.log(
-  `\nOne keep, as the session tells it at its end, against the truth: ${Math.ceil(fewer / 5)} sessions, preset balanced, rho 0.6`,
-)
+const told = Math.ceil(fewer / 5)
+console.log(`\nOne keep, as the session tells it at its end, against the truth: ${told} sessions, preset balanced`)
 printTable([
-  ['world', 'gain as measured', 'shrunk', 'true', 'said to help nothing', 'helps nothing'],
-  ...worlds.map(([name, runs]) => {
-    const options = { world: openWorld(name, 0.6), rule: defaultRule, runs, seed, shrinks: true }
-    const { told: said, idleShare } = simulateSessions(options, Math.ceil(fewer / 5))
-    const gains =
-      said === null ? ['-', '-', '-', '-'] : [said.raw, said.shrunk, said.truth].map((gain) => gain.toFixed(2))
-    return [name, ...gains, said === null ? '-' : percent(said.idleShare), percent(idleShare)]
-  }),
+  ['world', 'rho', 'runs', 'gain as measured', 'shrunk', 'true', 'said to help nothing', 'helps nothing'],
+  .../** @type {const} */ ([
+    ...worlds,
+    ['early', 80],
+    ['shrinking', 100],
+    ['gentle', 300],
+    ['rare', 300],
+    ['spread', 300],
+    ['null', 300],
+  ]).flatMap(([name, runs]) =>
+    [0, 0.6].map((rho) => {
+      const options = { world: openWorld(name, rho), rule: defaultRule, runs, seed, shrinks: true }
+      const { told: said, idleShare } = simulateSessions(options, told)
+      const gains = said === null ? ['-', '-', '-'] : [said.raw, said.shrunk, said.truth].map((gain) => gain.toFixed(2))
+      return [
+        name,
+        String(rho),
+        String(runs),
+        ...gains,
+        said === null ? '-' : percent(said.idleShare),
+        percent(idleShare),
+      ]
+    }),
+  ),
 ])
 
 const past = nulls.filter(
@@ -117,6 +143,6 @@ process.exitCode = within ? 0 : 1
  * @param {{ mean: number, standardError: number } | null} bias
  * @param {number} sigma
  */
-function told(bias, sigma) {
+function errorOf(bias, sigma) {
   return bias === null ? '-' : `${(bias.mean / sigma).toFixed(3)} ± ${(bias.standardError / sigma).toFixed(3)}`
 }

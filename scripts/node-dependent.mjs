@@ -130,11 +130,11 @@ export const leftToFull = [
     why: 'it starts nothing: imports stand in the texts that it reads',
   },
   {
-    files: ['tests/research/{executor,tampering,honest-candidates}.test.ts'],
+    files: ['tests/research/{executor,tampering,tamper-bundled,honest-candidates,adversary}.test.ts'],
     why: 'namespaces of the system shut candidates in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
   },
   {
-    files: ['tests/research/killed.test.ts', 'tests/lab/killed-rl.test.ts'],
+    files: ['tests/research/{killed,chaos}.test.ts', 'tests/lab/killed-rl.test.ts'],
     why: 'a controller that is killed like that of tests/lab/killed.test.ts',
   },
   {

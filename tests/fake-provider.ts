@@ -41,7 +41,7 @@ export async function startFakeProvider(reply: Reply = defaultReply): Promise<Fa
       (text) => {
         const one = { path: request.url ?? '', headers: request.headers, body: JSON.parse(text) }
         heard.push(one)
-        answer(response, next.shift(), () => JSON.stringify(reply(one)))
+        answer(response, next.shift(), one.path, () => JSON.stringify(reply(one)))
       },
       () => response.destroy(),
     )
@@ -70,7 +70,7 @@ export function defaultReply({ path }: Heard): unknown {
       content: [{ type: 'text', text: 'pong' }],
       stop_reason: 'end_turn',
       stop_sequence: null,
-      usage: { input_tokens: 1000, output_tokens: 100 },
+      usage: { input_tokens: 1000, output_tokens: 100, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 },
     }
   }
   if (path.endsWith(':generateContent')) {
@@ -83,18 +83,24 @@ export function defaultReply({ path }: Heard): unknown {
   return {
     id: 'chatcmpl-1',
     object: 'chat.completion',
+    created: 1,
     model: 'gpt-4.1-2025-04-14',
     choices: [{ index: 0, message: { role: 'assistant', content: 'pong' }, finish_reason: 'stop' }],
-    usage: { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 },
+    usage: {
+      prompt_tokens: 1000,
+      completion_tokens: 100,
+      total_tokens: 1100,
+      prompt_tokens_details: { cached_tokens: 0 },
+    },
   }
 }
 
-function answer(response: ServerResponse, fault: Misbehaviour | undefined, whole: () => string): void {
+function answer(response: ServerResponse, fault: Misbehaviour | undefined, path: string, whole: () => string): void {
   if (fault === 'slow') return
   if (fault === 'reset') return void response.socket?.resetAndDestroy()
   if (typeof fault === 'object') {
     response.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers })
-    return void response.end(fault.body ?? '{}')
+    return void response.end(fault.body ?? JSON.stringify(errorBody(path, fault.status)))
   }
   const text = whole()
   if (fault === 'truncated') {
@@ -104,6 +110,26 @@ function answer(response: ServerResponse, fault: Misbehaviour | undefined, whole
   }
   response.writeHead(200, { 'content-type': 'application/json' })
   response.end(fault === 'malformed' ? text.slice(0, text.length / 2) : text)
+}
+
+// What the providers say to a failure, in the form of the route.
+function errorBody(path: string, status: number): unknown {
+  if (path.endsWith('/v1/messages')) {
+    const [type = 'api_error', message = 'Internal server error'] = anthropicErrors[status] ?? []
+    return { type: 'error', error: { type, message }, request_id: 'req_1' }
+  }
+  const [code = 'server_error', message = 'The server had an error'] = openaiErrors[status] ?? []
+  return { error: { message, type: code, param: null, code } }
+}
+
+const anthropicErrors: Readonly<Record<number, readonly string[]>> = {
+  401: ['authentication_error', 'invalid x-api-key'],
+  429: ['rate_limit_error', 'This request would exceed your rate limit.'],
+  529: ['overloaded_error', 'Overloaded'],
+}
+const openaiErrors: Readonly<Record<number, readonly string[]>> = {
+  401: ['invalid_api_key', 'Incorrect API key provided.'],
+  429: ['rate_limit_exceeded', 'Rate limit reached.'],
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

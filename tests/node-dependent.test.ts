@@ -1,29 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { leftToFull, nodeDependent } from '../scripts/node-dependent.mjs'
+import { globPattern, unitTestFiles } from './test-files.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const testFiles = ['src', 'tests']
-  .flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
-  )
-  .filter((file) => file.endsWith('.test.ts') && !/^tests\/(integration|full)\//.test(file))
-
-/** The few forms of globs that the list uses: double and single stars, and a choice in braces. */
-function asPattern(glob: string): RegExp {
-  const pattern = glob
-    .replaceAll('.', '\\.')
-    .replaceAll('**/', '<folders>')
-    .replaceAll('*', '[^/]*')
-    .replaceAll('<folders>', '(?:.*/)?')
-    .replace(/\{(.*)\}/, (_, choice: string) => `(?:${choice.replaceAll(',', '|')})`)
-  return new RegExp(`^${pattern}$`)
-}
-
+const testFiles = unitTestFiles()
 const globs = [...nodeDependent, ...leftToFull].flatMap(({ files }) => files)
-const patterns = globs.map(asPattern)
+const patterns = globs.map(globPattern)
 
 describe('the tests that run on every Node version in CI', () => {
   it('are chosen by globs that find something (REPO-5)', () => {

@@ -1,25 +1,34 @@
 // Two kinds of test files. Most leave their process as they found it and share one, file after file, so that the same modules are
-// not loaded again for each. The others have a process to themselves: they run plugins in it, or take long anyway.
+// not loaded again for each. The others have a process to themselves: they run plugins in it, change it, or take long anyway.
 import type { TestProjectInlineConfiguration } from 'vitest/config'
+import { globPattern, unitTestFiles } from './test-files.ts'
 
-const sharing = [
-  'src/{algorithms,backends,cli,config,contracts,data,engine,models,stats,store,tinker,trainer}/**/*.test.ts',
-  'src/evaluate/{metrics,verifiers}/**/*.test.ts',
-  'src/kernel/!(blobs).test.ts',
-  'src/lab/{callbacks,experiment,record,train}/**/*.test.ts',
+const alone = [
+  'src/evaluate/scorer/*.test.ts',
+  'src/kernel/blobs.test.ts',
+  'src/kernel/plugins/*.test.ts',
+  'src/lab/worker/worker-pool.test.ts',
+  'src/sandbox/**/*.test.ts',
+  'tests/*.test.ts',
+  'tests/{callbacks,engine,lab,research,sandbox,stores,trainer}/**/*.test.ts',
+  'tests/cli/{eval,repro,run,run-signals,scaffolded-run}.test.ts',
 ]
 
-/** All unit tests, as projects that extend the configuration they are part of. */
-export function projects(): TestProjectInlineConfiguration[] {
-  const include = ['src/**/*.test.ts', 'tests/**/*.test.ts', 'models/recipe/**/*.test.ts']
+/** All unit tests, or those that globs name, as projects that extend the configuration they are part of. */
+export function projects(
+  include: readonly string[] = ['src/**/*.test.ts', 'tests/**/*.test.ts', 'models/recipe/**/*.test.ts'],
+): TestProjectInlineConfiguration[] {
   const exclude = ['tests/integration/**', 'node_modules/**']
+  const patterns = alone.map(globPattern)
+  const sharing = unitTestFiles().filter((file) => !patterns.some((pattern) => pattern.test(file)))
   return [
-    { extends: true, test: { name: 'alone', include, exclude: [...exclude, ...sharing] } },
+    { extends: true, test: { name: 'alone', include: [...include], exclude: [...exclude, ...sharing] } },
     {
       extends: true,
       test: {
         name: 'sharing',
-        include: sharing,
+        include: [...include],
+        exclude: [...exclude, ...alone],
         isolate: false,
         setupFiles: ['tests/left-as-found.ts'],
       },

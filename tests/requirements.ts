@@ -642,6 +642,7 @@ export const requirements = {
   'RES-111': '`research bench` prints a row per table and strategy, for people and as data',
   'RES-112': 'the default strategy learns from the scores which knobs matter, and runs what promises the largest gain',
   'RES-113': 'tables that the bench makes repeat exactly, are not flat, and have the shape that they are named after',
+  'RES-114': 'the default strategy starts from the attempt around which its model imagines the largest gain',
   'RES-201':
     'noise of a session pools the seeds of its baseline with all later pairs; scores that are missing or no number make no pair',
   'RES-202':
@@ -657,7 +658,7 @@ export const requirements = {
   'RES-208': 'looks are few and share one chance of being wrong, which a confirmed look gives back',
   'RES-209': 'the search learns of a hidden score only when it beats the last one by a step',
   'RES-210':
-    'every ten experiments the incumbent runs on a fresh seed; more than three sigma away is drift, by the spread as far as it is known',
+    'every fifteen experiments the incumbent runs on a fresh seed; more than three sigma away is drift, by the spread as far as it is known',
   'RES-211': 'a kept change that the final stack does not miss is dropped when that saves lines; unmeasured ones stay',
   'RES-212':
     'runs far behind the incumbent on their training curve are ended after a warm-up, one in ten goes on, and the regret is told',
@@ -669,6 +670,14 @@ export const requirements = {
   'RES-217':
     'in worlds of known effects `default` overstates its gain less than `reference` and `greedy`, and fewer of its keeps help nothing',
   'RES-218': 'a simulated session repeats exactly, and is the mirror of itself when smaller is better',
+  'RES-219':
+    'a keep says how likely it is to help, by what all ideas of the session did: some help, some do nothing, some hurt',
+  'RES-220':
+    'a gain counts all seeds of the incumbent, those that were not shared the less the more seeds have in common',
+  'RES-221':
+    'the seed of a control run is the first of the next races, and controls count from the last keep or control, whichever is later',
+  'RES-222': 'where gains shrink, `default` gains no less per run than `reference`',
+  'RES-223': 'what a session says of its idle keeps and of their gains is near the truth in worlds of many kinds',
   // Research
   'RES-301': 'the tasks shakespeare, cifar10, moby, digits and table-search come with evsys and are valid',
   'RES-302': 'digits: plain Node, and the same score for the same seed whatever else the machine does',
@@ -698,13 +707,18 @@ export const requirements = {
   'RES-403': 'a candidate tells of its curve while it trains, and `watch` ends it',
   'RES-404':
     'a candidate is read before it runs: syntax, imports, calls of the API, scope, sizes, forbidden code; each problem has its file, line and fix',
-  'RES-405': 'honest candidates are never turned down: 100 of them pass reading and dry run, and are scored',
-  'RES-406': 'of 40 candidates that tamper, every one is turned down, ended, or scored truly',
+  'RES-405': 'honest candidates are never turned down: 160 of them pass reading and dry run, and are scored',
+  'RES-406': 'of 100 candidates that tamper, every one is turned down, ended, or scored truly',
   'RES-407': 'a dry run of a step or two finds what cannot start, and tells the memory that it took',
   'RES-408': 'a candidate of a table is looked up; one that names no configuration is told what there is',
   'RES-409': 'a score says which GPU its candidate was shown',
   'RES-410':
     'a dry run asks the first questions of the scorer: a candidate that cannot answer is found before it is trained',
+  'RES-411':
+    'bits per byte are those of a distribution, whatever weights or logits a candidate left; questions come in an order that no run can know',
+  'RES-412': 'what a candidate prints after it was asked is told as an error with its places, and not otherwise',
+  'RES-413': 'splits and scorer are hidden from candidates also where they lie in a folder that every sandbox shows',
+  'RES-414': 'who starts candidates is told what the sandbox of this machine does not hold',
   'RES-501':
     'knobs are found as literals with names in capitals, or as the task declares them, never in comments and texts',
   'RES-502': 'an idea becomes files: knobs turned in code, whole files, a patch; what cannot be done is said in words',
@@ -772,6 +786,13 @@ export const requirements = {
   'RES-517': 'the proposer `bank` gives the next untried idea of a wanted family',
   'RES-518':
     '`cli-agent` starts Claude Code and Codex with the options of their manuals, and reads what they used from their output',
+  'RES-519':
+    '`cli-agent` drives sessions with Claude Code and Codex as they are published: ideas, labels, tokens and dollars are theirs',
+  'RES-520':
+    'a coding agent that is not installed, too old, refused, overloaded, cut off, without end or without an edit fails with a code, a way out and its bill',
+  'RES-521': 'commands that a coding agent runs see no key and write nothing outside its folder',
+  'RES-522':
+    'the official SDKs of Anthropic and OpenAI take the provider that tests start for a true one: answers, usage, failures, waits',
   'RES-617':
     'a cassette drives a session of ten experiments, with a ledger that is right to the cent, per call and per experiment',
   'RES-618':
@@ -850,6 +871,15 @@ export const requirements = {
   'RES-625':
     'a call gives several labelled ideas; a model of what helped before ranks them, few are run, the others are turned down with a reason',
   'RES-622': 'workers fire and advance: a slow run holds nobody up',
+  'RES-640':
+    'what is left out at the end of a session is a kept change, together with what it was built on and had been discarded',
+  'RES-801':
+    'worlds of curves hold steady, cooled, slow and rare families; who ends runs early is measured by time, winners lost, and true beside audited regret',
+  'RES-802':
+    '`research bench --worlds adversary` runs attacks and honest candidates on the real executor, names the isolation, and sees what gets through',
+  'RES-803':
+    '`research bench --worlds chaos` kills, doubles, jumps the clock of and fills the disk of sessions, whose record equals an undisturbed one; what cannot be done is named',
+  'RES-804': 'worlds of the bench are chosen by name or all; an unknown name is refused with what was meant',
   'RES-626':
     'the most memory that a run held is measured, and known of every attempt with the other numbers of its scorer',
   'RES-627': 'an interruption is heard between two steps of a session, however fast its work is done',

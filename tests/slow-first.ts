@@ -33,9 +33,10 @@ const slow = [
 ]
 
 const rank = ({ moduleId, project }: TestSpecification) => {
-  if (!project.config.isolate) return slow.length + 1 // one after another, or each would have to load all again
-  const place = slow.findIndex((part) => moduleId.includes(part))
-  return place === -1 ? slow.length : place
+  const found = slow.findIndex((part) => moduleId.includes(part))
+  const place = found === -1 ? slow.length : found
+  // Those that share a process one after another, or each would have to load all again.
+  return project.config.isolate ? place : slow.length + 1 + place
 }
 
 export class SlowFirst extends BaseSequencer {

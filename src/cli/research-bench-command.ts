@@ -9,11 +9,21 @@ import { examplesFor, wholeNumber } from './start-commands.ts'
 export function addResearchBench(research: Command, run: Run, colors: Colors): void {
   research
     .command('bench')
-    .description('measure strategies on tables of finished trainings and in synthetic worlds, with no training')
+    .description(
+      'measure strategies on tables and in synthetic worlds; try the executor and the controller of this machine',
+    )
     .option('--tables <dir>', 'folder with tables: NAME.json and NAME.f32.gz each')
-    .option('--worlds <names>', 'synthetic worlds, separated by commas: cells, grids, traps, nk, ideas', names)
+    .option(
+      '--worlds <names>',
+      'synthetic worlds, separated by commas: cells, grids, traps, nk, ideas; curves (who ends runs early), adversary (candidates that tamper), chaos (sessions that are disturbed); all',
+      names,
+    )
     .option('--strategies <kinds>', 'separated by commas (default: default,reference,greedy-dedup)', names)
-    .option('--repeats <n>', 'sessions of each strategy on each table (default: 100)', wholeNumber)
+    .option(
+      '--repeats <n>',
+      'sessions of each strategy on each table (default: 100), of each disturbance (default: 5)',
+      wholeNumber,
+    )
     .option('--budget <n>', 'experiments of one session; a miss counts twice that (default: 200)', wholeNumber)
     .option('--seed <n>', 'root of all chance (default: 1)', wholeNumber)
     .addHelpText(
@@ -22,6 +32,7 @@ export function addResearchBench(research: Command, run: Run, colors: Colors): v
         'evsys research bench --tables search-tables',
         'evsys research bench --tables search-tables --strategies default,reference --repeats 100 --budget 200 --json',
         'evsys research bench --worlds cells,grids --repeats 20',
+        'evsys research bench --worlds adversary,chaos',
       ]),
     )
     .action((options: ResearchBenchOptions) =>

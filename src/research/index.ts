@@ -1,6 +1,9 @@
 // What other rooms may use of research.
 export { allBuiltins } from './all-builtins.ts'
+export type { AdversaryReport } from './bench/adversary/bench-adversary.ts'
 export type { BenchResult } from './bench/bench-strategies.ts'
+export type { ChaosRow } from './bench/chaos/bench-chaos.ts'
+export type { KillerRow } from './bench/curves/bench-killers.ts'
 export { type ChangedRange, changedRanges } from './diff/changed-ranges.ts'
 export { linesOf, textOf } from './diff/text-lines.ts'
 export { DIFF_CONTEXT, unifiedDiff } from './diff/unified-diff.ts'

@@ -37,6 +37,13 @@ linux.describe('a sandbox', () => {
 
   for (const level of ['bubblewrap', 'chroot'] as const) {
     linux.describe(level, () => {
+      it('hides paths also in the folders that every sandbox shows (RES-413)', async () => {
+        const hidden = ['/usr/share', '/usr/bin/env', '/nowhere', folder()]
+        await using sandbox = await openSandbox({ stateDir: folder(), level, hidden })
+        const { stdout } = await sandbox.exec(sh('ls -A /usr/share; cat /usr/bin/env; echo nothing'), signal)
+        expect(stdout).toBe('nothing\n')
+      })
+
       it('shows mounts, keeps files, and gives input, folder and environment (BOX-2, BOX-3)', async () => {
         const dir = folder()
         const place = (name: string) => {
@@ -178,6 +185,12 @@ linux.describe('a sandbox', () => {
           'echo x > /dev/nvidia0 && head -c 2 /dev/nvidia-caps/nvidia-cap1 | wc -c; rm /dev/nvidia0; ls -d /dev/nvidia*'
         const { stdout } = await sandbox.exec(sh(look), signal)
         expect(stdout.trim()).toMatch(/^2\n\/dev\/nvidia-caps\n\/dev\/nvidia0$/)
+        // What NVIDIA's driver does first, and what nobody may.
+        const named =
+          'printf named > /proc/self/task/$$/comm; cat /proc/$$/comm; echo x > /proc/sys/kernel/domainname; id -u'
+        const driver = await sandbox.exec(sh(named), signal)
+        expect(driver.stdout.trim()).toMatch(/^named\s+\d+$/)
+        expect(driver.stderr).toMatch(/domainname/)
         writeFileSync(join(dir, 'file'), '')
         for (const [source, target] of [
           [join(dir, 'file'), '/dev/x'],

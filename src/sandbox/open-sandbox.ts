@@ -8,6 +8,7 @@ import { type Account, accountFor, hasNoOther } from './account.ts'
 import { adoptTree } from './adopt-tree.ts'
 import type { Bind, Layout } from './bind.ts'
 import { chooseLevel, isStrongEnough, type LevelProbe, type LevelWish, ladder } from './choose-level.ts'
+import { hiddenBinds } from './hidden-binds.ts'
 import { bubblewrapPlan } from './levels/bubblewrap.ts'
 import { chrootPlan } from './levels/chroot.ts'
 import { containerPlan } from './levels/container.ts'
@@ -32,6 +33,8 @@ export interface SandboxOptions extends LevelWish {
   readonly mounts?: readonly Mount[]
   /** Character devices of this machine that commands may use, a GPU for one; targets lie below /dev. */
   readonly devices?: readonly Mount[]
+  /** Paths of this machine that commands must not see, also where they lie in a folder that every sandbox shows. */
+  readonly hidden?: readonly string[]
   /** Commands may ask for the network. Absent: they are refused it. */
   readonly network?: boolean
   /** Processors for one command; where no control group can keep it, the sandbox is refused. */
@@ -88,6 +91,7 @@ class OpenedSandbox implements LocalSandbox {
   readonly #state: StateFolder
   readonly #account: Account | undefined
   readonly #system: readonly Bind[]
+  readonly #hidden: readonly Bind[]
   readonly #devices: readonly Bind[]
   readonly #running = new Set<Command>()
   readonly #writable: WritablePlace[]
@@ -104,6 +108,7 @@ class OpenedSandbox implements LocalSandbox {
       throw sandboxFailed('the level chroot needs an account that is not root', 'install bubblewrap.')
     this.#account = this.#isOurs ? accountFor(this.#state.path) : undefined
     this.#system = systemBinds(this.#state.etc, options.network === true)
+    this.#hidden = this.#isOurs ? hiddenBinds(options.hidden ?? [], join(this.#state.path, 'hidden')) : []
     this.#devices = placeDevices(options.devices ?? [], this.#state.dev)
     this.#writable = [{ named: resolve(options.stateDir, 'root'), real: this.#state.root }]
     this.limits = limitsOf(level)
@@ -159,7 +164,7 @@ class OpenedSandbox implements LocalSandbox {
         : { ...bind, source: readableSource(bind.source, join(copies, String(i)), account) },
     )
     const shared: Bind = { source: this.#state.shm, target: '/dev/shm', writable: true }
-    return { root, binds: [...this.#system, shared, ...readable] }
+    return { root, binds: [...this.#system, ...this.#hidden, shared, ...readable] }
   }
 
   #start(spec: ExecSpec, signal: AbortSignal, output: Pick<CommandOptions, 'onOutput' | 'interactive'>): Command {

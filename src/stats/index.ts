@@ -8,6 +8,7 @@ export type { VarianceComponents } from './crossed-anova.ts'
 export { type CrossedBootstrapOptions, crossedBootstrap } from './crossed-bootstrap.ts'
 export type { EffectError, SeedError } from './effect-error.ts'
 export { holm } from './holm.ts'
+export { type IdeaMixture, ideaMixture, weighEffect } from './idea-mixture.ts'
 export type { Interval } from './interval.ts'
 export {
   type ArmComparison,
@@ -18,6 +19,7 @@ export {
   judgeArms,
   type Winner,
 } from './judge-arms.ts'
+export type { MeasuredEffect, ShrunkEffect } from './measured-effect.ts'
 export { type Moments, moments } from './moments.ts'
 export { normalCdf, normalQuantile } from './normal-distribution.ts'
 export type { ArmScores, Cell, SeedId } from './pair-scores.ts'
@@ -37,6 +39,7 @@ export {
 export {
   adaptiveRule,
   decideRace,
+  decideRaceAt,
   type RaceDecision,
   type RaceRule,
   type RaceSeeds,
@@ -48,8 +51,6 @@ export {
   type EffectPrior,
   effectPrior,
   expectedFalseKeeps,
-  type MeasuredEffect,
-  type ShrunkEffect,
   shrink,
 } from './shrinkage.ts'
 export { type SignFlipOptions, type SignFlipResult, signFlip } from './sign-flip.ts'

@@ -2,15 +2,10 @@
 // (Efron and Morris 1975): g_hat = m + B (g - m), B = t2 / (t2 + noise), where m and t2 are the mean and the variance beyond noise of
 // all effects that were tried, not only of those kept.
 
+import { type IdeaMixture, weighEffect } from './idea-mixture.ts'
+import type { MeasuredEffect, ShrunkEffect } from './measured-effect.ts'
 import { moments } from './moments.ts'
 import { normalCdf } from './normal-distribution.ts'
-
-export interface MeasuredEffect {
-  /** Positive is better. */
-  readonly effect: number
-  /** Variance of the measurement: sigma_d^2 / n. */
-  readonly noise: number
-}
 
 export interface EffectPrior {
   readonly mean: number
@@ -18,15 +13,8 @@ export interface EffectPrior {
   readonly variance: number
   /** Variance of `mean` itself. */
   readonly meanVariance: number
-}
-
-export interface ShrunkEffect {
-  readonly effect: number
-  /** B: 1 keeps the raw value, 0 replaces it by the mean of all. */
-  readonly factor: number
-  readonly standardError: number
-  /** Posterior chance that the true effect is zero or worse. */
-  readonly probabilityNotBetter: number
+  /** What ideas do, where one normal does not tell it: `shrink` then goes by this. */
+  readonly mixture?: IdeaMixture
 }
 
 /** The spread of true effects among all that were tried; null below three, where mean and variance say nothing. */
@@ -42,6 +30,7 @@ export function effectPrior(tried: readonly MeasuredEffect[]): EffectPrior | nul
 
 /** The posterior of one effect. */
 export function shrink({ effect, noise }: MeasuredEffect, prior: EffectPrior): ShrunkEffect {
+  if (prior.mixture !== undefined) return weighEffect({ effect, noise }, prior.mixture)
   const total = prior.variance + noise
   const factor = total === 0 ? 1 : prior.variance / total
   const shrunk = prior.mean + factor * (effect - prior.mean)

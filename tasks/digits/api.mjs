@@ -14,9 +14,10 @@ export const imagesAllowed = isDryRun ? 512 : 27_000
 /** Images of the training split that `evaluate` keeps for itself. */
 const heldOut = 600
 const split = phase === 'train' ? read() : undefined
+let seen = 0 // by all loaders together
 
 /**
- * Batches in random order until the images or the seconds are used up.
+ * Batches in random order until the images or the seconds are used up. A second loader goes on with what is left.
  * @param {{ batchSize: number }} options
  * @returns {Generator<{ images: Float32Array, labels: Uint8Array, progress: number }>} `images` has a row for each image, from 0 to 1;
  *   `progress` goes from 0 to 1
@@ -27,7 +28,7 @@ export function* getTrainLoader({ batchSize }) {
   const random = keyedRandom('order')
   const order = Uint32Array.from({ length: labels.length - heldOut }, (_, i) => i)
   let at = order.length
-  for (let seen = 0; seen + batchSize <= imagesAllowed && secondsLeft() > 0; seen += batchSize) {
+  while (seen + batchSize <= imagesAllowed && secondsLeft() > 0) {
     const batch = { images: new Float32Array(batchSize * pixels), labels: new Uint8Array(batchSize) }
     for (let row = 0; row < batchSize; row++) {
       if (at >= order.length) {
@@ -38,7 +39,8 @@ export function* getTrainLoader({ batchSize }) {
       for (let i = 0; i < pixels; i++) batch.images[row * pixels + i] = images[index * pixels + i] / 255
       batch.labels[row] = labels[index]
     }
-    yield { ...batch, progress: seen / imagesAllowed }
+    seen += batchSize
+    yield { ...batch, progress: (seen - batchSize) / imagesAllowed }
   }
 }
 

@@ -1,6 +1,7 @@
-// Share of images that a candidate names wrongly. It is shown images, never labels.
+// Share of images that a candidate names wrongly. It is shown images, never labels, in an order that no run can know before.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { shuffled } from './shuffled.mjs'
 
 /** Images of one question. */
 const batch = 500
@@ -16,16 +17,18 @@ export function imageScorer({ imageBytes, worst }) {
     async score({ dataDir, ask }) {
       const images = readFileSync(join(dataDir, 'images.bin'))
       const labels = readFileSync(join(dataDir, 'labels.bin'))
+      const order = shuffled(labels.length)
       const wrong = new Array(classes).fill(0)
       const shown = new Array(classes).fill(0)
       for (let from = 0; from < labels.length; from += batch) {
         const count = Math.min(batch, labels.length - from)
-        const part = images.subarray(from * imageBytes, (from + count) * imageBytes)
-        const answer = await ask({ images: part.toString('base64'), count })
+        const shownNow = order.subarray(from, from + count)
+        const parts = Array.from(shownNow, (at) => images.subarray(at * imageBytes, (at + 1) * imageBytes))
+        const answer = await ask({ images: Buffer.concat(parts).toString('base64'), count })
         if (!Array.isArray(answer) || answer.length !== count)
           throw new Error(`an answer is a list of ${count} classes`)
         for (let i = 0; i < count; i++) {
-          const label = labels[from + i]
+          const label = labels[shownNow[i]]
           shown[label]++
           if (answer[i] !== label) wrong[label]++
         }

@@ -3,6 +3,7 @@
 // by step, for all streams at once: a byte is shown only after its prediction is in, so no answer can know it.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { shuffled } from './shuffled.mjs'
 
 /** Texts that are predicted side by side, from places all over the split. */
 const streams = 64
@@ -12,6 +13,11 @@ const given = 64
 const steps = 64
 const bytes = 256
 
+/** What a candidate left or answered is not what was asked for. */
+class CandidateError extends Error {
+  name = 'CandidateError'
+}
+
 /** @param {string} metric */
 export function textScorer(metric) {
   return {
@@ -20,7 +26,8 @@ export function textScorer(metric) {
     async score({ dataDir, ask, checkpoint, engine }) {
       const windows = windowsOf(readFileSync(join(dataDir, 'text.bin')))
       const model = engine === undefined ? undefined : await checkpoint('model.evsys').catch(() => undefined)
-      const nats = model === undefined ? await askStepByStep(windows, ask) : await runModel(windows, model, engine)
+      const nats =
+        model === undefined ? await askStepByStep(inAnyOrder(windows), ask) : await runModel(windows, model, engine)
       return { value: nats / Math.LN2 / (streams * steps), secondary: {} }
     },
   }
@@ -36,7 +43,9 @@ function windowsOf(text) {
 
 async function runModel(windows, checkpoint, engine) {
   const { loadLanguageModel } = await engine()
-  const model = await loadLanguageModel(checkpoint)
+  const model = await loadLanguageModel(checkpoint).catch((error) => {
+    throw new CandidateError(`model.evsys cannot be run: ${error instanceof Error ? error.message : error}`)
+  })
   try {
     const { nats } = await model.measure(windows, { from: given })
     return nats
@@ -44,6 +53,8 @@ async function runModel(windows, checkpoint, engine) {
     await model[Symbol.asyncDispose]()
   }
 }
+
+const inAnyOrder = (windows) => Array.from(shuffled(windows.length), (at) => windows[at])
 
 async function askStepByStep(windows, ask) {
   let nats = 0
@@ -59,7 +70,9 @@ async function askStepByStep(windows, ask) {
 function floatsOf(answer) {
   const raw = typeof answer === 'string' ? Buffer.from(answer, 'base64') : Buffer.alloc(0)
   if (raw.length !== 4 * streams * bytes)
-    throw new Error(`an answer is base64 of ${streams} x ${bytes} float32 logits, in the order of the contexts`)
+    throw new CandidateError(
+      `an answer is base64 of ${streams} x ${bytes} float32 logits, in the order of the contexts`,
+    )
   return new Float32Array(raw.buffer.slice(raw.byteOffset, raw.byteOffset + raw.length))
 }
 

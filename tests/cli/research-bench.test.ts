@@ -27,10 +27,33 @@ describe('research bench', () => {
     expect(text).toMatch(/^hill +reference +[\d.]+ +[\d.]+ to [\d.]+ +\d+ % +-?\d+ % \(-?\d+ % to -?\d+ %\)$/m)
   })
 
+  it('prints what early ends save and cost (RES-801)', async () => {
+    const words = ['research', 'bench', '--worlds', 'curves', '--repeats', '2', '--budget', '30']
+    const { code, stdout } = await runMain([...words, '--json'])
+    expect(code).toBe(0)
+    const { results, comparisons } = JSON.parse(stdout)
+    expect(results).toHaveLength(20)
+    expect(results[0]).toEqual({
+      ...{ table: 'curves-plain', strategy: 'watcher', par2: expect.any(Number), reach: expect.any(Number) },
+      ci: [expect.any(Number), expect.any(Number)],
+      time: expect.objectContaining({
+        saved: expect.any(Number),
+        killed: expect.any(Number),
+        runs: expect.any(Number),
+      }),
+    })
+    expect(comparisons).toHaveLength(15)
+    const text = (await runMain(words)).stdout
+    expect(text).toMatch(/^table +strategy +PAR2 +95 % +reach +saved by watcher$/m)
+    expect(text).toMatch(/^table +ended by +time saved +runs ended +winners ended +regret +audited \(bias, 95 %\)$/m)
+    expect(text).toMatch(/^curves-rare +halving +\d+ % +\d+ of \d+ +\d+ of \d+ +[\d.]+$/m)
+  })
+
   it.each([
     ['nothing to measure on', [], /there is nothing to measure on/],
     ['an unknown strategy', ['--worlds', 'nk', '--strategies', 'gredy'], /no strategy is called "gredy"/],
     ['an unknown world', ['--worlds', 'mk'], /no worlds called "mk"/],
+    ['a world that is nearly one', ['--worlds', 'nk,adversery'], /did you mean "adversary"\?/],
     ['a folder that is not there', ['--tables', 'nowhere'], /nowhere/],
     ['a strategy twice', ['--worlds', 'nk', '--strategies', 'greedy,greedy'], /each once/],
     ['one repeat', ['--worlds', 'nk', '--repeats', '1'], /repeats are 2 to/],

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import type { CandidateFiles, CurveSample, Executor, RunOutcome } from '../../src/contracts/index.ts'
+import { lineTask } from '../../src/research/bench/adversary/line-task.ts'
 import { type DryRunEstimate, openExecutor } from '../../src/research/index.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { lineTask } from './line-task.ts'
 import { floor, linux } from './run-line.ts'
 
 const folder = temporaryFolders()

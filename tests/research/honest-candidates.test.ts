@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest'
 import type { Executor } from '../../src/contracts/index.ts'
+import { honestCandidates } from '../../src/research/bench/adversary/honest-candidates.ts'
+import { lineTask } from '../../src/research/bench/adversary/line-task.ts'
 import { openExecutor } from '../../src/research/index.ts'
 import { inFullLane } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { honestCandidates } from './honest-candidates.ts'
-import { lineTask } from './line-task.ts'
+import { nodeHabits } from './honest/node-habits.ts'
+import { pythonHabits } from './honest/python-habits.ts'
 import { floor, linux } from './run-line.ts'
 
 const folder = temporaryFolders()
@@ -13,7 +15,8 @@ const requiredCalls = {
   node: ['getTrainLoader', 'saveCheckpoint', 'onAnswer'],
   python: ['get_train_loader', 'on_answer'],
 }
-const chosen = inFullLane ? honestCandidates : honestCandidates.filter((_, i) => i % 24 === 17)
+const all = [...honestCandidates, ...nodeHabits, ...pythonHabits]
+const chosen = inFullLane ? all : all.filter((_, i) => i % 40 === 17)
 
 async function open(language: 'node' | 'python'): Promise<Executor> {
   const task = lineTask(folder(), language, {
@@ -23,8 +26,8 @@ async function open(language: 'node' | 'python'): Promise<Executor> {
 }
 
 linux.describe('an honest candidate', () => {
-  it('is one of a hundred (RES-405)', () => {
-    expect(new Set(honestCandidates.map(({ files }) => JSON.stringify(files))).size).toBe(100)
+  it('is one of a hundred and sixty (RES-405)', () => {
+    expect(new Set(all.map(({ files }) => JSON.stringify(files))).size).toBe(160)
   })
 
   for (const language of ['node', 'python'] as const) {

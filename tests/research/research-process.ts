@@ -1,8 +1,8 @@
 // Sessions of the toy world in processes of their own, which may be killed.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ErrorRecord, initialResearchState, type ResearchState, reduceResearch } from '../../src/contracts/index.ts'
-import { openStore } from '../../src/store/index.ts'
+import { ErrorRecord } from '../../src/contracts/index.ts'
+import { type KeptSession, keptSession } from '../../src/research/bench/chaos/kept-session.ts'
 import { startChild } from '../start-child.ts'
 
 export interface SessionFolder {
@@ -35,29 +35,12 @@ export async function playSession(
   return { code: await child.exit(), lines, operations, error }
 }
 
-export interface Kept {
-  /** Undefined: no session was begun. */
-  readonly canonical: unknown
-  readonly state: ResearchState
+export interface Kept extends KeptSession {
   /** Calls that were really sent. */
   readonly sent: number
 }
 
 export async function keptOf({ record, calls }: SessionFolder): Promise<Kept> {
   const sent = existsSync(calls) ? readFileSync(calls, 'utf8').split('\n').length - 1 : 0
-  if (!existsSync(record)) return { canonical: undefined, state: initialResearchState, sent }
-  await using store = await openStore(record)
-  const [row] = await store.experiments({ limit: 1 })
-  if (row === undefined) return { canonical: undefined, state: initialResearchState, sent }
-  const events = await store.events({
-    stream: `experiment:${row.id}`,
-    afterSeq: 0,
-    limit: 100_000,
-    types: ['research'],
-  })
-  const state = events.reduce(
-    (folded, event) => (event.type === 'research' ? reduceResearch(folded, event.entry) : folded),
-    initialResearchState,
-  )
-  return { canonical: await store.canonicalRecord(row.id), state, sent }
+  return { ...(await keptSession(record)), sent }
 }

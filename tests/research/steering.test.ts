@@ -194,6 +194,25 @@ describe('the hidden split', slow, () => {
 })
 
 describe('control runs', slow, () => {
+  it('bring a fresh seed that races begin with, while nothing has changed (RES-221)', async () => {
+    await using store = await openStore(':memory:')
+    const entries: ResearchEntry[] = []
+    const onEntry: ResearchOptions['onEntry'] = (entry) => void entries.push(entry)
+    const settings = { control_every: 2, budget: { experiments: 12 } }
+    await runResearch(toyResearch({ store, onEntry, settings }))
+    const controls = entries.flatMap((entry, i) =>
+      entry.type === 'control.finished' ? [{ control: entry, next: entries[i + 1] }] : [],
+    )
+    expect(controls.length).toBeGreaterThan(0)
+    for (const { control, next } of controls) {
+      expect(control.drifted).toBe(false)
+      if (next?.type !== 'incumbent.refreshed') throw new Error('the bank did not take the seed')
+      expect(next).toMatchObject({ attempt: control.attempt })
+      expect(next.bank[0]).toBe(control.seed)
+      expect(new Set(next.bank).size).toBe(next.bank.length)
+    }
+  })
+
   it('find a machine that has changed; races then use fresh seeds alone (RES-621)', async () => {
     await using store = await openStore(':memory:')
     const noise = 0.002
@@ -212,7 +231,7 @@ describe('control runs', slow, () => {
     const settings = { control_every: 4, budget: { experiments: 9 } }
     const { state } = await runResearch(toyResearch({ store, executor, onEntry, settings }))
     const [first] = state.controls
-    expect(first).toMatchObject({ drifted: true, experiments: 4 })
+    expect(first).toMatchObject({ drifted: true, experiments: 5 }) // four after the first, which was kept
     expect(Math.abs(first?.deviation ?? 0)).toBeGreaterThan(10)
     expect(state.notices.some((text) => text.startsWith('Drift:'))).toBe(true)
     const drift = entries.findIndex(({ type }) => type === 'control.finished')

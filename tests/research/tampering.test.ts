@@ -1,23 +1,23 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { CandidateFiles, Executor, RunOutcome } from '../../src/contracts/index.ts'
+import type { CandidateFiles, Executor, Level, RunOutcome } from '../../src/contracts/index.ts'
 import { visibleText } from '../../src/kernel/index.ts'
+import { type Attack, type AttackWorld, untampered } from '../../src/research/bench/adversary/attack.ts'
+import { attacks } from '../../src/research/bench/adversary/attacks.ts'
+import { lineTask } from '../../src/research/bench/adversary/line-task.ts'
 import { openExecutor } from '../../src/research/index.ts'
 import { processesThatKnow } from '../processes-with.ts'
 import { inFullLane } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { lineTask } from './line-task.ts'
 import { floor, linux } from './run-line.ts'
-import { type Tampering, tamperings, untampered, type World } from './tampering.ts'
+import { moreTamperings } from './tamperings/index.ts'
 
 const folder = temporaryFolders()
 const signal = AbortSignal.timeout(1_500_000)
 const canary = `canary-${process.pid}-in-the-environment`
-const chosen = inFullLane ? tamperings : tamperings.filter((_, i) => i % 9 === 4)
+const all = [...attacks, ...moreTamperings]
+const chosen = inFullLane ? all : all.filter((_, i) => i % 18 === 4)
 
 let visits = 0
 const server = createServer((_, response) => {
@@ -34,18 +34,21 @@ afterAll(() => {
   server.close()
 })
 
-async function open({ language, checkpoint }: Tampering): Promise<{ executor: Executor; world: World }> {
+async function open(
+  { language, checkpoint = false }: Attack,
+  level?: Level,
+): Promise<{ executor: Executor; world: AttackWorld }> {
   const [dir, workDir] = [folder(), folder()]
   const program = { startSeconds: 3, answerSeconds: 5, memoryBytes: 256 << 20 }
-  const task = lineTask(dir, language, { program })
-  if (checkpoint === true) {
-    const scorer = fileURLToPath(new URL('./fixtures/checkpoint-scorer.mjs', import.meta.url))
-    writeFileSync(join(dir, 'scorer.mjs'), readFileSync(scorer))
-  }
+  const task = lineTask(dir, language, { program, checkpoint })
   const { port } = server.address() as AddressInfo // it listens
   const world = { dir, workDir, canary, port, tag: `evsys-tamper-${process.pid}` }
   return {
-    executor: await openExecutor(task, { workDir, limits: { outputBytes: 4 << 20, answerBytes: 1 << 20 } }),
+    executor: await openExecutor(task, {
+      workDir,
+      limits: { outputBytes: 4 << 20, answerBytes: 1 << 20 },
+      ...(level === undefined ? {} : { level }),
+    }),
     world,
   }
 }
@@ -57,7 +60,7 @@ const run = (executor: Executor, files: CandidateFiles, trainSeconds = 20): Prom
 const truths = new Map<boolean, number>()
 
 /** The score of the same candidate without its trick. */
-async function truth(executor: Executor, tampering: Tampering): Promise<number> {
+async function truth(executor: Executor, tampering: Attack): Promise<number> {
   const checkpoint = tampering.checkpoint === true
   const outcome = truths.has(checkpoint) ? undefined : await run(executor, untampered)
   if (outcome?.status === 'scored') truths.set(checkpoint, outcome.value)
@@ -65,13 +68,14 @@ async function truth(executor: Executor, tampering: Tampering): Promise<number> 
 }
 
 linux.describe('a candidate that tampers', () => {
-  it('has at least forty ways to do it (RES-406)', () => {
-    expect(new Set(tamperings.map(({ name }) => name)).size).toBeGreaterThanOrEqual(40)
+  it('has at least a hundred ways to do it (RES-406)', () => {
+    expect(new Set(all.map(({ name }) => name)).size).toBeGreaterThanOrEqual(100)
   })
 
-  for (const tampering of chosen)
-    it(`gets nothing: it ${tampering.name} (RES-406)`, async () => {
-      const { executor, world } = await open(tampering)
+  const levels = inFullLane ? ([undefined, 'chroot'] as const) : [undefined]
+  for (const { level, tampering } of levels.flatMap((level) => chosen.map((tampering) => ({ level, tampering }))))
+    it(`gets nothing${level === 'chroot' ? ' at the level chroot' : ''}: it ${tampering.name} (RES-406)`, async () => {
+      const { executor, world } = await open(tampering, level)
       await using _ = executor
       const files = tampering.files(world)
       const outcome = await run(executor, files, tampering.ends === 'timeout' ? 1 : 20)
@@ -99,7 +103,7 @@ linux.describe('a candidate that tampers', () => {
     })
 
   it('scores what is honest in them as if they were honest (RES-406)', async () => {
-    const [claims] = tamperings.filter(({ name }) => name.startsWith('prints a metric'))
+    const [claims] = attacks.filter(({ name }) => name.startsWith('prints a metric'))
     if (claims === undefined) throw new Error('there is none')
     const { executor, world } = await open(claims)
     await using _ = executor

@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import type { Usage } from '../execution.ts'
 import type { Direction } from '../metadata.ts'
 import type { Context, Plugin } from '../plugin.ts'
-import type { Attempt, AttemptFailure, SeedScore } from './attempt.ts'
+import type { Attempt, AttemptFailure, MeasuredGain, SeedScore } from './attempt.ts'
 import type { Idea, KnobSpec, Knobs, SearchMode } from './idea.ts'
 import type { CandidateFiles } from './research-task.ts'
 
@@ -90,8 +90,15 @@ export interface Race {
   readonly candidate: readonly SeedScore[]
   /** Scores of the incumbent, among them those of the same seeds. */
   readonly incumbent: readonly SeedScore[]
-  /** Noise of one paired difference and its degrees of freedom. */
-  readonly noise: { readonly sigma: number; readonly degreesOfFreedom: number }
+  /** Noise of one paired difference and its degrees of freedom; of one score over seeds, and the share of its variance that all candidates have in common on a seed. */
+  readonly noise: {
+    readonly sigma: number
+    readonly degreesOfFreedom: number
+    readonly seedSd?: number
+    readonly shared?: number
+  }
+  /** Gains of the attempts that were judged so far, kept or not. Absent: not known. */
+  readonly tried?: readonly MeasuredGain[]
   /** Moving average of kept gains, in sigmas. */
   readonly typicalGain: number
   /** Lines of code of the candidate less those of the incumbent. */

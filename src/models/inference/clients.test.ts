@@ -367,6 +367,20 @@ describe('requests', () => {
     expect(other.provider.heard[0]?.body).not.toHaveProperty('temperature')
   })
 
+  it.each([
+    ['claude-opus-4-6', true],
+    ['claude-opus-4-20250514', true],
+    ['claude-3-5-haiku-latest', true],
+    ['claude-opus-4-7', false],
+    ['claude-opus-5', false],
+    ['claude-sonnet-5-5', false],
+    ['claude-fable-5-1', false],
+  ])('to %s say how an answer is drawn: %s (INF-2)', async (model, isSaid) => {
+    const { provider, ask } = await openAt('anthropic', { params: { model } })
+    await ask()
+    expect('temperature' in (provider.heard[0]?.body ?? {})).toBe(isSaid)
+  })
+
   it('tell once that a price is not known, and take one that is given (INF-6)', async () => {
     const { services, ask } = await openAt('openai_compatible')
     await ask()

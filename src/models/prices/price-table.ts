@@ -1,5 +1,6 @@
 // List prices of text models in dollars for a million tokens, frozen on one day: a score's cost does not change because a price did.
-// Source: @pydantic/genai-prices 0.1.8 (MIT), which cites the price pages of the providers; standard tier, no batch discount.
+// Source: @pydantic/genai-prices 0.1.8 (MIT), which cites the price pages of the providers; standard tier, no batch discount. Models that it
+// does not have yet: of Anthropic by the bill of Claude Code 2.1.325, of OpenAI by its price page.
 import type { TokenPrice } from '../../contracts/index.ts'
 
 /** The day whose prices these are. */
@@ -16,7 +17,18 @@ export const priceTable = {
     'claude-3-7-sonnet': { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 },
     'claude-fable-5': { input: 10, output: 50, cache_read: 1, cache_write: 12.5 },
     'claude-fable-5-1': { input: 10, output: 50, cache_read: 0.25, cache_write: 12.5 },
+    'claude-fable-5-2': { input: 8, output: 40, cache_read: 0.2, cache_write: 10 },
     'claude-haiku-4-5': { input: 1, output: 5, cache_read: 0.1, cache_write: 1.25 },
+    'claude-haiku-5-5': {
+      input: 0.1,
+      output: 0.5,
+      cache_read: 0.01,
+      cache_write: 0.125,
+      long: { above: 100000, input: 0.5, output: 2.5, cache_read: 0.05, cache_write: 0.625 },
+    },
+    'claude-mythos-5': { input: 10, output: 50, cache_read: 1, cache_write: 12.5 },
+    'claude-mythos-5-1': { input: 10, output: 50, cache_read: 0.25, cache_write: 12.5 },
+    'claude-mythos-5-2': { input: 8, output: 40, cache_read: 0.2, cache_write: 10 },
     'claude-opus-4-0': { input: 15, output: 75, cache_read: 1.5, cache_write: 18.75 },
     'claude-opus-4-1': { input: 15, output: 75, cache_read: 1.5, cache_write: 18.75 },
     'claude-opus-4-5': { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 },
@@ -35,6 +47,7 @@ export const priceTable = {
     },
     'claude-sonnet-4-6': { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 },
     'claude-sonnet-5': { input: 2, output: 10, cache_read: 0.2, cache_write: 2.5 },
+    'claude-sonnet-5-5': { input: 2, output: 10, cache_read: 0.1, cache_write: 2.5 },
   },
   openai: {
     'gpt-4.1': { input: 2, output: 8, cache_read: 0.5 },
@@ -103,6 +116,13 @@ export const priceTable = {
       cache_read: 0.2,
       cache_write: 2.5,
       long: { above: 272000, input: 4, output: 15, cache_read: 0.4, cache_write: 5 },
+    },
+    'gpt-6.1-sol': {
+      input: 2,
+      output: 10,
+      cache_read: 0.1,
+      cache_write: 2.5,
+      long: { above: 272000, input: 4, output: 15, cache_read: 0.2, cache_write: 5 },
     },
     'gpt-chat': { input: 5, output: 30, cache_read: 0.5 },
     o1: { input: 15, output: 60, cache_read: 7.5 },

@@ -10,7 +10,7 @@ describe('the price table', () => {
     for (const models of Object.values(priceTable)) {
       for (const [model, { long, ...price }] of Object.entries<ListPrice>(models)) {
         expect(TokenPrice.safeParse(price).error, model).toBeUndefined()
-        expect(long?.above ?? 128_000, model).toBeGreaterThan(100_000)
+        expect(long?.above ?? 128_000, model).toBeGreaterThanOrEqual(100_000)
       }
     }
   })
@@ -19,6 +19,8 @@ describe('the price table', () => {
     ['anthropic', 'claude-sonnet-4-6', 3],
     ['anthropic', 'claude-haiku-4-5-20251001', 1],
     ['anthropic', 'claude-3-5-haiku-latest', 0.8],
+    ['anthropic', 'claude-sonnet-5-5', 2],
+    ['openai', 'gpt-6.1-sol', 2],
     ['openai', 'gpt-4o-2024-08-06', 2.5],
     ['openai', 'gpt-4o-2024-05-13', 5],
     ['google', 'gemini-2.0-flash-001', 0.1],

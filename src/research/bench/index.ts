@@ -1,5 +1,13 @@
 // What other rooms may use of the bench.
+export { attacks } from './adversary/attacks.ts'
+export { benchAdversary } from './adversary/bench-adversary.ts'
+export { honestCandidates } from './adversary/honest-candidates.ts'
 export { benchStrategies } from './bench-strategies.ts'
+export { benchChaos } from './chaos/bench-chaos.ts'
+export { benchKillers } from './curves/bench-killers.ts'
+export { curveWorlds } from './curves/curve-worlds.ts'
+export { killers } from './curves/killers.ts'
 export { readSearchTables } from './read-search-table.ts'
 export { syntheticWorlds } from './synthetic-worlds.ts'
 export { tableWorld } from './table-world.ts'
+export { chosenWorlds } from './world-names.ts'

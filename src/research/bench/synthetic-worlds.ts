@@ -22,13 +22,15 @@ const makers: Readonly<Record<string, (seed: number) => readonly World[]>> = {
   ],
 }
 
-const syntheticWorldNames: readonly string[] = Object.keys(makers)
+export const searchWorldNames: readonly string[] = Object.keys(makers)
+
+export const isSearchWorld = (name: string): boolean => Object.hasOwn(makers, name)
 
 /** The worlds of a name. */
 export function syntheticWorlds(name: string, seed: number): readonly World[] {
-  const make = Object.hasOwn(makers, name) ? makers[name] : undefined
+  const make = isSearchWorld(name) ? makers[name] : undefined
   if (make !== undefined) return make(seed)
-  throw new EvsysError('CLI_USAGE', `there are no worlds called "${name}"`, { fix: suggest(name, syntheticWorldNames) })
+  throw new EvsysError('CLI_USAGE', `there are no worlds called "${name}"`, { fix: suggest(name, searchWorldNames) })
 }
 
 function made(make: (which: MadeTable) => SearchTable, seed: number, count: number): readonly World[] {

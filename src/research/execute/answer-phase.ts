@@ -4,8 +4,9 @@ import { randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import type { SandboxProcess } from '../../contracts/index.ts'
 import { messageOf } from '../../kernel/index.ts'
-import { LogTail, readLines } from './candidate-lines.ts'
+import { readLines } from './candidate-lines.ts'
 import { type CandidateSandbox, openCandidateSandbox, type PhaseOptions } from './candidate-sandbox.ts'
+import { LogTail } from './log-tail.ts'
 import { failureOf, RunFailure } from './run-failure.ts'
 
 export interface AnswerPhase extends AsyncDisposable {
@@ -100,6 +101,7 @@ export function openAnswerPhase(options: Omit<PhaseOptions, 'phase'>, signal: Ab
       started ??= start()
       const process = await started
       if (over !== undefined) throw over
+      log.withhold()
       const id = randomBytes(16).toString('hex')
       return await new Promise((resolve, reject) => {
         waiting.set(id, { resolve, reject })

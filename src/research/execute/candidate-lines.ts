@@ -1,6 +1,5 @@
 // What a candidate writes to its output: lines that begin with the mark are for us, everything else is its log. Nothing of
 // it is taken at its word.
-import { visibleText } from '../../kernel/index.ts'
 
 /** Begins a line that the API module writes. */
 const mark = '@evsys '
@@ -60,38 +59,4 @@ export function readLines(options: {
     },
     finish: () => end(false),
   }
-}
-
-const tailLength = 4000
-
-/** The end of a log, safe to show: bounded, without characters that act, every line marked as quoted. */
-export class LogTail {
-  #text = ''
-
-  add(text: string): void {
-    this.#text = `${this.#text}${text.slice(-2 * tailLength)}`.slice(-2 * tailLength)
-  }
-
-  get raw(): string {
-    return this.#text
-  }
-
-  /** Absent where nothing was printed. */
-  quoted(): { log?: string } {
-    const text = visibleText(this.#text.trim(), { newlines: true })
-    if (text === '') return {}
-    const tail = text.length > tailLength ? `…${text.slice(-tailLength)}` : text
-    const log = tail
-      .split('\n')
-      .map((line) => `> ${line}`)
-      .join('\n')
-    return { log }
-  }
-}
-
-/** The line that names the error, or the last that says something, quoted and short: for reasons. */
-export function lastLine(text: string): string {
-  const lines = text.split('\n').filter((each) => each.trim() !== '' && !/^Node\.js v\d/.test(each))
-  const line = lines.findLast((each) => /^\w*(?:Error|Exception)\b/.test(each)) ?? lines.at(-1)
-  return line === undefined ? '' : JSON.stringify(visibleText(line.trim().slice(0, 300)))
 }

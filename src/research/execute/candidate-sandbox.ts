@@ -1,4 +1,5 @@
 // The sandbox of one phase of one run: what the candidate sees, under which names, and its command.
+import { dirname } from 'node:path'
 import type { ExecSpec, Level, Mount, TaskProgram } from '../../contracts/index.ts'
 import type { LocalSandbox } from '../../sandbox/index.ts'
 import type { ExecutorLimits } from './executor-options.ts'
@@ -45,6 +46,7 @@ export async function openCandidateSandbox(options: PhaseOptions): Promise<Candi
     stateDir: folder.state(phase),
     mounts,
     devices: program.accelerator?.devices ?? [],
+    hidden: [program.sealedData, dirname(program.scorer)],
     ...(options.level === undefined ? {} : { level: options.level }),
   })
   // The level `process` shows no mounts: there a candidate is told where things really are.
@@ -53,6 +55,7 @@ export async function openCandidateSandbox(options: PhaseOptions): Promise<Candi
   const env = {
     ...program.env,
     ...program.accelerator?.env,
+    ...(program.accelerator === undefined ? {} : { EVSYS_ACCELERATOR: program.accelerator.name }),
     PATH: `${bin}:${program.env.PATH ?? systemPath}`,
     EVSYS_PHASE: phase,
     EVSYS_SEED: String(options.seed),

@@ -9,6 +9,8 @@ export interface ExecutorOptions {
   readonly limits?: Partial<ExecutorLimits>
   /** Keeps the folders of candidates that have ended. */
   readonly keepFolders?: boolean
+  /** Told what the sandbox of this machine does not hold. */
+  onNotice?(text: string): void
   /** Told what a dry run took. */
   onDryRun?(estimate: DryRunEstimate): void
 }

@@ -15,6 +15,7 @@ import { type Opened, type RunRequest, runCandidate } from './run-candidate.ts'
 import { RunFailure } from './run-failure.ts'
 import { sealFiles } from './sealed-files.ts'
 import { openTableExecutor } from './table-executor.ts'
+import { unheldBy } from './unheld-by.ts'
 
 const prefix = 'evsys-research-'
 
@@ -119,6 +120,7 @@ async function needSandbox(workDir: string, options: ExecutorOptions): Promise<v
   const level = options.level === undefined ? {} : { level: options.level }
   const sandbox = await openSandbox({ stateDir: join(workDir, 'probe'), ...level })
   await sandbox[Symbol.asyncDispose]()
+  for (const text of unheldBy(sandbox)) options.onNotice?.(text)
 }
 
 // Folders of executors that were killed. A day old, since processes of another machine or container may share the place.

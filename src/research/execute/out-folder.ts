@@ -1,5 +1,6 @@
 // What a candidate leaves in EVSYS_OUT, once none of its processes lives any more. The folder was in hostile hands: names may
 // be anything, rights may be taken away, and what is neither file, folder nor link would stop whoever opens it.
+import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
@@ -34,6 +35,8 @@ export function settleOutFolder(folder: string, mostBytes: number): string {
     if (stats.isDirectory()) {
       if ((stats.mode & 0o755) !== 0o755) chmodSync(path, 0o755)
       const names = readdirSync(path, { encoding: 'buffer' }).sort(Buffer.compare)
+      if (!names.every(isUtf8))
+        throw new RunFailure('validation', 'the candidate left a file in EVSYS_OUT whose name is no text')
       for (const name of names) visit(Buffer.concat([path, slash, name]))
       return
     }

@@ -3,8 +3,8 @@ import { open, realpath } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { messageOf, systemCode } from '../../kernel/index.ts'
 
-/** A fault of the candidate: what it left is not what was asked for. */
-export class CheckpointFault extends Error {}
+/** What the candidate left is not what was asked for. */
+class CheckpointFault extends Error {}
 
 /** The bytes of a file that a candidate left in `folder`. A link that leads out of it is refused. */
 export async function readCheckpoint(folder: string, path: string, mostBytes: number): Promise<Buffer> {

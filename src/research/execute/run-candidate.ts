@@ -68,7 +68,9 @@ export async function runCandidate(
   const trained = await trainPhase({ ...common, ...watch, nonce: nonce(), timeoutSeconds }, signal)
   if (trained.killed) return 'killed'
   const left = settleOutFolder(folder.out, limits.diskBytes)
-  await using answers = openAnswerPhase({ ...common, nonce: nonce() }, signal)
+  // Who answers for longer than all may train is training, too.
+  const answerSeconds = options.limits?.answerSeconds ?? Math.min(limits.answerSeconds, timeoutSeconds)
+  await using answers = openAnswerPhase({ ...common, limits: { ...limits, answerSeconds }, nonce: nonce() }, signal)
   const score = await scoreRun(
     {
       scorer: program.scorer,
@@ -82,7 +84,7 @@ export async function runCandidate(
       ...(program.engine === undefined ? {} : { engine: program.engine }),
     },
     answers,
-    { answer: limits.answerSeconds, scorer: limits.scorerSeconds },
+    { answer: answerSeconds, scorer: limits.scorerSeconds },
     signal,
   )
   await answers[Symbol.asyncDispose]()

@@ -1,9 +1,9 @@
 // The score of one run, by the sealed scorer in a process of its own.
 import { extname } from 'node:path'
 import type { Metrics } from '../../contracts/index.ts'
-import { EvsysError, onAbort, startGuardedProcess } from '../../kernel/index.ts'
+import { EvsysError, messageOf, onAbort, startGuardedProcess } from '../../kernel/index.ts'
 import type { AnswerPhase } from './answer-phase.ts'
-import { lastLine } from './candidate-lines.ts'
+import { lastLine } from './log-tail.ts'
 import { RunFailure } from './run-failure.ts'
 import { FromScorer, type ScorerStart, type ToScorer } from './scorer-protocol.ts'
 
@@ -29,6 +29,7 @@ export async function scoreRun(
     settle = resolve
   })
   let printed = 0
+  let hasRead = false // from then on it works on what the candidate left
   const scorer = startGuardedProcess({
     script: new URL(`./scorer-child${extname(import.meta.url)}`, import.meta.url),
     start,
@@ -42,28 +43,34 @@ export async function scoreRun(
     onMessage(message) {
       const told = FromScorer.parse(message)
       if (told.type === 'ask') answer(told.ask, told.question)
+      else if (told.type === 'read') hasRead = true
       else if (told.type === 'scored') settle({ score: { value: told.value, secondary: finite(told.secondary) } })
       else settle({ cause: failed(told) })
     },
   })
   const answer = (ask: number, question: unknown) => {
-    answers.ask(question).then(
-      (each) => scorer.send({ ask, answer: each } satisfies ToScorer),
-      (cause: unknown) => settle({ cause }),
-    )
+    answers
+      .ask(question)
+      .then((each) => scorer.send({ ask, answer: textOf(each) } satisfies ToScorer))
+      .catch((cause: unknown) => settle({ cause }))
   }
   const late = () => {
-    const cause = answers.isAsked
-      ? new RunFailure('timeout', `the answers took more than ${Math.round(seconds.answer)} s`)
-      : infra(`the scorer took more than ${Math.round(seconds.scorer + seconds.answer)} s`)
-    settle({ cause })
+    const whole = Math.round(seconds.scorer + seconds.answer)
+    if (answers.isAsked)
+      settle({ cause: new RunFailure('timeout', `the answers took more than ${Math.round(seconds.answer)} s`) })
+    else if (hasRead)
+      settle({ cause: new RunFailure('timeout', `the scorer took more than ${whole} s for what the candidate left`) })
+    else settle({ cause: infra(`the scorer took more than ${whole} s`) })
   }
   const deadline = setTimeout(late, (seconds.answer + seconds.scorer) * 1000)
   const quiet = onAbort(signal, () => settle({ cause: signal.reason }))
   const ended = scorer.ended.then((end) => {
     const how = end.signal === null ? `exit code ${end.code}` : `signal ${end.signal}`
     const told = lastLine(end.printed)
-    settle({ cause: infra(`the scorer ended with ${how}${told === '' ? '' : `; it printed last: ${told}`}`) })
+    const reason = `the scorer ended with ${how}${told === '' ? '' : `; it printed last: ${told}`}`
+    settle({
+      cause: hasRead ? new RunFailure('crash', `${reason}, while it read what the candidate left`) : infra(reason),
+    })
   })
   try {
     const outcome = await settled
@@ -76,6 +83,15 @@ export async function scoreRun(
     quiet()
     scorer.stop('closed')
     await ended
+  }
+}
+
+// What is nested deeper than anyone reads is told apart from a fault of ours.
+function textOf(answer: unknown): string {
+  try {
+    return JSON.stringify(answer) ?? 'null'
+  } catch (cause) {
+    throw new RunFailure('validation', `an answer cannot be handed on: ${messageOf(cause)}`)
   }
 }
 

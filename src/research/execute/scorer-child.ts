@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import * as z from 'zod'
 import { messageOf, openParentLink } from '../../kernel/index.ts'
-import { CheckpointFault, readCheckpoint } from './read-checkpoint.ts'
+import { readCheckpoint } from './read-checkpoint.ts'
 import { AnyNumber, type FromScorer, ScorerStart, ToScorer } from './scorer-protocol.ts'
 
 type Score = (context: Readonly<Record<string, unknown>>) => unknown
@@ -28,6 +28,7 @@ async function main(): Promise<void> {
   )
   const waiting = new Map<number, (answer: unknown) => void>()
   let asked = 0
+  let hasRead = false
   const ask = (question: unknown) =>
     new Promise((resolve) => {
       asked += 1
@@ -41,7 +42,11 @@ async function main(): Promise<void> {
     const { default: exported } = z.looseObject({ default: Scorer }).parse(loaded)
     if (exported.metric !== undefined && exported.metric !== metric)
       throw new Error(`${scorer} scores ${exported.metric}, the task asks for ${metric}`)
-    const checkpoint = (path: string) => readCheckpoint(out_dir, path, checkpoint_bytes)
+    const checkpoint = async (path: string) => {
+      hasRead = true
+      say({ type: 'read' })
+      return await readCheckpoint(out_dir, path, checkpoint_bytes)
+    }
     const load = { engine: async () => await import(pathToFileURL(engine ?? '').href) }
     const context = { split, dataDir: data_dir, ask, checkpoint, seed, ...(engine === undefined ? {} : load) }
     return Scored.parse(await exported.score(context))
@@ -49,7 +54,7 @@ async function main(): Promise<void> {
   const answers = async () => {
     for await (const message of link.messages) {
       const told = ToScorer.parse(message)
-      waiting.get(told.ask)?.(told.answer)
+      waiting.get(told.ask)?.(JSON.parse(told.answer))
       waiting.delete(told.ask)
     }
   }
@@ -59,8 +64,8 @@ async function main(): Promise<void> {
     const numbers = Object.entries(secondary).filter((each): each is [string, number] => typeof each[1] === 'number')
     say({ type: 'scored', value, secondary: Object.fromEntries(numbers) })
   } catch (cause) {
-    // Before the first question it has seen nothing of the candidate but its files.
-    const whose = asked > 0 || cause instanceof CheckpointFault || isFault(cause) ? 'candidate' : 'scorer'
+    // Before it reads or asks it has seen nothing of the candidate.
+    const whose = asked > 0 || hasRead || isFault(cause) ? 'candidate' : 'scorer'
     say({ type: 'failed', whose, message: messageOf(cause) })
   }
 }

@@ -15,13 +15,15 @@ export const ScorerStart = z.strictObject({
 })
 export type ScorerStart = z.infer<typeof ScorerStart>
 
-export const ToScorer = z.strictObject({ ask: z.int(), answer: z.unknown() })
+/** An answer is JSON as the candidate wrote it: what stands in it means nothing to the pipe. */
+export const ToScorer = z.strictObject({ ask: z.int(), answer: z.string() })
 export type ToScorer = z.infer<typeof ToScorer>
 
 /** Also one that is not finite. */
 export const AnyNumber = z.custom<number>((value) => typeof value === 'number')
 
 export const FromScorer = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('read') }).describe('It begins to read a file that the candidate left.'),
   z.strictObject({ type: z.literal('ask'), ask: z.int(), question: z.unknown() }),
   z.strictObject({
     type: z.literal('scored'),

@@ -2,8 +2,9 @@
 // how good it is are kept as a claim and count for nothing.
 import * as z from 'zod'
 import type { CurveSample, Level, Metrics } from '../../contracts/index.ts'
-import { LogTail, readLines } from './candidate-lines.ts'
+import { readLines } from './candidate-lines.ts'
 import { openCandidateSandbox, type PhaseOptions } from './candidate-sandbox.ts'
+import { LogTail } from './log-tail.ts'
 import { failureOf, RunFailure } from './run-failure.ts'
 
 export interface Trained {

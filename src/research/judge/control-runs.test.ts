@@ -9,12 +9,20 @@ const incumbent = results([1, 2, 3, 2, 2])
 const noise = sessionNoise(incumbent, [], [], [results([1, 2, 3]), results([1, 2, 3]), results([1, 2, 3])])
 
 describe('controlDue', () => {
-  it('is after ten experiments, or two hours with any (RES-210)', () => {
-    expect(controlDue({ experiments: 9, experimentsAtLast: 0 })).toBe(false)
-    expect(controlDue({ experiments: 10, experimentsAtLast: 0 })).toBe(true)
-    expect(controlDue({ experiments: 15, experimentsAtLast: 10 })).toBe(false)
+  it('is after fifteen experiments, or two hours with any (RES-210)', () => {
+    expect(controlDue({ experiments: 14, experimentsAtLast: 0 })).toBe(false)
+    expect(controlDue({ experiments: 15, experimentsAtLast: 0 })).toBe(true)
+    expect(controlDue({ experiments: 20, experimentsAtLast: 10 })).toBe(false)
     expect(controlDue({ experiments: 11, experimentsAtLast: 10, secondsSinceLast: 7200 })).toBe(true)
     expect(controlDue({ experiments: 10, experimentsAtLast: 10, secondsSinceLast: 7200 })).toBe(false)
+  })
+
+  it('counts from the last keep, which brought a fresh seed too; 0 is never (RES-221)', () => {
+    expect(controlDue({ experiments: 20, experimentsAtLast: 0, sinceKeep: 14 })).toBe(false)
+    expect(controlDue({ experiments: 21, experimentsAtLast: 0, sinceKeep: 15 })).toBe(true)
+    expect(controlDue({ experiments: 21, experimentsAtLast: 8, sinceKeep: 18 })).toBe(false)
+    expect(controlDue({ experiments: 4, experimentsAtLast: 0, every: 4 })).toBe(true)
+    expect(controlDue({ experiments: 99, experimentsAtLast: 0, every: 0, secondsSinceLast: 7200 })).toBe(false)
   })
 })
 

@@ -5,20 +5,27 @@ import { moments, normalCdf, tQuantile } from '../../stats/index.ts'
 import { type SeedResult, valuesBySeed } from './pair-gains.ts'
 import type { SessionNoise } from './session-noise.ts'
 
-/** Experiments from one control to the next, and the longest time between two. */
-const experimentsBetweenControls = 10
+/** Experiments from one control to the next, where nobody says otherwise, and the longest time between two. */
+const experimentsBetweenControls = 15
 const secondsBetweenControls = 2 * 3600
 
-/** Whether the incumbent is to be run on a fresh seed (`freshSeeds`, path `['control', number]`). */
+/**
+ * Whether the incumbent is to be run on a fresh seed (`freshSeeds`, path `['control', number]`). A keep brings a fresh seed as well, so
+ * experiments count from the last of the two.
+ */
 export function controlDue(state: {
   readonly experiments: number
   /** Experiments when the last control ran, or 0. */
   readonly experimentsAtLast: number
+  /** Experiments since the last keep; absent: none was kept. */
+  readonly sinceKeep?: number
   readonly secondsSinceLast?: number
+  /** Experiments from one control to the next; 0: none. Absent: 15. */
+  readonly every?: number
 }): boolean {
-  const { experiments, experimentsAtLast, secondsSinceLast = 0 } = state
-  const since = experiments - experimentsAtLast
-  return since >= experimentsBetweenControls || (since > 0 && secondsSinceLast >= secondsBetweenControls)
+  const { experiments, experimentsAtLast, sinceKeep, secondsSinceLast = 0, every = experimentsBetweenControls } = state
+  const since = Math.min(experiments - experimentsAtLast, sinceKeep ?? Number.POSITIVE_INFINITY)
+  return every > 0 && (since >= every || (since > 0 && secondsSinceLast >= secondsBetweenControls))
 }
 
 export interface ControlVerdict {

@@ -1,23 +1,30 @@
 // Ends single runs that will not make it. At a quarter and at half of the time the candidate's smoothed training curve is held against
-// the incumbent's of the same seed. The gap that is allowed is learned from runs that ended near the incumbent, so curves that cross
-// late (cool-down schedules) widen it by themselves. One in ten of the condemned runs goes on all the same, and shows what killing costs.
+// the incumbent's of the same seed. The gap that is allowed is learned from runs of the same family that ended near the incumbent: a
+// family that starts slowly or ends in a cool-down is behind for long and wins at last, which the curves of others do not tell. One in
+// ten of the condemned runs goes on all the same, and shows what killing costs.
 
 import type { CurveSample, Direction } from '../../contracts/index.ts'
+import { keyedRandom } from '../../kernel/index.ts'
 import { moments } from '../../stats/index.ts'
 import { meanOf } from './mean-of.ts'
 import { gainOf } from './pair-gains.ts'
 
 /** Shares of the training time at which a run may be ended. */
-const curveChecks = [0.25, 0.5] as const
+export const curveChecks = [0.25, 0.5] as const
 
 /** Finished runs that are watched before the first one is ended. */
 export const curveWarmUp = 15
+
+/** Runs of a family that ended near the incumbent before its others are judged by them. */
+export const leastOfFamily = 5
 
 /** One condemned run in so many goes on to its end. */
 const auditEvery = 10
 
 /** A run that was finished, or ended early. */
 export interface WatchedRun {
+  /** Of its candidate, as its author named it. */
+  readonly family: string
   /** How far it was behind the incumbent at each of `curveChecks`, in units of the training metric; null where it had no point yet. */
   readonly gaps: readonly (number | null)[]
   /** Loss against the incumbent on the same seed in the score that counts, in sigmas; positive is worse. Absent: it was ended early. */
@@ -46,25 +53,36 @@ export function curveGaps(options: {
 
 export type CurveDecision = 'go on' | 'kill' | 'audit'
 
-/** Whether a run whose gaps so far are `gaps` goes on. `audit`: it is condemned, and goes on to show whether that was right. */
-export function decideCurve(gaps: readonly (number | null)[], history: readonly WatchedRun[]): CurveDecision {
+/** Whether a run goes on. `audit`: it is condemned, and goes on to show whether that was right. Equal seeds audit equally. */
+export function decideCurve(
+  { gaps, family }: Pick<WatchedRun, 'gaps' | 'family'>,
+  history: readonly WatchedRun[],
+  seed: number,
+): CurveDecision {
   const finished = history.filter(({ loss }) => loss !== undefined)
   if (finished.length < curveWarmUp) return 'go on'
+  const kin = finished.filter((run) => run.family === family)
   const condemned = gaps.some((gap, check) => {
-    const allowed = allowedGap(check, finished)
+    const allowed = allowedGap(check, kin)
     return gap !== null && allowed !== null && !(gap <= allowed)
   })
   if (!condemned) return 'go on'
-  return history.filter((run) => run.condemned).length % auditEvery === 0 ? 'audit' : 'kill'
+  return isAudited(history.filter((run) => run.condemned).length, seed) ? 'audit' : 'kill'
 }
 
-/** Mean + 3 sd of the gaps of runs that ended within one sigma of the incumbent or better; null below three of them. */
-export function allowedGap(check: number, finished: readonly WatchedRun[]): number | null {
-  const gaps = finished.flatMap(({ gaps: seen, loss }) => {
+// One of every ten, and chance decides which: so each condemned run stands an equal chance, and what audits tell is true of all.
+function isAudited(condemnedBefore: number, seed: number): boolean {
+  const ten = Math.floor(condemnedBefore / auditEvery)
+  return condemnedBefore % auditEvery === keyedRandom(seed, 'audited curve', ten).int(auditEvery)
+}
+
+/** Mean + 3 sd of the gaps of runs that ended within one sigma of the incumbent or better; null where they are too few. */
+export function allowedGap(check: number, kin: readonly WatchedRun[]): number | null {
+  const gaps = kin.flatMap(({ gaps: seen, loss }) => {
     const gap = seen[check]
     return loss !== undefined && loss <= 1 && gap !== null && gap !== undefined && Number.isFinite(gap) ? [gap] : []
   })
-  if (gaps.length < 3) return null
+  if (gaps.length < leastOfFamily) return null
   const { mean, variance } = moments(gaps)
   return mean + 3 * Math.sqrt(variance ?? 0)
 }
@@ -91,7 +109,7 @@ export function curveRegret(history: readonly WatchedRun[]): CurveRegret {
 }
 
 // Mean of the last tenth of the points up to a moment, at least three: single points jump. A value that is no number is the worst gap.
-function smoothedAt(curve: readonly CurveSample[], seconds: number): number | null {
+export function smoothedAt(curve: readonly CurveSample[], seconds: number): number | null {
   const before = curve.filter((sample) => sample.seconds <= seconds)
   if (before.length === 0) return null
   const recent = before.slice(-Math.max(3, Math.ceil(before.length / 10)))

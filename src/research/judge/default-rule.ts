@@ -3,16 +3,17 @@
 // Claims are made by looks at the hidden split.
 
 import * as z from 'zod'
-import type { Race, RaceStep } from '../../contracts/index.ts'
+import type { MeasuredGain, Race, RaceStep } from '../../contracts/index.ts'
 import { defineKeepRule } from '../../kernel/index.ts'
-import { adaptiveRule, decideRace, normalQuantile, type RaceRule, racePresets } from '../../stats/index.ts'
+import { adaptiveRule, decideRaceAt, normalQuantile, type RaceRule, racePresets } from '../../stats/index.ts'
 import { brokenGuard } from './guards.ts'
-import { meanOf } from './mean-of.ts'
+import { measureGain } from './measure-gain.ts'
 import { hasFailure, pairGains } from './pair-gains.ts'
-import { discardedWords, inconclusiveWords, keptWords } from './verdict-words.ts'
+import { chanceToHelp } from './race-prior.ts'
+import { discardedWords, inconclusiveWords, keptWords, type RaceSeen } from './verdict-words.ts'
 
-/** Typical gain of a session that has kept nothing yet, in sigmas: its first ideas may be large. */
-export const startingTypicalGain = 1.6
+/** Typical gain of a session that has kept nothing yet, in sigmas: its first ideas may be large, so it begins as loose as can be. */
+export const startingTypicalGain = 0.8
 
 /** Losses below this share of the noise are worth shorter code. */
 const affordableLoss = 0.5
@@ -39,36 +40,41 @@ function ruleOf(preset: 'explore' | 'balanced' | 'strict', typicalGain: number):
 }
 
 function decideCandidate(race: Race, rule: RaceRule): RaceStep {
-  const { direction, candidate, incumbent, noise, linesAdded } = race
-  const gains = pairGains(direction, candidate, incumbent)
+  const { direction, candidate, incumbent, linesAdded } = race
+  const gain = measureGain(race)
+  const seen: RaceSeen = { pairs: pairGains(direction, candidate, incumbent), gain }
   if (hasFailure(candidate)) {
-    return { action: 'discard', reason: discardedWords(gains, noise.sigma, 'one of its scores is not a number') }
+    return { action: 'discard', reason: discardedWords(seen, 'one of its scores is not a number') }
   }
+  if (gain === undefined) return { action: 'run' }
   const shorter = linesAdded < 0
-  const decision = decideRace(gains, noise.sigma, rule)
-  if (decision === 'keep') return guarded(race, gains)
+  const z = gain.mean / errorOf(gain)
+  const decision = decideRaceAt(gain.n, z, rule)
+  if (decision === 'keep') return guarded(race, seen)
   if (decision === 'discard') {
     // Shorter code need not be better, only not worse: it is dropped for losses, and else goes on to its last seed.
-    const z = (meanOf(gains) * Math.sqrt(gains.length)) / noise.sigma
-    if (!shorter || z < -1) return { action: 'discard', reason: discardedWords(gains, noise.sigma) }
-    if (gains.length < rule.maxSeeds) return { action: 'run' }
+    if (!shorter || z < -1) return { action: 'discard', reason: discardedWords(seen) }
+    if (gain.n < rule.maxSeeds) return { action: 'run' }
   }
   if (decision === 'continue') return { action: 'run' }
-  if (shorter && lossBound(gains, noise.sigma) < affordableLoss * noise.sigma) {
-    return guarded(race, gains, `${-linesAdded} lines fewer at no loss that matters`)
+  if (shorter && lossBound(gain) < affordableLoss * race.noise.sigma) {
+    return guarded(race, seen, `${-linesAdded} lines fewer at no loss that matters`)
   }
-  return { action: 'park', reason: inconclusiveWords(gains, noise.sigma) }
+  return { action: 'park', reason: inconclusiveWords(seen) }
+}
+
+function errorOf({ sigma, n }: MeasuredGain): number {
+  return sigma / Math.sqrt(n)
 }
 
 /** Upper end of a one-sided 90 % bound of what the candidate loses. */
-function lossBound(gains: readonly number[], sigma: number): number {
-  return (normalQuantile(0.9) * sigma) / Math.sqrt(gains.length) - meanOf(gains)
+function lossBound(gain: MeasuredGain): number {
+  return normalQuantile(0.9) * errorOf(gain) - gain.mean
 }
 
-function guarded(race: Race, gains: readonly number[], why?: string): RaceStep {
+function guarded(race: Race, seen: RaceSeen, why?: string): RaceStep {
   const broken = brokenGuard(race)
-  const { sigma } = race.noise
-  return broken === undefined
-    ? { action: 'keep', reason: keptWords(gains, sigma, why) }
-    : { action: 'discard', reason: discardedWords(gains, sigma, broken) }
+  if (broken !== undefined) return { action: 'discard', reason: discardedWords(seen, broken) }
+  const chance = race.tried === undefined || seen.gain === undefined ? undefined : chanceToHelp(seen.gain, race.tried)
+  return { action: 'keep', reason: keptWords(seen, { ...(chance !== undefined && { chance }), ...(why && { why }) }) }
 }

@@ -16,7 +16,7 @@ function raceOf(gains: readonly number[], more: Partial<Race> = {}): Race {
     candidate: scores(gains),
     incumbent: scores(gains.map(() => 0)),
     noise: { sigma: 1, degreesOfFreedom: 20 },
-    typicalGain: 1,
+    typicalGain: 0.5,
     linesAdded: 0,
     secondary: [],
     ...more,
@@ -39,7 +39,8 @@ describe('default', () => {
   it.each([
     ['waits for a seed', [], 'run'],
     ['drops a bad first seed', [-0.8], 'discard'],
-    ['forgives a slightly bad first seed', [-0.2], 'run'],
+    ['drops a first seed that shows nothing', [0.1], 'discard'],
+    ['goes on with a first seed that shows something', [0.3], 'run'],
     ['keeps nothing on one seed', [50], 'run'],
     ['keeps what is beyond the noise', [1.5, 1.5], 'keep'],
     ['parks a near miss', [0.3, 0.3, 0.6], 'park'],
@@ -52,7 +53,28 @@ describe('default', () => {
     expect(decide(defaultRule, weak, { preset: 'explore' }).action).toBe('keep')
     expect(decide(defaultRule, weak, { preset: 'strict' }).action).toBe('run')
     expect(decide(defaultRule, { ...weak, typicalGain: 2 }).action).toBe('keep')
-    expect(decide(defaultRule, { ...weak, typicalGain: 0.3 }).action).toBe('run')
+    expect(decide(defaultRule, { ...weak, typicalGain: 0.2 }).action).toBe('run')
+  })
+
+  it('says how likely a keep is to help, by all that was tried (RES-219)', () => {
+    const chance = (gains: readonly number[], tried: Race['tried']) => {
+      const race = raceOf(gains, tried === undefined ? {} : { tried })
+      const words = reasonOf(decide(defaultRule, race, { preset: 'explore' }))
+      return Number(/; (\d+) % likely to help/.exec(words)?.[1])
+    }
+    const duds = Array.from({ length: 60 }, (_, i) => ({ mean: [-0.4, -0.2, 0, 0.1][i % 4] ?? 0, n: 2, sigma: 1 }))
+    expect(chance([0.3, 0.3], undefined)).toBeNaN()
+    expect(chance([0.3, 0.3], duds)).toBeLessThan(50)
+    expect(chance([4, 4], duds)).toBeGreaterThan(90)
+    expect(chance([0.3, 0.3], duds)).toBeLessThan(chance([0.3, 0.3], []))
+  })
+
+  it('counts the seeds that only the incumbent ran, where seeds have little in common (RES-220)', () => {
+    // The incumbent was lucky on the two shared seeds: on three others it scored 1 less.
+    const race = raceOf([0, 0], { incumbent: scores([0, 0, -1, -1, -1]) })
+    const noise = { sigma: Math.SQRT2, degreesOfFreedom: 20, seedSd: 1 }
+    expect(decide(defaultRule, { ...race, noise: { ...noise, shared: 1 } }, { preset: 'explore' }).action).toBe('park')
+    expect(decide(defaultRule, { ...race, noise: { ...noise, shared: 0 } }, { preset: 'explore' }).action).toBe('keep')
   })
 
   it('tells what it did in words (RES-214)', () => {

@@ -1,8 +1,9 @@
 // What the ideas of a session do on average, and how much they differ, from races that stopped when they had seen enough. The mean of a
 // stopped race is off: bad luck stops it early and is never evened out. Sums are not: over races, sum of gains less n times the true gain
-// is zero on average, and its square n times the noise, whenever a race stops by what it saw (Wald 1944). So sums are what is used here.
+// is zero on average, and its square n times the noise, whenever a race stops by what it saw (Wald 1944). So sums are what mean and
+// variance rest on. Single gains are weighed by a mixture of ideas that help, do nothing and hurt.
 
-import type { EffectPrior, MeasuredEffect } from '../../stats/index.ts'
+import { type EffectPrior, ideaMixture, type MeasuredEffect, weighEffect } from '../../stats/index.ts'
 
 /** A measured gain: mean over n seeds of noise sigma each. */
 export interface RacedGain {
@@ -21,7 +22,27 @@ export function racePrior(races: readonly RacedGain[]): EffectPrior | null {
   const squares = sum(({ mean: gain, n }) => (n * (gain - mean)) ** 2)
   const weights = sum(({ n }) => n ** 2)
   const variance = Math.max(0, (squares - noise) / weights)
-  return { mean, variance, meanVariance: (noise / seeds + (variance * weights) / seeds) / seeds }
+  const unit = unitOf(races)
+  return {
+    mean,
+    variance,
+    meanVariance: (noise / seeds + (variance * weights) / seeds) / seeds,
+    // Without any noise nothing is luck.
+    ...(unit > 0 && { mixture: ideaMixture(races.map(effectOfRace), unit) }),
+  }
+}
+
+/** Chance that a gain helps, given all that were raced, however few. */
+export function chanceToHelp(gain: RacedGain, races: readonly RacedGain[]): number {
+  const all = [...races, gain]
+  const unit = unitOf(all)
+  if (!(unit > 0)) return Number(gain.mean > 0)
+  const mixture = ideaMixture(all.map(effectOfRace), unit)
+  return 1 - weighEffect(effectOfRace(gain), mixture).probabilityNotBetter
+}
+
+function unitOf(races: readonly RacedGain[]): number {
+  return races.reduce((sum, { sigma }) => sum + sigma, 0) / races.length
 }
 
 /** The same gain as an effect with its error. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bankSize, freshSeeds, nextRaceRun, openBank, refreshBank, renewBank } from './seed-bank.ts'
+import { adoptControl, bankSize, freshSeeds, nextRaceRun, openBank, refreshBank, renewBank } from './seed-bank.ts'
 
 const results = (seeds: readonly number[]) => seeds.map((seed) => ({ seed, value: 1 }))
 
@@ -58,6 +58,12 @@ describe('refreshBank', () => {
     for (let number = 1; number <= bankSize; number++)
       bank = refreshBank({ bank, sessionSeed: 3, number, used: first }).bank
     expect(bank.filter((seed) => first.includes(seed))).toEqual([])
+  })
+
+  it('begins with the seed of a control, and as long as before (RES-221)', () => {
+    const bank = openBank([], 3)
+    expect(adoptControl(bank, 7)).toEqual([7, ...bank.slice(0, -1)])
+    expect(adoptControl(bank, bank[2] ?? 0)).toEqual(bank)
   })
 
   it('is all fresh after drift (RES-202)', () => {

@@ -75,6 +75,14 @@ export function refreshBank(options: {
   return { bank: [...measure, ...bank.slice(0, -1)], measure }
 }
 
+/**
+ * The bank after a control run that showed no drift. Its seed is a fresh one on which the incumbent is measured already: races meet it
+ * first, and what luck the incumbent had on the seeds that it won on leaves the bank with them.
+ */
+export function adoptControl(bank: readonly number[], seed: number): readonly number[] {
+  return bank.includes(seed) ? bank : [seed, ...bank.slice(0, -1)]
+}
+
 /** What drift does to the bank: nothing that was measured before it is compared with again. `number` counts drifts. */
 export function renewBank(options: {
   readonly bank: readonly number[]

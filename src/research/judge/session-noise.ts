@@ -4,6 +4,10 @@
 import { moments, type Noise, pooledNoise } from '../../stats/index.ts'
 import { type SeedResult, valuesBySeed } from './pair-gains.ts'
 
+/** Share that seeds are taken to have in common before any race, and the degrees of freedom that this is worth. */
+const sharedBefore = 0.5
+const sharedWorth = 8
+
 export interface SessionNoise {
   /** Standard deviation of one paired difference; above zero, also where all runs agree to the last digit. */
   readonly sigma: number
@@ -11,6 +15,10 @@ export interface SessionNoise {
   /** Standard deviation of one candidate over seeds, and its degrees of freedom. */
   readonly seedSd: number
   readonly seedDegreesOfFreedom: number
+  /** Share of a score's variance that all candidates have in common on one seed; one half while no race has shown it. */
+  readonly shared: number
+  /** Degrees of freedom of `sigma` that races brought. */
+  readonly raced: number
   /** Of the baseline alone, for people: seed sd, jitter of one seed, and effects that 2, 3 and 5 seeds show. */
   readonly baseline: Noise
 }
@@ -26,6 +34,8 @@ export function openNoise(scores: readonly SeedResult[], repeats: readonly (read
     degreesOfFreedom: baseline.df,
     seedSd: Math.max(least, baseline.seedSd ?? Math.abs(values[0] ?? 1)),
     seedDegreesOfFreedom: Math.max(0, values.length - 1),
+    shared: sharedBefore,
+    raced: 0,
     baseline,
   }
 }
@@ -38,7 +48,13 @@ export function addGains(noise: SessionNoise, gains: readonly number[]): Session
   const degreesOfFreedom = known + gains.length - 1
   const squares = (known === 0 ? 0 : noise.sigma ** 2 * known) + (variance ?? 0) * (gains.length - 1)
   const least = known === 0 ? Number.MIN_VALUE : 0
-  return { ...noise, degreesOfFreedom, sigma: Math.max(least, Math.sqrt(squares / degreesOfFreedom)) }
+  const raced = noise.raced + gains.length - 1
+  return withShared({
+    ...noise,
+    degreesOfFreedom,
+    raced,
+    sigma: Math.max(least, Math.sqrt(squares / degreesOfFreedom)),
+  })
 }
 
 /** Noise after an incumbent was replaced: its scores say more of the spread over seeds, which control runs are held against. */
@@ -48,11 +64,20 @@ export function addIncumbent(noise: SessionNoise, scores: readonly SeedResult[])
   const known = noise.seedDegreesOfFreedom
   const seedDegreesOfFreedom = known + values.length - 1
   const squares = (known === 0 ? 0 : noise.seedSd ** 2 * known) + (moments(values).variance ?? 0) * (values.length - 1)
-  return {
+  return withShared({
     ...noise,
     seedDegreesOfFreedom,
     seedSd: Math.max(smallest(values), Math.sqrt(squares / seedDegreesOfFreedom)),
-  }
+  })
+}
+
+// sigma^2 = 2 (1 - rho) seedSd^2. The baseline alone cannot tell: its sigma is that of seeds that share nothing. So one half is
+// believed at first, and given up as races come in.
+function withShared(noise: SessionNoise): SessionNoise {
+  const { sigma, seedSd, raced } = noise
+  const seen = Math.min(1, Math.max(0, 1 - sigma ** 2 / (2 * seedSd ** 2)))
+  const belief = raced / (raced + sharedWorth)
+  return { ...noise, shared: Number.isFinite(seen) ? belief * seen + (1 - belief) * sharedBefore : sharedBefore }
 }
 
 /** Noise of a whole session: its baseline, the gains of every race, and the scores of incumbents that were replaced, in order. */

@@ -1,32 +1,59 @@
 import { describe, expect, it } from 'vitest'
+import { meanOf } from './mean-of.ts'
 import { runningEvidence } from './running-evidence.ts'
-import { discardedWords, inconclusiveWords, keptWords, lookWords, seedsStillNeeded } from './verdict-words.ts'
+import {
+  discardedWords,
+  inconclusiveWords,
+  keptWords,
+  lookWords,
+  type RaceSeen,
+  seedsStillNeeded,
+} from './verdict-words.ts'
+
+const seen = (pairs: readonly number[], sigma: number): RaceSeen => ({
+  pairs,
+  gain: { mean: meanOf(pairs), n: pairs.length, sigma },
+})
 
 describe('words of a race', () => {
   it('tell seeds and noise (RES-214)', () => {
-    expect(keptWords([0.0031, 0.0025], 0.002)).toBe('Kept (provisional): better on 2 of 2 shared seeds, 1.4x noise.')
-    expect(keptWords([0.3, 0.3], 1)).toBe(
-      'Kept (provisional): better on 2 of 2 shared seeds, but by only 0.3x noise: it may be luck, and fresh seeds decide.',
+    expect(keptWords(seen([0.0031, 0.0025], 0.002))).toBe(
+      'Kept (provisional): better on 2 of 2 shared seeds, 1.4x noise.',
     )
-    expect(discardedWords([-1], 2, 'memory_mb is missing')).toBe(
+    expect(keptWords(seen([0.3, 0.3], 1))).toBe(
+      'Kept (provisional): better on 2 of 2 shared seeds, 0.3x noise; it may be luck, and fresh seeds decide.',
+    )
+    expect(discardedWords(seen([-1], 2), 'memory_mb is missing')).toBe(
       'Discarded: better on 0 of 1 shared seed, -0.5x noise; memory_mb is missing.',
     )
   })
 
+  it('say how likely a keep is to help, and never that it is certain (RES-219)', () => {
+    const kept = (chance: number) => keptWords(seen([0.3, 0.3], 1), { chance })
+    expect(kept(0.55)).toBe('Kept (provisional): better on 2 of 2 shared seeds, 0.3x noise; 55 % likely to help.')
+    expect(kept(1)).toMatch(/; 99 % likely/)
+    expect(kept(0)).toMatch(/; 1 % likely/)
+    expect(keptWords(seen([0, 0], 1), { chance: 0.2, why: '12 lines fewer' })).toBe(
+      'Kept (provisional): better on 0 of 2 shared seeds, 0.0x noise; 12 lines fewer.',
+    )
+  })
+
   it('do not print a ratio to no noise at all (RES-214)', () => {
-    expect(keptWords([0.5, 0.5], 1e-12)).toMatch(/far above noise/)
-    expect(discardedWords([-0.5], 1e-12)).toMatch(/far below noise/)
+    expect(keptWords(seen([0.5, 0.5], 1e-12))).toMatch(/far above noise/)
+    expect(discardedWords(seen([-0.5], 1e-12))).toMatch(/far below noise/)
   })
 
   it('tell what would decide a near miss, and what that costs (RES-214)', () => {
-    const gains = [0.8, 0.7, 0.75] // (2.5 / 0.75)^2 = 11.1
-    expect(seedsStillNeeded(gains, 1)).toBe(9)
-    expect(inconclusiveWords(gains, 1)).toBe('Inconclusive: would need about 9 more seeds.')
-    expect(inconclusiveWords(gains, 1, { seconds: 300, usd: 1.1 / 9 })).toBe(
+    const near = seen([0.8, 0.7, 0.75], 1) // (2.5 / 0.75)^2 = 11.1
+    expect(seedsStillNeeded({ mean: 0.75, n: 3, sigma: 1 })).toBe(9)
+    expect(inconclusiveWords(near)).toBe('Inconclusive: would need about 9 more seeds.')
+    expect(inconclusiveWords(near, { seconds: 300, usd: 1.1 / 9 })).toBe(
       'Inconclusive: would need about 9 more seeds (45 min, $1.10).',
     )
-    expect(inconclusiveWords([3, 3], 1)).toBe('Inconclusive: would need about 1 more seed.')
-    expect(inconclusiveWords([0.1, -0.1], 1)).toBe('Inconclusive: better on 1 of 2 shared seeds, no gain to be seen.')
+    expect(inconclusiveWords(seen([3, 3], 1))).toBe('Inconclusive: would need about 1 more seed.')
+    expect(inconclusiveWords(seen([0.1, -0.1], 1))).toBe(
+      'Inconclusive: better on 1 of 2 shared seeds, no gain to be seen.',
+    )
   })
 })
 

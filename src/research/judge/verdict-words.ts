@@ -1,8 +1,7 @@
 // Verdicts in words for people: how much better, on how many seeds, against how much noise, and what would decide what is open.
 
-import type { Direction } from '../../contracts/index.ts'
+import type { Direction, MeasuredGain } from '../../contracts/index.ts'
 import type { LookRecord } from './look-ledger.ts'
-import { meanOf } from './mean-of.ts'
 
 /** Cost of one more seed, where it is known. */
 export interface SeedCost {
@@ -10,27 +9,41 @@ export interface SeedCost {
   readonly usd?: number
 }
 
-/** `Kept (provisional): better on 2 of 2 shared seeds, 1.4x noise.` What chance alone often gives is called by its name. */
-export function keptWords(gains: readonly number[], sigma: number, why?: string): string {
-  const isSlight = meanOf(gains) * Math.sqrt(gains.length) < slight * sigma
-  const much = isSlight
-    ? `but by only ${timesNoise(gains, sigma)}: it may be luck, and fresh seeds decide`
-    : timesNoise(gains, sigma)
-  return `Kept (provisional): ${betterOn(gains)}, ${much}${why === undefined ? '' : `; ${why}`}.`
+/** What a race has shown: gains seed by seed, and the gain over all of them with its noise. */
+export interface RaceSeen {
+  readonly pairs: readonly number[]
+  /** Absent before the first shared seed. */
+  readonly gain: MeasuredGain | undefined
+}
+
+/** `Kept (provisional): better on 2 of 2 shared seeds, 1.4x noise; 83 % likely to help.` */
+export function keptWords(
+  seen: RaceSeen,
+  { chance, why }: { readonly chance?: number; readonly why?: string } = {},
+): string {
+  // Shorter code is not kept for a gain.
+  const more = why ?? (chance === undefined ? luckWords(seen) : `${percent(chance)} likely to help`)
+  return `Kept (provisional): ${betterOn(seen)}, ${timesNoise(seen)}${more === undefined ? '' : `; ${more}`}.`
+}
+
+// Before enough was tried to know how likely a gain is true, what chance alone often gives is called by its name.
+function luckWords({ gain }: RaceSeen): string | undefined {
+  const isSlight = gain !== undefined && gain.mean * Math.sqrt(gain.n) < slight * gain.sigma
+  return isSlight ? 'it may be luck, and fresh seeds decide' : undefined
 }
 
 /** Standard errors below which a candidate that helps nothing shows such a gain in more than one race of twenty. */
 const slight = 1.64
 
 /** `Discarded: better on 0 of 1 shared seeds, -0.8x noise.` */
-export function discardedWords(gains: readonly number[], sigma: number, why?: string): string {
-  return `Discarded: ${betterOn(gains)}, ${timesNoise(gains, sigma)}${why === undefined ? '' : `; ${why}`}.`
+export function discardedWords(seen: RaceSeen, why?: string): string {
+  return `Discarded: ${betterOn(seen)}, ${timesNoise(seen)}${why === undefined ? '' : `; ${why}`}.`
 }
 
 /** `Inconclusive: would need about 9 more seeds (45 min, $1.10).` */
-export function inconclusiveWords(gains: readonly number[], sigma: number, cost: SeedCost = {}): string {
-  const more = seedsStillNeeded(gains, sigma)
-  if (more === null) return `Inconclusive: ${betterOn(gains)}, no gain to be seen.`
+export function inconclusiveWords(seen: RaceSeen, cost: SeedCost = {}): string {
+  const more = seen.gain === undefined ? null : seedsStillNeeded(seen.gain)
+  if (more === null) return `Inconclusive: ${betterOn(seen)}, no gain to be seen.`
   const parts = [
     ...(cost.seconds === undefined ? [] : [duration(more * cost.seconds)]),
     ...(cost.usd === undefined ? [] : [`$${(more * cost.usd).toFixed(2)}`]),
@@ -39,11 +52,10 @@ export function inconclusiveWords(gains: readonly number[], sigma: number, cost:
 }
 
 /** Seeds beyond those run that would show the gain seen, if it is the true one, in four of five cases; null when none was seen. */
-export function seedsStillNeeded(gains: readonly number[], sigma: number): number | null {
-  const gain = meanOf(gains)
-  if (!(gain > 0)) return null
+export function seedsStillNeeded({ mean, n, sigma }: MeasuredGain): number | null {
+  if (!(mean > 0)) return null
   // 2.5 is z(0.95) + z(0.8): a one-sided 5 % test with power 0.8.
-  return Math.max(1, Math.ceil(((2.5 * sigma) / gain) ** 2) - gains.length)
+  return Math.max(1, Math.ceil(((2.5 * sigma) / mean) ** 2) - n)
 }
 
 /** `Confirmed: 5 new seeds, hidden test set; 5 others measure val_bpb -0.0031 ± 0.0009 against the baseline.` */
@@ -65,15 +77,20 @@ export function lookWords(
   return `${verdict}; ${reported.n} others measure ${metric} ${sign}${change.toFixed(digits)}${error}${unit === undefined ? '' : ` ${unit}`} against the baseline.`
 }
 
-function betterOn(gains: readonly number[]): string {
-  return `better on ${gains.filter((gain) => gain > 0).length} of ${gains.length} shared ${gains.length === 1 ? 'seed' : 'seeds'}`
+function betterOn({ pairs }: RaceSeen): string {
+  return `better on ${pairs.filter((gain) => gain > 0).length} of ${pairs.length} shared ${pairs.length === 1 ? 'seed' : 'seeds'}`
 }
 
-function timesNoise(gains: readonly number[], sigma: number): string {
-  const ratio = gains.length === 0 ? 0 : meanOf(gains) / sigma
+function timesNoise({ gain }: RaceSeen): string {
+  const ratio = gain === undefined ? 0 : gain.mean / gain.sigma
   // A task without noise: any difference is beyond all measure.
   if (Math.abs(ratio) >= 1000) return ratio > 0 ? 'far above noise' : 'far below noise'
   return `${(Math.round(ratio * 10) / 10 + 0).toFixed(1)}x noise`
+}
+
+// Never sure, never impossible: it is a belief.
+function percent(chance: number): string {
+  return `${Math.min(99, Math.max(1, Math.round(100 * chance)))} %`
 }
 
 function duration(seconds: number): string {

@@ -28,6 +28,7 @@ export function createCurveWatcher(
   const other = incumbent.runs.find((run) => run.seed === seed && run.split === 'val' && run.curve !== undefined)?.curve
   const isRace = purpose === 'race' && split === 'val' && plugins.keepRule.incumbent !== 'kept'
   const history = isRace ? watchedRuns(state) : []
+  const { family } = attemptOf(state, attempt)
   const seen: CurveSample[] = []
   let gaps: readonly (number | null)[] = []
   let condemned = false
@@ -38,7 +39,7 @@ export function createCurveWatcher(
       if (!isRace || other === undefined) return 'go on'
       gaps = curveGaps({ direction: 'min', candidate: seen, incumbent: other, trainSeconds })
       if (condemned) return 'go on' // it is an audit
-      const decision = decideCurve(gaps, history)
+      const decision = decideCurve({ gaps, family }, history, state.settings?.seed ?? 0)
       condemned = decision !== 'go on'
       return decision === 'kill' ? 'kill' : 'go on'
     },
@@ -59,11 +60,11 @@ export function earlyEnds(state: ResearchState): CurveRegret {
 }
 
 function watchedRuns({ attempts }: ResearchState): WatchedRun[] {
-  return attempts.flatMap(({ runs }) =>
+  return attempts.flatMap(({ runs, family }) =>
     runs.flatMap(({ watch }) => {
       if (watch === undefined) return []
       const { gaps, condemned, loss } = watch
-      return [{ gaps, condemned, ...(loss === undefined ? {} : { loss }) }]
+      return [{ family, gaps, condemned, ...(loss === undefined ? {} : { loss }) }]
     }),
   )
 }

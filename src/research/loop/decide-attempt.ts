@@ -5,7 +5,7 @@ import { freshSeeds, nextRaceRun } from '../judge/index.ts'
 import { attemptOf } from './candidate-files.ts'
 import { repairCall } from './decide-call.ts'
 import { keepEntries } from './keep-entries.ts'
-import { gainsOver, noiseOf, raceOf, typicalGainOf } from './race-state.ts'
+import { gainOf, gainsOver, noiseOf, raceOf, typicalGainOf } from './race-state.ts'
 import { neededRun } from './run-step.ts'
 import { capOnCall } from './session-budget.ts'
 import type { NewEntry } from './session-journal.ts'
@@ -118,16 +118,18 @@ export function verdictEntry(
 ): NewEntry {
   const incumbent = attemptOf(state, state.incumbent ?? '')
   const pairs = gainsOver(state, attempt, incumbent)
-  const { sigma } = noiseOf(state)
-  const mean = pairs.reduce((sum, gain) => sum + gain / pairs.length, 0)
+  const gain = gainOf(state, attempt, incumbent)
   const isKept = verdict === 'provisional'
   return {
     type: 'verdict',
     attempt: attempt.id,
     verdict,
     reason,
-    typical_gain: updateTypicalGain(typicalGainOf(state), isKept && pairs.length > 0 ? mean / sigma : null),
-    ...(pairs.length === 0 ? {} : { gain: { mean, n: pairs.length, sigma }, pairs }),
+    typical_gain: updateTypicalGain(
+      typicalGainOf(state),
+      isKept && gain !== undefined ? gain.mean / noiseOf(state).sigma : null,
+    ),
+    ...(gain === undefined ? {} : { gain, pairs }),
     ...(failure === undefined ? {} : { failure }),
   }
 }

@@ -1,19 +1,26 @@
-// Control runs: the incumbent once more on a fresh seed. When it has drifted, races go on over fresh seeds alone, so that nothing is
-// compared with what was measured before.
-import { freshSeeds, judgeControl } from '../judge/index.ts'
+// Control runs: the incumbent once more on a fresh seed, which races then begin with. When it has drifted, races go on over fresh
+// seeds alone, so that nothing is compared with what was measured before.
+import type { ResearchState } from '../../contracts/index.ts'
+import { adoptControl, controlDue, freshSeeds, judgeControl } from '../judge/index.ts'
 import { attemptOf } from './candidate-files.ts'
 import { noiseOf } from './race-state.ts'
 import { neededRun } from './run-step.ts'
+import type { NewEntry } from './session-journal.ts'
 import type { Deciding, Step } from './step.ts'
 
 /** `judge`: a control run that has ended. `run`: one that is due. */
 export function decideControl(deciding: Deciding, what: 'judge' | 'run'): Step | undefined {
   const { state, plugins } = deciding
-  const { settings, controls, spend } = state
+  const { settings, controls, spend, gauges } = state
   if (settings === undefined || settings.control_every === 0 || plugins.keepRule.incumbent === 'kept') return undefined
   if (what === 'judge') return judge(deciding)
-  const since = spend.experiments - (controls.at(-1)?.experiments ?? 0)
-  if (since < settings.control_every) return undefined
+  const isDue = controlDue({
+    experiments: spend.experiments,
+    experimentsAtLast: controls.at(-1)?.experiments ?? 0,
+    every: settings.control_every,
+    ...(gauges.keeps > 0 && { sinceKeep: gauges.sinceKeep }),
+  })
+  if (!isDue) return undefined
   const seed = controlSeed(deciding)
   const open = neededRun(deciding, attemptOf(state, state.incumbent ?? ''), { seed, purpose: 'control' })
   return open.done === undefined ? open.step : undefined
@@ -56,11 +63,16 @@ function judge({ state }: Deciding): Step | undefined {
           experiments: state.spend.experiments,
           reason: words,
         },
-        ...(drift ? [{ type: 'notice' as const, text: words }] : []),
+        ...(drift ? [{ type: 'notice' as const, text: words }] : adopted(state, attempt.id, ended.seed)),
       ],
     }
   }
   return undefined
+}
+
+function adopted({ incumbent, bank, drifted }: ResearchState, attempt: string, seed: number): NewEntry[] {
+  if (attempt !== incumbent || drifted) return []
+  return [{ type: 'incumbent.refreshed', attempt, bank: [...adoptControl(bank, seed)] }]
 }
 
 /** After drift: a bank of seeds on which nothing was measured yet. */

@@ -47,7 +47,7 @@ export async function measureBaseline(options: {
     onNotice: (text) => options.onNotice?.(text),
   })
   const files = patched(task.baseline, options.patches ?? [])
-  await using executor = await openExecutor(task)
+  await using executor = await openExecutor(task, { onNotice: (text) => options.onNotice?.(text) })
   const [problem] = await executor.check(files, signal)
   const scores: BaselineScoreOf[] = []
   if (problem !== undefined) return { task, scores, failure: problem }

@@ -7,11 +7,16 @@ import type {
   ResearchState,
   SeedScore,
 } from '../../contracts/index.ts'
-import { type LookRecord, pairGains, type SeedResult, type SessionNoise, sessionNoise } from '../judge/index.ts'
+import {
+  type LookRecord,
+  measureGain,
+  pairGains,
+  type SeedResult,
+  type SessionNoise,
+  sessionNoise,
+  startingTypicalGain,
+} from '../judge/index.ts'
 import { attemptOf } from './candidate-files.ts'
-
-/** Of a session that has kept nothing yet: its first ideas may be large. In sigmas. */
-const STARTING_TYPICAL_GAIN = 1.6
 
 export function noiseOf(state: ResearchState): SessionNoise {
   const baseline = state.attempts.find(({ id }) => id === state.baseline)
@@ -19,31 +24,51 @@ export function noiseOf(state: ResearchState): SessionNoise {
     purpose === 'noise' && value !== undefined ? [{ seed, value }] : [],
   )
   const races = state.attempts.map(({ pairs }) => pairs)
-  return sessionNoise(first, races, state.jitter)
+  const replaced = state.kept.slice(1, -1).flatMap((id) => state.attempts.filter((attempt) => attempt.id === id))
+  return sessionNoise(
+    first,
+    races,
+    state.jitter,
+    replaced.map(({ scores }) => scores),
+  )
 }
 
 export function typicalGainOf(state: ResearchState): number {
-  return state.typicalGain ?? STARTING_TYPICAL_GAIN
+  return state.typicalGain ?? startingTypicalGain
 }
 
 /** The race of an attempt against the incumbent of now. */
 export function raceOf(state: ResearchState, attempt: ResearchAttempt, incumbent: ResearchAttempt): Race {
-  const { sigma, degreesOfFreedom } = noiseOf(state)
+  const { sigma, degreesOfFreedom, seedSd, shared } = noiseOf(state)
   const settings = state.settings
   return {
     direction: settings?.direction ?? 'min',
     candidate: attempt.scores,
-    incumbent: inBankOrder(incumbent.scores, state.bank),
-    noise: { sigma, degreesOfFreedom },
+    incumbent: inBankOrder(stillCompared(state, attempt, incumbent), state.bank),
+    noise: { sigma, degreesOfFreedom, seedSd, shared },
+    tried: state.attempts.flatMap(({ number, mode, gain }) =>
+      number === 0 || mode === 'ablate' || gain === undefined ? [] : [gain],
+    ),
     typicalGain: typicalGainOf(state),
     linesAdded: attempt.lines - incumbent.lines,
     secondary: settings?.secondary ?? [],
   }
 }
 
+/** The gain of an attempt over the incumbent of now, with its noise. */
+export function gainOf(state: ResearchState, attempt: ResearchAttempt, incumbent: ResearchAttempt) {
+  return measureGain(raceOf(state, attempt, incumbent))
+}
+
 /** Gains of an attempt over another, seed by seed. */
 export function gainsOver(state: ResearchState, attempt: ResearchAttempt, other: ResearchAttempt): number[] {
   return pairGains(state.settings?.direction ?? 'min', attempt.scores, other.scores)
+}
+
+// Seeds that left the bank are compared with no more, as what was measured before drift; those of the race itself stay.
+function stillCompared({ bank }: ResearchState, attempt: ResearchAttempt, incumbent: ResearchAttempt): SeedScore[] {
+  const raced = new Set(attempt.scores.map(({ seed }) => seed))
+  return incumbent.scores.filter(({ seed }) => bank.includes(seed) || raced.has(seed))
 }
 
 // Rules that look at the first seeds alone mean those that races begin with.

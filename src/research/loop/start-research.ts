@@ -70,7 +70,7 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
   for (const { message } of problems) onNotice?.(message)
   const secrets = await readSecretSource({ projectDir, env })
   const redact = createRedactor(secrets.known)
-  await using executor = await openExecutor(task)
+  await using executor = await openExecutor(task, onNotice === undefined ? {} : { onNotice: (text) => onNotice(text) })
   const { acquireCores } = await loadLab()
   const settings = settingsOf(task, options, secrets.get('ANTHROPIC_API_KEY') !== undefined)
   return await runResearch({
@@ -113,11 +113,11 @@ const tools: CandidateTools = {
 const USUAL_EXPERIMENTS = 20
 
 /** Attempts between two control runs. */
-const CONTROL_EVERY = 10
+const CONTROL_EVERY = 15
 const MOST_NOISE_RUNS = 5
 
 /** Proposers that ask a model by its name. */
-const ASKING_BY_NAME = new Set(['anthropic', 'openai-compatible', 'hybrid'])
+const ASKING_BY_NAME = new Set(['anthropic', 'openai-compatible', 'hybrid', 'cli-agent'])
 
 /** What a new session begins with: what was asked for, else what suits the task and the machine. */
 function settingsOf(

@@ -1,11 +1,12 @@
-// Asks for many ideas and runs the one from which a model of what helped before expects most. When nothing gets better it looks
-// wider: bases further down the list, and two candidates together.
+// Asks for many ideas around the attempt that promises most, and runs the one from which a model of what helped before expects most.
+// When nothing gets better, two candidates together are tried as well.
 import * as z from 'zod'
-import type { Attempt, CandidateIdea, Context, SearchRequest, SearchState } from '../../contracts/index.ts'
+import type { Attempt, CandidateIdea, Context, Random, SearchRequest, SearchState } from '../../contracts/index.ts'
 import { defineStrategy } from '../../kernel/index.ts'
 import { logExpectedImprovement } from './expected-improvement.ts'
 import { tiredFamilies } from './families.ts'
 import { memoryModel } from './memory-model.ts'
+import { mostPromising, type Origin } from './most-promising.ts'
 import { partnersOf } from './near-misses.ts'
 import { stalledFor } from './plateau.ts'
 import { requestFrom } from './request-from.ts'
@@ -28,7 +29,9 @@ const params = z.strictObject({
 })
 type Params = z.output<typeof params>
 
-/** How often each of the three best is the base. */
+/** Bases that are compared: so many of the best, and as many of the better half. */
+const compared = 6
+/** How often each of the three best is the base where nothing can be compared. */
 const shares = [0.7, 0.2, 0.1]
 
 export const defaultStrategy = defineStrategy({
@@ -36,13 +39,16 @@ export const defaultStrategy = defineStrategy({
   summary: 'Ranks many ideas by a model of what helped before, never repeats one, and looks wider on a plateau.',
   params,
   next(state, context) {
-    const { best } = memoryModel(state)
+    const model = memoryModel(state)
     const avoidFamilies = tiredFamilies(state.attempts, state.banned)
-    const ideas = context.params.ideas
-    const [first] = best
-    if (first === undefined)
+    const { ideas, boldness } = context.params
+    if (model.best.length === 0)
       return requestFrom(state, { parents: [state.incumbent], mode: 'improve', ideas, avoidFamilies })
-    const { parents, mode } = choose(best, stalledFor(state), context, state.attempts.length)
+    const number = state.attempts.length
+    const usual = choose(model.best, stalledFor(state), context, number)
+    const random = context.random('imagine', number)
+    const origins = [...basesOf(model.best, random), usual]
+    const { parents, mode } = mostPromising(origins, { model, state, boldness, random }) ?? usual
     return requestFrom(state, { parents: parents.map(({ id }) => id), mode, ideas, avoidFamilies })
   },
   rank(candidates, state, context) {
@@ -58,14 +64,23 @@ export const defaultStrategy = defineStrategy({
   },
 })
 
-type Choice = { readonly parents: readonly Attempt[]; readonly mode: SearchRequest['mode'] }
+function basesOf(best: readonly Attempt[], random: Random): Origin[] {
+  const half = best.slice(0, Math.ceil(best.length / 2))
+  return [
+    ...best.slice(0, compared).map((base): Origin => ({ parents: [base], mode: 'improve' })),
+    ...random
+      .shuffle(half.slice(compared))
+      .slice(0, compared)
+      .map((base): Origin => ({ parents: [base], mode: 'diversify' })),
+  ]
+}
 
 function choose(
   best: readonly Attempt[],
   stalled: number,
   { params, random }: Context<Params>,
   number: number,
-): Choice {
+): Origin {
   const draw = random('parent', number)
   const at = (place: number): Attempt => best[Math.min(place, best.length - 1)] as Attempt // there is at least one
   const share = draw.float()

@@ -43,6 +43,21 @@ export function knobAxes(space: Readonly<Record<string, KnobSpec>>, all: readonl
     if (x === y) return 1
     return ordered[axis] === true && x !== absent && y !== absent ? (likeness[x < y ? y - x : x - y] ?? 0) : 0
   }
+  // Indexed, since most of the time of a session is spent here.
+  const alikeAnywhere = (a: Int32Array, b: Int32Array, group: readonly number[]): number => {
+    const axis = group[0] as number // a group has two axes or more, of one kind
+    const isOrdered = ordered[axis] === true
+    let sum = 0
+    for (let i = 0; i < group.length; i++) {
+      const x = a[group[i] as number] as number
+      for (let j = 0; j < group.length; j++) {
+        const y = b[group[j] as number] as number
+        if (isOrdered) sum += alike(x, y, axis)
+        else if (x === y) sum++
+      }
+    }
+    return sum
+  }
   return {
     count,
     covers(knobs) {
@@ -59,25 +74,23 @@ export function knobAxes(space: Readonly<Record<string, KnobSpec>>, all: readonl
       // Both have a number per axis.
       for (let axis = 0; axis < count; axis++) into[at + axis] = alike(a[axis] as number, b[axis] as number, axis)
       let shared = 0
-      for (const group of groups) {
-        let sum = 0
-        for (const i of group) for (const j of group) sum += alike(a[i] as number, b[j] as number, i)
-        shared += sum / group.length
-      }
+      for (const group of groups) shared += alikeAnywhere(a, b, group) / group.length
       into[at + count] = shared / Math.max(1, count)
     },
   }
 }
 
 function codeOf({ spec, codes }: Axis, value: KnobValue): number {
+  const onGrid = orderedCode(spec, value)
+  if (onGrid !== undefined) return onGrid
   const known = codes.get(value)
   if (known !== undefined) return known
-  const code = orderedCode(spec, value) ?? gridSteps + 1 + codes.size
+  const code = (gridSteps + 1) * (2 + codes.size)
   codes.set(value, code)
   return code
 }
 
-// A value that its spec does not know is like no other, so its code lies beyond the grid.
+// A value that its spec does not know is like no other, so its code lies beyond the grid and further than that from any other.
 function orderedCode(spec: KnobSpec | undefined, value: KnobValue): number | undefined {
   if (spec === undefined) return undefined
   if (spec.kind === 'choice') {

@@ -1,19 +1,17 @@
 // What helped before, as an additive Bayesian model: the merit of a candidate is a sum of effects of its knobs, of pairs and triples of
 // them, and of the changes it is made of with their families and categories, each effect normal around 0. It is computed in the
 // space of attempts (Rasmussen and Williams 2006, algorithm 2.1), where thousands of effects cost nothing.
-import type { Attempt, CandidateIdea, SearchState } from '../../contracts/index.ts'
+import type { Attempt, CandidateIdea, Knobs, SearchState } from '../../contracts/index.ts'
 import { cholesky, solveLower, solveUpper, type Triangle } from './cholesky.ts'
 import { type KnobAxes, knobAxes } from './describe-knobs.ts'
 import { fitScales } from './fit-scales.ts'
 import { knobLikeness, type Scales, usualScales } from './knob-kernel.ts'
 import { inCommon, type Lineage, type Lineages, lineages } from './lineage.ts'
 import { normalScores } from './normal-scores.ts'
-import { meritOf } from './standing.ts'
+import { memorable, mostMemorable, type Remembered } from './remembered.ts'
 
 /** Variances of the effects of changes, beside a variance of scores of 1. */
 const variance = { change: 0.3, family: 0.2, category: 0.1 }
-/** The cost grows with the cube of these: the newest and the best are remembered. */
-const mostRemembered = 400
 /** Attempts after which the scales are fitted, for the first time and at last, and the growth after which it is done again. */
 const fitted = { first: 8, last: 200, growth: 1.4 }
 
@@ -22,9 +20,14 @@ export interface MemoryModel {
   readonly best: readonly Attempt[]
   /** What the model believes of the first of them. */
   readonly top: number
-  /** What to expect of a candidate, in standard deviations of all that was tried. */
-  predict(candidate: CandidateIdea, parents: readonly string[]): { readonly mean: number; readonly sd: number }
+  /** What to expect of a candidate. */
+  predict(candidate: CandidateIdea, parents: readonly string[]): Belief
+  /** What to expect of a change of knobs that nobody has proposed. */
+  imagine(knobs: Knobs, parents: readonly string[]): Belief
 }
+
+/** A normal belief, in standard deviations of all that was tried. */
+export type Belief = { readonly mean: number; readonly sd: number }
 
 const kept = new WeakMap<SearchState, MemoryModel>()
 
@@ -50,24 +53,32 @@ function buildModel(state: SearchState): MemoryModel {
   const order = remembered.map((_, i) => i).filter((i) => Number.isFinite(remembered[i]?.merit))
   order.sort((a, b) => (beliefs[b] ?? 0) - (beliefs[a] ?? 0) || a - b)
   const likeness = likenessOf(axes, scales)
+  const beliefAt = (point: Point): Belief => {
+    const alike = new Float64Array(n)
+    let mean = 0
+    for (let i = 0; i < n; i++) {
+      const like = likeness(point, points[i] as Point) // as many points as were remembered
+      alike[i] = like
+      mean += like * (weights[i] as number)
+    }
+    let left = likeness(point, point)
+    for (const part of solveLower(factor, alike)) left -= part * part
+    return { mean, sd: Math.sqrt(Math.max(left, 0)) }
+  }
   return {
     best: order.flatMap((i) => remembered[i]?.attempt ?? []),
     top: beliefs[order[0] ?? -1] ?? 0,
     predict({ idea, knobs, fingerprint }, parents) {
       const { family, category } = idea
       const from = idea.parents.length > 0 ? idea.parents : parents
-      const way = ways.grown({ id: fingerprint, parents: from, family, category, knobs })
-      const point: Point = { knobs: axes.describe(knobs), way }
-      const alike = new Float64Array(n)
-      let mean = 0
-      for (let i = 0; i < n; i++) {
-        const like = likeness(point, points[i] as Point) // as many points as were remembered
-        alike[i] = like
-        mean += like * (weights[i] as number)
-      }
-      let left = likeness(point, point)
-      for (const part of solveLower(factor, alike)) left -= part * part
-      return { mean, sd: Math.sqrt(Math.max(left, 0)) }
+      return beliefAt({
+        knobs: axes.describe(knobs),
+        way: ways.grown({ id: fingerprint, parents: from, family, category, knobs }),
+      })
+    },
+    imagine(knobs, parents) {
+      const change = { id: '', parents, family: '', category: 'hyperparameter', knobs } as const
+      return beliefAt({ knobs: axes.describe(knobs), way: ways.grown(change) })
     },
   }
 }
@@ -178,27 +189,4 @@ function seedsOf(attempt: Attempt | undefined): number {
 function shared(a: Lineage, b: Lineage): number {
   const { changes, families, categories } = inCommon(a, b)
   return variance.change * changes + variance.family * families + variance.category * categories
-}
-
-type Remembered = { readonly attempt: Attempt; readonly merit: number }
-
-// A candidate that failed is worse than all others: so the border of what fits and runs is learned. A machine that failed tells
-// nothing of the candidate.
-function memorable({ attempts, direction }: SearchState): Remembered[] {
-  const all: Remembered[] = []
-  for (const attempt of attempts) {
-    const merit = meritOf(attempt, direction)
-    if (merit !== undefined) all.push({ attempt, merit })
-    else if (attempt.verdict === 'failed' && attempt.failure?.class !== 'infra') {
-      all.push({ attempt, merit: Number.NEGATIVE_INFINITY })
-    }
-  }
-  return all
-}
-
-function mostMemorable(all: readonly Remembered[]): readonly Remembered[] {
-  if (all.length <= mostRemembered) return all
-  const newest = all.slice(-mostRemembered / 2)
-  const best = all.slice(0, -mostRemembered / 2).sort((a, b) => b.merit - a.merit)
-  return [...best.slice(0, mostRemembered / 2), ...newest].sort((a, b) => a.attempt.number - b.attempt.number)
 }

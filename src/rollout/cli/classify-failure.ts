@@ -15,7 +15,10 @@ const patterns = [
   ],
   ['AgentSafetyRefusalError', /safety measures that flagged|content_filter|flagged for possible/],
   ['AgentAuthenticationError', /not logged in|invalid api key|invalid_api_key|authentication_error|unauthorized/],
-  ['ModelNotFoundError', /cannot use this model|model_not_found|model .{0,80}(not found|does not exist)/],
+  [
+    'ModelNotFoundError',
+    /cannot use this model|model_not_found|model (?!metadata).{0,80}(not found|does not exist)|issue with the selected model/,
+  ],
   ['ApiProviderResourceNotFoundError', /trouble finding the resource you requested/],
   [
     'NetworkConnectionError',

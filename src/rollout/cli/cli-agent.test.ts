@@ -198,8 +198,8 @@ describe('docs/external-agents.md', () => {
   it('shows params that are valid (EXT-1, EXT-3)', () => {
     const page = readFileSync(new URL('../../../docs/external-agents.md', import.meta.url), 'utf8')
     const specs = codeBlocks(page, 'yaml').map((block) => parse(block).agent)
-    expect(specs.map(({ kind }) => kind)).toEqual(['cli', 'python'])
-    for (const [at, plugin] of [cli, python].entries())
+    expect(specs.map(({ kind }) => kind)).toEqual(['cli', 'cli', 'cli', 'python'])
+    for (const [at, plugin] of [cli, cli, cli, python].entries())
       expect(plugin.params.safeParse(specs[at].params).success).toBe(true)
   })
 })
@@ -237,6 +237,10 @@ describe('the command', () => {
     ['prompt is too long: 9 tokens > 8 maximum', 'ContextWindowExceededError'],
     ['Not logged in', 'AgentAuthenticationError'],
     ['Cannot use this model', 'ModelNotFoundError'],
+    ["There's an issue with the selected model (policy). It may not exist", 'ModelNotFoundError'],
+    ['warning: Model metadata for `policy` not found. Defaulting to fallback metadata', 'NonZeroAgentExitCodeError'],
+    ['Not logged in · Please run /login', 'AgentAuthenticationError'],
+    ['exceeded retry limit, last status: 429 Too Many Requests', 'ApiRateLimitError'],
     ['connect ECONNREFUSED 127.0.0.1:1', 'NetworkConnectionError'],
     ['API Error: strange', 'UnknownApiError'],
     ['rate limit hit, retried fine\n...\nAPI Error: Overloaded', 'ApiOverloadedError'],

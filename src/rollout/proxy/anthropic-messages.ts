@@ -3,7 +3,14 @@ import * as z from 'zod'
 import type { ChatMessage, ToolCall } from '../../contracts/index.ts'
 import { toolSpec } from './openai-chat.ts'
 import { ProxyFault } from './proxy-fault.ts'
-import { argumentsObject, eventStream, type ProxyAnswer, type ProxyRequest, pieces } from './proxy-request.ts'
+import {
+  argumentsObject,
+  eventStream,
+  type ProxyAnswer,
+  type ProxyRequest,
+  pieces,
+  withOneSystem,
+} from './proxy-request.ts'
 
 const Text = z.looseObject({ type: z.literal('text'), text: z.string() })
 const Image = z.looseObject({
@@ -72,12 +79,12 @@ export function messagesRequest(body: z.infer<typeof CountBody> & Partial<Messag
     typeof body.system === 'string' ? body.system : (body.system ?? []).map(({ text }) => text).join('\n\n')
   return {
     model: body.model,
-    messages: [
+    messages: withOneSystem([
       ...(system === '' ? [] : [{ role: 'system' as const, content: system }]),
       ...body.messages.flatMap(({ role, content }) =>
         messagesOf(role, typeof content === 'string' ? [{ type: 'text', text: content }] : content),
       ),
-    ],
+    ]),
     tools: body.tool_choice?.type === 'none' ? [] : tools,
     stop: body.stop_sequences ?? [],
     maxTokens: body.max_tokens,

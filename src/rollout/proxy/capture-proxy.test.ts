@@ -225,6 +225,44 @@ describe('messages', () => {
   })
 })
 
+describe('system messages', () => {
+  it('are one, at the beginning; those that agents send later are words of the user (HAR-77)', async () => {
+    const policy = scripted()
+    const { send } = open(policy)
+    const environment = { role: 'system', content: [{ type: 'text', text: 'The folder is /w.' }] }
+    await send('/v1/messages', {
+      ...hello,
+      max_tokens: 5,
+      system: 'Be brief.',
+      messages: [...hello.messages, environment],
+    })
+    const developer = (text: string) => ({
+      type: 'message',
+      role: 'developer',
+      content: [{ type: 'input_text', text }],
+    })
+    const input = [
+      developer('Be brief.'),
+      developer('No jokes.'),
+      { role: 'user', content: 'hello' },
+      developer('Now.'),
+    ]
+    await send('/v1/responses', { model: 'm', input })
+    expect(policy.asked.map(({ messages }) => messages.map(({ role, content }) => [role, content]))).toEqual([
+      [
+        ['system', 'Be brief.'],
+        ['user', 'hello'],
+        ['user', 'The folder is /w.'],
+      ],
+      [
+        ['system', 'Be brief.\n\nNo jokes.'],
+        ['user', 'hello'],
+        ['user', 'Now.'],
+      ],
+    ])
+  })
+})
+
 describe('responses', () => {
   it('go on from items or from the response before (HAR-77)', async () => {
     const policy = scripted((_, number) =>

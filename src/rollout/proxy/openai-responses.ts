@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { ChatMessage, ToolCall } from '../../contracts/index.ts'
 import { toolSpec } from './openai-chat.ts'
 import { ProxyFault } from './proxy-fault.ts'
-import { eventStream, type ProxyAnswer, type ProxyRequest, pieces } from './proxy-request.ts'
+import { eventStream, type ProxyAnswer, type ProxyRequest, pieces, withOneSystem } from './proxy-request.ts'
 
 const Part = z.looseObject({ type: z.string(), text: z.string().optional(), image_url: z.string().optional() })
 const Item = z.looseObject({
@@ -51,11 +51,11 @@ export function responsesRequest(body: ResponsesBody, before: readonly ChatMessa
   const isFirst = body.instructions != null && body.instructions !== ''
   return {
     model: body.model,
-    messages: [
+    messages: withOneSystem([
       ...(isFirst ? [{ role: 'system' as const, content: body.instructions ?? '' }] : []),
       ...before.filter(({ role }) => !isFirst || role !== 'system'),
       ...messagesOf(items),
-    ],
+    ]),
     tools,
     stop: [],
     maxTokens: body.max_output_tokens ?? undefined,

@@ -14,6 +14,20 @@ export interface ProxyRequest {
   readonly seed?: number | undefined
 }
 
+/**
+ * With one system message, at the beginning: templates know no other. Claude Code and Codex send more; what they say in its name later
+ * is said by the user.
+ */
+export function withOneSystem(messages: readonly ChatMessage[]): ChatMessage[] {
+  const begin = messages.findIndex(({ role }) => role !== 'system')
+  const leading = messages.slice(0, begin === -1 ? messages.length : begin)
+  const rest = messages.slice(leading.length)
+  const texts = leading.flatMap(({ content }) => (typeof content === 'string' ? [content] : []))
+  const isText = texts.length === leading.length
+  const first = leading.length > 1 && isText ? [{ role: 'system' as const, content: texts.join('\n\n') }] : leading
+  return [...first, ...rest.map((each) => (each.role === 'system' ? { ...each, role: 'user' as const } : each))]
+}
+
 /** A call with an id, and its arguments as JSON text. */
 export interface AnsweredCall {
   readonly id: string

@@ -116,20 +116,28 @@ describe('reading a candidate in Python', () => {
     'torch.manual_seed(api.seed)\nrandom.seed(seed)\ng = torch.Generator().manual_seed(0)\nrng = random.Random(7)',
     'os.environ["OMP_NUM_THREADS"] = "2"\nseed = int(os.environ["EVSYS_SEED"])\nok = os.environ["EVSYS_SEED"] == "1"',
     'start = time.time()\nlate = time.time() == start\nif api.phase == "train":\n    pass\n',
+    'try:\n    import cupy\nexcept ImportError:\n    cupy = None',
     'import multiprocessing, threading, concurrent.futures, pickle, signal',
     'with open(os.path.join(out, "model.json")) as f: pass\nopen("/proc/meminfo")\nopen("/tmp/scratch", "w")',
   ])('has nothing to say of: %s (RES-405)', (text) => expect(python(text)).toEqual([]))
 })
 
 describe('reading hostile files', () => {
+  it('reads lines of any length: nothing hides behind a table of numbers (RES-404)', () => {
+    const table = `const table = [${'0.25, '.repeat(20_000)}]`
+    expect(node(`${table}\n`)).toEqual([])
+    expect(node(`${table}; eval('1')\n`)).toEqual([expect.stringMatching(/^train\.mjs:1: it runs text as code/)])
+    expect(python(`TABLE = [${'0.25, '.repeat(20_000)}]; os.fork()\n`)).toHaveLength(1)
+  })
+
   it('takes no time that grows with the square of their size (RES-404)', () => {
     const hostile = [
-      'import\n'.repeat(40_000),
-      'eval('.repeat(50_000),
-      '=/['.repeat(80_000),
-      '`${'.repeat(80_000),
+      'import\n'.repeat(20_000),
+      'eval('.repeat(20_000),
+      '=/['.repeat(20_000),
+      '`${'.repeat(30_000),
       'from x import (\n'.repeat(20_000),
-      '"'.repeat(900_000),
+      '"'.repeat(200_000),
     ]
     for (const text of hostile) {
       expect(node(text).length).toBeLessThanOrEqual(20)

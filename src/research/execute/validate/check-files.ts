@@ -26,7 +26,7 @@ export function checkFiles(task: ResearchTask, program: TaskProgram, files: Cand
       say(name, 'this is no path inside the candidate', 'name files by relative paths, such as lib/net.mjs.')
     else if (names.some((other) => name.startsWith(`${other}/`)))
       say(name, 'a folder of its path is a file of the candidate', 'give one of them another name.')
-    else if (Object.hasOwn(program.api, name))
+    else if (Object.keys(program.api).some((fixed) => overlap(name, fixed)))
       say(name, 'the API module is fixed', 'leave it out of the candidate, and import from it.', 'tamper')
     else if (matchesGlob(name, task.offLimits))
       say(name, 'no candidate may change this file', `leave it out; in scope are ${task.scope.join(', ')}.`, 'tamper')
@@ -42,5 +42,8 @@ function isPlain(path: string): boolean {
   if (path === '' || path.length > 200 || /[\\\0]|[\p{Cc}]/u.test(path) || path.startsWith('/')) return false
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..' && Buffer.byteLength(part) < 200)
 }
+
+/** One is the other, or lies below it. */
+const overlap = (a: string, b: string) => `${a}/`.startsWith(`${b}/`) || b.startsWith(`${a}/`)
 
 const shortName = (path: string) => (path.length > 80 ? `${path.slice(0, 80)}…` : path)

@@ -12,16 +12,16 @@ export interface CodeFile {
   literalAt(position: number): string | undefined
 }
 
-/** Nobody writes longer lines by hand; reading them as code could take for ever. */
-const longestLine = 20_000
+/** Nobody names a module or a file by a longer text. */
+const longestLiteral = 20_000
 /** More matches of one pattern in one file tell nothing new. */
 const mostMatches = 50
 
-/** Undefined where a file is not read as code: it is in another language, or was not written by hand. */
+/** Undefined where a file is in a language that is not read. */
 export function codeFile(path: string, text: string): CodeFile | undefined {
   const language = languageOf(path)
   const lines = text.split('\n')
-  if (language === undefined || lines.some((line) => line.length > longestLine)) return undefined
+  if (language === undefined) return undefined
   const starts: number[] = []
   for (let at = 0, i = 0; i < lines.length; at += (lines[i]?.length ?? 0) + 1, i++) starts.push(at)
   return {
@@ -39,7 +39,7 @@ export function codeFile(path: string, text: string): CodeFile | undefined {
     literalAt(position) {
       const quote = text[position]
       if (quote !== "'" && quote !== '"' && quote !== '`') return undefined
-      const line = text.slice(position + 1, position + longestLine).split('\n')[0] ?? ''
+      const line = text.slice(position + 1, position + longestLiteral).split('\n')[0] ?? ''
       const end = line.indexOf(quote)
       const inside = end < 0 ? undefined : line.slice(0, end)
       return inside === undefined || /\\|\$\{/.test(inside) ? undefined : inside

@@ -26,7 +26,7 @@ const reseeds = { class: 'tamper', message: 'it changes the seed of the run', fi
 /** What is called is a function of the candidate's own of that name. */
 const isOwn = (name: string) => (file: CodeFile, match: RegExpExecArray) =>
   new RegExp(
-    `\\b(?:function\\*?|const|let|var|class|def)\\s+${name}\\b|[{,]\\s*${name}\\s*[,}]|\\bas\\s+${name}\\b`,
+    `\\b(?:function\\*?|const|let|var|class|def)\\s+${name}\\b|[{(,]\\s*${name}\\s*[,})=]|\\bas\\s+${name}\\b`,
   ).test(file.code) || isDefinition(file.code, match.index + match[0].lastIndexOf('('))
 
 /** The text in brackets or parentheses after the match is a variable of the run. */
@@ -40,7 +40,7 @@ const javascript: readonly Rule[] = [
   { ...generated, pattern: /\bnew\s+Function\s*\(/g },
   {
     class: 'validation',
-    pattern: /\bprocess\s*\.\s*(?:kill|binding|_linkedBinding|dlopen)\s*\(/g,
+    pattern: /(?<![.\w$])(?:(?:globalThis|global)\s*\.\s*)?process\s*\.\s*(?:kill|binding|_linkedBinding|dlopen)\s*\(/g,
     message: 'it reaches for other processes or for native code',
     fix: 'do without it.',
   },
@@ -51,11 +51,16 @@ const javascript: readonly Rule[] = [
     fix: 'use the data of the API.',
     spare: isOwn('fetch'),
   },
-  { ...reseeds, pattern: /\bprocess\s*\.\s*env\s*\.\s*(?:EVSYS|AUTORESEARCH)_\w+\s*(?:[?|&]{2})?=(?![=>])/g },
+  {
+    ...reseeds,
+    pattern:
+      /(?<![.\w$])(?:(?:globalThis|global)\s*\.\s*)?process\s*\.\s*env\s*\.\s*(?:EVSYS|AUTORESEARCH)_\w+\s*(?:[?|&]{2})?=(?![=>])/g,
+  },
   { ...reseeds, pattern: /\bdelete\s+process\s*\.\s*env\s*\.\s*(?:EVSYS|AUTORESEARCH)_\w+/g },
   {
     ...reseeds,
-    pattern: /\bprocess\s*\.\s*env\s*\[\s*(?=['"`][^\]]*\]\s*(?:[?|&]{2})?=(?![=>]))/g,
+    pattern:
+      /(?<![.\w$])(?:(?:globalThis|global)\s*\.\s*)?process\s*\.\s*env\s*\[\s*(?=['"`][^\]]*\]\s*(?:[?|&]{2})?=(?![=>]))/g,
     spare: otherVariable,
   },
   {

@@ -10,7 +10,7 @@ const pythonCalls =
 const own = /^\/(?:data|out|tmp|work)(?:\/|$)/
 /** What programs read to learn of the machine, and harmless devices. */
 const harmless =
-  /^\/(?:dev\/(?:null|shm|u?random|stdin|stdout|stderr|fd)\b|proc\/(?:cpuinfo|meminfo|self\/(?:status|statm|stat))$)/
+  /^\/(?:dev\/(?:null|shm|u?random|stdin|stdout|stderr|fd)\b|proc\/(?:cpuinfo|meminfo|loadavg|stat|uptime|version|self\/(?:status|statm|stat|limits|cgroup|io))$|sys\/(?:fs\/cgroup|devices\/system)\/|etc\/(?:os-release|localtime|timezone)$)/
 
 export function foreignPaths(file: CodeFile): Finding[] {
   const calls = file.language === 'javascript' ? javascriptCalls : file.language === 'python' ? pythonCalls : undefined

@@ -39,7 +39,8 @@ export function pythonImports(
       const root = name.startsWith('.') ? '' : (name.split('.')[0] ?? '')
       if (root === '' || local.has(root) || known.packages.includes(root)) continue
       if (denied.has(root)) say(`it imports ${root}: no processes, network or foreign code`, 'do without it.')
-      else if (!pythonModules.has(root)) say(`it imports the package ${root}`, allowance(known.packages))
+      else if (!pythonModules.has(root) && !isTried(file.code, match.index))
+        say(`it imports the package ${root}`, allowance(known.packages))
     }
     if (from !== 'os') continue
     for (const name of (names ?? '')
@@ -49,6 +50,17 @@ export function pythonImports(
       if (deniedOfOs.test(name)) say(`it imports os.${name}: candidates start and end no processes`, 'do without it.')
   }
   return findings
+}
+
+/** Whether the line is directly within a `try`: a package that is missing is reckoned with. */
+function isTried(code: string, position: number): boolean {
+  const above = code
+    .slice(Math.max(0, position - 2000), position)
+    .split('\n')
+    .slice(0, -1)
+  const depth = /^[ \t]*/.exec(code.slice(position))?.[0].length ?? 0
+  const around = above.findLast((line) => line.trim() !== '' && /^[ \t]*/.exec(line)?.[0].length !== depth)
+  return around !== undefined && /^[ \t]*try[ \t]*:/.test(around) && around.search(/\S/) < depth
 }
 
 function allowance(packages: readonly string[]): string {

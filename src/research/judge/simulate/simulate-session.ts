@@ -1,7 +1,7 @@
 // A whole session without any training: the loop's decisions over scores of known truth. Everything that decides is what the real loop
 // uses; only ideas and scores are drawn.
 
-import type { Direction, KeepRule, MeasuredGain, SeedScore } from '../../../contracts/index.ts'
+import type { Direction, KeepRule, MeasuredGain, Race, SeedScore } from '../../../contracts/index.ts'
 import { keyedRandom } from '../../../kernel/index.ts'
 import { updateTypicalGain } from '../../../stats/index.ts'
 import { controlDue, judgeControl } from '../control-runs.ts'
@@ -10,10 +10,11 @@ import { honestGains, type JudgedAttempt } from '../honest-gains.ts'
 import { planLook, stepLook } from '../look.ts'
 import { type LookReason, type LookRecord, lookDue } from '../look-ledger.ts'
 import { meanOf } from '../mean-of.ts'
+import { measureGain } from '../measure-gain.ts'
 import { gainOf, pairGains, type SeedResult, valuesBySeed } from '../pair-gains.ts'
-import { freshSeeds, nextRaceRun, openBank, refreshBank, renewBank } from '../seed-bank.ts'
+import { adoptControl, freshSeeds, nextRaceRun, openBank, refreshBank, renewBank } from '../seed-bank.ts'
 import { addGains, addIncumbent, openNoise, type SessionNoise } from '../session-noise.ts'
-import { openRuns, type SimulatedCandidate, type SimulatedRuns } from './simulated-runs.ts'
+import { openRuns, type RunPurpose, type SimulatedCandidate, type SimulatedRuns } from './simulated-runs.ts'
 import type { World } from './worlds.ts'
 
 export interface SimulationOptions {
@@ -51,6 +52,8 @@ export interface SimulatedSession {
   readonly looks: readonly SimulatedLook[]
   readonly drifts: number
   readonly runs: { readonly val: number; readonly test: number }
+  /** Runs on validation, by what they were for. */
+  readonly spent: Readonly<Record<RunPurpose, number>>
 }
 
 /** Runs one session. Equal options give equal sessions. */
@@ -82,6 +85,7 @@ class Session {
   #scores: SeedScore[]
   #typicalGain = startingTypicalGain
   #keeps = 0
+  #sinceKeep = 0
   #idleKeeps = 0
   #keptGain = 0
   #controlAt = 0
@@ -106,7 +110,7 @@ class Session {
     }
     this.runs = openRuns(world, direction, seed)
     this.#bank = openBank([], seed)
-    this.#base = this.#bank.flatMap((one) => this.#score(baseline, one) ?? [])
+    this.#base = this.#bank.flatMap((one) => this.#score(baseline, one, 'baseline') ?? [])
     this.#scores = [...this.#base]
     this.#noise = openNoise(this.#base)
   }
@@ -117,9 +121,10 @@ class Session {
     const candidate = { id: String(number), gain: this.#incumbent.gain + effect }
     const { verdict, scores, gain } = this.#race(candidate)
     this.#attempts.push({ id: candidate.id, number, verdict, ...(gain && { gain }) })
-    this.#noise = addGains(this.#noise, pairGains(this.#direction, scores, this.#scores))
     const kept = verdict === 'provisional' && gain !== undefined
-    this.#typicalGain = updateTypicalGain(this.#typicalGain, kept ? gain.mean / gain.sigma : null)
+    this.#typicalGain = updateTypicalGain(this.#typicalGain, kept ? gain.mean / this.#noise.sigma : null)
+    this.#noise = addGains(this.#noise, pairGains(this.#direction, scores, this.#scores))
+    this.#sinceKeep++
     if (kept) this.#keep(candidate, scores, effect)
     if (this.#rule.incumbent !== 'kept') this.#control()
     this.look(false)
@@ -146,6 +151,7 @@ class Session {
       looks: this.#looks,
       drifts: this.#drifts,
       runs: { ...this.runs.count },
+      spent: { ...this.runs.spent },
     }
   }
 
@@ -165,34 +171,31 @@ class Session {
     gain?: MeasuredGain
   } {
     const scores: SeedScore[] = []
+    const race = (): Race => ({
+      direction: this.#direction,
+      candidate: scores,
+      incumbent: this.#scores.filter(({ seed }) => this.#bank.includes(seed)),
+      noise: this.#noise,
+      typicalGain: this.#typicalGain,
+      linesAdded: 0,
+      secondary: [],
+    })
     const measured = () => {
-      const gains = pairGains(this.#direction, scores, this.#scores)
-      if (gains.length === 0) return {}
-      return { gain: { mean: meanOf(gains), n: gains.length, sigma: this.#noise.sigma } }
+      const gain = measureGain(race())
+      return gain === undefined ? {} : { gain }
     }
     for (;;) {
       const next = nextRaceRun(this.#bank, scores, this.#scores)
       if (next === undefined) return { verdict: 'inconclusive', scores, ...measured() }
       if (next.who === 'incumbent') {
-        const score = this.#score(this.#incumbent, next.seed)
+        const score = this.#score(this.#incumbent, next.seed, 'incumbent')
         this.#scores.push(score ?? { seed: next.seed, value: Number.NaN, secondary: {} })
         continue
       }
-      const score = this.#score(candidate, next.seed)
+      const score = this.#score(candidate, next.seed, scores.length === 0 ? 'first seeds' : 'later seeds')
       if (score === undefined) return { verdict: 'failed', scores }
       scores.push(score)
-      const { action } = this.#rule.decide(
-        {
-          direction: this.#direction,
-          candidate: scores,
-          incumbent: this.#scores,
-          noise: this.#noise,
-          typicalGain: this.#typicalGain,
-          linesAdded: 0,
-          secondary: [],
-        },
-        this.#context,
-      )
+      const { action } = this.#rule.decide(race(), this.#context)
       if (action === 'run') continue
       const verdicts = { keep: 'provisional', park: 'inconclusive', discard: 'discarded' } as const
       return { verdict: verdicts[action], scores, ...measured() }
@@ -206,37 +209,32 @@ class Session {
     if (this.#incumbent !== baseline) this.#noise = addIncumbent(this.#noise, this.#scores)
     this.#incumbent = candidate
     this.#scores = [...scores]
+    this.#sinceKeep = 0
     if (this.#rule.incumbent === 'kept') return
-    const { bank, measure } = refreshBank({
-      bank: this.#bank,
-      sessionSeed: this.#seed,
-      number: this.#keeps,
-      used: this.#used,
-    })
-    this.#bank = bank
-    this.#measure(measure)
+    const options = { bank: this.#bank, sessionSeed: this.#seed, number: this.#keeps, used: this.#used }
+    this.#bank = refreshBank(options).bank
   }
 
   #control(): void {
     const experiments = this.#attempts.length
-    if (!controlDue({ experiments, experimentsAtLast: this.#controlAt })) return
+    const sinceKeep = this.#keeps > 0 ? { sinceKeep: this.#sinceKeep } : {}
+    if (!controlDue({ experiments, experimentsAtLast: this.#controlAt, ...sinceKeep })) return
     this.#controlAt = experiments
     const path = ['control', ++this.#controls]
     const [seed = 0] = freshSeeds({ sessionSeed: this.#seed, path, count: 1, used: this.#used })
-    const control = this.#score(this.#incumbent, seed)?.value ?? null
+    const control = this.#score(this.#incumbent, seed, 'control')
     // A crash by chance is run again in the loop; here it is left out.
-    if (control === null) return
-    if (!judgeControl({ control, incumbent: this.#scores, noise: this.#noise }).drift) return
+    if (control === undefined) return
+    const { drift } = judgeControl({ control: control.value, incumbent: this.#scores, noise: this.#noise })
+    if (!drift) {
+      this.#bank = adoptControl(this.#bank, seed)
+      this.#scores.push(control)
+      return
+    }
     this.#drifts++
-    const { bank, measure } = renewBank({
-      bank: this.#bank,
-      sessionSeed: this.#seed,
-      number: this.#drifts,
-      used: this.#used,
-    })
-    this.#bank = bank
-    this.#scores = []
-    this.#measure(measure)
+    const options = { bank: this.#bank, sessionSeed: this.#seed, number: this.#drifts, used: this.#used }
+    this.#bank = renewBank(options).bank
+    this.#scores = [control]
   }
 
   #takeLook(champion: SimulatedCandidate, reason: LookReason, seeds: number): void {
@@ -264,16 +262,9 @@ class Session {
     }
   }
 
-  #measure(seeds: readonly number[]): void {
-    for (const seed of seeds) {
-      const score = this.#score(this.#incumbent, seed)
-      if (score !== undefined) this.#scores.push(score)
-    }
-  }
-
-  #score(candidate: SimulatedCandidate, seed: number): SeedScore | undefined {
+  #score(candidate: SimulatedCandidate, seed: number, purpose: RunPurpose): SeedScore | undefined {
     this.#used.add(seed)
-    const { value } = this.runs.run(candidate, seed, 'val')
+    const { value } = this.runs.run(candidate, seed, 'val', purpose)
     return value === null ? undefined : { seed, value, secondary: {} }
   }
 

@@ -12,8 +12,14 @@ export interface SimulatedCandidate {
   readonly gain: number
 }
 
+/** What a run on validation is for: candidates on their first seed and on later ones, incumbents on fresh seeds, controls. */
+export type RunPurpose = 'baseline' | 'first seeds' | 'later seeds' | 'incumbent' | 'control'
+
 export interface SimulatedRuns {
-  run(candidate: SimulatedCandidate, seed: number, split: 'val' | 'test'): SeedResult
+  /** `purpose`: of a run on validation. */
+  run(candidate: SimulatedCandidate, seed: number, split: 'val' | 'test', purpose?: RunPurpose): SeedResult
+  /** Runs on validation so far, by purpose. */
+  readonly spent: Readonly<Record<RunPurpose, number>>
   /** Runs so far, by split. */
   readonly count: { readonly val: number; readonly test: number }
 }
@@ -24,14 +30,17 @@ export function openRuns(world: World, direction: Direction, sessionSeed: number
   const seedLuck = { val: new Map<number, number>(), test: new Map<number, number>() }
   const known = new Map<string, SeedResult>()
   const count = { val: 0, test: 0 }
+  const spent = { baseline: 0, 'first seeds': 0, 'later seeds': 0, incumbent: 0, control: 0 }
   const sign = direction === 'max' ? 1 : -1
   return {
     count,
-    run({ id, gain }, seed, split) {
+    spent,
+    run({ id, gain }, seed, split, purpose) {
       const key = `${id} ${seed} ${split}`
       const before = known.get(key)
       if (before !== undefined) return before
       count[split]++
+      if (purpose !== undefined) spent[purpose]++
       const shared = seedLuck[split].get(seed) ?? luck.normal()
       seedLuck[split].set(seed, shared)
       const own = luck.normal()

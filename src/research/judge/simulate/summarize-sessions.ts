@@ -2,6 +2,7 @@
 
 import { clopperPearson, moments } from '../../../stats/index.ts'
 import { type SimulatedSession, type SimulationOptions, simulateSession } from './simulate-session.ts'
+import type { RunPurpose } from './simulated-runs.ts'
 
 export interface SessionsSummary {
   readonly sessions: number
@@ -21,6 +22,8 @@ export interface SessionsSummary {
     readonly truth: number
   } | null
   readonly experiments: number
+  /** Shares of the runs on validation, by what they were for. */
+  readonly spent: SimulatedSession['spent']
   /** Runs on the hidden split. */
   readonly hiddenRuns: number
   /** Share of sessions that took a look, that confirmed anything, and that confirmed what is no better than the baseline. */
@@ -50,6 +53,7 @@ export function simulateSessions(options: SimulationOptions, sessions: number): 
 /** Sums up sessions of one kind. */
 function summarizeSessions(all: readonly SimulatedSession[]): SessionsSummary {
   const mean = (value: (session: SimulatedSession) => number) => moments(all.map(value)).mean
+  const share = (purpose: RunPurpose) => mean(({ spent, runs }) => spent[purpose] / runs.val)
   const gains = moments(all.map(({ trueGain }) => trueGain))
   const keeps = mean((session) => session.keeps)
   const isFalse = ({ looks }: SimulatedSession) => looks.some(({ confirmed, truth }) => confirmed && truth <= 0)
@@ -64,6 +68,13 @@ function summarizeSessions(all: readonly SimulatedSession[]): SessionsSummary {
     idleShare: keeps === 0 ? 0 : mean(({ idleKeeps }) => idleKeeps) / keeps,
     told: toldOf(all, keeps),
     experiments: mean(({ experiments }) => experiments),
+    spent: {
+      baseline: share('baseline'),
+      'first seeds': share('first seeds'),
+      'later seeds': share('later seeds'),
+      incumbent: share('incumbent'),
+      control: share('control'),
+    },
     hiddenRuns: mean(({ runs }) => runs.test),
     looked: mean((session) => Number(session.looks.length > 0)),
     confirmed: mean((session) => Number(session.looks.some(({ confirmed }) => confirmed))),

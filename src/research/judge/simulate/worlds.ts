@@ -12,7 +12,7 @@ export interface World {
   idea(random: Random, gained: number): number
 }
 
-export type WorldName = 'null' | 'harmful' | 'early' | 'late' | 'shrinking'
+export type WorldName = 'null' | 'harmful' | 'early' | 'late' | 'shrinking' | 'gentle' | 'rare' | 'spread'
 
 /** A world by its name. `null`: no idea does anything. `harmful`: none helps, half of them hurt. */
 export function openWorld(name: WorldName, rho: number, crashes = 0): World {
@@ -29,6 +29,12 @@ const ideas: Readonly<Record<WorldName, World['idea']>> = {
   // What is left to gain shrinks with what has been gained.
   shrinking: (random, gained) =>
     mixture(random, { help: 0.15, helpMean: Math.exp(-Math.max(0, gained) / 5), hurt: 0.5, hurtMean: 2 }),
+  // Many small gains, few small losses.
+  gentle: (random) => mixture(random, { help: 0.3, helpMean: 0.5, hurt: 0.2, hurtMean: 0.5 }),
+  // Nearly all do nothing; what helps helps much.
+  rare: (random) => mixture(random, { help: 0.05, helpMean: 1.5, hurt: 0.05, hurtMean: 2 }),
+  // No idea does nothing at all: effects are normal.
+  spread: (random) => random.normal() - 0.5,
 }
 
 interface Mixture {

@@ -3,13 +3,23 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
-import type { Brief, Change, Context, Idea, Proposal } from '../../../contracts/index.ts'
-import { createRedactor, defineProposer, EvsysError, messageOf, runProgram } from '../../../kernel/index.ts'
+import {
+  type Brief,
+  type Change,
+  type Context,
+  type Idea,
+  type Proposal,
+  TokenPrice,
+} from '../../../contracts/index.ts'
+import { createRedactor, defineProposer, runProgram } from '../../../kernel/index.ts'
 import { quoteLog } from '../brief/quote.ts'
 import { parseReply } from '../llm/parse-reply.ts'
 import { proposalError } from '../llm/proposal-error.ts'
+import { readJson } from '../llm/read-json.ts'
 import { writePrompt } from '../llm/write-prompt.ts'
-import { agentPresets, toldUsage } from './agent-presets.ts'
+import { endError, startError } from './agent-failure.ts'
+import { type AgentCall, type AgentPreset, agentPresets, anyReport } from './agent-presets.ts'
+import { usageOf } from './agent-report.ts'
 import { changeBetween, readFolder } from './read-edits.ts'
 
 const briefFile = 'BRIEF.md'
@@ -22,6 +32,13 @@ const params = z.strictObject({
     .enum(['claude', 'codex'])
     .default('claude')
     .describe('Claude Code or Codex; not used where `command` is given.'),
+  model: z.string().min(1).optional().describe('Model of the agent. Absent: its own choice.'),
+  base_url: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Address of a gateway or a server of your own: with /v1 for Codex, without for Claude Code.'),
+  args: z.array(z.string()).default([]).describe('Further options of the agent, such as [--effort, high].'),
+  price: TokenPrice.optional().describe('Dollars for a million tokens; wins over what the agent says.'),
   command: z
     .union([z.string().min(1), z.array(z.string()).min(1)])
     .optional()
@@ -60,17 +77,19 @@ export const cliAgent = defineProposer({
 })
 
 /** Of each stream: its end, where a program says what it did or why it failed. */
-const keptBytes = 1_000_000
+const keptBytes = 8_000_000
 
 async function proposeIn(folder: string, brief: Brief, context: Context<CliParams>): Promise<Proposal> {
   const { params: settings, signal, log } = context
-  const work = join(folder, 'work')
-  const home = join(folder, 'home')
-  await mkdir(home)
+  const [work, home, temporary] = ['work', 'home', 'tmp'].map((name) => join(folder, name)) as [string, string, string] // three names
+  for (const each of [home, temporary]) await mkdir(each)
   await writeFiles(work, { ...brief.files, [briefFile]: briefText(brief) })
-  const { env, redact } = environmentOf(context, home)
+  const preset = settings.command === undefined ? agentPresets[settings.agent] : undefined
+  const call = callOf(settings, brief.limit?.usd)
+  const { env, keys } = environmentOf(context, preset, call, { home, temporary })
+  const redact = createRedactor(keys)
   const startedMs = Date.now()
-  const argv = commandOf(settings, brief.limit?.usd)
+  const argv = preset === undefined ? commandOf(settings) : preset.words(call)
   const end = await runProgram({
     argv,
     cwd: work,
@@ -81,51 +100,56 @@ async function proposeIn(folder: string, brief: Brief, context: Context<CliParam
     signal,
   }).catch((cause: unknown) => {
     signal.throwIfAborted()
-    throw new EvsysError('AGENT_FAILED', `${argv[0]} cannot be started: ${messageOf(cause)}`, {
-      cause,
-      fix: 'install the program, or write `command` with the path that it has on this machine.',
-    })
+    throw startError(argv[0] ?? '', preset, cause)
   })
-  const usage = toldUsage(end.stdout, (Date.now() - startedMs) / 1000)
-  const said = quoteLog(`${end.stdout}\n${end.stderr}`, { lines: 12, characters: 1200 }, redact).join('\n')
+  const read = preset?.report ?? anyReport
+  const report = redact(await read(end.stdout, call, settings.use_home ? undefined : home))
+  const usage = usageOf(report.spent, { latencyS: (Date.now() - startedMs) / 1000, price: settings.price })
+  const output = report.words ?? `${end.stdout}\n${end.stderr}`
+  const said = quoteLog(output, { lines: 12, characters: 1200 }, redact).join('\n')
   if (end.isLate)
     throw proposalError('AGENT_TIMEOUT', `the agent was not done after ${settings.timeout_s} s`, usage, {
       fix: 'give it more `timeout_s`.',
     })
-  if (end.exitCode !== 0)
-    throw proposalError('AGENT_FAILED', `the agent ended with ${end.exitCode ?? 'a signal'}:\n${said}`, usage, {
-      fix: 'start its command by hand in an empty folder: it must work without a person.',
-    })
+  if (end.exitCode !== 0 || report.failure !== undefined) {
+    const how = `ended with ${end.exitCode ?? 'a signal'}`
+    throw endError({ preset, how, report, stderr: end.stderr, said, usage })
+  }
   const known = Object.keys(brief.files)
-  const change = changeBetween(brief.files, await readFolder(work, { except: [briefFile, ideaFile], known }))
+  const after = await readFolder(work, { except: [briefFile, ideaFile], known })
+  const change = changeBetween(brief.files, after)
   if (change === undefined) throw proposalError('AGENT_FAILED', `the agent changed nothing:\n${said}`, usage)
+  const leak = Object.entries(after).find(([, text]) => Object.values(keys).some((key) => text.includes(key)))
+  if (leak !== undefined) throw proposalError('AGENT_FAILED', `the agent wrote a secret into ${leak[0]}`, usage)
   const label = await readFile(join(work, ideaFile), 'utf8').catch(() => '')
   if (label === '') log('warn', `the agent wrote no ${ideaFile}: its idea has no label`)
   return { ideas: [labelled(redact(label), change)], ...(usage === undefined ? {} : { usage }) }
 }
 
-function commandOf({ command, agent }: CliParams, mostUsd: number | undefined): string[] {
-  if (typeof command === 'string')
-    return ['sh', '-c', command.replaceAll('{instruction}', () => `'${instruction.replaceAll("'", `'\\''`)}'`)]
-  const preset = agentPresets[agent]
-  const words = (command ?? preset.command).map((word) => word.replaceAll('{instruction}', () => instruction))
-  if (command !== undefined || preset.budget === undefined || mostUsd === undefined) return words
-  return [...words, preset.budget, Math.max(0.01, mostUsd).toFixed(2)]
+function callOf({ model, base_url, use_home, args }: CliParams, mostUsd: number | undefined): AgentCall {
+  return { instruction, model, baseUrl: base_url, mostUsd, useHome: use_home, args }
 }
 
-function environmentOf({ params: settings, secret }: Context<CliParams>, home: string) {
-  const preset = settings.command === undefined ? agentPresets[settings.agent] : undefined
-  const names = settings.secrets ?? (settings.use_home ? [] : (preset?.secrets ?? []))
-  const given = Object.fromEntries(names.map((name) => [name, secret(name)]))
-  const alias = Object.entries(preset?.alias ?? {}).flatMap(([name, other]) =>
-    Object.hasOwn(given, name) ? [[other, given[name] ?? '']] : [],
-  )
-  const keys: Record<string, string> = { ...given, ...Object.fromEntries(alias) }
+function commandOf({ command = [] }: CliParams): string[] {
+  if (typeof command === 'string')
+    return ['sh', '-c', command.replaceAll('{instruction}', () => `'${instruction.replaceAll("'", `'\\''`)}'`)]
+  return command.map((word) => word.replaceAll('{instruction}', () => instruction))
+}
+
+function environmentOf(
+  { params: settings, secret }: Context<CliParams>,
+  preset: AgentPreset | undefined,
+  call: AgentCall,
+  { home, temporary }: { readonly home: string; readonly temporary: string },
+) {
+  const names = settings.secrets ?? (settings.use_home || preset === undefined ? [] : [preset.secret])
+  const keys = Object.fromEntries(names.map((name) => [name === preset?.secret ? preset.keyName : name, secret(name)]))
   const passed = ['PATH', 'LANG', 'LC_ALL', 'TZ', ...(settings.use_home ? ['HOME'] : [])]
   const own = Object.fromEntries(
     passed.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])),
   )
-  return { env: { HOME: home, TMPDIR: home, ...own, ...settings.env, ...keys }, redact: createRedactor(keys) }
+  const agents = preset === undefined ? {} : { ...preset.env, ...preset.variables(call) }
+  return { env: { HOME: home, TMPDIR: temporary, ...own, ...agents, ...settings.env, ...keys }, keys }
 }
 
 async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
@@ -158,9 +182,6 @@ function labelled(label: string, change: Change): Idea {
 }
 
 function withChange(label: string, change: Change): string {
-  try {
-    return JSON.stringify({ ideas: [{ ...JSON.parse(label), change }] })
-  } catch {
-    return ''
-  }
+  const read = readJson(label).flat()[0]
+  return typeof read === 'object' && read !== null ? JSON.stringify({ ideas: [{ ...read, change }] }) : ''
 }

@@ -109,9 +109,13 @@ function startsPattern(text: string, at: number): boolean {
   return before === '' || /[(,=:[!&|?{};+*%<>~^-]$|\b(?:return|typeof|case|in|of|void|await|yield)$/.test(before)
 }
 
+/** Nobody writes longer ones; looking for the end of each in a file of slashes would take for ever. */
+const longestPattern = 300
+
 function patternEnd(text: string, start: number): number {
   let inClass = false
-  for (let at = start + 1; at < text.length && text[at] !== '\n'; at++) {
+  const most = Math.min(text.length, start + longestPattern)
+  for (let at = start + 1; at < most && text[at] !== '\n'; at++) {
     if (text[at] === '\\') at++
     else if (text[at] === '[') inClass = true
     else if (text[at] === ']') inClass = false

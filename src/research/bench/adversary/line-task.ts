@@ -1,24 +1,32 @@
-// A research task of a second, for tests of the executor: mean squared error of a regression in plain Node or in Python.
+// A research task of a second, to try the executor on: mean squared error of a regression in plain Node or in Python.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { type ResearchTask, TaskFile, type TaskProgram } from '../../src/contracts/index.ts'
-import { keyedRandom } from '../../src/kernel/index.ts'
+import { type ResearchTask, TaskFile, type TaskProgram } from '../../../contracts/index.ts'
+import { keyedRandom } from '../../../kernel/index.ts'
+import { bundledTasks } from '../../tasks/find-tasks.ts'
 
-const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url))
+const files = join(bundledTasks, 'shared', 'line')
 
-/** Error of a candidate that knows the true line: the noise of the labels. */
+/** Of the labels: the error of a candidate that knows the true line. */
 const noise = 0.1
+
+/** Nobody without the labels comes below this: half the variance of their noise. */
+export const unearned = 0.5 * (noise * 2) ** 2 * (3 / 12)
 
 /** The task in `dir`, with data of its own. Validation labels stand in `dir/sealed` alone. */
 export function lineTask(
   dir: string,
   language: 'node' | 'python' = 'node',
-  more: { readonly trainSeconds?: number; readonly program?: Partial<TaskProgram> } = {},
+  more: {
+    readonly trainSeconds?: number
+    /** The scorer reads the checkpoint instead of asking. */
+    readonly checkpoint?: boolean
+    readonly program?: Partial<TaskProgram>
+  } = {},
 ): ResearchTask {
-  const source = join(fixtures, `line-${language}`)
+  const source = join(files, language)
   cpSync(source, dir, { recursive: true })
-  cpSync(join(fixtures, 'scorer.mjs'), join(dir, 'scorer.mjs'))
+  cpSync(join(files, more.checkpoint === true ? 'checkpoint-scorer.mjs' : 'scorer.mjs'), join(dir, 'scorer.mjs'))
   const [trainData, sealedData] = [join(dir, 'data'), join(dir, 'sealed')]
   mkdirSync(trainData)
   mkdirSync(sealedData, { mode: 0o700 })

@@ -34,7 +34,7 @@ export async function checkCandidate(
           field,
           `${glob} leads out of the folder of the task`,
           'name files in it, such as train.mjs or src/**.',
-          [String(i)],
+          [i],
         )
   const baseline = await readScope(loaded.dir, { scope: fields.scope, offLimits: fields.off_limits })
   checkBaseline(fields, baseline, complain)

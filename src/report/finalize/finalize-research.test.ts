@@ -107,7 +107,7 @@ describe('finalize', () => {
     const { patches, all } = finalizeResearch(input)
     expect(patches).toMatchObject([
       { attempt: 'a1', against: 'a0', needs: [] },
-      { attempt: 'a3', against: 'a1', needs: [], measured: [{ seed: 4 }, { seed: 5 }] },
+      { attempt: 'a3', against: 'a1', written_on: 'a2', needs: [], measured: [{ seed: 4 }, { seed: 5 }] },
     ])
     expect(patches[1]?.reproduce).toMatch(/--patch 01-a1\.patch --patch 02-a3\.patch --seeds 4,5 /)
     expect(applied({ patches }, [1, 2])).toEqual(best)

@@ -20,8 +20,10 @@ export interface KeptPatch {
   readonly title: string
   /** Patches that must be applied first, by order; empty: it applies to the baseline. */
   readonly needs: readonly number[]
-  /** Attempt that it was measured against. */
+  /** Attempt that it was measured against: the patch is the difference to it. */
   readonly against: string
+  /** Attempt that its idea was written on: the title tells of the difference to that one. */
+  readonly written_on: string
   readonly verdict: AttemptVerdict
   readonly raw_gain: number | null
   readonly shrunken_gain: number | null
@@ -67,6 +69,7 @@ export function finalizeResearch(input: ResearchReportInput): FinalizedSession {
       {
         ...evidenceOf(own, figures, input),
         against: placed[i - 1]?.id ?? baseline?.attempt.id ?? '',
+        written_on: own.attempt.parents[0] ?? '',
         order: i + 1,
         file: files[i] ?? '',
         needs: needs.flatMap((each) => orders.get(each) ?? []),

@@ -41,6 +41,7 @@ function patchLines(patch: KeptPatch): string[] {
     n_seeds,
     chance_of_no_help,
     against,
+    written_on,
     measured,
     reproduce,
   } = patch
@@ -49,13 +50,20 @@ function patchLines(patch: KeptPatch): string[] {
     ...(raw_gain === null ? [] : [`raw gain ${signedText(raw_gain)}`]),
     ...(interval === null ? [] : [`90 % interval ${numberText(interval[0])} to ${numberText(interval[1])}`]),
     ...(shrunken_gain === null ? [] : [`**shrunken ${signedText(shrunken_gain)}**`]),
-    ...(chance_of_no_help === null ? [] : [`chance of no help ${Math.round(100 * chance_of_no_help)} %`]),
+    ...(chance_of_no_help === null
+      ? []
+      : [`chance of no help ${chance_of_no_help < 0.01 ? 'under 1' : Math.round(100 * chance_of_no_help)} %`]),
   ]
   return [
     `## ${order}. ${plain(title)}`,
     '',
     `- file: \`${file}\``,
     `- evidence: ${gain.join('; ')}`,
+    ...(written_on === against
+      ? []
+      : [
+          `- its idea was written on ${plain(written_on)}, and its title tells of that; the patch is what differs from ${plain(against)}`,
+        ]),
     `- needs: ${needs.length === 0 ? 'nothing' : needs.join(', ')}`,
     `- reproduce: \`${reproduce}\``,
     ...(measured.length === 0

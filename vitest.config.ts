@@ -8,6 +8,5 @@ export default defineConfig({
   test: {
     ...lane('unit'),
     projects: projects(),
-    testTimeout: 30_000,
   },
 })

@@ -10,6 +10,5 @@ export default defineConfig({
   test: {
     ...lane('unit'),
     projects: projects(nodeDependent.flatMap(({ files }) => files)),
-    testTimeout: 30_000,
   },
 })

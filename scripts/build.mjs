@@ -1,5 +1,5 @@
 // Makes dist/, what the package holds: tsc compiles src/ to build/, module by module, and what is started or imported from
-// outside is linked from there with all it needs (docs/decisions/0007). Types mirror src.
+// outside is linked from there with all it needs (docs/decisions/0007). Types mirror src; whether they fit is `npm run types`.
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Links compiled modules into few files: what is started or imported from outside stays where it was, what these share goes into
+// Links modules, compiled or as they are written, into few files: what is started or imported from outside stays where it was, what these share goes into
 // `chunks/`. A process then reads tens of files instead of hundreds, which is most of what a start takes.
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -12,14 +12,16 @@ const place = /"evsys:place:([^"]+)"/g
 
 /**
  * Links the modules below `from` into `to`; returns the folders of the packages that went in.
- * @param {{ from: string, to: string, entries: readonly string[] }} options `entries`: paths below `from`, without extension
+ * @param {{ from: string, to: string, entries: readonly string[], extension?: 'js' | 'ts' }} options
+ *   `entries`: paths below `from`, without extension
  * @returns {Promise<string[]>}
  */
-export async function linkModules({ from, to, entries }) {
+export async function linkModules({ from, to, entries, extension = 'js' }) {
   const bundle = await rolldown({
-    input: Object.fromEntries(entries.map((name) => [name, join(from, `${name}.js`)])),
+    input: Object.fromEntries(entries.map((name) => [name, join(from, `${name}.${extension}`)])),
     platform: 'node',
     external,
+    transform: { target: 'es2023' },
     plugins: [keepPlaces(from, entries)],
     onLog() {},
   })
@@ -44,8 +46,8 @@ function keepPlaces(from, entries) {
   return {
     name: 'keep-places',
     transform(code, id) {
-      if (!id.startsWith(from) || !code.includes('import.meta.url')) return null
-      const file = relative(from, id).split(sep).join('/')
+      if (!id.startsWith(from) || id.includes('/node_modules/') || !code.includes('import.meta.url')) return null
+      const file = relative(from, id).split(sep).join('/').replace(/\.ts$/, '.js')
       for (const [, name] of code.matchAll(/`\.\/([\w-]+)\$\{/g)) {
         const started = posix.join(posix.dirname(file), name ?? '')
         if (!entries.includes(started)) throw new Error(`${file} starts ${started}, which is no entry: see entriesOf`)

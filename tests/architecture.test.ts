@@ -42,6 +42,8 @@ describe('the source tree', () => {
   })
 })
 
+const declarations = new Map<string, ts.SourceFile | undefined>()
+
 /** Diagnostics of files compiled with the language and web-standard names alone. */
 function compileForBrowser(files: string[], virtual: Record<string, string> = {}): string[] {
   const options: ts.CompilerOptions = {
@@ -57,7 +59,12 @@ function compileForBrowser(files: string[], virtual: Record<string, string> = {}
     allowImportingTsExtensions: true,
   }
   const host = ts.createCompilerHost(options)
-  const { readFile, fileExists } = host
+  const { readFile, fileExists, getSourceFile } = host
+  host.getSourceFile = (name, ...rest) => {
+    if (!name.endsWith('.d.ts')) return getSourceFile(name, ...rest)
+    if (!declarations.has(name)) declarations.set(name, getSourceFile(name, ...rest))
+    return declarations.get(name)
+  }
   host.readFile = (name) => virtual[name] ?? readFile(name)
   host.fileExists = (name) => name in virtual || fileExists(name)
   const program = ts.createProgram(files, options, host)

@@ -9,7 +9,15 @@ import { SlowFirst } from './slow-first.ts'
 
 type LaneOptions = Pick<
   InlineConfig,
-  'globalSetup' | 'setupFiles' | 'reporters' | 'maxWorkers' | 'sequence' | 'allowOnly' | 'retry'
+  | 'globalSetup'
+  | 'setupFiles'
+  | 'reporters'
+  | 'maxWorkers'
+  | 'sequence'
+  | 'allowOnly'
+  | 'retry'
+  | 'testTimeout'
+  | 'hookTimeout'
 >
 
 /**
@@ -26,6 +34,9 @@ export function lane(name: string, inCi = Boolean(process.env.CI)): LaneOptions 
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: SlowFirst },
     allowOnly: false,
+    // There to end a hang: a busy machine may take many times as long as an idle one.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     retry: isReported ? 1 : 0,
     reporters: [
       'default',

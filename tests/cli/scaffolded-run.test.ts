@@ -63,5 +63,5 @@ describe('the run.ts of a new experiment', () => {
     const { status, stdout, stderr } = runProgram(dir)
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(/config\.yaml:\d+:\d+ {2}PLUGIN_UNKNOWN\n[\s\S]*fix: did you mean "sft"\?/)
-  }, 60_000)
+  }, 240_000)
 })

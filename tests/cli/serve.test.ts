@@ -7,7 +7,7 @@ import { runMain } from './run-main.ts'
 
 const folder = temporaryFolders()
 
-describe('evsys serve', { timeout: 60_000 }, () => {
+describe('evsys serve', { timeout: 240_000 }, () => {
   it('says where it listens, serves until it is interrupted, and keeps its checkpoints in the project (TRN-1)', async () => {
     const cwd = folder()
     const interruption = new AbortController()

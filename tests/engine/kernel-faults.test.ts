@@ -13,7 +13,7 @@ function describeFaults(open: () => Promise<Runtime>): void {
   beforeAll(async () => {
     runtime = await open()
     y = runtime.alloc(400)
-  }, 60_000)
+  }, 240_000)
   afterAll(() => runtime[Symbol.asyncDispose]())
 
   const fills = (count: number, value: number) => {

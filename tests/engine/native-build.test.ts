@@ -97,6 +97,6 @@ describe('native kernels', () => {
       expect(isBuilt).toBe(true)
       expect(readdirSync(dirname(file))).toEqual(['kernels.node'])
     },
-    60_000,
+    240_000,
   )
 })

@@ -35,7 +35,7 @@ export function describeParity(create: CreateEngine, { longest = 2048 } = {}): v
   const folder = temporaryFolders()
   const context = { max_position_embeddings: 4096 }
 
-  describe('against the reference engine', { timeout: 60_000 }, () => {
+  describe('against the reference engine', { timeout: 240_000 }, () => {
     const cases: [string, Case][] = families.flatMap((family): [string, Case][] => {
       const { head_dim: _, ...oddSizes } = odd
       const config = family === 'qwen3' ? odd : oddSizes

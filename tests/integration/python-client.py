@@ -1,11 +1,11 @@
-"""What a user of the official client does, against the trainer at TINKER_BASE_URL. Prints one JSON object
-per seed.
+"""What a user of the official client does, against trainers one after another. Prints one JSON object per trainer and seed.
 
-Runs with every version of the `tinker` package from 0.16. Arguments: base model, adapter seeds; one after another, but those
-joined as 1+2+3 at once, each by a client of its own.
+Runs with every version of the `tinker` package from 0.16. Arguments: base model, addresses of trainers joined by commas, adapter
+seeds; one after another, but those joined as 1+2+3 at once, each by a client of its own.
 """
 
 import json
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -113,8 +113,11 @@ def use_client(base_model, seed):
     return said
 
 
-for seeds in sys.argv[2:]:
-    together = [int(seed) for seed in seeds.split("+")]
-    with ThreadPoolExecutor(len(together)) as pool:
-        for said in pool.map(lambda seed: use_client(sys.argv[1], seed), together):
-            print(json.dumps(said))
+_, base_model, urls, *all_seeds = sys.argv
+for url in urls.split(","):
+    os.environ["TINKER_BASE_URL"] = url
+    for seeds in all_seeds:
+        together = [int(seed) for seed in seeds.split("+")]
+        with ThreadPoolExecutor(len(together)) as pool:
+            for said in pool.map(lambda seed: use_client(base_model, seed), together):
+                print(json.dumps({"url": url, **said}))

@@ -102,7 +102,7 @@ describe('a thousand rollouts at a time', () => {
     expect(seen.filter(({ error }) => error !== undefined)).toMatchObject([
       { taskId: 'task-500', error: { infra: true } },
     ])
-  }, 60_000)
+  }, 240_000)
 })
 
 describe('a rollout of a recipe', () => {

@@ -12,7 +12,7 @@ const folder = temporaryFolders()
 const { signal } = new AbortController()
 const data = [datum([1, 2, 3])]
 
-describe.each(['thread', 'process'] as const)('an engine in a %s', { timeout: 60_000 }, (home) => {
+describe.each(['thread', 'process'] as const)('an engine in a %s', { timeout: 240_000 }, (home) => {
   /** A module whose engine does what the code says. */
   function moduleOf(code: string) {
     const file = join(folder(), 'engine.mjs')
@@ -118,7 +118,7 @@ describe.each(['thread', 'process'] as const)('an engine in a %s', { timeout: 60
   })
 })
 
-describe('an engine in a process', { timeout: 60_000 }, () => {
+describe('an engine in a process', { timeout: 240_000 }, () => {
   it('is killed by any signal without the trainer, which says which (TRN-14)', async () => {
     const file = join(folder(), 'engine.mjs')
     writeFileSync(

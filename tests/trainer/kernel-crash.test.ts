@@ -46,7 +46,7 @@ async function failOne(
   return Promise.all(promises.map((promise) => trainer.result(promise)))
 }
 
-describe.each(['native', 'wasm'] as const)('the CPU engine (%s) in a trainer', { timeout: 60_000 }, (kind) => {
+describe.each(['native', 'wasm'] as const)('the CPU engine (%s) in a trainer', { timeout: 240_000 }, (kind) => {
   const able = needs('a C compiler', () => kind === 'wasm' || found !== undefined || 'none was found')
 
   able.it('fails one request when a kernel is lost on any thread; all models go on (TRN-19)', async () => {

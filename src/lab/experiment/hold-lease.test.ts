@@ -55,7 +55,7 @@ describe('the lease of an experiment', () => {
         code: 'STORE_CONFLICT',
       })
     }
-  }, 60_000)
+  }, 240_000)
 
   it('keeps a holder that lost it from writing (LAB-32)', async () => {
     await using store = await open()

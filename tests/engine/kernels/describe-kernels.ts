@@ -13,7 +13,7 @@ export function describeKernels(open: () => Runtime | Promise<Runtime>): void {
   let runtime: Runtime
   beforeAll(async () => {
     runtime = await open()
-  }, 60_000)
+  }, 240_000)
   afterAll(() => runtime[Symbol.asyncDispose]())
   const bench = () => new Bench(runtime)
   describeProducts(bench)

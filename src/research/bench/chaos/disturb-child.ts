@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { Disturb, disturbVariable, marks } from './disturbance.ts'
 
+const mostHeldMs = 3000
+
 const told = process.env[disturbVariable]
 const disturb = told === undefined ? undefined : Disturb.parse(JSON.parse(told))
 if (disturb !== undefined && isMainThread && process.argv[1] === disturb.program) watch(disturb)
@@ -29,7 +31,9 @@ const acts: Readonly<Record<Exclude<Disturb['act'], 'nothing'>, (how: Pick<Distu
   kill: () => process.kill(process.pid, 'SIGKILL'),
   hold: ({ dir }) => {
     const still = new Int32Array(new SharedArrayBuffer(4))
-    while (!existsSync(join(dir, marks.released))) Atomics.wait(still, 0, 0, 10)
+    // It may hold a lock of the record, for which the other one would wait much longer than anyone wants to watch.
+    const until = performance.now() + mostHeldMs
+    while (performance.now() < until && !existsSync(join(dir, marks.released))) Atomics.wait(still, 0, 0, 10)
   },
   clock: ({ jumpMs }) => shiftClock(jumpMs),
   fill: ({ dir }) => fillDisk(join(dir, marks.ballast)),

@@ -8,7 +8,7 @@ export type DisturbanceKind = z.infer<typeof DisturbanceKind>
 export const disturbances: Readonly<Record<DisturbanceKind, string>> = {
   kill: 'the controller is ended by SIGKILL, and the session resumed',
   'kill-then-two': 'the controller is ended by SIGKILL, and two others resume the session at once',
-  'two-controllers': 'the controller is held still while another one tries to take its session',
+  'two-controllers': 'the controller is held still, for 3 s at most, while another one tries to take its session',
   'clock-jump': 'Date of the controller jumps by up to 30 days, back or forth, and stays there',
   'full-disk': 'the disk of the record becomes full, and is freed before the session is resumed',
 }

@@ -67,7 +67,7 @@ const rows = [
     tokens: 3 * 3050,
     more: { price: { input: 2, output: 10, cache_read: 0.2 } },
   },
-]
+] as const
 
 agents.describe('coding agents as they are published', () => {
   for (const { agent, address, usd, tokens, more } of rows) {
@@ -156,7 +156,7 @@ const task: HarborTask = {
 }
 
 /** A policy that makes one call of a tool, then says what came back. */
-function callingPolicy(calls: Readonly<Record<string, (folder: string) => object>>) {
+function callingPolicy(calls: Readonly<Record<string, (folder: string) => Record<string, unknown>>>) {
   const asked: GenerateRequest[] = []
   const policy: OpenInferenceClient = {
     async generate(request) {

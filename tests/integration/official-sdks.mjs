@@ -1,3 +1,4 @@
+// @ts-nocheck: the SDKs are not installed where types are checked
 // Asks a server by the official SDKs of Anthropic and OpenAI, and prints what they made of its answers as lines of JSON.
 // argv: folder of the SDKs, address, key, then what to ask for.
 import { createRequire } from 'node:module'

@@ -1,6 +1,6 @@
 // List prices of text models in dollars for a million tokens, frozen on one day: a score's cost does not change because a price did.
 // Source: @pydantic/genai-prices 0.1.8 (MIT), which cites the price pages of the providers; standard tier, no batch discount. Models that it
-// does not have yet: of Anthropic by the bill of Claude Code 2.1.325, of OpenAI by its price page.
+// does not have yet: of Anthropic by the bill of Claude Code 2.1.325, of OpenAI as public sources cite its price page.
 import type { TokenPrice } from '../../contracts/index.ts'
 
 /** The day whose prices these are. */

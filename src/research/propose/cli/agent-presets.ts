@@ -71,6 +71,8 @@ export const agentPresets: Readonly<Record<'claude' | 'codex', AgentPreset>> = {
       ...setting('shell_environment_policy.inherit', '"core"'),
       ...setting('sandbox_workspace_write.exclude_slash_tmp', 'true'),
       ...setting('sandbox_workspace_write.exclude_tmpdir_env_var', 'true'),
+      // Nothing but questions to the model leaves this machine.
+      ...setting('features.plugins', 'false'),
       ...setting('analytics.enabled', 'false'),
       ...setting('check_for_update_on_startup', 'false'),
       ...(useHome ? ['--ephemeral'] : []),

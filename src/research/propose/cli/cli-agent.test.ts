@@ -186,7 +186,7 @@ say({ type: 'turn.completed', usage: { input_tokens: 24763, cached_input_tokens:
 
   it('is not installed, too old, or not logged in: each says what to do (RES-520)', async () => {
     const secret = () => 'sk-ant-0123456789'
-    const asked = (agent: string) =>
+    const asked = (agent: 'claude' | 'codex') =>
       cliAgent
         .propose(sampleBrief(), { ...pluginContext(cliAgent, { agent }), secret })
         .catch((error: unknown) => error)

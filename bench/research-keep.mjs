@@ -122,6 +122,33 @@ printTable([
   ),
 ])
 
+const apart = /** @type {const} */ (['few', 'steep', 'heavy', 'even'])
+console.log(
+  `\nMixes that no constant was chosen on: ${fewer} sessions of 300 runs, rho 0.3, seeds from 10001; said of ${told} sessions`,
+)
+printTable([
+  ['world', 'rule', 'true gain', 'overstated by', 'keeps', 'keeps that do not help', 'said', 'shrunk / true gain'],
+  ...apart.flatMap((name) =>
+    rules
+      .filter(({ name: rule }) => ['reference', 'default, explore', 'default, balanced'].includes(rule))
+      .map(({ name: rule, ...kept }) => {
+        const options = { world: openWorld(name, 0.3), runs: 300, seed: 10001, ...kept }
+        const { trueGain, trueGainError, optimism, keeps, idleShare } = simulateSessions(options, fewer)
+        const said = kept.rule === defaultRule ? simulateSessions({ ...options, shrinks: true }, told).told : null
+        return [
+          name,
+          rule,
+          `${trueGain.toFixed(2)} ± ${trueGainError.toFixed(2)}`,
+          optimism.toFixed(2),
+          keeps.toFixed(1),
+          percent(idleShare),
+          said === null ? '-' : percent(said.idleShare),
+          said === null ? '-' : `${said.shrunk.toFixed(2)} / ${said.truth.toFixed(2)}`,
+        ]
+      }),
+  ),
+])
+
 const past = nulls.filter(
   ({ sigma, summary: { falselyConfirmedAtMost, bias } }) =>
     falselyConfirmedAtMost > mostFalse || Math.abs(bias?.mean ?? 0) > mostBias * sigma,

@@ -676,7 +676,7 @@ export const requirements = {
     'a gain counts all seeds of the incumbent, those that were not shared the less the more seeds have in common',
   'RES-221':
     'the seed of a control run is the first of the next races, and controls count from the last keep or control, whichever is later',
-  'RES-222': 'where gains shrink, `default` gains no less per run than `reference`',
+  'RES-222': 'where effects shrink, `default` gains as much per run as `reference`, within 3 %',
   'RES-223': 'what a session says of its idle keeps and of their gains is near the truth in worlds of many kinds',
   // Research
   'RES-301': 'the tasks shakespeare, cifar10, moby, digits and table-search come with evsys and are valid',

@@ -18,6 +18,7 @@ describe('decideRace', () => {
     ['goes on between', [0.3, 0.3], 'continue'], // z = 0.42
     ['keeps at the last seed', [0.3, 0.3, 1], 'keep'], // z = 0.92 > 0.8
     ['parks a near miss', [0.3, 0.3, 0.3], 'inconclusive'], // z = 0.52
+    ['drops a loss at the last seed', [0.3, 0.3, -0.9], 'discard'],
   ] as const)('%s (STA-12)', (_name, gains, decision) => {
     expect(decideRace(gains, 1, three)).toBe(decision)
   })

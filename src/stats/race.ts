@@ -44,7 +44,9 @@ export function decideRaceAt(n: number, z: number, rule: RaceRule): RaceDecision
   const floor = floors[rule.maxSeeds][n - 1]
   if (floor !== undefined && z < floor) return 'discard'
   if (n >= 2 && z > rule.threshold * Math.sqrt(rule.maxSeeds / n)) return 'keep'
-  return n < rule.maxSeeds ? 'continue' : 'inconclusive'
+  if (n < rule.maxSeeds) return 'continue'
+  // A loss is no near miss.
+  return z < 0 ? 'discard' : 'inconclusive'
 }
 
 // Typical gains, in sigmas, at which the rule is as loose and as strict as it gets. While ideas are large, sessions stand at 0.5 to 1.2;

@@ -69,26 +69,24 @@ describe('worlds of known effects', () => {
       simulateSessions({ world: openWorld(name, rho), rule, runs, seed: 1 }, sessions),
     )
 
-  // In `late` next to nothing helps, and every rule keeps what does nothing: fewer of them in number, if not by much in share.
+  // The fast lane has a twelfth of the sessions.
+  const most = inFullLane ? { optimism: 0.75, idle: 0.85 } : { optimism: 0.9, idle: 0.9 }
   it.each([
-    ['early', 0, 300, 0.85],
-    ['early', 0.6, 300, 0.85],
-    ['late', 0.6, 300, 0.9],
-    ['shrinking', 0.6, 600, 0.85],
-  ] as const)(
-    '%s, rho %d: less is overstated, and fewer keeps are idle (RES-217, RES-222)',
-    (name, rho, runs, idle) => {
-      const [ours, reference, greedy] = summaries(name, rho, runs)
-      if (ours === undefined || reference === undefined || greedy === undefined) throw new Error('no summary')
-      expect(ours.optimism).toBeLessThan((inFullLane ? 0.8 : 0.9) * reference.optimism)
-      expect(ours.optimism).toBeLessThan(0.75 * greedy.optimism)
-      expect(ours.idleShare).toBeLessThan(idle * reference.idleShare)
-      expect(ours.idleShare).toBeLessThan(0.85 * greedy.idleShare)
-      expect(ours.keeps * ours.idleShare).toBeLessThan(0.85 * reference.keeps * reference.idleShare)
-      // What is spent on honesty is not spent on ideas: that costs while ideas are large, and nothing where they shrink.
-      expect(ours.trueGain).toBeGreaterThan((name === 'early' ? 0.78 : inFullLane ? 0.97 : 0.9) * reference.trueGain)
-    },
-  )
+    ['early', 0, 300],
+    ['early', 0.6, 300],
+    ['late', 0.6, 300],
+    ['shrinking', 0.6, 600],
+  ] as const)('%s, rho %d: less is overstated, and fewer keeps are idle (RES-217, RES-222)', (name, rho, runs) => {
+    const [ours, reference, greedy] = summaries(name, rho, runs)
+    if (ours === undefined || reference === undefined || greedy === undefined) throw new Error('no summary')
+    expect(ours.optimism).toBeLessThan(most.optimism * reference.optimism)
+    expect(ours.optimism).toBeLessThan(0.75 * greedy.optimism)
+    expect(ours.idleShare).toBeLessThan(most.idle * reference.idleShare)
+    expect(ours.idleShare).toBeLessThan(0.85 * greedy.idleShare)
+    expect(ours.keeps * ours.idleShare).toBeLessThan(0.85 * reference.keeps * reference.idleShare)
+    // What is spent on honesty is not spent on ideas: that costs while ideas are large, and nothing where they shrink.
+    expect(ours.trueGain).toBeGreaterThan((name === 'early' ? 0.78 : inFullLane ? 0.97 : 0.8) * reference.trueGain)
+  })
 
   it.each([
     ['early', 0.6, 150],

@@ -12,7 +12,19 @@ export interface World {
   idea(random: Random, gained: number): number
 }
 
-export type WorldName = 'null' | 'harmful' | 'early' | 'late' | 'shrinking' | 'gentle' | 'rare' | 'spread'
+export type WorldName =
+  | 'null'
+  | 'harmful'
+  | 'early'
+  | 'late'
+  | 'shrinking'
+  | 'gentle'
+  | 'rare'
+  | 'spread'
+  | 'few'
+  | 'steep'
+  | 'heavy'
+  | 'even'
 
 /** A world by its name. `null`: no idea does anything. `harmful`: none helps, half of them hurt. */
 export function openWorld(name: WorldName, rho: number, crashes = 0): World {
@@ -35,6 +47,15 @@ const ideas: Readonly<Record<WorldName, World['idea']>> = {
   rare: (random) => mixture(random, { help: 0.05, helpMean: 1.5, hurt: 0.05, hurtMean: 2 }),
   // No idea does nothing at all: effects are normal.
   spread: (random) => random.normal() - 0.5,
+  // Four more that no constant of a rule was chosen on: few large gains; small gains among large losses; heavy tails (Student, three
+  // degrees of freedom); all sizes alike.
+  few: (random) => mixture(random, { help: 0.1, helpMean: 2, hurt: 0.3, hurtMean: 1 }),
+  steep: (random) => mixture(random, { help: 0.25, helpMean: 0.3, hurt: 0.6, hurtMean: 4 }),
+  heavy: (random) => {
+    const size = random.normal()
+    return (0.7 * size) / Math.sqrt((random.normal() ** 2 + random.normal() ** 2 + random.normal() ** 2) / 3) - 0.3
+  },
+  even: (random) => -2 + 3 * random.float(),
 }
 
 interface Mixture {

@@ -105,6 +105,13 @@ linux.describe('a candidate that tampers', () => {
         )
     })
 
+  it('is announced where no sandbox holds it (RES-414)', async () => {
+    const notices: string[] = []
+    const onNotice = (text: string) => notices.push(text)
+    await using _ = await openExecutor(lineTask(folder()), { workDir: folder(), level: 'process', onNotice })
+    expect(notices).toEqual([expect.stringContaining('without a sandbox')])
+  })
+
   it('scores what is honest in them as if they were honest (RES-406)', async () => {
     const [claims] = tamperings.filter(({ name }) => name.startsWith('prints a metric'))
     if (claims === undefined) throw new Error('there is none')

@@ -853,6 +853,8 @@ export const requirements = {
   'RES-625':
     'a call gives several labelled ideas; a model of what helped before ranks them, few are run, the others are turned down with a reason',
   'RES-622': 'workers fire and advance: a slow run holds nobody up',
+  'RES-640':
+    'what is left out at the end of a session is a kept change, together with what it was built on and had been discarded',
   'RL-206': 'a rollout has a deadline: one that never ends is cut off, and what it left is judged',
   'RL-207':
     'whoever leads the model, the tokens that are trained on are those that the weights of the step drew, each once, with their log-probabilities',

@@ -185,6 +185,12 @@ linux.describe('a sandbox', () => {
           'echo x > /dev/nvidia0 && head -c 2 /dev/nvidia-caps/nvidia-cap1 | wc -c; rm /dev/nvidia0; ls -d /dev/nvidia*'
         const { stdout } = await sandbox.exec(sh(look), signal)
         expect(stdout.trim()).toMatch(/^2\n\/dev\/nvidia-caps\n\/dev\/nvidia0$/)
+        // What NVIDIA's driver does first, and what nobody may.
+        const named =
+          'printf named > /proc/self/task/$$/comm; cat /proc/$$/comm; echo x > /proc/sys/kernel/domainname; id -u'
+        const driver = await sandbox.exec(sh(named), signal)
+        expect(driver.stdout.trim()).toMatch(/^named\s+\d+$/)
+        expect(driver.stderr).toMatch(/domainname/)
         writeFileSync(join(dir, 'file'), '')
         for (const [source, target] of [
           [join(dir, 'file'), '/dev/x'],

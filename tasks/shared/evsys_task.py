@@ -53,9 +53,22 @@ def get_device():
     """What there is to compute on: `cuda`, `mps` or `cpu`."""
     if torch is not None and torch.cuda.is_available():
         return "cuda"
+    if torch is not None and "EVSYS_ACCELERATOR" in _env:
+        raise _unused_accelerator()
     if torch is not None and getattr(torch.backends, "mps", None) is not None and torch.backends.mps.is_available():
         return "mps"
     return "cpu"
+
+
+# Scores of a processor do not compare with those of a GPU: nobody is to find out afterwards.
+def _unused_accelerator():
+    try:
+        torch.cuda.init()
+        reason = "no card is available"
+    except (AssertionError, RuntimeError) as error:
+        reason = str(error).strip().split("\n")[0]
+    card = _env["EVSYS_ACCELERATOR"]
+    return RuntimeError(f"PyTorch {torch.__version__} cannot use the {card} here ({reason}); CUDA_VISIBLE_DEVICES=-1 goes without it")
 
 
 def elapsed():

@@ -127,6 +127,24 @@ on_answer(lambda x: x + int(open(checkpoint_path(), "rb").read()))
     expect(answered).toMatchObject({ status: 0, said: [{ id: 'a', answer: 7 }] })
   })
 
+  it('refuses to go on without the GPU that it is shown (RES-314)', () => {
+    // As a PyTorch without CUDA behaves.
+    const torch = `class torch:
+    __version__ = "2.0"
+    class cuda:
+        is_available = staticmethod(lambda: False)
+        def init():
+            raise AssertionError("Torch not compiled with CUDA enabled")
+    class backends: pass
+import evsys_task
+evsys_task.torch = torch
+print(evsys_task.get_device())`
+    expect(py({ text: torch }).stderr).toContain('cpu')
+    const shown = py({ text: torch, env: { EVSYS_ACCELERATOR: 'NVIDIA H200' } })
+    expect(shown.status).toBe(1)
+    expect(shown.stderr).toContain('cannot use the NVIDIA H200 here (Torch not compiled with CUDA enabled)')
+  })
+
   it('names the same functions in both languages (RES-314)', () => {
     const camel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
     const shared = (file: string) => readFileSync(join(bundledTasks, 'shared', file), 'utf8')

@@ -47,6 +47,11 @@ function codeIdea(text: string): Idea {
   }
 }
 
+function knobIdea(name: string, value: number, parents: string[]): Idea {
+  const change = { kind: 'knobs' as const, knobs: { [name]: value } }
+  return { ...codeIdea(''), title: `${name} ${value}`, family: name, category: 'hyperparameter', parents, change }
+}
+
 describe('a research session', slow, () => {
   it('measures its baseline, keeps what is better, looks at the hidden split at its end (RES-601)', async () => {
     await using store = await openStore(':memory:')
@@ -63,6 +68,32 @@ describe('a research session', slow, () => {
     const experiment = await store.findExperiment('toy')
     expect(experiment).toMatchObject({ id: experimentId, status: 'completed', bestArm: best, verdict: 'exploratory' })
     expect(experiment.conclusion).toContain('Confirmed')
+  })
+
+  it('leaves out at its end what was kept, with what it was built on and had been discarded (RES-640)', async () => {
+    await using store = await openStore(':memory:')
+    const script = [
+      knobIdea('WIDTH', 1, []),
+      { ...knobIdea('DEPTH', 4, ['a1']), change: { kind: 'knobs', knobs: { WIDTH: 32, DEPTH: 4 } } },
+      knobIdea('RATE', 0.02, ['a2']),
+    ] satisfies Idea[]
+    const proposer = defineProposer({
+      kind: 'script',
+      summary: 'Says what it was told to.',
+      params: toyProposer().params,
+      async propose() {
+        return { ideas: script.splice(0, 1), usage: { promptTokens: 0, completionTokens: 0, latencyS: 0, costUsd: 0 } }
+      },
+    })
+    const { state } = await runResearch(toyResearch({ store, proposer, settings: { budget: { experiments: 3 } } }))
+    expect(state.kept).toEqual(['baseline', 'a2', 'a3'])
+    const ablated = state.attempts.filter(({ origin }) => origin === 'ablation')
+    // Without a2 the width is that of the baseline, not the one that was tried and discarded.
+    expect(ablated.map(({ parents, knobs }) => [parents[1], knobs.WIDTH, knobs.DEPTH, knobs.RATE])).toEqual([
+      ['a2', 8, 2, 0.02],
+      ['a3', 32, 4, 0.1],
+    ])
+    expect(state.attempts.find(({ id }) => id === 'a1')?.ablation).toBeUndefined()
   })
 
   it('is an experiment like any other: attempts are arms, seeds are runs with notes (RES-603)', async () => {

@@ -2,8 +2,8 @@
 // measures it again. Patches that need others say so; one more holds everything.
 import type { AttemptVerdict } from '../../contracts/index.ts'
 import { unifiedDiff } from '../../research/index.ts'
-import { type KeptChange, keptChange } from '../figures/kept-change.ts'
-import { type SessionFigures, sessionFigures } from '../figures/session-figures.ts'
+import type { KeptChange } from '../figures/kept-change.ts'
+import { sessionFigures } from '../figures/session-figures.ts'
 import type { ResearchReportInput } from '../research-report-input.ts'
 import { independentChanges, type OrderedChange } from './independent-changes.ts'
 
@@ -17,7 +17,7 @@ export interface KeptPatch {
   readonly needs: readonly number[]
   /** Part of what the session ended with; otherwise a later change took its place. */
   readonly in_best: boolean
-  /** Of the race; a discarded change is here because one that was kept is built on it. */
+  /** Of the race. */
   readonly verdict: AttemptVerdict
   readonly raw_gain: number | null
   readonly shrunken_gain: number | null
@@ -41,37 +41,28 @@ export interface FinalizedSession {
 }
 
 export function finalizeResearch(input: ResearchReportInput): FinalizedSession {
-  const figures = sessionFigures(input)
-  const { kept, baseline, champion } = figures
+  const { kept, baseline, champion } = sessionFigures(input)
   const start = baseline?.reported.files
   const end = champion?.reported.files
   const dropped = kept.filter(({ placed }) => placed.reported.ablation?.dropped === true)
   const best = new Set(champion === undefined ? [] : [champion.attempt.id, ...ancestors(champion.attempt.id, input)])
-  const lasting = withFoundations(
-    kept.filter((each) => !dropped.includes(each)),
-    figures,
-    input,
-  )
   const all =
     start === undefined
       ? []
       : independentChanges(
           start,
-          lasting.flatMap((each) => orderedChange(each, input)),
+          kept.flatMap((each) => orderedChange(each, input)),
         )
-  // Dead weight, and what was discarded, are there only where something else needs them.
-  const isWanted = (id: string) => {
-    const change = lasting.find((each) => each.placed.attempt.id === id)
-    return change?.placed.reported.ablation?.dropped !== true && (best.has(id) || kept.some((each) => each === change))
-  }
+  // Dead weight is there only where something else needs it.
+  const isWanted = (id: string) => !dropped.some(({ placed: { attempt } }) => attempt.id === id)
   const placed = all.filter(
     ({ id }) => isWanted(id) || all.some(({ needs, id: other }) => isWanted(other) && needs.includes(id)),
   )
   const orders = new Map(placed.map(({ id }, i) => [id, i + 1]))
-  const titles = new Map(lasting.map(({ placed: { attempt } }) => [attempt.id, attempt.title]))
+  const titles = new Map(kept.map(({ placed: { attempt } }) => [attempt.id, attempt.title]))
   const fileOf = (id: string) => `${String(orders.get(id) ?? 0).padStart(2, '0')}-${slug(titles.get(id) ?? '')}.patch`
   const patches = placed.flatMap(({ id, needs, before, after }) => {
-    const change = lasting.find((each) => each.placed.attempt.id === id)
+    const change = kept.find((each) => each.placed.attempt.id === id)
     const order = orders.get(id)
     if (change === undefined || order === undefined) return []
     const files = [...needs, id].map(fileOf)
@@ -97,11 +88,16 @@ export function finalizeResearch(input: ResearchReportInput): FinalizedSession {
   }
 }
 
+// A search also builds on what it had discarded: such a change is part of the one that was kept.
 function orderedChange({ placed: { attempt, reported } }: KeptChange, input: ResearchReportInput): OrderedChange[] {
-  const byId = new Map(input.attempts.map((each) => [each.attempt.id, each]))
-  const before = byId.get(attempt.parents[0] ?? '')?.files
-  if (before === undefined || reported.files === undefined) return []
-  return [{ id: attempt.id, builtOn: ancestors(attempt.id, input), change: { before, after: reported.files } }]
+  const builtOn = ancestors(attempt.id, input)
+  const base = input.attempts.findLast(
+    ({ attempt: { id, mode, verdict, parents } }) =>
+      builtOn.includes(id) &&
+      (parents.length === 0 || mode === 'ablate' || verdict === 'provisional' || verdict === 'confirmed'),
+  )
+  if (base?.files === undefined || reported.files === undefined) return []
+  return [{ id: attempt.id, builtOn, change: { before: base.files, after: reported.files } }]
 }
 
 /** Attempts that one was built on, first to last. */
@@ -111,18 +107,6 @@ function ancestors(id: string, { attempts }: ResearchReportInput): string[] {
   for (let each = parentOf.get(id); each !== undefined && !found.includes(each); each = parentOf.get(each))
     found.unshift(each)
   return found
-}
-
-// A search also builds on what it had discarded. Such a change is part of what was kept, and nothing applies without it.
-function withFoundations(
-  kept: readonly KeptChange[],
-  { placed, prior }: SessionFigures,
-  input: ResearchReportInput,
-): KeptChange[] {
-  const wanted = new Set(kept.flatMap(({ placed: { attempt } }) => [...ancestors(attempt.id, input), attempt.id]))
-  return placed
-    .filter(({ attempt, fate }) => fate !== 'baseline' && wanted.has(attempt.id))
-    .map((each) => kept.find((change) => change.placed === each) ?? keptChange(each, { prior, input }))
 }
 
 type Evidence = Omit<KeptPatch, 'order' | 'file' | 'needs' | 'in_best' | 'reproduce' | 'patch'>

@@ -53,6 +53,7 @@ export async function openCandidateSandbox(options: PhaseOptions): Promise<Candi
   const env = {
     ...program.env,
     ...program.accelerator?.env,
+    ...(program.accelerator === undefined ? {} : { EVSYS_ACCELERATOR: program.accelerator.name }),
     PATH: `${bin}:${program.env.PATH ?? systemPath}`,
     EVSYS_PHASE: phase,
     EVSYS_SEED: String(options.seed),

@@ -1,5 +1,5 @@
 // Half of what a search keeps helps nothing. At the end every kept change is left out of the incumbent once; what is not missed goes.
-import type { CandidateFiles, Idea, KnobValue, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
+import type { CandidateFiles, Idea, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
 import { unifiedDiff } from '../diff/unified-diff.ts'
 import { ablationSeeds, judgeAblation } from '../judge/index.ts'
 import { attemptOf, changesBetween, filesOf, lineCount } from './candidate-files.ts'
@@ -22,15 +22,25 @@ export function decideAblation(deciding: Deciding): Step | undefined {
   return { kind: 'write', entries: [begin(deciding, change)] }
 }
 
-/** Changes that the incumbent is made of, first to last. */
+/** Kept changes that the incumbent is made of, first to last. */
 function stackOf(state: ResearchState): ResearchAttempt[] {
   const stack: ResearchAttempt[] = []
-  for (let id = state.incumbent; id !== undefined && id !== state.baseline; ) {
-    const attempt = attemptOf(state, id)
-    if (attempt.origin !== 'ablation' && attempt.ablation?.dropped !== true) stack.unshift(attempt)
-    id = attempt.parents[0]
+  const incumbent = attemptOf(state, state.incumbent ?? '')
+  for (let each = incumbent; each.id !== state.baseline; each = foundationOf(state, each).base) {
+    if (each.origin !== 'ablation' && each.ablation?.dropped !== true) stack.unshift(each)
   }
   return stack
+}
+
+// A search also builds on what it discarded: that is part of the change which was kept at last.
+function foundationOf(state: ResearchState, change: ResearchAttempt): { base: ResearchAttempt; onlyKnobs: boolean } {
+  let onlyKnobs = true
+  let each = change
+  do {
+    onlyKnobs &&= each.idea?.change.kind === 'knobs'
+    each = attemptOf(state, each.parents[0] ?? state.baseline ?? '')
+  } while (each.id !== state.baseline && !state.kept.includes(each.id))
+  return { base: each, onlyKnobs }
 }
 
 function begin({ state, tools }: Deciding, change: ResearchAttempt): NewEntry {
@@ -68,17 +78,16 @@ function begin({ state, tools }: Deciding, change: ResearchAttempt): NewEntry {
 
 // Knobs go back to what they were before, unless a later change turned them again; code goes back by the reverse of its diff.
 function undoing(state: ResearchState, change: ResearchAttempt, incumbent: ResearchAttempt): Idea['change'] {
-  const parent = attemptOf(state, change.parents[0] ?? state.baseline ?? '')
-  if (change.idea?.change.kind === 'knobs') {
-    const back = Object.entries(change.idea.change.knobs).filter(([name, value]) => incumbent.knobs[name] === value)
-    const knobs = back.flatMap(([name]): [string, KnobValue][] => {
-      const before = parent.knobs[name]
-      return before === undefined ? [] : [[name, before]]
-    })
-    return { kind: 'knobs', knobs: Object.fromEntries(knobs) }
+  const { base, onlyKnobs } = foundationOf(state, change)
+  if (!onlyKnobs) {
+    const before: CandidateFiles = filesOf(state, base.id)
+    return { kind: 'patch', patch: unifiedDiff(filesOf(state, change.id), before) || ' ' }
   }
-  const before: CandidateFiles = filesOf(state, parent.id)
-  return { kind: 'patch', patch: unifiedDiff(filesOf(state, change.id), before) || ' ' }
+  const knobs = Object.entries(base.knobs).filter(([name, value]) => {
+    const turned = change.knobs[name]
+    return turned !== value && turned === incumbent.knobs[name]
+  })
+  return { kind: 'knobs', knobs: Object.fromEntries(knobs) }
 }
 
 function goOn(deciding: Deciding, attempt: ResearchAttempt): Step {

@@ -9,6 +9,8 @@ const kept = ['CAP_CHOWN', 'CAP_DAC_OVERRIDE', 'CAP_FOWNER']
 
 export function bubblewrapPlan(launch: Launch): Plan {
   const { spec, devices } = launch
+  // NVIDIA's driver names its threads in /proc and gives up where it cannot. What would reach beyond the sandbox, bwrap covers itself.
+  const proc = devices.length > 0 ? [] : ['--remount-ro', '/proc']
   const { layout, table, enter } = staged(launch)
   const filter = seccompFilter()
   const orders = [
@@ -32,15 +34,8 @@ export function bubblewrapPlan(launch: Launch): Plan {
     ...devices.flatMap(({ source, target }) => ['--dev-bind', source, target]),
     ...layout.binds.flatMap(({ source, target, writable }) => [writable ? '--bind' : '--ro-bind', source, target]),
     ...['--proc', '/proc', ...maskedFiles().flatMap((path) => ['--ro-bind', '/dev/null', path])],
-    ...[
-      '--remount-ro',
-      '/dev',
-      '--remount-ro',
-      '/proc',
-      '--chdir',
-      '/',
-      ...(filter === undefined ? [] : ['--seccomp', '6']),
-    ],
+    ...['--remount-ro', '/dev', ...proc, '--chdir', '/'],
+    ...(filter === undefined ? [] : ['--seccomp', '6']),
   ]
   const inside = ['bwrap', '--args', '4', '--', ...innerCommand(launch)]
   return {

@@ -54,7 +54,7 @@ export async function trainPhase(
   const endSeconds = options.trainSeconds + Math.max(leastEndSeconds, options.trainSeconds / 4)
   const end = () => {
     isLate = true
-    process[Symbol.asyncDispose]().catch((cause: unknown) => log.add(`${messageOf(cause)}\n`))
+    process[Symbol.asyncDispose]().then(undefined, (cause: unknown) => log.add(`${messageOf(cause)}\n`))
   }
   const take = (text: string) => {
     const report = parseReport(text)

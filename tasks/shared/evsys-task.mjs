@@ -21,6 +21,8 @@ const trainSeconds = Number(env.EVSYS_TRAIN_SECONDS ?? 30)
 const outFolder = env.EVSYS_OUT ?? 'out'
 const nonce = env.EVSYS_NONCE ?? ''
 
+if (phase === 'train') say({ nonce, begun: true })
+
 /** What there is to compute on. */
 export function getDevice() {
   return 'cpu'

@@ -151,3 +151,7 @@ def _say(message):
     data = ("\n@evsys " + json.dumps(message) + "\n").encode()
     while data:
         data = data[_wire.write(data):]
+
+
+if phase == "train":
+    _say({"nonce": _nonce, "begun": True})

@@ -27,7 +27,8 @@ function run(program: string, file: string, { text, env = {}, input = '', dir = 
   const all = { PATH: process.env.PATH ?? '', EVSYS_OUT: join(dir, 'out'), EVSYS_NONCE: 'n', EVSYS_SEED: '7', ...env }
   const { stdout, stderr, status } = spawnSync(program, [file], { cwd: dir, env: all, input, encoding: 'utf8' })
   const lines = stdout.split('\n').filter((line) => line !== '')
-  const said = lines.filter((line) => line.startsWith('@evsys ')).map((line) => JSON.parse(line.slice(7)))
+  const messages = lines.filter((line) => line.startsWith('@evsys ')).map((line) => JSON.parse(line.slice(7)))
+  const said = messages.filter(({ begun }) => begun !== true)
   return { said, printed: lines.filter((line) => !line.startsWith('@evsys ')), stderr, status, dir }
 }
 

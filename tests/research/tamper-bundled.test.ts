@@ -19,7 +19,8 @@ const linux = needs('a Linux sandbox (bwrap or unshare)', () => {
   execFileSync('unshare', ['--user', '--map-root-user', '--mount', 'true'])
   return true
 })
-const whole = inFullLane ? linux.describe : describe.skip
+/** Minutes: in the full lane alone. */
+const whole = (name: string, tests: () => void) => (inFullLane ? linux.describe(name, tests) : undefined)
 const shape = { layers: 1, hidden_size: 16, intermediate_size: 8, heads: 1, context: 128 }
 
 /** The weights of a fresh model, all of some tensors replaced. */
@@ -42,7 +43,7 @@ async function bitsPerByte(bytes: Buffer): Promise<number> {
 
 describe('a model that seems to be certain', () => {
   it('has the bits per byte of a distribution, however large its logits are (RES-411)', async () => {
-    for (const scale of [1, 1e7, 1e9, 1e30])
+    for (const scale of inFullLane ? [1, 1e7, 1e9, 1e30] : [1e9])
       expect(await bitsPerByte(await forged({ [embedding]: 1, 'model.norm.weight': scale }))).toBeCloseTo(8, 5)
     expect(await bitsPerByte(await forged({ [embedding]: Number.NaN }))).toBeNaN()
   })
@@ -132,6 +133,11 @@ whole('an attack on digits', () => {
     expect(await run(executor, task, again)).toMatchObject({
       status: 'scored',
       value: truth.status === 'scored' ? truth.value : 0,
+    })
+    const endless = `import { phase } from './api.mjs'\nif (phase === 'train') for (;;);`
+    const late = { files: { 'train.mjs': endless }, seed: 0, split: 'val', trainSeconds: 1 } as const
+    expect(await executor.run(late, signal)).toMatchObject({
+      failure: { class: 'timeout', reason: 'training went on for 6 s; it has 1' },
     })
     const prepared = await run(
       executor,

@@ -17,7 +17,7 @@ const folder = temporaryFolders()
 const signal = AbortSignal.timeout(1_500_000)
 const canary = `canary-${process.pid}-in-the-environment`
 const all = [...attacks, ...moreTamperings]
-const chosen = inFullLane ? all : all.filter((_, i) => i % 18 === 4)
+const chosen = inFullLane ? all : all.filter((_, i) => i % 24 === 3)
 
 let visits = 0
 const server = createServer((_, response) => {
@@ -101,6 +101,13 @@ linux.describe('a candidate that tampers', () => {
           expect.arrayContaining([expect.stringMatching(/^(?:validation|tamper)$/)]),
         )
     })
+
+  it('is announced where no sandbox holds it (RES-414)', async () => {
+    const notices: string[] = []
+    const onNotice = (text: string) => notices.push(text)
+    await using _ = await openExecutor(lineTask(folder()), { workDir: folder(), level: 'process', onNotice })
+    expect(notices).toEqual([expect.stringContaining('without a sandbox')])
+  })
 
   it('scores what is honest in them as if they were honest (RES-406)', async () => {
     const [claims] = attacks.filter(({ name }) => name.startsWith('prints a metric'))

@@ -2,6 +2,7 @@
 // how good it is are kept as a claim and count for nothing.
 import * as z from 'zod'
 import type { CurveSample, Level, Metrics } from '../../contracts/index.ts'
+import { messageOf } from '../../kernel/index.ts'
 import { readLines } from './candidate-lines.ts'
 import { openCandidateSandbox, type PhaseOptions } from './candidate-sandbox.ts'
 import { LogTail } from './log-tail.ts'
@@ -21,9 +22,12 @@ export interface Trained {
 const longestReport = 64 * 1024
 const mostPoints = 20_000
 const mostClaims = 32
+/** After its time, a candidate that has told when it began may end its step, evaluate and save for this long, or a quarter of its time. */
+const leastEndSeconds = 5
 
 const Report = z.looseObject({
   nonce: z.string(),
+  begun: z.literal(true).optional(),
   curve: z.looseObject({ seconds: z.number().min(0), value: z.number() }).optional(),
   claimed: z.record(z.string().max(100), z.number()).optional(),
 })
@@ -45,9 +49,17 @@ export async function trainPhase(
   let points = 0
   let killed = false
   let printed = 0
+  let isLate = false
+  let deadline: NodeJS.Timeout | undefined
+  const endSeconds = options.trainSeconds + Math.max(leastEndSeconds, options.trainSeconds / 4)
+  const end = () => {
+    isLate = true
+    process[Symbol.asyncDispose]().then(undefined, (cause: unknown) => log.add(`${messageOf(cause)}\n`))
+  }
   const take = (text: string) => {
     const report = parseReport(text)
     if (report === undefined || report.nonce !== nonce) return
+    if (report.begun && !dry) deadline ??= setTimeout(end, endSeconds * 1000)
     if (report.claimed !== undefined) claimed = boundedClaim(report.claimed)
     if (report.curve === undefined || killed || points >= mostPoints) return
     points += 1
@@ -61,21 +73,29 @@ export async function trainPhase(
     onLog: (text) => log.add(text),
     onLong: () => undefined,
   })
-  for await (const { stream, text } of process.output) {
-    printed += text.length
-    if (stream === 'stdout') lines.read(text)
-    else log.add(text)
-    if (killed || printed > limits.outputBytes) break
+  try {
+    for await (const { stream, text } of process.output) {
+      printed += text.length
+      if (stream === 'stdout') lines.read(text)
+      else log.add(text)
+      if (killed || isLate || printed > limits.outputBytes) break
+    }
+    lines.finish()
+  } finally {
+    clearTimeout(deadline)
   }
-  lines.finish()
   const common = { level: held.level, log, ...(claimed === undefined ? {} : { claimed }) }
-  const isEnded = killed || printed > limits.outputBytes
-  if (isEnded) await process[Symbol.asyncDispose]()
+  const isLoud = printed > limits.outputBytes
+  if (killed || isLate || isLoud) await process[Symbol.asyncDispose]()
   const result = await process.exit
   const { peakMemoryBytes } = result
   if (peakMemoryBytes !== undefined) options.onPeak?.(peakMemoryBytes)
   if (killed) return { ...common, killed: true, cut: false }
-  if (isEnded) throw new RunFailure('validation', `training printed more than ${limits.outputBytes} characters`, log)
+  if (isLoud) throw new RunFailure('validation', `training printed more than ${limits.outputBytes} characters`, log)
+  if (isLate) {
+    const took = `training went on for ${Math.round(endSeconds)} s; it has ${options.trainSeconds}`
+    throw new RunFailure('timeout', took, log)
+  }
   const peak = peakMemoryBytes === undefined ? {} : { peakMemoryBytes }
   // A dry run asks whether the candidate starts and steps, not whether it is done in time.
   if (dry && result.limitHit === 'timeoutMs') return { ...common, ...peak, killed: false, cut: true }

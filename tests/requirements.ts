@@ -642,7 +642,8 @@ export const requirements = {
   'RES-111': '`research bench` prints a row per table and strategy, for people and as data',
   'RES-112': 'the default strategy learns from the scores which knobs matter, and runs what promises the largest gain',
   'RES-113': 'tables that the bench makes repeat exactly, are not flat, and have the shape that they are named after',
-  'RES-114': 'the default strategy starts from the attempt around which its model imagines the largest gain',
+  'RES-114':
+    'on a plateau the default strategy goes on from the attempt around which its model imagines the largest gain',
   'RES-201':
     'noise of a session pools the seeds of its baseline with all later pairs; scores that are missing or no number make no pair',
   'RES-202':

@@ -1,5 +1,5 @@
-// Asks for many ideas around the attempt that promises most, and runs the one from which a model of what helped before expects most.
-// When nothing gets better, two candidates together are tried as well.
+// Asks for many ideas and runs the one from which a model of what helped before expects most. When nothing gets better it looks
+// wider: bases further down the list, those first around which the model imagines most, and two candidates together.
 import * as z from 'zod'
 import type { Attempt, CandidateIdea, Context, Random, SearchRequest, SearchState } from '../../contracts/index.ts'
 import { defineStrategy } from '../../kernel/index.ts'
@@ -29,9 +29,9 @@ const params = z.strictObject({
 })
 type Params = z.output<typeof params>
 
-/** Bases that are compared: so many of the best, and as many of the better half. */
+/** Bases that are compared on a plateau: so many of the best, and as many of the better half. */
 const compared = 6
-/** How often each of the three best is the base where nothing can be compared. */
+/** How often each of the three best is the base otherwise. */
 const shares = [0.7, 0.2, 0.1]
 
 export const defaultStrategy = defineStrategy({
@@ -41,14 +41,14 @@ export const defaultStrategy = defineStrategy({
   next(state, context) {
     const model = memoryModel(state)
     const avoidFamilies = tiredFamilies(state.attempts, state.banned)
-    const { ideas, boldness } = context.params
+    const { ideas, boldness, plateau } = context.params
     if (model.best.length === 0)
       return requestFrom(state, { parents: [state.incumbent], mode: 'improve', ideas, avoidFamilies })
-    const number = state.attempts.length
-    const usual = choose(model.best, stalledFor(state), context, number)
-    const random = context.random('imagine', number)
-    const origins = [...basesOf(model.best, random), usual]
-    const { parents, mode } = mostPromising(origins, { model, state, boldness, random }) ?? usual
+    const stalled = stalledFor(state)
+    const usual = choose(model.best, stalled, context, state.attempts.length)
+    const random = context.random('imagine', state.attempts.length)
+    const wider = stalled < plateau ? [] : [...basesOf(model.best, random), usual]
+    const { parents, mode } = mostPromising(wider, { model, state, boldness, random }) ?? usual
     return requestFrom(state, { parents: parents.map(({ id }) => id), mode, ideas, avoidFamilies })
   },
   rank(candidates, state, context) {

@@ -31,6 +31,7 @@ describe('imagineChanges', () => {
           expect(turned.length).toBeLessThanOrEqual(3)
         }
       }),
+      { numRuns: 30 },
     )
   })
 

@@ -27,7 +27,7 @@ export interface MemoryModel {
 }
 
 /** A normal belief, in standard deviations of all that was tried. */
-export type Belief = { readonly mean: number; readonly sd: number }
+type Belief = { readonly mean: number; readonly sd: number }
 
 const kept = new WeakMap<SearchState, MemoryModel>()
 

@@ -794,6 +794,7 @@ export const requirements = {
   'RES-521': 'commands that a coding agent runs see no key and write nothing outside its folder',
   'RES-522':
     'the official SDKs of Anthropic and OpenAI take the provider that tests start for a true one: answers, usage, failures, waits',
+  'RES-523': 'a program that proposes does not see the hidden data of the task, nor the record of looks at it',
   'RES-617':
     'a cassette drives a session of ten experiments, with a ledger that is right to the cent, per call and per experiment',
   'RES-618':

@@ -67,6 +67,8 @@ export interface Brief {
   redact?<T>(value: T): T
   /** What this call may take, so that no cap is passed; absent: as much as it likes. */
   readonly limit?: { readonly usd?: number; readonly tokens?: number }
+  /** Paths with hidden data, and the record of what was seen of it: a program that proposes must not read them. Absent: none. */
+  readonly sealed?: readonly string[]
   /** Present in a repair turn: the idea that was turned down, and why. */
   readonly repair?: { readonly idea: Idea; readonly failures: readonly AttemptFailure[] }
 }

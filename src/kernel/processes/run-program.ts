@@ -1,7 +1,10 @@
 // A program in a folder, from its start to its end: bounded output, a deadline; ended with all that it started.
 import { spawn } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { boundedText } from '../bounded-text.ts'
 import { onAbort } from '../on-abort.ts'
+import { hidingCommand } from './hide-paths.ts'
 import { killGroup } from './kill-group.ts'
 
 export interface ProgramRun {
@@ -9,6 +12,8 @@ export interface ProgramRun {
   readonly cwd: string
   /** All of its environment. */
   readonly env: Readonly<Record<string, string>>
+  /** Paths that it must not see; only where `whyNotHidden` has nothing to say. Absent: none. */
+  readonly hidden?: readonly string[]
   readonly stdin: string
   readonly timeoutMs: number
   /** How much of each stream is kept: its end. */
@@ -27,9 +32,9 @@ export interface ProgramEnd {
 
 /** Rejects with the system’s error where it cannot be started, and with the signal’s reason where it is stopped. */
 export async function runProgram(run: ProgramRun): Promise<ProgramEnd> {
-  const { argv, cwd, env, stdin, timeoutMs, outputBytes, signal } = run
+  const { argv, cwd, env, hidden = [], stdin, timeoutMs, outputBytes, signal } = run
   signal.throwIfAborted()
-  const [command = '', ...args] = argv
+  const [command = '', ...args] = hidden.length === 0 ? argv : hidingCommand(hidden, located(argv, env.PATH ?? ''))
   const child = spawn(command, args, { cwd, env: { ...env }, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
   const endAll = () => killGroup(child.pid)
   let isLate = false
@@ -58,4 +63,19 @@ export async function runProgram(run: ProgramRun): Promise<ProgramEnd> {
     stopListening()
     endAll()
   }
+}
+
+// What hides paths starts always; a program that is not there has to be found out before.
+function located([program = '', ...args]: readonly string[], path: string): string[] {
+  const places = program.includes('/') ? [program] : path.split(delimiter).map((folder) => join(folder, program))
+  const found = places.find((place) => {
+    try {
+      accessSync(place, constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+  if (found === undefined) throw Object.assign(new Error(`spawn ${program} ENOENT`), { code: 'ENOENT' })
+  return [found, ...args]
 }

@@ -1,5 +1,6 @@
 // A session from the name of its task: the task is loaded, its executor opened, settings and plugins found, and the controller runs.
 import { availableParallelism } from 'node:os'
+import { join, resolve } from 'node:path'
 import type {
   Executor,
   ResearchBudget,
@@ -92,7 +93,10 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
         throw new EvsysError('SECRET_MISSING', `the secret ${name} is not there`, { fix: `put it ${secrets.hint}` })
       },
     },
-    writeBrief: (state, request, extras) => writeBrief(state, task, request, { ...extras, redact }),
+    writeBrief: (state, request, extras) => ({
+      ...writeBrief(state, task, request, { ...extras, redact }),
+      sealed: sealedPaths(task, options),
+    }),
     ...(task.table === undefined ? { leaseCores: (wanted: AbortSignal) => acquireCores(coresOf(task), wanted) } : {}),
     clock: systemClock,
     ...(options.provenance === undefined ? {} : { provenance: options.provenance }),
@@ -101,6 +105,12 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
       ? {}
       : { onEntry: (entry: ResearchEntry, state: ResearchState) => onEntry(entry, state) }),
   })
+}
+
+// The data with its hidden parts, prepared and as it came, and the record, which knows the looks at them.
+function sealedPaths({ program }: ResearchTask, { projectDir, env }: StartResearchOptions): string[] {
+  const data = [program?.sealedData, env.EVSYS_DATA_DIR].flatMap((path) => (path ? [resolve(path)] : []))
+  return [...new Set([join(resolve(projectDir), '.evsys'), ...data])]
 }
 
 const tools: CandidateTools = {

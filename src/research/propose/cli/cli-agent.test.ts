@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { needs } from '../../../../tests/needs.ts'
 import { pluginContext } from '../../../../tests/plugin-context.ts'
 import { baseFiles, sampleBrief } from '../../../../tests/research-brief.ts'
 import { temporaryFolders } from '../../../../tests/temporary-folder.ts'
+import { whyNotHidden } from '../../../kernel/index.ts'
 import { usageOfError } from '../llm/proposal-error.ts'
 import { materialise } from '../materialise.ts'
 import { readAnyReport, usageOf } from './agent-report.ts'
@@ -12,6 +14,8 @@ import { cliAgent } from './cli-agent.ts'
 import { readCodexReport } from './codex-report.ts'
 
 const folder = temporaryFolders()
+const notHidden = await whyNotHidden()
+const hiding = needs('user namespaces', () => notHidden ?? true)
 
 /** A program that does this with `fs`, in the folder of the agent. */
 const program = (code: string) => [process.execPath, '--input-type=module', '-e', `import fs from 'node:fs'\n${code}`]
@@ -93,6 +97,22 @@ describe('a coding agent as a proposer', () => {
     })
     await expect(ask('', { command: ['/does/not/exist'] })).rejects.toMatchObject({ code: 'AGENT_FAILED' })
   })
+
+  hiding.it(
+    'does not see the hidden data of the task, nor is a missing program taken for one that failed (RES-523)',
+    async () => {
+      const sealed = folder()
+      writeFileSync(join(sealed, 'labels.json'), 'labels')
+      const look = `fs.appendFileSync('train.mjs', '// ' + JSON.stringify(fs.readdirSync(${JSON.stringify(sealed)})))`
+      const proposeWith = (command: readonly string[]) =>
+        cliAgent.propose({ ...sampleBrief(), sealed: [sealed] }, pluginContext(cliAgent, { command: [...command] }))
+      const { ideas } = await proposeWith(program(look))
+      const change = ideas[0]?.change
+      expect(change?.kind === 'files' ? change.files['train.mjs'] : '').toMatch(/\/\/ \[\]$/)
+      await expect(proposeWith(['/does/not/exist'])).rejects.toThrow(/cannot be started/)
+      await expect(proposeWith(['no-such-program'])).rejects.toThrow(/cannot be started/)
+    },
+  )
 
   it('ends when it is told to (RES-514)', async () => {
     const stop = new AbortController()

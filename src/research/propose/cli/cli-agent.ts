@@ -11,7 +11,7 @@ import {
   type Proposal,
   TokenPrice,
 } from '../../../contracts/index.ts'
-import { createRedactor, defineProposer, runProgram } from '../../../kernel/index.ts'
+import { createRedactor, defineProposer, runProgram, whyNotHidden } from '../../../kernel/index.ts'
 import { quoteLog } from '../brief/quote.ts'
 import { parseReply } from '../llm/parse-reply.ts'
 import { proposalError } from '../llm/proposal-error.ts'
@@ -90,10 +90,12 @@ async function proposeIn(folder: string, brief: Brief, context: Context<CliParam
   const redact = createRedactor(keys)
   const startedMs = Date.now()
   const argv = preset === undefined ? commandOf(settings) : preset.words(call)
+  const hidden = await hideable(brief, log)
   const end = await runProgram({
     argv,
     cwd: work,
     env,
+    hidden,
     stdin: settings.stdin === 'instruction' ? instruction : '',
     timeoutMs: settings.timeout_s * 1000,
     outputBytes: keptBytes,
@@ -124,6 +126,13 @@ async function proposeIn(folder: string, brief: Brief, context: Context<CliParam
   const label = await readFile(join(work, ideaFile), 'utf8').catch(() => '')
   if (label === '') log('warn', `the agent wrote no ${ideaFile}: its idea has no label`)
   return { ideas: [labelled(redact(label), change)], ...(usage === undefined ? {} : { usage }) }
+}
+
+async function hideable({ sealed = [] }: Brief, log: Context<CliParams>['log']): Promise<readonly string[]> {
+  const reason = sealed.length === 0 ? undefined : await whyNotHidden()
+  if (reason === undefined) return sealed
+  log('warn', `the agent could read the hidden data of the task, as nothing hides it here: ${reason}`)
+  return []
 }
 
 function callOf({ model, base_url, use_home, args }: CliParams, mostUsd: number | undefined): AgentCall {

@@ -67,7 +67,7 @@ export const nodeDependent = [
   {
     files: [
       'src/config/load-experiment.test.ts',
-      'src/cli/output/shell-word.test.ts',
+      'src/kernel/shell-word.test.ts',
       'src/contracts/browser-safe.test.ts',
       'tests/{lane,needs,repository}.test.ts',
     ],

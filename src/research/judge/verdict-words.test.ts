@@ -26,6 +26,12 @@ describe('words of a race', () => {
     expect(discardedWords(seen([-1], 2), 'memory_mb is missing')).toBe(
       'Discarded: better on 0 of 1 shared seed, -0.5x noise; memory_mb is missing.',
     )
+    expect(discardedWords(seen([0.2], 1))).toBe(
+      'Discarded: better on 1 of 1 shared seed, 0.2x noise; too little to run more seeds.',
+    )
+    expect(discardedWords({ pairs: [0.1, 0.2], gain: { mean: -0.1, n: 2, sigma: 1 } })).toBe(
+      'Discarded: better on 2 of 2 shared seeds, but -0.1x noise against all seeds of the best.',
+    )
   })
 
   it('say how likely a keep is to help, and never that it is certain (RES-219)', () => {

@@ -2,6 +2,7 @@
 
 import type { Direction, MeasuredGain } from '../../contracts/index.ts'
 import type { LookRecord } from './look-ledger.ts'
+import { meanOf } from './mean-of.ts'
 
 /** Cost of one more seed, where it is known. */
 export interface SeedCost {
@@ -37,7 +38,8 @@ const slight = 1.64
 
 /** `Discarded: better on 0 of 1 shared seeds, -0.8x noise.` */
 export function discardedWords(seen: RaceSeen, why?: string): string {
-  return `Discarded: ${betterOn(seen)}, ${timesNoise(seen)}${why === undefined ? '' : `; ${why}`}.`
+  const more = why ?? ((seen.gain?.mean ?? 0) > 0 ? 'too little to run more seeds' : undefined)
+  return `Discarded: ${betterOn(seen)}, ${timesNoise(seen)}${more === undefined ? '' : `; ${more}`}.`
 }
 
 /** `Inconclusive: would need about 9 more seeds (45 min, $1.10).` */
@@ -81,11 +83,13 @@ function betterOn({ pairs }: RaceSeen): string {
   return `better on ${pairs.filter((gain) => gain > 0).length} of ${pairs.length} shared ${pairs.length === 1 ? 'seed' : 'seeds'}`
 }
 
-function timesNoise({ gain }: RaceSeen): string {
+// A gain counts all seeds of the incumbent. Where it was lucky or unlucky on the shared ones, the two may differ in sign.
+function timesNoise({ pairs, gain }: RaceSeen): string {
   const ratio = gain === undefined ? 0 : gain.mean / gain.sigma
   // A task without noise: any difference is beyond all measure.
   if (Math.abs(ratio) >= 1000) return ratio > 0 ? 'far above noise' : 'far below noise'
-  return `${(Math.round(ratio * 10) / 10 + 0).toFixed(1)}x noise`
+  const times = `${(Math.round(ratio * 10) / 10 + 0).toFixed(1)}x noise`
+  return ratio * meanOf(pairs) < 0 ? `but ${times} against all seeds of the best` : times
 }
 
 // Never sure, never impossible: it is a belief.

@@ -874,7 +874,7 @@ export const requirements = {
     'a call gives several labelled ideas; a model of what helped before ranks them, few are run, the others are turned down with a reason',
   'RES-622': 'workers fire and advance: a slow run holds nobody up',
   'RES-640':
-    'what is left out at the end of a session is a kept change, together with what it was built on and had been discarded',
+    'every change that the best is made of is left out once at the end of a session; knobs go back to what was kept last, not to what was discarded',
   'RES-801':
     'worlds of curves hold steady, cooled, slow and rare families; who ends runs early is measured by time, winners lost, and true beside audited regret',
   'RES-802':

@@ -70,7 +70,7 @@ describe('a research session', slow, () => {
     expect(experiment.conclusion).toContain('Confirmed')
   })
 
-  it('leaves out at its end what was kept, with what it was built on and had been discarded (RES-640)', async () => {
+  it('leaves out at its end each change that the best is made of; knobs go back to what was kept last (RES-640)', async () => {
     await using store = await openStore(':memory:')
     const script = [
       knobIdea('WIDTH', 1, []),
@@ -93,7 +93,7 @@ describe('a research session', slow, () => {
       ['a2', 8, 2, 0.02],
       ['a3', 32, 4, 0.1],
     ])
-    expect(state.attempts.find(({ id }) => id === 'a1')?.ablation).toBeUndefined()
+    expect(state.attempts.find(({ id }) => id === 'a1')?.ablation?.reason).toMatch(/^Nothing of it is left/)
   })
 
   it('is an experiment like any other: attempts are arms, seeds are runs with notes (RES-603)', async () => {

@@ -1,5 +1,5 @@
 // Half of what a search keeps helps nothing. At the end every kept change is left out of the incumbent once; what is not missed goes.
-import type { CandidateFiles, Idea, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
+import type { CandidateFiles, Idea, KnobValue, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
 import { unifiedDiff } from '../diff/unified-diff.ts'
 import { ablationSeeds, judgeAblation } from '../judge/index.ts'
 import { attemptOf, changesBetween, filesOf, lineCount } from './candidate-files.ts'
@@ -22,25 +22,19 @@ export function decideAblation(deciding: Deciding): Step | undefined {
   return { kind: 'write', entries: [begin(deciding, change)] }
 }
 
-/** Kept changes that the incumbent is made of, first to last. */
+/** Changes that the incumbent is made of, first to last. A search also builds on what it discarded: that is part of it. */
 function stackOf(state: ResearchState): ResearchAttempt[] {
-  const stack: ResearchAttempt[] = []
-  const incumbent = attemptOf(state, state.incumbent ?? '')
-  for (let each = incumbent; each.id !== state.baseline; each = foundationOf(state, each).base) {
-    if (each.origin !== 'ablation' && each.ablation?.dropped !== true) stack.unshift(each)
-  }
-  return stack
+  return lineOf(state, state.incumbent).filter(
+    ({ origin, ablation }) => origin !== 'ablation' && ablation?.dropped !== true,
+  )
 }
 
-// A search also builds on what it discarded: that is part of the change which was kept at last.
-function foundationOf(state: ResearchState, change: ResearchAttempt): { base: ResearchAttempt; onlyKnobs: boolean } {
-  let onlyKnobs = true
-  let each = change
-  do {
-    onlyKnobs &&= each.idea?.change.kind === 'knobs'
-    each = attemptOf(state, each.parents[0] ?? state.baseline ?? '')
-  } while (each.id !== state.baseline && !state.kept.includes(each.id))
-  return { base: each, onlyKnobs }
+/** An attempt and all that it was built on down to the baseline, first to last. */
+function lineOf(state: ResearchState, last: string | undefined): ResearchAttempt[] {
+  const line: ResearchAttempt[] = []
+  for (let id = last; id !== undefined && id !== state.baseline; id = line[0]?.parents[0])
+    line.unshift(attemptOf(state, id))
+  return line
 }
 
 function begin({ state, tools }: Deciding, change: ResearchAttempt): NewEntry {
@@ -76,18 +70,21 @@ function begin({ state, tools }: Deciding, change: ResearchAttempt): NewEntry {
   }
 }
 
-// Knobs go back to what they were before, unless a later change turned them again; code goes back by the reverse of its diff.
+// Knobs that nobody turned later go back to what they were when something was last kept; code goes back by the reverse of its diff.
 function undoing(state: ResearchState, change: ResearchAttempt, incumbent: ResearchAttempt): Idea['change'] {
-  const { base, onlyKnobs } = foundationOf(state, change)
-  if (!onlyKnobs) {
-    const before: CandidateFiles = filesOf(state, base.id)
+  if (change.idea?.change.kind !== 'knobs') {
+    const before: CandidateFiles = filesOf(state, change.parents[0] ?? state.baseline ?? '')
     return { kind: 'patch', patch: unifiedDiff(filesOf(state, change.id), before) || ' ' }
   }
-  const knobs = Object.entries(base.knobs).filter(([name, value]) => {
-    const turned = change.knobs[name]
-    return turned !== value && turned === incumbent.knobs[name]
+  const line = lineOf(state, incumbent.id)
+  const foundation = lineOf(state, change.parents[0]).findLast(({ id }) => state.kept.includes(id))
+  const { knobs: before } = attemptOf(state, foundation?.id ?? state.baseline ?? '')
+  const back = Object.keys(change.idea.change.knobs).flatMap((name): [string, KnobValue][] => {
+    const value = before[name]
+    const isLast = line.findLast(({ idea }) => idea?.change.kind === 'knobs' && name in idea.change.knobs) === change
+    return value === undefined || !isLast || value === incumbent.knobs[name] ? [] : [[name, value]]
   })
-  return { kind: 'knobs', knobs: Object.fromEntries(knobs) }
+  return { kind: 'knobs', knobs: Object.fromEntries(back) }
 }
 
 function goOn(deciding: Deciding, attempt: ResearchAttempt): Step {

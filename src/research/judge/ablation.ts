@@ -50,16 +50,10 @@ export function judgeAblation(options: {
     return { without, z: undefined, drop: false, words: 'Stays: the stack did not run without it.' }
   }
   const z = (meanOf(losses) * Math.sqrt(losses.length)) / sigma
-  const told = `${z.toFixed(1)} sigma worse without it on ${losses.length} seeds`
+  const told = `${Math.abs(z).toFixed(1)} sigma ${z < 0 ? 'better' : 'worse'} without it on ${losses.length} seeds`
   if (z >= 0.5) return { without, z, drop: false, words: `Stays: ${told}.` }
   // Better without it by as much: it does harm, however long the code.
-  if (z <= -0.5)
-    return {
-      without,
-      z,
-      drop: true,
-      words: `Dropped: ${(-z).toFixed(1)} sigma better without it on ${losses.length} seeds.`,
-    }
+  if (z <= -0.5) return { without, z, drop: true, words: `Dropped: ${told}.` }
   return linesSaved > 0
     ? { without, z, drop: true, words: `Dropped: ${told}, ${linesSaved} lines fewer.` }
     : { without, z, drop: false, words: `Stays: ${told}, and no line would be saved.` }

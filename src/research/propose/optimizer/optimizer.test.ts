@@ -7,7 +7,6 @@ import { keyedRandom } from '../../../kernel/index.ts'
 import { dimensionsOf, knobsAt } from './knob-space.ts'
 import { fitMemoryBorder } from './memory-border.ts'
 import { optimizer } from './optimizer.ts'
-import { fitSurrogate } from './surrogate.ts'
 
 const range = (low: number, high: number, log = false, integer = false) =>
   ({ kind: 'range', low, high, log, integer }) as const
@@ -91,25 +90,6 @@ async function gained(play: Play, turns: number, worldOf: (seed: number) => Knob
   }
   return sum / repeats
 }
-
-describe('a surrogate', () => {
-  it('that believes in a point expects the same everywhere, and is surer around it (RES-504)', () => {
-    const draw = keyedRandom(3, 'points')
-    const dimensions = dimensionsOf(digits.space)
-    const points = Array.from({ length: 12 }, () =>
-      dimensions.map(({ kind, levels = 1 }) => (kind === 'line' ? draw.float() : draw.int(levels))),
-    )
-    const [centre = [], at = [], ...seen] = points
-    const observed = seen.map((point) => ({ point, loss: draw.float(), seeds: 2 }))
-    const before = fitSurrogate(dimensions, observed, centre, 0.05)
-    const after = before.believing(at).believing(centre)
-    for (const point of points) {
-      expect(after.predict(point).mean).toBeCloseTo(before.predict(point).mean, 10)
-      expect(after.predict(point).sd).toBeLessThanOrEqual(before.predict(point).sd + 1e-12)
-    }
-    expect(after.predict(at).sd).toBeLessThan(before.predict(at).sd)
-  })
-})
 
 describe('the optimizer', () => {
   it('finds most of the gain on digits within ten experiments (RES-504)', async () => {

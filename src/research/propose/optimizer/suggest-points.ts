@@ -4,6 +4,7 @@ import type { Random, SearchMode } from '../../../contracts/index.ts'
 import { sampleCmaEs } from './cma-es.ts'
 import type { KnobModel } from './knob-model.ts'
 import { clamp, type Dimension, keyOf, knobsAt, type Point, settled } from './knob-space.ts'
+import { fitSurrogate } from './surrogate.ts'
 import { sampleTpe } from './tpe.ts'
 
 type OptimizerMethod = 'auto' | 'tpe' | 'cma_es'
@@ -125,11 +126,9 @@ export function distinct({ dimensions, tried }: KnobModel, points: readonly Poin
 
 /** By expected improvement; every choice is believed before the next is made, so that the choices differ. */
 function takeBest(model: KnobModel, pool: readonly Point[], count: number, isBold: boolean): Suggestion[] {
-  const { dimensions, base } = model
+  const { dimensions, base, noise } = model
   const left = new Map(pool.map((point) => [keyOf(dimensions, point), point]))
-  // Means stay as they are: what is believed is what was expected.
-  const meanOf = (point: Point) => model.surrogate.predict(point).mean
-  let target = Math.min(meanOf(base), ...model.observed.map(({ point }) => meanOf(point)))
+  const observed = [...model.observed]
   const chosen: Suggestion[] = []
   let { surrogate } = model
   // Whoever wrote the base meant it to work: what lies far from it is trusted later.
@@ -144,6 +143,7 @@ function takeBest(model: KnobModel, pool: readonly Point[], count: number, isBol
   }
   while (chosen.length < count && left.size > 0) {
     const current = surrogate
+    const target = Math.min(current.predict(base).mean, ...observed.map(({ point }) => current.predict(point).mean))
     let best: { key: string; point: Point; worth: number } | undefined
     for (const [key, point] of left) {
       const { mean, sd } = current.predict(point)
@@ -153,8 +153,8 @@ function takeBest(model: KnobModel, pool: readonly Point[], count: number, isBol
     if (best === undefined) break
     left.delete(best.key)
     chosen.push(withGain(model, best.point))
-    target = Math.min(target, meanOf(best.point))
-    surrogate = current.believing(best.point)
+    observed.push({ point: best.point, loss: current.predict(best.point).mean, seeds: 1 })
+    if (chosen.length < count) surrogate = fitSurrogate(dimensions, observed, base, noise)
   }
   return chosen
 }

@@ -14,8 +14,6 @@ export interface Observed {
 
 export interface Surrogate {
   predict(point: Point): { readonly mean: number; readonly sd: number }
-  /** The same after one more score at a point, exactly as expected: means stay, and it is surer there. */
-  believing(point: Point): Surrogate
 }
 
 const scales = [0.15, 0.3, 0.6]
@@ -36,7 +34,7 @@ export function fitSurrogate(
   // Noise that is known may be too small for a kernel that fits badly: it is tried with more as well.
   const known = noise === undefined ? undefined : Math.min(1, Math.max(0.005, (noise / unit) ** 2))
   const tried = known === undefined ? noises : [known, known * 3]
-  let best: { score: number; lower: Matrix; weights: number[]; kernel: Kernel; variance: number } | undefined
+  let best: { score: number; lower: Matrix; weights: number[]; kernel: Kernel } | undefined
   for (const scale of scales) {
     const kernel = kernelOf(dimensions, centre, scale)
     const gram = observed.map(({ point: a }) => observed.map(({ point: b }) => kernel(a, b)))
@@ -46,36 +44,18 @@ export function fitSurrogate(
       const weights = solveCholesky(lower, targets)
       const logs = lower.reduce((sum, row, i) => sum + Math.log(row[i] ?? 1), 0)
       const score = -0.5 * dot(targets, weights) - logs
-      if (best === undefined || score > best.score + 1e-9) best = { score, lower, weights, kernel, variance }
+      if (best === undefined || score > best.score + 1e-9) best = { score, lower, weights, kernel }
     }
   }
-  if (best === undefined) throw new RangeError('no scale was tried')
-  const { kernel, weights, variance } = best
-  return surrogateAt(
-    observed.map(({ point }) => point),
-    best.lower,
-  )
-
-  function surrogateAt(points: readonly Point[], lower: Matrix): Surrogate {
-    const seenFrom = (point: Point) => {
-      const column = points.map((each) => kernel(each, point))
+  return {
+    predict(point) {
+      if (best === undefined || observed.length === 0) return { mean: shift, sd: unit }
+      const { kernel, lower, weights } = best
+      const column = observed.map(({ point: each }) => kernel(each, point))
       const half = solveLower(lower, column)
-      return { column, half, left: Math.max(1e-9, kernel(point, point) - dot(half, half)) }
-    }
-    return {
-      predict(point) {
-        const { column, left } = seenFrom(point)
-        // Points that are only believed have no weight: their scores are what was expected.
-        return { mean: shift + unit * dot(column.slice(0, weights.length), weights), sd: unit * Math.sqrt(left) }
-      },
-      believing(point) {
-        const { half, left } = seenFrom(point)
-        return surrogateAt(
-          [...points, point],
-          [...lower, [...half, Math.sqrt(left + noiseOf(points.length, variance))]],
-        )
-      },
-    }
+      const variance = Math.max(1e-9, kernel(point, point) - dot(half, half))
+      return { mean: shift + unit * dot(column, weights), sd: unit * Math.sqrt(variance) }
+    },
   }
 
   function noiseOf(place: number, variance: number): number {
@@ -92,10 +72,10 @@ function kernelOf(dimensions: readonly Dimension[], centre: Point, scale: number
     let parts = 0
     let slopes = 0
     let squares = 0
-    for (let i = 0; i < dimensions.length; i++) {
+    for (const [i, { kind }] of dimensions.entries()) {
       const x = a[i] ?? 0
       const y = b[i] ?? 0
-      if (dimensions[i]?.kind === 'category') {
+      if (kind === 'category') {
         parts += x === y ? 1 : 0.2
         squares += x === y ? 0 : 1
       } else {

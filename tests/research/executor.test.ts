@@ -47,6 +47,17 @@ linux.describe('an executor', () => {
       expect(readdirSync(workDir)).toEqual([])
     })
 
+  it('shows programs where they lie, also below the folders of candidates (RES-401)', async () => {
+    const source = folder()
+    writeFileSync(join(source, 'engine.txt'), 'an engine')
+    const task = lineTask(folder(), 'node', { program: { mounts: [{ source, target: '/work/lab' }] } })
+    await using executor = await openExecutor(task, { workDir: folder() })
+    const seen = `if (fs.readFileSync('/work/lab/engine.txt', 'utf8') !== 'an engine') throw new Error('not there')
+const w = [0]; api.saveCheckpoint(w)`
+    expect(await run(executor, phases(seen))).toMatchObject({ status: 'scored' })
+    expect(await executor.check(node('const = 1\n'), signal)).toMatchObject([{ class: 'syntax' }])
+  })
+
   it('gives the same score for the same seed, and another for another seed or split (RES-401)', async () => {
     const task = lineTask(folder())
     await using executor = await openExecutor(task, { workDir: folder() })

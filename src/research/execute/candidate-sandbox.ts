@@ -33,14 +33,15 @@ const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export async function openCandidateSandbox(options: PhaseOptions): Promise<CandidateSandbox> {
   const { program, folder, phase, limits } = options
   const { openSandbox } = await import('../../sandbox/index.ts')
+  const others = [...program.mounts, ...(program.accelerator?.mounts ?? [])]
+  const [work, data, out] = [freePlace('/work', others), freePlace('/data', others), freePlace('/out', others)]
   const mounts: Mount[] = [
-    { source: folder.code, target: '/work' },
-    { source: program.trainData, target: '/data' },
-    { source: folder.out, target: '/out', writable: phase === 'train' },
+    { source: folder.code, target: work },
+    { source: program.trainData, target: data },
+    { source: folder.out, target: out, writable: phase === 'train' },
     // Node itself may lie in a folder that a sandbox does not show.
     { source: process.execPath, target: `${bin}/node` },
-    ...program.mounts,
-    ...(program.accelerator?.mounts ?? []),
+    ...others,
   ]
   const sandbox = await openSandbox({
     stateDir: folder.state(phase),
@@ -61,8 +62,8 @@ export async function openCandidateSandbox(options: PhaseOptions): Promise<Candi
     EVSYS_SEED: String(options.seed),
     AUTORESEARCH_SEED: String(options.seed),
     EVSYS_TRAIN_SECONDS: String(options.trainSeconds),
-    EVSYS_DATA: placed('/data'),
-    EVSYS_OUT: placed('/out'),
+    EVSYS_DATA: placed(data),
+    EVSYS_OUT: placed(out),
     EVSYS_NONCE: options.nonce,
     ...(options.dry ? { EVSYS_DRY: '1' } : {}),
     // Lines arrive when they are written, and nothing is written beside the code.
@@ -75,7 +76,7 @@ export async function openCandidateSandbox(options: PhaseOptions): Promise<Candi
     level: sandbox.level,
     spec: (timeoutMs) => ({
       argv: ['/bin/sh', '-c', program.command],
-      cwd: sandbox.level === 'process' ? folder.code : '/work',
+      cwd: placed(work),
       env,
       limits: {
         timeoutMs,
@@ -89,4 +90,9 @@ export async function openCandidateSandbox(options: PhaseOptions): Promise<Candi
       await sandbox[Symbol.asyncDispose]()
     },
   }
+}
+
+// A program that is shown where it lies on this machine may lie below one of these.
+function freePlace(usual: string, others: readonly Mount[]): string {
+  return others.some(({ target }) => target === usual || target.startsWith(`${usual}/`)) ? `/evsys${usual}` : usual
 }

@@ -11,11 +11,11 @@ const vm = require('node:vm'), fs = require('node:fs')
 const found = []
 // Only what nobody catches is told with its line.
 const lineOf = (file) => {
-  const { stderr } = require('node:child_process').spawnSync(process.execPath, ['--check', '/work/' + file], { encoding: 'utf8' })
+  const { stderr } = require('node:child_process').spawnSync(process.execPath, ['--check', './' + file], { encoding: 'utf8' })
   return Number(/^\\S*:(\\d+)$/m.exec(stderr)?.[1] ?? 1)
 }
 for (const file of JSON.parse(fs.readFileSync(0, 'utf8'))) {
-  const text = fs.readFileSync('/work/' + file, 'utf8').replace(/^#!.*/, '')
+  const text = fs.readFileSync('./' + file, 'utf8').replace(/^#!.*/, '')
   const kinds = file.endsWith('.cjs') ? ['script'] : file.endsWith('.mjs') ? ['module'] : ['module', 'script']
   let first
   for (const kind of kinds) {
@@ -38,7 +38,7 @@ import json, sys
 found = []
 for file in json.load(sys.stdin):
     try:
-        with open("/work/" + file, "rb") as source:
+        with open("./" + file, "rb") as source:
             compile(source.read(), file, "exec", 0x400, True)
     except (SyntaxError, ValueError) as error:
         found.append({"file": file, "line": getattr(error, "lineno", 1) or 1, "message": getattr(error, "msg", None) or str(error)})

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findCompiler } from '../build/engine/cpu/runtime/native-build.js'
+import { findCompiler } from '../build/engine/cpu/native-build.js'
 import { openStore } from '../dist/store/index.js'
 import { printTable } from './best-of.mjs'
 

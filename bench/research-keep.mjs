@@ -3,11 +3,9 @@
 //
 //   node bench/research-keep.mjs [SESSIONS]      default 2000 for the null world, an eighth of them for the other tables
 
-import { defaultRule } from '../build/research/judge/default-rule.js'
-import { greedyRule } from '../build/research/judge/greedy-rule.js'
-import { referenceRule } from '../build/research/judge/reference-rule.js'
-import { simulateSessions } from '../build/research/judge/simulate/summarize-sessions.js'
-import { openWorld } from '../build/research/judge/simulate/worlds.js'
+import { openWorld } from '../build/arena/simulate/simulated-runs.js'
+import { simulateSessions } from '../build/arena/simulate/summarize-sessions.js'
+import { defaultRule, greedyRule, referenceRule } from '../build/research/keep/keep-rules.js'
 import { printTable } from './best-of.mjs'
 
 const mostFalse = 0.06
@@ -34,7 +32,7 @@ const nulls = [0, 0.6].flatMap((rho) =>
   }),
 )
 printTable([
-  ['preset', 'rho', 'keeps', 'took a look', 'confirmed', 'at most (95 %)', 'bias', 'bias given confirmed'],
+  ['preset', 'rho', 'keeps', 'evaluated', 'confirmed', 'at most (95 %)', 'bias', 'bias given confirmed'],
   ...nulls.map(({ rho, preset, sigma, summary }) => [
     preset,
     String(rho),
@@ -108,7 +106,7 @@ printTable([
   ]).flatMap(([name, runs]) =>
     [0, 0.6].map((rho) => {
       const options = { world: openWorld(name, rho), rule: defaultRule, runs, seed, shrinks: true }
-      const { told: said, idleShare } = simulateSessions(options, told)
+      const { shrunken: said, idleShare } = simulateSessions(options, told)
       const gains = said === null ? ['-', '-', '-'] : [said.raw, said.shrunk, said.truth].map((gain) => gain.toFixed(2))
       return [
         name,
@@ -134,7 +132,7 @@ printTable([
       .map(({ name: rule, ...kept }) => {
         const options = { world: openWorld(name, 0.3), runs: 300, seed: 10001, ...kept }
         const { trueGain, trueGainError, optimism, keeps, idleShare } = simulateSessions(options, fewer)
-        const said = kept.rule === defaultRule ? simulateSessions({ ...options, shrinks: true }, told).told : null
+        const said = kept.rule === defaultRule ? simulateSessions({ ...options, shrinks: true }, told).shrunken : null
         return [
           name,
           rule,
@@ -158,7 +156,7 @@ const given = nulls.flatMap(({ sigma, summary: { biasConfirmed: one } }) => (one
 const n = given.reduce((sum, one) => sum + one.n, 0)
 const meanGiven = given.reduce((sum, one) => sum + (one.n * one.mean) / one.sigma, 0) / n
 console.log(
-  `\nReported less true given confirmation, all rows of the null world: ${meanGiven.toFixed(3)} over ${n} confirmed looks`,
+  `\nReported less true given confirmation, all rows of the null world: ${meanGiven.toFixed(3)} over ${n} confirmed test evaluations`,
 )
 const within = past.length === 0 && Math.abs(meanGiven) <= mostBias
 console.log(

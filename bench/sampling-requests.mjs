@@ -22,7 +22,6 @@ const client = await createTinkerClient({ preset: 'evsys', baseUrl: server.url, 
 const trained = await client.createModel({ baseModel: model, rank: 8, seed: 1 })
 const { service } = client
 const { modelId } = trained
-let seq = 0
 
 /** @param {number} salt */
 const prompt = (salt) =>
@@ -44,7 +43,7 @@ const pass = () => {
       },
     }
   })
-  return service.forwardBackward(modelId, data, { name: 'cross_entropy' }, ++seq)
+  return service.forwardBackward(modelId, data, { name: 'cross_entropy' })
 }
 
 /** @type {Record<string, (weights: { kind: 'sampler', uri: string }) => Promise<unknown>>} */
@@ -61,7 +60,7 @@ const ways = {
 /** @type {Map<string, number>} */
 const best = new Map()
 for (let round = 0; round < rounds + 1; round++) {
-  const weights = await service.snapshot(modelId, ++seq)
+  const weights = await service.snapshot(modelId)
   for (const [name, work] of Object.entries(ways)) {
     const began = performance.now()
     await work(weights)

@@ -7,7 +7,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadDriver } from '../build/store/sqlite/load-driver.js'
+import { loadDriver } from '../build/store/sqlite/open-database.js'
 import { openStore } from '../dist/store/index.js'
 import { printTable } from './best-of.mjs'
 import { planOf } from './store-plan.mjs'

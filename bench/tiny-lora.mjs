@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openLocalTrainer } from '../build/backends/local/index.js'
-import { findCompiler } from '../build/engine/cpu/runtime/native-build.js'
+import { findCompiler } from '../build/engine/cpu/native-build.js'
 import { createTinkerClient } from '../dist/tinker/index.js'
 import { printTable } from './best-of.mjs'
 

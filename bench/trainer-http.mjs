@@ -4,8 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { mockCatalog } from '../build/backends/mock/mock-catalog.js'
-import { mockVocabSize } from '../build/backends/mock/special-tokens.js'
+import { mockCatalog, mockVocabSize } from '../build/backends/models/mock-models.js'
 import { createTrainer, engineModule, openEngineHost, serveTrainer } from '../dist/trainer/index.js'
 import { printTable } from './best-of.mjs'
 

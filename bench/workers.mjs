@@ -5,7 +5,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createWorkerPool } from '../build/lab/worker/worker-pool.js'
+import { createWorkerPool } from '../build/lab/workers/worker-pool.js'
 import { RunAssignment } from '../dist/contracts/index.js'
 import { printTable } from './best-of.mjs'
 

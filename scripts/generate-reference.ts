@@ -3,8 +3,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
-import { DataConfig, ExperimentFile, PluginSpec, TaskFile } from '../src/contracts/index.ts'
-import { type JsonSchema, renderReferencePage } from './reference-page.ts'
+import { type AnyPlugin, DataConfig, ExperimentFile, PluginSpec, PluginType, TaskFile } from '../src/contracts/index.ts'
+import { allBuiltins } from '../src/research/index.ts'
+import { type JsonSchema, renderPluginsPage, renderReferencePage } from './reference-page.ts'
 
 const folder = fileURLToPath(new URL('../docs/reference', import.meta.url))
 
@@ -25,13 +26,58 @@ export function referencePages(): Record<string, string> {
   }
 }
 
+/** Where a plugin of each type is named, and what evsys does with it. */
+const types: Readonly<Record<PluginType, string>> = {
+  algorithm: '`algorithm:` of a run. What is trained on, step by step, or a whole run.',
+  backend: '`backend:` of a run. Where it trains.',
+  transform: '`data.transforms:` of a run. Rows in, rows out.',
+  data_source: '`data.source_kind:` of a run. Reads rows.',
+  data_store: '`data_store:` of an experiment. Where named datasets are kept.',
+  log_store: '`log_store:` of an experiment in the first format of files.',
+  metric: '`metrics:` of a benchmark. Rewards of all tasks in, one number out.',
+  verifier: '`verifier:` of a task or benchmark. One answer in, its reward out.',
+  inference_client: '`inference:` of a benchmark, `client:` of a teacher or a judge. Asks a model for answers.',
+  callback: '`callbacks:` of an experiment. Receives the events of every run.',
+  deployer: '`deploy:`. Nothing deploys yet: an experiment that names one is refused.',
+  agent: '`agent:` of a run or benchmark. Calls a model in a loop to solve a task.',
+  environment: '`environment:` of a run or benchmark. Where the commands of a task folder run.',
+  renderer: '`model.renderer_name:` of a run. Chat messages to tokens and back.',
+  proposer: '`evsys research run --proposer`. Thinks of the next idea.',
+  strategy: '`evsys research run --strategy`. Chooses the base of the next idea, and what is asked for.',
+  keep_rule: '`evsys research run --keep-rule`. Decides which candidates are kept.',
+  provider: '`compute:`. Nothing is submitted yet: an experiment that names another than `local` is refused.',
+  trace_source: 'Nothing reads traces yet.',
+}
+
+/** Pages of built-in plugins by file name, one for each type. */
+export async function pluginPages(): Promise<Record<string, string>> {
+  const plugins = await allBuiltins()
+  const pages = PluginType.options.map((type) => {
+    const documented = plugins.filter((plugin) => plugin.type === type).map(documentedPlugin)
+    const title = `${type.charAt(0).toUpperCase()}${type.slice(1).replaceAll('_', ' ')} plugins`
+    const known =
+      documented.length === 0 ? 'evsys brings none.' : `\`evsys schema ${type} KIND\` prints params as JSON Schema.`
+    return [`plugins/${type.replaceAll('_', '-')}.md`, renderPluginsPage(title, `${types[type]} ${known}`, documented)]
+  })
+  return Object.fromEntries(pages)
+}
+
+function documentedPlugin(plugin: AnyPlugin) {
+  const facts = {
+    ...('rowFormat' in plugin ? { row_format: String(plugin.rowFormat) } : {}),
+    ...('direction' in plugin ? { direction: String(plugin.direction) } : {}),
+  }
+  return { kind: plugin.kind, summary: plugin.summary, schema: schemaOf(plugin.params), facts }
+}
+
 // What people write: defaults are optional.
 function schemaOf(schema: z.ZodType): JsonSchema {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input' })
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
   return rest as JsonSchema // the subset of JSON Schema that zod emits for these schemas
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  mkdirSync(folder, { recursive: true })
-  for (const [name, text] of Object.entries(referencePages())) writeFileSync(`${folder}/${name}`, text)
+  mkdirSync(`${folder}/plugins`, { recursive: true })
+  const pages = { ...referencePages(), ...(await pluginPages()) }
+  for (const [name, text] of Object.entries(pages)) writeFileSync(`${folder}/${name}`, text)
 }

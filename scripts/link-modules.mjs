@@ -6,7 +6,14 @@ import { join, posix, relative, sep } from 'node:path'
 import { rolldown } from 'rolldown'
 
 /** Packages with native code, that are found by their path, or that few processes load: they stay packages. */
-const external = [/^node:/, /^@photostructure\//, /^pg(\/|$)/, /^jiti(\/|$)/, /^@huggingface\//]
+const external = [
+  /^node:/,
+  /^@photostructure\//,
+  /^pg(\/|$)/,
+  /^jiti(\/|$)/,
+  /^@huggingface\//,
+  /^@modelcontextprotocol\//,
+]
 
 const place = /"evsys:place:([^"]+)"/g
 
@@ -74,8 +81,7 @@ export function entriesOf(src) {
     /^[^/]+\.ts$/.test(file) ||
     /^([^/]+|contracts\/[^/]+)\/index\.ts$/.test(file) ||
     file === 'cli/start.ts' ||
-    /-(child|thread|engine-module)\.ts$/.test(file) ||
-    file === 'backends/local/early-trainer.ts' // loaded by a worker before anything else
+    /-(child|thread|engine-module)\.ts$/.test(file)
   return files
     .filter((file) => isEntry(file) && !/\.test(-d)?\.ts$/.test(file))
     .map((file) => file.replace(/\.ts$/, ''))

@@ -8,24 +8,25 @@ export const nodeDependent = [
     files: [
       'src/kernel/plugins/{catalog,load-plugins,plugin-host}.test.ts',
       'src/kernel/processes/*.test.ts',
-      'src/kernel/{atomic-file,blob-pins,blobs,file-error,temporary-file}.test.ts',
+      'src/kernel/{atomic-file,blob-pins,blobs,file-error}.test.ts',
     ],
     why: 'plugin loaders and their hooks, processes, threads, atomic files, locks',
   },
   {
-    files: ['src/kernel/{hash,json-fault,message-of,on-abort,text-width,visible-text}.test.ts'],
+    files: ['src/kernel/{evsys-error,hash,json-fault,map-concurrent}.test.ts'],
     why: 'texts of JSON errors, foreign objects, signals that abort, Unicode tables',
   },
   {
     files: [
-      'src/lab/worker/{core-leases,poke,run-holder,segment,silence-timer,spare-worker}.test.ts',
-      'src/backends/local/early-trainer.test.ts',
+      'src/lab/workers/{core-leases,run-holder,segment,spare-worker}.test.ts',
+      'src/runner/worker/notify-written.test.ts',
+      'src/backends/local/trainer-spare.test.ts',
       'src/lab/experiment/hold-lease.test.ts',
     ],
     why: 'worker processes: pipes, limits of memory, signals, exit codes',
   },
   { files: ['src/rollout/proxy/serve-proxy.test.ts'], why: 'an HTTP server and clients that leave it' },
-  { files: ['src/lab/folders/trial-scratch.test.ts'], why: 'a process that is gone, and its folders' },
+  { files: ['src/lab/trials/trial-scratch.test.ts'], why: 'a process that is gone, and its folders' },
   { files: ['src/store/sqlite/*.test.ts', 'tests/stores/*.test.ts'], why: 'SQLite by the driver of that Node' },
   {
     files: [
@@ -45,7 +46,14 @@ export const nodeDependent = [
     files: ['src/models/tokenizer/*.test.ts', 'src/models/folders/*.test.ts'],
     why: 'Unicode tables of regular expressions, files, downloads',
   },
-  { files: ['src/data/{read-jsonl,row-stream}.test.ts', 'src/data/cache/open-rows.test.ts'], why: 'streams of files' },
+  {
+    files: [
+      'src/data/files/read-jsonl.test.ts',
+      'src/data/rows/row-stream.test.ts',
+      'src/data/cache/open-rows.test.ts',
+    ],
+    why: 'streams of files',
+  },
   {
     files: ['tests/cli/{process,interrupt,mutated-process,serve,doctor}.test.ts'],
     why: 'the start of the program, its streams and signals',
@@ -67,7 +75,7 @@ export const nodeDependent = [
   {
     files: [
       'src/config/load-experiment.test.ts',
-      'src/kernel/shell-word.test.ts',
+      'src/kernel/text-forms.test.ts',
       'src/contracts/browser-safe.test.ts',
       'tests/{lane,needs,repository}.test.ts',
     ],
@@ -85,7 +93,7 @@ export const leftToFull = [
     why: 'what a compiler makes of the kernels does not depend on Node, and open-runtime loads it',
   },
   {
-    files: ['src/lab/worker/worker-pool.test.ts'],
+    files: ['src/lab/workers/worker-pool.test.ts'],
     why: 'plugin-host shows how processes end on that Node, run-experiment and killed how runs in them do',
   },
   { files: ['src/evaluate/scorer/open-scorer.test.ts'], why: 'plugin-host holds processes by the same guard' },
@@ -106,7 +114,7 @@ export const leftToFull = [
     why: 'plain scripts; the executor that starts them is tested there',
   },
   {
-    files: ['src/research/bench/read-search-table.test.ts'],
+    files: ['src/arena/tables/read-search-table.test.ts'],
     why: 'it packs small files; how files are unpacked is tested with the readers of data',
   },
   { files: ['tests/lab/sealed-answers.test.ts'], why: 'namespaces of the system hide the answers, not Node' },
@@ -115,7 +123,11 @@ export const leftToFull = [
     why: 'run-experiment, killed and interrupt start the same processes and end them by the same signals',
   },
   {
-    files: ['tests/sandbox/*.test.ts', 'src/sandbox/levels/container.test.ts', 'src/evaluate/verifiers/code.test.ts'],
+    files: [
+      'tests/sandbox/*.test.ts',
+      'src/sandbox/{choose-level,container}.test.ts',
+      'src/evaluate/verifiers/code.test.ts',
+    ],
     why: 'namespaces of the system shut code in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
   },
   { files: ['tests/rollout/agent-axis.test.ts'], why: 'an experiment like those of run-experiment, with other agents' },

@@ -25,6 +25,16 @@ interface Section {
   schema: JsonSchema
 }
 
+/** A plugin as its page shows it. */
+export interface DocumentedPlugin {
+  kind: string
+  summary: string
+  /** JSON Schema of its params. */
+  schema: JsonSchema
+  /** Further facts of its type: the row format of an algorithm, the direction of a metric. */
+  facts: Readonly<Record<string, string>>
+}
+
 export interface PageOptions {
   title: string
   intro: string
@@ -38,6 +48,28 @@ export function renderReferencePage(schema: JsonSchema, { title, intro, shared =
   const headings = new Map(sections.map(({ path, schema }) => [shapeOf(schema), path]))
   const body = sections.map((section) => renderSection(section, headings))
   return [`# ${title}`, intro, ...body].join('\n\n').concat('\n')
+}
+
+/** The reference page of the plugins of one type: a part for each, with a table of its params. */
+export function renderPluginsPage(title: string, intro: string, plugins: readonly DocumentedPlugin[]): string {
+  const parts = plugins.flatMap(({ kind, summary, schema, facts }) => {
+    const sections = collectSections(schema, {}).map((each) => ({
+      ...each,
+      path: each.path === '' ? '' : `${kind}: ${each.path}`,
+    }))
+    const headings = new Map(sections.map(({ path, schema }) => [shapeOf(schema), path]))
+    const facts_ = Object.entries(facts).map(([name, value]) => `${name.replaceAll('_', ' ')}: \`${value}\``)
+    const tables = sections
+      .filter(({ schema }) => Object.keys(schema.properties ?? {}).length > 0)
+      .map((section) => renderSection(section, headings).replace(/^## /, '### '))
+    return [
+      `## ${kind}`,
+      summary,
+      ...(facts_.length === 0 ? [] : [`${facts_.join('; ')}.`]),
+      ...(tables.length === 0 ? ['It has no params.'] : tables),
+    ]
+  })
+  return [`# ${title}`, intro, ...parts].join('\n\n').concat('\n')
 }
 
 /** Every mapping with known keys, in reading order, the first place of each shape. */

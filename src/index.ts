@@ -3,6 +3,7 @@
 
 export { z } from 'zod'
 export { sft } from './algorithms/index.ts'
+export { builtins } from './builtins/index.ts'
 export {
   type ConfigSource,
   checkDeep,
@@ -64,4 +65,4 @@ export {
   type Registry,
   type ValueIssue,
 } from './kernel/index.ts'
-export { builtins, type RunExperimentOptions, runExperiment } from './lab/index.ts'
+export { type RunExperimentOptions, runExperiment } from './lab/index.ts'

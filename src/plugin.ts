@@ -1,7 +1,7 @@
 // `evsys/plugin`: everything that a plugin file needs, and the built-ins that it may build upon.
 
 export { z } from 'zod'
-// To compose with: call `sft.buildBatch(context)` and change what it returns.
+// To compose with: `extendAlgorithm(sft, { ... })`.
 export { dpo, guardParams, rl, sft, sharedParams } from './algorithms/index.ts'
 export type {
   Agent,
@@ -86,6 +86,8 @@ export type {
   Verifier,
   WholeRunAlgorithm,
 } from './contracts/index.ts'
+// Marks a place in params that names another plugin.
+export { pluginReference } from './contracts/index.ts'
 export {
   defineAgent,
   defineAlgorithm,
@@ -106,6 +108,7 @@ export {
   defineTraceSource,
   defineTransform,
   defineVerifier,
+  extendAlgorithm,
   type NoParams,
 } from './kernel/index.ts'
 // A function that a model may call, and who plays the user of a conversation.

@@ -12,8 +12,8 @@ export const inlineTask: HarborTask = {
 
 type Options = Partial<Omit<AgentRun, 'agent' | 'policy' | 'services'>> &
   Pick<AgentRun, 'policy'> & {
-    readonly plugins?: readonly AnyPlugin[]
-    readonly secrets?: Readonly<Record<string, string>>
+    readonly plugins?: readonly AnyPlugin[] | undefined
+    readonly secrets?: Readonly<Record<string, string>> | undefined
   }
 
 /** Runs `kind` with `params`. */

@@ -159,4 +159,144 @@ describe('findViolations', () => {
       "src/kernel/x.ts:6  export { c } from '../stats/index.ts'  (kernel (tier 1) may not know stats (tier 1))",
     ])
   })
+
+  const processes = {
+    contracts: { tier: 0 },
+    kernel: { tier: 1, entries: { 'plugin-child.ts': 'worker' } },
+    store: { tier: 2, processes: ['controller'] },
+    runner: {
+      tier: 5,
+      processes: ['worker'],
+      folders: { plugins: ['controller', 'worker'] },
+      entries: { 'worker/worker-child.ts': 'worker' },
+    },
+    lab: { tier: 6, processes: ['controller'] },
+    cli: { tier: 10, processes: ['controller'], entries: { 'start.ts': 'controller' } },
+  }
+  const clean = {
+    'src/contracts/index.ts': '',
+    'src/kernel/index.ts': `export { retry } from './retry.ts'`,
+    'src/kernel/retry.ts': 'export const retry = 1',
+    'src/store/index.ts': `export { open } from './open.ts'\nexport type { Row } from './open.ts'`,
+    'src/store/open.ts': 'export const open = 1\nexport type Row = 1',
+    'src/runner/index.ts': `export { builtins } from './plugins/builtins.ts'`,
+    'src/runner/plugins/builtins.ts': 'export const builtins = 1',
+    'src/runner/train/train-run.ts': `import { retry } from '../../kernel/index.ts'\nexport const trainRun = retry`,
+    'src/runner/worker/worker-child.ts': `import { trainRun } from '../train/train-run.ts'\ntrainRun`,
+    'src/lab/index.ts': `export { pool } from './pool.ts'`,
+    'src/lab/pool.ts':
+      "import { open } from '../store/index.ts'\nimport { builtins } from '../runner/index.ts'\nexport const pool = guardedProcess({ script: new URL(`../runner/worker/worker-child${extname(import.meta.url)}`, import.meta.url) })",
+    'src/cli/start.ts': `import { pool } from '../lab/index.ts'`,
+  }
+  const planted = (changes: Record<string, string>) => findViolations({ ...clean, ...changes }, processes)
+
+  it('finds nothing where every process stays in its rooms (REPO-1)', () => {
+    expect(planted({})).toEqual([])
+  })
+
+  it('allows the types of a room that runs elsewhere (REPO-1)', () => {
+    const text = `import type { Row } from '../../store/index.ts'\nexport const trainRun = (row: Row) => row`
+    expect(planted({ 'src/runner/train/train-run.ts': text })).toEqual([])
+  })
+
+  it.each([
+    [
+      'the controller in the runner',
+      { 'src/runner/train/train-run.ts': `import { pool } from '../../lab/index.ts'\nexport const trainRun = pool` },
+      [
+        /train-run\.ts:1 .*runner \(tier 5\) may not know lab/,
+        /lab\/index\.ts:1 .*worker-child\.ts runs in the worker, where lab may not/,
+      ],
+    ],
+    [
+      'the record in a run worker',
+      { 'src/runner/train/train-run.ts': `import { open } from '../../store/index.ts'\nexport const trainRun = open` },
+      [/store\/index\.ts:1 .*worker-child\.ts runs in the worker, where store may not/],
+    ],
+    [
+      'the record in a run worker, loaded late',
+      { 'src/kernel/retry.ts': `export const retry = await import('../store/open.ts')` },
+      [/retry\.ts:1 .*may not know store/, /retry\.ts:1 .*worker-child\.ts runs in the worker, where store may not/],
+    ],
+    [
+      'training in the controller',
+      { 'src/runner/index.ts': `export { trainRun } from './train/train-run.ts'` },
+      [/runner\/index\.ts:1 .*start\.ts runs in the controller, where runner may not/],
+    ],
+    [
+      'a worker that is started by a computed URL',
+      {
+        'src/lab/pool.ts':
+          'export const pool = guardedProcess({ script: new URL(`../runner/${name}.js`, import.meta.url) })',
+      },
+      [/pool\.ts:1 .*is written out/],
+    ],
+    [
+      'a thread whose file comes from elsewhere',
+      { 'src/lab/pool.ts': `export const pool = (file: URL) => new Worker(file, {})` },
+      [/pool\.ts:1 .*is written out/],
+    ],
+    [
+      'a process whose file comes from elsewhere',
+      { 'src/lab/pool.ts': `export const pool = (script: string) => fork(script)` },
+      [/pool\.ts:1 .*is written out/],
+    ],
+    [
+      'a process of the kit whose file comes from elsewhere',
+      { 'src/lab/pool.ts': `export const pool = (options) => startChild({ script: options.script })` },
+      [/pool\.ts:1 .*is written out/],
+    ],
+    [
+      'a child of which rooms.json says nothing',
+      {
+        'src/lab/pool.ts':
+          'export const pool = fork(fileURLToPath(new URL(`./other-child${extname(import.meta.url)}`, import.meta.url)))',
+        'src/lab/other-child.ts': '',
+      },
+      [/pool\.ts:1 .*does not say in which process src\/lab\/other-child\.ts runs/],
+    ],
+    [
+      'a child that is not there',
+      {
+        'src/lab/pool.ts':
+          'export const pool = fork(new URL(`./gone-child${extname(import.meta.url)}`, import.meta.url))',
+      },
+      [/pool\.ts:1 .*there is no src\/lab\/gone-child\.ts/],
+    ],
+    [
+      'a circle of files',
+      { 'src/kernel/retry.ts': `import { a } from './a.ts'`, 'src/kernel/a.ts': `import { retry } from './retry.ts'` },
+      [/files of a room import each other in a circle: src\/kernel\/\w+\.ts -> src\/kernel\/\w+\.ts -> /],
+    ],
+    [
+      'a circle of files that share types alone',
+      {
+        'src/kernel/retry.ts': `import { a } from './a.ts'`,
+        'src/kernel/a.ts': `import type { Retry } from './retry.ts'`,
+      },
+      [/files of a room import each other in a circle/],
+    ],
+    [
+      'a circle of folders',
+      {
+        'src/kernel/a/one.ts': `import { two } from '../b/two.ts'`,
+        'src/kernel/b/two.ts': '',
+        'src/kernel/b/three.ts': `import { four } from '../a/four.ts'`,
+        'src/kernel/a/four.ts': '',
+      },
+      [/folders of a room import each other in a circle: src\/kernel\/a -> src\/kernel\/b -> src\/kernel\/a/],
+    ],
+    [
+      'a folder that imports from the one that it is in',
+      {
+        'src/kernel/retry.ts': `import { one } from './a/one.ts'`,
+        'src/kernel/a/one.ts': `import { two } from '../two.ts'`,
+        'src/kernel/two.ts': '',
+      },
+      [/folders of a room import each other in a circle: src\/kernel -> src\/kernel\/a -> src\/kernel/],
+    ],
+  ])('rejects %s (REPO-1)', (_name, changes, rules) => {
+    const violations = planted(changes)
+    for (const rule of rules) expect(violations).toContainEqual(expect.stringMatching(rule))
+  })
 })

@@ -3,35 +3,40 @@
 
 import { posix } from 'node:path'
 import ts from 'typescript'
-
-/** The table of rooms.json: a room may import rooms of lower tiers. */
-export type Rooms = Readonly<Record<string, { readonly tier: number }>>
+import {
+  circles,
+  edgesOf,
+  entryProcess,
+  isSearched,
+  isTest,
+  placeOf,
+  processViolations,
+  type Rooms,
+  resolved,
+  roomOf,
+  startsUnnamed,
+  undeclaredEntry,
+  urlOfModule,
+  type Violation,
+} from './import-graph.ts'
 
 /** Source texts by path relative to the repository, `src/kernel/retry.ts`. */
 export type Sources = Readonly<Record<string, string>>
 
-interface Violation {
-  file: string
-  line: number
-  text: string
-  rule: string
-}
-
 /** Every breach of the architecture, as `file:line  offending text  (rule)`, in file order. */
 export function findViolations(sources: Sources, rooms: Rooms): string[] {
-  return Object.entries(sources)
-    .flatMap(([file, text]) => [...checkName(file, rooms), ...checkSource(parse(file, text), rooms)])
-    .map(({ file, line, text, rule }) => `${file}:${line}  ${text}  (${rule})`)
+  const parsed = Object.entries(sources).map(([file, text]) => parse(file, text))
+  const edges = parsed.flatMap(edgesOf)
+  const files = new Set(Object.keys(sources))
+  return [
+    ...parsed.flatMap((source) => [...checkName(source.fileName, rooms), ...checkSource(source, files, rooms)]),
+    ...processViolations(edges, rooms),
+    ...circles(edges),
+  ].map(({ file, line, text, rule }) => `${file}:${line}  ${text}  (${rule})`)
 }
 
 function parse(file: string, text: string): ts.SourceFile {
   return ts.createSourceFile(file, text, ts.ScriptTarget.Latest, isSearched(text))
-}
-
-/** Whether more than the statements of a file has to be looked at: it has a word of what is sought below them, if in a comment. */
-function isSearched(text: string): boolean {
-  const count = (pattern: RegExp) => text.match(pattern)?.length ?? 0
-  return /\b(require|console|URL)\b|\\u/.test(text) || count(/\bimport\b/g) > count(/^import\b/gm)
 }
 
 const vagueWord = /(^|[-/])(utils?|helpers?|misc|managers?)(?=[-./]|$)/
@@ -47,21 +52,28 @@ function checkName(file: string, rooms: Rooms): Violation[] {
   return found
 }
 
-function checkSource(source: ts.SourceFile, rooms: Rooms): Violation[] {
+function checkSource(source: ts.SourceFile, files: ReadonlySet<string>, rooms: Rooms): Violation[] {
   const found: Violation[] = []
   const report = (node: ts.Node, rule: string) => {
-    const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1
-    const text = node.getText(source).replace(/\s+/g, ' ')
-    found.push({ file: source.fileName, line, text: text.length > 100 ? `${text.slice(0, 99)}…` : text, rule })
+    found.push({ file: source.fileName, ...placeOf(node, source), rule })
   }
   const isBelow = isSearched(source.text)
   const visit = (node: ts.Node): void => {
     const specifier = specifierOf(node)
     if (specifier !== undefined) {
-      const rule = ts.isStringLiteralLike(specifier)
-        ? forbiddenImport(source.fileName, specifier.text, rooms)
-        : 'the target of a relative import is written out'
+      const rule =
+        typeof specifier === 'string'
+          ? forbiddenImport(source.fileName, specifier, rooms)
+          : 'the target of a relative import is written out'
       if (rule !== undefined) report(node, rule)
+    }
+    const started = isTest(source.fileName) ? undefined : urlOfModule(node)
+    if (typeof started === 'string' && forbiddenImport(source.fileName, started, rooms) === undefined) {
+      const rule = undeclaredEntry(resolved(source.fileName, started), files, rooms)
+      if (rule !== undefined) report(node, rule)
+    }
+    if (isBelow && !isTest(source.fileName) && startsUnnamed(node, source)) {
+      report(node, 'the file of a child or thread is written out, so that its imports can be checked')
     }
     if (isExportAll(node) && source.fileName === 'src/index.ts') report(node, 'src/index.ts names every public export')
     if (isBelow && usesConsole(node) && !mayPrint(source.fileName)) report(node, 'only cli prints')
@@ -71,30 +83,24 @@ function checkSource(source: ts.SourceFile, rooms: Rooms): Violation[] {
   return found
 }
 
-/** The module that a node asks for: static, type, dynamic, require, re-export, or a file named by URL. */
-function specifierOf(node: ts.Node): ts.Expression | undefined {
-  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return node.moduleSpecifier
-  if (ts.isImportTypeNode(node)) return ts.isLiteralTypeNode(node.argument) ? literalOf(node.argument) : undefined
-  if (ts.isExternalModuleReference(node)) return node.expression
+/** The module that a node asks for: static, type, dynamic, require, re-export, or a file named by URL. `false`: it is computed. */
+function specifierOf(node: ts.Node): string | false | undefined {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return textOf(node.moduleSpecifier)
+  if (ts.isImportTypeNode(node)) return ts.isLiteralTypeNode(node.argument) ? textOf(node.argument.literal) : undefined
+  if (ts.isExternalModuleReference(node)) return textOf(node.expression)
   if (ts.isCallExpression(node)) {
     const [target] = node.arguments
     if (target === undefined) return undefined
     const callee = node.expression
     const asks = callee.kind === ts.SyntaxKind.ImportKeyword || (ts.isIdentifier(callee) && callee.text === 'require')
     // A computed path outside the tree (a user's plugin) is fine; a computed path inside it hides an arrow.
-    return asks && (ts.isStringLiteralLike(target) || startsRelative(target)) ? target : undefined
+    return !asks ? undefined : (textOf(target) ?? (startsRelative(target) ? false : undefined))
   }
-  if (ts.isNewExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === 'URL') {
-    const [target, base] = node.arguments ?? []
-    const isCode =
-      target !== undefined && ts.isStringLiteralLike(target) && /^\.{1,2}\/.*\.[cm]?[jt]s$/.test(target.text)
-    return isCode && base?.getText().startsWith('import.meta') ? target : undefined
-  }
-  return undefined
+  return urlOfModule(node) || undefined
 }
 
-function literalOf(node: ts.LiteralTypeNode): ts.Expression | undefined {
-  return ts.isStringLiteral(node.literal) ? node.literal : undefined
+function textOf(node: ts.Node | undefined): string | undefined {
+  return node !== undefined && ts.isStringLiteralLike(node) ? node.text : undefined
 }
 
 function startsRelative(node: ts.Expression): boolean {
@@ -118,23 +124,14 @@ function mayPrint(file: string): boolean {
   return roomOf(file) === 'cli' || isTest(file)
 }
 
-function isTest(file: string): boolean {
-  return /\.test(-d)?\.ts$/.test(file)
-}
-
-/** The room of a file; undefined for entry files directly in src/ and for files elsewhere. */
-function roomOf(file: string): string | undefined {
-  return /^src\/([^/]+)\//.exec(file)?.[1]
-}
-
 /** The rule that an import breaks, if it breaks one. */
 function forbiddenImport(file: string, specifier: string, rooms: Rooms): string | undefined {
   const room = roomOf(file)
   if (!specifier.startsWith('.')) return forbiddenPackage(room, specifier, isTest(file))
-  const target = posix.normalize(posix.join(posix.dirname(file), specifier)).replace(/\.js$/, '.ts')
+  const target = resolved(file, specifier)
   if (isTest(target)) return 'a test is imported by nobody'
   if (!target.startsWith('src/')) {
-    const support = isTest(file) && /^tests\/[^/]+\.ts$/.test(target)
+    const support = isTest(file) && /^tests\/(children\/)?[^/]+\.ts$/.test(target)
     return support ? undefined : 'source imports nothing outside src/'
   }
   const targetRoom = roomOf(target)
@@ -146,7 +143,7 @@ function forbiddenImport(file: string, specifier: string, rooms: Rooms): string 
   if (from !== undefined && to.tier >= from.tier) {
     return `${room} (tier ${from.tier}) may not know ${targetRoom} (tier ${to.tier})`
   }
-  if (isTest(file) || isEntry(target)) return undefined
+  if (isTest(file) || isEntry(target) || entryProcess(target, rooms) !== undefined) return undefined
   return `other rooms use ${targetRoom} through its index.ts`
 }
 

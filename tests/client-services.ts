@@ -1,7 +1,7 @@
 // The services that clients are opened with, for tests: the built-in clients, secrets by name, and a log to look at.
 import type { AnyPlugin } from '../src/contracts/index.ts'
 import { createRegistry, EvsysError, keyedRandom, type PluginServices } from '../src/kernel/index.ts'
-import { inferenceClients } from '../src/models/inference/plugins.ts'
+import { inferenceClients } from '../src/models/plugins.ts'
 
 export function clientServices(
   secrets: Readonly<Record<string, string>> = {},

@@ -23,8 +23,8 @@ export function countingBackend(count: SnapshotCount = { taken: 0, left: [], sam
       let sampling = 0
       const service: TrainingService = {
         ...inner,
-        async snapshot(model, seq) {
-          const ref = await inner.snapshot(model, seq)
+        async snapshot(model) {
+          const ref = await inner.snapshot(model)
           count.taken += 1
           alive.add(ref.uri)
           return ref

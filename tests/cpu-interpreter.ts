@@ -1,10 +1,10 @@
 // The operations of the kernels in plain TypeScript, as src/engine/cpu/ops.ts states them: sums in float64, results in the types of
 // the arena. Says what a program should compute, and runs the engine where no kernels are.
-import type { ArgKind, OpName } from '../src/engine/cpu/ops.ts'
-import { massBlock, ops, pageSize } from '../src/engine/cpu/ops.ts'
-import { BlockList } from '../src/engine/cpu/runtime/block-list.ts'
-import { independentBit, type Program } from '../src/engine/cpu/runtime/program.ts'
-import type { Runtime } from '../src/engine/cpu/runtime/runtime.ts'
+
+import { BlockList } from '../src/engine/cpu/arena-runtime.ts'
+import { type ArgKind, massBlock, type OpName, ops, pageSize } from '../src/engine/cpu/ops.ts'
+import { independentBit, type Program } from '../src/engine/cpu/program.ts'
+import type { Runtime } from '../src/engine/cpu/runtime.ts'
 import { encodeFloats } from '../src/engine/files/float-codec.ts'
 import { sha256 } from '../src/kernel/index.ts'
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 import * as z from 'zod'
 import { checkDeep } from '../src/config/check-deep.ts'
 import { type LoadOptions, loadExperiment } from '../src/config/load-experiment.ts'
-import { PluginSpec } from '../src/contracts/index.ts'
+import { pluginReference } from '../src/contracts/index.ts'
 import {
   type Catalog,
   defineAgent,
@@ -13,10 +13,8 @@ import {
   defineBackend,
   defineCallback,
   defineDataSource,
-  defineDeployer,
   defineInferenceClient,
   defineMetric,
-  defineProvider,
   defineRenderer,
   defineTransform,
   defineVerifier,
@@ -32,7 +30,7 @@ const never = async (): Promise<never> => {
 const summary = 'Stands in a test.'
 const steps = {
   max_steps: z.int().min(1).optional().describe('Training steps.'),
-  callbacks: z.array(z.unknown()).optional(),
+  callbacks: z.array(pluginReference('callback')).optional(),
 }
 
 const plugins = [
@@ -50,11 +48,19 @@ const plugins = [
     params: z.strictObject({
       ...steps,
       agent_import_path: z.string().optional(),
-      verifier_name: z.string().optional(),
-      held_out_verifier: PluginSpec.optional(),
+      verifier_name: pluginReference('verifier', z.string()).optional(),
+      held_out_verifier: pluginReference('verifier').optional(),
     }),
     buildBatch: never,
   }),
+  defineAlgorithm({
+    kind: 'chain',
+    summary,
+    rowFormat: 'chat_messages',
+    params: z.strictObject({ phases: z.record(z.string(), pluginReference('algorithm')) }),
+    buildBatch: never,
+  }),
+  defineBackend({ kind: 'keyed', summary, params: z.record(z.string(), z.string()), open: never }),
   defineBackend({ kind: 'local', summary, params: none, open: never }),
   defineBackend({ kind: 'mock', summary, params: none, open: never }),
   defineDataSource({
@@ -111,8 +117,6 @@ const plugins = [
   defineInferenceClient({ kind: 'mock', summary, params: none, open: never }),
   defineAgent({ kind: 'basic_loop', summary, params: z.strictObject({ turns: z.int().default(1) }), run: never }),
   defineRenderer({ kind: 'qwen3', summary, params: none, open: never }),
-  defineDeployer({ kind: 'folder', summary, params: z.strictObject({ dir: z.string() }), deploy: never }),
-  defineProvider({ kind: 'local', summary, params: none, open: never }),
 ]
 
 const { signal } = new AbortController()

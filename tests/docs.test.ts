@@ -75,8 +75,8 @@ describe('what the pages show', () => {
     expect(codeBlocks(read('docs/guides/run-from-code.md'), 'ts')).toEqual([written])
   })
 
-  it('docs/start.md: every command prints what the page says, and it trains (CLI-1, MOD-33)', async () => {
-    await playConsole(read('docs/start.md'), folder())
+  it('docs/start/README.md: every command prints what the page says, and it trains (CLI-1, MOD-33)', async () => {
+    await playConsole(read('docs/start/README.md'), folder())
   }, 180_000)
 
   it.each(readdirSync(join(root, 'examples')))('examples/%s: its experiment is valid (CLI-1)', async (name) => {

@@ -1,10 +1,10 @@
 // The gradient of dpo by finite differences: by log-probability, and by every weight of a small transformer on the reference engine.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dpoLoss } from '../src/algorithms/dpo-loss.ts'
+import { dpoLoss } from '../src/algorithms/dpo.ts'
 import type { Datum, Tensor } from '../src/contracts/index.ts'
 import { loadBaseModel } from '../src/engine/files/base-model.ts'
-import { forwardBackward } from '../src/engine/reference/forward-backward.ts'
+import { forwardBackward } from '../src/engine/reference/reference-engine.ts'
 import { ReferenceModel } from '../src/engine/reference/reference-model.ts'
 import { keyedRandom } from '../src/kernel/index.ts'
 import { temporaryFolders } from './temporary-folder.ts'

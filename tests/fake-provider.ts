@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 
 /** What happens to one request. `slow`: no answer for as long as the server lives. */
 export type Misbehaviour =
-  | { status: number; headers?: Record<string, string>; body?: string }
+  | { status: number; headers?: Record<string, string> | undefined; body?: string | undefined }
   | 'truncated'
   | 'malformed'
   | 'reset'

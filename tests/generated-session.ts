@@ -32,7 +32,7 @@ export function baselineFiles(): CandidateFiles {
 /** A session of `n` experiments after its baseline. */
 export function generatedSession(
   n: number,
-  { title }: { title?: (number: number) => string } = {},
+  { title }: { title?: ((number: number) => string) | undefined } = {},
 ): ResearchReportInput {
   const random = keyedRandom(7, 'generated-session')
   const normal = () => Math.sqrt(-2 * Math.log(1 - random.float())) * Math.cos(2 * Math.PI * random.float())
@@ -107,7 +107,7 @@ export function generatedSession(
       id: 'exp_generated',
       startedAt: '2026-01-31T18:00:00.000Z',
       endedAt: '2026-01-31T21:12:00.000Z',
-      standing: 'ended: the budget of experiments is used up',
+      status: 'ended: the budget of experiments is used up',
       settings: [
         ['proposer', 'hybrid'],
         ['strategy', 'default'],
@@ -120,7 +120,7 @@ export function generatedSession(
     ),
     noise: { seedSd, sigma, jitterSd: 0.0004 },
     confirmations,
-    looks: { used: confirmations.length, allowed: 20 },
+    testEvaluations: { used: confirmations.length, allowed: 20 },
     notes: [{ at: '2026-01-31T19:00:00.000Z', author: 'ada', text: 'Leave the tokenizer alone.' }],
   }
 }

@@ -1,7 +1,8 @@
 // Runs that roll out and go well, simulated: noisy rewards that rise, stay or fall for reasons of their own, with all that comes along
 // with learning (a policy that becomes certain, answers that grow, a way from the reference).
+
+import type { GuardRow, guardedMetrics } from '../src/algorithms/guards/metric-guards.ts'
 import { keyedRandom } from '../src/kernel/index.ts'
-import type { GuardRow, guardedMetrics } from '../src/lab/train/guards/guard-row.ts'
 
 /** The guarded metrics of one honest run. */
 export function honestRun(seed: number): GuardRow[] {

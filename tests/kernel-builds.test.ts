@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { buildWasm, opsHeader, wasmCompiler, wasmModules } from '../scripts/build-kernels.ts'
-import { nativeFolder } from '../src/engine/cpu/runtime/native-folder.ts'
+import { nativeFolder } from '../src/engine/cpu/native-folder.ts'
 import { needs } from './needs.ts'
 import { temporaryFolders } from './temporary-folder.ts'
 

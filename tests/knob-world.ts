@@ -2,7 +2,7 @@
 import type { Attempt, Brief, Idea, KnobSpec, Knobs, SearchState } from '../src/contracts/index.ts'
 import { keyedRandom } from '../src/kernel/index.ts'
 import { materialise } from '../src/research/propose/materialise.ts'
-import { dimensionsOf, pointOf } from '../src/research/propose/optimizer/knob-space.ts'
+import { dimensionsOf, pointOf } from '../src/research/surrogate/knob-space.ts'
 
 export interface KnobWorld {
   readonly space: Readonly<Record<string, KnobSpec>>

@@ -1,9 +1,16 @@
 // What an MCP server for tests answers, whatever carries its messages: written against the public protocol, with no code of ours.
 
 export interface McpMessage {
-  readonly id?: string | number
-  readonly method?: string
-  readonly params?: { protocolVersion?: string; cursor?: string; name?: string; arguments?: Record<string, unknown> }
+  readonly id?: string | number | undefined
+  readonly method?: string | undefined
+  readonly params?:
+    | {
+        protocolVersion?: string | undefined
+        cursor?: string | undefined
+        name?: string | undefined
+        arguments?: Record<string, unknown> | undefined
+      }
+    | undefined
   readonly result?: unknown
 }
 

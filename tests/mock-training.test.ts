@@ -56,7 +56,6 @@ async function trainOnce(seed: number) {
   }
   const total = numSteps(rows.length, params)
   const losses: number[] = []
-  let seq = 0
   for (let step = 0; step < total; step++) {
     const batch = (size: number) =>
       Array.from({ length: size }, (_, i) => rows[(step * size + i) % rows.length] ?? unused())
@@ -93,14 +92,14 @@ async function trainOnce(seed: number) {
       beta2: params.adam_beta2,
       eps: params.adam_eps,
     }
-    const pass = service.forwardBackward(modelId, built.data, built.loss, ++seq)
-    const update = service.optimStep(modelId, adam, ++seq)
+    const pass = service.forwardBackward(modelId, built.data, built.loss)
+    const update = service.optimStep(modelId, adam)
     const result = await pass
     await update
     losses.push(sft.stepMetrics?.({ ...stepContext, built, result }).train_mean_nll ?? Number.NaN)
   }
-  await service.save(modelId, 'final', { kind: 'state', seq: ++seq })
-  const sampler = await service.save(modelId, 'final', { kind: 'sampler', seq: ++seq })
+  await service.save(modelId, 'final', { kind: 'state' })
+  const sampler = await service.save(modelId, 'final', { kind: 'sampler' })
   const prompt = renderer.prompt([{ role: 'user', content: 'Query: hi' }])
   const [sample] = await service.sample({
     model: sampler,

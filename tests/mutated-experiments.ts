@@ -1,11 +1,10 @@
 // Valid experiment files, and ways to spoil them. A mutation says which line it changed, so that a test can ask whether the
 // error points there or to the line of its parent.
 
-import { type LocatedEntry, type LocatedNode, nodeAt, type Path, pathOf } from '../src/config/located.ts'
+import { type LocatedEntry, type LocatedNode, nodeAt, type Path, pathOf, positionOf } from '../src/config/located.ts'
 import { parseYaml } from '../src/config/parse-yaml.ts'
 import { Report } from '../src/config/report.ts'
 import { keysAt } from '../src/config/schema-walk.ts'
-import { positionOf } from '../src/config/source.ts'
 import { ExperimentFile } from '../src/contracts/index.ts'
 
 /** A spoiled file and the lines at which an error may point. */

@@ -24,7 +24,7 @@ const Report = z.object({
 })
 
 /** Runs a real test file that uses `needs`, and returns what vitest says of each test. */
-function runSuite(env: { CI?: string }) {
+function runSuite(env: { CI?: string | undefined }) {
   const needs = JSON.stringify(join(root, 'tests/needs.ts'))
   writeFileSync(
     join(dir, 'suite.test.ts'),

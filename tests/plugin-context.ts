@@ -9,7 +9,10 @@ type TestContext<P> = Context<P> & { readonly logged: readonly { level: LogLevel
 export function pluginContext<S extends z.ZodType>(
   plugin: { readonly params: S },
   params: z.input<S> | Record<string, never> = {},
-  { seed = 1, signal = new AbortController().signal }: { seed?: number; signal?: AbortSignal } = {},
+  {
+    seed = 1,
+    signal = new AbortController().signal,
+  }: { seed?: number | undefined; signal?: AbortSignal | undefined } = {},
 ): TestContext<z.output<S>> {
   const logged: { level: LogLevel; text: string }[] = []
   return {

@@ -16,7 +16,7 @@ export interface Mutation {
   texts: Record<string, string>
   allowed: Place[]
   /** The code never ends: the limit on loading has to. */
-  hangs?: true
+  hangs?: true | undefined
 }
 
 /** A project to break: the text of its files by path. `usedIn` are the files that name kinds. */
@@ -86,7 +86,7 @@ type Defined = PluginText & { own: Definition }
 function parse(file: string, text: string): PluginText {
   const lines = text.split('\n')
   const definitions = lines.flatMap((line, from) => {
-    const definer = /= (define\w+)\(\{$/.exec(line)?.[1]
+    const definer = /= (define\w+|extendAlgorithm)\((?:\w+, )?\{$/.exec(line)?.[1]
     if (definer === undefined) return []
     const to = lines.findIndex((each, i) => i > from && each === '})')
     const starts = lines.flatMap((each, i) => {
@@ -153,7 +153,9 @@ function insertStatement([plugin, at, put]: [PluginText, number, string]): Mutat
 const functions = ['run', 'verify', 'compute', 'buildBatch']
 
 function removeProperty([plugin, at]: [Defined, number]): Mutation {
-  const needed = plugin.own.properties.filter(({ name }) => ['kind', 'summary', ...functions].includes(name))
+  // What an extension does not give is that of its base.
+  const given = plugin.own.definer === 'extendAlgorithm' ? [] : functions
+  const needed = plugin.own.properties.filter(({ name }) => ['kind', 'summary', ...given].includes(name))
   const { name, from, to } = pick(needed, at)
   return edit(plugin, `loses ${name}`, { from, to, put: [] })
 }

@@ -7,7 +7,7 @@ const alone = [
   'src/evaluate/scorer/*.test.ts',
   'src/kernel/blobs.test.ts',
   'src/kernel/plugins/*.test.ts',
-  'src/lab/worker/worker-pool.test.ts',
+  'src/lab/workers/worker-pool.test.ts',
   'src/sandbox/**/*.test.ts',
   'tests/*.test.ts',
   'tests/{callbacks,engine,lab,research,sandbox,stores,trainer}/**/*.test.ts',

@@ -34,7 +34,7 @@ const assignmentOf = (
   kind: string,
   rows: readonly object[],
   params: object,
-  changes: Partial<Omit<RunAssignment, 'config'>> & { config?: object } = {},
+  changes: Partial<Omit<RunAssignment, 'config'>> & { config?: object | undefined } = {},
 ) => {
   const { config, ...rest } = changes
   const data = { source_kind: 'in_memory', rows: [...rows], hf_split: 'train', transforms: [] }

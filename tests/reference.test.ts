@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { referencePages } from '../scripts/generate-reference.ts'
+import { pluginPages, referencePages } from '../scripts/generate-reference.ts'
 import { renderReferencePage } from '../scripts/reference-page.ts'
+import { allBuiltins } from '../src/research/index.ts'
 
 describe('docs/reference', () => {
   it.each(Object.entries(referencePages()))('%s is what `npm run docs` writes (CON-1)', (name, text) => {
@@ -15,6 +16,22 @@ describe('docs/reference', () => {
     const links = [...text.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor)
     expect(links.length).toBeGreaterThan(0)
     expect(links.filter((anchor) => anchor === undefined || !headings.includes(anchor))).toEqual([])
+  })
+})
+
+describe('docs/reference/plugins', async () => {
+  const pages = await pluginPages()
+
+  it.each(Object.entries(pages))('%s is what `npm run docs` writes (CON-1)', (name, text) => {
+    expect(readFileSync(new URL(`../docs/reference/${name}`, import.meta.url), 'utf8')).toBe(text)
+  })
+
+  it('has every built-in with its params, and no other page (CON-1)', async () => {
+    for (const { type, kind } of await allBuiltins()) {
+      expect(pages[`plugins/${type.replaceAll('_', '-')}.md`]).toContain(`\n## ${kind}\n`)
+    }
+    const folder = new URL('../docs/reference/plugins', import.meta.url)
+    expect(readdirSync(folder).map((file) => `plugins/${file}`)).toEqual(Object.keys(pages).sort())
   })
 })
 

@@ -10,6 +10,8 @@ export const requirements = {
   'REPO-6': 'a missing test component fails in CI and is a named, visible skip elsewhere',
   'REPO-7': 'every requirement is cited by a test, and every cited id is a requirement',
   'REPO-8': 'every error code has an entry in docs/reference/errors.md',
+  'REPO-10': 'exported names use the words of the glossary',
+  'REPO-11': 'a plugin of each type can be run against a fixture with evsys/testing',
   'REPO-9': 'a test that passes at its second try only is named at the end of CI; more than two of a lane fail it',
 
   // Contracts
@@ -118,7 +120,7 @@ export const requirements = {
   'PLG-13':
     'the mock engine gives equal bytes for equal seeds, whatever is computed beside it; its checkpoints are checked',
   'PLG-14':
-    'the mock backend takes requests in the order of their numbers, pipelines them, and resumes to the same weights',
+    'the mock backend takes requests in the order in which they are made, pipelines them, and resumes to the same weights',
   'PLG-15':
     'plain_chat marks exactly the produced tokens, a prompt is a prefix of its conversation, no content forges a turn',
   'PLG-16':
@@ -391,7 +393,7 @@ export const requirements = {
   'TNK-24': 'runs, checkpoints, archives, lifetimes and publishing by REST',
   'TNK-25': 'a model goes on from a saved one, by its shape or by loading alone',
   'TNK-26': 'the heartbeat goes on while the main thread computes, and tells when nobody hears it',
-  'TNK-27': 'a client offers the contract of the training loop, by the numbers of the loop',
+  'TNK-27': 'a client offers the contract of the training loop, in the order of its calls',
   'TNK-28': 'the client completes training, saving, loading and sampling against a server that others wrote',
   'TNK-30': 'operators on log-probabilities have the gradients that finite differences measure',
   'TNK-31': 'losses made of operators (DPO, IPO, KTO-like) have right gradients and train through the service',

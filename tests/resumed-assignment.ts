@@ -1,6 +1,6 @@
+import { pastLosses } from '../src/algorithms/guards/collapse-guard.ts'
+import { pastGuards } from '../src/algorithms/guards/guard-memory.ts'
 import type { RunAssignment } from '../src/contracts/index.ts'
-import { pastGuards } from '../src/lab/train/guards/past-guards.ts'
-import { pastLosses } from '../src/lab/train/past-losses.ts'
 import type { TrainedHere } from './train-here.ts'
 
 /** The same run, as it is assigned again after it was interrupted. */

@@ -2,13 +2,13 @@
 // computed here against the named ones, and the KL penalty by its own formula.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { batchLoss, customLoss, type LossSequence } from '../src/algorithms/rl/batch-loss.ts'
-import { lossDefaults, PolicyLoss, tokenLoss } from '../src/algorithms/rl/policy-losses.ts'
-import { trainedDatum } from '../src/algorithms/rl/trained-datum.ts'
+import { batchLoss, customLoss, type LossSequence, tokenLoss } from '../src/algorithms/rl/batch-loss.ts'
+import { trainedDatum } from '../src/algorithms/rl/policy-sequences.ts'
+import { lossDefaults, PolicyLoss } from '../src/algorithms/rl/rl-params.ts'
 import type { Datum, Loss, Tensor } from '../src/contracts/index.ts'
 import { loadBaseModel } from '../src/engine/files/base-model.ts'
 import { lossFunction } from '../src/engine/losses/losses.ts'
-import { forwardBackward } from '../src/engine/reference/forward-backward.ts'
+import { forwardBackward } from '../src/engine/reference/reference-engine.ts'
 import { ReferenceModel } from '../src/engine/reference/reference-model.ts'
 import { keyedRandom } from '../src/kernel/index.ts'
 import { temporaryFolders } from './temporary-folder.ts'
@@ -24,7 +24,7 @@ const usage = { promptTokens: 0, completionTokens: 0, latencyS: 0 }
 
 /** A sequence of a prompt token and drawn ones. */
 function sequenceOf(
-  drawn: readonly { q: number; advantage: number; reference: number; token?: number }[],
+  drawn: readonly { q: number; advantage: number; reference: number; token?: number | undefined }[],
   scale: number,
   withReference = true,
 ): LossSequence {

@@ -17,7 +17,7 @@ const taskOf = (task_id: string, fn_name = 'contains') => ({
 })
 const tasks = ['one', 'two', 'three'].map((id) => taskOf(id))
 
-type Changes = Partial<Omit<RunAssignment, 'config'>> & { config?: object }
+type Changes = Partial<Omit<RunAssignment, 'config'>> & { config?: object | undefined }
 
 function of(params: object, { config, ...rest }: Changes = {}, rows: readonly object[] = tasks): RunAssignment {
   const data = { source_kind: 'in_memory', rows: [...rows], hf_split: 'train', transforms: [] }

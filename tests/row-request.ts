@@ -6,11 +6,11 @@ import { createRegistry, keyedRandom } from '../src/kernel/index.ts'
 export interface RowRequestOptions<F extends RowFormat> {
   readonly format: F
   /** Folder of the cache; absent: none. */
-  readonly cacheDir?: string
-  readonly projectDir?: string
-  readonly seed?: number
-  readonly plugins?: readonly AnyPlugin[]
-  readonly codeHash?: (plugin: AnyPlugin) => string
+  readonly cacheDir?: string | undefined
+  readonly projectDir?: string | undefined
+  readonly seed?: number | undefined
+  readonly plugins?: readonly AnyPlugin[] | undefined
+  readonly codeHash?: ((plugin: AnyPlugin) => string) | undefined
 }
 
 export function rowRequest<F extends RowFormat>(data: object, options: RowRequestOptions<F>): RowRequest<F> {

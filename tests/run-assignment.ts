@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { RunAssignment } from '../src/contracts/index.ts'
 
-type Changes = Partial<Omit<RunAssignment, 'config'>> & { config?: Partial<RunAssignment['config']> }
+type Changes = Partial<Omit<RunAssignment, 'config'>> & { config?: Partial<RunAssignment['config']> | undefined }
 
 let runs = 0
 

@@ -10,7 +10,7 @@ export interface CommandResult {
 
 export interface CommandOptions {
   cwd: string
-  env?: NodeJS.ProcessEnv
+  env?: NodeJS.ProcessEnv | undefined
 }
 
 export async function runCommand(

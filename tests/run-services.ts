@@ -1,8 +1,9 @@
 // The services of a run, for tests: built-in plugins and those of the test.
+
+import { builtins } from '../src/builtins/builtins.ts'
 import type { AnyPlugin } from '../src/contracts/index.ts'
 import { createRegistry, keyedRandom } from '../src/kernel/index.ts'
-import { builtins } from '../src/lab/builtins.ts'
-import type { RunServices } from '../src/lab/train/run-context.ts'
+import type { RunServices } from '../src/runner/train/run-context.ts'
 
 export async function runServices(
   plugins: readonly AnyPlugin[] = [],

@@ -2,12 +2,12 @@
 import { Plan, type RunEvent, type Store } from '../src/contracts/index.ts'
 
 export interface PlanOptions {
-  readonly name?: string
-  readonly hypothesis?: string
-  readonly tags?: readonly string[]
-  readonly configHash?: string
+  readonly name?: string | undefined
+  readonly hypothesis?: string | undefined
+  readonly tags?: readonly string[] | undefined
+  readonly configHash?: string | undefined
   /** One run each. */
-  readonly seeds?: readonly number[]
+  readonly seeds?: readonly number[] | undefined
 }
 
 /** One arm, one run per seed, named `a-1`, `a-2`... */
@@ -50,7 +50,7 @@ let made = 0
 /** Records a new experiment. Its ids are new in this process; `at` may be given where order matters. */
 export async function recordSample(
   store: Store,
-  options: PlanOptions & { at?: string } = {},
+  options: PlanOptions & { at?: string | undefined } = {},
 ): Promise<{ experimentId: string; runIds: string[] }> {
   made += 1
   const plan = samplePlan(options)

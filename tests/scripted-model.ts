@@ -13,7 +13,7 @@ export function scriptedModel(
   script:
     | readonly Answer[]
     | ((request: GenerateRequest, call: number, signal: AbortSignal) => Answer | Promise<Answer>),
-  { takesTools }: { takesTools?: boolean } = {},
+  { takesTools }: { takesTools?: boolean | undefined } = {},
 ): ScriptedModel {
   const asked: GenerateRequest[] = []
   return {

@@ -8,18 +8,18 @@ export interface World {
   readonly seeds: number
   readonly tasks: number
   /** Rewards per task; a score is their mean. */
-  readonly samples?: number
+  readonly samples?: number | undefined
   /** Log-odds of an average task. */
-  readonly level?: number
+  readonly level?: number | undefined
   /** Spread of log-odds over tasks, over seeds for both arms alike, over seeds for each arm, over single cells. */
-  readonly taskSd?: number
-  readonly sharedSd?: number
-  readonly armSd?: number
-  readonly cellSd?: number
+  readonly taskSd?: number | undefined
+  readonly sharedSd?: number | undefined
+  readonly armSd?: number | undefined
+  readonly cellSd?: number | undefined
   /** What the treatment adds to the log-odds. */
-  readonly gain?: number
+  readonly gain?: number | undefined
   /** The treatment finds other tasks hard than the baseline does, and as many. */
-  readonly shuffled?: boolean
+  readonly shuffled?: boolean | undefined
 }
 
 export interface Arms {

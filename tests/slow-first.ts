@@ -3,7 +3,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const slow = [
-  'src/lab/worker/worker-pool',
+  'src/lab/workers/worker-pool',
   'src/kernel/plugins/plugin-host',
   'tests/mutated-plugins',
   'tests/lab/',

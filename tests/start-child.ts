@@ -18,7 +18,7 @@ export type Child = AsyncDisposable & {
 export function startChild(
   name: string,
   args: readonly string[] = [],
-  { wrap = [], detached = false }: { wrap?: readonly string[]; detached?: boolean } = {},
+  { wrap = [], detached = false }: { wrap?: readonly string[] | undefined; detached?: boolean | undefined } = {},
 ): Child {
   const script = fileURLToPath(compiledUrl(new URL(`./children/${name}.ts`, import.meta.url)))
   return startProgram(name, [...wrap, process.execPath, script, ...args], { detached })

@@ -34,7 +34,10 @@ export function smallValues(noise = 0.01): Float32Array {
 /** Writes a table into a folder and gives the folder. */
 export function writeTable(
   dir: string,
-  { header = smallHeader, body = gzipSync(bytesOf(smallValues())) }: { header?: unknown; body?: Uint8Array } = {},
+  {
+    header = smallHeader,
+    body = gzipSync(bytesOf(smallValues())),
+  }: { header?: unknown; body?: Uint8Array | undefined } = {},
   name = 'hill',
 ): string {
   mkdirSync(dir, { recursive: true })

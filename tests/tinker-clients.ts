@@ -15,8 +15,8 @@ export type Opened = { client: TinkerClient; double: TinkerDouble; events: Tinke
 /** A double and a client of it. `misbehave` is set up before the client connects. */
 export async function openClient(
   options: Partial<TinkerClientOptions> & {
-    double?: DoubleOptions
-    misbehave?: Parameters<TinkerDouble['misbehave']>[0]
+    double?: DoubleOptions | undefined
+    misbehave?: Parameters<TinkerDouble['misbehave']>[0] | undefined
   } = {},
 ): Promise<Opened> {
   const { double: doubleOptions, misbehave, ...clientOptions } = options

@@ -16,7 +16,12 @@ export type Seen = {
 }
 
 export type Reply =
-  | { status?: number; json?: unknown; bytes?: Uint8Array; headers?: Record<string, string> }
+  | {
+      status?: number | undefined
+      json?: unknown
+      bytes?: Uint8Array | undefined
+      headers?: Record<string, string> | undefined
+    }
   /** The connection is cut. */
   | 'cut'
   /** Nothing is said. */
@@ -25,12 +30,12 @@ export type Reply =
 export type Misbehaviour = (seen: Seen) => Reply | undefined | Promise<Reply | undefined>
 
 export type DoubleOptions = {
-  engine?: Engine
-  flags?: Record<string, unknown>
+  engine?: Engine | undefined
+  flags?: Record<string, unknown> | undefined
   /** Path below which the service stands. */
-  prefix?: string
+  prefix?: string | undefined
   /** Answers passes and samples as JSON, and refuses protobuf bodies. */
-  jsonOnly?: boolean
+  jsonOnly?: boolean | undefined
 }
 
 export type TinkerDouble = AsyncDisposable & {
@@ -106,7 +111,7 @@ function send(outgoing: ServerResponse, reply: Reply): void {
   outgoing.writeHead(status, { 'content-type': type, 'content-length': body.length, ...headers }).end(body)
 }
 
-type Done = { json: unknown; bytes?: Uint8Array }
+type Done = { json: unknown; bytes?: Uint8Array | undefined }
 
 /** The service proper: work in the order of its numbers, promises that can be asked for again and again. */
 class DoubleWork {

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseModelConfig } from '../src/engine/files/model-config.ts'
 import { tensorShapes } from '../src/engine/files/model-shape.ts'
-import { encodeSafetensors } from '../src/engine/files/safetensors-bytes.ts'
+import { encodeSafetensors } from '../src/engine/files/safetensors-file.ts'
 import { keyedRandom } from '../src/kernel/index.ts'
 
 export const tinyConfigs = {
@@ -60,9 +60,9 @@ export function tinyConfig(family: keyof typeof tinyConfigs, more: Readonly<Reco
 }
 
 export type TinyWeights = {
-  dtype?: 'F32' | 'BF16'
+  dtype?: 'F32' | 'BF16' | undefined
   /** Deviation of the weights of a map with so many inputs. */
-  spread?: (inputs: number) => number
+  spread?: ((inputs: number) => number) | undefined
 }
 
 /** Writes a tiny model into `folder` and returns it. */

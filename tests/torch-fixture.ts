@@ -1,7 +1,7 @@
 // What scripts/torch-fixtures.py wrote: a model's folder, and the numbers that PyTorch computes for it.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { decodeSafetensors, type NamedTensors } from '../src/engine/files/safetensors-bytes.ts'
+import { decodeSafetensors, type NamedTensors } from '../src/engine/files/safetensors-file.ts'
 
 const root = fileURLToPath(new URL('./fixtures/engine/', import.meta.url))
 

@@ -1,10 +1,11 @@
 // Does a run in this process, with the parts that a worker has: real plugins, real backend, real loop. Scores come from a table of
 // expected answers, as the scorer would give them.
+
+import { builtins } from '../src/builtins/builtins.ts'
 import type { AnyPlugin, Item, Prediction, RunAssignment, Scored } from '../src/contracts/index.ts'
 import { createRegistry, keyedRandom, manualClock } from '../src/kernel/index.ts'
-import { builtins } from '../src/lab/builtins.ts'
-import { createRunReporter } from '../src/lab/train/run-reporter.ts'
-import { trainRun } from '../src/lab/train/train-run.ts'
+import { createRunReporter } from '../src/runner/train/run-scope.ts'
+import { trainRun } from '../src/runner/train/train-run.ts'
 
 export interface TrainedHere {
   readonly outcome: 'finished' | 'interrupted'
@@ -15,10 +16,14 @@ export interface TrainedHere {
 }
 
 export interface HereOptions {
-  readonly plugins?: readonly AnyPlugin[]
-  readonly stopping?: AbortSignal
+  readonly plugins?: readonly AnyPlugin[] | undefined
+  readonly stopping?: AbortSignal | undefined
   /** The score of answers; default: every answer earns nothing. */
-  score?(question: { benchmark: string; step?: number; predictions: readonly Prediction[] }): Scored['metrics']
+  score?(question: {
+    benchmark: string
+    step?: number | undefined
+    predictions: readonly Prediction[]
+  }): Scored['metrics']
   /** Sees every item as it is told. */
   onItem?(item: Item): void
 }

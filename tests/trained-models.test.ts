@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { loadBaseModel } from '../src/engine/files/base-model.ts'
-import { project } from '../src/engine/reference/projection.ts'
-import { ReferenceModel } from '../src/engine/reference/reference-model.ts'
+import { project, ReferenceModel } from '../src/engine/reference/reference-model.ts'
 import { forward } from '../src/engine/reference/transformer.ts'
 import { openChatTemplate, openTokenizer, readChatTemplate, resolveModelFolder } from '../src/models/index.ts'
 

@@ -9,7 +9,7 @@ export interface WatchedRun {
   readonly stops: readonly string[]
 }
 
-export function watchedRun(folder: string, { numSteps = 10 }: { numSteps?: number } = {}): WatchedRun {
+export function watchedRun(folder: string, { numSteps = 10 }: { numSteps?: number | undefined } = {}): WatchedRun {
   const { run_dir: dir, run_id: runId, run_name: name, arm, config } = runAssignment(folder)
   const run = { runId, name, arm, seed: config.seed, dir, config }
   const scope = { experimentId: 'exp_1', experiment: 'test', outputDir: dir, run }

@@ -2,8 +2,7 @@
 //   npx jiti models/recipe/check-logits.ts MODEL TEXT.jsonl OUT.json
 import { readFileSync, writeFileSync } from 'node:fs'
 import { loadBaseModel } from '../../src/engine/files/base-model.ts'
-import { project } from '../../src/engine/reference/projection.ts'
-import { ReferenceModel } from '../../src/engine/reference/reference-model.ts'
+import { project, ReferenceModel } from '../../src/engine/reference/reference-model.ts'
 import { forward } from '../../src/engine/reference/transformer.ts'
 import { openTokenizer, resolveModelFolder } from '../../src/models/index.ts'
 

@@ -13,7 +13,7 @@ import {
   bundledModels,
   bundledTokenizerConfig,
   folderOf,
-} from '../../src/models/bundled/bundled-models.ts'
+} from '../../src/models/folders/bundled-models.ts'
 
 const work = process.argv[2] ?? '.tmp/model'
 const models = fileURLToPath(new URL('..', import.meta.url))

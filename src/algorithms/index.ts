@@ -1,13 +1,52 @@
 // What other rooms may use of algorithms.
-export { dpo } from './dpo.ts'
-export { GuardParams, Guards, guardParams } from './guard-params.ts'
-export { type LrPlan, LrSchedule, learningRateAt } from './lr-schedule.ts'
-export { numSteps, stepsPerEpoch } from './num-steps.ts'
-export { algorithmPlugins } from './plugins.ts'
-export { rl } from './rl/rl.ts'
-export { saveMarks } from './save-marks.ts'
-export { scoreOnly } from './score-only.ts'
-export { answerOf, mergeTurns, messageKey } from './sequences/index.ts'
-export { sft } from './sft.ts'
-export { SharedParams, sharedParams } from './shared-params.ts'
-export { type SupervisedDatum, supervisedDatum } from './supervised-datum.ts'
+import { distill } from './distill/distill.ts'
+import { opd } from './distill/opd.ts'
+import { sdft } from './distill/sdft.ts'
+import { dpo } from './dpo.ts'
+import { rejectionSft } from './rejection-sft.ts'
+import { rl } from './rl/rl.ts'
+import { sft } from './sft.ts'
+import { combo, promptSearch, scoreOnly } from './without-batches.ts'
+
+export { createCollapseGuard, guardedLoss, pastLosses } from './guards/collapse-guard.ts'
+export { GuardMemory, keptAfter, pastGuards } from './guards/guard-memory.ts'
+export {
+  entropyCollapse,
+  type Finding,
+  guardRow,
+  klBlowup,
+  lengthExplosion,
+  rewardHacking,
+  type Watched,
+} from './guards/metric-guards.ts'
+
+export { GuardParams, Guards, guardParams } from './params/guard-params.ts'
+
+export {
+  type LrPlan,
+  LrSchedule,
+  learningRateAt,
+  numSteps,
+  SharedParams,
+  saveMarks,
+  sharedParams,
+  stepsPerEpoch,
+} from './params/shared-params.ts'
+export { type SupervisedDatum, supervisedDatum } from './sequences/datums.ts'
+
+export { answerOf, mergeTurns, messageKey } from './sequences/merge-turns.ts'
+export { dpo, rl, scoreOnly, sft }
+
+/** The built-in algorithms. */
+export const algorithmPlugins = [
+  scoreOnly,
+  sft,
+  dpo,
+  rejectionSft,
+  rl,
+  sdft,
+  opd,
+  distill,
+  combo,
+  promptSearch,
+] as const

@@ -1,12 +1,13 @@
 // Rejection sampling: the policy answers each task several times, what the task's verifier accepts is trained on as if it had been
 // written by hand. What is sampled follows the policy as it gets better.
 import * as z from 'zod'
-import type { PluginSpec, StepContext, Trajectory } from '../contracts/index.ts'
-import { defineAlgorithm, mapConcurrent } from '../kernel/index.ts'
-import { guardParams } from './guard-params.ts'
-import { rolloutParams } from './rollout-params.ts'
-import { mergeTurns, supervisedSequence } from './sequences/index.ts'
-import { sharedParams } from './shared-params.ts'
+import type { Trajectory } from '../contracts/index.ts'
+import { defineAlgorithm } from '../kernel/index.ts'
+import { guardParams, rolloutParams } from './params/guard-params.ts'
+import { sharedParams } from './params/shared-params.ts'
+import { supervisedSequence } from './sequences/datums.ts'
+import { mergeTurns } from './sequences/merge-turns.ts'
+import { drawAnswers, drawnTokens, mean, meanNll, sumOf } from './sequences/rollouts.ts'
 
 const Params = z.strictObject({
   ...sharedParams,
@@ -34,7 +35,7 @@ export const rejectionSft = defineAlgorithm({
   async buildBatch(context) {
     const { batch, params } = context
     const tasks = batch(params.batch_size)
-    const answers = await answersTo(context, tasks)
+    const answers = await drawAnswers(context, tasks, 'rejection')
     const kept = tasks.map((_, i) => chosenOf(answers[i] ?? [], params))
     const all = answers.flat()
     const drawn = all.flatMap(({ turns }) => turns.flatMap(({ tokens }) => [...(tokens?.logprobs ?? [])]))
@@ -48,49 +49,20 @@ export const rejectionSft = defineAlgorithm({
       metrics: {
         'data/rows': data.length,
         'data/tokens': data.reduce((sum, { tokens }) => sum + tokens.length, 0),
-        'data/supervised_tokens': kept.flat().reduce((sum, { turns }) => sum + drawnTokens(turns), 0),
+        'data/supervised_tokens': sumOf(kept.flat().map(drawnTokens)),
         'rollout/answers:sum': all.length,
         'rollout/failed:sum': all.length - scored.length,
         ...(all.length === 0 ? {} : { 'rollout/length_mean': drawn.length / all.length }),
-        ...(drawn.length === 0 ? {} : { 'optim/entropy': -drawn.reduce((a, b) => a + b, 0) / drawn.length }),
+        ...(drawn.length === 0 ? {} : { 'optim/entropy': -mean(drawn) }),
         'rollout/accepted_share':
           scored.filter((reward) => reward >= params.min_reward).length / Math.max(1, all.length),
         'rollout/solved_tasks': kept.filter((each) => each.length > 0).length / Math.max(1, tasks.length),
-        ...(scored.length === 0 ? {} : { 'reward/mean': scored.reduce((a, b) => a + b, 0) / scored.length }),
+        ...(scored.length === 0 ? {} : { 'reward/mean': mean(scored) }),
       },
     }
   },
-  stepMetrics({ built, result }) {
-    const supervised = built.metrics?.['data/supervised_tokens'] ?? 0
-    const loss = result.metrics['loss:sum']
-    return loss === undefined || supervised === 0 ? {} : { train_mean_nll: loss / supervised }
-  },
+  stepMetrics: meanNll,
 })
-
-type Tasks = StepContext<Params, 'harbor_task'>['rows']
-
-async function answersTo(context: StepContext<Params, 'harbor_task'>, tasks: Tasks): Promise<Trajectory[][]> {
-  const { params, policy, rollout, signal, batchIndex } = context
-  const { num_samples, max_tokens: maxTokens, temperature, system_prompt, user_template } = params
-  const weights = await policy()
-  const chat = { user_template, ...(system_prompt === undefined ? {} : { system_prompt }) }
-  const agent: PluginSpec = context.agent ?? { kind: 'chat', params: chat }
-  const asked = tasks.flatMap((task, at) => Array.from({ length: num_samples }, (_, sample) => ({ task, at, sample })))
-  const drawn = await mapConcurrent(asked, { limit: params.n_concurrent, signal }, ({ task, at, sample }) =>
-    rollout(
-      {
-        task,
-        agent,
-        policy: { weights },
-        sample,
-        seedPath: ['rejection', batchIndex, at, task.task_id],
-        sampling: { maxTokens, temperature },
-      },
-      signal,
-    ),
-  )
-  return tasks.map((_, at) => drawn.slice(at * num_samples, (at + 1) * num_samples))
-}
 
 /** Whole attempts with enough reward, each once. */
 function chosenOf(answers: readonly Trajectory[], { min_reward, keep_per_task }: Params): Trajectory[] {
@@ -104,8 +76,4 @@ function chosenOf(answers: readonly Trajectory[], { min_reward, keep_per_task }:
     if (!chosen.has(key)) chosen.set(key, answer)
   }
   return [...chosen.values()].slice(0, keep_per_task)
-}
-
-function drawnTokens(turns: Trajectory['turns']): number {
-  return turns.reduce((sum, { tokens }) => sum + (tokens?.completion.length ?? 0), 0)
 }

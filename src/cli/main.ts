@@ -1,11 +1,11 @@
 // The command line as a function: arguments in, exit code out. It prints to the streams it is given and ends no process.
 // Everything heavy is imported when it is needed: `--version` costs one small file, `--help` the parser.
-import { type ExitCode, exitCodes } from './exit-code.ts'
-import type { CliIo } from './io.ts'
-import { createLiveSink } from './output/live-sink.ts'
-import { packageVersion } from './package-version.ts'
+import { type ExitCode, exitCodes } from './context/command-context.ts'
+import { packageVersion } from './context/package-version.ts'
+import type { CliIo } from './output/io.ts'
+import { createLiveSink } from './output/output.ts'
 
-/** Runs one command line. Never throws: what goes wrong is printed and told by the exit code. */
+/** Runs one command line. Never throws: what goes wrong is printed, and the exit code says so. */
 export async function main(argv: readonly string[], outside: CliIo): Promise<ExitCode> {
   const io = { ...outside, stderr: createLiveSink(outside.stderr) }
   const options = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length)
@@ -28,7 +28,7 @@ export async function main(argv: readonly string[], outside: CliIo): Promise<Exi
     return io.signal.aborted && !isTold ? await interrupted(io, json) : code
   } catch (error) {
     if (io.signal.aborted) return await interrupted(io, json, error)
-    const { reportError } = await import('./report-error.ts')
+    const { reportError } = await import('./context/report-error.ts')
     return reportError(error, io, { json })
   } finally {
     io.signal.removeEventListener('abort', sayInterrupted)
@@ -38,7 +38,7 @@ export async function main(argv: readonly string[], outside: CliIo): Promise<Exi
 // The line on stderr is out already; a program that reads stdout gets its document too.
 async function interrupted(io: CliIo, json: boolean, error?: unknown): Promise<ExitCode> {
   if (json) {
-    const { reportError } = await import('./report-error.ts')
+    const { reportError } = await import('./context/report-error.ts')
     const { EvsysError } = await import('../kernel/index.ts')
     const known = EvsysError.is(error) && error.code === 'INTERRUPTED' ? error : undefined
     return reportError(known ?? new EvsysError('INTERRUPTED', 'interrupted before the end'), io, { json })

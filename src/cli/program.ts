@@ -2,23 +2,15 @@
 // imported when they are called.
 import { resolve } from 'node:path'
 import { Command, type CommanderError } from 'commander'
-import type { CommandContext } from './command-context.ts'
-import { addDataCommands } from './data-commands.ts'
-import { type ExitCode, exitCodes } from './exit-code.ts'
-import type { CliIo } from './io.ts'
+import { type ExitCode, exitCodes, type Run } from './context/command-context.ts'
+import { packageVersion } from './context/package-version.ts'
+import { addDataCommands, addScoringCommands, addServingCommands } from './model-commands.ts'
 import { colorsFor, plainColors } from './output/colors.ts'
-import type { LiveSink } from './output/live-sink.ts'
-import { createOutput } from './output/output.ts'
-import { packageVersion } from './package-version.ts'
+import type { CliIo } from './output/io.ts'
+import { createOutput, type LiveSink } from './output/output.ts'
 import { addRecordCommands } from './record-commands.ts'
-import { addResearchCommands } from './research-commands.ts'
-import { addScoringCommands } from './scoring-commands.ts'
-import { addServingCommands } from './serving-commands.ts'
+import { addResearchCommands, addTaskCommands } from './research-commands.ts'
 import { addStartCommands } from './start-commands.ts'
-import { addTaskCommands } from './task-commands.ts'
-
-/** Calls the body of a command with its context. */
-export type Run = (body: (context: CommandContext) => Promise<ExitCode>) => Promise<void>
 
 export type ProgramOptions = {
   readonly io: CliIo & { readonly stderr: LiveSink }
@@ -32,7 +24,7 @@ export async function runProgram(argv: readonly string[], { io, json, held }: Pr
   let code: ExitCode = exitCodes.done
   let help = ''
   const run: Run = async (body) => {
-    const { quiet, project } = program.opts<{ quiet?: true; project?: string }>()
+    const { quiet, project } = program.opts<{ quiet?: true | undefined; project?: string | undefined }>()
     code = await body({
       output: createOutput(io, { json, quiet: quiet === true }),
       live: io.stderr,
@@ -67,7 +59,7 @@ export async function runProgram(argv: readonly string[], { io, json, held }: Pr
     createOutput(io, { json, quiet: false }).result({ [key]: help.trimEnd() }, () => help)
     return exitCodes.done
   }
-  const { usageError } = await import('./usage-error.ts')
+  const { usageError } = await import('./context/usage-error.ts')
   throw usageError(error, command)
 }
 

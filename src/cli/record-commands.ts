@@ -1,17 +1,14 @@
 // Declarations of the commands that run experiments and read their record. Bodies are imported when a command is called.
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { ConcludeOptions } from './commands/conclude.ts'
-import type { DbOptions } from './commands/db.ts'
+import type { ConcludeOptions, InvalidateOptions } from './commands/conclude.ts'
 import type { ExportOptions } from './commands/export.ts'
-import type { GcOptions } from './commands/gc.ts'
-import type { HistoryOptions } from './commands/history.ts'
+import type { HistoryOptions, NextOptions } from './commands/history.ts'
 import type { ImportOptions } from './commands/import.ts'
-import type { InvalidateOptions } from './commands/invalidate.ts'
-import type { NextOptions } from './commands/next.ts'
 import type { ReproOptions } from './commands/repro.ts'
 import type { RunOptions } from './commands/run.ts'
+import type { DbOptions, GcOptions } from './commands/storage.ts'
+import type { Run } from './context/command-context.ts'
 import type { Colors } from './output/colors.ts'
-import type { Run } from './program.ts'
 import { append, examplesFor, wholeNumber } from './start-commands.ts'
 
 const anExperiment = 'experiment: its id, the beginning of its id, or its name'
@@ -32,7 +29,7 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
     )
     .option('--steps <n>', 'cap every run at this many steps', wholeNumber)
     .option('--set <path=value>', 'override a value in every arm; may be repeated', append)
-    .option('--resume', 'go on with the newest unfinished experiment of the same configuration')
+    .option('--resume', 'resume the newest unfinished experiment of the same configuration')
     .option('--max-concurrent <n>', 'runs at a time (default: as many as there are cores)', wholeNumber)
     .addOption(
       new Option('--seal <way>', 'hide benchmarks from recipe code (default: auto, where the machine can)').choices([
@@ -50,7 +47,7 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
           'evsys run config.yaml --set n_repeats=5 --max-concurrent 2',
           'evsys run config.yaml --resume',
         ],
-        '0  concluded   1  no run completed   2  the file is wrong; nothing was started   130  interrupted; --resume goes on',
+        '0  concluded   1  no run completed   2  the file is wrong; nothing was started   130  interrupted; --resume continues it',
       ),
     )
     .action((file: string, options: RunOptions) =>
@@ -87,10 +84,10 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
         'evsys show quickstart/lr0.1-seed42 --data',
       ]),
     )
-    .action((id: string, options: { data?: true }) =>
+    .action((id: string, options: { data?: true | undefined }) =>
       run(async (context) =>
         options.data === true
-          ? (await import('./commands/show-data.ts')).showData(context, id)
+          ? (await import('./commands/show.ts')).showData(context, id)
           : (await import('./commands/show.ts')).show(context, id),
       ),
     )
@@ -108,7 +105,7 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
     .option('--limit <n>', 'list no more than this (default: 10)', wholeNumber)
     .addHelpText('after', examples(['evsys next', 'evsys next --limit 3', 'evsys next --json']))
     .action((options: NextOptions) =>
-      run(async (context) => (await import('./commands/next.ts')).next(context, options)),
+      run(async (context) => (await import('./commands/history.ts')).next(context, options)),
     )
 
   program
@@ -141,7 +138,7 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
       ]),
     )
     .action((id: string, options: InvalidateOptions) =>
-      run(async (context) => (await import('./commands/invalidate.ts')).invalidate(context, id, options)),
+      run(async (context) => (await import('./commands/conclude.ts')).invalidate(context, id, options)),
     )
 
   program
@@ -189,13 +186,15 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
     .description('drop what the record no longer needs; scores and conclusions stay')
     .option('--before <date>', 'of experiments that ended before this day or time (default: 30 days ago)', moment)
     .addHelpText('after', examples(['evsys gc', 'evsys gc --before 2026-01-31']))
-    .action((options: GcOptions) => run(async (context) => (await import('./commands/gc.ts')).gc(context, options)))
+    .action((options: GcOptions) =>
+      run(async (context) => (await import('./commands/storage.ts')).gc(context, options)),
+    )
 
   program
     .command('du')
     .description('show what the record and the files of experiments take on disk')
     .addHelpText('after', examples(['evsys du', 'evsys du --json']))
-    .action(() => run(async (context) => (await import('./commands/du.ts')).du(context)))
+    .action(() => run(async (context) => (await import('./commands/storage.ts')).du(context)))
 
   program
     .command('db')
@@ -204,7 +203,7 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
     .addOption(outputOption('file of the copy (default: .evsys/backups/)'))
     .addHelpText('after', examples(['evsys db backup', 'evsys db backup -o /backups/lab.db', 'evsys db migrate']))
     .action((action: string, options: DbOptions) =>
-      run(async (context) => (await import('./commands/db.ts')).db(context, action, options)),
+      run(async (context) => (await import('./commands/storage.ts')).db(context, action, options)),
     )
 }
 

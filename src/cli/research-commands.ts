@@ -1,14 +1,17 @@
 // Declarations of the commands of the research loop. Bodies are imported when a command is called.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ResearchBaselineOptions } from './commands/research-baseline.ts'
-import type { ResearchExportOptions } from './commands/research-export.ts'
-import type { ResearchReportOptions } from './commands/research-report.ts'
+import type { ResearchBenchOptions } from './commands/research-bench.ts'
 import type { ResearchRunOptions } from './commands/research-run.ts'
-import type { ResearchStatusOptions } from './commands/research-status.ts'
+import type {
+  ResearchExportOptions,
+  ResearchReportOptions,
+  ResearchStatusOptions,
+} from './commands/research-session.ts'
 import type { ResearchSteerOptions } from './commands/research-steer.ts'
+import type { TaskOptions } from './commands/task.ts'
+import type { Run } from './context/command-context.ts'
 import type { Colors } from './output/colors.ts'
-import type { Run } from './program.ts'
-import { addResearchBench } from './research-bench-command.ts'
 import { append, examplesFor, wholeNumber } from './start-commands.ts'
 
 const aTask = 'task: its name, NAME/VARIANT, or a folder with task.yaml'
@@ -40,7 +43,7 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .option('--model <id>', 'model that proposes, where a model does (default: claude-sonnet-4-6)')
     .option('--proposer <kind>', 'who proposes (default: anthropic with a key, else optimizer)')
     .option('--proposer-params <json>', 'params of the proposer, such as {"file": "tape.jsonl"} for replay')
-    .option('--strategy <kind>', 'where the search goes on (default: default)')
+    .option('--strategy <kind>', 'where the search continues (default: default)')
     .option('--keep-rule <kind>', 'what is kept (default: default)')
     .addOption(
       new Option('--preset <name>', 'how strict the default keep rule is (default: balanced)').choices([
@@ -52,8 +55,8 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .option('--workers <n>', 'experiments at a time (default: as many as cores allow)', wholeNumber)
     .option('--budget <cap>', 'wall=2h, usd=5, tokens=1000000, experiments=50; may be repeated', append)
     .option('--seed <n>', 'root of the session’s own randomness (default: 0)', numberFromZero)
-    .option('--resume', 'go on with the newest session of the task that fits')
-    .option('--session <id>', 'with --resume: go on with this session')
+    .option('--resume', 'resume the newest session of the task that fits')
+    .option('--session <id>', 'with --resume: the session to resume')
     .addHelpText(
       'after',
       examples([
@@ -93,7 +96,7 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .option('--session <id>', 'this session')
     .addHelpText('after', examples(['evsys research status', 'evsys research status --task digits --json']))
     .action((options: ResearchStatusOptions) =>
-      run(async (context) => (await import('./commands/research-status.ts')).researchStatus(context, options)),
+      run(async (context) => (await import('./commands/research-session.ts')).researchStatus(context, options)),
     )
 
   research
@@ -128,7 +131,7 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .option('-o, --output <file>', 'file to write (default: TASK-report.html)')
     .addHelpText('after', examples(['evsys research report --task digits', 'evsys research report -o digits.html']))
     .action((options: ResearchReportOptions) =>
-      run(async (context) => (await import('./commands/research-report.ts')).researchReportCommand(context, options)),
+      run(async (context) => (await import('./commands/research-session.ts')).researchReportCommand(context, options)),
     )
 
   research
@@ -140,7 +143,7 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .option('--patches <folder>', 'one patch for every kept change, with its evidence')
     .addHelpText('after', examples(['evsys research export --task digits -o results.tsv']))
     .action((options: ResearchExportOptions) =>
-      run(async (context) => (await import('./commands/research-export.ts')).researchExport(context, options)),
+      run(async (context) => (await import('./commands/research-session.ts')).researchExport(context, options)),
     )
 
   addResearchBench(research, run, colors)
@@ -168,4 +171,78 @@ function seedsFrom(text: string): number | number[] {
   if (isList && areSeeds) return seeds
   if (!isList && areSeeds && seeds[0] !== undefined && seeds[0] > 0) return seeds[0]
   throw new InvalidArgumentError('It must be a whole number, 1 or more, or different seeds with commas between them.')
+}
+
+// Declaration of `research bench`. Its body is imported when it is called.
+/** Adds `bench` to the commands of `research`. */
+function addResearchBench(research: Command, run: Run, colors: Colors): void {
+  research
+    .command('bench')
+    .description(
+      'measure strategies on tables and in synthetic worlds; try the executor and the controller of this machine',
+    )
+    .option('--tables <dir>', 'folder with tables: NAME.json and NAME.f32.gz each')
+    .option(
+      '--worlds <names>',
+      'synthetic worlds, separated by commas: cells, grids, traps, nk, ideas; curves (who ends runs early), adversary (candidates that tamper), chaos (sessions that are disturbed); all',
+      names,
+    )
+    .option('--strategies <kinds>', 'separated by commas (default: default,reference,greedy-dedup)', names)
+    .option(
+      '--repeats <n>',
+      'sessions of each strategy on each table (default: 100), of each disturbance (default: 5)',
+      wholeNumber,
+    )
+    .option('--budget <n>', 'experiments of one session; a miss counts twice that (default: 200)', wholeNumber)
+    .option('--seed <n>', 'root of all chance (default: 1)', wholeNumber)
+    .addHelpText(
+      'after',
+      examplesFor(colors)([
+        'evsys research bench --tables search-tables',
+        'evsys research bench --tables search-tables --strategies default,reference --repeats 100 --budget 200 --json',
+        'evsys research bench --worlds cells,grids --repeats 20',
+        'evsys research bench --worlds adversary,chaos',
+      ]),
+    )
+    .action((options: ResearchBenchOptions) =>
+      run(async (context) => (await import('./commands/research-bench.ts')).researchBench(context, options)),
+    )
+}
+
+function names(text: string): string[] {
+  const list = text.split(',').map((name) => name.trim())
+  if (list.every((name) => name !== '') && new Set(list).size === list.length) return list
+  throw new InvalidArgumentError('It must be names, each once, separated by commas.')
+}
+
+// Declarations of the commands about tasks. Bodies are imported when a command is called.
+/** Adds `task`. */
+export function addTaskCommands(program: Command, run: Run, colors: Colors): void {
+  const examples = examplesFor(colors)
+  program.commandsGroup('Research:')
+
+  program
+    .command('task')
+    .argument('<action>', 'init, validate or list')
+    .argument('[name]', 'name of a task; to validate, also its folder or file')
+    .addOption(
+      new Option('--runtime <name>', 'init: what candidates are written in')
+        .choices(['node', 'python'])
+        .default('node'),
+    )
+    .option('--deep', 'validate: get the data and look for the interpreter, too')
+    .description('make, check or list research tasks')
+    .addHelpText(
+      'after',
+      examples([
+        'evsys task list',
+        'evsys task init curve',
+        'evsys task init curve --runtime python',
+        'evsys task validate curve --deep',
+        'evsys task validate tasks/curve/task.yaml',
+      ]),
+    )
+    .action((action: string, name: string | undefined, options: TaskOptions) =>
+      run(async (context) => (await import('./commands/task.ts')).task(context, action, name, options)),
+    )
 }

@@ -1,11 +1,10 @@
 // Declarations of the commands that begin a project and check its files. Bodies are imported when a command is called.
 import { type Command, InvalidArgumentError } from 'commander'
-import type { InitOptions } from './commands/init.ts'
-import type { NewExperimentOptions } from './commands/new-experiment.ts'
+import { shells } from './commands/completion-scripts.ts'
+import type { InitOptions, NewExperimentOptions } from './commands/init.ts'
 import type { ValidateOptions } from './commands/validate.ts'
-import { shells } from './completion/shells.ts'
+import type { Run } from './context/command-context.ts'
 import type { Colors } from './output/colors.ts'
-import type { Run } from './program.ts'
 
 /** Adds `init`, `new-experiment`, `doctor`, `validate`, `list`, `schema`, `completion` and `help`. */
 export function addStartCommands(program: Command, run: Run, colors: Colors): void {
@@ -31,7 +30,7 @@ export function addStartCommands(program: Command, run: Run, colors: Colors): vo
       examples(['evsys new-experiment focal-loss', 'evsys new-experiment rank-sweep --date 20260131']),
     )
     .action((slug: string, options: NewExperimentOptions) =>
-      run(async (context) => (await import('./commands/new-experiment.ts')).newExperiment(context, slug, options)),
+      run(async (context) => (await import('./commands/init.ts')).newExperiment(context, slug, options)),
     )
 
   program
@@ -82,7 +81,7 @@ export function addStartCommands(program: Command, run: Run, colors: Colors): vo
       ),
     )
     .action((kind: string | undefined) =>
-      run(async (context) => (await import('./commands/list.ts')).list(context, kind)),
+      run(async (context) => (await import('./commands/schema.ts')).list(context, kind)),
     )
 
   program
@@ -120,7 +119,7 @@ export function addStartCommands(program: Command, run: Run, colors: Colors): vo
     .argument('[command]', 'command to explain')
     .description('show help for a command')
     .action(async (name: string | undefined) => {
-      const { helpFor } = await import('./commands/help.ts')
+      const { helpFor } = await import('./context/usage-error.ts')
       helpFor(program, name)
     })
 
@@ -129,7 +128,7 @@ export function addStartCommands(program: Command, run: Run, colors: Colors): vo
     .command('complete', { hidden: true })
     .argument('[words...]')
     .action((words: string[]) =>
-      run(async (context) => (await import('./commands/complete.ts')).complete(context, program, words)),
+      run(async (context) => (await import('./commands/completion.ts')).complete(context, program, words)),
     )
 }
 

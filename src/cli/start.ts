@@ -1,7 +1,7 @@
 // The command line as a process: its streams, its signals, its end.
-import { exitCodes } from './exit-code.ts'
-import type { CliIo } from './io.ts'
+import { exitCodes } from './context/command-context.ts'
 import { main } from './main.ts'
+import type { CliIo } from './output/io.ts'
 
 /** Runs the command line of this process and ends it with the exit code. */
 export async function start(): Promise<void> {
@@ -10,7 +10,7 @@ export async function start(): Promise<void> {
   const controller = new AbortController()
   const argv = process.argv.slice(2)
   const io: CliIo = { stdout, stderr, stdin, cwd: process.cwd(), env: process.env, signal: controller.signal }
-  // What is thrown where nobody awaits it ends here too, and not in a stack trace.
+  // What is thrown where no one awaits it ends here too, and not in a stack trace.
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => void fail(error, io, argv))
   }
@@ -25,7 +25,7 @@ export async function start(): Promise<void> {
 }
 
 async function fail(error: unknown, io: CliIo, argv: readonly string[]): Promise<void> {
-  const { reportError } = await import('./report-error.ts')
+  const { reportError } = await import('./context/report-error.ts')
   await end(reportError(error, io, { json: argv.includes('--json') }))
 }
 

@@ -10,13 +10,13 @@ import {
   nodeAt,
   type Origin,
   type Path,
+  type Source,
   seqNode,
   textOf,
 } from './located.ts'
 import { presentIn, shorthandKeys } from './normalise.ts'
 import { parseYaml } from './parse-yaml.ts'
 import { Report } from './report.ts'
-import type { Source } from './source.ts'
 
 const example = 'write --set algorithm.params.max_steps=20, in quotes where the shell would change it.'
 
@@ -57,8 +57,8 @@ function readSet(span: { source: Source; start: number; end: number }, report: R
   const at = originOf(parsed.path, { source, start, end: start + equals })
   const hook = {
     key: { start, end: start + equals },
-    ...(at.parent === undefined ? {} : { parent: at.parent }),
-    ...(at.step === undefined ? {} : { step: at.step }),
+    parent: at.parent,
+    step: at.step,
   }
   const faults = new Report()
   const value = parseYaml(source, faults, { start: start + equals + 1, end, hook })

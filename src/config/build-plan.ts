@@ -4,18 +4,20 @@ import {
   type Notice,
   type Plan,
   type PlannedArm,
-  type PlannedRun,
+  type ResolvedClaim,
+  type RunConfig,
   referencedArms,
+  type TrainingRun,
 } from '../contracts/index.ts'
-import { baseModelArm } from './base-model-arm.ts'
 import type { Arms } from './build-arms.ts'
 import type { Resolved } from './check-experiment.ts'
 import { ConfigHasher, secondsBudget } from './config-hash.ts'
-import { type CheckedArm, expandRepeats, type RepeatedRun, seedsOf } from './expand-repeats.ts'
+import { type CheckedArm, expandRepeats, type RepeatedRun, seedsOf } from './expand-matrix.ts'
 import type { LocatedMap } from './located.ts'
+import { baseModel } from './resolve-claim.ts'
 import type { PathResolver } from './resolve-paths.ts'
 
-export interface PlanParts {
+interface PlanParts {
   readonly shell: Omit<Experiment, 'runs'>
   readonly arms: Arms
   readonly resolved: Resolved
@@ -33,7 +35,7 @@ export function buildPlan({ shell, arms, resolved, paths, notices }: PlanParts):
     ...(shell.budget === undefined ? {} : { budget: secondsBudget(shell.budget) }),
     runs: arms.base.map(({ config }) => config),
   }
-  const runs: PlannedRun[] = []
+  const runs: TrainingRun[] = []
   const runTrees = new Map<string, LocatedMap>()
   const hashes = new Map<string, string>()
   const repeated = expandRepeats(arms.planned, shell)
@@ -45,7 +47,9 @@ export function buildPlan({ shell, arms, resolved, paths, notices }: PlanParts):
     runs.push({ ...run, config_hash })
   }
   const base = baseModelArm(resolved.claim, {
-    ...{ arms: arms.planned, runs: repeated, hasher },
+    arms: arms.planned,
+    runs: repeated,
+    hasher,
     isNamed: shell.metadata.benchmark.some(({ models }) => models.includes('base_model')),
   })
   const plan: Plan = {
@@ -74,4 +78,47 @@ function plannedArm(arm: CheckedArm, shell: PlanParts['shell']): PlannedArm {
     seeds: seedsOf(arm, shell),
     ...(Number.isSafeInteger(max_steps) ? { max_steps: Number(max_steps) } : {}),
   }
+}
+
+// The untrained model as an arm: a claim that names it needs its scores, under the seeds of the arms that it is compared with.
+interface BaseModelArm {
+  readonly arm: PlannedArm
+  readonly runs: readonly TrainingRun[]
+}
+
+interface BaseModelOptions {
+  readonly arms: readonly CheckedArm[]
+  readonly runs: readonly RepeatedRun[]
+  readonly hasher: ConfigHasher
+  /** A benchmark has `base_model` among its `models`. */
+  readonly isNamed?: boolean | undefined
+}
+
+/** The arm that scores the model as it came; undefined where neither the claim nor `models` of a benchmark asks for it. */
+function baseModelArm(
+  claim: ResolvedClaim | undefined,
+  { arms, runs, hasher, isNamed = false }: BaseModelOptions,
+): BaseModelArm | undefined {
+  const claimed = new Set(claim?.pairs.flatMap(({ treatment, baseline }) => [treatment, baseline]))
+  if (!claimed.delete(baseModel) && !isNamed) return undefined
+  const compared = claimed.size > 0 ? claimed : new Set(arms.map(({ name }) => name))
+  const template = arms.find(({ name }) => compared.has(name))?.config
+  if (template === undefined) return undefined
+  const seeds = [...new Set(runs.filter(({ arm }) => compared.has(arm)).map(({ seed }) => seed))].sort((a, b) => a - b)
+  return {
+    arm: { name: baseModel, params: {}, seeds, max_steps: 0 },
+    runs: seeds.map((seed) => {
+      const name = seeds.length > 1 ? `${baseModel}__s${seed}` : baseModel
+      const config = untrained(template, name, seed)
+      return { name, arm: baseModel, seed, config, config_hash: hasher.run(config) }
+    }),
+  }
+}
+
+// As it came: no checkpoint, no recipe; rendered and served as in the arm that it is compared with.
+function untrained({ model, algorithm, ...run }: RunConfig, name: string, seed: number): RunConfig {
+  const { load_checkpoint_path: _, init_from_checkpoint: __, resume_step: ___, ...asItCame } = model
+  const renderer = algorithm.params.renderer_name
+  const params = renderer === undefined ? {} : { renderer_name: renderer }
+  return { ...run, name, seed, model: asItCame, algorithm: { kind: 'score_only', params } }
 }

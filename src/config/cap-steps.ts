@@ -1,8 +1,7 @@
 // `--steps` and `--dry`: how long a run may train, whatever the file says. The cap is a source of its own, so that an algorithm
 // which takes no `max_steps` is told of the option and not of the file.
 import { withKey, withValueAt } from './edit-tree.ts'
-import { type LocatedMap, nodeAt, type Origin, scalarNode } from './located.ts'
-import type { Source } from './source.ts'
+import { type LocatedMap, nodeAt, type Origin, type Source, scalarNode } from './located.ts'
 
 export interface StepsCap {
   readonly steps: number

@@ -4,8 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { base, benchmark, deepChecks } from '../../tests/deep-check.ts'
 import { faultLine } from '../../tests/load-text.ts'
 import { checkDeep } from './check-deep.ts'
-import { loadExperiment } from './load-experiment.ts'
-import { pluginReferences } from './plugin-references.ts'
+import { loadExperiment, pluginReferences } from './load-experiment.ts'
 
 const { files, deep, faults, cwd, catalog } = deepChecks()
 
@@ -14,8 +13,7 @@ describe('plugins', () => {
     const text = `${base}agent: { kind: basic_loop }
 backend: { kind: mock }
 callbacks: [{ kind: local_logger }]
-deploy: { kind: folder, params: { dir: out } }
-compute: {}
+compute: { kind: local }
 metadata:
   benchmark: [{ path: data/val, metrics: [pass@1, best_of_2], num_samples: 2, inference: { kind: mock }, verifier: { kind: exact_match }, agent: { kind: basic_loop } }]
 `
@@ -59,12 +57,6 @@ metadata:
       'log store',
       `${base}log_store: { kind: mlflow }\n`,
       '5:20 PLUGIN_UNKNOWN log_store.kind: no log store is called "mlflow"',
-    ],
-    ['deployer', `${base}deploy: { kind: moon }\n`, '5:17 PLUGIN_UNKNOWN deploy.kind: no deployer is called "moon"'],
-    [
-      'provider',
-      `${base}compute: { kind: slurm }\n`,
-      '5:18 PLUGIN_UNKNOWN compute.kind: no provider is called "slurm"',
     ],
     [
       'renderer',
@@ -148,11 +140,6 @@ metadata:
       ),
       '4:91 PLUGIN_PARAMS algorithm.params.callbacks.0.params.patience: expected a whole number, got 1.5',
     ],
-    [
-      'a parameter of a deployer',
-      `${base}deploy: { kind: folder, params: { dir: [] } }\n`,
-      '5:40 PLUGIN_PARAMS deploy.params.dir: expected text, got an empty list',
-    ],
   ])('%s is located (CFG-14)', async (_what, text, fault) => {
     const { problems } = await deep(text)
     expect(problems.map(faultLine)).toEqual([fault])
@@ -233,8 +220,8 @@ describe('paths', () => {
     ],
     [
       'a checkpoint',
-      base.replace('tiny }', 'tiny, init_from_checkpoint: ../w }'),
-      '3:50 CONFIG_PATH model.init_from_checkpoint: cannot read ../w: no such file or folder',
+      base.replace('tiny }', 'tiny, init_from_checkpoint: ../no-such-weights }'),
+      '3:50 CONFIG_PATH model.init_from_checkpoint: cannot read ../no-such-weights: no such file or folder',
     ],
     [
       'an output folder that is a file',
@@ -316,18 +303,49 @@ describe('agent_import_path of a Python class', () => {
   })
 })
 
+describe('what nothing acts on', () => {
+  it.each([
+    ['deploy', 'deploy: { kind: folder }', '5:9 CONFIG_INVALID deploy: nothing is deployed after a run yet'],
+    [
+      'another place to run',
+      'compute: { kind: slurm, setup: make }',
+      '5:18 CONFIG_INVALID compute.kind: runs execute on this machine; they cannot be sent elsewhere yet',
+    ],
+    [
+      'settings of a job',
+      'compute: { resources: { cpus: 2 } }',
+      '5:23 CONFIG_INVALID compute.resources: `resources` has no effect where runs execute on this machine',
+    ],
+  ])('%s is refused (CFG-14)', async (_what, line, fault) => {
+    expect(await faults(`${base}${line}\n`)).toEqual([fault])
+  })
+
+  it('the default place to run is this machine (CFG-14)', async () => {
+    expect(await faults(`${base}compute: {}\n`)).toEqual([])
+  })
+})
+
+describe('plugins that params name', () => {
+  it('are found by the mark of the schema, also in the params of those (CFG-14)', async () => {
+    const phases = '{ a: { kind: rl, params: { held_out_verifier: { kind: nope } } } }'
+    expect(await faults(base.replace('kind: sft', `kind: chain, params: { phases: ${phases} }`))).toEqual([
+      '4:99 PLUGIN_UNKNOWN algorithm.params.phases.a.params.held_out_verifier.kind: no verifier is called "nope"',
+    ])
+  })
+})
+
 describe('secrets', () => {
   it('that are not set are noted, those that are no references are refused (CFG-14)', async () => {
-    const text = `${base}compute: { envs: { A: "\${secret:SET}", B: "\${secret:UNSET}", C: "\${secret: SET}" } }\n`
+    const text = `${base}backend: { kind: keyed, params: { A: "\${secret:SET}", B: "\${secret:UNSET}", C: "\${secret: SET}" } }\n`
     const { problems, notices } = await deep(text)
     expect(notices).toEqual([
       {
         text: 'The secret UNSET is not set: set it in the environment.',
-        where: { file: 'e.yaml', line: 5, col: 43, path: 'compute.envs.B' },
+        where: { file: 'e.yaml', line: 5, col: 58, path: 'backend.params.B' },
       },
     ])
     expect(problems.map(faultLine)).toEqual([
-      '5:65 CONFIG_INVALID compute.envs.C: "${secret: SET}" is no reference to a secret',
+      '5:80 CONFIG_INVALID backend.params.C: "${secret: SET}" is no reference to a secret',
     ])
   })
 })
@@ -340,7 +358,7 @@ describe('checkDeep', () => {
       '2:15 CONFIG_PATH',
       '4:20 PLUGIN_UNKNOWN',
       '7:35 PLUGIN_UNKNOWN',
-      '8:17 PLUGIN_UNKNOWN',
+      '8:9 CONFIG_INVALID',
       'data/val/tasks.jsonl:1:1 DATA_INVALID',
     ])
   })

@@ -1,22 +1,21 @@
 // `validate --deep`: all that can be checked once plugins are known and files can be looked at. Nothing is run.
 import { dirname, join, relative } from 'node:path'
 import type { Direction, Notice, Plan, Row } from '../contracts/index.ts'
-import { type Catalog, type Problem, readSecretSource, type SecretSource } from '../kernel/index.ts'
-import { checkAgentFiles, checkAgentPath } from './check-agent-path.ts'
+import { type Catalog, findSecrets, type Problem, readSecretSource, type SecretSource } from '../kernel/index.ts'
+import { checkAgentFiles, checkAgentPath, checkRowFormat } from './check-agent-path.ts'
 import { checkDataFile, checkModelFiles, checkOutput, checkPath, type FileContext } from './check-files.ts'
+import { nearest } from './check-node.ts'
 import { checkPlugins } from './check-plugins.ts'
-import { checkRowFormat } from './check-row-format.ts'
-import { checkSecrets } from './check-secrets.ts'
 import { checkTasks } from './check-tasks.ts'
 import type { LoadedExperiment } from './load-experiment.ts'
-import { type LocatedMap, type LocatedNode, nodeAt, textOf } from './located.ts'
-import { itemsOf, pluginUses } from './plugin-uses.ts'
+import { isLocatedMap, itemsOf, type LocatedMap, type LocatedNode, nodeAt, textOf, toJs } from './located.ts'
+import { pluginUses } from './plugin-uses.ts'
 import { Report } from './report.ts'
 
 export interface DeepOptions {
   readonly signal: AbortSignal
   /** Default: the environment and the project's `.env`. */
-  readonly secrets?: SecretSource
+  readonly secrets?: SecretSource | undefined
 }
 
 export interface DeepCheck {
@@ -39,7 +38,8 @@ export async function checkDeep(
   const report = new Report()
   for (const source of loaded.trees.sources) report.addSource(source)
   const context: FileContext = { report, signal, shown: (path) => shownPath(loaded, path) }
-  await checkPlugins(pluginUses(root, runs), catalog, report)
+  await checkPlugins(pluginUses(root, runs, catalog), catalog, report)
+  checkUnused(root, report)
   await checkRuns(runs, catalog, { ...context, hasStore: root.entries.has('data_store') })
   await checkBenchmarkFolders(root, catalog, context)
   await checkOutput(root, context)
@@ -84,7 +84,7 @@ async function checkBenchmarkFolders(root: LocatedMap, catalog: Catalog, context
     for (const problem of await checkTasks({ folder, name: context.shown(folder) }, catalog, context.signal)) {
       const { code, message, fix } = problem
       if (problem.where !== undefined) context.report.add(problem)
-      else context.report.problem(node.origin, { code, message, ...(fix === undefined ? {} : { fix }) })
+      else context.report.problem(node.origin, { code, message, fix })
     }
   }
 }
@@ -107,5 +107,45 @@ function withDirections(plan: Plan, catalog: Catalog): Plan {
     ...(claim === undefined
       ? {}
       : { claim: { ...claim, direction: (isObjective ? written?.direction : undefined) ?? own(claim.metric) } }),
+  }
+}
+
+// Fields of the file format that nothing acts on yet: accepted, they would be ignored in silence.
+function checkUnused(root: LocatedMap, report: Report): void {
+  const refuse = (node: LocatedNode, message: string, fix: string) =>
+    report.problem(node.origin, { code: 'CONFIG_INVALID', message, fix })
+  const deploy = nodeAt(root, ['deploy'])
+  if (deploy !== undefined) refuse(deploy, 'nothing is deployed after a run yet', 'leave `deploy` out.')
+  const compute = nodeAt(root, ['compute'])
+  const kind = nodeAt(compute, ['kind'])
+  if (kind !== undefined && textOf(kind) !== 'local') {
+    refuse(
+      kind,
+      'runs execute on this machine; they cannot be sent elsewhere yet',
+      'write kind: local, or leave `compute` out.',
+    )
+    return
+  }
+  if (!isLocatedMap(compute)) return
+  for (const { key, value } of compute.entries.values()) {
+    if (key === 'kind') continue
+    refuse(value, `\`${key}\` has no effect where runs execute on this machine`, `leave \`${key}\` out.`)
+  }
+}
+
+// Secrets that an experiment refers to. A reference that is no reference is an error, since it would be sent as it stands; a
+// secret that is not set is a notice, since it may be set where the run goes.
+export function checkSecrets(trees: Iterable<LocatedMap>, source: SecretSource, report: Report): void {
+  for (const tree of trees) {
+    for (const { name, text, path } of findSecrets(toJs(tree))) {
+      const { node } = nearest(tree, path)
+      if (text !== `\${secret:${name}}` || !/^[A-Za-z_]\w*$/.test(name)) {
+        const message = `${JSON.stringify(text)} is no reference to a secret`
+        const fix = 'write ${secret:NAME}, where NAME has letters, digits and _.'
+        report.problem(node.origin, { code: 'CONFIG_INVALID', message, fix })
+      } else if (source.get(name) === undefined) {
+        report.notice(`The secret ${name} is not set: set it ${source.hint}.`, node.origin)
+      }
+    }
   }
 }

@@ -1,6 +1,7 @@
 // What schemas cannot say about an experiment: parts that exclude each other, names that must differ, references that must lead
 // somewhere. Each check works on the parts that are valid by themselves, so that one mistake does not hide another.
 import {
+  armReference,
   type Benchmark,
   Experiment,
   Metadata,
@@ -9,24 +10,22 @@ import {
   RunConfig,
   Seed,
 } from '../contracts/index.ts'
+import { suggest } from '../kernel/index.ts'
 import type { Arms } from './build-arms.ts'
-import { checkArmReferences } from './check-arm-references.ts'
-import { checkBenchmarks, nameKey } from './check-benchmarks.ts'
+import { checkBenchmarks, checkData, checkModel, nameKey } from './check-benchmarks.ts'
 import type { NodeChecker } from './check-node.ts'
-import { checkData, checkModel } from './check-run.ts'
-import type { Arm } from './expand-matrix.ts'
-import { type LocatedMap, nodeAt, textOf } from './located.ts'
+import type { Arm, CheckedArm } from './expand-matrix.ts'
+import { itemsOf, type LocatedMap, type LocatedNode, nodeAt, textOf } from './located.ts'
 import { presentIn } from './normalise.ts'
 import { placeName, type Report } from './report.ts'
-import { baseModel, resolveClaim } from './resolve-claim.ts'
-import { resolveObjective } from './resolve-objective.ts'
+import { baseModel, resolveClaim, resolveObjective } from './resolve-claim.ts'
 
 /** More runs than anybody waits for. */
 const maxRuns = 100_000
 
 export interface Resolved {
-  readonly objective?: ResolvedObjective
-  readonly claim?: ResolvedClaim
+  readonly objective?: ResolvedObjective | undefined
+  readonly claim?: ResolvedClaim | undefined
 }
 
 export function checkExperiment(root: LocatedMap, arms: Arms, checker: NodeChecker): Resolved {
@@ -46,7 +45,7 @@ export function checkExperiment(root: LocatedMap, arms: Arms, checker: NodeCheck
   const isComplete = arms.planned.length === arms.expanded.length && arms.planned.length > 0
   const claim = isComplete ? resolveClaim(metadata, { root, arms: arms.planned, benchmarks, report }) : undefined
   noteSingleSeed(root, claim, report)
-  return { ...(objective === undefined ? {} : { objective }), ...(claim === undefined ? {} : { claim }) }
+  return { objective, claim }
 }
 
 function checkForms(root: LocatedMap, report: Report): void {
@@ -151,4 +150,35 @@ function noteSingleSeed(root: LocatedMap, claim: ResolvedClaim | undefined, repo
   if (claim === undefined || !isSingle) return
   const text = 'The claim rests on one seed for each arm, which cannot support it: n_repeats of 3 or more can.'
   report.notice(text, nodeAt(root, ['metadata', 'claim'])?.origin)
+}
+
+// Weights that an arm takes from another one, as `arm:NAME`: that arm is there, is written before it, and has the same seeds.
+function checkArmReferences(root: LocatedMap, { planned, expanded }: Arms, report: Report): void {
+  const names = expanded.map(({ name }) => name)
+  const seeds = root.entries.has('base_seed') ? new Map<string, number>() : seedsOf(planned)
+  for (const [at, { name, tree }] of expanded.entries()) {
+    for (const node of checkpointsOf(tree)) {
+      const wanted = armReference(textOf(node))
+      if (wanted === undefined) continue
+      const complain = (message: string, fix: string) =>
+        report.problem(node.origin, { code: 'CONFIG_INVALID', message, fix })
+      const place = names.indexOf(wanted)
+      if (place === -1) complain(`no arm is called ${JSON.stringify(wanted)}`, suggest(wanted, names) ?? 'name an arm.')
+      else if (place >= at) complain(`${wanted} comes after ${name}, which needs its weights`, 'write it before.')
+      else if (seeds.get(wanted) !== seeds.get(name)) {
+        complain(`${wanted} and ${name} have different seeds`, 'give both the same seed, or set base_seed.')
+      }
+    }
+  }
+}
+
+function seedsOf(arms: readonly CheckedArm[]): Map<string, number> {
+  return new Map(arms.map(({ name, config }) => [name, config.seed]))
+}
+
+function checkpointsOf(run: LocatedMap): LocatedNode[] {
+  const recipe = nodeAt(run, ['algorithm', 'params'])
+  const recipes = [recipe, ...itemsOf(nodeAt(recipe, ['phases'])).map((phase) => nodeAt(phase, ['params']))]
+  const teachers = recipes.map((params) => nodeAt(params, ['teacher', 'checkpoint']))
+  return [nodeAt(run, ['model', 'init_from_checkpoint']), ...teachers].flatMap((node) => node ?? [])
 }

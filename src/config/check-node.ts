@@ -11,9 +11,9 @@ import { descriptionAt, homesOf, keysAt } from './schema-walk.ts'
 
 export interface CheckOptions {
   /** Code of what is not an unknown key. */
-  readonly code?: ErrorCode
+  readonly code?: ErrorCode | undefined
   /** What people may write in the file, for suggestions and misplaced keys. */
-  readonly written?: z.ZodType
+  readonly written?: z.ZodType | undefined
 }
 
 export class NodeChecker {
@@ -103,7 +103,7 @@ export class NodeChecker {
 // Parameters of plugins are known by their plugins alone; these are those of most algorithms.
 const commonParams = ['learning_rate', 'max_steps', 'batch_size', 'num_epochs', 'lora_rank', 'num_samples']
 
-function misplaced(key: string, names: readonly string[]): { more?: string } {
+function misplaced(key: string, names: readonly string[]): { more?: string | undefined } {
   if (names.includes('kind') && names.includes('params')) return { more: 'What the plugin takes goes into `params`.' }
   return commonParams.includes(key) ? { more: `Of an algorithm, \`${key}\` goes into algorithm.params.` } : {}
 }

@@ -37,7 +37,7 @@ export function isKnown(
   if (catalog.card(type, kind) !== undefined) return true
   if (report.isTold(at, type)) return false
   const { code, message, fix } = unknownKind(type, kind, catalog.kinds(type))
-  report.problem(at, { code, message, ...(fix === undefined ? {} : { fix }) })
+  report.problem(at, { code, message, fix })
   return false
 }
 

@@ -3,8 +3,8 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HarborTask } from '../contracts/index.ts'
 import { type Catalog, checkValue, fileError, type Problem, systemCode, unknownKind } from '../kernel/index.ts'
+import { type JsonLine, readJsonLines } from './check-files.ts'
 import { formatPath } from './dotted-path.ts'
-import { type JsonLine, readJsonLines } from './read-json-lines.ts'
 
 /** After so many the file has to be mended anyway. */
 const most = 20
@@ -33,7 +33,7 @@ export async function checkTasks(
     if (systemCode(cause) === 'ENOENT' && (await holdsTaskFolders(folder))) return []
     const { message, fix } = fileError('read', file, cause)
     const hint = systemCode(cause) === 'ENOENT' ? 'a benchmark folder holds tasks.jsonl, one task per line.' : fix
-    return [{ code: 'CONFIG_PATH', message, ...(hint === undefined ? {} : { fix: hint }) }]
+    return [{ code: 'CONFIG_PATH', message, fix: hint }]
   }
   await checker.checkVerifiers()
   return checker.problems
@@ -101,7 +101,7 @@ class TaskChecker {
         code,
         message,
         where: this.#where(line, 'verifier.fn_name'),
-        ...(fix === undefined ? {} : { fix }),
+        fix,
       })
       return false
     })

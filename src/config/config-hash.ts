@@ -23,10 +23,10 @@ export class ConfigHasher {
       model: this.#part(model),
       algorithm: this.#part(algorithm),
       backend: this.#part(backend),
-      ...(agent === undefined ? {} : { agent: this.#part(agent) }),
-      ...(environment === undefined ? {} : { environment: this.#part(environment) }),
+      agent: agent === undefined ? undefined : this.#part(agent),
+      environment: environment === undefined ? undefined : this.#part(environment),
       seed,
-      ...(after === undefined ? {} : { after }),
+      after,
     })
   }
 

@@ -11,6 +11,7 @@ import {
   type Path,
   type Step,
   seqNode,
+  textOf,
 } from './located.ts'
 
 /** `map` with `value` under `key`. The key keeps its place among the others, and its origin unless a new one is given. */
@@ -28,7 +29,7 @@ export function withoutKey(map: LocatedMap, ...keys: readonly string[]): Located
 }
 
 /** Why a value cannot be put at a path: what stands in its way, and the steps that could not be taken. */
-export interface Obstacle {
+interface Obstacle {
   readonly path: Path
   readonly at: LocatedNode
 }
@@ -79,4 +80,17 @@ export function mergeNodes(base: LocatedNode, over: LocatedNode): LocatedNode {
     else entries.set(entry.key, { ...entry, value: mergeNodes(old.value, entry.value) })
   }
   return { type: 'map', origin: over.origin, entries }
+}
+
+// `agent: tool_loop` is short for `agent: { kind: tool_loop }`, and so it is with `environment`: in a run, a benchmark, or an axis of a
+// matrix.
+/** The map with its agent and its environment written out. */
+export function spellAgent(map: LocatedMap): LocatedMap {
+  return spell(spell(map, 'agent'), 'environment')
+}
+
+function spell(map: LocatedMap, key: string): LocatedMap {
+  const named = map.entries.get(key)?.value
+  if (named?.type !== 'scalar' || textOf(named) === undefined) return map
+  return withKey(map, key, mapNode([{ key: 'kind', at: named.origin, value: named }], named.origin))
 }

@@ -15,7 +15,7 @@ afterEach(() => {
 
 interface Case {
   readonly files: Readonly<Record<string, string>>
-  readonly options?: LoadOptions
+  readonly options?: LoadOptions | undefined
 }
 
 const run = `run:

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findProject } from './find-project.ts'
+import { findProject } from './load-experiment.ts'
 
 let root: string
 beforeEach(async () => {

@@ -1,11 +1,16 @@
 // What other rooms may use of config.
 export type { DeepCheck, DeepOptions } from './check-deep.ts'
 export { formatPath, type ParsedPath, parsePath } from './dotted-path.ts'
-export { findProject } from './find-project.ts'
 export { experimentJsonSchema, taskJsonSchema } from './json-schema.ts'
-export { drySteps, type LoadedExperiment, type LoadOptions, loadExperiment } from './load-experiment.ts'
+export {
+  drySteps,
+  findProject,
+  type LoadedExperiment,
+  type LoadOptions,
+  loadExperiment,
+  pluginReferences,
+} from './load-experiment.ts'
 export { type LoadedTask, type LoadTaskOptions, loadTask } from './load-task.ts'
-export { pluginReferences } from './plugin-references.ts'
 export type { ConfigSource } from './read-document.ts'
 
 /** Checks plugins, params, paths, rows, tasks, verifiers and secrets. Loaded when asked for: a shallow check starts without it. */

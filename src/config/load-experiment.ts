@@ -1,8 +1,10 @@
 // From what a person wrote to the plan of its runs: read, extend, set, normalise, expand, validate, check. Nothing is run and no
 // plugin is loaded; everything that can be wrong without them is found here, and told at once.
-import { dirname, resolve } from 'node:path'
+
+import { stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { Experiment, type Location, type Plan } from '../contracts/index.ts'
-import { EvsysError } from '../kernel/index.ts'
+import { EvsysError, type PluginReference } from '../kernel/index.ts'
 import { applySets } from './apply-set.ts'
 import { buildArms } from './build-arms.ts'
 import { buildPlan } from './build-plan.ts'
@@ -11,25 +13,23 @@ import { nameBenchmarks } from './check-benchmarks.ts'
 import { checkExperiment } from './check-experiment.ts'
 import { NodeChecker, nearest } from './check-node.ts'
 import { withoutKey } from './edit-tree.ts'
-import { findProject } from './find-project.ts'
-import type { LocatedMap, Path } from './located.ts'
+import { itemsOf, type LocatedMap, nodeAt, type Path, type Source, textOf } from './located.ts'
 import { normalise } from './normalise.ts'
 import { type ConfigSource, readDocument } from './read-document.ts'
 import { locationOf, Report } from './report.ts'
 import { resolveExtends } from './resolve-extends.ts'
 import { PathResolver } from './resolve-paths.ts'
-import type { Source } from './source.ts'
 
 export interface LoadOptions {
   /** `PATH=VALUE` assignments, laid over the file in order. */
-  readonly set?: readonly string[]
+  readonly set?: readonly string[] | undefined
   /** A trial: rollouts are logged, and every arm and stage is capped at `steps`, or at 5. */
-  readonly dry?: boolean
+  readonly dry?: boolean | undefined
   /** No arm or stage trains longer than this. */
-  readonly steps?: number
+  readonly steps?: number | undefined
   /** Folder that the file, and paths in `set`, are relative to. */
-  readonly cwd?: string
-  readonly signal?: AbortSignal
+  readonly cwd?: string | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A valid experiment: its plan, and where everything in it was written. */
@@ -38,7 +38,7 @@ export interface LoadedExperiment {
   /** As errors call it. */
   readonly name: string
   /** Absolute; absent for a mapping made in code. */
-  readonly file?: string
+  readonly file?: string | undefined
   /** Folder of the project that it belongs to. */
   readonly project: string
   /** Every text that was read: the file, those that it extends, `--set`. */
@@ -49,7 +49,7 @@ export interface LoadedExperiment {
 }
 
 /** The located trees that the plan was made from, with paths made absolute. */
-export interface ExperimentTrees {
+interface ExperimentTrees {
   readonly root: LocatedMap
   /** By name of the run. */
   readonly runs: ReadonlyMap<string, LocatedMap>
@@ -95,7 +95,7 @@ export async function loadExperiment(source: ConfigSource, options: LoadOptions 
   return {
     plan,
     name: document.source.name,
-    ...(document.file === undefined ? {} : { file: document.file }),
+    file: document.file,
     project,
     sources: report.sources,
     trees: { root, runs: runTrees, sources: report.sources },
@@ -120,4 +120,40 @@ function stepsCap({ dry, steps }: LoadOptions): { steps: number; flag: string } 
   }
   if (steps !== undefined) return { steps, flag: '--steps' }
   return dry === true ? { steps: drySteps, flag: '--dry' } : undefined
+}
+
+// The plugin files and packages that an experiment names, for opening the catalog.
+/** What `plugins:` names: files by absolute path, packages by name, each with the folder and the place it was named in. */
+export function pluginReferences({ trees }: LoadedExperiment): PluginReference[] {
+  return itemsOf(nodeAt(trees.root, ['plugins'])).flatMap((node) => {
+    const spec = textOf(node)
+    if (spec === undefined) return []
+    return [{ spec, from: node.origin.source.dir, where: locationOf(node.origin) }]
+  })
+}
+
+// Which folder is the project. `.evsys/` says so; before anything has run, plugins or a package do.
+/** The project that `start`, a folder, lies in; itself when no folder above it looks like one. */
+export async function findProject(start: string): Promise<string> {
+  const folders = [...ancestors(resolve(start))]
+  for (const folder of folders) if (await isThere(join(folder, '.evsys'), 'folder')) return folder
+  for (const folder of folders) {
+    if (await isThere(join(folder, 'src', 'plugins'), 'folder')) return folder
+    if (await isThere(join(folder, 'package.json'), 'file')) return folder
+  }
+  return resolve(start)
+}
+
+function* ancestors(folder: string): Generator<string> {
+  yield folder
+  if (dirname(folder) !== folder) yield* ancestors(dirname(folder))
+}
+
+async function isThere(path: string, what: 'file' | 'folder'): Promise<boolean> {
+  try {
+    const found = await stat(path)
+    return what === 'file' ? found.isFile() : found.isDirectory()
+  } catch {
+    return false // what cannot be looked at is no sign of a project
+  }
 }

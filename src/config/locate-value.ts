@@ -1,10 +1,17 @@
 // A mapping made in code as a located tree. It has no text of its own, so one is written: the value as indented JSON, which
 // errors can quote. What JSON cannot hold is a problem with a place in it.
-import { surrogateProblem } from './build-tree.ts'
-import { type LocatedEntry, type LocatedNode, mapNode, type Origin, scalarNode, seqNode } from './located.ts'
-import { maxDepth } from './parse-yaml.ts'
+
+import {
+  type LocatedEntry,
+  type LocatedNode,
+  mapNode,
+  type Origin,
+  type Source,
+  scalarNode,
+  seqNode,
+} from './located.ts'
+import { maxDepth, surrogateProblem } from './parse-yaml.ts'
 import type { Report } from './report.ts'
-import type { Source } from './source.ts'
 
 export interface ValueOptions {
   readonly name: string

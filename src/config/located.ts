@@ -1,6 +1,6 @@
 // The tree that configuration is rewritten in. Nodes are never changed, only replaced, and a node keeps the place of the text
 // it was written in wherever it is moved: through `extends`, `--set`, shorthands and axes. Subtrees are shared between arms.
-import type { Span } from './source.ts'
+import type { Excerpt } from '../kernel/index.ts'
 
 export type Step = string | number
 export type Path = readonly Step[]
@@ -9,20 +9,20 @@ export type Json = string | number | boolean | null
 /** Where something was written: its text, the key in front of it, and its path in its own file. */
 export interface Origin extends Span {
   /** The key that the value stands behind. */
-  readonly key?: { readonly start: number; readonly end: number }
+  readonly key?: { readonly start: number; readonly end: number } | undefined
   /** Written over several lines below its key: then the key is the better thing to point at. */
-  readonly isBlock?: boolean
-  readonly parent?: Origin
-  readonly step?: Step
+  readonly isBlock?: boolean | undefined
+  readonly parent?: Origin | undefined
+  readonly step?: Step | undefined
 }
 
-export interface LocatedScalar {
+interface LocatedScalar {
   readonly type: 'scalar'
   readonly origin: Origin
   readonly value: Json
 }
 
-export interface LocatedSeq {
+interface LocatedSeq {
   readonly type: 'seq'
   readonly origin: Origin
   readonly items: readonly LocatedNode[]
@@ -82,6 +82,11 @@ export function nodeAt(node: LocatedNode | undefined, path: Path): LocatedNode |
   return here
 }
 
+/** The items of a list; none for anything else. */
+export function itemsOf(node: LocatedNode | undefined): readonly LocatedNode[] {
+  return node?.type === 'seq' ? node.items : []
+}
+
 /** One step down: a key of a mapping or an index of a list. */
 export function childOf(node: LocatedNode, step: Step): LocatedNode | undefined {
   if (node.type === 'map') return node.entries.get(String(step))?.value
@@ -115,4 +120,57 @@ export function toJs(node: LocatedNode): unknown {
       : Object.fromEntries(Array.from(node.entries.values(), (entry) => [entry.key, toJs(entry.value)]))
   plain.set(node, Object.freeze(value))
   return value
+}
+
+// A text that someone wrote, and where in it something stands. Everything that is rewritten later keeps pointing here.
+/** A file, the `--set` arguments, or a mapping that was made in code. */
+export interface Source {
+  /** As it is printed: the path the user gave, `--set`, `(value)`. */
+  readonly name: string
+  readonly text: string
+  /** Folder that relative paths in the text start from. */
+  readonly dir: string
+  /** Layer in which it is laid over others, known once they are merged: where two say the same thing, the higher is meant. */
+  rank: number
+}
+
+/** A piece of a source: UTF-16 offsets, end exclusive. */
+export interface Span {
+  readonly source: Source
+  readonly start: number
+  readonly end: number
+}
+
+/** 1-based line and column of an offset. */
+export function positionOf(source: Source, offset: number): { line: number; col: number } {
+  const starts = lineStartsOf(source)
+  let low = 0
+  let high = starts.length - 1
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if ((starts[middle] ?? 0) <= offset) low = middle
+    else high = middle - 1
+  }
+  return { line: low + 1, col: offset - (starts[low] ?? 0) + 1 }
+}
+
+/** The line that a span starts on, with the part of the span that lies on it. */
+export function excerptOf({ source, start, end }: Span): Excerpt {
+  const { line, col } = positionOf(source, start)
+  const from = lineStartsOf(source)[line - 1] ?? 0
+  const newline = source.text.indexOf('\n', from)
+  const text = source.text.slice(from, newline === -1 ? undefined : newline).replace(/\r$/, '')
+  const visible = Math.max(0, Math.min(end - from, text.trimEnd().length) - (col - 1))
+  return { text, line, col, length: Math.max(1, visible) }
+}
+
+const lineStarts = new WeakMap<Source, number[]>()
+
+function lineStartsOf(source: Source): number[] {
+  const known = lineStarts.get(source)
+  if (known !== undefined) return known
+  const starts = [0]
+  for (let at = source.text.indexOf('\n'); at !== -1; at = source.text.indexOf('\n', at + 1)) starts.push(at + 1)
+  lineStarts.set(source, starts)
+  return starts
 }

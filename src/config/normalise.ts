@@ -3,11 +3,10 @@
 import * as z from 'zod'
 import { ExperimentFile } from '../contracts/index.ts'
 import type { NodeChecker } from './check-node.ts'
-import { mergeNodes, withKey, withoutKey } from './edit-tree.ts'
+import { mergeNodes, spellAgent, withKey, withoutKey } from './edit-tree.ts'
 import { isNull, type LocatedMap, type LocatedNode, mapNode, seqNode } from './located.ts'
 import { placeName, type Report } from './report.ts'
 import { withoutNulls } from './schema-walk.ts'
-import { spellAgent } from './spell-agent.ts'
 import { translateLegacy } from './translate-legacy.ts'
 
 /** Keys of a run that may stand at the root. */

@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { faultLine } from '../../tests/load-text.ts'
 import { formatProblems } from '../kernel/index.ts'
-import { maxExpanded } from './build-tree.ts'
 import { type LocatedNode, toJs } from './located.ts'
-import { maxDepth, maxLength, parseYaml } from './parse-yaml.ts'
+import { maxDepth, maxExpanded, maxLength, parseYaml } from './parse-yaml.ts'
 import { Report } from './report.ts'
 
 function parse(text: string): { node: LocatedNode | undefined; faults: string[]; report: Report } {

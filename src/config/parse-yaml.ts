@@ -1,10 +1,34 @@
 // YAML text to a located tree of JSON values. The text may be anything: it can be too large, too deep, a bomb of aliases, or no
 // YAML at all, and each of these is a problem with a place, never an exception.
-import { Composer, type CST, type Document, Lexer, type ParsedNode, Parser } from 'yaml'
-import { buildTree, type Hook } from './build-tree.ts'
-import type { LocatedNode } from './located.ts'
-import type { Report } from './report.ts'
-import type { Source } from './source.ts'
+import {
+  type Alias,
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  type Pair,
+  type ParsedNode,
+  Parser,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
+import {
+  type Json,
+  type LocatedEntry,
+  type LocatedNode,
+  mapNode,
+  type Origin,
+  type Source,
+  type Step,
+  scalarNode,
+  seqNode,
+} from './located.ts'
+import { placeName, type Report } from './report.ts'
 import { reportSyntax } from './syntax-problems.ts'
 
 /** Characters of text that are read; what people write by hand is a thousandth of it. */
@@ -18,10 +42,10 @@ export const maxDepth = 200
 const forbidden = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]|\p{Cs}/u
 
 /** The part of a source to parse, and how its value hangs in a tree; absent: all of it, as a root. */
-export interface Part {
+interface Part {
   readonly start: number
   readonly end: number
-  readonly hook?: Hook
+  readonly hook?: Hook | undefined
 }
 
 /** The tree of a YAML text, or undefined when the report says what is wrong. An empty text is `null`. */
@@ -81,4 +105,218 @@ function compose(tokens: readonly CST.Token[], length: number): Generator<Docume
     version: '1.2',
   })
   return composer.compose(tokens, true, length)
+}
+
+// From the nodes of the YAML parser to the located tree: aliases and merge keys are followed, keys become text, and values are
+// those that JSON can hold. Duplicate keys, unknown aliases and bombs of aliases are found here.
+interface TreeInput {
+  readonly source: Source
+  /** Where the parsed text starts in its source. */
+  readonly shift: number
+  readonly text: string
+  readonly hook: Hook
+}
+
+/** Values that a document may hold once its aliases are followed. */
+export const maxExpanded = 1_000_000
+
+/** The located tree of a document; undefined when the report says what is wrong. */
+function buildTree(contents: ParsedNode | null | undefined, input: TreeInput, report: Report): LocatedNode | undefined {
+  if (contents === null || contents === undefined) {
+    return scalarNode(null, { source: input.source, start: input.shift, end: input.shift, ...input.hook })
+  }
+  const builder = new TreeBuilder(input, report)
+  const tree = builder.build(contents, input.hook)
+  return builder.isFaulty ? undefined : tree
+}
+
+interface Anchor {
+  readonly node: LocatedNode
+  /** Number of values in it, aliases followed. */
+  readonly size: number
+}
+
+/** How a value hangs in the tree. */
+interface Hook {
+  readonly parent?: Origin | undefined
+  readonly step?: Step | undefined
+  readonly key?: { readonly start: number; readonly end: number } | undefined
+}
+
+class TreeBuilder {
+  isFaulty = false
+  readonly #input: TreeInput
+  readonly #report: Report
+  readonly #anchors = new Map<string, Anchor>()
+  readonly #open = new Set<string>()
+  #size = 0
+
+  constructor(input: TreeInput, report: Report) {
+    this.#input = input
+    this.#report = report
+  }
+
+  build(node: unknown, hook: Hook): LocatedNode {
+    if (isAlias(node)) return this.#alias(node, hook)
+    const anchor = isMap(node) || isSeq(node) || isScalar(node) ? node.anchor : undefined
+    const before = this.#size
+    this.#size += 1
+    if (anchor !== undefined) this.#open.add(anchor)
+    const built = this.#content(node, hook)
+    if (anchor !== undefined) {
+      this.#open.delete(anchor)
+      this.#anchors.set(anchor, { node: built, size: this.#size - before })
+    }
+    return built
+  }
+
+  #content(node: unknown, hook: Hook): LocatedNode {
+    if (isMap(node)) return this.#map(node, hook)
+    if (isSeq(node)) return this.#seq(node, hook)
+    if (isScalar(node)) return this.#scalar(node, hook)
+    // `{ a }` and `? a`: a key without any value.
+    const at = hook.key?.end ?? this.#input.shift
+    return scalarNode(null, { source: this.#input.source, start: at, end: at, ...hook })
+  }
+
+  #alias(node: Alias, hook: Hook): LocatedNode {
+    const origin = this.#origin(node.range, hook)
+    const known = this.#anchors.get(node.source)
+    if (this.#open.has(node.source)) {
+      return this.#fault(origin, `*${node.source} stands inside &${node.source} itself`, 'write the value out.')
+    }
+    if (known === undefined) {
+      const names = [...this.#anchors.keys()].map((name) => `&${name}`).join(', ')
+      const fix = names === '' ? 'put text that starts with * in quotes.' : `anchors before this place: ${names}.`
+      return this.#fault(origin, `no anchor &${node.source} is defined before this alias`, fix)
+    }
+    const wasWithin = this.#size <= maxExpanded
+    this.#size += known.size
+    if (this.#size > maxExpanded && wasWithin) {
+      this.#fault(origin, `aliases expand to more than ${maxExpanded} values`, 'write the values out.')
+    }
+    return known.node
+  }
+
+  #seq(node: YAMLSeq, hook: Hook): LocatedNode {
+    const origin = this.#origin(node.range, hook, !node.flow)
+    return seqNode(
+      node.items.map((item, step) => this.build(item, { parent: origin, step })),
+      origin,
+    )
+  }
+
+  #map(node: YAMLMap, hook: Hook): LocatedNode {
+    const origin = this.#origin(node.range, hook, !node.flow)
+    const entries = new Map<string, LocatedEntry>()
+    const merged: LocatedNode[] = []
+    for (const pair of node.items) {
+      const entry = this.#entry(pair, origin)
+      if (entry === undefined) continue
+      const first = entries.get(entry.key)
+      if (isMergeKey(pair)) merged.push(entry.value)
+      else if (first === undefined) entries.set(entry.key, entry)
+      else {
+        const message = `${JSON.stringify(entry.key)} is given twice; the first is at ${placeName(first.at)}`
+        this.#fault(entry.at, message, 'keep one of them.')
+      }
+    }
+    for (const each of merged) this.#merge(entries, each)
+    return mapNode(entries.values(), origin)
+  }
+
+  #entry(pair: Pair, parent: Origin): LocatedEntry | undefined {
+    const { key } = pair
+    const at = keyOrigin(key, this.#input, parent)
+    if (!isScalar(key) || typeof at.step !== 'string') {
+      const isComplex = isMap(key) || isSeq(key) || isAlias(key)
+      this.#fault(at, isComplex ? 'a key must be text' : 'a key is missing before the colon', 'write `key: value`.')
+      return undefined
+    }
+    if (at.step === '__proto__') {
+      this.#fault(at, '"__proto__" cannot be a key', 'choose another name.')
+      return undefined
+    }
+    const value = this.build(pair.value, { parent, step: at.step, key: { start: at.start, end: at.end } })
+    return { key: at.step, at, value }
+  }
+
+  // https://yaml.org/type/merge.html: keys of the mapping itself win, then those of earlier sources.
+  #merge(entries: Map<string, LocatedEntry>, from: LocatedNode): void {
+    if (from.type === 'seq') for (const item of from.items) this.#merge(entries, item)
+    else if (from.type === 'map') {
+      for (const entry of from.entries.values()) if (!entries.has(entry.key)) entries.set(entry.key, entry)
+    } else
+      this.#fault(from.origin, '<< takes a mapping or a list of mappings', 'name an anchor of a mapping: `<<: *name`.')
+  }
+
+  #scalar(node: Scalar, hook: Hook): LocatedNode {
+    const origin = this.#origin(node.range, hook)
+    const { value } = node
+    const problem = scalarProblem(value, node.source)
+    if (problem !== undefined) {
+      this.#report.problem(origin, { code: 'CONFIG_INVALID', ...problem })
+      this.isFaulty = true
+      return scalarNode(null, origin)
+    }
+    return scalarNode(value as Json, origin) // scalarProblem has refused everything else
+  }
+
+  #origin(range: readonly number[] | null | undefined, hook: Hook, isBlock = false): Origin {
+    const { source, shift, text } = this.#input
+    const start = range?.[0] ?? 0
+    let end = range?.[1] ?? start
+    while (end > start && /\s/.test(text[end - 1] ?? '')) end -= 1 // a block's range reaches to the line break after it
+    return { source, start: shift + start, end: shift + end, ...(isBlock ? { isBlock } : {}), ...hook }
+  }
+
+  #fault(origin: Origin, message: string, fix: string): LocatedNode {
+    this.#report.problem(origin, { code: 'CONFIG_SYNTAX', message, fix })
+    this.isFaulty = true
+    return scalarNode(null, origin)
+  }
+}
+
+function isMergeKey({ key }: Pair): boolean {
+  return isScalar(key) && key.value === '<<' && key.type === 'PLAIN'
+}
+
+// A plain key is the text that stands there: `1: x` and `true: x` have the keys "1" and "true".
+function keyOrigin(key: unknown, { source, shift }: TreeInput, parent: Origin): Origin {
+  const range = isScalar(key) || isMap(key) || isSeq(key) || isAlias(key) ? key.range : undefined
+  const start = shift + (range?.[0] ?? parent.start - shift)
+  const end = shift + (range?.[1] ?? parent.start - shift)
+  const text = isScalar(key) ? (typeof key.value === 'string' ? key.value : key.source) : undefined
+  return { source, start, end, parent, ...(text === undefined || (text === '' && start === end) ? {} : { step: text }) }
+}
+
+function scalarProblem(value: unknown, written: string | undefined): { message: string; fix: string } | undefined {
+  if (typeof value === 'string') return surrogateProblem(value)
+  if (typeof value === 'boolean' || value === null) return undefined
+  if (typeof value !== 'number')
+    return { message: 'the value is no JSON value', fix: 'write text, a number, true, false or null.' }
+  if (!Number.isFinite(value))
+    return { message: `${written} is not a finite number`, fix: 'write a finite number, or quote the text.' }
+  if (isInexact(value, written ?? '')) {
+    return {
+      message: `${written} is too large to be kept exactly`,
+      fix: 'quote it if it is an id, or write it as 1.5e20.',
+    }
+  }
+  return undefined
+}
+
+// Digits that no number has; those that a number prints are fine, even where it stands for others too.
+function isInexact(value: number, written: string): boolean {
+  if (Number.isSafeInteger(value) || !/^[-+]?\d+$/.test(written)) return false
+  return String(value) !== written && BigInt(written) !== BigInt(value)
+}
+
+/** Half of a character, from a `\uD800` escape, cannot be stored as UTF-8. */
+export function surrogateProblem(text: string): { message: string; fix: string } | undefined {
+  if (!/\p{Cs}/u.test(text)) return undefined
+  return {
+    message: 'the text holds half of a character (a lone surrogate)',
+    fix: 'write both halves of the \\u pair, or neither.',
+  }
 }

@@ -1,7 +1,17 @@
-// Every place of an experiment that names a plugin: its type, its kind, its params, and where both were written. Arms share
-// nodes, so a place is listed once however many arms have it.
+// Every place of an experiment that names a plugin: its type, its kind, its params, and where both were written. Places in params
+// are known by the marks of their schemas (`pluginReference`). Arms share nodes, so a place is listed once however many arms have it.
 import type { PluginType } from '../contracts/index.ts'
-import { type LocatedMap, type LocatedNode, nodeAt, type Origin, type Path, textOf } from './located.ts'
+import type { Catalog } from '../kernel/index.ts'
+import {
+  isLocatedMap,
+  itemsOf,
+  type LocatedMap,
+  type LocatedNode,
+  nodeAt,
+  type Origin,
+  type Path,
+  textOf,
+} from './located.ts'
 
 export interface PluginUse {
   readonly type: PluginType
@@ -12,12 +22,12 @@ export interface PluginUse {
   /** The mapping that would hold the params, and under which key, where they are not written. */
   readonly holder: LocatedNode
   /** Samples of a task that its benchmark takes: of a metric. */
-  readonly numSamples?: number
+  readonly numSamples?: number | undefined
 }
 
-/** The plugins that the runs and the experiment around them name. */
-export function pluginUses(root: LocatedMap, runs: Iterable<LocatedMap>): PluginUse[] {
-  const uses = new UseList()
+/** The plugins that the runs and the experiment around them name, and those that these name in their params. */
+export function pluginUses(root: LocatedMap, runs: Iterable<LocatedMap>, catalog: Pick<Catalog, 'card'>): PluginUse[] {
+  const uses = new UseList(catalog)
   for (const run of runs) {
     uses.spec('algorithm', nodeAt(run, ['algorithm']))
     uses.spec('backend', nodeAt(run, ['backend']))
@@ -25,19 +35,11 @@ export function pluginUses(root: LocatedMap, runs: Iterable<LocatedMap>): Plugin
     uses.spec('environment', nodeAt(run, ['environment']))
     uses.data(nodeAt(run, ['data']))
     for (const data of itemsOf(nodeAt(run, ['mix']))) uses.data(data)
-    uses.specs('algorithm', nodeAt(run, ['algorithm', 'params', 'phases']))
-    uses.specs('callback', nodeAt(run, ['algorithm', 'params', 'callbacks']))
-    uses.spec('verifier', nodeAt(run, ['algorithm', 'params', 'held_out_verifier']))
-    uses.spec('inference_client', nodeAt(run, ['algorithm', 'params', 'teacher', 'client']))
-    uses.name('verifier', nodeAt(run, ['algorithm', 'params', 'verifier_name']))
     uses.name('renderer', nodeAt(run, ['model', 'renderer_name']))
-    uses.name('renderer', nodeAt(run, ['algorithm', 'params', 'renderer_name']))
   }
   uses.specs('callback', nodeAt(root, ['callbacks']))
   uses.spec('data_store', nodeAt(root, ['data_store']))
   uses.spec('log_store', nodeAt(root, ['log_store']))
-  uses.spec('deployer', nodeAt(root, ['deploy']))
-  uses.spec('provider', nodeAt(root, ['compute']), 'local')
   for (const benchmark of itemsOf(nodeAt(root, ['metadata', 'benchmark']))) {
     uses.metrics(benchmark)
     uses.spec('inference_client', nodeAt(benchmark, ['inference']))
@@ -54,13 +56,14 @@ export function isStored(data: LocatedNode): boolean {
   return ['dataset_id', 'dataset_name'].some((key) => nodeAt(data, [key]) !== undefined)
 }
 
-export function itemsOf(node: LocatedNode | undefined): readonly LocatedNode[] {
-  return node?.type === 'seq' ? node.items : []
-}
-
 class UseList {
   readonly all: PluginUse[] = []
   readonly #seen = new Map<PluginType, Set<LocatedNode>>()
+  readonly #catalog: Pick<Catalog, 'card'>
+
+  constructor(catalog: Pick<Catalog, 'card'>) {
+    this.#catalog = catalog
+  }
 
   specs(type: PluginType, list: LocatedNode | undefined): void {
     for (const item of itemsOf(list)) this.spec(type, item)
@@ -98,7 +101,14 @@ class UseList {
     const written = nodeAt(node, kindPath)
     const kind = textOf(written) ?? fallback
     if (kind === undefined) return
-    this.all.push({ type, kind, at: written?.origin ?? node.origin, params: nodeAt(node, ['params']), holder: node })
+    const params = nodeAt(node, ['params'])
+    this.all.push({ type, kind, at: written?.origin ?? node.origin, params, holder: node })
+    for (const { path, type: named, form } of this.#catalog.card(type, kind)?.references ?? []) {
+      for (const place of placesAt(params, path)) {
+        if (form === 'name') this.name(named, place)
+        else this.spec(named, place)
+      }
+    }
   }
 
   #isKnown(type: PluginType, node: LocatedNode): boolean {
@@ -108,4 +118,14 @@ class UseList {
     seen.add(node)
     return false
   }
+}
+
+/** The nodes that a path leads to; `*` leads to every item of a list and every value of a mapping. */
+function placesAt(node: LocatedNode | undefined, path: readonly string[]): LocatedNode[] {
+  const [step, ...rest] = path
+  if (node === undefined) return []
+  if (step === undefined) return [node]
+  if (step !== '*') return placesAt(nodeAt(node, [step]), rest)
+  const inside = isLocatedMap(node) ? Array.from(node.entries.values(), ({ value }) => value) : itemsOf(node)
+  return inside.flatMap((each) => placesAt(each, rest))
 }

@@ -1,15 +1,13 @@
 // The document that an experiment or task is read from: a file, a text that an editor has not saved, or a mapping made in code.
 import { dirname, resolve } from 'node:path'
 import { locateValue } from './locate-value.ts'
-import { isNull, type LocatedMap } from './located.ts'
+import { isNull, type LocatedMap, type Source } from './located.ts'
 import { parseYaml } from './parse-yaml.ts'
-import { readText } from './read-text.ts'
 import type { Report } from './report.ts'
-import type { Document } from './resolve-extends.ts'
-import type { Source } from './source.ts'
+import { type Document, readText } from './resolve-extends.ts'
 
 /** Where a configuration comes from. `file` is relative to the working folder; with `text` it is not read. */
-export type ConfigSource = { readonly file: string; readonly text?: string } | { readonly value: unknown }
+export type ConfigSource = { readonly file: string; readonly text?: string | undefined } | { readonly value: unknown }
 
 export interface ReadOptions {
   readonly cwd: string

@@ -3,13 +3,12 @@
 import type { ErrorCode, Location, Notice } from '../contracts/index.ts'
 import { EvsysError, type Problem } from '../kernel/index.ts'
 import { formatPath } from './dotted-path.ts'
-import { focusOf, type Origin, type Path, pathOf } from './located.ts'
-import { excerptOf, positionOf, type Source, type Span } from './source.ts'
+import { excerptOf, focusOf, type Origin, type Path, pathOf, positionOf, type Source, type Span } from './located.ts'
 
 export interface Complaint {
   readonly code: ErrorCode
   readonly message: string
-  readonly fix?: string
+  readonly fix?: string | undefined
 }
 
 export class Report {

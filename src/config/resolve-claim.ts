@@ -1,17 +1,24 @@
 // Which arms a claim compares. A side names one arm, or axis values that several arms have; then the arms of the two sides are
 // paired by the axes that the claim does not name.
-import type { ArmRef, Benchmark, Claim, Metadata, ResolvedClaim } from '../contracts/index.ts'
+import type {
+  ArmRef,
+  Benchmark,
+  Claim,
+  Metadata,
+  Objective,
+  ResolvedClaim,
+  ResolvedObjective,
+} from '../contracts/index.ts'
 import { canonicalJson, suggest } from '../kernel/index.ts'
 import { parsePath } from './dotted-path.ts'
-import type { CheckedArm } from './expand-repeats.ts'
+import type { CheckedArm } from './expand-matrix.ts'
 import { type LocatedMap, nodeAt, type Path } from './located.ts'
 import type { Report } from './report.ts'
-import { resolveMetric } from './resolve-metric.ts'
 
 /** The untrained model, as a side of a claim. */
 export const baseModel = 'base_model'
 
-export interface ClaimContext {
+interface ClaimContext {
   readonly root: LocatedMap
   readonly arms: readonly CheckedArm[]
   readonly benchmarks: readonly Benchmark[]
@@ -199,4 +206,74 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
 function listed(names: readonly string[]): string {
   const rest = names.length - 5
   return `${names.slice(0, 5).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+// What ranks the arms. A validation benchmark selects; a test benchmark only confirms, so an objective on it is an error.
+// Where only test is declared nothing is selected: scores are reported, and a notice says so.
+/** The benchmark and metric of the objective; undefined where nothing is selected. */
+export function resolveObjective(
+  root: LocatedMap,
+  objective: Objective | undefined,
+  benchmarks: readonly Benchmark[],
+  report: Report,
+): ResolvedObjective | undefined {
+  if (objective === undefined) return undefined
+  const origin = nodeAt(root, ['metadata', 'objective', 'metric'])?.origin ?? root.origin
+  const found = resolveMetric(objective.metric, benchmarks)
+  if ('message' in found) {
+    report.problem(origin, { code: 'CONFIG_OBJECTIVE', ...found })
+    return undefined
+  }
+  const { benchmark, metric } = found
+  if (benchmark.split === 'val') return { benchmark: benchmark.name, metric, direction: objective.direction ?? 'max' }
+  const selecting = benchmarks.filter(({ split }) => split === 'val')
+  if (selecting.length === 0) {
+    report.notice('Only test benchmarks are declared: scores are reported, nothing is selected by them.', origin)
+    return undefined
+  }
+  const names = selecting.map(({ name }) => `${name}.${metric}`).join(', ')
+  const message = `${benchmark.name} is a test benchmark: test confirms, validation selects`
+  report.problem(origin, { code: 'CONFIG_OBJECTIVE', message, fix: `select on validation, such as ${names}.` })
+  return undefined
+}
+
+// Which benchmark and metric a reference means: `<benchmark>.<metric>`, or a bare metric of the benchmark that selects. Names may
+// hold dots, so the longest benchmark name that fits is the one that is meant.
+interface MetricOf {
+  readonly benchmark: Benchmark
+  readonly metric: string
+}
+
+type ResolvedMetric = MetricOf | { readonly message: string; readonly fix: string }
+
+/** The metric that `reference` means. A bare one is looked for in the val split, then, with no val benchmark, in test. */
+function resolveMetric(reference: string, benchmarks: readonly Benchmark[]): ResolvedMetric {
+  const declared = benchmarks.flatMap(({ name, metrics }) => metrics.map((metric) => `${name}.${metric}`))
+  if (benchmarks.length === 0) {
+    const fix = 'add metadata.benchmark with a validation benchmark that has this metric.'
+    return { message: `no benchmark is declared that could give ${JSON.stringify(reference)}`, fix }
+  }
+  const named = benchmarks
+    .filter(({ name }) => reference.startsWith(`${name}.`))
+    .sort((a, b) => b.name.length - a.name.length)
+  for (const benchmark of named) {
+    const metric = reference.slice(benchmark.name.length + 1)
+    if (benchmark.metrics.includes(metric)) return { benchmark, metric }
+  }
+  const selecting = benchmarks.filter(({ split }) => split === 'val')
+  const candidates = selecting.length > 0 ? selecting : benchmarks
+  const bare = candidates.find(({ metrics }) => metrics.includes(reference))
+  if (bare !== undefined) return { benchmark: bare, metric: reference }
+  const [nearest] = named
+  if (nearest !== undefined) {
+    const metric = reference.slice(nearest.name.length + 1)
+    const message = `the benchmark ${JSON.stringify(nearest.name)} has no metric ${JSON.stringify(metric)}`
+    return { message, fix: suggest(metric, nearest.metrics, { more: 'Its `metrics` list what it measures.' }) }
+  }
+  const onTest = benchmarks.find(({ metrics }) => metrics.includes(reference))
+  if (onTest !== undefined) {
+    const message = `only the test benchmark ${JSON.stringify(onTest.name)} has the metric ${JSON.stringify(reference)}`
+    return { message, fix: `add ${reference} to the metrics of a validation benchmark.` }
+  }
+  return { message: `no benchmark declares ${JSON.stringify(reference)}`, fix: suggest(reference, declared) }
 }

@@ -35,8 +35,8 @@ const ways: Readonly<Record<string, (name: string) => string>> = {
 const load = (text: string) => loadExperiment({ file: 'fragment.yaml', text }, { cwd })
 
 interface Outcome {
-  loads?(loaded: LoadedExperiment, way: string): void
-  faults?: readonly unknown[]
+  loads?: ((loaded: LoadedExperiment, way: string) => void) | undefined
+  faults?: readonly unknown[] | undefined
 }
 
 const outcomes: Readonly<Record<string, Outcome>> = {

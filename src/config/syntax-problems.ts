@@ -1,8 +1,8 @@
 // What the YAML parser found, in plain words and at the place where the mistake was made. The parser notices an unclosed quote
 // or a line indented too far only later; a reader wants the line that has to be changed.
 import { type CST, type Document, isCollection, isMap, isPair, isScalar, type ParsedNode, type YAMLError } from 'yaml'
+import { positionOf, type Source } from './located.ts'
 import type { Report } from './report.ts'
-import { positionOf, type Source } from './source.ts'
 
 /** The text that was parsed, and where it starts in its source. */
 export interface ParsedText {

@@ -1,13 +1,13 @@
 // What crosses when an agent runs in one process and the environment of its task is held by another: the order to lead the model through
 // a task, the calls of `OpenEnvironment`, and what the agent ended with.
 import * as z from 'zod'
-import { ErrorRecord, RolloutError } from './error.ts'
+import { RolloutError } from './error.ts'
 import { Level } from './execution.ts'
-import { PluginSpec } from './plugin-spec.ts'
+import { PluginSpec } from './plugin.ts'
 import { ChatMessage, ToolCall } from './rows.ts'
 
-/** An agent to be run for a task, or for one step of it. Where the task lies is not told. */
-export const LeadOrder = z.strictObject({
+/** An agent to be run for a task, or for one step of it. It does not say where the task lies. */
+export const AgentOrder = z.strictObject({
   agent: PluginSpec,
   task_id: z.string(),
   instruction: z.string(),
@@ -19,20 +19,20 @@ export const LeadOrder = z.strictObject({
   level: Level,
   workdir: z.string(),
 })
-export type LeadOrder = z.infer<typeof LeadOrder>
+export type AgentOrder = z.infer<typeof AgentOrder>
 
 const Limit = z.number().exactOptional()
 
 const Command = z.strictObject({
   argv: z.array(z.string()),
-  cwd: z.string().exactOptional(),
-  env: z.record(z.string(), z.string()).exactOptional(),
-  stdin: z.string().exactOptional(),
-  network: z.boolean().exactOptional(),
-  user: z.union([z.string(), z.int()]).exactOptional(),
+  cwd: z.string().optional(),
+  env: z.record(z.string(), z.string()).optional(),
+  stdin: z.string().optional(),
+  network: z.boolean().optional(),
+  user: z.union([z.string(), z.int()]).optional(),
   limits: z
     .strictObject({ timeoutMs: Limit, memoryBytes: Limit, outputBytes: Limit, processes: Limit, diskBytes: Limit })
-    .exactOptional(),
+    .optional(),
 })
 
 /** A call to an environment. Bytes are base64; a file that is longer than a message comes in parts. */
@@ -59,7 +59,6 @@ export const EnvironmentCall = z.discriminatedUnion('method', [
   z.strictObject({ method: z.literal('download'), path: z.string() }),
   z.strictObject({ method: z.literal('empty'), path: z.string() }),
   z.strictObject({ method: z.literal('kill_all') }),
-  z.strictObject({ method: z.literal('cancel'), call: z.int() }),
 ])
 export type EnvironmentCall = z.infer<typeof EnvironmentCall>
 
@@ -70,10 +69,10 @@ const Ended = z.object({
   stdout: z.string(),
   stderr: z.string(),
   truncated: z.boolean(),
-  limitHit: z.enum(['timeoutMs', 'memoryBytes', 'outputBytes', 'processes', 'diskBytes']).exactOptional(),
+  limitHit: z.enum(['timeoutMs', 'memoryBytes', 'outputBytes', 'processes', 'diskBytes']).optional(),
 })
 
-/** What came of a call; the field that its method promises is there, or `error`. */
+/** What came of a call: the field that its method promises is there. */
 export const EnvironmentReply = z.strictObject({
   ended: Ended.optional(),
   process: z.int().optional(),
@@ -83,12 +82,11 @@ export const EnvironmentReply = z.strictObject({
     .array(z.strictObject({ name: z.string(), data: z.string().optional(), mode: z.int() }))
     .optional()
     .describe('Files and folders of what was downloaded; one with an empty name: it is a file.'),
-  error: ErrorRecord.optional(),
 })
 export type EnvironmentReply = z.infer<typeof EnvironmentReply>
 
 /** What an agent did. Tokens stay where the model is. */
-export const LedRecord = z.strictObject({
+export const AgentRecord = z.strictObject({
   output: z.string().optional(),
   truncated: z.enum(['max_tokens', 'max_turns', 'context']).optional(),
   prompt_tokens: z.int().min(0),
@@ -106,4 +104,39 @@ export const LedRecord = z.strictObject({
     }),
   ),
 })
-export type LedRecord = z.infer<typeof LedRecord>
+export type AgentRecord = z.infer<typeof AgentRecord>
+
+// What crosses when an agent runs in one process and the model that answers it in another: the calls of `OpenInferenceClient`, in words.
+/** A conversation to be continued by the policy. */
+export const PolicyQuestion = z.strictObject({
+  session: z.string().describe('Conversations of one session are one attempt: what was drawn in it stays as tokens.'),
+  messages: z.array(ChatMessage),
+  tools: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        description: z.string().optional(),
+        parameters: z.record(z.string(), z.unknown()),
+      }),
+    )
+    .optional(),
+  stop: z.array(z.string()).optional(),
+  seed: z.int(),
+  max_tokens: z.int().min(1),
+  temperature: z.number().min(0),
+  top_p: z.number().optional(),
+  top_k: z.int().optional(),
+})
+export type PolicyQuestion = z.infer<typeof PolicyQuestion>
+
+/** What the policy said, and what that took. Tokens stay where the model is: nothing is trained on these answers. */
+export const PolicyAnswer = z.strictObject({
+  text: z.string(),
+  reasoning: z.string().optional(),
+  tool_calls: z.array(ToolCall).optional(),
+  stop_reason: z.enum(['stop', 'length', 'tool_calls', 'refused']),
+  prompt_tokens: z.int().min(0),
+  completion_tokens: z.int().min(0),
+  latency_s: z.number().min(0),
+})
+export type PolicyAnswer = z.infer<typeof PolicyAnswer>

@@ -1,7 +1,9 @@
 import { describe, expectTypeOf, it } from 'vitest'
 import type { ErrorRecord, RolloutError } from './error.ts'
-import type { CheckpointKind, ExperimentEvent, Metrics, RunEvent } from './events.ts'
+import type { ExperimentEvent, RunEvent } from './events.ts'
+import type { Metrics } from './quantity.ts'
 import type { ExperimentResult, HistoryEntry, RunResult } from './results.ts'
+import type { CheckpointKind } from './training-service.ts'
 
 declare const event: RunEvent
 declare const experimentEvent: ExperimentEvent
@@ -54,7 +56,7 @@ describe('events', () => {
 
 describe('documents', () => {
   it('take parts that may be absent or undefined (CON-5)', () => {
-    function part(): { fix?: string } {
+    function part(): { fix?: string | undefined } {
       return {}
     }
     const spread: ErrorRecord = { code: 'INTERNAL', message: 'x', ...part() }

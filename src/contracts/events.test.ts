@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { arbitraryOf } from '../../tests/arbitrary-of.ts'
-import { ExperimentEvent, Metrics, RunEvent } from './events.ts'
+import { ExperimentEvent, RunEvent } from './events.ts'
+import { Metrics } from './quantity.ts'
 
 const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 

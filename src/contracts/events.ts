@@ -1,20 +1,89 @@
 // Everything worth telling, as one discriminated union per stream. Producers emit; terminal, store, SSE and files subscribe.
 import * as z from 'zod'
-import { Split } from './benchmark-entry.ts'
 import { ErrorRecord, RolloutError } from './error.ts'
 import { Level } from './execution.ts'
-import { GuardAction, GuardReason } from './guard-trip.ts'
-import { JudgeReport } from './judge-report.ts'
-import { Metrics } from './metrics.ts'
+import { Split } from './metadata.ts'
 import { PlannedArm, PlannedRun } from './plan.ts'
-import { Budget } from './quantity.ts'
-import { ResearchEntry } from './research/journal.ts'
+import { LogLevel } from './plugin.ts'
+import { Bounds, Budget, Metrics } from './quantity.ts'
+import { CandidateFailure } from './research-attempt.ts'
+import { ResearchEntry } from './research-journal.ts'
 import { Seed } from './run-config.ts'
+import { CheckpointKind } from './training-service.ts'
 
-export { Metrics }
+// What a guard of a run found, what was done about it, and the text for people.
+/** What went wrong: with the loss of a step, or with a policy that trains on its own answers. */
+export const GuardReason = z.enum([
+  'nan',
+  'spike',
+  'entropy_collapse',
+  'kl_blowup',
+  'reward_hacking',
+  'length_explosion',
+])
+export type GuardReason = z.infer<typeof GuardReason>
 
-export const LogLevel = z.enum(['debug', 'info', 'warn', 'error'])
-export type LogLevel = z.infer<typeof LogLevel>
+/** What was done: recorded and nothing else, back to a checkpoint at a lower rate, or the end of the run. */
+export const GuardAction = z.enum(['record', 'roll_back', 'stop'])
+export type GuardAction = z.infer<typeof GuardAction>
+
+/** A trip that still stands: no later attempt has taken its step back. */
+export const GuardTrip = z.strictObject({
+  step: z.int().min(0),
+  reason: GuardReason,
+  action: GuardAction,
+  rolled_back_to: z.int().min(0).optional().describe('Absent where it rolled back: to the start of the run.'),
+  text: z.string().optional().describe('The numbers that it looked at, in words.'),
+})
+export type GuardTrip = z.infer<typeof GuardTrip>
+
+/** A trip and the run that it happened in. */
+export const RunTrip = GuardTrip.extend({ run: z.string() })
+export type RunTrip = z.infer<typeof RunTrip>
+
+const words: Readonly<Record<GuardReason, string>> = {
+  nan: 'the loss was no number',
+  spike: 'the loss was far above that of the steps before',
+  entropy_collapse: 'the entropy of the policy collapsed',
+  kl_blowup: 'the policy moved too far',
+  reward_hacking: 'the reward rose while the held-out verifier fell',
+  length_explosion: 'answers became far longer',
+}
+
+/** A trip as people read it. Steps are counted from 1. */
+export function tripText({ step, reason, action, rolled_back_to, text }: GuardTrip): string {
+  const what = text ?? words[reason]
+  const back = rolled_back_to === undefined ? 'the start' : `step ${rolled_back_to + 1}`
+  const done = {
+    record: 'training went on',
+    roll_back: `it went on from ${back} at half the rate`,
+    stop: rolled_back_to === undefined ? 'the run was ended' : `the run was ended with the weights of ${back}`,
+  }[action]
+  return `${reason.replaceAll('_', ' ')} at step ${step + 1}: ${what}; ${done}`
+}
+
+// What is reported beside a score that a model gave: what judging took, and how far the judge can be trusted.
+const Share = z.tuple([z.number(), z.number()])
+
+/** What judging by a model took, and how well the judge agrees with people. */
+export const JudgeReport = z.strictObject({
+  calls: z.int().min(0),
+  replayed: z.int().min(0).describe('Questions whose verdict was kept from before.'),
+  prompt_tokens: z.int().min(0),
+  completion_tokens: z.int().min(0),
+  cost_usd: z.number().min(0).nullable().describe('Null: the price of a call is not known.'),
+  calibration: z
+    .strictObject({
+      n: z.int().min(1).describe('Labels of people.'),
+      agreement: z.number(),
+      agreement_ci: Share,
+      kappa: z.number().nullable().describe('Null: one of the two always says the same.'),
+      kappa_ci: Share.nullable(),
+    })
+    .optional()
+    .describe('Absent: the benchmark has no judge-labels.jsonl.'),
+})
+export type JudgeReport = z.infer<typeof JudgeReport>
 
 /** `stopped`: a budget ended it. `cancelled`: a person did. */
 export const RunStatus = z.enum(['pending', 'running', 'completed', 'stopped', 'failed', 'cancelled'])
@@ -25,14 +94,6 @@ const EndStatus = RunStatus.exclude(['pending', 'running'])
 /** What an experiment says of its claim; without a claim it is `exploratory`. */
 export const Verdict = z.enum(['supported', 'refuted', 'inconclusive', 'exploratory', 'failed'])
 export type Verdict = z.infer<typeof Verdict>
-
-/** `state` holds what training goes on from, `sampler` what answers are drawn from. */
-export const CheckpointKind = z.enum(['state', 'sampler'])
-export type CheckpointKind = z.infer<typeof CheckpointKind>
-
-/** What a metric could be at worst and at best while rewards are missing because infrastructure failed. */
-export const Bounds = z.record(z.string(), z.tuple([z.number(), z.number()]))
-export type Bounds = z.infer<typeof Bounds>
 
 /** `seq` counts the events of one run from 1, without gaps and over all its attempts: it is the resume cursor. */
 const base = { seq: z.int().min(1), at: z.iso.datetime(), run_id: z.string().min(1) }
@@ -118,6 +179,7 @@ export const RunEvent = z.discriminatedUnion('type', [
     type: z.literal('run.finished'),
     status: EndStatus,
     error: ErrorRecord.optional(),
+    failure: CandidateFailure.optional().describe('Of a candidate: why it has no score.'),
     metrics: Metrics,
     best_step: z.int().min(0).optional(),
     cost_usd: z.number().min(0).optional(),
@@ -160,7 +222,7 @@ export const Leak = z.strictObject({
 })
 export type Leak = z.infer<typeof Leak>
 
-/** What happens to an experiment as a whole. Its runs have streams of their own. */
+/** What happens to an experiment as a whole. Its runs have separate streams. */
 export const ExperimentEvent = z.discriminatedUnion('type', [
   z.object({
     ...experimentBase,

@@ -1,18 +1,16 @@
 // Interfaces of execution: rollouts, scorer, sandbox, compute providers.
 import * as z from 'zod'
 import type { RolloutError } from './error.ts'
-import type { Bounds, Metrics } from './events.ts'
-import type { Params, PluginSpec } from './plugin-spec.ts'
+import type { Params, PluginSpec, SeedPath } from './plugin.ts'
+import type { Bounds, Metrics } from './quantity.ts'
 import type { ChatMessage, HarborTask, ToolCall } from './rows.ts'
 import type { Weights } from './training-service.ts'
-
-/** Where a random draw belongs: (seed, purpose, step, task, sample, ...). Equal paths give equal draws. */
-export type SeedPath = readonly (string | number)[]
 
 /** Whose answers a rollout records: weights that are served here, or a model behind an API. */
 export type PolicyRef =
   /** `version`: optimiser steps that the weights had seen; absent: those of the step that asks. */
-  { readonly weights: Weights; readonly version?: number } | { readonly model: string; readonly client: PluginSpec }
+  | { readonly weights: Weights; readonly version?: number | undefined }
+  | { readonly model: string; readonly client: PluginSpec }
 
 /** How answers are drawn. */
 export interface Sampling {
@@ -20,8 +18,8 @@ export interface Sampling {
   readonly maxTokens: number
   /** 0 is greedy. */
   readonly temperature: number
-  readonly topP?: number
-  readonly topK?: number
+  readonly topP?: number | undefined
+  readonly topK?: number | undefined
 }
 
 /** The exact tokens of one answer, as they were drawn: all that may be trained on. */
@@ -39,10 +37,10 @@ export interface TurnTokens {
 export interface Turn {
   readonly messages: readonly ChatMessage[]
   readonly text: string
-  readonly toolCalls?: readonly ToolCall[]
+  readonly toolCalls?: readonly ToolCall[] | undefined
   readonly stopReason: 'stop' | 'length' | 'tool_calls' | 'refused' | 'abort'
   /** Absent where the model does not tell (most APIs): such a turn is never trained on. */
-  readonly tokens?: TurnTokens
+  readonly tokens?: TurnTokens | undefined
 }
 
 /** What an answer, or a whole rollout, took. */
@@ -50,10 +48,10 @@ export interface Usage {
   readonly promptTokens: number
   readonly completionTokens: number
   /** Part of `promptTokens` that the provider had in its cache; absent: it does not tell. */
-  readonly cachedPromptTokens?: number
+  readonly cachedPromptTokens?: number | undefined
   readonly latencyS: number
   /** Absent: unknown. */
-  readonly costUsd?: number
+  readonly costUsd?: number | undefined
 }
 
 /** What happened in one attempt at one task. A failure is part of it, never an exception of its siblings. */
@@ -61,20 +59,20 @@ export interface Trajectory {
   readonly taskId: string
   readonly sample: number
   readonly turns: readonly Turn[]
-  /** What the verifier looked at. */
-  readonly output?: string
+  /** What the verifier read. */
+  readonly output?: string | undefined
   /** Absent where nothing was scored: then `error` says why. */
-  readonly reward?: number
+  readonly reward?: number | undefined
   /** All numbers of a verifier that gives several; `reward` is the one that counts. */
-  readonly rewards?: Readonly<Record<string, number>>
+  readonly rewards?: Readonly<Record<string, number>> | undefined
   /** What turns earned by themselves, in order, besides `reward`; turns beyond its end earned nothing. */
-  readonly turnRewards?: readonly number[]
+  readonly turnRewards?: readonly number[] | undefined
   /** The limit that cut it short. */
-  readonly truncated?: 'max_tokens' | 'max_turns' | 'context'
+  readonly truncated?: 'max_tokens' | 'max_turns' | 'context' | undefined
   readonly usage: Usage
-  readonly error?: RolloutError
+  readonly error?: RolloutError | undefined
   /** Attempts before this one that infrastructure ended, in order. */
-  readonly failedAttempts?: readonly RolloutError[]
+  readonly failedAttempts?: readonly RolloutError[] | undefined
 }
 
 /** One attempt at one task. Rejects only when cancelled: whatever else goes wrong is on the trajectory. */
@@ -82,7 +80,7 @@ export type Rollout = (
   request: {
     task: HarborTask
     /** Absent: the agent of the run, or one chat turn where it names none. */
-    agent?: PluginSpec
+    agent?: PluginSpec | undefined
     policy: PolicyRef
     seedPath: SeedPath
     /** Number of this attempt among those of its task. */
@@ -92,7 +90,7 @@ export type Rollout = (
      * The agent is cut off after this time; what it left is judged. Absent: after an hour, or what the task folder says. A limit of the
      * agent's own holds beside it.
      */
-    timeoutMs?: number
+    timeoutMs?: number | undefined
   },
   signal: AbortSignal,
 ) => Promise<Trajectory>
@@ -108,7 +106,7 @@ export interface ScoreRecord {
   readonly scorerHash: string
   readonly metrics: Metrics
   /** For metrics that missing rewards leave open. */
-  readonly bounds?: Bounds
+  readonly bounds?: Bounds | undefined
   /** Rewards by task, then sample; null where infrastructure failed. */
   readonly rewards: Readonly<Record<string, readonly (number | null)[]>>
 }
@@ -126,11 +124,11 @@ export type Level = z.infer<typeof Level>
 /** A command and everything it may use. */
 export interface ExecSpec {
   readonly argv: readonly string[]
-  readonly cwd?: string
-  readonly env?: Readonly<Record<string, string>>
-  readonly stdin?: string
+  readonly cwd?: string | undefined
+  readonly env?: Readonly<Record<string, string>> | undefined
+  readonly stdin?: string | undefined
   /** Absent: none. */
-  readonly network?: boolean
+  readonly network?: boolean | undefined
   readonly limits: {
     readonly timeoutMs: number
     readonly memoryBytes: number
@@ -147,19 +145,19 @@ export interface ExecResult {
   readonly stdout: string
   readonly stderr: string
   readonly truncated: boolean
-  readonly limitHit?: keyof ExecSpec['limits']
-  /** Most memory that its processes held together; absent where neither a control group nor a look at them tells. */
-  readonly peakMemoryBytes?: number
+  readonly limitHit?: keyof ExecSpec['limits'] | undefined
+  /** Most memory that its processes held together; absent where neither a control group nor polling them says it. */
+  readonly peakMemoryBytes?: number | undefined
 }
 
 /** A folder or file of this machine that a sandbox shows at `target`. Absent `writable`: read-only. */
 export interface Mount {
   readonly source: string
   readonly target: string
-  readonly writable?: boolean
+  readonly writable?: boolean | undefined
 }
 
-/** A command that goes on while its caller talks to it. Ending it ends everything that it started. */
+/** A command that runs while its caller talks to it. Ending it ends everything that it started. */
 export interface SandboxProcess extends AsyncDisposable {
   readonly output: AsyncIterable<{ readonly stream: 'stdout' | 'stderr'; readonly text: string }>
   write(text: string): Promise<void>
@@ -189,7 +187,7 @@ export type JobState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelle
 export interface JobSpec {
   /** A shell command, as the task file has it. */
   readonly command: string
-  readonly setup?: string
+  readonly setup?: string | undefined
   readonly envs: Readonly<Record<string, string>>
   readonly resources: Params
   readonly workDir: string
@@ -199,8 +197,8 @@ export interface JobSpec {
 export interface JobStatus {
   readonly key: string
   readonly state: JobState
-  readonly exitCode?: number
-  readonly reason?: string
+  readonly exitCode?: number | undefined
+  readonly reason?: string | undefined
 }
 
 /** A place that runs jobs. `key` is ours and idempotent: submitting it twice makes one job. */

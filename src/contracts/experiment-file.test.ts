@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { arbitraryOf } from '../../tests/arbitrary-of.ts'
-import { BenchmarkEntry } from './benchmark-entry.ts'
 import { Experiment, ExperimentFile } from './experiment-file.ts'
-import { Metadata } from './metadata.ts'
+import { BenchmarkEntry, Metadata } from './metadata.ts'
 import { DataConfig, RunConfig } from './run-config.ts'
 
 type JsonSchema = z.core.JSONSchema.BaseSchema

@@ -1,10 +1,9 @@
 // The experiment file. `Experiment` is the one canonical form that everything inside works on; `ExperimentFile` is what
 // people may write: the same with shorthands and first-generation keys. The config room turns the second into the first.
 import * as z from 'zod'
-import { BenchmarkEntry } from './benchmark-entry.ts'
-import { Metadata, MetricRef } from './metadata.ts'
+import { BenchmarkEntry, Metadata, MetricRef } from './metadata.ts'
 import { Name } from './name.ts'
-import { Kind, PluginSpec } from './plugin-spec.ts'
+import { Kind, PluginSpec } from './plugin.ts'
 import { Budget } from './quantity.ts'
 import { DataConfig, ModelConfig, RunConfig, Seed } from './run-config.ts'
 import { Resources } from './task-file.ts'

@@ -1,36 +1,30 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // What other rooms, plugins and the dashboard may use of the contracts.
 // The line above gives AsyncDisposable to importers whose own `lib` lacks it.
-export { EnvironmentCall, EnvironmentReply, LeadOrder, LedRecord } from './agent-exchange.ts'
-export { pythonClass } from './agent-path.ts'
-export { armReference, referencedArms } from './arm-reference.ts'
 export {
-  type AtifContent,
-  type AtifFinalMetrics,
-  AtifMetrics,
-  AtifStep,
-  AtifTrajectory,
-  AtifVersion,
-} from './atif.ts'
-export { Benchmark, BenchmarkEntry, ChatTemplate, Split } from './benchmark-entry.ts'
-export type { DataSource, DataStore, OpenDataStore, SourceContext, Transform } from './data-plugins.ts'
-export { DataPreview, PlacedRow, RunDataPreview, TokenExample } from './data-preview.ts'
-export type { ClaimedJob, DurableJobState, DurableJobs, JobOptions, WorkOutcome } from './durable-jobs.ts'
-export type { Engine, EngineId, EngineOp, EngineResult, LoraSpec } from './engine.ts'
+  AgentOrder,
+  AgentRecord,
+  EnvironmentCall,
+  EnvironmentReply,
+  PolicyAnswer,
+  PolicyQuestion,
+} from './agent-exchange.ts'
+export { type AtifContent, type AtifFinalMetrics, AtifMetrics, AtifStep, AtifTrajectory, AtifVersion } from './atif.ts'
 export { ErrorCode, ErrorRecord, ErrorReport, Location, RolloutError } from './error.ts'
 export {
   BaselineScore,
-  Bounds,
-  CheckpointKind,
   ExperimentEvent,
+  GuardAction,
+  GuardReason,
+  GuardTrip,
+  JudgeReport,
   Leak,
-  LogLevel,
-  Metrics,
   RunEvent,
   RunStatus,
+  RunTrip,
+  tripText,
   Verdict,
 } from './events.ts'
-export { ArmEvidence, Evidence, Forgetting, PairEvidence } from './evidence.ts'
 export {
   type ComputeProvider,
   type ExecResult,
@@ -48,7 +42,6 @@ export {
   type SandboxProcess,
   type ScoreRecord,
   type Scorer,
-  type SeedPath,
   type Trajectory,
   type Turn,
   type TurnTokens,
@@ -68,74 +61,155 @@ export {
   Stage,
   Stages,
 } from './experiment-file.ts'
-export { GuardAction, GuardReason, GuardTrip, RunTrip, tripText } from './guard-trip.ts'
-export { JudgeReport } from './judge-report.ts'
-export type { Lease, Leases } from './leases.ts'
-export { ArmRef, Claim, Direction, Metadata, MetricRef, Objective } from './metadata.ts'
+export {
+  type Generated,
+  type GenerateRequest,
+  type InferenceClient,
+  type OpenInferenceClient,
+  type OpenRenderer,
+  type Rendered,
+  type Renderer,
+  type Tokenizer,
+  TokenPrice,
+  type TokenSampler,
+  type ToolSpec,
+} from './inference-plugins.ts'
+export {
+  ArmRef,
+  Benchmark,
+  BenchmarkEntry,
+  ChatTemplate,
+  Claim,
+  Direction,
+  Metadata,
+  MetricRef,
+  Objective,
+  Split,
+} from './metadata.ts'
 export { Name } from './name.ts'
-export { Notice, Plan, PlannedArm, PlannedRun, ResolvedClaim, ResolvedObjective, ValidateReport } from './plan.ts'
-export { type Context, Needs, type Plugin, PluginCard, type Random } from './plugin.ts'
-export { Kind, Params, PluginSpec, PluginType } from './plugin-spec.ts'
-export type { AnyPlugin, PluginTypes } from './plugins.ts'
-export { PolicyAnswer, PolicyQuestion } from './policy-exchange.ts'
-export { Budget, Duration, durationSeconds } from './quantity.ts'
+export {
+  Candidate,
+  Job,
+  Notice,
+  Plan,
+  PlannedArm,
+  PlannedRun,
+  RecordedExperiment,
+  RecordedPlan,
+  ResolvedClaim,
+  ResolvedObjective,
+  RunKind,
+  TrainingRun,
+  ValidateReport,
+} from './plan.ts'
+export {
+  type Context,
+  Kind,
+  LogLevel,
+  Needs,
+  ParamReference,
+  Params,
+  type Plugin,
+  PluginCard,
+  PluginSpec,
+  PluginType,
+  paramReferences,
+  pluginReference,
+  type Random,
+  type SeedPath,
+} from './plugin.ts'
+export type {
+  AnyPlugin,
+  Callback,
+  CallbackHooks,
+  CallbackScope,
+  DataSource,
+  DataStore,
+  Deployer,
+  Deployment,
+  LogStore,
+  OpenDataStore,
+  OpenLogStore,
+  PluginTypes,
+  Provider,
+  SourceContext,
+  StepScope,
+  Trace,
+  TraceSource,
+  Transform,
+} from './plugins.ts'
+export { Bounds, Budget, Duration, durationSeconds, Metrics } from './quantity.ts'
 export {
   type Ack,
   type Blobs,
+  type ClaimedJob,
+  type DurableJobState,
+  type DurableJobs,
   type Ingest,
   Item,
+  type JobOptions,
+  type Lease,
+  type Leases,
   PointBatch,
   Sha256,
   type Steps,
+  type WorkOutcome,
 } from './record.ts'
+export { reduceResearch } from './reduce-research.ts'
 export { type CheckpointView, type EvalView, initialRunState, type RunState, reduceRun } from './reduce-run.ts'
 export {
   Attempt,
   AttemptFailure,
   AttemptVerdict,
+  CandidateFailure,
+  Change,
   FailureClass,
+  failureError,
+  Idea,
+  IdeaCategory,
+  KnobSpec,
+  Knobs,
+  KnobValue,
   MeasuredGain,
+  SearchMode,
   SeedScore,
-} from './research/attempt.ts'
-export { Change, Idea, IdeaCategory, KnobSpec, Knobs, KnobValue, SearchMode } from './research/idea.ts'
+} from './research-attempt.ts'
 export {
   CallUsage,
   EndReason,
   FileChanges,
-  PlannedLook,
+  PlannedTestEvaluation,
   RecordedOutcome,
   ReportedGainRecord,
+  ResearchBudget,
   ResearchEntry,
   type ResearchEntryOf,
   RunPurpose,
+  SessionSettings,
   Steering,
   TurnedDown,
-} from './research/journal.ts'
-export { reduceResearch } from './research/reduce-research.ts'
+} from './research-journal.ts'
 export type {
+  Accelerator,
   Brief,
+  CandidateFiles,
   CandidateIdea,
+  CurveSample,
+  Executor,
   KeepRule,
+  LookupTable,
+  MemoryEstimate,
   Proposal,
   Proposer,
   Race,
   RaceStep,
+  ResearchTask,
+  RunOutcome,
   SearchRequest,
   SearchState,
   Strategy,
-} from './research/research-plugins.ts'
-export type {
-  Accelerator,
-  CandidateFiles,
-  CurveSample,
-  Executor,
-  LookUpTable,
-  MemoryEstimate,
-  ResearchTask,
-  RunOutcome,
   TaskProgram,
-} from './research/research-task.ts'
-export { ResearchBudget, SessionSettings } from './research/session-settings.ts'
+} from './research-plugins.ts'
 export {
   type BegunWork,
   initialResearchState,
@@ -145,23 +219,23 @@ export {
   type ResearchGauges,
   type ResearchSpend,
   type ResearchState,
-} from './research/session-state.ts'
+} from './research-state.ts'
 export {
-  SecondaryMetric,
-  TaskData,
-  TaskDataSource,
-  TaskLimits,
-  TaskRuntime,
-  TaskVariant,
-} from './research/task-fields.ts'
-export {
+  ArmEvidence,
   ArmResult,
   Artifact,
+  DataPreview,
+  Evidence,
   ExperimentResult,
+  Forgetting,
   HistoryEntry,
   ImportResult,
+  PairEvidence,
+  PlacedRow,
+  RunDataPreview,
   RunResult,
   Score,
+  TokenExample,
   UsedEngine,
 } from './results.ts'
 export {
@@ -177,44 +251,59 @@ export {
   ToolCall,
   VerifierPayload,
 } from './rows.ts'
-export { DataConfig, ModelConfig, RunConfig, Seed } from './run-config.ts'
 export {
-  type Agent,
-  type Environment,
-  type EnvironmentCommand,
-  type Generated,
-  type GenerateRequest,
-  type InferenceClient,
-  type Metric,
-  type OpenEnvironment,
-  type OpenInferenceClient,
-  type TaskAnswers,
-  type TaskFolder,
-  type TaskRewards,
-  TokenPrice,
-  type ToolSpec,
-  type Verification,
-  type Verifier,
-} from './scoring-plugins.ts'
-export type { Deployer, Deployment, Provider, Trace, TraceSource } from './service-plugins.ts'
+  agentOf,
+  armReference,
+  DataConfig,
+  ModelConfig,
+  pythonClass,
+  RunConfig,
+  referencedArms,
+  Seed,
+  TeacherSpec,
+  teachersOf,
+} from './run-config.ts'
 export type {
+  Agent,
+  Environment,
+  EnvironmentCommand,
+  Metric,
+  OpenEnvironment,
+  TaskAnswers,
+  TaskFolder,
+  TaskRewards,
+  Verification,
+  Verifier,
+} from './scoring-plugins.ts'
+export type {
+  CandidateRunRow,
   CheckpointRow,
   Collected,
   CurvePoint,
   EvalRow,
   ExperimentQuery,
   ExperimentRow,
+  JobRunRow,
   Migrated,
   NewExperiment,
   RunNotes,
   RunRow,
   Store,
   StoreUsage,
+  TrainingRunRow,
   Verdicts,
 } from './store.ts'
-export { Resources, Sweeps, TaskFile } from './task-file.ts'
-export { TeacherSpec, teachersOf } from './teacher-spec.ts'
-export type { TokenSampler } from './token-sampler.ts'
+export {
+  Resources,
+  SecondaryMetric,
+  Sweeps,
+  TaskData,
+  TaskDataSource,
+  TaskFile,
+  TaskLimits,
+  TaskRuntime,
+  TaskVariant,
+} from './task-file.ts'
 export type {
   Algorithm,
   Backend,
@@ -222,59 +311,59 @@ export type {
   KeptPolicy,
   LaterStep,
   OpenBackend,
-  OpenRenderer,
   OtherModels,
   PhaseSpec,
   PromptTrial,
-  Rendered,
-  Renderer,
   SetupContext,
   StepAlgorithm,
   StepContext,
   StepOutcome,
-  Tokenizer,
   TrainContext,
   WholeRunAlgorithm,
 } from './training-plugins.ts'
-export type {
-  Adam,
-  CustomLoss,
-  Datum,
-  Future,
-  FwdBwd,
-  Loss,
-  ModelId,
-  NamedLoss,
-  Ref,
-  RefOf,
-  Sample,
-  SampleReq,
-  SamplerRef,
-  SaveOptions,
-  StateRef,
-  Stop,
-  Tensor,
-  TopKLogprobs,
-  TrainingService,
-  Weights,
+export {
+  type Adam,
+  CheckpointKind,
+  type CustomLoss,
+  type Datum,
+  type Engine,
+  type EngineId,
+  type EngineOp,
+  type EngineResult,
+  type Future,
+  type FwdBwd,
+  type LoraSpec,
+  type Loss,
+  type ModelId,
+  type NamedLoss,
+  type Ref,
+  type RefOf,
+  type Sample,
+  type SampleReq,
+  type SamplerRef,
+  type SaveOptions,
+  type StateRef,
+  type Stop,
+  type Tensor,
+  type TopKLogprobs,
+  type TrainingService,
+  type Weights,
 } from './training-service.ts'
-export type {
-  Callback,
-  CallbackHooks,
-  CallbackScope,
-  LogStore,
-  OpenLogStore,
-  StepScope,
-} from './watching-plugins.ts'
 export {
   FileStamp,
-  FromWorker,
   Prediction,
+  Recipe,
+  RecipeHashes,
+  RecipeStart,
   ResumePoint,
   RunAssignment,
+  recipeProtocol,
   Scored,
   SealedBenchmark,
   SealedTask,
-  ToWorker,
+  ToWatch,
+  WatchStart,
   WorkerStart,
+  watchProtocol,
+  workerProtocol,
 } from './worker-protocol.ts'

@@ -1,6 +1,75 @@
 // Why the experiment is run and how it is judged: hypothesis, objective, claim, benchmarks.
 import * as z from 'zod'
-import { Benchmark } from './benchmark-entry.ts'
+import { Name } from './name.ts'
+import { Kind, PluginSpec } from './plugin.ts'
+import { DataConfig } from './run-config.ts'
+
+// One benchmark of an experiment: which tasks, when they are scored, by which metrics.
+// In-loop and final scoring share every default, so that their numbers compare.
+export const Split = z.enum(['val', 'test'])
+export type Split = z.infer<typeof Split>
+
+export const ChatTemplate = z.strictObject({
+  system_prompt: z.string().optional().describe('Put before the task’s instruction.'),
+  user_template: z.string().optional().describe('Wraps the instruction: `{prompt}` is replaced.'),
+  enable_thinking: z.boolean().optional().describe('Passed to the model’s chat template.'),
+})
+
+export const BenchmarkEntry = z.strictObject({
+  name: Name.optional().describe(
+    'Label and metric namespace; absent: the id, the last part of the path, or `benchmark_<i>`.',
+  ),
+  path: z.string().min(1).optional().describe('Benchmark folder (tasks.jsonl, metadata.yaml), relative to this file.'),
+  id: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Named benchmark of the project: NAME@VERSION, or NAME for its newest version.'),
+  data: DataConfig.optional().describe('Tasks made from data rows instead of a stored benchmark.'),
+  run_every: z.int().min(0).default(0).describe('N > 0: scored after every N training steps; 0: once, after training.'),
+  split: Split.default('val').describe('`val` may select checkpoints and arms; `test` only confirms.'),
+  tags: z.array(z.string().min(1)).default([]).describe('Free labels.'),
+  metrics: z
+    .array(Kind)
+    .min(1)
+    .default(['mean_reward', 'pass_rate'])
+    .describe('Metric names, e.g. pass@1, pass@3, pass^3.'),
+  num_samples: z.int().min(1).max(10_000).default(1).describe('Rollouts per task.'),
+  max_tokens: z.int().min(1).default(512).describe('Longest completion.'),
+  temperature: z.number().min(0).default(0).describe('Sampling temperature.'),
+  limit: z.int().min(1).optional().describe('First N tasks, in benchmark order.'),
+  breakdown_keys: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Dotted paths into task metadata; scores are also reported by their values.'),
+  chat_template: ChatTemplate.default({}).describe('How the instruction becomes a prompt.'),
+  engine: z
+    .enum(['harbor', 'in_process', ''])
+    .default('harbor')
+    .describe('Rollout engine; `in_process` or empty: one completion, no environment.'),
+  n_concurrent: z.int().min(1).max(10_000).default(8).describe('Rollouts at a time.'),
+  models: z
+    .array(z.string().min(1))
+    .default([])
+    .describe(
+      'Models scored on the same tasks for comparison, none of them an arm: claude-sonnet-4-6, openai:NAME, evsys/tiny, or base_model for the untrained one.',
+    ),
+  inference: PluginSpec.optional().describe('Client that answers instead of the trained checkpoint.'),
+  verifier: PluginSpec.optional().describe('Scores rows that name no verifier of their own.'),
+  agent: PluginSpec.optional().describe('Harness for these rollouts; absent: the run’s.'),
+  environment: PluginSpec.optional().describe('Where its task folders are attempted; absent: the run’s.'),
+  leaks: z
+    .enum(['error', 'allow_near', 'allow'])
+    .optional()
+    .describe(
+      'Training rows that repeat its questions: an error, the default; or allowed and recorded, near repeats alone or all.',
+    ),
+})
+export type BenchmarkEntry = z.infer<typeof BenchmarkEntry>
+
+/** A benchmark of a loaded experiment: it always has a name. */
+export const Benchmark = BenchmarkEntry.extend({ name: Name.describe('Label and metric namespace.') })
+export type Benchmark = z.infer<typeof Benchmark>
 
 /** `<benchmark>.<metric>`, or a bare metric: then the first val-split benchmark that has it. */
 export const MetricRef = z

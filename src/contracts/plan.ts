@@ -3,19 +3,60 @@ import * as z from 'zod'
 import { Location } from './error.ts'
 import { Experiment } from './experiment-file.ts'
 import { Direction } from './metadata.ts'
+import { Params } from './plugin.ts'
 import { RunConfig } from './run-config.ts'
 
-/** One run of the plan. Runs of one arm differ in seed alone and form a group. */
-export const PlannedRun = z.strictObject({
+const planned = {
   name: z.string(),
   arm: z.string(),
   seed: z.int(),
   stage: z.int().min(0).optional().describe('Position in a continual or staged chain.'),
   after: z.string().optional().describe('Run whose final weights this one starts from.'),
+}
+
+const hash = { config_hash: z.string() }
+
+/** A run of an experiment file. Runs of one arm differ in seed alone and form a group. */
+export const TrainingRun = z.strictObject({
+  kind: z.literal('training').optional().describe('Absent: it trains.'),
+  ...planned,
   config: RunConfig,
-  config_hash: z.string(),
+  ...hash,
 })
+export type TrainingRun = z.infer<typeof TrainingRun>
+
+/** What a candidate of research is: a program for a task, or a line of a log that was imported. */
+export const Candidate = z.strictObject({
+  task: z.string().optional().describe('Name of the research task. Absent: it was imported from a log.'),
+  title: z.string(),
+  fingerprint: z.string().optional().describe('Equal for candidates that are equal but for layout and names.'),
+  train_seconds: z.number().min(0).optional(),
+  columns: z.record(z.string(), z.string()).optional().describe('Further columns of the log, as text.'),
+})
+export type Candidate = z.infer<typeof Candidate>
+
+/** A command on a compute provider. */
+export const Job = z.strictObject({
+  command: z.string(),
+  setup: z.string().optional(),
+  envs: z.record(z.string(), z.string()),
+  resources: Params,
+})
+export type Job = z.infer<typeof Job>
+
+/** One run of the record, by what it does. Another kind is another member with its own payload. */
+export const PlannedRun = z.preprocess(
+  fromFirstVersion,
+  z.discriminatedUnion('kind', [
+    TrainingRun,
+    z.strictObject({ kind: z.literal('candidate'), ...planned, candidate: Candidate, ...hash }),
+    z.strictObject({ kind: z.literal('job'), ...planned, job: Job, ...hash }),
+  ]),
+)
 export type PlannedRun = z.infer<typeof PlannedRun>
+
+export const RunKind = z.enum(['training', 'candidate', 'job'])
+export type RunKind = z.infer<typeof RunKind>
 
 export const PlannedArm = z.strictObject({
   name: z.string(),
@@ -52,10 +93,25 @@ export const Plan = z.strictObject({
   objective: ResolvedObjective.optional(),
   claim: ResolvedClaim.optional(),
   arms: z.array(PlannedArm).min(1),
-  runs: z.array(PlannedRun).min(1),
+  runs: z.array(TrainingRun).min(1),
   notices: z.array(Notice),
 })
 export type Plan = z.infer<typeof Plan>
+
+/** An experiment of the record: one of research has no arm that trains. */
+export const RecordedExperiment = Experiment.extend({
+  runs: z.array(RunConfig).describe('The arms that train.'),
+})
+
+/** The plan of any experiment of the record: research adds candidates to it one after the other. */
+export const RecordedPlan = z.preprocess(
+  withoutStandIns,
+  Plan.extend({
+    experiment: RecordedExperiment,
+    runs: z.array(PlannedRun).min(1),
+  }),
+)
+export type RecordedPlan = z.infer<typeof RecordedPlan>
 
 /** `evsys validate --json`. */
 export const ValidateReport = z.strictObject({
@@ -70,3 +126,35 @@ export const ValidateReport = z.strictObject({
   notices: z.array(Notice),
 })
 export type ValidateReport = z.infer<typeof ValidateReport>
+
+// The first version of the record knew trainings alone: candidates were written as configurations of these kinds.
+const StandIn = z.looseObject({
+  model: z.looseObject({ name: z.string() }),
+  algorithm: z.looseObject({ kind: z.enum(['research', 'imported']), params: z.record(z.string(), z.unknown()) }),
+  backend: z.looseObject({ kind: z.enum(['research', 'imported']) }),
+})
+
+const StoodFor = z.looseObject({ config: StandIn })
+
+function fromFirstVersion(run: unknown): unknown {
+  const found = StoodFor.safeParse(run).data
+  if (found === undefined) return run
+  const { config, ...rest } = found
+  return { kind: 'candidate', ...rest, candidate: candidateOf(config) }
+}
+
+function candidateOf({ model, algorithm }: z.infer<typeof StandIn>): unknown {
+  const { params } = algorithm
+  if (algorithm.kind === 'research') return { task: model.name, ...params }
+  const { name, ...columns } = params
+  return { title: name, columns }
+}
+
+const WithRuns = z.looseObject({ experiment: z.looseObject({ runs: z.array(z.unknown()) }) })
+
+function withoutStandIns(plan: unknown): unknown {
+  const found = WithRuns.safeParse(plan).data
+  if (found === undefined) return plan
+  const runs = found.experiment.runs.filter((config) => !StandIn.safeParse(config).success)
+  return { ...found, experiment: { ...found.experiment, runs } }
+}

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
 import { arbitraryOf } from '../../tests/arbitrary-of.ts'
-import { Needs, PluginCard } from './plugin.ts'
-import { Kind, PluginSpec } from './plugin-spec.ts'
+import { Kind, Needs, PluginCard, PluginSpec, paramReferences, pluginReference } from './plugin.ts'
 
 const card = {
   type: 'metric',
@@ -61,5 +61,41 @@ describe('a plugin in a file', () => {
     ]) {
       expect(PluginSpec.safeParse(wrong).success).toBe(false)
     }
+  })
+})
+
+describe('a plugin in the params of another', () => {
+  const Verifier = pluginReference('verifier')
+
+  it('is found wherever its schema is marked (CON-1)', () => {
+    const named = pluginReference('renderer', z.string().min(1))
+    const Phase = z.strictObject({ kind: Kind, params: z.unknown(), name: z.string().optional() })
+    const params = z
+      .strictObject({
+        plain: PluginSpec.optional(),
+        held_out: Verifier.optional().describe('Scores beside the reward.'),
+        renderer: named.default('qwen3').describe('Its name.'),
+        phases: z.array(pluginReference('algorithm', Phase)).min(1).default([]),
+        teacher: z.strictObject({ client: z.union([z.string(), pluginReference('inference_client')]).optional() }),
+        by_name: z.record(z.string(), Verifier).prefault({}),
+        piped: z.preprocess((value) => value, Verifier),
+      })
+      .refine(() => true)
+    expect(paramReferences(params)).toEqual([
+      { path: ['held_out'], type: 'verifier', form: 'spec' },
+      { path: ['renderer'], type: 'renderer', form: 'name' },
+      { path: ['phases', '*'], type: 'algorithm', form: 'spec' },
+      { path: ['teacher', 'client'], type: 'inference_client', form: 'spec' },
+      { path: ['by_name', '*'], type: 'verifier', form: 'spec' },
+      { path: ['piped'], type: 'verifier', form: 'spec' },
+    ])
+    expect(paramReferences(z.strictObject(params.shape).extend({ more: z.int() }))).toHaveLength(6)
+  })
+
+  it('is read as it is without the mark, and a schema that holds itself ends (CON-1)', () => {
+    expect(Verifier.parse({ kind: 'exact' })).toEqual({ kind: 'exact', params: {} })
+    expect(z.toJSONSchema(Verifier)).toEqual(z.toJSONSchema(PluginSpec))
+    const tree: z.ZodType = z.lazy(() => z.strictObject({ left: tree.optional(), verifier: Verifier }))
+    expect(paramReferences(tree)).toEqual([{ path: ['verifier'], type: 'verifier', form: 'spec' }])
   })
 })

@@ -1,13 +1,11 @@
 import { describe, expectTypeOf, it } from 'vitest'
 import * as z from 'zod'
-import type { Transform } from './data-plugins.ts'
-import type { Context, Needs, Plugin, PluginCard } from './plugin.ts'
-import type { PluginType } from './plugin-spec.ts'
-import type { AnyPlugin, PluginTypes } from './plugins.ts'
-import type { KeepRule, Proposer } from './research/research-plugins.ts'
+import type { Generated, InferenceClient } from './inference-plugins.ts'
+import type { Context, Needs, Plugin, PluginCard, PluginType } from './plugin.ts'
+import type { AnyPlugin, Callback, PluginTypes, TraceSource, Transform } from './plugins.ts'
+import type { KeepRule, Proposer } from './research-plugins.ts'
 import type { ChatMessagesRow, HarborTask, Row } from './rows.ts'
-import type { Agent, Generated, InferenceClient, Metric, Verifier } from './scoring-plugins.ts'
-import type { TraceSource } from './service-plugins.ts'
+import type { Agent, Metric, Verifier } from './scoring-plugins.ts'
 import type {
   Algorithm,
   Batch,
@@ -17,7 +15,6 @@ import type {
   WholeRunAlgorithm,
 } from './training-plugins.ts'
 import type { FwdBwd, SamplerRef, TrainingService } from './training-service.ts'
-import type { Callback } from './watching-plugins.ts'
 
 const params = z.strictObject({ key: z.string().default('query'), limit: z.int().optional() })
 type Params = typeof params
@@ -67,7 +64,7 @@ describe('a plugin function', () => {
   })
 
   it('may return optional parts without undefined, or with', () => {
-    function needs(): { commands?: readonly string[] } {
+    function needs(): { commands?: readonly string[] | undefined } {
       return {}
     }
     const declared: Needs = { ...needs(), secrets: ['API_KEY'] }
@@ -123,7 +120,10 @@ describe('an algorithm', () => {
 describe('an agent', () => {
   it('answers through the policy; what it drew is recorded for it', () => {
     type Run = Agent<'chat', Params>['run']
-    expectTypeOf<ReturnType<Run>>().resolves.toEqualTypeOf<{ output: string; turnRewards?: readonly number[] }>()
+    expectTypeOf<ReturnType<Run>>().resolves.toEqualTypeOf<{
+      output: string
+      turnRewards?: readonly number[] | undefined
+    }>()
     expectTypeOf<Parameters<Run>[0]['policy']['generate']>().returns.resolves.toEqualTypeOf<Generated>()
     expectTypeOf<Generated['stopReason']>().toEqualTypeOf<'stop' | 'length' | 'tool_calls' | 'refused'>()
   })

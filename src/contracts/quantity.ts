@@ -1,4 +1,4 @@
-// Quantities with units, as people write them: `30m`, `1h30m`, 90. Parsed once, in seconds inside.
+// Quantities with units, as people write them (`30m`, `1h30m`, 90; parsed once, in seconds inside), and named numbers.
 import * as z from 'zod'
 
 // Milliseconds, since a thousandth has no exact value: 9 ms is 9 / 1000, not 9 * 0.001.
@@ -40,3 +40,11 @@ export const Budget = z.strictObject({
   gpu_seconds: z.number().positive().optional().describe('Accelerator seconds over all runs.'),
 })
 export type Budget = z.infer<typeof Budget>
+
+/** Named numbers, finite: a NaN loss is a guard event, not a point. */
+export const Metrics = z.record(z.string(), z.number())
+export type Metrics = z.infer<typeof Metrics>
+
+/** What a metric could be at worst and at best while rewards are missing because infrastructure failed. */
+export const Bounds = z.record(z.string(), z.tuple([z.number(), z.number()]))
+export type Bounds = z.infer<typeof Bounds>

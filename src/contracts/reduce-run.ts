@@ -3,7 +3,11 @@
 // `pending` until the gap before it closes, so any order of arrival ends in the same state. A new attempt and a guard's
 // roll-back take back the evaluations and checkpoints of the steps that are done again; counts and log keep all work done.
 import type { ErrorRecord } from './error.ts'
-import type { Bounds, CheckpointKind, LogLevel, Metrics, RunEvent, RunStatus } from './events.ts'
+import type { RunEvent, RunStatus } from './events.ts'
+import type { LogLevel } from './plugin.ts'
+import type { Bounds, Metrics } from './quantity.ts'
+import { failureError } from './research-attempt.ts'
+import type { CheckpointKind } from './training-service.ts'
 
 /** An evaluation; without `step` it was made after training. */
 export interface EvalView {
@@ -25,7 +29,7 @@ export interface CheckpointView {
   final: boolean
 }
 
-/** A run as people watch it. Plain data: it survives JSON, and folding goes on from there. */
+/** A run as people watch it. Plain data: it survives JSON, and folding continues from there. */
 export interface RunState {
   run_id?: string | undefined
   status: RunStatus
@@ -158,7 +162,7 @@ function change(state: RunState, event: RunEvent): Partial<RunState> {
     case 'run.finished':
       return {
         status: event.status,
-        error: event.error,
+        error: event.error ?? (event.failure && failureError(event.failure)),
         metrics: { ...state.metrics, ...event.metrics },
         best_step: event.best_step,
         finished_at: event.at,
@@ -170,7 +174,7 @@ function change(state: RunState, event: RunEvent): Partial<RunState> {
   }
 }
 
-/** What holds again when training goes on after `step`; undefined: it starts over. */
+/** What holds again when training resumes after `step`; undefined: it starts over. */
 function takeBack(state: RunState, step: number | undefined): Partial<RunState> {
   if (step === undefined) return { step: undefined, metrics: {}, evals: [], checkpoints: [] }
   return {

@@ -1,7 +1,7 @@
 // One run: data, model, recipe, place to train. What an arm of an experiment expands to.
 import * as z from 'zod'
 import { Name } from './name.ts'
-import { Kind, Params, PluginSpec } from './plugin-spec.ts'
+import { Kind, Params, PluginSpec, pluginReference } from './plugin.ts'
 
 export const Seed = z.int().min(0).max(4_294_967_295)
 
@@ -71,3 +71,79 @@ export const RunConfig = z.strictObject({
   ),
 })
 export type RunConfig = z.infer<typeof RunConfig>
+
+// Whom a recipe of distillation learns from, as it is written in its params. The lab reads it too: a teacher's base model has to be
+// served, its client needs secrets, and another arm has to come first.
+export const TeacherSpec = z
+  .strictObject({
+    checkpoint: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'Weights to sample from by their address, or `arm:NAME`: the final weights of an arm that is written before.',
+      ),
+    base_model: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'A base model of the service as it came. Beside `checkpoint`: the base model that its weights belong to.',
+      ),
+    prompt: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('The weights that the run starts from, with this system message: instructions or demonstrations.'),
+    client: z
+      .union([z.string().min(1), pluginReference('inference_client')])
+      .optional()
+      .describe('A model that answers in text: by name, as claude-sonnet-4-6, or by its client as { kind, params }.'),
+  })
+  .refine(({ checkpoint, base_model, prompt, client }) => {
+    const given = [checkpoint ?? base_model, prompt, client].filter((each) => each !== undefined)
+    return given.length === 1
+  }, 'a teacher is one of checkpoint, base_model, prompt and client; base_model may stand beside checkpoint')
+export type TeacherSpec = z.infer<typeof TeacherSpec>
+
+const WithTeacher = z.object({ teacher: TeacherSpec })
+const WithPhases = z.object({ phases: z.array(z.object({ params: z.unknown() })) })
+
+/** The teachers that the params of a recipe name, those of its phases included. */
+export function teachersOf(params: unknown): TeacherSpec[] {
+  const own = WithTeacher.safeParse(params).data
+  const phases = WithPhases.safeParse(params).data?.phases ?? []
+  return [...(own === undefined ? [] : [own.teacher]), ...phases.flatMap((phase) => teachersOf(phase.params))]
+}
+
+// Weights of another arm: `arm:NAME` where a checkpoint is asked for. It means the final weights of the run of that arm that has the
+// same seed; the run that refers to it waits for it.
+const form = /^arm:(.+)$/s
+
+/** The name of the arm; undefined where the text is no reference to one. */
+export function armReference(checkpoint: string | undefined): string | undefined {
+  return form.exec(checkpoint ?? '')?.[1]
+}
+
+/** Every arm whose weights a run needs. */
+export function referencedArms({ model, algorithm }: Pick<RunConfig, 'model' | 'algorithm'>): string[] {
+  const teachers = teachersOf(algorithm.params).map(({ checkpoint }) => checkpoint)
+  return [...new Set([model.init_from_checkpoint, ...teachers].flatMap((each) => armReference(each) ?? []))]
+}
+
+// `agent_import_path` names the harness of rollouts: a kind, a file with an export (`./agent.ts#Name`), or a Python class.
+const dotted = /^([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)[.:](_*[A-Z]\w*)$/
+
+/** A Python class as `package.module:Class`; undefined where the text names something else. */
+export function pythonClass(text: string): string | undefined {
+  const [, module, name] = dotted.exec(text) ?? []
+  return module === undefined || name === undefined ? undefined : `${module}:${name}`
+}
+
+/** Absent: the run names none. A file stands in place of a kind. */
+export function agentOf({ agent, algorithm }: Pick<RunConfig, 'agent' | 'algorithm'>): PluginSpec | undefined {
+  const path = algorithm.params.agent_import_path
+  if (agent !== undefined || typeof path !== 'string') return agent
+  const importPath = pythonClass(path)
+  return importPath === undefined ? { kind: path, params: {} } : { kind: 'python', params: { import_path: importPath } }
+}

@@ -1,11 +1,10 @@
-// Plugins that score and roll out: metrics, verifiers, inference clients, agents, environments.
-import * as z from 'zod'
-import type { ExecResult, ExecSpec, Level, Sampling, SandboxProcess, TurnTokens, Usage } from './execution.ts'
+// Plugins that score and roll out: metrics, verifiers, agents, environments.
+import type * as z from 'zod'
+import type { ExecResult, ExecSpec, Level, Sampling, SandboxProcess, Usage } from './execution.ts'
+import type { OpenInferenceClient } from './inference-plugins.ts'
 import type { Direction } from './metadata.ts'
-import type { Context, Plugin } from './plugin.ts'
-import type { PluginSpec } from './plugin-spec.ts'
-import type { ChatMessage, HarborTask, ToolCall } from './rows.ts'
-import type { TokenSampler } from './token-sampler.ts'
+import type { Context, Plugin, PluginSpec } from './plugin.ts'
+import type { HarborTask } from './rows.ts'
 
 /**
  * Rewards by task, then sample. A task whose samples all failed stays in the list: it counts. A reward that infrastructure
@@ -25,21 +24,21 @@ export interface Metric<K extends string = string, S extends z.ZodType = z.ZodTy
   /** One number, or undefined where the usage or the answers that it needs are not known. */
   compute(
     rewards: TaskRewards,
-    context: { params: z.output<S>; usage: readonly (readonly Usage[])[]; answers?: TaskAnswers },
+    context: { params: z.output<S>; usage: readonly (readonly Usage[])[]; answers?: TaskAnswers | undefined },
   ): number | undefined
 }
 
 /** A reward with what led to it. */
 export interface Verification {
   readonly reward: number
-  readonly info?: Readonly<Record<string, unknown>>
+  readonly info?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** Scores answers. */
 export interface Verifier<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'verifier', K, S> {
   /** Scores one answer. 1 or more is a pass. */
   verify(
-    answer: { output: string; expected: unknown; task?: HarborTask },
+    answer: { output: string; expected: unknown; task?: HarborTask | undefined },
     context: Context<z.output<S>> & {
       /** A model to ask, by name or client: its answers are kept, and asking again costs nothing. At hand in a benchmark. */
       model?(which: string | PluginSpec): Promise<OpenInferenceClient>
@@ -47,68 +46,11 @@ export interface Verifier<K extends string = string, S extends z.ZodType = z.Zod
   ): number | Verification | Promise<number | Verification>
 }
 
-/** A function that the model may call: its parameters as JSON Schema. */
-export interface ToolSpec {
-  readonly name: string
-  readonly description?: string
-  readonly parameters: Readonly<Record<string, unknown>>
-}
-
-/** A conversation to be continued, and how. */
-export interface GenerateRequest extends Sampling {
-  readonly messages: readonly ChatMessage[]
-  readonly tools?: readonly ToolSpec[]
-  readonly stop?: readonly string[]
-  readonly seed: number
-}
-
-/** Dollars for a million tokens. */
-export const TokenPrice = z.strictObject({
-  input: z.number().min(0).describe('Dollars for a million prompt tokens.'),
-  output: z.number().min(0).describe('Dollars for a million completion tokens.'),
-  cache_read: z.number().min(0).optional().describe('For prompt tokens out of the cache; absent: as `input`.'),
-  cache_write: z.number().min(0).optional().describe('For prompt tokens put into the cache; absent: as `input`.'),
-})
-export type TokenPrice = z.infer<typeof TokenPrice>
-
-/** An answer. */
-export interface Generated {
-  readonly text: string
-  readonly reasoning?: string
-  readonly toolCalls?: readonly ToolCall[]
-  readonly usage: Usage
-  /** `refused`: the provider's filter or the model declined. It is an answer, not a failure. */
-  readonly stopReason: 'stop' | 'length' | 'tool_calls' | 'refused'
-  /** The model that answered, as its provider names it. */
-  readonly model?: string
-  /** What `usage.costUsd` was computed with, so that it can be computed again. */
-  readonly price?: TokenPrice
-  /** Read from a cassette: nothing was sent and nothing was paid. */
-  readonly replayed?: boolean
-  /** Present where the model is served here; absent for most APIs. */
-  readonly tokens?: TurnTokens
-}
-
-/** A model that answers. */
-export interface OpenInferenceClient extends Partial<AsyncDisposable> {
-  /** False: tools cannot be declared to it, and have to be described in words. Absent: nothing says so. */
-  readonly takesTools?: boolean
-  generate(request: GenerateRequest, signal: AbortSignal): Promise<Generated>
-  /** Present where conversations become tokens here. What records or replays answers leaves it out: it would be passed by. */
-  readonly sampler?: TokenSampler
-}
-
-/** How a model is reached: an API, or weights served here. */
-export interface InferenceClient<K extends string = string, S extends z.ZodType = z.ZodType>
-  extends Plugin<'inference_client', K, S> {
-  open(context: Context<z.output<S>>): Promise<OpenInferenceClient>
-}
-
 /** A command in an environment; what is absent is the environment's. */
 export type EnvironmentCommand = Omit<ExecSpec, 'limits'> & {
-  readonly limits?: Partial<ExecSpec['limits']>
+  readonly limits?: Partial<ExecSpec['limits']> | undefined
   /** Account that runs it; absent: the environment's. */
-  readonly user?: string | number
+  readonly user?: string | number | undefined
 }
 
 /** Where a task happens: files and commands. Paths are those inside. */
@@ -135,9 +77,9 @@ export interface OpenEnvironment extends AsyncDisposable {
 export interface TaskFolder {
   readonly path: string
   /** Name of the step that is attempted, in a task of several. */
-  readonly step?: string
+  readonly step?: string | undefined
   /** `verifier`: the environment of a separate verifier, whose build context is the folder of tests. */
-  readonly role?: 'verifier'
+  readonly role?: 'verifier' | undefined
 }
 
 /** A kind of place where tasks happen: none, a local sandbox, a container. */
@@ -145,7 +87,7 @@ export interface Environment<K extends string = string, S extends z.ZodType = z.
   extends Plugin<'environment', K, S> {
   /** `stateDir`: an empty folder of the trial, for the files of the environment. */
   open(
-    context: Context<z.output<S>> & { task: HarborTask; folder?: TaskFolder; stateDir: string },
+    context: Context<z.output<S>> & { task: HarborTask; folder?: TaskFolder | undefined; stateDir: string },
   ): Promise<OpenEnvironment>
 }
 
@@ -153,24 +95,24 @@ export interface Environment<K extends string = string, S extends z.ZodType = z.
 export interface Agent<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'agent', K, S> {
   /**
    * One attempt at a task. The policy is the client: whatever is trained or compared answers through it. Its calls are
-   * recorded as turns by whoever runs the agent, so they outlive an agent that fails.
+   * recorded as turns by the caller of the agent, so they outlive an agent that fails.
    */
   run(
     context: Context<z.output<S>> & {
       task: HarborTask
       policy: OpenInferenceClient
       /** Absent: the task is answered in words. */
-      environment?: OpenEnvironment
+      environment?: OpenEnvironment | undefined
       /** Absent: the task is a row. An agent that is compared or trained has no business in it; `oracle` has. */
-      folder?: TaskFolder
+      folder?: TaskFolder | undefined
       /** Where it may leave files for the record of the trial; absent: nowhere. */
-      logsDir?: string
+      logsDir?: string | undefined
       sampling: Sampling
       maxTurns: number
     },
   ): Promise<{
     output: string
     /** What its turns earned by themselves, in order; `rl` counts it with `credit: turn`. Absent: nothing. */
-    turnRewards?: readonly number[]
+    turnRewards?: readonly number[] | undefined
   }>
 }

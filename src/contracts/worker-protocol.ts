@@ -1,15 +1,21 @@
 // What crosses between the controller and a run worker. Events and points do not: the worker writes them to its segment file.
 import * as z from 'zod'
-import { EnvironmentCall, EnvironmentReply, LeadOrder, LedRecord } from './agent-exchange.ts'
-import { ChatTemplate, Split } from './benchmark-entry.ts'
+import {
+  AgentOrder,
+  AgentRecord,
+  EnvironmentCall,
+  EnvironmentReply,
+  PolicyAnswer,
+  PolicyQuestion,
+} from './agent-exchange.ts'
 import { ErrorCode, ErrorRecord } from './error.ts'
-import { Bounds, CheckpointKind, Metrics } from './events.ts'
-import { GuardTrip } from './guard-trip.ts'
-import { JudgeReport } from './judge-report.ts'
-import { Direction } from './metadata.ts'
-import { PluginSpec } from './plugin-spec.ts'
-import { PolicyAnswer, PolicyQuestion } from './policy-exchange.ts'
+import { GuardTrip, JudgeReport } from './events.ts'
+import { ChatTemplate, Direction, Split } from './metadata.ts'
+import { LogLevel, PluginSpec } from './plugin.ts'
+import { Bounds, Metrics } from './quantity.ts'
+import { ExperimentResult } from './results.ts'
 import { RunConfig } from './run-config.ts'
+import { CheckpointKind } from './training-service.ts'
 
 /** A task as a worker may know it: what is asked. */
 export const SealedTask = z.strictObject({
@@ -38,7 +44,7 @@ export const SealedBenchmark = z.strictObject({
 })
 export type SealedBenchmark = z.infer<typeof SealedBenchmark>
 
-/** Where a run goes on: the newest complete checkpoint, with the optimiser’s state. */
+/** Where a run resumes: the newest complete checkpoint, with the optimiser’s state. */
 export const ResumePoint = z.strictObject({
   step: z.int().min(0),
   uri: z.string(),
@@ -140,7 +146,7 @@ export type Scored = z.infer<typeof Scored>
 export const FileStamp = z.strictObject({ file: z.string(), stamp: z.string() })
 export type FileStamp = z.infer<typeof FileStamp>
 
-/** The first message to a worker: what it loads, once. */
+/** What a worker loads, once. */
 export const WorkerStart = z.strictObject({
   project_dir: z.string(),
   plugin_files: z.array(z.strictObject({ spec: z.string(), from: z.string() })),
@@ -149,73 +155,129 @@ export const WorkerStart = z.strictObject({
 })
 export type WorkerStart = z.infer<typeof WorkerStart>
 
-export const ToWorker = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('assign'),
-    assignment: RunAssignment,
-    secrets: z.record(z.string(), z.string()).describe('Those that the plugins of the run declare, and no other.'),
-  }),
-  z.strictObject({
-    type: z.literal('scored'),
-    request: z.int(),
-    scored: Scored,
-    answers: z.array(Prediction).optional().describe('What agents ended with, where the controller ran them.'),
-  }),
-  z.strictObject({ type: z.literal('unscored'), request: z.int(), error: ErrorRecord }),
-  PolicyQuestion.extend({ type: z.literal('ask'), request: z.int(), question: z.int() }).describe(
-    'Of an agent in a trial that `attempt` asked for.',
-  ),
-  z
-    .strictObject({ type: z.literal('lead'), request: z.int(), lead: z.int(), order: LeadOrder })
-    .describe('Runs an agent of the project in a trial that `attempt` asked for; its environment is here.'),
-  z.strictObject({ type: z.literal('returned'), lead: z.int(), call: z.int(), reply: EnvironmentReply }),
-  z.strictObject({ type: z.literal('leave'), lead: z.int() }).describe('The phase of the agent is over.'),
-  z.strictObject({ type: z.literal('stop'), reason: z.string() }),
-])
-export type ToWorker = z.infer<typeof ToWorker>
+/** What an evaluation of a benchmark wants; `step` is absent after training. */
+const Evaluation = { benchmark: z.string(), step: z.int().min(0).optional() }
 
-export const FromWorker = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('ready'),
-    files: z.array(FileStamp).describe('What was loaded: a worker serves while these files stay as they are.'),
-  }),
-  z.strictObject({ type: z.literal('taken') }).describe('The assignment has arrived; plugins run from here on.'),
-  z.strictObject({ type: z.literal('written'), next_item: z.int().min(1) }),
-  z.strictObject({
-    type: z.literal('score'),
-    request: z.int(),
-    benchmark: z.string(),
-    step: z.int().min(0).optional(),
-    predictions_file: z.string(),
-  }),
-  z
-    .strictObject({
-      type: z.literal('attempt'),
-      request: z.int(),
-      benchmark: z.string(),
-      step: z.int().min(0).optional(),
-      system_prompt: z.string().optional().describe('In place of that of the benchmark; empty: none.'),
-    })
-    .describe('Has the task folders of a benchmark attempted and scored.'),
-  z.strictObject({ type: z.literal('answer'), question: z.int(), answer: PolicyAnswer }),
-  z.strictObject({ type: z.literal('call'), lead: z.int(), call: z.int(), asked: EnvironmentCall }),
-  z.strictObject({ type: z.literal('led'), lead: z.int(), record: LedRecord }),
-  z.strictObject({
-    type: z.literal('no_answer'),
-    question: z.int(),
-    error: ErrorRecord,
-    is_too_long: z.literal(true).optional().describe('The conversation is longer than the context of the model.'),
-  }),
-  z.strictObject({
-    type: z.literal('failing'),
-    error: ErrorRecord.extend({ code: ErrorCode.extract(['WORKER_DIED', 'FILE_FAILED']) }).describe(
-      'The end of the process is near, and this is why.',
-    ),
-  }),
-  z.strictObject({
-    type: z.literal('done'),
-    outcome: z.enum(['finished', 'interrupted']),
-    reusable: z.boolean().describe('False: it holds state that another run must not see.'),
-  }),
+/** What the controller and a run worker ask of each other. `evaluation` and `agent` are numbers that the asking side gave. */
+export const workerProtocol = {
+  child: {
+    load: {
+      params: WorkerStart,
+      result: z.strictObject({
+        files: z.array(FileStamp).describe('What was loaded: a worker serves while these files stay as they are.'),
+      }),
+    },
+    run: {
+      params: z.strictObject({
+        assignment: RunAssignment,
+        secrets: z.record(z.string(), z.string()).describe('Those that the plugins of the run declare, and no other.'),
+      }),
+      result: z.strictObject({
+        outcome: z.enum(['finished', 'interrupted']),
+        reusable: z.boolean().describe('False: it holds state that another run must not see.'),
+      }),
+    },
+    /** The run saves and leaves; with the reason. */
+    stop: { params: z.string() },
+    /** Of an agent in a trial that `attempt` asked for. */
+    answer: {
+      params: PolicyQuestion.extend({ evaluation: z.int() }),
+      result: z.union([
+        PolicyAnswer,
+        z.strictObject({
+          is_too_long: z.literal(true).describe('The conversation is longer than the context of the model.'),
+        }),
+      ]),
+    },
+    /** Runs an agent of the project in a trial that `attempt` asked for; its environment is the controller's. */
+    act: { params: z.strictObject({ evaluation: z.int(), agent: z.int(), order: AgentOrder }), result: AgentRecord },
+  },
+  parent: {
+    /** The assignment has arrived; plugins run from here on. */
+    taken: { params: z.null() },
+    /** The segment holds every item before this one. */
+    written: { params: z.int().min(1) },
+    /** The end of the process is near, and this is why. */
+    failing: { params: ErrorRecord.extend({ code: ErrorCode.extract(['WORKER_DIED', 'FILE_FAILED']) }) },
+    score: { params: z.strictObject({ ...Evaluation, predictions_file: z.string() }), result: Scored, most: 16 },
+    /** Has the task folders of a benchmark attempted and scored. */
+    attempt: {
+      params: z.strictObject({
+        ...Evaluation,
+        evaluation: z.int(),
+        system_prompt: z.string().optional().describe('In place of that of the benchmark; empty: none.'),
+      }),
+      result: z.strictObject({ scored: Scored, answers: z.array(Prediction).describe('What agents ended with.') }),
+      most: 16,
+    },
+    /** A call of an agent to the environment of its task. */
+    environment: {
+      params: z.strictObject({ agent: z.int(), asked: EnvironmentCall }),
+      result: EnvironmentReply,
+      most: 1000,
+    },
+  },
+} as const
+
+// What crosses between a command and the process that works out by which code and data a run would be made today.
+export const Recipe = z.strictObject({
+  key: z.string(),
+  config: RunConfig,
+  /** Loggers and other callbacks of the experiment. */
+  callbacks: z.array(PluginSpec),
+})
+export type Recipe = z.infer<typeof Recipe>
+
+export const RecipeStart = z.strictObject({
+  project_dir: z.string(),
+  plugin_files: z.array(z.strictObject({ spec: z.string(), from: z.string() })),
+  recipes: z.array(Recipe),
+  cache_dir: z.string().optional().describe('Where rows are kept; absent: the cache of the project.'),
+})
+export type RecipeStart = z.infer<typeof RecipeStart>
+
+export const RecipeHashes = z.strictObject({
+  key: z.string(),
+  code_hash: z.string().optional(),
+  data_hash: z.string().optional(),
+  data_key: z.string().optional().describe('Of the rows in the cache.'),
+  /** Why a hash is missing. */
+  error: ErrorRecord.optional(),
+})
+export type RecipeHashes = z.infer<typeof RecipeHashes>
+
+export const recipeProtocol = {
+  parent: { hashes: { params: RecipeHashes } },
+  child: { hash: { params: RecipeStart, result: z.null() } },
+} as const
+
+// What crosses between the controller and the process in which callbacks hear of an experiment as a whole.
+export const WatchStart = z.strictObject({
+  project_dir: z.string(),
+  plugin_files: z.array(z.strictObject({ spec: z.string(), from: z.string() })),
+  callbacks: z.array(PluginSpec),
+})
+export type WatchStart = z.infer<typeof WatchStart>
+
+const scope = z.strictObject({
+  experimentId: z.string(),
+  experiment: z.string(),
+  outputDir: z.string(),
+  hypothesis: z.string().optional(),
+})
+
+export const ToWatch = z.discriminatedUnion('hook', [
+  z.strictObject({ hook: z.literal('onExperimentStart'), scope }),
+  z.strictObject({ hook: z.literal('onGroupStart'), scope, arm: z.string() }),
+  z.strictObject({ hook: z.literal('onExperimentEnd'), scope, result: ExperimentResult }),
 ])
-export type FromWorker = z.infer<typeof FromWorker>
+export type ToWatch = z.infer<typeof ToWatch>
+
+export const watchProtocol = {
+  parent: { log: { params: z.strictObject({ level: LogLevel, text: z.string() }) } },
+  child: {
+    open: { params: WatchStart, result: z.null() },
+    /** Settles when all callbacks have heard it. */
+    hook: { params: ToWatch, result: z.null() },
+  },
+} as const

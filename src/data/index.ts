@@ -1,50 +1,100 @@
 // What other rooms may use of data.
-export { type CacheEntry, dropEntry, findEntry, touchEntry, writeEntry } from './cache/cache-entry.ts'
+import { datasetSource, folderSource, hfDatasetSource } from './sources/dataset-sources.ts'
+import { csvSource, inMemorySource, jsonlSource, jsonSource, parquetSource } from './sources/file-sources.ts'
+import { inMemoryStore, localStore } from './stores.ts'
+import { jsonlToChat, mapTemplate, systemPrompt } from './transforms/chat-rows.ts'
+import { dedupe } from './transforms/dedupe.ts'
+import { mix } from './transforms/mix.ts'
+import { dropReasoning, keepReasoning } from './transforms/reasoning.ts'
+import { filter, identity, sample, shuffle, split } from './transforms/select-rows.ts'
+import { toHarborTask, toPromptExample } from './transforms/to-tasks.ts'
+
 export {
+  type CacheEntry,
   checkedRowsFolder,
+  dropEntry,
+  findEntry,
   leakCacheFolder,
   rowCacheFolder,
   taskCacheFolder,
   tokenCacheFolder,
-} from './cache/cache-folders.ts'
+  touchEntry,
+  writeEntry,
+} from './cache/cache-entry.ts'
 export { collectCache } from './cache/collect-cache.ts'
-export { isDamaged, type OpenRows, openCachedRows, openRows } from './cache/open-rows.ts'
-export type { Lineage, RowManifest } from './cache/row-manifest.ts'
-export { type RowCache, type RowRequest, sourceKind } from './cache/row-plan.ts'
-export type { TypedRow } from './cache/typed-rows.ts'
-export { type FoundLeaks, findLeaks, type LeakPair } from './leaks/find-leaks.ts'
-export { knownLeaks, type LeakTarget } from './leaks/known-leaks.ts'
+export {
+  isDamaged,
+  type Lineage,
+  type OpenRows,
+  openCachedRows,
+  openRows,
+  type RowManifest,
+} from './cache/open-rows.ts'
+export { type RowCache, type RowRequest, sourceKind, type TypedRow } from './cache/typed-rows.ts'
+export { type ReadJsonlOptions, readJsonl } from './files/read-jsonl.ts'
+export { type FoundLeaks, findLeaks, knownLeaks, type LeakPair, type LeakTarget } from './leaks/find-leaks.ts'
 export { createLeakIndex } from './leaks/leak-index.ts'
-export { type AddedDataset, type NamedDatasets, openNamedDatasets, type StoredDataset } from './named/named-datasets.ts'
-export { nestedDeeperThan } from './nesting.ts'
-export { parseRows } from './parse-rows.ts'
-export { dataPlugins } from './plugins.ts'
-export { createPreviewWriter, readPreview } from './preview/data-preview.ts'
-export { type ReadJsonlOptions, readJsonl } from './read-jsonl.ts'
-export { locationOf, placeOf, withPlace } from './row-place.ts'
-export { rowStream, type TransformStep } from './row-stream.ts'
-export { openTokenShards, type TokenShards, type TokenShardsOptions } from './shards/token-shards.ts'
-export { csvSource } from './sources/csv-source.ts'
-export { datasetSource } from './sources/dataset-source.ts'
-export { folderSource } from './sources/folder-source.ts'
-export { hfDatasetSource } from './sources/hf-dataset-source.ts'
-export { inMemorySource } from './sources/in-memory-source.ts'
-export { jsonSource } from './sources/json-source.ts'
-export { jsonlSource } from './sources/jsonl-source.ts'
-export { parquetSource } from './sources/parquet-source.ts'
-export { inMemoryStore } from './stores/in-memory-store.ts'
-export { localStore } from './stores/local-store.ts'
-export { dedupe } from './transforms/dedupe.ts'
-export { dropReasoning } from './transforms/drop-reasoning.ts'
-export { filter } from './transforms/filter.ts'
-export { identity } from './transforms/identity.ts'
-export { jsonlToChat } from './transforms/jsonl-to-chat.ts'
-export { keepReasoning } from './transforms/keep-reasoning.ts'
-export { mapTemplate } from './transforms/map-template.ts'
-export { mix } from './transforms/mix.ts'
-export { sample } from './transforms/sample.ts'
-export { shuffle } from './transforms/shuffle.ts'
-export { split } from './transforms/split.ts'
-export { systemPrompt } from './transforms/system-prompt.ts'
-export { toHarborTask } from './transforms/to-harbor-task.ts'
-export { toPromptExample } from './transforms/to-prompt-example.ts'
+export { createPreviewWriter, readPreview } from './preview.ts'
+export { locationOf, nestedDeeperThan, placeOf, withPlace } from './rows/raw-row.ts'
+export { parseRows, rowStream, type TransformStep } from './rows/row-stream.ts'
+export {
+  type AddedDataset,
+  type NamedDatasets,
+  openNamedDatasets,
+  type StoredDataset,
+} from './sources/named-datasets.ts'
+export { openTokenShards, type TokenShards, type TokenShardsOptions } from './token-shards.ts'
+export {
+  csvSource,
+  datasetSource,
+  dedupe,
+  dropReasoning,
+  filter,
+  folderSource,
+  hfDatasetSource,
+  identity,
+  inMemorySource,
+  inMemoryStore,
+  jsonlSource,
+  jsonlToChat,
+  jsonSource,
+  keepReasoning,
+  localStore,
+  mapTemplate,
+  mix,
+  parquetSource,
+  sample,
+  shuffle,
+  split,
+  systemPrompt,
+  toHarborTask,
+  toPromptExample,
+}
+
+/** The built-in sources, stores and transforms. */
+export const dataPlugins = [
+  jsonlSource,
+  jsonSource,
+  inMemorySource,
+  csvSource,
+  parquetSource,
+  folderSource,
+  hfDatasetSource,
+  datasetSource,
+  localStore,
+  inMemoryStore,
+  identity,
+  jsonlToChat,
+  dedupe,
+  filter,
+  sample,
+  shuffle,
+  mapTemplate,
+  mix,
+  split,
+  dropReasoning,
+  keepReasoning,
+  systemPrompt,
+  toPromptExample,
+  toHarborTask,
+] as const

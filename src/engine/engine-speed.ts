@@ -3,6 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { cpus, hostname } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
+import type { EngineId } from '../contracts/index.ts'
 import { hashOf, writeFileAtomic } from '../kernel/index.ts'
 
 const Speed = z.strictObject({ engine_id: z.string(), gflops: z.number().positive() })
@@ -29,4 +30,10 @@ export async function keepSpeed(cacheFolder: string, engineId: string, measure: 
 function speedFile(cacheFolder: string, engineId: string): string {
   const machine = hashOf({ host: hostname(), cpu: cpus()[0]?.model ?? '' }).slice(0, 12)
   return join(cacheFolder, 'speed', `${engineId}-${machine}.json`)
+}
+
+/** An engine's id as text: equal for engines that give equal bytes. */
+export function engineIdText({ kind, sourceHash, threads, cpuFeatures }: EngineId): string {
+  const more = [...(threads === 1 ? [] : [`${threads}-threads`]), ...cpuFeatures]
+  return [kind, sourceHash.slice(0, 16), ...more].join('-')
 }

@@ -1,31 +1,29 @@
 // What other rooms may use of evaluate.
-export { type AgentQuestion, answerWithAgent, withSystemPrompt } from './answers/answer-with-agent.ts'
-export { answerWithClient } from './answers/answer-with-client.ts'
-export { taskMessages } from './answers/task-messages.ts'
-export { type BenchmarkFolder, readBenchmarkFolder } from './benchmark-folder.ts'
-export { benchmarksFolder, findBenchmark, type KeptBenchmark, keepBenchmark } from './benchmark-registry.ts'
-export { avg } from './metrics/avg.ts'
-export { costPerTask } from './metrics/cost-per-task.ts'
-export { passThreshold } from './metrics/full-rewards.ts'
-export { latencyPercentile } from './metrics/latency-percentile.ts'
-export { majorityAtK } from './metrics/majority-at-k.ts'
-export { meanReward } from './metrics/mean-reward.ts'
-export { passAtK } from './metrics/pass-at-k.ts'
-export { passHatK } from './metrics/pass-hat-k.ts'
-export { passRate } from './metrics/pass-rate.ts'
-export { timePerTask } from './metrics/time-per-task.ts'
-export { tokensPerTask } from './metrics/tokens-per-task.ts'
+export {
+  type AgentQuestion,
+  answerWithAgent,
+  answerWithClient,
+  prompted,
+  taskMessages,
+  withSystemPrompt,
+} from './answers/answer-tasks.ts'
+export {
+  type BenchmarkFolder,
+  loadUnchanged,
+  readBenchmarkFolder,
+  taskFoldersOf,
+} from './benchmarks/benchmark-folder.ts'
+export { benchmarksFolder, findBenchmark, type KeptBenchmark, keepBenchmark } from './benchmarks/benchmark-registry.ts'
+export { avg, majorityAtK, meanReward, passAtK, passHatK, passRate, passThreshold } from './metrics/reward-metrics.ts'
+export { costPerTask, latencyPercentile, timePerTask, tokensPerTask } from './metrics/usage-metrics.ts'
 export { evaluatePlugins } from './plugins.ts'
+export { type RewardScore, scoreRewards } from './scorer/bounded-metrics.ts'
 export { type OpenScorer, openScorer, type ScorerOptions, type TrialReward } from './scorer/open-scorer.ts'
-export { type RewardScore, scoreRewards } from './scorer/score-rewards.ts'
 export { verifyAnswer } from './scorer/verify-answer.ts'
 export { code } from './verifiers/code.ts'
-export { contains } from './verifiers/contains.ts'
-export { exactMatch } from './verifiers/exact-match.ts'
-export { formatOnly } from './verifiers/format-only.ts'
 export { jsonSchema } from './verifiers/json-schema.ts'
 export { llmJudge } from './verifiers/llm-judge.ts'
 export { math } from './verifiers/math.ts'
 export { numeric } from './verifiers/numeric.ts'
-export { regexMatch } from './verifiers/regex-match.ts'
+export { contains, exactMatch, formatOnly, regexMatch } from './verifiers/text-verifiers.ts'
 export { toolCallsMatch } from './verifiers/tool-calls-match.ts'

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { temporaryPath } from './atomic-file.ts'
 import { openPins } from './blob-pins.ts'
 import { sha256 } from './hash.ts'
-import { temporaryPath } from './temporary-file.ts'
 
 let dir = ''
 beforeEach(() => {

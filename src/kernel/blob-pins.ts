@@ -1,16 +1,18 @@
-// Who keeps which blob. A pin is a file, so that it is made and removed in one step by any process. Its name is a hash of the
+// Where blobs lie, which of them are kept by whom, and the deletion of the others. A pin is a file, so that it is made and removed in one step by any process. Its name is a hash of the
 // owner, who may be called anything; its content is the owner.
+
+import { randomBytes } from 'node:crypto'
 import { mkdirSync, renameSync } from 'node:fs'
-import { mkdir, readdir, readFile, rmdir, unlink } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rmdir, stat, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Sha256 } from '../contracts/index.ts'
-import { syncFolder, writeFileAtomic } from './atomic-file.ts'
+import { isTemporary, sweepTemporary, syncFolder, temporaryPath, writeFileAtomic } from './atomic-file.ts'
+import { type Clock, systemClock } from './clock.ts'
 import { EvsysError } from './evsys-error.ts'
 import { fileError, systemCode } from './file-error.ts'
 import { canonicalJson, sha256 } from './hash.ts'
-import { isTemporary, sweepTemporary, temporaryPath } from './temporary-file.ts'
 
-export type Pins = {
+type Pins = {
   add(hash: Sha256, owner: string): Promise<void>
   remove(hash: Sha256, owner: string): Promise<void>
   has(hash: Sha256): Promise<boolean>
@@ -116,4 +118,133 @@ async function removeEmpty(folder: string): Promise<void> {
     const code = systemCode(cause)
     if (code !== 'ENOENT' && code !== 'ENOTEMPTY' && code !== 'EEXIST') throw fileError('delete', folder, cause)
   }
+}
+
+// Where blobs lie, and how one that is dying comes back. The reasons are in blobs.ts.
+const namePattern = /^(?<hash>[0-9a-f]{64})(?<dying>\.[0-9a-f]{16}\.dying)?$/
+
+/** The folder and path of a blob. */
+export function blobPlace(dir: string, hash: Sha256): { folder: string; path: string } {
+  const folder = join(dir, hash.slice(0, 2))
+  return { folder, path: join(folder, hash) }
+}
+
+/** Names that a blob lies under: its hash, and dying names of collections that are under way or were killed. */
+type BlobNames = { hash: Sha256; placed: boolean; dying: string[] }
+
+/** All blobs, by hash. */
+export async function* listBlobs(dir: string): AsyncIterable<BlobNames> {
+  for (const prefix of (await blobNames(dir)).sort()) {
+    if (!/^[0-9a-f]{2}$/.test(prefix)) continue
+    const blobs = new Map<Sha256, BlobNames>()
+    for (const name of (await blobNames(join(dir, prefix))).sort()) {
+      const parts = namePattern.exec(name)?.groups
+      if (parts?.hash === undefined || !parts.hash.startsWith(prefix)) continue
+      const blob = blobs.get(parts.hash) ?? { hash: parts.hash, placed: false, dying: [] }
+      if (parts.dying === undefined) blob.placed = true
+      else blob.dying.push(name)
+      blobs.set(parts.hash, blob)
+    }
+    yield* blobs.values()
+  }
+}
+
+/** The dying names of one blob. */
+export async function dyingNames(dir: string, hash: Sha256): Promise<string[]> {
+  const names = await blobNames(blobPlace(dir, hash).folder)
+  return names.filter((name) => name.startsWith(`${hash}.`) && namePattern.test(name))
+}
+
+/** Moves a blob to a dying name that is used this once. Undefined when it is gone. */
+async function condemnBlob(dir: string, hash: Sha256): Promise<string | undefined> {
+  const { folder, path } = blobPlace(dir, hash)
+  const name = `${hash}.${randomBytes(8).toString('hex')}.dying`
+  return (await unlessGone('delete', path, () => rename(path, join(folder, name)))) ? name : undefined
+}
+
+/** Moves a dying blob back to its place. False when it is gone: deleted, or brought back by somebody else. */
+export async function restoreBlob(dir: string, name: string): Promise<boolean> {
+  const { folder, path } = blobPlace(dir, name.slice(0, 64))
+  return unlessGone('restore', path, async () => {
+    // Its time first: it may replace a blob that was just put, and must not be older than that.
+    const now = new Date()
+    await utimes(join(folder, name), now, now)
+    await rename(join(folder, name), path)
+    await syncFolder(folder)
+  })
+}
+
+/** Runs a file operation; false when the file is not there. */
+async function unlessGone(action: string, path: string, work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT') return false
+    throw fileError(action, path, cause)
+  }
+}
+
+async function blobNames(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (cause) {
+    const code = systemCode(cause)
+    if (code === 'ENOENT' || code === 'ENOTDIR') return []
+    throw fileError('list', folder, cause)
+  }
+}
+
+// Deletes blobs without a pin. Why this is safe beside any number of writers and readers is explained in blobs.ts.
+export type CollectOptions = {
+  /** Unpinned blobs younger than this stay: somebody may be about to pin them. */
+  graceMs: number
+  clock?: Pick<Clock, 'now'> | undefined
+}
+
+export type Collected = { deleted: number; freedBytes: number; kept: number }
+
+export async function collectBlobs(
+  dir: string,
+  pins: Pins,
+  { graceMs, clock = systemClock }: CollectOptions,
+): Promise<Collected> {
+  if (!(graceMs >= 0)) throw new RangeError(`graceMs must not be negative, but is ${graceMs}`)
+  const total: Collected = { deleted: 0, freedBytes: 0, kept: 0 }
+
+  // The size of a file that may go, undefined for one that must stay or is gone.
+  const expendable = async (hash: Sha256, path: string): Promise<number | undefined> => {
+    let found: { size: number; mtimeMs: number } | undefined
+    await unlessGone('look at', path, async () => {
+      found = await stat(path)
+    })
+    // A time in the future gives a negative age: after a clock was set back, blobs stay longer.
+    if (found === undefined || clock.now() - found.mtimeMs < graceMs || (await pins.has(hash))) return undefined
+    return found.size
+  }
+
+  // Deletes or brings back one dying file; true when it was brought back.
+  const decide = async (hash: Sha256, name: string): Promise<boolean> => {
+    const path = join(blobPlace(dir, hash).folder, name)
+    const sizeBytes = await expendable(hash, path)
+    if (sizeBytes === undefined) return restoreBlob(dir, name)
+    if (await unlessGone('delete', path, () => unlink(path))) {
+      total.deleted += 1
+      total.freedBytes += sizeBytes
+    }
+    return false
+  }
+
+  for await (const { hash, placed, dying } of listBlobs(dir)) {
+    let kept = false
+    for (const name of dying) if (await decide(hash, name)) kept = true
+    if (placed && (await expendable(hash, blobPlace(dir, hash).path)) !== undefined) {
+      const name = await condemnBlob(dir, hash)
+      if (name !== undefined && (await decide(hash, name))) kept = true
+    } else if (placed) kept = true
+    if (kept) total.kept += 1
+  }
+  await sweepTemporary(dir)
+  await pins.tidy()
+  return total
 }

@@ -20,17 +20,23 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Blobs, Sha256 } from '../contracts/index.ts'
-import { syncFolder } from './atomic-file.ts'
-import { openPins } from './blob-pins.ts'
-import { blobPlace, dyingNames, listBlobs, restoreBlob } from './blob-place.ts'
-import { type Collected, type CollectOptions, collectBlobs } from './collect-blobs.ts'
+import { syncFolder, temporaryPath } from './atomic-file.ts'
+import {
+  blobPlace,
+  type Collected,
+  type CollectOptions,
+  collectBlobs,
+  dyingNames,
+  listBlobs,
+  openPins,
+  restoreBlob,
+} from './blob-pins.ts'
 import { EvsysError } from './evsys-error.ts'
 import { fileError, systemCode } from './file-error.ts'
-import { temporaryPath } from './temporary-file.ts'
 
 export type BlobFolder = Blobs & {
   /** Stores bytes under their hash. With `owner` they are pinned before they appear, so no collection comes in between. */
-  put(bytes: AsyncIterable<Uint8Array> | Uint8Array, options?: { owner?: string }): Promise<Sha256>
+  put(bytes: AsyncIterable<Uint8Array> | Uint8Array, options?: { owner?: string | undefined }): Promise<Sha256>
   /** The bytes of a blob. Read to the end: only there is it known that they match their hash, or `BLOB_CORRUPT` is thrown. */
   open(hash: Sha256): AsyncIterable<Uint8Array>
   has(hash: Sha256): Promise<boolean>

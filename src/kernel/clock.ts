@@ -1,5 +1,5 @@
 // Time as a dependency: whoever needs it is handed a clock, so that tests and replays decide what time it is.
-import { onAbort } from './on-abort.ts'
+import { onAbort } from './map-concurrent.ts'
 
 export interface Clock {
   /** Milliseconds since 1970. It may jump in both directions: people and time servers set clocks. */

@@ -4,30 +4,29 @@
 // A subscriber that falls behind loses the oldest events, and is told how many: memory stays bounded, and whoever shows live
 // progress wants the newest. One that may lose nothing, such as the record, subscribes with `lossless: true` and is bounded by
 // memory alone; its backlog is what `flush` and `close` wait for.
-import { BoundedQueue } from './bounded-queue.ts'
-import { type Delivery, type Follower, handlerFollower, readerFollower } from './event-follower.ts'
-import { messageOf } from './message-of.ts'
-import { onAbort } from './on-abort.ts'
+import { BoundedQueue, type Delivery, type Follower, handlerFollower, readerFollower } from './event-follower.ts'
+import { messageOf } from './evsys-error.ts'
+import { onAbort } from './map-concurrent.ts'
 
 export type { Delivery } from './event-follower.ts'
 
 export type EventBusOptions<E> = {
   /** Applied once to each event, before anybody sees it: removes secrets. An event that it fails on is not delivered. */
-  redact?: (event: E) => E
+  redact?: ((event: E) => E) | undefined
   /** Length of a subscriber's queue. Default 1,024. */
-  capacity?: number
+  capacity?: number | undefined
   /** Told when a subscriber, or `redact`, throws. Default: a process warning. */
-  onError?: (failure: { subscriber: string; error: unknown }) => void
+  onError?: ((failure: { subscriber: string; error: unknown }) => void) | undefined
   /** Told when a subscriber has lost events, just before it is handed the next one. */
-  onGap?: (gap: { subscriber: string; missed: number }) => void
+  onGap?: ((gap: { subscriber: string; missed: number }) => void) | undefined
 }
 
 export type SubscribeOptions = {
   /** For reports about this subscriber. */
-  name?: string
+  name?: string | undefined
   /** Keep every event until it was handled, however many that are. */
-  lossless?: boolean
-  capacity?: number
+  lossless?: boolean | undefined
+  capacity?: number | undefined
 }
 
 export type EventBus<E> = AsyncDisposable & {
@@ -36,7 +35,7 @@ export type EventBus<E> = AsyncDisposable & {
   /** Calls `handle` for each event, one after the other; a returned promise is waited for. Returns the unsubscribe. */
   subscribe(handle: (event: E, info: { missed: number }) => unknown, options?: SubscribeOptions): () => void
   /** Events from now on, for `for await`. It ends when the bus is closed and throws the reason when `signal` aborts. */
-  events(options?: SubscribeOptions & { signal?: AbortSignal }): AsyncIterableIterator<Delivery<E>>
+  events(options?: SubscribeOptions & { signal?: AbortSignal | undefined }): AsyncIterableIterator<Delivery<E>>
   /** Waits until every handler has seen what was emitted so far. Loops over `events()` go at their own pace. */
   flush(signal?: AbortSignal): Promise<void>
   /** Accepts no more events, waits for the handlers, and ends the loops over `events()`. An abort gives up the waiting. */

@@ -1,6 +1,5 @@
 // The two ways to follow an event bus: a handler that is called, and a reader that is asked. Each has its own queue and knows
 // nothing of the bus.
-import type { BoundedQueue } from './bounded-queue.ts'
 
 /** `missed` counts the events lost directly before this one. */
 export type Delivery<E> = { event: E; missed: number }
@@ -71,7 +70,7 @@ export function handlerFollower<E>(
   }
 }
 
-export type ReaderFollower<E> = Follower<E> & {
+type ReaderFollower<E> = Follower<E> & {
   iterator: AsyncIterableIterator<Delivery<E>>
   /** Ends the loop with an error: `reason`. */
   abort(reason: unknown): void
@@ -136,5 +135,62 @@ export function readerFollower<E>(
       queue.clear()
       leave({ reason })
     },
+  }
+}
+
+// First in, first out, with a bound. When it is full the oldest item makes room, and the loss is counted.
+/** An item, and how many were dropped between it and the one taken before it. */
+type Taken<T> = { item: T; missed: number }
+
+export class BoundedQueue<T> {
+  readonly #capacity: number
+  #items: (T | undefined)[] = []
+  #head = 0
+  #missed = 0
+
+  /** `capacity` may be Infinity: then nothing is ever dropped, and memory is the bound. */
+  constructor(capacity: number) {
+    if (!(capacity >= 1)) throw new RangeError(`capacity must be at least 1, not ${capacity}`)
+    this.#capacity = capacity
+  }
+
+  get size(): number {
+    return this.#items.length - this.#head
+  }
+
+  /** Adds an item; returns false when the oldest had to go for it. */
+  push(item: T): boolean {
+    const full = this.size >= this.#capacity
+    if (full) {
+      this.#shift()
+      this.#missed += 1
+    }
+    this.#items.push(item)
+    return !full
+  }
+
+  take(): Taken<T> | undefined {
+    if (this.size === 0) return undefined
+    const missed = this.#missed
+    this.#missed = 0
+    return { item: this.#shift(), missed }
+  }
+
+  clear(): void {
+    this.#items = []
+    this.#head = 0
+    this.#missed = 0
+  }
+
+  #shift(): T {
+    const item = this.#items[this.#head] as T // callers looked at size; T itself may include undefined
+    this.#items[this.#head] = undefined
+    this.#head += 1
+    // Half of the array is a gap: close it. Each item is moved once on average.
+    if (this.#head > 32 && this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head)
+      this.#head = 0
+    }
+    return item
   }
 }

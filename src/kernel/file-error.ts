@@ -1,6 +1,5 @@
 // Failures of the file system as our errors: the path, the reason in words, and what to do about it.
-import { EvsysError } from './evsys-error.ts'
-import { messageOf } from './message-of.ts'
+import { EvsysError, messageOf } from './evsys-error.ts'
 
 /** An error for a failed file operation: `fileError('write', path, cause)`. */
 export function fileError(action: string, path: string, cause: unknown): EvsysError {
@@ -26,7 +25,7 @@ export function isDiskFull(code: string | undefined): boolean {
 }
 
 /** The same of an error of `fileError` that crossed a process as data: its fixed words are what is left of the cause. */
-export function tellsOfFullDisk({ code, message }: { code: string; message: string }): boolean {
+export function isDiskFullError({ code, message }: { code: string; message: string }): boolean {
   return (
     code === 'FILE_FAILED' && [reasons.ENOSPC, reasons.EDQUOT].some((known) => known && message.includes(known.reason))
   )

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Excerpt, Problem } from './evsys-error.ts'
 import { formatProblem, formatProblems } from './format-error.ts'
-import { textWidth } from './text-width.ts'
+import { textWidth } from './text-forms.ts'
 
 const problem: Problem = {
   code: 'PLUGIN_UNKNOWN',

@@ -1,10 +1,9 @@
 // Errors as people read them in a terminal. It prints nothing itself and trusts no text: messages, paths and source lines
 // may hold anything that a file or a plugin can hold.
 import type { Excerpt, Problem } from './evsys-error.ts'
-import { type Glyph, glyphsOf, textWidth } from './text-width.ts'
-import { visibleText } from './visible-text.ts'
+import { type Glyph, glyphsOf, textWidth, visibleText } from './text-forms.ts'
 
-export type FormatOptions = { color?: boolean }
+export type FormatOptions = { color?: boolean | undefined }
 
 /** Columns of source text to show; a longer line is cut around its caret. */
 const windowWidth = 100

@@ -84,3 +84,8 @@ function notJson(what: string, steps: readonly Step[]): EvsysError {
     fix: 'use only text, finite numbers, true, false, null, lists and plain objects.',
   })
 }
+
+/** Whether a value is a mapping, as YAML and JSON have it: an object that is no list. */
+export function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

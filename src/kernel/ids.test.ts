@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { manualClock } from './clock.ts'
 import { createIds, isId, parseId } from './ids.ts'
-import { keyedRandom } from './keyed-random.ts'
-import { systemRandom } from './system-random.ts'
+import { keyedRandom, systemRandom } from './keyed-random.ts'
 
 const clock = manualClock(1_700_000_000_000)
 const make = () => createIds({ clock, random: keyedRandom(1, 'ids') })

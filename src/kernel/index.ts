@@ -1,10 +1,8 @@
 // What other rooms may use of the kernel.
 
-export { type AtomicWriteOptions, syncFolder, writeFileAtomic } from './atomic-file.ts'
-export { blobPlace } from './blob-place.ts'
+export { type AtomicWriteOptions, sweepTemporary, syncFolder, temporaryPath, writeFileAtomic } from './atomic-file.ts'
+export { blobPlace } from './blob-pins.ts'
 export { type BlobFolder, openBlobs } from './blobs.ts'
-export { boundary } from './boundary.ts'
-export { boundedText } from './bounded-text.ts'
 export { type Clock, type ManualClock, manualClock, systemClock } from './clock.ts'
 export {
   createEventBus,
@@ -13,28 +11,30 @@ export {
   type EventBusOptions,
   type SubscribeOptions,
 } from './event-bus.ts'
-export { EvsysError, type EvsysErrorOptions, type Excerpt, type Problem, toRecord } from './evsys-error.ts'
-export { fileError, isDiskFull, systemCode, tellsOfFullDisk } from './file-error.ts'
+export {
+  boundary,
+  EvsysError,
+  type EvsysErrorOptions,
+  type Excerpt,
+  messageOf,
+  type Problem,
+  problemsOf,
+  toRecord,
+} from './evsys-error.ts'
+export { fileError, isDiskFull, isDiskFullError, systemCode } from './file-error.ts'
 export { type FormatOptions, formatProblem, formatProblems } from './format-error.ts'
-export { canonicalJson, hashOf, sha256 } from './hash.ts'
+export { canonicalJson, hashOf, isMapping, sha256 } from './hash.ts'
 export { hubCacheFolder } from './hub-cache-folder.ts'
 export { createIds, type Id, type Ids, isId, parseId } from './ids.ts'
-export { type JsonFault, jsonFault } from './json-fault.ts'
-export { jsonPlace, placeOf } from './json-place.ts'
-export { type KeyedRandom, keyedRandom } from './keyed-random.ts'
-export { type MapConcurrentOptions, mapConcurrent } from './map-concurrent.ts'
-export { messageOf } from './message-of.ts'
-export { onAbort } from './on-abort.ts'
-// Plugins: registry, define* and loading, from ./plugins/.
-export { builtInHash } from './plugins/built-in-hash.ts'
+export { type JsonFault, jsonFault, jsonPlace, placeOf } from './json-fault.ts'
+export { type KeyedRandom, keyedRandom, systemRandom } from './keyed-random.ts'
+export { createRateBound, type MapConcurrentOptions, mapConcurrent, onAbort, type RateBound } from './map-concurrent.ts'
 export {
   type Catalog,
   type CatalogOptions,
   openCatalog,
-  type ParamsCheck,
-  type PluginReference,
 } from './plugins/catalog.ts'
-export type { ParamsResult } from './plugins/check-params.ts'
+export { isPlugin, typeLabel, typePlural } from './plugins/check-plugin.ts'
 export {
   defineAgent,
   defineAlgorithm,
@@ -55,58 +55,68 @@ export {
   defineTraceSource,
   defineTransform,
   defineVerifier,
+  extendAlgorithm,
   type NoParams,
 } from './plugins/define.ts'
-export { type EquippedPlugin, equipPlugin, type PluginServices } from './plugins/equip-plugin.ts'
+export {
+  type EquippedPlugin,
+  equipPlugin,
+  type ParamsCheck,
+  type ParamsResult,
+  type PluginServices,
+  pluginCard,
+} from './plugins/equip-plugin.ts'
+export type { PluginReference } from './plugins/find-plugin-files.ts'
+// Plugins: registry, define* and loading, from ./plugins/.
+export { builtInHash } from './plugins/host-modules.ts'
 export {
   type LoadedPlugins,
   type LoadPluginsOptions,
   loadExport,
   loadPlugins,
   loadValue,
+  type OpenRegistry,
+  openRegistry,
 } from './plugins/load-plugins.ts'
-export { placeInStack } from './plugins/load-problem.ts'
-export { type OpenRegistry, openRegistry } from './plugins/open-registry.ts'
-export { isPlugin } from './plugins/plugin-brand.ts'
-export { pluginCard } from './plugins/plugin-card.ts'
-export { readPluginGraph } from './plugins/plugin-graph.ts'
+export { placeInStack, typescriptFault } from './plugins/load-problem.ts'
+export { areUnchanged, readPluginGraph, stampPlugins } from './plugins/plugin-graph.ts'
 export type { LoadedPlugin } from './plugins/prepare-plugin.ts'
 export { createRegistry, type Found, type Origin, type Registry, unknownKind } from './plugins/registry.ts'
-export { typeLabel, typePlural } from './plugins/type-label.ts'
-export { typescriptFault } from './plugins/typescript-fault.ts'
-export { problemsOf } from './problems-of.ts'
-// Processes that hold foreign code: both of their sides, from ./processes/.
+// Child processes: both sides of a conversation, from ./processes/.
+export type { Handlers, Protocol, Result } from './processes/channel.ts'
 export {
-  type GuardedProcess,
-  type GuardedProcessOptions,
+  type Child,
+  type ChildCall,
+  howEnded,
+  isOutOfMemory,
+  lastPrinted,
+  openChild,
   type ProcessEnd,
-  type StopReason,
-  startGuardedProcess,
-} from './processes/guarded-process.ts'
+} from './processes/child.ts'
+export { forkedProcess, ownThread } from './processes/forked-process.ts'
+export { guardedProcess } from './processes/guarded-process.ts'
 export { whyNotHidden } from './processes/hide-paths.ts'
 export { killGroup } from './processes/kill-group.ts'
-export { openParentLink, type ParentLink } from './processes/parent-link.ts'
 export { identify, isAlive, type ProcessIdentity } from './processes/process-identity.ts'
 export { type ProgramEnd, type ProgramRun, runProgram } from './processes/run-program.ts'
-export { sourceLoader } from './processes/source-loader.ts'
-export { startWatchdog, type Watchdog } from './processes/watchdog.ts'
+export { type Parent, serve } from './processes/serve.ts'
+export { dropSpares, type ForkSpec, spareArgs } from './processes/spare.ts'
+export { createRedactor, type Redact } from './redact.ts'
+export { type RetryOptions, retry } from './retry.ts'
+export { findSecrets, readSecretSource, resolveSecrets, type SecretSource, type SecretUse } from './secrets.ts'
+export { closest, type SuggestOptions, suggest } from './suggest.ts'
 export {
+  boundedText,
   bytesText,
   countText,
   durationText,
   numberText,
   rangeText,
+  shellWord,
   signedText,
   speedText,
+  textWidth,
   usdText,
-} from './quantity-text.ts'
-export { createRedactor, type Redact } from './redact.ts'
-export { type RetryOptions, retry } from './retry.ts'
-export { findSecrets, readSecretSource, resolveSecrets, type SecretSource, type SecretUse } from './secrets.ts'
-export { shellWord } from './shell-word.ts'
-export { closest, type SuggestOptions, suggest } from './suggest.ts'
-export { systemRandom } from './system-random.ts'
-export { sweepTemporary, temporaryPath } from './temporary-file.ts'
-export { textWidth } from './text-width.ts'
-export { visibleText } from './visible-text.ts'
+  visibleText,
+} from './text-forms.ts'
 export { type Checked, checkValue, formatZodIssue, type ValueIssue } from './zod-issues.ts'

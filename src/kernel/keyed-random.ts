@@ -1,9 +1,8 @@
 // Randomness with an address instead of a history. A draw belongs to a path (seed, purpose, step, task, ...), so it is the
 // same whatever else was drawn, in whatever order, in whatever process.
-import { createHash } from 'node:crypto'
+import { createHash, randomFillSync } from 'node:crypto'
 import type { Random, SeedPath } from '../contracts/index.ts'
 import { canonicalJson } from './hash.ts'
-import { philox4x32 } from './philox.ts'
 
 export type KeyedRandom = Random & {
   /** 32 uniform bits. */
@@ -119,3 +118,70 @@ class Philox implements KeyedRandom {
     if (this.#counter[0] === 0) this.#counter[1] = ((this.#counter[1] ?? 0) + 1) | 0
   }
 }
+
+// Philox4x32-10, a counter-based generator: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011. Its output
+// is a function of key and counter alone, so any draw can be made without making those before it.
+const multiplier0 = 0xd2511f53
+const multiplier1 = 0xcd9e8d57
+// Weyl constants: the golden ratio and the square root of 3 minus 1.
+const bump0 = 0x9e3779b9
+const bump1 = 0xbb67ae85
+
+/** Four 32-bit words from a counter of four and a key of two. All words are signed; `out` may be `counter`. */
+export function philox4x32(counter: Int32Array, key: Int32Array, out: Int32Array): void {
+  let c0 = counter[0] ?? 0
+  let c1 = counter[1] ?? 0
+  let c2 = counter[2] ?? 0
+  let c3 = counter[3] ?? 0
+  let k0 = key[0] ?? 0
+  let k1 = key[1] ?? 0
+  for (let round = 0; round < 10; round++) {
+    const high0 = mulHigh(multiplier0, c0)
+    const high1 = mulHigh(multiplier1, c2)
+    const low0 = Math.imul(multiplier0, c0)
+    const low1 = Math.imul(multiplier1, c2)
+    c0 = high1 ^ c1 ^ k0
+    c1 = low1
+    c2 = high0 ^ c3 ^ k1
+    c3 = low0
+    k0 = (k0 + bump0) | 0
+    k1 = (k1 + bump1) | 0
+  }
+  out[0] = c0
+  out[1] = c1
+  out[2] = c2
+  out[3] = c3
+}
+
+// The upper half of a 64-bit product, by halves of 16 bits: every partial sum stays below 2^32.
+function mulHigh(a: number, b: number): number {
+  const aHigh = a >>> 16
+  const aLow = a & 0xffff
+  const bHigh = b >>> 16
+  const bLow = b & 0xffff
+  const middle = aHigh * bLow + ((aLow * bLow) >>> 16)
+  const cross = aLow * bHigh + (middle & 0xffff)
+  return (aHigh * bHigh + (middle >>> 16) + (cross >>> 16)) | 0
+}
+
+// Randomness that nobody can repeat, for what must differ between processes: ids, and the jitter of real requests.
+const pool = new Uint32Array(256)
+let used = pool.length
+
+/** Random bits of the operating system. Nothing that a run's result depends on may use them. */
+export const systemRandom = Object.freeze({
+  /** 32 uniform bits. */
+  uint32(): number {
+    if (used === pool.length) {
+      randomFillSync(pool)
+      used = 0
+    }
+    const value = pool[used] ?? 0
+    pool[used++] = 0 // what was given out is not kept
+    return value
+  },
+  /** Uniform in [0, 1). */
+  float(): number {
+    return ((systemRandom.uint32() >>> 5) * 2 ** 26 + (systemRandom.uint32() >>> 6)) / 2 ** 53
+  },
+})

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mapConcurrent } from './map-concurrent.ts'
+import { createRateBound, mapConcurrent, onAbort } from './map-concurrent.ts'
 
 const never = () => new AbortController().signal
 const turns = async (n: number) => {
@@ -239,5 +239,50 @@ describe('mapConcurrent', () => {
 
   it.each([0, -1, Number.NaN])('refuses a limit of %d', async (limit) => {
     await expect(mapConcurrent([1], { limit, signal: never() }, () => {})).rejects.toThrow(RangeError)
+  })
+})
+
+it('calls once at the abort, at once when it already happened, and never after it was told to stop', () => {
+  const control = new AbortController()
+  const calls: string[] = []
+  onAbort(control.signal, () => calls.push('listened'))
+  const stop = onAbort(control.signal, () => calls.push('stopped'))
+  stop()
+  expect(getEventListeners(control.signal, 'abort')).toHaveLength(1)
+  control.abort()
+  onAbort(control.signal, () => calls.push('late'))
+  expect(calls).toEqual(['listened', 'late'])
+})
+
+it('lets many wait on one signal without a warning', async () => {
+  const warnings: Error[] = []
+  const collect = (warning: Error) => warnings.push(warning)
+  process.on('warning', collect)
+  const { signal } = new AbortController()
+  const stops = Array.from({ length: 100 }, () => onAbort(signal, () => {}))
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('warning', collect)
+  for (const stop of stops) stop()
+  expect(warnings).toEqual([])
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+})
+
+describe('a bound on a rate', () => {
+  const at = { ms: 0 }
+  const bound = () => createRateBound({ burst: 10, perSecond: 2, now: () => at.ms })
+
+  it('lets a burst through, then so much in a second (LAB-5)', () => {
+    at.ms = 0
+    const rate = bound()
+    expect([rate.take(10), rate.take(1)]).toEqual([true, false])
+    at.ms = 500
+    expect([rate.take(1), rate.take(1)]).toEqual([true, false])
+  })
+
+  it('never holds more than a burst, however long nothing came (LAB-5)', () => {
+    at.ms = 0
+    const rate = bound()
+    at.ms = 1e9
+    expect([rate.take(11), rate.take(10), rate.take(1)]).toEqual([false, true, false])
   })
 })

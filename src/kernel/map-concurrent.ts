@@ -1,6 +1,6 @@
-// Parallel work with a bound. Every task that was started has ended before the caller goes on: no promise is left behind.
+// Parallel work with bounds: how much at a time, how much per second, until when. Every task that was started has ended before the
+// caller continues: no promise leaks.
 import { setMaxListeners } from 'node:events'
-import { onAbort } from './on-abort.ts'
 
 export type MapConcurrentOptions = {
   /** How many tasks may run at once. */
@@ -100,4 +100,47 @@ function untilAborted<R>(signal: AbortSignal, work: () => Promise<R>): Promise<R
     const stopListening = onAbort(signal, () => resolve(undefined))
     work().then(resolve, reject).finally(stopListening)
   })
+}
+
+// Listening to an AbortSignal without leaking the listener. Signals live as long as a run, waits come by the thousand.
+/** Calls `stop` once when `signal` aborts, at once if it already has. The returned function ends the listening. */
+export function onAbort(signal: AbortSignal, stop: () => void): () => void {
+  if (signal.aborted) {
+    stop()
+    return () => {}
+  }
+  setMaxListeners(0, signal) // many waiters on one signal are the normal case here, not a leak to warn of
+  signal.addEventListener('abort', stop, { once: true })
+  return () => signal.removeEventListener('abort', stop)
+}
+
+// How much of something may come at once and in the long run: a bucket that fills at a steady rate.
+export interface RateBound {
+  /** Takes an amount; false: it is more than there is, and nothing was taken. */
+  take(amount: number): boolean
+}
+
+/** A full bucket of `burst` that gets `perSecond` back. */
+export function createRateBound({
+  burst,
+  perSecond,
+  now = () => performance.now(),
+}: {
+  burst: number
+  perSecond: number
+  /** Milliseconds on a clock that only goes forward. */
+  now?: (() => number) | undefined
+}): RateBound {
+  let left = burst
+  let lastMs = now()
+  return {
+    take(amount) {
+      const nowMs = now()
+      left = Math.min(burst, left + ((nowMs - lastMs) / 1000) * perSecond)
+      lastMs = nowMs
+      if (amount > left) return false
+      left -= amount
+      return true
+    },
+  }
 }

@@ -1,8 +1,6 @@
 // Removes secrets from what is emitted: their values, in the forms they take inside other text, and whatever looks like a key
 // of a well-known service. It errs on the side of removing: what it cannot read does not pass.
 import { EvsysError } from './evsys-error.ts'
-import { maskKeys } from './mask-keys.ts'
-import { secretForms } from './secret-forms.ts'
 import { shortestSecret } from './secrets.ts'
 
 /** Returns a copy of a value without secrets. */
@@ -108,4 +106,80 @@ function objectCopy(
 function bytesCopy(bytes: Uint8Array, clean: Clean): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
   return new Uint8Array(Buffer.from(clean(text), 'latin1'))
+}
+
+// Keys of well-known services, known by their shape: for secrets that nobody declared. Every repetition is bounded or runs
+// over characters that cannot start another match, so the time stays linear in the text.
+const shapes: readonly [RegExp, string][] = [
+  [
+    /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:[A-Za-z0-9+/=\s:,.]|-(?!-)|\\[nr])*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
+    '[secret]',
+  ],
+  [/\b(Bearer\s{1,5})[\w.~+/-]{16,4000}={0,2}/gi, '$1[secret]'],
+  [/\b(authorization["']{0,2}\s{0,3}[:=]\s{0,3}["']{0,2}(?:\w{1,20}\s{1,3})?)[\w.~+/=-]{8,4000}/gi, '$1[secret]'],
+  [/(:\/\/[^\s/:@]{0,100}:)[^\s/@]{1,200}@/g, '$1[secret]@'],
+  // OpenAI, Anthropic, Stripe and many who follow them
+  [/\bsk-(?=[\w-]{0,60}\d)[\w-]{20,300}/g, '[secret]'],
+  [/\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,300}/g, '[secret]'],
+  // Hugging Face, Tinker, Fireworks, RunPod: letters and digits only, unlike names in code
+  [/\b(?:hf_|tml-|fw_|rpa_)(?=[A-Za-z]{0,60}\d)[A-Za-z0-9]{20,300}/g, '[secret]'],
+  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, '[secret]'],
+  [/\bAIza[\w-]{35}/g, '[secret]'],
+  [/\bgh[pousr]_[A-Za-z0-9]{36,255}/g, '[secret]'],
+  [/\bgithub_pat_\w{22,255}/g, '[secret]'],
+  [/\bxox[abposr]-[\w-]{10,250}/g, '[secret]'],
+  // JSON Web Token
+  [/\beyJ[\w-]{10,500}\.eyJ[\w-]{10,4000}\.[\w-]{10,1000}/g, '[secret]'],
+]
+
+/** Replaces what looks like a key, a token or a password in a URL by `[secret]`. */
+export function maskKeys(text: string): string {
+  let masked = text
+  for (const [shape, mask] of shapes) masked = masked.replace(shape, mask)
+  return masked
+}
+
+// How a secret shows up in what programs write: inside JSON, URLs, headers, dumps.
+/** The texts that give a secret away. None is shorter than `shortest`, which would match by chance. */
+function secretForms(value: string, shortest: number): Set<string> {
+  const forms = new Set<string>()
+  // A value read from a file ends in a newline that nobody sends; a key of several lines is logged line by line.
+  const lines = value.split(/\r?\n/).map((line) => line.trim())
+  for (const text of [value, value.trim(), ...lines.filter((line) => line.length >= 16)]) {
+    for (const form of formsOf(text)) if (form.length >= shortest) forms.add(form)
+  }
+  return forms
+}
+
+function formsOf(text: string): string[] {
+  const bytes = Buffer.from(text)
+  const json = inJson(text)
+  const uri = encodeURIComponent(bytes.toString()) // through bytes: a lone surrogate has no URI form
+  const form = new URLSearchParams([['', text]]).toString().slice(1)
+  const hex = bytes.toString('hex')
+  const misread = bytes.toString('latin1')
+  const written = [text, json, inJson(json), uri, form, lowerCaseEscapes(uri), misread]
+  return [...written, hex, hex.toUpperCase(), ...base64Forms(bytes)]
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+function lowerCaseEscapes(uri: string): string {
+  return uri.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())
+}
+
+// In a longer text, such as `user:password`, the value may begin at any of three places within a group of four characters. Of
+// those forms only the middle is the same whatever stands around; below 8 characters it would match by chance.
+function base64Forms(bytes: Buffer): string[] {
+  const whole = bytes.toString('base64')
+  const forms = [whole, whole.replace(/=+$/, '')]
+  for (const before of [0, 1, 2]) {
+    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+    const start = Math.ceil((before * 8) / 6)
+    const end = Math.floor(((before + bytes.length) * 8) / 6)
+    if (end - start >= 8) forms.push(text.slice(start, end))
+  }
+  return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))]
 }

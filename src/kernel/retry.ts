@@ -1,25 +1,25 @@
 // Trying again. It happens in one layer, the transport; nothing above it retries, or attempts would multiply.
 import { type Clock, systemClock } from './clock.ts'
 import { EvsysError } from './evsys-error.ts'
-import { onAbort } from './on-abort.ts'
+import { onAbort } from './map-concurrent.ts'
 
 export type RetryOptions = {
   signal: AbortSignal
   /** How often to call `work` at most. Default 5. */
-  attempts?: number
+  attempts?: number | undefined
   /** The first wait; each later one is twice as long. Default 250. */
-  baseMs?: number
+  baseMs?: number | undefined
   /** The longest wait of our own choosing. Default 30,000. */
-  maxMs?: number
+  maxMs?: number | undefined
   /** The longest wait that a peer may ask for. An error that asks for more is not retried. Default 600,000. */
-  maxRetryAfterMs?: number
+  maxRetryAfterMs?: number | undefined
   /** Where jitter comes from: keyed randomness makes a replay wait as long as the original. */
   random: { float(): number }
   /** Which errors may go away by themselves. Default: those with `retryable: true`. */
-  retryable?: (error: unknown) => boolean
-  clock?: Clock
+  retryable?: ((error: unknown) => boolean) | undefined
+  clock?: Clock | undefined
   /** Told before each wait. */
-  onRetry?: (retry: { attempt: number; waitMs: number; error: unknown }) => void
+  onRetry?: ((retry: { attempt: number; waitMs: number; error: unknown }) => void) | undefined
 }
 
 /**

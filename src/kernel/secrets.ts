@@ -37,7 +37,7 @@ export async function readSecretSource({
   env = process.env,
 }: {
   projectDir: string
-  env?: Readonly<Record<string, string | undefined>>
+  env?: Readonly<Record<string, string | undefined>> | undefined
 }): Promise<FoundSecrets> {
   const file = join(projectDir, '.env')
   const fromFile = parseEnv(await textOf(file))

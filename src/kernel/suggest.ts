@@ -5,7 +5,7 @@ const listed = 12
 
 export type SuggestOptions = {
   /** A sentence to end with, such as where to read more. */
-  more?: string
+  more?: string | undefined
 }
 
 /** A fix for the unknown `word`: `did you mean "sft"? Known: rl, sft.` */

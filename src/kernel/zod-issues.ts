@@ -9,9 +9,9 @@ export type ValueIssue = {
   code: 'unknown_key' | 'invalid'
   message: string
   /** The unknown keys. */
-  keys?: string[]
+  keys?: string[] | undefined
   /** What would have been right: the keys of the mapping, or the allowed values. */
-  known?: string[]
+  known?: string[] | undefined
 }
 
 export type Checked<T> = { ok: true; value: T } | { ok: false; issues: ValueIssue[] }
@@ -179,7 +179,7 @@ const typeWords: Record<string, string> = {
   function: 'a function',
 }
 
-type Bound = { origin: string; exact?: boolean; inclusive?: boolean; input: unknown }
+type Bound = { origin: string; exact?: boolean | undefined; inclusive?: boolean | undefined; input: unknown }
 
 function tooSmall(issue: Bound & { minimum: number | bigint }): string {
   const unit = units[issue.origin]

@@ -1,13 +1,11 @@
 // What other rooms may use of the lab.
 import type { ConfigSource } from '../config/index.ts'
 import type { ExperimentResult } from '../contracts/index.ts'
-import type { RunExperimentOptions } from './experiment/run-experiment.ts'
+import type { RunExperimentOptions } from './experiment/experiment-session.ts'
 
-export { builtins } from './builtins.ts'
-
-/** Experiments and their record. Imported on demand: most commands need neither a database nor statistics. */
-export function loadLab(): Promise<typeof import('./record/index.ts')> {
-  return import('./record/index.ts')
+/** The controller of experiments. Imported on demand: most commands need neither a database nor statistics. */
+export function loadLab(): Promise<typeof import('./controller.ts')> {
+  return import('./controller.ts')
 }
 
 /**
@@ -22,11 +20,7 @@ export async function runExperiment(
   return run(source, options)
 }
 
-export type { Rescored } from './evaluation/rescore-experiment.ts'
-export type { RunExperimentOptions } from './experiment/run-experiment.ts'
-export type { JobFile } from './folders/read-job-file.ts'
-export type { ReproductionCheck } from './record/check-reproduction.ts'
-export type { Comparison } from './record/compare-experiments.ts'
-export type { PlanForecast } from './record/plan-forecast.ts'
-export type { PlanPower } from './record/plan-power.ts'
-export type { Standing } from './record/standing.ts'
+export type { RunExperimentOptions } from './experiment/experiment-session.ts'
+export type { ReproductionCheck } from './reproduction/check-reproduction.ts'
+export type { Rescored } from './reproduction/rescore-experiment.ts'
+export type { JobFile } from './trials/read-job-file.ts'

@@ -1,18 +1,41 @@
-// The report of an experiment: hypothesis, verdict, arms with their seeds, the claim in numbers, all runs. In the look of the reports
-// of research, and as self-contained.
+// The report of an experiment: hypothesis, verdict, arms with their seeds, the claim in numbers, all runs. In the style of
+// research reports, and as self-contained.
+import type { ArmEvidence, Evidence, ExperimentResult, ExperimentRow, RunRow } from '../contracts/index.ts'
 import { countText, durationText, numberText, rangeText, signedText, usdText } from '../kernel/index.ts'
-import { armChart } from './charts/arm-chart.ts'
-import type { ExperimentReportInput } from './experiment-report-input.ts'
-import { dataTable } from './html/data-table.ts'
-import { type Content, clipped, html } from './html/markup.ts'
+import type { OpenStore } from '../store/index.ts'
+import { timeText } from './figures/value-text.ts'
+import { type Content, capital, clipped, dataTable, factLine, html, type Markup, tile } from './html/markup.ts'
 import { page, type Section } from './html/page.ts'
-import { timeText } from './words/time-text.ts'
+import { coordinate, linearScale, percent, plot, tickDecimals } from './html/plot.ts'
+import { logReport } from './input/log-input.ts'
+import { readSession } from './input/read-session.ts'
+import { sessionInput } from './input/session-input.ts'
+import { researchReport } from './research-report.ts'
 
 /** Runs that are listed. */
 const mostRuns = 1_000
 
+/** Writes the report of any experiment of the record: a research session, an imported log, an ordinary experiment. */
+export async function reportOfExperiment(store: OpenStore, experiment: ExperimentRow): Promise<string> {
+  const session = await readSession(store, experiment)
+  if (session !== undefined) return researchReport(sessionInput(session.state, { id: experiment.id }))
+  const { evidenceOf, isLogImport, resultOf } = await import('../record/index.ts')
+  if (isLogImport(experiment)) return researchReport(await logReport(experiment, await store.runs(experiment.id)))
+  const { evidence, runs } = await evidenceOf(store, experiment)
+  const { hypothesis, createdAt, tags, words } = experiment
+  return experimentReport({
+    result: await resultOf(store, experiment),
+    evidence,
+    hypothesis,
+    createdAt,
+    tags,
+    words,
+    runs: runs.map(({ run }) => run),
+  })
+}
+
 /** Writes the report of an experiment as HTML. */
-export function experimentReport(input: ExperimentReportInput): string {
+function experimentReport(input: ExperimentReportInput): string {
   const parts = [arms, claim, runs, words, again]
   return page({
     title: `Experiment: ${input.result.name}`,
@@ -25,41 +48,31 @@ export function experimentReport(input: ExperimentReportInput): string {
 function overview({ result, evidence, hypothesis, createdAt, tags }: ExperimentReportInput): Content {
   const { objective, conclusion, cost_usd, wall_s, best_arm } = result
   const best = result.arms.find(({ name }) => name === best_arm)
-  const facts = [
-    ...(objective === null
-      ? []
-      : [['objective', `${objective.metric}, ${objective.direction === 'min' ? 'lower' : 'higher'} is better`]]),
-    ['made', timeText(createdAt)],
-    ...(tags.length === 0 ? [] : [['tags', tags.join(', ')]]),
-  ]
-  const tile = (name: string, value: Content, more: Content) =>
-    html`<div><dt>${name}</dt><dd>${value}<small>${more}</small></dd></div>`
+  const aim = objective && `${objective.metric}, ${objective.direction === 'min' ? 'lower' : 'higher'} is better`
   return html`<p class="kicker">Experiment</p>
 <h1>${result.name}</h1>
-<p class="facts">${facts.map(([name, value]) => html`<span>${name}: <b>${value}</b></span> `)}</p>
+${factLine([
+  ['objective', aim ?? undefined],
+  ['made', timeText(createdAt)],
+  ['tags', tags.length === 0 ? undefined : tags.join(', ')],
+])}
 <p>${hypothesis === undefined ? html`<span class="muted">No hypothesis was given.</span>` : clipped(hypothesis, 2000)}</p>
-<p class="lead">${conclusion === null ? 'It has no conclusion yet.' : html`<b>${conclusion.verdict.charAt(0).toUpperCase()}${conclusion.verdict.slice(1)}.</b> ${clipped(conclusion.text, 3000)}`}</p>
+<p class="lead">${conclusion === null ? 'It has no conclusion yet.' : html`<b>${capital(conclusion.verdict)}.</b> ${clipped(conclusion.text, 3000)}`}</p>
 <dl class="tiles">${[
     tile(
       'best arm',
       best?.score == null ? '–' : numberText(best.score.mean),
       clipped(best_arm ?? 'none has a score', 80),
     ),
-    ...(evidence.claim === null
-      ? []
-      : [
-          tile(
-            'effect',
-            signedText(evidence.claim.overall.effect),
-            evidence.claim.overall.interval === null
-              ? 'no interval'
-              : `90 % interval ${rangeText(evidence.claim.overall.interval)}`,
-          ),
-        ]),
+    evidence.claim === null ? undefined : effectTile(evidence.claim.overall),
     tile('runs', String(evidence.n_runs), `${evidence.n_completed} completed, ${evidence.n_invalid} taken out`),
     tile('took', durationText(wall_s), cost_usd === null ? 'cost unknown' : usdText(cost_usd)),
     tile('looks at test', String(evidence.n_test_looks), 'in the loop'),
   ]}</dl>`
+}
+
+function effectTile({ effect, interval }: NonNullable<Evidence['claim']>['overall']): Content {
+  return tile('effect', signedText(effect), interval === null ? 'no interval' : `90 % interval ${rangeText(interval)}`)
 }
 
 function arms({ evidence, result }: ExperimentReportInput): Section {
@@ -149,4 +162,59 @@ function again({ result }: ExperimentReportInput): Section {
 
 function scoreText(value: number | undefined): string {
   return value === undefined ? '–' : numberText(value)
+}
+
+/** What the report of an experiment is made from: data alone. */
+interface ExperimentReportInput {
+  readonly result: ExperimentResult
+  readonly evidence: Evidence
+  readonly hypothesis?: string | undefined
+  readonly createdAt: string
+  readonly tags: readonly string[]
+  /** What authors added. */
+  readonly words: readonly { readonly at: string; readonly author: string; readonly text: string }[]
+  readonly runs: readonly Pick<RunRow, 'id' | 'name' | 'arm' | 'seed' | 'status' | 'wallS' | 'error' | 'invalid'>[]
+}
+
+/** More would be no chart. */
+const mostArms = 24
+
+/** Arms side by side: every seed a dot, the interval of the mean a line. */
+function armChart(arms: readonly ArmEvidence[]): Markup | undefined {
+  const shown = arms.filter(({ by_seed }) => by_seed.length > 0).slice(0, mostArms)
+  const values = shown.flatMap(({ by_seed, score }) => [...by_seed.map(({ value }) => value), ...(score?.ci ?? [])])
+  if (values.length === 0) return undefined
+  const [low, high] = [Math.min(...values), Math.max(...values)]
+  const margin = 0.06 * (high - low)
+  const x = linearScale(low - margin, high + margin, 6)
+  const decimals = tickDecimals(x)
+  const at = (i: number) => (i + 0.62) / shown.length
+  const drawing = shown.map(({ name, by_seed, score }, i) => {
+    const y = coordinate(at(i))
+    const line =
+      score?.ci == null
+        ? undefined
+        : html`<path class="spent" d="M${coordinate(x.at(score.ci[0]))} ${y}H${coordinate(x.at(score.ci[1]))}"/>`
+    const mean =
+      score === null
+        ? undefined
+        : html`<g class="dot provisional"><path d="M${coordinate(x.at(score.mean))} ${y}h.01"/></g>`
+    const dots = by_seed.map(
+      ({ seed, value }) =>
+        html`<path d="M${coordinate(x.at(value))} ${y}h.01"><title>${clipped(name, 80)}, seed ${seed}: ${value}</title></path>`,
+    )
+    return html`${line}<g class="dot discarded">${dots}</g>${mean}`
+  })
+  return plot({
+    label: `Scores of ${shown.length} arms, seed by seed. The table below holds all numbers.`,
+    drawing,
+    over: shown.map(
+      ({ name }, i) =>
+        html`<span class="arm" style="top:${percent(at(i) - 0.42 / shown.length)}">${clipped(name, 60)}</span>`,
+    ),
+    xTicks: x.ticks.map((tick) => ({ at: x.at(tick), text: tick.toFixed(decimals) })),
+    yTicks: [],
+    xTitle: 'score',
+    heightPx: 60 + 46 * shown.length,
+  })
 }

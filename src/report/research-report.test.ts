@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { generatedSession } from '../../tests/generated-session.ts'
 import { sessionFigures } from './figures/session-figures.ts'
-import { logAttempts } from './log-attempts.ts'
+import { logAttempts } from './input/log-input.ts'
+import type { ResearchReportInput } from './input/report-input.ts'
 import { researchReport } from './research-report.ts'
-import type { ResearchReportInput } from './research-report-input.ts'
 
 const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>' \`\u202e\u0007 </style></title></svg>-->`
 
@@ -116,7 +116,7 @@ describe('the report of a session', () => {
       session: {
         ...session.session,
         id: hostile,
-        standing: hostile,
+        status: hostile,
         reproduce: hostile,
         settings: [[hostile, hostile]],
       },

@@ -1,22 +1,18 @@
 // The report of a research session: one HTML file that needs no network and no script. A pure function of its data.
 import { sessionFigures } from './figures/session-figures.ts'
+import { numberWords } from './figures/value-text.ts'
 import { html } from './html/markup.ts'
 import { page, type Section } from './html/page.ts'
-import type { ResearchReportInput } from './research-report-input.ts'
-import { allAttempts } from './sections/all-attempts.ts'
-import { categories } from './sections/categories.ts'
-import { deadEnds } from './sections/dead-ends.ts'
-import { failures } from './sections/failures.ts'
+import type { ResearchReportInput } from './input/report-input.ts'
+import { allAttempts, reproduce, sessionNotes } from './sections/appendix.ts'
 import { keptChanges } from './sections/kept-changes.ts'
+import { categories, deadEnds, failures } from './sections/outcomes.ts'
 import { overview } from './sections/overview.ts'
 import { progression } from './sections/progression.ts'
 import type { ReportContext } from './sections/report-context.ts'
-import { reproduce } from './sections/reproduce.ts'
-import { sessionNotes } from './sections/session-notes.ts'
 import { spending } from './sections/spending.ts'
 import { topAttempts } from './sections/top-attempts.ts'
 import { trust } from './sections/trust.ts'
-import { numberWords } from './words/number-words.ts'
 
 /** Writes the report of a session as HTML. */
 export function researchReport(input: ResearchReportInput): string {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { generatedSession } from '../../tests/generated-session.ts'
-import { readResultsLog } from '../lab/record/read-results-log.ts'
+import { readResultsLog } from '../record/log/read-results-log.ts'
 import { placeAttempts } from './figures/placed-attempt.ts'
-import { logAttempts } from './log-attempts.ts'
-import type { ResearchReportInput } from './research-report-input.ts'
+import { logAttempts } from './input/log-input.ts'
+import type { ResearchReportInput } from './input/report-input.ts'
 import { resultsTsv } from './results-tsv.ts'
 
 describe('the table of a session', () => {

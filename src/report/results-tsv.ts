@@ -2,7 +2,7 @@
 // status, description), so that their tools read it; then ours. What is missing is an empty cell, never 0, which would be the best of all.
 import type { FailureClass } from '../contracts/index.ts'
 import { isKept, type PlacedAttempt, placeAttempts } from './figures/placed-attempt.ts'
-import type { ReportedAttempt, ResearchReportInput } from './research-report-input.ts'
+import type { ReportedAttempt, ResearchReportInput } from './input/report-input.ts'
 
 /** Writes the attempts of a session, one line each, under a line of column names. */
 export function resultsTsv({ task, attempts }: ResearchReportInput): string {
@@ -54,7 +54,7 @@ function nameOf({ attempt }: ReportedAttempt): string {
   return cellText(attempt.id) === '' ? String(attempt.number) : attempt.id
 }
 
-// As many digits as tell the number apart from all others.
+// As many digits as distinguish the number from all others.
 function number(value: number | undefined): string {
   return value === undefined || !Number.isFinite(value) ? '' : String(value)
 }

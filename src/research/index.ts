@@ -1,60 +1,63 @@
 // What other rooms may use of research.
-export { allBuiltins } from './all-builtins.ts'
-export type { AdversaryReport } from './bench/adversary/bench-adversary.ts'
-export type { BenchResult } from './bench/bench-strategies.ts'
-export type { ChaosRow } from './bench/chaos/bench-chaos.ts'
-export type { KillerRow } from './bench/curves/bench-killers.ts'
-export { type ChangedRange, changedRanges } from './diff/changed-ranges.ts'
-export { linesOf, textOf } from './diff/text-lines.ts'
-export { DIFF_CONTEXT, unifiedDiff } from './diff/unified-diff.ts'
+
+export { type ChangedRange, changedRanges, DIFF_CONTEXT, linesOf, textOf, unifiedDiff } from './diff/unified-diff.ts'
 export type {
   DryRunEstimate,
   ExecutorLimits,
   ExecutorOptions,
-} from './execute/executor-options.ts'
+} from './execute/candidate-sandbox.ts'
 export { openExecutor } from './execute/open-executor.ts'
+export { removeFolder } from './execute/run-folder.ts'
+export { planAblation } from './keep/ablation.ts'
+export { assessControl, controlDue } from './keep/control-runs.ts'
 export {
-  addGains,
-  addIncumbent,
-  controlDue,
+  type CurveDecision,
+  curveChecks,
   curveGaps,
   curveRegret,
   decideCurve,
-  type HonestGains,
-  honestGains,
-  inconclusiveWords,
-  type KeptGain,
-  type Look,
-  type LookReason,
-  looksLeft,
-  openNoise,
-  planAblation,
-  type RunningEvidence,
-  racePrior,
-  releasedGain,
-  renewBank,
-  runningEvidence,
-  seedsStillNeeded,
-  startingTypicalGain,
+  smoothedAt,
   type WatchedRun,
-} from './judge/index.ts'
-export { earlyEnds } from './loop/curve-watch.ts'
-export { extraMetrics, PEAK_MEMORY } from './loop/extra-metrics.ts'
+} from './keep/curve-watcher.ts'
+export { startingTypicalGain } from './keep/keep-rules.ts'
+export {
+  gainOf,
+  measureGain,
+  pairGains,
+  type RunningEvidence,
+  runningEvidence,
+  type SeedResult,
+  valuesBySeed,
+} from './keep/measure-gain.ts'
+export { adoptControl, freshSeeds, nextRaceRun, openBank, refreshBank, renewBank } from './keep/seed-bank.ts'
+export { addGains, addIncumbent, openNoise, type SessionNoise } from './keep/session-noise.ts'
+export {
+  type DecidedAttempt,
+  type KeptGain,
+  racePrior,
+  type ShrunkenGains,
+  shrunkenGains,
+} from './keep/shrunken-gains.ts'
+export {
+  planTestEvaluation,
+  releasedGain,
+  stepTestEvaluation,
+  type TestEvaluation,
+  type TestEvaluationReason,
+  type TestEvaluationRecord,
+  testEvaluationDue,
+  testEvaluationsLeft,
+} from './keep/test-evaluation.ts'
+export { inconclusiveWords, seedsStillNeeded } from './keep/verdict-words.ts'
 export { forecastOf, workedSeconds } from './loop/session-budget.ts'
-export { researchPlugins } from './plugins.ts'
-export { fingerprint } from './search/fingerprint/fingerprint.ts'
+export { applyChanges, earlyEnds, extraMetrics, PEAK_MEMORY } from './loop/session-views.ts'
+export { allBuiltins, researchPlugins } from './plugins.ts'
+export { fingerprint } from './search/fingerprint.ts'
 
 /** The controller of sessions. Imported on demand: most commands need neither a record nor a sandbox. */
 export function loadResearchLoop(): Promise<typeof import('./loop/index.ts')> {
   return import('./loop/index.ts')
 }
-export { bundledTasks, findTask, findTasks, type TaskPlace } from './tasks/find-tasks.ts'
-export { isAskedFor } from './tasks/is-asked-for.ts'
+export { bundledTasks, findTask, findTasks, isAskedFor, type TaskPlace } from './tasks/find-tasks.ts'
 export { type LoadResearchTaskOptions, loadResearchTask } from './tasks/load-research-task.ts'
-export { checkResearchTask, isResearchTask } from './tasks/read-research-task.ts'
-export { type TaskCard, taskCards } from './tasks/task-cards.ts'
-
-/** The bench of strategies. Imported on demand: no other command needs it. */
-export function loadResearchBench(): Promise<typeof import('./bench/index.ts')> {
-  return import('./bench/index.ts')
-}
+export { checkResearchTask, isResearchTask, type TaskCard, taskCards } from './tasks/read-research-task.ts'

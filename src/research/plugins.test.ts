@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { createRegistry } from '../kernel/index.ts'
-import { allBuiltins } from './all-builtins.ts'
-import { researchPlugins } from './plugins.ts'
+import { allBuiltins, researchPlugins } from './plugins.ts'
 
 describe('plugins of research', () => {
   it('hold these strategies (RES-101)', () => {
@@ -18,7 +17,7 @@ describe('plugins of research', () => {
       expect(schema.additionalProperties, `${name} takes params that it does not know`).toBe(false)
       for (const [field, { description }] of Object.entries(schema.properties ?? {}) as [
         string,
-        { description?: string },
+        { description?: string | undefined },
       ][]) {
         expect(description, `${name}.${field} has no description`).toMatch(/\.$/)
       }

@@ -1,41 +1,38 @@
 // What other rooms may use of rollouts.
 
 export { chat, type SimulatedUser } from './agents/chat.ts'
-export { LimitReached, limitOf, type RolloutLimit } from './agents/limit-reached.ts'
-export { nop } from './agents/nop.ts'
-export { oracle } from './agents/oracle.ts'
+export { nop, oracle } from './agents/oracle.ts'
 export { type AgentOutcome, type AgentRun, defaultMaxTurns, runAgent } from './agents/run-agent.ts'
 export { shellLoop } from './agents/shell-loop.ts'
 export { terminal } from './agents/terminal.ts'
 export { toolLoop } from './agents/tool-loop.ts'
 export {
-  finalMetrics,
   parseTrajectory,
   readTrajectory,
   splitTrajectory,
-  type TrajectoryOptions,
-  trajectoryOf,
   trajectoryText,
-  turnsOf,
   type WriteTrajectoryOptions,
   writeTrajectory,
-} from './atif/index.ts'
+} from './atif/trajectory-file.ts'
+export { finalMetrics, type TrajectoryOptions, trajectoryOf } from './atif/trajectory-of.ts'
+export { turnsOf } from './atif/turns-of.ts'
 export {
   chooseEnvironment,
   type EnvironmentChoice,
   type EnvironmentPlan,
   environmentDefinition,
   local,
-  type MachineMeans,
-  machineMeans,
+  type MachineCapabilities,
+  machineCapabilities,
   planEnvironment,
 } from './environments/index.ts'
-export { JobConfig } from './job/job-config.ts'
+export { type AttemptedFolder, attemptFolder, keepTrial } from './folders/attempt-folder.ts'
+export { folderAgent, folderEnvironment, type TaskPart } from './folders/folder-trials.ts'
+export { JobConfig, refuseJobFields } from './job/job-config.ts'
 export type { JobResult } from './job/job-folder.ts'
+export { isRepeatable } from './job/job-schedule.ts'
 export { evalKey, type JobStats } from './job/job-stats.ts'
 export type { JobTask, PlannedTrial } from './job/plan-trials.ts'
-export { refuseJobFields } from './job/refuse-job-fields.ts'
-export { isRepeatable } from './job/retry-rule.ts'
 export {
   agentInfoOf,
   type JobEnd,
@@ -46,16 +43,16 @@ export {
   type TrialParts,
 } from './job/run-job.ts'
 export { rolloutPlugins } from './plugins.ts'
-export { createTokenPolicy, type TokenPolicyOptions } from './policy/token-policy.ts'
+export { LimitReached, limitOf, type RolloutLimit } from './policy/limit-reached.ts'
+export { createTokenPolicy, type TokenPolicyOptions, withTokenSession } from './policy/token-policy.ts'
 export {
   type CaptureProxy,
   type CaptureProxyOptions,
   createCaptureProxy,
-  type OpenProxyTrial,
+  type OpenProxySession,
 } from './proxy/capture-proxy.ts'
-export type { ProxyStats, ProxyTrialOptions } from './proxy/proxy-trial.ts'
-export { type ProxyServer, type ServedTrial, serveProxy } from './proxy/serve-proxy.ts'
-export { withTokenSession } from './proxy/token-session.ts'
+export type { ProxySessionOptions, ProxyStats } from './proxy/proxy-session.ts'
+export { type ProxyServer, type ServedSession, serveProxy } from './proxy/serve-proxy.ts'
 export {
   type FolderRow,
   folderOfRow,

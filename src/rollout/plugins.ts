@@ -1,7 +1,6 @@
 // The built-in plugins of this room.
 import { chat } from './agents/chat.ts'
-import { nop } from './agents/nop.ts'
-import { oracle } from './agents/oracle.ts'
+import { nop, oracle } from './agents/oracle.ts'
 import { shellLoop } from './agents/shell-loop.ts'
 import { terminal } from './agents/terminal.ts'
 import { toolLoop } from './agents/tool-loop.ts'
@@ -10,7 +9,7 @@ import { docker } from './environments/docker.ts'
 import { inline } from './environments/inline.ts'
 import { local } from './environments/local.ts'
 import { python } from './python/python-agent.ts'
-import { harborSource } from './task/harbor-source.ts'
+import { harborSource } from './task/task-dataset.ts'
 
 export const rolloutPlugins = [
   chat,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { seccompFilter } from './bubblewrap.ts'
 import { chooseLevel } from './choose-level.ts'
-import { seccompFilter } from './levels/seccomp-filter.ts'
-import { CappedText } from './limits/capped-text.ts'
+import { CappedText } from './run-command.ts'
 
 describe('the level of a sandbox', () => {
   const all = [{ level: 'bubblewrap' }, { level: 'chroot' }, { level: 'container' }, { level: 'process' }] as const

@@ -1,46 +1,38 @@
-// A place for code that nobody trusts: see docs/sandbox.md for what each level withstands.
+// A place for untrusted code: see docs/concepts/sandbox.md for what each level withstands.
 import { execFile } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { ExecSpec, Level, Mount, Sandbox } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
-import { type Account, accountFor, hasNoOther } from './account.ts'
-import { adoptTree } from './adopt-tree.ts'
-import type { Bind, Layout } from './bind.ts'
-import { chooseLevel, isStrongEnough, type LevelProbe, type LevelWish, ladder } from './choose-level.ts'
-import { hiddenBinds } from './hidden-binds.ts'
-import { bubblewrapPlan } from './levels/bubblewrap.ts'
-import { chrootPlan } from './levels/chroot.ts'
-import { containerPlan } from './levels/container.ts'
-import type { Launch, Plan } from './levels/launch.ts'
-import { processPlan } from './levels/process.ts'
-import { type CgroupVersion, cgroups } from './limits/cgroups.ts'
-import { innerLimits, outerLimits } from './limits/resource-limits.ts'
-import { placeDevices } from './place-devices.ts'
-import { placeMounts, type WritablePlace } from './place-mounts.ts'
-import { probeLevel } from './probe-sandboxes.ts'
-import { readableSource } from './readable-copy.ts'
+import { type Account, accountFor, adoptTree, hasNoOther, readableSource } from './account.ts'
+import { bubblewrapPlan } from './bubblewrap.ts'
+import { type CgroupVersion, cgroups, innerLimits, outerLimits } from './cgroups.ts'
+import { chooseLevel, isStrongEnough, type LevelProbe, type LevelWish, ladder, probeLevel } from './choose-level.ts'
+import { chrootPlan } from './chroot.ts'
+import { containerPlan, processPlan } from './container.ts'
+import type { Launch, Plan } from './launch.ts'
+import { placeDevices, placeMounts, type WritablePlace } from './place-mounts.ts'
 import { Command, type CommandOptions } from './run-command.ts'
 import { sandboxFailed } from './sandbox-error.ts'
 import { sandboxProcess } from './sandbox-process.ts'
 import { furnish, openStateFolder, type StateFolder, unnamedFile } from './state-folder.ts'
-import { systemBinds } from './system-binds.ts'
+import { type Bind, hiddenBinds, type Layout, systemBinds } from './system-binds.ts'
 
 export interface SandboxOptions extends LevelWish {
   /** Folder of this sandbox: its files stay there from one command to the next, and after it. */
   readonly stateDir: string
   /** A writable mount at `/` is the folder that commands see as their root. */
-  readonly mounts?: readonly Mount[]
+  readonly mounts?: readonly Mount[] | undefined
   /** Character devices of this machine that commands may use, a GPU for one; targets lie below /dev. */
-  readonly devices?: readonly Mount[]
+  readonly devices?: readonly Mount[] | undefined
   /** Paths of this machine that commands must not see, also where they lie in a folder that every sandbox shows. */
-  readonly hidden?: readonly string[]
+  readonly hidden?: readonly string[] | undefined
   /** Commands may ask for the network. Absent: they are refused it. */
-  readonly network?: boolean
+  readonly network?: boolean | undefined
   /** Processors for one command; where no control group can keep it, the sandbox is refused. */
-  readonly cpus?: number
+  readonly cpus?: number | undefined
   /** Image for the level `container`. */
-  readonly image?: string
+  readonly image?: string | undefined
 }
 
 /** Who keeps the limits of a command. */
@@ -179,7 +171,7 @@ class OpenedSandbox implements LocalSandbox {
     const groups = this.level === 'container' ? undefined : cgroups()
     const { memoryBytes, processes } = spec.limits
     // The programs that hold a command count in its group too.
-    const group = groups?.make({ memoryBytes, processes: processes + 4, ...(cpus === undefined ? {} : { cpus }) })
+    const group = groups?.make({ memoryBytes, processes: processes + 4, cpus })
     const launch: Launch = {
       spec,
       layout,
@@ -188,9 +180,9 @@ class OpenedSandbox implements LocalSandbox {
       doors: group?.doors ?? [],
       outerLimits: outerLimits(spec.limits, group === undefined),
       innerLimits: innerLimits(spec.limits),
-      ...(account === undefined ? {} : { account }),
+      account,
     }
-    const common = { spec, signal, places, ...output, ...(group === undefined ? {} : { group }) }
+    const common = { spec, signal, places, ...output, group }
     try {
       const command = new Command({ ...common, ...this.#planned(launch) })
       this.#running.add(command)
@@ -229,7 +221,7 @@ function limitsOf(level: Level): LimitsInForce {
   const version = cgroups()?.version
   const disk = 'rlimit and watch'
   if (level === 'container') return { memory: 'engine', processes: 'engine', disk }
-  // Without a namespace of its own, the count of an account's processes would include all others of it.
+  // Without a separate namespace, the count of an account's processes would include all others of it.
   const processes = version ?? (level === 'process' ? 'none' : 'rlimit')
   return { memory: version ?? 'rlimit and watch', processes, disk }
 }

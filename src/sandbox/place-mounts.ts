@@ -1,13 +1,12 @@
 // Mounts as the caller names them, checked, and their mount points made. The folder that is `/` inside, and every writable
 // mount, belongs to hostile code: a link there must not lead us outside, so a mount point is made of real folders alone, and
-// folders on the way to it are mounted too, which nobody inside can rename or remove.
+// folders on the way to it are mounted too, which no process inside can rename or remove.
 import { lstatSync, mkdirSync, realpathSync, type Stats, statSync, unlinkSync, writeFileSync } from 'node:fs'
-import { isAbsolute, join, normalize, relative, resolve } from 'node:path'
+import { dirname, isAbsolute, join, normalize, relative, resolve } from 'node:path'
 import type { Mount } from '../contracts/index.ts'
 import { messageOf } from '../kernel/index.ts'
-import type { Bind, Layout } from './bind.ts'
 import { sandboxFailed } from './sandbox-error.ts'
-import { systemFolders } from './system-binds.ts'
+import { type Bind, type Layout, systemFolders } from './system-binds.ts'
 
 const reserved = [...systemFolders, '/etc', '/proc', '/dev', '/sys']
 
@@ -104,4 +103,30 @@ function isWithin(folder: string, path: string): boolean {
 
 function depth(target: string): number {
   return target.split('/').length
+}
+
+// Devices of the machine that a command may use beside the harmless ones that every sandbox has: a GPU. Each is a door to a driver
+// of the kernel, so a caller names them one by one, and nothing but a character device passes.
+
+/** Checks `devices`, and makes their places in `folder`, which is shown as /dev. */
+export function placeDevices(devices: readonly Mount[], folder: string): Bind[] {
+  return devices.map(({ source, target }) => {
+    const name = relative('/dev', target)
+    if (normalize(target) !== target || !/^[\w.-]+(?:\/[\w.-]+)?$/.test(name) || name.startsWith('..'))
+      throw sandboxFailed(`a device has the target ${JSON.stringify(target)}`, 'targets lie below /dev.')
+    const real = deviceAt(source, target)
+    if (dirname(name) !== '.') makePoint(join(folder, dirname(name)), 'folder')
+    makePoint(join(folder, name), 'file')
+    return { source: real, target, writable: true }
+  })
+}
+
+function deviceAt(source: string, target: string): string {
+  try {
+    const real = realpathSync(source)
+    if (statSync(real).isCharacterDevice()) return real
+  } catch (cause) {
+    throw sandboxFailed(`the device ${target}: ${messageOf(cause)}`, undefined, cause)
+  }
+  throw sandboxFailed(`${source} is no character device`, 'files and folders are given as mounts.')
 }

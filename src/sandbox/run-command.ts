@@ -5,12 +5,10 @@ import { constants } from 'node:os'
 import { Readable } from 'node:stream'
 import type { ExecResult, ExecSpec } from '../contracts/index.ts'
 import { identify, isAlive, onAbort, type ProcessIdentity } from '../kernel/index.ts'
-import type { Pipe } from './levels/launch.ts'
-import { CappedText } from './limits/capped-text.ts'
-import type { Group } from './limits/cgroups.ts'
-import { childrenOf, treeOf } from './limits/process-tree.ts'
-import { watchUsage } from './limits/watch-usage.ts'
+import type { Group } from './cgroups.ts'
+import type { Pipe } from './launch.ts'
 import { sandboxFailed } from './sandbox-error.ts'
+import { childrenOf, treeOf, watchUsage } from './watch-usage.ts'
 
 type Limit = keyof ExecSpec['limits']
 type StreamName = 'stdout' | 'stderr'
@@ -18,20 +16,20 @@ type StreamName = 'stdout' | 'stderr'
 export interface CommandOptions {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  readonly cwd?: string
+  readonly cwd?: string | undefined
   /** Open files for the numbers 3 and up. */
   readonly files: readonly (number | Pipe | 'ignore')[]
   /** Ends what outlives the program. */
-  readonly stop?: readonly string[]
-  /** Exit code by which the program tells that it could not start the command. */
-  readonly brokenCode?: number
+  readonly stop?: readonly string[] | undefined
+  /** Exit code by which the program reports that it could not start the command. */
+  readonly brokenCode?: number | undefined
   /** Its processes live in a namespace that ends with its first. */
   readonly contained: boolean
   readonly spec: ExecSpec
-  readonly group?: Group
+  readonly group?: Group | undefined
   readonly places: readonly string[]
   /** Called for every chunk; the answer says whether there is room for more. */
-  onOutput?(stream: StreamName, chunk: Buffer): boolean
+  onOutput?: ((stream: StreamName, chunk: Buffer) => boolean) | undefined
   /** Keeps the input open. */
   readonly interactive: boolean
   readonly signal: AbortSignal
@@ -90,7 +88,7 @@ export class Command {
     this.#child.stderr?.resume()
   }
 
-  /** Ends every process of it; `exit` tells when they are gone. */
+  /** Ends every process of it; `exit` resolves when they are gone. */
   kill(limit?: Limit): void {
     if (this.#isKilled) return
     this.#isKilled = true
@@ -127,7 +125,7 @@ export class Command {
     this.#texts[name].add(chunk)
     const { onOutput, spec } = this.#options
     if (onOutput !== undefined) {
-      // What a command leaves behind is little: nobody waits for a reader any more.
+      // What a command leaves is little: there is no wait for a reader any more.
       if (!onOutput(name, chunk) && !this.#hasEnded) {
         this.#child.stdout?.pause()
         this.#child.stderr?.pause()
@@ -166,7 +164,7 @@ export class Command {
 
   #result({ code, signal }: { code: number | null; signal: NodeJS.Signals | null }): ExecResult {
     const { stdout, stderr } = this.#texts
-    // The namespace's first process, like a shell, tells of a signal by 128 and its number.
+    // The namespace's first process, like a shell, reports a signal by 128 and its number.
     const named = code !== null && code > 128 ? signalName(code - 128) : null
     const limitHit = this.#limitHit ?? this.#kernelLimit(code, named)
     const peakMemoryBytes = this.#options.group?.peakBytes() ?? this.#watch?.peakBytes()
@@ -176,8 +174,8 @@ export class Command {
       stdout: stdout.toString(),
       stderr: stderr.toString(),
       truncated: stdout.droppedBytes + stderr.droppedBytes > 0,
-      ...(limitHit === undefined ? {} : { limitHit }),
-      ...(peakMemoryBytes === undefined ? {} : { peakMemoryBytes }),
+      limitHit,
+      peakMemoryBytes,
     }
   }
 
@@ -211,7 +209,7 @@ function start({ argv, env, cwd = '/', files, interactive, spec }: CommandOption
 
 let cover: { readonly inherited: ReadonlySet<number>; readonly empty: number } | undefined
 
-// Files that were left open by whoever started us would reach the command: an empty one is put over each of their numbers.
+// Files that were left open by our parent would reach the command: an empty one is put over each of their numbers.
 function covers(from: number): (number | 'ignore')[] {
   if (cover === undefined) {
     const inherited = new Set(numbers('/proc/self/fd').filter((file) => file < 1024 && isInherited(file)))
@@ -295,4 +293,39 @@ function send(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
 
 function signalName(number: number): string | null {
   return Object.entries(constants.signals).find(([, each]) => each === number)?.[0] ?? null
+}
+
+// The first part of a stream as text: what comes after the limit is counted and dropped.
+
+/** Keeps at most so many bytes. */
+export class CappedText {
+  readonly #limit: number
+  readonly #chunks: Uint8Array[] = []
+  #kept = 0
+  #dropped = 0
+
+  constructor(limitBytes: number) {
+    this.#limit = limitBytes
+  }
+
+  add(chunk: Uint8Array): void {
+    const room = this.#limit - this.#kept
+    const part = chunk.byteLength <= room ? chunk : chunk.subarray(0, room)
+    if (part.byteLength > 0) this.#chunks.push(part)
+    this.#kept += part.byteLength
+    this.#dropped += chunk.byteLength - part.byteLength
+  }
+
+  get droppedBytes(): number {
+    return this.#dropped
+  }
+
+  /** What was kept, and after it a line that reports what was not. */
+  toString(): string {
+    // A character that the limit cuts in two is left out.
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.concat(this.#chunks), {
+      stream: this.#dropped > 0,
+    })
+    return this.#dropped === 0 ? text : `${text}\n[output truncated: ${this.#dropped} bytes left out]\n`
+  }
 }

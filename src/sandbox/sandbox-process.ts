@@ -1,4 +1,4 @@
-// A command that goes on, as its caller sees it: what it writes comes piece by piece, and waits when nobody reads.
+// A running command, as its caller sees it: what it writes comes piece by piece, and waits when no one reads.
 import type { ExecResult, SandboxProcess } from '../contracts/index.ts'
 import type { Command, CommandOptions } from './run-command.ts'
 import { sandboxFailed } from './sandbox-error.ts'

@@ -1,8 +1,20 @@
 // The userland of this machine as a sandbox shows it: programs and libraries, read-only, and of /etc what programs cannot do
-// without. Accounts, hosts and lookup are made up: nobody inside learns who lives here.
-import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+// without. Accounts, hosts and lookup are made up: no process inside learns whose machine this is.
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Bind } from './bind.ts'
+
+/** One path of this machine and where a command sees it; in the order in which they are mounted. */
+export interface Bind {
+  readonly source: string
+  readonly target: string
+  readonly writable: boolean
+}
+
+/** Everything a command sees as files: a folder that is `/`, and what lies over it. */
+export interface Layout {
+  readonly root: string
+  readonly binds: readonly Bind[]
+}
 
 /** Folders of the machine that commands see as they are. A mount below one of them is refused. */
 export const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'] as const
@@ -64,4 +76,32 @@ function nameServers(): string {
   } catch {
     return ''
   }
+}
+
+// Paths below the folders of the machine that every sandbox shows, a project in /usr/src for one, with nothing in their place.
+
+/** Binds over those of `paths` that could be seen; `folder` holds the nothing. */
+export function hiddenBinds(paths: readonly string[], folder: string): Bind[] {
+  const seen = new Set(paths.flatMap(realPath).filter(isOfSystem))
+  if (seen.size === 0) return []
+  const [emptyFolder, emptyFile] = [join(folder, 'folder'), join(folder, 'file')]
+  mkdirSync(emptyFolder, { recursive: true, mode: 0o755 })
+  writeFileSync(emptyFile, '', { mode: 0o644 })
+  return [...seen].map((target) => ({
+    source: statSync(target).isDirectory() ? emptyFolder : emptyFile,
+    target,
+    writable: false,
+  }))
+}
+
+function realPath(path: string): string[] {
+  try {
+    return [realpathSync(path)]
+  } catch {
+    return [] // what is not there cannot be seen
+  }
+}
+
+function isOfSystem(path: string): boolean {
+  return systemFolders.some((folder) => path.startsWith(`${folder}/`))
 }

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anytimeEvidence } from './anytime-evidence.ts'
+import { anytimeEvidence, scaleFreeEvidence } from './anytime-evidence.ts'
 import reference from './fixtures/evidence.json' with { type: 'json' }
-import { scaleFreeEvidence } from './scale-free-evidence.ts'
 
 const gains = fc.array(fc.double({ min: -5, max: 5, noNaN: true }), { minLength: 1, maxLength: 10 })
 const known = reference.known.map(([differences, sigma, tau, log]) => ({

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { draws } from '../../tests/keyed-draws.ts'
-import { bootstrap } from './bootstrap.ts'
-import { crossedBootstrap } from './crossed-bootstrap.ts'
+import { bootstrap, crossedBootstrap } from './bootstrap.ts'
 import { moments } from './moments.ts'
 
 // Efron and Tibshirani (1993), An Introduction to the Bootstrap, tables 14.1 and 14.2: spatial test scores of 26 children; the

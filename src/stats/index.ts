@@ -1,15 +1,19 @@
 // Statistics of claims: pure functions of numbers, without dependency, safe in a browser. Chance comes in as an argument.
 
-export { type AnytimeEvidence, type AnytimeEvidenceOptions, anytimeEvidence } from './anytime-evidence.ts'
-export { benjaminiHochberg } from './benjamini-hochberg.ts'
-export { type BootstrapOptions, type BootstrapResult, bootstrap } from './bootstrap.ts'
-export { clopperPearson } from './clopper-pearson.ts'
-export type { VarianceComponents } from './crossed-anova.ts'
-export { type CrossedBootstrapOptions, crossedBootstrap } from './crossed-bootstrap.ts'
-export type { EffectError, SeedError } from './effect-error.ts'
-export { holm } from './holm.ts'
-export { type IdeaMixture, ideaMixture, weighEffect } from './idea-mixture.ts'
-export type { Interval } from './interval.ts'
+export {
+  type AnytimeEvidence,
+  type AnytimeEvidenceOptions,
+  anytimeEvidence,
+  scaleFreeEvidence,
+} from './anytime-evidence.ts'
+export {
+  type BootstrapOptions,
+  type BootstrapResult,
+  bootstrap,
+  type CrossedBootstrapOptions,
+  crossedBootstrap,
+} from './bootstrap.ts'
+export type { EffectError, SeedError, VarianceComponents } from './crossed-anova.ts'
 export {
   type ArmComparison,
   type ArmJudgement,
@@ -19,12 +23,11 @@ export {
   judgeArms,
   type Winner,
 } from './judge-arms.ts'
-export type { MeasuredEffect, ShrunkEffect } from './measured-effect.ts'
-export { type Moments, moments } from './moments.ts'
+export { type Interval, type Moments, meanOf, moments } from './moments.ts'
+export { benjaminiHochberg, holm } from './multiple-comparisons.ts'
 export { normalCdf, normalQuantile } from './normal-distribution.ts'
 export type { ArmScores, Cell, SeedId } from './pair-scores.ts'
 export { comparePaired, type PairedComparison, type PairedComparisonOptions } from './paired-comparison.ts'
-export { passAtK, passHatK } from './pass-at-k.ts'
 export { type Noise, type NoiseOptions, pooledNoise } from './pooled-noise.ts'
 export {
   bernoulliDifferenceSd,
@@ -36,6 +39,7 @@ export {
   smallestDetectableEffect,
   usualPower,
 } from './power.ts'
+export { clopperPearson, passAtK, passHatK, wilson } from './proportions.ts'
 export {
   adaptiveRule,
   decideRace,
@@ -46,15 +50,17 @@ export {
   racePresets,
   updateTypicalGain,
 } from './race.ts'
-export { scaleFreeEvidence } from './scale-free-evidence.ts'
 export {
   type EffectPrior,
   effectPrior,
   expectedFalseKeeps,
+  type IdeaMixture,
+  ideaMixture,
+  type MeasuredEffect,
+  type ShrunkEffect,
   shrink,
+  weighEffect,
 } from './shrinkage.ts'
 export { type SignFlipOptions, type SignFlipResult, signFlip } from './sign-flip.ts'
-export { tCdf, tQuantile, tTail } from './student-t.ts'
-export { pairedTInterval, type TInterval, tInterval, welchTInterval } from './t-interval.ts'
+export { pairedTInterval, type TInterval, tCdf, tInterval, tQuantile, tTail, welchTInterval } from './student-t.ts'
 export { type ClaimVerdict, type Judgement, type VerdictReason, verdictOf } from './verdict.ts'
-export { wilson } from './wilson.ts'

@@ -5,10 +5,9 @@ import { draws } from '../../tests/keyed-draws.ts'
 import { scaled } from '../../tests/scale.ts'
 import type { Random } from '../contracts/index.ts'
 import { bootstrap } from './bootstrap.ts'
-import type { Interval } from './interval.ts'
-import { moments } from './moments.ts'
+import { type Interval, moments } from './moments.ts'
 import { comparePaired } from './paired-comparison.ts'
-import { tInterval } from './t-interval.ts'
+import { tInterval } from './student-t.ts'
 
 /** Shares of experiments whose interval holds the truth, lies above it, lies below it. */
 function shares(experiments: readonly { interval: Interval | null; truth: number }[]) {

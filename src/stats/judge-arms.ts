@@ -1,9 +1,8 @@
 // Several treatments against one baseline. Holm over the arms keeps the chance of even one false "supported" at the level of a single
 // claim, and of one false "refuted" likewise. The best of many is partly lucky even so: it is a winner only once fresh seeds agree.
 
-import { at } from './at.ts'
-import { ascending } from './holm.ts'
-import { type Interval, tailOf } from './interval.ts'
+import { at, type Interval, tailOf } from './moments.ts'
+import { ascending } from './multiple-comparisons.ts'
 import type { PairedComparison } from './paired-comparison.ts'
 import { tQuantile, tTail } from './student-t.ts'
 import { type Judgement, judge, verdictOf } from './verdict.ts'

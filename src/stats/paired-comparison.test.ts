@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { draws } from '../../tests/keyed-draws.ts'
 import { simulateExperiment } from '../../tests/simulated-experiment.ts'
-import { fQuantile } from './f-quantile.ts'
+import { fQuantile } from './crossed-anova.ts'
 import type { ArmScores, Cell } from './pair-scores.ts'
 import { comparePaired, type PairedComparisonOptions } from './paired-comparison.ts'
-import { pairedTInterval } from './t-interval.ts'
+import { pairedTInterval } from './student-t.ts'
 
 const random = draws('comparison')
 const seedsOnly = (scores: readonly number[]): ArmScores => ({

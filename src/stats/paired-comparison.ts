@@ -3,15 +3,19 @@
 // direction. A baseline without training (`base_model`) is scored under each seed as well: its rows differ by sampling alone.
 
 import type { Direction, Random } from '../contracts/index.ts'
-import { type AnytimeEvidence, anytimeEvidence } from './anytime-evidence.ts'
-import { type CrossedAnova, crossedAnova, type VarianceComponents } from './crossed-anova.ts'
-import { type EffectError, overBoth, overSeeds, type SeedError } from './effect-error.ts'
-import { fillMissing } from './fill-missing.ts'
-import type { Interval } from './interval.ts'
-import { type ArmScores, type PairedScores, pairScores, type SeedId } from './pair-scores.ts'
+import { type AnytimeEvidence, anytimeEvidence, scaleFreeEvidence } from './anytime-evidence.ts'
+import {
+  type CrossedAnova,
+  crossedAnova,
+  type EffectError,
+  overBoth,
+  overSeeds,
+  type SeedError,
+  type VarianceComponents,
+} from './crossed-anova.ts'
+import { type Interval, meanOf, requireFraction, requirePositive } from './moments.ts'
+import { type ArmScores, fillMissing, type PairedScores, pairScores, type SeedId } from './pair-scores.ts'
 import { pairsNeeded } from './power.ts'
-import { requireFraction, requirePositive } from './require-finite.ts'
-import { scaleFreeEvidence } from './scale-free-evidence.ts'
 import { type SignFlipResult, signFlip } from './sign-flip.ts'
 import { tCdf, tMultiplier } from './student-t.ts'
 
@@ -20,13 +24,13 @@ export interface PairedComparisonOptions {
   readonly baseline: ArmScores
   readonly direction: Direction
   /** Smallest improvement that counts. */
-  readonly minEffect?: number
+  readonly minEffect?: number | undefined
   /** Coverage of the intervals. */
-  readonly confidence?: number
+  readonly confidence?: number | undefined
   /** Smallest step that one score can take, 1 for right or wrong. Absent: with tasks, the smallest step seen. */
-  readonly resolution?: number
+  readonly resolution?: number | undefined
   /** Standard deviation of one paired difference, known from elsewhere (`pooledNoise`). */
-  readonly sigma?: number
+  readonly sigma?: number | undefined
   readonly random: Pick<Random, 'float'>
 }
 
@@ -83,12 +87,15 @@ export function comparePaired(options: PairedComparisonOptions): PairedCompariso
     slack_S_T: pairs.slack_S_T,
   }
   const error = overSeeds(errorInput)
-  const unknown = meanOf(pairs.slack_S_T.map(meanOf))
+  const unknown = meanOf(
+    pairs.slack_S_T.map((row) => meanOf(row, 0)),
+    0,
+  )
   const effect = anova.mean
   const interval = intervalOf(effect, unknown, error, confidence)
   // Against the treatment, lost scores are taken at their worst. Seeds that all gave the same are one observation.
   const gains = anova.means_S
-    .map((mean, s) => mean - meanOf(pairs.slack_S_T[s] ?? []) - minEffect)
+    .map((mean, s) => mean - meanOf(pairs.slack_S_T[s] ?? [], 0) - minEffect)
     .slice(0, error?.over === 'seeds' ? undefined : 1)
   return {
     effect,
@@ -166,8 +173,4 @@ function seedsToDecide(
   if (error?.over === 'tasks') return null // more seeds of the same would say the same
   const sd = sigma ?? (error === null ? null : error.standardError * Math.sqrt(nSeeds))
   return sd === null ? null : pairsNeeded({ gap, sd, confidence })
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
 }

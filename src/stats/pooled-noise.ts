@@ -2,16 +2,15 @@
 // the baseline's seeds with the differences of every candidate does:
 //   sigma_d^2 = (nu0 s0^2 + sum_j sum_i (d_ij - mean_j)^2) / (nu0 + sum_j (n_j - 1)),  s0^2 = 2 Var(baseline), nu0 = N0 - 1
 
-import { moments } from './moments.ts'
-import { requireFinite } from './require-finite.ts'
+import { moments, requireFinite } from './moments.ts'
 
 export interface NoiseOptions {
   /** Scores of the baseline, one for each seed. */
   readonly baseline: readonly number[]
   /** Scores of one seed run more than once, per seed. */
-  readonly repeats?: readonly (readonly number[])[]
+  readonly repeats?: readonly (readonly number[])[] | undefined
   /** Paired differences of later candidates, a list for each. */
-  readonly differences?: readonly (readonly number[])[]
+  readonly differences?: readonly (readonly number[])[] | undefined
 }
 
 export interface Noise {

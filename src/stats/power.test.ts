@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { draws } from '../../tests/keyed-draws.ts'
 import { scaled } from '../../tests/scale.ts'
 import { bernoulliDifferenceSd, pairsNeeded, power, smallestDetectableEffect } from './power.ts'
-import { tInterval } from './t-interval.ts'
+import { tInterval } from './student-t.ts'
 
 describe('power', () => {
   // Tails of the noncentral t by scipy 1.17: nct.sf(t.ppf((1 + confidence) / 2, n - 1), n - 1, gap * sqrt(n)).

@@ -3,10 +3,9 @@
 // delta = (effect - minEffect) sqrt(n) / sd.
 
 import { findRoot } from './find-root.ts'
-import { noncentralTTail } from './noncentral-t.ts'
+import { requireCount, requireFinite, requireFraction, requirePositive } from './moments.ts'
 import { normalQuantile } from './normal-distribution.ts'
-import { requireCount, requireFinite, requireFraction, requirePositive } from './require-finite.ts'
-import { tMultiplier } from './student-t.ts'
+import { noncentralTTail, tMultiplier } from './student-t.ts'
 
 /** The chance of success that plans aim for unless told otherwise. */
 export const usualPower = 0.8
@@ -33,7 +32,7 @@ export function power({ pairs, gap, sd, confidence }: PowerOptions): number {
 }
 
 export interface DetectableOptions extends Omit<PowerOptions, 'gap'> {
-  readonly power?: number
+  readonly power?: number | undefined
 }
 
 /** The smallest effect beyond minEffect that n pairs support with the given power; null for one pair, which supports nothing. */
@@ -56,9 +55,9 @@ export function smallestDetectableEffect(options: DetectableOptions): number | n
 }
 
 export interface PairsNeededOptions extends Omit<PowerOptions, 'pairs'> {
-  readonly power?: number
+  readonly power?: number | undefined
   /** Search no further. */
-  readonly most?: number
+  readonly most?: number | undefined
 }
 
 /** How many pairs a true effect of this size needs; null when more than `most`, or when there is no gap to find. */
@@ -85,7 +84,11 @@ export function pairsNeeded(options: PairsNeededOptions): number | null {
  * Before any run: the largest noise that `tasks` right-or-wrong tasks can put on a paired difference at a given success rate, with no
  * help from pairing and no noise of training: sqrt(2 rate (1 - rate) / (tasks samples)).
  */
-export function bernoulliDifferenceSd(options: { tasks: number; samples?: number; rate?: number }): number {
+export function bernoulliDifferenceSd(options: {
+  tasks: number
+  samples?: number | undefined
+  rate?: number | undefined
+}): number {
   const { tasks, samples = 1, rate = 0.5 } = options
   requireCount(tasks, 1, 'tasks')
   requireCount(samples, 1, 'samples')

@@ -2,7 +2,7 @@
 // last seed is parked as a near miss. z_n = mean(gain_1..n) sqrt(n) / sigma_d, positive when the candidate is better.
 // This keeps do-nothing changes out; it does not make the search faster.
 
-import { requireFinite, requirePositive } from './require-finite.ts'
+import { requireFinite, requirePositive } from './moments.ts'
 
 export type RaceSeeds = 2 | 3 | 5
 

@@ -2,7 +2,7 @@
 // had the other sign. It assumes no distribution, but n pairs can never give p below 2^-n: at three seeds a p-value says nothing.
 
 import type { Random } from '../contracts/index.ts'
-import { requireCount, requireFinite } from './require-finite.ts'
+import { requireCount, requireFinite } from './moments.ts'
 
 export interface SignFlipOptions {
   readonly differences: readonly number[]
@@ -10,7 +10,7 @@ export interface SignFlipOptions {
   readonly alternative: 'greater' | 'less' | 'two-sided'
   /** Only used beyond `exactUpTo` differences. */
   readonly random: Pick<Random, 'float'>
-  readonly draws?: number
+  readonly draws?: number | undefined
 }
 
 export interface SignFlipResult {

@@ -1,7 +1,7 @@
 // The rule that turns a comparison into a word. `supported`: the lower end of the interval lies above the smallest effect that
 // counts; `refuted`: the upper end lies below it; anything else is `inconclusive`, with what would decide it. One seed decides nothing.
 
-import type { Interval } from './interval.ts'
+import type { Interval } from './moments.ts'
 import type { PairedComparison } from './paired-comparison.ts'
 
 export type ClaimVerdict = 'supported' | 'refuted' | 'inconclusive'

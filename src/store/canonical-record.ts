@@ -1,15 +1,18 @@
 // What must be equal between an experiment that was interrupted and resumed and one that was not: everything but times,
 // attempts, costs and ids. Two records are the same research exactly when their canonical forms are equal.
-import type { CheckpointRow, EvalRow, Metrics, RunRow } from '../contracts/index.ts'
-import { canonicalResearch } from './canonical-research.ts'
-import type { Database } from './database.ts'
-import { hashPoints } from './hash-points.ts'
+
+import { createHash } from 'node:crypto'
+import type { CheckpointRow, EvalRow, Metrics, ResearchEntry, RunRow } from '../contracts/index.ts'
+import { canonicalJson } from '../kernel/index.ts'
+import type { Database } from './database/database.ts'
+import { COARSE_STEPS } from './database/rollup.ts'
 import { readExperiment } from './read-experiments.ts'
 import { readCheckpoints, readEvals, readRuns } from './read-runs.ts'
+import { readEvents } from './streams.ts'
 
-export interface CanonicalOptions {
+interface CanonicalOptions {
   /** Content hash of a checkpoint, by its reference. Without it only step and kind are compared. */
-  readonly contentOf?: (ref: string) => Promise<string>
+  readonly contentOf?: ((ref: string) => Promise<string>) | undefined
 }
 
 /** Undefined: there is no such experiment. */
@@ -36,7 +39,7 @@ export async function canonicalRecord(
     words: experiment.words.map(({ author, text }) => ({ author, text })),
     best_arm: experiment.bestArm ?? null,
     runs: canonicalRuns,
-    ...(research === undefined ? {} : { research }),
+    research,
   }
 }
 
@@ -112,4 +115,105 @@ function isLasting(metric: string): boolean {
 
 function lasting(metrics: Metrics): Metrics {
   return Object.fromEntries(Object.entries(metrics).filter(([name]) => isLasting(name)))
+}
+
+// All points of a run in a few bytes per metric. They are read a page at a time: a run may have more of them than memory holds.
+const PAGE = 10_000
+
+/** Per metric that `isWanted`: how many points, and the hash of `[[step, value], ...]` as canonical JSON. */
+async function hashPoints(
+  database: Database,
+  runId: string,
+  isWanted: (metric: string) => boolean,
+): Promise<Record<string, { n: number; hash: string }>> {
+  const metrics = await database.query
+    .selectFrom('run')
+    .innerJoin('point_rollup', 'point_rollup.run_ix', 'run.ix')
+    .innerJoin('metric_key', 'metric_key.ix', 'point_rollup.key_ix')
+    .select(['run.ix as run', 'metric_key.ix as key', 'metric_key.name'])
+    .distinct()
+    .where('run.id', '=', runId)
+    .where('point_rollup.width', '=', COARSE_STEPS)
+    .orderBy('metric_key.name')
+    .execute()
+  const hashes: Record<string, { n: number; hash: string }> = {}
+  for (const { run, key, name } of metrics) if (isWanted(name)) hashes[name] = await hashMetric(database, run, key)
+  return hashes
+}
+
+async function hashMetric(database: Database, run: number, key: number): Promise<{ n: number; hash: string }> {
+  const hash = createHash('sha256').update('[')
+  let n = 0
+  let last = -1
+  for (;;) {
+    const page = await database.query
+      .selectFrom('point')
+      .select(['step', 'value'])
+      .where('run_ix', '=', run)
+      .where('key_ix', '=', key)
+      .where('step', '>', last)
+      .orderBy('step')
+      .limit(PAGE)
+      .execute()
+    const end = page.at(-1)
+    if (end === undefined) break
+    const pairs = canonicalJson(page.map(({ step, value }) => [step, value])).slice(1, -1)
+    hash.update(n === 0 ? pairs : `,${pairs}`)
+    n += page.length
+    last = end.step
+  }
+  return { n, hash: hash.update(']').digest('hex') }
+}
+
+// The journal of a research session without what an interruption adds to it: times, bills, calls that were sent again.
+/** The lasting entries, in order; undefined where the experiment is no research session. */
+async function canonicalResearch(database: Database, experimentId: string): Promise<unknown[] | undefined> {
+  const entries: unknown[] = []
+  let isSession = false
+  const intended = new Set<string>()
+  for (let afterSeq = 0; ; ) {
+    const stream = `experiment:${experimentId}`
+    const page = await readEvents(database, { stream, afterSeq, limit: PAGE, types: ['research'] })
+    for (const event of page) {
+      if (event.type !== 'research') continue
+      isSession = true
+      const { entry } = event
+      if (entry.type === 'run.intended' && intended.has(entry.run)) continue // begun again after a crash
+      if (entry.type === 'run.intended') intended.add(entry.run)
+      const lasting = lastingEntry(entry)
+      if (lasting !== undefined) entries.push(lasting)
+    }
+    if (page.length < PAGE) return isSession ? entries : undefined
+    afterSeq = page.at(-1)?.seq ?? afterSeq
+  }
+}
+
+function lastingEntry({ at: _at, ...entry }: ResearchEntry): unknown {
+  switch (entry.type) {
+    case 'session.resumed':
+    case 'session.interrupted':
+    case 'check.intended':
+    case 'call.lost':
+    case 'notice':
+      return undefined
+    case 'call.intended': {
+      const { sending, forecast: _forecast, ...lasting } = entry
+      return sending > 1 ? undefined : lasting
+    }
+    case 'call.answered':
+    case 'call.failed': {
+      const { usage: _usage, ...lasting } = entry
+      return lasting
+    }
+    case 'attempt.checked': {
+      const { dry_run_memory_bytes: _memory, ...lasting } = entry
+      return lasting
+    }
+    case 'run.finished': {
+      const { wall_s: _wallS, peak_memory_bytes: _memory, curve: _curve, watch: _watch, ...lasting } = entry
+      return lasting
+    }
+    default:
+      return entry
+  }
 }

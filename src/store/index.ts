@@ -12,7 +12,9 @@ export type {
   NewExperiment,
   RunRow,
   Store as OpenStore,
+  TrainingRunRow,
   Verdicts,
 } from '../contracts/index.ts'
-export { STORE_VERSION } from './migrate.ts'
+export { STORE_VERSION } from './migrations/migrate.ts'
 export { type OpenStoreOptions, openStore } from './open-store.ts'
+export { requireTraining, requireTrainingPlan } from './read-runs.ts'

@@ -1,24 +1,22 @@
 // Exactly-once arrival. The sender numbers its items; the cursor moves in the transaction that stores them. What came before
 // is skipped, so a sender that does not know what was acknowledged simply sends again; a gap is refused.
 import type { Ack, ExperimentEvent, Item, Lease, PointBatch, RunEvent } from '../contracts/index.ts'
-import { EvsysError } from '../kernel/index.ts'
+import { EvsysError, hashOf } from '../kernel/index.ts'
 import { applyEvent, takesBack } from './apply-event.ts'
-import { checkNumbers } from './check-numbers.ts'
-import type { Database, PointRow, Queryable } from './database.ts'
-import { requireHeld } from './leases.ts'
-import type { PointNumbers } from './point-numbers.ts'
+import type { Database, PointRow, Queryable } from './database/database.ts'
+import { requireHeld } from './jobs/leases.ts'
 import { lockCursor, moveCursor, requireOwn } from './streams.ts'
-import { numberPoints, writePoints } from './write-points.ts'
+import { numberPoints, type PointNumbers, writePoints } from './write-points.ts'
 
-export interface ItemBatch {
+interface ItemBatch {
   readonly stream: string
   readonly fromSeq: number
   readonly items: readonly Item[]
 }
 
 /** An item, and the points that it brings. */
-export interface Prepared {
-  readonly event?: RunEvent | ExperimentEvent
+interface Prepared {
+  readonly event?: RunEvent | ExperimentEvent | undefined
   readonly points: readonly PointRow[]
 }
 
@@ -53,7 +51,7 @@ export async function ingest(
 }
 
 /** Checks items and numbers their points, before the transaction that stores them. */
-export async function prepareItems(numbers: PointNumbers, stream: string, items: readonly Item[]): Promise<Prepared[]> {
+async function prepareItems(numbers: PointNumbers, stream: string, items: readonly Item[]): Promise<Prepared[]> {
   const prepared: Prepared[] = []
   for (const item of items) {
     if (item.type === 'points') {
@@ -85,7 +83,7 @@ function pointsOf({ run_id, step, metrics, at }: Extract<RunEvent, { type: 'step
 }
 
 /** Stores items in their order inside a transaction. Returns the number of the next event. */
-export async function storeItems(
+async function storeItems(
   database: Database,
   query: Queryable,
   stream: string,
@@ -131,4 +129,82 @@ async function insertEvents(
       .map((event) => ({ stream, seq: event.seq, type: event.type, at: event.at, body: JSON.stringify(event) }))
     await query.insertInto('event').values(rows).execute()
   }
+}
+
+// Appending to a stream by its one writer, who knows where it ends. Sending the same events again is no conflict: the answer to
+// the first time may have been lost.
+type StreamEvent = RunEvent | ExperimentEvent
+
+/** Appends events that follow event `expectedSeq`. */
+export async function append(
+  database: Database,
+  numbers: PointNumbers,
+  { stream, expectedSeq, events }: { stream: string; expectedSeq: number; events: readonly StreamEvent[] },
+  under?: Lease,
+): Promise<void> {
+  const prepared = await prepareItems(numbers, stream, events)
+  await database.transaction(async (query) => {
+    if (under !== undefined) await requireHeld(database, query, under)
+    await appendWithin(database, query, stream, expectedSeq, prepared)
+  })
+}
+
+/** The same inside a transaction that also writes other rows. */
+export async function appendWithin(
+  database: Database,
+  query: Queryable,
+  stream: string,
+  expectedSeq: number,
+  prepared: readonly Prepared[],
+): Promise<void> {
+  const { nextItem, nextEvent } = await lockCursor(database, query, stream)
+  const isAt = nextEvent - 1
+  if (isAt !== expectedSeq) {
+    if (isAt > expectedSeq && (await holds(query, stream, prepared))) return
+    throw new EvsysError('STORE_CONFLICT', `stream ${stream} is at ${isAt}, not at ${expectedSeq}`, {
+      fix: 'another process writes to this stream: stop one of the two.',
+    })
+  }
+  const next = await storeItems(database, query, stream, nextEvent, prepared)
+  await moveCursor(query, stream, { nextItem: nextItem + prepared.length, nextEvent: next })
+}
+
+async function holds(query: Queryable, stream: string, prepared: readonly Prepared[]): Promise<boolean> {
+  const events = prepared.flatMap(({ event }) => event ?? [])
+  const [first] = events
+  if (first === undefined) return true
+  const stored = await query
+    .selectFrom('event')
+    .select('body')
+    .where('stream', '=', stream)
+    .where('seq', '>=', first.seq)
+    .orderBy('seq')
+    .limit(events.length)
+    .execute()
+  return events.length === stored.length && events.every((event, i) => isSame(event, stored[i]?.body))
+}
+
+function isSame(event: StreamEvent, body: string | undefined): boolean {
+  return body !== undefined && hashOf(JSON.parse(body)) === hashOf(JSON.parse(JSON.stringify(event)))
+}
+
+// Numbers of events before they enter the record. JSON has no word for what is no number and writes null: a score would be stored
+// as a damaged row, and a reward as one that infrastructure failed to give.
+/** An error unless every number of an event is finite. */
+function checkNumbers(event: RunEvent | ExperimentEvent): void {
+  const path = oddNumber(event)
+  if (path === undefined) return
+  throw new EvsysError('DATA_INVALID', `event ${event.seq}, ${event.type}: ${path.join('.')} is no finite number`, {
+    fix: 'leave a metric out that has no value.',
+  })
+}
+
+function oddNumber(value: unknown): string[] | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : []
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [key, each] of Object.entries(value)) {
+    const below = oddNumber(each)
+    if (below !== undefined) return [key, ...below]
+  }
+  return undefined
 }

@@ -1,31 +1,27 @@
 // Opens the record: a file, or a PostgreSQL server.
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Migrated, Store } from '../contracts/index.ts'
+import { sql } from 'kysely'
+import type { Collected, Migrated, Store, StoreUsage } from '../contracts/index.ts'
 import { type Clock, EvsysError, fileError, systemClock } from '../kernel/index.ts'
-import { append } from './append.ts'
 import { canonicalRecord } from './canonical-record.ts'
-import { collect } from './collect.ts'
-import { createExperiment } from './create-experiment.ts'
-import type { Database } from './database.ts'
-import { guarded } from './guarded.ts'
-import { ingest } from './ingest.ts'
+import { type Database, TABLE_NAMES } from './database/database.ts'
+import { guarded } from './database/guarded.ts'
+import { append, ingest } from './ingest.ts'
 import { createDurableJobs } from './jobs/durable-jobs.ts'
-import { createLeases, type Now } from './leases.ts'
-import { migrate } from './migrate.ts'
+import { createLeases, type Now } from './jobs/leases.ts'
+import { migrate } from './migrations/migrate.ts'
 import { createPointBuffer } from './point-buffer.ts'
-import { createPointNumbers } from './point-numbers.ts'
 import { readCurve, readMetricKeys } from './read-curve.ts'
-import { readEvents } from './read-events.ts'
 import { findExperiment, listExperiments, readExperiment } from './read-experiments.ts'
 import { findRun, keepArtifact, readArtifacts, readCheckpoints, readEvals, readRun, readRuns } from './read-runs.ts'
-import { readCursor } from './streams.ts'
-import { usage } from './usage.ts'
-import { createVerdicts } from './verdicts.ts'
+import { readCursor, readEvents } from './streams.ts'
+import { createExperiment, createVerdicts } from './write-experiment.ts'
+import { createPointNumbers } from './write-points.ts'
 
 export interface OpenStoreOptions {
   /** Default: the time of this machine, and for leases in PostgreSQL that of the server. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 /** Opens the record at a file path or a postgresql:// address, migrating an older one after a copy was made. */
@@ -102,4 +98,43 @@ function storeOver(database: Database, ownClock: Clock | undefined, migrated: Mi
     },
   }
   return guarded(store, database)
+}
+
+// Garbage: what the record no longer needs. Nothing that a conclusion rests on is ever collected.
+/** Drops log lines of experiments and jobs that ended before `before`, and the names of checkpoints that are gone. */
+async function collect(database: Database, options: { before: string }): Promise<Collected> {
+  const beforeMs = Date.parse(options.before)
+  if (Number.isNaN(beforeMs)) throw new EvsysError('DATA_INVALID', `"${options.before}" is no time`)
+  const before = new Date(beforeMs).toISOString()
+  return database.transaction(async (query) => {
+    const logs = await sql`
+      delete from event where type = 'log' and stream in (
+        select 'run:' || run.id from run join experiment on experiment.id = run.experiment_id
+        where experiment.finished_at < ${before})`.execute(query)
+    const checkpoints = await query.deleteFrom('checkpoint').where('dropped', '=', 1).executeTakeFirst()
+    const jobs = await query
+      .deleteFrom('job')
+      .where('state', 'in', ['done', 'cancelled'])
+      .where('ended_at_ms', '<', beforeMs)
+      .executeTakeFirst()
+    return {
+      events: Number(logs.numAffectedRows ?? 0),
+      checkpoints: Number(checkpoints.numDeletedRows),
+      jobs: Number(jobs.numDeletedRows),
+    }
+  })
+}
+
+// What the record takes.
+/** Rows per table and bytes in all, for `evsys du`. */
+async function usage(database: Database): Promise<StoreUsage> {
+  const rows: Record<string, number> = {}
+  for (const table of TABLE_NAMES) {
+    const count = await database.query
+      .selectFrom(table)
+      .select((expr) => expr.fn.countAll<number>().as('n'))
+      .executeTakeFirstOrThrow()
+    rows[table] = Number(count.n)
+  }
+  return { bytes: await database.sizeBytes(), rows }
 }

@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { migrate } from './migrate.ts'
+import { migrate } from './migrations/migrate.ts'
 import { createPointBuffer } from './point-buffer.ts'
-import { createPointNumbers } from './point-numbers.ts'
 import { sqliteDatabase } from './sqlite/sqlite-database.ts'
+import { createPointNumbers } from './write-points.ts'
 
 it('keeps points whose write failed, tells so, and writes them with the next ones (STO-5)', async () => {
   await using database = await sqliteDatabase(':memory:')
   await migrate(database)
   await sql`insert into experiment (id, name, created_at, status, config_hash, plan, tags, words, provenance, search_name, search_text)
     values ('e', 'e', '', 'running', '', '', '', '', '', '', '')`.execute(database.query)
-  await sql`insert into run (id, experiment_id, arm, name, position, seed, config, config_hash, status, attempt, metrics)
+  await sql`insert into run (id, experiment_id, arm, name, position, seed, payload, config_hash, status, attempt, metrics)
     values ('r', 'e', 'a', 'r', 0, 0, '', '', 'running', 0, '')`.execute(database.query)
   const buffer = createPointBuffer(database, createPointNumbers(database))
   const add = (step: number) =>

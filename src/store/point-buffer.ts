@@ -3,9 +3,8 @@
 // when everything is written, and tell when it cannot be.
 import type { PointBatch } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
-import type { Database, PointRow } from './database.ts'
-import type { PointNumbers } from './point-numbers.ts'
-import { numberPoints, writePoints } from './write-points.ts'
+import type { Database, PointRow } from './database/database.ts'
+import { numberPoints, type PointNumbers, writePoints } from './write-points.ts'
 
 const FLUSH_MS = 250
 const FLUSH_POINTS = 10_000

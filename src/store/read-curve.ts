@@ -1,8 +1,8 @@
 // Curves for charts: thinned in the database, so that a run of a million points costs a screen's worth of rows.
 import { sql } from 'kysely'
 import type { CurvePoint } from '../contracts/index.ts'
-import type { Database } from './database.ts'
-import { COARSE_STEPS, FINE_STEPS, LARGEST_SUMMED } from './rollup.ts'
+import type { Database } from './database/database.ts'
+import { COARSE_STEPS, FINE_STEPS, LARGEST_SUMMED } from './database/rollup.ts'
 
 interface Bucket {
   readonly step: number

@@ -1,27 +1,32 @@
 // Runs and what they left: evaluations, checkpoints, artifacts.
-
 import * as z from 'zod'
 import {
   type Artifact,
   Bounds,
+  Candidate,
+  CandidateFailure,
   CheckpointKind,
   type CheckpointRow,
   ErrorRecord,
   type EvalRow,
+  failureError,
+  Job,
   Metrics,
+  type Plan,
+  type RecordedPlan,
+  RunConfig,
+  RunKind,
+  type RunNotes,
   type RunRow,
+  RunStatus,
   Split,
+  type TrainingRunRow,
 } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
 import { FINAL_STEP } from './apply-event.ts'
-import { checkedName } from './checked-name.ts'
-import type { Database } from './database.ts'
-import { hasPrefix } from './has-prefix.ts'
-import { checkStored, parseStored } from './parse-stored.ts'
-import { present } from './present.ts'
+import type { Database, EvalTable, RunTable } from './database/database.ts'
+import { checkedName, checkStored, hasPrefix, parseStored, present } from './database/stored-values.ts'
 import { findExperiment } from './read-experiments.ts'
-import { runRow } from './run-row.ts'
-import type { EvalTable } from './tables.ts'
 
 export async function readRuns(database: Database, experimentId: string): Promise<RunRow[]> {
   const rows = await database.query
@@ -129,4 +134,125 @@ export async function keepArtifact(database: Database, runId: string, { name, ki
     .values({ run_id: runId, name: checkedName('artifact name', name), kind, ref })
     .onConflict((conflict) => conflict.columns(['run_id', 'name']).doUpdateSet({ kind, ref }))
     .execute()
+}
+
+// A row of the table `run` as the rest of evsys sees it.
+function runRow(row: Omit<RunTable, 'ix'>): RunRow {
+  const of = (column: string) => `${column} of run ${row.id}`
+  const failure = row.failure === null ? undefined : parseStored(CandidateFailure, row.failure, of('failure'))
+  const columns = {
+    id: row.id,
+    experimentId: row.experiment_id,
+    arm: row.arm,
+    name: row.name,
+    seed: row.seed,
+    configHash: row.config_hash,
+    status: checkStored(RunStatus, row.status, of('status')),
+    attempt: row.attempt,
+    metrics: parseStored(Metrics, row.metrics, of('metrics')),
+    ...present({
+      stage: row.stage,
+      afterRun: row.after_run,
+      engineId: row.engine_id,
+      codeHash: row.code_hash,
+      dataHash: row.data_hash,
+      nRows: row.n_rows,
+      numSteps: row.num_steps,
+      bestStep: row.best_step,
+      error: row.error === null ? failure && failureError(failure) : parseStored(ErrorRecord, row.error, of('error')),
+      costUsd: row.cost_usd,
+      tokens: row.tokens,
+      wallS: row.wall_s,
+      startedAt: row.started_at,
+      finishedAt: row.finished_at,
+      invalid: row.invalid,
+      parentRun: row.parent_run,
+      diff: row.diff,
+      category: row.category,
+      mode: row.mode,
+      kept: row.kept === null ? null : row.kept === 1,
+      description: row.description,
+      claimed: row.claimed === null ? null : parseStored(Metrics, row.claimed, of('claimed score')),
+    }),
+  }
+  return withPayload(columns, checkStored(RunKind, row.kind, of('kind')), failure, (schema) =>
+    parseStored(schema, row.payload, of('payload')),
+  )
+}
+
+type RunColumns = Omit<TrainingRunRow, 'kind' | 'config'>
+
+// A payload is parsed when it is first read: a list of runs rarely needs it.
+function withPayload(
+  columns: RunColumns,
+  kind: RunKind,
+  failure: CandidateFailure | undefined,
+  parse: <T>(schema: z.ZodType<T>) => T,
+): RunRow {
+  switch (kind) {
+    case 'training': {
+      const config = once(() => parse(RunConfig))
+      return {
+        ...columns,
+        kind,
+        get config() {
+          return config()
+        },
+      }
+    }
+    case 'candidate': {
+      const candidate = once(() => parse(Candidate))
+      return {
+        ...columns,
+        kind,
+        ...present({ failure }),
+        get candidate() {
+          return candidate()
+        },
+      }
+    }
+    case 'job': {
+      const job = once(() => parse(Job))
+      return {
+        ...columns,
+        kind,
+        get job() {
+          return job()
+        },
+      }
+    }
+  }
+}
+
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+/** A run that trains; any other is an error. */
+export function requireTraining(run: RunRow): TrainingRunRow {
+  if (run.kind === 'training') return run
+  throw new EvsysError('STORE_CONFLICT', `${run.name} is no training but a ${run.kind}`, {
+    fix: 'name a run of an experiment file; `evsys history` lists what there is.',
+  })
+}
+
+/** The plan of an experiment whose runs all train; any other is an error. */
+export function requireTrainingPlan(plan: RecordedPlan): Plan {
+  const runs = plan.runs.map((run) => {
+    if (run.kind !== 'candidate' && run.kind !== 'job') return run
+    throw new EvsysError('STORE_CONFLICT', `${plan.experiment.name} is no experiment of trainings`, {
+      fix: '`evsys research` continues a research session.',
+    })
+  })
+  return { ...plan, runs }
+}
+
+/** The columns that notes change; what is left out stays as it is. */
+export function noteColumns({ parentRun, kept, claimed, ...texts }: RunNotes): Partial<RunTable> {
+  const columns = { ...texts, parent_run: parentRun, kept: kept === undefined ? undefined : Number(kept) }
+  return present({ ...columns, claimed: claimed === undefined ? undefined : JSON.stringify(claimed) })
 }

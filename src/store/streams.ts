@@ -1,10 +1,10 @@
 // Streams: the numbered items of one run or one experiment, and how far they have arrived.
-import type { ExperimentEvent, RunEvent } from '../contracts/index.ts'
+import { ExperimentEvent, RunEvent } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
-import { checkedName } from './checked-name.ts'
-import type { Database, Queryable } from './database.ts'
+import type { Database, Queryable } from './database/database.ts'
+import { checkedName, parseStored } from './database/stored-values.ts'
 
-export interface Cursor {
+interface Cursor {
   readonly nextItem: number
   readonly nextEvent: number
 }
@@ -16,7 +16,7 @@ export async function readCursor(query: Queryable, stream: string): Promise<Curs
   return row === undefined ? START : { nextItem: row.next_item, nextEvent: row.next_event }
 }
 
-/** The cursor, which nobody else moves until the transaction ends. A stream begins with its first writer. */
+/** The cursor, which no one else moves until the transaction ends. A stream begins with its first writer. */
 export async function lockCursor(database: Database, query: Queryable, stream: string): Promise<Cursor> {
   const read = () => {
     const select = query.selectFrom('stream').selectAll().where('name', '=', stream)
@@ -45,7 +45,7 @@ export async function moveCursor(query: Queryable, stream: string, { nextItem, n
 }
 
 /** What a stream belongs to: `run:<id>` or `experiment:<id>`. */
-export function ownerOf(stream: string): { kind: 'run' | 'experiment'; id: string } {
+function ownerOf(stream: string): { kind: 'run' | 'experiment'; id: string } {
   const [, kind, id] = /^(run|experiment):(.+)$/s.exec(checkedName('stream name', stream)) ?? []
   if ((kind === 'run' || kind === 'experiment') && id !== undefined) return { kind, id }
   throw new EvsysError('DATA_INVALID', `"${stream}" is no stream`, { fix: 'use run:<id> or experiment:<id>.' })
@@ -63,4 +63,43 @@ async function requireOwner(query: Queryable, stream: string): Promise<void> {
   const { kind, id } = ownerOf(stream)
   const row = await query.selectFrom(kind).select('id').where('id', '=', id).executeTakeFirst()
   if (row === undefined) throw new EvsysError('STORE_MISSING', `the record has no ${kind} ${id}`)
+}
+
+// Events as they were emitted, so that a replay equals what was live.
+interface EventQuery {
+  readonly stream: string
+  readonly afterSeq: number
+  readonly limit: number
+  readonly types?: readonly (RunEvent | ExperimentEvent)['type'][] | undefined
+}
+
+export async function readEvents(
+  database: Database,
+  { stream, afterSeq, limit, types }: EventQuery,
+): Promise<(RunEvent | ExperimentEvent)[]> {
+  const owner = ownerOf(stream)
+  if (types?.length === 0) return []
+  let query = database.query
+    .selectFrom('event')
+    .select(['seq', 'at', 'body'])
+    .where('stream', '=', stream)
+    .where('seq', '>', afterSeq)
+  if (types !== undefined) query = query.where('type', 'in', types)
+  const rows = await query.orderBy('seq').limit(limit).execute()
+  const schema = owner.kind === 'experiment' ? ExperimentEvent : RunEvent
+  const events: (RunEvent | ExperimentEvent)[] = []
+  let next = afterSeq + 1
+  for (const { seq, at, body } of rows) {
+    if (types === undefined)
+      for (; next < seq && events.length < limit; next++) events.push(collected(owner.id, next, at))
+    if (events.length >= limit) break
+    events.push(parseStored(schema, body, `event ${seq} of ${stream}`))
+    next = seq + 1
+  }
+  return events
+}
+
+// Events are numbered without gaps. Where a log line was dropped by `collect`, its place stays.
+function collected(run_id: string, seq: number, at: string): RunEvent {
+  return { type: 'log', seq, at, run_id, level: 'debug', text: '(dropped by gc)' }
 }

@@ -1,22 +1,24 @@
 // The one layer that tries again. A call is sent until it is answered, refused for good, or its time is used up; nothing
 // above repeats it, apart from samples whose promise was lost, which are new requests.
+
+import { randomUUID } from 'node:crypto'
 import type * as z from 'zod'
+import type * as tinker from '../contracts/tinker/index.ts'
 import { type Clock, retry, systemRandom } from '../kernel/index.ts'
 import { ServiceError, textOfError } from './service-error.ts'
-import type { OnTinkerEvent } from './tinker-event.ts'
 import type { Answer, Exchange, Transport } from './transport.ts'
 
 export type Call = Omit<Exchange, 'timeoutMs' | 'signal'> & {
-  timeoutMs?: number
-  signal?: AbortSignal
+  timeoutMs?: number | undefined
+  signal?: AbortSignal | undefined
   /** `off`: one attempt. Default: for as long as the client allows. */
-  retry?: 'off'
+  retry?: 'off' | undefined
   /** Repeats it for a shorter time than the client allows. */
-  retryForMs?: number
+  retryForMs?: number | undefined
   /** Statuses that are answers and not errors. */
-  accept?: readonly number[]
+  accept?: readonly number[] | undefined
   /** Statuses that may go away, besides the usual ones. */
-  retryStatus?: readonly number[]
+  retryStatus?: readonly number[] | undefined
 }
 
 export type Caller = {
@@ -28,14 +30,14 @@ export type Caller = {
   done(call: Call): Promise<void>
 }
 
-export type CallerOptions = {
+type CallerOptions = {
   transport: Transport
   signal: AbortSignal
   clock: Clock
   onEvent: OnTinkerEvent
-  random?: { float(): number }
+  random?: { float(): number } | undefined
   /** How long a call is repeated. Default five minutes. */
-  retryForMs?: number
+  retryForMs?: number | undefined
   /** How long a stop for billing is waited out. */
   billingPauseMs: () => number
 }
@@ -53,8 +55,8 @@ export function createCaller(options: CallerOptions): Caller {
       method,
       path,
       json,
-      ...(bytes === undefined ? {} : { bytes }),
-      ...(headers === undefined ? {} : { headers }),
+      bytes,
+      headers,
     }
     const once = async () => {
       const reply = await transport.send({ ...exchange, timeoutMs, signal })
@@ -131,24 +133,74 @@ export function errorOf(
     status,
     serverText,
     retryable: isTransient(status, headers, retryStatus),
-    ...(askedMs === undefined ? {} : { retryAfterMs: askedMs }),
+    retryAfterMs: askedMs,
     ...(status === 401 || status === 403 ? { fix: 'check the API key.' } : {}),
   })
 }
 
 // 409 is not among them: a repeated request is answered with its first promise, so a conflict is a real one and waiting for it
 // to go away would hold up everything behind it.
-function isTransient(status: number, headers: Headers, retryStatus: readonly number[] = []): boolean {
+function isTransient(status: number, headers: Answer['headers'], retryStatus: readonly number[] = []): boolean {
   const asked = headers.get('x-should-retry')
   if (asked === 'true') return true
   if (asked === 'false') return false
   return [402, 408, 429].includes(status) || status >= 500 || retryStatus.includes(status)
 }
 
-function retryAfterMs(headers: Headers): number | undefined {
+function retryAfterMs(headers: Answer['headers']): number | undefined {
   const milliseconds = Number(headers.get('retry-after-ms') ?? Number.NaN)
   const text = headers.get('retry-after') ?? ''
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
   const asked = Number.isFinite(milliseconds) ? milliseconds : seconds
   return asked > 0 && asked <= 60_000 ? asked : undefined
+}
+
+// Keys by which a service may recognise a call that is sent again.
+/** Gives each call one key, the same for each time it is sent. */
+export function idempotentCaller(caller: Caller): Caller {
+  const keyed = <C extends Parameters<Caller['answer']>[0]>(call: C): C =>
+    call.method === 'GET' ? call : { ...call, headers: { 'x-idempotency-key': randomUUID(), ...call.headers } }
+  return {
+    answer: (call) => caller.answer(keyed(call)),
+    json: (call, schema) => caller.json(keyed(call), schema),
+    done: (call) => caller.done(keyed(call)),
+  }
+}
+
+// What a client tells while it works. Nothing here is needed to use it; a screen or a log may want to know.
+export type TinkerEvent =
+  /** The service said why a request waits. Told when the state changes, and again once a minute. */
+  | {
+      readonly type: 'queue'
+      readonly requestId: string
+      readonly state: tinker.QueueState | 'unknown'
+      readonly reason?: string | undefined
+    }
+  /** A call failed in a way that may go away, and is sent again. */
+  | { readonly type: 'retry'; readonly path: string; readonly waitMs: number; readonly message: string }
+  /** The service asked for fewer samples at a time. */
+  | { readonly type: 'backoff'; readonly samplingSession: string; readonly waitMs: number }
+  /** Words of the service about a session. */
+  | { readonly type: 'message'; readonly level: 'info' | 'warning' | 'error'; readonly text: string }
+  /** The service has not heard our sign of life for a while, or no longer knows the session. */
+  | { readonly type: 'heartbeat'; readonly silentMs: number; readonly message: string }
+  /** From now on requests are sent in this form. */
+  | { readonly type: 'wire'; readonly format: 'json' | 'protobuf' }
+  /** The order of a model's requests cannot be kept any more: nothing further is sent for it. */
+  | { readonly type: 'broken'; readonly modelId: string; readonly seq: number; readonly message: string }
+
+export type OnTinkerEvent = (event: TinkerEvent) => void
+
+// Polls come many times a minute and each tells the state of the queue.
+/** Tells a state of the queue when it changes, and once a minute while it lasts; everything else as it comes. */
+export function throttleEvents(onEvent: OnTinkerEvent, clock: Clock): OnTinkerEvent {
+  let last: { key: string; atMs: number } | undefined
+  return (event) => {
+    if (event.type === 'queue') {
+      const key = `${event.state} ${event.reason ?? ''}`
+      if (last !== undefined && last.key === key && clock.now() - last.atMs < 60_000) return
+      last = { key, atMs: clock.now() }
+    }
+    onEvent(event)
+  }
 }

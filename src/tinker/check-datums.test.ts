@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { datum } from '../../tests/tinker-clients.ts'
 import type { Datum } from '../contracts/index.ts'
-import { checkDatums } from './check-datums.ts'
+import { checkDatums } from './loss-data.ts'
 
 const good = datum([1, 2, 3])
 const { target_tokens, weights } = good.lossInputs

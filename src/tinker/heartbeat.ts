@@ -2,7 +2,7 @@
 // event loop a turn, and the service would take the session for dead.
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../kernel/index.ts'
-import type { OnTinkerEvent } from './tinker-event.ts'
+import type { OnTinkerEvent } from './caller.ts'
 
 export type HeartbeatOptions = {
   url: string
@@ -11,9 +11,9 @@ export type HeartbeatOptions = {
   onEvent: OnTinkerEvent
   clock: Clock
   /** Called at each beat, as long as this thread is free. */
-  onBeat?: () => void
+  onBeat?: (() => void) | undefined
   /** Default 10,000. */
-  everyMs?: number
+  everyMs?: number | undefined
 }
 
 export type Heartbeat = {

@@ -1,12 +1,16 @@
 // Client of the training protocol: `evsys/tinker`.
-export { defineLoss, type LossBatch, type LossResult } from './losses/define-loss.ts'
+
+export type { OnTinkerEvent, TinkerEvent } from './caller.ts'
 export {
   add,
   clamp,
   concat,
+  defineLoss,
   div,
   exp,
   gather,
+  type LossBatch,
+  type LossResult,
   log,
   logsigmoid,
   max,
@@ -14,22 +18,20 @@ export {
   min,
   mul,
   neg,
+  type Operand,
   sigmoid,
   square,
   stopGradient,
   sub,
   sum,
+  Value,
   where,
 } from './losses/operators.ts'
 export { dpoLoss, ipoLoss, type KtoOptions, ktoLoss, referenceInput } from './losses/preference-losses.ts'
-export { type Operand, Value } from './losses/value.ts'
-export type { ModelSpec } from './model-spec.ts'
-export { type Preset, type PresetName, presets } from './presets.ts'
+export { type ModelSpec, type Preset, type PresetName, presets } from './presets.ts'
 export type { Archive, Page, RestClient, Scope } from './rest-client.ts'
 export type { SampleCall, Sampler } from './sampler.ts'
 export { isServiceError, ServiceError, type ServiceErrorKind } from './service-error.ts'
-export type { CallOptions } from './session.ts'
+export type { CallOptions, Submitted, TinkerFuture } from './session.ts'
 export { createTinkerClient, type TinkerClient, type TinkerClientOptions } from './tinker-client.ts'
-export type { OnTinkerEvent, TinkerEvent } from './tinker-event.ts'
-export type { Submitted, TinkerFuture } from './tinker-future.ts'
 export type { SaveCallOptions, TrainingModel } from './training-model.ts'

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { datum } from '../../tests/tinker-clients.ts'
-import { reduceMetrics } from './reduce-metrics.ts'
-import { splitBatch } from './split-batch.ts'
+import { reduceMetrics, splitBatch } from './pass-data.ts'
 
 describe('reduceMetrics', () => {
   it('reduces by the name after the colon, means by datum (TNK-14)', () => {

@@ -4,8 +4,8 @@ import type { Clock } from '../kernel/index.ts'
 import { type Caller, parseBody } from './caller.ts'
 import { ServiceError } from './service-error.ts'
 
-export type Page = { limit?: number; offset?: number }
-export type Scope = { accessScope?: tinker.AccessScope }
+export type Page = { limit?: number | undefined; offset?: number | undefined }
+export type Scope = { accessScope?: tinker.AccessScope | undefined }
 export type Archive = { readonly url: string; readonly expiresMs: number }
 
 export type RestClientOptions = { caller: Caller; clock: Clock; signal: AbortSignal }
@@ -26,7 +26,12 @@ export class RestClient {
     this.#signal = signal
   }
 
-  runs({ limit = 20, offset = 0, accessScope = 'owned', projectId }: Page & Scope & { projectId?: string } = {}) {
+  runs({
+    limit = 20,
+    offset = 0,
+    accessScope = 'owned',
+    projectId,
+  }: Page & Scope & { projectId?: string | undefined } = {}) {
     const query = { limit, offset, access_scope: accessScope, project_id: projectId }
     return this.#get(`/api/v1/training_runs${search(query)}`, tinker.TrainingRunsResponse)
   }
@@ -119,7 +124,7 @@ export class RestClient {
     return this.#caller.done({ method: 'DELETE', path: `/api/v1/samplers/${segment(samplerId)}`, accept: [404, 405] })
   }
 
-  audit(query: { eventType?: string; day?: string } = {}) {
+  audit(query: { eventType?: string | undefined; day?: string | undefined } = {}) {
     const text = search({ event_type: query.eventType ?? 'all', day: query.day })
     return this.#get(`/api/v1/audit${text}`, tinker.AuditResponse)
   }

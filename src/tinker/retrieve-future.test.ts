@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { scaled } from '../../tests/scale.ts'
 import { ByteBudget } from './byte-budget.ts'
-import { expectPass, expectSample } from './expected-results.ts'
-import { retrieveFuture } from './retrieve-future.ts'
+import { expectPass, expectSample, retrieveFuture } from './retrieve-future.ts'
 import { ServiceError } from './service-error.ts'
 
 const signal = new AbortController().signal

@@ -1,5 +1,7 @@
 // Asking for the result of accepted work until it is there. The service holds each question for a while; we hardly wait between
 // two of them.
+
+import type * as z from 'zod'
 import * as tinker from '../contracts/tinker/index.ts'
 import { type Clock, messageOf } from '../kernel/index.ts'
 import type { ByteBudget } from './byte-budget.ts'
@@ -11,10 +13,10 @@ import type { Answer, Transport } from './transport.ts'
 export type Expected<T> = {
   readonly requestType: string
   readonly json: (body: unknown) => T
-  readonly protobuf?: (bytes: Uint8Array) => T
+  readonly protobuf?: ((bytes: Uint8Array) => T) | undefined
 }
 
-export type RetrieveOptions = {
+type RetrieveOptions = {
   transport: Transport
   clock: Clock
   signal: AbortSignal
@@ -107,7 +109,7 @@ export async function retrieveFuture<T>(
 
 type Outcome<T> =
   | { state: 'done'; result: T }
-  | { state: 'pending'; queueState?: tinker.QueueState | 'unknown'; reason?: string }
+  | { state: 'pending'; queueState?: tinker.QueueState | 'unknown' | undefined; reason?: string | undefined }
   | { state: 'metadata'; sizeBytes: number }
   | { state: 'error'; error: ServiceError }
 
@@ -130,9 +132,13 @@ function readOutcome<T>(requestId: string, answer: Answer, expected: Expected<T>
   }
   const body = jsonOf(bytes)
   if (body === undefined) throw new ServiceError('protocol', `${path}: the answer is not JSON`, { requestId })
-  if (tinker.TryAgainResponse.safeParse(body).success) return pending(body)
-  const metadata = tinker.CompleteMetadata.safeParse(body)
-  if (metadata.success) return { state: 'metadata', sizeBytes: metadata.data.response_payload_size ?? 0 }
+  // By their marks, before any schema: nearly every answer is neither.
+  const { type, status: told }: { type?: unknown; status?: unknown } = Object(body)
+  if (type === 'try_again') return pending(body)
+  if (told === 'complete_metadata') {
+    const { response_payload_size: sizeBytes } = parseValue(path, body, tinker.CompleteMetadata)
+    return { state: 'metadata', sizeBytes: sizeBytes ?? 0 }
+  }
   if (typeof body === 'object' && body !== null && Object.hasOwn(body, 'error')) {
     const { error, category } = parseValue(path, body, tinker.RequestFailedResponse)
     throw new ServiceError('failed', `the request failed: ${error}`, { requestId, category, serverText: error })
@@ -171,4 +177,22 @@ function jsonOf(bytes: Uint8Array): unknown {
   } catch {
     return undefined
   }
+}
+
+// Results by the name they have on the wire, and how each is read.
+export function expectPass(forwardOnly: boolean): Expected<tinker.ForwardBackwardOutput> {
+  return {
+    ...expectJson(forwardOnly ? 'Forward' : 'ForwardBackward', tinker.ForwardBackwardOutput),
+    protobuf: tinker.decodeForwardBackwardOutput,
+  }
+}
+
+export const expectSample: Expected<tinker.SampleResponse> = {
+  requestType: 'Sample',
+  json: (body) => tinker.sampleFromJson(parseValue('Sample', body, tinker.SampleResponseJson)),
+  protobuf: tinker.decodeSampleResponse,
+}
+
+export function expectJson<S extends z.ZodType>(requestType: string, schema: S): Expected<z.output<S>> {
+  return { requestType, json: (body) => parseValue(requestType, body, schema) }
 }

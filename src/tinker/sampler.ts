@@ -1,15 +1,21 @@
 // Completions from one set of weights: a base model, a checkpoint or a snapshot. Later training does not change them.
-import type { Sample, SampleReq } from '../contracts/index.ts'
+import type { Sample, SampleReq, TopKLogprobs } from '../contracts/index.ts'
 import * as tinker from '../contracts/tinker/index.ts'
+import type { Clock } from '../kernel/index.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { errorOf, parseBody } from './caller.ts'
-import { expectSample } from './expected-results.ts'
-import { SamplingGate } from './sampling-gate.ts'
+import { expectSample } from './retrieve-future.ts'
 import { ServiceError } from './service-error.ts'
-import { type CallOptions, callSignal, retrieve, type Session } from './session.ts'
-import { type Submitted, startFuture, type TinkerFuture } from './tinker-future.ts'
-import { toSamples } from './to-samples.ts'
-import { unlessAborted } from './unless-aborted.ts'
+import {
+  type CallOptions,
+  callSignal,
+  retrieve,
+  type Session,
+  type Submitted,
+  startFuture,
+  type TinkerFuture,
+} from './session.ts'
+import { unlessAborted } from './transport.ts'
 
 /** A prompt and how its completions are drawn. */
 export type SampleCall = Omit<SampleReq, 'model'>
@@ -128,7 +134,7 @@ function toWire(request: SampleCall, samplingSessionId: string, seq: number): ti
       top_k: request.topK ?? -1,
       top_p: request.topP ?? 1,
       seed: request.seed,
-      ...(request.stop === undefined ? {} : { stop: stopList(request.stop) }),
+      stop: request.stop === undefined ? undefined : stopList(request.stop),
     },
     prompt_logprobs: request.promptLogprobs ?? false,
     topk_prompt_logprobs: request.topKPromptLogprobs ?? 0,
@@ -159,4 +165,103 @@ function checkRequest({ prompt, numSamples, maxTokens, temperature, stop }: Samp
                 ? 'stop mixes texts and token ids'
                 : undefined
   if (fault !== undefined) throw new ServiceError('invalid', `sample: ${fault}`, { fix: 'correct the request.' })
+}
+
+// Completions of the wire as the training loop has them.
+function toSamples(response: tinker.SampleResponse, request: SampleCall, requestId: string): Sample[] {
+  const { sequences, prompt_logprobs, topk_prompt_logprobs } = response
+  if (sequences.length !== request.numSamples) {
+    const message = `${request.numSamples} samples were asked for, ${sequences.length} came back`
+    throw new ServiceError('protocol', message, { requestId })
+  }
+  const shared = {
+    ...(request.promptLogprobs !== true || prompt_logprobs === undefined
+      ? {}
+      : { promptLogprobs: alignedLogprobs(prompt_logprobs, request.prompt.length, requestId) }),
+    ...(request.topKPromptLogprobs === undefined || topk_prompt_logprobs === undefined
+      ? {}
+      : { topKPromptLogprobs: toTopK(topk_prompt_logprobs) }),
+  }
+  return sequences.map(({ tokens, logprobs, stop_reason }, index) => {
+    if (logprobs === undefined ? tokens.length > 0 : logprobs.length !== tokens.length) {
+      const message = `sample ${index} has ${logprobs?.length ?? 0} log-probabilities for ${tokens.length} tokens`
+      throw new ServiceError('protocol', message, { requestId })
+    }
+    return { tokens, logprobs: Float64Array.from(logprobs ?? []), stopReason: stop_reason, ...shared }
+  })
+}
+
+// SkyRL leaves out the first token, which nothing predicts; everybody else says NaN for it.
+function alignedLogprobs(logprobs: Float32Array, promptLength: number, requestId: string): Float64Array {
+  if (logprobs.length === promptLength) return Float64Array.from(logprobs)
+  if (logprobs.length === promptLength - 1) return Float64Array.of(Number.NaN, ...logprobs)
+  const message = `${logprobs.length} log-probabilities for a prompt of ${promptLength} tokens`
+  throw new ServiceError('protocol', message, { requestId })
+}
+
+function toTopK({ k, tokens, logprobs }: tinker.TopK): TopKLogprobs {
+  const isNone = (slot: number) => logprobs[slot] === tinker.noLogprob
+  return {
+    k,
+    tokens: tokens.map((token, slot) => (isNone(slot) ? -1 : token)),
+    logprobs: Float64Array.from(logprobs, (value) => (value === tinker.noLogprob ? Number.NaN : value)),
+  }
+}
+
+// How fast samples are asked for. A service that is asked for too many says 429; then everybody who samples from the same
+// session waits a moment, and for a while only few go at once.
+type SamplingGateOptions = {
+  clock: Clock
+  /** Bytes of prompts on their way, of all sessions together. */
+  bytes: ByteBudget
+  onBackoff: (waitMs: number) => void
+}
+
+const submitsAtOnce = 400
+const submitsWhenTroubled = 10
+const troubleMs = 10_000
+const costWhenTroubled = 20
+const largePromptBytes = 131_072
+
+class SamplingGate {
+  readonly #clock: Clock
+  readonly #bytes: ByteBudget
+  readonly #onBackoff: (waitMs: number) => void
+  readonly #slots = new ByteBudget(submitsAtOnce)
+  readonly #troubledSlots = new ByteBudget(submitsWhenTroubled)
+  #closedUntilMs = Number.NEGATIVE_INFINITY
+  #troubledUntilMs = Number.NEGATIVE_INFINITY
+
+  constructor({ clock, bytes, onBackoff }: SamplingGateOptions) {
+    this.#clock = clock
+    this.#bytes = bytes
+    this.#onBackoff = onBackoff
+  }
+
+  /** Runs `submit` when it may go. */
+  async pass<T>(promptBytes: number, signal: AbortSignal, submit: () => Promise<T>): Promise<T> {
+    const releases = [await this.#slots.acquire(1, signal)]
+    try {
+      for (;;) {
+        const waitMs = this.#closedUntilMs - this.#clock.now()
+        if (waitMs <= 0) break
+        await this.#clock.sleep(waitMs, signal)
+      }
+      const isTroubled = this.#clock.now() < this.#troubledUntilMs
+      if (isTroubled) releases.push(await this.#troubledSlots.acquire(1, signal))
+      releases.push(await this.#bytes.acquire(isTroubled ? promptBytes * costWhenTroubled : promptBytes, signal))
+      return await submit()
+    } finally {
+      for (const release of releases) release()
+    }
+  }
+
+  /** The service said 429. */
+  backOff(promptBytes: number): void {
+    const waitMs = promptBytes > largePromptBytes ? 5000 : 1000
+    const nowMs = this.#clock.now()
+    this.#closedUntilMs = Math.max(this.#closedUntilMs, nowMs + waitMs)
+    this.#troubledUntilMs = nowMs + waitMs + troubleMs
+    this.#onBackoff(waitMs)
+  }
 }

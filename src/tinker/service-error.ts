@@ -43,9 +43,9 @@ export class ServiceError extends EvsysError {
 
   constructor(kind: ServiceErrorKind, message: string, details: ServiceErrorDetails = {}) {
     super(isOurs(kind, details) ? 'BACKEND_REFUSED' : 'BACKEND_FAILED', message, {
-      ...(details.fix === undefined ? {} : { fix: details.fix }),
-      ...(details.retryable === undefined ? {} : { retryable: details.retryable }),
-      ...(details.retryAfterMs === undefined ? {} : { retryAfterMs: details.retryAfterMs }),
+      fix: details.fix,
+      retryable: details.retryable,
+      retryAfterMs: details.retryAfterMs,
       ...('cause' in details ? { cause: details.cause } : {}),
     })
     this.kind = kind

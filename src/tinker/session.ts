@@ -2,20 +2,18 @@
 import * as tinker from '../contracts/tinker/index.ts'
 import type { Clock } from '../kernel/index.ts'
 import type { ByteBudget } from './byte-budget.ts'
-import type { Caller } from './caller.ts'
-import { linkSignals } from './linked-signal.ts'
-import type { PassFormat } from './pass-format.ts'
+import type { Caller, OnTinkerEvent } from './caller.ts'
+import type { PassFormat } from './pass-data.ts'
 import type { Preset } from './presets.ts'
 import { type Expected, retrieveFuture } from './retrieve-future.ts'
 import { ServiceError } from './service-error.ts'
-import type { OnTinkerEvent } from './tinker-event.ts'
-import type { Transport } from './transport.ts'
+import { linkSignals, type Transport } from './transport.ts'
 
 /** How one call may end early. */
 export type CallOptions = {
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** Longest time from the call to its result. */
-  deadlineMs?: number
+  deadlineMs?: number | undefined
 }
 
 export interface Session {
@@ -32,7 +30,7 @@ export interface Session {
   readonly responseBytes: ByteBudget
   readonly promptBytes: ByteBudget
   /** Id of the session; it is made when it is first needed. */
-  id(): Promise<string>
+  sessionId(): Promise<string>
   /** Numbers of samplers within the session. */
   nextSamplerSeq(): number
   /** Whether the service stops work that nobody waits for. */
@@ -60,8 +58,7 @@ export function retrieve<T>(
     roundTripMs,
     billingPauseMs: () => session.flags.billing_exception_max_pause_duration_sec * 1000,
     badRequestRetries: session.preset.badRequestRetries,
-    onQueueState: (id, state, reason) =>
-      session.onEvent({ type: 'queue', requestId: id, state, ...(reason === undefined ? {} : { reason }) }),
+    onQueueState: (id, state, reason) => session.onEvent({ type: 'queue', requestId: id, state, reason }),
   })
 }
 
@@ -82,4 +79,30 @@ export async function requestResult<T>(
   } finally {
     linked.release()
   }
+}
+
+// A result on its way, in two steps: accepted in its order, and done.
+/** What the service took: its ids, with which the result can be asked for again, and the numbers of the requests. */
+export interface Submitted {
+  readonly requestIds: readonly string[]
+  readonly seqs: readonly number[]
+}
+
+/** The result, once it is there. `submitted` resolves as soon as the service has accepted the work in its order. */
+export interface TinkerFuture<T> extends Promise<T> {
+  readonly submitted: Promise<Submitted>
+}
+
+/** Starts `work`, which tells when it was accepted. Neither promise needs a handler: a caller may await an earlier one. */
+export function startFuture<T>(work: (accepted: (submitted: Submitted) => void) => Promise<T>): TinkerFuture<T> {
+  let accept: (submitted: Submitted) => void = () => {}
+  let refuse: (reason: unknown) => void = () => {}
+  const submitted = new Promise<Submitted>((resolve, reject) => {
+    accept = resolve
+    refuse = reject
+  })
+  submitted.catch(() => {})
+  const result = work(accept)
+  result.catch(refuse)
+  return Object.assign(result, { submitted })
 }

@@ -3,72 +3,277 @@ import type { TrainingService } from '../contracts/index.ts'
 import * as tinker from '../contracts/tinker/index.ts'
 import { type Clock, onAbort, systemClock } from '../kernel/index.ts'
 import { ByteBudget } from './byte-budget.ts'
-import { type Caller, createCaller } from './caller.ts'
+import { type Caller, createCaller, idempotentCaller, type OnTinkerEvent, throttleEvents } from './caller.ts'
 import { Credentials } from './credentials.ts'
-import { expectJson } from './expected-results.ts'
 import { type Heartbeat, startHeartbeat, startTimedHeartbeat } from './heartbeat.ts'
-import { idempotentCaller } from './idempotent-caller.ts'
-import { loraConfig, type ModelSpec, specOf } from './model-spec.ts'
-import { PassFormat } from './pass-format.ts'
-import { type Preset, type PresetName, presets } from './presets.ts'
+import { PassFormat } from './pass-data.ts'
+import { loraConfig, type ModelSpec, type Preset, type PresetName, presets, specOf } from './presets.ts'
 import { RestClient } from './rest-client.ts'
+import { expectJson } from './retrieve-future.ts'
 import { Sampler } from './sampler.ts'
 import { isServiceError, ServiceError } from './service-error.ts'
 import { type CallOptions, requestResult, type Session } from './session.ts'
-import { throttleEvents } from './throttle-events.ts'
-import type { OnTinkerEvent } from './tinker-event.ts'
 import { TrainingModel } from './training-model.ts'
 import { createTrainingService } from './training-service.ts'
-import { createTransport, type Fetch } from './transport.ts'
+import { createTransport, type Fetch, type Transport } from './transport.ts'
 
 export type TinkerClientOptions = {
   /** Default: that of the preset. */
-  baseUrl?: string
-  apiKey?: string
+  baseUrl?: string | undefined
+  apiKey?: string | undefined
   /** Which service it is. Default `tinker`, the hosted one. */
-  preset?: PresetName | Preset
+  preset?: PresetName | Preset | undefined
   /** Ends everything that is under way. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** The way to the service; a server in the same process offers one. */
-  fetch?: Fetch
+  fetch?: Fetch | undefined
   /** Sent with every request, for a gateway in front of the service. */
-  headers?: Readonly<Record<string, string>>
-  onEvent?: OnTinkerEvent
-  tags?: readonly string[]
-  userMetadata?: Readonly<Record<string, string>>
-  projectId?: string
+  headers?: Readonly<Record<string, string>> | undefined
+  onEvent?: OnTinkerEvent | undefined
+  tags?: readonly string[] | undefined
+  userMetadata?: Readonly<Record<string, string>> | undefined
+  projectId?: string | undefined
   /** How often the session says that it lives. Default 10,000; 0 for never. */
-  heartbeatMs?: number
+  heartbeatMs?: number | undefined
   /** How long a call that fails for reasons that may go away is repeated. Default five minutes. */
-  retryForMs?: number
-  clock?: Clock
-}
-
-export interface TinkerClient extends AsyncDisposable {
-  readonly rest: RestClient
-  /** The contract of the training loop, for the models of this client. */
-  readonly service: TrainingService
-  /** Flags that the service answered at the start. */
-  readonly flags: tinker.ClientConfigResponse
-  health(): Promise<tinker.HealthResponse>
-  capabilities(): Promise<tinker.ServerCapabilities>
-  /** Id of the session, which is made when it is first needed. */
-  sessionId(): Promise<string>
-  createModel(spec: ModelSpec, options?: CallOptions): Promise<TrainingModel>
-  /** A new model that goes on from a saved one: its own shape, and its optimiser too if asked. */
-  createModelFrom(
-    path: string,
-    options: CallOptions & { optimizer: boolean; userMetadata?: Readonly<Record<string, string>> },
-  ): Promise<TrainingModel>
-  sampler(of: { baseModel: string } | { path: string } | { samplingSessionId: string }): Promise<Sampler>
-  close(reason?: 'success' | 'errored' | 'interrupted'): Promise<void>
+  retryForMs?: number | undefined
+  clock?: Clock | undefined
 }
 
 // The version of the protocol that is spoken here, in the numbers of the official client.
 const sdkVersion = '0.36.0'
 
 /** Connects: reads the flags of the service and, where it wants that, exchanges the key for a token. */
-export async function createTinkerClient(options: TinkerClientOptions = {}): Promise<TinkerClient> {
+export function createTinkerClient(options: TinkerClientOptions = {}): Promise<TinkerClient> {
+  return TinkerClient.connect(options)
+}
+
+/** A connection to one service, from its flags to the end of its session. */
+export class TinkerClient implements Session, AsyncDisposable {
+  readonly preset: Preset
+  readonly clock: Clock
+  readonly transport: Transport
+  readonly caller: Caller
+  readonly rest: RestClient
+  /** The contract of the training loop, for the models of this client. */
+  readonly service: TrainingService
+  readonly onEvent: OnTinkerEvent
+  readonly passFormat: PassFormat
+  readonly passBytes: ByteBudget
+  readonly responseBytes: ByteBudget
+  readonly promptBytes: ByteBudget
+  /** Flags that the service answered at the start. */
+  readonly flags: tinker.ClientConfigResponse
+  readonly #options: TinkerClientOptions
+  readonly #connection: Connection
+  readonly #models = new Map<string, TrainingModel>()
+  #modelSeq = 0
+  #samplerSeq = 0
+  #opened: Promise<string> | undefined
+  #heartbeat: Heartbeat | undefined
+  #dynamic: tinker.ClientDynamicConfigResponse
+  #dynamicSinceMs: number
+
+  private constructor(options: TinkerClientOptions, connection: Connection) {
+    const { preset, clock, transport, caller, flags, dynamic, ending, credentials } = connection
+    const { onEvent = () => {} } = options
+    this.#options = options
+    this.#connection = connection
+    this.preset = preset
+    this.clock = clock
+    this.transport = transport
+    this.caller = caller
+    this.flags = flags
+    this.#dynamic = dynamic
+    this.#dynamicSinceMs = clock.now()
+    this.onEvent = throttleEvents(onEvent, clock)
+    this.passFormat = new PassFormat({
+      caller,
+      onEvent,
+      wire: preset.wire === 'auto' && flags.proto_write_fwdbwd === false ? 'json' : preset.wire,
+      compress: flags.proto_compress_fwdbwd,
+    })
+    this.passBytes = new ByteBudget(flags.fwdbwd_dispatch_bytes_semaphore_size)
+    this.responseBytes = new ByteBudget(flags.inflight_response_bytes_semaphore_size)
+    this.promptBytes = new ByteBudget(flags.sample_dispatch_bytes_semaphore_size)
+    const rest = new RestClient({ caller, clock, signal: ending.signal })
+    this.rest = rest
+    this.service = createTrainingService({
+      model: (modelId) => this.#models.get(modelId),
+      openSampler: (of) => this.sampler(of),
+      rest,
+      deleteSnapshot: preset.deletesSnapshots ? (id) => rest.deleteSampler(id) : undefined,
+    })
+    credentials.onChange(() => this.#heartbeat?.update(connection.headers()))
+    onAbort(ending.signal, () => void this.#heartbeat?.stop())
+  }
+
+  static async connect(options: TinkerClientOptions): Promise<TinkerClient> {
+    return new TinkerClient(options, await connect(options))
+  }
+
+  get signal(): AbortSignal {
+    return this.#connection.ending.signal
+  }
+
+  health(): Promise<tinker.HealthResponse> {
+    return this.caller.json({ method: 'GET', path: '/api/v1/healthz' }, tinker.HealthResponse)
+  }
+
+  capabilities(): Promise<tinker.ServerCapabilities> {
+    return this.caller.json({ method: 'GET', path: '/api/v1/get_server_capabilities' }, tinker.ServerCapabilities)
+  }
+
+  /** Id of the session, which is made when it is first needed. */
+  sessionId(): Promise<string> {
+    this.#opened ??= this.#openSession()
+    this.#opened.catch(() => {
+      this.#opened = undefined // the next use may find the service again
+    })
+    return this.#opened
+  }
+
+  nextSamplerSeq(): number {
+    return this.#samplerSeq++
+  }
+
+  cancels(): boolean {
+    this.#refreshDynamic()
+    return this.#dynamic.sample_cancel_enabled
+  }
+
+  async createModel(spec: ModelSpec, options?: CallOptions): Promise<TrainingModel> {
+    const json = {
+      session_id: await this.sessionId(),
+      model_seq_id: this.#modelSeq++,
+      base_model: spec.baseModel,
+      user_metadata: spec.userMetadata,
+      ...loraConfig(spec, this.preset),
+      type: 'create_model',
+    }
+    const expected = expectJson('CreateModel', tinker.CreateModelResponse)
+    const { model_id } = await requestResult(this, { path: '/api/v1/create_model', json }, expected, options)
+    return this.#register(model_id)
+  }
+
+  /** A new model that resumes from a saved one: its shape, and its optimiser too if asked. */
+  async createModelFrom(
+    path: string,
+    options: CallOptions & { optimizer: boolean; userMetadata?: Readonly<Record<string, string>> | undefined },
+  ): Promise<TrainingModel> {
+    const { optimizer, userMetadata, ...callOptions } = options
+    if (this.flags.create_model_via_load_weights) {
+      const json = {
+        session_id: await this.sessionId(),
+        model_seq_id: this.#modelSeq++,
+        path,
+        optimizer,
+        user_metadata: userMetadata,
+        type: 'load_weights',
+      }
+      const expected = expectJson('LoadWeights', tinker.LoadWeightsResponse)
+      const made = await requestResult(this, { path: '/api/v1/load_weights', json }, expected, callOptions)
+      return this.#register(made.model_id ?? `${json.session_id}:train:${json.model_seq_id}`)
+    }
+    const info = await this.rest.weightsInfo(path)
+    const model = await this.createModel({ ...specOf(info), userMetadata }, callOptions)
+    await model.load(path, { optimizer, ...callOptions })
+    return model
+  }
+
+  async sampler(of: { baseModel: string } | { path: string } | { samplingSessionId: string }): Promise<Sampler> {
+    if (!this.preset.samples) {
+      throw new ServiceError('invalid', 'this service draws no samples', {
+        fix: 'sample from a deployment of the weights.',
+      })
+    }
+    if ('samplingSessionId' in of) return new Sampler(of.samplingSessionId, this)
+    if ('path' in of && !of.path.startsWith('tinker://')) {
+      throw new ServiceError('invalid', `"${of.path}" is no path of weights`, { fix: 'a path begins with tinker://.' })
+    }
+    const json = {
+      session_id: await this.sessionId(),
+      sampling_session_seq_id: this.nextSamplerSeq(),
+      ...('path' in of ? { model_path: of.path } : { base_model: of.baseModel }),
+      type: 'create_sampling_session',
+    }
+    const path = '/api/v1/create_sampling_session'
+    const call = { method: 'POST', path, json, retryStatus: this.preset.retryStatus } as const
+    const { sampling_session_id } = await this.caller.json(call, tinker.CreateSamplingSessionResponse)
+    return new Sampler(sampling_session_id, this)
+  }
+
+  async close(reason?: 'success' | 'errored' | 'interrupted'): Promise<void> {
+    if (this.signal.aborted) return
+    const sessionId = await this.#opened?.catch(() => undefined)
+    if (reason !== undefined && sessionId !== undefined) {
+      // Newer services like to know; older ones have no such route.
+      const path = `/api/v1/sessions/${sessionId}/finish`
+      const json = { reason: { type: reason } }
+      await this.caller.done({ method: 'POST', path, json, retry: 'off', accept: [404, 405] }).catch(() => {})
+    }
+    await this.#heartbeat?.stop()
+    this.#connection.stopListening()
+    this.#connection.ending.abort(
+      new ServiceError('invalid', 'the client was closed', { fix: 'await results before closing.' }),
+    )
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #register(modelId: string): TrainingModel {
+    const model = new TrainingModel(modelId, this)
+    this.#models.set(modelId, model)
+    return model
+  }
+
+  async #openSession(): Promise<string> {
+    const { onEvent = () => {} } = this.#options
+    const call = { method: 'POST', path: '/api/v1/create_session', json: sessionBody(this.#options) } as const
+    const answer = await this.caller.json(call, tinker.CreateSessionResponse)
+    for (const level of ['info', 'warning', 'error'] as const) {
+      const text = answer[`${level}_message`]
+      if (text != null) onEvent({ type: 'message', level, text })
+    }
+    this.#heartbeat = this.#beat(answer.session_id)
+    return answer.session_id
+  }
+
+  #beat(sessionId: string): Heartbeat | undefined {
+    const { heartbeatMs: everyMs = 10_000, onEvent = () => {}, fetch } = this.#options
+    const { clock, signal, transport } = this
+    const { baseUrl, headers, credentials } = this.#connection
+    if (everyMs === 0) return undefined
+    const path = '/api/v1/session_heartbeat'
+    if (fetch === undefined) {
+      const url = `${baseUrl.replace(/\/+$/, '')}${path}`
+      const onBeat = () => void credentials.refresh() // a token must last for the thread too
+      return startHeartbeat({ url, sessionId, headers: headers(), onEvent, clock, onBeat, everyMs })
+    }
+    const json = { session_id: sessionId, type: 'session_heartbeat' }
+    const send = () => transport.send({ method: 'POST', path, json, timeoutMs: 10_000, signal })
+    return startTimedHeartbeat(async () => (await send()).status, { onEvent, clock, everyMs })
+  }
+
+  // Read again by the next request once it is old: no timer keeps a process alive for it.
+  #refreshDynamic(): void {
+    const { clock } = this
+    if (clock.now() - this.#dynamicSinceMs < 1000 * Math.max(10, this.#dynamic.refresh_interval_sec)) return
+    this.#dynamicSinceMs = clock.now()
+    readConfig(this.caller, '/api/v1/client/dynamic_config', tinker.ClientDynamicConfigResponse).then(
+      (fresh) => {
+        this.#dynamic = fresh
+      },
+      () => {}, // without news the flags stay as they were
+    )
+  }
+}
+
+type Connection = Awaited<ReturnType<typeof connect>>
+
+async function connect(options: TinkerClientOptions) {
   const preset: Preset = typeof options.preset === 'object' ? options.preset : presets[options.preset ?? 'tinker']
   const { clock = systemClock, onEvent = () => {} } = options
   const baseUrl = options.baseUrl ?? preset.baseUrl
@@ -78,8 +283,6 @@ export async function createTinkerClient(options: TinkerClientOptions = {}): Pro
   const ending = new AbortController()
   const stopListening =
     options.signal === undefined ? () => {} : onAbort(options.signal, () => ending.abort(options.signal?.reason))
-  const { signal } = ending
-
   const credentials = new Credentials(apiKey, clock)
   const headers = () => ({ 'user-agent': 'evsys', ...options.headers, 'x-api-key': credentials.value })
   const prepare = () => credentials.refresh()
@@ -88,198 +291,17 @@ export async function createTinkerClient(options: TinkerClientOptions = {}): Pro
   const caller = idempotentCaller(
     createCaller({
       transport,
-      signal,
+      signal: ending.signal,
       clock,
       onEvent,
       billingPauseMs: () => flags.billing_exception_max_pause_duration_sec * 1000,
-      ...(options.retryForMs === undefined ? {} : { retryForMs: options.retryForMs }),
+      retryForMs: options.retryForMs,
     }),
   )
   flags = await readConfig(caller, '/api/v1/client/config', tinker.ClientConfigResponse)
   if (flags.pjwt_auth_enabled) await credentials.useTokens(caller)
-  let dynamic = await readConfig(caller, '/api/v1/client/dynamic_config', tinker.ClientDynamicConfigResponse)
-  let dynamicSinceMs = clock.now()
-  // Read again by whoever asks, once it is old: no timer keeps a process alive for it.
-  const refreshDynamic = () => {
-    if (clock.now() - dynamicSinceMs < 1000 * Math.max(10, dynamic.refresh_interval_sec)) return
-    dynamicSinceMs = clock.now()
-    readConfig(caller, '/api/v1/client/dynamic_config', tinker.ClientDynamicConfigResponse).then(
-      (fresh) => {
-        dynamic = fresh
-      },
-      () => {}, // without news the flags stay as they were
-    )
-  }
-
-  let heartbeat: Heartbeat | undefined
-  const openSession = async (): Promise<string> => {
-    const answer = await caller.json(
-      { method: 'POST', path: '/api/v1/create_session', json: sessionBody(options) },
-      tinker.CreateSessionResponse,
-    )
-    for (const level of ['info', 'warning', 'error'] as const) {
-      const text = answer[`${level}_message`]
-      if (text != null) onEvent({ type: 'message', level, text })
-    }
-    heartbeat = beat(answer.session_id)
-    return answer.session_id
-  }
-  const beat = (sessionId: string): Heartbeat | undefined => {
-    const everyMs = options.heartbeatMs ?? 10_000
-    if (everyMs === 0) return undefined
-    const path = '/api/v1/session_heartbeat'
-    if (options.fetch === undefined) {
-      const url = `${baseUrl.replace(/\/+$/, '')}${path}`
-      const onBeat = () => void prepare() // a token must last for the thread too
-      return startHeartbeat({ url, sessionId, headers: headers(), onEvent, clock, onBeat, everyMs })
-    }
-    const json = { session_id: sessionId, type: 'session_heartbeat' }
-    const send = () => transport.send({ method: 'POST', path, json, timeoutMs: 10_000, signal })
-    return startTimedHeartbeat(async () => (await send()).status, { onEvent, clock, everyMs })
-  }
-  credentials.onChange(() => heartbeat?.update(headers()))
-
-  let opened: Promise<string> | undefined
-  let modelSeq = 0
-  let samplerSeq = 0
-  const session: Session = {
-    transport,
-    caller,
-    clock,
-    signal,
-    preset,
-    flags,
-    onEvent: throttleEvents(onEvent, clock),
-    passFormat: new PassFormat({
-      caller,
-      onEvent,
-      wire: preset.wire === 'auto' && flags.proto_write_fwdbwd === false ? 'json' : preset.wire,
-      compress: flags.proto_compress_fwdbwd,
-    }),
-    passBytes: new ByteBudget(flags.fwdbwd_dispatch_bytes_semaphore_size),
-    responseBytes: new ByteBudget(flags.inflight_response_bytes_semaphore_size),
-    promptBytes: new ByteBudget(flags.sample_dispatch_bytes_semaphore_size),
-    id: () => {
-      opened ??= openSession()
-      opened.catch(() => {
-        opened = undefined // the next use may find the service again
-      })
-      return opened
-    },
-    nextSamplerSeq: () => samplerSeq++,
-    cancels: () => {
-      refreshDynamic()
-      return dynamic.sample_cancel_enabled
-    },
-  }
-
-  const models = new Map<string, TrainingModel>()
-  const register = (modelId: string): TrainingModel => {
-    const model = new TrainingModel(modelId, session)
-    models.set(modelId, model)
-    return model
-  }
-
-  const createModel: TinkerClient['createModel'] = async (spec, callOptions) => {
-    const json = {
-      session_id: await session.id(),
-      model_seq_id: modelSeq++,
-      base_model: spec.baseModel,
-      ...(spec.userMetadata === undefined ? {} : { user_metadata: spec.userMetadata }),
-      ...loraConfig(spec, preset),
-      type: 'create_model',
-    }
-    const expected = expectJson('CreateModel', tinker.CreateModelResponse)
-    const { model_id } = await requestResult(session, { path: '/api/v1/create_model', json }, expected, callOptions)
-    return register(model_id)
-  }
-
-  const openSampler: TinkerClient['sampler'] = async (of) => {
-    if (!preset.samples) {
-      throw new ServiceError('invalid', 'this service draws no samples', {
-        fix: 'sample from a deployment of the weights.',
-      })
-    }
-    if ('samplingSessionId' in of) return new Sampler(of.samplingSessionId, session)
-    if ('path' in of && !of.path.startsWith('tinker://')) {
-      throw new ServiceError('invalid', `"${of.path}" is no path of weights`, { fix: 'a path begins with tinker://.' })
-    }
-    const json = {
-      session_id: await session.id(),
-      sampling_session_seq_id: session.nextSamplerSeq(),
-      ...('path' in of ? { model_path: of.path } : { base_model: of.baseModel }),
-      type: 'create_sampling_session',
-    }
-    const call = {
-      method: 'POST',
-      path: '/api/v1/create_sampling_session',
-      json,
-      retryStatus: preset.retryStatus,
-    } as const
-    const { sampling_session_id } = await caller.json(call, tinker.CreateSamplingSessionResponse)
-    return new Sampler(sampling_session_id, session)
-  }
-
-  const rest = new RestClient({ caller, clock, signal })
-  const close: TinkerClient['close'] = async (reason) => {
-    if (signal.aborted) return
-    const sessionId = await opened?.catch(() => undefined)
-    if (reason !== undefined && sessionId !== undefined) {
-      const path = `/api/v1/sessions/${sessionId}/finish`
-      // Newer services like to know; older ones have no such route.
-      const call = {
-        method: 'POST',
-        path,
-        json: { reason: { type: reason } },
-        retry: 'off',
-        accept: [404, 405],
-      } as const
-      await caller.done(call).catch(() => {})
-    }
-    await heartbeat?.stop()
-    stopListening()
-    ending.abort(new ServiceError('invalid', 'the client was closed', { fix: 'await results before closing.' }))
-  }
-  onAbort(signal, () => void heartbeat?.stop())
-
-  return {
-    rest,
-    flags,
-    service: createTrainingService({
-      ...{ model: (modelId) => models.get(modelId), openSampler, rest },
-      deleteSnapshot: preset.deletesSnapshots ? (id) => rest.deleteSampler(id) : undefined,
-    }),
-    health: () => caller.json({ method: 'GET', path: '/api/v1/healthz' }, tinker.HealthResponse),
-    capabilities: () =>
-      caller.json({ method: 'GET', path: '/api/v1/get_server_capabilities' }, tinker.ServerCapabilities),
-    sessionId: session.id,
-    createModel,
-    async createModelFrom(path, { optimizer, userMetadata, ...callOptions }) {
-      if (flags.create_model_via_load_weights) {
-        const json = {
-          session_id: await session.id(),
-          model_seq_id: modelSeq++,
-          path,
-          optimizer,
-          ...(userMetadata === undefined ? {} : { user_metadata: userMetadata }),
-          type: 'load_weights',
-        }
-        const expected = expectJson('LoadWeights', tinker.LoadWeightsResponse)
-        const made = await requestResult(session, { path: '/api/v1/load_weights', json }, expected, callOptions)
-        return register(made.model_id ?? `${json.session_id}:train:${json.model_seq_id}`)
-      }
-      const info = await rest.weightsInfo(path)
-      const model = await createModel(
-        { ...specOf(info), ...(userMetadata === undefined ? {} : { userMetadata }) },
-        callOptions,
-      )
-      await model.load(path, { optimizer, ...callOptions })
-      return model
-    },
-    sampler: openSampler,
-    close,
-    [Symbol.asyncDispose]: () => close(),
-  }
+  const dynamic = await readConfig(caller, '/api/v1/client/dynamic_config', tinker.ClientDynamicConfigResponse)
+  return { preset, clock, baseUrl, ending, stopListening, credentials, headers, transport, caller, flags, dynamic }
 }
 
 // Services of the time before flags answer 404; the defaults are what they expect.
@@ -297,7 +319,7 @@ function sessionBody({ tags, userMetadata, projectId }: TinkerClientOptions) {
     tags: tags ?? [],
     user_metadata: userMetadata ?? {},
     sdk_version: sdkVersion,
-    ...(projectId === undefined ? {} : { project_id: projectId }),
+    project_id: projectId,
     type: 'create_session',
   }
 }

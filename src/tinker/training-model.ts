@@ -2,22 +2,26 @@
 // before was accepted, long before it is done.
 import type { Adam, Datum, FwdBwd, Loss, Metrics, NamedLoss } from '../contracts/index.ts'
 import * as tinker from '../contracts/tinker/index.ts'
-import { checkDatums } from './check-datums.ts'
-import { carrier, evaluateLoss, unweighted, withGradients } from './custom-pass.ts'
-import { expectJson, expectPass } from './expected-results.ts'
-import { joinPasses } from './join-passes.ts'
+import { carrier, checkDatums, evaluateLoss, unweighted, withGradients } from './loss-data.ts'
+import { joinPasses, type Part, splitBatch, toWireDatum } from './pass-data.ts'
 import { RequestOrder } from './request-order.ts'
-import type { Expected } from './retrieve-future.ts'
+import { type Expected, expectJson, expectPass } from './retrieve-future.ts'
 import { ServiceError } from './service-error.ts'
-import { type CallOptions, callSignal, requestResult, retrieve, type Session } from './session.ts'
-import { type Part, splitBatch } from './split-batch.ts'
-import { type Submitted, startFuture, type TinkerFuture } from './tinker-future.ts'
-import { unlessAborted } from './unless-aborted.ts'
-import { toWireDatum } from './wire-datum.ts'
+import {
+  type CallOptions,
+  callSignal,
+  requestResult,
+  retrieve,
+  type Session,
+  type Submitted,
+  startFuture,
+  type TinkerFuture,
+} from './session.ts'
+import { unlessAborted } from './transport.ts'
 
 export type SaveCallOptions = CallOptions & {
-  ttlSeconds?: number
-  userMetadata?: Readonly<Record<string, string>>
+  ttlSeconds?: number | undefined
+  userMetadata?: Readonly<Record<string, string>> | undefined
 }
 
 /** Accepted work, and the result that is being asked for. */
@@ -66,7 +70,10 @@ export class TrainingModel {
   }
 
   /** Saves weights and optimiser; the path to load them from. A name that is taken fails at once. */
-  saveState(name: string, { overwrite = false, ...options }: SaveCallOptions & { overwrite?: boolean } = {}) {
+  saveState(
+    name: string,
+    { overwrite = false, ...options }: SaveCallOptions & { overwrite?: boolean | undefined } = {},
+  ) {
     const body = { path: name, overwrite, ...saveFields(options) }
     const expected = expectJson('SaveWeights', tinker.SaveWeightsResponse)
     return this.#run(
@@ -105,9 +112,9 @@ export class TrainingModel {
   /** The first request of a model, if it comes at all. */
   load(
     path: string,
-    { optimizer, accessToken, ...options }: CallOptions & { optimizer: boolean; accessToken?: string },
+    { optimizer, accessToken, ...options }: CallOptions & { optimizer: boolean; accessToken?: string | undefined },
   ): TinkerFuture<void> {
-    const body = { path, optimizer, ...(accessToken === undefined ? {} : { weights_access_token: accessToken }) }
+    const body = { path, optimizer, weights_access_token: accessToken }
     const expected = expectJson('LoadWeights', tinker.LoadWeightsResponse)
     return this.#run(
       options,
@@ -235,7 +242,7 @@ export class TrainingModel {
         forward_backward_input: {
           data: data.map(toWireDatum),
           loss_fn: loss.name,
-          ...(loss.config === undefined ? {} : { loss_fn_config: loss.config }),
+          loss_fn_config: loss.config,
         },
         forward_only: forwardOnly,
       })
@@ -270,7 +277,7 @@ export class TrainingModel {
 
 function saveFields({ ttlSeconds, userMetadata }: SaveCallOptions) {
   return {
-    ...(ttlSeconds === undefined ? {} : { ttl_seconds: ttlSeconds }),
-    ...(userMetadata === undefined ? {} : { user_metadata: userMetadata }),
+    ttl_seconds: ttlSeconds,
+    user_metadata: userMetadata,
   }
 }

@@ -1,10 +1,16 @@
 // One HTTP exchange: a request goes out, an answer or a connection error comes back. It knows no retry and no promise.
-import { messageOf } from '../kernel/index.ts'
-import { linkSignals } from './linked-signal.ts'
+import { messageOf, onAbort } from '../kernel/index.ts'
 import { ServiceError } from './service-error.ts'
 
 /** What a transport needs of `fetch`: a server in the same process offers it too. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+export type Fetch = (url: string, init: RequestInit) => Promise<FetchResponse>
+
+/** What it reads of a response. */
+type FetchResponse = {
+  readonly status: number
+  readonly headers: Pick<Headers, 'get'>
+  readonly body: AsyncIterable<Uint8Array> | Iterable<Uint8Array> | null
+}
 
 export type Exchange = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -12,22 +18,22 @@ export type Exchange = {
   path: string
   /** A JSON value, or bytes with their type. */
   json?: unknown
-  bytes?: { data: Uint8Array<ArrayBuffer>; type: string; encoding?: string }
-  headers?: Readonly<Record<string, string>>
+  bytes?: { data: Uint8Array<ArrayBuffer>; type: string; encoding?: string | undefined } | undefined
+  headers?: Readonly<Record<string, string>> | undefined
   timeoutMs: number
   signal: AbortSignal
 }
 
-export type Answer = { readonly status: number; readonly headers: Headers; readonly bytes: Uint8Array }
+export type Answer = Pick<FetchResponse, 'status' | 'headers'> & { readonly bytes: Uint8Array }
 
 export type Transport = { send(exchange: Exchange): Promise<Answer> }
 
-export type TransportOptions = {
+type TransportOptions = {
   baseUrl: string
   /** Sent with every request; read anew each time, since credentials change. */
   headers: () => Readonly<Record<string, string>>
   /** Awaited before each request that brings no credentials of its own. */
-  prepare?: () => Promise<void>
+  prepare?: (() => Promise<void>) | undefined
   fetch: Fetch
 }
 
@@ -72,7 +78,7 @@ export function createTransport({ baseUrl, headers, prepare, fetch }: TransportO
   }
 }
 
-async function readBody(response: Response, path: string): Promise<Uint8Array> {
+async function readBody(response: FetchResponse, path: string): Promise<Uint8Array> {
   const announced = Number(response.headers.get('content-length') ?? 0)
   if (announced > mostBytes) throw new ServiceError('protocol', `${path}: an answer of ${announced} bytes is too large`)
   if (response.body === null) return new Uint8Array()
@@ -86,4 +92,35 @@ async function readBody(response: Response, path: string): Promise<Uint8Array> {
   }
   const [only] = parts
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, size)
+}
+
+// One signal out of several, and a time limit; let go of when the call ends, since the signals it listens to live for hours.
+type LinkedSignal = { readonly signal: AbortSignal; release(): void }
+
+/** Aborts with the first of `signals`, or with `late()` after `timeoutMs`. */
+export function linkSignals(
+  signals: readonly (AbortSignal | undefined)[],
+  limit?: { timeoutMs: number; late: () => unknown },
+): LinkedSignal {
+  const controller = new AbortController()
+  const timer = limit === undefined ? undefined : setTimeout(() => controller.abort(limit.late()), limit.timeoutMs)
+  const stops = signals.map((signal) =>
+    signal === undefined ? () => {} : onAbort(signal, () => controller.abort(signal.reason)),
+  )
+  return {
+    signal: controller.signal,
+    release() {
+      clearTimeout(timer)
+      for (const stop of stops) stop()
+    },
+  }
+}
+
+// Stopping to wait for something that cannot be stopped.
+/** The outcome of `work`, or the signal's reason if that comes first; `work` then goes on unheard. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stopListening = onAbort(signal, () => reject(signal.reason))
+    work.then(resolve, reject).finally(stopListening)
+  })
 }

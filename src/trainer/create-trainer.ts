@@ -1,27 +1,30 @@
 // The trainer: a Tinker-protocol server around any engine, as a function from requests to responses. It listens nowhere and
 // starts no process; `serveTrainer` puts it on a port.
 import { Hono } from 'hono'
-import { type ArchiveFiles, plainFiles } from './archive/adapter-files.ts'
+import { LinearRouter } from 'hono/router/linear-router'
+import { type ArchiveFiles, plainFiles } from './archive/archive-files.ts'
 import { errorResponse, HttpError } from './http/http-error.ts'
-import { createKeyCheck } from './http/key-check.ts'
+import { PlainResponse, plainRequest } from './http/in-process.ts'
+import { createKeyCheck } from './http/read-request.ts'
 import { openAiRoutes } from './openai/openai-routes.ts'
 import { createApi } from './routes/api.ts'
-import { futureRoutes } from './routes/future-routes.ts'
-import { modelRoutes } from './routes/model-routes.ts'
+import { futureRoutes, modelRoutes } from './routes/model-routes.ts'
 import { runRoutes } from './routes/run-routes.ts'
 import { sessionRoutes } from './routes/session-routes.ts'
 import { type TrainerOptions as StateOptions, TrainerState } from './state/trainer-state.ts'
 
 export type TrainerOptions = StateOptions & {
   /** Keys that clients must know. Empty: any key of the right form; only for a trainer that this machine alone can reach. */
-  keys?: readonly string[]
+  keys?: readonly string[] | undefined
   /** How a downloaded checkpoint is written. */
-  archiveFiles?: ArchiveFiles
+  archiveFiles?: ArchiveFiles | undefined
 }
 
 export interface Trainer extends AsyncDisposable {
   /** Answers a request; never throws. */
   fetch(request: Request): Promise<Response>
+  /** The same for a client in this process, as the `fetch` that it is given. */
+  fetchInProcess(url: string, init: RequestInit): Promise<Pick<PlainResponse, 'status' | 'headers' | 'body'> | Response>
 }
 
 /** Opens a trainer. Closing it ends what waits; the engine is the opener's to close. */
@@ -30,7 +33,8 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
   const state = await TrainerState.open(options)
   const api = createApi(state)
   const checkKey = createKeyCheck(keys)
-  const app = new Hono()
+  // A mock run opens a trainer and sends it few requests: routes are added cheaply here, and found by going through them.
+  const app = new Hono({ router: new LinearRouter() })
   app.use('/api/*', async (c, next) => {
     // Health is for whoever watches the process; an archive's address carries its own permission.
     if (!/^\/api\/v1\/(healthz$|archives\/)/.test(c.req.path)) checkKey(c.req.raw)
@@ -47,7 +51,11 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
   app.notFound((c) => errorResponse(new HttpError(404, `there is no ${c.req.method} ${c.req.path}`)))
   app.onError((error) => errorResponse(error))
   return {
-    fetch: async (request) => app.fetch(request),
+    async fetch(request) {
+      const response: Response | PlainResponse = await app.fetch(request)
+      return response instanceof PlainResponse ? response.toResponse() : response
+    },
+    fetchInProcess: async (url, init) => app.fetch(plainRequest(url, init)),
     [Symbol.asyncDispose]: () => state.close(),
   }
 }

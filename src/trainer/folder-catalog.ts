@@ -1,7 +1,7 @@
 // Base models in folders, as the Hugging Face libraries write them.
 import { readModelConfig } from '../engine/index.ts'
 import { openChatTemplate, openTokenizer, readChatTemplate, resolveModelFolder } from '../models/index.ts'
-import type { ModelCatalog, ModelText, ServedModel } from './served-model.ts'
+import type { ModelCatalog, ModelText, ServedModel } from './state/served-model.ts'
 
 export type FolderCatalog = ModelCatalog & {
   /** The folder of each model, by name. */

@@ -1,22 +1,21 @@
 // What other rooms may use of the trainer. Everything is loaded when it is called for: an engine starts while what answers requests is
 // loaded.
-import type { ArchiveFiles } from './archive/adapter-files.ts'
+import type { ArchiveFiles } from './archive/archive-files.ts'
 import type { Trainer, TrainerOptions } from './create-trainer.ts'
 import type { EngineModule } from './engine/engine-messages.ts'
 import type { EngineHost, EngineHostOptions } from './engine/open-engine-host.ts'
 import type { FolderCatalog } from './folder-catalog.ts'
 import type { ServeOptions, TrainerServer } from './serve-trainer.ts'
 
-export type { ArchiveFiles } from './archive/adapter-files.ts'
-export type { ArchiveFile } from './archive/tar-file.ts'
+export type { ArchiveFile, ArchiveFiles } from './archive/archive-files.ts'
 export type { Trainer, TrainerOptions } from './create-trainer.ts'
-export { startEngineEarly } from './engine/early-engine-process.ts'
-export { type EngineChoice, engineModule } from './engine/engine-module.ts'
+export { type EngineChoice, engineFork, engineModule } from './engine/engine-module.ts'
 export type { EngineHost } from './engine/open-engine-host.ts'
 export type { FolderCatalog } from './folder-catalog.ts'
 export type { ServeOptions, TrainerServer } from './serve-trainer.ts'
-export type { ModelCatalog, ModelText, ServedModel } from './served-model.ts'
-export type { TrainerLimits } from './trainer-limits.ts'
+export type { CheckpointEntry, CheckpointFiles, RunRecord } from './state/checkpoint-files.ts'
+export type { ModelCatalog, ModelText, ServedModel } from './state/served-model.ts'
+export type { TrainerLimits } from './state/trainer-state.ts'
 
 /** Starts an engine and waits until it can be used. */
 export async function openEngineHost(module: EngineModule, options: EngineHostOptions = {}): Promise<EngineHost> {

@@ -9,7 +9,7 @@ export type ServeOptions = {
   /** 0: any free port. */
   port: number
   /** Default: this machine alone. */
-  host?: string
+  host?: string | undefined
 }
 
 export interface TrainerServer extends AsyncDisposable {

@@ -1,6 +1,6 @@
 // Takes a core and keeps it until it is killed: `core-holder DIR CAPACITY`. Prints `held` when it has it.
 import { once } from 'node:events'
-import { acquireCores } from '../../src/lab/worker/core-leases.ts'
+import { acquireCores } from '../../src/lab/workers/core-leases.ts'
 
 const [dir = '', capacity = ''] = process.argv.slice(2)
 await acquireCores(1, new AbortController().signal, { dir, capacity: Number(capacity) })

@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { identify, isAlive } from '../../src/kernel/index.ts'
-import { acquireCores } from '../../src/lab/worker/core-leases.ts'
+import { acquireCores } from '../../src/lab/workers/core-leases.ts'
 
 const [dir = '', rounds = ''] = process.argv.slice(2)
 const holders = join(dir, 'holders')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Item } from '../../src/contracts/index.ts'
 import { EvsysError } from '../../src/kernel/index.ts'
 import { openStore } from '../../src/store/index.ts'
-import { loadDriver } from '../../src/store/sqlite/load-driver.ts'
+import { loadDriver } from '../../src/store/sqlite/open-database.ts'
 import { recordRun } from '../sample-plan.ts'
 
 const [dir = ''] = process.argv.slice(2)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { canonicalJson, keyedRandom } from '../../src/kernel/index.ts'
-import { loadDriver } from '../../src/store/sqlite/load-driver.ts'
+import { loadDriver } from '../../src/store/sqlite/open-database.ts'
 import { canonicalRecords, recordOf, statuses } from '../lab/canonical-records.ts'
 import { brief, experimentProject } from '../lab/experiment-project.ts'
 

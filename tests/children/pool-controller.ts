@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
-import { createWorkerPool } from '../../src/lab/worker/worker-pool.ts'
+import { createWorkerPool } from '../../src/lab/workers/worker-pool.ts'
 import type { Act } from '../hostile-plugin.ts'
 import { runAssignment } from '../run-assignment.ts'
 

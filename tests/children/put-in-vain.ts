@@ -1,7 +1,7 @@
 // Puts a blob that does not fit on the disk: `put-in-vain DIR`. Prints the error and what is left, as JSON.
 import { readdir } from 'node:fs/promises'
 import { openBlobs } from '../../src/kernel/blobs.ts'
-import { problemsOf } from '../../src/kernel/problems-of.ts'
+import { problemsOf } from '../../src/kernel/evsys-error.ts'
 
 const [dir = ''] = process.argv.slice(2)
 const blobs = await openBlobs(dir)

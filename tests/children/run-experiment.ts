@@ -4,7 +4,7 @@
 // error is printed as JSON and gives the exit code of the command line.
 import { createHook } from 'node:async_hooks'
 import { writeSync } from 'node:fs'
-import { exitCodeOf } from '../../src/cli/exit-code.ts'
+import { exitCodeOf } from '../../src/cli/context/command-context.ts'
 import { problemsOf, toRecord } from '../../src/kernel/index.ts'
 import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
 

@@ -1,5 +1,5 @@
 // An agent without a model on task folders: `run-folders TASKS AGENT DIR`. Prints the rewards by task: of the trial, then of its steps.
-import { runTaskFolders } from '../../src/lab/folders/run-task-folders.ts'
+import { runTaskFolders } from '../../src/lab/trials/run-task-folders.ts'
 
 const [path = '', agent = '', outputDir = ''] = process.argv.slice(2)
 const { end } = await runTaskFolders({

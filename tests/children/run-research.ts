@@ -3,12 +3,11 @@
 // and at operation N kills itself.
 import { createHook } from 'node:async_hooks'
 import { writeSync } from 'node:fs'
-import { exitCodeOf } from '../../src/cli/exit-code.ts'
+import { exitCodeOf } from '../../src/cli/context/command-context.ts'
 import { problemsOf, toRecord } from '../../src/kernel/index.ts'
 import { runResearch } from '../../src/research/loop/run-research.ts'
 import { openStore } from '../../src/store/index.ts'
-import { tapedResearch, tapeParams } from '../research/taped-research.ts'
-import { toyResearch } from '../research/toy-research.ts'
+import { tapedResearch, tapeParams, toyResearch } from '../research/toy-research.ts'
 
 const [record = '', calls = '', tapes = '', ...flags] = process.argv.slice(2)
 const numberOf = (name: string, absent: number) =>

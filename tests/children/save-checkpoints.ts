@@ -1,10 +1,11 @@
 // Saves checkpoint after checkpoint under one name until it is killed or cannot: arguments are the folder and the size.
 
 import { systemClock } from '../../src/kernel/index.ts'
+import { CheckpointFolder } from '../../src/trainer/state/checkpoint-files.ts'
 import { CheckpointStore } from '../../src/trainer/state/checkpoint-store.ts'
 
 const [, , dir = '', size = ''] = process.argv
-const store = await CheckpointStore.open(dir, systemClock)
+const store = await CheckpointStore.open(new CheckpointFolder(dir), systemClock)
 const run = {
   version: 1 as const,
   run_id: 'session:train:0',

@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import type { Item } from '../../src/contracts/index.ts'
 import { EvsysError } from '../../src/kernel/index.ts'
-import { readSegment } from '../../src/lab/worker/segment-reader.ts'
-import { openSegmentWriter } from '../../src/lab/worker/segment-writer.ts'
+import { readSegment } from '../../src/lab/workers/segment-reader.ts'
+import { openSegmentWriter } from '../../src/runner/worker/segment-writer.ts'
 
 const [dir = ''] = process.argv.slice(2)
 const file = join(dir, 'segments', '1.jsonl')

@@ -1,14 +1,13 @@
-// Migrates a record of version 1 to a version 2 that only tests know: `store-migrator ADDRESS NAME [hang]`. Prints what it did as
+// Migrates a record to a next version that only tests know: `store-migrator ADDRESS NAME [hang]`. Prints what it did as
 // JSON. With `hang` it stops half way, inside the migration, and waits to be killed.
 import { setInterval } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { type Migration, migrate } from '../../src/store/migrate.ts'
-import * as record from '../../src/store/migrations/0001-record.ts'
+import { MIGRATIONS, type Migration, migrate } from '../../src/store/migrations/migrate.ts'
 import { postgresDatabase } from '../../src/store/postgres/postgres-database.ts'
 import { sqliteDatabase } from '../../src/store/sqlite/sqlite-database.ts'
 
 const [address = '', name = '', hang] = process.argv.slice(2)
-const second: Migration = {
+const next: Migration = {
   async up(query) {
     await sql`create table migrated (by_name text not null)`.execute(query)
     await sql`insert into migrated (by_name) values (${name})`.execute(query)
@@ -19,4 +18,4 @@ const second: Migration = {
   },
 }
 await using database = await (address.startsWith('postgres') ? postgresDatabase(address) : sqliteDatabase(address))
-process.stdout.write(`${JSON.stringify(await migrate(database, { migrations: [record, second] }))}\n`)
+process.stdout.write(`${JSON.stringify(await migrate(database, { migrations: [...MIGRATIONS, next] }))}\n`)

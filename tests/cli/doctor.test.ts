@@ -7,7 +7,7 @@ import { runMain } from './run-main.ts'
 const folder = temporaryFolders()
 
 /** A PATH with these programs alone: shell scripts that print a line and exit with a code. */
-function pathWith(programs: Record<string, { say: string; code?: number }>): string {
+function pathWith(programs: Record<string, { say: string; code?: number | undefined }>): string {
   const bin = folder()
   for (const [name, { say, code = 0 }] of Object.entries(programs)) {
     writeFileSync(join(bin, name), `#!/bin/sh\necho '${say}'${code === 0 ? '' : ' >&2'}\nexit ${code}\n`)
@@ -21,8 +21,8 @@ interface Check {
   status: string
   required: boolean
   found: string
-  gives?: string
-  get?: string
+  gives?: string | undefined
+  get?: string | undefined
 }
 
 async function checks(args: readonly string[], options: Parameters<typeof runMain>[1]): Promise<Record<string, Check>> {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openStore } from '../../src/store/index.ts'
+import { openStore, STORE_VERSION } from '../../src/store/index.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { recordExperiment } from './recorded.ts'
 import { runMain } from './run-main.ts'
@@ -102,7 +102,7 @@ describe('db', () => {
     const cwd = await project()
     const { code, stdout } = await runMain(['db', 'backup', '-o', 'copy.db', '--json'], { cwd })
     expect(code).toBe(0)
-    expect(JSON.parse(stdout)).toMatchObject({ file: join(cwd, 'copy.db'), version: 1 })
+    expect(JSON.parse(stdout)).toMatchObject({ file: join(cwd, 'copy.db'), version: STORE_VERSION })
     await using copy = await openStore(join(cwd, 'copy.db'))
     expect(await copy.canonicalRecord('exp_old')).toEqual(await canonical(cwd, 'exp_old'))
   })
@@ -126,11 +126,13 @@ describe('db', () => {
   it('migrate tells the version of the record (CLI-20)', async () => {
     const cwd = await project()
     expect((await runMain(['db', 'migrate'], { cwd })).stdout).toBe(
-      '.evsys/evsys.db has version 1, which this evsys writes\n',
+      `.evsys/evsys.db has version ${STORE_VERSION}, which this evsys writes\n`,
     )
     const fresh = folder()
     mkdirSync(join(fresh, '.evsys'))
-    expect((await runMain(['db', 'migrate'], { cwd: fresh })).stdout).toBe('made .evsys/evsys.db, version 1\n')
+    expect((await runMain(['db', 'migrate'], { cwd: fresh })).stdout).toBe(
+      `made .evsys/evsys.db, version ${STORE_VERSION}\n`,
+    )
   })
 
   it.each([[['db', 'bakcup']], [['db']], [['db', 'migrate', '-o', 'x']]])('%j is explained (CLI-4)', async (args) => {

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadExperiment } from '../../src/config/index.ts'
 import type { Plan } from '../../src/contracts/index.ts'
-import { planForecast } from '../../src/lab/record/plan-forecast.ts'
-import { planPower } from '../../src/lab/record/plan-power.ts'
+import { planForecast } from '../../src/record/plan/plan-forecast.ts'
+import { planPower } from '../../src/record/plan/plan-power.ts'
 import { pairsNeeded, smallestDetectableEffect } from '../../src/stats/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
@@ -14,10 +14,10 @@ const folder = temporaryFolders()
 const { signal } = new AbortController()
 
 interface PlanOptions {
-  readonly seeds?: number
-  readonly minEffect?: number
-  readonly metric?: string
-  readonly axes?: Record<string, unknown[]>
+  readonly seeds?: number | undefined
+  readonly minEffect?: number | undefined
+  readonly metric?: string | undefined
+  readonly axes?: Record<string, unknown[]> | undefined
 }
 
 /** A plan of the experiments that `recordExperiment` records, in the same project. */

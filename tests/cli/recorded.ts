@@ -4,32 +4,32 @@ import { join } from 'node:path'
 import { loadExperiment } from '../../src/config/index.ts'
 import type { RunEvent, RunRow } from '../../src/contracts/index.ts'
 import { manualClock } from '../../src/kernel/index.ts'
-import { outputDirOf } from '../../src/lab/experiment/begin-experiment.ts'
 import { concludeExperiment } from '../../src/lab/experiment/conclude-experiment.ts'
-import { openStore } from '../../src/store/index.ts'
+import { outputDirOf } from '../../src/record/experiment-folder.ts'
+import { openStore, requireTraining } from '../../src/store/index.ts'
 
 export interface Recorded {
   /** End of its id: `exp_a` for `a`. */
   readonly id: string
-  readonly name?: string
-  readonly hypothesis?: string
-  readonly tags?: readonly string[]
+  readonly name?: string | undefined
+  readonly hypothesis?: string | undefined
+  readonly tags?: readonly string[] | undefined
   /** Learning rates: the arms. */
-  readonly rates?: readonly number[]
-  readonly seeds?: number
+  readonly rates?: readonly number[] | undefined
+  readonly seeds?: number | undefined
   /** Without one the experiment is exploratory. */
-  readonly minEffect?: number
-  readonly scorerHash?: string
+  readonly minEffect?: number | undefined
+  readonly scorerHash?: string | undefined
   /** By run, in the order of the plan. */
-  readonly engines?: readonly string[]
+  readonly engines?: readonly string[] | undefined
   /** Reward of a task: 1 or 0. */
-  readonly reward?: (rate: number, seed: number, task: number) => number
+  readonly reward?: ((rate: number, seed: number, task: number) => number) | undefined
   /** Runs of these arms fail. */
-  readonly failing?: readonly number[]
-  readonly day?: string
-  readonly provenance?: Readonly<Record<string, unknown>>
+  readonly failing?: readonly number[] | undefined
+  readonly day?: string | undefined
+  readonly provenance?: Readonly<Record<string, unknown>> | undefined
   /** Leaves it as a process that was killed leaves it. */
-  readonly unfinished?: boolean
+  readonly unfinished?: boolean | undefined
 }
 
 const tasks = 10
@@ -150,7 +150,8 @@ function defaultReward(rate: number, seed: number, task: number): number {
   return task < right ? 1 : 0
 }
 
-function rateOf({ config }: RunRow): number {
+function rateOf(run: RunRow): number {
+  const { config } = requireTraining(run)
   return Number(config.algorithm.params.learning_rate)
 }
 

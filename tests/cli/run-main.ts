@@ -1,7 +1,7 @@
 // The command line in this process: arguments in, exit code and both streams out.
 import { fileURLToPath } from 'node:url'
-import type { CliIo } from '../../src/cli/io.ts'
 import { main } from '../../src/cli/main.ts'
+import type { CliIo } from '../../src/cli/output/io.ts'
 
 export interface CliResult {
   code: number
@@ -10,12 +10,12 @@ export interface CliResult {
 }
 
 export interface RunOptions {
-  cwd?: string
-  env?: Record<string, string>
-  stdin?: string | AsyncIterable<string>
+  cwd?: string | undefined
+  env?: Record<string, string> | undefined
+  stdin?: string | AsyncIterable<string> | undefined
   /** Makes both streams terminals of this width. */
-  columns?: number
-  signal?: AbortSignal
+  columns?: number | undefined
+  signal?: AbortSignal | undefined
 }
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -12,11 +12,11 @@ export interface ProcessResult {
 }
 
 export interface ProcessOptions {
-  cwd?: string
-  env?: Record<string, string>
+  cwd?: string | undefined
+  env?: Record<string, string> | undefined
   /** Null leaves it open, as a terminal is. */
-  stdin?: string | null
-  nodeArgs?: readonly string[]
+  stdin?: string | null | undefined
+  nodeArgs?: readonly string[] | undefined
 }
 
 /** Runs `evsys` with arguments and waits for its end. */

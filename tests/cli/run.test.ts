@@ -246,7 +246,7 @@ describe('Ctrl-C', () => {
       })
       expect({ code, stdout }).toEqual({ code: 130, stdout: '' })
       expect(stderr).toContain('interrupted: closing the runs of config.yaml, which save first')
-      expect(stderr).toContain('go on with\n  evsys run config.yaml --max-concurrent 1 --resume\n')
+      expect(stderr).toContain('resume with\n  evsys run config.yaml --max-concurrent 1 --resume\n')
       const listed = await runMain(['history'], { cwd })
       expect(listed.stdout).toMatch(/^\S+ {2}colours {2}interrupted {2}/)
 

@@ -108,7 +108,7 @@ describe('show', () => {
 
   it('says how to go on with an experiment that was interrupted (CLI-14)', async () => {
     const { stdout } = await runMain(['show', 'stopped'], { cwd })
-    expect(stdout).toContain('it was interrupted; `evsys run FILE --resume` goes on')
+    expect(stdout).toContain('it was interrupted; `evsys run FILE --resume` continues it')
     const { stdout: json } = await runMain(['show', 'stopped', '--json'], { cwd })
     expect(ExperimentResult.parse(JSON.parse(json))).toMatchObject({ conclusion: null, status: 'running' })
   })

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 
 export interface SmallLabOptions {
   /** More of the experiment file, laid over it. */
-  readonly file?: Readonly<Record<string, unknown>>
-  readonly axes?: Readonly<Record<string, readonly unknown[]>>
-  readonly steps?: number
+  readonly file?: Readonly<Record<string, unknown>> | undefined
+  readonly axes?: Readonly<Record<string, readonly unknown[]>> | undefined
+  readonly steps?: number | undefined
   /** Plugin files by name. */
-  readonly plugins?: Readonly<Record<string, string>>
+  readonly plugins?: Readonly<Record<string, string>> | undefined
 }
 
 const questions = ['Is it red?', 'Is it green?', 'Is it blue?']

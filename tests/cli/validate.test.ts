@@ -238,8 +238,8 @@ sweeps:
     ['keys of both', 'name: x\nrun: train\nmatrix: {}\n', false],
     ['nothing', '', false],
   ])('tells %s from an experiment (CON-2)', async (_name, text, isTask) => {
-    const { looksLikeTask } = await import('../../src/cli/looks-like-task.ts')
-    expect(looksLikeTask(text)).toBe(isTask)
+    const { isTaskShaped } = await import('../../src/cli/commands/validate.ts')
+    expect(isTaskShaped(text)).toBe(isTask)
   })
 
   it('is forced by --task (CON-2)', async () => {

@@ -1,11 +1,10 @@
 // The losses of distillation on a real model: gradients of the reference engine against finite differences of its own losses.
 import { describe, expect, it } from 'vitest'
-import { reverseKlLoss } from '../../src/algorithms/distill/reverse-kl-loss.ts'
-import { softSequence, softTarget } from '../../src/algorithms/distill/soft-targets.ts'
-import { customForwardBackward } from '../../src/backends/mock/custom-loss.ts'
+import { reverseKlLoss, softSequence, softTarget } from '../../src/algorithms/distill/soft-targets.ts'
 import type { CustomLoss, Datum, Engine } from '../../src/contracts/index.ts'
 import { decodeCheckpoint, encodeCheckpoint } from '../../src/engine/files/checkpoint.ts'
 import { createReferenceEngine } from '../../src/engine/reference/reference-engine.ts'
+import { evaluateLoss, unweighted, withGradients } from '../../src/tinker/loss-data.ts'
 import { adam, bytesOf, ce, lora, openers, pass, run, sample } from '../engine/engine-under-test.ts'
 
 const { open } = openers(createReferenceEngine)
@@ -57,12 +56,10 @@ const losses: Record<string, (made: { datum: Datum; rows: Float64Array }) => Pas
   'reverse KL over a teacher’s likeliest tokens':
     ({ datum, rows }) =>
     async (engine, backward) => {
-      const through = {
-        backward,
-        signal,
-        pass: (op: 'forward' | 'forward_backward', data: readonly Datum[]) => pass(engine, [...data], ce, op),
-      }
-      return (await customForwardBackward([datum], custom(rows), through)).metrics['loss:sum'] ?? Number.NaN
+      const { outputs } = await pass(engine, unweighted([datum]), ce, 'forward')
+      const { loss, gradients } = await evaluateLoss([datum], custom(rows), outputs, signal)
+      if (backward) await pass(engine, withGradients([datum], gradients))
+      return loss
     },
 }
 

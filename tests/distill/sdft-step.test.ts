@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sdft } from '../../src/algorithms/distill/sdft.ts'
-import { byteTokenizer } from '../../src/backends/mock/byte-tokenizer.ts'
-import { openPlainChat } from '../../src/backends/mock/plain-chat.ts'
+import { byteTokenizer, openPlainChat } from '../../src/backends/models/mock-models.ts'
 import type { PromptExample, Sample, SampleReq, StepContext } from '../../src/contracts/index.ts'
 import { pluginContext } from '../plugin-context.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { fillTemplate } from '../../src/algorithms/distill/fill-template.ts'
+import { fillTemplate } from '../../src/algorithms/distill/sdft.ts'
 import { isSameVocabulary, tokenTeacher } from '../../src/algorithms/distill/token-teacher.ts'
 import { openModelText } from '../../src/backends/index.ts'
-import { byteTokenizer } from '../../src/backends/mock/byte-tokenizer.ts'
+import { byteTokenizer } from '../../src/backends/models/mock-models.ts'
 import { type OtherModels, TeacherSpec, type Tokenizer } from '../../src/contracts/index.ts'
 
 const others = (tokenizer: Tokenizer): OtherModels => ({

@@ -1,4 +1,4 @@
-import { findCompiler } from '../../src/engine/cpu/runtime/native-build.ts'
+import { findCompiler } from '../../src/engine/cpu/native-build.ts'
 import { needs } from '../needs.ts'
 import { describeOnKernels } from './cpu-on-kernels.contract.ts'
 

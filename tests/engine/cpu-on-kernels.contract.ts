@@ -1,6 +1,6 @@
 // The CPU engine on its kernels: everything that every engine promises, and what only this one does.
 import { createCpuEngine } from '../../src/engine/cpu/cpu-engine.ts'
-import { openRuntime } from '../../src/engine/cpu/runtime/open-runtime.ts'
+import { openRuntime } from '../../src/engine/cpu/open-runtime.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { describeAdapters } from './adapters.contract.ts'
 import { describeCpu } from './cpu.contract.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Datum, Engine, Sample, SampleReq } from '../../src/contracts/index.ts'
 import { type CpuEngineOptions, createCpuEngine } from '../../src/engine/cpu/cpu-engine.ts'
-import type { Runtime } from '../../src/engine/cpu/runtime/runtime.ts'
+import type { Runtime } from '../../src/engine/cpu/runtime.ts'
 import { decodeCheckpoint } from '../../src/engine/files/checkpoint.ts'
 import { createReferenceEngine } from '../../src/engine/reference/reference-engine.ts'
 import { keyedRandom } from '../../src/kernel/index.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Program } from '../../src/engine/cpu/runtime/program.ts'
-import type { Runtime } from '../../src/engine/cpu/runtime/runtime.ts'
+import { Program } from '../../src/engine/cpu/program.ts'
+import type { Runtime } from '../../src/engine/cpu/runtime.ts'
 import { compiler, openNative, openWasm } from './kernels/kernel-runtimes.ts'
 
 describe('kernels as plain WebAssembly', () => describeFaults(() => openWasm(3, false)))

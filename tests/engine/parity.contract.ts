@@ -17,7 +17,7 @@ type Case = {
   config: Record<string, unknown>
   lengths: readonly number[]
   spec?: LoraSpec | undefined
-  vocab?: number
+  vocab?: number | undefined
 }
 
 // Sizes that fill no vector and no tile, and some that do.

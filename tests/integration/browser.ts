@@ -31,12 +31,12 @@ export interface Browser extends AsyncDisposable {
 }
 
 type Message = {
-  id?: number
-  method?: string
-  sessionId?: string
-  params?: Record<string, unknown>
-  result?: Record<string, unknown>
-  error?: { message: string }
+  id?: number | undefined
+  method?: string | undefined
+  sessionId?: string | undefined
+  params?: Record<string, unknown> | undefined
+  result?: Record<string, unknown> | undefined
+  error?: { message: string } | undefined
 }
 
 export async function openBrowser(): Promise<Browser> {

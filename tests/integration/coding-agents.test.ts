@@ -7,7 +7,7 @@ import { expect, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
 import type { GenerateRequest, HarborTask, OpenInferenceClient, ToolCall } from '../../src/contracts/index.ts'
 import { cliAgent } from '../../src/research/propose/cli/cli-agent.ts'
-import { usageOfError } from '../../src/research/propose/llm/proposal-error.ts'
+import { usageOfError } from '../../src/research/propose/ledger/ledger.ts'
 import { cli } from '../../src/rollout/cli/cli-agent.ts'
 import { root, runMain } from '../cli/run-main.ts'
 import { needs } from '../needs.ts'
@@ -178,7 +178,7 @@ function callingPolicy(calls: Readonly<Record<string, (folder: string) => Record
 }
 
 agents.describe('coding agents behind the capture proxy', () => {
-  const page = readFileSync(join(root, 'docs/external-agents.md'), 'utf8')
+  const page = readFileSync(join(root, 'docs/guides/external-agents.md'), 'utf8')
   const specs = codeBlocks(page, 'yaml').flatMap((block) => {
     const { agent } = parse(block)
     return ['claude', 'codex'].includes(agent.params.command?.[0]) ? [agent.params] : []

@@ -55,7 +55,7 @@ describe('models beside the arms', { timeout: 240_000 }, () => {
     expect(new Set([...evals.map(({ scorerHash }) => scorerHash), result.baselines?.[0]?.scorer_hash]).size).toBe(1)
     expect(evals.every(({ metrics }) => (metrics['pass@1'] ?? 0) < 1)).toBe(true)
     const base = runs.find(({ arm }) => arm === 'base_model')
-    expect(base?.config.algorithm.kind).toBe('score_only')
+    expect(base?.kind === 'training' && base.config.algorithm.kind).toBe('score_only')
     const page = readFileSync(
       join(
         dir,

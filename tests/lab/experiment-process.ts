@@ -18,13 +18,13 @@ export interface ExperimentProcess extends AsyncDisposable {
 }
 
 export interface StartOptions {
-  readonly resume?: boolean
-  readonly alone?: boolean
+  readonly resume?: boolean | undefined
+  readonly alone?: boolean | undefined
   /** Kills itself, and its process group, at this operation. */
-  readonly killAt?: number
+  readonly killAt?: number | undefined
   /** The same, counted from the end of its last run. */
-  readonly killConcluding?: number
-  readonly wrap?: readonly string[]
+  readonly killConcluding?: number | undefined
+  readonly wrap?: readonly string[] | undefined
 }
 
 /** Starts an experiment from its file. */

@@ -4,9 +4,9 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { systemClock } from '../../src/kernel/index.ts'
-import { rescoreExperiment } from '../../src/lab/evaluation/rescore-experiment.ts'
-import { baselinesOf } from '../../src/lab/experiment/score-baselines.ts'
 import { runExperiment } from '../../src/lab/index.ts'
+import { rescoreExperiment } from '../../src/lab/reproduction/rescore-experiment.ts'
+import { baselinesOf } from '../../src/record/evidence/recorded-events.ts'
 import { openStore } from '../../src/store/index.ts'
 import { processesWith } from '../processes-with.ts'
 import { sandbox } from '../rollout/needs-sandbox.ts'
@@ -73,9 +73,10 @@ export const Doer = defineAgent({
     if (params.how === 'breaks') throw new Error('oops')
     const tests = await environment.read('/tests/test.sh').then(() => 'tests!', () => 'no tests')
     // Bytes of this machine go in as this process reads them, and come out again.
-    fs.mkdirSync('bundle/deep', { recursive: true })
-    fs.writeFileSync('bundle/deep/run.sh', '#!/bin/sh\\npwd > where.txt\\n', { mode: 0o755 })
-    await environment.upload('bundle', '/opt/bundle')
+    const [bundle, back] = ['bundle', 'back'].map((name) => name + '-' + task.task_id.replaceAll('/', '-')) // two agents run at a time
+    fs.mkdirSync(join(bundle, 'deep'), { recursive: true })
+    fs.writeFileSync(join(bundle, 'deep/run.sh'), '#!/bin/sh\\npwd > where.txt\\n', { mode: 0o755 })
+    await environment.upload(bundle, '/opt/bundle')
     await environment.write('/opt/note.txt', new TextEncoder().encode('x'.repeat(700000)))
     const run = await environment.spawn({ argv: ['bash', '-c', 'read line; echo "$line"; /opt/bundle/deep/run.sh'] }, signal)
     await run.write('hello\\n')
@@ -83,14 +84,14 @@ export const Doer = defineAgent({
     for await (const part of run.output) said += part.text
     const { exitCode } = await run.exit
     const size = (await environment.read('/opt/note.txt')).length
-    await environment.download('/opt/bundle', 'back')
-    const back = fs.readFileSync('back/deep/run.sh', 'utf8').includes('where.txt')
+    await environment.download('/opt/bundle', back)
+    const isBack = fs.readFileSync(join(back, 'deep/run.sh'), 'utf8').includes('where.txt')
     const hidden = await environment.upload(join(process.cwd(), 'tasks'), '/opt/tasks')
       .then(async () => (await environment.exec({ argv: ['ls', '/opt/tasks'] }, signal)).stdout, () => '')
     // Whatever is wrong fails the attempt, and its reward is 0.
     const fine = [seen, trials].every((names) => names.length === 0) && tests === 'no tests' && said.trim() === 'hello'
-    if (!fine || exitCode !== 0 || size !== 700000 || !back || hidden.trim() !== '' || folder !== undefined)
-      throw new Error(JSON.stringify({ seen, trials, tests, said, exitCode, size, back, hidden, folder }))
+    if (!fine || exitCode !== 0 || size !== 700000 || !isBack || hidden.trim() !== '' || folder !== undefined)
+      throw new Error(JSON.stringify({ seen, trials, tests, said, exitCode, size, isBack, hidden, folder }))
     return { output: text }
   },
 })

@@ -23,7 +23,7 @@ const dataOf = (rows: readonly object[]) => ({
   ...{ source_kind: 'in_memory', rows: [...rows], hf_split: 'train', transforms: [] },
 })
 
-type Changes = Partial<Omit<RunAssignment, 'config'>> & { config?: object }
+type Changes = Partial<Omit<RunAssignment, 'config'>> & { config?: object | undefined }
 
 /** A run of `rl` whose tasks are judged by one verifier. */
 export function rlRun(dir: string, fn_name: string, params: object, { config, ...rest }: Changes = {}): RunAssignment {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { pastGuards } from '../../src/algorithms/guards/guard-memory.ts'
 import { type Item, initialRunState, type RunEvent, reduceRun } from '../../src/contracts/index.ts'
-import { pastGuards } from '../../src/lab/train/guards/past-guards.ts'
 import { inFullLane } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { type TrainedHere, trainHere } from '../train-here.ts'

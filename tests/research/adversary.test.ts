@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { attacks } from '../../src/research/bench/adversary/attacks.ts'
-import { benchAdversary } from '../../src/research/bench/adversary/bench-adversary.ts'
-import { honestCandidates } from '../../src/research/bench/adversary/honest-candidates.ts'
-import { runAttack } from '../../src/research/bench/adversary/run-attack.ts'
+import { attacks } from '../../src/arena/adversary/attacks.ts'
+import { benchAdversary } from '../../src/arena/adversary/bench-adversary.ts'
+import { honestCandidates } from '../../src/arena/adversary/honest-candidates.ts'
+import { runAttack } from '../../src/arena/adversary/run-attack.ts'
 import { inFullLane } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { linux } from './run-line.ts'
+import { linux } from './task-folders.ts'
 
 const folder = temporaryFolders()
 const signal = AbortSignal.timeout(600_000)

@@ -7,7 +7,7 @@ import type { Executor, ResearchTask } from '../../src/contracts/index.ts'
 import { bundledTasks, checkResearchTask, findTasks, loadResearchTask, openExecutor } from '../../src/research/index.ts'
 import { needs } from '../needs.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { chant, copyTask, squares } from './task-copies.ts'
+import { chant, copyTask, squares } from './task-folders.ts'
 
 const folder = temporaryFolders()
 const { signal } = new AbortController()

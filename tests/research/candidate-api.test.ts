@@ -14,9 +14,9 @@ const python = needs('Python 3', () => {
 
 interface Candidate {
   readonly text: string
-  readonly env?: Record<string, string>
-  readonly input?: string
-  readonly dir?: string
+  readonly env?: Record<string, string> | undefined
+  readonly input?: string | undefined
+  readonly dir?: string | undefined
 }
 
 /** Runs a candidate beside the API; returns what it said on the wire and what it printed. */

@@ -2,11 +2,11 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
+import { lineTask } from '../../src/arena/adversary/line-task.ts'
 import type { CandidateFiles, CurveSample, Executor, RunOutcome } from '../../src/contracts/index.ts'
-import { lineTask } from '../../src/research/bench/adversary/line-task.ts'
 import { type DryRunEstimate, openExecutor } from '../../src/research/index.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { floor, linux } from './run-line.ts'
+import { floor, linux } from './task-folders.ts'
 
 const folder = temporaryFolders()
 const signal = AbortSignal.timeout(600_000)
@@ -30,7 +30,7 @@ linux.describe('an executor', () => {
       const samples: CurveSample[] = []
       const watch = (sample: CurveSample) => {
         samples.push(sample)
-        return 'go on' as const
+        return 'continue' as const
       }
       expect(await executor.check(task.baseline, signal)).toEqual([])
       const request = { files: task.baseline, seed: 1, split: 'val', trainSeconds: 1, watch } as const
@@ -88,7 +88,7 @@ const w = [0]; api.saveCheckpoint(w)`
     const task = lineTask(folder())
     await using executor = await openExecutor(task, { workDir: folder() })
     const files = phases('api.evaluate(() => 0); await new Promise(() => setInterval(() => {}, 1000))')
-    const watch = ({ value }: CurveSample) => (value > 0 ? ('kill' as const) : ('go on' as const))
+    const watch = ({ value }: CurveSample) => (value > 0 ? ('kill' as const) : ('continue' as const))
     const outcome = await executor.run({ files, seed: 1, split: 'val', trainSeconds: 600, watch }, signal)
     expect(outcome).toMatchObject({ status: 'killed' })
   })
@@ -160,7 +160,7 @@ const w = [0]; api.saveCheckpoint(w)`
     const files = phases('api.evaluate(() => 0); await new Promise(() => setInterval(() => {}, 1000))')
     const watch = () => {
       controller.abort(new Error('enough'))
-      return 'go on' as const
+      return 'continue' as const
     }
     const going = executor.run({ files, seed: 1, split: 'val', trainSeconds: 600, watch }, controller.signal)
     await expect(going).rejects.toThrow('enough')

@@ -1,13 +1,12 @@
 import { expect, it } from 'vitest'
+import { honestCandidates } from '../../src/arena/adversary/honest-candidates.ts'
+import { lineTask } from '../../src/arena/adversary/line-task.ts'
 import type { Executor } from '../../src/contracts/index.ts'
-import { honestCandidates } from '../../src/research/bench/adversary/honest-candidates.ts'
-import { lineTask } from '../../src/research/bench/adversary/line-task.ts'
 import { openExecutor } from '../../src/research/index.ts'
 import { inFullLane } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { nodeHabits } from './honest/node-habits.ts'
-import { pythonHabits } from './honest/python-habits.ts'
-import { floor, linux } from './run-line.ts'
+import { nodeHabits, pythonHabits } from './honest-habits.ts'
+import { floor, linux } from './task-folders.ts'
 
 const folder = temporaryFolders()
 const signal = AbortSignal.timeout(1_500_000)

@@ -1,11 +1,14 @@
-import { rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { type KeptSession, keptSession } from '../../src/arena/chaos/kept-session.ts'
+import { ErrorRecord } from '../../src/contracts/index.ts'
 import { keyedRandom } from '../../src/kernel/index.ts'
 import { type Reply, startFakeProvider } from '../fake-provider.ts'
 import { inFullLane } from '../scale.ts'
+import { startChild } from '../start-child.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { type Kept, keptOf, playSession, sessionFolder } from './research-process.ts'
-import { modelAnswer, recordTape } from './taped-research.ts'
+import { modelAnswer, recordTape } from './toy-research.ts'
 
 const folder = temporaryFolders()
 const slow = { timeout: 1_800_000 }
@@ -96,3 +99,44 @@ describe.each(lanes)(
     })
   },
 )
+
+// Sessions of the toy world in processes of their own, which may be killed.
+interface SessionFolder {
+  readonly record: string
+  readonly calls: string
+  /** Folder of the cassette. */
+  readonly tapes: string
+}
+
+function sessionFolder(dir: string, tapes: string): SessionFolder {
+  return { record: join(dir, 'evsys.db'), calls: join(dir, 'calls'), tapes }
+}
+
+/** Runs a session to its end, or until it kills itself. */
+async function playSession(
+  { record, calls, tapes }: SessionFolder,
+  flags: readonly string[] = [],
+): Promise<{ code: number | string; lines: string[]; operations: number; error: ErrorRecord | undefined }> {
+  await using child = startChild('run-research', [record, calls, tapes, ...flags])
+  const lines: string[] = []
+  let operations = 0
+  for (let line = await child.line().catch(() => undefined); line !== undefined; ) {
+    const [at = '', ...rest] = line.split(' ')
+    operations = Number(at)
+    lines.push(rest.join(' '))
+    line = await child.line().catch(() => undefined)
+  }
+  const said = lines.find((line) => line.startsWith('error '))?.slice('error '.length)
+  const error = said === undefined ? undefined : ErrorRecord.parse(JSON.parse(said))
+  return { code: await child.exit(), lines, operations, error }
+}
+
+interface Kept extends KeptSession {
+  /** Calls that were really sent. */
+  readonly sent: number
+}
+
+async function keptOf({ record, calls }: SessionFolder): Promise<Kept> {
+  const sent = existsSync(calls) ? readFileSync(calls, 'utf8').split('\n').length - 1 : 0
+  return { ...(await keptSession(record)), sent }
+}

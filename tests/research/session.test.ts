@@ -8,11 +8,11 @@ import {
   type Steering,
 } from '../../src/contracts/index.ts'
 import { defineProposer, systemClock } from '../../src/kernel/index.ts'
-import { filesOf } from '../../src/research/loop/candidate-files.ts'
 import type { ResearchOptions } from '../../src/research/loop/research-options.ts'
 import { runResearch } from '../../src/research/loop/run-research.ts'
-import { steerSession } from '../../src/research/loop/steer-session.ts'
-import { greedyDedup } from '../../src/research/search/greedy-dedup.ts'
+import { steerSession } from '../../src/research/loop/session-journal.ts'
+import { filesOf } from '../../src/research/loop/session-views.ts'
+import { greedyDedup } from '../../src/research/search/strategies.ts'
 import { type OpenStore, openStore } from '../../src/store/index.ts'
 import { toyExecutor, toyProposer, toyResearch, toyScore, toyTask } from './toy-research.ts'
 

@@ -8,11 +8,11 @@ import {
   type Steering,
 } from '../../src/contracts/index.ts'
 import { systemClock } from '../../src/kernel/index.ts'
-import { noiseOf } from '../../src/research/loop/race-state.ts'
 import type { ResearchOptions } from '../../src/research/loop/research-options.ts'
 import { runResearch } from '../../src/research/loop/run-research.ts'
 import { workedSeconds } from '../../src/research/loop/session-budget.ts'
-import { steerSession } from '../../src/research/loop/steer-session.ts'
+import { steerSession } from '../../src/research/loop/session-journal.ts'
+import { noiseOf } from '../../src/research/loop/session-views.ts'
 import { type OpenStore, openStore } from '../../src/store/index.ts'
 import { toyExecutor, toyProposer, toyResearch, toyScore } from './toy-research.ts'
 

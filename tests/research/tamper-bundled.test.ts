@@ -11,7 +11,7 @@ import { createLanguageModel, loadLanguageModel } from '../../src/research/tasks
 import { needs } from '../needs.ts'
 import { inFullLane } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { chant, copyTask, squares } from './task-copies.ts'
+import { chant, copyTask, squares } from './task-folders.ts'
 
 const folder = temporaryFolders()
 const signal = AbortSignal.timeout(1_500_000)

@@ -1,17 +1,29 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Attack, type AttackWorld, untampered } from '../../src/arena/adversary/attack.ts'
+import { attacks } from '../../src/arena/adversary/attacks.ts'
+import { lineTask } from '../../src/arena/adversary/line-task.ts'
 import type { CandidateFiles, Executor, Level, RunOutcome } from '../../src/contracts/index.ts'
 import { visibleText } from '../../src/kernel/index.ts'
-import { type Attack, type AttackWorld, untampered } from '../../src/research/bench/adversary/attack.ts'
-import { attacks } from '../../src/research/bench/adversary/attacks.ts'
-import { lineTask } from '../../src/research/bench/adversary/line-task.ts'
 import { openExecutor } from '../../src/research/index.ts'
 import { processesThatKnow } from '../processes-with.ts'
 import { inFullLane } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { floor, linux } from './run-line.ts'
-import { moreTamperings } from './tamperings/index.ts'
+import { answerTamperings } from './tamperings/answers.ts'
+import { linkTamperings } from './tamperings/links.ts'
+import { pythonTamperings, roadTamperings } from './tamperings/roads.ts'
+import { timeTamperings } from './tamperings/times.ts'
+import { floor, linux } from './task-folders.ts'
+
+// Attacks beside those that come with the package, by what they aim at.
+const moreTamperings: readonly Attack[] = [
+  ...linkTamperings,
+  ...answerTamperings,
+  ...timeTamperings,
+  ...roadTamperings,
+  ...pythonTamperings,
+]
 
 const folder = temporaryFolders()
 const signal = AbortSignal.timeout(1_500_000)

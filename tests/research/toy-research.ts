@@ -1,12 +1,17 @@
 // A world for tests of the research loop: a candidate is one file with knobs, its score is a function of them with seeded noise, and
 // the proposer turns knobs by keyed chance. Everything is known beforehand, so that a session repeats to the last digit.
+
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as z from 'zod'
 import {
   type AttemptFailure,
   type CandidateFiles,
   type Executor,
+  type Idea,
   type KeepRule,
   type Proposer,
+  type ResearchState,
   type ResearchTask,
   type RunOutcome,
   SessionSettings,
@@ -14,14 +19,17 @@ import {
   TaskFile,
 } from '../../src/contracts/index.ts'
 import { createRegistry, defineProposer, hashOf, keyedRandom } from '../../src/kernel/index.ts'
-import { defaultRule } from '../../src/research/judge/default-rule.ts'
-import { openBank } from '../../src/research/judge/index.ts'
-import type { ResearchOptions } from '../../src/research/loop/research-options.ts'
-import type { CandidateTools } from '../../src/research/loop/step.ts'
-import { findKnobs } from '../../src/research/propose/code/find-knobs.ts'
+import { defaultRule } from '../../src/research/keep/keep-rules.ts'
+import { openBank } from '../../src/research/keep/seed-bank.ts'
+import type { CandidateTools, ResearchOptions } from '../../src/research/loop/research-options.ts'
+import { runResearch } from '../../src/research/loop/run-research.ts'
+import { writeBrief } from '../../src/research/propose/brief/write-brief.ts'
+import { findKnobs } from '../../src/research/propose/code/knobs.ts'
 import { materialise } from '../../src/research/propose/materialise.ts'
-import { greedy } from '../../src/research/search/greedy.ts'
-import type { OpenStore } from '../../src/store/index.ts'
+import { replay } from '../../src/research/propose/recorded/replay.ts'
+import { defaultStrategy } from '../../src/research/search/default-strategy.ts'
+import { greedy } from '../../src/research/search/strategies.ts'
+import { type OpenStore, openStore } from '../../src/store/index.ts'
 
 export const toyTask: ResearchTask = {
   name: 'toy',
@@ -54,11 +62,11 @@ export function toyScore(files: CandidateFiles, seed: number, split: 'val' | 'te
   return truth + noise * (0.7 * shared + 0.7 * own)
 }
 
-export interface ToyExecutorOptions {
-  readonly check?: (files: CandidateFiles) => readonly AttemptFailure[]
-  readonly run?: (files: CandidateFiles, seed: number, split: 'val' | 'test') => RunOutcome | undefined
-  readonly before?: (signal: AbortSignal) => Promise<void>
-  readonly noise?: number
+interface ToyExecutorOptions {
+  readonly check?: ((files: CandidateFiles) => readonly AttemptFailure[]) | undefined
+  readonly run?: ((files: CandidateFiles, seed: number, split: 'val' | 'test') => RunOutcome | undefined) | undefined
+  readonly before?: ((signal: AbortSignal) => Promise<void>) | undefined
+  readonly noise?: number | undefined
 }
 
 export function toyExecutor({ check, run, before, noise }: ToyExecutorOptions = {}): Executor {
@@ -80,7 +88,9 @@ export function toyExecutor({ check, run, before, noise }: ToyExecutorOptions = 
 }
 
 /** Turns one or two knobs by a keyed factor. Each call costs the same. */
-export function toyProposer(options: { onCall?: (call: string) => void; costUsd?: number } = {}): Proposer {
+export function toyProposer(
+  options: { onCall?: ((call: string) => void) | undefined; costUsd?: number | undefined } = {},
+): Proposer {
   return defineProposer({
     kind: 'toy',
     summary: 'Turns knobs by keyed chance.',
@@ -118,14 +128,14 @@ const toyTools: CandidateTools = {
   fingerprint: (files) => hashOf(files),
 }
 
-export interface ToyOptions {
+interface ToyOptions {
   readonly store: OpenStore
-  readonly executor?: Executor
-  readonly proposer?: Proposer
-  readonly strategy?: Strategy
-  readonly keepRule?: KeepRule
-  readonly settings?: Partial<SessionSettings>
-  readonly signal?: AbortSignal
+  readonly executor?: Executor | undefined
+  readonly proposer?: Proposer | undefined
+  readonly strategy?: Strategy | undefined
+  readonly keepRule?: KeepRule | undefined
+  readonly settings?: Partial<SessionSettings> | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Options of `runResearch` for the toy world: 8 experiments, one worker. */
@@ -174,4 +184,83 @@ export function toyResearch(options: ToyOptions & Omit<Partial<ResearchOptions>,
     settings,
     signal: options.signal ?? new AbortController().signal,
   }
+}
+
+// Sessions of the toy world driven by a cassette: answers of a provider, recorded once over HTTP, then played again by any number
+// of controllers that may be killed.
+/** What a session of a cassette has besides its record. Every call that is sent adds a line to the file `calls`. */
+export function tapedResearch(options: {
+  store: ToyOptions['store']
+  workers: number
+  calls?: string | undefined
+  params: Readonly<Record<string, unknown>>
+}): Parameters<typeof toyResearch>[0] {
+  const { store, workers, params, calls } = options
+  const proposer = Object.freeze({
+    ...replay,
+    propose(brief, context) {
+      if (calls !== undefined) appendFileSync(calls, 'call\n')
+      return replay.propose(brief, context as Parameters<typeof replay.propose>[1]) // params of its own schema
+    },
+  } satisfies Proposer)
+  return {
+    store,
+    proposer,
+    strategy: defaultStrategy,
+    executor: toyExecutor({ check: checkText }),
+    settings: { workers, budget: { experiments: 20 }, proposer: { kind: 'replay', params: { ...params } } },
+    writeBrief: (state, request, extras) => writeBrief(state, toyTask, request, extras),
+  }
+}
+
+function checkText(files: Readonly<Record<string, string>>) {
+  const isBroken = Object.values(files).some((text) => text.includes('BROKEN'))
+  return isBroken ? [{ class: 'syntax' as const, reason: 'BROKEN is no word' }] : []
+}
+
+/** Records a session of 20 experiments from a provider at an address. */
+export async function recordTape(dir: string, workers: number, url: string): Promise<ResearchState> {
+  await using store = await openStore(':memory:')
+  const params = {
+    file: join(dir, 'tape.jsonl'),
+    mode: 'record',
+    proposer: { kind: 'anthropic', params: { base_url: url } },
+  }
+  const options = toyResearch(tapedResearch({ store, workers, params }))
+  const secret = () => 'sk-ant-test-0123456789-0123456789'
+  const { state } = await runResearch({ ...options, services: { ...options.services, secret } })
+  return state
+}
+
+/** The n-th answer of a model: three ideas of knobs, now and then code that is broken, which it puts right when told. */
+export function modelAnswer(n: number, prompt: string): string {
+  const draw = keyedRandom(11, 'model', n)
+  const label = (title: string) => ({
+    title: `${title} (${n})`,
+    hypothesis: 'It may help.',
+    family: draw.int(2) === 0 ? 'width' : 'rate',
+    category: 'optimizer' as const,
+    cost: 'same' as const,
+    parents: [],
+  })
+  const code = (first: string): Idea => ({
+    ...label('code'),
+    change: {
+      kind: 'files',
+      files: {
+        'train.mjs': `${first}const RATE = ${(0.01 * (1 + n)).toFixed(2)}\nconst WIDTH = 16\nconst DEPTH = 3\n`,
+      },
+    },
+  })
+  if (prompt.includes('was turned down before it was run')) return JSON.stringify({ ideas: [code('')] })
+  if (n % 5 === 2) return JSON.stringify({ ideas: [code('BROKEN\n')] })
+  const ideas = Array.from({ length: 3 }, (_, i): Idea => {
+    const knobs = { RATE: Number((0.002 * (1 + draw.int(100))).toFixed(3)), WIDTH: 4 + draw.int(40) }
+    return { ...label(`knobs ${i}`), change: { kind: 'knobs', knobs } }
+  })
+  return `Here are my ideas.\n\`\`\`json\n${JSON.stringify({ ideas })}\n\`\`\``
+}
+
+export function tapeParams(dir: string): SessionSettings['proposer']['params'] {
+  return { file: join(dir, 'tape.jsonl'), mode: 'strict' }
 }

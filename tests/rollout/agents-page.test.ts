@@ -9,9 +9,9 @@ import { scriptedModel } from '../scripted-model.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 
 const folder = temporaryFolders()
-const page = readFileSync(new URL('../../docs/agents.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../docs/guides/agents.md', import.meta.url), 'utf8')
 
-describe('docs/agents.md', () => {
+describe('docs/guides/agents.md', () => {
   const [user = '', tools = '', agent = ''] = codeBlocks(page, 'ts')
 
   it('its experiments are valid (AGT-11)', async () => {

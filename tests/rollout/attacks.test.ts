@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createRegistry, keyedRandom } from '../../src/kernel/index.ts'
-import { folderEnvironment } from '../../src/lab/folders/folder-trials.ts'
+import { folderEnvironment } from '../../src/rollout/folders/folder-trials.ts'
 import { type LoadedTask, local } from '../../src/rollout/index.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { sandbox } from './needs-sandbox.ts'
@@ -30,7 +30,7 @@ const task = (test = honest, toml = ''): Promise<LoadedTask> =>
 
 async function attack(
   command: string,
-  { test = honest, config = {} }: { test?: string; config?: Record<string, unknown> } = {},
+  { test = honest, config = {} }: { test?: string | undefined; config?: Record<string, unknown> | undefined } = {},
 ) {
   return tryTask(await task(test), folder(), shell(command), { openEnvironment, config, graceMs: 2000 })
 }

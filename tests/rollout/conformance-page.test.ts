@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 const root = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
-const rows = [...read('docs/harbor-conformance.md').matchAll(/^\| (\d+) +\|.*\| (`[^|]+`) +\|$/gm)].map(
+const rows = [...read('docs/reference/harbor-conformance.md').matchAll(/^\| (\d+) +\|.*\| (`[^|]+`) +\|$/gm)].map(
   ([, number = '', files = '']) => ({
     number: Number(number),
     files: [...files.matchAll(/`([^`]+)`/g)].map(([, f = '']) => f),

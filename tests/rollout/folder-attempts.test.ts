@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import * as z from 'zod'
 import { createRegistry, defineEnvironment, EvsysError, keyedRandom } from '../../src/kernel/index.ts'
-import { attemptFolder } from '../../src/lab/folders/attempt-folder.ts'
+import { attemptFolder } from '../../src/rollout/folders/attempt-folder.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { openFolderEnvironment } from './folder-environment.ts'
 import { bash } from './needs-bash.ts'
@@ -17,9 +17,9 @@ const scores = '#!/bin/bash\n[ -f $ROOT/app/done ]; echo $((1 - $?)) > $ROOT/log
 interface Story {
   /** Opens that fail before the first that works. */
   readonly failures: number
-  readonly code?: 'ENVIRONMENT_FAILED' | 'ENVIRONMENT_REFUSED'
+  readonly code?: 'ENVIRONMENT_FAILED' | 'ENVIRONMENT_REFUSED' | undefined
   agent?(): void
-  readonly test?: string
+  readonly test?: string | undefined
 }
 
 async function attempt({ failures, code = 'ENVIRONMENT_FAILED', agent, test = scores }: Story) {
@@ -64,7 +64,7 @@ bash.describe('an attempt at a task folder', () => {
   it('is made again when its environment failed, and the failed one is kept (AGT-14, AGT-16)', async () => {
     const { attempted, params, waits, kept } = await attempt({ failures: 1 })
     expect(attempted).toMatchObject({ reward: 1, failedAttempts: [{ code: 'ENVIRONMENT_FAILED', infra: true }] })
-    expect(attempted).not.toHaveProperty('error')
+    expect(attempted.error).toBeUndefined()
     expect({ params, waits, kept }).toEqual({
       params: [{ word: 'given' }, { word: 'given' }],
       ...{ waits: [250], kept: [1, undefined] },
@@ -105,7 +105,7 @@ bash.describe('an attempt at a task folder', () => {
   it('with several rewards and none that counts is an error that names them, never a number (HAR-74)', async () => {
     const test = `#!/bin/bash\necho '{"style": 1, "speed": 0}' > $ROOT/logs/verifier/reward.json\n`
     const { attempted, opened } = await attempt({ failures: 0, test })
-    expect(attempted).not.toHaveProperty('reward')
+    expect(attempted.reward).toBeUndefined()
     expect(attempted).toMatchObject({
       error: { code: 'REWARD_INVALID', infra: true, message: expect.stringContaining('style, speed') },
     })

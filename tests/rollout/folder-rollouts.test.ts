@@ -117,10 +117,10 @@ sandbox.describe('a recipe on task folders', () => {
   it('tells failures apart: of the answer, of the agent, of the machine (AGT-12)', async () => {
     const idle = await train(project(['workdir']), 'idles')
     expect(idle.byTask['evsys/workdir']).toMatchObject({ reward: 0, rewards: { reward: 0 } })
-    expect(idle.byTask['evsys/workdir']).not.toHaveProperty('error')
+    expect(idle.byTask['evsys/workdir']?.error).toBeUndefined()
     const broken = await train(project(['workdir']), 'breaks')
     expect(broken.byTask['evsys/workdir']).toMatchObject({ error: { infra: false }, turns: [{}] })
-    expect(broken.byTask['evsys/workdir']).not.toHaveProperty('reward')
+    expect(broken.byTask['evsys/workdir']?.reward).toBeUndefined()
 
     const dir = project([])
     writeTaskFolder(join(dir, 'tasks', 'image'), {
@@ -136,7 +136,7 @@ sandbox.describe('a recipe on task folders', () => {
       image: { error: { infra: true, message: expect.stringContaining('acme/special') } },
       silent: { error: { code: 'VERIFIER_FAILED', infra: true } },
     })
-    expect(byTask.silent).not.toHaveProperty('reward')
+    expect(byTask.silent?.reward).toBeUndefined()
     expect(left).toEqual([])
   }, 120_000)
 })

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { mockBackend } from '../../src/backends/mock/mock-backend.ts'
-import { specialTokens } from '../../src/backends/mock/special-tokens.ts'
+import { specialTokens } from '../../src/backends/models/mock-models.ts'
 import type { AnyPlugin, Datum, PluginSpec, Sample, TrainingService } from '../../src/contracts/index.ts'
 import { defineAgent, defineBackend } from '../../src/kernel/index.ts'
 import { serveMcp } from '../mcp-http-server.ts'
@@ -46,9 +46,9 @@ function scriptedBackend(draws: Draw[], passes: Pass[]) {
       let finals = 0
       const service: TrainingService = {
         ...inner,
-        async snapshot(model, seq) {
+        async snapshot(model) {
           const version = updates
-          const ref = await inner.snapshot(model, seq)
+          const ref = await inner.snapshot(model)
           versions.set(ref.uri, version)
           return ref
         },
@@ -63,13 +63,13 @@ function scriptedBackend(draws: Draw[], passes: Pass[]) {
           const logprobs = Float64Array.from(tokens, (_, at) => markOf(draws.length - 1, at))
           return [{ tokens, logprobs, stopReason: 'stop' }]
         },
-        forwardBackward(model, data, loss, seq) {
+        forwardBackward(model, data, loss) {
           passes.push({ step: updates, data })
-          return inner.forwardBackward(model, data, loss, seq)
+          return inner.forwardBackward(model, data, loss)
         },
-        optimStep(model, adam, seq) {
+        optimStep(model, adam) {
           updates += 1
-          return inner.optimStep(model, adam, seq)
+          return inner.optimStep(model, adam)
         },
       }
       return { ...backend, service }

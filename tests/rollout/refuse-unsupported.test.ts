@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { loadTaskFolder } from '../../src/rollout/index.ts'
-import { refuseUnsupported, unofferedWarnings } from '../../src/rollout/trial/refuse-unsupported.ts'
+import { refuseUnsupported, unofferedWarnings } from '../../src/rollout/trial/run-trial.ts'
 import { exceptionName } from '../../src/rollout/trial/trial-error.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { writeTaskFolder } from './task-folder.ts'

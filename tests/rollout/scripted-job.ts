@@ -13,7 +13,7 @@ import { taskFolder } from './task-folder.ts'
 import { noUsage } from './try-task.ts'
 
 export interface ScriptedJob extends Partial<Pick<JobRequest, 'clock' | 'signal' | 'onEvent' | 'onTrial'>> {
-  readonly config?: Record<string, unknown>
+  readonly config?: Record<string, unknown> | undefined
   agent(run: TrialAgentRun, trial: PlannedTrial, signal: AbortSignal): Promise<number>
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openPlainChat } from '../../src/backends/mock/plain-chat.ts'
+import { openPlainChat } from '../../src/backends/models/mock-models.ts'
 import type { ChatMessage, OpenRenderer, Sample, SampleReq, Tokenizer } from '../../src/contracts/index.ts'
 import { createTokenPolicy } from '../../src/rollout/policy/token-policy.ts'
 

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { mergeTurns } from '../../src/algorithms/index.ts'
-import { openPlainChat } from '../../src/backends/mock/plain-chat.ts'
-import { specialTokens } from '../../src/backends/mock/special-tokens.ts'
+import { openPlainChat, specialTokens } from '../../src/backends/models/mock-models.ts'
 import type { ChatMessage, OpenInferenceClient, OpenRenderer, Tokenizer, Turn } from '../../src/contracts/index.ts'
 import { keyedRandom } from '../../src/kernel/index.ts'
+import { withTokenSession } from '../../src/rollout/policy/token-policy.ts'
 import { createCaptureProxy } from '../../src/rollout/proxy/capture-proxy.ts'
-import { withTokenSession } from '../../src/rollout/proxy/token-session.ts'
 
 const Answer = z.looseObject({ choices: z.tuple([z.looseObject({ message: z.unknown() })]) })
 const { '<|end|>': end } = specialTokens

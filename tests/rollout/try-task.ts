@@ -22,7 +22,10 @@ export async function tryTask(
   task: LoadedTask,
   folder: string,
   agent: (run: TrialAgentRun, signal: AbortSignal) => Promise<unknown> = async () => {},
-  { config = {}, ...rest }: Partial<Omit<TrialRequest, 'config'>> & { config?: Record<string, unknown> } = {},
+  {
+    config = {},
+    ...rest
+  }: Partial<Omit<TrialRequest, 'config'>> & { config?: Record<string, unknown> | undefined } = {},
 ): Promise<TriedTask> {
   const dir = join(folder, 'task__Trial01')
   const opened: FolderEnvironment[] = []

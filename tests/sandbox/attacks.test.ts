@@ -23,7 +23,7 @@ interface Plan {
   readonly level: string
   readonly uid: number
   readonly every: number
-  readonly wrap?: readonly string[]
+  readonly wrap?: readonly string[] | undefined
 }
 
 // All of them once each way round, a third of the others; the full lane takes all, five times.
@@ -55,7 +55,7 @@ async function attackAll({ level, uid, every, wrap = [] }: Plan): Promise<void> 
   const [repeats, step] = inFullLane ? [5, 1] : [1, every]
   await using child = startChild('attack-sandbox', [place, level, ...[uid, repeats, step].map(String)], { wrap })
   const expected = Math.ceil(attacks.length / step) * repeats + 1
-  const told: { name: string; harm?: string }[] = []
+  const told: { name: string; harm?: string | undefined }[] = []
   while (told.length < expected) told.push(JSON.parse(await child.line()))
   expect(told.filter(({ harm }) => harm !== undefined)).toEqual([])
 }

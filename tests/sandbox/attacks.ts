@@ -28,7 +28,7 @@ export interface World {
 export interface Attack {
   readonly name: string
   script(world: World): string
-  readonly limits?: Partial<ExecSpec['limits']>
+  readonly limits?: Partial<ExecSpec['limits']> | undefined
   /** What harm was done; undefined: none. */
   after?(result: ExecResult, world: World): string | undefined
 }

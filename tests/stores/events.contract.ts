@@ -44,7 +44,7 @@ export function describeEvents(under: StoreUnderTest): void {
         { type: 'notice', text: 'b' },
       ])
       await store.push({ stream: `run:${runId}`, fromSeq: 1, items: events })
-      const read = (query: { afterSeq: number; limit: number; types?: RunEvent['type'][] }) =>
+      const read = (query: { afterSeq: number; limit: number; types?: RunEvent['type'][] | undefined }) =>
         store.events({ stream: `run:${runId}`, ...query })
       expect(await read({ afterSeq: 1, limit: 2 })).toEqual(events.slice(1, 3))
       expect(await read({ afterSeq: 4, limit: 2 })).toEqual([])

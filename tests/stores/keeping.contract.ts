@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { initialRunState, type RunEvent, reduceRun, type Store } from '../../src/contracts/index.ts'
 import { hashOf, manualClock } from '../../src/kernel/index.ts'
-import { TABLE_NAMES } from '../../src/store/tables.ts'
+import { TABLE_NAMES } from '../../src/store/database/database.ts'
 import { eventsOf, recordRun, recordSample } from '../sample-plan.ts'
 import { dumpRun } from './dump-run.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
@@ -194,11 +194,11 @@ interface Filled {
 }
 
 interface FillOptions {
-  readonly at?: string
-  readonly cost?: number
-  readonly ref?: string
+  readonly at?: string | undefined
+  readonly cost?: number | undefined
+  readonly ref?: string | undefined
   /** The first run is killed after step 2 and goes on from step 0. */
-  readonly interrupted?: boolean
+  readonly interrupted?: boolean | undefined
 }
 
 /** An experiment with a bit of everything: two runs, one of them failed. */

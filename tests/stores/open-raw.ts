@@ -1,6 +1,6 @@
 // The database below a record, for tests that look at its tables.
 import { onTestFinished } from 'vitest'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import { postgresDatabase } from '../../src/store/postgres/postgres-database.ts'
 import { sqliteDatabase } from '../../src/store/sqlite/sqlite-database.ts'
 

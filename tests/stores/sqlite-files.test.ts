@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/store/index.ts'
-import { loadDriver } from '../../src/store/sqlite/load-driver.ts'
+import { loadDriver } from '../../src/store/sqlite/open-database.ts'
 import { onPrivateTmpfs, privateTmpfs } from '../private-tmpfs.ts'
 import { recordSample } from '../sample-plan.ts'
 import { startChild } from '../start-child.ts'
@@ -92,7 +92,7 @@ describe('a damaged record', () => {
     await fill(file)
     const Database = await loadDriver()
     const raw = new Database(file)
-    raw.exec("update run set config = '{' where seed = 1; update experiment set status = 'gone'")
+    raw.exec("update run set payload = '{' where seed = 1; update experiment set status = 'gone'")
     raw.close()
     await using store = await openStore(file)
     const damaged = { code: 'STORE_FAILED', fix: expect.stringContaining('evsys db backup') }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/kernel/index.ts'
+import { CheckpointFolder } from '../../src/trainer/state/checkpoint-files.ts'
 import { CheckpointStore } from '../../src/trainer/state/checkpoint-store.ts'
 import { onPrivateTmpfs, privateTmpfs } from '../private-tmpfs.ts'
 import { scaledProcesses } from '../scale.ts'
@@ -18,7 +19,7 @@ describe('a save', { timeout: 120_000 }, () => {
       // Somewhere in the next save: a number of turns that differs from round to round.
       for (let turn = 0; turn < (round * 37) % 200; turn++) await new Promise((resolve) => setImmediate(resolve))
       await child.kill()
-      const store = await CheckpointStore.open(dir, systemClock)
+      const store = await CheckpointStore.open(new CheckpointFolder(dir), systemClock)
       const entry = store.find(last)
       expect(entry).toBeDefined()
       if (entry === undefined) continue

@@ -2,8 +2,8 @@
 import * as z from 'zod'
 import type { Engine } from '../../src/contracts/index.ts'
 import { createCpuEngine } from '../../src/engine/cpu/cpu-engine.ts'
-import { openRuntime } from '../../src/engine/cpu/runtime/open-runtime.ts'
-import { Program } from '../../src/engine/cpu/runtime/program.ts'
+import { openRuntime } from '../../src/engine/cpu/open-runtime.ts'
+import { Program } from '../../src/engine/cpu/program.ts'
 
 /** Loses a kernel, as a defect of it would. */
 export const trapRate = 1313

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { mockVocabSize } from '../../src/backends/mock/special-tokens.ts'
-import { findCompiler } from '../../src/engine/cpu/runtime/native-build.ts'
+import { mockVocabSize } from '../../src/backends/models/mock-models.ts'
+import { findCompiler } from '../../src/engine/cpu/native-build.ts'
 import { openEngineHost } from '../../src/trainer/index.ts'
 import { compiledUrl } from '../compiled-url.ts'
 import { needs } from '../needs.ts'

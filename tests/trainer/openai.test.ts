@@ -78,7 +78,7 @@ describe('the OpenAI-compatible routes', () => {
     const [choice] = answer.choices as { message: { content: string }; logprobs: { content: Json[] } }[]
     expect(choice?.logprobs.content[0]).toMatchObject({ token: expect.any(String), top_logprobs: [{}, {}] })
     const chunks = await events(trainer, '/v1/chat/completions', { ...body, stream_options: { include_usage: true } })
-    const deltas = chunks.flatMap((chunk) => chunk.choices as { delta: { content?: string } }[])
+    const deltas = chunks.flatMap((chunk) => chunk.choices as { delta: { content?: string | undefined } }[])
     expect(deltas.map(({ delta }) => delta.content ?? '').join('')).toBe(choice?.message.content)
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: 5 } })
     const texts = await events(trainer, '/v1/completions', { model: 'evsys/tiny', prompt: 'x', seed: 1, max_tokens: 4 })

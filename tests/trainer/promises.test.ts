@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mockVocabSize } from '../../src/backends/mock/special-tokens.ts'
+import { mockVocabSize } from '../../src/backends/models/mock-models.ts'
 import type { Engine } from '../../src/contracts/index.ts'
 import { createMockEngine } from '../../src/engine/mock/mock-engine.ts'
 import { manualClock } from '../../src/kernel/index.ts'

@@ -1,7 +1,6 @@
 // A real trainer on a real port, with the mock engine, and the few words that tests say to it.
 import { afterEach } from 'vitest'
-import { mockCatalog } from '../../src/backends/mock/mock-catalog.ts'
-import { mockVocabSize } from '../../src/backends/mock/special-tokens.ts'
+import { mockCatalog, mockVocabSize } from '../../src/backends/models/mock-models.ts'
 import type { Engine } from '../../src/contracts/index.ts'
 import { createMockEngine } from '../../src/engine/mock/mock-engine.ts'
 import type { Clock } from '../../src/kernel/index.ts'
@@ -25,7 +24,15 @@ export type RunningTrainer = AsyncDisposable & {
   get(path: string): Promise<{ status: number; body: Json }>
   session(): Promise<string>
   /** A model that is ready. */
-  model(sessionId: string, options?: { seq?: number; rank?: number; seed?: number; base?: string }): Promise<string>
+  model(
+    sessionId: string,
+    options?: {
+      seq?: number | undefined
+      rank?: number | undefined
+      seed?: number | undefined
+      base?: string | undefined
+    },
+  ): Promise<string>
   /** Waits for the result of a promise, as JSON. */
   result(promise: Json): Promise<Json>
   /** Posts and waits for the result. */
@@ -33,11 +40,11 @@ export type RunningTrainer = AsyncDisposable & {
 }
 
 export type Start = {
-  dir?: string
-  clock?: Clock
-  limits?: Partial<TrainerLimits>
-  keys?: readonly string[]
-  engine?: Engine
+  dir?: string | undefined
+  clock?: Clock | undefined
+  limits?: Partial<TrainerLimits> | undefined
+  keys?: readonly string[] | undefined
+  engine?: Engine | undefined
 }
 
 /** For the tests of a file: trainers that are closed after each test. */
@@ -136,7 +143,7 @@ async function startTrainer({
 }
 
 /** A training example: the tokens and what follows each of them. */
-export function datum(tokens: readonly number[], { weight = 1 }: { weight?: number } = {}): Json {
+export function datum(tokens: readonly number[], { weight = 1 }: { weight?: number | undefined } = {}): Json {
   const input = tokens.slice(0, -1)
   return {
     model_input: { chunks: [{ type: 'encoded_text', tokens: input }] },

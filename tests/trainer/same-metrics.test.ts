@@ -185,10 +185,9 @@ async function numbersOf(open: (seed: number) => Promise<OpenBackend>) {
   const numbers: unknown[] = []
   await using backend = await open(5)
   const { service, modelId, engineId } = backend
-  let seq = 0
   for (const loss of [{ name: 'cross_entropy' }, squares, { name: 'cross_entropy' }]) {
-    const passed = service.forwardBackward(modelId, rows, loss, ++seq)
-    const stepped = service.optimStep(modelId, adam, ++seq)
+    const passed = service.forwardBackward(modelId, rows, loss)
+    const stepped = service.optimStep(modelId, adam)
     const { outputs, metrics } = await passed
     numbers.push(
       outputs.map(({ logprobs }) => [...(logprobs?.data ?? [])]),
@@ -196,11 +195,8 @@ async function numbersOf(open: (seed: number) => Promise<OpenBackend>) {
       await stepped,
     )
   }
-  const state = await service.save(modelId, 'state', { kind: 'state', seq: ++seq })
-  const weights = [
-    await service.snapshot(modelId, ++seq),
-    await service.save(modelId, 'sampler', { kind: 'sampler', seq: ++seq }),
-  ]
+  const state = await service.save(modelId, 'state', { kind: 'state' })
+  const weights = [await service.snapshot(modelId), await service.save(modelId, 'sampler', { kind: 'sampler' })]
   for (const model of [...weights, { baseModel: 'evsys/tiny' }]) {
     const request = {
       prompt: Int32Array.of(97, 98),
@@ -216,8 +212,8 @@ async function numbersOf(open: (seed: number) => Promise<OpenBackend>) {
     )
   }
   await using resumed = await open(6)
-  await resumed.service.load(resumed.modelId, state, { optimizer: true, seq: 1 })
-  const after = await resumed.service.forward(resumed.modelId, rows, { name: 'cross_entropy' }, 2)
+  await resumed.service.load(resumed.modelId, state, { optimizer: true })
+  const after = await resumed.service.forward(resumed.modelId, rows, { name: 'cross_entropy' })
   return { engineId, numbers: [...numbers, after.metrics] }
 }
 

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { mockVocabSize } from '../../src/backends/mock/special-tokens.ts'
+import { mockVocabSize } from '../../src/backends/models/mock-models.ts'
 import type { Engine } from '../../src/contracts/index.ts'
 import { createMockEngine } from '../../src/engine/mock/mock-engine.ts'
 import { onAbort } from '../../src/kernel/index.ts'
@@ -23,8 +23,8 @@ describe('a snapshot', () => {
     const client = await createTinkerClient({ preset: 'evsys', baseUrl: trainer.url, apiKey: 'tml-test' })
     const { modelId } = await client.createModel({ baseModel: 'evsys/tiny', rank: 2, seed: 1 })
     const { service } = client
-    const first = await service.snapshot(modelId, 1)
-    const second = await service.snapshot(modelId, 2)
+    const first = await service.snapshot(modelId)
+    const second = await service.snapshot(modelId)
     expect(await service.sample({ ...request, model: first })).toHaveLength(1)
     expect(filesIn(trainer.dir)).toHaveLength(2)
     await service.remove?.(first)
@@ -71,7 +71,7 @@ describe('samples that nobody waits for any more', () => {
     const trainer = await start({ engine })
     const client = await createTinkerClient({ preset: 'evsys', baseUrl: trainer.url, apiKey: 'tml-test' })
     const { modelId } = await client.createModel({ baseModel: 'evsys/tiny', rank: 2, seed: 1 })
-    const model = await client.service.snapshot(modelId, 1)
+    const model = await client.service.snapshot(modelId)
     const leaving = new AbortController()
     const drawn = client.service.sample({ ...request, model }, leaving.signal)
     await began

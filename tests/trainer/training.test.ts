@@ -12,7 +12,7 @@ import {
 const start = runningTrainers()
 const data = [datum([1, 2, 3, 4]), datum([9, 8, 7])]
 
-async function fresh(options: { rank?: number } = {}): Promise<{ trainer: RunningTrainer; model: string }> {
+async function fresh(options: { rank?: number | undefined } = {}): Promise<{ trainer: RunningTrainer; model: string }> {
   const trainer = await start()
   return { trainer, model: await trainer.model(await trainer.session(), options) }
 }

@@ -17,7 +17,7 @@ const start = runningTrainers()
 const folder = temporaryFolders()
 const data = [datum([1, 2, 3, 4]), datum([9, 8, 7])]
 
-async function trained(trainer: RunningTrainer, options: { rank?: number } = {}) {
+async function trained(trainer: RunningTrainer, options: { rank?: number | undefined } = {}) {
   const session = await trainer.session()
   const model = await trainer.model(session, options)
   await trainer.run('forward_backward', forwardBackward(model, 1, data))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Benchmark, type OpenInferenceClient, type OpenRenderer, SealedBenchmark } from '../../src/contracts/index.ts'
 import { answerWithClient, openScorer, passAtK, taskMessages } from '../../src/evaluate/index.ts'
-import { answerTasks } from '../../src/lab/train/answer-tasks.ts'
+import { answerTasks } from '../../src/runner/train/score-benchmark.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 
 const folder = temporaryFolders()

@@ -48,11 +48,16 @@ describe('before anything runs', { timeout: 120_000 }, () => {
     const { code, report } = await validated({ ...twoByTwo, metadata })
     expect(code).toBe(2)
     const told = report.errors.map(
-      ({ where, message }: { where?: { line: number; path: string }; message: string }) => [where?.path, message],
+      ({ where, message }: { where?: { line: number; path: string } | undefined; message: string }) => [
+        where?.path,
+        message,
+      ],
     )
     expect(told).toContainEqual([expect.stringContaining('hypotesis'), expect.any(String)])
     expect(told).toContainEqual([expect.stringContaining('run_evry'), expect.any(String)])
-    expect(report.errors.every(({ where }: { where?: { line: number } }) => (where?.line ?? 0) > 0)).toBe(true)
+    expect(report.errors.every(({ where }: { where?: { line: number } | undefined }) => (where?.line ?? 0) > 0)).toBe(
+      true,
+    )
   })
 
   it('W3: arms and checkpoints cannot be selected on test (LAB-53)', async () => {

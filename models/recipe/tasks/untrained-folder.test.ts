@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { decodeSafetensors } from '../../../src/engine/files/safetensors-bytes.ts'
+import { decodeSafetensors } from '../../../src/engine/files/safetensors-file.ts'
 import { resolveModelFolder } from '../../../src/models/index.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { makeUntrainedFolder } from './untrained-folder.ts'

@@ -1,7 +1,7 @@
 // A folder like that of a bundled model, with the weights that its training began with: normal ones from a seed, norms of one.
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { decodeSafetensors, writeSafetensors } from '../../../src/engine/files/safetensors-bytes.ts'
+import { decodeSafetensors, writeSafetensors } from '../../../src/engine/files/safetensors-file.ts'
 import { keyedRandom } from '../../../src/kernel/index.ts'
 
 const spread = 0.02

@@ -2,15 +2,16 @@
 // been. Tasks are those of `rl`: any agent, several turns, and a reward that is only looked at. The student is thereby corrected in the
 // places where it ends up itself, not in those where its teacher would.
 import * as z from 'zod'
-import { type PluginSpec, type StepContext, TeacherSpec, type Trajectory } from '../../contracts/index.ts'
-import { defineAlgorithm, mapConcurrent } from '../../kernel/index.ts'
-import { taughtGuardParams } from '../guard-params.ts'
-import { rolloutParams } from '../rollout-params.ts'
-import { mergeTurns } from '../sequences/index.ts'
-import { sharedParams } from '../shared-params.ts'
-import { mean } from './mean.ts'
-import { opdBatch } from './opd-batch.ts'
-import { tokenTeacher } from './token-teacher.ts'
+import { type Batch, type Datum, type StepContext, TeacherSpec, type Turn } from '../../contracts/index.ts'
+import { defineAlgorithm, EvsysError, mapConcurrent } from '../../kernel/index.ts'
+import { rolloutParams, taughtGuardParams } from '../params/guard-params.ts'
+import { sharedParams } from '../params/shared-params.ts'
+import { policyDatum } from '../sequences/datums.ts'
+import { mergeTurns, type TrainingSequence } from '../sequences/merge-turns.ts'
+import { drawAnswers, mean, drawnTokens as tokensOf } from '../sequences/rollouts.ts'
+import { reverseKlLoss, softSequence } from './soft-targets.ts'
+import { shownSequence, type Taught, taughtPlaces, taughtTokens } from './taught-sequence.ts'
+import { type TokenTeacher, tokenLogprobs, tokenTeacher } from './token-teacher.ts'
 
 const Params = z
   .strictObject({
@@ -61,8 +62,8 @@ const Params = z
     path: ['discount'],
     error: 'a discount is for the drawn tokens: leave it out where topk is set',
   })
-export type OpdParams = z.output<typeof Params>
-export type OpdContext = StepContext<OpdParams, 'harbor_task'>
+type OpdParams = z.output<typeof Params>
+type OpdContext = StepContext<OpdParams, 'harbor_task'>
 
 const asText = 'train on its text: algorithm.kind distill with targets: text and teacher.client.'
 
@@ -77,14 +78,11 @@ export const opd = defineAlgorithm({
   },
   async buildBatch(context) {
     const teacher = await tokenTeacher(context, context.params.teacher, asText)
-    const attempts = await attemptsOf(context)
+    const attempts = (await drawAnswers(context, context.batch(context.params.batch_size), 'opd')).flat()
     const judged = attempts.filter(({ error }) => error === undefined)
-    const drawn = judged.map(({ turns }) =>
-      turns.reduce((sum, { tokens }) => sum + (tokens?.completion.length ?? 0), 0),
-    )
+    const drawn = judged.map(tokensOf)
     const sequences = judged.flatMap(({ turns }, attempt) => {
-      const { extendsHistory } = context.renderer
-      const merged = mergeTurns(turns, extendsHistory === undefined ? {} : { extendsHistory })
+      const merged = mergeTurns(turns, { extendsHistory: context.renderer.extendsHistory })
       return merged.sequences.map((sequence) => ({ sequence, turns, attempt }))
     })
     const rewards = judged.flatMap(({ reward }) => reward ?? [])
@@ -110,23 +108,134 @@ export const opd = defineAlgorithm({
   },
 })
 
-async function attemptsOf(context: OpdContext): Promise<Trajectory[]> {
-  const { params, policy, rollout, signal, batch, batchIndex } = context
-  const { num_samples, max_tokens: maxTokens, temperature, system_prompt, user_template } = params
-  const weights = await policy()
-  const chat = { user_template, ...(system_prompt === undefined ? {} : { system_prompt }) }
-  const agent: PluginSpec = context.agent ?? { kind: 'chat', params: chat }
-  const asked = batch(params.batch_size).flatMap((task, at) =>
-    Array.from({ length: num_samples }, (_, sample) => ({ task, at, sample })),
-  )
-  return mapConcurrent(asked, { limit: params.n_concurrent, signal }, ({ task, at, sample }) =>
-    rollout(
-      {
-        ...{ task, agent, policy: { weights }, sample },
-        seedPath: ['opd', batchIndex, at, task.task_id],
-        sampling: { maxTokens, temperature },
-      },
-      signal,
-    ),
-  )
+// What the student drew, with what its teacher thinks of it, as a batch.
+interface DrawnSequence {
+  readonly sequence: TrainingSequence
+  /** Of the trajectory that it belongs to. */
+  readonly turns: readonly Turn[]
+}
+
+/** The batch of a step, with a loss that follows from the params. */
+async function opdBatch(context: OpdContext, teacher: TokenTeacher, drawn: readonly DrawnSequence[]): Promise<Batch> {
+  const { params } = context
+  const shown = drawn.map((each) => ({ ...each, ...shownSequence(each.sequence, params.max_context_length) }))
+  const built =
+    params.topk === undefined ? await drawnTokens(context, teacher, shown) : await places(context, teacher, shown)
+  const drawnLogprobs = shown.flatMap(({ sequence: { mask, logprobs } }) => [
+    ...logprobs.filter((_, t) => mask[t] === 1),
+  ])
+  return {
+    ...built,
+    metrics: {
+      ...built.metrics,
+      'optim/entropy': -mean(drawnLogprobs),
+      'opd/truncated:sum': shown.filter(({ truncated }) => truncated).length,
+      'data/tokens': built.data.reduce((sum, { tokens }) => sum + tokens.length, 0),
+      'data/sequences': built.data.length,
+    },
+  }
+}
+
+// Reverse KL by the drawn tokens: its gradient is that of a policy whose reward is how much likelier the teacher finds a token.
+async function drawnTokens(
+  context: OpdContext,
+  teacher: TokenTeacher,
+  drawn: readonly DrawnSequence[],
+): Promise<Batch> {
+  const { params, signal } = context
+  const scored = await mapConcurrent(drawn, { limit: params.n_concurrent, signal }, async ({ sequence, turns }) => {
+    const [taught, own] = await Promise.all([
+      taughtTokens(context, teacher, sequence, turns),
+      ownLogprobs(context, sequence),
+    ])
+    // What did not fit into the teacher's context is not trained on.
+    const mask = sequence.mask.map((trained, t) => (Number.isNaN(taught[t] ?? Number.NaN) ? 0 : trained))
+    return { sequence: { ...sequence, mask }, gaps: gapsOf(mask, own, taught) }
+  })
+  const all = scored.flatMap(({ sequence, gaps }) => [...gaps.filter((_, t) => sequence.mask[t] === 1)])
+  const usual = params.baseline === 'mean' ? mean(all) : 0
+  const data = scored.flatMap(({ sequence, gaps }): Datum[] => {
+    const rewards = gaps.map((gap) => params.coef * (usual - gap))
+    return [policyDatum(sequence, discounted(rewards, sequence.mask, params.discount)) ?? []].flat()
+  })
+  return {
+    data,
+    loss: { name: 'importance_sampling' },
+    metrics: { 'opd/kl': mean(all), 'data/supervised_tokens': all.length },
+  }
+}
+
+// At another temperature than 1 tokens were drawn from another distribution than the one that is trained.
+async function ownLogprobs(context: OpdContext, { tokens, logprobs }: TrainingSequence): Promise<Float64Array> {
+  if (context.params.temperature === 1) return logprobs
+  return await tokenLogprobs(context, await context.policy(), tokens)
+}
+
+function gapsOf(mask: Uint8Array, own: Float64Array, taught: Float64Array): Float64Array {
+  return Float64Array.from(mask, (trained, t) => {
+    if (trained === 0) return 0
+    const gap = (own[t] ?? Number.NaN) - (taught[t] ?? Number.NaN)
+    if (Number.isFinite(gap)) return gap
+    throw new EvsysError('BACKEND_FAILED', `opd: the log-probabilities of token ${t} are not finite`, {
+      fix: 'lower the learning rate, and check the weights of the teacher.',
+    })
+  })
+}
+
+// The teacher's distribution in every place.
+async function places(context: OpdContext, teacher: TokenTeacher, drawn: readonly DrawnSequence[]): Promise<Batch> {
+  const { params, signal } = context
+  const k = params.topk === 'full' ? context.tokenizer.vocabSize : (params.topk ?? 1)
+  const scored = await mapConcurrent(drawn, { limit: params.n_concurrent, signal }, async ({ sequence, turns }) => ({
+    sequence,
+    taught: await taughtPlaces(context, teacher, sequence, turns, k),
+  }))
+  const made = scored.flatMap(({ sequence, taught }) => {
+    const soft = softSequence(
+      sequence.tokens,
+      k,
+      (at) => (sequence.mask[at] === 1 ? taught(at)?.target : undefined),
+      params.coef,
+    )
+    return soft === undefined ? [] : [{ ...soft, teacher: teacherRows(sequence, taught, k) }]
+  })
+  const data = made.map(({ datum }) => datum)
+  const supervised = made.reduce((sum, each) => sum + each.supervised, 0)
+  const entropy = made.reduce((sum, each) => sum + each.entropy, 0) / Math.max(1, supervised)
+  const metrics = { 'opd/teacher_entropy': entropy, 'data/supervised_tokens': supervised }
+  if (params.divergence === 'forward') return { data, loss: { name: 'cross_entropy' }, metrics }
+  const teachers = made.map((each) => each.teacher)
+  return {
+    data,
+    loss: { custom: (passed, logprobs) => reverseKlLoss(passed, logprobs, teachers, params.coef) },
+    metrics,
+  }
+}
+
+function teacherRows(
+  { tokens, mask }: TrainingSequence,
+  taught: (at: number) => Taught | undefined,
+  k: number,
+): Float64Array {
+  const rows = new Float64Array((tokens.length - 1) * k).fill(Number.NaN)
+  for (let t = 1; t < tokens.length; t++) {
+    if (mask[t] === 1) rows.set(taught(t)?.logprobs ?? [], (t - 1) * k)
+  }
+  return rows
+}
+
+/**
+ * Adds to the value of every trained token those that come after it, each step further away counting `discount` times as much. Tokens
+ * that are not trained on are passed over.
+ */
+export function discounted(values: Float64Array, mask: Uint8Array, discount: number): Float64Array {
+  if (discount === 0) return values
+  const sums = values.slice()
+  let later = 0
+  for (let t = values.length - 1; t >= 0; t--) {
+    if (mask[t] !== 1) continue
+    later = (values[t] ?? 0) + discount * later
+    sums[t] = later
+  }
+  return sums
 }

@@ -2,16 +2,23 @@
 // without it; in every place of its answer it learns what the teacher would have said there. What it could do before is kept better
 // than by training on the wanted answers themselves, since the tokens are its own.
 import * as z from 'zod'
-import type { ChatMessage, Datum, PromptExample, Sample, StepContext, TopKLogprobs } from '../../contracts/index.ts'
+import type {
+  ChatMessage,
+  Datum,
+  KeptPolicy,
+  PromptExample,
+  Sample,
+  StepContext,
+  TopKLogprobs,
+  Weights,
+} from '../../contracts/index.ts'
 import { defineAlgorithm, EvsysError, mapConcurrent } from '../../kernel/index.ts'
-import { taughtGuardParams } from '../guard-params.ts'
-import { sharedParams } from '../shared-params.ts'
-import { supervisedDatum } from '../supervised-datum.ts'
-import { asText, fillTemplate } from './fill-template.ts'
-import { mean } from './mean.ts'
-import { likeliestInPlace } from './score-tokens.ts'
+import { taughtGuardParams } from '../params/guard-params.ts'
+import { sharedParams } from '../params/shared-params.ts'
+import { supervisedDatum } from '../sequences/datums.ts'
+import { mean } from '../sequences/rollouts.ts'
 import { type SoftSequence, softSequence, softTarget } from './soft-targets.ts'
-import { syncedTeacher } from './synced-teacher.ts'
+import { likeliestInPlace } from './token-teacher.ts'
 
 const demo = `{question}
 
@@ -139,7 +146,11 @@ async function attempt(
   const { renderer, service, params, random, batchIndex } = context
   const prompt = renderer.prompt(messagesOf(questionOf(row, params), params))
   const [drawn] = await service.sample({
-    ...{ model: student, prompt, numSamples: 1, maxTokens: params.max_tokens, temperature: params.temperature },
+    model: student,
+    prompt,
+    numSamples: 1,
+    maxTokens: params.max_tokens,
+    temperature: params.temperature,
     stop: renderer.stop,
     seed: random('sdft', batchIndex, at).int(2 ** 32),
   })
@@ -201,4 +212,51 @@ function crossEntropy(
   let sum = 0
   for (const [i, weight] of weights.entries()) if (weight !== 0) sum -= weight * (output?.logprobs?.data[i] ?? 0)
   return sum
+}
+
+// A teacher that follows its student: every N steps it takes the student's weights and stays with them. Which weights these are follows
+// from the number of the step. They live no longer than the process: a run that resumes between two such steps takes its teacher from
+// where it resumes, which the version shows; one that resumes at such a step has the teacher that it had.
+interface SyncedTeacher {
+  readonly weights: Weights
+  /** Optimiser steps that the teacher had seen. */
+  readonly version: number
+}
+
+type SyncContext = Pick<StepContext<unknown>, 'step' | 'reference' | 'keepPolicy' | 'once'>
+
+/** The teacher of a step; `every` undefined: the start of the run. */
+async function syncedTeacher(
+  { step, reference, keepPolicy, once }: SyncContext,
+  every: number | undefined,
+): Promise<SyncedTeacher> {
+  const due = every === undefined ? 0 : step - (step % every)
+  if (due === 0) return { weights: reference, version: 0 }
+  const kept = await once(
+    'distill/synced-teacher',
+    async (): Promise<{ due: number; policy?: KeptPolicy | undefined }> => ({ due: 0 }),
+  )
+  if (kept.due !== due) {
+    await kept.policy?.release()
+    kept.policy = await keepPolicy()
+    kept.due = due
+  }
+  return kept.policy ?? { weights: reference, version: 0 }
+}
+
+// Texts with places for the fields of a row: `{question}`.
+/** A field that is no text is written as JSON. A place without a field is an error; `{{` and `}}` stand for braces. */
+export function fillTemplate(template: string, fields: Readonly<Record<string, unknown>>): string {
+  return template.replaceAll(/\{\{|\}\}|\{([^{}\s]+)\}/g, (whole, name: string | undefined) => {
+    if (name === undefined) return whole.slice(1)
+    if (Object.hasOwn(fields, name)) return asText(fields[name])
+    throw new EvsysError('DATA_INVALID', `a row has no field ${JSON.stringify(name)} for the template`, {
+      fix: `name one of ${Object.keys(fields).join(', ')}, or write {{${name}}} for the braces themselves.`,
+    })
+  })
+}
+
+/** An answer of a row as text. */
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }

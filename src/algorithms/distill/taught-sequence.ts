@@ -3,11 +3,9 @@
 // that the student drew.
 import type { StepContext, Turn } from '../../contracts/index.ts'
 import { mapConcurrent } from '../../kernel/index.ts'
-import type { TrainingSequence } from '../sequences/index.ts'
-import { likeliestInPlace, tokenLogprobs } from './score-tokens.ts'
+import type { TrainingSequence } from '../sequences/merge-turns.ts'
 import { type SoftTarget, softTarget } from './soft-targets.ts'
-import type { TokenTeacher } from './token-teacher.ts'
-import { withSystem } from './with-system.ts'
+import { likeliestInPlace, type TokenTeacher, tokenLogprobs, withSystem } from './token-teacher.ts'
 
 type Context = Pick<
   StepContext<{ max_context_length: number; n_concurrent: number }>,

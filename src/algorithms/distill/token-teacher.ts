@@ -1,12 +1,20 @@
 // A teacher whose distribution over tokens is asked for. It has to write with the tokens of the student: a probability of token 17 says
 // nothing to a model for which 17 is another piece of text.
-import type { SetupContext, TeacherSpec, Tokenizer, Weights } from '../../contracts/index.ts'
+import type {
+  ChatMessage,
+  SetupContext,
+  StepContext,
+  TeacherSpec,
+  Tokenizer,
+  TopKLogprobs,
+  Weights,
+} from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 
 export interface TokenTeacher {
   readonly weights: Weights
   /** System message that the teacher sees and the student does not. */
-  readonly prompt?: string
+  readonly prompt?: string | undefined
 }
 
 type Access = Pick<SetupContext<unknown>, 'others' | 'reference' | 'tokenizer'>
@@ -29,7 +37,7 @@ export async function tokenTeacher(
   }
   if (checkpoint !== undefined) return { weights: others.weights(checkpoint) }
   if (base_model !== undefined) return { weights: { baseModel: base_model } }
-  return { weights: reference, ...(prompt === undefined ? {} : { prompt }) }
+  return { weights: reference, prompt }
 }
 
 // Cut differently by tokenizers of any two families: words, digits, spaces, other scripts.
@@ -51,4 +59,43 @@ function pieceOf(tokenizer: Tokenizer, token: number): string | undefined {
   } catch {
     return undefined // a gap in the vocabulary
   }
+}
+
+// What weights think of given tokens: the log-probability of each, or the likeliest tokens in its place.
+type Service = Pick<StepContext<unknown>, 'service'>
+
+// A service scores a prompt while it samples; one token is the least that it draws.
+const asked = { numSamples: 1, maxTokens: 1, temperature: 0, seed: 0 }
+
+/** Per token; NaN for the first, which nothing predicts. */
+export async function tokenLogprobs({ service }: Service, model: Weights, prompt: Int32Array): Promise<Float64Array> {
+  const [sample] = await service.sample({ model, prompt, ...asked, promptLogprobs: true })
+  return sample?.promptLogprobs ?? missing('prompt_logprobs')
+}
+
+/** The `k` likeliest tokens in the place of each token. */
+export async function likeliestInPlace(
+  { service }: Service,
+  model: Weights,
+  prompt: Int32Array,
+  k: number,
+): Promise<TopKLogprobs> {
+  const [sample] = await service.sample({ model, prompt, ...asked, topKPromptLogprobs: k })
+  return sample?.topKPromptLogprobs ?? missing('topk_prompt_logprobs')
+}
+
+function missing(field: string): never {
+  throw new EvsysError('BACKEND_FAILED', 'the service gives no log-probabilities of a prompt', {
+    fix: `use a service with ${field}, such as the backend local.`,
+  })
+}
+
+/** The conversation with a system message ahead of its own. */
+export function withSystem(prompt: string | undefined, messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  if (prompt === undefined) return messages
+  const [first, ...rest] = messages
+  if (first?.role !== 'system' || typeof first.content !== 'string') {
+    return [{ role: 'system', content: prompt }, ...messages]
+  }
+  return [{ ...first, content: `${prompt}\n\n${first.content}` }, ...rest]
 }

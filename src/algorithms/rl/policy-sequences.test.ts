@@ -1,10 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Trajectory, Turn } from '../../contracts/index.ts'
-import { klToReference, withKlPenalty } from './kl-penalty.ts'
-import { Normalisation, scalesOf } from './normalise.ts'
-import { policySequences } from './policy-sequences.ts'
-import { sequenceOfDatum, trainedDatum } from './trained-datum.ts'
+import {
+  klToReference,
+  policySequences,
+  scalesOf,
+  sequenceOfDatum,
+  trainedDatum,
+  withKlPenalty,
+} from './policy-sequences.ts'
+import { Normalisation } from './rl-params.ts'
 
 const token = fc.integer({ min: 0, max: 4 })
 const anyTurn = fc.record({

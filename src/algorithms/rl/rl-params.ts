@@ -1,14 +1,49 @@
-// What `rl` can be told.
+// The params of `rl`, and which of them make no sense together.
 import * as z from 'zod'
 import type { HarborTask } from '../../contracts/index.ts'
-import { guardParams } from '../guard-params.ts'
-import { rolloutParams } from '../rollout-params.ts'
-import { sharedParams } from '../shared-params.ts'
-import { AdvantageKind } from './advantages.ts'
-import { Curriculum } from './curriculum.ts'
-import { impossibleParams } from './impossible-params.ts'
-import { Normalisation } from './normalise.ts'
-import { PolicyLoss } from './policy-losses.ts'
+import { guardParams, rolloutParams } from '../params/guard-params.ts'
+import { sharedParams } from '../params/shared-params.ts'
+
+export const AdvantageKind = z.enum(['mean', 'mean_std', 'leave_one_out', 'none'])
+export type AdvantageKind = z.infer<typeof AdvantageKind>
+
+export const Normalisation = z.enum(['token', 'sequence', 'trajectory', 'none'])
+export type Normalisation = z.infer<typeof Normalisation>
+
+export const PolicyLoss = z.enum(['importance_sampling', 'ppo', 'cispo', 'dro'])
+export type PolicyLoss = z.infer<typeof PolicyLoss>
+
+/** Settings of each loss. They are always sent: services differ in their defaults. */
+export const lossDefaults: Readonly<Record<PolicyLoss, Readonly<Record<string, number>>>> = {
+  importance_sampling: {},
+  ppo: { clip_low_threshold: 0.8, clip_high_threshold: 1.2 },
+  cispo: { clip_low_threshold: 0, clip_high_threshold: 4 },
+  dro: { beta: 0.05 },
+}
+
+export const Curriculum = z
+  .strictObject({
+    kind: z
+      .enum(['uniform', 'success_rate'])
+      .default('uniform')
+      .describe(
+        'uniform: every task once per epoch; success_rate: tasks are drawn by how open their outcome was, untried ones first.',
+      ),
+    explore: z
+      .number()
+      .gt(0)
+      .max(1)
+      .default(0.1)
+      .describe('Least weight of a task, against 1 for one that is solved half the time, with success_rate.'),
+    memory: z
+      .number()
+      .min(0)
+      .lt(1)
+      .default(0.5)
+      .describe('Share of what was known of a task that its next group leaves, with success_rate.'),
+  })
+  .describe('Which tasks a step trains on. What success_rate knows of tasks begins anew after a resume or a roll-back.')
+export type Curriculum = z.infer<typeof Curriculum>
 
 const answers = {
   batch_size: z.int().min(1).default(8).describe('Tasks per update; each is answered num_samples times.'),
@@ -151,4 +186,61 @@ export type RlParams = z.output<typeof RlParams>
 /** Answers that are drawn at a time. An engine computes many answers as fast as few; environments are processes. */
 export function concurrencyOf({ n_concurrent }: RlParams, rows: readonly HarborTask[]): number {
   return n_concurrent ?? (rows.some(({ verifier }) => verifier.kind === 'e2b') ? 8 : 64)
+}
+
+// Params under which no step could learn anything, found before a run starts. A group whose answers cannot differ has no advantages.
+interface Checked {
+  readonly num_samples: number
+  readonly temperature: number
+  readonly advantage: AdvantageKind
+  readonly constant_groups: 'drop' | 'resample' | 'keep'
+  readonly kl_coef: number
+  readonly min_group?: number | undefined
+  readonly loss: PolicyLoss
+  readonly loss_config: Readonly<Record<string, number>>
+  readonly overlong: 'keep' | 'mask' | 'penalise'
+  readonly credit: 'trajectory' | 'turn'
+  readonly discount: number
+}
+
+/** Everything that is wrong, with its fix. */
+function impossibleParams(params: Checked): { path: string; message: string }[] {
+  const { num_samples, temperature, advantage, constant_groups, kl_coef, min_group, loss, loss_config } = params
+  const found: { path: string; message: string }[] = []
+  const hasPenalty = kl_coef > 0 && constant_groups === 'keep'
+  if (num_samples === 1 && advantage !== 'none' && !hasPenalty) {
+    found.push({
+      path: 'num_samples',
+      message: `a group of one answer has nothing to be compared with (advantage: ${advantage}), so nothing would be trained on: raise num_samples to 2 or more, or write advantage: none`,
+    })
+  }
+  if (temperature === 0) {
+    found.push({
+      path: 'temperature',
+      message:
+        'at temperature 0 all answers to a task are the same, so nothing would be trained on: raise it, 1 is usual',
+    })
+  }
+  if (min_group !== undefined && min_group > num_samples) {
+    found.push({
+      path: 'min_group',
+      message: `a group has ${num_samples} answers, so none would be trained on: lower min_group or raise num_samples`,
+    })
+  }
+  if (constant_groups === 'keep' && kl_coef === 0 && advantage !== 'none') {
+    found.push({
+      path: 'constant_groups',
+      message: 'without a KL penalty there is nothing to learn from a constant group: write drop, or set kl_coef',
+    })
+  }
+  if (params.discount !== 1 && params.credit !== 'turn') {
+    found.push({ path: 'discount', message: 'a discount needs credit: turn' })
+  }
+  const known = Object.keys(lossDefaults[loss])
+  for (const key of Object.keys(loss_config)) {
+    if (known.includes(key)) continue
+    const fix = known.length === 0 ? 'leave it out' : `it has ${known.join(' and ')}`
+    found.push({ path: 'loss_config', message: `${loss} has no setting "${key}": ${fix}` })
+  }
+  return found
 }

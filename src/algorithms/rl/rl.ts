@@ -1,15 +1,23 @@
 // Reinforcement learning from verified rewards: the policy answers each task several times, and answers that earned more than their
 // group become likelier, token by token, at the cost of those that earned less.
-import type { HarborTask, StepContext } from '../../contracts/index.ts'
+import type { Batch, HarborTask, StepContext } from '../../contracts/index.ts'
 import { defineAlgorithm, EvsysError } from '../../kernel/index.ts'
-import { verifiedReward } from './answer-reward.ts'
-import { openTasks, remember, type Successes } from './curriculum.ts'
-import type { DrawnBatch } from './draw-batch.ts'
-import { RlParams } from './rl-params.ts'
-import { rolloutMetrics } from './rollout-metrics.ts'
-import { rolloutsOf } from './rollouts-ahead.ts'
-import { trainedBatch } from './trained-batch.ts'
-import { trainingMetrics } from './training-metrics.ts'
+import { batchLoss, type LossSequence } from './batch-loss.ts'
+import { type ComparedGroup, verifiedReward } from './compare-group.ts'
+import { type DrawnBatch, openTasks, remember, rolloutsOf, type Successes } from './draw-groups.ts'
+import { rolloutMetrics, trainingMetrics } from './metrics.ts'
+import {
+  klToReference,
+  type PolicySequence,
+  policySequences,
+  referenceLogprobs,
+  scalesOf,
+  trainedDatum,
+  withKlPenalty,
+} from './policy-sequences.ts'
+import { concurrencyOf, RlParams } from './rl-params.ts'
+
+type Step = StepContext<RlParams, 'harbor_task'>
 
 /** Trains on the policy’s own answers by the rewards that their tasks’ verifiers give. */
 export const rl = defineAlgorithm({
@@ -36,7 +44,7 @@ export const rl = defineAlgorithm({
     remember(successes, drawn.groups, curriculum)
     await checkJudged(context, drawn)
     const trained = await trainedBatch(context, drawn.groups)
-    if (trained.data.length === 0) tellNothing(context, drawn)
+    if (trained.data.length === 0) warnOfEmptyStep(context, drawn)
     return { ...trained, metrics: { ...rolloutMetrics(drawn, step), ...trained.metrics } }
   },
   stepMetrics: ({ built, result, params }) => trainingMetrics(built, result, params),
@@ -48,7 +56,7 @@ function isJudged({ verifier, metadata }: HarborTask): boolean {
 }
 
 // Where not one answer of a run has ever been judged, nothing will come of the next step either.
-async function checkJudged(context: StepContext<RlParams, 'harbor_task'>, { groups }: DrawnBatch): Promise<void> {
+async function checkJudged(context: Step, { groups }: DrawnBatch): Promise<void> {
   const seen = await context.once('rl/judged', async () => ({ any: false }))
   const answers = groups.flatMap((group) => group.answers)
   seen.any ||= answers.some((answer) => verifiedReward(answer) !== undefined)
@@ -61,11 +69,55 @@ async function checkJudged(context: StepContext<RlParams, 'harbor_task'>, { grou
   )
 }
 
-function tellNothing({ log, step }: StepContext<RlParams, 'harbor_task'>, { groups }: DrawnBatch): void {
+function warnOfEmptyStep({ log, step }: Step, { groups }: DrawnBatch): void {
   const constant = groups.filter(({ state }) => state === 'constant').length
   const dropped = groups.filter(({ state }) => state === 'dropped').length
   log(
     'warn',
     `rl: step ${step} trains on nothing: of ${groups.length} groups ${constant} are constant, ${dropped} too small`,
   )
+}
+
+// What a step trains on: the answers of its groups as sequences, their advantages with penalty and scale, and the loss.
+async function trainedBatch(context: Step, groups: readonly ComparedGroup[]): Promise<Batch> {
+  const { params } = context
+  const { kl_coef, kl_in, constant_groups, normalise } = params
+  const kept = groups.filter(({ state }) => state === 'useful' || (state === 'constant' && constant_groups === 'keep'))
+  const drawn = kept.flatMap((group) => sequencesOf(group, context))
+  const references = kl_coef === 0 ? undefined : await askReference(context, drawn)
+  const penalised = references === undefined || kl_in === 'loss' ? drawn : withKlPenalty(drawn, references, kl_coef)
+  const scales = scalesOf(penalised, normalise)
+  const sequences = penalised.map((sequence, s): LossSequence => {
+    const scale = scales[s] ?? 1
+    const reference = kl_in === 'loss' ? references?.[s] : undefined
+    const advantages = sequence.advantages.map((advantage) => advantage * scale)
+    return { ...sequence, advantages, scale, reference }
+  })
+  const data = sequences.flatMap((sequence) => trainedDatum(sequence) ?? [])
+  return {
+    data,
+    loss: batchLoss(sequences, params),
+    metrics: {
+      'data/sequences': data.length,
+      'data/tokens': data.reduce((sum, { tokens }) => sum + tokens.length, 0),
+      'data/supervised_tokens': sequences.reduce((sum, { trained }) => sum + trained, 0),
+      ...(references === undefined || drawn.length === 0
+        ? {}
+        : { 'optim/kl_reference': klToReference(drawn, references) }),
+    },
+  }
+}
+
+function sequencesOf({ members }: ComparedGroup, { params, step, renderer }: Step): PolicySequence[] {
+  const { max_steps_off_policy, num_substeps } = params
+  // The bound of the schedule: a turn that were older is not trained on.
+  const staleness = { trainStep: step, maxStepsOffPolicy: (max_steps_off_policy + 1) * num_substeps - 1 }
+  const options = { staleness, extendsHistory: renderer.extendsHistory }
+  return members.flatMap(({ answer, advantages }) => policySequences(answer, advantages, options))
+}
+
+function askReference(context: Step, sequences: readonly PolicySequence[]): Promise<Float64Array[]> {
+  const { params, rows, service, signal } = context
+  const reference = params.kl_reference === 'start' ? context.reference : context.base
+  return referenceLogprobs(sequences, { reference, service, signal, limit: concurrencyOf(params, rows) })
 }

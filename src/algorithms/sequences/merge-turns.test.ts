@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ChatMessage, Turn } from '../../contracts/index.ts'
-import { mergeTurns, type TrainingSequence } from './merge-turns.ts'
-import { policySpan } from './turn-fault.ts'
+import { mergeTurns, policySpan, type TrainingSequence } from './merge-turns.ts'
 
 const user = (content: string): ChatMessage => ({ role: 'user', content })
 

@@ -1,17 +1,16 @@
-// Turns become training sequences. A turn whose prompt holds all tokens of an earlier turn goes on in that turn's sequence, so that
+// Turns become training sequences. A turn whose prompt holds all tokens of an earlier turn extends that turn's sequence, so that
 // a conversation is trained on once and not once per turn. Tokens are compared, never decoded or made again.
-import type { Turn, TurnTokens } from '../../contracts/index.ts'
-import { type BreakReason, breakReason } from './break-reason.ts'
-import { type TrainableOptions, type TurnFault, turnFault } from './turn-fault.ts'
+import type { ChatMessage, ToolCall, Turn, TurnTokens } from '../../contracts/index.ts'
+import { canonicalJson } from '../../kernel/index.ts'
 
 /** The completion of a turn within its sequence: tokens `start` up to `end`. */
-export interface TurnSpan {
+interface TurnSpan {
   readonly turn: number
   readonly start: number
   readonly end: number
   readonly policyVersion: number
   /** Absent: it is trained on. */
-  readonly fault?: TurnFault
+  readonly fault?: TurnFault | undefined
 }
 
 /** Tokens to train on, with all that a loss needs; every array is as long as `tokens`. */
@@ -25,7 +24,7 @@ export interface TrainingSequence {
   readonly spans: readonly TurnSpan[]
 }
 
-export interface MergedTurns {
+interface MergedTurns {
   readonly sequences: readonly TrainingSequence[]
   /** Turns with tokens: as many sequences as there would be without merging. */
   readonly sequencesBefore: number
@@ -38,7 +37,7 @@ export interface MergedTurns {
 
 export interface MergeOptions extends TrainableOptions {
   /** What the renderer says of itself: false explains drift by reasoning that was dropped. */
-  readonly extendsHistory?: boolean
+  readonly extendsHistory?: boolean | undefined
 }
 
 type Told = { readonly index: number; readonly turn: Turn; readonly tokens: TurnTokens }
@@ -116,7 +115,146 @@ function sequenceOf(members: readonly Told[], faults: ReadonlyMap<number, TurnFa
       mask.fill(1, start, end)
       logprobs.set(drawn.logprobs, start)
     }
-    return { turn: index, start, end, policyVersion: drawn.policyVersion, ...(fault === undefined ? {} : { fault }) }
+    return { turn: index, start, end, policyVersion: drawn.policyVersion, fault }
   })
   return { tokens, mask, logprobs, spans }
+}
+
+// Why a turn extends none of those before it. Messages show what the agent did; tokens show what the template did.
+/** Why a sequence begins anew within a trajectory. */
+type BreakReason =
+  /** The messages go on and the tokens do not: drift. */
+  | 'retokenized'
+  /** The same, by a template that drops earlier reasoning. */
+  | 'thinking_stripped'
+  /** The agent rewrote its history, or went back in it. */
+  | 'compaction'
+  /** Another conversation. */
+  | 'subagent'
+  /** The same prompt again. */
+  | 'retry'
+
+/** The reason, and the first token that differs where it is drift; undefined for the first turn of a trajectory. */
+function breakReason(
+  { turn, tokens }: Told,
+  before: readonly Told[],
+  extendsHistory: boolean | undefined,
+): { reason: BreakReason; drift?: { of: number; at: number } | undefined } | undefined {
+  if (before.length === 0) return undefined
+  const keys = turn.messages.map(messageKey)
+  const isSame = ({ turn: { messages } }: Told) =>
+    messages.length === keys.length && messages.every((message, at) => messageKey(message) === keys[at])
+  if (before.some(isSame)) return { reason: 'retry' }
+  const extended = before.findLast((each) => {
+    const all = [...each.turn.messages, answerOf(each.turn)]
+    return all.length <= keys.length && all.every((message, at) => messageKey(message) === keys[at])
+  })
+  const at = extended === undefined ? undefined : firstDifference(tokens.prompt, extended.tokens)
+  if (extended !== undefined && at !== undefined) {
+    const reason = extendsHistory === false ? 'thinking_stripped' : 'retokenized'
+    return { reason, drift: { of: extended.index, at } }
+  }
+  const opening = openingOf(turn)
+  return { reason: before.some((each) => openingOf(each.turn) === opening) ? 'compaction' : 'subagent' }
+}
+
+function openingOf({ messages }: Turn): string | undefined {
+  const first = messages.find(({ role }) => role !== 'system')
+  return first === undefined ? undefined : messageKey(first)
+}
+
+// Undefined: there is none, and another turn has gone on from that one.
+function firstDifference(prompt: Int32Array, { prompt: before, completion }: TurnTokens): number | undefined {
+  const { length } = before
+  const at = before.findIndex((token, place) => prompt[place] !== token)
+  if (at !== -1) return at
+  const within = completion.findIndex((token, place) => prompt[length + place] !== token)
+  return within === -1 ? undefined : length + within
+}
+
+// Whether the tokens of a turn may be trained on. A missing log-probability is never read as 0, which would mean certainty.
+/** Why a turn is not trained on. */
+type TurnFault =
+  /** The model does not tell its tokens. */
+  | 'no_tokens'
+  /** A token that no vocabulary has. */
+  | 'bad_tokens'
+  | 'empty'
+  | 'missing_logprobs'
+  /** Not finite, or above 0. */
+  | 'bad_logprobs'
+  /** Drawn by weights that are too old. */
+  | 'stale'
+  /** The caller does not want it. */
+  | 'excluded'
+
+interface TrainableOptions {
+  /** Turns of weights that are older than this many optimiser steps are not trained on. */
+  readonly staleness?: { readonly trainStep: number; readonly maxStepsOffPolicy: number } | undefined
+  /** True: the turn stays in its sequence and is not trained on, as after an answer that could not be parsed. */
+  exclude?: ((turn: Turn, index: number) => boolean) | undefined
+}
+
+/** Rounding of a distribution's sum may lift the likeliest token this far above certainty. */
+const slack = 1e-6
+
+/** Why the turn is not trained on; undefined where it is. */
+function turnFault(turn: Turn, index: number, { staleness, exclude }: TrainableOptions = {}): TurnFault | undefined {
+  const { tokens } = turn
+  if (tokens === undefined) return 'no_tokens'
+  if (!areTokens(tokens)) return 'bad_tokens'
+  const { completion, logprobs, policyVersion } = tokens
+  if (completion.length === 0) return 'empty'
+  if (logprobs.length !== completion.length) return 'missing_logprobs'
+  if (!logprobs.every((value) => Number.isFinite(value) && value <= slack)) return 'bad_logprobs'
+  if (staleness !== undefined && staleness.trainStep - policyVersion > staleness.maxStepsOffPolicy) return 'stale'
+  return exclude?.(turn, index) === true ? 'excluded' : undefined
+}
+
+/** Oldest and newest weights that answered; undefined where no turn tells. */
+export function policySpan(turns: readonly Turn[]): { min: number; max: number } | undefined {
+  const versions = turns.flatMap(({ tokens }) => (tokens === undefined ? [] : [tokens.policyVersion]))
+  return versions.length === 0 ? undefined : { min: Math.min(...versions), max: Math.max(...versions) }
+}
+
+function areTokens({ prompt, completion }: TurnTokens): boolean {
+  return prompt.every((token) => token >= 0) && completion.every((token) => token >= 0)
+}
+
+// When two messages are the same message. Clients send back what they were answered in forms of their own: without reasoning, with
+// ids of calls as they please, content as text or as blocks. What the model was told is what counts.
+/** Text that is equal for equal messages. */
+export function messageKey({ role, content, tool_calls }: ChatMessage): string {
+  const text = contentKey(content)
+  return JSON.stringify([
+    role,
+    role === 'assistant' && typeof text === 'string' ? text.trim() : text,
+    (tool_calls ?? []).map(({ function: { name, arguments: args } }) => [name, argumentsKey(args)]),
+  ])
+}
+
+/** The answer of a turn as the message that later prompts hold. */
+export function answerOf({ text, toolCalls = [] }: Pick<Turn, 'text' | 'toolCalls'>): ChatMessage {
+  const calls = toolCalls.map((call): ToolCall => ({ ...call }))
+  return {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  }
+}
+
+function contentKey(content: ChatMessage['content']): unknown {
+  if (content === null) return ''
+  if (typeof content === 'string') return content
+  if (content.every(({ type }) => type === 'text')) return content.map((block) => block.text).join('')
+  return canonicalJson(content)
+}
+
+function argumentsKey(args: ToolCall['function']['arguments']): string {
+  if (typeof args !== 'string') return canonicalJson(args)
+  try {
+    return canonicalJson(JSON.parse(args))
+  } catch {
+    return args
+  }
 }

@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import { defineBackend } from '../../kernel/index.ts'
-import { dropEarly, takeEarly } from './early-trainer.ts'
 import { engineKinds } from './engine-kinds.ts'
-import { loadClient } from './load-client.ts'
+import { loadClient, takeWarmText } from './load-client.ts'
 
 /** Trains on this machine, in a trainer process that lives as long as the run. */
 export const localBackend = defineBackend({
@@ -13,20 +12,21 @@ export const localBackend = defineBackend({
   }),
   async open({ params, model, loraRank, seed, runDir, otherModels = [], signal, log }) {
     const { startTrainerProcess } = await import('./start-trainer-process.ts')
-    const { openModelText } = await import('../tinker/open-model-text.ts')
-    // One that has started already knows a single model.
-    if (otherModels.length > 0) dropEarly()
-    const early = takeEarly({ engine: params.engine, model: model.name })
+    const { openModelText } = await import('../tinker/open-client-backend.ts')
     const starting = startTrainerProcess({
-      ...{ engine: params.engine, models: [model.name, ...otherModels], runDir, signal },
-      ...(early === undefined ? {} : { early }),
+      engine: params.engine,
+      models: [model.name, ...otherModels],
+      runDir,
+      signal,
       onNotice: (notice) => log('info', notice),
     })
     // While the process starts, what will talk to it is loaded. If the text cannot be opened, the trainer says why.
-    const text = early?.text ?? openModelText(params.engine === 'mock' ? 'bigram' : undefined, model.name)
-    text.catch(() => {}) // told below
+    const isMock = params.engine === 'mock'
+    const warm = isMock ? undefined : takeWarmText(model.name)
+    const text = warm ?? openModelText(isMock ? 'bigram' : undefined, model.name)
+    text.catch(() => {}) // thrown below
     const client = loadClient()
-    client.catch(() => {}) // told below
+    client.catch(() => {}) // thrown below
     const trainer = await starting
     try {
       const [{ createTinkerClient }, { openClientBackend }] = await client

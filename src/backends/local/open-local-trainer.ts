@@ -12,8 +12,7 @@ import {
   type Trainer,
   type TrainerOptions,
 } from '../../trainer/index.ts'
-import { mockCatalog } from '../mock/mock-catalog.ts'
-import { mockVocabSize } from '../mock/special-tokens.ts'
+import { mockCatalog, mockVocabSize } from '../models/mock-models.ts'
 import type { EngineKind } from './engine-kinds.ts'
 
 export type LocalTrainerOptions = {
@@ -25,7 +24,7 @@ export type LocalTrainerOptions = {
   dir: string
   keys: readonly string[]
   /** Hears what the engine has to say while it is opened. */
-  onNotice?: (text: string) => void
+  onNotice?: ((text: string) => void) | undefined
 }
 
 /** An engine with its models, before there is a trainer around it. */
@@ -56,6 +55,7 @@ export async function openLocalTrainer(
     const trainer = await createTrainer({ ...(await parts), dir, keys, engine: host })
     return {
       fetch: trainer.fetch,
+      fetchInProcess: trainer.fetchInProcess,
       async [Symbol.asyncDispose]() {
         await trainer[Symbol.asyncDispose]()
         await host[Symbol.asyncDispose]()

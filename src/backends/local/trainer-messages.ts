@@ -1,4 +1,4 @@
-// What a run and its trainer process tell each other: how to start, then that it is ready, with notices before it.
+// What a run and its trainer process send each other.
 import * as z from 'zod'
 import { engineKinds } from './engine-kinds.ts'
 
@@ -11,12 +11,9 @@ export const TrainerStart = z.strictObject({
 })
 export type TrainerStart = z.infer<typeof TrainerStart>
 
-/** What is worth telling before the trainer is ready. */
-export const TrainerNotice = z.strictObject({ notice: z.string() })
-export type TrainerNotice = z.infer<typeof TrainerNotice>
-
-export const TrainerReady = z.union([
-  z.strictObject({ url: z.string() }),
-  z.strictObject({ error: z.looseObject({ code: z.string(), message: z.string(), fix: z.string().optional() }) }),
-])
-export type TrainerReady = z.infer<typeof TrainerReady>
+export const trainerProtocol = {
+  /** Settles when the trainer listens. */
+  child: { open: { params: TrainerStart, result: z.strictObject({ url: z.string() }) } },
+  /** What is worth logging before the trainer is ready. */
+  parent: { notice: { params: z.string() } },
+} as const

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { byteTokenizer } from './byte-tokenizer.ts'
-import { specialTokens } from './special-tokens.ts'
+import { byteTokenizer, specialTokens } from '../models/mock-models.ts'
 
 const text = fc.string({
   unit: fc.oneof(fc.constantFrom(...Object.keys(specialTokens)), fc.string({ unit: 'grapheme', maxLength: 2 })),

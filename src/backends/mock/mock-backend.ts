@@ -1,14 +1,6 @@
 import * as z from 'zod'
 import { defineBackend, EvsysError, systemClock } from '../../kernel/index.ts'
-import { byteTokenizer } from './byte-tokenizer.ts'
-import { createMockService } from './mock-service.ts'
-import { mockVocabSize } from './special-tokens.ts'
-import { atWirePrecision } from './wire-precision.ts'
-
-const modelId = 'mock-model'
-
-/** Nothing in a bigram model limits the length of a text; this bounds what one request may cost. */
-export const mockMaxContext = 131_072
+import { byteTokenizer, mockMaxContext } from '../models/mock-models.ts'
 
 /** Trains in this process, on a model small enough for tests and first steps. */
 export const mockBackend = defineBackend({
@@ -29,31 +21,33 @@ export const mockBackend = defineBackend({
         fix: 'leave out fail_on_prepare.',
       })
     }
-    const { engineIdText, loadMockEngine } = await import('../../engine/index.ts')
-    const { createMockEngine } = await loadMockEngine()
-    const engine = atWirePrecision(createMockEngine({ vocabSize: mockVocabSize }))
-    const parts = { trainAttention: true, trainMlp: true, trainUnembedding: true }
-    const lora = loraRank === undefined ? {} : { lora: { rank: loraRank, seed, ...parts } }
-    await engine.run({ op: 'create', model: modelId, baseModel: model.name, ...lora }, signal)
-    const service = createMockService({
-      engine,
-      modelId,
-      runDir,
-      signal,
-      clock: systemClock,
-      latencyMs: params.latency_ms,
-      failAtStep: params.fail_at_step,
+    const { mockService, openMockTrainer } = await import('./mock-trainer.ts')
+    const { openClientBackend } = await import('../tinker/open-client-backend.ts')
+    const { client, checkpoints, close } = await openMockTrainer(runDir, signal)
+    const backend = await openClientBackend({
+      client,
+      baseModel: model.name,
+      loraRank,
+      seed,
+      serviceName: 'mock',
+      maxContext: mockMaxContext,
+      openText: async () => ({ tokenizer: byteTokenizer }),
+    }).catch(async (error) => {
+      await close()
+      throw error
     })
     return {
-      service,
-      modelId,
-      engineId: engineIdText(engine.id),
-      tokenizer: byteTokenizer,
-      tokenizerOf: async () => byteTokenizer,
-      maxContext: mockMaxContext,
+      ...backend,
+      service: mockService(backend.service, {
+        checkpoints,
+        signal,
+        clock: systemClock,
+        latencyMs: params.latency_ms,
+        failAtStep: params.fail_at_step,
+      }),
       async [Symbol.asyncDispose]() {
-        service[Symbol.dispose]()
-        await engine[Symbol.asyncDispose]()
+        await backend[Symbol.asyncDispose]()
+        await close()
       },
     }
   },

@@ -2,9 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import type { ChatMessage } from '../../contracts/index.ts'
-import { byteTokenizer } from './byte-tokenizer.ts'
-import { plainChat } from './plain-chat.ts'
-import { specialTokens } from './special-tokens.ts'
+import { byteTokenizer, plainChat, specialTokens } from '../models/mock-models.ts'
 
 const renderer = await plainChat.open({ ...pluginContext(plainChat), tokenizer: byteTokenizer })
 

@@ -2,7 +2,7 @@
 import type { OpenBackend, Tokenizer } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import type { TinkerClient } from '../../tinker/index.ts'
-import { openModelText } from './open-model-text.ts'
+import { byteTokenizer } from '../models/mock-models.ts'
 
 export type ClientBackendOptions = {
   client: TinkerClient
@@ -13,7 +13,10 @@ export type ClientBackendOptions = {
   serviceName: string
   /** Longest sequence, where the service does not tell. */
   maxContext: number | undefined
-  openText: (arch: string | undefined, tokenizerId: string) => Promise<{ tokenizer: Tokenizer; chatTemplate?: string }>
+  openText: (
+    arch: string | undefined,
+    tokenizerId: string,
+  ) => Promise<{ tokenizer: Tokenizer; chatTemplate?: string | undefined }>
 }
 
 /** Makes a model and opens its tokenizer. Disposing of it ends the session. */
@@ -46,4 +49,32 @@ async function contextOf(client: TinkerClient, baseModel: string): Promise<numbe
   throw new EvsysError('BACKEND_FAILED', `the service does not tell how long a text ${baseModel} takes`, {
     fix: 'set max_context in the params of the backend.',
   })
+}
+
+// Tokens for a model of a service: those of the mock model, or of the files that its name leads to.
+/** How a model writes. */
+export type ModelText = { tokenizer: Tokenizer; chatTemplate?: string | undefined }
+
+export async function openModelText(arch: string | undefined, tokenizerId: string): Promise<ModelText> {
+  if (arch === 'bigram') return { tokenizer: byteTokenizer }
+  const { openTokenizer, readChatTemplate, resolveModelFolder } = await import('../../models/index.ts')
+  const name = repositoryOf(tokenizerId)
+  try {
+    const { folder } = await resolveModelFolder(name, { files: ['tokenizer.json'] })
+    const chatTemplate = await readChatTemplate(folder)
+    return { tokenizer: await openTokenizer(folder), chatTemplate }
+  } catch (cause) {
+    if (!EvsysError.is(cause) || cause.code !== 'MODEL_MISSING') throw cause
+    throw new EvsysError('MODEL_MISSING', `the tokenizer of the model is not here: ${cause.message}`, {
+      cause,
+      fix: `download it once: hf download ${name} --include 'tokenizer*' --include '*.jinja'`,
+    })
+  }
+}
+
+/** Cuts what names carry beyond a repository: `name:revision`, `org/model/variant`. */
+function repositoryOf(id: string): string {
+  const [name = ''] = id.split(':')
+  const parts = name.split('/')
+  return parts.length === 3 && parts[0] !== '' && parts[0] !== '.' ? parts.slice(0, 2).join('/') : name
 }

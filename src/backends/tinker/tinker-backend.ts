@@ -23,14 +23,14 @@ export const tinkerBackend = defineBackend({
   async open({ params, model, loraRank, seed, signal, secret, log }) {
     const { createTinkerClient, presets } = await import('../../tinker/index.ts')
     const { openClientBackend } = await import('./open-client-backend.ts')
-    const { openModelText } = await import('./open-model-text.ts')
+    const { openModelText } = await import('./open-client-backend.ts')
     const { preset, base_url: baseUrl, tokenizer, max_context: maxContext, project_id: projectId } = params
     const client = await createTinkerClient({
       preset,
-      ...(baseUrl === undefined ? {} : { baseUrl }),
+      baseUrl,
       apiKey: secret('TINKER_API_KEY'),
       signal,
-      ...(projectId === undefined ? {} : { projectId }),
+      projectId,
       onEvent: (event) => {
         if (event.type === 'message') log(event.level === 'warning' ? 'warn' : event.level, event.text)
       },

@@ -3,22 +3,22 @@ import { basename, join, resolve } from 'node:path'
 import type { PluginSpec } from '../../contracts/index.ts'
 import { EvsysError, messageOf, readSecretSource, systemClock } from '../../kernel/index.ts'
 import { type JobFile, loadLab } from '../../lab/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { foldersText } from '../output/folders-text.ts'
-import { shortPath } from '../output/short-path.ts'
-import { projectOf } from '../project.ts'
-import { withRecord } from '../with-record.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { projectOf, withRecord } from '../context/project.ts'
+import { decimalText, scoresTable } from '../output/eval-text.ts'
+import type { Output } from '../output/output.ts'
+import { table } from '../output/table.ts'
+import { shortPath } from '../output/text.ts'
 import type { ScoringOptions } from './eval.ts'
 
 export type FolderOptions = ScoringOptions & {
-  readonly model?: string
-  readonly agent?: string
-  readonly agentParams?: string
-  readonly environment?: string
-  readonly output?: string
-  readonly maxTurns?: number
-  readonly retries?: number
+  readonly model?: string | undefined
+  readonly agent?: string | undefined
+  readonly agentParams?: string | undefined
+  readonly environment?: string | undefined
+  readonly output?: string | undefined
+  readonly maxTurns?: number | undefined
+  readonly retries?: number | undefined
 }
 
 /** A job file of Harbor: what the command line says wins over it. */
@@ -29,11 +29,13 @@ export async function runJobFile(context: CommandContext, file: string, options:
     context,
     job.path,
     {
-      ...(job.model === undefined ? {} : { model: job.model }),
-      ...(job.limit === undefined ? {} : { limit: job.limit }),
-      ...(job.output === undefined ? {} : { output: job.output }),
-      ...{ agent: job.agent.kind, environment: job.environment.kind },
-      ...{ numSamples: job.numSamples, concurrent: job.concurrent },
+      model: job.model,
+      limit: job.limit,
+      output: job.output,
+      agent: job.agent.kind,
+      environment: job.environment.kind,
+      numSamples: job.numSamples,
+      concurrent: job.concurrent,
       ...options,
     },
     job,
@@ -65,14 +67,19 @@ export async function runFolders(
   const secretSource = await readSecretSource({ projectDir: project ?? cwd, env: context.env })
   const run = await context.holding('the trials', () =>
     runTaskFolders({
-      ...{ path: resolve(cwd, path), outputDir, agent, secretSource, signal, hostEnv: context.env },
-      ...(model === undefined ? {} : { model }),
+      path: resolve(cwd, path),
+      outputDir,
+      agent,
+      secretSource,
+      signal,
+      hostEnv: context.env,
+      model,
       environment: { kind: place, params: place === file?.environment.kind ? file.environment.params : {} },
       ...(file === undefined ? {} : { job: retried(file.job, options), jobAgent: file.jobAgent }),
       sampling: { maxTokens: options.maxTokens ?? 4096, temperature: options.temperature ?? 0 },
-      ...(options.maxTurns === undefined ? {} : { maxTurns: options.maxTurns }),
+      maxTurns: options.maxTurns,
       numSamples: options.numSamples ?? 1,
-      ...(options.limit === undefined ? {} : { limit: options.limit }),
+      limit: options.limit,
       concurrent: options.concurrent ?? 4,
       maxRetries: options.retries ?? 1,
       metrics: options.metric ?? ['mean_reward', 'pass_rate'],
@@ -97,7 +104,7 @@ export async function runFolders(
     ...(Object.keys(score.bounds).length === 0 ? {} : { bounds: score.bounds }),
     n_infra_failed: score.n_infra_failed,
     ...(failures.length === 0 ? {} : { failures: failures.slice(0, 5) }),
-    ...(end.aborted === undefined ? {} : { aborted: end.aborted }),
+    aborted: end.aborted,
     trials: end.trials.map(({ result, reward, error, planned }) => ({
       task: result.task_name,
       attempt: planned.attempt,
@@ -111,7 +118,7 @@ export async function runFolders(
               rewards: step.verifier_result?.rewards ?? null,
             })),
           }),
-      ...(error === undefined ? {} : { error }),
+      error,
     })),
     cost_usd: end.result.stats.cost_usd,
   }
@@ -143,4 +150,55 @@ function paramsOf(text: string | undefined): Record<string, unknown> {
     throw new EvsysError('CLI_USAGE', `--agent-params is no JSON: ${messageOf(cause)}`, { cause })
   }
   throw new EvsysError('CLI_USAGE', '--agent-params is no object', { fix: `write it as '{"max_turns": 20}'.` })
+}
+
+// The score of an agent on task folders, as a person reads it.
+interface ShownFolders {
+  readonly agent: string
+  readonly model: string | null
+  readonly benchmark: { readonly name: string }
+  readonly n_tasks: number
+  readonly n_trials: number
+  readonly n_kept: number
+  readonly metrics: Readonly<Record<string, number>>
+  readonly intervals?: Readonly<Record<string, readonly [number, number]>> | undefined
+  readonly bounds?: Readonly<Record<string, readonly [number, number]>> | undefined
+  readonly n_infra_failed: number
+  readonly failures?: readonly { readonly message: string; readonly count: number }[] | undefined
+  readonly aborted?: string | undefined
+  readonly trials: readonly {
+    readonly task: string
+    readonly attempt: number
+    readonly reward: number | null
+    readonly trial: string
+  }[]
+  readonly cost_usd: number | null
+}
+
+const mostTrials = 20
+
+function foldersText(
+  shown: ShownFolders,
+  { colors, width, place }: Pick<Output, 'colors' | 'width'> & { place: string },
+): string {
+  const { agent, model, benchmark, n_tasks, n_trials, n_kept, failures = [], trials, cost_usd } = shown
+  const who = model === null ? agent : `${agent} with ${model}`
+  const rows = trials
+    .slice(0, mostTrials)
+    .map((each) => [each.task, each.trial, each.reward === null ? 'open' : decimalText(each.reward)])
+  const more = trials.length - rows.length
+  return [
+    `${colors.bold(who)} on ${benchmark.name}: ${n_tasks} tasks, ${n_trials} trials${n_kept === 0 ? '' : `, ${n_kept} of them from before`}`,
+    table(rows, { head: ['TASK', 'TRIAL', 'REWARD'], width, paintHead: colors.bold }),
+    ...(more > 0 ? [`and ${more} more`] : []),
+    scoresTable(shown, { colors, width }),
+    ...(shown.n_infra_failed === 0
+      ? []
+      : [
+          `${shown.n_infra_failed} attempts have no score and count as the worst: ${failures.map(({ message, count }) => `${message} (${count})`).join('; ')}`,
+        ]),
+    ...(shown.aborted === undefined ? [] : [`stopped early: ${shown.aborted}`]),
+    ...(cost_usd === null || cost_usd === 0 ? [] : [`cost ${decimalText(cost_usd)} USD`]),
+    `kept in ${place}; with --output ${place} it resumes from there`,
+  ].join('\n')
 }

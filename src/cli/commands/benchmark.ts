@@ -5,16 +5,15 @@ import { keepBenchmark } from '../../evaluate/index.ts'
 import { EvsysError, suggest, systemClock } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
 import { holdsTaskFolders } from '../../rollout/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { requireProject } from '../project.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { requireProject } from '../context/project.ts'
 import { type FolderOptions, runFolders, runJobFile } from './benchmark-folders.ts'
 import { evalCommand } from './eval.ts'
 
 export type BenchmarkOptions = FolderOptions & {
-  readonly path?: string
-  readonly id?: string
-  readonly name?: string
+  readonly path?: string | undefined
+  readonly id?: string | undefined
+  readonly name?: string | undefined
 }
 
 const benchmarkActions = ['run', 'upload'] as const
@@ -86,7 +85,7 @@ async function upload(
   const kept = await keepBenchmark(project, resolve(cwd, folder), {
     at,
     signal,
-    ...(name === undefined ? {} : { name }),
+    name,
   })
   output.result(kept, () => {
     const { benchmark_id, status, n_tasks, content_hash } = kept

@@ -1,15 +1,14 @@
 // `evsys conclude ID TEXT`: an author's word beside the computed conclusion, which stays as it is.
 import { userInfo } from 'node:os'
-import { EvsysError } from '../../kernel/index.ts'
+import { EvsysError, systemClock } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { verdictPaint } from '../output/experiment-text.ts'
-import { type Fact, labelledLines } from '../output/labelled-lines.ts'
-import { readStdin } from '../read-stdin.ts'
-import { withRecord } from '../with-record.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { withRecord } from '../context/project.ts'
+import { readStdin } from '../context/read-stdin.ts'
+import { armTable, verdictPaint } from '../output/experiment-text.ts'
+import { type Fact, labelledLines } from '../output/table.ts'
 
-export type ConcludeOptions = { readonly author?: string }
+export type ConcludeOptions = { readonly author?: string | undefined }
 
 const longestText = 100_000
 
@@ -67,4 +66,37 @@ function defaultAuthor(env: CommandContext['env']): string {
   } catch {
     return 'author' // a system without users
   }
+}
+
+// `evsys invalidate RUN --reason TEXT`: takes a run out of every comparison. Its data stays; the conclusion is computed again.
+export type InvalidateOptions = { readonly reason: string }
+
+export async function invalidate(
+  context: CommandContext,
+  reference: string,
+  { reason }: InvalidateOptions,
+): Promise<ExitCode> {
+  const { output } = context
+  const why = reason.trim()
+  if (why === '') throw new EvsysError('CLI_USAGE', 'the reason is empty', { fix: 'say why the run must not count.' })
+  return await withRecord(context, {}, async ({ store, project }) => {
+    const run = await store.findRun(reference)
+    const before = await store.findExperiment(run.experimentId)
+    await store.verdicts.invalidate(run.id, why)
+    const { concludeAgain } = await loadLab()
+    const result = await concludeAgain(store, before, { projectDir: project, clock: systemClock })
+    const after = result.conclusion
+    output.result({ run_id: run.id, run: run.name, reason: why, ...result }, () => {
+      const first = `${output.colors.green('marked')} ${run.name} (${run.id}) as invalid: ${why}`
+      if (output.quiet) return first
+      if (after === null) return `${first}\n${before.name} has no conclusion yet; the run is left out when it gets one.`
+      const was = before.verdict === after.verdict ? '' : `, and was ${before.verdict}`
+      const facts: Fact[] = [
+        ['verdict', `${after.verdict}${was}`, verdictPaint(after.verdict, output.colors)],
+        ['conclusion', after.text],
+      ]
+      return `${first}\n\n${labelledLines(facts, output)}\n\n${armTable(result, output)}`
+    })
+    return exitCodes.done
+  })
 }

@@ -2,11 +2,10 @@
 import { relative, resolve } from 'node:path'
 import { openNamedDatasets, type StoredDataset } from '../../data/index.ts'
 import { EvsysError, suggest } from '../../kernel/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { bytesText, countText } from '../output/quantity-text.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { requireProject } from '../context/project.ts'
 import { table } from '../output/table.ts'
-import { requireProject } from '../project.ts'
+import { bytesText, countText } from '../output/text.ts'
 
 const datasetActions = ['add', 'list'] as const
 

@@ -5,25 +5,24 @@ import { Benchmark } from '../../contracts/index.ts'
 import { findBenchmark, readBenchmarkFolder } from '../../evaluate/index.ts'
 import { checkValue, createIds, EvsysError, readSecretSource, systemClock, systemRandom } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { withRecord } from '../context/project.ts'
 import { evalText } from '../output/eval-text.ts'
-import { shortPath } from '../output/short-path.ts'
-import { withRecord } from '../with-record.ts'
+import { shortPath } from '../output/text.ts'
 
 export type ScoringOptions = {
-  readonly metric?: readonly string[]
-  readonly numSamples?: number
-  readonly maxTokens?: number
-  readonly temperature?: number
-  readonly limit?: number
-  readonly concurrent?: number
-  readonly systemPrompt?: string
-  readonly breakdown?: readonly string[]
-  readonly split?: 'val' | 'test'
+  readonly metric?: readonly string[] | undefined
+  readonly numSamples?: number | undefined
+  readonly maxTokens?: number | undefined
+  readonly temperature?: number | undefined
+  readonly limit?: number | undefined
+  readonly concurrent?: number | undefined
+  readonly systemPrompt?: string | undefined
+  readonly breakdown?: readonly string[] | undefined
+  readonly split?: 'val' | 'test' | undefined
 }
 
-export type EvalOptions = ScoringOptions & { readonly benchmark: string; readonly step?: number }
+export type EvalOptions = ScoringOptions & { readonly benchmark: string; readonly step?: number | undefined }
 
 export async function evalCommand(context: CommandContext, target: string, options: EvalOptions): Promise<ExitCode> {
   const { output, signal, cwd } = context
@@ -33,13 +32,19 @@ export async function evalCommand(context: CommandContext, target: string, optio
     const benchmark = benchmarkOf(place.name, options)
     const { label, client, run } = await targetClient(store, target, {
       projectDir: project,
-      ...(options.step === undefined ? {} : { step: options.step }),
+      step: options.step,
     })
     const secretSource = await readSecretSource({ projectDir: project, env: context.env })
     let answered = 0
     const evaluated = await context.holding(`the evaluation of ${label}`, () =>
       evaluateModel({
-        ...{ benchmark, folder: place.folder, client, projectDir: project, plugins: [], secretSource, signal },
+        benchmark,
+        folder: place.folder,
+        client,
+        projectDir: project,
+        plugins: [],
+        secretSource,
+        signal,
         onAnswer() {
           answered += 1
           if (answered % 100 === 0) output.say(`${answered} answers`)
@@ -92,14 +97,14 @@ function benchmarkOf(name: string, options: ScoringOptions): Benchmark {
   const checked = checkValue(Benchmark, {
     name: name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 80) || 'benchmark',
     split: split ?? 'test',
-    ...(metric === undefined ? {} : { metrics: metric }),
-    ...(numSamples === undefined ? {} : { num_samples: numSamples }),
-    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(concurrent === undefined ? {} : { n_concurrent: concurrent }),
-    ...(breakdown === undefined ? {} : { breakdown_keys: breakdown }),
-    ...(systemPrompt === undefined ? {} : { chat_template: { system_prompt: systemPrompt } }),
+    metrics: metric,
+    num_samples: numSamples,
+    max_tokens: maxTokens,
+    temperature,
+    limit,
+    n_concurrent: concurrent,
+    breakdown_keys: breakdown,
+    chat_template: systemPrompt === undefined ? undefined : { system_prompt: systemPrompt },
   })
   if (checked.ok) return checked.value
   const [issue] = checked.issues

@@ -3,15 +3,13 @@
 import { resolve } from 'node:path'
 import type { ExperimentRow } from '../../contracts/index.ts'
 import { writeFileAtomic } from '../../kernel/index.ts'
-import { loadLab } from '../../lab/index.ts'
-import type { OpenStore } from '../../store/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { bytesText, countText } from '../output/quantity-text.ts'
-import { shortPath } from '../output/short-path.ts'
-import { withRecord } from '../with-record.ts'
 
-export type ExportOptions = { readonly output?: string; readonly html?: true }
+import type { OpenStore } from '../../store/index.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { withRecord } from '../context/project.ts'
+import { bytesText, countText, shortPath } from '../output/text.ts'
+
+export type ExportOptions = { readonly output?: string | undefined; readonly html?: true | undefined }
 
 export async function exportCommand(
   context: CommandContext,
@@ -22,7 +20,7 @@ export async function exportCommand(
   return await withRecord(context, {}, async ({ store }) => {
     const experiment = await store.findExperiment(reference)
     if (html === true) return await exportHtml(context, store, experiment, target)
-    const { exportExperiment } = await loadLab()
+    const { exportExperiment } = await import('../../record/index.ts')
     const bundle = await exportExperiment(store, experiment)
     const text = `${JSON.stringify(bundle, null, 1)}\n`
     if (target === undefined || target === '-') {

@@ -1,11 +1,20 @@
 // `evsys history`: what was tried and what came of it. An agent reads this before it proposes anything, so it is short.
-import { loadLab } from '../../lab/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { type HistoryItem, historyText } from '../output/history-text.ts'
-import { withRecord } from '../with-record.ts'
 
-export type HistoryOptions = { readonly query?: string; readonly maxChars?: number; readonly limit?: number }
+import type { Evidence, ExperimentRow, HistoryEntry } from '../../contracts/index.ts'
+import { visibleText } from '../../kernel/index.ts'
+import type { ExperimentStatus } from '../../record/index.ts'
+import type { RankedStep } from '../../report/index.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { withRecord } from '../context/project.ts'
+import type { Output } from '../output/output.ts'
+import { table } from '../output/table.ts'
+import { countText, durationText, numberText, rangeText, shorten, signedText, usdText } from '../output/text.ts'
+
+export type HistoryOptions = {
+  readonly query?: string | undefined
+  readonly maxChars?: number | undefined
+  readonly limit?: number | undefined
+}
 
 /** About two thousand tokens. */
 const usualChars = 8_000
@@ -19,14 +28,14 @@ export async function history(
   const { output } = context
   return await withRecord(context, {}, async ({ store }) => {
     const rows = await store.experiments({ limit: limit + 1, text: query })
-    const { historyEntry, isTrial, standingOf, storedEvidence } = await loadLab()
+    const { historyEntry, isDryRun, experimentStatus, storedEvidence } = await import('../../record/index.ts')
     const items: HistoryItem[] = []
     for (const row of rows.slice(0, limit)) {
       items.push({
         entry: historyEntry(row),
         evidence: storedEvidence(row),
-        standing: await standingOf(store, row),
-        isTrial: isTrial(row),
+        standing: await experimentStatus(store, row),
+        isTrial: isDryRun(row),
         words: row.words,
       })
     }
@@ -68,4 +77,118 @@ function nothingText(query: string | undefined): string {
 function restText(query: string | undefined): string {
   const narrow = query === undefined ? '--query WORDS finds them' : 'more words narrow the search'
   return `more experiments are left out: ${narrow}, --max-chars N and --limit N show more`
+}
+
+// The list of experiments as somebody reads it who plans the next one: newest first, whole entries, no longer than asked for.
+export interface HistoryItem {
+  readonly entry: HistoryEntry
+  readonly evidence: Evidence | undefined
+  readonly standing: ExperimentStatus
+  /** It was a trial, which tested nothing. */
+  readonly isTrial: boolean
+  readonly words: ExperimentRow['words']
+}
+
+/** Longest parts of an entry: the rest is one `evsys show` away. */
+const longest = { hypothesis: 300, conclusion: 400, words: 200 }
+
+export interface HistoryTextOptions extends Pick<Output, 'colors'> {
+  readonly maxChars: number
+  /** There are more than `items`. */
+  readonly hidden: boolean
+  /** Said at the end when something is left out. */
+  readonly rest: string
+}
+
+/** As many entries as fit into `maxChars`; the first one at least in part. */
+export function historyText(items: readonly HistoryItem[], options: HistoryTextOptions): string {
+  const { maxChars, hidden, rest, colors } = options
+  const plain = items.map((item) => entryText(item, (text) => text))
+  const tail = `\n\n(${rest})`
+  const room = (n: number) => maxChars - (hidden || n < items.length ? tail.length : 0)
+  let count = 0
+  for (let length = 0; count < items.length; count++) {
+    length += (plain[count] ?? '').length + (count === 0 ? 0 : 2)
+    if (length > room(count + 1)) break
+  }
+  // Escape sequences take no room on the screen, and an entry that is cut would lose the end of one.
+  const [first = ''] = plain
+  if (count === 0) return shorten(first, Math.max(1, room(0))) + (room(0) > 0 ? tail : '')
+  const shown = items.slice(0, count).map((item) => entryText(item, colors.bold))
+  return `${shown.join('\n\n')}${hidden || count < items.length ? tail : ''}`
+}
+
+function entryText(
+  { entry, evidence, standing, isTrial, words }: HistoryItem,
+  paint: (text: string) => string,
+): string {
+  const verdict = isTrial ? `${standing} (trial)` : standing
+  const numbers = [effectText(evidence), bestText(entry)].filter((text) => text !== '')
+  const last = words.at(-1)
+  return [
+    `${entry.created_at.slice(0, 10)}  ${paint(clean(entry.name))}  ${verdict}  ${entry.experiment_id}`,
+    ...(entry.hypothesis === null ? [] : [`  hypothesis: ${short(entry.hypothesis, longest.hypothesis)}`]),
+    ...(numbers.length === 0 ? [] : [`  ${numbers.join('; ')}`]),
+    ...(entry.conclusion === null ? [] : [`  conclusion: ${short(entry.conclusion, longest.conclusion)}`]),
+    ...(last === undefined ? [] : [`  ${clean(last.author)}: ${short(last.text, longest.words)}`]),
+  ].join('\n')
+}
+
+function effectText(evidence: Evidence | undefined): string {
+  const claim = evidence?.claim
+  if (claim === null || claim === undefined) return ''
+  const { effect, interval, n_seeds } = claim.overall
+  const range = interval === null ? 'no interval' : rangeText(interval)
+  return `effect: ${signedText(effect)} (${range}, ${n_seeds} seed${n_seeds === 1 ? '' : 's'}) on ${clean(`${claim.benchmark}.${claim.metric}`)}`
+}
+
+function bestText({ best, objective }: HistoryEntry): string {
+  if (best === null) return ''
+  const { mean, ci, n } = best.score
+  return `best: ${clean(best.arm)} with ${clean(objective?.metric ?? 'score')} ${numberText(mean)}${ci === null ? '' : ` (${rangeText(ci)})`}, n = ${n}`
+}
+
+function short(text: string, most: number): string {
+  return shorten(clean(text), most)
+}
+
+function clean(text: string): string {
+  return visibleText(text.replace(/\s+/g, ' ').trim())
+}
+
+// `evsys next`: what to try, by what it settles for its cost.
+export type NextOptions = { readonly limit?: number | undefined }
+
+const usualLimit = 10
+
+export async function next(context: CommandContext, { limit = usualLimit }: NextOptions): Promise<ExitCode> {
+  const { output } = context
+  return await withRecord(context, {}, async ({ store }) => {
+    const { openSteps, rankNext } = await import('../../report/index.ts')
+    const ranked = rankNext(await openSteps(store))
+    const shown = ranked.slice(0, limit)
+    output.result(shown, () => {
+      if (shown.length === 0)
+        return 'nothing is open. `evsys new-experiment SLUG` or `evsys research run` begins something.'
+      const { colors, width } = output
+      const head = ['', 'what to try', 'takes', 'settles it', 'why']
+      const text = table(shown.map(rowOf), { head, width, paintHead: colors.bold })
+      const commands = shown.flatMap(({ rank, command, name }) =>
+        command === undefined ? [] : [`  ${rank}  ${command}   # ${shorten(name, 40)}`],
+      )
+      const rest =
+        ranked.length > shown.length ? `\n\n${countText(ranked.length - shown.length, 'more')} with --limit N` : ''
+      return `${text}${commands.length === 0 ? '' : `\n\n${colors.bold('Commands:')}\n${commands.join('\n')}`}${rest.replace('mores', 'more')}`
+    })
+    return exitCodes.done
+  })
+}
+
+function rowOf({ rank, title, why, runs, seconds, usd, chance }: RankedStep): string[] {
+  const cost = [
+    countText(runs, 'run'),
+    ...(seconds === null ? [] : [durationText(seconds)]),
+    ...(usd === null || usd === 0 ? [] : [usdText(usd)]),
+  ]
+  return [String(rank), shorten(title, 100), cost.join(', '), `${Math.round(100 * chance)} %`, shorten(why, 160)]
 }

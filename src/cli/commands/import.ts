@@ -1,16 +1,20 @@
 // `evsys import FILE`: an experiment that `evsys export` wrote, or a log of research as a table with tabs.
+
+import { isUtf8 } from 'node:buffer'
+import { constants, open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Direction, type ImportResult, Name } from '../../contracts/index.ts'
-import { EvsysError, systemClock } from '../../kernel/index.ts'
-import { loadLab } from '../../lab/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { labelledLines } from '../output/labelled-lines.ts'
-import { countText } from '../output/quantity-text.ts'
-import { readNamedFile } from '../read-named-file.ts'
-import { withRecord } from '../with-record.ts'
+import { EvsysError, fileError, systemClock } from '../../kernel/index.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { withRecord } from '../context/project.ts'
+import { labelledLines } from '../output/table.ts'
+import { countText } from '../output/text.ts'
 
-export type ImportOptions = { readonly name?: string; readonly metric?: string; readonly direction?: Direction }
+export type ImportOptions = {
+  readonly name?: string | undefined
+  readonly metric?: string | undefined
+  readonly direction?: Direction | undefined
+}
 
 export async function importCommand(context: CommandContext, file: string, options: ImportOptions): Promise<ExitCode> {
   const { output } = context
@@ -20,7 +24,7 @@ export async function importCommand(context: CommandContext, file: string, optio
     })
   }
   const text = await readNamedFile(resolve(context.cwd, file), file, context.signal)
-  const { readBundle, readResultsLog, importBundle, importLog } = await loadLab()
+  const { readBundle, readResultsLog, importBundle, importLog } = await import('../../record/index.ts')
   const isBundle = /^\s*[{[]/.test(text.slice(0, 1_000))
   if (isBundle) refuseLogOptions(options)
   const source = isBundle
@@ -53,4 +57,36 @@ function refuseLogOptions(options: ImportOptions): void {
   throw new EvsysError('CLI_USAGE', `--${misplaced} is for logs, and this is an exported experiment`, {
     fix: `leave --${misplaced} away.`,
   })
+}
+
+// The text of a data file that a person named. It may be missing, a folder, a device without end, huge, or no text.
+/** Text of this length still fits into one string. */
+const mostBytes = 500_000_000
+
+/** Reads a UTF-8 file; `name` is what errors call it. */
+export async function readNamedFile(path: string, name: string, signal: AbortSignal): Promise<string> {
+  let bytes: Buffer
+  try {
+    // Not blocking: opening a pipe that no one writes to would wait for ever.
+    await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    const found = await file.stat()
+    if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
+    if (!found.isFile()) throw Object.assign(new Error(), { code: 'ENXIO' })
+    if (found.size > mostBytes) throw unreadable(name, `has ${found.size} bytes, more than ${mostBytes}`)
+    bytes = await file.readFile({ signal })
+  } catch (cause) {
+    signal.throwIfAborted()
+    if (EvsysError.is(cause)) throw cause
+    const { message, fix } = fileError('read', name, cause)
+    throw new EvsysError('DATA_READ', message, { cause, fix })
+  }
+  if (isUtf8(bytes)) return bytes.toString('utf8').replace(/^\uFEFF/, '')
+  throw new EvsysError('DATA_INVALID', `${name} is no UTF-8 text`, {
+    where: { file: name, line: 1, col: 1 },
+    fix: 'give it an exported experiment, or a table with tabs, saved as UTF-8.',
+  })
+}
+
+function unreadable(name: string, why: string): EvsysError {
+  return new EvsysError('DATA_READ', `${name} ${why}`, { fix: 'split it.' })
 }

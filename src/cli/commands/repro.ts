@@ -3,15 +3,13 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { EvsysError, fileError, shellWord, writeFileAtomic } from '../../kernel/index.ts'
 import { loadLab, type ReproductionCheck } from '../../lab/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { withRecord } from '../context/project.ts'
 import type { Output } from '../output/output.ts'
-import { countText } from '../output/quantity-text.ts'
-import { shortPath } from '../output/short-path.ts'
 import { table } from '../output/table.ts'
-import { withRecord } from '../with-record.ts'
+import { countText, shortPath } from '../output/text.ts'
 
-export type ReproOptions = { readonly output?: string }
+export type ReproOptions = { readonly output?: string | undefined }
 
 export async function repro(
   context: CommandContext,
@@ -20,7 +18,8 @@ export async function repro(
 ): Promise<ExitCode> {
   const { output, cwd, signal } = context
   return await withRecord(context, {}, async ({ store, project }) => {
-    const { checkReproduction, isLogImport, isTrial, planDocument } = await loadLab()
+    const { isLogImport, isDryRun, planDocument } = await import('../../record/index.ts')
+    const { checkReproduction } = await loadLab()
     const experiment = await store.findExperiment(reference)
     if (isLogImport(experiment)) throw fromLog(experiment)
     const { value, loaded } = await planDocument(experiment.plan, { projectDir: project, signal })
@@ -30,7 +29,7 @@ export async function repro(
     )
     await write(file, await documentText(file, value, experiment), target === undefined)
     const place = shellWord(shortPath(file, cwd))
-    const command = `evsys run ${place}${isTrial(experiment) ? ' --dry' : ''}`
+    const command = `evsys run ${place}${isDryRun(experiment) ? ' --dry' : ''}`
     const same = checks.every(({ status }) => status === 'same')
     const { id, name, configHash } = experiment
     output.result({ experiment_id: id, name, config_hash: configHash, file, command, same, checks }, () => {

@@ -2,19 +2,19 @@
 import { pluginReferences } from '../../config/index.ts'
 import { EvsysError, readSecretSource, systemClock } from '../../kernel/index.ts'
 import { loadLab, type Rescored } from '../../lab/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { withRecord } from '../context/project.ts'
 import { decimalText } from '../output/eval-text.ts'
 import type { Output } from '../output/output.ts'
 import { table } from '../output/table.ts'
-import { withRecord } from '../with-record.ts'
 
-export type RescoreOptions = { readonly keep?: true }
+export type RescoreOptions = { readonly keep?: true | undefined }
 
 export async function rescore(context: CommandContext, reference: string, { keep }: RescoreOptions): Promise<ExitCode> {
   const { output, signal } = context
   return await withRecord(context, {}, async ({ store, project }) => {
-    const { planDocument, readKeptEval, rescoreExperiment, rescoreKeptEval } = await loadLab()
+    const { planDocument } = await import('../../record/index.ts')
+    const { readKeptEval, rescoreExperiment, rescoreKeptEval } = await loadLab()
     const secretSource = await readSecretSource({ projectDir: project, env: context.env })
     if (reference.startsWith('eval_')) {
       if (keep === true) throw keepsNothing()
@@ -29,7 +29,11 @@ export async function rescore(context: CommandContext, reference: string, { keep
     const plugins = pluginReferences(loaded)
     const rows = await context.holding('the scorers', () =>
       rescoreExperiment(store, experiment, {
-        ...{ projectDir: project, plugins, secretSource, signal, clock: systemClock },
+        projectDir: project,
+        plugins,
+        secretSource,
+        signal,
+        clock: systemClock,
         keep: keep === true,
       }),
     )
@@ -56,7 +60,7 @@ function show(output: Output, id: string, rows: readonly Rescored[], kept: boole
       ]),
     )
     const head = ['RUN', 'BENCHMARK', 'METRIC', 'THEN', 'NOW', 'STATUS']
-    const told = new Set(
+    const causes = new Set(
       rows.flatMap(({ benchmark, message }) => (message === undefined ? [] : `${benchmark}: ${message}.`)),
     )
     const notes = rows.some(({ status }) => status === 'rescored')
@@ -66,7 +70,7 @@ function show(output: Output, id: string, rows: readonly Rescored[], kept: boole
         : []
     return [
       table(lines, { head, width: output.width, paintHead: output.colors.bold }),
-      ...[...notes, ...told].map((note) => `\n${note}`),
+      ...[...notes, ...causes].map((note) => `\n${note}`),
     ].join('')
   })
   return exitCodes.done

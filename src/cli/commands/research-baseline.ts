@@ -3,19 +3,18 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fileError, systemClock } from '../../kernel/index.ts'
 import { loadResearchLoop } from '../../research/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { bytesText, durationText, numberText } from '../output/quantity-text.ts'
-import { projectOrHere } from '../project.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { projectOrHere } from '../context/project.ts'
+import { bytesText, durationText, numberText } from '../output/text.ts'
 import { USUAL_TASK } from './research-run.ts'
 
 export type ResearchBaselineOptions = {
-  readonly task?: string
-  readonly trainSeconds?: number
+  readonly task?: string | undefined
+  readonly trainSeconds?: number | undefined
   /** How many, or which. */
-  readonly seeds?: number | readonly number[]
+  readonly seeds?: number | readonly number[] | undefined
   /** Files. */
-  readonly patch?: readonly string[]
+  readonly patch?: readonly string[] | undefined
 }
 
 export async function researchBaseline(
@@ -36,7 +35,7 @@ export async function researchBaseline(
       signal,
       seeds,
       patches,
-      ...(trainSeconds === undefined ? {} : { trainSeconds }),
+      trainSeconds,
       onNotice: (text) => output.notice(text),
       onScore: ({ seed, value, wallS, peakMemoryBytes }) => {
         const memory = peakMemoryBytes === undefined ? '' : `, ${bytesText(peakMemoryBytes)} of memory`
@@ -49,13 +48,16 @@ export async function researchBaseline(
     task: task.name,
     metric: task.metric,
     ...(patch.length === 0 ? {} : { patches: patch }),
-    ...(task.program?.accelerator === undefined ? {} : { accelerator: task.program.accelerator.name }),
+    accelerator: task.program?.accelerator === undefined ? undefined : task.program.accelerator.name,
     direction: task.direction,
     train_seconds: task.trainSeconds,
-    score: mean === undefined ? null : { mean, n: scores.length, ...(seedSd === undefined ? {} : { seed_sd: seedSd }) },
+    score: mean === undefined ? null : { mean, n: scores.length, seed_sd: seedSd },
     by_seed: scores.map(({ seed, value, secondary, wallS, peakMemoryBytes }) => ({
-      ...{ seed, value, secondary, wall_s: wallS },
-      ...(peakMemoryBytes === undefined ? {} : { memory_gb: peakMemoryBytes / 1e9 }),
+      seed,
+      value,
+      secondary,
+      wall_s: wallS,
+      memory_gb: peakMemoryBytes === undefined ? undefined : peakMemoryBytes / 1e9,
     })),
     failure: failure ?? null,
     wall_s: (systemClock.now() - started) / 1000,

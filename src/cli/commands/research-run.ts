@@ -2,30 +2,27 @@
 import { Params, ResearchBudget, type ResearchState } from '../../contracts/index.ts'
 import { EvsysError, messageOf, shellWord, systemClock } from '../../kernel/index.ts'
 import { loadResearchLoop } from '../../research/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { projectOrHere, withRecord } from '../context/project.ts'
 import { colorsFor } from '../output/colors.ts'
-import { researchDocument } from '../output/research-document.ts'
-import { researchResultText } from '../output/research-text.ts'
+import { researchDocument, researchResultText } from '../output/research-text.ts'
 import { createResearchWatch } from '../output/research-watch.ts'
-import { projectOrHere } from '../project.ts'
-import { withRecord } from '../with-record.ts'
 
 export type ResearchRunOptions = {
-  readonly task?: string
-  readonly maxExperiments?: number
-  readonly trainSeconds?: number
-  readonly model?: string
-  readonly proposer?: string
-  readonly proposerParams?: string
-  readonly strategy?: string
-  readonly keepRule?: string
-  readonly preset?: 'explore' | 'balanced' | 'strict'
-  readonly workers?: number
-  readonly budget?: readonly string[]
-  readonly seed?: number
-  readonly resume?: true
-  readonly session?: string
+  readonly task?: string | undefined
+  readonly maxExperiments?: number | undefined
+  readonly trainSeconds?: number | undefined
+  readonly model?: string | undefined
+  readonly proposer?: string | undefined
+  readonly proposerParams?: string | undefined
+  readonly strategy?: string | undefined
+  readonly keepRule?: string | undefined
+  readonly preset?: 'explore' | 'balanced' | 'strict' | undefined
+  readonly workers?: number | undefined
+  readonly budget?: readonly string[] | undefined
+  readonly seed?: number | undefined
+  readonly resume?: true | undefined
+  readonly session?: string | undefined
 }
 
 export const USUAL_TASK = 'shakespeare'
@@ -35,7 +32,7 @@ export async function researchRun(context: CommandContext, options: ResearchRunO
   const { task = USUAL_TASK, maxExperiments, budget, ...rest } = options
   const caps = readBudget(budget ?? [], maxExperiments)
   if (options.session !== undefined && options.resume !== true) {
-    throw new EvsysError('CLI_USAGE', '--session names a session to go on with', { fix: 'write --resume, too.' })
+    throw new EvsysError('CLI_USAGE', '--session names a session to resume', { fix: 'write --resume, too.' })
   }
   const project = await projectOrHere(context)
   return await withRecord(context, { create: true, project }, async ({ store }) => {
@@ -52,9 +49,9 @@ export async function researchRun(context: CommandContext, options: ResearchRunO
         signal,
         budget: caps,
         resume: resume === true,
-        ...(trainSeconds === undefined ? {} : { trainSeconds }),
+        trainSeconds,
         ...named,
-        ...(proposerParams === undefined ? {} : { proposerParams: readParams(proposerParams) }),
+        proposerParams: proposerParams === undefined ? undefined : readParams(proposerParams),
         onNotice: (text) => output.notice(text),
         onBegin: (session) => watch.begin(session),
         onEntry: (entry, state) => watch.follow(entry, state),
@@ -63,7 +60,7 @@ export async function researchRun(context: CommandContext, options: ResearchRunO
     watch[Symbol.dispose]()
     if (result.status === 'interrupted') {
       const command = `evsys research run --task ${shellWord(task)} --resume${trainSeconds === undefined ? '' : ` --train-seconds ${trainSeconds}`}`
-      output.complain(`everything is kept (${result.experimentId}); go on with\n  ${command}`)
+      output.complain(`everything is kept (${result.experimentId}); resume with\n  ${command}`)
       signal.throwIfAborted()
     }
     const document = researchDocument(result.experimentId, result.state, systemClock.now())

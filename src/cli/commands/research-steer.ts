@@ -3,15 +3,14 @@ import { userInfo } from 'node:os'
 import { Idea, Steering } from '../../contracts/index.ts'
 import { EvsysError, messageOf, suggest, systemClock, visibleText } from '../../kernel/index.ts'
 import { loadResearchLoop } from '../../research/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { withRecord } from '../with-record.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { withRecord } from '../context/project.ts'
 
 export type ResearchSteerOptions = {
-  readonly task?: string
-  readonly session?: string
-  readonly idea?: string
-  readonly author?: string
+  readonly task?: string | undefined
+  readonly session?: string | undefined
+  readonly idea?: string | undefined
+  readonly author?: string | undefined
 }
 
 export async function researchSteer(
@@ -30,7 +29,7 @@ export async function researchSteer(
     const holder = await store.leases.holder(`research:${id}`)
     output.result({ experiment_id: id, task: name, author, steering, controller: holder?.note ?? null }, () => {
       const when =
-        holder === undefined ? 'it counts when the session goes on' : `${holder.note} acts on it at its next step`
+        holder === undefined ? 'it counts when the session is resumed' : `${holder.note} acts on it at its next step`
       const what = 'text' in steering ? steering.text : word
       return `${output.colors.green('noted')} ${verb}${what === undefined ? '' : ` ${visibleText(what)}`} for ${name} (${id}); ${when}`
     })
@@ -42,7 +41,7 @@ const verbs: Record<string, (word: string, idea: Idea | undefined) => Steering> 
   'add-idea': (word, idea) => ({
     action: 'add_idea',
     text: word === '' ? (idea?.title ?? '') : word,
-    ...(idea === undefined ? {} : { idea }),
+    idea,
   }),
   ban: (family) => ({ action: 'ban_family', family }),
   allow: (family) => ({ action: 'allow_family', family }),

@@ -3,25 +3,25 @@ import { dirname, join, resolve } from 'node:path'
 import { findProject, loadExperiment } from '../../config/index.ts'
 import type { ExperimentResult, Plan } from '../../contracts/index.ts'
 import { shellWord, systemClock } from '../../kernel/index.ts'
-import { loadLab, runExperiment } from '../../lab/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { runExperiment } from '../../lab/index.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { requireProject } from '../context/project.ts'
 import { colorsFor } from '../output/colors.ts'
-import { forecastText } from '../output/forecast-text.ts'
-import { noticeText } from '../output/notice-text.ts'
-import { planText } from '../output/plan-text.ts'
-import { resultText } from '../output/result-text.ts'
+import { armTable, verdictPaint } from '../output/experiment-text.ts'
+import { type NextOptions, nextSteps, nextText } from '../output/next-steps.ts'
+import type { Output } from '../output/output.ts'
+import { forecastText, planText } from '../output/plan-text.ts'
 import { createRunWatch } from '../output/run-watch.ts'
-import { shortPath } from '../output/short-path.ts'
-import { requireProject } from '../project.ts'
+import { type Fact, labelledLines } from '../output/table.ts'
+import { durationText, noticeText, shortPath } from '../output/text.ts'
 
 export type RunOptions = {
-  readonly dry?: true
-  readonly steps?: number
-  readonly set?: readonly string[]
-  readonly resume?: true
-  readonly maxConcurrent?: number
-  readonly seal?: 'auto' | 'required' | 'off'
+  readonly dry?: true | undefined
+  readonly steps?: number | undefined
+  readonly set?: readonly string[] | undefined
+  readonly resume?: true | undefined
+  readonly maxConcurrent?: number | undefined
+  readonly seal?: 'auto' | 'required' | 'off' | undefined
 }
 
 interface Asked {
@@ -39,7 +39,7 @@ export async function run(context: CommandContext, file: string, options: RunOpt
   const { result, outputDir } = await conduct(context, asked)
   const { withRecord } = await loadRecord()
   await withRecord(context, { project }, async ({ store }) => {
-    const { storedEvidence } = await loadLab()
+    const { storedEvidence } = await import('../../record/index.ts')
     const experiment = await store.experiment(result.experiment_id)
     const evidence = experiment === undefined ? undefined : storedEvidence(experiment)
     const page = shortPath(join(outputDir, 'experiment.md'), cwd)
@@ -56,12 +56,12 @@ export async function run(context: CommandContext, file: string, options: RunOpt
 }
 
 // The database is loaded while the plugins of an experiment are looked at, not before.
-function loadRecord(): Promise<typeof import('../with-record.ts')> {
-  return import('../with-record.ts')
+function loadRecord(): Promise<typeof import('../context/project.ts')> {
+  return import('../context/project.ts')
 }
 
 function loadPreviews() {
-  return Promise.all([import('./show-data.ts'), import('../output/data-text.ts')])
+  return Promise.all([import('./show.ts'), import('../output/data-text.ts')])
 }
 
 async function conduct(
@@ -84,10 +84,10 @@ async function conduct(
           signal,
           dry: dry === true,
           resume: resume === true,
-          ...(steps === undefined ? {} : { steps }),
-          ...(set === undefined ? {} : { set }),
-          ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
-          ...(seal === undefined ? {} : { seal }),
+          steps,
+          set,
+          maxConcurrent,
+          seal,
           onPlan(prepared) {
             outputDir = prepared.outputDir
             for (const notice of prepared.notices) output.notice(noticeText(notice, cwd))
@@ -102,7 +102,7 @@ async function conduct(
     // Nothing is in the record before the plan is.
     if (signal.aborted && outputDir !== '' && !output.json) {
       const trial = dry === true ? ' --dry' : ''
-      output.complain(`what is finished is kept; go on with\n  ${commandOf(context, asked)}${trial} --resume`)
+      output.complain(`what is finished is kept; resume with\n  ${commandOf(context, asked)}${trial} --resume`)
     }
     throw error
   }
@@ -130,7 +130,7 @@ async function announce(context: CommandContext, asked: Asked): Promise<void> {
   const { output, signal } = context
   if (output.quiet) return
   const plan = await wholePlan(context, asked)
-  const { planForecast, planPower } = await loadLab()
+  const { planForecast, planPower } = await import('../../record/index.ts')
   const { withRecord } = await loadRecord()
   const text = await withRecord(context, { project: asked.project }, async ({ store }) => {
     const forecast = await planForecast(store, plan, asked.options)
@@ -145,7 +145,7 @@ async function announceAgain(context: CommandContext, asked: Asked): Promise<voi
   const { output } = context
   if (output.quiet) return
   const plan = await wholePlan(context, asked)
-  const { planForecast } = await loadLab()
+  const { planForecast } = await import('../../record/index.ts')
   const { withRecord } = await loadRecord()
   const text = await withRecord(context, { project: asked.project }, async ({ store }) =>
     forecastText(await planForecast(store, plan, asked.options), output),
@@ -155,4 +155,29 @@ async function announceAgain(context: CommandContext, asked: Asked): Promise<voi
 
 async function wholePlan({ cwd, signal }: CommandContext, { file, options: { set = [] } }: Asked): Promise<Plan> {
   return (await loadExperiment({ file }, { cwd, signal, set })).plan
+}
+
+// The end of an experiment, as people read it: what came out, on which arms, where the files are, what to do next.
+export interface ResultTextOptions extends Pick<Output, 'colors' | 'width' | 'quiet'>, NextOptions {
+  /** Page to open first, as the user would type it. */
+  readonly page: string
+}
+
+export function resultText(result: ExperimentResult, options: ResultTextOptions): string {
+  const { colors, quiet } = options
+  const { name, experiment_id, conclusion, wall_s } = result
+  const verdict = conclusion?.verdict ?? 'failed'
+  const first = `${verdictPaint(verdict, colors)(verdict)}: ${name} (${experiment_id}) in ${durationText(wall_s)}`
+  if (quiet) return first
+  const facts: Fact[] = [
+    ['conclusion', conclusion?.text ?? ''],
+    ['files', options.page],
+  ]
+  const show = options.dry ? [] : [`evsys show ${experiment_id}`]
+  return [
+    first,
+    labelledLines(facts, options),
+    armTable(result, options),
+    nextText([...show, ...nextSteps(result, options)], colors),
+  ].join('\n\n')
 }

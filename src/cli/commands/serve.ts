@@ -2,17 +2,19 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { type EngineKind, loadLocalTrainer } from '../../backends/index.ts'
-import { EvsysError } from '../../kernel/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { projectOf } from '../project.ts'
+import type { CpuEngineInfo, MeasuredEngine } from '../../engine/index.ts'
+import { EvsysError, suggest } from '../../kernel/index.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { projectOf } from '../context/project.ts'
+import { type Fact, labelledLines } from '../output/table.ts'
+import { shortPath, speedText } from '../output/text.ts'
 
 export type ServeOptions = {
-  readonly port?: number
-  readonly host?: string
-  readonly model?: readonly string[]
-  readonly engine?: EngineKind
-  readonly dir?: string
+  readonly port?: number | undefined
+  readonly host?: string | undefined
+  readonly model?: readonly string[] | undefined
+  readonly engine?: EngineKind | undefined
+  readonly dir?: string | undefined
 }
 
 const usualPort = 10_600
@@ -33,7 +35,11 @@ export async function serve(context: CommandContext, options: ServeOptions): Pro
   const { openLocalTrainer, serveTrainer } = await loadLocalTrainer()
   await context.holding('the trainer', async () => {
     await using trainer = await openLocalTrainer({
-      ...{ engine, models, project, dir, keys },
+      engine,
+      models,
+      project,
+      dir,
+      keys,
       onNotice: (text) => output.notice(text),
     })
     await using server = await serveTrainer(trainer, { port, host })
@@ -48,4 +54,128 @@ export async function serve(context: CommandContext, options: ServeOptions): Pro
     if (!signal.aborted) await once(signal, 'abort')
   })
   return exitCodes.interrupted
+}
+
+// `evsys engine info | build`: what the CPU engine computes with on this machine, and making its native kernels before a run does.
+export type EngineOptions = { readonly force?: true | undefined }
+
+export const engineActions = ['build', 'info'] as const
+
+export async function engine(context: CommandContext, action: string, options: EngineOptions): Promise<ExitCode> {
+  if (action === 'build') return await build(context, options)
+  if (action === 'info') return await info(context, options)
+  throw new EvsysError('CLI_USAGE', `there is no "engine ${action}"`, { fix: suggest(action, engineActions) })
+}
+
+async function info(context: CommandContext, { force }: EngineOptions): Promise<ExitCode> {
+  if (force === true) throw new EvsysError('CLI_USAGE', '--force is for `engine build`', { fix: 'leave --force away.' })
+  const { output, cwd, env } = context
+  const { loadCpuEngine } = await import('../../engine/index.ts')
+  const { inspectCpuEngine } = await loadCpuEngine()
+  const found = await inspectCpuEngine({ env: { ...env }, cacheFolder: await cacheOf(context) })
+  const { kernels, why, sourceHash, cpuFeatures, native, measured, problem } = found
+  const document = {
+    engine: 'cpu',
+    kernels,
+    why,
+    ...measuredFields(measured),
+    kernels_hash: sourceHash,
+    cpu_features: cpuFeatures,
+    native: {
+      state: nativeStates[stateOf(found)],
+      ...(native === undefined
+        ? {}
+        : { compiler: native.compiler, compiler_version: native.compilerVersion, file: native.file }),
+    },
+    problem,
+  }
+  output.result(document, () => {
+    const facts: Fact[] = [
+      ['engine', `cpu, ${kernels === 'native' ? 'native kernels' : 'WebAssembly kernels'}: ${why}`],
+      ...measuredFacts(measured),
+      ['kernels', sourceHash.slice(0, 16)],
+      ['processor', cpuFeatures],
+      ['native', nativeText(found, cwd)],
+      ...(problem === undefined ? [] : [['problem', problem, output.colors.red] satisfies Fact]),
+    ]
+    return labelledLines(facts, output)
+  })
+  return exitCodes.done
+}
+
+async function build(context: CommandContext, options: EngineOptions): Promise<ExitCode> {
+  const { output, cwd, env } = context
+  const { loadCpuEngine } = await import('../../engine/index.ts')
+  const { buildCpuEngine } = await loadCpuEngine()
+  const cacheFolder = await cacheOf(context)
+  const force = options.force === true
+  const built = await context.holding('the compiler', () =>
+    buildCpuEngine({ env: { ...env }, cacheFolder, force, onBuild: (text) => output.notice(text) }),
+  )
+  const { native, cpuFeatures, sourceHash, tookS, measured } = built
+  const document = {
+    built: tookS !== undefined,
+    took_s: tookS === undefined ? undefined : Number(tookS.toFixed(3)),
+    compiler: native.compiler,
+    compiler_version: native.compilerVersion,
+    cpu_features: cpuFeatures,
+    kernels_hash: sourceHash,
+    file: native.file,
+    ...measuredFields(measured),
+  }
+  output.result(document, () => {
+    const { green } = output.colors
+    const head =
+      tookS === undefined
+        ? `the native kernels are there already; --force compiles them again`
+        : `${green('compiled')} the native kernels in ${tookS.toFixed(1)} s`
+    const facts: Fact[] = [
+      ['compiler', `${native.compiler} (${native.compilerVersion})`],
+      ['processor', cpuFeatures],
+      ['file', shortPath(native.file, cwd)],
+      ...measuredFacts(measured),
+    ]
+    return `${head}\n\n${labelledLines(facts, output)}`
+  })
+  return exitCodes.done
+}
+
+async function cacheOf({ env }: CommandContext): Promise<string> {
+  const { cacheFolder } = await import('../../models/index.ts')
+  return cacheFolder(env)
+}
+
+function measuredFields(measured: MeasuredEngine | undefined) {
+  if (measured === undefined) return {}
+  const { id, threads, gflops } = measured
+  return { engine_id: id, threads, gflops: Number(gflops.toPrecision(3)) }
+}
+
+function measuredFacts(measured: MeasuredEngine | undefined): Fact[] {
+  if (measured === undefined) return []
+  const { id, threads, gflops } = measured
+  return [
+    ['id', id],
+    ['threads', String(threads)],
+    ['speed', speedText(gflops)],
+  ]
+}
+
+/** `93 GFLOP/s`. */
+
+const nativeStates = { none: 'no compiler', built: 'built', unbuilt: 'not built' } as const
+
+function stateOf({ native }: CpuEngineInfo): keyof typeof nativeStates {
+  if (native === undefined) return 'none'
+  return native.isBuilt ? 'built' : 'unbuilt'
+}
+
+function nativeText(info: CpuEngineInfo, cwd: string): string {
+  const { native, kernels } = info
+  if (native === undefined)
+    return 'not available: install a C compiler, e.g. `apt install gcc`, for about twice the speed'
+  const by = `${native.compiler} (${native.compilerVersion})`
+  if (native.isBuilt) return `built by ${by}: ${shortPath(native.file, cwd)}`
+  const when = kernels === 'native' ? 'the first run compiles them in some seconds, or' : 'compiled by'
+  return `not built yet: ${when} \`evsys engine build\`, with ${by}`
 }

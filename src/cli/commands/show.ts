@@ -4,28 +4,33 @@ import {
   type Evidence,
   type ExperimentResult,
   type ExperimentRow,
+  type RunDataPreview,
   type RunRow,
   tripText,
 } from '../../contracts/index.ts'
-import { loadLab, type Standing } from '../../lab/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
+import { readPreview } from '../../data/index.ts'
+import { EvsysError } from '../../kernel/index.ts'
+import type { ExperimentStatus } from '../../record/index.ts'
+import type { OpenStore } from '../../store/index.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { withRecord } from '../context/project.ts'
+import { dataTexts } from '../output/data-text.ts'
 import { armTable, claimLines, runTable, type ShownRun, verdictPaint } from '../output/experiment-text.ts'
-import { type Fact, labelledLines } from '../output/labelled-lines.ts'
 import { nextSteps, nextText } from '../output/next-steps.ts'
-import { countText, durationText, speedText, usdText } from '../output/quantity-text.ts'
-import { shortPath } from '../output/short-path.ts'
-import { withRecord } from '../with-record.ts'
+import { type Fact, labelledLines } from '../output/table.ts'
+import { countText, durationText, shortPath, speedText, usdText } from '../output/text.ts'
 
 export async function show(context: CommandContext, reference: string): Promise<ExitCode> {
   const { output } = context
   return await withRecord(context, {}, async ({ store, project }) => {
     const experiment = await store.findExperiment(reference)
-    const { evidenceOf, filesOf, isTrial, resultOf, selectedEval, standingOf } = await loadLab()
+    const { evidenceOf, filesOf, isDryRun, resultOf, selectedEval, experimentStatus } = await import(
+      '../../record/index.ts'
+    )
     const result = await resultOf(store, experiment)
     const { evidence, runs } = await evidenceOf(store, experiment)
     const files = await filesOf(experiment, project)
-    const standing = await standingOf(store, experiment)
+    const standing = await experimentStatus(store, experiment)
     output.result(result, () => {
       const shown = runs.map(({ run, evals }) => ({ run, scores: scoresOf(run, evals, selectedEval) }))
       const { verdict } = experiment
@@ -34,7 +39,7 @@ export async function show(context: CommandContext, reference: string): Promise<
         ...optional('hypothesis', experiment.hypothesis ?? 'none was given'),
         verdict === undefined
           ? ['verdict', standing === 'interrupted' ? unfinished : `none yet: ${standing}`]
-          : ['verdict', `${verdict}${isTrial(experiment) ? ' (trial)' : ''}`, verdictPaint(verdict, output.colors)],
+          : ['verdict', `${verdict}${isDryRun(experiment) ? ' (trial)' : ''}`, verdictPaint(verdict, output.colors)],
         ...optional('conclusion', experiment.conclusion),
         ...optional('claim', claimLines(evidence).join('\n')),
         ...experiment.words.map(({ at, author, text }): Fact => [author, `${text} (${at.slice(0, 10)})`]),
@@ -55,7 +60,7 @@ export async function show(context: CommandContext, reference: string): Promise<
         nextText(
           isLog
             ? ['evsys history   # what else was tried']
-            : stepsAfter(result, { evidence, standing, dry: isTrial(experiment) }),
+            : stepsAfter(result, { evidence, standing, dry: isDryRun(experiment) }),
           output.colors,
         ),
       ]
@@ -68,7 +73,7 @@ export async function show(context: CommandContext, reference: string): Promise<
 // The record knows the plan and not the file that it came from.
 function stepsAfter(
   result: ExperimentResult,
-  { evidence, standing, dry }: { evidence: Evidence; standing: Standing; dry: boolean },
+  { evidence, standing, dry }: { evidence: Evidence; standing: ExperimentStatus; dry: boolean },
 ): string[] {
   const { experiment_id, conclusion } = result
   const file = `evsys repro ${experiment_id}   # writes the plan as a file, if yours has changed`
@@ -79,7 +84,7 @@ function stepsAfter(
   return [...nextSteps(result, { evidence, commandWith, dry }), file]
 }
 
-const unfinished = 'none: it was interrupted; `evsys run FILE --resume` goes on'
+const unfinished = 'none: it was interrupted; `evsys run FILE --resume` continues it'
 
 function optional(label: string, text: string | undefined): Fact[] {
   return text === undefined || text === '' ? [] : [[label, text]]
@@ -140,4 +145,63 @@ function scoredText(runs: readonly { evals: readonly EvalRow[] }[]): string {
       return `${name} (${own[0]?.split}): ${countText(own.length, 'evaluation')}, ${countText(own[0]?.nTasks ?? 0, 'task')}, scorer ${hashes.join(', ')}${lost === 0 ? '' : `, ${countText(lost, 'answer')} without a score`}`
     })
     .join('\n')
+}
+
+// `evsys show ID --data`: what the runs of an experiment, or one run, were trained on.
+export async function showData(context: CommandContext, reference: string): Promise<ExitCode> {
+  const { output } = context
+  return await withRecord(context, {}, async ({ store, project }) => {
+    const { experiment, runs } = await runsOf(store, reference)
+    const shown = await previewsOf(experiment, runs, project)
+    output.result({ experiment_id: experiment.id, runs: shown }, () => {
+      const texts = dataTexts(shown, output)
+      return texts.length === 0 ? 'no run of it has read data yet' : texts.join('\n\n')
+    })
+    return exitCodes.done
+  })
+}
+
+/** The previews of runs, from their folders. */
+export async function previewsOf(
+  experiment: ExperimentRow,
+  runs: readonly RunRow[],
+  project: string,
+): Promise<RunDataPreview[]> {
+  const { filesOf, runFolder } = await import('../../record/index.ts')
+  const folder = await filesOf(experiment, project)
+  return await Promise.all(
+    runs.map(async ({ id, name, arm, seed }) => ({
+      run_id: id,
+      name,
+      arm,
+      seed,
+      preview: (folder === undefined ? undefined : await readPreview(runFolder(folder, name))) ?? null,
+    })),
+  )
+}
+
+// A run, or of an experiment the first run of each arm: seeds train on the same data.
+async function runsOf(store: OpenStore, reference: string): Promise<{ experiment: ExperimentRow; runs: RunRow[] }> {
+  try {
+    const experiment = await store.findExperiment(reference)
+    return { experiment, runs: firstOfArms(await store.runs(experiment.id)) }
+  } catch (error) {
+    if (!EvsysError.is(error) || error.code !== 'STORE_MISSING') throw error
+    const run = await store.findRun(reference).catch((second: unknown) => {
+      throw EvsysError.is(second) && second.code !== 'STORE_MISSING' ? second : error
+    })
+    const experiment = await store.experiment(run.experimentId)
+    if (experiment === undefined) throw error
+    return { experiment, runs: [run] }
+  }
+}
+
+/** One run of each arm, in order. */
+export function firstOfArms(runs: readonly RunRow[]): RunRow[] {
+  const seen = new Set<string>()
+  return runs.filter(({ arm }) => {
+    const isFirst = !seen.has(arm)
+    seen.add(arm)
+    return isFirst
+  })
 }

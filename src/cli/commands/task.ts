@@ -11,17 +11,16 @@ import {
   loadResearchTask,
   taskCards,
 } from '../../research/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { shortPath } from '../output/short-path.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { projectOf } from '../context/project.ts'
+import { taskText } from '../output/plan-text.ts'
 import { table } from '../output/table.ts'
-import { taskText } from '../output/task-text.ts'
-import { projectOf } from '../project.ts'
+import { shortPath } from '../output/text.ts'
 import { stands, writeScaffold } from '../scaffold/write-scaffold.ts'
 
 const actions = ['init', 'validate', 'list'] as const
 
-export type TaskOptions = { readonly deep?: true; readonly runtime?: 'node' | 'python' }
+export type TaskOptions = { readonly deep?: true | undefined; readonly runtime?: 'node' | 'python' | undefined }
 
 export async function task(
   context: CommandContext,
@@ -98,13 +97,20 @@ async function validateTask(context: CommandContext, name: string, deep: boolean
     deep && isResearch
       ? await loadResearchTask(place.origin === 'path' ? place.file : name, {
           projectDir: projectDir ?? cwd,
-          ...{ cwd, env, signal, onNotice: (text: string) => output.notice(text) },
+          cwd,
+          env,
+          signal,
+          onNotice: (text: string) => output.notice(text),
         })
       : undefined
   const document = {
-    ...{ valid: true, file: loaded.name, deep, name: loaded.task.name, kind: isResearch ? 'research' : 'job' },
-    ...(variant === undefined ? {} : { variant }),
-    ...(ready === undefined ? {} : { task_hash: ready.hash }),
+    valid: true,
+    file: loaded.name,
+    deep,
+    name: loaded.task.name,
+    kind: isResearch ? 'research' : 'job',
+    variant,
+    task_hash: ready?.hash,
     task: loaded.task,
   }
   output.result(document, () => {

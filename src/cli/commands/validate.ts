@@ -2,27 +2,24 @@
 import { constants, open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type ConfigSource, type LoadedExperiment, loadExperiment, loadTask } from '../../config/index.ts'
-import type { Notice, Plan, ValidateReport } from '../../contracts/index.ts'
+import { ExperimentFile, type Notice, type Plan, TaskFile, type ValidateReport } from '../../contracts/index.ts'
 import { EvsysError, type Problem, readSecretSource } from '../../kernel/index.ts'
-import type { CommandContext } from '../command-context.ts'
-import { type ExitCode, exitCodes } from '../exit-code.ts'
-import { looksLikeTask } from '../looks-like-task.ts'
-import { noticeText } from '../output/notice-text.ts'
-import { planText } from '../output/plan-text.ts'
-import { taskText } from '../output/task-text.ts'
-import { readStdin } from '../read-stdin.ts'
+import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
+import { readStdin } from '../context/read-stdin.ts'
+import { planText, taskText } from '../output/plan-text.ts'
+import { noticeText } from '../output/text.ts'
 
 export type ValidateOptions = {
-  readonly deep?: true
-  readonly set?: readonly string[]
-  readonly dry?: true
-  readonly steps?: number
-  readonly task?: true
+  readonly deep?: true | undefined
+  readonly set?: readonly string[] | undefined
+  readonly dry?: true | undefined
+  readonly steps?: number | undefined
+  readonly task?: true | undefined
 }
 
 export async function validate(context: CommandContext, file: string, options: ValidateOptions): Promise<ExitCode> {
   const source = await readSource(context, file)
-  const isTask = options.task === true || looksLikeTask(source.text ?? (await peek(resolve(context.cwd, file))))
+  const isTask = options.task === true || isTaskShaped(source.text ?? (await peek(resolve(context.cwd, file))))
   return isTask ? await validateTask(context, source, options) : await validateExperiment(context, source, options)
 }
 
@@ -37,7 +34,7 @@ async function validateExperiment(
     signal,
     set,
     dry: dry === true,
-    ...(steps === undefined ? {} : { steps }),
+    steps,
   })
   const { plan, notices } =
     deep === true ? await checkDeeply(context, loaded) : { plan: loaded.plan, notices: loaded.plan.notices }
@@ -47,7 +44,7 @@ async function validateExperiment(
     deep: deep === true,
     name: plan.experiment.name,
     config_hash: plan.config_hash,
-    ...(plan.objective === undefined ? {} : { objective: plan.objective }),
+    objective: plan.objective,
     n_runs: plan.runs.length,
     arms: plan.arms,
     notices,
@@ -65,8 +62,8 @@ async function checkDeeply(
   loaded: LoadedExperiment,
 ): Promise<{ plan: Plan; notices: Notice[] }> {
   const { checkDeep, pluginReferences } = await import('../../config/index.ts')
-  const { withCatalog } = await import('../with-catalog.ts')
-  const { requireProject } = await import('../project.ts')
+  const { withCatalog } = await import('../context/project.ts')
+  const { requireProject } = await import('../context/project.ts')
   const projectDir = context.project === undefined ? loaded.project : await requireProject(context)
   return await withCatalog(context, { projectDir, plugins: pluginReferences(loaded) }, async (catalog) => {
     const secrets = await readSecretSource({ projectDir, env: context.env })
@@ -97,7 +94,7 @@ async function validateTask(
   return exitCodes.done
 }
 
-async function readSource(context: CommandContext, file: string): Promise<{ file: string; text?: string }> {
+async function readSource(context: CommandContext, file: string): Promise<{ file: string; text?: string | undefined }> {
   return file === '-' ? { file: '<stdin>', text: await readStdin(context) } : { file }
 }
 
@@ -114,4 +111,19 @@ async function peek(path: string): Promise<string> {
   } catch {
     return ''
   }
+}
+
+// Task files and experiment files are both YAML with a name. Their keys tell them apart, also while they are broken.
+/** Whether a text is meant to be a task file. In doubt it is an experiment. */
+export function isTaskShaped(text: string): boolean {
+  const keys = new Map<string, string>()
+  for (const [, key = '', value = ''] of text.matchAll(/^["']?([A-Za-z_$]\w*)["']?[ \t]*:(?:[ \t]+(.*))?$/gm))
+    keys.set(key, value)
+  const run = keys.get('run')
+  // A command is text; the run of an experiment is a mapping, in the lines below or in braces.
+  const isCommand = run !== undefined && /^[^\s{[#&*!]/.test(run.trim())
+  const names = [...keys.keys()]
+  const isExperiment = names.some((key) => key in ExperimentFile.shape && !(key in TaskFile.shape))
+  const isTask = names.some((key) => key in TaskFile.shape && !(key in ExperimentFile.shape))
+  return isCommand ? !isExperiment : isTask && !isExperiment && run === undefined
 }

@@ -1,6 +1,6 @@
 // Whether a stream gets colours. Only what a person looks at is coloured: a pipe, a file and --json are not, unless asked.
 import pc from 'picocolors'
-import type { CliIo, TextSink } from '../io.ts'
+import type { CliIo, TextSink } from './io.ts'
 
 export type Colors = ReturnType<typeof pc.createColors>
 

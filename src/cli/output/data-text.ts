@@ -4,19 +4,18 @@
 import type { DataPreview, RunDataPreview } from '../../contracts/index.ts'
 import { visibleText } from '../../kernel/index.ts'
 import type { Colors } from './colors.ts'
-import { countText } from './quantity-text.ts'
-import { shorten } from './shorten.ts'
+import { countText, shorten } from './text.ts'
 
 const longestRow = 300
 
-/** Of several runs; those that train on the same tokens are told once. */
+/** Of several runs; those that train on the same tokens are shown once. */
 export function dataTexts(runs: readonly RunDataPreview[], style: { colors: Colors }): string[] {
-  const told = new Set<string>()
+  const shown = new Set<string>()
   return runs.flatMap(({ name, preview }) => {
     if (preview === null) return []
     const key = JSON.stringify([preview.hash, preview.examples])
-    if (told.has(key)) return []
-    told.add(key)
+    if (shown.has(key)) return []
+    shown.add(key)
     return [dataText(name, preview, style)]
   })
 }

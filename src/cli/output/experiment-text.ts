@@ -2,9 +2,8 @@
 import type { Evidence, ExperimentResult, RunRow, Verdict } from '../../contracts/index.ts'
 import type { Colors } from './colors.ts'
 import type { Output } from './output.ts'
-import { countText, durationText, numberText, rangeText } from './quantity-text.ts'
-import { shorten } from './shorten.ts'
 import { table } from './table.ts'
+import { countText, durationText, numberText, rangeText, shorten } from './text.ts'
 
 type Style = Pick<Output, 'colors' | 'width'>
 

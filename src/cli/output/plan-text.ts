@@ -1,8 +1,10 @@
 // A plan as people read it before anything starts: why, how it is judged, which arms with which seeds.
-import type { Plan, PlannedArm } from '../../contracts/index.ts'
+import type { Plan, PlannedArm, TaskFile } from '../../contracts/index.ts'
 import { visibleText } from '../../kernel/index.ts'
+import type { PlanForecast, PlanPower } from '../../record/index.ts'
 import type { Output } from './output.ts'
-import { table, wrap } from './table.ts'
+import { type Fact, labelledLines, table, wrap } from './table.ts'
+import { countText, durationText, numberText, usdText } from './text.ts'
 
 /** A plan of hundreds of arms is counted, not read. */
 const shownArms = 20
@@ -19,7 +21,7 @@ function facts(plan: Plan, { colors, width }: Pick<Output, 'colors' | 'width'>):
     ['hypothesis', hypothesis ?? 'none: the verdict will be exploratory at best'],
     ['objective', objectiveText(plan)],
     ...claimRows(plan),
-    ['plan', countText(plan)],
+    ['plan', runCountText(plan)],
   ]
   const labelWidth = Math.max(...rows.map(([label]) => label.length)) + 2
   return rows
@@ -45,7 +47,7 @@ function claimRows({ claim }: Plan): [string, string][] {
   return [['claim', `${first?.treatment} beats ${first?.baseline}${more} on ${benchmark}.${metric}${effect}`]]
 }
 
-function countText({ arms, runs }: Plan): string {
+function runCountText({ arms, runs }: Plan): string {
   const seeds = new Set(arms.map((arm) => arm.seeds.length))
   const [each = 0] = seeds
   const product = seeds.size === 1 && arms.length * each === runs.length
@@ -89,4 +91,99 @@ function valueText(value: unknown): string {
 function shortNames(paths: readonly string[]): string[] {
   const last = paths.map((path) => path.split('.').at(-1) ?? path)
   return paths.map((path, i) => (last.filter((each) => each === last[i]).length > 1 ? path : (last[i] ?? path)))
+}
+
+// What a plan can find out and what it will take, as people read it before they spend anything.
+type Style = Pick<Output, 'colors' | 'width'>
+
+/** Power and cost; without `power`, what the plan takes. */
+export function forecastText(
+  forecast: PlanForecast,
+  style: Style,
+  power?: { readonly of: PlanPower | undefined },
+): string {
+  return labelledLines([...(power === undefined ? [] : powerFacts(power.of, forecast)), ...costFacts(forecast)], style)
+}
+
+function powerFacts(power: PlanPower | undefined, forecast: PlanForecast): Fact[] {
+  if (power === undefined) return [['power', 'none: no objective and no claim, so nothing is compared']]
+  const { pairs, detects, noise, benchmark, metric, minEffect, confidence } = power
+  const what = `${benchmark}.${metric}`
+  if (noise === undefined) {
+    return [
+      ['noise', `unknown: no earlier experiment was judged by ${what}`],
+      ['power', `unknown; ${oneSeedText(pairs)}`],
+    ]
+  }
+  const { sd, basis } = noise
+  const source =
+    basis.from === 'history'
+      ? `measured in ${countText(basis.experiments, 'earlier experiment')} (${countText(basis.df, 'degree')} of freedom)`
+      : `assumed from the chance in ${countText(basis.tasks, 'right-or-wrong task')}${basis.samples > 1 ? ` with ${basis.samples} answers each` : ''}; training adds its own, and no earlier experiment was judged by ${what}`
+  const seen =
+    detects === null
+      ? oneSeedText(pairs)
+      : detects > (power.largest ?? Number.POSITIVE_INFINITY)
+        ? `${countText(pairs, 'pair')} of runs show no effect that ${metric} can have: it would have to be ${numberText(detects)}`
+        : `${countText(pairs, 'pair')} of runs show an effect of ${numberText(detects)} or more in four of five cases (${numberText(confidence * 100)} % interval${minEffect > 0 ? `, more than ${numberText(minEffect)} is claimed` : ''})`
+  return [
+    ['noise', `a paired difference on ${what} moves by ${numberText(sd)} (standard deviation), ${source}`],
+    ['power', seen],
+    ...neededFacts(power, forecast),
+  ]
+}
+
+function oneSeedText(pairs: number): string {
+  return pairs <= 1
+    ? 'one seed says nothing about chance: set n_repeats to 3 or more'
+    : countText(pairs, 'pair of runs')
+}
+
+function neededFacts({ needed, pairs }: PlanPower, { runs, wallS }: PlanForecast): Fact[] {
+  if (needed === null) return []
+  const effect = `an effect of ${numberText(needed.effect)}, twice what is claimed,`
+  if (needed.pairs === null) return [['needs', `${effect} would take more than 1,000 pairs: add tasks or claim more`]]
+  const times = pairs === 0 ? undefined : needed.pairs / pairs
+  const cost =
+    times === undefined
+      ? ''
+      : ` (${countText(Math.ceil(runs * times), 'run')}${wallS === null ? '' : `, about ${durationText(wallS * times)}`})`
+  return [['needs', `${effect} takes ${countText(needed.pairs, 'pair')} of runs${cost}`]]
+}
+
+function costFacts(forecast: PlanForecast): Fact[] {
+  const { runs, steps, evals, tokens, wallS, costUsd, maxConcurrent, measuredOn } = forecast
+  const basis =
+    measuredOn === 0 ? 'no earlier run of this recipe' : `measured on ${countText(measuredOn, 'earlier run')}`
+  const amount = [
+    countText(runs, 'run'),
+    steps === null ? 'as many steps as the data needs' : countText(steps, 'step'),
+    ...(evals === null ? [] : [countText(evals, 'evaluation')]),
+    ...(tokens === null ? [] : [`about ${countText(tokens, 'token')}`]),
+  ]
+  const time =
+    wallS === null ? `unknown: ${basis}` : `about ${durationText(wallS)}, ${maxConcurrent} at a time; ${basis}`
+  return [
+    ['work', amount.join(', ')],
+    ['time', time],
+    ['cost', costUsd === null ? 'unknown: the backend reports none' : `about ${usdText(costUsd)}`],
+  ]
+}
+
+// A task as people read it before it is queued.
+export function taskText(task: TaskFile, { width }: Pick<Output, 'width'>): string {
+  const { sweeps, parameters } = task
+  const axes = Object.entries(sweeps?.sweep_config ?? {})
+  const jobs = axes.reduce((product, [, values]) => product * values.length, 1)
+  const rows: string[][] = [
+    ['name', task.name],
+    ['run', task.run.trim().replace(/\s*\n\s*/g, '; ')],
+    ...(Object.keys(parameters).length === 0 ? [] : [['parameters', JSON.stringify(parameters)]]),
+    ...axes.map(([name, values]) => [`sweep ${name}`, values.map((value) => JSON.stringify(value)).join(', ')]),
+    ...(sweeps === undefined
+      ? []
+      : [['jobs', `${jobs}, judged by ${sweeps.sweep_metric} (${sweeps.lower_is_better ? 'min' : 'max'})`]]),
+    ...(task.metric === undefined ? [] : [['metric', `${task.metric} (${task.direction ?? 'no direction given'})`]]),
+  ]
+  return table(rows, { width })
 }

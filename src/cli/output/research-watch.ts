@@ -3,10 +3,9 @@ import type { ResearchAttempt, ResearchEntry, ResearchState, ResearchTask } from
 import { type Clock, visibleText } from '../../kernel/index.ts'
 import { forecastOf } from '../../research/index.ts'
 import type { Colors } from './colors.ts'
-import type { LiveSink } from './live-sink.ts'
-import { countText, durationText, numberText, signedText, usdText } from './quantity-text.ts'
+import type { LiveSink } from './output.ts'
 import { verdictColor } from './research-text.ts'
-import { shorten } from './shorten.ts'
+import { countText, durationText, numberText, shorten, signedText, usdText } from './text.ts'
 
 export interface ResearchWatch extends Disposable {
   begin(session: { experimentId: string; state: ResearchState; isResumed: boolean; task: ResearchTask }): void

@@ -2,10 +2,17 @@
 import { type Item, type Plan, type RunRow, tripText } from '../../contracts/index.ts'
 import { type Clock, visibleText } from '../../kernel/index.ts'
 import type { Colors } from './colors.ts'
-import type { LiveSink } from './live-sink.ts'
-import { progressLines } from './progress-lines.ts'
-import { beginProgress, followProgress, hasEnded, lastScore, lossOf, type ProgressState } from './progress-state.ts'
-import { countText, durationText, numberText } from './quantity-text.ts'
+import type { LiveSink } from './output.ts'
+import {
+  beginProgress,
+  followProgress,
+  hasEnded,
+  lastScore,
+  lossOf,
+  type ProgressState,
+  progressLines,
+} from './progress.ts'
+import { countText, durationText, numberText } from './text.ts'
 
 export interface RunWatch extends Disposable {
   begin(plan: Plan, runs: readonly RunRow[]): void
@@ -116,7 +123,7 @@ function plainLines(progress: ProgressState, run: RunRow, item: Item, loss: numb
   return asideLines(run, item)
 }
 
-// Training goes on while a step is evaluated: the loss that belongs to the score is that of its step, not the newest.
+// Training continues while a step is evaluated: the loss that belongs to the score is that of its step, not the newest.
 function createLossMemory() {
   const byRun = new Map<string, Map<number, number>>()
   return {

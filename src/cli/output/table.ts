@@ -1,14 +1,15 @@
 // Tables for a terminal: columns as wide as their content, the widest ones wrapped by words when the terminal is narrow.
 import { textWidth, visibleText } from '../../kernel/index.ts'
+import type { Output } from './output.ts'
 
-export type TableOptions = {
+type TableOptions = {
   /** Titles of the columns. */
-  head?: readonly string[]
+  head?: readonly string[] | undefined
   /** Columns that the table may take; infinite: nothing is wrapped. */
-  width?: number
-  indent?: number
+  width?: number | undefined
+  indent?: number | undefined
   /** Paints the titles; must not change their width on screen. */
-  paintHead?: (text: string) => string
+  paintHead?: ((text: string) => string) | undefined
 }
 
 const gap = 2
@@ -94,4 +95,23 @@ function pieces(word: string, width: number): string[] {
     piece += segment
   }
   return [...found, piece]
+}
+
+// Facts with their names before them: the names in a column, the texts wrapped beside it.
+/** `paint` must not change the width of the text on screen. */
+export type Fact = readonly [label: string, text: string, paint?: (text: string) => string]
+
+/** Lays out facts. Control characters in them are shown, not sent; line breaks in them are lines. */
+export function labelledLines(facts: readonly Fact[], { colors, width }: Pick<Output, 'colors' | 'width'>): string {
+  const labelWidth = Math.max(0, ...facts.map(([label]) => label.length)) + 2
+  return facts
+    .map(([label, text, paint = (plain) => plain]) => {
+      const lines = text
+        .trim()
+        .split('\n')
+        .flatMap((line) => wrap(visibleText(line.trimEnd()), Math.max(20, width - labelWidth)))
+        .map(paint)
+      return `${colors.bold(visibleText(label).padEnd(labelWidth))}${lines.join(`\n${' '.repeat(labelWidth)}`)}`.trimEnd()
+    })
+    .join('\n')
 }

@@ -5,7 +5,7 @@ import { taskRows, trainRows } from './intent-data.ts'
 export interface ScaffoldFile {
   readonly path: string
   readonly text: string
-  readonly optional?: boolean
+  readonly optional?: boolean | undefined
 }
 
 /** Path of the experiment that a new project begins with. */
@@ -113,7 +113,7 @@ evsys history                                             # what was tried and w
 evsys new-experiment shorter-prompts                      # experiments/<date>-shorter-prompts/config.yaml
 evsys validate experiments/quickstart/config.yaml --deep  # checks everything, prints the plan
 evsys run experiments/quickstart/config.yaml --dry        # power, forecast and a trial of a few steps
-evsys run experiments/quickstart/config.yaml              # trains, scores, concludes; --resume goes on after an interruption
+evsys run experiments/quickstart/config.yaml              # trains, scores, concludes; --resume continues after an interruption
 evsys show quickstart                                     # arms, runs, scores, conclusion, files
 evsys compare quickstart shorter-prompts                  # side by side, where the scorer is the same
 evsys conclude quickstart "what you make of it"           # your word beside the computed conclusion

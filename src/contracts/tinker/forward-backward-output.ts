@@ -1,12 +1,19 @@
 // What a pass answers: one record of tensors per datum, and metrics. In protobuf the records are columns: one batch of
-// values per field, cut by byte offsets. Datums whose fields or trailing axes differ stand in records of their own.
+// values per field, cut by byte offsets. Datums whose fields or trailing axes differ stand in separate records.
 import * as z from 'zod'
 import { readNumberEntry } from './forward-backward-request.ts'
-import { DType, dtypeName, itemSize, packFloat32, packInt64, unpack } from './packed-array.ts'
-import { ProtobufReader } from './protobuf-reader.ts'
-import { ProtobufWriter } from './protobuf-writer.ts'
-import { denseTensor, sizeOfShape, TensorData } from './tensor-data.ts'
-import { WireError } from './wire-error.ts'
+import { ProtobufReader, ProtobufWriter, WireError } from './protobuf.ts'
+import {
+  DType,
+  denseTensor,
+  dtypeName,
+  itemSize,
+  packFloat32,
+  packInt64,
+  sizeOfShape,
+  TensorData,
+  unpack,
+} from './tensor-data.ts'
 
 export const ForwardBackwardOutput = z.object({
   loss_fn_output_type: z.string().default('ArrayRecord'),

@@ -2,10 +2,8 @@
 // a server that overlooked it would train on what was meant for evaluation.
 import * as z from 'zod'
 import { ModelInput, readChunk, writeChunk } from './model-input.ts'
-import { ProtobufReader } from './protobuf-reader.ts'
-import { ProtobufWriter } from './protobuf-writer.ts'
+import { ProtobufReader, ProtobufWriter, WireError } from './protobuf.ts'
 import { readTensor, TensorData, writeTensor } from './tensor-data.ts'
-import { WireError } from './wire-error.ts'
 
 /** One training example. */
 export const Datum = z.object({ model_input: ModelInput, loss_fn_inputs: z.record(z.string(), TensorData) })

@@ -1,6 +1,6 @@
 // The wire of the training protocol: what client and server say to each other, as JSON and as protobuf. Facts and formats
 // are those of the official SDK, 0.16 to 0.36.
-export { CreateCustomLossRequest, CreateCustomLossResponse } from './custom-loss-messages.ts'
+
 export {
   decodeForwardBackwardOutput,
   encodeForwardBackwardOutput,
@@ -18,8 +18,14 @@ export {
 export { Chunk, ModelInput, tokensOf } from './model-input.ts'
 export {
   AdamParams,
+  CancelFutureRequest,
+  CompleteMetadata,
+  CreateCustomLossRequest,
+  CreateCustomLossResponse,
   CreateModelRequest,
   CreateModelResponse,
+  ErrorCategory,
+  FutureCompletion,
   GetInfoResponse,
   LoadWeightsRequest,
   LoadWeightsResponse,
@@ -28,54 +34,56 @@ export {
   OptimizerConfig,
   OptimStepRequest,
   OptimStepResponse,
-  SaveWeightsForSamplerRequest,
-  SaveWeightsForSamplerResponse,
-  SaveWeightsRequest,
-  SaveWeightsResponse,
-  UnloadModelResponse,
-  WeightsInfoRequest,
-  WeightsInfoResponse,
-} from './model-messages.ts'
-export { NumberArray } from './number-array.ts'
-export {
-  CancelFutureRequest,
-  CompleteMetadata,
-  ErrorCategory,
-  FutureCompletion,
   QueueState,
   RequestFailedResponse,
   RetrieveFutureRequest,
   RetrieveFuturesRequest,
   RetrieveFuturesResponse,
+  SaveWeightsForSamplerRequest,
+  SaveWeightsForSamplerResponse,
+  SaveWeightsRequest,
+  SaveWeightsResponse,
   TryAgainResponse,
+  UnloadModelResponse,
   UntypedFuture,
-} from './promise-messages.ts'
+  WeightsInfoRequest,
+  WeightsInfoResponse,
+} from './model-messages.ts'
+export { WireError } from './protobuf.ts'
 export {
   AccessScope,
   ArchiveUrlResponse,
   AuditResponse,
   BillingUsageResponse,
   Checkpoint,
+  type CheckpointFolder,
   CheckpointsResponse,
   Cursor,
+  checkpointFolders,
+  checkpointId,
+  formatTinkerPath,
+  parseTinkerPath,
+  type TinkerPath,
   TraceExportResponse,
   TrainingRun,
   TrainingRunsResponse,
   TtlRequest,
 } from './run-messages.ts'
-export { SampleRequest, type SampleRequestInput, SamplingParams } from './sample-request.ts'
 export {
   decodeSampleResponse,
   encodeSampleResponse,
   noLogprob,
   type SampledSequence,
+  SampleRequest,
+  type SampleRequestInput,
   type SampleResponse,
   SampleResponseJson,
+  SamplingParams,
   StopReason,
   sampleFromJson,
   sampleToJson,
   type TopK,
-} from './sample-response.ts'
+} from './sampling.ts'
 export {
   AuthTokenResponse,
   ClientConfigRequest,
@@ -101,13 +109,4 @@ export {
   TelemetryResponse,
   UserMetadata,
 } from './session-messages.ts'
-export { denseTensor, sizeOfShape, TensorData } from './tensor-data.ts'
-export {
-  type CheckpointFolder,
-  checkpointFolders,
-  checkpointId,
-  formatTinkerPath,
-  parseTinkerPath,
-  type TinkerPath,
-} from './tinker-path.ts'
-export { WireError } from './wire-error.ts'
+export { denseTensor, NumberArray, sizeOfShape, TensorData } from './tensor-data.ts'

@@ -1,10 +1,7 @@
 // What a model reads: chunks that are concatenated.
 import * as z from 'zod'
-import { NumberArray } from './number-array.ts'
-import { DType, packInt32, unpack } from './packed-array.ts'
-import type { ProtobufReader } from './protobuf-reader.ts'
-import { ProtobufWriter } from './protobuf-writer.ts'
-import { WireError } from './wire-error.ts'
+import { type ProtobufReader, ProtobufWriter, WireError } from './protobuf.ts'
+import { DType, NumberArray, packInt32, unpack } from './tensor-data.ts'
 
 /** Bytes: base64 in JSON, as they are in protobuf. */
 const Bytes = z.union([z.string(), z.custom<Uint8Array>((value) => value instanceof Uint8Array)])
@@ -116,7 +113,7 @@ function readImage(reader: ProtobufReader): Chunk {
   })
   const known = ImageFormat.safeParse(format)
   if (!known.success) throw new WireError(reader.at, `"${format}" is no image format`)
-  return { type: 'image', data, format: known.data, ...(expected === undefined ? {} : { expected_tokens: expected }) }
+  return { type: 'image', data, format: known.data, expected_tokens: expected }
 }
 
 function firstBytes(reader: ProtobufReader): Uint8Array {

@@ -34,7 +34,7 @@ export type ClientConfigResponse = z.infer<typeof ClientConfigResponse>
 /** Flags that a living client asks for again. */
 export const ClientDynamicConfigResponse = z.object({
   refresh_interval_sec: z.number().default(300),
-  /** Whether `cancel_future` stops work that nobody waits for any more. */
+  /** Whether `cancel_future` stops work that no one waits for any more. */
   sample_cancel_enabled: z.boolean().default(false),
 })
 export type ClientDynamicConfigResponse = z.infer<typeof ClientDynamicConfigResponse>
@@ -119,7 +119,7 @@ export const CreateSamplingSessionResponse = z.object({
 })
 export type CreateSamplingSessionResponse = z.infer<typeof CreateSamplingSessionResponse>
 
-/** Since 0.34: a copy of a sampling client asks for a number range of its own. */
+/** Since 0.34: a copy of a sampling client asks for a separate range of numbers. */
 export const JoinSamplingSessionRequest = z.object({
   sampling_session_id: z.string(),
   type: z.literal('join_sampling_session').nullish(),

@@ -1,15 +1,15 @@
-// Makes room: entries that nobody has used for a while are removed. Whatever is missing is made again.
+// Garbage collection: entries that were not used for a while are deleted. What is missing is made again.
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileError, sweepTemporary, systemCode } from '../../kernel/index.ts'
-import { dropEntry } from './cache-entry.ts'
 import {
   checkedRowsFolder,
+  dropEntry,
   leakCacheFolder,
   rowCacheFolder,
   taskCacheFolder,
   tokenCacheFolder,
-} from './cache-folders.ts'
+} from './cache-entry.ts'
 
 export interface CollectedCache {
   readonly entries: number

@@ -1,16 +1,23 @@
 // The rows of a data block, from the cache where it has them. On a hit nothing of the source is read: its identity alone is asked
 // for. What is missing is made in one pass and kept under its key; what cannot be kept is streamed.
 import { createHash } from 'node:crypto'
+import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Row, RowFormat, RowOf } from '../../contracts/index.ts'
-import { canonicalJson, EvsysError } from '../../kernel/index.ts'
-import { readJsonl } from '../read-jsonl.ts'
-import { isRow } from '../row-field.ts'
+import * as z from 'zod'
+import { PlacedRow, type Row, RowFormat, type RowOf } from '../../contracts/index.ts'
+import { canonicalJson, EvsysError, fileError } from '../../kernel/index.ts'
+import { readJsonl } from '../files/read-jsonl.ts'
+import { isRow } from '../rows/raw-row.ts'
 import { type CacheEntry, dropEntry, findEntry, touchEntry, writeEntry } from './cache-entry.ts'
-import { createLineWriter } from './line-writer.ts'
-import { RowManifest } from './row-manifest.ts'
-import { keysOf, planRows, type RowPlan, type RowRequest } from './row-plan.ts'
-import { type RowAccount, type TypedRow, typedRows } from './typed-rows.ts'
+import {
+  keysOf,
+  planRows,
+  type RowAccount,
+  type RowPlan,
+  type RowRequest,
+  type TypedRow,
+  typedRows,
+} from './typed-rows.ts'
 
 const rowsFile = 'rows.jsonl'
 const longestLine = 256 * 1024 * 1024
@@ -168,4 +175,81 @@ function streamed<F extends RowFormat>(request: RowRequest<F>): OpenRows<F> {
     known = describeRows(request, plan, account, { rows: count, hash: hash.digest('hex'), identity: null })
   }
   return { key: undefined, isHit: false, rows, manifest: () => known }
+}
+
+// What the cache says of rows that it holds: how many, of which shape, and how they came about.
+/** How rows came about: the source as it was, and every transform with the rows that it left. */
+export const Lineage = z.strictObject({
+  source: z.strictObject({
+    kind: z.string(),
+    params: z.record(z.string(), z.unknown()),
+    code_hash: z.string(),
+    identity: z.unknown(),
+    rows: z.int().min(0),
+  }),
+  transforms: z.array(
+    z.strictObject({
+      kind: z.string(),
+      params: z.record(z.string(), z.unknown()),
+      code_hash: z.string(),
+      rows: z.int().min(0).describe('Rows that came out of it.'),
+    }),
+  ),
+  seed: z.int().optional().describe('Present where a transform drew from the randomness of the run.'),
+})
+export type Lineage = z.infer<typeof Lineage>
+
+export const RowManifest = z.strictObject({
+  format: RowFormat,
+  rows: z.int().min(0),
+  hash: z.string().describe('Of the rows in their order, as canonical JSON.'),
+  lineage: Lineage,
+  before: z.array(PlacedRow).describe('The first rows of the source.'),
+  after: z.array(PlacedRow).describe('The first rows after all transforms.'),
+})
+export type RowManifest = z.infer<typeof RowManifest>
+
+// A file of lines, written as they come: one buffer, however long the file grows.
+const bufferedChars = 1024 * 1024
+
+interface LineWriter extends AsyncDisposable {
+  write(line: string): Promise<void>
+  /** Writes out what is left and waits for the disk. */
+  finish(): Promise<void>
+}
+
+async function createLineWriter(path: string): Promise<LineWriter> {
+  const file = await attempt(path, () => open(path, 'wx'))
+  let waiting: string[] = []
+  let chars = 0
+  const flush = async () => {
+    const text = waiting.join('')
+    waiting = []
+    chars = 0
+    if (text !== '') await attempt(path, () => append(file, text))
+  }
+  return {
+    async write(line) {
+      waiting.push(line, '\n')
+      chars += line.length + 1
+      if (chars >= bufferedChars) await flush()
+    },
+    async finish() {
+      await flush()
+      await attempt(path, () => file.sync())
+    },
+    [Symbol.asyncDispose]: () => file.close(),
+  }
+}
+
+async function append(file: FileHandle, text: string): Promise<void> {
+  await file.appendFile(text)
+}
+
+async function attempt<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw fileError('write', path, cause)
+  }
 }

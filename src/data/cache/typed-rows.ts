@@ -1,10 +1,10 @@
 // The typed rows of a data block as a stream, with their places, and an account of what was read and what each transform left.
-import type { PlacedRow, Row, RowFormat, RowOf } from '../../contracts/index.ts'
-import { parseRows } from '../parse-rows.ts'
-import { placeOf, withPlace } from '../row-place.ts'
-import { runTransform } from '../row-stream.ts'
-import type { RowPlan, RowRequest } from './row-plan.ts'
-import { shortRow } from './short-row.ts'
+
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+import type { AnyPlugin, DataConfig, PlacedRow, Row, RowFormat, RowOf, SourceContext } from '../../contracts/index.ts'
+import { type EquippedPlugin, equipPlugin, hashOf, type PluginServices } from '../../kernel/index.ts'
+import { placeOf, withPlace } from '../rows/raw-row.ts'
+import { parseRows, runTransform } from '../rows/row-stream.ts'
 
 /** Rows that a preview shows. */
 const previewed = 3
@@ -63,4 +63,114 @@ async function* placed(
     if (first.length < previewed) first.push({ place, row: shortRow(row) })
     yield withPlace(row, place)
   }
+}
+
+// A data block made ready to be read: its source and transforms found and equipped, and what all of it amounts to as a key.
+/** Where rows may be kept, and what tells the code of a plugin from its next version. */
+export interface RowCache {
+  readonly dir: string
+  /** Seed of the run: part of the key where a transform draws. */
+  readonly seed: number
+  codeHash(plugin: AnyPlugin): string
+}
+
+export interface RowRequest<F extends RowFormat = RowFormat> {
+  readonly data: DataConfig
+  readonly format: F
+  readonly services: PluginServices
+  /** Folder of the project. Absent: the working directory, and no stored datasets. */
+  readonly projectDir?: string | undefined
+  /** Absent: rows are made at every start. */
+  readonly cache?: RowCache | undefined
+}
+
+export interface RowPlan {
+  readonly source: EquippedPlugin<'data_source'>
+  readonly sourceContext: SourceContext
+  readonly steps: readonly { equipped: EquippedPlugin<'transform'>; params: Record<string, unknown> }[]
+  /** Whether a transform has drawn so far. */
+  readonly drew: () => boolean
+}
+
+/** A stored dataset wins over every other source. */
+export function sourceKind({ source_kind, dataset_id, dataset_name }: DataConfig): string {
+  return dataset_id === undefined && dataset_name === undefined ? source_kind : 'dataset'
+}
+
+export function planRows({
+  data,
+  services,
+  projectDir,
+}: Pick<RowRequest, 'data' | 'services' | 'projectDir'>): RowPlan {
+  let drawn = false
+  const noticing: PluginServices = {
+    ...services,
+    random(...path) {
+      drawn = true
+      return services.random(...path)
+    },
+  }
+  const source = equipPlugin('data_source', { kind: sourceKind(data), params: data.params ?? {} }, services)
+  const steps = data.transforms.map(({ kind, params }) => ({
+    equipped: equipPlugin('transform', { kind, params }, noticing),
+    params,
+  }))
+  const root = projectDir ?? process.cwd()
+  const sourceContext: SourceContext = {
+    data: shown(data, projectDir),
+    resolve: (path) => resolve(root, path),
+    projectDir,
+  }
+  return { source, sourceContext, steps, drew: () => drawn }
+}
+
+/** The keys that the rows may be cached under: without the seed and with it. None where the source cannot be recognised. */
+export async function keysOf(
+  { source, sourceContext, steps }: RowPlan,
+  { data, format, cache }: Pick<RowRequest, 'data' | 'format' | 'cache'>,
+): Promise<{ identity: unknown; unseeded: string; seeded: string } | undefined> {
+  if (cache === undefined) return undefined
+  const identity = await source.plugin.identity?.({ ...source.context, ...sourceContext })
+  if (identity === undefined) return undefined
+  const parts = {
+    version: 1,
+    format,
+    source: { kind: source.plugin.kind, params: data.params ?? {}, code: cache.codeHash(source.plugin), identity },
+    transforms: steps.map(({ equipped, params }) => ({
+      kind: equipped.plugin.kind,
+      params,
+      code: cache.codeHash(equipped.plugin),
+    })),
+  }
+  return { identity, unseeded: hashOf(parts), seeded: hashOf({ ...parts, seed: cache.seed }) }
+}
+
+// Rows are named as a person would write their file from the project's folder.
+function shown(data: DataConfig, projectDir: string | undefined): DataConfig {
+  if (projectDir === undefined || data.path === undefined || !isAbsolute(data.path)) return data
+  const path = relative(projectDir, data.path)
+  const isOutside = path === '' || path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path)
+  return isOutside ? data : { ...data, path: path.split(sep).join('/') }
+}
+
+// A row as a preview keeps it: whole where it is small, with its texts and lists cut where it is not.
+const wholeChars = 20_000
+const longestText = 1_000
+const longestList = 20
+
+function shortRow(row: object): Row {
+  const copy: unknown = JSON.parse(JSON.stringify(row))
+  return (JSON.stringify(copy).length <= wholeChars ? copy : shortened(copy)) as Row // the copy of a mapping is one
+}
+
+function shortened(value: unknown): unknown {
+  if (typeof value === 'string')
+    return value.length <= longestText ? value : `${value.slice(0, longestText)}… (${value.length} characters)`
+  if (Array.isArray(value)) {
+    const kept = value.slice(0, longestList).map(shortened)
+    return value.length <= longestList ? kept : [...kept, `… (${value.length} items)`]
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value)
+  return Object.fromEntries(entries.slice(0, longestList).map(([key, each]) => [key, shortened(each)]))
 }

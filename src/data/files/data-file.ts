@@ -1,10 +1,10 @@
 // A file of rows in any of the formats, told by its name, for datasets that are made of several files.
 import type { Row } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
-import { readCsv } from '../read-csv.ts'
-import { readJson } from '../read-json.ts'
-import { readJsonl } from '../read-jsonl.ts'
-import { readParquet } from '../read-parquet.ts'
+import { readCsv } from './read-csv.ts'
+import { readJson } from './read-json.ts'
+import { readJsonl } from './read-jsonl.ts'
+import { readParquet } from './read-parquet.ts'
 
 export interface DataFile {
   /** As errors call it; the end of it tells the format. */

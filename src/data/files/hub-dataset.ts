@@ -2,11 +2,11 @@
 // is fetched. Which files make a split is told by the dataset card, else by their names.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
+import { parseDocument } from 'yaml'
 import { EvsysError, hubCacheFolder, suggest, systemCode } from '../../kernel/index.ts'
-import { readError } from '../read-error.ts'
-import { cardSplits, type SplitPatterns } from './card-splits.ts'
+import { isRow } from '../rows/raw-row.ts'
 import { type DataFile, formatOf } from './data-file.ts'
-import { guessSplit } from './guess-split.ts'
+import { readError } from './read-error.ts'
 
 export interface HubDataset {
   /** As it was named: a folder or `org/name`. */
@@ -23,11 +23,15 @@ const mostFiles = 100_000
 /** Finds the files of a dataset. `config` is one of the configurations that its card names. */
 export async function findHubDataset(
   name: string,
-  { config, revision = 'main', folder }: { config?: string; revision?: string; folder(path: string): string },
+  {
+    config,
+    revision = 'main',
+    folder,
+  }: { config?: string | undefined; revision?: string | undefined; folder(path: string): string },
 ): Promise<HubDataset> {
   const dir = await datasetFolder(name, revision, folder)
   const files = (await filesBelow(dir, '')).filter((file) => formatOf(file) !== undefined)
-  const patterns = cardSplits(await readCard(dir), { name, ...(config === undefined ? {} : { config }) })
+  const patterns = cardSplits(await readCard(dir), { name, config })
   const splits = patterns === undefined ? byName(files) : byPattern(files, patterns)
   const named = new Map(
     [...splits].map(([split, own]) => [split, own.map((file) => ({ name: `${name}/${file}`, path: join(dir, file) }))]),
@@ -136,4 +140,90 @@ function byPattern(files: readonly string[], patterns: SplitPatterns): Map<strin
     if (own.length > 0) splits.set(split, own)
   }
   return splits
+}
+
+// The splits that a dataset card names: the `configs` in the YAML at the top of README.md.
+/** Patterns of file paths by split, in the order of the card. */
+export type SplitPatterns = ReadonlyMap<string, readonly RegExp[]>
+
+/** The splits of a configuration; undefined where the card names none. */
+function cardSplits(
+  card: string,
+  { name, config }: { name: string; config?: string | undefined },
+): SplitPatterns | undefined {
+  const all = configsOf(card)
+  const chosen =
+    config === undefined
+      ? (all.find((each) => each.default === true) ?? all.find((each) => each.config_name === 'default') ?? all[0])
+      : all.find((each) => each.config_name === config)
+  if (config !== undefined && chosen === undefined) {
+    const known = all.flatMap((each) => (typeof each.config_name === 'string' ? [each.config_name] : []))
+    throw new EvsysError('DATA_READ', `the dataset ${name} has no configuration "${config}"`, {
+      fix: known.length === 0 ? 'its card names none: leave out params.config.' : suggest(config, known),
+    })
+  }
+  return chosen === undefined ? undefined : patternsOf(chosen)
+}
+
+function configsOf(card: string): Record<string, unknown>[] {
+  const [, yaml] = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/.exec(card) ?? []
+  if (yaml === undefined) return []
+  const document = parseDocument(yaml)
+  if (document.errors.length > 0) return [] // a card is prose; its files speak for themselves
+  const value: unknown = document.toJS({ maxAliasCount: 100 })
+  const configs = isRow(value) && Array.isArray(value.configs) ? value.configs : []
+  return configs.filter(isRow)
+}
+
+function patternsOf({ data_files, data_dir }: Record<string, unknown>): SplitPatterns | undefined {
+  const below = typeof data_dir === 'string' ? `${data_dir.replace(/^\.?\/*|\/+$/g, '')}/` : ''
+  const compile = (paths: unknown) =>
+    (Array.isArray(paths) ? paths : [paths]).flatMap((path) =>
+      typeof path === 'string' ? [globPattern(`${below}${path.replace(/^\.\//, '')}`)] : [],
+    )
+  if (typeof data_files === 'string') return new Map([['train', compile(data_files)]])
+  if (isRow(data_files)) return new Map(Object.entries(data_files).map(([split, path]) => [split, compile(path)]))
+  if (!Array.isArray(data_files)) return undefined
+  if (data_files.every((each) => typeof each === 'string')) return new Map([['train', compile(data_files)]])
+  return new Map(
+    data_files.flatMap((each): [string, RegExp[]][] =>
+      isRow(each) && typeof each.split === 'string' ? [[each.split, compile(each.path)]] : [],
+    ),
+  )
+}
+
+/** `data/train-*` and `**` as a regular expression over paths with /. */
+function globPattern(glob: string): RegExp {
+  const source = glob.replace(/\*\*\/|\*\*|\*|\?|[.+^${}()|[\]\\]/g, (part) => {
+    if (part === '**/') return '(?:[^/]+/)*'
+    if (part === '**') return '.*'
+    if (part === '*') return '[^/]*'
+    return part === '?' ? '[^/]' : `\\${part}`
+  })
+  return new RegExp(`^${source}$`)
+}
+
+// The split that a file belongs to where no card says so: the word in its path, as Hugging Face reads them.
+const words: Readonly<Record<string, string>> = {
+  train: 'train',
+  training: 'train',
+  validation: 'validation',
+  valid: 'validation',
+  val: 'validation',
+  dev: 'validation',
+  test: 'test',
+  testing: 'test',
+  eval: 'test',
+  evaluation: 'test',
+}
+
+/** `data/train-00000-of-00003.parquet` is of train; a file that tells nothing is too. */
+function guessSplit(path: string): string {
+  for (const step of path.split('/').toReversed()) {
+    for (const word of step.toLowerCase().split(/[^a-z]+/)) {
+      const split = Object.hasOwn(words, word) ? words[word] : undefined
+      if (split !== undefined) return split
+    }
+  }
+  return 'train'
 }

@@ -3,10 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { streamOf } from '../../../tests/collect.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import type { ChatMessagesRow } from '../../contracts/index.ts'
-import { findLeaks } from './find-leaks.ts'
-import { knownLeaks } from './known-leaks.ts'
+import { findLeaks, knownLeaks, questionTexts } from './find-leaks.ts'
 import { createLeakIndex } from './leak-index.ts'
-import { questionTexts } from './question-texts.ts'
 
 const folder = temporaryFolders()
 const { signal } = new AbortController()

@@ -2,7 +2,7 @@
 // the others. Parts that many questions share are the wording of the benchmark, not of one question, and do not count; a
 // question with hardly any part of its own is compared as a whole.
 import type { SealedTask } from '../../contracts/index.ts'
-import { normalText, shinglesOf } from './shingles.ts'
+import { normalText, shinglesOf } from '../near/near-index.ts'
 
 /** Share of a question's own parts that a text holds when it counts as nearly the same. */
 const nearShare = 0.8
@@ -27,7 +27,10 @@ export interface LeakIndex {
 }
 
 /** `template` wraps a question before a model sees it: a training text may hold either form. */
-export function createLeakIndex(tasks: readonly SealedTask[], { template }: { template?: string } = {}): LeakIndex {
+export function createLeakIndex(
+  tasks: readonly SealedTask[],
+  { template }: { template?: string | undefined } = {},
+): LeakIndex {
   const exact = new Map<string, number>()
   const texts = tasks.map(({ instruction }) => normalText(instruction))
   for (const [task, text] of texts.entries()) {

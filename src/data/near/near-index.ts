@@ -1,9 +1,52 @@
 // Signatures that were seen, and whether a new one is close to one of them. Locality-sensitive hashing: signatures are cut into bands,
 // and only those that share a band are compared (Leskovec et al., "Mining of Massive Datasets", 3.4). Memory is bounded: of two
 // generations the older is forgotten when the younger is full.
-import { agreement, signatureLength } from './min-hash.ts'
 
-export interface NearIndex {
+// MinHash: a text as a short signature, such that two signatures agree in about the share of parts that the texts have in common
+// (their Jaccard similarity). Broder, "On the resemblance and containment of documents", 1997. Signatures depend on the text alone.
+/** Values of a signature: the estimate of a similarity of 0.8 is off by 0.035 (one standard deviation). */
+const signatureLength = 128
+
+// Odd multipliers and offsets of the permutations, from a fixed sequence (splitmix32): the same on every machine.
+const multipliers = new Uint32Array(signatureLength)
+const offsets = new Uint32Array(signatureLength)
+let state = 0x9e3779b9
+for (let i = 0; i < signatureLength; i++) {
+  multipliers[i] = next() | 1
+  offsets[i] = next()
+}
+
+function next(): number {
+  state = (state + 0x9e3779b9) | 0
+  return mixed(state)
+}
+
+// The finaliser of MurmurHash3: every bit of the input moves every bit of the result.
+function mixed(value: number): number {
+  let bits = Math.imul(value ^ (value >>> 16), 0x85ebca6b)
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35)
+  return (bits ^ (bits >>> 16)) >>> 0
+}
+
+export function minHash(text: string): Uint32Array {
+  const signature = new Uint32Array(signatureLength).fill(0xffffffff)
+  for (const part of shinglesOf(normalText(text))) {
+    for (let i = 0; i < signatureLength; i++) {
+      const value = mixed((Math.imul(part, multipliers[i] ?? 1) + (offsets[i] ?? 0)) | 0)
+      if (value < (signature[i] ?? 0)) signature[i] = value
+    }
+  }
+  return signature
+}
+
+/** The share of values in which two signatures agree. */
+export function agreement(a: Uint32Array, b: Uint32Array): number {
+  let equal = 0
+  for (let i = 0; i < signatureLength; i++) if (a[i] === b[i]) equal++
+  return equal / signatureLength
+}
+
+interface NearIndex {
   /** Whether a signature that was added agrees with this one in `threshold` of its values or more. */
   has(signature: Uint32Array): boolean
   add(signature: Uint32Array): void
@@ -111,4 +154,34 @@ class Generation {
 
 function powerOfTwo(least: number): number {
   return 2 ** Math.ceil(Math.log2(least))
+}
+
+// Text as the set of its parts, for comparing texts that are not quite equal. Case, punctuation and spacing do not count; digits
+// do, since "12 + 34" and "12 + 35" are different questions.
+/** Characters of a part: shorter ones are shared by chance, longer ones miss a changed word. */
+const size = 5
+
+/** Letters and digits of a text, in lower case, with single spaces between them. */
+export function normalText(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+}
+
+/** The parts of a normal text as 32-bit hashes. A text shorter than one part is one. */
+export function shinglesOf(normal: string): Set<number> {
+  const parts = new Set<number>()
+  const padded = ` ${normal} ` // so that the beginning and the end of words count
+  const last = Math.max(0, padded.length - size)
+  for (let start = 0; start <= last; start++) {
+    // FNV-1a over UTF-16 units.
+    let hash = 0x811c9dc5
+    for (let at = start; at < start + size && at < padded.length; at++) {
+      hash = Math.imul(hash ^ padded.charCodeAt(at), 0x01000193)
+    }
+    parts.add(hash >>> 0)
+  }
+  return parts
 }

@@ -5,9 +5,7 @@ import { collect } from '../../../tests/collect.ts'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { DataConfig, type DataSource } from '../../contracts/index.ts'
-import { inMemorySource } from './in-memory-source.ts'
-import { jsonSource } from './json-source.ts'
-import { jsonlSource } from './jsonl-source.ts'
+import { inMemorySource, jsonlSource, jsonSource } from './file-sources.ts'
 
 const folder = temporaryFolders()
 

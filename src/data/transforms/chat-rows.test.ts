@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { applyTransform as apply } from '../../../tests/apply-transform.ts'
-import { withPlace } from '../row-place.ts'
-import { jsonlToChat } from './jsonl-to-chat.ts'
-import { mapTemplate } from './map-template.ts'
-import { systemPrompt } from './system-prompt.ts'
+import { withPlace } from '../rows/raw-row.ts'
+import { jsonlToChat, mapTemplate, systemPrompt } from './chat-rows.ts'
 
 describe('jsonl_to_chat', () => {
   it('makes the conversation of the templates (PLG-2)', async () => {

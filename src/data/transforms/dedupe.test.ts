@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { applyTransform as apply } from '../../../tests/apply-transform.ts'
 import { rowsWithRepeats } from '../../../tests/rows-with-repeats.ts'
-import { withPlace } from '../row-place.ts'
+import { withPlace } from '../rows/raw-row.ts'
 import { dedupe } from './dedupe.ts'
 
 describe('dedupe', () => {

@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import type { Row } from '../../contracts/index.ts'
 import { canonicalJson, defineTransform, suggest } from '../../kernel/index.ts'
-import { minHash } from '../near/min-hash.ts'
-import { createNearIndex } from '../near/near-index.ts'
-import { fieldOf } from '../row-field.ts'
-import { rowError } from '../row-place.ts'
+import { createNearIndex, minHash } from '../near/near-index.ts'
+import { fieldOf, rowError } from '../rows/raw-row.ts'
 
 /** The first of equal rows, or of rows that are nearly equal. */
 export const dedupe = defineTransform({

@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import type { Random, Row } from '../../contracts/index.ts'
 import { defineTransform, EvsysError, suggest } from '../../kernel/index.ts'
-import { fieldOf } from '../row-field.ts'
-import { rowError } from '../row-place.ts'
+import { fieldOf, rowError } from '../rows/raw-row.ts'
 
 const Params = z.strictObject({
   key: z.string().min(1).describe('Field that tells what a row is of, such as its language or its file.'),

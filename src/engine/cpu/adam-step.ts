@@ -1,8 +1,8 @@
 // One step of AdamW over a block, with an optional bound on the norm of the whole gradient. Factors are computed in float64.
 import type { Adam } from '../../contracts/index.ts'
 import { power } from '../optimizer/adam-state.ts'
-import { Program } from './runtime/program.ts'
-import type { Runtime } from './runtime/runtime.ts'
+import { Program } from './program.ts'
+import type { Runtime } from './runtime.ts'
 
 export type AdamStepOptions = {
   gradients: number

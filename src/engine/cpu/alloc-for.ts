@@ -1,5 +1,5 @@
 import { EvsysError } from '../../kernel/index.ts'
-import type { Runtime } from './runtime/runtime.ts'
+import type { Runtime } from './runtime.ts'
 
 /** A part of the arena for a named purpose. Where there is no room, the error says for what, how much, and what to do. */
 export function allocFor(runtime: Runtime, bytes: number, what: string, fix: string): number {

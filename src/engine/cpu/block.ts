@@ -1,10 +1,9 @@
 // One layer as operations: h = x + attention(norm(x)), out = h + feed-forward(norm(h)), and the gradient of both.
-import type { RopeTables } from './cpu-base.ts'
+import type { PackedWeights, RopeTables } from './cpu-base.ts'
 import type { CpuModel } from './cpu-model.ts'
-import type { PackedWeights } from './packed-weights.ts'
 import type { BackPlaces, LayerPlaces, Projection } from './pass-plan.ts'
+import type { Program } from './program.ts'
 import { type GradientOf, lowRank, project, projectBack, type Span } from './projection.ts'
-import type { Program } from './runtime/program.ts'
 
 export type BlockContext = {
   spans: readonly Span[]
@@ -14,7 +13,7 @@ export type BlockContext = {
   lowWidth: number
   packed?: PackedWeights | undefined
   /** What `attend` appends first takes rows of k from the thread that turned them: nobody waits in between. */
-  takesTurned?: boolean
+  takesTurned?: boolean | undefined
   /** Appends what writes `read` from q, k and v of this layer. */
   attend: (program: Program, layer: number, places: LayerPlaces) => void
 }
@@ -108,9 +107,20 @@ export function blockBackward(program: Program, options: BlockBackOptions, layer
   const { hiddenSize, intermediateSize, heads, kvHeads, headDim } = shape
   const at = `model.layers.${layer}`
   const { dx, dNormed, dMixed, dq, dk, dv, dRead, dLow } = back
-  const apply = (name: Projection, x: number, dy: number, more: { dx?: number | undefined; accumulate?: boolean }) =>
+  const apply = (
+    name: Projection,
+    x: number,
+    dy: number,
+    more: { dx?: number | undefined; accumulate?: boolean | undefined },
+  ) =>
     projectBack(program, model, gradientOf, {
-      ...{ name: `${at}.${name}`, x, dy, rows, low: places.low[name], lowWidth, dLow },
+      name: `${at}.${name}`,
+      x,
+      dy,
+      rows,
+      low: places.low[name],
+      lowWidth,
+      dLow,
       ...more,
     })
   const normBack = (name: string, norm: { x: number; scale: number; dy: number; dx: number }, more = {}) => {
@@ -128,9 +138,25 @@ export function blockBackward(program: Program, options: BlockBackOptions, layer
 
   apply('self_attn.o_proj', places.read, dx, { dx: dRead })
   program.add('attentionBack', {
-    ...{ dq, dk, dv, dOut: dRead, out: places.read, lse: places.lse, q: places.q, k: places.k, v: places.v },
-    ...{ work: back.work, starts, segments, heads, kvHeads, headDim },
-    ...{ ldq: heads * headDim, ldk: kvHeads * headDim, ldv: kvHeads * headDim, scale: 1 / Math.sqrt(headDim) },
+    dq,
+    dk,
+    dv,
+    dOut: dRead,
+    out: places.read,
+    lse: places.lse,
+    q: places.q,
+    k: places.k,
+    v: places.v,
+    work: back.work,
+    starts,
+    segments,
+    heads,
+    kvHeads,
+    headDim,
+    ldq: heads * headDim,
+    ldk: kvHeads * headDim,
+    ldv: kvHeads * headDim,
+    scale: 1 / Math.sqrt(headDim),
   })
   const turn = { positions, cos: rope.cos, sin: rope.sin, rows, headDim, inverse: true }
   program.add('rope', { x: dq, heads, ldx: heads * headDim, ...turn }, { independent: true })

@@ -2,30 +2,15 @@
 // several adapters over one base go together. While samples are drawn, pass after pass has the same form: its program and its place
 // are kept, and only tokens and tables are written anew.
 import type { CachePool } from './cache-pool.ts'
-import type { CpuBase } from './cpu-base.ts'
+import type { CpuBase, PackedWeights } from './cpu-base.ts'
 import type { CpuModel } from './cpu-model.ts'
-import type { LogitRow } from './logit-row.ts'
 import { pageSize } from './ops.ts'
-import type { PackedWeights } from './packed-weights.ts'
-import { PassHead } from './pass-head.ts'
+import { PassHead, type Piece, type Wanted } from './pass-head.ts'
 import { type PassPlan, planPass } from './pass-plan.ts'
+import { Program } from './program.ts'
 import { rankOf, type Span } from './projection.ts'
-import { Program } from './runtime/program.ts'
 import { aligned, placed } from './tensor-layout.ts'
 import { transformerForward } from './transformer.ts'
-
-export type Piece = {
-  readonly model: CpuModel
-  readonly tokens: ArrayLike<number>
-  /** Position of the first token. */
-  readonly start: number
-  /** Pages of the text, for all positions up to the piece's last. */
-  readonly pages: readonly number[]
-  /** Hears what follows each token from index `from` on, with logits multiplied by `scale`. */
-  readonly from: number
-  readonly scale: number
-  readonly hear: (index: number, row: LogitRow) => void
-}
 
 /** Rows of logits that are held at once. */
 const logitBytes = 64 * 2 ** 20
@@ -154,19 +139,41 @@ class PassBody {
     const [, sequences = 0, lengths = 0, slots = 0, pages = 0] = placed(this.#block, sizes)
     const ofRows = (at: number) => runtime.i32(at, rows)
     this.#tables = {
-      ...{ tokens: ofRows(tokens), positions: ofRows(positions), sequences: ofRows(sequences) },
-      ...{ lengths: ofRows(lengths), slots: ofRows(slots), pages: runtime.i32(pages, texts * pagesPerText) },
+      tokens: ofRows(tokens),
+      positions: ofRows(positions),
+      sequences: ofRows(sequences),
+      lengths: ofRows(lengths),
+      slots: ofRows(slots),
+      pages: runtime.i32(pages, texts * pagesPerText),
     }
     // A text's only row is written where it is read; of several, all must be there before the first is read.
     const isSingle = rows === texts
     const context = {
-      ...{ spans, rows, positions, rope, lowWidth: rank, packed, takesTurned: !isSingle },
+      spans,
+      rows,
+      positions,
+      rope,
+      lowWidth: rank,
+      packed,
+      takesTurned: !isSingle,
       attend(program: Program, layer: number, { read, q, k, v }: PassPlan['layers'][number]) {
         const [kCache, vCache] = [pool.keys(layer), pool.values(layer)]
         if (!isSingle) program.add('cacheRows', { kCache, vCache, k, v, slots, rows, kvHeads, headDim })
         program.add('cacheAttention', {
-          ...{ out: read, q, kCache, vCache, pages, sequences, lengths, rows, ...(isSingle ? { k, v, slots } : {}) },
-          ...{ heads, kvHeads, headDim, ldPages: pagesPerText, scale: 1 / Math.sqrt(headDim) },
+          out: read,
+          q,
+          kCache,
+          vCache,
+          pages,
+          sequences,
+          lengths,
+          rows,
+          ...(isSingle ? { k, v, slots } : {}),
+          heads,
+          kvHeads,
+          headDim,
+          ldPages: pagesPerText,
+          scale: 1 / Math.sqrt(headDim),
         })
       },
     }
@@ -198,9 +205,6 @@ class PassBody {
     this.#base.runtime.free(this.#block)
   }
 }
-
-/** A row of a pass that somebody wants to hear of. */
-export type Wanted = { readonly piece: Piece; readonly index: number; readonly row: number }
 
 function wantedRows(pieces: readonly Piece[]): Wanted[] {
   const wanted: Wanted[] = []

@@ -3,7 +3,7 @@
 import { allocFor } from './alloc-for.ts'
 import type { CpuBase } from './cpu-base.ts'
 import { pageSize } from './ops.ts'
-import type { Program } from './runtime/program.ts'
+import type { Program } from './program.ts'
 
 /** How many pages so many positions take. */
 export const pagesFor = (positions: number): number => Math.ceil(positions / pageSize)
@@ -54,8 +54,12 @@ export class CachePool {
   copy(program: Program, from: number, to: number): void {
     const stride = this.pages * this.#pageFloats
     program.add('copyRows', {
-      ...{ y: this.#at + 4 * to * this.#pageFloats, x: this.#at + 4 * from * this.#pageFloats },
-      ...{ rows: 2 * this.#base.shape.layers, width: this.#pageFloats, ldy: stride, ldx: stride },
+      y: this.#at + 4 * to * this.#pageFloats,
+      x: this.#at + 4 * from * this.#pageFloats,
+      rows: 2 * this.#base.shape.layers,
+      width: this.#pageFloats,
+      ldy: stride,
+      ldx: stride,
     })
   }
 

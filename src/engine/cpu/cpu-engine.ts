@@ -5,16 +5,14 @@ import { setImmediate } from 'node:timers/promises'
 import type { Engine, EngineId, EngineOp, EngineResult, Sample } from '../../contracts/index.ts'
 import { EvsysError, sha256 } from '../../kernel/index.ts'
 import { decodeCheckpoint } from '../files/checkpoint.ts'
-import { checkLora } from '../lora-spec.ts'
-import { checkFits } from '../model-spec.ts'
-import { checkAdam } from '../optimizer/check-adam.ts'
+import { checkFits, checkLora, type Decode, type ResolvedModel } from '../files/model-spec.ts'
+import { checkAdam } from '../optimizer/adam-state.ts'
 import { refused } from '../refused.ts'
-import type { Decode, ResolvedModel } from '../resolved-model.ts'
-import { type StopRequest, stopsAtText } from '../sampling/stop-test.ts'
+import { type StopRequest, stopsAtText } from '../sampling/next-token.ts'
 import { type CpuBase, loadCpuBase } from './cpu-base.ts'
 import { CpuModel } from './cpu-model.ts'
 import { forwardBackward } from './forward-backward.ts'
-import type { Runtime } from './runtime/runtime.ts'
+import type { Runtime } from './runtime.ts'
 import { SampleJob } from './sample-job.ts'
 import { SamplingSession } from './sampling-session.ts'
 import { type SampleWork, workQueue } from './work-queue.ts'
@@ -27,15 +25,15 @@ export type CpuEngineOptions = {
   /** Closed with the engine. */
   runtime: Runtime
   /** The base model that will be asked for: its weights are read before anybody asks. */
-  preload?: string
+  preload?: string | undefined
   /** Called with the id of the engine when the first step of training has been answered. */
-  afterFirstStep?: (id: EngineId) => Promise<void>
+  afterFirstStep?: ((id: EngineId) => Promise<void>) | undefined
   /** Larger models are refused. */
-  maxParameters?: number
+  maxParameters?: number | undefined
   /** For what one pass of training computes, beyond the weights; bounded by a quarter of the arena. */
-  passBytes?: number
+  passBytes?: number | undefined
   /** For keys and values while samples are drawn; bounded by a quarter of the arena. */
-  cacheBytes?: number
+  cacheBytes?: number | undefined
 }
 
 /** Makes an engine without models; `create` and `import` add one. Base weights are read once and shared by all adapters. */
@@ -45,9 +43,9 @@ export function createCpuEngine(options: CpuEngineOptions): Engine {
   const held = new Held(options)
   const never = new AbortController().signal
   return workQueue({
-    ...(preload === undefined ? {} : { first: () => held.base(preload, never) }),
+    first: preload === undefined ? undefined : () => held.base(preload, never),
     id,
-    ...(afterFirstStep === undefined ? {} : { afterFirstStep: () => afterFirstStep(id) }),
+    afterFirstStep: afterFirstStep === undefined ? undefined : () => afterFirstStep(id),
     perform: (op, signal) => perform(held, op, signal),
     sample: (first, more) => sampleTogether(held, first, more),
     async close() {

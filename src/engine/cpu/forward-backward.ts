@@ -3,25 +3,22 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Datum, EngineOp, FwdBwd } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
-import { checkDerivatives } from '../losses/check-derivatives.ts'
-import { type CheckedDatum, checkedData } from '../losses/checked-data.ts'
-import { evaluateDatum } from '../losses/evaluate-datum.ts'
+import { type CheckedDatum, checkDerivatives, checkedData, evaluateDatum } from '../losses/checked-data.ts'
 import { type LossFunction, lossFunction } from '../losses/losses.ts'
 import { allocFor } from './alloc-for.ts'
 import type { BlockContext } from './block.ts'
 import type { CpuModel } from './cpu-model.ts'
-import { microBatches } from './micro-batches.ts'
 import { type PassPlan, type PassSize, planPass } from './pass-plan.ts'
+import { Program } from './program.ts'
 import type { GradientOf } from './projection.ts'
-import { Program } from './runtime/program.ts'
-import type { Runtime } from './runtime/runtime.ts'
+import type { Runtime } from './runtime.ts'
 import { headForward, segmentAttention, transformerBackward, transformerForward } from './transformer.ts'
 
 type Pass = Pick<Extract<EngineOp, { readonly data: readonly Datum[] }>, 'data' | 'loss'>
 
-export type ForwardBackwardOptions = {
+type ForwardBackwardOptions = {
   /** Absent: no gradient is computed. */
-  gradientOf?: GradientOf
+  gradientOf?: GradientOf | undefined
   /** For what a pass computes, beyond the weights. */
   memoryBytes: number
   signal: AbortSignal
@@ -86,7 +83,10 @@ async function runPass(model: CpuModel, part: readonly CheckedDatum[], options: 
     writeInputs(model, part, plan, size)
     const context: BlockContext = {
       spans: [{ model, start: 0, rows }],
-      ...{ rows, positions: plan.positions, rope, lowWidth: rank },
+      rows,
+      positions: plan.positions,
+      rope,
+      lowWidth: rank,
       attend: segmentAttention(model.base, { starts: plan.starts, segments }),
     }
     const program = new Program()
@@ -110,7 +110,15 @@ async function runPass(model: CpuModel, part: readonly CheckedDatum[], options: 
       if (g.some((derivative) => derivative !== 0)) {
         program.clear()
         transformerBackward(program, {
-          ...{ model, gradientOf, plan, rows, targets, rope, segments, lowWidth: rank, keepsLogits },
+          model,
+          gradientOf,
+          plan,
+          rows,
+          targets,
+          rope,
+          segments,
+          lowWidth: rank,
+          keepsLogits,
           recompute: mode === 'recompute' ? context : undefined,
         })
         await runInParts(runtime, program, signal)
@@ -199,4 +207,22 @@ function freeBytes(runtime: Runtime, bytes: number): number {
 function bytesPerRow(size: Omit<PassSize, 'rows' | 'segments'>): number {
   const rows = 1024 // enough that rounding does not matter
   return planPass({ ...size, rows, segments: 1 }, 0).end / rows
+}
+
+/** Cuts a batch into parts of at most `maxRows` tokens, in order; a text that is longer stands alone. */
+function microBatches<T extends { readonly tokens: { readonly length: number } }>(
+  data: readonly T[],
+  maxRows: number,
+): T[][] {
+  const parts: T[][] = []
+  let rows = Number.POSITIVE_INFINITY
+  for (const datum of data) {
+    rows += datum.tokens.length
+    if (rows > maxRows) {
+      parts.push([])
+      rows = datum.tokens.length
+    }
+    parts.at(-1)?.push(datum)
+  }
+  return parts
 }

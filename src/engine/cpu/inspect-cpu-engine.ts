@@ -1,12 +1,11 @@
 // What the CPU engine is on this machine, before anybody trains with it: which kernels and why, their place, their speed.
 import { performance } from 'node:perf_hooks'
 import { EvsysError } from '../../kernel/index.ts'
-import { engineIdText } from '../engine-id-text.ts'
+import { engineIdText } from '../engine-speed.ts'
 import { createCpuEngine } from './cpu-engine.ts'
-import { cpuLevel } from './runtime/cpu-features.ts'
-import { buildNative, findCompiler, locateNative, type NativeBuildOptions } from './runtime/native-build.ts'
-import { sourceHash } from './runtime/native-folder.ts'
-import { kindAsked, noCompiler, openRuntime } from './runtime/open-runtime.ts'
+import { buildNative, cpuLevel, findCompiler, locateNative, type NativeBuildOptions } from './native-build.ts'
+import { sourceHash } from './native-folder.ts'
+import { kindAsked, noCompiler, openRuntime } from './open-runtime.ts'
 
 /** A compiler of this machine, and the build that it makes. */
 export interface NativeState {
@@ -25,11 +24,11 @@ export interface CpuEngineInfo {
   /** The vector instructions that native kernels are compiled for here. */
   readonly cpuFeatures: string
   /** Absent: there is no compiler. */
-  readonly native?: NativeState
+  readonly native?: NativeState | undefined
   /** Absent where the kernels are to be compiled first. */
-  readonly measured?: MeasuredEngine
+  readonly measured?: MeasuredEngine | undefined
   /** Why the kernels that were chosen could not be used, where others were measured in their place. */
-  readonly problem?: string
+  readonly problem?: string | undefined
 }
 
 /** An engine that was opened: its id as the record of a run has it, and its speed. */
@@ -54,7 +53,7 @@ export async function inspectCpuEngine({ cacheFolder, env }: Options): Promise<C
     why: asked === 'auto' ? foundBecause(compiler, env) : `EVSYS_ENGINE=${asked}`,
     sourceHash: sourceHash(),
     cpuFeatures: cpuLevel().name,
-    ...(native === undefined ? {} : { native }),
+    native,
   } as const
   if (kernels === 'native' && native?.isBuilt !== true) return known
   let problem: string | undefined
@@ -71,7 +70,7 @@ export interface NativeBuilt {
   readonly cpuFeatures: string
   readonly sourceHash: string
   /** Seconds that compiling took; absent: the build was there. */
-  readonly tookS?: number
+  readonly tookS?: number | undefined
   readonly measured: MeasuredEngine
 }
 
@@ -93,7 +92,7 @@ export async function buildCpuEngine(
     native: await nativeState(compiler, { cacheFolder, env }),
     cpuFeatures: cpuLevel().name,
     sourceHash: sourceHash(),
-    ...(tookS === undefined ? {} : { tookS }),
+    tookS,
     measured: await measure({ cacheFolder, env: { ...env, EVSYS_ENGINE: 'native' } }),
   }
 }

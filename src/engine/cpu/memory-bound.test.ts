@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os'
 import { expect, it } from 'vitest'
-import { memoryBound } from './memory-bound.ts'
+import { memoryBound } from './open-cpu-engine.ts'
 
 const line = (value: string) => `Limit                     Soft Limit           Hard Limit           Units
 Max data size             ${value}           4096000000           bytes

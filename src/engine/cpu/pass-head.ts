@@ -1,14 +1,32 @@
 // The end of a pass: logits of the rows that somebody wants to hear of, and what is needed to draw a token from each.
-import type { Wanted } from './cache-pass.ts'
-import type { CpuBase } from './cpu-base.ts'
-import type { LogitRow } from './logit-row.ts'
+
+import type { SampleReq } from '../../contracts/index.ts'
+import { checkLogprobs } from '../sampling/check-request.ts'
+import { type Candidate, sampleToken } from '../sampling/next-token.ts'
+import type { CpuBase, PackedWeights } from './cpu-base.ts'
+import type { CpuModel } from './cpu-model.ts'
 import { massBlock } from './ops.ts'
-import type { PackedWeights } from './packed-weights.ts'
+import type { Program } from './program.ts'
 import { project, rankOf, type Span } from './projection.ts'
-import type { Program } from './runtime/program.ts'
 import { aligned, placed } from './tensor-layout.ts'
 
-export type PassHeadOptions = {
+export type Piece = {
+  readonly model: CpuModel
+  readonly tokens: ArrayLike<number>
+  /** Position of the first token. */
+  readonly start: number
+  /** Pages of the text, for all positions up to the piece's last. */
+  readonly pages: readonly number[]
+  /** Hears what follows each token from index `from` on, with logits multiplied by `scale`. */
+  readonly from: number
+  readonly scale: number
+  readonly hear: (index: number, row: LogitRow) => void
+}
+
+/** A row of a pass whose logits are wanted. */
+export type Wanted = { readonly piece: Piece; readonly index: number; readonly row: number }
+
+type PassHeadOptions = {
   /** Rows of the same models and scales are what it is good for. */
   wanted: readonly Wanted[]
   /** Where the pass leaves its rows. */
@@ -96,4 +114,61 @@ function scalesOf(wanted: readonly Wanted[]): { start: number; count: number; sc
     else runs.push({ start, count: 1, scale: piece.scale })
   }
   return runs
+}
+
+// What the model says of one next token, as it lies in the arena, and a token drawn from it.
+/** Valid until the next pass. */
+export type LogitRow = {
+  readonly logits: Float32Array
+  /** Logarithm of the sum of their exponentials. */
+  readonly normalizer: number
+  /** Probability of each block of tokens. */
+  readonly masses: Float32Array
+}
+
+/** All log-probabilities. Rounded as the kernels round them: these are the ones that training sees. */
+export function logprobsOf({ logits, normalizer }: LogitRow): Float64Array {
+  const logprobs_V = new Float64Array(logits.length)
+  for (let v = 0; v < logits.length; v++) logprobs_V[v] = logprobOf(logits, v, normalizer)
+  return logprobs_V
+}
+
+type Shaping = Pick<SampleReq, 'temperature' | 'topK' | 'topP'>
+
+/** What logits are multiplied by before a token is drawn from them; undefined where that is not all there is to do. */
+export function shapingScale({ temperature, topK, topP }: Shaping): number | undefined {
+  if (temperature === 0) return 1
+  return (topK !== undefined && topK > 0) || (topP !== undefined && topP < 1) ? undefined : 1 / temperature
+}
+
+/** Draws a token with a number from [0, 1). The row was scaled before, where scaling is all of the shaping. */
+export function drawFromRow(row: LogitRow, request: Shaping, uniform: number): Candidate {
+  if (Number.isNaN(row.normalizer)) checkLogprobs(logprobsOf(row))
+  if (request.temperature === 0) return likeliest(row)
+  if (shapingScale(request) === undefined) return sampleToken(logprobsOf(row), request, uniform)
+  const { logits, normalizer, masses } = row
+  let [sum, token] = [0, 0]
+  for (let block = 0; block < masses.length; block++) {
+    const next = sum + (masses[block] ?? 0)
+    if (uniform < next) break
+    sum = next
+    token += massBlock
+  }
+  for (; token < logits.length; token++) {
+    const logprob = logprobOf(logits, token, normalizer)
+    sum += Math.exp(logprob)
+    if (uniform < sum) return { token, logprob }
+  }
+  const last = logits.length - 1 // rounding left a sliver above it
+  return { token: last, logprob: logprobOf(logits, last, normalizer) }
+}
+
+function likeliest({ logits, normalizer }: LogitRow): Candidate {
+  let token = 0
+  for (let v = 1; v < logits.length; v++) if ((logits[v] ?? 0) > (logits[token] ?? 0)) token = v
+  return { token, logprob: logprobOf(logits, token, normalizer) }
+}
+
+function logprobOf(logits: Float32Array, token: number, normalizer: number): number {
+  return Math.fround((logits[token] ?? Number.NaN) - normalizer)
 }

@@ -56,7 +56,7 @@ export type PassPlan = {
   readonly lse: number
   readonly work: number
   /** Absent in a pass without gradient. */
-  readonly back?: BackPlaces
+  readonly back?: BackPlaces | undefined
 }
 
 export type BackPlaces = {
@@ -74,7 +74,7 @@ export type PassSize = {
   /** `forward` keeps nothing; `keep` keeps what the gradient needs; `recompute` only the inputs of the layers. */
   mode: 'forward' | 'keep' | 'recompute'
   /** Whether all logits stay for the gradient. */
-  keepsLogits?: boolean
+  keepsLogits?: boolean | undefined
 }
 
 /** The plan of a pass that starts at a place. */
@@ -94,12 +94,21 @@ export function planPass(size: PassSize, start: number): PassPlan {
       x,
       out,
       h: mode === 'forward' ? x : take(hidden),
-      ...{ scaleX: take(1), scaleH: take(1), normed: take(hidden), normedH: take(hidden) },
-      ...{ q, k, v: take(keys), read: take(queries), lse: take(heads) },
+      scaleX: take(1),
+      scaleH: take(1),
+      normed: take(hidden),
+      normedH: take(hidden),
+      q,
+      k,
+      v: take(keys),
+      read: take(queries),
+      lse: take(heads),
       ...(shape.qkNorm
         ? { rawQ: take(queries), rawK: take(keys), scaleQ: take(heads), scaleK: take(kvHeads) }
         : { rawQ: q, rawK: k, scaleQ: q, scaleK: k }),
-      ...{ gate: take(inner), up: take(inner), mixed: take(inner) },
+      gate: take(inner),
+      up: take(inner),
+      mixed: take(inner),
       low: Object.fromEntries(projections.map((name) => [name, take(rank)])) as Record<Projection, number>, // all of them
     }
   }
@@ -110,21 +119,35 @@ export function planPass(size: PassSize, start: number): PassPlan {
   )
   const shared = mode === 'keep' ? undefined : layerPlaces(first, first)
   return {
-    ...{ tokens, positions, starts },
+    tokens,
+    positions,
+    starts,
     layers: Array.from({ length: layers }, (_, layer) => {
       const [x = first, out = first] = [inputs[layer], inputs[layer + 1]]
       return shared === undefined ? layerPlaces(x, out) : { ...shared, x, out, h: mode === 'forward' ? x : shared.h }
     }),
     last: inputs[layers] ?? first,
-    ...{ scaleLast: take(1), normed: take(hidden), low: take(rank) },
-    ...{ ids: take(targets), logprobs: take(targets), lse: take(1) },
+    scaleLast: take(1),
+    normed: take(hidden),
+    low: take(rank),
+    ids: take(targets),
+    logprobs: take(targets),
+    lse: take(1),
     work: take(targets === 0 ? 0 : headWork(rows, shape.vocabSize, keepsLogits), 1),
     ...(mode === 'forward'
       ? {}
       : {
           back: {
-            ...{ g: take(targets), dx: take(hidden), dNormed: take(hidden), dMixed: take(inner), dLow: take(rank) },
-            ...{ dq: take(queries), dk: take(keys), dv: take(keys), dRead: take(queries), work: take(heads) },
+            g: take(targets),
+            dx: take(hidden),
+            dNormed: take(hidden),
+            dMixed: take(inner),
+            dLow: take(rank),
+            dq: take(queries),
+            dk: take(keys),
+            dv: take(keys),
+            dRead: take(queries),
+            work: take(heads),
           },
         }),
     end: at,

@@ -1,8 +1,9 @@
 // A linear map of the model with everything that may hang on it: y = x W^T + b + (scale x A^T) B^T. Rows of one batch may belong to
 // several adapters over the same base: the base's part is one product, each adapter's part one over its rows.
+
+import type { PackedWeights } from './cpu-base.ts'
 import type { CpuModel } from './cpu-model.ts'
-import type { PackedWeights } from './packed-weights.ts'
-import type { Program } from './runtime/program.ts'
+import type { Program } from './program.ts'
 
 /** Rows of a batch that one model computes. All models of a batch have the same base weights. */
 export type Span = { readonly model: CpuModel; readonly start: number; readonly rows: number }
@@ -22,11 +23,11 @@ export type ProjectOptions = {
   low: number
   lowWidth: number
   /** Adds to y. */
-  accumulate?: boolean
+  accumulate?: boolean | undefined
   /** Matrices to use instead of the model’s own. */
   packed?: PackedWeights | undefined
   /** The next product reads the same rows and writes elsewhere. */
-  independent?: boolean
+  independent?: boolean | undefined
 }
 
 /** Projects the rows of all spans. */
@@ -52,8 +53,18 @@ export function project(program: Program, spans: readonly Span[], options: Proje
     const c = y + 4 * span.start * n
     const a = low + 4 * span.start * lowWidth
     program.add('gemm', {
-      ...{ c, a, b: adapter.b, m: span.rows, n, k: rank, lda: lowWidth, ldb: rank, ldc: n },
-      ...{ transB: true, accumulate: true, alpha: 1 },
+      c,
+      a,
+      b: adapter.b,
+      m: span.rows,
+      n,
+      k: rank,
+      lda: lowWidth,
+      ldb: rank,
+      ldc: n,
+      transB: true,
+      accumulate: true,
+      alpha: 1,
     })
   }
 }
@@ -95,7 +106,7 @@ export type ProjectBackOptions = {
   /** Absent: nobody asks for the gradient by x. */
   dx?: number | undefined
   /** Adds to dx. */
-  accumulate?: boolean
+  accumulate?: boolean | undefined
 }
 
 /** Where the gradient of a tensor is added up; undefined where it is not trained. */
@@ -112,8 +123,18 @@ export function projectBack(
   const { at: b, type: bType } = model.weight(model.weightName(name))
   if (dx !== undefined) {
     program.add('gemm', {
-      ...{ c: dx, a: dy, b, m: rows, n: inputs, k: outputs, lda: outputs, ldb: inputs, ldc: inputs },
-      ...{ bType, accumulate, alpha: 1 },
+      c: dx,
+      a: dy,
+      b,
+      m: rows,
+      n: inputs,
+      k: outputs,
+      lda: outputs,
+      ldb: inputs,
+      ldc: inputs,
+      bType,
+      accumulate,
+      alpha: 1,
     })
   }
   const dWeight = gradientOf(model.weightName(name))
@@ -126,7 +147,15 @@ export function projectBack(
   const dB = gradientOf(nameB)
   if (dB !== undefined) addOuter(program, { c: dB, a: dy, m: outputs, b: low, n: rank, ldb: lowWidth, rows })
   program.add('gemm', {
-    ...{ c: dLow, a: dy, b: adapter.b, m: rows, n: rank, k: outputs, lda: outputs, ldb: rank, ldc: lowWidth },
+    c: dLow,
+    a: dy,
+    b: adapter.b,
+    m: rows,
+    n: rank,
+    k: outputs,
+    lda: outputs,
+    ldb: rank,
+    ldc: lowWidth,
     alpha: 1,
   })
   lowRankBack(program, model, gradientOf, { name, x, rows, lowWidth, dLow, dx })
@@ -149,8 +178,17 @@ export function lowRankBack(
   }
   if (dx === undefined) return
   program.add('gemm', {
-    ...{ c: dx, a: dLow, b, m: rows, n: inputs, k: rank, lda: lowWidth, ldb: inputs, ldc: inputs },
-    ...{ accumulate: true, alpha },
+    c: dx,
+    a: dLow,
+    b,
+    m: rows,
+    n: inputs,
+    k: rank,
+    lda: lowWidth,
+    ldb: inputs,
+    ldc: inputs,
+    accumulate: true,
+    alpha,
   })
 }
 
@@ -158,12 +196,12 @@ type Outer = {
   c: number
   a: number
   m: number
-  lda?: number
+  lda?: number | undefined
   b: number
   n: number
-  ldb?: number
+  ldb?: number | undefined
   rows: number
-  alpha?: number
+  alpha?: number | undefined
 }
 
 // c[m, n] += alpha * sum over rows of a[row, m] b[row, n].

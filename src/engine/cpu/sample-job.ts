@@ -4,15 +4,22 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Sample, SampleReq } from '../../contracts/index.ts'
 import { type KeyedRandom, keyedRandom } from '../../kernel/index.ts'
-import type { Decode } from '../resolved-model.ts'
+import type { Decode } from '../files/model-spec.ts'
 import { checkLogprobs, checkRequest } from '../sampling/check-request.ts'
-import { type Candidate, drawToken, greedyToken, type NextToken, nextToken } from '../sampling/next-token.ts'
+import {
+  type Candidate,
+  drawToken,
+  greedyToken,
+  type NextToken,
+  nextToken,
+  type StopTest,
+  stopTest,
+} from '../sampling/next-token.ts'
 import { type PromptScorer, promptScorer } from '../sampling/prompt-scores.ts'
-import { type StopTest, stopTest } from '../sampling/stop-test.ts'
 import { pagesFor } from './cache-pool.ts'
 import type { CpuModel } from './cpu-model.ts'
-import { drawFromRow, type LogitRow, logprobsOf, shapingScale } from './logit-row.ts'
 import { pageSize } from './ops.ts'
+import { drawFromRow, type LogitRow, logprobsOf, shapingScale } from './pass-head.ts'
 
 /** Who waits for samples. */
 export type Asker = {

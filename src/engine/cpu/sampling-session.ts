@@ -2,13 +2,12 @@
 // being drawn and a part of the prompts that are being read. A sample that ends makes room for the next at once.
 import { EvsysError } from '../../kernel/index.ts'
 import { refused } from '../refused.ts'
-import { CachePasses, type Piece } from './cache-pass.ts'
+import { CachePasses } from './cache-pass.ts'
 import { CachePool, pagesFor } from './cache-pool.ts'
-import type { CpuBase } from './cpu-base.ts'
-import type { LogitRow } from './logit-row.ts'
+import { type CpuBase, type PackedWeights, packedSize } from './cpu-base.ts'
 import { pageSize } from './ops.ts'
-import { type PackedWeights, packedSize } from './packed-weights.ts'
-import { Program } from './runtime/program.ts'
+import type { LogitRow, Piece } from './pass-head.ts'
+import { Program } from './program.ts'
 import type { Asked, SampleJob, Sequence } from './sample-job.ts'
 
 /** Samples that are drawn at once: beyond it a pass is bound by arithmetic, and more rows gain nothing. */
@@ -176,7 +175,10 @@ export class SamplingSession {
       room -= tokens.length
       job.read += tokens.length
       pieces.push({
-        ...{ model: job.model, tokens, start, pages: job.promptPages },
+        model: job.model,
+        tokens,
+        start,
+        pages: job.promptPages,
         from: Math.min(tokens.length, Math.max(0, job.firstScored - start)),
         scale: 1,
         hear: (index, row) => this.#guard(job, () => job.hearPrompt(start + index, row)),

@@ -2,8 +2,8 @@
 import { type BlockBackOptions, type BlockContext, blockBackward, blockForward } from './block.ts'
 import type { CpuModel } from './cpu-model.ts'
 import type { PassPlan } from './pass-plan.ts'
+import type { Program } from './program.ts'
 import { lowRank, lowRankBack } from './projection.ts'
-import type { Program } from './runtime/program.ts'
 
 const embedding = 'model.embed_tokens.weight'
 const finalNorm = 'model.norm.weight'
@@ -33,8 +33,20 @@ export function segmentAttention(
   const { heads, kvHeads, headDim } = shape
   return (program, _layer, { read, lse, q, k, v }) => {
     program.add('attention', {
-      ...{ out: read, lse, q, k, v, starts, segments, heads, kvHeads, headDim },
-      ...{ ldq: heads * headDim, ldk: kvHeads * headDim, ldv: kvHeads * headDim, scale: 1 / Math.sqrt(headDim) },
+      out: read,
+      lse,
+      q,
+      k,
+      v,
+      starts,
+      segments,
+      heads,
+      kvHeads,
+      headDim,
+      ldq: heads * headDim,
+      ldk: kvHeads * headDim,
+      ldv: kvHeads * headDim,
+      scale: 1 / Math.sqrt(headDim),
     })
   }
 }
@@ -74,21 +86,39 @@ export function transformerBackward(program: Program, options: BackwardOptions):
   const operands = headOperands({ model, plan, rank: lowWidth })
   const adapter = model.adapter('lm_head')
   program.add('headBack', {
-    ...{ dx: back.dNormed, dw: gradientOf(model.weightName('lm_head')), g: back.g, lse, ids, work, rows, targets },
+    dx: back.dNormed,
+    dw: gradientOf(model.weightName('lm_head')),
+    g: back.g,
+    lse,
+    ids,
+    work,
+    rows,
+    targets,
     ...(adapter === undefined ? {} : { dx2: back.dLow, dw2: gradientOf(adapter.nameB) }),
     ...operands,
-    ...{ kept: true, whole: options.keepsLogits },
+    kept: true,
+    whole: options.keepsLogits,
   })
   const { depth, embeds } = reach(model)
   const goesOn = depth < layers || embeds
   lowRankBack(program, model, gradientOf, {
-    ...{ name: 'lm_head', x: normed, rows, lowWidth, dLow: back.dLow },
+    name: 'lm_head',
+    x: normed,
+    rows,
+    lowWidth,
+    dLow: back.dLow,
     dx: goesOn ? back.dNormed : undefined,
   })
   if (!goesOn) return
   program.add('rmsNormBack', {
-    ...{ dx: back.dx, dw: gradientOf(finalNorm), dy: back.dNormed, x: plan.last, w: model.weight(finalNorm).at },
-    ...{ scale: plan.scaleLast, rows, width: hiddenSize },
+    dx: back.dx,
+    dw: gradientOf(finalNorm),
+    dy: back.dNormed,
+    x: plan.last,
+    w: model.weight(finalNorm).at,
+    scale: plan.scaleLast,
+    rows,
+    width: hiddenSize,
   })
   const { starts, positions } = plan
   for (let layer = layers - 1; layer >= depth; layer--) {

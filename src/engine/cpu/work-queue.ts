@@ -14,9 +14,9 @@ export type SampleWork = Work<Extract<EngineOp, { op: 'sample' }>>
 export type WorkQueueOptions = {
   id: EngineId
   /** Done before anything is asked for. If it fails, it fails again for whoever needs it. */
-  first?: () => Promise<unknown>
+  first?: (() => Promise<unknown>) | undefined
   /** Done when the first step of training has been answered. If it fails, nobody needs it. */
-  afterFirstStep?: () => Promise<unknown>
+  afterFirstStep?: (() => Promise<unknown>) | undefined
   perform: (op: Exclude<EngineOp, { op: 'sample' }>, signal: AbortSignal) => Promise<EngineResult>
   /** Answers `first` and whatever `more` gives; `more` is asked again and again, and gives nothing while other work waits. */
   sample: (first: SampleWork, more: () => SampleWork | undefined) => Promise<void>

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { tinyConfig, writeTinyModel } from '../../../tests/tiny-model.ts'
 import { loadBaseModel } from './base-model.ts'
-import { decodeSafetensors, encodeSafetensors, type NamedTensor } from './safetensors-bytes.ts'
+import { decodeSafetensors, encodeSafetensors, type NamedTensor } from './safetensors-file.ts'
 
 const folder = temporaryFolders()
 const signal = new AbortController().signal

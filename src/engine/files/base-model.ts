@@ -1,6 +1,6 @@
 // A base model in memory: its shape and every tensor of it, checked against each other.
 import { areFinite } from './float-codec.ts'
-import { invalidModel } from './invalid-model.ts'
+import { invalidModel } from './json-places.ts'
 import { readModelConfig } from './model-config.ts'
 import { type ModelShape, tensorShapes } from './model-shape.ts'
 import { openModelWeights } from './model-weights.ts'
@@ -28,7 +28,7 @@ export async function loadBaseModel(folder: string, options: LoadOptions): Promi
 /** Takes tensors one by one. */
 export type TensorTaker = {
   /** Memory for the bytes of a tensor that is wanted as it is stored. */
-  room?(name: string): Uint8Array | undefined
+  room?: ((name: string) => Uint8Array | undefined) | undefined
   /** Takes the values of any other. */
   take(name: string, values: Float64Array): void
 }

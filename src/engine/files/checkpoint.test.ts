@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { scaled } from '../../../tests/scale.ts'
 import { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './checkpoint.ts'
-import { encodeSafetensors } from './safetensors-bytes.ts'
+import { encodeSafetensors } from './safetensors-file.ts'
 
 const lora = { rank: 2, seed: 1, trainAttention: true, trainMlp: false, trainUnembedding: true }
 const tensors = fc

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import type { LoraSpec } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { refused } from '../refused.ts'
-import { decodeSafetensors, encodeSafetensors, type NamedTensor } from './safetensors-bytes.ts'
+import { decodeSafetensors, encodeSafetensors, type NamedTensor } from './safetensors-file.ts'
 
 export interface Checkpoint {
   readonly baseModel: string

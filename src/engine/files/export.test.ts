@@ -6,9 +6,8 @@ import { type tinyConfigs, writeTinyModel } from '../../../tests/tiny-model.ts'
 import type { Datum, Engine, LoraSpec } from '../../contracts/index.ts'
 import { createReferenceEngine } from '../reference/reference-engine.ts'
 import { decodeCheckpoint } from './checkpoint.ts'
-import { exportAdapter } from './export-adapter.ts'
-import { exportMerged } from './export-merged.ts'
-import { decodeSafetensors } from './safetensors-bytes.ts'
+import { exportAdapter, exportMerged } from './export-model.ts'
+import { decodeSafetensors } from './safetensors-file.ts'
 
 const folder = temporaryFolders()
 const signal = new AbortController().signal

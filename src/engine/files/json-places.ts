@@ -1,7 +1,10 @@
 // Where the values of a JSON text stand, and whether an object names a key twice: two things that JSON.parse does not tell. The
 // text must be one that JSON.parse accepts.
+import { readFile, stat } from 'node:fs/promises'
+import type { Location } from '../../contracts/index.ts'
+import { EvsysError, fileError } from '../../kernel/index.ts'
 
-export interface JsonPlaces {
+interface JsonPlaces {
   /** Offset of the value at a path, of at most `deepest` keys joined by dots. */
   readonly places: ReadonlyMap<string, number>
   /** The first key that its object names a second time. */
@@ -70,4 +73,38 @@ function endOfString(text: string, start: number): number {
 function unquoted(literal: string): string {
   const value: unknown = JSON.parse(literal)
   return String(value)
+}
+
+/** The index of a model of a thousand layers has a tenth of it. */
+const largest = 10_000_000
+
+/** The text of a model's small file. A pipe would be waited for without end: it is refused. */
+export async function readText(path: string): Promise<string> {
+  const sizeBytes = await regularSize(path)
+  if (sizeBytes > largest) throw invalidModel(path, `has ${sizeBytes} bytes, which no such file needs`)
+  return readFile(path, 'utf8').catch((cause: unknown) => {
+    throw fileError('read', path, cause)
+  })
+}
+
+async function regularSize(path: string): Promise<number> {
+  try {
+    const found = await stat(path)
+    if (!found.isFile()) throw Object.assign(new Error(), { code: 'ENXIO' })
+    return found.size
+  } catch (cause) {
+    throw fileError('read', path, cause)
+  }
+}
+
+// A file of a model that cannot be used as it stands.
+const again = 'download or export the model again.'
+
+/** The error for a model's file: what is wrong with which file, and at which place of it. */
+export function invalidModel(
+  file: string,
+  message: string,
+  { where, fix = again }: { where?: Location | undefined; fix?: string | undefined } = {},
+): EvsysError {
+  return new EvsysError('MODEL_INVALID', `${file}: ${message}`, { fix, where })
 }

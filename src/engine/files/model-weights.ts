@@ -2,12 +2,11 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
+import type { LoraSpec } from '../../contracts/index.ts'
 import { fileError, systemCode } from '../../kernel/index.ts'
-import { invalidModel } from './invalid-model.ts'
-import { jsonPlaces } from './json-places.ts'
-import { readText } from './read-text.ts'
-import { openSafetensors, type SafetensorsFile } from './safetensors-file.ts'
-import type { TensorInfo } from './safetensors-header.ts'
+import { invalidModel, jsonPlaces, readText } from './json-places.ts'
+import { type ModelShape, tensorShapes } from './model-shape.ts'
+import { openSafetensors, type SafetensorsFile, type TensorInfo } from './safetensors-file.ts'
 
 export interface ModelWeights extends AsyncDisposable {
   readonly tensors: ReadonlyMap<string, TensorInfo>
@@ -106,4 +105,33 @@ async function exists(path: string): Promise<boolean> {
 
 async function closeAll(files: ReadonlyMap<string, SafetensorsFile>): Promise<void> {
   for (const file of files.values()) await file[Symbol.asyncDispose]()
+}
+
+// The tensors of an adapter, by the names that PEFT gives them. A is `[rank, in]`, B is `[out, rank]`.
+const attention = ['q_proj', 'k_proj', 'v_proj', 'o_proj']
+const mlp = ['gate_proj', 'up_proj', 'down_proj']
+const unembedding = ['lm_head']
+
+/** The last parts of the names of all projections that an adapter trains. */
+export function targetModules({ trainAttention, trainMlp, trainUnembedding }: LoraSpec): string[] {
+  return [...(trainAttention ? attention : []), ...(trainMlp ? mlp : []), ...(trainUnembedding ? unembedding : [])]
+}
+
+/** Name of an adapter's matrix for a projection: `model.layers.0.mlp.up_proj`, `lm_head`. */
+export function adapterName(projection: string, matrix: 'A' | 'B'): string {
+  return `base_model.model.${projection}.lora_${matrix}.weight`
+}
+
+/** Shapes of all tensors of an adapter. */
+export function adapterShapes(shape: ModelShape, lora: LoraSpec): ReadonlyMap<string, readonly number[]> {
+  const targets = targetModules(lora)
+  const all = new Map<string, readonly number[]>()
+  // An adapter of the unembedding leaves a tied embedding as it is.
+  for (const [name, [outputs = 0, inputs = 0]] of tensorShapes({ ...shape, tiedEmbeddings: false })) {
+    const projection = name.replace(/\.weight$/, '')
+    if (projection === name || !targets.includes(projection.split('.').at(-1) ?? '')) continue
+    all.set(adapterName(projection, 'A'), [lora.rank, inputs])
+    all.set(adapterName(projection, 'B'), [outputs, lora.rank])
+  }
+  return all
 }

@@ -5,8 +5,13 @@ import { describe, expect, it } from 'vitest'
 import { scaled } from '../../../tests/scale.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { decodeFloats, encodeFloats, type FloatType, floatBytes, floatTypes } from './float-codec.ts'
-import { decodeSafetensors, encodeSafetensors, type NamedTensor, writeSafetensors } from './safetensors-bytes.ts'
-import { openSafetensors } from './safetensors-file.ts'
+import {
+  decodeSafetensors,
+  encodeSafetensors,
+  type NamedTensor,
+  openSafetensors,
+  writeSafetensors,
+} from './safetensors-file.ts'
 
 const folder = temporaryFolders()
 const signal = new AbortController().signal

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { keyedRandom, writeFileAtomic } from '../../kernel/index.ts'
 import { parseModelConfig } from './model-config.ts'
 import { tensorShapes } from './model-shape.ts'
-import { type NamedTensor, writeSafetensors } from './safetensors-bytes.ts'
+import { type NamedTensor, writeSafetensors } from './safetensors-file.ts'
 
 export interface UntrainedOptions {
   /** Root of all draws. */

@@ -17,7 +17,7 @@ export interface CheckedDatum {
 export type DataLimits = {
   vocabSize: number
   /** Longest text. Absent: any length. */
-  maxTokens?: number
+  maxTokens?: number | undefined
 }
 
 /** The data of a request, or an error that names the datum and input at fault. */
@@ -88,4 +88,35 @@ function checkTokens(tokens: Tensor['data'], vocabSize: number, what: string): v
   const wrong = tokens.findIndex((token) => !(Number.isInteger(token) && token >= 0 && token < vocabSize))
   if (wrong === -1) return
   throw refused(`${what}[${wrong}] is ${tokens[wrong]}`, `tokens are whole numbers from 0 to ${vocabSize - 1}.`)
+}
+
+/** Loss of each target of a datum, and its derivative by the target's log-probability. */
+type DatumLoss = { readonly losses: Float64Array; readonly derivatives: Float64Array }
+
+/** The loss of a datum whose targets have these log-probabilities, in the order of `targets.data`. */
+export function evaluateDatum({ inputs }: CheckedDatum, loss: LossFunction, logprobs: Float64Array): DatumLoss {
+  const losses = new Float64Array(logprobs.length)
+  const derivatives = new Float64Array(logprobs.length)
+  for (let at = 0; at < logprobs.length; at++) {
+    const token = loss.token(
+      logprobs[at] ?? Number.NaN,
+      inputs.map((input) => input?.data[at]),
+    )
+    losses[at] = token.loss
+    derivatives[at] = token.derivative
+  }
+  return { losses, derivatives }
+}
+
+/**
+ * Refuses derivatives that are the request's fault: inputs that no number can answer. Where the model itself has none, training has
+ * diverged: that the loss tells, and who trains decides what to do.
+ */
+export function checkDerivatives(derivatives: Float64Array, logprobs: Float64Array, what: string): void {
+  const wrong = derivatives.findIndex((derivative, i) => !Number.isFinite(derivative) && Number.isFinite(logprobs[i]))
+  if (wrong === -1) return
+  throw refused(
+    `${what}: the loss at target ${wrong} has the derivative ${derivatives[wrong]}`,
+    'the given logprobs are too far from the model’s: check that they belong to these tokens.',
+  )
 }

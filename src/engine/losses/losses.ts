@@ -43,8 +43,8 @@ export const lossNames = (): string[] => Object.keys(losses)
 
 type LossMaker = {
   inputs: readonly string[]
-  optionalInputs?: readonly string[]
-  manyTargets?: boolean
+  optionalInputs?: readonly string[] | undefined
+  manyTargets?: boolean | undefined
   defaults: Readonly<Record<string, number>>
   token: (settings: Readonly<Record<string, number>>) => LossFunction['token']
 }
@@ -105,7 +105,14 @@ const losses: Readonly<Record<string, LossMaker>> = {
   },
 }
 
-type PolicyToken = { p: number; q: number; ratio: number; advantage: number; low?: number; high?: number }
+type PolicyToken = {
+  p: number
+  q: number
+  ratio: number
+  advantage: number
+  low?: number | undefined
+  high?: number | undefined
+}
 
 // Without advantage there is no loss, whatever the ratio: prompts carry no log-probabilities.
 function policyToken(loss: (token: PolicyToken) => TokenLoss): LossFunction['token'] {
@@ -117,8 +124,8 @@ function policyToken(loss: (token: PolicyToken) => TokenLoss): LossFunction['tok
           q,
           ratio: Math.exp(p - q),
           advantage,
-          ...(low === undefined ? {} : { low }),
-          ...(high === undefined ? {} : { high }),
+          low,
+          high,
         })
 }
 

@@ -4,9 +4,8 @@
 //
 // Axes: V previous token, U next token (both the vocabulary), R rank.
 import { keyedRandom } from '../../kernel/index.ts'
-import { loraAlpha } from '../lora-spec.ts'
+import { loraAlpha } from '../files/model-spec.ts'
 import type { Parameters } from '../optimizer/adam-state.ts'
-import { type BaseWeights, baseWeights } from './base-weights.ts'
 
 export interface BigramSpec {
   readonly baseModel: string
@@ -137,4 +136,33 @@ function logSoftmax(logits: Float64Array): Float64Array {
   for (const logit of logits) sum += Math.exp(logit - largest)
   const normalizer = largest + Math.log(sum)
   return logits.map((logit) => logit - normalizer)
+}
+
+// What a "pretrained" mock model knows: a little noise, decided by its name alone. Every seed of an experiment starts from the
+// same base, as it does with a real model.
+/** Large enough that models differ, small enough that every next token is about equally likely. */
+const spread = 0.02
+
+interface BaseWeights {
+  readonly weight_VU: Float64Array
+  readonly bias_U: Float64Array
+}
+
+// Policy, reference and every snapshot of a run have the same base.
+const mostRecent = 4
+const recent = new Map<string, BaseWeights>()
+
+/** The weights of a base model. They are shared: do not change them. */
+function baseWeights(baseModel: string, vocabSize: number): BaseWeights {
+  const key = JSON.stringify([baseModel, vocabSize])
+  const known = recent.get(key)
+  if (known !== undefined) return known
+  const random = keyedRandom(0, 'mock', 'base', baseModel, vocabSize)
+  const weight_VU = new Float64Array(vocabSize * vocabSize)
+  for (let i = 0; i < weight_VU.length; i++) weight_VU[i] = spread * random.normal()
+  const made = { weight_VU, bias_U: new Float64Array(vocabSize) }
+  const [oldest] = recent.keys()
+  if (recent.size >= mostRecent && oldest !== undefined) recent.delete(oldest)
+  recent.set(key, made)
+  return made
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './checkpoint-bytes.ts'
+import { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './model-checkpoint.ts'
 
 const checkpoint: fc.Arbitrary<Checkpoint> = fc.record(
   {

@@ -4,7 +4,7 @@ import { scaled } from '../../../tests/scale.ts'
 import type { Datum, NamedLoss } from '../../contracts/index.ts'
 import { lossNames } from '../losses/losses.ts'
 import { BigramModel } from './bigram-model.ts'
-import { forwardBackward } from './forward-backward.ts'
+import { forwardBackward } from './mock-engine.ts'
 
 const signal = new AbortController().signal
 const vocabSize = 6

@@ -1,22 +1,74 @@
 // The mock engine: bigram models behind the interface of every engine.
-import type { Engine, EngineOp, EngineResult, Sample, SampleReq } from '../../contracts/index.ts'
-import { sha256 } from '../../kernel/index.ts'
-import { breather } from '../breather.ts'
-import { checkLora } from '../lora-spec.ts'
-import { oneAtATime } from '../one-at-a-time.ts'
-import { AdamState } from '../optimizer/adam-state.ts'
-import { checkAdam } from '../optimizer/check-adam.ts'
+import type { Datum, Engine, EngineOp, EngineResult, FwdBwd, Sample, SampleReq } from '../../contracts/index.ts'
+import { keyedRandom, sha256 } from '../../kernel/index.ts'
+import { checkLora } from '../files/model-spec.ts'
+import { breather, oneAtATime } from '../in-process-engine.ts'
+import { type CheckedDatum, checkedData, evaluateDatum } from '../losses/checked-data.ts'
+import { lossFunction } from '../losses/losses.ts'
+import { AdamState, checkAdam } from '../optimizer/adam-state.ts'
 import { refused } from '../refused.ts'
+import { checkLogprobs, checkRequest } from '../sampling/check-request.ts'
+import { drawToken, greedyToken, type NextToken, nextToken } from '../sampling/next-token.ts'
+import { promptScorer } from '../sampling/prompt-scores.ts'
 import { BigramModel, type BigramSpec } from './bigram-model.ts'
-import { drawSamples } from './draw-samples.ts'
-import { forwardBackward } from './forward-backward.ts'
 import { exportModel, importModel, type LoadedModel } from './model-checkpoint.ts'
 
-/** Changes with every change of a number: mock-engine.test.ts holds the bytes that this version gives. */
-const numbers = 'mock engine, numbers of version 2'
+// Log-probabilities and gradients of a batch.
+type Pass = Extract<EngineOp, { readonly data: readonly Datum[] }>
 
 /** In tokens. */
 const perBreath = 50_000
+
+/** Computes the loss of a batch and, unless it is a plain `forward`, adds its gradient. All of the gradient or none. */
+export async function forwardBackward(
+  model: BigramModel,
+  { op, data, loss: named }: Pass,
+  signal: AbortSignal,
+): Promise<FwdBwd> {
+  const loss = lossFunction(named)
+  const checked = checkedData(data, loss, { vocabSize: model.spec.vocabSize })
+  const breathe = breather(signal, perBreath)
+  const results: { logprobs: Float64Array; derivatives: Float64Array }[] = []
+  let sum = 0
+  for (const datum of checked) {
+    const logprobs = targetLogprobs(model, datum)
+    const { losses, derivatives } = evaluateDatum(datum, loss, logprobs)
+    results.push({ logprobs, derivatives })
+    for (const value of losses) sum += value
+    await breathe(losses.length)
+  }
+  if (op === 'forward_backward') {
+    for (const [index, datum] of checked.entries()) accumulate(model, datum, results[index]?.derivatives)
+  }
+  return {
+    outputs: results.map(({ logprobs }, index) => ({
+      logprobs: { data: logprobs, shape: checked[index]?.targets.shape ?? [] },
+    })),
+    metrics: { 'loss:sum': sum },
+  }
+}
+
+function targetLogprobs(model: BigramModel, { tokens, targets, targetsPerToken }: CheckedDatum): Float64Array {
+  return Float64Array.from(
+    targets.data,
+    (target, at) => model.logprobs(tokens[Math.floor(at / targetsPerToken)] ?? 0)[target] ?? Number.NaN,
+  )
+}
+
+function accumulate(
+  model: BigramModel,
+  { tokens, targets, targetsPerToken }: CheckedDatum,
+  derivatives?: Float64Array,
+): void {
+  derivatives?.forEach((derivative, at) => {
+    if (derivative !== 0) {
+      model.accumulate(tokens[Math.floor(at / targetsPerToken)] ?? 0, targets.data[at] ?? 0, derivative)
+    }
+  })
+}
+
+/** Changes with every change of a number: mock-engine.test.ts holds the bytes that this version gives. */
+const numbers = 'mock engine, numbers of version 2'
 
 export type MockEngineOptions = {
   /** Tokens of every model: 256 bytes and the special ones above them. */
@@ -93,4 +145,60 @@ async function samples(model: BigramModel, request: Omit<SampleReq, 'model'>, si
     await breathe(sample.tokens.length)
   }
   return drawn
+}
+
+// Samples of a bigram model. A draw is addressed by the request's seed and the number of the sample, so a sample does not depend
+// on how many others are asked for.
+type Request = Omit<SampleReq, 'model'>
+
+/** Samples of one request, one after the other: the caller decides when to go on. */
+export function* drawSamples(model: BigramModel, request: Request): Generator<Sample, void> {
+  checkRequest(request, { vocabSize: model.spec.vocabSize })
+  checkLogprobs(model.logprobs(request.prompt.at(-1) ?? 0))
+  const scorer = promptScorer(request)
+  for (const [at, token] of request.prompt.entries()) scorer.add(at, model.logprobs(token))
+  // A token of this model is a byte.
+  const stops = (request.stop ?? []).map((stop) => (typeof stop === 'number' ? [stop] : [...Buffer.from(stop, 'utf8')]))
+  const known = new Map<number, NextToken>()
+  const next = (previous: number) => {
+    const made = known.get(previous) ?? nextToken(model.logprobs(previous), request)
+    known.set(previous, made)
+    return made
+  }
+  for (let index = 0; index < request.numSamples; index++) {
+    yield { ...drawOne(model, request, { stops, index, next }), ...scorer.scores }
+  }
+}
+
+function drawOne(
+  model: BigramModel,
+  request: Request,
+  {
+    stops,
+    index,
+    next,
+  }: { stops: readonly (readonly number[])[]; index: number; next: (previous: number) => NextToken },
+): Sample {
+  const random = keyedRandom(request.seed, 'mock', 'sample', index)
+  const tokens: number[] = []
+  const logprobs: number[] = []
+  let previous = request.prompt.at(-1) ?? 0
+  let stopReason: Sample['stopReason'] = 'length'
+  while (tokens.length < request.maxTokens) {
+    const drawn =
+      request.temperature === 0 ? greedyToken(model.logprobs(previous)) : drawToken(next(previous), random.float())
+    tokens.push(drawn.token)
+    logprobs.push(drawn.logprob)
+    previous = drawn.token
+    if (stops.some((stop) => endsWith(tokens, stop))) {
+      stopReason = 'stop'
+      break
+    }
+  }
+  return { tokens: Int32Array.from(tokens), logprobs: Float64Array.from(logprobs), stopReason }
+}
+
+function endsWith(tokens: readonly number[], stop: readonly number[]): boolean {
+  const start = tokens.length - stop.length
+  return start >= 0 && stop.every((token, index) => tokens[start + index] === token)
 }

@@ -1,5 +1,6 @@
 // AdamW (Loshchilov and Hutter 2019): bias-corrected moments, decay applied to the weights and not to the gradient.
 import type { Adam } from '../../contracts/index.ts'
+import { refused } from '../refused.ts'
 
 /** Values that are trained, by name; or their gradients, or their moments. */
 export type Parameters = Readonly<Record<string, Float64Array>>
@@ -60,4 +61,18 @@ export function power(base: number, exponent: number): number {
     if (left % 2 === 1) result *= square
   }
   return result
+}
+
+/** Refuses settings with which no step can be taken. */
+export function checkAdam({ learningRate, beta1, beta2, eps, weightDecay = 0, gradClipNorm = 0 }: Adam): void {
+  const isSound =
+    [learningRate, weightDecay, gradClipNorm].every((value) => Number.isFinite(value) && value >= 0) &&
+    [beta1, beta2].every((beta) => beta >= 0 && beta < 1) &&
+    eps > 0
+  if (!isSound) {
+    throw refused(
+      'the optimiser’s settings are out of range',
+      'rates are finite and not negative, betas below 1, eps above 0.',
+    )
+  }
 }

@@ -1,13 +1,9 @@
 // One layer: x + attention(norm(x)), then h + feed-forward(norm(h)). Axes: T position, D hidden, H head, I inner.
 import type { Parameters } from '../optimizer/adam-state.ts'
-import { attend, attendBack } from './attention.ts'
-import type { KvCache } from './kv-cache.ts'
+import { attend, attendBack, type KvCache } from './attention.ts'
 import { add } from './linear.ts'
-import { project, projectBack } from './projection.ts'
-import type { ReferenceModel } from './reference-model.ts'
-import { rmsNorm, rmsNormBack } from './rms-norm.ts'
+import { project, projectBack, type ReferenceModel } from './reference-model.ts'
 import { rotate } from './rope.ts'
-import { swiglu, swigluBack } from './swiglu.ts'
 
 /** What the gradient of a layer needs of its forward pass. */
 export type BlockTrace = Readonly<
@@ -18,7 +14,7 @@ export type BlockTrace = Readonly<
 >
 
 /** Where the rows of a pass stand: at `start` and after, with `cache` holding what came before. */
-export type Span = { rows: number; start: number; cache?: KvCache | undefined }
+type Span = { rows: number; start: number; cache?: KvCache | undefined }
 
 /** The layer's output for rows `x`, and the trace of how it came about. */
 export function blockForward(
@@ -89,4 +85,69 @@ export function blockBackward(
 // A copy in any case: what is rotated next must leave the trace as it is.
 function headNorm(model: ReferenceModel, name: string, raw: Float64Array): Float64Array {
   return model.shape.qkNorm ? rmsNorm(raw, model.tensor(name), model.shape.normEps) : raw.slice()
+}
+
+// The gate of the feed-forward part (Shazeer 2020): silu(gate) * up, silu(x) = x sigmoid(x).
+function swiglu(gate: Float64Array, up: Float64Array): Float64Array {
+  return gate.map((g, i) => g * sigmoid(g) * (up[i] ?? 0))
+}
+
+/** Gradients by gate and up. silu'(x) = s (1 + x (1 - s)) with s = sigmoid(x). */
+function swigluBack(
+  gate: Float64Array,
+  up: Float64Array,
+  dOut: Float64Array,
+): { dGate: Float64Array; dUp: Float64Array } {
+  return {
+    dGate: gate.map((g, i) => {
+      const s = sigmoid(g)
+      return (dOut[i] ?? 0) * (up[i] ?? 0) * s * (1 + g * (1 - s))
+    }),
+    dUp: gate.map((g, i) => (dOut[i] ?? 0) * g * sigmoid(g)),
+  }
+}
+
+function sigmoid(x: number): number {
+  return 1 / (1 + Math.exp(-x))
+}
+
+// Root mean square normalisation (Zhang and Sennrich 2019): y = w x / sqrt(mean(x^2) + eps), row by row.
+/** Normalises each row, of the weight's length. */
+export function rmsNorm(x: Float64Array, w_D: Float64Array, eps: number): Float64Array {
+  const y = new Float64Array(x.length)
+  const size = w_D.length
+  for (let at = 0; at < x.length; at += size) {
+    const scale = inverseRms(x, at, size, eps)
+    for (let i = 0; i < size; i++) y[at + i] = (w_D[i] ?? 0) * (x[at + i] ?? 0) * scale
+  }
+  return y
+}
+
+/** dx from dy; adds to dw where there is one. With s = 1 / rms: dx = s w dy - x s^3 / n * sum(x w dy). */
+export function rmsNormBack(
+  x: Float64Array,
+  w_D: Float64Array,
+  eps: number,
+  dy: Float64Array,
+  dw_D: Float64Array | undefined,
+): Float64Array {
+  const dx = new Float64Array(x.length)
+  const size = w_D.length
+  for (let at = 0; at < x.length; at += size) {
+    const scale = inverseRms(x, at, size, eps)
+    let sum = 0
+    for (let i = 0; i < size; i++) sum += (x[at + i] ?? 0) * (w_D[i] ?? 0) * (dy[at + i] ?? 0)
+    const pull = (sum * scale * scale * scale) / size
+    for (let i = 0; i < size; i++) {
+      dx[at + i] = scale * (w_D[i] ?? 0) * (dy[at + i] ?? 0) - pull * (x[at + i] ?? 0)
+      if (dw_D !== undefined) dw_D[i] = (dw_D[i] ?? 0) + (dy[at + i] ?? 0) * (x[at + i] ?? 0) * scale
+    }
+  }
+  return dx
+}
+
+function inverseRms(x: Float64Array, at: number, size: number, eps: number): number {
+  let sum = 0
+  for (let i = 0; i < size; i++) sum += (x[at + i] ?? 0) * (x[at + i] ?? 0)
+  return 1 / Math.sqrt(sum / size + eps)
 }

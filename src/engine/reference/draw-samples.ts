@@ -2,13 +2,12 @@
 // the position, so a sample does not depend on how many others are asked for.
 import type { Sample, SampleReq } from '../../contracts/index.ts'
 import { keyedRandom } from '../../kernel/index.ts'
-import type { Breathe } from '../breather.ts'
-import type { Decode } from '../resolved-model.ts'
+import type { Decode } from '../files/model-spec.ts'
+import type { Breathe } from '../in-process-engine.ts'
 import { checkLogprobs, checkRequest } from '../sampling/check-request.ts'
-import { sampleToken } from '../sampling/next-token.ts'
+import { type StopTest, sampleToken, stopTest } from '../sampling/next-token.ts'
 import { promptScorer } from '../sampling/prompt-scores.ts'
-import { type StopTest, stopTest } from '../sampling/stop-test.ts'
-import { KvCache } from './kv-cache.ts'
+import { KvCache } from './attention.ts'
 import type { ReferenceModel } from './reference-model.ts'
 import { forward, logprobsAt } from './transformer.ts'
 

@@ -5,8 +5,8 @@ import type { Datum, LoraSpec, NamedLoss, Tensor } from '../../contracts/index.t
 import { keyedRandom } from '../../kernel/index.ts'
 import { loadBaseModel } from '../files/base-model.ts'
 import { lossNames } from '../losses/losses.ts'
-import { forwardBackward } from './forward-backward.ts'
-import { KvCache } from './kv-cache.ts'
+import { KvCache } from './attention.ts'
+import { forwardBackward } from './reference-engine.ts'
 import { ReferenceModel } from './reference-model.ts'
 import { forward, logprobsAt } from './transformer.ts'
 

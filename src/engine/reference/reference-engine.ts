@@ -1,20 +1,19 @@
 // The reference engine: Llama, Qwen2 and Qwen3 in plain float64, one thread, fixed order of sums. Slow, and what faster engines
 // are measured against.
-import type { Engine, EngineOp, EngineResult } from '../../contracts/index.ts'
+import type { Datum, Engine, EngineOp, EngineResult, FwdBwd } from '../../contracts/index.ts'
 import { sha256 } from '../../kernel/index.ts'
-import { breather } from '../breather.ts'
 import { type BaseModel, loadBaseModel } from '../files/base-model.ts'
 import { decodeCheckpoint } from '../files/checkpoint.ts'
-import { checkLora } from '../lora-spec.ts'
-import { checkFits } from '../model-spec.ts'
-import { oneAtATime } from '../one-at-a-time.ts'
-import { checkAdam } from '../optimizer/check-adam.ts'
+import { checkFits, checkLora, type ResolvedModel } from '../files/model-spec.ts'
+import { type Breathe, breather, oneAtATime } from '../in-process-engine.ts'
+import { type CheckedDatum, checkDerivatives, checkedData, evaluateDatum } from '../losses/checked-data.ts'
+import { lossFunction } from '../losses/losses.ts'
+import { checkAdam, type Parameters } from '../optimizer/adam-state.ts'
 import { refused } from '../refused.ts'
-import type { ResolvedModel } from '../resolved-model.ts'
-import { stopsAtText } from '../sampling/stop-test.ts'
+import { stopsAtText } from '../sampling/next-token.ts'
 import { drawSamples } from './draw-samples.ts'
-import { forwardBackward } from './forward-backward.ts'
-import { ModelState } from './model-state.ts'
+import { ModelState, type ReferenceModel } from './reference-model.ts'
+import { backward, forward, logprobsAt, type RowDerivatives, type Trace } from './transformer.ts'
 
 /** Changes with every change of a number. */
 const numbers = 'reference engine, numbers of version 1'
@@ -25,7 +24,7 @@ const perBreath = 10_000_000
 export type ReferenceEngineOptions = {
   resolve: (baseModel: string, signal: AbortSignal) => Promise<ResolvedModel>
   /** Larger models are refused: each parameter takes 8 bytes, and time. */
-  maxParameters?: number
+  maxParameters?: number | undefined
 }
 
 type LoadedBase = { readonly base: BaseModel; readonly openDecode?: ResolvedModel['openDecode'] | undefined }
@@ -121,4 +120,60 @@ function loaded(models: ReadonlyMap<string, ModelState>, id: string): ModelState
   const found = models.get(id)
   if (found !== undefined) return found
   throw refused(`no model is called "${id}"`, 'create it first.')
+}
+
+// Log-probabilities and gradients of a batch, one text after the other: no text sees another.
+type Pass = Pick<Extract<EngineOp, { readonly data: readonly Datum[] }>, 'data' | 'loss'>
+
+/** Computes the loss of a batch and, with `gradients`, adds its gradient to them. On an error they hold a part of it. */
+export async function forwardBackward(
+  model: ReferenceModel,
+  { data, loss: named }: Pass,
+  { gradients, breathe }: { gradients?: Parameters | undefined; breathe: Breathe },
+): Promise<FwdBwd> {
+  const loss = lossFunction(named)
+  const { vocabSize, maxPositions } = model.shape
+  const checked = checkedData(data, loss, { vocabSize, maxTokens: maxPositions })
+  const outputs: FwdBwd['outputs'][number][] = []
+  let sum = 0
+  for (const [index, datum] of checked.entries()) {
+    const trace = await forward(model, datum.tokens, { breathe })
+    const logprobs = await targetLogprobs(model, trace, datum, breathe)
+    const { losses, derivatives } = evaluateDatum(datum, loss, logprobs)
+    for (const value of losses) sum += value
+    outputs.push({ logprobs: { data: logprobs, shape: datum.targets.shape } })
+    if (gradients === undefined) continue
+    checkDerivatives(derivatives, logprobs, `datum ${index}`)
+    if (derivatives.some((derivative) => derivative !== 0)) {
+      await backward(model, gradients, trace, rowsOf(datum, derivatives), breathe)
+    }
+  }
+  return { outputs, metrics: { 'loss:sum': sum } }
+}
+
+async function targetLogprobs(
+  model: ReferenceModel,
+  trace: Trace,
+  { targets, targetsPerToken, tokens }: CheckedDatum,
+  breathe: Breathe,
+): Promise<Float64Array> {
+  const { vocabSize, hiddenSize } = model.shape
+  const logprobs = new Float64Array(targets.data.length)
+  for (let t = 0; t < tokens.length; t++) {
+    const row_V = logprobsAt(model, trace, t)
+    for (let at = t * targetsPerToken; at < (t + 1) * targetsPerToken; at++) {
+      logprobs[at] = row_V[targets.data[at] ?? 0] ?? Number.NaN
+    }
+    await breathe(vocabSize * hiddenSize)
+  }
+  return logprobs
+}
+
+function rowsOf({ targets, targetsPerToken, tokens }: CheckedDatum, derivatives: Float64Array): RowDerivatives[] {
+  return Array.from(tokens, (_, t) =>
+    Array.from({ length: targetsPerToken }, (_, k) => {
+      const at = t * targetsPerToken + k
+      return { token: targets.data[at] ?? 0, derivative: derivatives[at] ?? 0 }
+    }),
+  )
 }

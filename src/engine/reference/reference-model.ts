@@ -1,15 +1,17 @@
 // A model in training: base weights, and either an adapter over them or a copy of them that is trained whole.
+
+import type { Adam, Metrics } from '../../contracts/index.ts'
 import type { BaseModel } from '../files/base-model.ts'
-import { adapterName, adapterShapes } from '../files/lora-tensors.ts'
+import { type Checkpoint, type CheckpointTensor, encodeCheckpoint } from '../files/checkpoint.ts'
 import { type ModelShape, tensorShapes } from '../files/model-shape.ts'
-import { initialAdapter } from '../initial-adapter.ts'
-import { loraAlpha } from '../lora-spec.ts'
-import type { ModelSpec } from '../model-spec.ts'
-import type { Parameters } from '../optimizer/adam-state.ts'
+import { checkHolds, checkTensors, initialAdapter, loraAlpha, type ModelSpec } from '../files/model-spec.ts'
+import { adapterName, adapterShapes } from '../files/model-weights.ts'
+import { AdamState, type Parameters } from '../optimizer/adam-state.ts'
+import { add, addOuter, addRowSum, addToRows, multiply, multiplyBack } from './linear.ts'
 import { type Rotation, rotationOf } from './rope.ts'
 
 /** Low-rank part of a projection: y += scale (x A^T) B^T. */
-export interface Adapter {
+interface Adapter {
   readonly nameA: string
   readonly nameB: string
   readonly a_RI: Float64Array
@@ -88,4 +90,122 @@ export class ReferenceModel {
       Object.entries(this.#parameters).map(([name, { length }]) => [name, new Float64Array(length)]),
     )
   }
+}
+
+// A model with its gradients and optimiser, and its way into a checkpoint and back.
+export class ModelState {
+  readonly model: ReferenceModel
+  // Both are made when they are first needed: a model that only answers has neither.
+  #gradients: Parameters | undefined
+  #adam: AdamState | undefined
+
+  constructor(spec: ModelSpec, base: BaseModel) {
+    this.model = new ReferenceModel(spec, base)
+  }
+
+  /** Adds to the gradients that the next step uses up. */
+  accumulate(gradients: Parameters): void {
+    if (this.#gradients === undefined) {
+      this.#gradients = gradients
+      return
+    }
+    for (const [name, sum] of Object.entries(this.#gradients)) {
+      const more = gradients[name]
+      if (more !== undefined) add(sum, more)
+    }
+  }
+
+  /** Moves the weights and forgets the gradients. A gradient that is not finite moves nothing: training has diverged. */
+  step(adam: Adam): Metrics {
+    const gradients = this.#gradients ?? this.model.zeroGradients()
+    this.#gradients = undefined
+    if (!Object.values(gradients).every((values) => values.every(Number.isFinite)))
+      return { 'optim/skipped_nonfinite': 1 }
+    const parameters = this.model.writable()
+    this.#adam ??= new AdamState(parameters)
+    return { 'optim/grad_norm': this.#adam.apply(parameters, gradients, adam) }
+  }
+
+  export(withOptimizer: boolean): Uint8Array {
+    const { spec, trained, parameters } = this.model
+    const shaped = (values: Parameters): ReadonlyMap<string, CheckpointTensor> =>
+      new Map([...trained].map(([name, shape]) => [name, { shape, data: values[name] ?? new Float64Array() }]))
+    const adam = this.#adam ?? (withOptimizer ? new AdamState(parameters) : undefined)
+    return encodeCheckpoint({
+      ...spec,
+      ...(spec.lora === undefined ? {} : { alpha: loraAlpha }),
+      weights: shaped(parameters),
+      ...(withOptimizer && adam !== undefined
+        ? { adam: { step: adam.step, first: shaped(adam.first), second: shaped(adam.second) } }
+        : {}),
+    })
+  }
+
+  /** Takes over what a checkpoint of the same model holds; without `optimizer`, Adam starts anew. */
+  static import(checkpoint: Checkpoint, base: BaseModel, { optimizer }: { optimizer: boolean }): ModelState {
+    const { baseModel, lora, weights, adam } = checkpoint
+    checkHolds(checkpoint, { optimizer })
+    const state = new ModelState({ baseModel, lora }, base)
+    const { trained } = state.model
+    fill(state.model.writable(), weights, trained)
+    if (optimizer && adam !== undefined) {
+      const own = new AdamState(state.model.parameters)
+      fill(own.first, adam.first, trained)
+      fill(own.second, adam.second, trained)
+      own.step = adam.step
+      state.#adam = own
+    }
+    return state
+  }
+}
+
+function fill(
+  target: Parameters,
+  source: ReadonlyMap<string, CheckpointTensor>,
+  shapes: ReadonlyMap<string, readonly number[]>,
+): void {
+  checkTensors(source, shapes)
+  for (const [name, { data }] of source) target[name]?.set(data)
+}
+
+// A linear map of the model with everything that may hang on it: y = x W^T + b + scale (x A^T) B^T.
+/** Projects rows by the map of this name. */
+export function project(model: ReferenceModel, name: string, x_TI: Float64Array, rows: number): Float64Array {
+  const y_TO = multiply(x_TI, model.tensor(model.weightName(name)), rows)
+  if (hasBias(model, name)) addToRows(y_TO, model.tensor(`${name}.bias`))
+  const adapter = model.adapter(name)
+  if (adapter !== undefined) {
+    add(y_TO, multiply(multiply(x_TI, adapter.a_RI, rows), adapter.b_OR, rows), adapter.scale)
+  }
+  return y_TO
+}
+
+/** dx from dy; adds to the gradients of what is trained. */
+export function projectBack(
+  model: ReferenceModel,
+  gradients: Parameters,
+  name: string,
+  { x_TI, dy_TO, rows }: { x_TI: Float64Array; dy_TO: Float64Array; rows: number },
+): Float64Array {
+  const dx_TI = multiplyBack(dy_TO, model.tensor(model.weightName(name)), rows)
+  const dWeight = gradients[model.weightName(name)]
+  if (dWeight !== undefined) addOuter(dWeight, dy_TO, x_TI, rows)
+  const dBias = gradients[`${name}.bias`]
+  if (dBias !== undefined) addRowSum(dBias, dy_TO)
+  const adapter = model.adapter(name)
+  if (adapter === undefined) return dx_TI
+  const { a_RI, b_OR, nameA, nameB, scale } = adapter
+  const low_TR = multiply(x_TI, a_RI, rows)
+  const dLow_TR = multiplyBack(dy_TO, b_OR, rows)
+  add(dx_TI, multiplyBack(dLow_TR, a_RI, rows), scale)
+  const [dA, dB] = [gradients[nameA], gradients[nameB]]
+  if (dA !== undefined) addOuter(dA, dLow_TR, x_TI, rows, scale)
+  if (dB !== undefined) addOuter(dB, dy_TO, low_TR, rows, scale)
+  return dx_TI
+}
+
+function hasBias({ shape }: ReferenceModel, name: string): boolean {
+  if (/[qkv]_proj$/.test(name)) return shape.qkvBias
+  if (name.endsWith('o_proj')) return shape.outputBias
+  return name !== 'lm_head' && shape.mlpBias
 }

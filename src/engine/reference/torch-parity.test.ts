@@ -3,9 +3,8 @@ import { relativeDistance, type TorchFixture, torchCases, torchFixture } from '.
 import type { Datum, LoraSpec, NamedLoss, Tensor } from '../../contracts/index.ts'
 import { loadBaseModel } from '../files/base-model.ts'
 import type { Parameters } from '../optimizer/adam-state.ts'
-import { forwardBackward } from './forward-backward.ts'
-import { project } from './projection.ts'
-import { ReferenceModel } from './reference-model.ts'
+import { forwardBackward } from './reference-engine.ts'
+import { project, ReferenceModel } from './reference-model.ts'
 import { forward } from './transformer.ts'
 
 const signal = new AbortController().signal

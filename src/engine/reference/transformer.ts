@@ -1,12 +1,10 @@
 // The whole network: embedding, layers, final norm, unembedding. Log-probabilities are computed row by row, so that
 // `[position, vocabulary]` is never held.
-import type { Breathe } from '../breather.ts'
+import type { Breathe } from '../in-process-engine.ts'
 import type { Parameters } from '../optimizer/adam-state.ts'
-import { type BlockTrace, blockBackward, blockForward } from './block.ts'
-import type { KvCache } from './kv-cache.ts'
-import { project, projectBack } from './projection.ts'
-import type { ReferenceModel } from './reference-model.ts'
-import { rmsNorm, rmsNormBack } from './rms-norm.ts'
+import type { KvCache } from './attention.ts'
+import { type BlockTrace, blockBackward, blockForward, rmsNorm, rmsNormBack } from './block.ts'
+import { project, projectBack, type ReferenceModel } from './reference-model.ts'
 
 /** What the gradient of a text needs of its forward pass. */
 export interface Trace {
@@ -23,7 +21,11 @@ const finalNorm = 'model.norm.weight'
 export async function forward(
   model: ReferenceModel,
   tokens: ArrayLike<number>,
-  { start = 0, caches, breathe }: { start?: number; caches?: readonly KvCache[]; breathe: Breathe },
+  {
+    start = 0,
+    caches,
+    breathe,
+  }: { start?: number | undefined; caches?: readonly KvCache[] | undefined; breathe: Breathe },
 ): Promise<Trace> {
   const { hiddenSize, layers, normEps } = model.shape
   const rows = tokens.length

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { likeliestTokens } from './likeliest-tokens.ts'
+import { likeliestTokens } from './prompt-scores.ts'
 
 describe('likeliestTokens', () => {
   it('is the beginning of all tokens in order, equals by their number (ENG-9)', () => {

@@ -6,7 +6,7 @@ import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { Benchmark } from '../../contracts/index.ts'
 import { createRegistry } from '../../kernel/index.ts'
 import { rolloutPlugins } from '../../rollout/index.ts'
-import { answerWithClient } from './answer-with-client.ts'
+import { answerWithClient } from './answer-tasks.ts'
 
 const folder = temporaryFolders()
 const { signal } = new AbortController()
@@ -45,7 +45,9 @@ export const multiply = defineTool({ name: 'multiply', description: 'Multiplies.
     )
     const given = { benchmark, tasks, seed: 1, signal }
     const ask = async (agent: { kind: string; params: Record<string, unknown> }) =>
-      (await answerWithClient({ ...given, client: client(), led: { agent, services } })).map(({ output }) => output)
+      (await answerWithClient({ ...given, client: client(), withAgent: { agent, services } })).map(
+        ({ output }) => output,
+      )
     expect(await ask({ kind: 'chat', params: {} })).toEqual(['about eighty million', '6'])
     expect(await ask({ kind: 'tool_loop', params: { tools: [`${file}#multiply`] } })).toEqual(['83810205', '6'])
   })
@@ -59,7 +61,7 @@ export const multiply = defineTool({ name: 'multiply', description: 'Multiplies.
       seed: 1,
       signal,
       client: model,
-      led: { agent, services },
+      withAgent: { agent, services },
     })
     expect(first).toMatchObject({ output: 'x', complete: true, prompt_tokens: 6, completion_tokens: 4 })
     expect(model.asked[0]?.messages[0]).toEqual({ role: 'system', content: 'Count.\n\nMine.' })
@@ -71,9 +73,9 @@ export const multiply = defineTool({ name: 'multiply', description: 'Multiplies.
       stop.abort(new Error('enough'))
       return 'x'
     })
-    const led = { agent: { kind: 'chat', params: {} }, services }
+    const withAgent = { agent: { kind: 'chat', params: {} }, services }
     await expect(
-      answerWithClient({ benchmark, tasks, seed: 1, signal: stop.signal, client: model, led }),
+      answerWithClient({ benchmark, tasks, seed: 1, signal: stop.signal, client: model, withAgent }),
     ).rejects.toThrow('enough')
   })
 })

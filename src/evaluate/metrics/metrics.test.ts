@@ -2,14 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { scaled } from '../../../tests/scale.ts'
 import type { Metric, TaskRewards, Usage } from '../../contracts/index.ts'
-import { avg } from './avg.ts'
-import { costPerTask } from './cost-per-task.ts'
-import { meanReward } from './mean-reward.ts'
-import { passAtK } from './pass-at-k.ts'
-import { passHatK } from './pass-hat-k.ts'
-import { passRate } from './pass-rate.ts'
-import { timePerTask } from './time-per-task.ts'
-import { tokensPerTask } from './tokens-per-task.ts'
+import { avg, meanReward, passAtK, passHatK, passRate } from './reward-metrics.ts'
+import { costPerTask, timePerTask, tokensPerTask } from './usage-metrics.ts'
 
 const compute = (metric: Metric, rewards: TaskRewards, params: object = {}, usage: Usage[][] = []) =>
   metric.compute(rewards, { params: metric.params.parse(params), usage })

@@ -2,10 +2,11 @@
 // the project, and what they yield holds the expected answers.
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { Benchmark, DataConfig, HarborTask, Row } from '../../contracts/index.ts'
+import * as z from 'zod'
+import type { Benchmark, DataConfig, HarborTask, Row, SealedTask } from '../../contracts/index.ts'
 import { parseRows, rowStream, sourceKind, withPlace } from '../../data/index.ts'
 import { EvsysError, equipPlugin, hashOf, type PluginServices } from '../../kernel/index.ts'
-import { readBenchmarkFolder } from '../benchmark-folder.ts'
+import { readBenchmarkFolder } from '../benchmarks/benchmark-folder.ts'
 import { noContainer } from '../verifiers/code.ts'
 import type { ScorerPlugins } from './scorer-plugins.ts'
 
@@ -16,7 +17,7 @@ export type TaskSource = { readonly folder: string } | { readonly rows: readonly
 export type ScorerServices = PluginServices &
   Pick<ScorerPlugins, 'need'> & {
     /** Where stored datasets are; absent: there are none. */
-    readonly projectDir?: string
+    readonly projectDir?: string | undefined
   }
 
 /** The tasks that count: all of them, or the first `limit`. */
@@ -102,7 +103,7 @@ async function dataRows(data: DataConfig, services: ScorerServices): Promise<Asy
     return { transform: plugin, context }
   })
   const { projectDir } = services
-  const place = { data, resolve: (path: string) => resolve(path), ...(projectDir === undefined ? {} : { projectDir }) }
+  const place = { data, resolve: (path: string) => resolve(path), projectDir }
   return rowStream(source.plugin.rows({ ...source.context, ...place }), steps)
 }
 
@@ -112,4 +113,12 @@ async function* placed(rows: readonly Row[]): AsyncGenerator<Row> {
 
 function invalid({ name }: Benchmark, message: string, fix: string): EvsysError {
   return new EvsysError('DATA_INVALID', `benchmark "${name}": ${message}`, { fix })
+}
+
+const Asked = z.looseObject({ user_turns: z.array(z.string()).min(1) })
+
+/** What is asked, the turns of the user included, and nothing of what is expected. */
+export function sealedTask({ task_id, instruction, metadata }: HarborTask): SealedTask {
+  const { data } = Asked.safeParse(metadata)
+  return { task_id, instruction, user_turns: data?.user_turns }
 }

@@ -1,4 +1,4 @@
-// The sealed judge of one benchmark, in a process of its own: it alone holds verifiers, metrics and expected answers. The process
+// The sealed scorer of one benchmark, in a separate process: it alone holds verifiers, metrics and expected answers. The process
 // that opens it sees instructions, answers and scores.
 import { join } from 'node:path'
 import type { Benchmark, Prediction, Row, Scored, SealedTask } from '../../contracts/index.ts'
@@ -10,20 +10,20 @@ import type { ScorerStart, ToScorer } from './scorer-protocol.ts'
 export interface ScorerOptions {
   readonly benchmark: Benchmark
   /** Folder of the benchmark, or its tasks as rows. Absent: what `path` or `data` of the benchmark names. */
-  readonly file?: string | readonly Row[]
+  readonly file?: string | readonly Row[] | undefined
   readonly projectDir: string
   /** What `plugins:` of the experiment names. */
   readonly plugins: readonly PluginReference[]
-  /** The plugins of the project, where they are known already; absent: they are looked at here, in a process of their own. */
-  readonly catalog?: Pick<Catalog, 'cards'>
+  /** The plugins of the project, where they are known already; absent: they are inspected here, in a separate process. */
+  readonly catalog?: Pick<Catalog, 'cards'> | undefined
   /** Paths that the code of the project must not see while it is looked at. */
-  readonly hidden?: readonly string[]
+  readonly hidden?: readonly string[] | undefined
   /** Those that verifiers declare. */
-  readonly secrets?: Readonly<Record<string, string>>
+  readonly secrets?: Readonly<Record<string, string>> | undefined
   /** Where the secrets of models that judge come from; absent: they have none, and verdicts that were kept are all there is. */
-  readonly secretSource?: Pick<SecretSource, 'get'>
+  readonly secretSource?: Pick<SecretSource, 'get'> | undefined
   /** Longest that one verification may take; default 30 s. */
-  readonly verifierMs?: number
+  readonly verifierMs?: number | undefined
   readonly signal: AbortSignal
 }
 

@@ -1,7 +1,7 @@
 // A benchmark ready to score: its tasks, its verifiers and metrics with their params checked, and the hash over all of it.
 import type { AnyPlugin, Benchmark, HarborTask, OpenInferenceClient, PluginSpec } from '../../contracts/index.ts'
 import { type EquippedPlugin, EvsysError, equipPlugin, hashOf } from '../../kernel/index.ts'
-import { passThreshold } from '../metrics/full-rewards.ts'
+import { passThreshold } from '../metrics/reward-metrics.ts'
 import { needSandbox } from '../verifiers/code.ts'
 import type { ReadyMetric } from './bounded-metrics.ts'
 import { loadTasks, type ScorerServices, type TaskSource } from './load-tasks.ts'
@@ -15,9 +15,9 @@ export interface PrepareOptions {
   hashOf(plugin: AnyPlugin): string
   readonly verifierMs: number
   /** A model that judges. */
-  model?(which: string | PluginSpec): Promise<OpenInferenceClient>
+  model?: ((which: string | PluginSpec) => Promise<OpenInferenceClient>) | undefined
   /** Before every verification. */
-  onVerify?(taskId: string, sample: number): void
+  onVerify?: ((taskId: string, sample: number) => void) | undefined
 }
 
 export async function prepareScoring(options: PrepareOptions): Promise<ScoringPlan> {
@@ -50,7 +50,7 @@ export async function prepareScoring(options: PrepareOptions): Promise<ScoringPl
       options.onVerify?.(task.task_id, sample)
       const asked = { task, output, expected: verifier.expected, sample, signal }
       const { model } = options
-      return verifyAnswer(equipped, { ...asked, timeoutMs, ...(model === undefined ? {} : { model }) })
+      return verifyAnswer(equipped, { ...asked, timeoutMs, model })
     },
   }
 }

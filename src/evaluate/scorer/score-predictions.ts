@@ -2,10 +2,14 @@
 // and so may a test. Every task and sample counts, also those that have no answer.
 import { setImmediate } from 'node:timers/promises'
 import type { Bounds, HarborTask, Metrics, Prediction, Scored, Usage } from '../../contracts/index.ts'
-import { EvsysError, mapConcurrent } from '../../kernel/index.ts'
-import { boundedMetrics, type OpenRewards, type ReadyMetric, type Samples } from './bounded-metrics.ts'
-import { breakDown } from './break-down.ts'
-import { metricIntervals } from './metric-intervals.ts'
+import { canonicalJson, EvsysError, mapConcurrent } from '../../kernel/index.ts'
+import {
+  boundedMetrics,
+  metricIntervals,
+  type PartialRewards,
+  type ReadyMetric,
+  type Samples,
+} from './bounded-metrics.ts'
 import type { Verified } from './verify-answer.ts'
 
 export interface ScoringPlan {
@@ -17,14 +21,14 @@ export interface ScoringPlan {
   verify(task: HarborTask, output: string, sample: number, signal: AbortSignal): Promise<Verified>
 }
 
-export interface ScoreOptions {
+interface ScoreOptions {
   /** Verifications at a time. */
   readonly limit: number
   readonly signal: AbortSignal
   /** Answers that are not verified, by `answerKey`, and why: those that took a scorer down with them. */
-  readonly excluded?: ReadonlyMap<string, string>
+  readonly excluded?: ReadonlyMap<string, string> | undefined
   /** What is known already, by `answerKey`: the rewards of trials. */
-  readonly given?: ReadonlyMap<string, Verified>
+  readonly given?: ReadonlyMap<string, Verified> | undefined
 }
 
 /** Scores the answers to a benchmark. */
@@ -100,7 +104,7 @@ const mostFailures = 5
 
 function withBreakdowns(
   plan: ScoringPlan,
-  rewards: OpenRewards,
+  rewards: PartialRewards,
   samples: Samples,
 ): { metrics: Metrics; bounds: Bounds; intervals: Bounds } {
   const whole = scored(plan.metrics, rewards, samples)
@@ -116,7 +120,7 @@ function withBreakdowns(
   }
 }
 
-function scored(metrics: readonly ReadyMetric[], rewards: OpenRewards, samples: Samples) {
+function scored(metrics: readonly ReadyMetric[], rewards: PartialRewards, samples: Samples) {
   return { ...boundedMetrics(metrics, rewards, samples), intervals: metricIntervals(metrics, rewards, samples) }
 }
 
@@ -125,7 +129,7 @@ export function answerKey(taskId: string, sample: number): string {
   return `${sample}:${taskId}`
 }
 
-// Answers come from a run worker: one that nobody asked for, or two to the same question, means that they cannot be trusted.
+// Answers come from a run worker: one that was not asked for, or two to the same question, means that they cannot be trusted.
 function answersByKey({ tasks, numSamples }: ScoringPlan, predictions: readonly Prediction[]): Map<string, Prediction> {
   const known = new Set(tasks.map(({ task_id }) => task_id))
   const answers = new Map<string, Prediction>()
@@ -154,7 +158,7 @@ function usageOf(answer: Prediction | undefined): Usage {
     promptTokens: prompt_tokens,
     completionTokens: completion_tokens,
     latencyS: latency_s,
-    ...(cost_usd === undefined ? {} : { costUsd: cost_usd }),
+    costUsd: cost_usd,
   }
 }
 
@@ -184,4 +188,44 @@ function createPace(): () => Promise<void> {
     await setImmediate()
     turned = performance.now()
   }
+}
+
+// Scores by the values of a field of the tasks' metadata: `pass@1[topic=algebra]`.
+interface TaskGroup {
+  /** `topic=algebra`. */
+  readonly label: string
+  /** Positions of its tasks. */
+  readonly members: readonly number[]
+}
+
+/** A field with more values than this is an id, not a kind: those beyond it are scored together. */
+const mostValues = 100
+const longestValue = 60
+
+/** The groups of tasks that each key makes, the largest first. A task without the field is under `__missing__`. */
+export function breakDown(tasks: readonly HarborTask[], keys: readonly string[]): TaskGroup[] {
+  return keys.flatMap((key) => {
+    const groups = new Map<string, number[]>()
+    for (const [i, task] of tasks.entries()) {
+      const value = valueAt(task.metadata, key)
+      const members = groups.get(value) ?? []
+      members.push(i)
+      groups.set(value, members)
+    }
+    const sorted = [...groups].sort(([, a], [, b]) => b.length - a.length)
+    const rest = sorted.slice(mostValues).flatMap(([, members]) => members)
+    const kept = sorted.slice(0, mostValues).map(([value, members]) => ({ label: `${key}=${value}`, members }))
+    return rest.length === 0 ? kept : [...kept, { label: `${key}=__other__`, members: rest }]
+  })
+}
+
+function valueAt(metadata: unknown, key: string): string {
+  let value: unknown = metadata
+  for (const part of key.split('.')) {
+    const isHolder = typeof value === 'object' && value !== null && Object.hasOwn(value, part)
+    value = isHolder ? Reflect.get(Object(value), part) : undefined
+  }
+  if (value === undefined || value === null) return '__missing__'
+  const text = typeof value === 'object' ? canonicalJson(value) : String(value)
+  return text.length <= longestValue ? text : `${text.slice(0, longestValue)}…`
 }

@@ -1,13 +1,13 @@
 // One life of a scorer process: opened for a benchmark, asked for scores one after another, until it is closed or dies.
 import { extname } from 'node:path'
 import type { ErrorRecord, Scored, SealedTask } from '../../contracts/index.ts'
-import { EvsysError, onAbort, type ProcessEnd, startGuardedProcess } from '../../kernel/index.ts'
-import { FromScorer, type ScorerSecrets, type ScorerStart, type ToScorer } from './scorer-protocol.ts'
+import { guardedProcess, howEnded, isOutOfMemory, openChild, type ProcessEnd } from '../../kernel/index.ts'
+import { type ScorerStart, scorerProtocol, type ToScorer } from './scorer-protocol.ts'
 
 /** A scorer that is gone, and the answer it was at. */
 export interface ScorerDeath {
   readonly error: ErrorRecord
-  readonly answer?: { readonly task_id: string; readonly sample: number }
+  readonly answer?: { readonly task_id: string; readonly sample: number } | undefined
 }
 
 export interface ScorerProcess {
@@ -26,91 +26,55 @@ const openMs = 10 * 60_000
 /** No sign of life from its watching thread. */
 const silenceMs = 60_000
 
+class Died extends Error {
+  readonly end: ProcessEnd
+
+  constructor(end: ProcessEnd) {
+    super('the scorer is gone')
+    this.end = end
+  }
+}
+
 /** `secretsOf` is asked for the secrets of models that judge, and for no others. */
 export function startScorerProcess(
   start: ScorerStart,
   secretsOf: (names: readonly string[]) => Readonly<Record<string, string>>,
 ): ScorerProcess {
   let answer: ScorerDeath['answer']
-  let printed = 0
-  let handle: (message: FromScorer) => void = () => {}
-  let heard = () => {}
-  let onEnd: (end: ProcessEnd) => void = () => {}
-  let hasEnded: ProcessEnd | undefined
-  const scorer = startGuardedProcess({
-    script: new URL(`./scorer-child${extname(import.meta.url)}`, import.meta.url),
-    start,
-    cwd: start.project_dir,
-    heapMb,
-    memoryMb,
-    messageMb: 1024,
-    onAlive: () => heard(),
-    onPrinted(text) {
-      printed += text.length
-      return printed <= printedMb * 1024 * 1024
+  const scorer = openChild({
+    protocol: scorerProtocol,
+    start: guardedProcess({
+      script: new URL(`./scorer-child${extname(import.meta.url)}`, import.meta.url),
+      cwd: start.project_dir,
+      heapMb,
+      memoryMb,
+      messageMb: 1024,
+      printedMb,
+    }),
+    handlers: {
+      secrets: (names) => ({ ...secretsOf(names) }),
+      verifying(now) {
+        answer = now
+      },
     },
-    onMessage(message) {
-      heard()
-      const told = FromScorer.parse(message)
-      if (told.type === 'needs') scorer.send({ secrets: { ...secretsOf(told.secrets) } } satisfies ScorerSecrets)
-      else if (told.type === 'verifying') answer = { task_id: told.task_id, sample: told.sample }
-      else handle(told)
-    },
+    deathOf: (end) => new Died(end),
   })
-
-  const ended = scorer.ended.then((end) => {
-    hasEnded = end
-    onEnd(end)
-  })
-
-  const converse = async <T>(
-    signal: AbortSignal,
-    longestMs: number | undefined,
-    read: (message: FromScorer) => T | undefined,
-  ): Promise<T | ScorerDeath> => {
-    const silence = setTimeout(() => scorer.stop('silent'), silenceMs)
-    const deadline = longestMs === undefined ? undefined : setTimeout(() => scorer.stop('silent'), longestMs)
-    heard = () => silence.refresh()
-    const quiet = onAbort(signal, () => scorer.stop('closed'))
+  const orDeath = async <T>(calling: Promise<T>): Promise<T | ScorerDeath> => {
     try {
-      const said = new Promise<T>((resolve, reject) => {
-        handle = (message) => {
-          if (message.type === 'failed') reject(EvsysError.many(message.problems))
-          const result = read(message)
-          if (result !== undefined) resolve(result)
-        }
-      })
-      const death = new Promise<ScorerDeath>((resolve) => {
-        onEnd = (end) => resolve({ error: deathOf(end, start), ...(answer === undefined ? {} : { answer }) })
-      })
-      if (hasEnded !== undefined) onEnd(hasEnded)
-      const result = await Promise.race([said, death])
-      signal.throwIfAborted()
-      return result
-    } finally {
-      clearTimeout(silence)
-      clearTimeout(deadline)
-      quiet()
-      heard = () => {}
-      handle = () => {}
-      onEnd = () => {}
+      return await calling
+    } catch (error) {
+      if (error instanceof Died) return { error: deathOf(error.end, start), answer }
+      throw error
     }
   }
-
   return {
-    open: (signal) =>
-      converse(signal, openMs, (message) =>
-        message.type === 'ready' ? { hash: message.hash, tasks: message.tasks } : undefined,
-      ),
-    score(message, signal) {
+    open: (signal) => orDeath(scorer.call('open', start, { signal, onAbort: 'kill', timeoutMs: openMs, silenceMs })),
+    async score(message, signal) {
       answer = undefined
-      scorer.send(message)
-      return converse(signal, undefined, (told) => (told.type === 'scored' ? { scored: told.scored } : undefined))
+      const result = await orDeath(scorer.call('score', message, { signal, onAbort: 'kill', silenceMs }))
+      return 'scorer_hash' in result ? { scored: result } : result
     },
-    async close() {
-      scorer.stop('closed')
-      await ended
-    },
+    close: () => scorer.close(),
   }
 }
 
@@ -130,9 +94,8 @@ function deathOf(end: ProcessEnd, { benchmark, verifier_ms }: ScorerStart): Erro
   if (end.stopped === 'flood') return record('WORKER_FLOODED', `printed more than ${printedMb} MB and was ended`)
   if (end.stopped === 'garbled') return record('WORKER_DIED', 'sent what is no message, and was ended')
   if (end.stopped === 'not started') return record('WORKER_DIED', 'could not be started')
-  if (/out of memory|allocation failed/i.test(end.printed)) return record('WORKER_DIED', 'ran out of memory')
-  const how = end.signal === null ? `exit code ${end.code}` : `signal ${end.signal}`
-  return record('WORKER_DIED', `ended with ${how}`)
+  if (isOutOfMemory(end)) return record('WORKER_DIED', 'ran out of memory')
+  return record('WORKER_DIED', `ended with ${howEnded(end)}`)
 }
 
 function lastLine(printed: string): string {

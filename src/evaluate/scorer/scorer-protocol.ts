@@ -1,16 +1,8 @@
-// What the controller and a scorer tell each other.
+// What the controller and a scorer send each other.
 import * as z from 'zod'
-import {
-  Benchmark,
-  DataConfig,
-  ErrorRecord,
-  PluginType,
-  Prediction,
-  Scored,
-  SealedTask,
-} from '../../contracts/index.ts'
+import { Benchmark, DataConfig, PluginType, Prediction, Scored, SealedTask } from '../../contracts/index.ts'
 
-/** The first message to a scorer. */
+/** What a scorer is opened with. */
 export const ScorerStart = z.strictObject({
   benchmark: Benchmark,
   source: z.union([
@@ -39,20 +31,16 @@ export const ToScorer = z.strictObject({
 })
 export type ToScorer = z.infer<typeof ToScorer>
 
-/** The answer to `needs`: those that are set. */
-export const ScorerSecrets = z.strictObject({ secrets: z.record(z.string(), z.string()) })
-export type ScorerSecrets = z.infer<typeof ScorerSecrets>
-
-export const FromScorer = z.discriminatedUnion('type', [
-  z
-    .strictObject({ type: z.literal('needs'), secrets: z.array(z.string()) })
-    .describe('Secrets of the models that judge. It waits for them.'),
-  z.strictObject({ type: z.literal('ready'), hash: z.string(), tasks: z.array(SealedTask) }),
-  Answer.extend({ type: z.literal('verifying') }).describe('The answer that is at fault if the process ends now.'),
-  z.strictObject({ type: z.literal('scored'), scored: Scored }),
-  z.strictObject({
-    type: z.literal('failed'),
-    problems: z.array(ErrorRecord).min(1).describe('Why it cannot be opened, or why these predictions have no score.'),
-  }),
-])
-export type FromScorer = z.infer<typeof FromScorer>
+export const scorerProtocol = {
+  child: {
+    /** Rejects with every fault of the benchmark. */
+    open: { params: ScorerStart, result: z.strictObject({ hash: z.string(), tasks: z.array(SealedTask) }) },
+    score: { params: ToScorer, result: Scored },
+  },
+  parent: {
+    /** Of the models that judge: those of the named secrets that are set. */
+    secrets: { params: z.array(z.string()), result: z.record(z.string(), z.string()), most: 1 },
+    /** The answer that is at fault if the process ends now. */
+    verifying: { params: Answer },
+  },
+} as const

@@ -9,7 +9,7 @@ export interface VerifyOptions {
   readonly expected: unknown
   readonly sample: number
   readonly timeoutMs: number
-  model?(which: string | PluginSpec): Promise<OpenInferenceClient>
+  model?: ((which: string | PluginSpec) => Promise<OpenInferenceClient>) | undefined
   readonly signal: AbortSignal
 }
 
@@ -20,7 +20,7 @@ export async function verifyAnswer(
   { task, output, expected, sample, timeoutMs: shortMs, model, signal }: VerifyOptions,
 ): Promise<Verified> {
   const name = `verifier "${plugin.kind}"`
-  // A model answers in its own time, and is asked again where its provider is busy; code that runs has limits of its own.
+  // A model answers in its own time, and is asked again where its provider is busy; code that runs has separate limits.
   const isPatient = plugin.needs?.network === true || plugin.needs?.sandbox === true
   const timeoutMs = isPatient ? shortMs * 20 : shortMs
   const own = new AbortController()
@@ -30,7 +30,7 @@ export async function verifyAnswer(
     own.abort(new DOMException('the verification took too long', 'TimeoutError'))
   }, timeoutMs)
   const quiet = onAbort(signal, () => own.abort(signal.reason))
-  // The same answer to the same task draws the same numbers, whoever gave it.
+  // The same answer to the same task draws the same numbers, whichever model gave it.
   const random = (...path: SeedPath) => keyedRandom(0, 'verify', task.task_id, sample, ...path)
   try {
     // A copy: a verifier that sorts or edits what it is given must not change what the next answer is compared with.
@@ -58,7 +58,7 @@ function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof value === 'object' && value !== null && 'then' in value
 }
 
-// A verifier that ignores its signal is left behind.
+// A verifier that ignores its signal is abandoned.
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const quiet = onAbort(signal, () => reject(signal.reason))

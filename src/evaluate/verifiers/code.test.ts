@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { needs } from '../../../tests/needs.ts'
 import { pluginContext } from '../../../tests/plugin-context.ts'
-import { codeOf } from './code/code-of.ts'
-import { code } from './code.ts'
+import { code, codeOf } from './code.ts'
 
 const linux = needs('a Linux sandbox (bwrap, unshare) and python3', () => {
   const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }

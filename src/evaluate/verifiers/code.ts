@@ -1,10 +1,12 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
+import type { ExecResult, Level, Mount, Sandbox } from '../../contracts/index.ts'
 import { defineVerifier, EvsysError } from '../../kernel/index.ts'
-import { codeOf } from './code/code-of.ts'
-import { openCodeSandbox, runTests } from './code/run-tests.ts'
+import { javascriptDriver, pythonDriver } from './code-drivers.ts'
 
 /** Runs the answer's code against tests. */
 export const code = defineVerifier({
@@ -38,7 +40,7 @@ export const code = defineVerifier({
       const answer = params.command === undefined ? codeOf(output, params.language) : codeOf(output)
       const { passed, reason, level } = await runTests({ ...params, folder, answer, tests, signal })
       const share = passed / tests.length
-      const info = { passed, tests: tests.length, sandbox: level, ...(reason === undefined ? {} : { reason }) }
+      const info = { passed, tests: tests.length, sandbox: level, reason }
       return { reward: params.reward === 'share' || share === 1 ? share : 0, info }
     } finally {
       await rm(folder, { recursive: true, force: true })
@@ -46,7 +48,7 @@ export const code = defineVerifier({
   },
 })
 
-/** Throws SANDBOX_MISSING where answers cannot be run: told when a benchmark is opened, before anything else. */
+/** Throws SANDBOX_MISSING where answers cannot be run: known when a benchmark is opened, before anything else. */
 export async function needSandbox(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'evsys-code-'))
   try {
@@ -70,4 +72,146 @@ function testsOf(value: unknown): readonly string[] {
   throw new EvsysError('DATA_INVALID', 'the verifier "code" needs tests: a text or a list of texts', {
     fix: 'write them as `expected` of the task, or as `tests` of the verifier.',
   })
+}
+
+// An answer and its tests in a sandbox. What the answer does wrong, also running too long or taking too much, is a test that
+// fails; what keeps the sandbox or an interpreter from working is thrown.
+
+interface TestRun {
+  readonly folder: string
+  readonly language: 'python' | 'javascript' | 'sh'
+  readonly command?: readonly string[] | undefined
+  readonly answer: string
+  readonly tests: readonly string[]
+  readonly timeout_s: number
+  readonly memory_mb: number
+  readonly signal: AbortSignal
+}
+
+interface TestOutcome {
+  readonly passed: number
+  /** Why the first of the others failed. */
+  readonly reason?: string | undefined
+}
+
+/** The outcome, and how well the code was shut in. */
+type ShutInOutcome = TestOutcome & { readonly level: Level }
+
+/** Node itself may lie in a folder that a sandbox does not show. */
+const node = '/opt/evsys/node'
+
+async function runTests(run: TestRun): Promise<ShutInOutcome> {
+  const work = join(run.folder, 'work')
+  mkdirSync(work)
+  const mounts: Mount[] = [{ source: work, target: '/work', writable: true }]
+  if (run.language === 'javascript') mounts.push({ source: process.execPath, target: node })
+  await using sandbox = await openCodeSandbox(join(run.folder, 'state'), mounts)
+  return { ...(await outcome(run, work, sandbox)), level: sandbox.level }
+}
+
+async function outcome(run: TestRun, work: string, sandbox: Sandbox): Promise<TestOutcome> {
+  if (run.command !== undefined) return await byCommand(run, run.command, work, sandbox)
+  return run.language === 'sh' ? await byShell(run, work, sandbox) : await byDriver(run, sandbox)
+}
+
+const Told = z.object({ word: z.string(), passed: z.int().min(0), reason: z.string().nullish() })
+
+async function byDriver(run: TestRun, sandbox: Sandbox): Promise<TestOutcome> {
+  const isPython = run.language === 'python'
+  const argv = isPython ? ['python3', '-I', '-c', pythonDriver] : [node, '-e', javascriptDriver]
+  const word = randomBytes(16).toString('hex')
+  const stdin = JSON.stringify({ word, answer: run.answer, tests: run.tests })
+  const result = await execute(run, sandbox, argv, stdin)
+  const told = Told.safeParse(parsed(result.stdout))
+  if (!told.success || told.data.word !== word) return { passed: 0, reason: endOf(result) }
+  const { passed, reason } = told.data
+  return { passed: Math.min(passed, run.tests.length), reason: reason ?? undefined }
+}
+
+/** Every test is a script beside `answer.sh`, in a separate process. */
+async function byShell(run: TestRun, work: string, sandbox: Sandbox): Promise<TestOutcome> {
+  let passed = 0
+  let reason: string | undefined
+  for (const [i, test] of run.tests.entries()) {
+    writeFileSync(join(work, 'answer.sh'), run.answer, { mode: 0o755 })
+    const result = await execute(run, sandbox, ['/bin/sh', '-c', test])
+    if (result.exitCode === 0) passed += 1
+    else reason ??= `test ${i + 1}: ${endOf(result)}`
+  }
+  return { passed, reason }
+}
+
+async function byCommand(
+  run: TestRun,
+  command: readonly string[],
+  work: string,
+  sandbox: Sandbox,
+): Promise<TestOutcome> {
+  writeFileSync(join(work, 'answer'), run.answer, { mode: 0o755 })
+  writeFileSync(join(work, 'tests'), run.tests.join('\n'), { mode: 0o644 })
+  const result = await execute(run, sandbox, command)
+  return result.exitCode === 0 ? { passed: run.tests.length } : { passed: 0, reason: endOf(result) }
+}
+
+async function execute(run: TestRun, sandbox: Sandbox, argv: readonly string[], stdin = ''): Promise<ExecResult> {
+  const [program = ''] = argv
+  const limits = {
+    timeoutMs: run.timeout_s * 1000,
+    memoryBytes: run.memory_mb * 2 ** 20,
+    outputBytes: 64_000,
+    processes: 64,
+    diskBytes: 64 * 2 ** 20,
+  }
+  const result = await sandbox.exec({ argv, cwd: '/work', stdin, limits }, run.signal)
+  // The shell that starts a command says so before anything of the answer runs.
+  if (result.exitCode === 127 && result.stderr.includes(`${program}: not found`))
+    throw new EvsysError('SANDBOX_FAILED', `the sandbox has no program ${program}`, {
+      fix: `install it below /usr: a sandbox shows what lies there. Level: ${sandbox.level}.`,
+    })
+  return result
+}
+
+function endOf({ exitCode, signal, limitHit, stderr }: ExecResult): string {
+  if (limitHit !== undefined) return `ended at its limit: ${limitHit}`
+  const last = stderr.trim().split('\n').at(-1)?.slice(0, 300) ?? ''
+  return `ended with ${signal ?? `exit code ${exitCode}`}${last === '' ? ', before its tests were through' : `: ${last}`}`
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text.trim().split('\n').at(-1) ?? '')
+  } catch {
+    return undefined
+  }
+}
+
+/** Loaded only where answers are code. */
+async function openCodeSandbox(stateDir: string, mounts: readonly Mount[] = []): Promise<Sandbox> {
+  const { openSandbox } = await import('../../sandbox/index.ts')
+  return await openSandbox({ stateDir, mounts })
+}
+
+// The code in an answer: models put it between fences, with words around it.
+const names: Readonly<Record<string, readonly string[]>> = {
+  python: ['python', 'py', 'python3'],
+  javascript: ['javascript', 'js', 'node', 'mjs', 'cjs'],
+  sh: ['sh', 'bash', 'shell', 'console'],
+}
+
+/** The last block of the language, else the last block, else the whole answer. */
+export function codeOf(output: string, language?: string): string {
+  const blocks: { name: string; text: string }[] = []
+  let open: { fence: string; name: string; lines: string[] } | undefined
+  for (const line of output.split('\n')) {
+    const [, fence = '', name = ''] = /^\s*(`{3,}|~{3,})\s*([^\s`]*)/.exec(line) ?? []
+    if (open === undefined && fence !== '') open = { fence, name: name.toLowerCase(), lines: [] }
+    else if (open !== undefined && fence.startsWith(open.fence) && name === '') {
+      blocks.push({ name: open.name, text: open.lines.join('\n') })
+      open = undefined
+    } else open?.lines.push(line)
+  }
+  // An answer that was cut short ends inside its block.
+  if (open !== undefined) blocks.push({ name: open.name, text: open.lines.join('\n') })
+  const fitting = blocks.filter(({ name }) => language !== undefined && names[language]?.includes(name) === true)
+  return (fitting.at(-1) ?? blocks.at(-1))?.text ?? output
 }

@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import { scaled } from '../../../tests/scale.ts'
-import { schemaFaults } from './json-schema/schema-faults.ts'
-import { jsonSchema } from './json-schema.ts'
+import { jsonSchema, schemaFaults } from './json-schema.ts'
 
 async function verify(output: string, expected: unknown, params: object = {}) {
   const result = await jsonSchema.verify({ output, expected }, pluginContext(jsonSchema, params))
@@ -42,7 +41,7 @@ describe('json_schema', () => {
 
   it('says where the answer breaks the schema (EVL-3)', async () => {
     expect((await verify('{"name": "Ann", "age": -1}', person)).info).toEqual({
-      reason: '/age must be at least 0',
+      reason: '/age must be >= 0',
       n_faults: 1,
     })
   })
@@ -71,6 +70,17 @@ describe('json_schema', () => {
     [{ $ref: '#/$defs/a~1b', $defs: { 'a/b': { type: 'null' } } }, null, 1],
     [{ properties: { constructor: { type: 'number' } } }, {}, { constructor: 'x' }],
     [{ type: ['integer', 'null'] }, null, 1.5],
+    [
+      {
+        items: [{ $ref: '#/definitions/a' }],
+        minContains: 2,
+        contains: true,
+        definitions: { a: { $id: 'a', type: 'null' } },
+      },
+      [null, 1],
+      [1, 1],
+    ],
+    [{ enum: [{ valueOf: 1, constructor: { a: 1 } }] }, { valueOf: 1, constructor: { a: 1 } }, { valueOf: 2 }],
   ])('%j (EVL-3)', (schema, fitting, other) => {
     expect(schemaFaults(schema, fitting)).toEqual([])
     expect(schemaFaults(schema, other).length).toBeGreaterThan(0)
@@ -82,6 +92,9 @@ describe('json_schema', () => {
     [{ $ref: 'https://example.com/schema' }, 'leads out'],
     [{ $ref: '#/$defs/none' }, 'leads nowhere'],
     [{ pattern: '(' }, 'does not compile'],
+    [{ minimum: 'one' }, 'must be number'],
+    [JSON.parse('{"properties":{"__proto__":{"type":"string"}}}'), 'is not supported'],
+    [{ items: [{ type: 'string' }], contains: { prefixItems: [] } }, 'do not go together'],
   ])('refuses the schema %j before anything is scored (EVL-3)', async (schema, message) => {
     expect(() => jsonSchema.params.parse({ schema })).toThrow(message)
     await expect(async () => await verify('{}', schema)).rejects.toThrow(message)

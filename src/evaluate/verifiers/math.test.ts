@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import { scaled } from '../../../tests/scale.ts'
-import { isSameMath } from './math/is-same-math.ts'
-import { parseMath } from './math/parse-math.ts'
-import { math } from './math.ts'
+import { isSameMath, math } from './math.ts'
+import { parseMath } from './math-parser.ts'
 
 async function reward(output: string, expected: unknown): Promise<number> {
   const result = await math.verify({ output, expected }, pluginContext(math))

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import { scaled } from '../../../tests/scale.ts'
 import { markedAnswer } from './final-answer.ts'
-import { numeric } from './numeric.ts'
-import { readNumbers } from './read-numbers.ts'
+import { numeric, readNumbers } from './numeric.ts'
 
 async function reward(output: string, expected: unknown, params: object = {}): Promise<number> {
   const result = await numeric.verify({ output, expected }, pluginContext(numeric, params))

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { defineVerifier, EvsysError } from '../../kernel/index.ts'
-import { equalJson } from './equal-json.ts'
-import { firstJsonObject } from './first-json-object.ts'
+import { equalJson, firstJsonObject } from './json-answer.ts'
 
 /** The answer makes the expected tool call. */
 export const toolCallsMatch = defineVerifier({

@@ -3,11 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import { scaled } from '../../../tests/scale.ts'
 import type { Verifier } from '../../contracts/index.ts'
-import { contains } from './contains.ts'
-import { exactMatch } from './exact-match.ts'
-import { firstJsonObject } from './first-json-object.ts'
-import { formatOnly } from './format-only.ts'
-import { regexMatch } from './regex-match.ts'
+import { firstJsonObject } from './json-answer.ts'
+import { contains, exactMatch, formatOnly, regexMatch } from './text-verifiers.ts'
 import { toolCallsMatch } from './tool-calls-match.ts'
 
 async function verify(verifier: Verifier, output: string, expected: unknown, params: object = {}) {

@@ -2,37 +2,25 @@
 // project's own live in a child process and are known by their cards. It answers what there is and whether params fit.
 import type { AnyPlugin, Location, Notice, PluginCard, PluginType } from '../../contracts/index.ts'
 import { EvsysError, type Problem } from '../evsys-error.ts'
-import { builtInHash } from './built-in-hash.ts'
-import { checkParams, type ParamsResult } from './check-params.ts'
-import { pluginCard } from './plugin-card.ts'
+import { checkParams, type ParamsCheck, type ParamsResult, pluginCard } from './equip-plugin.ts'
+import type { PluginReference } from './find-plugin-files.ts'
+import { builtInHash } from './host-modules.ts'
 import { inspectPlugins } from './plugin-host.ts'
 import { createRegistry, type Found, type Origin, unknownKind } from './registry.ts'
-
-/** Params to check, and for which plugin. */
-export type ParamsCheck = { type: PluginType; kind: string; params?: unknown }
-
-/** A plugin file or package that somebody named: `./lib/dedupe.ts`, `acme-plugins`. */
-export type PluginReference = {
-  spec: string
-  /** Folder that the spec is relative to. */
-  from: string
-  /** Where it is named, for errors. */
-  where?: Location
-}
 
 export type CatalogOptions = {
   builtins: readonly AnyPlugin[] | Promise<readonly AnyPlugin[]>
   /** Its `src/plugins/*` are found by themselves. Absent: built-ins and `plugins` alone. */
-  projectDir?: string
+  projectDir?: string | undefined
   /** What `plugins:` of the experiment names. */
-  plugins?: readonly PluginReference[]
+  plugins?: readonly PluginReference[] | undefined
   signal: AbortSignal
   /** Paths that the project's code must not see, where `whyNotHidden` finds nothing against it. */
-  hidden?: readonly string[]
+  hidden?: readonly string[] | undefined
   /** The longest that one file may take to load, and one check to answer. Default 20 s. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /** Called when the project's files are transpiled and about to run; not at all where there are none. */
-  onPrepared?: () => void
+  onPrepared?: (() => void) | undefined
 }
 
 export interface Catalog extends AsyncDisposable {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { EvsysError } from '../evsys-error.ts'
-import { checkPlugin } from './check-plugin.ts'
+import { checkPlugin, markPlugin } from './check-plugin.ts'
 import * as defines from './define.ts'
-import { markPlugin } from './plugin-brand.ts'
 
 const verifier = { kind: 'exact', summary: 'Compares.', verify: () => 1 }
 

@@ -1,14 +1,10 @@
 // What makes an object a plugin, checked at run time: JavaScript authors, and TypeScript that nobody compiled, get the precise
 // complaints that a compiler would give. It does not know where the object came from.
 import type * as z from 'zod'
-import { type AnyPlugin, Direction, Needs, PluginType, RowFormat } from '../../contracts/index.ts'
+import { type AnyPlugin, Direction, Needs, PluginType, type PluginTypes, RowFormat } from '../../contracts/index.ts'
 import type { Problem } from '../evsys-error.ts'
 import { suggest } from '../suggest.ts'
 import { checkValue } from '../zod-issues.ts'
-import { inWords } from './in-words.ts'
-import { isPlugin } from './plugin-brand.ts'
-import { type Fault, functionFaults } from './plugin-functions.ts'
-import { typeLabel } from './type-label.ts'
 
 /** An exported value as a plugin, or what is wrong with it. */
 export function checkPlugin(value: unknown): { plugin: AnyPlugin } | { problems: Problem[] } {
@@ -43,9 +39,7 @@ export function definitionProblems(definition: object): Problem[] {
     ...(type.data === 'metric' ? valueFaults('direction', Direction, fields.direction) : []),
   ]
   const name = typeof fields.kind === 'string' && fields.kind.trim() !== '' ? ` "${fields.kind}"` : ''
-  return faults.map(({ message, fix }) =>
-    problem({ message: `${typeLabel(type.data)}${name}: ${message}`, ...(fix === undefined ? {} : { fix }) }),
-  )
+  return faults.map(({ message, fix }) => problem({ message: `${typeLabel(type.data)}${name}: ${message}`, fix }))
 }
 
 // As in YAML, and a family may leave one whole number open.
@@ -83,7 +77,7 @@ function valueFaults(field: string, schema: z.ZodType, value: unknown): Fault[] 
   if (result.ok) return []
   return result.issues.map(({ path, message, keys, known }) => ({
     message: `\`${[field, ...path].join('.')}\`: ${message}`,
-    ...(known === undefined ? {} : { fix: suggest(keys?.[0] ?? String(value), known) }),
+    fix: known === undefined ? undefined : suggest(keys?.[0] ?? String(value), known),
   }))
 }
 
@@ -101,4 +95,133 @@ function problem(fault: Fault): Problem {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
+}
+
+// The mark of everything that `define*` made. A registered symbol is shared by every copy of this module, so that a plugin
+// made by another copy of evsys is still one.
+const brand = Symbol.for('evsys.plugin')
+
+/** Marks an object as made by `define*`. Not enumerable: a spread copy is unmarked and has to be defined again. */
+export function markPlugin<P extends object>(plugin: P): P {
+  return Object.defineProperty(plugin, brand, { value: true })
+}
+
+/** Whether a value was made by a `define*` function. */
+export function isPlugin(value: unknown): value is AnyPlugin {
+  return typeof value === 'object' && value !== null && Reflect.get(value, brand) === true
+}
+
+// The functions that each type of plugin has, and what is wrong with those of a definition. `Pace` catches what would fail
+// only in the middle of a run: a transform that returns a promise, a metric that does not return its number at once.
+/** Something wrong with a definition, and how to put it right. */
+type Fault = { message: string; fix?: string | undefined }
+
+/** `stream` yields, `now` returns a value, `later` returns a promise or may. */
+type Pace = 'stream' | 'now' | 'later'
+
+type FunctionName<P> = P extends unknown
+  ? { [F in keyof P]-?: NonNullable<P[F]> extends (...args: never) => unknown ? F : never }[keyof P] & string
+  : never
+
+type Entry<P> = readonly [FunctionName<P>, Pace]
+
+// The first of each type is required, the others may be absent. An algorithm has one of its first two.
+const functions: { [T in PluginType]: readonly [Entry<PluginTypes[T]>, ...Entry<PluginTypes[T]>[]] } = {
+  algorithm: [
+    ['buildBatch', 'later'],
+    ['train', 'later'],
+    ['setup', 'later'],
+    ['stepMetrics', 'now'],
+    ['countBatches', 'later'],
+    ['phases', 'now'],
+  ],
+  backend: [['open', 'later']],
+  transform: [['run', 'stream']],
+  data_source: [['rows', 'stream']],
+  data_store: [['open', 'later']],
+  log_store: [['open', 'later']],
+  metric: [
+    ['compute', 'now'],
+    ['minSamples', 'now'],
+  ],
+  verifier: [['verify', 'later']],
+  inference_client: [['open', 'later']],
+  callback: [['open', 'later']],
+  deployer: [
+    ['deploy', 'later'],
+    ['rollback', 'later'],
+  ],
+  agent: [['run', 'later']],
+  environment: [['open', 'later']],
+  renderer: [['open', 'later']],
+  proposer: [['propose', 'later']],
+  strategy: [['next', 'now']],
+  keep_rule: [['decide', 'now']],
+  provider: [['open', 'later']],
+  trace_source: [['pull', 'stream']],
+}
+
+/** What is wrong with the functions of a definition. */
+function functionFaults(type: PluginType, fields: Readonly<Record<string, unknown>>): Fault[] {
+  const present = functions[type].filter(([name]) => fields[name] !== undefined)
+  return [
+    ...missingFunction(type, fields),
+    ...present.flatMap(([name, pace]) => functionFault(name, pace, fields[name])),
+  ]
+}
+
+function missingFunction(type: PluginType, fields: Readonly<Record<string, unknown>>): Fault[] {
+  if (type === 'algorithm') return algorithmFault(fields)
+  const [[name, pace]] = functions[type]
+  return fields[name] === undefined
+    ? [{ message: `\`${name}\` is missing`, fix: `write ${signature(name, pace)}.` }]
+    : []
+}
+
+function algorithmFault({ buildBatch, train }: Readonly<Record<string, unknown>>): Fault[] {
+  if (buildBatch !== undefined && train !== undefined) {
+    return [{ message: '`buildBatch` and `train` exclude each other', fix: 'keep one of them.' }]
+  }
+  if (buildBatch !== undefined || train !== undefined) return []
+  const fix = 'write one step, async buildBatch(context) { ... }, or the whole run, async train(context) { ... }.'
+  return [{ message: '`buildBatch` is missing', fix }]
+}
+
+function functionFault(name: string, pace: Pace, value: unknown): Fault[] {
+  const fix = `write ${signature(name, pace)}.`
+  if (typeof value !== 'function') return [{ message: `\`${name}\` must be a function, got ${inWords(value)}`, fix }]
+  const made = value.constructor.name
+  if (pace === 'stream' && made === 'AsyncFunction') return [{ message: `\`${name}\` must yield, not return`, fix }]
+  if (pace === 'now' && made !== 'Function') return [{ message: `\`${name}\` must return its result at once`, fix }]
+  if (pace === 'later' && made.endsWith('GeneratorFunction')) {
+    return [{ message: `\`${name}\` must return, not yield`, fix }]
+  }
+  return []
+}
+
+function signature(name: string, pace: Pace): string {
+  return `${{ stream: 'async *', now: '', later: 'async ' }[pace]}${name}(...) { ... }`
+}
+
+// What a value is, for a message about a value of the wrong sort.
+/** `nothing`, `a list`, `an object`, `a class`, `"text"`, `3`. */
+export function inWords(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+  if (typeof value === 'function') {
+    return /^class\b/.test(Function.prototype.toString.call(value)) ? 'a class' : 'a function'
+  }
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
+}
+
+// Plugin types in sentences and commands.
+/** A type of plugin in words: `data_source` is a "data source". */
+export function typeLabel(type: PluginType): string {
+  return type.replaceAll('_', ' ')
+}
+
+/** A type of plugin as `evsys list` takes it: `strategies`. */
+export function typePlural(type: PluginType): string {
+  return type.endsWith('y') ? `${type.slice(0, -1)}ies` : `${type}s`
 }

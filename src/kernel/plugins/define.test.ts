@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { type AnyPlugin, PluginType } from '../../contracts/index.ts'
+import { isPlugin } from './check-plugin.ts'
 import * as defines from './define.ts'
-import { isPlugin } from './plugin-brand.ts'
-import { pluginCard } from './plugin-card.ts'
+import { pluginCard } from './equip-plugin.ts'
 import { createRegistry } from './registry.ts'
 
 const params = z.strictObject({ key: z.string().default('query').describe('Field to compare.') })
@@ -56,7 +56,7 @@ describe('every define*', () => {
   })
 
   it('exists for each type of plugin (KER-14)', () => {
-    const made = Object.values(defines).filter((each) => typeof each === 'function')
+    const made = Object.keys(defines).filter((name) => name.startsWith('define'))
     expect(made.length).toBe(PluginType.options.length)
   })
 
@@ -76,5 +76,61 @@ describe('every define*', () => {
     expect(Reflect.get(one.metric, Symbol.for('evsys.plugin'))).toBe(true)
     expect(isPlugin({ ...one.metric })).toBe(false)
     expect(JSON.stringify(Object.keys(one.metric))).not.toContain('evsys')
+  })
+})
+
+describe('extendAlgorithm', () => {
+  const calls: string[] = []
+  const base = defines.defineAlgorithm({
+    kind: 'base',
+    summary: 'Stands in a test.',
+    params: z.strictObject({ rate: z.number().default(1) }),
+    rowFormat: 'harbor_task',
+    needs: { commands: ['git'] },
+    async setup() {
+      calls.push('setup')
+    },
+    countBatches: async () => 3,
+    async buildBatch({ params }) {
+      return { data: [], loss: { name: `rate ${params.rate}` } }
+    },
+    stepMetrics: () => ({ base: 1 }),
+  })
+
+  it('forwards every hook that it does not change, the params, rows and needs (KER-14)', async () => {
+    const { kind: _kind, summary: _summary, ...rest } = base
+    const extended = defines.extendAlgorithm(base, { kind: 'same', summary: 'The same.', setup: undefined })
+    expect(extended).toMatchObject(rest)
+    expect(extended.kind).toBe('same')
+    await extended.setup?.(Object())
+    expect(calls).toEqual(['setup'])
+  })
+
+  it('changes what it is given, with more params (KER-14)', async () => {
+    const extended = defines.extendAlgorithm(base, {
+      kind: 'more',
+      summary: 'More.',
+      params: base.params.extend({ gamma: z.number().default(2) }),
+      async buildBatch(context) {
+        const batch = await base.buildBatch(context)
+        return { ...batch, metrics: { gamma: context.params.gamma } }
+      },
+    })
+    const built = await extended.buildBatch(Object({ params: extended.params.parse({}) }))
+    expect(built).toEqual({ data: [], loss: { name: 'rate 1' }, metrics: { gamma: 2 } })
+    expect(extended.rowFormat).toBe('harbor_task')
+    expect(Object.isFrozen(extended)).toBe(true)
+  })
+
+  it('extends a recipe that is no step (KER-14)', async () => {
+    const train = async () => ({ run_id: 'r', status: 'completed' as const, metrics: {}, artifacts: [] })
+    const whole = defines.defineAlgorithm({ kind: 'whole', summary: 'All at once.', takesRows: false, train })
+    const extended = defines.extendAlgorithm(whole, { kind: 'other', summary: 'Another.' })
+    expect(extended).toMatchObject({ kind: 'other', takesRows: false, train: whole.train })
+  })
+
+  it('takes no params that lack those of the base (KER-14)', () => {
+    // @ts-expect-error: `rate` is missing, and hooks of the base read it
+    defines.extendAlgorithm(base, { kind: 'less', summary: 'Less.', params: z.strictObject({}) })
   })
 })

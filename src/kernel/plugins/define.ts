@@ -28,8 +28,7 @@ import type {
   WholeRunAlgorithm,
 } from '../../contracts/index.ts'
 import { EvsysError } from '../evsys-error.ts'
-import { definitionProblems } from './check-plugin.ts'
-import { markPlugin } from './plugin-brand.ts'
+import { definitionProblems, markPlugin } from './check-plugin.ts'
 
 const noParams = z.strictObject({})
 /** The schema of a plugin that takes no params. */
@@ -37,7 +36,7 @@ export type NoParams = typeof noParams
 
 /** What an author writes: the interface without its type, `params` and `Optional` fields only where they differ from the default. */
 type Definition<P, S, Optional extends keyof P = never> = Omit<P, 'type' | 'params' | Optional> & {
-  readonly params?: S
+  readonly params?: S | undefined
 } & Partial<Pick<P, Optional>>
 
 type Kind = string
@@ -58,6 +57,37 @@ export function defineAlgorithm<
 ): WholeRunAlgorithm<K, S, F>
 export function defineAlgorithm(definition: Definition<Algorithm, Schema, 'rowFormat'>): Algorithm {
   return define('algorithm', { rowFormat: 'chat_messages', ...definition })
+}
+
+/** What differs from the base: a kind, a sentence, and any of its other fields. */
+type Changes<P extends Algorithm, K, S> = {
+  readonly [H in Exclude<keyof P, 'type' | 'kind' | 'summary' | 'params' | 'rowFormat'>]?: P[H] | undefined
+} & {
+  readonly kind: K
+  readonly summary: string
+  readonly params?: S | undefined
+}
+
+/** Hooks of the base are called with the params of the extension, which have to hold those of the base. */
+type Fits<S extends Schema, B extends Schema> = z.output<S> extends z.output<B> ? unknown : { readonly params: B }
+
+/**
+ * An algorithm that changes another one. Every hook, the params, rows and needs that are not given are those of the base, those of
+ * later versions included. A hook that is given may call the base's: `sft.buildBatch(context)`.
+ */
+export function extendAlgorithm<const K extends Kind, B extends Schema, F extends RowFormat, S extends Schema = B>(
+  base: StepAlgorithm<string, B, F>,
+  changes: Changes<StepAlgorithm<K, S, F>, K, S> & Fits<S, NoInfer<B>>,
+): StepAlgorithm<K, S, F>
+export function extendAlgorithm<const K extends Kind, B extends Schema, F extends RowFormat, S extends Schema = B>(
+  base: WholeRunAlgorithm<string, B, F>,
+  changes: Changes<WholeRunAlgorithm<K, S, F>, K, S> & Fits<S, NoInfer<B>>,
+): WholeRunAlgorithm<K, S, F>
+export function extendAlgorithm(base: Algorithm, changes: Partial<Algorithm>): Algorithm {
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined)
+  // An extension has a kind and a summary of its own: without them it would shadow its base.
+  const { kind: _kind, summary: _summary, ...inherited } = base
+  return define('algorithm', { ...inherited, ...Object.fromEntries(given) })
 }
 
 /** A place to train. */

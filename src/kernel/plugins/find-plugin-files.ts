@@ -1,15 +1,24 @@
 // Which files hold the plugins of an experiment: `src/plugins/*` of the project, and what `plugins:` names, a file or an npm
 // package. It reads folders and package.json alone and runs nothing.
 import type { Dirent } from 'node:fs'
-import { readdir, realpath, stat } from 'node:fs/promises'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import * as z from 'zod'
 import type { Location } from '../../contracts/index.ts'
-import { EvsysError, type Problem } from '../evsys-error.ts'
+import { EvsysError, messageOf, type Problem } from '../evsys-error.ts'
 import { systemCode } from '../file-error.ts'
-import { messageOf } from '../message-of.ts'
 import { suggest } from '../suggest.ts'
-import type { PluginReference } from './catalog.ts'
-import { resolvePackage } from './resolve-package.ts'
+import { createPluginJiti } from './plugin-graph.ts'
+
+/** A plugin file or package that somebody named: `./lib/dedupe.ts`, `acme-plugins`. */
+export type PluginReference = {
+  spec: string
+  /** Folder that the spec is relative to. */
+  from: string
+  /** Where it is named, for errors. */
+  where?: Location | undefined
+}
 
 /** A file that plugins are loaded from. */
 export type PluginFile = {
@@ -21,7 +30,7 @@ export type PluginFile = {
   /** Folder of its project or package: what it imports from there is part of it. */
   root: string
   /** Where the experiment names it; absent of a file that was found in `src/plugins`. */
-  where?: Location
+  where?: Location | undefined
 }
 
 const codeFile = /\.(?:[cm]?[jt]s)$/
@@ -33,8 +42,8 @@ export async function findPluginFiles({
   projectDir,
   plugins = [],
 }: {
-  projectDir?: string
-  plugins?: readonly PluginReference[]
+  projectDir?: string | undefined
+  plugins?: readonly PluginReference[] | undefined
 }): Promise<{ files: PluginFile[]; problems: Problem[] }> {
   const found = projectDir === undefined ? [] : await discover(projectDir)
   const named = await Promise.all(plugins.map((plugin) => locatePlugin(plugin, projectDir ?? plugin.from)))
@@ -72,7 +81,7 @@ export async function locatePlugin(
   if (isFile) return await projectFile(resolve(from, spec), projectDir, where, spec)
   try {
     const { name, root, file } = await resolvePackage(spec, from)
-    return { file, label: name, rank: 'package', root, ...(where === undefined ? {} : { where }) }
+    return { file, label: name, rank: 'package', root, where }
   } catch (cause) {
     const place = where === undefined ? {} : { where }
     return EvsysError.is(cause)
@@ -124,4 +133,61 @@ async function nearbyFiles(path: string): Promise<string> {
 
 function cannotLoad(message: string, options: ConstructorParameters<typeof EvsysError>[2]): EvsysError {
   return new EvsysError('PLUGIN_LOAD', message, options)
+}
+
+// The file of an npm package that exports its plugins: what its package.json names under `evsys`, else its main entry.
+const Manifest = z.looseObject({ name: z.string().optional(), evsys: z.string().min(1).optional().catch(undefined) })
+
+/** The package that `spec` (`acme-plugins`, `@acme/plugins`, `acme/evsys`) names, as seen from a folder. */
+async function resolvePackage(spec: string, from: string): Promise<{ name: string; root: string; file: string }> {
+  const name = /^(?:@[^/]+\/)?[^/]+/.exec(spec)?.[0] ?? spec
+  const root = await packageFolder(name, from)
+  if (root === undefined) {
+    throw new EvsysError('PLUGIN_LOAD', `the package "${name}" is not installed`, {
+      fix: `\`npm install ${name}\`, or write ./${spec} if it is a file.`,
+    })
+  }
+  const { evsys } = Manifest.parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')))
+  const entry = spec === name && evsys !== undefined ? join(root, evsys) : mainEntry(spec, from)
+  const file = entry === undefined ? undefined : await realpath(entry).catch(() => undefined)
+  if (file === undefined || relative(root, file).startsWith('..')) {
+    throw new EvsysError('PLUGIN_LOAD', `the package "${name}" has no entry that can be loaded as "${spec}"`, {
+      fix: 'its package.json names the file under "evsys", "exports" or "main".',
+    })
+  }
+  return { name, root, file }
+}
+
+// With the conditions that an import has.
+function mainEntry(spec: string, from: string): string | undefined {
+  const parent = join(from, '_index.js')
+  const url = createPluginJiti(parent, {}).esmResolve(spec, { parentURL: pathToFileURL(parent), try: true })
+  return url === undefined ? undefined : fileURLToPath(url)
+}
+
+async function packageFolder(name: string, from: string): Promise<string | undefined> {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const candidate = join(folder, 'node_modules', name)
+    const isPackage = await stat(join(candidate, 'package.json')).then(
+      (found) => found.isFile(),
+      () => false,
+    )
+    if (isPackage) return await realpath(candidate)
+    if (dirname(folder) === folder) return undefined
+  }
+}
+
+// Paths as people type them: relative to the folder they work in where the file lies below it.
+/** A path relative to the working folder, or absolute where it lies elsewhere. */
+function shownPath(file: string): string {
+  const path = relative(process.cwd(), file)
+  return path === '' || path.startsWith(`..${sep}`) || path === '..' || isAbsolute(path) ? file : path
+}
+
+/** The same with the path of its place shortened. */
+export function shownPaths<P extends { where?: Location | undefined }>(problem: P): P {
+  const { where } = problem
+  return where === undefined || !isAbsolute(where.file)
+    ? problem
+    : { ...problem, where: { ...where, file: shownPath(where.file) } }
 }

@@ -1,8 +1,12 @@
 // The modules that a plugin gets from the running evsys, whatever the project has installed: one copy of `evsys/*`, and zod
 // where the project brings none. They are handed over as loaded objects, so it does not matter where evsys is installed.
+
+import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { hostRoot } from './host-package.ts'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import * as z from 'zod'
+import type { PluginType } from '../../contracts/index.ts'
+import { hashOf } from '../hash.ts'
 
 const entries = new Map([
   ['evsys', 'index'],
@@ -35,4 +39,23 @@ const zodModules = new Set(['zod', 'zod/v4', 'zod/mini', 'zod/v4/core'])
 function entryUrl(entry: string): string {
   const extension = extname(import.meta.url)
   return pathToFileURL(join(hostRoot, extension === '.ts' ? 'src' : 'dist', `${entry}${extension}`)).href
+}
+
+// The package that this code is part of. The path to its root is the same from src/ and from dist/.
+/** Folder of the running evsys. */
+const hostRoot = fileURLToPath(new URL('../../../', import.meta.url))
+
+let version: string | undefined
+
+/** Version of the running evsys. */
+export function hostVersion(): string {
+  version ??= z
+    .object({ version: z.string() })
+    .parse(JSON.parse(readFileSync(`${hostRoot}package.json`, 'utf8'))).version
+  return version
+}
+
+/** The hash of a built-in's code: it changes only with a release. */
+export function builtInHash({ type, kind }: { readonly type: PluginType; readonly kind: string }): string {
+  return hashOf({ package: `evsys@${hostVersion()}`, type, kind })
 }

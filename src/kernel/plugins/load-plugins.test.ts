@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { defineVerifier } from './define.ts'
-import { hostVersion } from './host-package.ts'
+import { hostVersion } from './host-modules.ts'
 import { loadExport, loadPlugins } from './load-plugins.ts'
 import { createRegistry } from './registry.ts'
 

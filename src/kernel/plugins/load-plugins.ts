@@ -3,22 +3,21 @@
 import type { AnyPlugin } from '../../contracts/index.ts'
 import { EvsysError, type Problem } from '../evsys-error.ts'
 import { suggest } from '../suggest.ts'
-import type { PluginReference } from './catalog.ts'
 import { checkPlugin } from './check-plugin.ts'
-import { findPluginFiles, locatePlugin } from './find-plugin-files.ts'
-import { placeOfLine } from './locate-text.ts'
-import { type LoadedPlugin, preparePlugin } from './prepare-plugin.ts'
-import { namedExports } from './read-exports.ts'
-import { shownPaths } from './shown-paths.ts'
+import { findPluginFiles, locatePlugin, type PluginReference, shownPaths } from './find-plugin-files.ts'
+import { builtInHash } from './host-modules.ts'
+import { placeOfLine } from './load-problem.ts'
+import { type LoadedPlugin, namedExports, preparePlugin } from './prepare-plugin.ts'
+import { createRegistry, type Registry } from './registry.ts'
 
 export type LoadPluginsOptions = {
-  projectDir?: string
-  plugins?: readonly PluginReference[]
+  projectDir?: string | undefined
+  plugins?: readonly PluginReference[] | undefined
   /** False: only what `plugins` names, not what lies in `src/plugins`. */
-  discover?: boolean
+  discover?: boolean | undefined
   signal: AbortSignal
   /** Called with all files that will be run, before the first of them is. */
-  onRead?(files: readonly string[]): void
+  onRead?: ((files: readonly string[]) => void) | undefined
 }
 
 export type LoadedPlugins = {
@@ -53,7 +52,7 @@ export async function loadPlugins({
 /** Loads one export of a file: `./src/plugins/agent.ts#ToolUse`, or its default export without `#`. It must be a plugin. */
 export async function loadExport(
   reference: string,
-  options: { from: string; projectDir?: string },
+  options: { from: string; projectDir?: string | undefined },
 ): Promise<AnyPlugin> {
   const { file, value } = await exportOf(reference, options)
   const result = checkPlugin(value)
@@ -62,13 +61,16 @@ export async function loadExport(
 }
 
 /** Loads one export of a file, whatever it is: `./tools.ts#search`, or its default export without `#`. */
-export async function loadValue(reference: string, options: { from: string; projectDir?: string }): Promise<unknown> {
+export async function loadValue(
+  reference: string,
+  options: { from: string; projectDir?: string | undefined },
+): Promise<unknown> {
   return (await exportOf(reference, options)).value
 }
 
 async function exportOf(
   reference: string,
-  { from, projectDir = from }: { from: string; projectDir?: string },
+  { from, projectDir = from }: { from: string; projectDir?: string | undefined },
 ): Promise<{ file: string; value: unknown }> {
   const [, path = reference, name = 'default'] = /^(.*?)(?:#([^#]*))?$/s.exec(reference) ?? []
   const file = await locatePlugin({ spec: path, from }, projectDir)
@@ -80,4 +82,38 @@ async function exportOf(
     ...shownPaths(placeOfLine(file.file, 1)),
     fix: suggest(name, Object.keys(others)),
   })
+}
+
+// Built-ins and the plugins of a project, loaded into this process and ready to be looked up. For processes that exist to run
+// them; the controller has a catalog.
+export interface OpenRegistry {
+  readonly registry: Registry
+  /** The hash of a plugin's code and of all it imports. */
+  hashOf(plugin: AnyPlugin): string
+  /** Files that could not be loaded and plugins that could not be used. */
+  readonly problems: readonly Problem[]
+  /** Every file that was read. */
+  readonly files: readonly string[]
+}
+
+/** Loads the plugins of a project beside `builtins`. What fails is a problem; the rest works. */
+export async function openRegistry({
+  builtins,
+  ...options
+}: LoadPluginsOptions & { builtins: readonly AnyPlugin[] }): Promise<OpenRegistry> {
+  const registry = createRegistry()
+  const hashes = new Map<AnyPlugin, string>()
+  for (const plugin of builtins) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
+  const loaded = await loadPlugins(options)
+  const problems = [...loaded.problems]
+  for (const { plugin, origin, hash } of loaded.plugins) {
+    hashes.set(plugin, hash)
+    try {
+      registry.add(plugin, origin)
+    } catch (error) {
+      if (!EvsysError.is(error)) throw error
+      problems.push(...error.problems)
+    }
+  }
+  return { registry, problems, files: loaded.files, hashOf: (plugin) => hashes.get(plugin) ?? builtInHash(plugin) }
 }

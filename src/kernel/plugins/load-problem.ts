@@ -1,14 +1,13 @@
 // From whatever loading a plugin file threw to a problem with a place in the author's own code. The text of an error and its
 // stack come from foreign code and are only searched, never trusted.
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { EvsysError, type Problem } from '../evsys-error.ts'
-import { messageOf } from '../message-of.ts'
-import { problemsOf } from '../problems-of.ts'
+import type { Location } from '../../contracts/index.ts'
+import { EvsysError, type Excerpt, messageOf, type Problem, problemsOf } from '../evsys-error.ts'
 import { closest, suggest } from '../suggest.ts'
 import { hostModuleNames, isHostModule } from './host-modules.ts'
-import { type Place, placeOfLine, placeOfText } from './locate-text.ts'
 
 /**
  * The problems that `cause`, thrown while `file` was loaded, stands for. `files` are the author's: the file and its imports;
@@ -17,7 +16,10 @@ import { type Place, placeOfLine, placeOfText } from './locate-text.ts'
 export function loadProblems(
   cause: unknown,
   file: string,
-  { files = [file], offered = [] }: { files?: readonly string[]; offered?: readonly string[] } = {},
+  {
+    files = [file],
+    offered = [],
+  }: { files?: readonly string[] | undefined; offered?: readonly string[] | undefined } = {},
 ): Problem[] {
   const place = placeInStack(cause, files) ?? placeOfText(file, [/^throw\b/m]) // what is no Error has no stack
   if (EvsysError.is(cause)) {
@@ -108,5 +110,70 @@ function textOf(cause: unknown, field: string): string {
     return typeof text === 'string' ? text.slice(0, 20_000) : ''
   } catch {
     return '' // a getter or proxy that throws
+  }
+}
+
+// Places in source files, for errors about code: a line, a column and the text to show.
+export type Place = { where: Location; excerpt?: Excerpt | undefined }
+
+/** The place of a line. Column 0 stands for "somewhere in the line". A line past the end is the last one with text. */
+export function placeOfLine(file: string, line: number, col = 0): Place {
+  const lines = linesOf(file)
+  let last = Math.min(Math.max(line, 1), Math.max(lines.length, 1))
+  while (last > 1 && (lines[last - 1] ?? '').trim() === '') last--
+  const text = lines[last - 1] ?? ''
+  const isInLine = last === line && col >= 1 && col <= text.length + 1
+  const indent = text.length - text.trimStart().length
+  const start = isInLine ? col : indent + 1
+  const length = isInLine ? wordAt(text, col) : Math.max(text.trim().length, 1)
+  const where = { file, line: last, col: start }
+  return text.trim() === '' ? { where } : { where, excerpt: { text, line: last, col: start, length } }
+}
+
+/** The place of the first match of the first pattern that matches; the start of the file where none does. */
+export function placeOfText(file: string, patterns: readonly RegExp[]): Place {
+  const source = linesOf(file).join('\n')
+  for (const pattern of patterns) {
+    const match = pattern.exec(source)
+    if (match === null) continue
+    const before = source.slice(0, match.index + match[0].length - match[0].trimStart().length).split('\n')
+    return placeOfLine(file, before.length, (before.at(-1)?.length ?? 0) + 1)
+  }
+  return placeOfLine(file, 1)
+}
+
+function linesOf(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8')
+      .replace(/^\uFEFF/, '')
+      .split(/\r\n|\r|\n/)
+  } catch {
+    return [] // gone or unreadable: the error that led here says so
+  }
+}
+
+function wordAt(text: string, col: number): number {
+  return /^(?:[\w$]+|["'`][^"'`]*["'`])/.exec(text.slice(col - 1))?.[0].length ?? 1
+}
+
+// Whether a text is TypeScript, by the parser that plugin files are transpiled with. Nothing of it is run.
+interface Transformed {
+  readonly error?:
+    | { readonly message?: string | undefined; readonly loc?: { readonly line?: number | undefined } | undefined }
+    | undefined
+}
+
+const require = createRequire(import.meta.url)
+
+/** Line and words of the first mistake; undefined: it can be read. */
+export function typescriptFault(source: string): { line: number; message: string } | undefined {
+  const dist = join(dirname(require.resolve('jiti/package.json')), 'dist')
+  const transform: (options: object) => Transformed = require(join(dist, 'babel.cjs')) // 1.5 MB: only when there is TypeScript
+  const { error } = transform({ source, filename: 'candidate.ts', ts: true, async: true, interopDefault: false })
+  if (error === undefined) return undefined
+  const [words = ''] = (error.message ?? '').replace(/^.*?\.ts: /, '').split('\n')
+  return {
+    line: Math.max(1, error.loc?.line ?? 1),
+    message: words.replace(/\s*\(\d+:\d+\)\s*$/, '') || 'it cannot be read',
   }
 }

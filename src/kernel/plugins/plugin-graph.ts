@@ -5,13 +5,14 @@
 // time) has become a call with a literal. A literal in a comment or text that happens to look like such a call can only add a
 // file to the hash, never hide one.
 import { readFileSync, realpathSync } from 'node:fs'
-import { isBuiltin } from 'node:module'
-import { dirname, extname, join, relative, sep } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { createRequire, isBuiltin } from 'node:module'
+import { dirname, extname, isAbsolute, join, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { Jiti, JitiOptions } from 'jiti'
+import type { FileStamp } from '../../contracts/index.ts'
 import { hashOf, sha256 } from '../hash.ts'
-import { isHostModule } from './host-modules.ts'
-import { hostVersion } from './host-package.ts'
-import { createPluginJiti } from './plugin-jiti.ts'
+import { hostVersion, isHostModule } from './host-modules.ts'
 
 export type PluginGraph = {
   /** Independent of where the project stands; changes with every file and package version below. */
@@ -23,7 +24,10 @@ export type PluginGraph = {
 }
 
 /** Reads `file` and what it imports, on and on. `root` is the folder of its project or package. */
-export function readPluginGraph(file: string, { root, cacheDir }: { root: string; cacheDir?: string }): PluginGraph {
+export function readPluginGraph(
+  file: string,
+  { root, cacheDir }: { root: string; cacheDir?: string | undefined },
+): PluginGraph {
   const contents: Record<string, string> = {}
   const packages = new Set<string>()
   const missing = new Set<string>()
@@ -95,4 +99,104 @@ function readManifest(path: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+// Whether plugin files are still what a worker loaded: by the time and size that the file system keeps, since this is asked
+// before every run. The folder where plugins are found counts too: a file that came or went changes it.
+/** The stamps of plugin files and of the project's plugin folder, as they are now. */
+export function stampPlugins(projectDir: string, files: readonly string[]): Promise<FileStamp[]> {
+  return Promise.all([join(projectDir, 'src', 'plugins'), ...files].map(stampOf))
+}
+
+/** Whether every file still has its stamp. */
+export async function areUnchanged(stamps: readonly FileStamp[]): Promise<boolean> {
+  const now = await Promise.all(stamps.map(({ file }) => stampOf(file)))
+  return stamps.every(({ stamp }, i) => now[i]?.stamp === stamp)
+}
+
+async function stampOf(file: string): Promise<FileStamp> {
+  try {
+    const { mtimeNs, size, ino } = await stat(file, { bigint: true })
+    return { file, stamp: `${mtimeNs}.${size}.${ino}` }
+  } catch {
+    return { file, stamp: 'absent' }
+  }
+}
+
+// How plugin files are turned into running code: jiti, set up so that every file of a project or package goes through it, also
+// plain JavaScript. Node would load that by itself, but then `evsys/plugin` would be looked up in the project's node_modules
+// and not be the host.
+type PluginJitiOptions = {
+  /** Folder for transpiled files; absent: none are kept. */
+  cacheDir?: string | undefined
+  /** Modules that are handed over as they are, by the name that plugins import. */
+  modules?: Readonly<Record<string, unknown>> | undefined
+  /** Whether a file belongs to the plugins; what does not (an npm package) is left to Node. */
+  isOwn?: ((file: string) => boolean) | undefined
+}
+
+// The public createJiti takes no `nativeImport`, the one place where plain JavaScript can be kept from Node. The version of
+// jiti is pinned, and the tests of this folder fail if this entry changes.
+type CreateJiti = (
+  file: string,
+  options: JitiOptions,
+  platform: {
+    onError(error: unknown): never
+    nativeImport(id: string | URL): Promise<unknown>
+    createRequire(file: string): unknown
+  },
+) => Jiti
+
+const require = createRequire(import.meta.url)
+
+/** A jiti that resolves and loads as seen from `file`. */
+export function createPluginJiti(file: string, { cacheDir, modules = {}, isOwn }: PluginJitiOptions): Jiti {
+  const dist = join(dirname(require.resolve('jiti/package.json')), 'dist')
+  const createJiti: CreateJiti = require(join(dist, 'jiti.cjs'))
+  const refuse = (id: string) => {
+    const isCode = /\.[cm]?[jt]sx?$/.test(id)
+    if (isCode && isOwn?.(id)) throw new Error('jiti transpiles what it is refused')
+  }
+  const options: JitiOptions = {
+    ...settings,
+    fsCache: cacheDir ?? false,
+    virtualModules: { ...modules },
+    transform: (source) => require(join(dist, 'babel.cjs'))(source), // 1.5 MB: only when something must be transpiled
+  }
+  return createJiti(file, options, {
+    onError(error) {
+      throw error
+    },
+    async nativeImport(id) {
+      const path = String(id).startsWith('file:') ? fileURLToPath(id) : String(id)
+      refuse(path)
+      return await import(isAbsolute(path) ? pathToFileURL(path).href : path)
+    },
+    createRequire(from) {
+      const native = createRequire(from)
+      const guarded = (id: string): unknown => {
+        refuse(id)
+        return native(id)
+      }
+      const { resolve, cache, main, extensions } = native
+      return Object.assign(guarded, { resolve, cache, main, extensions })
+    },
+  })
+}
+
+// All that jiti would otherwise take from the environment.
+const settings: JitiOptions = {
+  rebuildFsCache: false,
+  moduleCache: true,
+  debug: false,
+  sourceMaps: false,
+  interopDefault: true,
+  extensions: ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.json'],
+  alias: {},
+  nativeModules: [],
+  transformModules: [],
+  tryNative: false,
+  esmEvalTempFile: false,
+  jsx: false,
+  tsconfigPaths: false,
 }

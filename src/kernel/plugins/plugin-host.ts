@@ -1,23 +1,21 @@
 // The plugins of a project, looked at through child processes: the controller never runs their code itself. A file that takes
 // its process down is reported and left out, and the others are loaded again without it.
 import type { Problem } from '../evsys-error.ts'
-import type { ParamsCheck, PluginReference } from './catalog.ts'
-import type { ParamsResult } from './check-params.ts'
-import { findPluginFiles, type PluginFile } from './find-plugin-files.ts'
-import { toWire } from './plugin-protocol.ts'
+import { toWire } from '../processes/wire.ts'
+import type { ParamsCheck, ParamsResult } from './equip-plugin.ts'
+import { findPluginFiles, type PluginFile, type PluginReference, shownPaths } from './find-plugin-files.ts'
 import { type InspectedPlugin, type PluginSession, startSession } from './plugin-session.ts'
-import { shownPaths } from './shown-paths.ts'
 
 export type InspectOptions = {
-  projectDir?: string
-  plugins?: readonly PluginReference[]
+  projectDir?: string | undefined
+  plugins?: readonly PluginReference[] | undefined
   signal: AbortSignal
   /** Paths that the project's code must not see. */
-  hidden?: readonly string[]
+  hidden?: readonly string[] | undefined
   /** The longest that one file may take to load, and one check to answer. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /** Called when the files are transpiled and about to run; not at all where there are none. */
-  onPrepared?: () => void
+  onPrepared?: (() => void) | undefined
 }
 
 export interface InspectedPlugins extends AsyncDisposable {
@@ -38,7 +36,7 @@ export async function inspectPlugins({
   const { files, problems } = await findPluginFiles(options)
   const lost = new Map<PluginFile, readonly Problem[]>()
   const { hidden = [] } = options
-  const project = { hidden, ...(options.projectDir === undefined ? {} : { projectDir: options.projectDir }) }
+  const project = { hidden, projectDir: options.projectDir }
 
   /** A process with every file that does not end it. */
   const open = async (): Promise<Opened | undefined> => {

@@ -1,97 +1,68 @@
-// What the controller and the process that holds plugins tell each other: one JSON document per line, over pipes of their own.
-// Every line of the child begins with a token that only our side of the child knows, so nothing that a plugin writes, wherever
-// it writes it, is taken for a message; and the controller believes a message no further than its schema goes.
+// What the controller and the process that holds plugins send each other. The controller believes it no further than its schema goes.
 import * as z from 'zod'
 import { ErrorRecord, Location, PluginCard, PluginType } from '../../contracts/index.ts'
-
-/** The child writes here. */
-export const outputFd = 3
-/** The child reads here; its end is the end of the child. */
-export const inputFd = 4
 
 /** What the child may take in all. */
 export const memoryMb = 1536
 
 const Excerpt = z.object({ text: z.string(), line: z.int(), col: z.int(), length: z.int() })
 
-const WireProblem = ErrorRecord.extend({ excerpt: Excerpt.exactOptional() })
+const WireProblem = ErrorRecord.extend({ excerpt: Excerpt.optional() })
 
 const WireFile = z.object({
   file: z.string(),
   label: z.string(),
   rank: z.enum(['project', 'package']),
   root: z.string(),
-  where: Location.exactOptional(),
+  where: Location.optional(),
 })
 
-/** The first line that the child reads. */
-export const StartMessage = z.object({
-  token: z.string(),
+const Start = z.object({
   files: z.array(WireFile),
-  projectDir: z.string().exactOptional(),
+  projectDir: z.string().optional(),
   timeoutMs: z.number(),
 })
-export type StartMessage = z.infer<typeof StartMessage>
+export type Start = z.infer<typeof Start>
 
-/** Every further line: params to check. */
-export const CheckMessage = z.object({
-  requests: z.array(z.object({ index: z.int(), type: PluginType, kind: z.string(), params: z.unknown().optional() })),
-})
-export type CheckMessage = z.infer<typeof CheckMessage>
+/** Params to check. */
+const Checks = z.array(z.object({ index: z.int(), type: PluginType, kind: z.string(), params: z.unknown().optional() }))
+export type Checks = z.infer<typeof Checks>
 
 const ValueIssue = z.object({
   path: z.array(z.union([z.string(), z.number()])),
   code: z.enum(['unknown_key', 'invalid']),
   message: z.string(),
-  keys: z.array(z.string()).exactOptional(),
-  known: z.array(z.string()).exactOptional(),
+  keys: z.array(z.string()).optional(),
+  known: z.array(z.string()).optional(),
 })
 
 const ParamsResult = z.union([
-  z.object({ ok: z.literal(true), value: z.unknown().default(undefined), minSamples: z.int().exactOptional() }),
+  z.object({ ok: z.literal(true), value: z.unknown().default(undefined), minSamples: z.int().optional() }),
   z.object({ ok: z.literal(false), issues: z.array(ValueIssue) }),
 ])
 
-/** What the child says. */
-export const ChildMessage = z.discriminatedUnion('say', [
-  /** The hash of every file, before the first of them runs. */
-  z.object({ say: z.literal('hashes'), hashes: z.array(z.string()) }),
-  /** It begins to read a file, or to run it. */
-  z.object({ say: z.literal('loading'), index: z.int() }),
-  z.object({
-    say: z.literal('loaded'),
-    index: z.int(),
-    plugins: z.array(z.object({ card: PluginCard, where: Location })),
-    problems: z.array(WireProblem),
-  }),
-  z.object({ say: z.literal('ready') }),
-  z.object({ say: z.literal('checking'), index: z.int() }),
-  z.object({ say: z.literal('checked'), index: z.int(), result: ParamsResult }),
-  /** The end is near: a plugin ended the process, or threw where nobody catches. */
-  z.object({ say: z.literal('failing'), problems: z.array(WireProblem) }),
-  /** The end is near: a plugin has spent its time or memory. From the watchdog, with the line where it was found. */
-  z.object({
-    say: z.literal('stopped'),
-    spent: z.enum(['time', 'memory']),
-    file: z.string().exactOptional(),
-    line: z.int().exactOptional(),
-  }),
-])
-export type ChildMessage = z.infer<typeof ChildMessage>
+const Loaded = z.object({
+  index: z.int(),
+  plugins: z.array(z.object({ card: PluginCard, where: Location })),
+  problems: z.array(WireProblem),
+})
+export type Loaded = z.infer<typeof Loaded>
 
-/** JSON that also carries NaN and the infinities, which YAML has. What JSON cannot say at all is dropped or becomes text. */
-export function toWire(value: unknown): string {
-  return JSON.stringify(value, (_key, each: unknown) => {
-    if (typeof each === 'bigint') return String(each)
-    return typeof each === 'number' && !Number.isFinite(each) ? { [numberKey]: String(each) } : each
-  })
-}
-
-export function fromWire(text: string): unknown {
-  return JSON.parse(text, (_key, each: unknown) => {
-    const number: unknown = typeof each === 'object' && each !== null ? Reflect.get(each, numberKey) : undefined
-    return typeof number === 'string' ? Number(number) : each
-  })
-}
-
-const numberKey = '\u0000number'
+export const pluginProtocol = {
+  child: {
+    load: { params: Start, result: z.null() },
+    check: { params: Checks, result: z.null() },
+  },
+  // All of it is progress: a plugin may end the process at any moment, and what came before holds.
+  parent: {
+    /** The hash of every file, before the first of them runs. */
+    hashes: { params: z.array(z.string()) },
+    /** It begins to read a file, or to run it. */
+    loading: { params: z.int() },
+    loaded: { params: Loaded },
+    checking: { params: z.int() },
+    checked: { params: z.object({ index: z.int(), result: ParamsResult }) },
+    /** The end is near: a plugin ended the process, or threw where nothing catches it. */
+    failing: { params: z.array(WireProblem) },
+  },
+} as const

@@ -4,12 +4,11 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import type { AnyPlugin } from '../../contracts/index.ts'
 import { EvsysError, type Problem } from '../evsys-error.ts'
+import { checkPlugin, inWords, isPlugin, resemblesPlugin } from './check-plugin.ts'
 import type { PluginFile } from './find-plugin-files.ts'
 import { loadHostModules } from './host-modules.ts'
-import { loadProblems } from './load-problem.ts'
-import { type PluginGraph, readPluginGraph } from './plugin-graph.ts'
-import { createPluginJiti } from './plugin-jiti.ts'
-import { readExports } from './read-exports.ts'
+import { loadProblems, type Place, placeOfText } from './load-problem.ts'
+import { createPluginJiti, type PluginGraph, readPluginGraph } from './plugin-graph.ts'
 import type { Origin } from './registry.ts'
 
 /** A plugin, where it came from, and the hash of its code. */
@@ -99,5 +98,74 @@ function pluginCacheDir(projectDir: string): string | undefined {
     return folder
   } catch {
     return undefined // a read-only project loads, only slower
+  }
+}
+
+// The plugins that a loaded file exports: its default export, one plugin or a list, and every named export that is one.
+type ExportedPlugin = { plugin: AnyPlugin; place: Place }
+
+/** What `exports` of a file holds: plugins with their place, and what looks like one but is none. */
+function readExports(file: string, exports: unknown): { plugins: ExportedPlugin[]; problems: Problem[] } {
+  const named = namedExports(exports)
+  const listed = 'default' in named ? asList(named.default) : []
+  const values: [name: string, value: unknown][] = [
+    ...listed.map((value): [string, unknown] => ['default', value]),
+    ...Object.entries(named).filter(
+      ([name, value]) => name !== 'default' && (isPlugin(value) || resemblesPlugin(value)),
+    ),
+  ]
+  const plugins = new Map<AnyPlugin, ExportedPlugin>()
+  const problems: Problem[] = []
+  for (const [name, value] of values) {
+    const result = checkPlugin(value)
+    if ('plugin' in result)
+      plugins.set(result.plugin, { plugin: result.plugin, place: placeOfPlugin(file, name, result.plugin) })
+    else problems.push(...result.problems.map((problem) => atExport(problem, file, name)))
+  }
+  if (values.length === 0) problems.push(nothingExported(file, named))
+  return { plugins: [...plugins.values()], problems }
+}
+
+/** Exports by name. A CommonJS file that exports a plugin or a list has it as its default. */
+export function namedExports(exports: unknown): Record<string, unknown> {
+  if (isPlugin(exports) || Array.isArray(exports)) return { default: exports }
+  return typeof exports === 'object' && exports !== null ? { ...exports } : { default: exports }
+}
+
+function asList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [value]
+}
+
+function atExport(problem: Problem, file: string, name: string): Problem {
+  const whose = name === 'default' ? 'the default export' : `the export "${name}"`
+  return { ...problem, ...placeOfText(file, exportPatterns(name)), message: `${whose}: ${problem.message}` }
+}
+
+function placeOfPlugin(file: string, name: string, { kind }: AnyPlugin): Place {
+  const literal = kind.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  return placeOfText(file, [new RegExp(`\\bkind\\s*:\\s*["'\`]${literal}["'\`]`), ...exportPatterns(name)])
+}
+
+function exportPatterns(name: string): RegExp[] {
+  if (name === 'default') return [/^[ \t]*export\s+default\b/m, /\bas\s+default\b/, /^[ \t]*module\.exports\b/m]
+  const word = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  return [
+    new RegExp(`^[ \\t]*export\\s+(?:async\\s+)?(?:const|let|var|function\\*?|class)\\s+${word}(?![\\w$])`, 'm'),
+    new RegExp(`^[ \\t]*(?:module\\.)?exports\\.${word}(?![\\w$])`, 'm'),
+    new RegExp(`(?<![\\w$])${word}(?![\\w$])`),
+  ]
+}
+
+function nothingExported(file: string, named: Record<string, unknown>): Problem {
+  const names = Object.keys(named)
+  const what =
+    'default' in named
+      ? `its default export is ${inWords(named.default)}`
+      : `it exports ${names.join(', ') || 'nothing'}`
+  return {
+    code: 'PLUGIN_INVALID',
+    message: `the file exports no plugin: ${what}`,
+    fix: "export what a define* function of 'evsys/plugin' returns: export default defineTransform({ ... }). Files that only help plugins belong outside src/plugins.",
+    ...placeOfText(file, exportPatterns('default')),
   }
 }

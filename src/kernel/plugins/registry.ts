@@ -3,8 +3,7 @@
 import type { AnyPlugin, Location, Notice, PluginType } from '../../contracts/index.ts'
 import { EvsysError } from '../evsys-error.ts'
 import { suggest } from '../suggest.ts'
-import { familyKey, matchFamily } from './kind-family.ts'
-import { typeLabel, typePlural } from './type-label.ts'
+import { typeLabel, typePlural } from './check-plugin.ts'
 
 /** Where a plugin came from. Of two with the same kind, the higher rank wins. */
 export type Origin = {
@@ -12,7 +11,7 @@ export type Origin = {
   /** `built-in`, a file as people write it, or a package. */
   label: string
   /** The place of its definition, where errors point to. */
-  where?: Location
+  where?: Location | undefined
 }
 
 type Entry = { readonly type: PluginType; readonly kind: string }
@@ -102,7 +101,7 @@ export function createRegistry<E extends Entry = AnyPlugin>(): Registry<E> {
 export function unknownKind(type: PluginType, kind: string, known: readonly string[], where?: Location): EvsysError {
   const more = `\`evsys list ${typePlural(type)}\` describes them.`
   return new EvsysError('PLUGIN_UNKNOWN', `no ${typeLabel(type)} is called "${kind}"`, {
-    ...(where === undefined ? {} : { where }),
+    where,
     fix: suggest(kind, known, known.length === 0 ? {} : { more }),
   })
 }
@@ -115,14 +114,14 @@ function shadowing({ type, kind }: Entry, winner: Origin, loser: Origin): Notice
   const whose = loser.rank === 'built-in' ? 'the built-in' : `the one of ${loser.label}`
   return {
     text: `${typeLabel(type)} "${kind}" of ${winner.label} shadows ${whose}`,
-    ...(winner.where === undefined ? {} : { where: winner.where }),
+    where: winner.where,
   }
 }
 
 function conflict({ type, kind }: Entry, first: Origin, second: Origin): EvsysError {
   const files = first.label === second.label ? `twice by ${first.label}` : `by ${first.label} and by ${second.label}`
   return new EvsysError('PLUGIN_CONFLICT', `${typeLabel(type)} "${kind}" is defined ${files}`, {
-    ...(second.where === undefined ? {} : { where: second.where }),
+    where: second.where,
     fix: 'rename or remove one of them.',
   })
 }
@@ -130,11 +129,28 @@ function conflict({ type, kind }: Entry, first: Origin, second: Origin): EvsysEr
 function unprefixed({ type, kind }: Entry, { label, where }: Origin): EvsysError {
   const prefix = label.replace(/^@/, '').split('/')[0] ?? label
   return new EvsysError('PLUGIN_INVALID', `${typeLabel(type)} "${kind}" of the package ${label} has no prefix`, {
-    ...(where === undefined ? {} : { where }),
+    where,
     fix: `a package prefixes its kinds, so that two packages do not collide: "${prefix}/${kind}".`,
   })
 }
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+// Kinds that leave a number open: `pass@{k}` stands for pass@1, pass@2, ... and the number arrives in the params as `k`.
+const open = /\{(\w+)\}/
+
+/** What a kind says about its family: the params in `pass@3` for `pass@{k}`, undefined where it does not belong to it. */
+function matchFamily(family: string, kind: string): Record<string, number> | undefined {
+  const [before = '', name, after = ''] = family.split(open)
+  if (name === undefined || !kind.startsWith(before) || !kind.endsWith(after)) return undefined
+  const digits = kind.slice(before.length, kind.length - after.length)
+  // No leading zero: a number has one spelling, and a metric one name.
+  return /^[1-9]\d*$/.test(digits) && Number.isSafeInteger(Number(digits)) ? { [name]: Number(digits) } : undefined
+}
+
+/** Equal for kinds that stand for the same names: `pass@{k}` and `pass@{n}`. */
+function familyKey(kind: string): string {
+  return kind.replace(open, '{}')
 }

@@ -1,166 +1,218 @@
-// A child process that holds foreign code: how it is started, bounded, listened to and ended. Nothing that comes out of it is
-// taken at its word, and its whole process group is ended with it, so that nothing it started stays behind.
-import type { ChildProcess } from 'node:child_process'
+// How a child process that holds foreign code is started, bounded and ended. It leads a process group, has bounded memory and an
+// environment without secrets; nothing that comes out of it is taken at its word, and its whole group is ended with it.
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import type { Readable, Stream } from 'node:stream'
+import { existsSync } from 'node:fs'
+import type { Readable, Stream, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { fileURLToPath } from 'node:url'
-import { messageOf } from '../message-of.ts'
+import { messageOf } from '../evsys-error.ts'
+import { ChannelFault } from './channel.ts'
+import type { ProcessEnd, StopReason, StuckPlace, Transport, TransportEvents } from './child.ts'
+import { hidingCommand } from './hide-paths.ts'
 import { killGroup } from './kill-group.ts'
-import { launchGroup } from './launch-group.ts'
-import { sourceLoader } from './source-loader.ts'
-import { readTokenLines, type TokenLinesOptions } from './token-lines.ts'
-import { fromWire, inputFd, outputFd, toWire, watchdogFd } from './wire.ts'
+import { bootArgs, type ForkSpec, loaderArgs } from './spare.ts'
+import { fromWire, inputFd, outputFd, readTokenLines, toWire, watchdogFd } from './wire.ts'
 
-export type GuardedProcessOptions = {
+export interface GuardedProcessOptions {
   /** What it runs, with the extension of the running code: TypeScript from the sources, JavaScript when compiled. */
-  script: URL
-  args?: readonly string[]
-  /** The first message. A promise: the process loads its code meanwhile, and all else waits for it. */
-  start: unknown
-  cwd?: string
+  readonly script: URL
+  readonly args?: readonly string[] | undefined
+  readonly cwd?: string | undefined
   /** Paths that it must not see, where `whyNotHidden` finds nothing against it. */
-  hidden?: readonly string[]
+  readonly hidden?: readonly string[] | undefined
   /** Bound of its JavaScript heap. */
-  heapMb: number
+  readonly heapMb: number
   /** Bound of all its writable memory: heap, buffers, threads. */
-  memoryMb: number
+  readonly memoryMb: number
   /** The longest message; default 64 MB. */
-  messageMb?: number
-  /** What it says. Throwing means that this is no message: the process is stopped as garbled. */
-  onMessage(message: unknown): void
-  /** Its watching thread is alive, whatever the main thread is at. */
-  onAlive?(): void
-  /** What it prints, or writes to our pipes without being us. False: too much, the process is stopped as a flood. */
-  onPrinted(text: string): boolean
+  readonly messageMb?: number | undefined
+  /** What it may print in all; default 8 MB. More is a flood. */
+  readonly printedMb?: number | undefined
+  /** Takes what it prints, or writes to our pipes without being us, in place of that bound. False: too much. */
+  readonly onPrinted?: ((text: string) => boolean) | undefined
+  /** Processes that it starts before it loads anything. */
+  readonly spares?: readonly ForkSpec[] | undefined
 }
 
-/** How a process ended. `stopped` says why, if it was us; `stuck` where its main thread was when it was found blocked. */
-export type ProcessEnd = {
-  code: number | null
-  signal: string | null
-  /** The end of what it printed. */
-  printed: string
-  stopped?: StopReason
-  stuck?: { file?: string; line?: number }
-}
-export type StopReason = 'flood' | 'garbled' | 'silent' | 'closed' | 'not started'
-
-export type GuardedProcess = {
-  readonly pid: number | undefined
-  send(message: unknown): void
-  /** Kills the process and all it started. */
-  stop(reason: StopReason): void
-  /** Settles when the process is gone and what it wrote has arrived. */
-  readonly ended: Promise<ProcessEnd>
-}
-
-/** Starts a process. Its event loop does not keep ours alive: whoever waits for an answer holds a timer. */
-export function startGuardedProcess(options: GuardedProcessOptions): GuardedProcess {
-  // Known to our side of the child alone: it begins every message, so that nothing else is taken for one.
-  const token = randomBytes(24).toString('base64url')
-  const child = launch(options)
-  let stopped: StopReason | undefined
-  let stuck: ProcessEnd['stuck']
-  let tail = ''
-  const stop = (reason: StopReason) => {
-    stopped ??= reason
-    child.ref() // its end is near, and worth waiting for
-    killGroup(child.pid)
-  }
-  const print = (text: string) => {
-    tail = `${tail}${text}`.slice(-tailLength)
-    if (!options.onPrinted(text)) stop('flood')
-  }
-  const take = (text: string) => {
-    if (stopped !== undefined) return
-    try {
-      options.onMessage(fromWire(text))
-    } catch {
-      stop('garbled')
-    }
-  }
-  const watched = (text: string) => {
-    if (text === 'alive') options.onAlive?.()
-    else stuck = placeOf(text)
-  }
-  const pipes: readonly (Stream | null | undefined)[] = child.stdio // typed as five of them
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', print)
-  const lines = {
-    token,
-    longest: (options.messageMb ?? 64) * 1024 * 1024,
-    onOther: print,
-    onFlood: () => stop('flood'),
-  }
-  listen(pipes[outputFd], { ...lines, onLine: take })
-  listen(pipes[watchdogFd], { ...lines, onLine: watched })
-
-  const ended = new Promise<ProcessEnd>((resolve) => {
-    const finish = () => {
-      const { exitCode: code, signalCode: signal } = child
-      const why = { ...(stopped === undefined ? {} : { stopped }), ...(stuck === undefined ? {} : { stuck }) }
-      resolve({ code, signal, printed: tail, ...why })
-    }
-    child.once('close', finish)
-    child.once('error', (cause) => {
-      print(messageOf(cause))
-      stopped ??= 'not started'
-      finish()
-    })
-    child.once('exit', () => {
-      killGroup(child.pid) // its own children
-      setTimeout(finish, 1000).unref() // one that left the group may hold the pipes open for ever
-    })
-  })
-  for (const stream of child.stdio) stream?.on('error', () => {}) // broken pipes: `ended` tells
-  const write = (message: unknown) => {
-    const input = child.stdio[inputFd]
-    if (input !== null && input !== undefined && 'write' in input) input.write(`${toWire(message)}\n`)
-  }
-  let held: unknown[] | undefined = [] // until the first message is out
-  const begin = (start: unknown) => {
-    for (const message of [{ token, start }, ...(held ?? [])]) write(message)
-    held = undefined
-  }
-  const send = (message: unknown) => {
-    if (held === undefined) write(message)
-    else held.push(message)
-  }
-  if (options.start instanceof Promise) options.start.then(begin).catch(() => stop('closed'))
-  else begin(options.start)
-  return { pid: child.pid, send, stop, ended }
-}
-
+const bytesPerMb = 1024 * 1024
 const tailLength = 4000
 
-function listen(stream: Stream | null | undefined, options: TokenLinesOptions): void {
-  if (stream === null || stream === undefined || !('read' in stream)) return
-  const decoder = new StringDecoder('utf8')
-  const read = readTokenLines(options)
-  ;(stream as Readable).on('data', (bytes: Buffer) => read(decoder.write(bytes))) // a pipe, as `stdio` below asks for
+/** For `openChild`: a process for foreign code, whose script calls `serve`. */
+export function guardedProcess(options: GuardedProcessOptions): (events: TransportEvents) => Transport {
+  return (events) => new GuardedProcess(options, events)
 }
 
-function placeOf(text: string): { file?: string; line?: number } {
+class GuardedProcess implements Transport {
+  readonly ended: Promise<ProcessEnd>
+  // Known to our side of the child alone: it begins every message, so that nothing else is taken for one.
+  readonly #token = randomBytes(24).toString('base64url')
+  readonly #child: ChildProcess
+  readonly #input: Writable | undefined
+  readonly #onPrinted: (text: string) => boolean
+  #stopped: StopReason | undefined
+  #flooded: ProcessEnd['flooded']
+  #stuck: StuckPlace | undefined
+  #tail = ''
+
+  constructor(options: GuardedProcessOptions, { onFrame, onAlive }: TransportEvents) {
+    const { messageMb = 64, printedMb = 8, onPrinted } = options
+    let printed = 0
+    this.#onPrinted =
+      onPrinted ??
+      ((text) => {
+        printed += text.length
+        return printed <= printedMb * bytesPerMb
+      })
+    this.#child = launch(options)
+    this.#input = pipeOf<Writable>(this.#child, inputFd, 'write')
+    for (const stream of this.#child.stdio) stream?.on('error', () => {}) // broken pipes: `ended` tells
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => this.#print(text))
+    }
+    this.#listen(outputFd, messageMb * bytesPerMb, (text) => this.#take(text, onFrame))
+    this.#listen(watchdogFd, bytesPerMb, (text) => {
+      if (text === 'alive') onAlive()
+      else this.#stuck = placeOf(text)
+    })
+    this.ended = this.#awaitEnd()
+    this.#write({ token: this.#token })
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
+  post(frame: unknown): void {
+    this.#write(frame)
+  }
+
+  drained(): Promise<void> {
+    const input = this.#input
+    if (input === undefined || input.destroyed) return Promise.resolve()
+    return new Promise((resolve) => {
+      input.write('', () => resolve())
+    })
+  }
+
+  hold(isHeld: boolean): void {
+    if (isHeld) this.#child.ref()
+    else if (this.#stopped === undefined) this.#child.unref()
+  }
+
+  leave(): void {
+    this.stop('closed')
+  }
+
+  stop(reason: StopReason): void {
+    this.#stopped ??= reason
+    this.#child.ref() // its end is near, and worth waiting for
+    killGroup(this.#child.pid)
+  }
+
+  #write(message: unknown): void {
+    this.#input?.write(`${toWire(message)}\n`)
+  }
+
+  #print(text: string): void {
+    this.#tail = `${this.#tail}${text}`.slice(-tailLength)
+    if (!this.#onPrinted(text)) this.#flood('printed')
+  }
+
+  #flood(what: 'printed' | 'messages'): void {
+    this.#flooded ??= what
+    this.stop('flood')
+  }
+
+  #take(text: string, onFrame: (frame: unknown) => void): void {
+    if (this.#stopped !== undefined) return
+    try {
+      onFrame(fromWire(text))
+    } catch (fault) {
+      if (fault instanceof ChannelFault && fault.kind === 'flood') this.#flood('messages')
+      else this.stop('garbled')
+    }
+  }
+
+  #listen(fd: number, longest: number, onLine: (text: string) => void): void {
+    const decoder = new StringDecoder('utf8')
+    const read = readTokenLines({
+      token: this.#token,
+      longest,
+      onLine,
+      onOther: (text) => this.#print(text),
+      onFlood: () => this.#flood('printed'),
+    })
+    pipeOf<Readable>(this.#child, fd, 'read')?.on('data', (bytes: Buffer) => read(decoder.write(bytes)))
+  }
+
+  #awaitEnd(): Promise<ProcessEnd> {
+    const child = this.#child
+    return new Promise((resolve) => {
+      const finish = () => {
+        const { exitCode: code, signalCode: signal } = child
+        const why = { stopped: this.#stopped, flooded: this.#flooded, stuck: this.#stuck }
+        resolve({ code, signal, printed: this.#tail, ...why })
+      }
+      child.once('close', finish)
+      child.once('error', (cause) => {
+        this.#print(messageOf(cause))
+        this.#stopped ??= 'not started'
+        finish()
+      })
+      child.once('exit', () => {
+        killGroup(child.pid) // its own children
+        setTimeout(finish, 1000).unref() // one that left the group may hold the pipes open for ever
+      })
+    })
+  }
+}
+
+// Typed as five of them, and as either direction.
+function pipeOf<T extends Stream>(child: ChildProcess, fd: number, does: 'read' | 'write'): T | undefined {
+  const stream: Stream | null | undefined = (child.stdio as readonly (Stream | null | undefined)[])[fd]
+  return stream !== null && stream !== undefined && does in stream ? (stream as T) : undefined
+}
+
+function placeOf(text: string): StuckPlace {
   try {
-    const place: unknown = JSON.parse(text)
-    const [file, line]: unknown[] = Array.isArray(place) ? place : []
-    return typeof file === 'string' && Number.isSafeInteger(line) ? { file, line: Number(line) } : {}
+    const { spent, file, line }: Partial<Record<string, unknown>> = Object(JSON.parse(text))
+    const place = typeof file === 'string' && Number.isSafeInteger(line) ? { file, line: Number(line) } : {}
+    return { spent: spent === 'memory' ? 'memory' : 'time', ...place }
   } catch {
     return {}
   }
 }
 
-function launch({ script, args = [], cwd, hidden = [], heapMb, memoryMb }: GuardedProcessOptions): ChildProcess {
-  const command = [
-    process.execPath,
-    `--max-old-space-size=${heapMb}`,
-    '--no-warnings',
-    ...(script.pathname.endsWith('.ts') ? ['--import', sourceLoader()] : []),
-    fileURLToPath(script),
-    ...args,
-  ]
-  return launchGroup({ command, pipes: 3, cwd, hidden, memoryMb, variables })
+/** Variables that programs cannot do without, then where models and kernels are kept and which are used. Secrets are in the others. */
+const passed = new Set([
+  ...['PATH', 'HOME', 'TMPDIR', 'TMP', 'TEMP', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'SystemRoot', 'USERPROFILE'],
+  ...['LOCALAPPDATA', 'XDG_CACHE_HOME', 'HF_HOME', 'HF_HUB_CACHE', 'EVSYS_CACHE', 'EVSYS_ENGINE', 'CC'],
+])
+
+const shell = '/bin/sh'
+
+function launch({ script, args = [], spares = [], cwd, hidden = [], heapMb, memoryMb }: GuardedProcessOptions) {
+  const node = [process.execPath, `--max-old-space-size=${heapMb}`, '--no-warnings', ...loaderArgs(script.href)]
+  const command = [...node, ...bootArgs(script.href, args, spares)]
+  const options: SpawnOptions = {
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => passed.has(name))),
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+    detached: true, // leads a process group, to be killed as a whole
+    cwd,
+  }
+  const [program = '', ...rest] = existsSync(shell) ? limited(hidingCommand(hidden, command), memoryMb) : command
+  const child = spawn(program, rest, options)
+  child.unref()
+  for (const stream of child.stdio) unref(stream)
+  return child
 }
 
-/** Where models and kernels are kept, and which kernels are used. */
-const variables = ['LOCALAPPDATA', 'XDG_CACHE_HOME', 'HF_HOME', 'HF_HUB_CACHE', 'EVSYS_CACHE', 'EVSYS_ENGINE', 'CC']
+// --max-old-space-size bounds the heap, not buffers, so the system bounds all of it. A limit that cannot be set is lower already.
+function limited(command: readonly string[], memoryMb: number): string[] {
+  const script = 'ulimit -c 0 2>/dev/null; ulimit -d "$1" 2>/dev/null; shift; exec "$@"'
+  return [shell, '-c', script, 'evsys', String(memoryMb * 1024), ...command]
+}
+
+function unref(stream: Stream | null | undefined): void {
+  if (stream !== null && stream !== undefined && 'unref' in stream && typeof stream.unref === 'function') stream.unref()
+}

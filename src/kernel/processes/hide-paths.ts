@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { messageOf } from '../message-of.ts'
+import { messageOf } from '../evsys-error.ts'
 
 // The tools of the system, also where PATH has few of them; the command itself keeps its PATH.
 const cover = `uid=$1 gid=$2 n=$3 path=$PATH; shift 3; PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH; inner=$(command -v unshare)

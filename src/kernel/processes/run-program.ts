@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { boundedText } from '../bounded-text.ts'
-import { onAbort } from '../on-abort.ts'
+import { onAbort } from '../map-concurrent.ts'
+import { boundedText } from '../text-forms.ts'
 import { hidingCommand } from './hide-paths.ts'
 import { killGroup } from './kill-group.ts'
 
@@ -13,7 +13,7 @@ export interface ProgramRun {
   /** All of its environment. */
   readonly env: Readonly<Record<string, string>>
   /** Paths that it must not see; only where `whyNotHidden` has nothing to say. Absent: none. */
-  readonly hidden?: readonly string[]
+  readonly hidden?: readonly string[] | undefined
   readonly stdin: string
   readonly timeoutMs: number
   /** How much of each stream is kept: its end. */

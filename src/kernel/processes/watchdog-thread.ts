@@ -1,5 +1,5 @@
-// The watching thread. When the clock runs out it stops the main thread with the inspector, reads the line off its stack,
-// tells the controller and kills the process. It also kills it when the controller has died, which a busy loop would never
+// The watchdog thread. When the clock runs out, or memory does, it stops the main thread with the inspector, reads the line off its
+// stack, reports it to the parent and kills the process. It also kills it when the parent has died, which a busy loop would never
 // notice. It imports next to nothing: it starts with every process that holds foreign code.
 import { writeSync } from 'node:fs'
 import { Session } from 'node:inspector'
@@ -9,7 +9,7 @@ import { killGroup } from './kill-group.ts'
 import type { WatchdogData, WatchdogMessage } from './watchdog.ts'
 import { watchdogFd } from './wire.ts'
 
-const { token, timeoutMs, files, parentPid }: WatchdogData = workerData
+const { token, timeoutMs, memoryMb, files = [], parentPid }: WatchdogData = workerData
 
 /** Time for the main thread to stop; code that waits in the system (a sleeping child process) does not. */
 const pauseMs = 2000
@@ -22,19 +22,28 @@ parentPort?.on('message', (message: WatchdogMessage) => {
     return
   }
   clearTimeout(clock)
-  if (message === 'begin') clock = setTimeout(findLine, timeoutMs)
+  if (message === 'begin') clock = setTimeout(() => findLine('time'), timeoutMs)
 })
 
-setInterval(() => {
-  if (process.ppid !== parentPid) killGroup(process.pid)
-}, 500)
+const checks = setInterval(
+  () => {
+    if (process.ppid !== parentPid) killGroup(process.pid)
+    if (memoryMb === undefined || process.memoryUsage.rss() <= memoryMb * 1024 * 1024) return
+    clearInterval(checks)
+    findLine('memory')
+  },
+  memoryMb === undefined ? 500 : 100, // memory fills faster than a parent dies
+)
 
-const alive = () => say('alive')
+const alive = () => send('alive')
 alive()
 setInterval(alive, 1000)
 
-function findLine(): void {
-  setTimeout(() => report([]), pauseMs)
+type Spent = 'time' | 'memory'
+type Place = { readonly file: string; readonly line: number }
+
+function findLine(spent: Spent): void {
+  setTimeout(() => report(spent), pauseMs)
   const session = new Session()
   session.connectToMainThread()
   // Scripts are announced when the debugger is enabled; a frame has the number of its script, and not always its address.
@@ -44,28 +53,26 @@ function findLine(): void {
     const places = params.callFrames.flatMap(({ location: { scriptId, lineNumber }, url }) =>
       placesIn(urls.get(scriptId) ?? url, lineNumber + 1),
     )
-    report(places[0] ?? [])
+    report(spent, places[0])
   })
   session.post('Debugger.enable')
   session.post('Debugger.pause')
 }
 
-type Place = [] | [file: string, line: number]
-
 function placesIn(url: string, line: number): Place[] {
   const file = authored.find((each) => url === each || url === pathToFileURL(each).href)
-  return file === undefined ? [] : [[file, line]]
+  return file === undefined ? [] : [{ file, line }]
 }
 
-function report(place: Place): void {
-  say(JSON.stringify(place))
+function report(spent: Spent, place?: Place): void {
+  send(JSON.stringify({ spent, ...place }))
   killGroup(process.pid)
 }
 
-function say(text: string): void {
+function send(text: string): void {
   try {
     writeSync(watchdogFd, `${token}${text}\n`)
   } catch {
-    killGroup(process.pid) // nobody reads any more: the controller is gone
+    killGroup(process.pid) // the parent is gone: the pipe has no reader
   }
 }

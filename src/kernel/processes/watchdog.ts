@@ -1,22 +1,27 @@
-// A thread beside foreign code that notices when it does not return. The thread that hangs cannot tell where; the watching one
-// can, and ends the process. While it lives it says so, whatever the main thread is at: a controller that hears nothing at all
+// A thread beside foreign code that notices when it does not return, or takes all memory. The thread that hangs cannot say where; the
+// watchdog can, and ends the process. While it lives it says so, whatever the main thread is at: a parent that hears nothing at all
 // knows that the process is dead, not busy.
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 
-/** What the thread is started with. */
-export type WatchdogData = {
-  /** Begins every line to the controller. */
-  token: string
+export interface WatchOptions {
   /** Longest time between `begin` and `end`, or the next `begin`. */
-  timeoutMs: number
+  readonly timeoutMs: number
+  /** What the process may take in all; absent: what the system lets it. */
+  readonly memoryMb?: number | undefined
   /** The author's files: the line to report is in one of them. */
-  files: readonly string[]
-  /** Process that must stay alive. */
-  parentPid: number
+  readonly files?: readonly string[] | undefined
 }
 
-export type Watchdog = {
+/** What the thread is started with. */
+export interface WatchdogData extends WatchOptions {
+  /** Begins every line to the parent. */
+  readonly token: string
+  /** Process that must stay alive. */
+  readonly parentPid: number
+}
+
+export interface Watchdog {
   /** Starts the clock, or starts it again. */
   begin(): void
   /** Stops the clock. */
@@ -34,12 +39,12 @@ export function startWatchdog(data: WatchdogData): Watchdog {
   const url = new URL(`./watchdog-thread${extname(import.meta.url)}`, import.meta.url)
   const thread = new Worker(url, { workerData: data, stdin: false })
   thread.unref()
-  const tell = (message: WatchdogMessage) => thread.postMessage(message)
-  const begin = () => tell('begin')
+  const send = (message: WatchdogMessage) => thread.postMessage(message)
+  const begin = () => send('begin')
   return {
     begin,
-    end: () => tell('end'),
-    know: (files) => tell([...files]),
+    end: () => send('end'),
+    know: (files) => send([...files]),
     keepTime() {
       begin()
       setInterval(begin, Math.min(1000, data.timeoutMs / 4)).unref()

@@ -14,12 +14,12 @@ export interface ExperimentHooks extends AsyncDisposable {
 export interface HooksOptions {
   readonly store: OpenStore
   readonly experiment: ExperimentRow
-  readonly lease?: Lease
+  readonly lease?: Lease | undefined
   readonly outputDir: string
   readonly projectDir: string
   readonly plugins: readonly PluginReference[]
   readonly clock: Clock
-  readonly hidden?: readonly string[]
+  readonly hidden?: readonly string[] | undefined
 }
 
 export function openExperimentHooks(options: HooksOptions): ExperimentHooks {
@@ -53,7 +53,7 @@ export function openExperimentHooks(options: HooksOptions): ExperimentHooks {
     experimentId: experiment_id,
     experiment: name,
     outputDir,
-    ...(hypothesis === undefined ? {} : { hypothesis }),
+    hypothesis,
   }
   const groups = new Map<string, Promise<void>>()
   return {

@@ -1,28 +1,26 @@
 // A model on a benchmark, outside of any run: its answers through a client, scored by the sealed scorer, kept beside the record.
+
 import { rm } from 'node:fs/promises'
 import type { Benchmark, OpenInferenceClient, PluginSpec, Prediction, Scored } from '../../contracts/index.ts'
-import { answerWithClient, type OpenScorer, openScorer } from '../../evaluate/index.ts'
+import { answerWithClient, type OpenScorer, openScorer, taskFoldersOf } from '../../evaluate/index.ts'
 import { EvsysError, type PluginReference, type PluginServices, type SecretSource } from '../../kernel/index.ts'
 import { meterUsage, openInferenceClient, type TotalUsage } from '../../models/index.ts'
 import type { LoadedTask } from '../../rollout/index.ts'
-import { builtinServices } from '../builtin-services.ts'
-import { trialsFolder } from '../experiment/benchmark-seal.ts'
-import { taskFoldersOf } from '../folders/task-folders-of.ts'
-import { requireOwnAgent } from '../folders/trial-agents.ts'
-import { requireTrialEnvironment } from '../folders/trial-environments.ts'
-import { openTrialScratch } from '../folders/trial-scratch.ts'
+import { builtinServices } from '../trials/builtin-services.ts'
+import { requireOwnAgent, requireTrialEnvironment } from '../trials/trial-agents.ts'
+import { openTrialScratch, trialsFolder } from '../trials/trial-scratch.ts'
 
 export interface EvaluateOptions {
   readonly benchmark: Benchmark
   /** Folder of the tasks; absent: what the benchmark itself names. */
-  readonly folder?: string
+  readonly folder?: string | undefined
   readonly client: PluginSpec
   readonly projectDir: string
   readonly plugins: readonly PluginReference[]
   readonly secretSource: Pick<SecretSource, 'get'>
-  readonly seed?: number
+  readonly seed?: number | undefined
   readonly signal: AbortSignal
-  onAnswer?(prediction: Prediction): void
+  onAnswer?: ((prediction: Prediction) => void) | undefined
 }
 
 export interface Evaluated {
@@ -35,8 +33,12 @@ export interface Evaluated {
 export async function evaluateModel(options: EvaluateOptions): Promise<Evaluated> {
   const { benchmark, folder, projectDir, plugins, secretSource, signal } = options
   await using scorer = await openScorer({
-    ...{ benchmark, projectDir, plugins, secretSource, signal },
-    ...(folder === undefined ? {} : { file: folder }),
+    benchmark,
+    projectDir,
+    plugins,
+    secretSource,
+    signal,
+    file: folder,
   })
   const tasks = await taskFoldersOf({ ...benchmark, ...(folder === undefined ? {} : { path: folder }) })
   if (tasks !== undefined) return attemptAndScore(options, scorer, tasks)
@@ -61,9 +63,13 @@ export async function answersOf(
     { client: spec, secretSource, seed, signal },
     (client, services) =>
       answerWithClient({
-        ...{ benchmark, tasks, client, seed, signal },
-        led: led === undefined ? undefined : { agent: led, services },
-        ...(onAnswer === undefined ? {} : { onAnswer }),
+        benchmark,
+        tasks,
+        client,
+        seed,
+        signal,
+        withAgent: led === undefined ? undefined : { agent: led, services },
+        onAnswer,
       }),
   )
   return { predictions, usage }
@@ -95,16 +101,24 @@ async function attemptAndScore(
   tasks: readonly LoadedTask[],
 ): Promise<Evaluated> {
   const { benchmark, projectDir, secretSource, seed = 42, signal, onAnswer } = options
-  const { runBenchmarkTrials } = await import('../folders/benchmark-trials.ts')
+  const { runBenchmarkTrials } = await import('../trials/benchmark-trials.ts')
   const agent = requireOwnAgent(benchmark.agent, benchmark.name)
   const environment = requireTrialEnvironment(benchmark.environment, benchmark.name)
   const scratch = await openTrialScratch(trialsFolder(projectDir), `eval-${crypto.randomUUID()}`)
   try {
     const { value, usage } = await withModel(options, (client) =>
       runBenchmarkTrials({
-        ...{ benchmark, tasks, agent, environment, seed, signal, step: 'final', policy: () => client },
-        ...{ scratch, secretSource },
-        ...(onAnswer === undefined ? {} : { onAnswer }),
+        benchmark,
+        tasks,
+        agent,
+        environment,
+        seed,
+        signal,
+        step: 'final',
+        policy: () => client,
+        scratch,
+        secretSource,
+        onAnswer,
       }),
     )
     const { predictions, rewards } = value

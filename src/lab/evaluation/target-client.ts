@@ -3,21 +3,23 @@ import { join, relative } from 'node:path'
 import type { PluginSpec } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { modelClient } from '../../models/index.ts'
-import type { OpenStore, RunRow } from '../../store/index.ts'
+import { type OpenStore, type RunRow, requireTraining } from '../../store/index.ts'
 
 export interface EvalTarget {
   /** As people see it. */
   readonly label: string
   readonly client: PluginSpec
   /** Whose checkpoint it is. */
-  readonly run?: { readonly id: string; readonly name: string; readonly step: number; readonly experimentId: string }
+  readonly run?:
+    | { readonly id: string; readonly name: string; readonly step: number; readonly experimentId: string }
+    | undefined
 }
 
 /** The client for a reference: a run (its best checkpoint, or that of `step`), else the name of a model. */
 export async function targetClient(
   store: OpenStore,
   reference: string,
-  { projectDir, step }: { projectDir: string; step?: number },
+  { projectDir, step }: { projectDir: string; step?: number | undefined },
 ): Promise<EvalTarget> {
   const run = await runOf(store, reference)
   if (run === undefined) return modelTarget(reference)
@@ -53,7 +55,8 @@ async function runOf(store: OpenStore, reference: string): Promise<RunRow | unde
 }
 
 // The model, renderer and place of the run itself: its prompts are those of its own evaluations.
-function checkpointClient({ name, config }: RunRow, checkpoint: string, projectDir: string): PluginSpec {
+function checkpointClient(run: RunRow, checkpoint: string, projectDir: string): PluginSpec {
+  const { name, config } = requireTraining(run)
   const { backend, model, algorithm } = config
   const renderer = algorithm.params.renderer_name ?? model.renderer_name
   const sampled = { model: model.name, checkpoint, ...(typeof renderer === 'string' ? { renderer } : {}) }

@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventsOf, recordSample } from '../../../tests/sample-plan.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
+import { segmentFile } from '../../record/experiment-folder.ts'
 import { type OpenStore, openStore } from '../../store/index.ts'
-import { assignRun, segmentFile } from './assign-run.ts'
-import { createIntake } from './segment-intake.ts'
+import { assignRun } from './assign-run.ts'
+import { createIntake } from './supervise-run.ts'
 
 const folder = temporaryFolders()
 

@@ -1,48 +1,29 @@
-// The assignment of a run: everything a worker may know, and where it goes on after an interruption.
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import {
-  armReference,
-  CheckpointKind,
-  type Metrics,
-  type Plan,
-  type PluginSpec,
-  RunAssignment,
-  referencedArms,
-  type SealedBenchmark,
-} from '../../contracts/index.ts'
-import { fileError, type PluginReference, systemCode } from '../../kernel/index.ts'
-import type { ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
-import { pastGuards } from '../train/guards/past-guards.ts'
-import { pastLosses } from '../train/past-losses.ts'
+// The assignment of a run: everything a worker may know, and where it resumes after an interruption.
 
-export interface AssignOptions {
-  readonly store: OpenStore
-  readonly experiment: ExperimentRow
-  readonly outputDir: string
-  readonly projectDir: string
-  readonly plugins: readonly PluginReference[]
-  readonly benchmarks: readonly SealedBenchmark[]
-}
-
-/** Plugins as a worker is told of them. */
-export function pluginFilesOf(plugins: readonly PluginReference[]): RunAssignment['plugin_files'] {
-  return plugins.map(({ spec, from }) => ({ spec, from }))
-}
+import { pastGuards, pastLosses } from '../../algorithms/index.ts'
+import { armReference, CheckpointKind, type Metrics, RunAssignment, referencedArms } from '../../contracts/index.ts'
+import { runFolder, segmentFile, segmentNumbers } from '../../record/index.ts'
+import { type OpenStore, type RunRow, requireTraining } from '../../store/index.ts'
+import type { ExperimentSession } from './experiment-session.ts'
+import { callbacksOf, pluginFilesOf } from './plan-inputs.ts'
 
 /** Checkpoints that a run keeps, besides the best. */
 const CHECKPOINTS_KEPT = 3
 
-export async function assignRun(row: RunRow, options: AssignOptions): Promise<RunAssignment> {
-  const { store, experiment, outputDir, projectDir, plugins, benchmarks } = options
+/** What of a session a run is assigned by. */
+type Assigning = Pick<ExperimentSession, 'store' | 'experiment' | 'outputDir' | 'projectDir' | 'plugins' | 'benchmarks'>
+
+export async function assignRun(row: RunRow, session: Assigning): Promise<RunAssignment> {
+  const { store, experiment, outputDir, projectDir, plugins, benchmarks } = session
   const { plan } = experiment
   const runDir = runFolder(outputDir, row.name)
-  // An attempt that died before it told of its start has a segment, and the record does not know of it.
+  // An attempt that died before it reported its start has a segment, and the record does not know of it.
   const attempt = 1 + Math.max(row.attempt, ...(await segmentNumbers(runDir)))
   const cursor = await store.cursor(`run:${row.id}`)
   const resumed = row.attempt === 0 ? undefined : await resumeFrom(store, row)
   const arms = new Map((await referencedRuns(store, row)).map((run) => [run.arm, run.id]))
-  const start = row.afterRun ?? arms.get(armReference(row.config.model.init_from_checkpoint) ?? '')
+  const { config } = requireTraining(row)
+  const start = row.afterRun ?? arms.get(armReference(config.model.init_from_checkpoint) ?? '')
   const before = start === undefined ? undefined : await lastOf(store, start, 'state')
   const armWeights: [string, string][] = []
   for (const [arm, id] of arms) {
@@ -52,57 +33,30 @@ export async function assignRun(row: RunRow, options: AssignOptions): Promise<Ru
   return {
     experiment_id: experiment.id,
     experiment: experiment.name,
-    ...(experiment.hypothesis === undefined ? {} : { hypothesis: experiment.hypothesis }),
+    hypothesis: experiment.hypothesis,
     run_id: row.id,
     run_name: row.name,
     arm: row.arm,
     attempt,
-    config: row.config,
+    config,
     config_hash: row.configHash,
     run_dir: runDir,
     segment_file: segmentFile(runDir, attempt),
     next_item: cursor.nextItem,
     next_event: cursor.nextEvent,
-    ...(resumed?.resume === undefined ? {} : { resume: resumed.resume }),
-    ...(before === undefined ? {} : { start_weights: before }),
+    resume: resumed?.resume === undefined ? undefined : resumed.resume,
+    start_weights: before,
     arm_weights: Object.fromEntries(armWeights),
     guard_trips: resumed?.guardTrips ?? 0,
     past: resumed?.past ?? RunAssignment.shape.past.parse(undefined),
     benchmarks: [...benchmarks],
-    ...(plan.objective === undefined ? {} : { objective: plan.objective }),
+    objective: plan.objective,
     callbacks: callbacksOf(plan),
     project_dir: projectDir,
     plugin_files: pluginFilesOf(plugins),
     log_rollouts: plan.experiment.log_rollouts,
     checkpoints_kept: CHECKPOINTS_KEPT,
   }
-}
-
-/** Folder of a run inside the experiment's. */
-export function runFolder(outputDir: string, runName: string): string {
-  return join(outputDir, runName)
-}
-
-/** What an attempt at a run wrote. */
-export function segmentFile(runDir: string, attempt: number): string {
-  return join(runDir, 'segments', `${attempt}.jsonl`)
-}
-
-/** Attempts that have a segment, in order. */
-export async function segmentNumbers(runDir: string): Promise<number[]> {
-  const folder = join(runDir, 'segments')
-  try {
-    const names = await readdir(folder)
-    return names.flatMap((name) => Number(/^([1-9]\d{0,8})\.jsonl$/.exec(name)?.[1] ?? [])).sort((a, b) => a - b)
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return []
-    throw fileError('list', folder, cause)
-  }
-}
-
-/** Callbacks of every run; without any, its files are written. */
-export function callbacksOf({ experiment }: Plan): PluginSpec[] {
-  return experiment.callbacks.length > 0 ? experiment.callbacks : [{ kind: 'local_logger', params: {} }]
 }
 
 async function resumeFrom(store: OpenStore, row: RunRow) {
@@ -138,7 +92,7 @@ async function lastOf(store: OpenStore, runId: string, kind: CheckpointKind): Pr
 }
 
 async function referencedRuns(store: OpenStore, row: RunRow): Promise<RunRow[]> {
-  const arms = referencedArms(row.config)
+  const arms = referencedArms(requireTraining(row).config)
   if (arms.length === 0) return []
   const runs = await store.runs(row.experimentId)
   return runs.filter(({ arm, seed }) => arms.includes(arm) && seed === row.seed)

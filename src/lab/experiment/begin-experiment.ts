@@ -1,8 +1,10 @@
 // Puts a planned experiment into the record, or finds the one to go on with.
+
 import { mkdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import type { Plan } from '../../contracts/index.ts'
 import { type Clock, createIds, EvsysError, fileError, systemCode, systemRandom } from '../../kernel/index.ts'
+import { outputDirOf } from '../../record/index.ts'
 import type { ExperimentRow, OpenStore } from '../../store/index.ts'
 
 export interface Begun {
@@ -67,13 +69,4 @@ async function claimFolder(plan: Plan, projectDir: string, nowMs: number): Promi
       if (systemCode(cause) !== 'EEXIST') throw fileError('make', folder, cause)
     }
   }
-}
-
-/** Folder of an experiment: `<stamp>_<name>` below `output_dir`, or below `.evsys/runs`. */
-export function outputDirOf(
-  { createdAt, name, plan }: Pick<ExperimentRow, 'createdAt' | 'name' | 'plan'>,
-  projectDir: string,
-): string {
-  const stamp = createdAt.slice(0, 23).replace(/[T:.]/g, '-')
-  return join(plan.experiment.output_dir ?? join(projectDir, '.evsys', 'runs'), `${stamp}_${name}`)
 }

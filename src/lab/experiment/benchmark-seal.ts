@@ -2,8 +2,9 @@
 // hidden is part of the record: where the machine cannot do it, nothing pretends otherwise.
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import type { Benchmark, DataConfig, Notice, RunConfig } from '../../contracts/index.ts'
+import type { Benchmark, DataConfig, Notice, Plan, RunConfig } from '../../contracts/index.ts'
 import { EvsysError, whyNotHidden } from '../../kernel/index.ts'
+import { trialsFolder } from '../trials/trial-scratch.ts'
 
 export interface BenchmarkSeal {
   /** `namespace`: the kernel shows empty folders in their place. `none`: recipe code can read them. */
@@ -66,11 +67,6 @@ export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: S
   return { level: clash.length === 0 ? 'namespace' : 'none', hidden: kept, notices: clash.map((text) => ({ text })) }
 }
 
-/** Where trials of benchmarks keep their files while they run. */
-export function trialsFolder(projectDir: string): string {
-  return join(projectDir, '.evsys', 'trials')
-}
-
 /** The files of a stored dataset that a data block names. One that is not there is told when it is read. */
 async function storedFiles(data: DataConfig | undefined, projectDir: string): Promise<string[]> {
   const { dataset_id: id, dataset_name: name, hf_split = 'train' } = data ?? {}
@@ -118,4 +114,18 @@ async function histories(projectDir: string): Promise<string[]> {
 function isWithin(path: string, folder: string): boolean {
   const way = relative(folder, path)
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && resolve(way) !== way)
+}
+
+/** The plan with a folder for every benchmark that is named: `id: router-val@2`, or `name: router-val` and nothing else. */
+export async function resolveBenchmarks(plan: Plan, projectDir: string): Promise<Plan> {
+  const { metadata } = plan.experiment
+  const benchmark = await Promise.all(
+    metadata.benchmark.map(async (entry) => {
+      if (entry.path !== undefined || entry.data !== undefined) return entry
+      const { findBenchmark } = await import('../../evaluate/index.ts')
+      const { folder } = await findBenchmark(projectDir, entry.id ?? entry.name)
+      return { ...entry, path: folder }
+    }),
+  )
+  return { ...plan, experiment: { ...plan.experiment, metadata: { ...metadata, benchmark } } }
 }

@@ -1,7 +1,8 @@
 // Caps on what an experiment may spend: checked against the plan before anything starts, and counted while it runs.
 import { SharedParams } from '../../algorithms/index.ts'
-import { type Budget, durationSeconds, type Plan, type RunEvent } from '../../contracts/index.ts'
+import { type Budget, durationSeconds, type Item, type Plan, type RunEvent } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
+import type { ExperimentRow, OpenStore } from '../../store/index.ts'
 
 export interface BudgetKeeper {
   /** Counts what an event tells of; the error when a cap is exceeded. */
@@ -56,4 +57,32 @@ export function createBudgetKeeper(budget: Budget | undefined): BudgetKeeper {
       return check('steps') ?? check('tokens') ?? check('usd')
     },
   }
+}
+
+// What earlier executions of an experiment have used of its budget, from its events.
+/** Events at a time: an interrupted sweep may have a million. */
+const PAGE = 10_000
+
+/** Counts what earlier executions of the experiment have used. */
+export async function countSpent(
+  store: Pick<OpenStore, 'runs' | 'events'>,
+  { id, plan }: Pick<ExperimentRow, 'id' | 'plan'>,
+  budget: BudgetKeeper,
+): Promise<void> {
+  if (plan.experiment.budget === undefined) return
+  const types = ['step.finished', 'run.finished'] as const
+  for (const run of await store.runs(id)) {
+    for (let afterSeq = 0; ; ) {
+      const events = await store.events({ stream: `run:${run.id}`, afterSeq, limit: PAGE, types })
+      for (const event of events) if (isOfRun(event)) budget.count(event)
+      const last = events.at(-1)
+      if (last === undefined || events.length < PAGE) break
+      afterSeq = last.seq
+    }
+  }
+}
+
+/** Whether an item is an event of a run. */
+export function isOfRun(item: Item): item is RunEvent {
+  return item.type !== 'points' && !('experiment_id' in item)
 }

@@ -11,14 +11,12 @@ import {
   type SecretSource,
 } from '../../kernel/index.ts'
 import { modelClient } from '../../models/index.ts'
-import { runSecrets } from '../worker/run-secrets.ts'
-import { callbacksOf } from './assign-run.ts'
-import type { BenchmarkSeal } from './benchmark-seal.ts'
+import { runSecrets } from '../workers/run-secrets.ts'
+import { type BenchmarkSeal, resolveBenchmarks } from './benchmark-seal.ts'
 import { checkForecast } from './budget-keeper.ts'
-import { resolveBenchmarks } from './resolve-benchmarks.ts'
-import type { Prepared } from './run-experiment.ts'
+import type { CheckedExperiment } from './experiment-session.ts'
+import { callbacksOf, trainingDataOf } from './plan-inputs.ts'
 import { namedModels } from './score-baselines.ts'
-import { trainingDataOf } from './training-data.ts'
 
 /** Throws all that is wrong at once; what comes back may start. */
 export async function checkExperiment(
@@ -30,7 +28,7 @@ export async function checkExperiment(
     seal: BenchmarkSeal
     signal: AbortSignal
   },
-): Promise<Prepared> {
+): Promise<CheckedExperiment> {
   const { projectDir, plugins, seal, signal } = options
   const checked = await checkDeep(loaded, catalog, { signal })
   const problems = [...catalog.problems, ...checked.problems, ...unknownModels(checked.plan)]
@@ -51,7 +49,7 @@ export async function checkExperiment(
   return prepared
 }
 
-function secretsOf(plan: Plan, catalog: Catalog, source: SecretSource): Prepared['secrets'] {
+function secretsOf(plan: Plan, catalog: Catalog, source: SecretSource): CheckedExperiment['secrets'] {
   const cardOf: Catalog['card'] = (type, kind) => catalog.card(type, kind)
   const agents = plan.experiment.metadata.benchmark.flatMap(({ agent }) => agent ?? [])
   const asked = { callbacks: callbacksOf(plan), agents, cardOf, source }

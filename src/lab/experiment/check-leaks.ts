@@ -2,6 +2,7 @@
 // answers; rows come from the cache, or are put there now. Rows that plugins of the project make are made in a process of their
 // own, and compared here, out of reach of those plugins.
 import { readFile } from 'node:fs/promises'
+import { builtins } from '../../builtins/index.ts'
 import {
   type AnyPlugin,
   type Benchmark,
@@ -37,16 +38,14 @@ import {
   type Problem,
 } from '../../kernel/index.ts'
 import type { ExperimentRow } from '../../store/index.ts'
-import { builtins } from '../builtins.ts'
-import { recipeHashes } from '../record/recipe-hashes.ts'
+import { recipeHashes } from '../workers/recipe-hashes.ts'
 import type { BenchmarkSeal } from './benchmark-seal.ts'
-import type { RunExperimentOptions } from './run-experiment.ts'
-import type { TrainingData } from './training-data.ts'
+import type { TrainingData } from './plan-inputs.ts'
 
 /** Longest that plugins of the project may take to make rows for this, where no limit is given; the run itself may take longer. */
 const LONGEST_MS = 60_000
 
-export interface CheckLeaksOptions {
+interface CheckLeaksOptions {
   readonly experiment: ExperimentRow
   readonly trainingData: readonly TrainingData[]
   readonly benchmarks: readonly SealedBenchmark[]
@@ -54,7 +53,7 @@ export interface CheckLeaksOptions {
   readonly plugins: readonly PluginReference[]
   /** What the plugins of the project must not see meanwhile. */
   readonly seal: Pick<BenchmarkSeal, 'hidden'>
-  readonly options: Pick<RunExperimentOptions, 'limits'>
+  readonly options: { readonly limits?: { readonly blockedMs?: number | undefined } | undefined }
   readonly signal: AbortSignal
 }
 
@@ -142,7 +141,10 @@ async function openElsewhere(
   try {
     const either = AbortSignal.any([signal, limit])
     const [made] = await recipeHashes([recipe], {
-      ...{ projectDir, plugins, cacheDir, hidden: seal.hidden },
+      projectDir,
+      plugins,
+      cacheDir,
+      hidden: seal.hidden,
       signal: either,
     })
     if (made?.data_key === undefined) return undefined
@@ -205,7 +207,7 @@ function problemOf(benchmark: string, { rows, exact, near, pairs }: FoundLeaks):
   return {
     code: 'DATA_LEAK',
     message: `${total} of ${rows} training rows repeat questions of benchmark "${benchmark}" (${counts}): ${named.join('; ')}${rest}`,
-    ...(file === undefined ? {} : { where: { file, line: Number(line), col: 1 } }),
+    where: file === undefined ? undefined : { file, line: Number(line), col: 1 },
     fix: `take these rows out of the training data; where they are meant, write \`leaks: ${exact > 0 ? 'allow' : 'allow_near'}\` in the benchmark, and the result tells of them.`,
   }
 }

@@ -1,54 +1,36 @@
 // The end of an experiment: evidence from the record, the verdict, the words, and the files that hold them.
-import type { Evidence, ExperimentEvent, ExperimentResult } from '../../contracts/index.ts'
-import { evaluatePlugins } from '../../evaluate/index.ts'
-import { type Clock, createRegistry } from '../../kernel/index.ts'
+import type { ExperimentEvent, ExperimentResult } from '../../contracts/index.ts'
+import type { Clock } from '../../kernel/index.ts'
+import {
+  baselinesOf,
+  concludeLog,
+  conclusionText,
+  evidenceOf,
+  experimentResult,
+  filesOf,
+  isDryRun,
+  isLogImport,
+  judgeCosts,
+  outputDirOf,
+  recordedLeaks,
+  recordedSpeeds,
+  recordedTrips,
+  resultOf,
+} from '../../record/index.ts'
 import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
-import type { TaskMetric } from './arm-scores.ts'
-import { conclusionText } from './conclusion-text.ts'
-import { experimentResult } from './experiment-result.ts'
-import { recordedLeaks } from './record-leaks.ts'
-import { recordedSpeeds } from './record-speeds.ts'
-import { recordedTrips } from './recorded-trips.ts'
-import { baselinesOf, judgeCosts } from './score-baselines.ts'
-import { isTrial } from './trial.ts'
-import { type RecordedRun, weighEvidence } from './weigh-evidence.ts'
 import { writeExperimentFiles } from './write-experiment-files.ts'
-
-/** Weighs what the record holds of an experiment. */
-export async function evidenceOf(
-  store: OpenStore,
-  experiment: ExperimentRow,
-): Promise<{ evidence: Evidence; runs: RecordedRun[] }> {
-  const rows = await store.runs(experiment.id)
-  const runs = await Promise.all(rows.map(async (run) => ({ run, evals: await store.evals(run.id) })))
-  const { claim, ...unclaimed } = experiment.plan
-  const plan = claim === undefined || isTrial(experiment) ? unclaimed : { ...unclaimed, claim }
-  return { evidence: weighEvidence({ plan, runs, metricOf }), runs }
-}
-
-/** The result of an experiment as the record has it now. */
-export async function resultOf(store: OpenStore, experiment: ExperimentRow): Promise<ExperimentResult> {
-  const { evidence, runs } = await evidenceOf(store, experiment)
-  const rows = runs.map(({ run }) => run)
-  return experimentResult(experiment, rows, evidence, {
-    baselines: await baselinesOf(store, experiment.id),
-    leaks: await recordedLeaks(store, experiment.id),
-    speeds: await recordedSpeeds(store, experiment.id),
-    trips: await recordedTrips(store, rows),
-  })
-}
 
 /** Writes the conclusion of an experiment whose runs have all ended. The record comes last: once it says so, all is there. */
 export async function concludeExperiment(
   store: OpenStore,
   experiment: ExperimentRow,
-  options: { outputDir: string; clock: Clock; wallS: number; lease?: Lease },
+  options: { outputDir: string; clock: Clock; wallS: number; lease?: Lease | undefined },
 ): Promise<ExperimentResult> {
   const { evidence, runs } = await evidenceOf(store, experiment)
   const baselines = await baselinesOf(store, experiment.id)
   const rows = runs.map(({ run }) => run)
   const trips = await recordedTrips(store, rows)
-  const text = conclusionText(evidence, { isTrial: isTrial(experiment), baselines, trips })
+  const text = conclusionText(evidence, { isTrial: isDryRun(experiment), baselines, trips })
   await writeExperimentFiles({ experiment, runs, evidence, baselines, text, dir: options.outputDir })
   const stream = `experiment:${experiment.id}`
   const { nextEvent } = await store.cursor(stream)
@@ -77,18 +59,44 @@ export async function concludeExperiment(
   await store.append(stream, nextEvent - 1, [finishing], options.lease)
   const finished = (await store.experiment(experiment.id)) ?? experiment
   return experimentResult(finished, rows, evidence, {
-    ...{ baselines, trips },
+    baselines,
+    trips,
     leaks: await recordedLeaks(store, experiment.id),
     speeds: await recordedSpeeds(store, experiment.id),
   })
 }
 
-/** A built-in metric, to be computed task by task. Those of a project live in the scorer and are not called here. */
-export function metricOf(kind: string): TaskMetric | undefined {
-  const registry = createRegistry()
-  for (const plugin of evaluatePlugins) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
-  const found = registry.find('metric', kind)
-  if (found === undefined || found.plugin.type !== 'metric') return undefined
-  const { plugin } = found
-  return { params: plugin.params.parse(found.params), compute: plugin.compute.bind(plugin) }
+// The conclusion of a finished experiment, computed once more after a run was marked invalid.
+interface AgainOptions {
+  readonly projectDir: string
+  readonly clock: Clock
+}
+
+/** Weighs the record again. An experiment that still runs concludes at its end, and is left as it is. */
+export async function concludeAgain(
+  store: OpenStore,
+  experiment: ExperimentRow,
+  { projectDir, clock }: AgainOptions,
+): Promise<ExperimentResult> {
+  if (experiment.verdict === undefined) return resultOf(store, experiment)
+  if (isLogImport(experiment)) {
+    await concludeLog(store, experiment, clock)
+    return resultOf(store, await store.findExperiment(experiment.id))
+  }
+  const outputDir = outputDirOf(experiment, projectDir)
+  return concludeExperiment(store, experiment, { outputDir, clock, wallS: experiment.wallS ?? 0 })
+}
+
+/** Writes the pages of an experiment anew where they lie on this machine, so that they hold what authors added. */
+export async function refreshFiles(store: OpenStore, experiment: ExperimentRow, projectDir: string): Promise<void> {
+  const dir = await filesOf(experiment, projectDir)
+  if (experiment.verdict === undefined || dir === undefined) return
+  const { evidence, runs } = await evidenceOf(store, experiment)
+  await writeExperimentFiles({
+    experiment,
+    runs,
+    evidence,
+    text: experiment.conclusion ?? conclusionText(evidence),
+    dir,
+  })
 }

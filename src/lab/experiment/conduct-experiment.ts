@@ -1,181 +1,96 @@
-// An experiment in the record, from its first run to its conclusion: processes, budget, schedule, and how it stops.
-import { availableParallelism } from 'node:os'
-import type { ExperimentResult, Notice, PluginCard } from '../../contracts/index.ts'
-import { type Clock, EvsysError, onAbort, type PluginReference, type SecretSource } from '../../kernel/index.ts'
-import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
-import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experiment-hooks.ts'
-import { agentOf } from '../train/run-agent-spec.ts'
-import type { SpareWorker } from '../worker/spare-worker.ts'
-import { createWorkerPool } from '../worker/worker-pool.ts'
-import type { BenchmarkSeal } from './benchmark-seal.ts'
-import { createBudgetKeeper } from './budget-keeper.ts'
+// An experiment in the record, from its first run to its conclusion: leaks, schedule, baselines, evidence, and how it stops.
+import type { ExperimentEvent, ExperimentResult, Leak } from '../../contracts/index.ts'
+import { keptSpeed } from '../../engine/index.ts'
+import { EvsysError } from '../../kernel/index.ts'
+import { cacheFolder } from '../../models/index.ts'
+import { recordedLeaks, recordedSpeeds } from '../../record/index.ts'
+import { type ExperimentRow, requireTrainingPlan } from '../../store/index.ts'
 import { checkLeaks } from './check-leaks.ts'
 import { concludeExperiment } from './conclude-experiment.ts'
-import { countSpent, isOfRun } from './count-spent.ts'
-import { recordLeaks } from './record-leaks.ts'
-import { recordSpeeds } from './record-speeds.ts'
-import type { RunExperimentOptions } from './run-experiment.ts'
+import { type CheckedExperiment, ExperimentSession, type SessionOptions } from './experiment-session.ts'
 import { scheduleRuns } from './schedule-runs.ts'
 import { scoreBaselines } from './score-baselines.ts'
-import { openSealedBenchmarks } from './sealed-benchmarks.ts'
-import { type SuperviseOptions, superviseRun, takeInLeftovers, tell } from './supervise-run.ts'
-import type { TrainingData } from './training-data.ts'
+import { ingestLeftovers, reportRun, superviseRun } from './supervise-run.ts'
 
-export interface Conducting {
-  readonly store: OpenStore
-  readonly experiment: ExperimentRow
-  readonly lease: Lease
-  /** Aborted: another process has the lease. */
-  readonly lost: AbortSignal
-  readonly outputDir: string
-  readonly projectDir: string
-  readonly plugins: readonly PluginReference[]
-  /** Of the plugins of the project. */
-  readonly cards: readonly PluginCard[]
-  readonly notices: readonly Notice[]
-  readonly secrets: SuperviseOptions['secrets']
-  readonly trainingData: readonly TrainingData[]
-  /** Started while the experiment was checked. */
-  readonly spare: SpareWorker
-  readonly seal: BenchmarkSeal
-  /** Of models that judge, and of those that are scored for comparison. */
-  readonly secretSource: SecretSource
-  readonly options: RunExperimentOptions & { readonly clock: Clock; readonly signal: AbortSignal }
+/** Puts a checked experiment into the record, or resumes it, and brings it to its conclusion. */
+export async function conductExperiment(
+  checked: CheckedExperiment,
+  options: SessionOptions,
+): Promise<ExperimentResult> {
+  const session = await ExperimentSession.open(checked, options)
+  try {
+    return await conduct(session)
+  } finally {
+    await session.close() // not `await using`: of two errors, say of a full disk, one is thrown
+  }
 }
 
-export async function conductExperiment(conducting: Conducting): Promise<ExperimentResult> {
-  const { store, experiment, lease, lost, outputDir, projectDir, plugins, secrets, spare, seal, options } = conducting
-  const { hidden } = seal
-  const { secretSource } = conducting
-  const { clock, signal } = options
-  const { plan } = experiment
+async function conduct(session: ExperimentSession): Promise<ExperimentResult> {
+  const { store, experiment, outputDir, lease, clock, hooks } = session
   const started = clock.now()
-  const over = new AbortController() // a budget is used up
-  const working = new AbortController() // aborted: whatever runs is killed
-  const stopping = AbortSignal.any([signal, over.signal])
-  const budget = createBudgetKeeper(plan.experiment.budget)
-  await using hooks = openExperimentHooks({ store, experiment, lease, outputDir, projectDir, plugins, hidden, clock })
-  await countSpent(store, experiment, budget)
-  const deadline = budget.wallMs === undefined ? undefined : setTimeout(() => over.abort(wallExceeded()), budget.wallMs)
-  const notLost = onAbort(lost, () => working.abort(lost.reason))
-  try {
-    await using sealed = await openSealedBenchmarks(plan.experiment.metadata.benchmark, {
-      outputDir,
-      projectDir,
-      plugins,
-      cards: conducting.cards,
-      hidden,
-      secretSource,
-      agents: plan.runs.map(({ config }) => agentOf(config)),
-      environments: plan.runs.map(({ config }) => config.environment),
-      signal: working.signal,
-    })
-    const either = AbortSignal.any([working.signal, stopping])
-    const checked = await checkLeaks({ ...conducting, benchmarks: sealed.sealed, signal: either }).catch(
-      (error: unknown) => {
-        if (working.signal.aborted || !stopping.aborted) throw error
-        return { leaks: [], notices: [] } // what was to start is stopped below
-      },
-    )
-    await recordLeaks(store, experiment.id, checked.leaks, { clock, lease })
-    const onCost = (usd: number) => {
-      const exceeded = budget.spend(usd)
-      if (exceeded !== undefined) over.abort(exceeded)
-    }
-    const limit = options.maxConcurrent ?? plan.experiment.max_concurrent_arms ?? availableParallelism()
-    await using pool = createWorkerPool({ size: limit, projectDir, spare, hidden, ...options.limits })
-    const supervised: SuperviseOptions = {
-      ...{ store, experiment, lease, outputDir, projectDir, plugins, secrets, pool, sealed, clock, stopping },
-      benchmarks: sealed.sealed,
-      signal: working.signal,
-      onCost,
-      onItem(row, item) {
-        options.onItem?.(row, item)
-        const exceeded = isOfRun(item) ? budget.count(item) : undefined
-        if (exceeded !== undefined) over.abort(exceeded)
-      },
-    }
+  await session.work(async () => {
     try {
-      await hooks.started()
-      await runAll(
-        { ...conducting, notices: [...conducting.notices, ...checked.notices] },
-        supervised,
-        hooks,
-        limit,
-        () => working.abort(),
-      )
-      if (!stopping.aborted) {
-        await scoreBaselines({
-          ...{
-            store,
-            experiment,
-            lease,
-            sealed,
-            secretSource,
-            clock,
-            signal: either,
-          },
-          onCost,
-        }).catch((error: unknown) => {
-          if (!stopping.aborted) throw error // stopped in the middle: the model has no score, as the record says
-        })
-      }
+      await runAll(session)
     } finally {
-      working.abort() // before the processes are closed: nobody waits for them any more
+      session.kill() // before the processes are closed: nothing waits for them any more
     }
-    lost.throwIfAborted()
-    if (signal.aborted) throw interrupted(experiment)
-    if (over.signal.aborted) await stopUnfinished(supervised, over.signal.reason)
-  } finally {
-    clearTimeout(deadline)
-    notLost()
-  }
-  await recordSpeeds(store, experiment.id, { clock, lease })
+    session.lost.throwIfAborted()
+    if (session.options.signal.aborted) throw interrupted(experiment)
+    if (session.stopping.aborted) await stopUnfinished(session, session.stopping.reason)
+  })
+  await recordSpeeds(session)
   const wallS = (clock.now() - started) / 1000
   const result = await concludeExperiment(store, experiment, { outputDir, clock, lease, wallS })
   await hooks.ended(result)
   return result
 }
 
-async function runAll(
-  { store, experiment, outputDir, notices, options }: Conducting,
-  supervised: SuperviseOptions,
-  hooks: ExperimentHooks,
-  limit: number,
-  giveUp: () => void,
-): Promise<void> {
+async function runAll(session: ExperimentSession): Promise<void> {
+  const { store, experiment, outputDir, options, hooks, stopping, signal } = session
+  const either = AbortSignal.any([signal, stopping])
+  const checked = await checkLeaks({ ...session, signal: either }).catch((error: unknown) => {
+    if (signal.aborted || !stopping.aborted) throw error
+    return { leaks: [], notices: [] } // what was to start is stopped below
+  })
+  await recordLeaks(session, checked.leaks)
+  await hooks.started()
   for (const row of await store.runs(experiment.id)) {
-    if (row.status !== 'completed') await takeInLeftovers(row, supervised)
+    if (row.status !== 'completed') await ingestLeftovers(row, session)
   }
   const runs = await store.runs(experiment.id)
-  options.onPlan?.({ plan: experiment.plan, notices, experimentId: experiment.id, outputDir, runs })
+  const notices = [...session.checked.notices, ...checked.notices]
+  const plan = requireTrainingPlan(experiment.plan)
+  options.onPlan?.({ plan, notices, experimentId: experiment.id, outputDir, runs })
   await scheduleRuns({
     runs,
-    limit,
-    signal: supervised.stopping,
-    giveUp,
+    limit: session.limit,
+    signal: stopping,
+    giveUp: () => session.kill(),
     async run(row) {
       await hooks.group(row.arm)
-      return superviseRun(row, supervised)
+      return superviseRun(row, session)
     },
     skip: (row, before) =>
-      tell(store, supervised, row, {
+      reportRun(session, row, {
         type: 'run.finished',
         status: 'cancelled',
         metrics: {},
         error: { code: 'BACKEND_FAILED', message: `${before.name}, whose weights it needs, did not complete` },
       }),
   })
+  if (stopping.aborted) return
+  await scoreBaselines(session, either).catch((error: unknown) => {
+    if (!stopping.aborted) throw error // stopped in the middle: the model has no score, as the record says
+  })
 }
 
-async function stopUnfinished(options: SuperviseOptions, reason: unknown): Promise<void> {
-  const { store, experiment } = options
+async function stopUnfinished(session: ExperimentSession, reason: unknown): Promise<void> {
   const error = EvsysError.is(reason)
     ? reason.toRecord()
     : { code: 'BUDGET_EXCEEDED' as const, message: String(reason) }
-  for (const row of await store.runs(experiment.id)) {
+  for (const row of await session.store.runs(session.experiment.id)) {
     if (row.status === 'pending' || row.status === 'running') {
-      await tell(store, options, row, { type: 'run.finished', status: 'stopped', metrics: {}, error })
+      await reportRun(session, row, { type: 'run.finished', status: 'stopped', metrics: {}, error })
     }
   }
 }
@@ -186,8 +101,41 @@ function interrupted({ id }: ExperimentRow): EvsysError {
   })
 }
 
-function wallExceeded(): EvsysError {
-  return new EvsysError('BUDGET_EXCEEDED', 'budget.wall is used up', {
-    fix: 'raise budget.wall and run the file again; what is finished stays in the record',
-  })
+/** Records the leaks that an experiment allows: once, however often it is resumed. */
+async function recordLeaks(
+  { store, experiment, clock, lease }: ExperimentSession,
+  leaks: readonly Leak[],
+): Promise<void> {
+  const { id: experimentId } = experiment
+  if (leaks.length === 0 || (await recordedLeaks(store, experimentId)).length > 0) return
+  const stream = `experiment:${experimentId}`
+  const { nextEvent } = await store.cursor(stream)
+  const at = new Date(clock.now()).toISOString()
+  const events = leaks.map(
+    (leak, index): ExperimentEvent => ({
+      seq: nextEvent + index,
+      at,
+      experiment_id: experimentId,
+      type: 'data.leaked',
+      ...leak,
+    }),
+  )
+  await store.append(stream, nextEvent - 1, events, lease)
+}
+
+/** Records what this machine has measured of the engines that the runs used, each engine once. For readers: nothing is compared by it. */
+async function recordSpeeds({ store, experiment, clock, lease }: ExperimentSession): Promise<void> {
+  const { id: experimentId } = experiment
+  const recorded = await recordedSpeeds(store, experimentId)
+  const engines = new Set((await store.runs(experimentId)).flatMap(({ engineId }) => engineId ?? []))
+  const stream = `experiment:${experimentId}`
+  for (const engine_id of engines) {
+    const gflops = recorded.has(engine_id) ? undefined : await keptSpeed(cacheFolder(), engine_id)
+    if (gflops === undefined) continue
+    const { nextEvent: seq } = await store.cursor(stream)
+    const at = new Date(clock.now()).toISOString()
+    const base = { seq, at, experiment_id: experimentId }
+    const event: ExperimentEvent = { ...base, type: 'engine.measured', engine_id, gflops }
+    await store.append(stream, seq - 1, [event], lease)
+  }
 }

@@ -1,19 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { samplePlan } from '../../../tests/sample-plan.ts'
-import type { RunRow } from '../../store/index.ts'
+import type { RunRow, TrainingRunRow } from '../../store/index.ts'
 import { scheduleRuns } from './schedule-runs.ts'
 
 const [{ config } = { config: undefined }] = samplePlan({}).runs
 
-function row(id: string, more: Partial<RunRow> = {}): RunRow {
+function row(id: string, more: Partial<TrainingRunRow> = {}): TrainingRunRow {
   if (config === undefined) throw new Error('the sample has no run')
   const names = { id, name: id, arm: id, experimentId: 'exp', configHash: id }
-  return { ...names, seed: 1, config, status: 'pending', attempt: 0, metrics: {}, ...more }
+  return { ...names, kind: 'training', seed: 1, config, status: 'pending', attempt: 0, metrics: {}, ...more }
 }
 
 /** Schedules runs that end when they are told to, or as `ends` says. */
-function schedule(runs: readonly RunRow[], options: { limit?: number; ends?: (id: string) => Promise<boolean> } = {}) {
+function schedule(
+  runs: readonly RunRow[],
+  options: { limit?: number | undefined; ends?: ((id: string) => Promise<boolean>) | undefined } = {},
+) {
   const stop = new AbortController()
   const started: string[] = []
   const skipped: string[] = []

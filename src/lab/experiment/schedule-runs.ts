@@ -1,7 +1,7 @@
 // Starts runs in plan order, as many at a time as there is room for; a run waits for those whose weights it needs: the one before it
 // in a chain, and the arms that it refers to.
 import { referencedArms } from '../../contracts/index.ts'
-import type { RunRow } from '../../store/index.ts'
+import { type RunRow, requireTraining } from '../../store/index.ts'
 
 export interface Schedule {
   readonly runs: readonly RunRow[]
@@ -60,7 +60,7 @@ export async function scheduleRuns({ runs, limit, signal, run, skip, giveUp }: S
 }
 
 function predecessors(row: RunRow, byId: ReadonlyMap<string, RunRow>): RunRow[] {
-  const arms = referencedArms(row.config)
+  const arms = referencedArms(requireTraining(row).config)
   const before = row.afterRun === undefined ? undefined : byId.get(row.afterRun)
   const others =
     arms.length === 0 ? [] : [...byId.values()].filter(({ arm, seed }) => arms.includes(arm) && seed === row.seed)

@@ -1,5 +1,6 @@
 // The benchmarks of an experiment: one scorer process each, which alone knows the expected answers, and the questions as files
 // that workers may read.
+
 import { mkdir, rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
@@ -12,7 +13,7 @@ import type {
   SealedBenchmark,
   SealedTask,
 } from '../../contracts/index.ts'
-import { type OpenScorer, openScorer } from '../../evaluate/index.ts'
+import { type OpenScorer, openScorer, prompted, taskFoldersOf } from '../../evaluate/index.ts'
 import {
   EvsysError,
   mapConcurrent,
@@ -21,13 +22,9 @@ import {
   writeFileAtomic,
 } from '../../kernel/index.ts'
 import type { LoadedTask } from '../../rollout/index.ts'
-import type { BenchmarkTrials } from '../folders/benchmark-trials.ts'
-import { taskFoldersOf } from '../folders/task-folders-of.ts'
-import { placeOfAgent, requireOwnAgent, requireTrialAgent } from '../folders/trial-agents.ts'
-import { requireTrialEnvironment } from '../folders/trial-environments.ts'
-import { openTrialScratch } from '../folders/trial-scratch.ts'
-import { prompted } from '../train/prompted.ts'
-import { trialsFolder } from './benchmark-seal.ts'
+import type { BenchmarkTrials } from '../trials/benchmark-trials.ts'
+import { placeOfAgent, requireOwnAgent, requireTrialAgent, requireTrialEnvironment } from '../trials/trial-agents.ts'
+import { openTrialScratch, trialsFolder } from '../trials/trial-scratch.ts'
 
 export interface SealedBenchmarks extends AsyncDisposable {
   readonly sealed: readonly SealedBenchmark[]
@@ -42,11 +39,11 @@ export interface SealedBenchmarks extends AsyncDisposable {
 export interface AttemptQuestion
   extends Pick<BenchmarkTrials, 'policy' | 'lead' | 'kept' | 'seed' | 'step' | 'signal' | 'onAnswer'> {
   /** Of the run; that of the benchmark wins. */
-  readonly agent?: PluginSpec
+  readonly agent?: PluginSpec | undefined
   /** Of the run; that of the benchmark wins. */
-  readonly environment?: PluginSpec
+  readonly environment?: PluginSpec | undefined
   /** In place of that of the benchmark; empty: none. */
-  readonly systemPrompt?: string
+  readonly systemPrompt?: string | undefined
   /** Unique among the attempts that are under way. */
   readonly label: string
 }
@@ -58,14 +55,14 @@ export async function openSealedBenchmarks(
     projectDir: string
     plugins: readonly PluginReference[]
     /** What the plugins of the project are, where it is known; absent: each scorer looks at them itself. */
-    cards?: readonly PluginCard[]
-    hidden?: readonly string[]
+    cards?: readonly PluginCard[] | undefined
+    hidden?: readonly string[] | undefined
     /** Of the models that judge. */
-    secretSource?: Pick<SecretSource, 'get'>
+    secretSource?: Pick<SecretSource, 'get'> | undefined
     /** Agents of the runs, for benchmarks that name none. */
-    agents?: readonly (PluginSpec | undefined)[]
+    agents?: readonly (PluginSpec | undefined)[] | undefined
     /** Environments of the runs, for benchmarks that name none. */
-    environments?: readonly (PluginSpec | undefined)[]
+    environments?: readonly (PluginSpec | undefined)[] | undefined
     signal: AbortSignal
   },
 ): Promise<SealedBenchmarks> {
@@ -99,9 +96,13 @@ export async function openSealedBenchmarks(
         folders.set(benchmark.name, { benchmark, tasks })
       }
       const scorer = await openScorer({
-        ...{ benchmark, projectDir, plugins, hidden, signal },
-        ...(secretSource === undefined ? {} : { secretSource }),
-        ...(cards === undefined ? {} : { catalog: { cards: () => [...cards] } }),
+        benchmark,
+        projectDir,
+        plugins,
+        hidden,
+        signal,
+        secretSource,
+        catalog: cards === undefined ? undefined : { cards: () => [...cards] },
       })
       scorers.set(benchmark.name, scorer)
       const tasks_file = join(outputDir, 'questions', `${benchmark.name}.jsonl`)
@@ -119,8 +120,8 @@ export async function openSealedBenchmarks(
         n_concurrent,
         chat_template,
         tasks_file,
-        ...(agent === undefined ? {} : { agent }),
-        ...(tasks === undefined ? {} : { in_folders: true as const }),
+        agent,
+        in_folders: tasks === undefined ? undefined : (true as const),
       }
     })
   } catch (error) {
@@ -144,12 +145,16 @@ export async function openSealedBenchmarks(
     const found = folders.get(name)
     if (found === undefined) throw new EvsysError('INTERNAL', `benchmark "${name}" has no task folders`)
     const { benchmark, tasks } = found
-    const { runBenchmarkTrials } = await import('../folders/benchmark-trials.ts') // with agents and environments
+    const { runBenchmarkTrials } = await import('../trials/benchmark-trials.ts') // with agents and environments
     const either = AbortSignal.any([question.signal, closing.signal])
     const named = benchmark.agent ?? ofRun
     const agent = lead === undefined ? requireOwnAgent(named, name) : requireTrialAgent(named, name)
     const { predictions, rewards } = await runBenchmarkTrials({
-      ...{ ...question, tasks, agent, secretSource, signal: either },
+      ...question,
+      tasks,
+      agent,
+      secretSource,
+      signal: either,
       environment: requireTrialEnvironment(benchmark.environment ?? environment, name),
       benchmark: systemPrompt === undefined ? benchmark : prompted(benchmark, systemPrompt),
       ...(placeOfAgent(agent, isProjects) === 'worker' ? { lead } : {}),

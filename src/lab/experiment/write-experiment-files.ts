@@ -4,17 +4,14 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BaselineScore, Evidence, Forgetting, RunResult } from '../../contracts/index.ts'
 import { writeFileAtomic } from '../../kernel/index.ts'
+import { number, type RecordedRun, runFolder, selectedEval } from '../../record/index.ts'
 import type { ExperimentRow } from '../../store/index.ts'
-import { runFolder } from './assign-run.ts'
-import { number } from './conclusion-text.ts'
-import { selectedEval } from './selected-eval.ts'
-import type { RecordedRun } from './weigh-evidence.ts'
 
 export async function writeExperimentFiles(options: {
   experiment: ExperimentRow
   runs: readonly RecordedRun[]
   evidence: Evidence
-  baselines?: readonly BaselineScore[]
+  baselines?: readonly BaselineScore[] | undefined
   text: string
   dir: string
 }): Promise<void> {
@@ -123,7 +120,7 @@ function runResult({ run }: RecordedRun): RunResult {
     status: ended,
     metrics: run.metrics,
     artifacts: [],
-    ...(run.error === undefined ? {} : { error: run.error }),
+    error: run.error,
   }
 }
 

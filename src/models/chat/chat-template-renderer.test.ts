@@ -5,9 +5,8 @@ import { pluginContext } from '../../../tests/plugin-context.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { ChatMessage, type OpenRenderer } from '../../contracts/index.ts'
 import { type ModelTokenizer, openTokenizer } from '../tokenizer/open-tokenizer.ts'
-import { chatTemplate } from './chat-template.ts'
-import { openChatTemplate } from './chat-template-renderer.ts'
-import { readChatTemplate } from './read-chat-template.ts'
+import { readChatTemplate } from '../tokenizer/tokenizer-file.ts'
+import { chatTemplate, openChatTemplate } from './chat-template-renderer.ts'
 
 const folder = temporaryFolders()
 
@@ -161,6 +160,13 @@ describe('openChatTemplate', () => {
     expect(show(`x.strip() + x.strip('\\n').strip('ab -') + m.strip`)).toBe('a-bown')
     expect(() => show('x.strip(1)')).not.toThrow()
     expect(show(`'' .strip('x')`)).toBe('')
+  })
+
+  it('has no field that a message lacks: templates ask for it with `in` (MOD-10)', async () => {
+    const { tokenizer, renderer } = await openWith(
+      `{% for message in messages %}{{ message.role }}{% for key in ['name', 'tool_calls', 'tool_call_id', 'reasoning_content'] %}{% if key in message %}{{ key }}{% endif %}{% endfor %}{{ message.content }}</s>{% endfor %}`,
+    )
+    expect(tokenizer.decode(renderer.prompt(chat(['user', 'hi'])))).toBe('userhi</s>')
   })
 
   it('tells what a template refuses (MOD-12)', async () => {

@@ -1,6 +1,6 @@
 // A model's own chat template as a renderer: the tokens are those of the template's text, with the message of each.
-import type { ChatMessage, OpenRenderer } from '../../contracts/index.ts'
-import { EvsysError } from '../../kernel/index.ts'
+import type { ChatMessage, OpenRenderer, Tokenizer } from '../../contracts/index.ts'
+import { defineRenderer, EvsysError } from '../../kernel/index.ts'
 import type { ModelTokenizer } from '../tokenizer/open-tokenizer.ts'
 import { contentText } from './guard-messages.ts'
 import { type AnswerForm, parseAnswer } from './parse-answer.ts'
@@ -12,7 +12,7 @@ export interface ChatTemplateOptions {
   /** The text of the template. */
   readonly template: string
   /** More variables for the template: `enable_thinking`, `date_string`. */
-  readonly variables?: Readonly<Record<string, unknown>>
+  readonly variables?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** Opens a chat template. One whose answers cannot be told from the rest is refused. */
@@ -135,4 +135,22 @@ function unsplittable(index: number, what: string): EvsysError {
       fix: 'choose a renderer made for this model: its tokens cannot be given to messages for certain.',
     },
   )
+}
+
+/** Conversations in the model's own form: the template that its folder holds. */
+export const chatTemplate = defineRenderer({
+  kind: 'chat_template',
+  summary: 'The model’s own chat template.',
+  async open({ tokenizer, chatTemplate: template }) {
+    if (template === undefined || !isModelTokenizer(tokenizer)) {
+      throw new EvsysError('PLUGIN_FAILED', 'chat_template: the model has no chat template of its own', {
+        fix: 'name a renderer with renderer_name, or use a model that was trained on conversations.',
+      })
+    }
+    return openChatTemplate({ tokenizer, template })
+  },
+})
+
+function isModelTokenizer(tokenizer: Tokenizer): tokenizer is ModelTokenizer {
+  return 'encodeGuarded' in tokenizer && 'special' in tokenizer
 }

@@ -2,7 +2,6 @@
 // whatever goes wrong in them is a typed error.
 import * as jinja from '@huggingface/jinja'
 import { EvsysError, messageOf } from '../../kernel/index.ts'
-import { ExactInterpreter } from './exact-interpreter.ts'
 
 /** Renders a template with variables. */
 export type Template = (variables: Readonly<Record<string, unknown>>) => string
@@ -17,8 +16,14 @@ type Library = {
   tokenize(source: string, options: { lstrip_blocks: boolean; trim_blocks: boolean }): unknown
   parse(tokens: unknown): unknown
   Environment: new () => Scope
+  Interpreter: new (
+    scope: Scope,
+  ) => {
+    run(program: unknown): { value: unknown }
+    evaluate(node: unknown, scope: unknown): unknown
+  }
 }
-const { tokenize, parse, Environment }: Library = jinja
+const { tokenize, parse, Environment, Interpreter }: Library = jinja
 
 /** Compiles a template. `strftime_now` is not defined in it, so that the same conversation gives the same tokens every day. */
 export function compileTemplate(source: string): Template {
@@ -69,4 +74,37 @@ function invalid(message: string, cause?: unknown): EvsysError {
     fix: 'check chat_template of tokenizer_config.json (or chat_template.jinja), or choose another renderer.',
     cause,
   })
+}
+
+// The library's interpreter, exact where it differs from Python: `strip`, `lstrip` and `rstrip` take the characters to strip.
+const strips: Readonly<Record<string, { start: boolean; end: boolean }>> = {
+  strip: { start: true, end: true },
+  lstrip: { start: true, end: false },
+  rstrip: { start: false, end: true },
+}
+
+class ExactInterpreter extends Interpreter {
+  override evaluate(node: unknown, scope: unknown): unknown {
+    const { type, computed, object, property } = fieldsOf(node)
+    const name = type === 'MemberExpression' && computed !== true ? fieldsOf(property).value : undefined
+    const sides = typeof name === 'string' && Object.hasOwn(strips, name) ? strips[name] : undefined
+    if (sides === undefined) return super.evaluate(node, scope)
+    const { type: kind, value } = fieldsOf(super.evaluate(object, scope))
+    if (kind !== 'StringValue' || typeof value !== 'string') return super.evaluate(node, scope)
+    // Setting a variable is how the library makes values of its own.
+    return new Environment().set('strip', (characters?: unknown) => stripped(value, characters, sides))
+  }
+}
+
+function stripped(text: string, characters: unknown, { start, end }: { start: boolean; end: boolean }): string {
+  const isStripped = (each: string) => (typeof characters === 'string' ? characters.includes(each) : each.trim() === '')
+  const all = [...text]
+  const first = start ? all.findIndex((each) => !isStripped(each)) : 0
+  if (first === -1) return ''
+  const last = end ? all.findLastIndex((each) => !isStripped(each)) : all.length - 1
+  return all.slice(first, last + 1).join('')
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return Object(value)
 }

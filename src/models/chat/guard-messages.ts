@@ -40,6 +40,7 @@ export function templateMessages(messages: readonly ChatMessage[], each: Guard):
   return messages.map(({ role, content, name, tool_calls, tool_call_id, reasoning_content }) => ({
     role,
     content: each(contentText(content)),
+    // Templates ask `'tool_calls' in message`: what is absent must stay absent.
     ...(name === undefined ? {} : { name: each(name) }),
     ...(tool_call_id === undefined ? {} : { tool_call_id: each(tool_call_id) }),
     ...(reasoning_content === undefined ? {} : { reasoning_content: each(reasoning_content) }),

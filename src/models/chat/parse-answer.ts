@@ -1,6 +1,7 @@
 // The message that an answer's text amounts to: reasoning in <think>, calls in <tool_call> as JSON, as Qwen's templates and many
 // others write them. What only looks like one stays content.
 import type { ChatMessage, ToolCall } from '../../contracts/index.ts'
+import { isMapping } from '../../kernel/index.ts'
 
 export interface AnswerForm {
   /** The template writes reasoning in <think>. */
@@ -59,8 +60,4 @@ function lastCall(text: string): { call: ToolCall; start: number } | undefined {
   } catch {
     return undefined
   }
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -54,7 +54,7 @@ export class TemplateReader {
   /** The text of a conversation; with `answer`, up to where an answer begins. */
   read(
     messages: readonly ChatMessage[],
-    { answer = false, tools = [] }: { answer?: boolean; tools?: readonly ToolSpec[] } = {},
+    { answer = false, tools = [] }: { answer?: boolean | undefined; tools?: readonly ToolSpec[] | undefined } = {},
   ): TemplateText {
     const { guard, put, prepared } = this.#prepare(messages, tools)
     return this.#readPrepared(prepared, guard, answer, templateTools(tools, put))

@@ -17,7 +17,7 @@ const name = 'acme/small'
 const nano = fileURLToPath(new URL('../../../models/nano/', import.meta.url))
 const impatient = { ...systemClock, sleep: async () => {} }
 
-type File = { path: string; bytes: Buffer; isLarge?: boolean }
+type File = { path: string; bytes: Buffer; isLarge?: boolean | undefined }
 type Break = (url: string, attempt: number) => ((response: ServerResponse) => void) | undefined
 
 const files: File[] = [
@@ -36,7 +36,13 @@ afterAll(() => {
 })
 
 /** A server with the hub's routes, and what was asked of it. */
-async function startHub({ spoil = () => undefined, listed = files }: { spoil?: Break; listed?: File[] } = {}) {
+async function startHub({
+  spoil = () => undefined,
+  listed = files,
+}: {
+  spoil?: Break | undefined
+  listed?: File[] | undefined
+} = {}) {
   const asked: string[] = []
   const server = createServer((request, response) => {
     const url = decodeURIComponent(request.url ?? '')

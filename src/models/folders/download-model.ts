@@ -15,17 +15,16 @@ import {
   systemRandom,
   writeFileAtomic,
 } from '../../kernel/index.ts'
-import { checkRevision, isRepository, repositoryFolder } from './hub-cache.ts'
-import { type HubFile, storeHubFile } from './store-hub-file.ts'
+import { checkRevision, type HubFile, isRepository, repositoryFolder, storeHubFile } from './hub-cache.ts'
 
 export interface DownloadModelOptions {
   /** Branch, tag or commit. Default `main`. */
-  readonly revision?: string
-  readonly env?: Readonly<Record<string, string | undefined>>
-  readonly signal?: AbortSignal
-  readonly clock?: Clock
+  readonly revision?: string | undefined
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly clock?: Clock | undefined
   /** Told before each file. */
-  readonly onFile?: (file: { path: string; sizeBytes: number }) => void
+  readonly onFile?: ((file: { path: string; sizeBytes: number }) => void) | undefined
 }
 
 /** A model in the cache. */
@@ -49,7 +48,7 @@ const Entry = z.looseObject({
 })
 
 // The part of the library that is used; its own types do not resolve under Node's module rules.
-type Access = { hubUrl?: string; accessToken?: string; fetch: typeof fetch }
+type Access = { hubUrl?: string | undefined; accessToken?: string | undefined; fetch: typeof fetch }
 type Repository = Access & { repo: { type: 'model'; name: string }; revision: string }
 type Hub = {
   modelInfo(params: Access & { name: string; revision: string; additionalFields: string[] }): Promise<unknown>

@@ -1,19 +1,19 @@
 // From the name of a model to the folder with its files. Nothing is downloaded here: that is a step of its own.
 import { stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { EvsysError, fileError, hubCacheFolder, systemCode } from '../../kernel/index.ts'
-import { bundledModels, isBundled } from '../bundled/bundled-models.ts'
-import { ensureBundledModel } from '../bundled/ensure-bundled-model.ts'
+import { bundledModels, ensureBundledModel, isBundled } from './bundled-models.ts'
 import { findSnapshot, isRepository } from './hub-cache.ts'
 
 export interface ResolveModelOptions {
   /** The folder that a relative path starts from. Default: the working folder. */
-  readonly project?: string
+  readonly project?: string | undefined
   /** Branch, tag or commit of a model of the hub. Default `main`. */
-  readonly revision?: string
+  readonly revision?: string | undefined
   /** Files that the folder must hold. */
-  readonly files?: readonly string[]
-  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly files?: readonly string[] | undefined
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
 }
 
 /** Where the files of a model are. */
@@ -21,7 +21,7 @@ export interface ModelFolder {
   readonly folder: string
   readonly source: 'bundled' | 'folder' | 'hub'
   /** The commit of a model of the hub. */
-  readonly commit?: string
+  readonly commit?: string | undefined
 }
 
 const usualFiles = ['config.json', 'tokenizer.json']
@@ -75,4 +75,15 @@ function missing(name: string, reason: string, revision?: string): EvsysError {
   return new EvsysError('MODEL_MISSING', `no model ${JSON.stringify(name)} is here: ${reason}`, {
     fix: `${fetched}name a folder with config.json, tokenizer.json and the weights, or use a bundled model: ${Object.keys(bundledModels).join(', ')}.`,
   })
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Where evsys keeps what it can make again, for all projects of a user. `EVSYS_CACHE` names another place. */
+export function cacheFolder(env: Environment = process.env): string {
+  if (env.EVSYS_CACHE) return env.EVSYS_CACHE
+  if (env.XDG_CACHE_HOME) return join(env.XDG_CACHE_HOME, 'evsys')
+  if (process.platform === 'win32' && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, 'evsys', 'cache')
+  const home = env.HOME || homedir()
+  return process.platform === 'darwin' ? join(home, 'Library', 'Caches', 'evsys') : join(home, '.cache', 'evsys')
 }

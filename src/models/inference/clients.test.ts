@@ -23,7 +23,10 @@ const models: Record<ApiKind, string> = {
 
 const hello: GenerateRequest = { messages: [{ role: 'user', content: 'ping' }], maxTokens: 64, temperature: 0, seed: 7 }
 
-async function openAt(kind: ApiKind, options: { reply?: Reply; params?: Record<string, unknown> } = {}) {
+async function openAt(
+  kind: ApiKind,
+  options: { reply?: Reply | undefined; params?: Record<string, unknown> | undefined } = {},
+) {
   const provider = await startFakeProvider(options.reply)
   const services = clientServices({ API_KEY: key })
   const spec: PluginSpec = {

@@ -5,7 +5,7 @@ import { startFakeProvider } from '../../../tests/fake-provider.ts'
 import { askOnce } from '../../../tests/inference-guide.ts'
 import { codeBlocks } from '../../../tests/readme.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
-import { inferenceClients } from './plugins.ts'
+import { inferenceClients } from '../plugins.ts'
 
 const folder = temporaryFolders()
 const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8')

@@ -1,11 +1,9 @@
 // A client of any provider with a wire format: builds, calls, reads, prices.
 import type * as z from 'zod'
 import type { ChatMessage, Context, Generated, GenerateRequest, OpenInferenceClient } from '../../contracts/index.ts'
-import { costOf } from '../prices/cost-of.ts'
-import { findPrice } from '../prices/find-price.ts'
 import { callProvider } from './call-provider.ts'
-import type { OmittedField, SharedClientParams } from './shared-client-params.ts'
-import type { WireFormat } from './wire-format.ts'
+import { costOf, findPrice } from './prices.ts'
+import type { OmittedField, SharedClientParams, WireFormat } from './wire-format.ts'
 
 export interface ApiClientOptions<S extends z.ZodType> {
   /** Kind of the client, for messages. */
@@ -13,11 +11,11 @@ export interface ApiClientOptions<S extends z.ZodType> {
   readonly wire: WireFormat<S>
   readonly baseUrl: string
   readonly key: string | undefined
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Whose prices count; absent: the model has no price but the one in the params. */
-  readonly provider?: string
+  readonly provider?: string | undefined
   /** Fields that the model is known not to take. */
-  readonly omit?: readonly OmittedField[]
+  readonly omit?: readonly OmittedField[] | undefined
 }
 
 type ApiContext = Pick<Context<SharedClientParams>, 'params' | 'random' | 'log'>
@@ -33,12 +31,12 @@ export function openApiClient<S extends z.ZodType>(
   const url = `${options.baseUrl.replace(/\/+$/, '')}${wire.path(model)}`
   const omit = new Set([...params.omit, ...(options.omit ?? [])])
   const headers = { 'user-agent': 'evsys', ...wire.headers(key), ...options.headers, ...extra_headers }
-  const tellOnce = createTeller(log)
+  const warn = warnOnce(log)
   return {
     async generate(request, signal): Promise<Generated> {
       const messages = withSystem(system_prompt, request.messages)
       for (const field of unsent(request, options.omit ?? [])) {
-        tellOnce(`${who} takes no ${field}: it is not sent`)
+        warn(`${who} takes no ${field}: it is not sent`)
       }
       const call = {
         who,
@@ -55,16 +53,15 @@ export function openApiClient<S extends z.ZodType>(
       const { answer, latencyS } = await callProvider(call, signal)
       const { counts, model: answered, ...generated } = wire.read(answer)
       const price = params.price ?? findPrice(provider, counts.prompt, answered, model)
-      if (price === undefined)
-        tellOnce(`no price is known for ${who}: what it costs is unknown. Set its param \`price\`.`)
+      if (price === undefined) warn(`no price is known for ${who}: what it costs is unknown. Set its param \`price\`.`)
       return {
         ...generated,
         model: answered ?? model,
         usage: {
           promptTokens: counts.prompt,
           completionTokens: counts.completion,
-          ...(counts.cacheRead === undefined ? {} : { cachedPromptTokens: counts.cacheRead }),
           latencyS,
+          ...(counts.cacheRead === undefined ? {} : { cachedPromptTokens: counts.cacheRead }),
           ...(price === undefined ? {} : { costUsd: costOf(counts, price) }),
         },
         ...(price === undefined ? {} : { price }),
@@ -82,7 +79,7 @@ function withSystem(prompt: string | undefined, messages: readonly ChatMessage[]
   return [{ ...first, content: `${prompt}\n\n${first.content}` }, ...rest]
 }
 
-// Greedy answers and the seed are wishes of the caller; that they are not heard is worth telling.
+// Greedy answers and the seed are wishes of the caller; that they are not sent is worth a warning.
 function unsent(request: GenerateRequest, omitted: readonly OmittedField[]): OmittedField[] {
   const asked = {
     temperature: true,
@@ -94,11 +91,11 @@ function unsent(request: GenerateRequest, omitted: readonly OmittedField[]): Omi
   return omitted.filter((field) => asked[field])
 }
 
-function createTeller(log: ApiContext['log']): (text: string) => void {
-  const told = new Set<string>()
+function warnOnce(log: ApiContext['log']): (text: string) => void {
+  const logged = new Set<string>()
   return (text) => {
-    if (told.has(text)) return
-    told.add(text)
+    if (logged.has(text)) return
+    logged.add(text)
     log('warn', text)
   }
 }

@@ -2,12 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { clientServices } from '../../../tests/client-services.ts'
 import { startFakeProvider } from '../../../tests/fake-provider.ts'
 import { defineInferenceClient, pluginCard } from '../../kernel/index.ts'
-import { anthropicClient } from './anthropic/anthropic-client.ts'
-import { meterUsage } from './meter-usage.ts'
-import { mockClient } from './mock-client.ts'
-import { modelClient } from './model-client.ts'
-import { clientSecrets, openInferenceClient } from './open-inference-client.ts'
-import { openaiCompatibleClient } from './openai/openai-compatible-client.ts'
+import { mockClient } from '../plugins.ts'
+import { anthropicClient } from './anthropic.ts'
+import { clientSecrets, meterUsage, modelClient, openInferenceClient } from './open-inference-client.ts'
+import { openaiCompatibleClient } from './openai.ts'
 
 const request = { messages: [{ role: 'user' as const, content: 'a b c' }], maxTokens: 2, temperature: 0, seed: 1 }
 const { signal } = new AbortController()

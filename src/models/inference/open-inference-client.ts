@@ -10,12 +10,11 @@ import {
   type Redact,
   resolveSecrets,
 } from '../../kernel/index.ts'
-import { type CassetteSpec, openCassette } from '../cassettes/open-cassette.ts'
-import { withCassette } from '../cassettes/with-cassette.ts'
+import { type CassetteSpec, openCassette, withCassette } from './cassette.ts'
 
 export interface OpenClientOptions {
   /** Answers are recorded, or replayed. */
-  readonly cassette?: CassetteSpec
+  readonly cassette?: CassetteSpec | undefined
 }
 
 /** Opens the client that a spec names. Disposing of it closes what it opened. */
@@ -86,7 +85,7 @@ async function openGuarded(plugin: InferenceClient, context: Context, services: 
   )
   const close = opened[Symbol.asyncDispose]?.bind(opened)
   const client: OpenInferenceClient = {
-    ...(opened.takesTools === undefined ? {} : { takesTools: opened.takesTools }),
+    takesTools: opened.takesTools,
     generate: (request, signal) => guard(signal, () => opened.generate(request, signal)),
     ...(close === undefined ? {} : { [Symbol.asyncDispose]: () => close() }),
   }
@@ -100,9 +99,74 @@ function withoutSecrets(error: unknown, redact: Redact): unknown {
   const clean = redact(message)
   if (clean === message && redact(fix) === fix) return error
   return new EvsysError(code, clean, {
-    ...(fix === undefined ? {} : { fix: redact(fix) }),
-    ...(where === undefined ? {} : { where }),
+    fix: fix === undefined ? undefined : redact(fix),
+    where,
     retryable,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    retryAfterMs,
   })
+}
+
+// Models by name alone, as `benchmark.models` and judges write them.
+const explicit = /^(anthropic|openai|gemini|tinker|local|mock):(.+)$/s
+const families: readonly (readonly [RegExp, string])[] = [
+  [/^claude-/, 'anthropic'],
+  [/^(gpt-|chatgpt-|o\d)/, 'openai'],
+  [/^gemini-/, 'gemini'],
+  [/^evsys\//, 'local'],
+]
+
+/**
+ * The client for a model that is known by its name: `claude-sonnet-4-6`, `gpt-5`, `gemini-2.5-pro`, `evsys/tiny`, or with its
+ * client in front, `openai:my-model`. Any other model needs a client that is written out.
+ */
+export function modelClient(name: string): PluginSpec {
+  const [, kind = families.find(([pattern]) => pattern.test(name))?.[1], model = name] = explicit.exec(name) ?? []
+  if (kind !== undefined) return { kind, params: { model } }
+  throw new EvsysError('CONFIG_INVALID', `nothing tells by which client "${name}" is reached`, {
+    fix: 'put the client in front, as in openai:NAME or anthropic:NAME; a server of your own is written out as { kind: openai_compatible, params: { model, base_url } }.',
+  })
+}
+
+/** What the answers of a client took together. */
+export interface TotalUsage {
+  readonly calls: number
+  readonly promptTokens: number
+  readonly completionTokens: number
+  /** Of the calls whose price is known. */
+  readonly costUsd: number
+  /** Calls whose price is not known: while there are any, `costUsd` is a lower bound. */
+  readonly unpriced: number
+  /** Calls that were answered from a cassette; they count nowhere else. */
+  readonly replayed: number
+}
+
+/** A client that adds up what it uses. `onAnswer` hears the total after each answer. */
+export function meterUsage(
+  client: OpenInferenceClient,
+  onAnswer: (total: TotalUsage) => void = () => {},
+): { client: OpenInferenceClient; total: () => TotalUsage } {
+  let total: TotalUsage = { calls: 0, promptTokens: 0, completionTokens: 0, costUsd: 0, unpriced: 0, replayed: 0 }
+  const close = client[Symbol.asyncDispose]?.bind(client)
+  const metered: OpenInferenceClient = {
+    takesTools: client.takesTools,
+    async generate(request, signal) {
+      const answer = await client.generate(request, signal)
+      const { promptTokens, completionTokens, costUsd } = answer.usage
+      total =
+        answer.replayed === true
+          ? { ...total, replayed: total.replayed + 1 }
+          : {
+              calls: total.calls + 1,
+              promptTokens: total.promptTokens + promptTokens,
+              completionTokens: total.completionTokens + completionTokens,
+              costUsd: total.costUsd + (costUsd ?? 0),
+              unpriced: total.unpriced + (costUsd === undefined ? 1 : 0),
+              replayed: total.replayed,
+            }
+      onAnswer(total)
+      return answer
+    },
+    ...(close === undefined ? {} : { [Symbol.asyncDispose]: () => close() }),
+  }
+  return { client: metered, total: () => total }
 }

@@ -1,6 +1,9 @@
 // What a chat format is: how each message is written, how an answer begins, how one is read back. A format writes text; tokens are
 // made of the whole text at once, as for a chat template.
-import type { ChatMessage, ToolSpec } from '../../contracts/index.ts'
+import type { ChatMessage, ToolCall, ToolSpec } from '../../contracts/index.ts'
+import { EvsysError } from '../../kernel/index.ts'
+import { asObject, contentText, unusedCharacters } from '../chat/guard-messages.ts'
+import type { ModelTokenizer } from '../tokenizer/open-tokenizer.ts'
 
 /** A call of a message, with arguments as an object where they are one. */
 export interface FormatCall {
@@ -28,7 +31,7 @@ export type Part = string | { readonly content: string }
 
 /** A written message. */
 export interface Turn {
-  /** Belongs to nobody: role and separators. */
+  /** Belongs to no message: role and separators. */
   readonly header: readonly Part[]
   /** Belongs to the message, with what ends it. */
   readonly body: readonly Part[]
@@ -53,19 +56,143 @@ export interface ChatFormat {
   readonly tokens: readonly string[]
   /** Those that end an answer; none where texts do. */
   readonly ends: readonly string[]
-  readonly stopTexts?: readonly string[]
+  readonly stopTexts?: readonly string[] | undefined
   readonly extendsHistory: boolean
   /** The answer to be produced may not hold reasoning. */
-  readonly refusesReasoning?: boolean
+  readonly refusesReasoning?: boolean | undefined
   /** Written before everything else. */
-  begin?(bos: string | undefined): string
+  begin?: ((bos: string | undefined) => string) | undefined
   /** Tells the model of tools. Absent: the format has no place for them in a message. */
-  declare?(messages: readonly FormatMessage[], tools: readonly ToolSpec[]): readonly FormatMessage[]
+  declare?: ((messages: readonly FormatMessage[], tools: readonly ToolSpec[]) => readonly FormatMessage[]) | undefined
   /** Puts in messages of its own, or refuses a conversation. */
-  prepare?(messages: readonly FormatMessage[]): readonly FormatMessage[]
+  prepare?: ((messages: readonly FormatMessage[]) => readonly FormatMessage[]) | undefined
   turn(message: FormatMessage, place: Place): Turn
   /** What follows these messages up to where the answer begins. */
   prompt(messages: readonly FormatMessage[]): string
   /** The message that an answer amounts to. `ended`: it came to an end token. */
   parse(answer: AnswerText, ended: boolean): { message: ChatMessage; complete: boolean }
+}
+
+/** Messages for a format, in the Unicode form of the tokenizer. An image is an error. */
+export function formatMessages(messages: readonly ChatMessage[], form: string | undefined): FormatMessage[] {
+  const normal = (text: string) => (form === undefined ? text : text.normalize(form))
+  return messages.map((message, index) => ({
+    role: message.role,
+    text: normal(contentText(message.content)),
+    reasoning: message.reasoning_content === undefined ? undefined : normal(message.reasoning_content),
+    calls: (message.tool_calls ?? []).map(({ id, function: { name, arguments: args } }) => ({
+      id: id === undefined ? undefined : normal(id),
+      name: normal(name),
+      args: deepNormal(asObject(args), normal),
+    })),
+    name: message.name === undefined ? undefined : normal(message.name),
+    callId: message.tool_call_id === undefined ? undefined : normal(message.tool_call_id),
+    index,
+  }))
+}
+
+/** A message that a format puts in. */
+export function ownMessage(role: FormatMessage['role'], text: string): FormatMessage {
+  return { role, text, reasoning: undefined, calls: [], name: undefined, callId: undefined, index: -1 }
+}
+
+/** The last message that asks something: results of tools that are written as user messages do not. -1: none. */
+export function lastQuery(messages: readonly FormatMessage[]): number {
+  return messages.findLastIndex(({ role, text }) => {
+    const trimmed = text.trim()
+    return role === 'user' && !(trimmed.startsWith('<tool_response>') && trimmed.endsWith('</tool_response>'))
+  })
+}
+
+/** Reasoning that stands inside the text, taken out of it, as several templates do. */
+export function splitReasoning({ text, reasoning }: FormatMessage): { text: string; reasoning: string } {
+  if (reasoning !== undefined || !text.includes('</think>')) return { text, reasoning: reasoning ?? '' }
+  const [before = ''] = text.split('</think>')
+  const inner = before.replace(/\n+$/, '').split('<think>').at(-1) ?? ''
+  return { reasoning: inner.replace(/^\n+/, ''), text: (text.split('</think>').at(-1) ?? '').replace(/^\n+/, '') }
+}
+
+export function refused(format: string, what: string, fix: string): EvsysError {
+  return new EvsysError('DATA_INVALID', `${format}: ${what}`, { fix })
+}
+
+function deepNormal(value: unknown, normal: (text: string) => string): unknown {
+  if (typeof value === 'string') return normal(value)
+  if (Array.isArray(value)) return value.map((item) => deepNormal(item, normal))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [normal(key), deepNormal(item, normal)]))
+}
+
+/** The text of a completion up to `end` (-1: all of it), its special tokens told from text that spells them. */
+export function readAnswer(
+  tokenizer: ModelTokenizer,
+  completion: Int32Array,
+  end: number,
+  names: readonly string[],
+): AnswerText {
+  const tokens = end === -1 ? completion : completion.subarray(0, end)
+  const special = new Map(names.map((name) => [tokenizer.special.get(name), name]))
+  const plain = tokenizer.decode(tokens)
+  const [mark = ''] = unusedCharacters(plain.replace(/[\uFDD0-\uFDEF]/g, ''), 1)
+  let text = ''
+  let from = 0
+  for (const [at, token] of tokens.entries()) {
+    const name = special.get(token)
+    if (name === undefined) continue
+    text += `${textOf(tokenizer, tokens.subarray(from, at), mark)}${mark}${name}${mark}`
+    from = at + 1
+  }
+  return { text: text + textOf(tokenizer, tokens.subarray(from), mark), token: (name) => `${mark}${name}${mark}` }
+}
+
+/** The assistant message of its parts: what is empty is left out. */
+export function answerMessage(content: string, reasoning: string, calls: readonly ToolCall[]): ChatMessage {
+  return {
+    role: 'assistant',
+    content: content === '' && calls.length > 0 ? null : content,
+    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+    ...(calls.length === 0 ? {} : { tool_calls: [...calls] }),
+  }
+}
+
+/** A call whose arguments are the JSON object of a text; undefined where they are none. */
+export function callOf(name: string, json: string, id?: string): ToolCall | undefined {
+  try {
+    const args: unknown = JSON.parse(json)
+    if (name === '' || typeof args !== 'object' || args === null || Array.isArray(args)) return undefined
+    const call = { type: 'function' as const, function: { name, arguments: { ...args } } }
+    return id === undefined ? call : { ...call, id }
+  } catch {
+    return undefined
+  }
+}
+
+// A model may write the mark as well: it is a character without meaning, and goes.
+function textOf(tokenizer: ModelTokenizer, tokens: Int32Array, mark: string): string {
+  return tokens.length === 0 ? '' : tokenizer.decode(tokens).replaceAll(mark, '\uFFFD')
+}
+
+// Values as templates write them: by Python's json, with a space after commas and colons, and by str().
+export function pythonJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(pythonJson).join(', ')}]`
+  if (typeof value === 'object' && value !== null) {
+    return `{${Object.entries(value)
+      .map(([key, item]) => `${JSON.stringify(key)}: ${pythonJson(item)}`)
+      .join(', ')}}`
+  }
+  return JSON.stringify(value) ?? 'null'
+}
+
+/** As Python's str(), for values that come from JSON. */
+export function pythonString(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value === true) return 'True'
+  if (value === false) return 'False'
+  if (value === null || value === undefined) return 'None'
+  return typeof value === 'object' ? pythonJson(value) : String(value)
+}
+
+/** Arguments of a call as JSON text; text that is no JSON object stays as it is. */
+export function argumentText(args: unknown): string {
+  return typeof args === 'string' ? args : pythonJson(args)
 }

@@ -2,10 +2,17 @@
 // on without a header.
 import type { ToolCall } from '../../contracts/index.ts'
 import { splitThinking } from '../chat/parse-answer.ts'
-import type { AnswerText, ChatFormat, FormatMessage, Part } from './chat-format.ts'
-import { refused, splitReasoning } from './format-messages.ts'
-import { argumentText } from './python-json.ts'
-import { answerMessage, callOf } from './read-answer.ts'
+import {
+  type AnswerText,
+  answerMessage,
+  argumentText,
+  type ChatFormat,
+  callOf,
+  type FormatMessage,
+  type Part,
+  refused,
+  splitReasoning,
+} from './chat-format.ts'
 import { deepseekTools, inSystem } from './tool-declarations.ts'
 
 const user = '<｜User｜>'

@@ -1,10 +1,18 @@
 // gpt-oss: the Harmony format. An answer speaks in channels: analysis (reasoning), commentary (calls, and words around them) and
 // final. Reasoning of earlier answers is dropped, unless it led to calls that no final answer follows yet.
 import type { ToolCall } from '../../contracts/index.ts'
-import type { AnswerText, ChatFormat, FormatMessage, Part, Place } from './chat-format.ts'
-import { ownMessage, refused } from './format-messages.ts'
-import { argumentText } from './python-json.ts'
-import { answerMessage, callOf } from './read-answer.ts'
+import {
+  type AnswerText,
+  answerMessage,
+  argumentText,
+  type ChatFormat,
+  callOf,
+  type FormatMessage,
+  ownMessage,
+  type Part,
+  type Place,
+  refused,
+} from './chat-format.ts'
 
 const tokens = [
   '<|start|>',
@@ -18,9 +26,9 @@ const tokens = [
 
 export interface GptOssOptions {
   /** Absent: without the built-in system message. */
-  readonly effort?: 'low' | 'medium' | 'high'
+  readonly effort?: 'low' | 'medium' | 'high' | undefined
   /** The day that the built-in system message tells. */
-  readonly currentDate?: string
+  readonly currentDate?: string | undefined
 }
 
 export function gptOss({ effort, currentDate = '' }: GptOssOptions = {}): ChatFormat {

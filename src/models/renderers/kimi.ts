@@ -3,10 +3,18 @@
 import type { ToolCall, ToolSpec } from '../../contracts/index.ts'
 import { canonicalJson } from '../../kernel/index.ts'
 import { splitThinking } from '../chat/parse-answer.ts'
-import type { AnswerText, ChatFormat, FormatCall, FormatMessage, Part, Place } from './chat-format.ts'
-import { ownMessage } from './format-messages.ts'
-import { argumentText } from './python-json.ts'
-import { answerMessage, callOf } from './read-answer.ts'
+import {
+  type AnswerText,
+  answerMessage,
+  argumentText,
+  type ChatFormat,
+  callOf,
+  type FormatCall,
+  type FormatMessage,
+  ownMessage,
+  type Part,
+  type Place,
+} from './chat-format.ts'
 
 const section = { begin: '<|tool_calls_section_begin|>', end: '<|tool_calls_section_end|>' } as const
 const call = { begin: '<|tool_call_begin|>', args: '<|tool_call_argument_begin|>', end: '<|tool_call_end|>' } as const
@@ -16,9 +24,9 @@ const defaultSystem = 'You are Kimi, an AI assistant created by Moonshot AI.'
 
 export interface KimiOptions {
   /** What the prompt holds of the reasoning: nothing (K2), its beginning, or an empty one. */
-  readonly opens?: 'nothing' | 'reasoning' | 'empty'
+  readonly opens?: 'nothing' | 'reasoning' | 'empty' | undefined
   /** Earlier answers keep their reasoning. */
-  readonly keeps?: boolean
+  readonly keeps?: boolean | undefined
 }
 
 export function kimi({ opens = 'nothing', keeps = false }: KimiOptions = {}): ChatFormat {

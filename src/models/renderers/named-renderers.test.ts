@@ -6,9 +6,9 @@ import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import type { ChatMessage, OpenRenderer, ToolSpec } from '../../contracts/index.ts'
 import { compileTemplate } from '../chat/compile-template.ts'
 import { templateMessages } from '../chat/guard-messages.ts'
+import { openNamedRenderer } from '../plugins.ts'
 import { type ModelTokenizer, openTokenizer } from '../tokenizer/open-tokenizer.ts'
-import { openNamedRenderer } from './open-named-renderer.ts'
-import { namedRenderers } from './plugins.ts'
+import { namedRenderers } from './named-renderers.ts'
 
 const folder = temporaryFolders()
 const kinds: readonly string[] = namedRenderers.map(({ kind }) => kind)

@@ -1,21 +1,25 @@
 // Nemotron 3: in the manner of Qwen3.5, but with a system message always, with an empty reasoning in every answer that has none, and
 // with one line break where Qwen has two. Ultra has none.
 import { splitThinking } from '../chat/parse-answer.ts'
-import type { ChatFormat, FormatMessage, Part, Place } from './chat-format.ts'
-import { ownMessage } from './format-messages.ts'
-import { pythonString } from './python-json.ts'
-import { qwenTokens, separator } from './qwen3.ts'
-import { answerMessage } from './read-answer.ts'
-import { inSystem, nemotronTools } from './tool-declarations.ts'
-import { splitXmlCalls, xmlCall } from './xml-calls.ts'
+import {
+  answerMessage,
+  type ChatFormat,
+  type FormatMessage,
+  ownMessage,
+  type Part,
+  type Place,
+  pythonString,
+} from './chat-format.ts'
+import { qwenTokens, separator } from './qwen.ts'
+import { inSystem, nemotronTools, splitXmlCalls, xmlCall } from './tool-declarations.ts'
 
 export interface Nemotron3Options {
-  readonly isUltra?: boolean
-  readonly isOff?: boolean
+  readonly isUltra?: boolean | undefined
+  readonly isOff?: boolean | undefined
   /** Earlier answers keep their reasoning. */
-  readonly keeps?: boolean
+  readonly keeps?: boolean | undefined
   /** Told at the end of the last user message. */
-  readonly effort?: 'low' | 'efficient'
+  readonly effort?: 'low' | 'efficient' | undefined
 }
 
 export function nemotron3({

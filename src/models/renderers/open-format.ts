@@ -5,9 +5,7 @@ import { createGuard, unusedCharacters } from '../chat/guard-messages.ts'
 import type { Span } from '../chat/template-text.ts'
 import { encodeGuardedText, type GuardedText, tokensWithSpans } from '../chat/token-spans.ts'
 import type { ModelTokenizer } from '../tokenizer/open-tokenizer.ts'
-import type { ChatFormat, FormatMessage, Part } from './chat-format.ts'
-import { formatMessages } from './format-messages.ts'
-import { readAnswer } from './read-answer.ts'
+import { type ChatFormat, type FormatMessage, formatMessages, type Part, readAnswer } from './chat-format.ts'
 
 /** Opens a format for a model. A tokenizer without the format's special tokens is refused. */
 export function openFormat(kind: string, format: ChatFormat, tokenizer: ModelTokenizer): OpenRenderer {

@@ -4,10 +4,15 @@ import * as z from 'zod'
 import type { Tokenizer } from '../../contracts/index.ts'
 import { EvsysError, messageOf } from '../../kernel/index.ts'
 import { fileFault, type ModelFile, readModelFile, requireModelFile } from '../files/model-file.ts'
-import { exactPreTokenizer } from './exact-parts.ts'
 import { type NormalForm, normalFormOf, tokenBytes } from './token-bytes.ts'
-import { parseTokenizerConfig, type TokenizerConfig } from './tokenizer-config.ts'
-import { type AddedToken, mostTokens, parseTokenizerFile, type TokenizerFile } from './tokenizer-file.ts'
+import {
+  type AddedToken,
+  mostTokens,
+  parseTokenizerConfig,
+  parseTokenizerFile,
+  type TokenizerConfig,
+  type TokenizerFile,
+} from './tokenizer-file.ts'
 
 /** A tokenizer read from a model's folder. */
 export interface ModelTokenizer extends Tokenizer {
@@ -88,7 +93,7 @@ function createTokenizer({ file, tokenizer, config, rows, Library }: Opened): Mo
     eos: role(config.eos_token),
     pad: role(config.pad_token),
     piece: (token: number) => pieces.get(token),
-    encode(text: string, options: { special?: boolean } = {}): Int32Array {
+    encode(text: string, options: { special?: boolean | undefined } = {}): Int32Array {
       const clean = checkText(text)
       if (clean === '') return new Int32Array()
       if (options.special !== true) return Int32Array.from(plainTokens(clean))
@@ -161,7 +166,7 @@ function piecesOf({ model }: TokenizerFile, added: readonly AddedToken[]): Map<n
 
 function document(tokenizer: TokenizerFile, added_tokens: readonly AddedToken[]): object {
   const { normalizer, pre_tokenizer, decoder, model } = tokenizer
-  // No post-processor: what it adds, nobody wrote.
+  // No post-processor: what it adds is in no text.
   return {
     normalizer,
     pre_tokenizer: exactPreTokenizer(pre_tokenizer),
@@ -225,4 +230,34 @@ async function modelRows(folder: string): Promise<number> {
   } catch {
     return 0 // who computes with config.json tells what is wrong with it
   }
+}
+
+// Parts that the library follows in another way than the reference implementation, written with parts that it follows exactly.
+type Config = Record<string, unknown>
+
+/** The same pre-tokenizer, for the library. */
+function exactPreTokenizer(config: Config | null): Config | null {
+  switch (config?.type) {
+    case 'Sequence':
+      return { type: 'Sequence', pretokenizers: listOf(config.pretokenizers).map(exactPreTokenizer) }
+    case 'Digits': // the library takes 0 to 9 alone
+      return split(config.individual_digits === true ? '\\p{N}' : '\\p{N}+')
+    case 'Metaspace': {
+      if (config.split === false) return config
+      // The library leaves the text in one piece; each word begins with the replacement.
+      const mark = `\\u{${String(config.replacement).codePointAt(0)?.toString(16)}}`
+      const words = { ...split(`${mark}[^${mark}]*|[^${mark}]+`), behavior: 'Removed', invert: true }
+      return { type: 'Sequence', pretokenizers: [config, words] }
+    }
+    default:
+      return config
+  }
+}
+
+function split(Regex: string): Config {
+  return { type: 'Split', pattern: { Regex }, behavior: 'Isolated', invert: false }
+}
+
+function listOf(value: unknown): Config[] {
+  return Array.isArray(value) ? value : []
 }

@@ -1,8 +1,8 @@
 // What tokenizer.json may hold. The library behind us follows some of the format only roughly; what it would tokenize in
 // another way than the reference implementation is refused here, by name, instead of giving wrong ids.
 import * as z from 'zod'
-import { EvsysError, type Problem } from '../../kernel/index.ts'
-import { fileProblem, type ModelFile, parseModelFile } from '../files/model-file.ts'
+import { EvsysError, isMapping, type Problem } from '../../kernel/index.ts'
+import { fileProblem, type ModelFile, parseModelFile, readModelFile } from '../files/model-file.ts'
 import { partFaults, partNames } from './part-faults.ts'
 
 /** Ids take memory even where no token has them, so they have a bound. The largest vocabularies have 300,000. */
@@ -41,7 +41,7 @@ const Bpe = z.looseObject({
   merges: z.array(z.unknown()).max(mostTokens),
 })
 
-/** A tokenizer.json that can be followed exactly. Its post-processor is not read: it adds tokens that nobody wrote. */
+/** A tokenizer.json that can be followed exactly. Its post-processor is not read: it adds tokens that are in no text. */
 const RawTokenizerFile = z.looseObject({
   added_tokens: z.array(AddedToken).max(mostTokens).default([]),
   normalizer: Component,
@@ -110,6 +110,36 @@ function checkMerges({ model, added_tokens }: RawTokenizerFile, tell: Tell): [st
   })
 }
 
-function isMapping(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+// tokenizer_config.json: which tokens mean what, and the chat template. Tolerant: of all its fields only these are read.
+const TokenName = z.union([z.string(), z.looseObject({ content: z.string() }).transform(({ content }) => content)])
+const NamedTemplate = z.looseObject({ name: z.string(), template: z.string() })
+
+const TokenizerConfig = z.looseObject({
+  bos_token: TokenName.nullish(),
+  eos_token: TokenName.nullish(),
+  pad_token: TokenName.nullish(),
+  unk_token: TokenName.nullish(),
+  additional_special_tokens: z.array(TokenName).max(100_000).nullish(),
+  added_tokens_decoder: z.record(z.string().regex(/^\d{1,7}$/), AddedToken.omit({ id: true })).nullish(),
+  chat_template: z.union([z.string(), z.array(NamedTemplate).max(1000)]).nullish(),
+})
+export type TokenizerConfig = z.infer<typeof TokenizerConfig>
+
+/** The fields of tokenizer_config.json that matter; without the file, none. */
+export function parseTokenizerConfig(file: ModelFile | undefined): TokenizerConfig {
+  return file === undefined ? {} : parseModelFile(TokenizerConfig, file)
+}
+
+// The chat template of a model's folder: a file of its own, or a field of tokenizer_config.json.
+const limitBytes = 2 ** 20
+const configLimitBytes = 16 * 2 ** 20
+
+/** The template's text; undefined where the model has none. Of a list of templates, the default one. */
+export async function readChatTemplate(folder: string): Promise<string | undefined> {
+  const file = await readModelFile(folder, 'chat_template.jinja', limitBytes)
+  if (file !== undefined) return file.text
+  const config = await readModelFile(folder, 'tokenizer_config.json', configLimitBytes)
+  const template = parseTokenizerConfig(config).chat_template ?? undefined
+  if (typeof template !== 'object') return template
+  return template.find(({ name }) => name === 'default')?.template
 }

@@ -1,19 +1,19 @@
 // An attempt where it stands in its session. Gains are improvements, positive whatever the direction.
 import type { Attempt, Direction } from '../../contracts/index.ts'
-import type { ReportedAttempt } from '../research-report-input.ts'
+import type { ReportedAttempt } from '../input/report-input.ts'
 
 /** What became of an attempt, also where no verdict says so. */
-export type Fate = 'baseline' | Exclude<Attempt['verdict'], undefined> | 'running'
+export type Outcome = 'baseline' | Exclude<Attempt['verdict'], undefined> | 'running'
 
 export interface PlacedAttempt {
   readonly reported: ReportedAttempt
   readonly attempt: Attempt
-  readonly fate: Fate
+  readonly fate: Outcome
   /** Mean over its seeds; absent: it has no score. */
-  readonly score?: number
+  readonly score?: number | undefined
   /** Score of the incumbent when it was begun and after it. */
-  readonly before?: number
-  readonly after?: number
+  readonly before?: number | undefined
+  readonly after?: number | undefined
 }
 
 /**
@@ -36,14 +36,7 @@ export function placeAttempts(
       incumbent = score
       place = Math.max(place, rank)
     }
-    return {
-      reported,
-      attempt,
-      fate,
-      ...(score === undefined ? {} : { score }),
-      ...(before === undefined ? {} : { before }),
-      ...(incumbent === undefined ? {} : { after: incumbent }),
-    }
+    return { reported, attempt, fate, score, before, after: incumbent }
   })
 }
 
@@ -74,7 +67,19 @@ export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
-function fateOf({ number, verdict, failure }: Attempt): Fate {
+function fateOf({ number, verdict, failure }: Attempt): Outcome {
   if (number === 0) return 'baseline'
   return verdict ?? (failure === undefined ? 'running' : 'failed')
+}
+
+/** Items by key, in the order of first appearance. */
+export function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
 }

@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { baselineFiles, generatedSession } from '../../../tests/generated-session.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import type { Attempt, CandidateFiles } from '../../contracts/index.ts'
-import { type FinalizedSession, finalizeResearch } from './finalize-research.ts'
-import { patchReadme } from './patch-readme.ts'
+import { type FinalizedSession, finalizeResearch, patchReadme } from './finalize-research.ts'
 
 const folder = temporaryFolders()
 

@@ -1,16 +1,14 @@
 // What a session leaves to others: one patch for every kept change that stands on its own, with its evidence and the command that
 // measures it again. Patches that need others say so; one more holds everything.
 import type { AttemptVerdict, CandidateFiles } from '../../contracts/index.ts'
-import { shellWord } from '../../kernel/index.ts'
+import { countText, numberText, shellWord, signedText } from '../../kernel/index.ts'
 import { unifiedDiff } from '../../research/index.ts'
-import { keptChange } from '../figures/kept-change.ts'
 import { type PlacedAttempt, placeAttempts } from '../figures/placed-attempt.ts'
-import { type SessionFigures, sessionFigures } from '../figures/session-figures.ts'
-import type { ResearchReportInput } from '../research-report-input.ts'
-import { trainOption } from '../words/train-option.ts'
-import { independentChanges } from './independent-changes.ts'
-import { isEqual, stepsToBest } from './steps-to-best.ts'
-import { transplant } from './transplant.ts'
+import { keptChange, type SessionFigures, sessionFigures } from '../figures/session-figures.ts'
+import { present } from '../html/markup.ts'
+import type { ResearchReportInput } from '../input/report-input.ts'
+import { trainOption } from '../input/session-input.ts'
+import { independentChanges, isEqual, stepsToBest, transplant } from './steps-to-best.ts'
 
 export interface KeptPatch {
   /** Its place in the order of applying; file names begin with it. */
@@ -22,7 +20,7 @@ export interface KeptPatch {
   readonly needs: readonly number[]
   /** Attempt that it was measured against: the patch is the difference to it. */
   readonly against: string
-  /** Attempt that its idea was written on: the title tells of the difference to that one. */
+  /** Attempt that its idea was written on: the title describes the difference to that one. */
   readonly written_on: string
   readonly verdict: AttemptVerdict
   readonly raw_gain: number | null
@@ -30,7 +28,7 @@ export interface KeptPatch {
   readonly interval: readonly [number, number] | null
   readonly n_seeds: number
   readonly chance_of_no_help: number | null
-  /** What `reproduce` gave in the session: the baseline with this patch and all before it. Empty: nobody ran exactly that. */
+  /** What `reproduce` gave in the session: the baseline with this patch and all before it. Empty: exactly that was not run. */
   readonly measured: readonly { readonly seed: number; readonly value: number }[]
   /** One line, in the folder of the patches. */
   readonly reproduce: string
@@ -136,4 +134,82 @@ function slug(title: string): string {
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-+|-+$/g, '')
   return words.slice(0, 48).replace(/-+$/, '') || 'change'
+}
+
+/** The README beside the patches, in Markdown. Titles come from models and stand in it as plain text. */
+export function patchReadme({ session, task, metric, patches, dropped }: FinalizedSession): string {
+  const alone = patches.filter(({ needs }) => needs.length === 0).length
+  const intro = [
+    `# Kept changes of ${plain(task)}`,
+    '',
+    `Session ${plain(session)}: ${countText(patches.length, 'change')}, ${alone} of them on their own. Gains are of ${plain(metric)}; positive is better.`,
+    'They are the steps from the baseline to the best, in order: each gain was measured against the step before it, on the same seeds.',
+    'A patch without needs applies to the baseline; one with needs, after those it names. `all.patch` is everything the session ended with.',
+    'To take one over, `git apply` it in the folder of the task. The line after “reproduce” measures all steps up to it again, in this folder, and changes no file.',
+    '',
+  ]
+  const ended =
+    dropped.length === 0
+      ? []
+      : [
+          '## Left out',
+          '',
+          'Kept once, and found to be dead weight by ablation:',
+          '',
+          ...dropped.map((title) => `- ${plain(title)}`),
+          '',
+        ]
+  return [...intro, ...patches.flatMap(patchLines), ...ended].join('\n')
+}
+
+function patchLines(patch: KeptPatch): string[] {
+  const {
+    order,
+    title,
+    file,
+    needs,
+    verdict,
+    raw_gain,
+    shrunken_gain,
+    interval,
+    n_seeds,
+    chance_of_no_help,
+    against,
+    written_on,
+    measured,
+    reproduce,
+  } = patch
+  const gain = present(
+    `${verdict}, ${countText(n_seeds, 'seed')} against ${plain(against)}`,
+    raw_gain === null ? undefined : `raw gain ${signedText(raw_gain)}`,
+    interval === null ? undefined : `90 % interval ${numberText(interval[0])} to ${numberText(interval[1])}`,
+    shrunken_gain === null ? undefined : `**shrunken ${signedText(shrunken_gain)}**`,
+    chance_of_no_help === null
+      ? undefined
+      : `chance of no help ${chance_of_no_help < 0.01 ? 'under 1' : Math.round(100 * chance_of_no_help)} %`,
+  )
+  return [
+    `## ${order}. ${plain(title)}`,
+    '',
+    `- file: \`${file}\``,
+    `- evidence: ${gain.join('; ')}`,
+    ...(written_on === against
+      ? []
+      : [
+          `- its idea was written on ${plain(written_on)}, and its title tells of that; the patch is what differs from ${plain(against)}`,
+        ]),
+    `- needs: ${needs.length === 0 ? 'nothing' : needs.join(', ')}`,
+    `- reproduce: \`${reproduce}\``,
+    ...(measured.length === 0
+      ? []
+      : [`- measured then: ${measured.map(({ seed, value }) => `seed ${seed} ${numberText(value)}`).join(', ')}`]),
+    '',
+  ]
+}
+
+function plain(text: string): string {
+  return text
+    .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .replaceAll(/[\\`*_[\]<>#|!]/g, '\\$&')
+    .slice(0, 300)
 }

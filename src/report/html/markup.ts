@@ -37,3 +37,47 @@ function rendered(value: Content): string {
   if (typeof value === 'object') return value.map(rendered).join('')
   return escapeText(String(value))
 }
+
+export interface Column<T> {
+  readonly title: string
+  readonly cell: (row: T) => Content
+  /** `n`: a number. `words`: text that may be long. `wide`: a bar. */
+  readonly kind?: 'n' | 'words' | 'wide' | undefined
+}
+
+/** A table: numbers to the right, words to the left, a heading for every column. */
+export function dataTable<T>(
+  rows: readonly T[],
+  columns: readonly Column<T>[],
+  { caption, rowId }: { caption?: string | undefined; rowId?: ((row: T) => string) | undefined } = {},
+): Markup {
+  const kindOf = ({ kind }: Column<T>) => (kind === undefined ? undefined : html` class="${kind}"`)
+  const head = columns.map((column) => html`<th scope="col"${kindOf(column)}>${column.title}</th>`)
+  const body = rows.map((row) => {
+    const id = rowId === undefined ? undefined : html` id="${rowId(row)}"`
+    return html`<tr${id}>${columns.map((column) => html`<td${kindOf(column)}>${column.cell(row)}</td>`)}</tr>
+`
+  })
+  return html`<div class="scroll" tabindex="0"><table>${caption === undefined ? undefined : html`<caption>${caption}</caption>`}<thead><tr>${head}</tr></thead>
+<tbody>${body}</tbody></table></div>`
+}
+
+/** Names and values in a line; those without a value are left out. */
+export function factLine(facts: readonly (readonly [name: string, value: string | undefined])[]): Markup {
+  const known = facts.filter(([, value]) => value !== undefined)
+  return html`<p class="facts">${known.map(([name, value]) => html`<span>${name}: <b>${value}</b></span> `)}</p>`
+}
+
+/** A number to see at once, with its name above and more about it below. */
+export function tile(name: string, value: Content, more: Content): Markup {
+  return html`<div><dt>${name}</dt><dd>${value}<small>${more}</small></dd></div>`
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** What is there: a list whose parts may be missing. */
+export function present<T>(...parts: readonly (T | undefined)[]): T[] {
+  return parts.filter((part) => part !== undefined)
+}

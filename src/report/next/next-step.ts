@@ -11,9 +11,9 @@ export interface NextStep {
   readonly experiment_id: string
   readonly name: string
   /** Attempt of a session. */
-  readonly attempt?: string
+  readonly attempt?: string | undefined
   /** Line to type; absent: it needs a person's hand. */
-  readonly command?: string
+  readonly command?: string | undefined
   /** Runs that it takes, and what they cost by what such runs took before. Null: not known. */
   readonly runs: number
   readonly seconds: number | null
@@ -24,7 +24,7 @@ export interface NextStep {
 
 export interface RankedStep extends NextStep {
   readonly rank: number
-  /** Questions settled per hour. Null: nobody knows how long it takes. */
+  /** Questions settled per hour. Null: how long it takes is not known. */
   readonly per_hour: number | null
 }
 
@@ -49,4 +49,9 @@ function hoursOf({ runs, seconds, usd }: NextStep): number {
   const time = seconds ?? (usd === null ? Math.max(1, runs) * assumedRunSeconds : 0)
   // A second is nothing: what takes less is free.
   return Math.max(1, time) / 3600 + (usd ?? 0) / usdPerHour
+}
+
+/** An effect with its sign, to three digits. */
+export function signed(value: number): string {
+  return `${value > 0 ? '+' : ''}${Number(value.toPrecision(3))}`
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { generatedSession } from '../../../tests/generated-session.ts'
-import type { Evidence, ResearchState } from '../../contracts/index.ts'
-import { initialResearchState } from '../../contracts/index.ts'
-import { experimentSteps, type OpenExperiment } from './experiment-steps.ts'
+import { type Evidence, initialResearchState, type ResearchState } from '../../contracts/index.ts'
 import { type NextStep, rankNext } from './next-step.ts'
+import { experimentSteps, type OpenExperiment } from './open-steps.ts'
 import { sessionSteps } from './session-steps.ts'
 
 const step: NextStep = {

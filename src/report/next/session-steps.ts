@@ -1,16 +1,17 @@
-// What is left open in a research session: near misses that a few seeds would decide, keeps that nobody confirmed, ideas that people
-// want tried.
+// What is left open in a research session: near misses that a few seeds would decide, keeps without confirmation, ideas that
+// people want tried.
 import type { ResearchState } from '../../contracts/index.ts'
 import { shellWord } from '../../kernel/index.ts'
 import { racePrior } from '../../research/index.ts'
 import { type EffectPrior, shrink, usualPower } from '../../stats/index.ts'
-import type { NextStep } from './next-step.ts'
+import { effectOf } from '../figures/placed-attempt.ts'
+import { type NextStep, signed } from './next-step.ts'
 
 export interface OpenSession {
   readonly id: string
   readonly name: string
-  /** Whether `--resume` goes on with this one; otherwise commands name it. */
-  readonly isNewest?: boolean
+  /** Whether `--resume` means this one; otherwise commands name it. */
+  readonly isNewest?: boolean | undefined
   readonly state: Pick<
     ResearchState,
     'settings' | 'attempts' | 'backlog' | 'incumbent' | 'baseline' | 'status' | 'spend'
@@ -21,7 +22,7 @@ export interface OpenSession {
 const mostOfAKind = 5
 /** Fresh seeds of a confirmation. */
 const confirmSeeds = 5
-/** Experiments by which a session that ended is gone on with, and those that tell whether it still finds something. */
+/** Experiments by which a session that ended is continued, and those that show whether it still finds something. */
 const moreAttempts = 5
 const recentAttempts = 10
 /** A near miss that would take more seeds than this is none. */
@@ -36,7 +37,7 @@ export function sessionSteps(open: OpenSession): NextStep[] {
   )
   return [
     ...resumeStep(open),
-    ...goOnStep(open),
+    ...continueStep(open),
     ...nearMissSteps(open, prior),
     ...confirmStep(open, prior),
     ...backlogSteps(open),
@@ -60,7 +61,7 @@ function resumeStep(open: OpenSession): NextStep[] {
 }
 
 // A search that ended at its cap, and was still finding something.
-function goOnStep(open: OpenSession): NextStep[] {
+function continueStep(open: OpenSession): NextStep[] {
   const { status, settings, spend, attempts } = open.state
   if (status !== 'ended' || settings === undefined) return []
   const tried = attempts.filter(({ number, mode, verdict }) => number > 0 && mode !== 'ablate' && verdict !== undefined)
@@ -83,7 +84,7 @@ function nearMissSteps(open: OpenSession, prior: EffectPrior | null): NextStep[]
   return open.state.attempts
     .flatMap(({ id, title, verdict, gain }) => {
       if (verdict !== 'inconclusive' || gain === undefined || gain.mean <= 0 || gain.sigma === 0) return []
-      const effect = { effect: gain.mean, noise: gain.sigma ** 2 / gain.n }
+      const effect = effectOf(gain)
       const believed = prior === null ? gain.mean : shrink(effect, prior).effect
       if (believed <= 0) return []
       // A one-sided test of 5 % with power 0.8: n = (2.5 sigma / gain)^2.
@@ -109,10 +110,7 @@ function confirmStep(open: OpenSession, prior: EffectPrior | null): NextStep[] {
   const champion = attempts.find(({ id }) => id === incumbent)
   if (champion === undefined || champion.id === baseline || champion.verdict !== 'provisional') return []
   const { gain } = champion
-  const better =
-    gain === undefined || prior === null
-      ? 0.5
-      : 1 - shrink({ effect: gain.mean, noise: gain.sigma ** 2 / gain.n }, prior).probabilityNotBetter
+  const better = gain === undefined || prior === null ? 0.5 : 1 - shrink(effectOf(gain), prior).probabilityNotBetter
   return [
     {
       ...place(open, 2 * confirmSeeds),
@@ -120,7 +118,7 @@ function confirmStep(open: OpenSession, prior: EffectPrior | null): NextStep[] {
       title: `confirm “${champion.title}” on ${confirmSeeds} fresh seeds and the hidden split`,
       why: 'the session ends with it, and it is provisional: better in its race, and no more',
       attempt: champion.id,
-      // One that has ended goes on only with a higher cap.
+      // One that has ended resumes only with a higher cap.
       command: `evsys research steer confirm --session ${open.id} && ${resumeCommand(open, status === 'ended' ? 1 : 0)}`,
       chance: usualPower * better,
     },
@@ -142,7 +140,7 @@ function backlogSteps(open: OpenSession): NextStep[] {
   }))
 }
 
-/** The line that goes on with the session, with room for some more experiments. */
+/** The command that resumes the session, with room for some more experiments. */
 function resumeCommand({ id, name, isNewest = true, state: { settings, spend } }: OpenSession, more = 0): string {
   return [
     `evsys research run --task ${shellWord(settings?.reference ?? settings?.task ?? name)} --resume`,
@@ -162,8 +160,4 @@ function place({ id, name, state: { spend } }: OpenSession, runs: number, experi
     seconds: spend.runs === 0 ? null : (runs * spend.runS) / spend.runs,
     usd: experiments === 0 ? 0 : spend.experiments === 0 ? null : (experiments * spend.usd) / spend.experiments,
   }
-}
-
-function signed(value: number): string {
-  return `${value > 0 ? '+' : ''}${Number(value.toPrecision(3))}`
 }

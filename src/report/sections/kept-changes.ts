@@ -1,10 +1,8 @@
 // What was kept, with raw gains in grey and shrunken ones in bold: the second is what to expect of it.
-import type { KeptChange } from '../figures/kept-change.ts'
-import { type Column, dataTable } from '../html/data-table.ts'
-import { clipped, html } from '../html/markup.ts'
+import type { KeptChange } from '../figures/session-figures.ts'
+import { type Column, clipped, dataTable, html } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
-import { fateLabel } from './fate-label.ts'
-import type { ReportContext } from './report-context.ts'
+import { outcomeLabel, type ReportContext } from './report-context.ts'
 
 /** The largest are shown where there are more. */
 const mostRows = 100
@@ -15,8 +13,8 @@ export function keptChanges({ figures, words }: ReportContext): Section {
   if (kept.length === 0) return { ...base, body: html`<p>Nothing was kept.</p>` }
   const worth = ({ shrunk, raw }: KeptChange) => shrunk?.effect ?? raw ?? Number.NEGATIVE_INFINITY
   const rows = [...kept].sort((a, b) => worth(b) - worth(a)).slice(0, mostRows)
-  // What was missed when it was left out has more to show than its race; so has what was confirmed, where it is all there is: a look
-  // holds the best against the baseline.
+  // What was missed when it was left out has more to show than its race; so has what was confirmed, where it is all there is:
+  // a test evaluation compares the best with the baseline.
   const lucky = kept.filter(
     ({ withinNoise, placed: { fate, reported } }) =>
       withinNoise && !(fate === 'confirmed' && kept.length === 1) && reported.ablation?.dropped !== false,
@@ -42,7 +40,7 @@ export function keptChanges({ figures, words }: ReportContext): Section {
         cell: ({ placed }) =>
           html`<a href="#a${placed.attempt.number}">${placed.attempt.number}</a> ${clipped(placed.attempt.title, 140)}`,
       },
-      { title: 'verdict', cell: ({ placed }) => fateLabel(placed.fate) },
+      { title: 'verdict', cell: ({ placed }) => outcomeLabel(placed.fate) },
       { title: 'raw gain', kind: 'n', cell: ({ raw }) => html`<span class="raw">${words.gain(raw)}</span>` },
       { title: 'shrunken', kind: 'n', cell: ({ shrunk }) => html`<b>${words.gain(shrunk?.effect)}</b>` },
       { title: '90 % interval of raw', kind: 'n', cell: ({ interval }) => words.range(interval) },
@@ -61,7 +59,7 @@ function chance(probability: number | undefined): string {
 
 // What the score lost without it.
 function ablationText(
-  ablation: { effect?: number; dropped: boolean } | undefined,
+  ablation: { effect?: number | undefined; dropped: boolean } | undefined,
   words: ReportContext['words'],
 ): string {
   if (ablation === undefined) return '–'

@@ -1,27 +1,24 @@
 // The head of a report: what was searched for and what came of it, in a sentence and in a few numbers.
 import { countText, durationText, usdText } from '../../kernel/index.ts'
 import { isKept } from '../figures/placed-attempt.ts'
-import { type Content, html, type Markup } from '../html/markup.ts'
-import { timeText } from '../words/time-text.ts'
+import { timeText } from '../figures/value-text.ts'
+import { type Content, factLine, html, type Markup, tile } from '../html/markup.ts'
 import type { ReportContext } from './report-context.ts'
 
 export function overview(context: ReportContext): Markup {
   const { input } = context
   const { task, session } = input
-  const facts = [
-    [
-      'metric',
-      `${task.metric}${task.unit === undefined ? '' : ` (${task.unit})`}, ${task.direction === 'min' ? 'lower' : 'higher'} is better`,
-    ],
-    ...(task.trainSeconds === undefined ? [] : [['training', `${durationText(task.trainSeconds)} each`]]),
-    ...(session.settings ?? []),
-    ...(session.startedAt === undefined ? [] : [['begun', timeText(session.startedAt)]]),
-    ...(session.endedAt === undefined ? [] : [['last entry', timeText(session.endedAt)]]),
-    ...(session.standing === undefined ? [] : [['standing', session.standing]]),
-  ]
+  const unit = task.unit === undefined ? '' : ` (${task.unit})`
   return html`<p class="kicker">Research report</p>
 <h1>${task.name}</h1>
-<p class="facts">${facts.map(([name, value]) => html`<span>${name}: <b>${value}</b></span> `)}</p>
+${factLine([
+  ['metric', `${task.metric}${unit}, ${task.direction === 'min' ? 'lower' : 'higher'} is better`],
+  ['training', task.trainSeconds === undefined ? undefined : `${durationText(task.trainSeconds)} each`],
+  ...(session.settings ?? []),
+  ['begun', session.startedAt && timeText(session.startedAt)],
+  ['last entry', session.endedAt && timeText(session.endedAt)],
+  ['standing', session.status],
+])}
 <p class="lead">${headline(context)}</p>
 ${session.claimedOnly === true ? html`<p class="warning">The scores of this log were written by whoever ran it. Nothing here measured them again, so none counts as evidence.</p>` : undefined}
 <dl class="tiles">${tiles(context)}</dl>`
@@ -59,22 +56,20 @@ function headline(context: ReportContext): Content {
 
 // The most honest number there is: measured once, on seeds and data that took no part in the search.
 function freshSentence({ input, figures, words }: ReportContext): string {
-  const look = input.confirmations?.findLast(
+  const found = input.confirmations?.findLast(
     ({ attempt, passed, gain }) => passed && gain !== undefined && attempt === figures.champion?.attempt.id,
   )
-  if (look === undefined) return ''
-  const range = look.interval === undefined ? '' : ` (90 % interval ${words.range(look.interval)})`
-  const where = look.split === 'test' ? 'the hidden split' : 'fresh seeds'
-  return ` On ${where}, ${words.gain(look.gain)}${range} was measured.`
+  if (found === undefined) return ''
+  const range = found.interval === undefined ? '' : ` (90 % interval ${words.range(found.interval)})`
+  const where = found.split === 'test' ? 'the hidden split' : 'fresh seeds'
+  return ` On ${where}, ${words.gain(found.gain)}${range} was measured.`
 }
 
-function tiles({ input, figures, words }: ReportContext): Markup[] {
+function tiles({ input: { testEvaluations: tests }, figures, words }: ReportContext): Content {
   const { champion, baseline, kept, placed, spending, expectedFalse, rawGain, shrunkenGain } = figures
   const tried = placed.filter(({ fate }) => fate !== 'baseline')
   const failed = tried.filter(({ fate }) => fate === 'failed').length
   const confirmed = kept.filter(({ placed: each }) => each.fate === 'confirmed').length
-  const tile = (name: string, value: Content, more: Content) =>
-    html`<div><dt>${name}</dt><dd>${value}<small>${more}</small></dd></div>`
   return [
     tile('best so far', words.score((champion ?? baseline)?.score), `baseline ${words.score(baseline?.score)}`),
     shrunkenGain === undefined
@@ -82,32 +77,25 @@ function tiles({ input, figures, words }: ReportContext): Markup[] {
       : tile('gain, shrunken', words.gain(shrunkenGain), `raw ${words.gain(rawGain)}`),
     tile('experiments', tried.length.toLocaleString('en-US'), `${placed.filter(isKept).length} kept, ${failed} failed`),
     tile('confirmed', String(confirmed), `of ${countText(kept.length, 'kept change')}`),
-    ...(expectedFalse === undefined
-      ? []
-      : [tile('expected false keeps', expectedFalse.toFixed(1), `of ${kept.length}`)]),
-    ...(spending.totalUsd === undefined && spending.totalSeconds === undefined
-      ? []
-      : [
-          tile(
-            'spent',
-            (spending.totalUsd ?? 0) === 0 && spending.totalSeconds !== undefined
-              ? durationText(spending.totalSeconds)
-              : usdText(spending.totalUsd ?? 0),
-            (spending.totalUsd ?? 0) === 0 || spending.totalSeconds === undefined
-              ? 'running candidates'
-              : `${durationText(spending.totalSeconds)} of runs`,
-          ),
-        ]),
-    ...(input.looks === undefined
-      ? []
-      : [
-          tile(
-            'looks at the hidden split',
-            String(input.looks.used),
-            input.looks.allowed === undefined ? 'every look is metered' : `of ${input.looks.allowed} allowed`,
-          ),
-        ]),
+    expectedFalse === undefined
+      ? undefined
+      : tile('expected false keeps', expectedFalse.toFixed(1), `of ${kept.length}`),
+    spentTile(spending),
+    tests &&
+      tile(
+        'looks at the hidden split',
+        String(tests.used),
+        tests.allowed === undefined ? 'every look is metered' : `of ${tests.allowed} allowed`,
+      ),
   ]
+}
+
+function spentTile({ totalUsd, totalSeconds }: ReportContext['figures']['spending']): Content {
+  const unpaid = 'running candidates'
+  if (totalSeconds === undefined) return totalUsd === undefined ? undefined : tile('spent', usdText(totalUsd), unpaid)
+  return totalUsd === undefined || totalUsd === 0
+    ? tile('spent', durationText(totalSeconds), unpaid)
+    : tile('spent', usdText(totalUsd), `${durationText(totalSeconds)} of runs`)
 }
 
 function percentText(share: number): string {

@@ -1,14 +1,12 @@
 // The best attempts with what they changed.
 import { countText } from '../../kernel/index.ts'
 import { unifiedDiff } from '../../research/index.ts'
-import { diffMarkup, diffSize } from '../diff/diff-markup.ts'
-import { diffOf } from '../diff/diff-of.ts'
-import type { PlacedAttempt } from '../figures/placed-attempt.ts'
-import { topFive } from '../figures/top-five.ts'
-import { type Content, clipped, html } from '../html/markup.ts'
+import { isKept, type PlacedAttempt } from '../figures/placed-attempt.ts'
+import type { SessionFigures } from '../figures/session-figures.ts'
+import { type Content, clipped, html, type Markup } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
-import { fateLabel } from './fate-label.ts'
-import type { ReportContext } from './report-context.ts'
+import type { ReportedAttempt, ResearchReportInput } from '../input/report-input.ts'
+import { outcomeLabel, type ReportContext } from './report-context.ts'
 
 export function topAttempts(context: ReportContext): Section | undefined {
   const best = topFive(context.figures)
@@ -22,7 +20,7 @@ export function topAttempts(context: ReportContext): Section | undefined {
   }
 }
 
-// What somebody who wants the best has to read: all of it at once.
+// What a reader who wants the best needs: all of it at once.
 function wholeChange({ figures: { baseline, champion } }: ReportContext): Content {
   const [before, after] = [baseline?.reported.files, champion?.reported.files]
   if (before === undefined || after === undefined || champion?.attempt.parents[0] === baseline?.attempt.id)
@@ -48,7 +46,7 @@ function attemptMarkup({ attempt, fate, score, reported }: PlacedAttempt, i: num
   const base = input.attempts.find((each) => each.attempt.id === attempt.parents[0])?.attempt
   const size = diff === undefined ? undefined : diffSize(diff)
   const facts: Content[] = [
-    html`${fateLabel(fate)}`,
+    html`${outcomeLabel(fate)}`,
     html`score <b>${words.score(score)}</b> over ${attempt.scores.length} ${attempt.scores.length === 1 ? 'seed' : 'seeds'}`,
     ...(attempt.gain === undefined
       ? []
@@ -65,4 +63,58 @@ ${attempt.hypothesis === '' ? undefined : html`<p>${clipped(attempt.hypothesis, 
 ${attempt.reason === undefined ? undefined : html`<p class="muted">${clipped(attempt.reason, 300)}</p>`}
 ${diff === undefined || diff === '' ? html`<p class="muted">Its change is not in the record.</p>` : html`<details${i === 0 ? html` open` : undefined}><summary>${summary}</summary>${diffMarkup(diff)}</details>`}
 </article>`
+}
+
+/** The best of what was kept; where that is fewer than five, near misses follow. A lucky single score is no better than a keep. */
+function topFive({ placed, direction }: Pick<SessionFigures, 'placed' | 'direction'>): PlacedAttempt[] {
+  const sign = direction === 'max' ? 1 : -1
+  const rank = (each: PlacedAttempt) => (isKept(each) ? 1 : 0)
+  return placed
+    .filter(
+      ({ score, fate }) =>
+        score !== undefined && fate !== 'baseline' && fate !== 'discarded' && fate !== 'failed' && fate !== 'running',
+    )
+    .sort(
+      (a, b) => rank(b) - rank(a) || sign * ((b.score ?? 0) - (a.score ?? 0)) || a.attempt.number - b.attempt.number,
+    )
+    .slice(0, 5)
+}
+
+/** What an attempt changed against its base; undefined where the record does not hold it. */
+function diffOf({ attempt, diff, files }: ReportedAttempt, { attempts }: ResearchReportInput): string | undefined {
+  if (diff !== undefined) return diff
+  const base = attempts.find((each) => each.attempt.id === attempt.parents[0])?.files
+  return files === undefined || base === undefined ? undefined : unifiedDiff(base, files)
+}
+
+const mostLines = 240
+const mostColumns = 300
+
+function diffMarkup(diff: string): Markup {
+  const lines = diff.split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  const shown = lines.slice(0, mostLines).map(lineMarkup)
+  const rest = lines.length - shown.length
+  const more =
+    rest > 0 ? html`<p class="muted">${rest} more lines are left out here; the exported patch has them.</p>` : undefined
+  return html`<pre class="diff" tabindex="0" aria-label="Unified diff"><code>${shown}</code></pre>${more}`
+}
+
+/** Lines that a diff adds and takes away. */
+function diffSize(diff: string): { added: number; removed: number } {
+  const lines = diff.split('\n')
+  return {
+    added: lines.filter((line) => line.startsWith('+') && !line.startsWith('+++ ')).length,
+    removed: lines.filter((line) => line.startsWith('-') && !line.startsWith('--- ')).length,
+  }
+}
+
+function lineMarkup(line: string): Markup {
+  const text = `${clipped(line, mostColumns)}\n`
+  if (/^(?:diff --git|---|\+\+\+|new file|deleted file|index) /.test(line))
+    return html`<span class="file">${text}</span>`
+  if (line.startsWith('@@')) return html`<span class="hunk">${text}</span>`
+  if (line.startsWith('+')) return html`<ins>${text}</ins>`
+  if (line.startsWith('-')) return html`<del>${text}</del>`
+  return html`${text}`
 }

@@ -1,9 +1,8 @@
-// How far the numbers can be trusted: noise, luck, confirmations, looks, and what a gain that holds has cost.
-import { countText, durationText, usdText } from '../../kernel/index.ts'
-import { dataTable } from '../html/data-table.ts'
-import { type Content, clipped, html } from '../html/markup.ts'
+// How far the numbers can be trusted: noise, luck, confirmations, test evaluations, what a gain that holds has cost, and what the scorer
+// measures beside the score.
+import { countText, durationText, numberText, usdText } from '../../kernel/index.ts'
+import { type Content, clipped, dataTable, html, type Markup, present } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
-import { otherMetrics } from './other-metrics.ts'
 import type { ReportContext } from './report-context.ts'
 
 export function trust(context: ReportContext): Section {
@@ -18,17 +17,13 @@ ${confirmations(context)}${otherMetrics(context)}`,
 
 function noise({ figures, words }: ReportContext): Content {
   const { seedSd, sigma, jitterSd, visible } = figures.noise
-  const facts = [
-    ...(seedSd === undefined
-      ? []
-      : [html`<li>Another seed moves the score by <b>${words.noise(seedSd)}</b> (standard deviation).</li>`]),
-    ...(jitterSd === undefined
-      ? []
-      : [html`<li>The same seed again moves it by <b>${words.noise(jitterSd)}</b>.</li>`]),
-    ...(sigma === undefined
-      ? []
-      : [html`<li>The difference of two candidates on a shared seed moves by <b>${words.noise(sigma)}</b>.</li>`]),
-  ]
+  const facts = (
+    [
+      [seedSd, (by) => html`<li>Another seed moves the score by ${by} (standard deviation).</li>`],
+      [jitterSd, (by) => html`<li>The same seed again moves it by ${by}.</li>`],
+      [sigma, (by) => html`<li>The difference of two candidates on a shared seed moves by ${by}.</li>`],
+    ] as readonly [number | undefined, (by: Markup) => Markup][]
+  ).flatMap(([size, sentence]) => (size === undefined ? [] : [sentence(html`<b>${words.noise(size)}</b>`)]))
   if (facts.length === 0) {
     return html`<h3>Noise</h3><p>Nothing was measured twice, so nobody knows how much of any gain is luck. Run the baseline on more seeds first.</p>`
   }
@@ -62,18 +57,17 @@ function luck({ input, figures, words }: ReportContext): Content {
   }
   if (within > 0) facts.push(html`<li>${countText(within, 'keep')} gained less than the noise of one difference.</li>`)
   facts.push(html`<li>${costPerGain(spending)}</li>`)
-  facts.push(html`<li>${looksText(input)}</li>`)
+  facts.push(html`<li>${testEvaluationsText(input)}</li>`)
   return html`<h3>Luck and cost</h3><ul class="plain">${facts}</ul>`
 }
 
 function costPerGain({ confirmed, totalUsd, totalSeconds, unknownUsd }: ReportContext['figures']['spending']): Content {
   if (confirmed === 0) return 'No gain is confirmed yet, so there is no cost per confirmed gain.'
-  const parts = [
-    ...(totalUsd === undefined || (totalUsd === 0 && totalSeconds !== undefined)
-      ? []
-      : [usdText(totalUsd / confirmed)]),
-    ...(totalSeconds === undefined ? [] : [`${durationText(totalSeconds / confirmed)} of runs`]),
-  ]
+  const isFree = totalUsd === undefined || (totalUsd === 0 && totalSeconds !== undefined)
+  const parts = present(
+    isFree ? undefined : usdText(totalUsd / confirmed),
+    totalSeconds === undefined ? undefined : `${durationText(totalSeconds / confirmed)} of runs`,
+  )
   if (parts.length === 0) return 'What a confirmed gain cost is not known: no cost was recorded.'
   const unknown =
     totalUsd === undefined || unknownUsd === 0
@@ -82,11 +76,11 @@ function costPerGain({ confirmed, totalUsd, totalSeconds, unknownUsd }: ReportCo
   return html`A confirmed gain cost <b>${parts.join(' and ')}</b>${unknown}.`
 }
 
-function looksText({ looks, session }: ReportContext['input']): string {
+function testEvaluationsText({ testEvaluations: tests, session }: ReportContext['input']): string {
   if (session.claimedOnly === true) return 'The log says nothing of a hidden split.'
-  if (looks === undefined || looks.used === 0) return 'The hidden split was never looked at.'
-  const allowed = looks.allowed === undefined ? '' : ` of ${looks.allowed} allowed`
-  return `The hidden split was looked at ${looks.used === 1 ? 'once' : `${looks.used} times`}${allowed}; every look spends some of what it is for.`
+  if (tests === undefined || tests.used === 0) return 'The hidden split was never looked at.'
+  const allowed = tests.allowed === undefined ? '' : ` of ${tests.allowed} allowed`
+  return `The hidden split was looked at ${tests.used === 1 ? 'once' : `${tests.used} times`}${allowed}; every look spends some of what it is for.`
 }
 
 function confirmations({ input, figures, words }: ReportContext): Content {
@@ -127,4 +121,42 @@ function confirmations({ input, figures, words }: ReportContext): Content {
           : html`<span class="fate discarded">not confirmed</span>`,
     },
   ])}`
+}
+
+/** The first are shown. */
+const mostRows = 20
+
+/** What the scorer measures beside the score, and the memory of runs: the best against the baseline. */
+function otherMetrics({ input, figures }: ReportContext): Content {
+  const before = figures.baseline?.reported.extra ?? {}
+  const after = figures.champion?.reported.extra
+  const names = Object.keys(before).slice(0, mostRows)
+  if (names.length === 0) return undefined
+  const guards = new Map((input.task.secondary ?? []).map((guard) => [guard.metric, guard]))
+  return html`<h3>Other metrics</h3>${dataTable(names, [
+    { title: 'metric', cell: (name) => clipped(name, 60) },
+    { title: 'baseline', kind: 'n', cell: (name) => valueText(before[name]) },
+    { title: 'best', kind: 'n', cell: (name) => valueText(after?.[name]) },
+    { title: 'change', kind: 'n', cell: (name) => changeText(before[name], after?.[name]) },
+    {
+      title: 'may get worse by',
+      kind: 'n',
+      cell: (name) => {
+        const guard = guards.get(name)
+        return guard === undefined
+          ? 'watched only'
+          : `${numberText(100 * guard.tolerance)} % (${guard.direction === 'min' ? 'lower' : 'higher'} is better)`
+      },
+    },
+  ])}`
+}
+
+function valueText(value: number | undefined): string {
+  return value === undefined ? '–' : numberText(value)
+}
+
+function changeText(before: number | undefined, after: number | undefined): string {
+  if (before === undefined || after === undefined || before === 0) return '–'
+  const percent = (100 * (after - before)) / Math.abs(before)
+  return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${Math.abs(percent).toFixed(Math.abs(percent) < 10 ? 1 : 0)} %`
 }

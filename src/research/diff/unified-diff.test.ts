@@ -4,9 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
-import { changedRanges } from './changed-ranges.ts'
-import { textOf } from './text-lines.ts'
-import { unifiedDiff } from './unified-diff.ts'
+import { changedRanges, textOf, unifiedDiff } from './unified-diff.ts'
 
 const folder = temporaryFolders()
 

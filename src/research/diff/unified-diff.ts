@@ -1,8 +1,7 @@
 // Files against files as a patch that `git apply` takes, in the folder of the files: without git's own header, with which paths would
-// be those of a repository. Only an empty file cannot be told otherwise.
+// be those of a repository. Only an empty file needs it.
+import { diffArrays } from 'diff'
 import type { CandidateFiles } from '../../contracts/index.ts'
-import { type ChangedRange, changedRanges } from './changed-ranges.ts'
-import { type Lines, linesOf } from './text-lines.ts'
 
 /** Lines of context around a change: what `diff -u` gives. */
 export const DIFF_CONTEXT = 3
@@ -82,4 +81,64 @@ function quoted(path: string): (side: string) => string {
     })
     .join('')
   return (side) => `"${side}${text}"`
+}
+
+/** Lines `aFrom` to before `aTo` became lines `bFrom` to before `bTo`. */
+export interface ChangedRange {
+  readonly aFrom: number
+  readonly aTo: number
+  readonly bFrom: number
+  readonly bTo: number
+}
+
+/** Edits beyond this many lines are not searched for: no one reads the shortest way between very different texts. */
+const mostEdits = 2_000
+
+/** Where two lists of lines differ, by the shortest edit; very different ones differ in one range. */
+export function changedRanges(a: readonly string[], b: readonly string[]): ChangedRange[] {
+  let start = 0
+  while (start < a.length && start < b.length && a[start] === b[start]) start++
+  let aEnd = a.length
+  let bEnd = b.length
+  while (aEnd > start && bEnd > start && a[aEnd - 1] === b[bEnd - 1]) {
+    aEnd--
+    bEnd--
+  }
+  if (start === aEnd && start === bEnd) return []
+  const parts = diffArrays(a.slice(start, aEnd), b.slice(start, bEnd), { maxEditLength: mostEdits })
+  if (parts === undefined) return [{ aFrom: start, aTo: aEnd, bFrom: start, bTo: bEnd }]
+  const ranges: ChangedRange[] = []
+  let [aFrom, bFrom, aTo, bTo] = [start, start, start, start]
+  for (const { added, removed, count } of [...parts, { added: false, removed: false, count: 0 }]) {
+    if (removed) aTo += count
+    else if (added) bTo += count
+    else {
+      if (aTo > aFrom || bTo > bFrom) ranges.push({ aFrom, aTo, bFrom, bTo })
+      aFrom = aTo += count
+      bFrom = bTo += count
+    }
+  }
+  return ranges
+}
+
+// Lines of a file, such that joining them gives the file again.
+interface Lines {
+  readonly lines: readonly string[]
+  /** The last line has no line break. */
+  readonly endsOpen: boolean
+}
+
+/**
+ * The last line of a file that ends without a line break carries one as its mark, which no other line can hold: so it differs from
+ * the same line with an end.
+ */
+export function linesOf(text: string): Lines {
+  if (text === '') return { lines: [], endsOpen: false }
+  const lines = text.split('\n')
+  const last = lines.pop() ?? ''
+  return last === '' ? { lines, endsOpen: false } : { lines: [...lines, `${last}\n`], endsOpen: true }
+}
+
+export function textOf(lines: readonly string[]): string {
+  return lines.map((line) => (line.endsWith('\n') ? line.slice(0, -1) : `${line}\n`)).join('')
 }

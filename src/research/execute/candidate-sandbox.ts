@@ -1,8 +1,9 @@
-// The sandbox of one phase of one run: what the candidate sees, under which names, and its command.
+// How candidates are held: the sandbox of one phase of one run with what the candidate sees in it and its command, what the caller of an
+// executor may set, and the limits where it does not.
+import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
-import type { ExecSpec, Level, Mount, TaskProgram } from '../../contracts/index.ts'
+import type { ExecSpec, Level, Mount, ResearchTask, TaskProgram } from '../../contracts/index.ts'
 import type { LocalSandbox } from '../../sandbox/index.ts'
-import type { ExecutorLimits } from './executor-options.ts'
 import type { RunFolder } from './run-folder.ts'
 
 export interface PhaseOptions {
@@ -12,17 +13,17 @@ export interface PhaseOptions {
   readonly seed: number
   readonly trainSeconds: number
   readonly dry: boolean
-  /** Known to this run alone. */
-  readonly nonce: string
   readonly limits: ExecutorLimits
-  readonly level?: Level
-  /** Told the most memory that the processes of the phase held together, where the machine tells. */
-  onPeak?(bytes: number): void
+  readonly level?: Level | undefined
+  /** Called with the most memory that the processes of the phase held together, where the machine reports it. */
+  onPeak?: ((bytes: number) => void) | undefined
 }
 
 export interface CandidateSandbox extends AsyncDisposable {
   readonly sandbox: LocalSandbox
   readonly level: Level
+  /** Known to this phase of this run alone: reports carry it. */
+  readonly nonce: string
   /** The candidate's command. */
   spec(timeoutMs: number): ExecSpec
 }
@@ -48,11 +49,12 @@ export async function openCandidateSandbox(options: PhaseOptions): Promise<Candi
     mounts,
     devices: program.accelerator?.devices ?? [],
     hidden: [program.sealedData, dirname(program.scorer)],
-    ...(options.level === undefined ? {} : { level: options.level }),
+    level: options.level,
   })
-  // The level `process` shows no mounts: there a candidate is told where things really are.
+  // The level `process` shows no mounts: there a candidate gets the real paths.
   const placed = (target: string) =>
     sandbox.level === 'process' ? (mounts.find((each) => each.target === target)?.source ?? target) : target
+  const nonce = randomBytes(16).toString('hex')
   const env = {
     ...program.env,
     ...program.accelerator?.env,
@@ -64,7 +66,7 @@ export async function openCandidateSandbox(options: PhaseOptions): Promise<Candi
     EVSYS_TRAIN_SECONDS: String(options.trainSeconds),
     EVSYS_DATA: placed(data),
     EVSYS_OUT: placed(out),
-    EVSYS_NONCE: options.nonce,
+    EVSYS_NONCE: nonce,
     ...(options.dry ? { EVSYS_DRY: '1' } : {}),
     // Lines arrive when they are written, and nothing is written beside the code.
     PYTHONUNBUFFERED: '1',
@@ -74,6 +76,7 @@ export async function openCandidateSandbox(options: PhaseOptions): Promise<Candi
   return {
     sandbox,
     level: sandbox.level,
+    nonce,
     spec: (timeoutMs) => ({
       argv: ['/bin/sh', '-c', program.command],
       cwd: placed(work),
@@ -86,13 +89,80 @@ export async function openCandidateSandbox(options: PhaseOptions): Promise<Candi
         outputBytes: limits.outputBytes,
       },
     }),
-    async [Symbol.asyncDispose]() {
-      await sandbox[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
   }
 }
 
 // A program that is shown where it lies on this machine may lie below one of these.
 function freePlace(usual: string, others: readonly Mount[]): string {
   return others.some(({ target }) => target === usual || target.startsWith(`${usual}/`)) ? `/evsys${usual}` : usual
+}
+
+/** What the caller of an executor may set. */
+export interface ExecutorOptions {
+  /** Folder for the files of running candidates; absent: one below the temporary folder of the system. */
+  readonly workDir?: string | undefined
+  /** Absent: the strongest level that works here. `process` holds nothing: for candidates that are trusted. */
+  readonly level?: Level | undefined
+  readonly limits?: Partial<ExecutorLimits> | undefined
+  /** Keeps the folders of candidates that have ended. */
+  readonly keepFolders?: boolean | undefined
+  /** Called with what the sandbox of this machine does not hold. */
+  onNotice?: ((text: string) => void) | undefined
+  /** Called with what a dry run took. */
+  onDryRun?: ((estimate: DryRunEstimate) => void) | undefined
+}
+
+/** What one candidate may take. */
+export interface ExecutorLimits {
+  /**
+   * Beside the training time: start of the interpreter, reading of data, saving. Past it a run has failed by `timeout`. Absent: what
+   * the baseline was measured to need, several times, and at most what the task allows.
+   */
+  readonly graceSeconds: number
+  /** All answers of one run together. */
+  readonly answerSeconds: number
+  /** The scorer's own time, candidates apart. */
+  readonly scorerSeconds: number
+  readonly dryRunSeconds: number
+  readonly memoryBytes: number
+  readonly processes: number
+  /** All that a candidate leaves in EVSYS_OUT and elsewhere. */
+  readonly diskBytes: number
+  /** What it may print. */
+  readonly outputBytes: number
+  /** One answer. */
+  readonly answerBytes: number
+}
+
+export interface DryRunEstimate {
+  readonly wallS: number
+  /** Most memory that its processes held together; absent where the machine does not report it. */
+  readonly peakMemoryBytes?: number | undefined
+  /** The same of each phase; answering is absent where the scorer asks nothing, or training was still busy. */
+  readonly trainingBytes?: number | undefined
+  readonly answeringBytes?: number | undefined
+  readonly memoryLimitBytes: number
+}
+
+const MB = 2 ** 20
+
+/** Limits of the task, with what the caller set in their place. */
+export function limitsFor(
+  task: ResearchTask,
+  program: TaskProgram,
+  given: Partial<ExecutorLimits> = {},
+): ExecutorLimits {
+  return {
+    graceSeconds: program.startSeconds,
+    answerSeconds: program.answerSeconds,
+    scorerSeconds: 120 + 2 * task.trainSeconds,
+    dryRunSeconds: 2,
+    memoryBytes: program.memoryBytes,
+    processes: program.processes,
+    diskBytes: program.diskBytes,
+    outputBytes: 32 * MB,
+    answerBytes: 32 * MB,
+    ...given,
+  }
 }

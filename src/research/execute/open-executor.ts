@@ -6,16 +6,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AttemptFailure, CandidateFiles, Executor, ResearchTask, RunOutcome } from '../../contracts/index.ts'
 import { EvsysError, isAlive, messageOf } from '../../kernel/index.ts'
-import { moduleFiles } from '../tasks/module-hash.ts'
-import { checkCandidate } from './check-candidate.ts'
-import { type DryRunEstimate, type ExecutorOptions, limitsFor } from './executor-options.ts'
-import { measuredGrace } from './measure-start.ts'
-import { removeFolder } from './remove-folder.ts'
+import type { LocalSandbox } from '../../sandbox/index.ts'
+import { moduleFiles } from '../tasks/data/module-hash.ts'
+import { openTableExecutor } from '../tasks/look-up-table.ts'
+import { type DryRunEstimate, type ExecutorOptions, limitsFor } from './candidate-sandbox.ts'
+import { checkCandidate, dryRunPhase } from './check-candidate.ts'
 import { type Opened, type RunRequest, runCandidate } from './run-candidate.ts'
 import { RunFailure } from './run-failure.ts'
+import { makeRunFolder, removeFolder } from './run-folder.ts'
 import { sealFiles } from './sealed-files.ts'
-import { openTableExecutor } from './table-executor.ts'
-import { unheldBy } from './unheld-by.ts'
+import { trainPhase } from './train-phase.ts'
 
 const prefix = 'evsys-research-'
 
@@ -34,11 +34,14 @@ export async function openExecutor(task: ResearchTask, options: ExecutorOptions 
   try {
     await needSandbox(workDir, options)
     const opened: Opened = {
-      ...{ task, program, options, workDir },
+      task,
+      program,
+      options,
+      workDir,
       limits: limitsFor(task, program, options.limits),
       seal: await sealFiles(
         [task.dir, ...(await moduleFiles(program.scorer)), program.trainData, program.sealedData],
-        Object.keys(task.baseline).map((file) => join(task.dir, file)), // people go on editing their own candidate
+        Object.keys(task.baseline).map((file) => join(task.dir, file)), // people may edit their candidate
       ),
       scorerHash: createHash('sha256').update(readFileSync(program.scorer)).digest('hex'),
     }
@@ -58,10 +61,7 @@ function executorOf(opened: Opened, close: () => Promise<void>): Executor {
     const onPeak = (bytes: number) => {
       peak = Math.max(peak, bytes)
     }
-    const taken = () => ({
-      wallS: (performance.now() - begin) / 1000,
-      ...(peak === 0 ? {} : { peakMemoryBytes: peak }),
-    })
+    const taken = () => ({ wallS: (performance.now() - begin) / 1000, peakMemoryBytes: peak || undefined })
     try {
       await needUnchanged(opened)
       const scored = await runCandidate(opened, { ...request, onPeak }, graceSeconds, signal)
@@ -117,8 +117,7 @@ function asFailure(cause: unknown): AttemptFailure {
 
 async function needSandbox(workDir: string, options: ExecutorOptions): Promise<void> {
   const { openSandbox } = await import('../../sandbox/index.ts')
-  const level = options.level === undefined ? {} : { level: options.level }
-  const sandbox = await openSandbox({ stateDir: join(workDir, 'probe'), ...level })
+  const sandbox = await openSandbox({ stateDir: join(workDir, 'probe'), level: options.level })
   await sandbox[Symbol.asyncDispose]()
   for (const text of unheldBy(sandbox)) options.onNotice?.(text)
 }
@@ -136,4 +135,59 @@ async function sweep(base: string): Promise<void> {
 
 async function remove(workDir: string, { keepFolders = false }: ExecutorOptions): Promise<void> {
   if (!keepFolders) await removeFolder(workDir)
+}
+
+/** Below this a busy machine would decide. */
+const leastSeconds = 5
+/** A candidate may need this many times what the baseline needs: it compiles, it has a larger model to save. */
+const factor = 4
+
+/**
+ * Seconds that candidates need beside their training, for runs of `trainSeconds`: measured once, by a dry run of the baseline. What the
+ * task allows is for the slowest machine; a candidate that trains through all of it would have more time than the others.
+ */
+function measuredGrace(opened: Opened): (trainSeconds: number, signal: AbortSignal) => Promise<number> {
+  const { options, limits } = opened
+  const fixed = options.limits?.graceSeconds
+  let measured: Promise<number> | undefined
+  return async (trainSeconds, signal) => {
+    if (fixed !== undefined || limits.graceSeconds <= leastSeconds) return limits.graceSeconds
+    measured ??= dryRunSeconds(opened, signal).catch(() => {
+      measured = undefined // cancelled, or broken here and now: what the task allows holds for this run
+      return Number.POSITIVE_INFINITY
+    })
+    const start = Math.max(leastSeconds, factor * (await measured))
+    return Math.min(limits.graceSeconds, start + trainSeconds / 4)
+  }
+}
+
+async function dryRunSeconds(opened: Opened, signal: AbortSignal): Promise<number> {
+  await using folder = await makeRunFolder(opened.workDir, opened.task.baseline, opened.program, false)
+  const begin = performance.now()
+  await trainPhase(dryRunPhase(opened, folder), signal)
+  return (performance.now() - begin) / 1000
+}
+
+const notices = {
+  bubblewrap: undefined,
+  chroot:
+    'candidates run in a sandbox of the level chroot, which has no filter of system calls: a fault of the kernel is easier to reach. Install bubblewrap.',
+  container:
+    'candidates run in containers: one that is running outlives a killed evsys until its command ends. Install bubblewrap.',
+  process:
+    'candidates run as plain processes, without a sandbox: they can read the labels of val and test, change files, use the network and outlive their run. Their scores prove nothing unless they are trusted.',
+} as const
+
+/** What candidates can do here that the strongest sandbox withholds, in sentences for the one who starts them. */
+export function unheldBy({ level, limits }: Pick<LocalSandbox, 'level' | 'limits'>): string[] {
+  const notice = notices[level]
+  const watched = level !== 'process' && limits.memory === 'rlimit and watch'
+  return [
+    ...(notice === undefined ? [] : [notice]),
+    ...(watched
+      ? [
+          'no control group can be made here: memory is looked at every 50 ms, and candidates can go past it between two looks.',
+        ]
+      : []),
+  ]
 }

@@ -1,7 +1,7 @@
 // Why a run of a candidate has no score. Thrown inside the executor, answered as data outside of it.
 import type { AttemptFailure, ExecResult, FailureClass } from '../../contracts/index.ts'
 import { visibleText } from '../../kernel/index.ts'
-import type { LogTail } from './log-tail.ts'
+import type { LogTail } from './candidate-output.ts'
 
 const longestReason = 1000
 
@@ -36,8 +36,8 @@ export function failureOf(
   if (limitHit === 'outputBytes') return new RunFailure('validation', `${phase} printed more than it may`, log)
   if (exitCode === 0) return undefined
   const how = signal === null ? `exit code ${exitCode}` : `signal ${signal}`
-  const told = log.lastLine
-  const reason = `${phase} ended with ${how}${told === '' ? '' : `; it printed last: ${told}`}`
+  const last = log.lastLine
+  const reason = `${phase} ended with ${how}${last === '' ? '' : `; it printed last: ${last}`}`
   if (isOutOfMemory(log.raw)) {
     const held = result.peakMemoryBytes === undefined ? '' : `; it held ${gigabytes(result.peakMemoryBytes)}`
     return new RunFailure('oom', `${reason}${held} of the ${gigabytes(memoryBytes)} it may use`, log)

@@ -1,11 +1,11 @@
 // The score of one run, by the sealed scorer in a process of its own.
 import { extname } from 'node:path'
 import type { Metrics } from '../../contracts/index.ts'
-import { EvsysError, messageOf, onAbort, startGuardedProcess } from '../../kernel/index.ts'
+import { EvsysError, guardedProcess, howEnded, messageOf, openChild } from '../../kernel/index.ts'
 import type { AnswerPhase } from './answer-phase.ts'
-import { lastLine } from './log-tail.ts'
+import { lastLine } from './candidate-output.ts'
 import { RunFailure } from './run-failure.ts'
-import { FromScorer, type ScorerStart, type ToScorer } from './scorer-protocol.ts'
+import { type ScorerStart, scorerProtocol } from './scorer-protocol.ts'
 
 export interface RunScore {
   readonly value: number
@@ -14,7 +14,6 @@ export interface RunScore {
 
 const heapMb = 4096
 const memoryMb = 8192
-const printedCharacters = 8 * 1024 * 1024
 
 /** Rejects with a RunFailure where the candidate is to blame, with another error where it is not. */
 export async function scoreRun(
@@ -24,67 +23,62 @@ export async function scoreRun(
   signal: AbortSignal,
 ): Promise<RunScore> {
   signal.throwIfAborted()
-  let settle: (outcome: { score: RunScore } | { cause: unknown }) => void = () => {}
-  const settled = new Promise<{ score: RunScore } | { cause: unknown }>((resolve) => {
-    settle = resolve
-  })
-  let printed = 0
   let hasRead = false // from then on it works on what the candidate left
-  const scorer = startGuardedProcess({
-    script: new URL(`./scorer-child${extname(import.meta.url)}`, import.meta.url),
-    start,
-    heapMb,
-    memoryMb,
-    messageMb: 1024,
-    onPrinted(text) {
-      printed += text.length
-      return printed <= printedCharacters
+  let unanswered: { readonly cause: unknown } | undefined
+  const scorer = openChild({
+    protocol: scorerProtocol,
+    start: guardedProcess({
+      script: new URL(`./scorer-child${extname(import.meta.url)}`, import.meta.url),
+      heapMb,
+      memoryMb,
+      messageMb: 1024,
+    }),
+    handlers: {
+      read() {
+        hasRead = true
+      },
+      async ask(question) {
+        try {
+          return textOf(await answers.ask(question))
+        } catch (cause) {
+          unanswered ??= { cause }
+          scorer.stop('closed') // there is no score without an answer
+          throw cause
+        }
+      },
     },
-    onMessage(message) {
-      const told = FromScorer.parse(message)
-      if (told.type === 'ask') answer(told.ask, told.question)
-      else if (told.type === 'read') hasRead = true
-      else if (told.type === 'scored') settle({ score: { value: told.value, secondary: finite(told.secondary) } })
-      else settle({ cause: failed(told) })
+    deathOf(end) {
+      if (unanswered !== undefined) return asError(unanswered.cause)
+      if (end.stopped === 'silent') return lateError(seconds, answers.isAsked, hasRead)
+      const last = lastLine(end.printed)
+      const reason = `the scorer ended with ${howEnded(end)}${last === '' ? '' : `; it printed last: ${last}`}`
+      return hasRead ? new RunFailure('crash', `${reason}, while it read what the candidate left`) : infra(reason)
     },
-  })
-  const answer = (ask: number, question: unknown) => {
-    answers
-      .ask(question)
-      .then((each) => scorer.send({ ask, answer: textOf(each) } satisfies ToScorer))
-      .catch((cause: unknown) => settle({ cause }))
-  }
-  const late = () => {
-    const whole = Math.round(seconds.scorer + seconds.answer)
-    if (answers.isAsked)
-      settle({ cause: new RunFailure('timeout', `the answers took more than ${Math.round(seconds.answer)} s`) })
-    else if (hasRead)
-      settle({ cause: new RunFailure('timeout', `the scorer took more than ${whole} s for what the candidate left`) })
-    else settle({ cause: infra(`the scorer took more than ${whole} s`) })
-  }
-  const deadline = setTimeout(late, (seconds.answer + seconds.scorer) * 1000)
-  const quiet = onAbort(signal, () => settle({ cause: signal.reason }))
-  const ended = scorer.ended.then((end) => {
-    const how = end.signal === null ? `exit code ${end.code}` : `signal ${end.signal}`
-    const told = lastLine(end.printed)
-    const reason = `the scorer ended with ${how}${told === '' ? '' : `; it printed last: ${told}`}`
-    settle({
-      cause: hasRead ? new RunFailure('crash', `${reason}, while it read what the candidate left`) : infra(reason),
-    })
   })
   try {
-    const outcome = await settled
-    if ('cause' in outcome) throw outcome.cause
-    if (!Number.isFinite(outcome.score.value))
-      throw new RunFailure('divergence', `the score is ${outcome.score.value}: the model answers no numbers`)
-    return outcome.score
+    const timeoutMs = (seconds.answer + seconds.scorer) * 1000
+    const scored = await scorer.call('score', start, { signal, onAbort: 'kill', timeoutMs })
+    if ('whose' in scored) throw failed(scored)
+    if (!Number.isFinite(scored.value))
+      throw new RunFailure('divergence', `the score is ${scored.value}: the model answers no numbers`)
+    return { value: scored.value, secondary: finite(scored.secondary) }
   } finally {
-    clearTimeout(deadline)
-    quiet()
-    scorer.stop('closed')
-    await ended
+    await scorer.close()
   }
 }
+
+function lateError(
+  { answer, scorer }: { readonly answer: number; readonly scorer: number },
+  isAsked: boolean,
+  hasRead: boolean,
+): Error {
+  const whole = Math.round(scorer + answer)
+  if (isAsked) return new RunFailure('timeout', `the answers took more than ${Math.round(answer)} s`)
+  if (hasRead) return new RunFailure('timeout', `the scorer took more than ${whole} s for what the candidate left`)
+  return infra(`the scorer took more than ${whole} s`)
+}
+
+const asError = (cause: unknown): Error => (cause instanceof Error ? cause : new Error(messageOf(cause)))
 
 // What is nested deeper than anyone reads is told apart from a fault of ours.
 function textOf(answer: unknown): string {

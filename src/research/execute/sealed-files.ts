@@ -1,5 +1,5 @@
-// Files that no candidate may change, and proof that none has: hashed when a task is opened, looked at before and after every
-// run. A look compares what the file system says of each file; only where that differs is the content hashed again.
+// Files that no candidate may change, and proof that none has: hashed when a task is opened, checked before and after every
+// run. A check compares the status of each file; only where that differs is the content hashed again.
 import { createHash } from 'node:crypto'
 import { createReadStream, type Dirent } from 'node:fs'
 import { lstat, readdir, readlink } from 'node:fs/promises'
@@ -13,7 +13,7 @@ export interface SealedFiles {
 }
 
 interface Seal {
-  readonly look: string
+  readonly status: string
   readonly hash: string
 }
 
@@ -24,8 +24,8 @@ interface Seal {
 export async function sealFiles(paths: readonly string[], except: readonly string[] = []): Promise<SealedFiles> {
   const seals = new Map<string, Seal>()
   const free = new Set(except)
-  const sealed = async () => new Map([...(await looks(paths))].filter(([path]) => !free.has(path)))
-  for (const [path, look] of await sealed()) seals.set(path, { look, hash: await hashFile(path) })
+  const sealed = async () => new Map([...(await statuses(paths))].filter(([path]) => !free.has(path)))
+  for (const [path, status] of await sealed()) seals.set(path, { status, hash: await hashFile(path) })
   const digest = createHash('sha256')
   for (const { hash } of seals.values()) digest.update(hash)
   return {
@@ -33,23 +33,23 @@ export async function sealFiles(paths: readonly string[], except: readonly strin
     async changed() {
       const now = await sealed()
       const changed = [...seals.keys()].filter((path) => !now.has(path))
-      for (const [path, look] of now) {
+      for (const [path, status] of now) {
         const seal = seals.get(path)
         if (seal === undefined) changed.push(path)
-        else if (seal.look !== look && seal.hash !== (await hashFile(path))) changed.push(path)
+        else if (seal.status !== status && seal.hash !== (await hashFile(path))) changed.push(path)
       }
       return changed
     },
   }
 }
 
-async function looks(paths: readonly string[]): Promise<Map<string, string>> {
+async function statuses(paths: readonly string[]): Promise<Map<string, string>> {
   const found = new Map<string, string>()
-  for (const path of paths) await look(path, found)
+  for (const path of paths) await readStatus(path, found)
   return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-async function look(path: string, found: Map<string, string>): Promise<void> {
+async function readStatus(path: string, found: Map<string, string>): Promise<void> {
   const stats = await lstat(path, { bigint: true }).catch(() => undefined)
   if (stats === undefined) return
   if (stats.isDirectory()) {
@@ -57,7 +57,7 @@ async function look(path: string, found: Map<string, string>): Promise<void> {
     for (const entry of entries) {
       if (entry.isDirectory() && (entry.name === 'node_modules' || entry.name.startsWith('.'))) continue
       if (entry.name === '__pycache__') continue
-      await look(join(path, entry.name), found)
+      await readStatus(join(path, entry.name), found)
     }
     return
   }

@@ -1,28 +1,27 @@
-// The first phase: the candidate trains, tells of its curve, and leaves what it learned in EVSYS_OUT. Its own words about
-// how good it is are kept as a claim and count for nothing.
+// The first phase: the candidate trains, reports its curve, and leaves what it learned in EVSYS_OUT. What it says about its
+// own quality is kept as a claim and counts for nothing.
 import * as z from 'zod'
 import type { CurveSample, Level, Metrics } from '../../contracts/index.ts'
 import { messageOf } from '../../kernel/index.ts'
-import { readLines } from './candidate-lines.ts'
+import { LogTail, readLines } from './candidate-output.ts'
 import { openCandidateSandbox, type PhaseOptions } from './candidate-sandbox.ts'
-import { LogTail } from './log-tail.ts'
 import { failureOf, RunFailure } from './run-failure.ts'
 
 export interface Trained {
   readonly level: Level
-  readonly claimed?: Metrics
+  readonly claimed?: Metrics | undefined
   /** It was ended by `watch`. */
   readonly killed: boolean
   /** It was still busy when its time was up, which a dry run allows. */
   readonly cut: boolean
-  readonly peakMemoryBytes?: number
+  readonly peakMemoryBytes?: number | undefined
   readonly log: LogTail
 }
 
 const longestReport = 64 * 1024
 const mostPoints = 20_000
 const mostClaims = 32
-/** After its time, a candidate that has told when it began may end its step, evaluate and save for this long, or a quarter of its time. */
+/** After its time, a candidate that has reported when it began may end its step, evaluate and save for this long, or a quarter of its time. */
 const leastEndSeconds = 5
 
 const Report = z.looseObject({
@@ -35,12 +34,12 @@ const Report = z.looseObject({
 export async function trainPhase(
   options: Omit<PhaseOptions, 'phase'> & {
     readonly timeoutSeconds: number
-    watch?(sample: CurveSample): 'go on' | 'kill'
+    watch?: ((sample: CurveSample) => 'continue' | 'kill') | undefined
   },
   signal: AbortSignal,
 ): Promise<Trained> {
   await using held = await openCandidateSandbox({ ...options, phase: 'train' })
-  const { nonce, limits, timeoutSeconds, dry } = options
+  const { limits, timeoutSeconds, dry } = options
   const log = new LogTail()
   const begin = performance.now()
   await using process = await held.sandbox.spawn(held.spec(timeoutSeconds * 1000), signal)
@@ -58,7 +57,7 @@ export async function trainPhase(
   }
   const take = (text: string) => {
     const report = parseReport(text)
-    if (report === undefined || report.nonce !== nonce) return
+    if (report === undefined || report.nonce !== held.nonce) return
     if (report.begun && !dry) deadline ??= setTimeout(end, endSeconds * 1000)
     if (report.claimed !== undefined) claimed = boundedClaim(report.claimed)
     if (report.curve === undefined || killed || points >= mostPoints) return
@@ -84,24 +83,23 @@ export async function trainPhase(
   } finally {
     clearTimeout(deadline)
   }
-  const common = { level: held.level, log, ...(claimed === undefined ? {} : { claimed }) }
+  const common = { level: held.level, log, claimed, killed: false, cut: false }
   const isLoud = printed > limits.outputBytes
   if (killed || isLate || isLoud) await process[Symbol.asyncDispose]()
   const result = await process.exit
   const { peakMemoryBytes } = result
   if (peakMemoryBytes !== undefined) options.onPeak?.(peakMemoryBytes)
-  if (killed) return { ...common, killed: true, cut: false }
+  if (killed) return { ...common, killed: true }
   if (isLoud) throw new RunFailure('validation', `training printed more than ${limits.outputBytes} characters`, log)
   if (isLate) {
     const took = `training went on for ${Math.round(endSeconds)} s; it has ${options.trainSeconds}`
     throw new RunFailure('timeout', took, log)
   }
-  const peak = peakMemoryBytes === undefined ? {} : { peakMemoryBytes }
   // A dry run asks whether the candidate starts and steps, not whether it is done in time.
-  if (dry && result.limitHit === 'timeoutMs') return { ...common, ...peak, killed: false, cut: true }
+  if (dry && result.limitHit === 'timeoutMs') return { ...common, peakMemoryBytes, cut: true }
   const failure = failureOf('training', result, log, { seconds: timeoutSeconds, memoryBytes: limits.memoryBytes })
   if (failure !== undefined) throw failure
-  return { ...common, ...peak, killed: false, cut: false }
+  return { ...common, peakMemoryBytes }
 }
 
 function parseReport(text: string): z.infer<typeof Report> | undefined {

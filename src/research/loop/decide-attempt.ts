@@ -1,19 +1,17 @@
-// One candidate on its way: checked, repaired at most twice, raced seed by seed against the incumbent, judged.
+// One candidate on its way: checked, repaired at most twice, raced seed by seed against the incumbent, decided by the keep rule.
 import type { AttemptFailure, AttemptVerdict, RaceStep, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
 import { updateTypicalGain } from '../../stats/index.ts'
-import { freshSeeds, nextRaceRun } from '../judge/index.ts'
-import { attemptOf } from './candidate-files.ts'
-import { repairCall } from './decide-call.ts'
-import { keepEntries } from './keep-entries.ts'
-import { gainOf, gainsOver, noiseOf, raceOf, typicalGainOf } from './race-state.ts'
-import { neededRun } from './run-step.ts'
+import { freshSeeds, nextRaceRun, refreshBank } from '../keep/seed-bank.ts'
+import { failedText, repairCall } from './decide-call.ts'
+import type { SessionPlugins } from './research-options.ts'
 import { capOnCall } from './session-budget.ts'
 import type { NewEntry } from './session-journal.ts'
-import type { Deciding, Step } from './step.ts'
+import { attemptOf, gainOf, gainsOver, noiseOf, raceOf, typicalGainOf } from './session-views.ts'
+import { type Deciding, neededRun, type Step } from './step.ts'
 
 const MOST_REPAIRS = 2
 
-/** The next step of an open attempt; undefined while it waits for somebody else. */
+/** The next step of an open attempt; undefined while it waits for other work. */
 export function decideAttempt(deciding: Deciding, attempt: ResearchAttempt): Step | undefined {
   if (attempt.origin === 'ablation') return undefined // the end of the session sees to them
   if (attempt.checked === 'no') return { kind: 'check', attempt: attempt.id }
@@ -22,7 +20,7 @@ export function decideAttempt(deciding: Deciding, attempt: ResearchAttempt): Ste
   const again = attempt.runs.find(({ run }) => run === `${broken?.run}-again`)
   const failure = again?.failure ?? broken?.failure
   if (failure !== undefined && (broken?.failure?.class !== 'infra' || again?.status === 'failed')) {
-    return judged(deciding.state, attempt, 'failed', words(failure), failure)
+    return judged(deciding.state, attempt, 'failed', failedText(failure), failure)
   }
   const killed = attempt.runs.find(({ status, purpose }) => status === 'killed' && purpose === 'race')
   if (killed !== undefined) {
@@ -47,7 +45,7 @@ function repairOrPark(deciding: Deciding, attempt: ResearchAttempt): Step | unde
     const call = repairCall(deciding, attempt)
     if (capOnCall(deciding.state, call.intent.forecast) === undefined) return call
   }
-  return judged(deciding.state, attempt, 'failed', failure === undefined ? 'it may not run' : words(failure), failure)
+  return judged(deciding.state, attempt, 'failed', failedText(failure), failure)
 }
 
 function race(deciding: Deciding, attempt: ResearchAttempt): Step | undefined {
@@ -129,11 +127,21 @@ export function verdictEntry(
       typicalGainOf(state),
       isKept && gain !== undefined ? gain.mean / noiseOf(state).sigma : null,
     ),
-    ...(gain === undefined ? {} : { gain, pairs }),
-    ...(failure === undefined ? {} : { failure }),
+    gain,
+    pairs: gain && pairs,
+    failure,
   }
 }
 
-function words({ class: kind, reason }: AttemptFailure): string {
-  return `Failed (${kind}): ${reason}`
+/** An attempt becomes the incumbent. The bank of seeds is refreshed, because it won on those it was lucky on. */
+export function keepEntries(state: ResearchState, { keepRule }: SessionPlugins, attempt: string): NewEntry[] {
+  const kept: NewEntry = { type: 'kept', attempt, before: state.incumbent ?? attempt }
+  if (keepRule.incumbent === 'kept') return [kept]
+  const { bank } = refreshBank({
+    bank: state.bank,
+    sessionSeed: state.settings?.seed ?? 0,
+    number: state.gauges.keeps + 1,
+    used: state.usedSeeds,
+  })
+  return [kept, { type: 'incumbent.refreshed', attempt, bank: [...bank] }]
 }

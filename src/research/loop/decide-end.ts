@@ -1,14 +1,25 @@
-// The end of a session: changes that help nothing are taken out, what is left is held against the baseline on the hidden split once
-// more, and the last word is written.
-import type { EndReason, ResearchState } from '../../contracts/index.ts'
-import { attemptOf } from './candidate-files.ts'
-import { decideAblation } from './decide-ablation.ts'
-import { decideDueLook } from './decide-look.ts'
-import type { Deciding, Step } from './step.ts'
+// The end of a session: changes that help nothing are taken out, what is left is compared with the baseline on the test split once
+// more, and the end is written.
+import type {
+  CandidateFiles,
+  EndReason,
+  Idea,
+  KnobValue,
+  ResearchAttempt,
+  ResearchState,
+} from '../../contracts/index.ts'
+import { unifiedDiff } from '../diff/unified-diff.ts'
+import { ablationSeeds, assessAblation } from '../keep/ablation.ts'
+import { verdictEntry } from './decide-attempt.ts'
+import { decideDueTestEvaluation } from './decide-test-evaluation.ts'
+import { hasTimeFor } from './session-budget.ts'
+import type { NewEntry } from './session-journal.ts'
+import { attemptOf, changesBetween, filesOf, lineCount, noiseOf } from './session-views.ts'
+import { type Deciding, neededRun, type Step } from './step.ts'
 
 export function decideEnd(deciding: Deciding, reason: EndReason): Step {
   if (reason === 'failed') return ended(deciding.state, reason)
-  return decideAblation(deciding) ?? decideDueLook(deciding, true) ?? ended(deciding.state, reason)
+  return decideAblation(deciding) ?? decideDueTestEvaluation(deciding, true) ?? ended(deciding.state, reason)
 }
 
 function ended(state: ResearchState, reason: EndReason): Step {
@@ -29,10 +40,138 @@ function endText(state: ResearchState, reason: EndReason): string {
   const failed = state.calls.length === 0 || reason !== 'failed' ? '' : ` ${sentence(state.notices.at(-1) ?? '')}`
   if (champion === undefined || champion.id === state.baseline)
     return `${REASONS[reason]}${failed} Nothing was kept: the baseline stands.`
-  const told = champion.confirmation?.reason ?? champion.reason ?? ''
-  return `${REASONS[reason]}${failed} Best: ${champion.id} (${champion.title}). ${told}`.trim()
+  const why = champion.confirmation?.reason ?? champion.reason ?? ''
+  return `${REASONS[reason]}${failed} Best: ${champion.id} (${champion.title}). ${why}`.trim()
 }
 
 function sentence(text: string): string {
   return text === '' || /[.!?]$/.test(text) ? text : `${text}.`
+}
+
+// Half of what a search keeps helps nothing. At the end every kept change is left out of the incumbent once; what is not missed goes.
+function decideAblation(deciding: Deciding): Step | undefined {
+  const { state, plugins, nowMs } = deciding
+  if (plugins.keepRule.confirmSeeds === undefined || state.incumbent === undefined) return undefined
+  const open = state.attempts.find(({ origin, verdict }) => origin === 'ablation' && verdict === undefined)
+  if (open !== undefined) return ablate(deciding, open)
+  const stack = stackOf(state)
+  if (stack.length < 2) return undefined
+  const change = stack.find(({ ablation }) => ablation === undefined)
+  if (change === undefined || !hasTimeFor(state, nowMs, 2 * ablationSeeds, plugins.asksModel)) return undefined
+  return { kind: 'write', entries: [begin(deciding, change)] }
+}
+
+/** Changes that the incumbent is made of, first to last. A search also builds on what it discarded: that is part of it. */
+function stackOf(state: ResearchState): ResearchAttempt[] {
+  return lineOf(state, state.incumbent).filter(
+    ({ origin, ablation }) => origin !== 'ablation' && ablation?.dropped !== true,
+  )
+}
+
+/** An attempt and all that it was built on down to the baseline, first to last. */
+function lineOf(state: ResearchState, last: string | undefined): ResearchAttempt[] {
+  const line: ResearchAttempt[] = []
+  for (let id = last; id !== undefined && id !== state.baseline; id = line[0]?.parents[0])
+    line.unshift(attemptOf(state, id))
+  return line
+}
+
+function begin({ state, tools }: Deciding, change: ResearchAttempt): NewEntry {
+  const incumbent = attemptOf(state, state.incumbent ?? '')
+  const files = filesOf(state, incumbent.id)
+  const declared = state.settings?.space ?? {}
+  const undo = undoing(state, change, incumbent)
+  const isGone = undo.kind === 'knobs' && Object.keys(undo.knobs).length === 0
+  const made = tools.materialise({ change: undo }, files, declared)
+  if ('failures' in made) {
+    const reason = isGone
+      ? 'Nothing of it is left: later changes took its place.'
+      : 'Stays: it cannot be taken out alone.'
+    return { type: 'ablation', attempt: change.id, without: incumbent.id, dropped: false, reason }
+  }
+  const number = state.attempts.length
+  return {
+    type: 'attempt.begun',
+    attempt: `a${number}`,
+    number,
+    origin: 'ablation',
+    worker: 0,
+    parents: [incumbent.id, change.id],
+    title: `without ${change.id}: ${change.title}`,
+    hypothesis: `${change.id} may help nothing by now.`,
+    family: change.family,
+    category: change.category,
+    mode: 'ablate',
+    knobs: made.knobs,
+    fingerprint: tools.fingerprint(made.files, made.knobs),
+    lines: lineCount(made.files),
+    files: changesBetween(files, made.files),
+  }
+}
+
+// Knobs that were not turned later go back to what they were when something was last kept; code goes back by the reverse of its diff.
+function undoing(state: ResearchState, change: ResearchAttempt, incumbent: ResearchAttempt): Idea['change'] {
+  if (change.idea?.change.kind !== 'knobs') {
+    const before: CandidateFiles = filesOf(state, change.parents[0] ?? state.baseline ?? '')
+    return { kind: 'patch', patch: unifiedDiff(filesOf(state, change.id), before) || ' ' }
+  }
+  const line = lineOf(state, incumbent.id)
+  const foundation = lineOf(state, change.parents[0]).findLast(({ id }) => state.kept.includes(id))
+  const { knobs: before } = attemptOf(state, foundation?.id ?? state.baseline ?? '')
+  const back = Object.keys(change.idea.change.knobs).flatMap((name): [string, KnobValue][] => {
+    const value = before[name]
+    const isLast = line.findLast(({ idea }) => idea?.change.kind === 'knobs' && name in idea.change.knobs) === change
+    return value === undefined || !isLast || value === incumbent.knobs[name] ? [] : [[name, value]]
+  })
+  return { kind: 'knobs', knobs: Object.fromEntries(back) }
+}
+
+function ablate(deciding: Deciding, attempt: ResearchAttempt): Step {
+  const { state, busy } = deciding
+  const incumbent = attemptOf(state, state.incumbent ?? '')
+  const changed = attempt.parents[1] ?? ''
+  if (busy.has(`attempt:${attempt.id}`)) return { kind: 'wait' }
+  if (attempt.checked === 'no') return { kind: 'check', attempt: attempt.id }
+  const seeds = attempt.checked === 'failed' ? [] : state.bank.slice(0, ablationSeeds)
+  const done: { seed: number; value: number | null }[] = []
+  for (const seed of seeds) {
+    const sides = [
+      ...(incumbent.scores.some((score) => score.seed === seed)
+        ? []
+        : [neededRun(deciding, incumbent, { seed, purpose: 'refresh' })]),
+      neededRun(deciding, attempt, { seed, purpose: 'ablate' }),
+    ]
+    for (const side of sides) if (side.done === undefined) return side.step ?? { kind: 'wait' }
+    const own = sides.at(-1)?.done
+    done.push({ seed, value: own?.value ?? null })
+  }
+  const { z, drop, words } = assessAblation({
+    direction: state.settings?.direction ?? 'min',
+    without: changed,
+    ablated: done,
+    champion: incumbent.scores,
+    sigma: noiseOf(state).sigma,
+    linesSaved: incumbent.lines - attempt.lines,
+  })
+  const ablation: NewEntry = {
+    type: 'ablation',
+    attempt: changed,
+    without: attempt.id,
+    dropped: drop,
+    reason: words,
+    z,
+  }
+  const { typical_gain: _typical, ...verdict } = verdictEntry(
+    state,
+    attempt,
+    drop ? 'provisional' : 'discarded',
+    words,
+  ) as NewEntry & {
+    typical_gain?: number | undefined
+  }
+  const entries: NewEntry[] = [ablation, verdict as NewEntry]
+  return {
+    kind: 'write',
+    entries: drop ? [...entries, { type: 'kept', attempt: attempt.id, before: incumbent.id }] : entries,
+  }
 }

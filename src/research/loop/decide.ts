@@ -1,14 +1,13 @@
-// The order of things in a session: what people said, what a controller left behind when it died, the baseline, looks that were begun, candidates that are open, answers that
-// wait to be read, controls, looks that are due, and new ideas last. Pure: equal states and clocks give equal steps.
+// The order of things in a session: steering by people, work that a dead controller had begun, the baseline, a test evaluation in
+// progress, open candidates, answers to read, control runs, a test evaluation that is due, and new ideas last. Pure: equal states and
+// clocks give equal steps.
 import type { EndReason } from '../../contracts/index.ts'
 import { decideAttempt } from './decide-attempt.ts'
-import { decideBaseline } from './decide-baseline.ts'
+import { decideBaseline, decideControl, decideDrift } from './decide-baseline.ts'
 import { decideAnswer, decideAsk, decideReadyIdea } from './decide-call.ts'
-import { decideControl, decideDrift } from './decide-control.ts'
 import { decideEnd } from './decide-end.ts'
-import { decideInterrupted } from './decide-interrupted.ts'
-import { decideDueLook, decideOpenLook } from './decide-look.ts'
-import { decideSteering } from './decide-steering.ts'
+import { decideInterrupted, decideSteering } from './decide-pending.ts'
+import { decideDueTestEvaluation, decideOpenTestEvaluation } from './decide-test-evaluation.ts'
 import { capInTheWay } from './session-budget.ts'
 import type { Deciding, Step } from './step.ts'
 
@@ -20,9 +19,9 @@ export function decide(deciding: Deciding): Step {
     decideInterrupted(deciding) ??
     decideBaseline(deciding) ??
     decideDrift(deciding) ??
-    decideControl(deciding, 'judge')
+    decideControl(deciding, 'assess')
   if (first !== undefined) return first
-  const open = decideOpenLook(deciding) ?? decideAttempts(deciding) ?? decideAnswer(deciding)
+  const open = decideOpenTestEvaluation(deciding) ?? decideAttempts(deciding) ?? decideAnswer(deciding)
   if (open !== undefined) return open
   const ending = capInTheWay(state, nowMs, plugins.asksModel) ?? nothingNew(deciding)
   if (ending !== undefined) {
@@ -31,7 +30,7 @@ export function decide(deciding: Deciding): Step {
   }
   return (
     decideControl(deciding, 'run') ??
-    decideDueLook(deciding, false) ??
+    decideDueTestEvaluation(deciding, false) ??
     decideReadyIdea(deciding) ??
     decideAsk(deciding) ?? { kind: 'wait' }
   )

@@ -1,13 +1,13 @@
 // A session that one controller holds: its lease, its journal, its plugins, and the rows that follow from its journal.
-import type { ExperimentRow, ResearchAttempt, SessionSettings } from '../../contracts/index.ts'
-import { createIds, EvsysError, systemClock, systemRandom } from '../../kernel/index.ts'
+import { type ExperimentRow, RecordedExperiment, type RecordedPlan, SessionSettings } from '../../contracts/index.ts'
+import { type Clock, createIds, EvsysError, hashOf, type Ids, systemClock, systemRandom } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
-import { createSession } from './begin-session.ts'
-import { createRunRecorder, type RunRecorder } from './record-runs.ts'
-import type { ResearchOptions } from './research-options.ts'
+import type { OpenStore } from '../../store/index.ts'
+import { BASELINE } from './decide-baseline.ts'
+import { RESEARCH_TAG, sessionToResume } from './find-session.ts'
+import { BENCHMARKS, candidateRun, createRunRecorder, type RunRecorder } from './record-runs.ts'
+import { equipSession, type ResearchOptions, type SessionPlugins } from './research-options.ts'
 import { type NewEntry, openJournal, type SessionJournal } from './session-journal.ts'
-import { equipSession, type SessionPlugins } from './session-plugins.ts'
-import { sessionToResume } from './session-to-resume.ts'
 
 export interface OpenSession extends AsyncDisposable {
   readonly journal: SessionJournal
@@ -25,7 +25,7 @@ export async function openSession(options: ResearchOptions): Promise<OpenSession
   const provenance = options.provenance ?? {}
   const equip = (settings: SessionSettings) => equipSession(settings, { ...services, signal })
   if (options.resume !== true) {
-    equip(options.settings) // a wrong name leaves no session behind
+    equip(options.settings) // a wrong name creates no session
     requireKey(options.settings, options)
   }
   const experimentId =
@@ -37,13 +37,7 @@ export async function openSession(options: ResearchOptions): Promise<OpenSession
   const held = await holdLease(store.leases, `research:${experimentId}`, lost)
   try {
     const { onEntry } = options
-    const journal = await openJournal({
-      store,
-      experimentId,
-      clock,
-      lease: held.lease,
-      ...(onEntry === undefined ? {} : { onEntry }),
-    })
+    const journal = await openJournal({ store, experimentId, clock, lease: held.lease, onEntry })
     const row = await store.findExperiment(experimentId)
     const isResumed = await begin(journal, row, options)
     const settings = journal.state.settings ?? options.settings
@@ -57,7 +51,9 @@ export async function openSession(options: ResearchOptions): Promise<OpenSession
       async write(entries) {
         await journal.append(entries)
         for (const entry of entries) if (entry.type === 'run.finished') await recorder.finished(journal.state, entry)
-        for (const id of judgedBy(entries)) await recorder.judged(journal.state, id)
+        for (const entry of entries)
+          if (entry.type === 'verdict' || entry.type === 'confirmation')
+            await recorder.judged(journal.state, entry.attempt)
       },
       [Symbol.asyncDispose]: () => held[Symbol.asyncDispose](),
     }
@@ -123,6 +119,81 @@ function isRaised(known: NonNullable<ResearchOptions['budget']>, wanted: Researc
   return Object.entries(wanted).some(([cap, value]) => value !== known[cap as keyof typeof known]) // keys of one schema
 }
 
-function judgedBy(entries: readonly NewEntry[]): ResearchAttempt['id'][] {
-  return entries.flatMap((entry) => (entry.type === 'verdict' || entry.type === 'confirmation' ? [entry.attempt] : []))
+/** Puts a new session into the record. The journal still has to say that it began. */
+async function createSession(
+  store: OpenStore,
+  settings: SessionSettings,
+  { clock, ids, provenance }: { clock: Clock; ids: Ids; provenance: Readonly<Record<string, unknown>> },
+): Promise<string> {
+  const experimentId = ids.next('exp')
+  await store.createExperiment({
+    experimentId,
+    at: new Date(clock.now()).toISOString(),
+    plan: planOf(settings),
+    runIds: [ids.next('run')],
+    provenance: { ...provenance, research: { task: settings.task, task_hash: settings.task_hash } },
+  })
+  return experimentId
+}
+
+function planOf(settings: SessionSettings): RecordedPlan {
+  const [seed = 0] = settings.seeds
+  const run = candidateRun({
+    run: `${BASELINE}-s${seed}`,
+    arm: BASELINE,
+    seed,
+    candidate: { task: settings.task, title: 'baseline', train_seconds: settings.train_seconds },
+    taskHash: settings.task_hash,
+  })
+  const { metric, direction } = settings
+  const experiment = RecordedExperiment.parse({
+    name: settings.task,
+    description: `Research on the task ${settings.task}: ${settings.strategy.kind}, ${settings.proposer.kind}, ${settings.keep_rule.kind}.`,
+    metadata: {
+      hypothesis: `There are changes that improve ${metric} of ${settings.task} beyond the baseline.`,
+      tags: [RESEARCH_TAG],
+      benchmark: [
+        { name: BENCHMARKS.val, path: settings.task, split: 'val', metrics: [metric] },
+        { name: BENCHMARKS.test, path: settings.task, split: 'test', metrics: [metric] },
+      ],
+    },
+    runs: [],
+  })
+  return {
+    experiment,
+    config_hash: hashOf({ research: SessionSettings.parse(settings) }),
+    objective: { benchmark: BENCHMARKS.val, metric, direction },
+    arms: [{ name: BASELINE, params: {}, seeds: [seed] }],
+    runs: [run],
+    notices: [],
+  }
+}
+
+/** Writes the end of a session into the record: its evidence, its conclusion and what it took. Doing it again changes nothing. */
+export async function concludeSession({ journal }: OpenSession, { store }: ResearchOptions): Promise<void> {
+  const { state, experimentId } = journal
+  const experiment = await store.experiment(experimentId)
+  if (experiment === undefined || (experiment.verdict !== undefined && experiment.conclusion === state.end?.text))
+    return
+  const { evidenceOf } = await import('../../record/index.ts')
+  const { evidence } = await evidenceOf(store, experiment)
+  const best = state.incumbent ?? null
+  // Which arm is best was decided race by race, not by the mean that happens to be lowest.
+  await store.verdicts.evidence(
+    experimentId,
+    { ...evidence, best_arm: best },
+    { wallS: state.spend.wallS, costUsd: state.spend.usd },
+  )
+  await journal.append(
+    [],
+    [
+      {
+        type: 'experiment.finished',
+        status: evidence.n_completed === 0 ? 'failed' : 'completed',
+        verdict: evidence.verdict,
+        conclusion: state.end?.text ?? '',
+        ...(best === null ? {} : { best_arm: best }),
+      },
+    ],
+  )
 }

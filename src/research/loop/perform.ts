@@ -1,51 +1,51 @@
-// One piece of work each. What goes wrong is part of what it brings; being stopped brings nothing, and the work is done again later.
+// One piece of work each: checks, calls to the proposer, runs. A failure is part of the entries that it returns; cancelled work returns none
+// and is done again later.
 import type {
   Brief,
   CallUsage,
-  MemoryEstimate,
+  CurveSample,
   Metrics,
+  ResearchEntryOf,
   ResearchState,
   RunOutcome,
   Usage,
 } from '../../contracts/index.ts'
 import { EvsysError, messageOf } from '../../kernel/index.ts'
-import { releasedGain } from '../judge/index.ts'
-import { usageOfError } from '../propose/index.ts'
-import { attemptOf, filesOf } from './candidate-files.ts'
-import { createCurveWatcher } from './curve-watch.ts'
+import { curveGaps, decideCurve } from '../keep/curve-watcher.ts'
+import { pairGains } from '../keep/measure-gain.ts'
+import { releasedGain } from '../keep/test-evaluation.ts'
+import { usageOfError } from '../propose/ledger/ledger.ts'
 import { requestOf } from './decide-call.ts'
-import { PEAK_MEMORY } from './extra-metrics.ts'
 import type { OpenSession } from './open-session.ts'
-import { lookRecords, noiseOf } from './race-state.ts'
 import type { ResearchOptions } from './research-options.ts'
-import { searchState } from './search-state.ts'
 import { callRoom } from './session-budget.ts'
 import type { NewEntry } from './session-journal.ts'
+import {
+  attemptOf,
+  filesOf,
+  noiseOf,
+  PEAK_MEMORY,
+  searchState,
+  testEvaluationsOf,
+  watchedRuns,
+} from './session-views.ts'
 import type { AskStep, RunStep } from './step.ts'
 
-type Brought = Promise<readonly NewEntry[]>
+type Entries = Promise<readonly NewEntry[]>
 
 export async function performCheck(
   session: OpenSession,
   options: ResearchOptions,
   id: string,
   signal: AbortSignal,
-): Brought {
+): Entries {
   const { state } = session.journal
   try {
-    let estimate: MemoryEstimate | undefined
-    const failures = await options.executor.check(filesOf(state, id), signal, (told) => {
-      estimate = told
+    let dry_run_memory_bytes: number | undefined
+    const failures = await options.executor.check(filesOf(state, id), signal, (estimate) => {
+      dry_run_memory_bytes = estimate.peakMemoryBytes
     })
-    const bytes = estimate?.peakMemoryBytes
-    return [
-      {
-        type: 'attempt.checked',
-        attempt: id,
-        failures: [...failures],
-        ...(bytes === undefined ? {} : { dry_run_memory_bytes: bytes }),
-      },
-    ]
+    return [{ type: 'attempt.checked', attempt: id, failures: [...failures], dry_run_memory_bytes }]
   } catch (error) {
     if (signal.aborted) return []
     return [{ type: 'attempt.checked', attempt: id, failures: [{ class: 'infra', reason: messageOf(error) }] }]
@@ -57,45 +57,36 @@ export async function performAsk(
   options: ResearchOptions,
   { intent }: AskStep,
   signal: AbortSignal,
-): Brought {
+): Entries {
   const state = session.journal.asked(intent.call) // one that is sent again asks the same
   const call = state.calls.find((each) => each.call === intent.call)
   if (call === undefined) return []
   const request = requestOf(call)
   const attempt = intent.attempt === undefined ? undefined : attemptOf(state, intent.attempt)
-  const repair = attempt?.idea === undefined ? {} : { repair: { idea: attempt.idea, failures: attempt.failures } }
-  const confirmedGain = releasedGain(lookRecords(state))
   try {
     const brief = options.writeBrief(searchState(state), request, {
       files: filesOf(state, request.parents[0] ?? state.incumbent ?? ''),
       sigma: noiseOf(state).sigma,
-      ...(confirmedGain === undefined ? {} : { confirmedGain }),
+      confirmedGain: releasedGain(testEvaluationsOf(state)),
       costs: Object.fromEntries(
         state.attempts.map(({ id, runs, costUsd }) => [id, { runs: runs.length, usd: costUsd }]),
       ),
       backlog: state.backlog.flatMap(({ author, text, idea }) => (idea === undefined ? [`${author}: ${text}`] : [])),
-      ...repair,
+      repair: attempt?.idea && { idea: attempt.idea, failures: attempt.failures },
     })
     const proposal = await session.plugins.propose(
       { ...brief, call: intent.call, limit: limitOf(session.journal.state, intent) },
       [intent.call],
       signal,
     )
-    const usage = usageOf(proposal.usage)
-    return [
-      {
-        type: 'call.answered',
-        call: intent.call,
-        ideas: [...proposal.ideas],
-        ...(usage === undefined ? {} : { usage }),
-      },
-    ]
+    const { ideas, usage } = proposal
+    return [{ type: 'call.answered', call: intent.call, ideas: [...ideas], usage: usageOf(usage) }]
   } catch (error) {
     if (signal.aborted) return []
-    const reason = toldBy(error)
+    const reason = withFix(error)
     const usage = usageOf(usageOfError(error)) // an answer that cannot be used costs as much as one that can
     return [
-      { type: 'call.failed', call: intent.call, reason, ...(usage === undefined ? {} : { usage }) },
+      { type: 'call.failed', call: intent.call, reason, usage },
       { type: 'notice', text: `The proposer "${intent.proposer}" failed: ${reason}` },
     ]
   }
@@ -105,13 +96,13 @@ export async function performAsk(
 function limitOf(state: ResearchState, { forecast }: AskStep['intent']): NonNullable<Brief['limit']> {
   const { usd, tokens } = callRoom(state)
   return {
-    ...(usd === undefined ? {} : { usd: usd + forecast.usd }),
-    ...(tokens === undefined ? {} : { tokens: tokens + forecast.tokens }),
+    usd: usd === undefined ? undefined : usd + forecast.usd,
+    tokens: tokens === undefined ? undefined : tokens + forecast.tokens,
   }
 }
 
 // People read it in the terminal and in the report: what to do about it belongs to it.
-function toldBy(error: unknown): string {
+function withFix(error: unknown): string {
   const fix = EvsysError.is(error) ? error.fix : undefined
   return fix === undefined ? messageOf(error) : `${messageOf(error)}; fix: ${fix}`
 }
@@ -122,8 +113,8 @@ function usageOf(usage: Usage | undefined): CallUsage | undefined {
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
-    ...(cachedPromptTokens === undefined ? {} : { cached_prompt_tokens: cachedPromptTokens }),
-    ...(costUsd === undefined ? {} : { cost_usd: costUsd }),
+    cached_prompt_tokens: cachedPromptTokens,
+    cost_usd: costUsd,
   }
 }
 
@@ -132,10 +123,10 @@ export async function performRun(
   options: ResearchOptions,
   step: RunStep,
   signal: AbortSignal,
-): Brought {
+): Entries {
   const { state } = session.journal
   const { run, attempt, seed, split, purpose } = step
-  const told = { type: 'run.finished' as const, run, attempt, seed, split, purpose }
+  const finished = { type: 'run.finished' as const, run, attempt, seed, split, purpose }
   const trainSeconds = state.settings?.train_seconds ?? options.executor.task.trainSeconds
   try {
     await using _cores = await options.leaseCores?.(signal)
@@ -143,37 +134,92 @@ export async function performRun(
     const request = { files: filesOf(state, attempt), seed, split, trainSeconds, watch: watcher.watch }
     const outcome = await options.executor.run(request, signal)
     if (signal.aborted) return []
-    const curve = watcher.told(outcome)
+    const curve = watcher.recorded(outcome)
     if (outcome.status === 'failed') {
-      return [{ ...told, outcome: { status: 'failed', failure: outcome.failure }, ...takenBy(outcome) }]
+      return [{ ...finished, outcome: { status: 'failed', failure: outcome.failure }, ...takenBy(outcome) }]
     }
     if (outcome.status === 'killed') {
-      return [{ ...told, outcome: { status: 'killed' }, ...takenBy(outcome), ...curve }]
+      return [{ ...finished, outcome: { status: 'killed' }, ...takenBy(outcome), ...curve }]
     }
     const { value, secondary, claimed, level, accelerator } = outcome
     if (!Number.isFinite(value)) {
       const failure = { class: 'divergence' as const, reason: `its score is ${value}` }
-      return [{ ...told, outcome: { status: 'failed', failure }, ...takenBy(outcome) }]
+      return [{ ...finished, outcome: { status: 'failed', failure }, ...takenBy(outcome) }]
     }
     const scored = {
-      ...{ status: 'scored' as const, value, secondary: { ...memoryOf(outcome, options), ...secondary }, level },
-      ...(accelerator === undefined ? {} : { accelerator }),
-      ...(claimed === undefined ? {} : { claimed }),
+      status: 'scored' as const,
+      value,
+      secondary: { ...memoryOf(outcome, options), ...secondary },
+      level,
+      accelerator,
+      claimed,
     }
-    return [{ ...told, outcome: scored, ...takenBy(outcome), ...curve }]
+    return [{ ...finished, outcome: scored, ...takenBy(outcome), ...curve }]
   } catch (error) {
     if (signal.aborted) return []
     const failure = { class: 'infra' as const, reason: messageOf(error) }
-    return [{ ...told, outcome: { status: 'failed', failure }, wall_s: 0 }]
+    return [{ ...finished, outcome: { status: 'failed', failure }, wall_s: 0 }]
   }
 }
 
 function takenBy({ wallS, peakMemoryBytes }: RunOutcome) {
-  return { wall_s: wallS, ...(peakMemoryBytes === undefined ? {} : { peak_memory_bytes: peakMemoryBytes }) }
+  return { wall_s: wallS, peak_memory_bytes: peakMemoryBytes }
 }
 
-// A task may guard the memory that its runs hold; no scorer could tell.
+// A task may guard the memory that its runs hold, which no scorer knows.
 function memoryOf({ peakMemoryBytes }: RunOutcome, { executor }: ResearchOptions): Metrics {
   const isAsked = executor.task.secondary.some(({ metric }) => metric === PEAK_MEMORY)
   return isAsked && peakMemoryBytes !== undefined ? { [PEAK_MEMORY]: peakMemoryBytes / 1e9 } : {}
+}
+
+/** Points of a curve that the journal keeps. */
+const MOST_POINTS = 64
+
+/**
+ * The training curve of a run in progress: kept, thinned, and in a race compared with the incumbent's of the same seed. A run that
+ * falls too far behind is ended; one in ten of those continues as an audit and shows what ending the others costs. A curve is a loss:
+ * less of it is better, whatever the score.
+ */
+interface CurveWatcher {
+  watch(sample: CurveSample): 'continue' | 'kill'
+  /** What the journal keeps of it. */
+  recorded(outcome: RunOutcome): Pick<ResearchEntryOf<'run.finished'>, 'curve' | 'watch'>
+}
+
+function createCurveWatcher({ journal, plugins }: OpenSession, step: RunStep, trainSeconds: number): CurveWatcher {
+  const { state } = journal
+  const { seed, purpose, split, attempt } = step
+  const incumbent = attemptOf(state, state.incumbent ?? attempt)
+  const other = incumbent.runs.find((run) => run.seed === seed && run.split === 'val' && run.curve !== undefined)?.curve
+  const isRace = purpose === 'race' && split === 'val' && plugins.keepRule.incumbent !== 'kept'
+  const history = isRace ? watchedRuns(state) : []
+  const { family } = attemptOf(state, attempt)
+  const seen: CurveSample[] = []
+  let gaps: readonly (number | null)[] = []
+  let condemned = false
+  return {
+    watch(sample) {
+      if (!Number.isFinite(sample.value) || !Number.isFinite(sample.seconds)) return 'continue' // the scorer reports divergence
+      seen.push({ seconds: sample.seconds, value: sample.value })
+      if (!isRace || other === undefined) return 'continue'
+      gaps = curveGaps({ direction: 'min', candidate: seen, incumbent: other, trainSeconds })
+      if (condemned) return 'continue' // it is an audit
+      const decision = decideCurve({ gaps, family }, history, state.settings?.seed ?? 0)
+      condemned = decision !== 'continue'
+      return decision === 'kill' ? 'kill' : 'continue'
+    },
+    recorded(outcome) {
+      const curve = seen.length === 0 ? undefined : thinned(seen)
+      if (!isRace || gaps.length === 0) return { curve }
+      const value = outcome.status === 'scored' ? outcome.value : null
+      const [gain] = pairGains(state.settings?.direction ?? 'min', [{ seed, value }], incumbent.scores)
+      const loss = gain === undefined ? undefined : -gain / noiseOf(state).sigma
+      return { curve, watch: { gaps: [...gaps], condemned, loss } }
+    },
+  }
+}
+
+function thinned(curve: readonly CurveSample[]): CurveSample[] {
+  const every = Math.ceil(curve.length / MOST_POINTS)
+  return curve.filter((_, i) => (curve.length - 1 - i) % every === 0)
 }

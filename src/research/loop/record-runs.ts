@@ -1,6 +1,7 @@
 // Runs of a session in the tables of the record, so that `history`, `show` and `compare` see them. Everything here follows from the
 // journal and may be done again: what the journal says and the tables lack after a crash is written when the session goes on.
 import type {
+  Candidate,
   PlannedRun,
   ResearchAttempt,
   ResearchEntryOf,
@@ -12,9 +13,8 @@ import type {
 import { type Clock, hashOf, type Ids } from '../../kernel/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import { unifiedDiff } from '../diff/unified-diff.ts'
-import { attemptOf, filesOf } from './candidate-files.ts'
-import { PEAK_MEMORY } from './extra-metrics.ts'
 import type { BesideEntry } from './session-journal.ts'
+import { attemptOf, filesOf, PEAK_MEMORY } from './session-views.ts'
 import type { RunStep } from './step.ts'
 
 /** Benchmarks under which scores are kept. */
@@ -102,7 +102,7 @@ export function createRunRecorder(
         run_id: runId,
         run,
         arm,
-        ...(parentRow === undefined ? {} : { parent_run: parentRow.id }),
+        parent_run: parentRow?.id,
       }
     },
     started,
@@ -145,7 +145,7 @@ function recorded(
           ? { status, failure: failure ?? { class: 'infra', reason: 'unknown' } }
           : { status: 'killed' },
     wall_s: wallS ?? 0,
-    ...(peakMemoryBytes === undefined ? {} : { peak_memory_bytes: peakMemoryBytes }),
+    peak_memory_bytes: peakMemoryBytes,
   }
 }
 
@@ -155,40 +155,27 @@ function plannedRun(
   { run, attempt: id, seed }: Pick<RunStep, 'run' | 'attempt' | 'seed'>,
 ): PlannedRun {
   const { settings } = state
-  const attempt = attemptOf(state, id)
-  return plannedConfig({
-    run,
-    arm: id,
-    seed,
-    task: settings?.task ?? '',
-    params: { title: attempt.title, fingerprint: attempt.fingerprint, train_seconds: settings?.train_seconds ?? 0 },
-    hash: settings?.task_hash ?? '',
-  })
+  const { title, fingerprint } = attemptOf(state, id)
+  const candidate = { task: settings?.task ?? '', title, fingerprint, train_seconds: settings?.train_seconds ?? 0 }
+  return candidateRun({ run, arm: id, seed, candidate, taskHash: settings?.task_hash ?? '' })
 }
 
-export function plannedConfig(of: {
+export function candidateRun(of: {
   run: string
   arm: string
   seed: number
-  task: string
-  params: Readonly<Record<string, unknown>>
-  hash: string
+  candidate: Candidate
+  taskHash: string
 }): PlannedRun {
-  const { run, arm, seed, task, params, hash } = of
+  const { run, arm, seed, candidate, taskHash } = of
+  const fingerprint = candidate.fingerprint ?? null
   return {
+    kind: 'candidate',
     name: run,
     arm,
     seed,
-    config: {
-      name: run,
-      data: { source_kind: 'research', hf_split: 'train', transforms: [] },
-      model: { name: task },
-      algorithm: { kind: 'research', params: { ...params } },
-      backend: { kind: 'research', params: {} },
-      seed,
-      tags: [],
-    },
-    config_hash: hashOf({ task: hash, arm, seed, run, fingerprint: params.fingerprint ?? null }),
+    candidate,
+    config_hash: hashOf({ task: taskHash, arm, seed, run, fingerprint }),
   }
 }
 
@@ -207,9 +194,8 @@ function notesOf(state: ResearchState, attempt: ResearchAttempt): RunNotes {
     mode: attempt.mode,
     description: attempt.reason === undefined ? attempt.title : `${attempt.title}. ${attempt.reason}`,
     ...(diff === '' ? {} : { diff }),
-    ...(attempt.verdict === undefined
-      ? {}
-      : { kept: attempt.verdict === 'provisional' || attempt.verdict === 'confirmed' }),
+    kept:
+      attempt.verdict === undefined ? undefined : attempt.verdict === 'provisional' || attempt.verdict === 'confirmed',
   }
 }
 
@@ -221,12 +207,12 @@ function endOf(
 ): Body[] {
   const memory = peak_memory_bytes === undefined ? {} : { [PEAK_MEMORY]: peak_memory_bytes / 1e9 }
   if (outcome.status !== 'scored') {
-    const error =
+    const failure =
       outcome.status === 'failed'
-        ? { code: 'WORKER_DIED', message: `${outcome.failure.class}: ${outcome.failure.reason}` }
-        : { code: 'WORKER_DIED', message: outcome.reason ?? 'ended early: its training curve fell too far behind' }
+        ? { class: outcome.failure.class, reason: outcome.failure.reason }
+        : { reason: outcome.reason ?? 'ended early: its training curve fell too far behind' }
     const status = outcome.status === 'failed' ? 'failed' : 'stopped'
-    return [{ type: 'run.finished', status, metrics: memory, error, wall_s }]
+    return [{ type: 'run.finished', status, metrics: memory, failure, wall_s }]
   }
   const metrics = { ...outcome.secondary, [settings?.metric ?? 'score']: outcome.value }
   return [

@@ -12,9 +12,9 @@ export interface Forecast {
   /** Of one experiment, call included. */
   readonly experiment: { readonly usd: number; readonly seconds: number }
   /** Experiments that the caps allow; absent: no cap on them. */
-  readonly experimentsLeft?: number
+  readonly experimentsLeft?: number | undefined
   /** All of them. */
-  readonly rest?: { readonly usd: number; readonly seconds: number }
+  readonly rest?: { readonly usd: number; readonly seconds: number } | undefined
 }
 
 /** A call before any was made, where a model is asked: the dearer end of what one costs. */
@@ -55,16 +55,16 @@ export function workedSeconds({ spend, lastAt, status, paused }: ResearchState, 
 
 /** What is left of the caps on calls after those that are open; absent: no cap. */
 export function callRoom({ settings, spend, calls }: ResearchState): {
-  readonly usd?: number
-  readonly tokens?: number
+  readonly usd?: number | undefined
+  readonly tokens?: number | undefined
 } {
   const { usd, tokens } = settings?.budget ?? {}
   const booked = calls.filter(({ status }) => status === 'open').map(({ intent }) => intent.forecast)
   const bookedUsd = booked.reduce((sum, each) => sum + each.usd, 0)
   const bookedTokens = booked.reduce((sum, each) => sum + each.tokens, 0)
   return {
-    ...(usd === undefined ? {} : { usd: usd - spend.usd - bookedUsd }),
-    ...(tokens === undefined ? {} : { tokens: tokens - spend.tokens - bookedTokens }),
+    usd: usd === undefined ? undefined : usd - spend.usd - bookedUsd,
+    tokens: tokens === undefined ? undefined : tokens - spend.tokens - bookedTokens,
   }
 }
 

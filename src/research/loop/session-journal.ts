@@ -1,5 +1,5 @@
-// The journal of one session in the record, with the state that it gives. Its one controller appends; people append beside it. When
-// somebody was faster, their entries are taken in first and the controller's follow: the order of the record is the truth.
+// The journal of one session in the record, with the state that it folds to. Its one controller appends; people append beside it. When
+// another writer was faster, its entries are read first and the controller's follow: the order of the record is the truth.
 import {
   type ExperimentEvent,
   initialResearchState,
@@ -7,9 +7,12 @@ import {
   type ResearchEntry,
   type ResearchState,
   reduceResearch,
+  type Steering,
 } from '../../contracts/index.ts'
 import { type Clock, EvsysError } from '../../kernel/index.ts'
 import type { OpenStore } from '../../store/index.ts'
+import { testEvaluationsLeft } from '../keep/test-evaluation.ts'
+import { attemptOf, testEvaluationsOf } from './session-views.ts'
 
 type WithoutTime<E> = E extends unknown ? Omit<E, 'at'> : never
 
@@ -34,13 +37,13 @@ export interface SessionJournal {
   append(entries: readonly NewEntry[], beside?: readonly BesideEntry[]): Promise<void>
 }
 
-export interface OpenJournalOptions {
+interface OpenJournalOptions {
   readonly store: OpenStore
   readonly experimentId: string
   readonly clock: Clock
   /** Under which the controller writes; people have none. */
-  readonly lease?: Lease
-  onEntry?(entry: ResearchEntry, state: ResearchState): void
+  readonly lease?: Lease | undefined
+  onEntry?: ((entry: ResearchEntry, state: ResearchState) => void) | undefined
 }
 
 const PAGE = 1_000
@@ -51,7 +54,7 @@ export async function openJournal(options: OpenJournalOptions): Promise<SessionJ
   const stream = `experiment:${experimentId}`
   let state: ResearchState = initialResearchState
   let seq = 0
-  let tell: OpenJournalOptions['onEntry']
+  let report: OpenJournalOptions['onEntry']
   const asked = new Map<string, ResearchState>()
 
   const take = (event: ExperimentEvent) => {
@@ -61,7 +64,7 @@ export async function openJournal(options: OpenJournalOptions): Promise<SessionJ
     state = reduceResearch(state, entry)
     if (entry.type === 'call.intended' && !asked.has(entry.call)) asked.set(entry.call, state)
     if (entry.type === 'call.answered' || entry.type === 'call.failed') asked.delete(entry.call)
-    tell?.(entry, state)
+    report?.(entry, state)
   }
   const refresh = async () => {
     for (;;) {
@@ -71,7 +74,7 @@ export async function openJournal(options: OpenJournalOptions): Promise<SessionJ
     }
   }
   await refresh()
-  tell = options.onEntry?.bind(options)
+  report = options.onEntry?.bind(options)
   return {
     experimentId,
     get state() {
@@ -96,7 +99,7 @@ export async function openJournal(options: OpenJournalOptions): Promise<SessionJ
           const before = seq
           if (!EvsysError.is(error) || error.code !== 'STORE_CONFLICT' || turn >= MOST_TURNS) throw error
           await refresh()
-          if (seq === before) throw error // nobody wrote: the conflict is another one
+          if (seq === before) throw error // no one wrote: the conflict is another one
         }
       }
     },
@@ -104,3 +107,51 @@ export async function openJournal(options: OpenJournalOptions): Promise<SessionJ
 }
 
 const MOST_TURNS = 50
+
+/** Appends what a person says to a session; its controller acts on it at its next step. */
+export async function steerSession(
+  store: OpenStore,
+  experimentId: string,
+  { author, steering, clock }: { author: string; steering: Steering; clock: Clock },
+): Promise<ResearchState> {
+  const journal = await openJournal({ store, experimentId, clock })
+  requireSense(journal.state, steering)
+  await journal.append([{ type: 'steered', author, steering }])
+  return journal.state
+}
+
+// What could have no effect is refused while its author still listens.
+function requireSense(state: ResearchState, steering: Steering): void {
+  if (steering.action === 'confirm' && testEvaluationsLeft(testEvaluationsOf(state)) === 0) {
+    throw new EvsysError('CLI_USAGE', 'no look at the hidden split is left but the one at the end')
+  }
+  // A session without a controller is not paused when it is resumed.
+  if ((steering.action === 'pause' || steering.action === 'resume') && state.status !== 'running') {
+    const how = 'evsys research run --resume'
+    throw new EvsysError(
+      'CLI_USAGE',
+      `the session ${state.status === 'ended' ? 'has ended' : 'is interrupted'}: nothing runs that could ${steering.action === 'pause' ? 'pause' : 'go on'}`,
+      {
+        fix:
+          state.status === 'ended' ? `\`${how} --max-experiments N\` goes on with it.` : `\`${how}\` goes on with it.`,
+      },
+    )
+  }
+  if (!('attempt' in steering)) return
+  const { id, verdict, vetoed, failures } = attemptOf(state, steering.attempt)
+  const isKeep = steering.action === 'override' && steering.verdict === 'keep'
+  const isDrop = steering.action === 'veto' || (steering.action === 'override' && steering.verdict === 'discard')
+  if (id === state.baseline && isDrop) {
+    throw new EvsysError('CLI_USAGE', 'the baseline cannot be discarded: everything is compared with it')
+  }
+  if ((isKeep || steering.action === 'pin') && (verdict === 'failed' || failures.length > 0)) {
+    throw new EvsysError('CLI_USAGE', `${id} did not run: nothing can go on from it`, {
+      fix: '`evsys research status` says why; `evsys research steer add-idea` asks for another try.',
+    })
+  }
+  if (steering.action === 'pin' && vetoed !== undefined) {
+    throw new EvsysError('CLI_USAGE', `${id} was vetoed by ${vetoed}`, {
+      fix: `keep it first: evsys research steer keep ${id}.`,
+    })
+  }
+}

@@ -2,7 +2,10 @@
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import type {
+  AttemptFailure,
+  CandidateFiles,
   Executor,
+  Metrics,
   ResearchBudget,
   ResearchEntry,
   ResearchState,
@@ -12,19 +15,21 @@ import type {
 import { createRedactor, EvsysError, openRegistry, readSecretSource, systemClock } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
 import type { OpenStore } from '../../store/index.ts'
-import { allBuiltins } from '../all-builtins.ts'
 import { openExecutor } from '../execute/open-executor.ts'
-import { keepsBetweenLooks, openBank } from '../judge/index.ts'
+import { freshSeeds, openBank } from '../keep/seed-bank.ts'
+import { openNoise } from '../keep/session-noise.ts'
+import { keepsBetweenTestEvaluations } from '../keep/test-evaluation.ts'
+import { allBuiltins } from '../plugins.ts'
 import { writeBrief } from '../propose/brief/write-brief.ts'
-import { findKnobs } from '../propose/code/find-knobs.ts'
+import { applyPatch } from '../propose/code/apply-patch.ts'
+import { findKnobs } from '../propose/code/knobs.ts'
 import { materialise } from '../propose/materialise.ts'
-import { fingerprint } from '../search/fingerprint/fingerprint.ts'
+import { fingerprint } from '../search/fingerprint.ts'
 import { loadResearchTask } from '../tasks/load-research-task.ts'
-import type { ResearchResult } from './research-options.ts'
+import type { CandidateTools, ResearchResult } from './research-options.ts'
 import { runResearch } from './run-research.ts'
-import type { CandidateTools } from './step.ts'
 
-export interface StartResearchOptions {
+interface StartResearchOptions {
   /** Name of a task, `NAME/VARIANT`, or a path. */
   readonly task: string
   readonly projectDir: string
@@ -32,28 +37,30 @@ export interface StartResearchOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly store: OpenStore
   readonly signal: AbortSignal
-  readonly resume?: boolean
-  /** Id of the session to go on with. */
-  readonly session?: string
-  readonly trainSeconds?: number
-  readonly proposer?: string
-  readonly proposerParams?: Readonly<Record<string, unknown>>
-  readonly model?: string
-  readonly strategy?: string
-  readonly keepRule?: string
-  readonly preset?: string
-  readonly workers?: number
-  readonly seed?: number
+  readonly resume?: boolean | undefined
+  /** Id of the session to resume. */
+  readonly session?: string | undefined
+  readonly trainSeconds?: number | undefined
+  readonly proposer?: string | undefined
+  readonly proposerParams?: Readonly<Record<string, unknown>> | undefined
+  readonly model?: string | undefined
+  readonly strategy?: string | undefined
+  readonly keepRule?: string | undefined
+  readonly preset?: string | undefined
+  readonly workers?: number | undefined
+  readonly seed?: number | undefined
   readonly budget: ResearchBudget
-  readonly provenance?: Readonly<Record<string, unknown>>
-  onNotice?(text: string): void
-  onBegin?(session: {
-    readonly experimentId: string
-    readonly state: ResearchState
-    readonly isResumed: boolean
-    readonly task: ResearchTask
-  }): void
-  onEntry?(entry: ResearchEntry, state: ResearchState): void
+  readonly provenance?: Readonly<Record<string, unknown>> | undefined
+  onNotice?: ((text: string) => void) | undefined
+  onBegin?:
+    | ((session: {
+        readonly experimentId: string
+        readonly state: ResearchState
+        readonly isResumed: boolean
+        readonly task: ResearchTask
+      }) => void)
+    | undefined
+  onEntry?: ((entry: ResearchEntry, state: ResearchState) => void) | undefined
 }
 
 /** Runs a session of a task to its end, or until it is interrupted. */
@@ -64,14 +71,14 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
     cwd,
     env,
     signal,
-    ...(trainSeconds === undefined ? {} : { trainSeconds }),
-    ...(onNotice === undefined ? {} : { onNotice: (text: string) => onNotice(text) }),
+    trainSeconds,
+    onNotice,
   })
   const { registry, problems } = await openRegistry({ builtins: await allBuiltins(), projectDir, signal })
   for (const { message } of problems) onNotice?.(message)
   const secrets = await readSecretSource({ projectDir, env })
   const redact = createRedactor(secrets.known)
-  await using executor = await openExecutor(task, onNotice === undefined ? {} : { onNotice: (text) => onNotice(text) })
+  await using executor = await openExecutor(task, { onNotice })
   const { acquireCores } = await loadLab()
   const settings = settingsOf(task, options, secrets.get('ANTHROPIC_API_KEY') !== undefined)
   return await runResearch({
@@ -80,8 +87,9 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
     settings,
     signal,
     tools,
-    ...(options.resume === true ? { resume: true, budget: options.budget } : {}),
-    ...(options.session === undefined ? {} : { session: options.session }),
+    resume: options.resume,
+    budget: options.resume === true ? options.budget : undefined,
+    session: options.session,
     services: {
       registry,
       log: (level, text) => {
@@ -97,17 +105,15 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
       ...writeBrief(state, task, request, { ...extras, redact }),
       sealed: sealedPaths(task, options),
     }),
-    ...(task.table === undefined ? { leaseCores: (wanted: AbortSignal) => acquireCores(coresOf(task), wanted) } : {}),
+    leaseCores: task.table === undefined ? (wanted) => acquireCores(coresOf(task), wanted) : undefined,
     clock: systemClock,
-    ...(options.provenance === undefined ? {} : { provenance: options.provenance }),
+    provenance: options.provenance,
     onBegin: (session) => options.onBegin?.({ ...session, task }),
-    ...(onEntry === undefined
-      ? {}
-      : { onEntry: (entry: ResearchEntry, state: ResearchState) => onEntry(entry, state) }),
+    onEntry,
   })
 }
 
-// The data with its hidden parts, prepared and as it came, and the record, which knows the looks at them.
+// The data with its hidden parts, prepared and as it came, and the record, which holds the test evaluations.
 function sealedPaths({ program }: ResearchTask, { projectDir, env }: StartResearchOptions): string[] {
   const data = [program?.sealedData, env.EVSYS_DATA_DIR].flatMap((path) => (path ? [resolve(path)] : []))
   return [...new Set([join(resolve(projectDir), '.evsys'), ...data])]
@@ -119,7 +125,7 @@ const tools: CandidateTools = {
   fingerprint,
 }
 
-/** Experiments of a session that names no cap of its own. */
+/** Experiments of a session that names no cap. */
 const USUAL_EXPERIMENTS = 20
 
 /** Attempts between two control runs. */
@@ -157,7 +163,7 @@ function settingsOf(
     task_hash: task.hash,
     metric: task.metric,
     direction: task.direction,
-    ...(task.unit === undefined ? {} : { unit: task.unit }),
+    unit: task.unit,
     secondary: task.secondary.map((each) => ({ ...each })),
     space: { ...findKnobs(task.baseline, task.knobs).space, ...task.knobs },
     train_seconds: Math.max(task.trainSeconds, Number.MIN_VALUE),
@@ -173,7 +179,7 @@ function settingsOf(
     budget: isCapped ? budget : { experiments: USUAL_EXPERIMENTS },
     noise_runs: Math.min(MOST_NOISE_RUNS, Math.max(2, task.seeds.length)),
     control_every: CONTROL_EVERY,
-    confirm_every: keepsBetweenLooks,
+    confirm_every: keepsBetweenTestEvaluations,
   }
 }
 
@@ -186,4 +192,81 @@ function placesFor(task: Executor['task']): number {
 function coresOf({ file }: Executor['task']): number {
   const wanted = Number(file.resources?.cpus ?? 1)
   return Number.isFinite(wanted) && wanted >= 1 ? Math.ceil(wanted) : 1
+}
+
+interface BaselineScoreOf {
+  readonly seed: number
+  readonly value: number
+  readonly secondary: Metrics
+  readonly wallS: number
+  readonly peakMemoryBytes?: number | undefined
+}
+
+interface MeasuredBaseline {
+  readonly task: ResearchTask
+  readonly scores: readonly BaselineScoreOf[]
+  readonly mean?: number | undefined
+  /** Present from two seeds on. */
+  readonly seedSd?: number | undefined
+  readonly failure?: AttemptFailure | undefined
+}
+
+/** Measures the baseline of a task by itself, before anything is spent. */
+export async function measureBaseline(options: {
+  readonly task: string
+  readonly projectDir: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly signal: AbortSignal
+  /** How many, or which. */
+  readonly seeds: number | readonly number[]
+  readonly trainSeconds?: number | undefined
+  /** Unified diffs, in their order; the candidate is the baseline with them. */
+  readonly patches?: readonly { readonly name: string; readonly text: string }[] | undefined
+  onNotice?: ((text: string) => void) | undefined
+  onScore?: ((score: BaselineScoreOf) => void) | undefined
+}): Promise<MeasuredBaseline> {
+  const { projectDir, cwd, env, signal, trainSeconds, seeds } = options
+  const task = await loadResearchTask(options.task, {
+    projectDir,
+    cwd,
+    env,
+    signal,
+    trainSeconds,
+    onNotice: (text) => options.onNotice?.(text),
+  })
+  const files = patched(task.baseline, options.patches ?? [])
+  await using executor = await openExecutor(task, { onNotice: (text) => options.onNotice?.(text) })
+  const [problem] = await executor.check(files, signal)
+  const scores: BaselineScoreOf[] = []
+  if (problem !== undefined) return { task, scores, failure: problem }
+  const chosen = typeof seeds === 'number' ? firstSeeds(task, seeds) : seeds
+  for (const seed of chosen) {
+    const outcome = await executor.run({ files, seed, split: 'val', trainSeconds: task.trainSeconds }, signal)
+    if (outcome.status === 'failed') return { task, scores, failure: outcome.failure }
+    if (outcome.status === 'killed') continue
+    const { value, secondary, wallS, peakMemoryBytes } = outcome
+    const score = { seed, value, secondary, wallS, peakMemoryBytes }
+    scores.push(score)
+    options.onScore?.(score)
+  }
+  const mean = scores.reduce((sum, { value }) => sum + value / scores.length, 0)
+  return { task, scores, mean, seedSd: scores.length > 1 ? openNoise(scores).seedSd : undefined }
+}
+
+// Those of the races first.
+function firstSeeds(task: ResearchTask, count: number): readonly number[] {
+  const own = [...new Set([...openBank(task.seeds, 0), ...task.seeds])]
+  const more = freshSeeds({ sessionSeed: 0, path: ['baseline'], count: Math.max(0, count - own.length), used: own })
+  return [...own, ...more].slice(0, count)
+}
+
+function patched(baseline: CandidateFiles, patches: readonly { name: string; text: string }[]): CandidateFiles {
+  return patches.reduce<CandidateFiles>((files, { name, text }) => {
+    const result = applyPatch(files, text)
+    if ('files' in result) return result.files
+    throw new EvsysError('CONFIG_INVALID', `${name} does not fit the baseline: ${result.problems.join('; ')}`, {
+      fix: 'give the patches that it needs before it, in their order: the README beside it names them.',
+    })
+  }, baseline)
 }

@@ -1,16 +1,13 @@
-// What a controller does next. Steps follow from the state alone, so that a session that was killed goes on with the step it died in.
+// What a controller does next. Steps follow from the state alone, so that a session that was killed resumes with the step it died in.
 import type {
-  CandidateFiles,
-  Idea,
-  KnobSpec,
-  Knobs,
+  RecordedRunOf,
+  ResearchAttempt,
   ResearchEntryOf,
   ResearchState,
   RunPurpose,
 } from '../../contracts/index.ts'
-import type { Materialised } from '../propose/materialise.ts'
+import type { CandidateTools, SessionPlugins } from './research-options.ts'
 import type { NewEntry } from './session-journal.ts'
-import type { SessionPlugins } from './session-plugins.ts'
 
 export interface RunStep {
   readonly kind: 'run'
@@ -24,7 +21,7 @@ export interface RunStep {
 export interface AskStep {
   readonly kind: 'ask'
   /** Of a call that was sent before and never answered. */
-  readonly lost?: Omit<ResearchEntryOf<'call.lost'>, 'at'>
+  readonly lost?: Omit<ResearchEntryOf<'call.lost'>, 'at'> | undefined
   readonly intent: Omit<ResearchEntryOf<'call.intended'>, 'at'>
 }
 
@@ -47,13 +44,35 @@ export interface Deciding {
   readonly tools: CandidateTools
 }
 
-/** What is done with code, whoever proposes it. */
-export interface CandidateTools {
-  materialise(
-    idea: Pick<Idea, 'change'>,
-    base: CandidateFiles,
-    declared: Readonly<Record<string, KnobSpec>>,
-  ): Materialised
-  knobsOf(files: CandidateFiles, declared: Readonly<Record<string, KnobSpec>>): Knobs
-  fingerprint(files: CandidateFiles, knobs: Knobs): string
+/** A run that the session needs: it is done, in progress, or the next step. */
+type Needed = { readonly done: RecordedRunOf } | { readonly done?: undefined; readonly step?: RunStep | undefined }
+
+/** `step` is absent while the run is in progress. A failure of the machine is retried once. */
+export function neededRun(
+  { busy }: Pick<Deciding, 'busy'>,
+  attempt: ResearchAttempt,
+  { seed, split = 'val', purpose }: { seed: number; split?: 'val' | 'test' | undefined; purpose: RunPurpose },
+): Needed {
+  const name = runName(attempt.id, seed, split, purpose)
+  for (const run of [name, `${name}-again`]) {
+    const known = attempt.runs.find((each) => each.run === run)
+    if (busy.has(`run:${run}`)) return {}
+    if (known === undefined || known.status === 'running') {
+      return { step: { kind: 'run', run, attempt: attempt.id, seed, split, purpose } }
+    }
+    if (known.failure?.class !== 'infra' || run !== name) return { done: known }
+  }
+  return {}
+}
+
+/** The end of a race run whose attempt was decided while it ran, or before it could run again. */
+export function obsoleteRun({ run, attempt, seed, split, purpose }: Omit<RunStep, 'kind'>): NewEntry {
+  const outcome = { status: 'killed' as const, reason: 'its attempt was decided meanwhile' }
+  return { type: 'run.finished', run, attempt, seed, split, purpose, outcome, wall_s: 0 }
+}
+
+/** Name of a run in the record. */
+function runName(attempt: string, seed: number, split: 'val' | 'test', purpose: RunPurpose): string {
+  const suffix = split === 'test' ? '-test' : purpose === 'repeat' ? '-repeat' : ''
+  return `${attempt}-s${seed}${suffix}`
 }

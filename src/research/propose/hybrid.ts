@@ -1,10 +1,12 @@
 import * as z from 'zod'
 import type { Brief, Proposal } from '../../contracts/index.ts'
 import { defineProposer, messageOf } from '../../kernel/index.ts'
+import { knobsAt } from '../surrogate/knob-space.ts'
+import { cell } from '../surrogate/linear-algebra.ts'
+import { figure } from './brief/brief-sections.ts'
 import { innerProposers, proposeWith } from './inner-proposer.ts'
-import { usageOfError } from './llm/proposal-error.ts'
-import { describeBelief } from './optimizer/describe-belief.ts'
-import { openKnobModel } from './optimizer/knob-model.ts'
+import { usageOfError } from './ledger/ledger.ts'
+import { type KnobModel, openKnobModel } from './optimizer/knob-model.ts'
 import { optimizerParams, proposeKnobs } from './optimizer/optimizer.ts'
 
 const params = z.strictObject({
@@ -18,7 +20,7 @@ const params = z.strictObject({
 })
 
 /**
- * The optimiser on every turn; on some, a model that is told what the optimiser believes. On the task of karpathy/autoresearch this
+ * The optimiser on every turn; on some, a model whose brief says what the optimiser believes. On the task of karpathy/autoresearch this
  * was better than either alone, and a larger share of the model was worse (arXiv 2603.24647).
  */
 export const hybrid = defineProposer({
@@ -35,20 +37,20 @@ export const hybrid = defineProposer({
         : proposeKnobs(brief, { params: context.params.optimizer, random: context.random })
     if (!isModelsTurn(brief, model !== undefined, { share, warmUp: warm_up, draw: draw(brief, context.random) }))
       return own()
-    const told =
+    const informed =
       model === undefined
         ? brief
         : { ...brief, text: `${brief.text}\n\n## What the optimiser believes\n${describeBelief(model)}` }
     try {
-      const { ideas, usage } = await proposeWith(llm, told, context)
+      const { ideas, usage } = await proposeWith(llm, informed, context)
       const more = brief.repair === undefined ? own().ideas : []
-      return { ideas: [...ideas, ...more], ...(usage === undefined ? {} : { usage }) }
+      return { ideas: [...ideas, ...more], usage }
     } catch (error) {
-      // A model that cannot be reached costs its turn, not the session; without knobs there is nobody else to ask.
+      // A model that cannot be reached costs its turn, not the session; without knobs there is no one else to ask.
       if (context.signal.aborted || model === undefined || brief.repair !== undefined) throw error
       context.log('warn', `the model gave no ideas, the optimizer goes on alone: ${messageOf(error)}`)
       const usage = usageOfError(error)
-      return { ...own(), ...(usage === undefined ? {} : { usage }) }
+      return { ...own(), usage }
     }
   },
 })
@@ -57,7 +59,7 @@ function draw({ state }: Brief, random: (...path: (string | number)[]) => { floa
   return random('hybrid', state.attempts.length).float()
 }
 
-// Knobs are repaired by whoever turned them, code by whoever wrote it.
+// Knobs are repaired by the optimiser, code by the model.
 function isModelsTurn(
   { repair, state }: Brief,
   hasKnobs: boolean,
@@ -67,4 +69,61 @@ function isModelsTurn(
   if (repair !== undefined) return repair.idea.change.kind !== 'knobs'
   const done = state.attempts.filter(({ number }) => number > 0).length
   return done >= warmUp && drawn < share
+}
+
+// What the optimiser believes, in words: for a model that shares its turns.
+const mostLines = 12
+
+/** A few lines; the same model gives the same text. */
+function describeBelief(model: KnobModel): string {
+  const { dimensions, base, surrogate, observed, cma } = model
+  if (observed.length < 2) return 'The optimiser has seen too little to believe anything yet.'
+  const here = surrogate.predict(base).mean
+  const effects = dimensions
+    .map((dimension, i) => {
+      const places =
+        dimension.kind === 'line' ? [0, 0.25, 0.5, 0.75, 1] : Array.from({ length: dimension.levels ?? 1 }, (_, k) => k)
+      const tried = places.map((place) => {
+        const point = base.map((value, k) => (k === i ? place : value))
+        const { mean, sd } = surrogate.predict(point)
+        return { place, gain: here - mean, sd }
+      })
+      const best = tried.reduce((a, b) => (b.gain > a.gain ? b : a))
+      const value = knobsAt([dimension], [best.place])[dimension.name]
+      return { name: dimension.name, ...best, value }
+    })
+    .sort((a, b) => b.gain - a.gain || (a.name < b.name ? -1 : 1))
+    .slice(0, mostLines)
+    .map(
+      ({ name, gain, sd, value }) =>
+        `${name}: best near ${String(value)}, gain ${figure(gain)} give or take ${figure(sd)}`,
+    )
+  const lines = dimensions.filter(({ kind }) => kind === 'line')
+  const shape =
+    cma === undefined || cma.generations === 0
+      ? []
+      : [
+          `CMA-ES after ${cma.generations} generations: mean ${Object.entries(knobsAt(lines, cma.mean))
+            .slice(0, mostLines)
+            .map(([name, value]) => `${name}=${String(value)}`)
+            .join(' ')}; step ${figure(cma.step)} of the range; ${strongestPair(
+            cma.covariance,
+            lines.map(({ name }) => name),
+          )}`,
+        ]
+  const ranOut = model.observations.filter(({ failure }) => failure === 'oom').length
+  const border = ranOut === 0 ? [] : [`${ranOut} candidates ran out of memory; larger sizes than theirs are not tried.`]
+  return ['One knob at a time, from the base:', ...effects, ...shape, ...border].join('\n')
+}
+
+function strongestPair(covariance: number[][], names: readonly string[]): string {
+  let best = { a: 0, b: 0, value: 0 }
+  for (let a = 0; a < names.length; a++)
+    for (let b = 0; b < a; b++) {
+      const scale = Math.sqrt(cell(covariance, a, a) * cell(covariance, b, b))
+      const value = scale > 0 ? cell(covariance, a, b) / scale : 0
+      if (Math.abs(value) > Math.abs(best.value)) best = { a, b, value }
+    }
+  if (best.value === 0) return 'no two knobs go together'
+  return `${names[best.b]} and ${names[best.a]} go together by ${figure(best.value)}`
 }

@@ -14,7 +14,7 @@ const byKind: Readonly<Record<(typeof innerProposers)[number], Proposer>> = {
 
 export const innerProposers = ['anthropic', 'openai-compatible', 'cli-agent', 'optimizer'] as const
 
-/** Asks a proposer with params of its own, in the context of the one that asks. */
+/** Asks a proposer with its params, in the context of the one that asks. */
 export async function proposeWith(
   spec: PluginSpec,
   brief: Brief,

@@ -1,8 +1,7 @@
 // An idea as files that can be run. It knows neither the scope of the task nor what the code means: checking a candidate comes later.
 import type { AttemptFailure, CandidateFiles, Idea, KnobSpec, Knobs } from '../../contracts/index.ts'
 import { applyPatch } from './code/apply-patch.ts'
-import { findKnobs } from './code/find-knobs.ts'
-import { turnKnobs } from './code/turn-knobs.ts'
+import { findKnobs, turnKnobs } from './code/knobs.ts'
 
 /** What an idea becomes: a candidate, or why it is none, in the words of a repair turn. */
 export type Materialised =

@@ -3,13 +3,10 @@
 import * as z from 'zod'
 import type { Attempt, CandidateIdea, Context, Random, SearchRequest, SearchState } from '../../contracts/index.ts'
 import { defineStrategy } from '../../kernel/index.ts'
-import { logExpectedImprovement } from './expected-improvement.ts'
-import { tiredFamilies } from './families.ts'
-import { memoryModel } from './memory-model.ts'
+import { attemptModel } from '../surrogate/attempt-model.ts'
+import { logExpectedImprovement } from '../surrogate/gaussian-process.ts'
 import { mostPromising, type Origin } from './most-promising.ts'
-import { partnersOf } from './near-misses.ts'
-import { stalledFor } from './plateau.ts'
-import { requestFrom } from './request-from.ts'
+import { isKept, requestFrom, stalledFor } from './strategies.ts'
 
 const params = z.strictObject({
   ideas: z.int().min(1).max(100).default(24).describe('Ideas to ask for at a time; a proposer may answer with fewer.'),
@@ -39,7 +36,7 @@ export const defaultStrategy = defineStrategy({
   summary: 'Ranks many ideas by a model of what helped before, never repeats one, and looks wider on a plateau.',
   params,
   next(state, context) {
-    const model = memoryModel(state)
+    const model = attemptModel(state)
     const avoidFamilies = tiredFamilies(state.attempts, state.banned)
     const { ideas, boldness, plateau } = context.params
     if (model.best.length === 0)
@@ -53,7 +50,7 @@ export const defaultStrategy = defineStrategy({
   },
   rank(candidates, state, context) {
     const { params, request } = context
-    const { top, predict } = memoryModel(state)
+    const { top, predict } = attemptModel(state)
     const worth = candidates.map((candidate) => {
       const { mean, sd } = predict(candidate, request.parents)
       return logExpectedImprovement(mean, params.boldness * sd, top)
@@ -106,4 +103,33 @@ function allowed(
   const open = places.filter((place) => !banned.includes(familyAt(place)))
   const fresh = open.filter((place) => !avoidFamilies.includes(familyAt(place)))
   return fresh.length > 0 ? fresh : open
+}
+
+// Against tunnel vision: a family that was tried too often in a row without a keep has to wait for another.
+/** Most attempts of one family in a row that keep nothing. */
+export const familyCap = 3
+
+/** The family to leave out next, if another one is known. */
+export function tiredFamilies(attempts: readonly Attempt[], banned: readonly string[]): string[] {
+  const tried = attempts.filter(({ number }) => number > 0)
+  const last = tried.slice(-familyCap)
+  const family = last[0]?.family
+  if (family === undefined || last.length < familyCap) return []
+  if (last.some((attempt) => attempt.family !== family || isKept(attempt))) return []
+  // A proposer of a single family would have nothing left to say.
+  const others = tried.some((attempt) => attempt.family !== family && !banned.includes(attempt.family))
+  return others ? [family] : []
+}
+
+// Ideas that were almost good enough, to be tried together.
+const mostPartners = 10
+
+/** What may be combined with a base: near misses that do not hold it already, then what the model believes in. */
+function partnersOf(base: Attempt, best: readonly Attempt[]): readonly Attempt[] {
+  const others = best.filter(({ id, parents, fingerprint }) => {
+    return id !== base.id && fingerprint !== base.fingerprint && !parents.includes(base.id)
+  })
+  const misses = others.filter(({ verdict }) => verdict === 'inconclusive')
+  if (misses.length > 0) return misses.slice(0, mostPartners)
+  return best.filter(({ id, fingerprint }) => id !== base.id && fingerprint !== base.fingerprint).slice(0, mostPartners)
 }

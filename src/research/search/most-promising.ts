@@ -1,18 +1,17 @@
-// Where to go on from. An answer holds changes of one base, so what can be found next is decided by the base more than by the choice
+// Which base to change next. An answer holds changes of one base, so what can be found next is decided by the base more than by the choice
 // among the ideas: some bases, and pairs of them, are compared by changes that the model imagines around each.
-import type { Attempt, Random, SearchRequest, SearchState } from '../../contracts/index.ts'
-import { logExpectedImprovement } from './expected-improvement.ts'
-import { imagineChanges } from './imagine-changes.ts'
-import type { MemoryModel } from './memory-model.ts'
+import type { Attempt, KnobSpec, Knobs, KnobValue, Random, SearchRequest, SearchState } from '../../contracts/index.ts'
+import type { AttemptModel } from '../surrogate/attempt-model.ts'
+import { logExpectedImprovement } from '../surrogate/gaussian-process.ts'
 
-/** Changes that are imagined around a base, and how many of the best of them tell what it is worth. */
-const imagined = { count: 24, told: 2 }
+/** Changes that are imagined around a base, and how many of the best of them say what it is worth. */
+const imagined = { count: 24, best: 2 }
 
 /** A base, or a base and what to combine it with. */
 export type Origin = { readonly parents: readonly Attempt[]; readonly mode: SearchRequest['mode'] }
 
-export interface PromisingOptions {
-  readonly model: MemoryModel
+interface PromisingOptions {
+  readonly model: AttemptModel
   readonly state: Pick<SearchState, 'attempts' | 'space'>
   readonly boldness: number
   readonly random: Random
@@ -49,7 +48,7 @@ function gainAround(
   const changes = imagineChanges({
     space: state.space,
     base: base.knobs,
-    ...(partner === undefined ? {} : { partner: partner.knobs }),
+    partner: partner?.knobs,
     count: imagined.count,
     random,
   })
@@ -60,7 +59,55 @@ function gainAround(
       return logExpectedImprovement(mean, boldness * sd, model.top)
     })
     .sort((a, b) => b - a)
-    .slice(0, imagined.told)
+    .slice(0, imagined.best)
   const [top = Number.NEGATIVE_INFINITY] = gains
-  return top + Math.log(gains.reduce((sum, gain) => sum + Math.exp(gain - top), 0) / imagined.told)
+  return top + Math.log(gains.reduce((sum, gain) => sum + Math.exp(gain - top), 0) / imagined.best)
+}
+
+// Changes as a proposer might make them, thought of only to compare where they could start from: one to three knobs at random take
+// another value; of two parents, that of the second where they differ.
+const mostKnobsChanged = 3
+
+interface ImagineOptions {
+  readonly space: SearchState['space']
+  readonly base: Knobs
+  readonly partner?: Knobs | undefined
+  readonly count: number
+  readonly random: Random
+}
+
+/** Knobs of the base after each of so many changes; none where there is no knob to turn. */
+export function imagineChanges({ space, base, partner, count, random }: ImagineOptions): Knobs[] {
+  const names = Object.keys(space).filter((name) => name in base && isTurnable(space[name]))
+  if (names.length === 0) return []
+  return Array.from({ length: count }, () => {
+    const knobs = { ...base }
+    for (const name of drawn(names, 1 + random.int(mostKnobsChanged), random)) {
+      const theirs = partner?.[name]
+      const own = base[name]
+      knobs[name] = theirs === undefined || theirs === own ? otherValue(space[name], own, random) : theirs
+    }
+    return knobs
+  })
+}
+
+function isTurnable(spec: KnobSpec | undefined): boolean {
+  return spec !== undefined && (spec.kind === 'range' ? spec.high > spec.low : spec.values.length > 1)
+}
+
+function drawn(names: readonly string[], count: number, random: Random): string[] {
+  const left = [...names]
+  return Array.from({ length: Math.min(count, left.length) }, () => left.splice(random.int(left.length), 1)).flat()
+}
+
+function otherValue(spec: KnobSpec | undefined, own: KnobValue | undefined, random: Random): KnobValue {
+  if (spec?.kind === 'choice') {
+    const others = spec.values.filter((value) => value !== own)
+    return others[random.int(others.length)] ?? ''
+  }
+  if (spec === undefined) return own ?? ''
+  const { low, high, log, integer } = spec
+  const [turn, back] = log && low > 0 ? [Math.log, Math.exp] : [(x: number) => x, (x: number) => x]
+  const value = back(turn(low) + random.float() * (turn(high) - turn(low)))
+  return integer ? Math.round(value) : value
 }

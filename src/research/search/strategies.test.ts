@@ -3,12 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import { anyState, attemptOf, stateOf } from '../../../tests/search-states.ts'
 import type { Attempt, CandidateIdea, SearchState, Strategy } from '../../contracts/index.ts'
-import { defaultStrategy } from './default-strategy.ts'
-import { familyCap, tiredFamilies } from './families.ts'
-import { greedy } from './greedy.ts'
-import { greedyDedup } from './greedy-dedup.ts'
-import { searchPlugins } from './plugins.ts'
-import { reference } from './reference.ts'
+import { searchPlugins } from '../plugins.ts'
+import { defaultStrategy, familyCap, tiredFamilies } from './default-strategy.ts'
+import { greedy, greedyDedup, reference } from './strategies.ts'
 
 const scored = (number: number, value: number, facts: Partial<Attempt> = {}) =>
   attemptOf(number, { scores: [{ seed: 1, value, secondary: {} }], ...facts })

@@ -6,9 +6,9 @@ import type { Accelerator, Mount } from '../../contracts/index.ts'
 
 export interface AcceleratorPlaces {
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly dev?: string
-  /** Where the driver tells of its cards. */
-  readonly driver?: string
+  readonly dev?: string | undefined
+  /** Where the driver lists its cards. */
+  readonly driver?: string | undefined
 }
 
 /** Folders in which containers and virtual machines are given the driver; on other machines the linker knows them. */
@@ -78,8 +78,8 @@ function isOpen(path: string): boolean {
 function cardNames(driver: string, count: number): string {
   const models = listed(join(driver, 'gpus')).flatMap((card) => {
     try {
-      const told = readFileSync(join(driver, 'gpus', card, 'information'), 'utf8')
-      return /^Model:\s*(.+?)\s*$/m.exec(told)?.[1] ?? []
+      const text = readFileSync(join(driver, 'gpus', card, 'information'), 'utf8')
+      return /^Model:\s*(.+?)\s*$/m.exec(text)?.[1] ?? []
     } catch {
       return []
     }

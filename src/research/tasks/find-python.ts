@@ -66,7 +66,7 @@ async function ask(
     const options = {
       timeout: probeMs,
       signal,
-      env: { ...(PATH === undefined ? {} : { PATH }), ...(HOME === undefined ? {} : { HOME }) },
+      env: { PATH, HOME },
     }
     const { stdout } = await execute(name, ['-I', '-c', probe, ...packages], options)
     return JSON.parse(stdout) as Probed // our own program wrote it

@@ -16,7 +16,7 @@ export interface TaskPlace {
   readonly origin: 'project' | 'bundled' | 'path'
 }
 
-export interface FindTasksOptions {
+interface FindTasksOptions {
   /** Absent: no project, bundled tasks alone. */
   readonly projectDir?: string | undefined
 }
@@ -33,7 +33,7 @@ export async function findTasks({ projectDir }: FindTasksOptions): Promise<TaskP
 export async function findTask(
   reference: string,
   { projectDir, cwd }: FindTasksOptions & { readonly cwd: string },
-): Promise<{ place: TaskPlace; variant?: string }> {
+): Promise<{ place: TaskPlace; variant?: string | undefined }> {
   const tasks = await findTasks({ projectDir })
   const [name = '', variant, ...rest] = reference.split('/')
   const known = rest.length === 0 ? tasks.find((task) => task.name === name) : undefined
@@ -82,6 +82,15 @@ async function isFile(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile()
   } catch {
-    return false // what cannot be looked at is no task
+    return false // what cannot be read is no task
   }
+}
+
+/** Whether `asked` means this task: its name, the name with a variant, or its folder or file. */
+export function isAskedFor(
+  { task, reference }: { readonly task: string; readonly reference?: string | undefined },
+  asked: string,
+): boolean {
+  if (asked === task || asked === reference) return true
+  return /^[./]|\\|\.ya?ml$/.test(asked) && basename(asked.replace(/[\\/]task\.ya?ml$/, '')) === task
 }

@@ -8,35 +8,33 @@ import {
   type TaskProgram,
 } from '../../contracts/index.ts'
 import { EvsysError, hashOf } from '../../kernel/index.ts'
+import { moduleHash } from './data/module-hash.ts'
 import { type PrepareOptions, prepareSplits } from './data/prepare-splits.ts'
 import { engineMounts } from './engine/engine-mounts.ts'
 import { findAccelerator } from './find-accelerator.ts'
 import { findPython } from './find-python.ts'
 import { findTask } from './find-tasks.ts'
 import { preparedTable, type ReadTable, readTable, tableNamed } from './look-up-table.ts'
-import { moduleHash } from './module-hash.ts'
-import { readTaskText } from './read-candidate.ts'
-import { readResearchTask, type WrittenTask } from './read-research-task.ts'
-import type { CandidateFields } from './resolve-variant.ts'
-import { sharedFiles, sharedPrefix } from './shared-api.ts'
+import { type CandidateFields, readResearchTask, type WrittenTask } from './read-research-task.ts'
+import { readTaskText, sharedFiles, sharedPrefix } from './task-files.ts'
 
 export interface LoadResearchTaskOptions {
   readonly projectDir: string
   readonly signal: AbortSignal
   /** Folder that a path is relative to. Absent: the project. */
-  readonly cwd?: string
-  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly cwd?: string | undefined
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
   /** In place of the task's own: another experiment, whose scores do not compare. */
-  readonly trainSeconds?: number
-  /** Told what takes a while: data that is fetched, kernels that are built. */
-  readonly onNotice?: (text: string) => void
+  readonly trainSeconds?: number | undefined
+  /** Called with what takes a while: data that is fetched, kernels that are built. */
+  readonly onNotice?: ((text: string) => void) | undefined
 }
 
 /** Loads `NAME`, `NAME/VARIANT` or a path. Fetches data where the cache has none. */
 export async function loadResearchTask(reference: string, options: LoadResearchTaskOptions): Promise<ResearchTask> {
   const { projectDir, signal, cwd = projectDir, env = process.env, onNotice } = options
   const { place, variant } = await findTask(reference, { projectDir, cwd })
-  const settings = { projectDir, signal, env, ...(onNotice === undefined ? {} : { onNotice }) }
+  const settings = { projectDir, signal, env, onNotice }
   const isTableName = variant !== undefined && (await isTable(place.file, { cwd, signal }, variant))
   const written = await readResearchTask(place, {
     cwd,
@@ -68,7 +66,7 @@ async function tableTask(
   const own = named === undefined ? written.baseline : table.baseline
   return {
     ...common(written, table.direction),
-    ...(named === undefined ? {} : { variant: named.name }),
+    variant: named?.name ?? fields.variant,
     seeds: seedsOf(fields.seeds, table.seeds),
     trainSeconds: 0,
     baseline: own,
@@ -96,14 +94,17 @@ async function programTask(written: WrittenTask, settings: Settings, asked: numb
     prompt: await promptOf(loaded.dir, fields),
     program: { ...program, trainData: join(data.dir, 'train'), sealedData: data.dir },
     hash: hashOf({
-      ...{ name: loaded.task.name, variant: fields.variant ?? null, metric, direction, trainSeconds, data: data.hash },
-      ...{
-        scorer: await moduleHash(program.scorer),
-        api: program.api,
-        command: fields.run,
-        memory: program.memoryBytes,
-        ...(fields.accelerator === true ? { accelerator: program.accelerator?.name ?? 'cpu' } : {}),
-      },
+      name: loaded.task.name,
+      variant: fields.variant ?? null,
+      metric,
+      direction,
+      trainSeconds,
+      data: data.hash,
+      scorer: await moduleHash(program.scorer),
+      api: program.api,
+      command: fields.run,
+      memory: program.memoryBytes,
+      ...(fields.accelerator === true ? { accelerator: program.accelerator?.name ?? 'cpu' } : {}),
     }),
   }
 }
@@ -115,8 +116,8 @@ function common({ loaded, fields }: WrittenTask, direction: ResearchTask['direct
     file: loaded.task,
     metric: fields.metric ?? 'score',
     direction,
-    ...(fields.unit === undefined ? {} : { unit: fields.unit }),
-    ...(fields.variant === undefined ? {} : { variant: fields.variant }),
+    unit: fields.unit,
+    variant: fields.variant,
     secondary: fields.secondary.filter((each): each is SecondaryMetric => typeof each !== 'string'),
     scope: fields.scope,
     offLimits: fields.off_limits,
@@ -125,7 +126,7 @@ function common({ loaded, fields }: WrittenTask, direction: ResearchTask['direct
 
 async function prepared({ loaded, fields }: WrittenTask, settings: Settings, folders?: readonly string[]) {
   if (fields.data === undefined) throw new EvsysError('INTERNAL', 'a task without data was taken for checked')
-  return await prepareSplits(loaded.dir, fields.data, { ...settings, ...(folders === undefined ? {} : { folders }) })
+  return await prepareSplits(loaded.dir, fields.data, { ...settings, folders })
 }
 
 /** Threads that wait for each other must not spin: beside any other process that made training ten times slower. */
@@ -154,7 +155,7 @@ async function programOf({ loaded, fields }: WrittenTask, scorer: string, settin
     packages,
     requiredCalls: fields.required_calls ?? [],
     mounts: [...(python?.mounts ?? []), ...(engine?.mounts ?? [])],
-    ...(engine === undefined ? {} : { engine: engine.module }),
+    engine: engine?.module,
     ...acceleratorOf(loaded.task.name, fields, settings),
     env: {
       ...(python === undefined ? {} : pythonEnv),

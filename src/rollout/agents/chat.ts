@@ -1,10 +1,9 @@
-// A conversation: the task's instruction, an answer, and where there is a user who goes on, further turns.
+// A conversation: the task's instruction, an answer, and where there is a user who continues, further turns.
 import * as z from 'zod'
 import type { ChatMessage, HarborTask } from '../../contracts/index.ts'
 import { defineAgent, EvsysError, messageOf } from '../../kernel/index.ts'
-import { loadProjectExport } from '../tools/load-project-export.ts'
-import { limitParams, promptParams } from './agent-params.ts'
-import { openingMessages, replyMessage, turnSeed } from './conversation.ts'
+import { loadProjectExport } from '../tools/tool.ts'
+import { limitParams, openingMessages, promptParams, replyMessage, turnSeed } from './conversation.ts'
 
 /** What a user says next; nothing: the conversation is over. */
 export type SimulatedUser = (

@@ -1,7 +1,9 @@
 // The messages of an agent: those that open a task, and an answer as a part of the conversation that follows.
+
+import * as z from 'zod'
 import type { ChatMessage, Generated, HarborTask, Random } from '../../contracts/index.ts'
 
-export interface Opening {
+interface Opening {
   readonly system_prompt?: string | undefined
   readonly user_template: string
 }
@@ -20,7 +22,7 @@ export function replyMessage({ text, toolCalls = [], reasoning }: Generated): Ch
     role: 'assistant',
     content: text === '' && toolCalls.length > 0 ? null : text,
     ...(toolCalls.length === 0 ? {} : { tool_calls: [...toolCalls] }),
-    ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
+    reasoning_content: reasoning,
   }
 }
 
@@ -42,3 +44,36 @@ function wholeChars(text: string, cut: 'start' | 'end'): string {
   if (cut === 'end') return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text
   return /^[\uDC00-\uDFFF]/.test(text) ? text.slice(1) : text
 }
+
+// Params that agents share: how the task is put, and limits that `runAgent` keeps for every agent which declares them.
+
+/** How the instruction becomes the first messages. */
+export const promptParams = {
+  system_prompt: z.string().optional().describe('Put before the task’s instruction.'),
+  user_template: z.string().min(1).default('{prompt}').describe('Wraps the instruction: `{prompt}` is replaced.'),
+}
+
+/** Where an attempt ends. */
+export function limitParams({ maxTurns }: { maxTurns: number }) {
+  return {
+    max_turns: z.int().min(1).max(100_000).default(maxTurns).describe('Most answers of the model in one attempt.'),
+    max_total_tokens: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('Most tokens that the model may draw in one attempt; absent: no limit.'),
+    timeout_s: z
+      .number()
+      .positive()
+      .max(86_400)
+      .optional()
+      .describe('Longest that one attempt may take; absent: no limit.'),
+  }
+}
+
+/** The limits among the params of any agent. */
+export const LimitParams = z.looseObject({
+  max_turns: z.int().min(1).optional(),
+  max_total_tokens: z.int().min(1).optional(),
+  timeout_s: z.number().positive().optional(),
+})

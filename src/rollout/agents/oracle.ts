@@ -1,10 +1,11 @@
+// Agents that need no model: they show whether a task can be solved, and whether its tests test anything.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { defineAgent, EvsysError } from '../../kernel/index.ts'
 import { shellCommand } from '../environments/index.ts'
 import { loadTaskFolder, resolveEnvTable } from '../task/index.ts'
 
-/** Runs the solution that a task folder comes with: whoever writes tasks sees that they can be solved. */
+/** Runs the solution that a task folder comes with: it shows that the task can be solved. */
 export const oracle = defineAgent({
   kind: 'oracle',
   summary: 'Runs the solution of a task folder: shows that the task can be solved and its tests see it.',
@@ -36,6 +37,16 @@ export const oracle = defineAgent({
     if (ended.exitCode !== 0 && logsDir !== undefined) {
       await writeFile(join(logsDir, 'exit-code.txt'), String(ended.exitCode ?? ended.signal))
     }
+    return { output: '' }
+  },
+})
+
+/** Does nothing: tests that pass it test nothing. */
+export const nop = defineAgent({
+  kind: 'nop',
+  summary: 'Does nothing: a task whose tests pass it tests nothing.',
+  needs: { model: false },
+  async run() {
     return { output: '' }
   },
 })

@@ -10,10 +10,9 @@ import type {
   Usage,
 } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
-import { commandFault } from './command-fault.ts'
-import { LimitReached, limitOf, type RolloutLimit } from './limit-reached.ts'
+import { LimitReached, limitOf, type RolloutLimit } from '../policy/limit-reached.ts'
 
-export interface TurnLimits {
+interface TurnLimits {
   readonly maxTurns: number
   /** Completion tokens of all turns together; absent: no limit. */
   readonly maxTotalTokens?: number | undefined
@@ -21,14 +20,14 @@ export interface TurnLimits {
 
 export interface TurnRecord {
   readonly policy: OpenInferenceClient
-  /** The environment, with its failures told apart from those of the agent. */
+  /** The environment, with its failures distinguished from those of the agent. */
   guard(environment: OpenEnvironment): OpenEnvironment
   /** No turn is added any more: what the agent still asks for is refused. */
   close(): void
   readonly turns: readonly Turn[]
   readonly limit: RolloutLimit | undefined
   usage(): Usage
-  /** Whether the model or the environment failed last, so that the agent could not go on. */
+  /** Whether the model or the environment failed last, so that the agent could not continue. */
   isInfra(error: unknown): boolean
 }
 
@@ -84,7 +83,7 @@ export function recordTurns(client: OpenInferenceClient, limits: TurnLimits, sig
       return limit
     },
     policy: {
-      ...(client.takesTools === undefined ? {} : { takesTools: client.takesTools }),
+      takesTools: client.takesTools,
       async generate(request, asked = signal) {
         signal.throwIfAborted()
         if (closedMs !== undefined) throw new EvsysError('INTERRUPTED', 'the rollout is over')
@@ -115,13 +114,15 @@ export function recordTurns(client: OpenInferenceClient, limits: TurnLimits, sig
 
 function turnOf(messages: Turn['messages'], { text, toolCalls, stopReason, tokens }: Generated): Turn {
   return {
-    ...{ messages, text, stopReason },
-    ...(toolCalls === undefined ? {} : { toolCalls }),
-    ...(tokens === undefined ? {} : { tokens }),
+    messages,
+    text,
+    stopReason,
+    toolCalls,
+    tokens,
   }
 }
 
-// A price that is not known for one answer is not known for the sum. The time is that of the answers, as their clients tell it
+// A price that is not known for one answer is not known for the sum. The time is that of the answers, as their clients report it
 // (an answer out of a cassette keeps its own), and of what the agent did between them.
 function summed(taken: readonly Usage[], outsideS: number): Usage {
   const sum = (of: (usage: Usage) => number) => taken.reduce((total, usage) => total + of(usage), 0)
@@ -170,4 +171,21 @@ function guarded(inner: OpenEnvironment, noted: <T>(work: () => Promise<T>) => P
     // Who opened it closes it: an agent only uses it.
     [Symbol.asyncDispose]: async () => {},
   }
+}
+
+// A command that no system can run is the fault of its author, as a shell would report: it must not look like a failure of the
+// environment.
+
+/** Linux takes no argument that is longer, and bounds all of them together. */
+const ARGUMENT_BYTES = 131_071
+const ALL_BYTES = 1_500_000
+
+/** Why a command cannot be started anywhere; absent: it can. */
+function commandFault({ argv, cwd, env = {} }: EnvironmentCommand): string | undefined {
+  const words = [...argv, cwd ?? '', ...Object.entries(env).flat()]
+  if (words.some((word) => word.includes('\0'))) return 'the command holds the character NUL'
+  const bytes = words.map((word) => Buffer.byteLength(word))
+  const isTooLong =
+    bytes.some((each) => each > ARGUMENT_BYTES) || bytes.reduce((sum, each) => sum + each, 0) > ALL_BYTES
+  return isTooLong ? 'argument list too long' : undefined
 }

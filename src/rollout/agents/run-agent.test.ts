@@ -4,7 +4,7 @@ import { attempt } from '../../../tests/agent-run.ts'
 import { scriptedModel } from '../../../tests/scripted-model.ts'
 import type { OpenEnvironment } from '../../contracts/index.ts'
 import { defineAgent, EvsysError } from '../../kernel/index.ts'
-import { LimitReached } from './limit-reached.ts'
+import { LimitReached } from '../policy/limit-reached.ts'
 
 /** Asks for as long as it may. */
 const talker = defineAgent({

@@ -23,9 +23,9 @@ import {
   resolveSecrets,
   toRecord,
 } from '../../kernel/index.ts'
-import { withTokenSession } from '../proxy/token-session.ts'
-import { LimitParams } from './agent-params.ts'
-import type { RolloutLimit } from './limit-reached.ts'
+import type { RolloutLimit } from '../policy/limit-reached.ts'
+import { withTokenSession } from '../policy/token-policy.ts'
+import { LimitParams } from './conversation.ts'
 import { recordTurns, type TurnRecord } from './record-turns.ts'
 
 export interface AgentRun {
@@ -37,14 +37,14 @@ export interface AgentRun {
   readonly policy: OpenInferenceClient
   readonly sampling: Sampling
   /** Absent: 100. */
-  readonly maxTurns?: number
+  readonly maxTurns?: number | undefined
   /** Completion tokens of all turns together; absent: no limit. */
-  readonly maxTotalTokens?: number
+  readonly maxTotalTokens?: number | undefined
   /** The agent is cut off after this time, and what it did is kept. Absent: never. */
-  readonly timeoutMs?: number
-  readonly environment?: OpenEnvironment
-  readonly folder?: TaskFolder
-  readonly logsDir?: string
+  readonly timeoutMs?: number | undefined
+  readonly environment?: OpenEnvironment | undefined
+  readonly folder?: TaskFolder | undefined
+  readonly logsDir?: string | undefined
   /** Cancels it: the turns so far are kept. */
   readonly signal: AbortSignal
 }
@@ -54,20 +54,20 @@ export interface AgentOutcome {
   readonly ended: 'done' | 'failed' | 'timeout' | 'cancelled'
   readonly turns: readonly Turn[]
   /** What the agent says its result is; of an agent that was cut off, its last words. Absent: it said nothing. */
-  readonly output?: string
-  /** What turns earned by themselves, where the agent tells. */
-  readonly turnRewards?: readonly number[]
-  readonly truncated?: RolloutLimit
+  readonly output?: string | undefined
+  /** What turns earned by themselves, where the agent reports it. */
+  readonly turnRewards?: readonly number[] | undefined
+  readonly truncated?: RolloutLimit | undefined
   readonly usage: Usage
-  readonly error?: RolloutError
+  readonly error?: RolloutError | undefined
 }
 
 export const defaultMaxTurns = 100
 
-/** What an agent that was told to stop may take to put its things away. */
+/** What an aborted agent may take to clean up. */
 const GRACE_MS = 250
 
-/** Never rejects: what goes wrong is part of the outcome, and siblings go on. */
+/** Never rejects: what goes wrong is part of the outcome, and siblings continue. */
 export async function runAgent(run: AgentRun): Promise<AgentOutcome> {
   const { signal } = run
   const stopping = new AbortController()
@@ -127,7 +127,7 @@ function limitsOf({ maxTurns, maxTotalTokens, timeoutMs }: AgentRun, params: unk
   }
 }
 
-type End = { output: string; turnRewards?: readonly number[] } | { thrown: unknown } | undefined
+type End = { output: string; turnRewards?: readonly number[] | undefined } | { thrown: unknown } | undefined
 
 async function start(
   { task, sampling, environment, folder, logsDir }: AgentRun,
@@ -137,10 +137,13 @@ async function start(
 ): Promise<End> {
   const given = await plugin.run({
     ...context,
-    ...{ task, policy: record.policy, sampling, maxTurns },
-    ...(environment === undefined ? {} : { environment: record.guard(environment) }),
-    ...(folder === undefined ? {} : { folder }),
-    ...(logsDir === undefined ? {} : { logsDir }),
+    task,
+    policy: record.policy,
+    sampling,
+    maxTurns,
+    environment: environment === undefined ? undefined : record.guard(environment),
+    folder,
+    logsDir,
   })
   const output: unknown = given?.output // a plugin in JavaScript may return anything
   if (typeof output !== 'string') throw new Error('it returned no { output } with a text')
@@ -154,7 +157,7 @@ function rewardsOf(given: unknown): readonly number[] | undefined {
   throw new Error('it returned turnRewards that are no list of numbers')
 }
 
-/** The end of the agent, or nothing where it did not come soon after it was told to stop. */
+/** The end of the agent, or nothing where it did not come soon after the abort. */
 function untilStopped(work: () => Promise<End>, signal: AbortSignal): Promise<End> {
   return new Promise((resolve) => {
     let grace: NodeJS.Timeout | undefined
@@ -166,7 +169,7 @@ function untilStopped(work: () => Promise<End>, signal: AbortSignal): Promise<En
       clearTimeout(grace)
       resolve(end)
     }
-    // In a turn of its own: a plugin that throws before its first await is no different from one that throws later.
+    // In a separate microtask: a plugin that throws before its first await is no different from one that throws later.
     Promise.resolve()
       .then(work)
       .then(over, (thrown: unknown) => over({ thrown }))
@@ -183,7 +186,7 @@ function outcomeOf(
   const last = turns.at(-1)
   const words = last === undefined ? {} : { output: last.text }
   const truncated = record.limit ?? (last?.stopReason === 'length' ? 'max_tokens' : undefined)
-  const common = { turns, usage: record.usage(), ...(truncated === undefined ? {} : { truncated }) }
+  const common = { turns, usage: record.usage(), truncated }
   if (end !== undefined && 'output' in end) return { ...common, ended: 'done', ...end }
   if (run.signal.aborted) {
     const error = { code: 'INTERRUPTED' as const, message: messageOf(run.signal.reason), infra: true }

@@ -7,7 +7,7 @@ import { hostEnvironment } from '../../../tests/host-environment.ts'
 import { needs } from '../../../tests/needs.ts'
 import { scriptedModel } from '../../../tests/scripted-model.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
-import { readCommand } from './read-command.ts'
+import { readCommand } from './shell-loop.ts'
 
 const folder = temporaryFolders()
 const bash = (command: string) => `I will.\n\`\`\`bash\n${command}\n\`\`\`\n`

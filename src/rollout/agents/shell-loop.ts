@@ -1,11 +1,9 @@
 // A shell, one command for each answer: its output goes back to the model, until the model says that it is done. Every command is a
-// shell of its own; files stay.
+// separate shell; files stay.
 import * as z from 'zod'
 import type { Agent, ChatMessage, ExecResult, Generated, OpenEnvironment, ToolSpec } from '../../contracts/index.ts'
 import { defineAgent, EvsysError } from '../../kernel/index.ts'
-import { limitParams, promptParams } from './agent-params.ts'
-import { openingMessages, replyMessage, shortened, turnSeed } from './conversation.ts'
-import { doneWord, readCommand, type ShellStep } from './read-command.ts'
+import { limitParams, openingMessages, promptParams, replyMessage, shortened, turnSeed } from './conversation.ts'
 
 const Params = z.strictObject({
   ...promptParams,
@@ -110,7 +108,7 @@ function nativeSteps({ toolCalls = [] }: Generated): ShellStep[] {
       const { command } = Object(typeof args === 'string' ? JSON.parse(args) : args) as { command?: unknown } // tested below
       if (typeof command === 'string' && command.trim() !== '') return { kind: 'command', command }
     } catch {
-      // told below
+      // reported below
     }
     return { kind: 'fault', text: 'error: the arguments are no JSON object with a "command".' }
   })
@@ -138,3 +136,29 @@ const textPrompt = (environment: OpenEnvironment) =>
 
 const nativePrompt = (environment: OpenEnvironment) =>
   `You finish a task on a Linux machine with the tool shell. ${place(environment)} When the task is done, answer without calling it.`
+
+// One command out of an answer in words.
+type ShellStep =
+  | { readonly kind: 'command'; readonly command: string }
+  | { readonly kind: 'done' }
+  /** What the model gets in place of an output. */
+  | { readonly kind: 'fault'; readonly text: string }
+
+/** What a model writes when there is nothing more to do. */
+const doneWord = 'TASK_COMPLETE'
+
+const block = /^[ \t]*```[ \t]*(?:bash|sh|shell|console)?[ \t]*\r?\n([\s\S]*?)^[ \t]*```[ \t]*$/gm
+
+export function readCommand(text: string): ShellStep {
+  const commands = [...text.matchAll(block)].map(([, body = '']) => body.trim()).filter((body) => body !== '')
+  const [command] = commands
+  if (commands.length > 1) {
+    return { kind: 'fault', text: `There are ${commands.length} commands in your answer, and none was run. Write one.` }
+  }
+  if (command !== undefined) return { kind: 'command', command }
+  if (text.includes(doneWord)) return { kind: 'done' }
+  return {
+    kind: 'fault',
+    text: `There is no command in your answer. Write one in a \`\`\`bash block, or ${doneWord} when the task is done.`,
+  }
+}

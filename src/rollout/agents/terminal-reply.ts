@@ -1,4 +1,4 @@
-// What a model types: one JSON object, or the same as XML. Small slips are forgiven, with a warning; what cannot be understood is told
+// What a model types: one JSON object, or the same as XML. Small slips are forgiven, with a warning; what cannot be understood is reported
 // to the model.
 import * as z from 'zod'
 import { messageOf } from '../../kernel/index.ts'

@@ -2,7 +2,6 @@
 // a real terminal, in which keys such as C-c do what they do; without it, bash reads from a pipe.
 import type { OpenEnvironment, SandboxProcess } from '../../contracts/index.ts'
 import { onAbort } from '../../kernel/index.ts'
-import { countIn, plainScreen, prompt, readyMark } from './terminal-screen.ts'
 
 /** Of what was shown since it was last looked at, more than this is not kept. */
 const keptChars = 256 * 1024
@@ -38,7 +37,7 @@ export class TerminalSession implements AsyncDisposable {
   }
 
   /** What was shown since the last time, as text. */
-  async look(): Promise<string> {
+  async readScreen(): Promise<string> {
     if (this.#isOver) await this.#start()
     const text = plainScreen(this.#shown)
     const left = this.#left
@@ -84,7 +83,7 @@ export class TerminalSession implements AsyncDisposable {
     this.#onChange()
   }
 
-  // The beginning tells what was asked for, the end how it came out.
+  // The beginning shows what was asked for, the end how it came out.
   #keep(text: string): void {
     this.#shown += text
     if (this.#shown.length <= 2 * keptChars) return
@@ -111,8 +110,15 @@ export class TerminalSession implements AsyncDisposable {
 }
 
 const named: Readonly<Record<string, string>> = {
-  ...{ Enter: '\n', Tab: '\t', Escape: '\x1b', Space: ' ', BSpace: '\x7f' },
-  ...{ Up: '\x1b[A', Down: '\x1b[B', Right: '\x1b[C', Left: '\x1b[D' },
+  Enter: '\n',
+  Tab: '\t',
+  Escape: '\x1b',
+  Space: ' ',
+  BSpace: '\x7f',
+  Up: '\x1b[A',
+  Down: '\x1b[B',
+  Right: '\x1b[C',
+  Left: '\x1b[D',
 }
 
 /** Keys by the names that tmux has for them, where the name stands alone; all else as it is. */
@@ -125,4 +131,42 @@ function keysOf(keystrokes: string): string {
 
 function lastLine(text: string): string {
   return text.slice(text.lastIndexOf('\n') + 1)
+}
+
+// What a terminal shows, as plain text: without control sequences, and without the mark that the shell prints when it is ready.
+
+/** Ends the prompt; a terminal shows nothing for it. */
+const readyMark = '\x1b]777;ready\x07'
+
+/** The prompt of bash, in its own notation. */
+const prompt = '\\u:\\w\\$ \\[\\e]777;ready\\a\\]'
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control sequences are what is looked for
+const sequences = /\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-Z\\^_=>]/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const controls = /[\x00-\x07\x0b-\x1f\x7f]/g
+
+/** Lines as they would stand there: what a carriage return wrote over is gone. */
+export function plainScreen(raw: string): string {
+  return raw
+    .replace(sequences, '')
+    .replaceAll(/\r+\n/g, '\n')
+    .split('\n')
+    .map((line) => withoutBackspaces(line.slice(line.lastIndexOf('\r', line.length - 2) + 1)))
+    .join('\n')
+    .replace(controls, '')
+}
+
+function withoutBackspaces(line: string): string {
+  if (!line.includes('\b')) return line
+  const kept: string[] = []
+  for (const char of line) {
+    if (char === '\b') kept.pop()
+    else kept.push(char)
+  }
+  return kept.join('')
+}
+
+function countIn(text: string, part: string): number {
+  return text.split(part).length - 1
 }

@@ -8,7 +8,7 @@ import { needs } from '../../../tests/needs.ts'
 import { scriptedModel } from '../../../tests/scripted-model.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { readTerminalReply } from './terminal-reply.ts'
-import { plainScreen } from './terminal-screen.ts'
+import { plainScreen } from './terminal-session.ts'
 
 const folder = temporaryFolders()
 const typed = (keystrokes: string[], more: Record<string, unknown> = {}) =>

@@ -2,10 +2,8 @@
 // has to say twice.
 import * as z from 'zod'
 import { defineAgent, EvsysError } from '../../kernel/index.ts'
-import { limitParams } from './agent-params.ts'
-import { replyMessage, shortened, turnSeed } from './conversation.ts'
-import { terminalPrompt } from './terminal-prompt.ts'
-import { readTerminalReply } from './terminal-reply.ts'
+import { limitParams, replyMessage, shortened, turnSeed } from './conversation.ts'
+import { readTerminalReply, type TerminalFormat } from './terminal-reply.ts'
 import { TerminalSession } from './terminal-session.ts'
 
 export const terminal = defineAgent({
@@ -28,7 +26,7 @@ export const terminal = defineAgent({
       })
     }
     await using session = new TerminalSession(environment, signal)
-    const look = async () => shortened(await session.look(), params.max_output_chars)
+    const look = async () => shortened(await session.readScreen(), params.max_output_chars)
     const template = params.prompt_template ?? terminalPrompt(params.format)
     const first = { instruction: task.instruction, terminal_state: await look() }
     const messages: Parameters<typeof policy.generate>[0]['messages'][number][] = [
@@ -60,4 +58,39 @@ export const terminal = defineAgent({
 
 function filled(template: string, values: Readonly<Record<string, string>>): string {
   return template.replaceAll(/\{(instruction|terminal_state)\}/g, (_, name: string) => values[name] ?? '')
+}
+
+// The first message of the terminal agent: what it may type and how.
+const json = `{
+  "analysis": "what the terminal shows, and what is done so far",
+  "plan": "what comes next, and why",
+  "commands": [
+    { "keystrokes": "ls -la\\n", "duration": 0.5 }
+  ],
+  "task_complete": false
+}`
+
+const xml = `<response>
+<analysis>what the terminal shows, and what is done so far</analysis>
+<plan>what comes next, and why</plan>
+<commands>
+<keystrokes duration="0.5">ls -la
+</keystrokes>
+</commands>
+<task_complete>false</task_complete>
+</response>`
+
+/** With places for the instruction and the terminal. */
+function terminalPrompt(format: TerminalFormat): string {
+  return `You finish a task in a Linux terminal by typing into it. Answer with one ${format === 'json' ? 'JSON object' : '<response>'} and nothing else:
+
+${format === 'json' ? json : xml}
+
+Keystrokes are typed exactly as they stand: a command runs when it ends with a newline. A key by its name alone, such as C-c, Tab or Up, stands for that key. duration is how many seconds to wait at most (60 at the most); the next message comes as soon as the shell is ready again. An empty list of commands waits for nothing. Say task_complete only when the task is done: you are asked to confirm it.
+
+The task:
+{instruction}
+
+The terminal:
+{terminal_state}`
 }

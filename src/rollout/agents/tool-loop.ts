@@ -1,15 +1,13 @@
 // Function calling: the model answers or calls tools, their results go back to it, until it answers without a call. Tools come from
-// files of the project and from MCP servers; a model that tools cannot be declared to is told of them in words.
+// files of the project and from MCP servers; a model that tools cannot be declared to has them described in words.
 import * as z from 'zod'
-import type { Agent, ChatMessage, Generated } from '../../contracts/index.ts'
-import { defineAgent, EvsysError } from '../../kernel/index.ts'
-import { McpServer } from '../mcp/mcp-server-spec.ts'
-import { openMcpTools } from '../mcp/open-mcp-tools.ts'
+import type { Agent, ChatMessage, Generated, ToolCall, ToolSpec } from '../../contracts/index.ts'
+import { defineAgent, EvsysError, messageOf } from '../../kernel/index.ts'
+import { openMcpTools } from '../mcp/mcp-client.ts'
+import { McpServer } from '../mcp/mcp-server.ts'
 import { type CallOptions, type CallResult, callTools } from '../tools/call-tools.ts'
-import { type OfferedTool, projectTools } from '../tools/offered-tool.ts'
-import { limitParams, promptParams } from './agent-params.ts'
-import { openingMessages, replyMessage, shortened, turnSeed } from './conversation.ts'
-import { type ReadCall, readCalls, resultsInWords, toolsInWords } from './text-calls.ts'
+import { type OfferedTool, projectTools } from '../tools/tool.ts'
+import { limitParams, openingMessages, promptParams, replyMessage, shortened, turnSeed } from './conversation.ts'
 
 const Params = z.strictObject({
   ...promptParams,
@@ -48,8 +46,10 @@ function ownTools({ params, task, random, environment, signal }: Context): Promi
   const { task_id, instruction, metadata } = task
   return projectTools(params.tools, {
     task: { task_id, instruction, metadata },
-    ...{ signal, random, state: new Map() },
-    ...(environment === undefined ? {} : { environment }),
+    signal,
+    random,
+    state: new Map(),
+    environment,
   })
 }
 
@@ -60,13 +60,17 @@ async function converse(context: Context, tools: ReadonlyMap<string, OfferedTool
   const system = [params.system_prompt ?? [], words].flat().join('\n\n')
   const messages = openingMessages({ ...params, system_prompt: system === '' ? undefined : system }, task)
   const calling: CallOptions = {
-    ...{ tools, signal, limit: params.parallel_calls },
+    tools,
+    signal,
+    limit: params.parallel_calls,
     timeoutMs: params.tool_timeout_s * 1000,
   }
   for (let turn = 0; ; turn++) {
     const answer = await policy.generate(
       {
-        ...{ messages, ...sampling, seed: turnSeed(random, turn) },
+        messages,
+        ...sampling,
+        seed: turnSeed(random, turn),
         ...(isNative && specs.length > 0 ? { tools: specs } : {}),
       },
       signal,
@@ -99,7 +103,9 @@ function nativeMessages(answer: Generated, results: readonly CallResult[], turn:
   const calls = (answer.toolCalls ?? []).map((call, i) => ({ ...call, id: call.id ?? `call_${turn}_${i}` }))
   const replies = results.map(
     ({ name, text }, i): ChatMessage => ({
-      ...{ role: 'tool', content: text, name },
+      role: 'tool',
+      content: text,
+      name,
       tool_call_id: calls[i]?.id ?? `call_${turn}_${i}`,
     }),
   )
@@ -134,4 +140,45 @@ function byName(tools: readonly OfferedTool[]): ReadonlyMap<string, OfferedTool>
     known.set(tool.spec.name, tool)
   }
   return known
+}
+
+// Tool calls in plain text, for models that tools cannot be declared to: how they are described to the model, and how its answer is read.
+
+/** What stands in the system message in place of declared tools. */
+function toolsInWords(tools: readonly ToolSpec[]): string {
+  const list = tools.map(({ name, description = '', parameters }) => JSON.stringify({ name, description, parameters }))
+  return [
+    'You can call these tools:',
+    ...list,
+    'To call one, write {"name": ..., "arguments": {...}} between <tool_call> and </tool_call>. You may call several at once.',
+    'Their results come in the next message. When you need no tool any more, answer without a call.',
+  ].join('\n')
+}
+
+type ReadCall = { readonly call: ToolCall } | { readonly fault: string }
+
+/** The calls in an answer; one that cannot be read is there with what is wrong with it. */
+function readCalls(text: string): ReadCall[] {
+  const blocks = [...text.matchAll(/<tool_call>([\s\S]*?)(?:<\/tool_call>|$)/g)].map(([, body = '']) => body)
+  return blocks.map(readCall)
+}
+
+function readCall(body: string): ReadCall {
+  const json = body.replace(/^\s*```\w*\n?|```\s*$/g, '').trim()
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch (error) {
+    return { fault: `the call is no JSON: ${messageOf(error)}` }
+  }
+  const { name, arguments: args = {} } = Object(value) as { name?: unknown; arguments?: unknown } // both are tested below
+  if (typeof name !== 'string' || name === '') return { fault: 'the call has no "name"' }
+  if (typeof args === 'string') return { call: { type: 'function', function: { name, arguments: args } } }
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return { fault: '"arguments" is no object' }
+  return { call: { type: 'function', function: { name, arguments: { ...args } } } }
+}
+
+/** Results as the user message that follows. */
+function resultsInWords(results: readonly { name: string; text: string }[]): string {
+  return results.map(({ name, text }) => `<tool_response name="${name}">\n${text}\n</tool_response>`).join('\n')
 }

@@ -5,11 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { answerOf, mergeTurns } from '../../algorithms/index.ts'
 import { AtifTrajectory, AtifVersion, type ChatMessage, type Turn } from '../../contracts/index.ts'
-import { finalMetrics } from './final-metrics.ts'
-import { parseTrajectory, readTrajectory } from './read-trajectory.ts'
-import { trajectoryOf } from './trajectory-of.ts'
+import { parseTrajectory, readTrajectory, trajectoryText, writeTrajectory } from './trajectory-file.ts'
+import { finalMetrics, trajectoryOf } from './trajectory-of.ts'
 import { turnsOf } from './turns-of.ts'
-import { trajectoryText, writeTrajectory } from './write-trajectory.ts'
 
 const folder = temporaryFolders()
 const agent = { name: 'chat', version: '1.0.0', model: 'tiny' }

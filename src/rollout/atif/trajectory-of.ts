@@ -1,26 +1,33 @@
 // Turns as an ATIF document. What was new in the prompt of a turn becomes steps of system and user; results of tools are the
 // observation of the step that called them; the answer is a step of the agent with its exact tokens.
-
 import { answerOf, messageKey } from '../../algorithms/index.ts'
-import type { AtifMetrics, AtifStep, AtifTrajectory, ChatMessage, ToolSpec, Turn } from '../../contracts/index.ts'
-import { finalMetrics } from './final-metrics.ts'
-import { copiedStep, messageStep, type NewStep, observation, toolCalls } from './message-steps.ts'
+import type {
+  AtifContent,
+  AtifFinalMetrics,
+  AtifMetrics,
+  AtifStep,
+  AtifTrajectory,
+  ChatMessage,
+  ToolCall,
+  ToolSpec,
+  Turn,
+} from '../../contracts/index.ts'
 
 export interface TrajectoryOptions {
-  readonly agent: { readonly name: string; readonly version: string; readonly model?: string }
-  readonly tools?: readonly ToolSpec[]
-  readonly sessionId?: string
-  readonly trajectoryId?: string
+  readonly agent: { readonly name: string; readonly version: string; readonly model?: string | undefined }
+  readonly tools?: readonly ToolSpec[] | undefined
+  readonly sessionId?: string | undefined
+  readonly trajectoryId?: string | undefined
   readonly turns: readonly Turn[]
   /** What the environment answered after the last turn. */
-  readonly after?: readonly ChatMessage[]
-  readonly subagents?: readonly AtifTrajectory[]
-  readonly notes?: string
+  readonly after?: readonly ChatMessage[] | undefined
+  readonly subagents?: readonly AtifTrajectory[] | undefined
+  readonly notes?: string | undefined
   /**
    * `full`: every step has the whole prompt, as other tools expect. `compact`: only what is new in it, where the prompt holds the
    * tokens of the turn before.
    */
-  readonly tokens?: 'full' | 'compact' | 'none'
+  readonly tokens?: 'full' | 'compact' | 'none' | undefined
 }
 
 /** The document of a trajectory. There is at least one turn, or a message after none. */
@@ -42,18 +49,18 @@ export function trajectoryOf(options: TrajectoryOptions): AtifTrajectory {
   const numbered = steps.map((step, at): AtifStep => ({ step_id: at + 1, ...step }))
   return {
     schema_version: 'ATIF-v1.7',
-    ...(options.sessionId === undefined ? {} : { session_id: options.sessionId }),
-    ...(options.trajectoryId === undefined ? {} : { trajectory_id: options.trajectoryId }),
+    session_id: options.sessionId,
+    trajectory_id: options.trajectoryId,
     agent: {
       name: agent.name,
       version: agent.version,
-      ...(agent.model === undefined ? {} : { model_name: agent.model }),
+      model_name: agent.model,
       ...(tools.length === 0
         ? {}
         : { tool_definitions: tools.map((each) => ({ type: 'function', function: { ...each } })) }),
     },
     steps: numbered,
-    ...(options.notes === undefined ? {} : { notes: options.notes }),
+    notes: options.notes,
     final_metrics: finalMetrics(numbered, subagents),
     ...(subagents.length === 0 ? {} : { subagent_trajectories: [...subagents] }),
   }
@@ -127,4 +134,126 @@ function holds(prompt: Int32Array, before: { readonly prompt: Int32Array; readon
     before.prompt.every((token, at) => prompt[at] === token) &&
     before.completion.every((token, at) => prompt[length + at] === token)
   )
+}
+
+// Messages as parts of ATIF steps, and back.
+
+/** A step without its number. */
+type NewStep = Omit<AtifStep, 'step_id'>
+
+/** A message that no turn drew: of the system, the user, or words put into the agent's mouth. */
+function messageStep(message: ChatMessage): NewStep {
+  const { role, content } = message
+  if (role === 'assistant') return { ...saidStep(message), llm_call_count: 0 }
+  // The result of a tool with no step before it: a conversation that begins in the middle.
+  if (role === 'tool')
+    return { source: 'system', message: '', observation: { results: [{ content: contentOf(content) }] } }
+  return {
+    source: role,
+    message: contentOf(content),
+    extra: message.name === undefined ? undefined : { name: message.name },
+  }
+}
+
+/** The same, carried over from a history that was rewritten. */
+function copiedStep(message: ChatMessage): NewStep {
+  return { ...messageStep(message), is_copied_context: true }
+}
+
+/** The observation of a step, with the result of one more of its calls. */
+function observation({ observation: before, tool_calls = [] }: NewStep, message: ChatMessage): NewStep['observation'] {
+  const results = before?.results ?? []
+  const answered = new Set(results.map(({ source_call_id }) => source_call_id))
+  const open = tool_calls.filter(({ tool_call_id }) => !answered.has(tool_call_id))
+  // Results without a known id answer the open calls in order.
+  const call =
+    open.find(({ tool_call_id, extra }) => [tool_call_id, extra?.id].includes(message.tool_call_id)) ?? open[0]
+  const own = {
+    source_call_id: call?.tool_call_id,
+    content: contentOf(message.content),
+  }
+  return { ...before, results: [...results, own] }
+}
+
+/** Calls with ids: one's own, or `call_<turn>_<number>`; ids that repeat within the step are numbered as well. */
+function toolCalls(calls: readonly ToolCall[], turn: number): NonNullable<NewStep['tool_calls']> {
+  const seen = new Set<string>()
+  return calls.map(({ id, function: { name, arguments: args } }, number) => {
+    const own = id === undefined || id === '' || seen.has(id) ? `call_${turn}_${number}` : id
+    seen.add(own)
+    const parsed = typeof args === 'string' ? objectOf(args) : args
+    // Arguments that are no object are kept as they came.
+    const extra = {
+      ...(parsed === undefined ? { raw_arguments: args } : {}),
+      ...(id === undefined || id === own ? {} : { id }),
+    }
+    return {
+      tool_call_id: own,
+      function_name: name,
+      arguments: { ...parsed },
+      ...(Object.keys(extra).length === 0 ? {} : { extra }),
+    }
+  })
+}
+
+function contentOf(content: ChatMessage['content']): AtifContent {
+  if (content === null) return ''
+  if (typeof content === 'string') return content
+  // Images are addresses here and files there: what cannot be carried over is named.
+  return content.map((block) => ({
+    type: 'text' as const,
+    text: block.type === 'text' && typeof block.text === 'string' ? block.text : '[image]',
+  }))
+}
+
+function saidStep({ content, tool_calls = [], reasoning_content }: ChatMessage): NewStep {
+  const calls = toolCalls(tool_calls, 0)
+  return {
+    source: 'agent',
+    message: contentOf(content),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    extra: reasoning_content === undefined ? undefined : { reasoning_content },
+  }
+}
+
+function objectOf(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The sums over the steps and over embedded subagents. What no step reports is left out. */
+export function finalMetrics(
+  steps: readonly AtifStep[],
+  subagents: readonly Pick<AtifTrajectory, 'final_metrics'>[] = [],
+): AtifFinalMetrics {
+  const inner = subagents.flatMap(({ final_metrics }) => (final_metrics === undefined ? [] : [final_metrics]))
+  const own = steps.flatMap(({ metrics }) => (metrics === undefined ? [] : [metrics]))
+  const sums = {
+    total_prompt_tokens: sum([
+      ...own.map((each) => each.prompt_tokens),
+      ...inner.map((each) => each.total_prompt_tokens),
+    ]),
+    total_completion_tokens: sum([
+      ...own.map((each) => each.completion_tokens),
+      ...inner.map((each) => each.total_completion_tokens),
+    ]),
+    total_cached_tokens: sum([
+      ...own.map((each) => each.cached_tokens),
+      ...inner.map((each) => each.total_cached_tokens),
+    ]),
+    total_cost_usd: sum([...own.map((each) => each.cost_usd), ...inner.map((each) => each.total_cost_usd)]),
+  }
+  return {
+    ...Object.fromEntries(Object.entries(sums).filter(([, value]) => value !== undefined)),
+    total_steps: steps.length,
+  }
+}
+
+function sum(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined)
+  return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0)
 }

@@ -1,4 +1,4 @@
-// The turns of an ATIF document: what its agent was asked and answered, with the exact tokens where they are told. Copied context
+// The turns of an ATIF document: what its agent was asked and answered, with the exact tokens where they are recorded. Copied context
 // and steps without a call of the model are part of prompts, never turns: they were not drawn.
 import type {
   AtifContent,
@@ -45,11 +45,11 @@ function turnOf(
     text: textOf(step.message),
     ...(calls.length === 0 ? {} : { toolCalls: calls }),
     stopReason: stopReason(step, calls.length > 0),
-    ...(tokens === undefined ? {} : { tokens }),
+    tokens,
   }
 }
 
-// Ids without log-probabilities are kept without: whoever trains sees that they are missing.
+// Ids without log-probabilities are kept without: training sees that they are missing.
 function tokensOf(metrics: AtifMetrics | undefined, before: TurnTokens | undefined): TurnTokens | undefined {
   const { completion_token_ids: completion, logprobs = [], extra } = metrics ?? {}
   const delta = extra?.prompt_delta_token_ids
@@ -93,7 +93,7 @@ function results({ observation, source }: AtifStep): ChatMessage[] {
   return (observation?.results ?? []).map(({ source_call_id, content = '' }) => ({
     role: source_call_id === undefined && source !== 'agent' ? 'user' : 'tool',
     content: textOf(content),
-    ...(source_call_id === undefined ? {} : { tool_call_id: source_call_id }),
+    tool_call_id: source_call_id,
   }))
 }
 

@@ -16,10 +16,9 @@ import type {
   SandboxProcess,
 } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
-import { LimitReached } from '../agents/limit-reached.ts'
+import { LimitReached } from '../policy/limit-reached.ts'
 import { python } from '../python/python-agent.ts'
-import { classifyOutput } from './classify-failure.ts'
-import { cli } from './cli-agent.ts'
+import { classifyOutput, cli } from './cli-agent.ts'
 import { cliCommand } from './cli-command.ts'
 
 const folder = temporaryFolders()
@@ -194,9 +193,9 @@ describe('a program as an agent', () => {
   })
 })
 
-describe('docs/external-agents.md', () => {
+describe('docs/guides/external-agents.md', () => {
   it('shows params that are valid (EXT-1, EXT-3)', () => {
-    const page = readFileSync(new URL('../../../docs/external-agents.md', import.meta.url), 'utf8')
+    const page = readFileSync(new URL('../../../docs/guides/external-agents.md', import.meta.url), 'utf8')
     const specs = codeBlocks(page, 'yaml').map((block) => parse(block).agent)
     expect(specs.map(({ kind }) => kind)).toEqual(['cli', 'cli', 'cli', 'python'])
     for (const [at, plugin] of [cli, cli, cli, python].entries())

@@ -1,7 +1,11 @@
 // What is run: the command of the params with its placeholders filled in.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { EvsysError, messageOf, runProgram } from '../../kernel/index.ts'
 
 /** What placeholders stand for. */
-export interface CliValues {
+interface CliValues {
   readonly instruction: string
   /** Address for clients of OpenAI, with `/v1`. */
   readonly base_url: string
@@ -11,7 +15,7 @@ export interface CliValues {
   readonly model: string
 }
 
-export interface CliCommand {
+interface CliCommand {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
 }
@@ -47,4 +51,50 @@ function filled(text: string, values: CliValues, write = (value: string) => valu
 
 function quoted(value: string): string {
   return `'${value.replaceAll("'", `'\\''`)}'`
+}
+
+/** A program of an agent and what it may take. */
+export interface CliRun {
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly stdin: string
+  readonly timeoutMs: number
+  /** How much of its output is kept, of each stream. */
+  readonly outputBytes: number
+  readonly signal: AbortSignal
+}
+
+/** How it ended. */
+export interface CliEnd {
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+// A program on this machine, outside any sandbox: for those who trust it and say so. It sees a scrubbed environment, an empty folder,
+// and is ended with all that it started.
+
+const passed = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR']
+
+export async function runOnHost(run: CliRun): Promise<CliEnd> {
+  const { env, timeoutMs, signal } = run
+  signal.throwIfAborted()
+  const own = Object.fromEntries(
+    passed.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  )
+  const cwd = await mkdtemp(join(tmpdir(), 'evsys-agent-'))
+  try {
+    const { isLate, ...end } = await runProgram({ ...run, cwd, env: { ...own, ...env } }).catch((cause: unknown) => {
+      signal.throwIfAborted()
+      throw new EvsysError('PLUGIN_FAILED', `the program of the agent cannot be started: ${messageOf(cause)}`, {
+        cause,
+        fix: 'check `command`: the program must be on the PATH.',
+      })
+    })
+    if (!isLate) return end
+    throw new EvsysError('PLUGIN_FAILED', `the program of the agent was not done after ${timeoutMs / 1000} s`)
+  } finally {
+    await rm(cwd, { recursive: true, force: true })
+  }
 }

@@ -1,14 +1,15 @@
 // Which environment a task gets when none is named: the least that holds it. Isolation and network are never less than the task
-// asks for: where nothing holds it, the reasons are told.
+// asks for: where nothing holds it, the reasons are reported.
 import type { TaskFolder } from '../../contracts/index.ts'
-import { EvsysError } from '../../kernel/index.ts'
+import { EvsysError, messageOf } from '../../kernel/index.ts'
+import { probeSandboxes } from '../../sandbox/index.ts'
 import type { HostEnv } from '../task/index.ts'
-import { networkFaults } from './check-network.ts'
-import { environmentDefinition } from './environment-definition.ts'
+import { DockerCli, outputTail } from './docker-cli.ts'
+import { environmentDefinition, networkFaults } from './environment-definition.ts'
 import { planEnvironment } from './plan-environment.ts'
 
 /** What this machine has. Absent: it works; else why it does not. */
-export interface MachineMeans {
+export interface MachineCapabilities {
   sandbox(): Promise<string | undefined>
   docker(): Promise<string | undefined>
 }
@@ -23,7 +24,7 @@ export interface EnvironmentChoice {
 /** Chooses for a task, a row where there is no folder. Throws where nothing on this machine can hold the task. */
 export async function chooseEnvironment(
   folder: TaskFolder | undefined,
-  means: MachineMeans,
+  means: MachineCapabilities,
   hostEnv: HostEnv,
 ): Promise<EnvironmentChoice> {
   if (folder === undefined) return { kind: 'inline', reasons: [] }
@@ -43,7 +44,32 @@ export async function chooseEnvironment(
     'ENVIRONMENT_REFUSED',
     `no environment of this machine can hold the task ${definition.task.name}: local: ${unmet.join('; ')}. docker: ${noDocker}`,
     {
-      fix: 'install docker, or bubblewrap for the local sandbox, or change what the task asks for; docs/tasks.md lists it.',
+      fix: 'install docker, or bubblewrap for the local sandbox, or change what the task asks for; docs/concepts/task-folders.md lists it.',
     },
   )
+}
+
+// What this machine has for environments, tried out once for a process.
+
+/** The sandbox and the docker engine of this machine. */
+export function machineCapabilities(signal: AbortSignal, program = 'docker'): MachineCapabilities {
+  return { sandbox: () => (sandbox ??= trySandbox()), docker: () => tryDocker(program, signal) }
+}
+
+let sandbox: Promise<string | undefined> | undefined
+
+async function trySandbox(): Promise<string | undefined> {
+  const probes = await probeSandboxes()
+  if (probes.some(({ level, reason }) => level !== 'container' && reason === undefined)) return undefined
+  return probes.map(({ level, reason }) => `${level}: ${reason ?? 'works, and has other programs'}`).join('; ')
+}
+
+async function tryDocker(program: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const answer = await new DockerCli(program).call(['version', '--format', '{{.Server.Version}}'], { signal })
+    return answer.code === 0 ? undefined : outputTail(answer)
+  } catch (error) {
+    signal.throwIfAborted()
+    return messageOf(error)
+  }
 }

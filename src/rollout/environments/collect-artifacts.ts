@@ -1,14 +1,14 @@
 // Brings files out of an environment before it is gone, to a folder of the trial, with a list of what became of each. Best effort:
-// an artifact that is missing is told in the list and fails nothing.
-import { mkdir, readdir, stat } from 'node:fs/promises'
+// an artifact that is missing is reported in the list and fails nothing.
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import type { OpenEnvironment } from '../../contracts/index.ts'
 import { messageOf, writeFileAtomic } from '../../kernel/index.ts'
+import { ignoreRules } from '../task/ignore-rules.ts'
 import { type Artifact, artifactPlace, manifestName, placesOverlap } from '../task/index.ts'
-import { pruneExcluded } from './prune-excluded.ts'
 
 /** What became of one artifact; `empty` and `skipped` are not failures. */
-export interface ArtifactEntry {
+interface ArtifactEntry {
   readonly source: string
   /** Relative to the folder of artifacts. */
   readonly destination: string
@@ -16,13 +16,13 @@ export interface ArtifactEntry {
   readonly status: 'ok' | 'failed' | 'empty' | 'skipped'
   readonly service: string
   /** Why it failed or was skipped. */
-  readonly reason?: string
+  readonly reason?: string | undefined
 }
 
 /** The folder that is collected in every task. */
 const artifactsFolder = '/logs/artifacts'
 
-export interface CollectOptions {
+interface CollectOptions {
   readonly environment: Pick<OpenEnvironment, 'download' | 'workdir'>
   readonly entries: readonly Artifact[]
   /** Folder of artifacts on this machine. */
@@ -82,4 +82,22 @@ function withConvention(entries: readonly Artifact[]): Artifact[] {
   const isConvention = ({ source, service = 'main' }: Artifact) =>
     service === 'main' && source.replace(/\/+$/, '') === artifactsFolder
   return entries.some(isConvention) ? [...entries] : [{ source: artifactsFolder, exclude: [] }, ...entries]
+}
+
+// Patterns of an artifact's `exclude`, as `tar --exclude` reads them: a pattern matches a whole path or any part of its end.
+
+/** Removes what `patterns` exclude from a folder that was copied to this machine. */
+async function pruneExcluded(folder: string, patterns: readonly string[]): Promise<void> {
+  if (patterns.length === 0) return
+  const excluded = ignoreRules(patterns)
+  const visit = async (relative: string): Promise<void> => {
+    for (const entry of await readdir(join(folder, relative), { withFileTypes: true })) {
+      const path = relative === '' ? entry.name : `${relative}/${entry.name}`
+      // A pattern such as `build/` means folders: what is in one has a path that it matches.
+      if (excluded(path) || (entry.isDirectory() && excluded(`${path}/x`))) {
+        await rm(join(folder, path), { recursive: true, force: true })
+      } else if (entry.isDirectory()) await visit(path)
+    }
+  }
+  await visit('')
 }

@@ -9,8 +9,7 @@ import { needs } from '../../../tests/needs.ts'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { loadTaskFolder, taskRow } from '../task/index.ts'
-import { environmentId } from './docker-image.ts'
-import { isOrphan, ownerOfThis } from './docker-owner.ts'
+import { environmentId, isOrphan, ownerOfThis } from './docker-container.ts'
 import { docker } from './index.ts'
 
 const newFolder = temporaryFolders()

@@ -1,5 +1,8 @@
 // A Dockerfile as a list of instructions of its last stage: comments gone, continued lines joined, `ARG` and `ENV` put in. It
 // knows the grammar, not what an instruction does.
+
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { EvsysError } from '../../kernel/index.ts'
 
 /** Where programs are looked for in images and sandboxes. */
@@ -18,15 +21,15 @@ export interface DockerInstruction {
 }
 
 /** A stage: where it starts from, and what follows. */
-export interface DockerStage {
+interface DockerStage {
   readonly base: string
-  readonly name?: string
+  readonly name?: string | undefined
   readonly instructions: readonly DockerInstruction[]
 }
 
 /** The stages of a Dockerfile, in order. */
 export function parseDockerfile(text: string, file: string): DockerStage[] {
-  const stages: { base: string; name?: string; instructions: DockerInstruction[] }[] = []
+  const stages: { base: string; name?: string | undefined; instructions: DockerInstruction[] }[] = []
   const globals = new Map<string, string>() // ARG before the first FROM
   let values = new Map<string, string>()
   for (const { line, source } of logicalLines(text)) {
@@ -40,7 +43,7 @@ export function parseDockerfile(text: string, file: string): DockerStage[] {
       values = new Map([['PATH', sandboxPath]])
       stages.push({
         base,
-        ...(as?.toLowerCase() === 'as' && alias !== undefined ? { name: alias } : {}),
+        name: as?.toLowerCase() === 'as' ? alias : undefined,
         instructions: [],
       })
       continue
@@ -81,7 +84,7 @@ export function envPairs(text: string): [string, string][] {
   })
 }
 
-// A line that ends in `\` goes on in the next one; comments in between are left out.
+// A line that ends in `\` continues in the next one; comments in between are left out.
 function* logicalLines(text: string): Generator<{ line: number; source: string }> {
   const lines = text.split(/\r?\n/)
   const escapeMark = /^#\s*escape\s*=\s*`/m.test(lines.slice(0, 3).join('\n')) ? '`' : '\\'
@@ -165,4 +168,48 @@ function syntax(file: string, line: number, message: string): EvsysError {
     where: { file, line, col: 1 },
     fix: 'correct the line; `docker build` names what it expects.',
   })
+}
+
+// Files of a build context that COPY names, with `*` and `?`. Nothing outside of the context is ever found: `..` does not lead out
+// of it, and a link is not followed on the way.
+
+/** Paths that match `pattern`; none: nothing does. Undefined: the pattern goes through a link. */
+export function contextFiles(contextDir: string, pattern: string): string[] | undefined {
+  const parts: string[] = []
+  for (const part of pattern.split('/')) {
+    if (part === '..') parts.pop()
+    else if (part !== '' && part !== '.') parts.push(part)
+  }
+  let found = [contextDir]
+  for (const [index, part] of parts.entries()) {
+    const isLast = index === parts.length - 1
+    const next: string[] = []
+    for (const folder of found) {
+      for (const name of matching(folder, part)) {
+        const path = join(folder, name)
+        const stats = lstatSync(path)
+        if (isLast || stats.isDirectory()) next.push(path)
+        else if (stats.isSymbolicLink()) return undefined
+      }
+    }
+    found = next
+  }
+  return found
+}
+
+function matching(folder: string, part: string): string[] {
+  const names = readdirSync(folder).sort()
+  if (!/[*?[]/.test(part)) return names.filter((name) => name === part)
+  const source = part
+    .replace(/[\\^$.+()[\]{}|]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.')
+  const pattern = new RegExp(`^${source}$`, 's')
+  return names.filter((name) => pattern.test(name))
+}
+
+/** The compose file of a build context, if it has one. */
+export function composeFile(contextDir: string): string | undefined {
+  const names = ['docker-compose.yaml', 'docker-compose.yml', 'compose.yaml', 'compose.yml']
+  return names.find((name) => existsSync(join(contextDir, name)))
 }

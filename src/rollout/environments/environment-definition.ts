@@ -1,6 +1,6 @@
 // Which environment is asked for: that of the agent, or that of a separate verifier, with everything its phases want of it.
 import type { TaskFolder } from '../../contracts/index.ts'
-import { EvsysError } from '../../kernel/index.ts'
+import { EvsysError, type EvsysErrorOptions } from '../../kernel/index.ts'
 import {
   type EnvironmentConfig,
   type HostEnv,
@@ -9,6 +9,7 @@ import {
   type NetworkPolicy,
   networkPolicy,
   resolveEnvTable,
+  samePolicy,
   type TaskPart,
 } from '../task/index.ts'
 
@@ -27,7 +28,7 @@ export interface EnvironmentDefinition {
   readonly phases: readonly {
     readonly name: string
     readonly network: NetworkPolicy
-    readonly user?: string | number
+    readonly user?: string | number | undefined
   }[]
 }
 
@@ -43,7 +44,7 @@ export function defineFor(
   hostEnv: HostEnv,
 ): EnvironmentDefinition {
   if (role === 'verifier') return separateVerifier(task, partOf(task, step), hostEnv)
-  const parts: (TaskPart & { name?: string })[] = task.steps.length === 0 ? [task] : [...task.steps]
+  const parts: (TaskPart & { name?: string | undefined })[] = task.steps.length === 0 ? [task] : [...task.steps]
   const { environment: config } = task.config
   return {
     task,
@@ -90,5 +91,62 @@ function partOf(task: LoadedTask, step: string | undefined): TaskPart {
 }
 
 function phase(name: string, network: NetworkPolicy, user: string | number | undefined) {
-  return { name, network, ...(user === undefined ? {} : { user }) }
+  return { name, network, user }
+}
+
+// Whether an environment can keep the network policies of a task. One that cannot refuses before it starts: a task never runs with
+// another network than it asks for.
+
+/** What an environment can enforce. */
+interface NetworkCapabilities {
+  /** Can change from phase to phase. */
+  readonly perPhase: boolean
+}
+
+/** Why the policies of a definition cannot be enforced; empty: they can. */
+export function networkFaults({ network, phases }: EnvironmentDefinition, means: NetworkCapabilities): string[] {
+  const faults = new Set<string>()
+  for (const { name, policy } of [
+    { name: 'environment', policy: network },
+    ...phases.map((each) => ({ name: each.name, policy: each.network })),
+  ]) {
+    if (policy.mode === 'allowlist' && policy.hosts.length > 0) {
+      faults.add(`it cannot hold the network to an allowlist (${name}: ${policy.hosts.join(', ')})`)
+    } else if (!means.perPhase && !sameReach(policy, network)) {
+      faults.add(`it cannot change the network between phases (${name}: ${policy.mode}, environment: ${network.mode})`)
+    }
+  }
+  return [...faults]
+}
+
+/** Whether commands under a policy have a network. An empty allowlist denies everything. */
+export function hasNetwork(policy: NetworkPolicy): boolean {
+  return policy.mode === 'public'
+}
+
+function sameReach(a: NetworkPolicy, b: NetworkPolicy): boolean {
+  return samePolicy(a, b) || hasNetwork(a) === hasNetwork(b)
+}
+
+// Failures of environments under the names that Harbor gives them: retry filters and statistics go by these names.
+
+/** An environment that was never ready. */
+export class HealthcheckError extends EvsysError {
+  constructor(message: string, options: EvsysErrorOptions = {}) {
+    super('ENVIRONMENT_FAILED', message, options)
+    Object.defineProperty(this, 'name', { value: 'HealthcheckError' })
+  }
+}
+
+/** An environment that could not be built. */
+export class SandboxBuildFailedError extends EvsysError {
+  constructor(message: string, options: EvsysErrorOptions = {}) {
+    super('ENVIRONMENT_FAILED', message, options)
+    Object.defineProperty(this, 'name', { value: 'SandboxBuildFailedError' })
+  }
+}
+
+/** A task that an environment cannot hold as the task asks: reported before anything starts. `kind` names the environment. */
+export function refusal(kind: string, message: string, fix: string): EvsysError {
+  return new EvsysError('ENVIRONMENT_REFUSED', `the environment "${kind}" cannot hold this task: ${message}`, { fix })
 }

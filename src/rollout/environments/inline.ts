@@ -1,7 +1,7 @@
 // The environment of tasks that are answered in words: there is nothing in it.
 import type { OpenEnvironment } from '../../contracts/index.ts'
 import { defineEnvironment, EvsysError } from '../../kernel/index.ts'
-import { refusal } from './environment-error.ts'
+import { refusal } from './environment-definition.ts'
 
 /** No files, no commands, no process: for tasks that are a row. */
 export const inline = defineEnvironment({

@@ -1,14 +1,39 @@
 // The environment `local`: a sandbox of this machine. Commands see the programs of the machine, read-only, over a root folder of
 // the trial; /logs is mounted, /tests is there once it is uploaded.
+
+import { mkdir, open } from 'node:fs/promises'
+import { join, posix } from 'node:path'
 import * as z from 'zod'
-import type { Mount, OpenEnvironment, Sandbox } from '../../contracts/index.ts'
-import { Level } from '../../contracts/index.ts'
-import { defineEnvironment } from '../../kernel/index.ts'
+import {
+  type EnvironmentCommand,
+  type ExecSpec,
+  Level,
+  type Mount,
+  type OpenEnvironment,
+  type Sandbox,
+} from '../../contracts/index.ts'
+import { defineEnvironment, EvsysError } from '../../kernel/index.ts'
 import { openSandbox } from '../../sandbox/index.ts'
-import { environmentDefinition } from './environment-definition.ts'
-import { refusal } from './environment-error.ts'
-import { limitParams } from './environment-limits.ts'
-import { openLocalEnvironment } from './open-local-environment.ts'
+import { sandboxPath } from './dockerfile.ts'
+import { commandLimits, limitParams, logFolders, runHealthcheck } from './environment-commands.ts'
+import {
+  type EnvironmentDefinition,
+  environmentDefinition,
+  hasNetwork,
+  networkFaults,
+  refusal,
+} from './environment-definition.ts'
+import { isRoot } from './plan-dockerfile.ts'
+import { buildLocally, planEnvironment } from './plan-environment.ts'
+import {
+  copyIn,
+  copyOut,
+  emptyFolder,
+  readStateFile,
+  removeTree,
+  type StateFolders,
+  writeStateFile,
+} from './state-copy.ts'
 
 const params = z.strictObject({
   level: Level.exclude(['process']).optional().describe('Level of the sandbox; absent: the strongest that works here.'),
@@ -16,14 +41,10 @@ const params = z.strictObject({
   ...limitParams,
 })
 
-export type LocalParams = z.output<typeof params>
+type LocalParams = z.output<typeof params>
 
 /** How the sandbox of an environment is opened. */
-export type OpenSandbox = (options: {
-  stateDir: string
-  mounts: readonly Mount[]
-  network: boolean
-}) => Promise<Sandbox>
+type OpenSandbox = (options: { stateDir: string; mounts: readonly Mount[]; network: boolean }) => Promise<Sandbox>
 
 /** Task folders in the sandbox of this machine. */
 export const local = defineEnvironment({
@@ -40,8 +61,187 @@ export const local = defineEnvironment({
       params: given,
       log: (text) => log('warn', text),
       signal,
-      openSandbox: (options) =>
-        openSandbox({ ...options, ...(given.level === undefined ? {} : { level: given.level }) }),
+      openSandbox: (options) => openSandbox({ ...options, level: given.level }),
     })
   },
 })
+
+// Opens and holds a local environment: what the plan says is done in its sandbox, then commands and files go through it.
+interface LocalOptions {
+  readonly definition: EnvironmentDefinition
+  readonly stateDir: string
+  readonly params: LocalParams
+  readonly openSandbox: OpenSandbox
+  readonly log: (text: string) => void
+  readonly signal: AbortSignal
+}
+
+const openToAll = 0o777
+
+/** Opens the environment: plans, builds, and waits until it is healthy. What fails leaves nothing behind. */
+async function openLocalEnvironment(options: LocalOptions): Promise<OpenEnvironment> {
+  const { definition, params, log, signal } = options
+  const plan = planEnvironment(definition)
+  const faults = networkFaults(definition, { perPhase: true })
+  if (plan.status === 'needs-image' || faults.length > 0) {
+    const reasons = [...(plan.status === 'needs-image' ? plan.reasons : []), ...faults]
+    throw refusal(
+      'local',
+      reasons.join('; '),
+      'use the environment `docker` where it can; docs/concepts/task-folders.md says what each runs.',
+    )
+  }
+  for (const warning of plan.warnings) log(warning)
+  if (hasNetwork(definition.network) && !params.network) {
+    log('the task allows the network, and gets none: `network: true` of the environment "local" gives it')
+  }
+  const environment = await LocalEnvironment.start(options, {
+    PATH: sandboxPath,
+    HOME: '/root',
+    LANG: 'C.UTF-8',
+    ...plan.env,
+  })
+  try {
+    await buildLocally(environment, plan.steps, signal)
+    environment.enter(plan.workdir, definition.env)
+    const { healthcheck } = definition.config
+    if (healthcheck !== undefined) await runHealthcheck(environment, healthcheck, signal)
+    return environment
+  } catch (error) {
+    await environment[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** A sandbox with the files of a trial. */
+class LocalEnvironment implements OpenEnvironment {
+  readonly level: Sandbox['level']
+  workdir = '/'
+  readonly #options: LocalOptions
+  readonly #sandbox: Sandbox
+  readonly #state: StateFolders
+  #env: Readonly<Record<string, string>>
+  #closed: Promise<void> | undefined
+
+  private constructor(
+    options: LocalOptions,
+    sandbox: Sandbox,
+    state: StateFolders,
+    env: Readonly<Record<string, string>>,
+  ) {
+    this.level = sandbox.level
+    this.#options = options
+    this.#sandbox = sandbox
+    this.#state = state
+    this.#env = env
+  }
+
+  static async start(options: LocalOptions, env: Readonly<Record<string, string>>): Promise<LocalEnvironment> {
+    const { stateDir, definition, params } = options
+    const mounts: Mount[] = [
+      { source: join(stateDir, 'root'), target: '/', writable: true },
+      ...logFolders.map((target) => ({ source: join(stateDir, target), target, writable: true })),
+    ]
+    for (const { source, target } of mounts) await makeFolder(source, target === '/' ? 0o755 : openToAll)
+    for (const name of ['root', 'tmp', 'home', 'var', 'opt', 'srv']) {
+      await makeFolder(join(stateDir, 'root', name), name === 'tmp' ? 0o1777 : 0o755)
+    }
+    const isAllowed = [definition.network, ...definition.phases.map(({ network }) => network)].some(hasNetwork)
+    const sandbox = await options.openSandbox({
+      stateDir: join(stateDir, 'sandbox'),
+      mounts,
+      network: params.network && isAllowed,
+    })
+    const state = { places: mounts, trash: join(stateDir, 'trash'), downloadBytes: params.max_download_mb * 2 ** 20 }
+    return new LocalEnvironment(options, sandbox, state, env)
+  }
+
+  /** What holds from now on: the build is over. */
+  enter(workdir: string, env: Readonly<Record<string, string>>): void {
+    this.workdir = workdir
+    this.#env = { ...this.#env, ...env }
+  }
+
+  async exec(command: EnvironmentCommand, signal: AbortSignal) {
+    return await this.#sandbox.exec(this.#spec(command), signal)
+  }
+
+  async spawn(command: EnvironmentCommand, signal: AbortSignal) {
+    return await this.#sandbox.spawn(this.#spec(command), signal)
+  }
+
+  async read(path: string): Promise<Uint8Array> {
+    return await readStateFile(this.#state, this.#inside(path))
+  }
+
+  async write(path: string, bytes: Uint8Array): Promise<void> {
+    await writeStateFile(this.#state, this.#inside(path), bytes)
+  }
+
+  async upload(source: string, target: string): Promise<void> {
+    await copyIn(this.#state, source, this.#inside(target))
+  }
+
+  async download(source: string, target: string): Promise<void> {
+    await copyOut(this.#state, this.#inside(source), target)
+  }
+
+  async empty(path: string): Promise<void> {
+    const inside = this.#inside(path)
+    const isLog = this.#state.places.some(({ target }) => target !== '/' && target === inside)
+    await emptyFolder(this.#state, inside, isLog ? openToAll : 0o755)
+  }
+
+  async killAll(): Promise<void> {
+    await this.#sandbox.killAll()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed ??= this.#close()
+    await this.#closed
+  }
+
+  async #close(): Promise<void> {
+    await this.#sandbox.killAll()
+    await this.#sandbox[Symbol.asyncDispose]()
+    await makeFolder(this.#state.trash, 0o700)
+    const { stateDir } = this.#options
+    for (const name of ['root', 'logs', 'sandbox']) await removeIfThere(join(stateDir, name), this.#state.trash)
+    await removeIfThere(this.#state.trash, stateDir)
+  }
+
+  #spec({ user, limits, cwd, env, network, ...command }: EnvironmentCommand): ExecSpec {
+    if (user !== undefined && !isRoot(user)) {
+      throw refusal('local', `a command runs as the account ${user}`, 'use the environment `docker`.')
+    }
+    const { definition, params } = this.#options
+    const wants = network ?? hasNetwork(definition.network)
+    return {
+      ...command,
+      cwd: this.#inside(cwd ?? this.workdir),
+      env: { ...this.#env, ...env },
+      network: wants && params.network,
+      limits: commandLimits(params, definition.config, limits),
+    }
+  }
+
+  #inside(path: string): string {
+    return posix.resolve(this.workdir, path)
+  }
+}
+
+async function makeFolder(path: string, mode: number): Promise<void> {
+  await mkdir(path, { recursive: true })
+  const folder = await open(path, 'r')
+  await folder.chmod(mode).finally(() => folder.close()) // whatever the mask of this process
+}
+
+async function removeIfThere(path: string, trash: string): Promise<void> {
+  await removeTree(path, trash).catch((cause: unknown) => {
+    if (Reflect.get(Object(cause), 'code') === 'ENOENT') return
+    throw new EvsysError('ENVIRONMENT_FAILED', `files of an environment are left at ${path}`, {
+      cause,
+      fix: 'remove them.',
+    })
+  })
+}

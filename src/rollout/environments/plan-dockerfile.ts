@@ -1,8 +1,7 @@
 // What a Dockerfile asks for, as steps over the programs of this machine; what cannot be done over them is a reason for an image.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { composeFile, contextFiles } from './context-files.ts'
-import { type DockerInstruction, envPairs, parseDockerfile } from './dockerfile.ts'
+import { composeFile, contextFiles, type DockerInstruction, envPairs, parseDockerfile } from './dockerfile.ts'
 import type { EnvironmentDefinition } from './environment-definition.ts'
 import { type HasCommand, planRun } from './run-subset.ts'
 
@@ -15,7 +14,7 @@ export type BuildStep =
       readonly sources: readonly string[]
       readonly target: string
       readonly intoFolder: boolean
-      readonly mode?: number
+      readonly mode?: number | undefined
     }
   | {
       readonly kind: 'run'
@@ -120,7 +119,7 @@ class Planner implements DockerfilePlan {
     } else this.warnings.push(`the programs of this machine stand in for those of ${image}`)
   }
 
-  // Adds what the instruction asks for; else tells what does not fit.
+  // Adds what the instruction asks for; else reports what does not fit.
   #unfit(instruction: DockerInstruction): string | undefined {
     const { name, words, text } = instruction
     const whole = `${name} ${text}`
@@ -179,7 +178,7 @@ class Planner implements DockerfilePlan {
       sources,
       target,
       intoFolder: sources.length > 1 || /(?:^|\/)\.{0,2}$/.test(destination),
-      ...(mode === undefined ? {} : { mode: Number.parseInt(mode, 8) }),
+      mode: mode === undefined ? undefined : Number.parseInt(mode, 8),
     })
     return undefined
   }

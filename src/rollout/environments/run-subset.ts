@@ -32,7 +32,7 @@ export function planRun(text: string, hasCommand: HasCommand): RunPlan {
   return { script: script.trim(), skipped }
 }
 
-type CommandPlan = { unfit: string } | { skips?: string }
+type CommandPlan = { unfit: string } | { skips?: string | undefined }
 
 function planCommand(command: string, hasCommand: HasCommand): CommandPlan {
   const words = wordsOf(command).filter(

@@ -20,7 +20,7 @@ import { EvsysError, systemCode } from '../../kernel/index.ts'
 import { below, namesIn, normalPath, openForReading, openSpot, type Place } from './state-files.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
-/** Deeper folders are a trick to exhaust whoever copies them. */
+/** Deeper folders are a trick to exhaust the copying process. */
 const deepest = 100
 const chunkBytes = 2 ** 20
 
@@ -195,7 +195,7 @@ async function takeFile(
   }
 }
 
-// Counts what is read, since the size that a file tells may change while it is copied.
+// Counts what is read, since the reported size of a file may change while it is copied.
 async function pour(from: FileHandle, to: FileHandle, mostBytes: number): Promise<number> {
   const buffer = Buffer.allocUnsafe(chunkBytes)
   let total = 0

@@ -65,13 +65,16 @@ export async function openJobFolder(
     await writeFileAtomic(join(dir, 'lock.json'), `${JSON.stringify(lock, null, 2)}\n`) // last: it says that both are there
   }
   return {
-    ...{ dir, jobId: lock.job_id, startedAt: lock.created_at, isResumed: known !== undefined },
+    dir,
+    jobId: lock.job_id,
+    startedAt: lock.created_at,
+    isResumed: known !== undefined,
     keep: (result) =>
       writeFileAtomic(join(dir, 'result.json'), `${JSON.stringify(result, null, 2)}\n`, { sync: false }),
   }
 }
 
-// What changes no result may change: names and places of the job, how much goes on at once.
+// What changes no result may change: names and places of the job, how much runs at once.
 function comparable(config: unknown): string {
   const {
     job_name: _name,

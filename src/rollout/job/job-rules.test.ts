@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest'
+import { EvsysError } from '../../kernel/index.ts'
 import type { TrialResult } from '../trial/trial-result.ts'
-import { JobConfig } from './job-config.ts'
+import { JobConfig, refuseJobFields } from './job-config.ts'
+import { createSlots, isRetried, retryWaitMs } from './job-schedule.ts'
 import { aggregate, evalKey, jobStats } from './job-stats.ts'
 import { concurrencyKey, planTrials } from './plan-trials.ts'
-import { isRetried, retryWaitMs } from './retry-rule.ts'
-import { createSlots } from './slots.ts'
 
 const { signal } = new AbortController()
 const progress = { total: 0, running: 0, retries: 0, metrics: [] }
 
 function trial(given: {
-  task?: string
-  rewards?: Record<string, number>
-  error?: string
-  infra?: boolean
-  agent?: string
-  model?: string
-  source?: string
-  name?: string
+  task?: string | undefined
+  rewards?: Record<string, number> | undefined
+  error?: string | undefined
+  infra?: boolean | undefined
+  agent?: string | undefined
+  model?: string | undefined
+  source?: string | undefined
+  name?: string | undefined
 }): TrialResult {
   const { task = 't', rewards, error, infra = true, agent = 'a', model, source, name = 'n' } = given
   return {
@@ -248,5 +248,36 @@ describe('places', () => {
     ;(await second)[Symbol.dispose]()
     await third
     expect([order, slots.taken]).toEqual([['left', 'second', 'third'], 1])
+  })
+})
+
+describe('a job file with fields that are not supported', () => {
+  it('is refused for what nothing here does, all at once and by name (HAR-82)', () => {
+    const job = {
+      user_agent: { name: 'x' },
+      source_jobs: ['old'],
+      agents: [{ name: 'oracle' }, { name: 'chat', skills: ['s'], load_trajectory: 'x.json' }],
+      environment: { mounts: [{}], import_path: 'a:B' },
+      verifier: { import_path: 'a:B' },
+    }
+    const problems = (() => {
+      try {
+        refuseJobFields(job)
+        return []
+      } catch (error) {
+        return EvsysError.is(error) ? error.problems.map(({ code, message }) => [code, message.split(':')[0]]) : []
+      }
+    })()
+    expect(problems).toEqual(
+      [
+        ...['user_agent', 'source_jobs', 'agents.1.skills', 'agents.1.load_trajectory'],
+        ...['environment.import_path', 'environment.mounts', 'verifier.import_path'],
+      ].map((field) => ['CONFIG_INVALID', field]),
+    )
+  })
+
+  it('may name such fields without setting them (HAR-82)', () => {
+    refuseJobFields({ user_agent: null, source_jobs: [], install_only: false, agents: [{ name: 'nop', skills: [] }] })
+    refuseJobFields({})
   })
 })

@@ -1,23 +1,21 @@
 // A job: tasks x agents x attempts. Trials are independent: what happens to one, its creation included, never ends another. Everything
-// that counts is on the disk before it counts, so a job that was killed goes on from its folder.
+// that counts is on the disk before it counts, so a job that was killed resumes from its folder.
 import { join } from 'node:path'
 import type { RolloutError } from '../../contracts/index.ts'
 import { type Clock, onAbort, systemClock } from '../../kernel/index.ts'
 import type { HostEnv } from '../task/index.ts'
+import { scalarReward } from '../trial/rewards.ts'
 import { runTrial } from '../trial/run-trial.ts'
-import { scalarReward } from '../trial/step-rewards.ts'
 import { agentName } from '../trial/trial-config.ts'
+import { redactFolder, secretRedactor, trialSecrets } from '../trial/trial-record.ts'
 import type { AgentInfo, TrialResult } from '../trial/trial-result.ts'
 import type { TrialEvent, TrialOutcome, TrialRequest } from '../trial/trial-scope.ts'
-import { redactFolder, secretRedactor, trialSecrets } from '../trial/trial-secrets.ts'
-import { creationFailure } from './creation-failure.ts'
 import type { JobConfig } from './job-config.ts'
 import { type JobFolder, type JobResult, openJobFolder } from './job-folder.ts'
+import { createSlots, isRetried, retryWaitMs, type Slots } from './job-schedule.ts'
 import { jobStats } from './job-stats.ts'
 import { concurrencyKey, type JobTask, type PlannedTrial, planTrials } from './plan-trials.ts'
-import { isRetried, retryWaitMs } from './retry-rule.ts'
-import { createSlots, type Slots } from './slots.ts'
-import { findTrial, keepAttempt } from './trial-folder.ts'
+import { creationFailure, findTrial, keepAttempt } from './trial-folder.ts'
 
 /** What a planned trial needs of the world besides its plan. */
 export type TrialParts = Pick<TrialRequest, 'openEnvironment' | 'agentInfo' | 'setupAgent' | 'runAgent' | 'secrets'>
@@ -25,9 +23,9 @@ export type TrialParts = Pick<TrialRequest, 'openEnvironment' | 'agentInfo' | 's
 /** Which finished trials of an earlier run are run again. Cancelled ones always are. */
 export interface Rerun {
   /** Those that ended with one of these exceptions. */
-  readonly errors?: readonly string[]
+  readonly errors?: readonly string[] | undefined
   /** Those without a reward. */
-  readonly unscored?: boolean
+  readonly unscored?: boolean | undefined
 }
 
 export interface JobRequest {
@@ -38,12 +36,12 @@ export interface JobRequest {
   /** Makes the parts of a trial; what it throws is a failure of that trial alone. */
   prepare(trial: PlannedTrial, signal: AbortSignal): Promise<TrialParts>
   readonly hostEnv: HostEnv
-  readonly rerun?: Rerun
-  readonly clock?: Clock
-  readonly graceMs?: number
+  readonly rerun?: Rerun | undefined
+  readonly clock?: Clock | undefined
+  readonly graceMs?: number | undefined
   readonly signal: AbortSignal
-  onEvent?(event: { event: TrialEvent; trial: PlannedTrial; attempt: number }): void
-  onTrial?(end: JobTrial): void
+  onEvent?: ((event: { event: TrialEvent; trial: PlannedTrial; attempt: number }) => void) | undefined
+  onTrial?: ((end: JobTrial) => void) | undefined
 }
 
 /** A trial of the job that has come to its end. */
@@ -51,8 +49,8 @@ export interface JobTrial {
   readonly planned: PlannedTrial
   readonly result: TrialResult
   /** Absent: there is no score. */
-  readonly reward?: number
-  readonly error?: RolloutError
+  readonly reward?: number | undefined
+  readonly error?: RolloutError | undefined
   /** It was there from an earlier run. */
   readonly isKept: boolean
 }
@@ -61,7 +59,7 @@ export interface JobEnd {
   readonly result: JobResult
   readonly trials: readonly JobTrial[]
   /** Why trials are missing. */
-  readonly aborted?: string
+  readonly aborted?: string | undefined
 }
 
 /** Runs what is left of a job. Rejects when it is cancelled, after every trial has been closed. */
@@ -80,7 +78,7 @@ export async function runJob(request: JobRequest): Promise<JobEnd> {
   if (failed !== undefined) throw failed.reason // the record could not be written: nothing else rejects
   const trials = ends.flatMap((end) => (end.status === 'fulfilled' && end.value !== undefined ? [end.value] : []))
   const aborted = job.aborted()
-  return { result, trials, ...(aborted === undefined ? {} : { aborted }) }
+  return { result, trials, aborted }
 }
 
 interface RunningJob {
@@ -107,13 +105,16 @@ function createJob(
   let keeping: Promise<unknown> = Promise.resolve()
 
   const standing = (isFinished: boolean): JobResult => ({
-    ...{ id: folder.jobId, started_at: folder.startedAt, updated_at: now(), finished_at: isFinished ? now() : null },
+    id: folder.jobId,
+    started_at: folder.startedAt,
+    updated_at: now(),
+    finished_at: isFinished ? now() : null,
     n_total_trials: planned.length,
     stats: jobStats(
       planned.flatMap(({ config: { trial_name } }) => done.get(trial_name) ?? []),
       { total: planned.length, running: slots.taken, retries, metrics: config.metrics.map(({ type }) => type) },
     ),
-    ...(aborted === undefined ? {} : { evsys: { aborted } }),
+    evsys: aborted === undefined ? undefined : { aborted },
   })
   // One write at a time, of the newest standing: a thousand trials that end together do not wait for a thousand writes.
   let isWaiting = false
@@ -197,11 +198,16 @@ async function attemptTrial(
     if (task === undefined) throw trial.jobTask.error
     parts = await prepare(trial, signal)
     return await runTrial({
-      ...{ task, config: trial.config, trialId, dir, hostEnv, signal },
+      task,
+      config: trial.config,
+      trialId,
+      dir,
+      hostEnv,
+      signal,
       ...parts,
-      ...(turn === undefined ? {} : { agentTurn: (during) => turn.take(during) }),
-      ...(clock === undefined ? {} : { clock }),
-      ...(graceMs === undefined ? {} : { graceMs }),
+      agentTurn: turn === undefined ? undefined : (during) => turn.take(during),
+      clock,
+      graceMs,
       onEvent: (event) => onEvent?.({ event, trial, attempt }),
     })
   } catch (error) {
@@ -260,7 +266,7 @@ function endOf(planned: PlannedTrial, result: TrialResult, isKept: boolean): Job
     planned,
     result,
     isKept,
-    ...(reward === undefined ? {} : { reward }),
-    ...(error === undefined ? {} : { error }),
+    reward,
+    error,
   }
 }

@@ -1,16 +1,19 @@
 // The folder of a planned trial over the life of its job. Nothing in it is ever deleted: an attempt that failed or was cut off moves to
-// attempts/<n>/, and each move can be cut off itself and goes on where it stopped.
+// attempts/<n>/, and each move can be cut off itself and resumes where it stopped.
 import { mkdir, readdir, readFile, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { systemCode } from '../../kernel/index.ts'
-import { removeTree } from '../trial/bring-home.ts'
-import { TrialResult } from '../trial/trial-result.ts'
+import { type Clock, systemCode, writeFileAtomic } from '../../kernel/index.ts'
+import { removeTree } from '../trial/trial-environment.ts'
+import { rolloutError } from '../trial/trial-error.ts'
+import { exceptionInfo, resultDraft, secretRedactor, trialSecrets } from '../trial/trial-record.ts'
+import { type AgentInfo, TrialResult } from '../trial/trial-result.ts'
 import { stateFolder } from '../trial/trial-scope.ts'
+import type { PlannedTrial } from './plan-trials.ts'
 
 /** What is on the disk of a trial. */
-export interface FoundTrial {
+interface FoundTrial {
   /** Absent: no attempt has come to its end. */
-  readonly result?: TrialResult
+  readonly result?: TrialResult | undefined
   /** Something is there that an attempt left. */
   readonly isBegun: boolean
   /** Attempts that were put aside after a failure; those that were cut off are not counted. */
@@ -28,7 +31,7 @@ export async function findTrial(dir: string): Promise<FoundTrial> {
     if (earlier !== undefined && earlier.exception_info?.exception_type !== 'CancelledError') failedBefore += 1
   }
   return {
-    ...(result === undefined ? {} : { result }),
+    result,
     isBegun: names.some((name) => name !== 'attempts'),
     failedBefore,
   }
@@ -73,4 +76,39 @@ async function namesIn(dir: string): Promise<string[]> {
     if (systemCode(cause) === 'ENOENT') return []
     throw cause
   })
+}
+
+// A trial that could not even be made: it is a result like any other, so that it is counted and can be repeated.
+export async function creationFailure(
+  { config, jobTask }: PlannedTrial,
+  {
+    error,
+    trialId,
+    dir,
+    agentInfo,
+    clock,
+  }: { error: unknown; trialId: string; dir: string; agentInfo: AgentInfo; clock: Clock },
+): Promise<{ result: TrialResult }> {
+  const now = new Date(clock.now()).toISOString()
+  const redact = secretRedactor(trialSecrets([config.agent.env, config.environment.env, config.verifier.env], {}))
+  const subject = {
+    task_name: jobTask.name,
+    task_id: { path: jobTask.path },
+    source: jobTask.source ?? null,
+    task_checksum: jobTask.task?.digest.replace(/^sha256:/, '') ?? '',
+  }
+  const exception_info = exceptionInfo(error, now)
+  const result: TrialResult = redact({
+    ...resultDraft(subject, { config, trialId, dir, agentInfo }, now),
+    exception_info,
+    finished_at: now,
+    evsys: {
+      status: exception_info.exception_type === 'CancelledError' ? 'cancelled' : 'failed',
+      error: rolloutError(error),
+      warnings: [],
+    },
+  })
+  await mkdir(dir, { recursive: true })
+  await writeFileAtomic(join(dir, 'result.json'), `${JSON.stringify(result, null, 2)}\n`)
+  return { result }
 }

@@ -4,9 +4,8 @@ import { serveMcp } from '../../../tests/mcp-http-server.ts'
 import { mcpServerScript as script } from '../../../tests/mcp-server-script.ts'
 import { scriptedModel } from '../../../tests/scripted-model.ts'
 import { identify, isAlive } from '../../kernel/index.ts'
-import { openMcpClient } from './mcp-client.ts'
-import { McpServer } from './mcp-server-spec.ts'
-import { openMcpTools } from './open-mcp-tools.ts'
+import { openMcpClient, openMcpTools } from './mcp-client.ts'
+import { McpServer } from './mcp-server.ts'
 
 const { signal } = new AbortController()
 const child = (mode = '', more: Record<string, unknown> = {}) =>

@@ -67,7 +67,7 @@ function restAfter(
   let last = -1
   for (const [i, owner] of written.message.entries()) if (owner === length - 1 && written.produced[i] === 1) last = i
   if (last === -1) return undefined
-  // An answer that a limit cut off lacks the token that ends it; the template's own is put there, and nobody drew it.
+  // An answer that a limit cut off lacks the token that ends it; the template's own is put there, and it was not drawn.
   const isEnd = (token: number | undefined) => renderer.stop.some((each) => each === token)
   const lacksEnd = !ended && !isEnd(tokens.at(-1)) && isEnd(written.tokens[last])
   return prompt.slice(lacksEnd ? last : last + 1)

@@ -10,7 +10,7 @@ import type {
   SampleReq,
 } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
-import { LimitReached } from '../agents/limit-reached.ts'
+import { LimitReached } from './limit-reached.ts'
 import { type KnownHistory, promptAfter } from './prompt-after.ts'
 
 export interface TokenPolicyOptions {
@@ -19,10 +19,10 @@ export interface TokenPolicyOptions {
   sample(request: Omit<SampleReq, 'model'>, signal: AbortSignal): Promise<readonly Sample[]>
   /** Optimiser steps that the weights have seen. */
   version(): number
-  /** Longest sequence the model takes; absent: the service tells. */
-  readonly maxContext?: number
+  /** Longest sequence the model takes; absent: the service reports it. */
+  readonly maxContext?: number | undefined
   /** Name that the answers carry. */
-  readonly model?: string
+  readonly model?: string | undefined
 }
 
 /** A policy for one rollout: it remembers the conversations that it took part in. */
@@ -50,10 +50,10 @@ export function createTokenPolicy(options: TokenPolicyOptions): OpenInferenceCli
       if (!isCut) known.push(historyOf(request.messages, message, prompt, drawn))
       return {
         text,
-        ...(message.reasoning_content === undefined ? {} : { reasoning: message.reasoning_content }),
-        ...(calls === undefined ? {} : { toolCalls: calls }),
+        reasoning: message.reasoning_content,
+        toolCalls: calls,
         stopReason: calls !== undefined ? 'tool_calls' : isCut ? 'stop' : drawn.stopReason,
-        ...(model === undefined ? {} : { model }),
+        model,
         usage: {
           promptTokens: prompt.length,
           completionTokens: drawn.tokens.length,
@@ -77,8 +77,8 @@ function drawOf(
     numSamples: 1,
     maxTokens: Math.min(maxTokens, room),
     temperature,
-    ...(topP === undefined ? {} : { topP }),
-    ...(topK === undefined ? {} : { topK }),
+    topP,
+    topK,
     stop,
     seed,
   }
@@ -105,4 +105,62 @@ function noTools(model = 'the policy'): EvsysError {
   return new EvsysError('INFERENCE_REFUSED', `${model}: its renderer cannot declare tools`, {
     fix: 'choose a renderer that can, or describe the tools in the system message.',
   })
+}
+
+// A conversation in exact tokens, for clients whose weights are sampled here: history is never made into tokens again.
+
+/**
+ * The client, for one trial: answers stand in later prompts as the tokens that they were drawn as, and only new messages are
+ * rendered. A client without a sampler is returned as it is: its turns hold messages alone, or its own tokens.
+ */
+export function withTokenSession(client: OpenInferenceClient): OpenInferenceClient {
+  const { sampler } = client
+  if (sampler === undefined) return client
+  const { model, price } = sampler
+  const versions = new WeakMap<Int32Array, number>()
+  const session = createTokenPolicy({
+    model,
+    renderer: splitting(sampler.renderer),
+    version: () => 0, // told by the sampler with each answer
+    async sample(request, signal) {
+      const drawn = await sampler.sample(request, signal)
+      versions.set(drawn.tokens, drawn.policyVersion)
+      return [drawn]
+    },
+  })
+  return {
+    takesTools: session.takesTools,
+    async generate(request, signal) {
+      const given = await session.generate(request, signal)
+      const { tokens, usage } = given
+      const policyVersion = tokens === undefined ? undefined : versions.get(tokens.completion)
+      return {
+        ...given,
+        usage: price === undefined ? usage : { ...usage, costUsd: costUsd(usage, price) },
+        price: price ?? given.price,
+        tokens: tokens === undefined || policyVersion === undefined ? tokens : { ...tokens, policyVersion },
+      }
+    },
+  }
+}
+
+// A template that cannot be split into messages is rendered whole at each turn, which begins a new sequence.
+function splitting(renderer: OpenRenderer): OpenRenderer {
+  return {
+    ...renderer,
+    conversation(messages) {
+      try {
+        return renderer.conversation(messages)
+      } catch {
+        return { tokens: new Int32Array(), message: new Int32Array(), produced: new Uint8Array() }
+      }
+    },
+  }
+}
+
+function costUsd(
+  usage: { promptTokens: number; completionTokens: number },
+  price: { input: number; output: number },
+): number {
+  return (usage.promptTokens * price.input + usage.completionTokens * price.output) / 1_000_000
 }

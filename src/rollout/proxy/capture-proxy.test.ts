@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Generated, GenerateRequest, OpenInferenceClient } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { createCaptureProxy } from './capture-proxy.ts'
-import type { ProxyTrialOptions } from './proxy-trial.ts'
+import type { ProxySessionOptions } from './proxy-session.ts'
 
 type Script = (
   request: GenerateRequest,
@@ -30,7 +30,7 @@ function scripted(script: Script = () => ({ text: 'fine' })): OpenInferenceClien
 
 const call = { type: 'function' as const, function: { name: 'look', arguments: { at: 'door' } } }
 
-function open(policy: OpenInferenceClient, options: Partial<ProxyTrialOptions> = {}, proxy = createCaptureProxy()) {
+function open(policy: OpenInferenceClient, options: Partial<ProxySessionOptions> = {}, proxy = createCaptureProxy()) {
   const trial = proxy.open({
     policy,
     model: 'policy',

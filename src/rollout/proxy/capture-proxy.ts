@@ -1,16 +1,17 @@
 // The capture proxy: an agent that speaks to OpenAI or Anthropic speaks to the policy of its trial, and every answer is recorded with
-// its exact tokens. Each trial has an address and a key of its own; nothing that one sends reaches another.
+// its exact tokens. Each trial has its own address and key; nothing that one sends reaches another.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type * as z from 'zod'
 import type { Turn } from '../../contracts/index.ts'
+import { checkValue, jsonFault } from '../../kernel/index.ts'
 import { CountBody, MessagesBody, messagesRequest, messagesResponse } from './anthropic-messages.ts'
 import { ChatBody, chatRequest, chatResponse } from './openai-chat.ts'
 import { ResponsesBody, responseId, responsesRequest, responsesResponse } from './openai-responses.ts'
 import { faultOf, faultResponse, ProxyFault, type WireFamily } from './proxy-fault.ts'
-import { type ProxyStats, ProxyTrial, type ProxyTrialOptions } from './proxy-trial.ts'
-import { readJsonBody } from './read-json-body.ts'
+import { ProxySession, type ProxySessionOptions, type ProxyStats } from './proxy-session.ts'
 
 /** A trial as its owner sees it. */
-export interface OpenProxyTrial extends Disposable {
+export interface OpenProxySession extends Disposable {
   /** Path of its address: `/t/<id>`. Clients of OpenAI add `/v1`. */
   readonly path: string
   readonly key: string
@@ -21,16 +22,16 @@ export interface OpenProxyTrial extends Disposable {
 }
 
 export interface CaptureProxy {
-  open(trial: ProxyTrialOptions): OpenProxyTrial
+  open(trial: ProxySessionOptions): OpenProxySession
   fetch(request: Request): Promise<Response>
 }
 
 export interface CaptureProxyOptions {
   /** Largest body of a request; default 32 MiB. */
-  readonly maxBodyBytes?: number
+  readonly maxBodyBytes?: number | undefined
 }
 
-type Entry = { readonly trial: ProxyTrial; readonly keyDigest: Buffer }
+type Entry = { readonly trial: ProxySession; readonly keyDigest: Buffer }
 
 export function createCaptureProxy({ maxBodyBytes = 32 * 2 ** 20 }: CaptureProxyOptions = {}): CaptureProxy {
   const trials = new Map<string, Entry>()
@@ -38,7 +39,7 @@ export function createCaptureProxy({ maxBodyBytes = 32 * 2 ** 20 }: CaptureProxy
     open(options) {
       const id = randomBytes(9).toString('base64url')
       const key = `evsys-${randomBytes(24).toString('base64url')}`
-      const trial = new ProxyTrial(options)
+      const trial = new ProxySession(options)
       trials.set(id, { trial, keyDigest: digest(key) })
       return {
         path: `/t/${id}`,
@@ -68,7 +69,7 @@ export function createCaptureProxy({ maxBodyBytes = 32 * 2 ** 20 }: CaptureProxy
   }
 }
 
-async function answer(trial: ProxyTrial, request: Request, route: string, maxBytes: number): Promise<Response> {
+async function answer(trial: ProxySession, request: Request, route: string, maxBytes: number): Promise<Response> {
   const { signal } = request
   const isGet = route === '/v1/models' || route.startsWith('/v1/models/')
   if (request.method !== (isGet ? 'GET' : 'POST')) {
@@ -120,7 +121,7 @@ function modelCard(id: string) {
   return { ...shared, type: 'model', display_name: id, created_at: '1970-01-01T00:00:00Z' }
 }
 
-// Without the key of this trial nothing is told about it, not even that it is over.
+// Without the key of this trial nothing is revealed about it, not even that it is over.
 function admitted(entry: Entry | undefined, request: Request): Entry {
   const given = keyOf(request)
   if (given === undefined) throw new ProxyFault('unauthorized', 'send the key of the trial as Bearer or x-api-key')
@@ -138,4 +139,34 @@ function keyOf(request: Request): string | undefined {
 
 function digest(key: string): Buffer {
   return createHash('sha256').update(key).digest()
+}
+
+/** The body of a request as its schema gives it. Larger ones are refused before they are held. */
+async function readJsonBody<S extends z.ZodType>(request: Request, schema: S, maxBytes: number): Promise<z.output<S>> {
+  const text = await readText(request, maxBytes)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new ProxyFault('malformed', `the body is no JSON: ${jsonFault(text)?.reason ?? 'it is empty'}`)
+  }
+  const checked = checkValue(schema, value)
+  if (checked.ok) return checked.value
+  const words = checked.issues
+    .slice(0, 5)
+    .map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))
+  throw new ProxyFault('malformed', words.join('; '))
+}
+
+async function readText(request: Request, maxBytes: number): Promise<string> {
+  const tooLarge = () => new ProxyFault('too_large', `the body is larger than ${maxBytes} bytes`)
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of request.body ?? []) {
+    size += part.length
+    if (size > maxBytes) throw tooLarge()
+    parts.push(part)
+  }
+  return new TextDecoder().decode(Buffer.concat(parts))
 }

@@ -63,7 +63,7 @@ export function chatResponse(answer: ProxyAnswer, body: ChatBody): Response {
     const message = {
       role: 'assistant',
       content: generated.text === '' && calls.length > 0 ? null : generated.text,
-      ...(generated.reasoning === undefined ? {} : { reasoning_content: generated.reasoning }),
+      reasoning_content: generated.reasoning,
       ...(calls.length === 0 ? {} : { tool_calls }),
     }
     const choice = { index: 0, message, finish_reason: finish, ...exact.choice }
@@ -99,7 +99,7 @@ export function toolSpec(tool: {
 
 const finishReasons = { stop: 'stop', length: 'length', tool_calls: 'tool_calls', refused: 'content_filter' } as const
 
-// As vLLM tells them: ids beside the answer, tokens of the log-probabilities by their ids.
+// As vLLM reports them: ids beside the answer, tokens of the log-probabilities by their ids.
 function exactTokens({ generated: { tokens } }: ProxyAnswer, body: ChatBody): { choice: object; response: object } {
   const none = { choice: { logprobs: null }, response: {} }
   if (tokens === undefined) return none
@@ -125,7 +125,7 @@ function usageOf({ generated: { usage } }: ProxyAnswer) {
     prompt_tokens,
     completion_tokens,
     total_tokens: prompt_tokens + completion_tokens,
-    ...(cached_tokens === undefined ? {} : { prompt_tokens_details: { cached_tokens } }),
+    prompt_tokens_details: cached_tokens === undefined ? undefined : { cached_tokens },
   }
 }
 

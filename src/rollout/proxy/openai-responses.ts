@@ -39,7 +39,7 @@ export const ResponsesBody = z.looseObject({
 })
 export type ResponsesBody = z.infer<typeof ResponsesBody>
 
-/** `before`: the conversation of the response that the request goes on from. */
+/** `before`: the conversation of the response that the request continues. */
 export function responsesRequest(body: ResponsesBody, before: readonly ChatMessage[]): ProxyRequest {
   const items =
     typeof body.input === 'string' ? [{ type: 'message', role: 'user' as const, content: body.input }] : body.input
@@ -146,7 +146,7 @@ function messagesOf(items: readonly Item[]): ChatMessage[] {
       messages.push({ role, content: textOf(item.content) })
     } else if (item.type === 'function_call') {
       const call: ToolCall = {
-        ...(item.call_id === undefined ? {} : { id: item.call_id }),
+        id: item.call_id,
         type: 'function',
         function: { name: item.name ?? '', arguments: item.arguments ?? '{}' },
       }
@@ -155,7 +155,7 @@ function messagesOf(items: readonly Item[]): ChatMessage[] {
       else messages.push({ role: 'assistant', content: null, tool_calls: [call] })
     } else if (item.type === 'function_call_output') {
       const content = typeof item.output === 'string' ? item.output : JSON.stringify(item.output ?? '')
-      messages.push({ role: 'tool', content, ...(item.call_id === undefined ? {} : { tool_call_id: item.call_id }) })
+      messages.push({ role: 'tool', content, tool_call_id: item.call_id })
     } else if (item.type !== 'reasoning')
       throw new ProxyFault('unsupported', `input: items of type ${item.type} are not taken`)
   }

@@ -2,23 +2,30 @@
 // form alone, and decide by it whether to try again.
 import { EvsysError, messageOf } from '../../kernel/index.ts'
 
-/** Everything that can be wrong, with its status in the two families of APIs. */
+/** Everything that can be wrong: its status, and its type in the words of OpenAI. */
 const faults = {
-  malformed: { openai: 400, anthropic: 400 },
-  unsupported: { openai: 400, anthropic: 400 },
-  context: { openai: 400, anthropic: 400 },
-  refused: { openai: 400, anthropic: 400 },
-  unauthorized: { openai: 401, anthropic: 401 },
-  limit: { openai: 403, anthropic: 403 },
-  unknown: { openai: 404, anthropic: 404 },
-  method: { openai: 405, anthropic: 405 },
-  over: { openai: 410, anthropic: 410 },
-  too_large: { openai: 413, anthropic: 413 },
-  rate_limited: { openai: 429, anthropic: 429 },
-  failed: { openai: 500, anthropic: 500 },
-  overloaded: { openai: 503, anthropic: 529 },
+  malformed: { status: 400, type: 'invalid_request_error' },
+  unsupported: { status: 400, type: 'invalid_request_error' },
+  context: { status: 400, type: 'invalid_request_error' },
+  refused: { status: 400, type: 'invalid_request_error' },
+  unauthorized: { status: 401, type: 'authentication_error' },
+  limit: { status: 403, type: 'permission_error' },
+  unknown: { status: 404, type: 'not_found_error' },
+  method: { status: 405, type: 'invalid_request_error' },
+  over: { status: 410, type: 'permission_error' },
+  too_large: { status: 413, type: 'invalid_request_error' },
+  rate_limited: { status: 429, type: 'rate_limit_error' },
+  failed: { status: 500, type: 'server_error' },
+  overloaded: { status: 503, type: 'server_error' },
 } as const
 export type FaultKind = keyof typeof faults
+
+/** Where Anthropic has other words, or another status. */
+const ofAnthropic: Partial<Record<FaultKind, { readonly status: number; readonly type: string }>> = {
+  too_large: { status: 413, type: 'request_too_large' },
+  failed: { status: 500, type: 'api_error' },
+  overloaded: { status: 529, type: 'overloaded_error' },
+}
 
 export class ProxyFault extends Error {
   readonly kind: FaultKind
@@ -33,7 +40,7 @@ export class ProxyFault extends Error {
 }
 
 /** Which family of APIs a path belongs to. */
-export type WireFamily = keyof (typeof faults)[FaultKind]
+export type WireFamily = 'openai' | 'anthropic'
 
 /** An error of the model or of ours, as a fault. Details of our own failures stay here. */
 export function faultOf(error: unknown): ProxyFault {
@@ -58,7 +65,7 @@ export function faultOf(error: unknown): ProxyFault {
 /** A fault as the answer that clients of the family understand. */
 export function faultResponse(fault: ProxyFault, family: WireFamily, requestId: string): Response {
   const { kind, message, retryAfterS } = fault
-  const status = faults[kind][family]
+  const { status, type } = (family === 'anthropic' ? ofAnthropic[kind] : undefined) ?? faults[kind]
   const headers: Record<string, string> = {
     'x-request-id': requestId,
     // Waiting brings back neither a trial that is over nor a limit.
@@ -66,32 +73,9 @@ export function faultResponse(fault: ProxyFault, family: WireFamily, requestId: 
     ...(retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }),
   }
   if (family === 'anthropic') {
-    const body = { type: 'error', error: { type: anthropicTypes[kind], message }, request_id: requestId }
+    const body = { type: 'error', error: { type, message }, request_id: requestId }
     return Response.json(body, { status, headers })
   }
   const code = kind === 'context' ? 'context_length_exceeded' : kind === 'unauthorized' ? 'invalid_api_key' : kind
-  return Response.json({ error: { message, type: openaiTypes[kind], param: null, code } }, { status, headers })
-}
-
-const openaiTypes: Record<FaultKind, string> = {
-  malformed: 'invalid_request_error',
-  unsupported: 'invalid_request_error',
-  context: 'invalid_request_error',
-  refused: 'invalid_request_error',
-  unauthorized: 'authentication_error',
-  limit: 'permission_error',
-  unknown: 'not_found_error',
-  method: 'invalid_request_error',
-  over: 'permission_error',
-  too_large: 'invalid_request_error',
-  rate_limited: 'rate_limit_error',
-  failed: 'server_error',
-  overloaded: 'server_error',
-}
-
-const anthropicTypes: Record<FaultKind, string> = {
-  ...openaiTypes,
-  too_large: 'request_too_large',
-  failed: 'api_error',
-  overloaded: 'overloaded_error',
+  return Response.json({ error: { message, type, param: null, code } }, { status, headers })
 }

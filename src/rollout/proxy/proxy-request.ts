@@ -60,7 +60,7 @@ export function argumentsObject(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text === '' ? '{}' : text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   } catch {
-    // told below
+    // reported below
   }
   return { malformed_arguments: text }
 }
@@ -71,7 +71,9 @@ export function pieces(text: string): string[] {
 }
 
 /** Server-sent events. The answer is whole before it is sent, so that a failure has its status and not a broken stream. */
-export function eventStream(events: readonly { readonly event?: string; readonly data: unknown }[]): Response {
+export function eventStream(
+  events: readonly { readonly event?: string | undefined; readonly data: unknown }[],
+): Response {
   const text = events
     .map(({ event, data }) => {
       const line = typeof data === 'string' ? data : JSON.stringify(data)

@@ -1,17 +1,19 @@
 // The capture proxy on a port of this machine, for as long as it is open.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { OpenInferenceClient, Random, Sampling, SeedPath } from '../../contracts/index.ts'
 import { EvsysError, messageOf } from '../../kernel/index.ts'
+import { limitOf } from '../policy/limit-reached.ts'
 import {
   type CaptureProxy,
   type CaptureProxyOptions,
   createCaptureProxy,
-  type OpenProxyTrial,
+  type OpenProxySession,
 } from './capture-proxy.ts'
-import type { ProxyTrialOptions } from './proxy-trial.ts'
+import type { ProxySessionOptions } from './proxy-session.ts'
 
 /** A trial with its addresses. */
-export interface ServedTrial extends OpenProxyTrial {
+export interface ServedSession extends OpenProxySession {
   /** For clients of OpenAI: ends in `/v1`. */
   readonly openaiUrl: string
   /** For clients of Anthropic, who add `/v1/messages` themselves. */
@@ -20,7 +22,7 @@ export interface ServedTrial extends OpenProxyTrial {
 
 export interface ProxyServer extends AsyncDisposable {
   readonly port: number
-  open(trial: ProxyTrialOptions): ServedTrial
+  open(trial: ProxySessionOptions): ServedSession
 }
 
 /** Listens on loopback until it is disposed of; then every trial is over. */
@@ -36,7 +38,7 @@ export async function serveProxy(options: CaptureProxyOptions = {}): Promise<Pro
     )
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)) // not a pipe: a port was asked for
   })
-  const opened: OpenProxyTrial[] = []
+  const opened: OpenProxySession[] = []
   return {
     port,
     open(trial) {
@@ -46,7 +48,7 @@ export async function serveProxy(options: CaptureProxyOptions = {}): Promise<Pro
       return Object.defineProperties(own, {
         anthropicUrl: { value: anthropicUrl, enumerable: true },
         openaiUrl: { value: `${anthropicUrl}/v1`, enumerable: true },
-      }) as ServedTrial // the two addresses were just added
+      }) as ServedSession // the two addresses were just added
     },
     async [Symbol.asyncDispose]() {
       for (const trial of opened) trial[Symbol.dispose]()
@@ -55,4 +57,45 @@ export async function serveProxy(options: CaptureProxyOptions = {}): Promise<Pro
       await closed
     },
   }
+}
+
+// The proxy's side of one run of an agent that is a separate program: its address and key, and the end of an agent that keeps asking.
+
+/** An agent that was refused this often and keeps asking is ended. */
+const mostReminders = 3
+
+interface AgentSession {
+  readonly trial: ServedSession
+  /** Aborts when the agent has to be ended. */
+  readonly ended: AbortSignal
+}
+
+export function openAgentSession(
+  server: Pick<ProxyServer, 'open'>,
+  {
+    policy,
+    sampling,
+    random,
+    params,
+  }: {
+    readonly policy: OpenInferenceClient
+    readonly sampling: Sampling
+    random(...path: SeedPath): Random
+    readonly params: { readonly model: string; readonly sampling: 'trial' | 'client' }
+  },
+): AgentSession {
+  const told = new AbortController()
+  let reminders = 0
+  const trial = server.open({
+    policy,
+    sampling,
+    model: params.model,
+    maxTurns: Number.POSITIVE_INFINITY, // the policy keeps the limit, so that the attempt is known to have reached it
+    clientSampling: params.sampling === 'client',
+    seed: (conversation, repeat) => random(conversation, repeat).int(2 ** 32),
+    onFailure: (error) => {
+      if (limitOf(error) !== undefined && ++reminders >= mostReminders) told.abort(error)
+    },
+  })
+  return { trial, ended: told.signal }
 }

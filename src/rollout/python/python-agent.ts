@@ -6,9 +6,8 @@ import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { type OpenEnvironment, pythonClass } from '../../contracts/index.ts'
 import { defineAgent, EvsysError } from '../../kernel/index.ts'
-import { limitParams } from '../agents/agent-params.ts'
-import { openAgentTrial } from '../proxy/open-agent-trial.ts'
-import { serveProxy } from '../proxy/serve-proxy.ts'
+import { limitParams } from '../agents/conversation.ts'
+import { openAgentSession, serveProxy } from '../proxy/serve-proxy.ts'
 import { runShim, type ShimCall } from './shim-process.ts'
 
 const ExecArgs = z.object({
@@ -42,7 +41,12 @@ export const python = defineAgent({
   async run({ params, task, policy, environment, sampling, random, signal, logsDir }) {
     const importPath = pythonClass(params.import_path) ?? params.import_path
     await using server = await serveProxy()
-    const opened = openAgentTrial(server, { policy, sampling, random: (...path) => random('python', ...path), params })
+    const opened = openAgentSession(server, {
+      policy,
+      sampling,
+      random: (...path) => random('python', ...path),
+      params,
+    })
     using trial = opened.trial
     const ending = AbortSignal.any([signal, opened.ended])
     const own = await mkdtemp(join(tmpdir(), 'evsys-agent-'))
@@ -99,10 +103,10 @@ async function answered(
   const { exitCode, stdout, stderr, limitHit } = await environment.exec(
     {
       argv: ['bash', '-c', command],
-      ...(cwd == null ? {} : { cwd }),
-      ...(env == null ? {} : { env }),
-      ...(user == null ? {} : { user }),
-      ...(timeout_sec == null ? {} : { limits: { timeoutMs: timeout_sec * 1000 } }),
+      cwd: cwd ?? undefined,
+      env: env ?? undefined,
+      user: user ?? undefined,
+      limits: timeout_sec == null ? undefined : { timeoutMs: timeout_sec * 1000 },
     },
     signal,
   )

@@ -32,7 +32,7 @@ export interface ShimRun {
 
 /** How the agent ended, and what it printed. */
 export interface ShimEnd {
-  readonly failure?: { readonly name: string; readonly message: string }
+  readonly failure?: { readonly name: string; readonly message: string } | undefined
   readonly log: string
 }
 

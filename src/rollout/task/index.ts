@@ -1,11 +1,26 @@
 // What the rest of this room, and its index, use of tasks.
-export { artifactPlace, manifestName, placesOverlap } from './artifact-paths.ts'
-export { type HostEnv, resolveEnvTable } from './env-template.ts'
+
 export { loadTaskFolder } from './load-task-folder.ts'
 export type { LoadedStep, LoadedTask, LoadTaskOptions, TaskPart, Verification } from './loaded-task.ts'
 export { type NetworkPolicy, networkPolicy, samePolicy } from './network-policy.ts'
-export type { Artifact, EnvironmentConfig, Healthcheck } from './task-config.ts'
-export { holdsTaskFolders, isTaskFolder, loadTaskDataset, type TaskDataset } from './task-dataset.ts'
+export {
+  type Artifact,
+  artifactPlace,
+  type EnvironmentConfig,
+  type Healthcheck,
+  type HostEnv,
+  manifestName,
+  placesOverlap,
+  resolveEnvTable,
+} from './task-config.ts'
+export {
+  type FolderRow,
+  folderOfRow,
+  holdsTaskFolders,
+  isTaskFolder,
+  loadTaskDataset,
+  loadTaskRows,
+  type TaskDataset,
+  taskRow,
+} from './task-dataset.ts'
 export { taskDigest } from './task-digest.ts'
-export { folderOfRow, taskRow } from './task-row.ts'
-export { type FolderRow, loadTaskRows } from './task-rows.ts'

@@ -1,16 +1,20 @@
-// Reads a task folder in Harbor's layout: task.toml, texts, where its files are. Everything that is wrong is told at once.
+// Reads a task folder in Harbor's layout: task.toml, texts, where its files are. All problems are reported at once.
 import { readFile, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { EvsysError, fileError, type Problem } from '../../kernel/index.ts'
-import { missingVariables } from './env-template.ts'
-import type { LoadedStep, LoadedTask, LoadTaskOptions, TaskPart } from './loaded-task.ts'
+import type { LoadedStep, LoadedTask, LoadTaskOptions, TaskPart, Verification } from './loaded-task.ts'
 import { locateToml } from './locate-toml.ts'
 import { networkPolicy } from './network-policy.ts'
 import { readTaskConfig } from './read-task-config.ts'
-import { stripCanary } from './strip-canary.ts'
-import type { StepConfig, TaskConfig } from './task-config.ts'
+import {
+  type AgentConfig,
+  type EnvironmentConfig,
+  missingVariables,
+  type StepConfig,
+  type TaskConfig,
+  type VerifierConfig,
+} from './task-config.ts'
 import { taskDigest } from './task-digest.ts'
-import { effectiveAgent, effectiveVerification } from './task-phases.ts'
 
 /** Longest task.toml or instruction that is read: a larger one is a mistake, and would only fill the memory. */
 const longestTextBytes = 4 * 2 ** 20
@@ -22,7 +26,7 @@ export async function loadTaskFolder(path: string, options: LoadTaskOptions = {}
   const text = await readText(file)
   if (text === undefined) {
     throw new EvsysError('CONFIG_READ', `${folder} is not a task folder: it has no task.toml`, {
-      fix: 'name a folder with task.toml, instruction.md, environment/ and tests/; docs/tasks.md shows one.',
+      fix: 'name a folder with task.toml, instruction.md, environment/ and tests/; docs/concepts/task-folders.md shows one.',
     })
   }
   const { config, notices } = readTaskConfig(text, file)
@@ -60,7 +64,7 @@ export async function loadTaskFolder(path: string, options: LoadTaskOptions = {}
   }
 }
 
-type PartSource = { folder: string; config: TaskConfig; step?: StepConfig; options: LoadTaskOptions }
+type PartSource = { folder: string; config: TaskConfig; step?: StepConfig | undefined; options: LoadTaskOptions }
 type Unfinished<P extends TaskPart> = Omit<P, 'instruction'> & { instruction: string | undefined }
 
 async function readPart({ folder, config, step, options }: PartSource): Promise<Unfinished<TaskPart>> {
@@ -78,11 +82,11 @@ async function readPart({ folder, config, step, options }: PartSource): Promise<
     agentNetwork: networkPolicy(agent, networkPolicy(config.environment)),
     verification: effectiveVerification(config, step),
     artifacts: [...config.artifacts, ...(step?.artifacts ?? [])],
-    ...(testsDir === undefined ? {} : { testsDir }),
-    ...(testScript === undefined ? {} : { testScript }),
-    ...(solutionDir === undefined ? {} : { solutionDir }),
-    ...(solveScript === undefined ? {} : { solveScript }),
-    ...(trajectoryPath === undefined ? {} : { trajectoryPath }),
+    testsDir,
+    testScript,
+    solutionDir,
+    solveScript,
+    trajectoryPath,
   }
 }
 
@@ -95,10 +99,10 @@ async function readStep(source: PartSource & { step: StepConfig }): Promise<Unfi
     ...(await readPart(source)),
     name: step.name,
     path,
-    ...(workdirDir === undefined ? {} : { workdirDir }),
-    ...(setupScript === undefined ? {} : { setupScript }),
-    ...(step.min_reward === undefined ? {} : { minReward: step.min_reward }),
-    ...(step.healthcheck === undefined ? {} : { healthcheck: step.healthcheck }),
+    workdirDir,
+    setupScript,
+    minReward: step.min_reward,
+    healthcheck: step.healthcheck,
   }
 }
 
@@ -163,4 +167,56 @@ async function isFile(path: string): Promise<boolean> {
 
 async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() ?? false
+}
+
+// What holds in a phase: a step's own fields win over the task's, then come the defaults.
+const defaultVerifierSec = 600
+
+/** What the agent's phase of the task, or of one of its steps, may take. */
+function effectiveAgent(config: TaskConfig, step?: StepConfig): AgentConfig {
+  if (step === undefined) return config.agent
+  const { allowed_hosts: hosts, ...task } = config.agent
+  // Hosts belong to the mode beside them.
+  const inherits = hosts !== undefined && step.agent.network_mode === undefined
+  return { ...task, ...(inherits ? { allowed_hosts: hosts } : {}), ...step.agent }
+}
+
+/** How the task, or one of its steps, is verified. */
+function effectiveVerification(config: TaskConfig, step?: StepConfig): Verification {
+  const own = step?.verifier
+  const environment = separateEnvironment(config, own)
+  const user = own?.user ?? config.verifier.user
+  const baseline = networkPolicy(environment ?? config.environment)
+  const phase = own?.network_mode === undefined ? config.verifier : own
+  return {
+    mode: environment === undefined ? 'shared' : 'separate',
+    environment,
+    timeoutSec: own?.timeout_sec ?? config.verifier.timeout_sec ?? defaultVerifierSec,
+    env: { ...config.verifier.env, ...own?.env },
+    user,
+    network: networkPolicy(phase, baseline),
+    collect: own !== undefined && own.collect.length > 0 ? own.collect : config.verifier.collect,
+  }
+}
+
+// Shared: undefined. Separate: its own definition, else that of the agent's environment.
+function separateEnvironment(config: TaskConfig, own: VerifierConfig | undefined): EnvironmentConfig | undefined {
+  for (const level of [own, config.verifier]) {
+    if (level?.environment !== undefined) return level.environment
+    if (level?.environment_mode === 'shared') return undefined
+    if (level?.environment_mode === 'separate') return config.verifier.environment ?? config.environment
+  }
+  return undefined
+}
+
+// Benchmarks mark their files by canary comments, so that they can be found in training data. They are not for the agent.
+const canary = /^(<!--.*canary.*-->|#.*canary.*)$/i
+
+/** A text without its leading canary lines and the blank lines right after them. */
+function stripCanary(text: string): string {
+  const lines = text.split('\n')
+  let start = 0
+  while (start < lines.length && canary.test((lines[start] ?? '').trim())) start++
+  while (start < lines.length && (lines[start] ?? '').trim() === '') start++
+  return lines.slice(start).join('\n')
 }

@@ -21,25 +21,25 @@ export interface TaskPart {
   readonly verification: Verification
   readonly artifacts: readonly Artifact[]
   /** Folder of tests. With a separate verifier it is the build context of its environment. */
-  readonly testsDir?: string
+  readonly testsDir?: string | undefined
   /** The script in `testsDir` that verifies: test.sh, on windows test.bat. */
-  readonly testScript?: string
-  readonly solutionDir?: string
+  readonly testScript?: string | undefined
+  readonly solutionDir?: string | undefined
   /** The script in `solutionDir` that the oracle runs. */
-  readonly solveScript?: string
+  readonly solveScript?: string | undefined
   /** Prior context for the agent, as ATIF. */
-  readonly trajectoryPath?: string
+  readonly trajectoryPath?: string | undefined
 }
 
 /** How a part is verified: the step's fields, else the task's, else the defaults. */
 export interface Verification {
   readonly mode: 'shared' | 'separate'
   /** Definition of the environment of a separate verifier. */
-  readonly environment?: EnvironmentConfig
+  readonly environment?: EnvironmentConfig | undefined
   readonly timeoutSec: number
   /** Task's variables under those of the step. Templates are not resolved: `resolveEnvTable` does that, at use. */
   readonly env: Readonly<Record<string, string>>
-  readonly user?: string | number
+  readonly user?: string | number | undefined
   /** What the verifier's phase may reach. */
   readonly network: NetworkPolicy
   readonly collect: VerifierConfig['collect']
@@ -50,12 +50,12 @@ export interface LoadedStep extends TaskPart {
   readonly name: string
   readonly path: string
   /** Files that are put into the working directory before the agent starts. */
-  readonly workdirDir?: string
+  readonly workdirDir?: string | undefined
   /** `setup.sh` in `workdirDir`: run before the agent. */
-  readonly setupScript?: string
+  readonly setupScript?: string | undefined
   /** The reward, or the rewards by key, below which no further step runs. */
-  readonly minReward?: number | Readonly<Record<string, number>>
-  readonly healthcheck?: Healthcheck
+  readonly minReward?: number | Readonly<Record<string, number>> | undefined
+  readonly healthcheck?: Healthcheck | undefined
 }
 
 /** A task folder that can be attempted. A task of several steps has an empty `instruction`; its `testsDir` is shared by the steps. */
@@ -80,9 +80,9 @@ export interface LoadedTask extends TaskPart {
 /** How a folder is read. */
 export interface LoadTaskOptions {
   /** Variables of the host. Given: every template must resolve from them, or loading fails and names the variable. */
-  readonly hostEnv?: Readonly<Record<string, string | undefined>>
+  readonly hostEnv?: Readonly<Record<string, string | undefined>> | undefined
   /** Text that is appended to every instruction, joined by a blank line. */
-  readonly extraInstructions?: readonly string[]
+  readonly extraInstructions?: readonly string[] | undefined
   /** Nothing is verified: scripts of tests may be missing. */
-  readonly withoutVerification?: boolean
+  readonly withoutVerification?: boolean | undefined
 }

@@ -1,4 +1,4 @@
-// Where a value stands in a TOML text: the TOML parser tells lines of syntax errors alone. Follows tables and plain keys, line by
+// Where a value stands in a TOML text: the TOML parser reports lines of syntax errors alone. Follows tables and plain keys, line by
 // line; a value inside an inline table is placed at the key that holds it.
 
 type Path = readonly (string | number)[]

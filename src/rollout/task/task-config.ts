@@ -1,7 +1,7 @@
 // What a task.toml says, schema 1.0 to 1.4, with its defaults. Keys that are not known are left alone, known ones are checked.
 // Deprecated spellings are turned into today's by `readTaskConfig`; this file knows only today's.
 import * as z from 'zod'
-import { artifactFault } from './artifact-paths.ts'
+import { EvsysError } from '../../kernel/index.ts'
 import { AllowedHost } from './network-policy.ts'
 
 const seconds = z.number().positive()
@@ -38,7 +38,7 @@ export const Healthcheck = z.looseObject({
 })
 export type Healthcheck = z.output<typeof Healthcheck>
 
-/** A server of tools that the agent is told of. */
+/** A server of tools that the agent may use. */
 const McpServer = z
   .looseObject({
     name: z.string().min(1),
@@ -187,3 +187,95 @@ export const TaskConfig = z.looseObject({
     }),
 })
 export type TaskConfig = z.output<typeof TaskConfig>
+
+// Rules for the paths of artifacts: where one may come from, and where it lands below the folder of artifacts.
+
+/** Name of the list of what was collected; no artifact may take it. */
+export const manifestName = 'manifest.json'
+
+type Paths = { source: string; destination?: string | undefined; service?: string | undefined }
+
+/** What is wrong with the paths of an artifact; undefined: nothing. */
+function artifactFault({
+  source,
+  destination,
+  service,
+}: Paths): { key: 'source' | 'destination'; message: string } | undefined {
+  const refuse = (key: 'source' | 'destination', message: string) => ({ key, message })
+  if (hasParent(source)) return refuse('source', `must not contain "..", got ${JSON.stringify(source)}`)
+  if (source.includes('\0')) return refuse('source', 'must not contain a NUL')
+  if (service !== undefined && service !== 'main' && !isAbsolute(source)) {
+    return refuse('source', `must be absolute in the service "${service}", got ${JSON.stringify(source)}`)
+  }
+  if (destination === undefined) return undefined
+  const shown = JSON.stringify(destination)
+  if (/[\\\0]/.test(destination)) return refuse('destination', `must use forward slashes alone, got ${shown}`)
+  if (isAbsolute(destination))
+    return refuse('destination', `must be relative to the artifacts of the trial, got ${shown}`)
+  if (hasParent(destination)) return refuse('destination', `must not contain "..", got ${shown}`)
+  const parts = partsOf(destination)
+  if (parts.length === 0) return refuse('destination', `must name a file or folder, got ${shown}`)
+  if (parts.join('/') === manifestName)
+    return refuse('destination', `"${manifestName}" is the list of what was collected`)
+  return undefined
+}
+
+/** Where an artifact lands below the folder of artifacts: `/app/x` at `app/x`, unless it says otherwise. */
+export function artifactPlace({ source, destination }: Paths): string {
+  return partsOf(destination ?? source)
+    .filter((part) => part !== '..')
+    .join('/')
+}
+
+/** Whether one place is the other, or lies in it: then only the first of the two is collected. */
+export function placesOverlap(a: string, b: string): boolean {
+  return a === b || a === '' || b === '' || a.startsWith(`${b}/`) || b.startsWith(`${a}/`)
+}
+
+function partsOf(path: string): string[] {
+  return path.split('/').filter((part) => part !== '' && part !== '.')
+}
+
+function hasParent(path: string): boolean {
+  return path.split(/[/\\]/).includes('..')
+}
+
+function isAbsolute(path: string): boolean {
+  return path.startsWith('/') || /^[A-Za-z]:[/\\]/.test(path)
+}
+
+// Variables whose whole value is a template, `${VAR}` or `${VAR:-default}`, take it from the host. Anything else is literal.
+export type HostEnv = Readonly<Record<string, string | undefined>>
+
+const template = /^\$\{([^}:]+)(?::-([\s\S]*))?\}$/
+
+/** The variables of `table` with templates resolved; a variable that the host lacks and that has no default is an error. */
+export function resolveEnvTable(table: Readonly<Record<string, string>>, hostEnv: HostEnv): Record<string, string> {
+  const missing = missingVariables(table, hostEnv)
+  const [first] = missing
+  if (first !== undefined) {
+    const names = missing.map(({ variable }) => variable).join(', ')
+    throw new EvsysError('SECRET_MISSING', `the task needs ${names} of this machine's environment, for ${first.key}`, {
+      fix: `set ${first.variable}, or give it a default: \${${first.variable}:-value}.`,
+    })
+  }
+  return Object.fromEntries(Object.entries(table).map(([key, value]) => [key, resolved(value, hostEnv) ?? value]))
+}
+
+/** Variables of the host that templates of `table` need and that are not there. */
+export function missingVariables(
+  table: Readonly<Record<string, string>>,
+  hostEnv: HostEnv,
+): { key: string; variable: string }[] {
+  return Object.entries(table).flatMap(([key, value]) => {
+    const variable = template.exec(value)?.[1]
+    return variable !== undefined && resolved(value, hostEnv) === undefined ? [{ key, variable }] : []
+  })
+}
+
+function resolved(value: string, hostEnv: HostEnv): string | undefined {
+  const match = template.exec(value)
+  if (match === null) return value
+  const [, variable = '', fallback] = match
+  return (Object.hasOwn(hostEnv, variable) ? hostEnv[variable] : undefined) ?? fallback
+}

@@ -1,7 +1,7 @@
 // The calls of one answer, made and answered: every call has a result, and what goes wrong is a result too.
 import type { ToolCall } from '../../contracts/index.ts'
 import { mapConcurrent, messageOf, onAbort, suggest } from '../../kernel/index.ts'
-import type { OfferedTool } from './offered-tool.ts'
+import type { OfferedTool } from './tool.ts'
 
 export interface CallOptions {
   readonly tools: ReadonlyMap<string, OfferedTool>
@@ -49,7 +49,7 @@ function parsed(text: string): { value: Record<string, unknown> } | { fault: str
   return { fault: 'the arguments are no JSON object' }
 }
 
-// A tool may hang and take no notice of its signal: the model is told all the same.
+// A tool may hang and take no notice of its signal: the model gets an answer all the same.
 function inTime(tool: OfferedTool, args: Record<string, unknown>, { timeoutMs, signal }: CallOptions): Promise<string> {
   return new Promise((resolve, reject) => {
     const stopping = new AbortController()

@@ -2,11 +2,11 @@
 import { createWriteStream } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { HarborTask, OpenEnvironment, TaskFolder, Turn, Usage } from '../../contracts/index.ts'
-import { type Lending, lendEnvironment } from './lend-environment.ts'
+import type { EnvironmentCommand, HarborTask, OpenEnvironment, TaskFolder, Turn, Usage } from '../../contracts/index.ts'
+import { EvsysError } from '../../kernel/index.ts'
+import { settleWithDeadline } from './deadlines.ts'
 import { trialError } from './trial-error.ts'
 import type { AgentResult } from './trial-result.ts'
-import { settleUnderDeadline } from './under-deadline.ts'
 
 /** One run of an agent. */
 export interface TrialAgentRun {
@@ -21,52 +21,56 @@ export interface TrialAgentRun {
 
 /** What an agent did. `error`: why it did not get to the end. */
 export interface TrialAgentRecord {
-  readonly output?: string
+  readonly output?: string | undefined
   readonly turns: readonly Turn[]
   readonly usage: Usage
-  readonly truncated?: 'max_tokens' | 'max_turns' | 'context'
+  readonly truncated?: 'max_tokens' | 'max_turns' | 'context' | undefined
   readonly error?: unknown
 }
 
 /** Runs an agent. When its signal aborts it resolves with what there is. */
 export type RunTrialAgent = (run: TrialAgentRun, signal: AbortSignal) => Promise<TrialAgentRecord>
 
-export interface AgentPhase extends Omit<TrialAgentRun, 'onTurn'> {
+interface AgentPhase extends Omit<TrialAgentRun, 'onTurn'> {
   readonly runAgent: RunTrialAgent
-  readonly lending: Lending
+  readonly lease: LeaseOptions
   readonly timeoutMs?: number | undefined
   readonly signal: AbortSignal
-  readonly graceMs?: number
+  readonly graceMs?: number | undefined
 }
 
-export interface AgentPhaseEnd {
+interface AgentPhaseEnd {
   readonly turns: readonly Turn[]
   readonly result: AgentResult
-  readonly output?: string
-  readonly truncated?: string
+  readonly output?: string | undefined
+  readonly truncated?: string | undefined
   readonly error?: unknown
 }
 
 /** Runs the agent and takes everything back from it. Never rejects. */
 export async function runAgentPhase(phase: AgentPhase): Promise<AgentPhaseEnd> {
-  const { runAgent, lending, timeoutMs, signal, environment, logsDir, graceMs } = phase
+  const { runAgent, lease, timeoutMs, signal, environment, logsDir, graceMs } = phase
   await mkdir(logsDir, { recursive: true })
   await using journal = openJournal(join(logsDir, 'turns.jsonl'))
   const turns: Turn[] = []
-  const lent = lendEnvironment(environment, lending)
+  const lent = leaseEnvironment(environment, lease)
   const run: TrialAgentRun = {
-    ...{ task: phase.task, folder: phase.folder, environment: lent.environment, logsDir },
+    task: phase.task,
+    folder: phase.folder,
+    environment: lent.environment,
+    logsDir,
     onTurn(turn) {
       turns.push(turn)
       journal.add(turn)
     },
   }
-  const settled = await settleUnderDeadline((during) => runAgent(run, during), {
+  const settled = await settleWithDeadline((during) => runAgent(run, during), {
     timeout: () => trialError('AgentTimeoutError', `the agent did not end within ${(timeoutMs ?? 0) / 1000} s`),
-    ...{ timeoutMs, signal },
-    ...(graceMs === undefined ? {} : { graceMs }),
+    timeoutMs,
+    signal,
+    graceMs,
   })
-  const closed = await lent.takeBack().then(
+  const closed = await lent.revoke().then(
     () => undefined,
     (cause: unknown) =>
       trialError('SandboxBuildFailedError', 'the processes of the agent could not be ended', { cause }),
@@ -76,9 +80,9 @@ export async function runAgentPhase(phase: AgentPhase): Promise<AgentPhaseEnd> {
   return {
     turns: record === undefined || record.turns.length < turns.length ? turns : record.turns,
     result: agentResult(record?.usage),
-    ...(record?.output === undefined ? {} : { output: record.output }),
-    ...(record?.truncated === undefined ? {} : { truncated: record.truncated }),
-    ...(error === undefined ? {} : { error }),
+    output: record?.output === undefined ? undefined : record.output,
+    truncated: record?.truncated === undefined ? undefined : record.truncated,
+    error,
   }
 }
 
@@ -105,12 +109,70 @@ function openJournal(path: string): AsyncDisposable & { add(turn: Turn): void } 
         completion: [...tokens.completion],
         logprobs: [...tokens.logprobs],
       }
-      stream.write(`${JSON.stringify({ ...turn, ...(exact === undefined ? {} : { tokens: exact }) })}\n`)
+      stream.write(`${JSON.stringify({ ...turn, tokens: exact })}\n`)
     },
     async [Symbol.asyncDispose]() {
       const open = stream
       if (open !== undefined)
         await new Promise<void>((resolve) => open.end(() => resolve()).once('error', () => resolve()))
+    },
+  }
+}
+
+// The environment as an agent holds it: with the agent's account and variables, and only as long as its phase lasts. An agent that goes
+// on after its deadline finds every door closed.
+
+interface EnvironmentLease {
+  readonly environment: OpenEnvironment
+  /** Closes it and waits for the calls under way, which cannot be called back, to end. */
+  revoke(): Promise<void>
+}
+
+/** What every command of the agent gets. Its own variables yield to `env`. */
+interface LeaseOptions {
+  readonly env?: Readonly<Record<string, string>> | undefined
+  readonly user?: string | number | undefined
+  readonly network?: boolean | undefined
+}
+
+function leaseEnvironment(environment: OpenEnvironment, { env, user, network }: LeaseOptions = {}): EnvironmentLease {
+  const underWay = new Set<Promise<unknown>>()
+  let isOver = false
+  const during = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (isOver) throw new EvsysError('AGENT_FAILED', 'the phase of the agent is over: its environment is closed to it')
+    const call = work()
+    underWay.add(call)
+    try {
+      return await call
+    } finally {
+      underWay.delete(call)
+    }
+  }
+  const withDefaults = (command: EnvironmentCommand): EnvironmentCommand => ({
+    user,
+    network,
+    ...command,
+    env: env === undefined ? command.env : { ...command.env, ...env },
+  })
+  return {
+    environment: {
+      level: environment.level,
+      workdir: environment.workdir,
+      exec: (command, signal) => during(() => environment.exec(withDefaults(command), signal)),
+      spawn: (command, signal) => during(() => environment.spawn(withDefaults(command), signal)),
+      read: (path) => during(() => environment.read(path)),
+      write: (path, bytes) => during(() => environment.write(path, bytes)),
+      upload: (source, target) => during(() => environment.upload(source, target)),
+      download: (source, target) => during(() => environment.download(source, target)),
+      empty: (path) => during(() => environment.empty(path)),
+      killAll: () => during(() => environment.killAll()),
+      // It is the trial's: an agent that closes its lease closes nothing.
+      [Symbol.asyncDispose]: async () => {},
+    },
+    async revoke() {
+      isOver = true
+      await environment.killAll()
+      await Promise.allSettled(underWay)
     },
   }
 }

@@ -3,20 +3,18 @@ import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HarborTask, TaskFolder, Turn } from '../../contracts/index.ts'
 import { messageOf } from '../../kernel/index.ts'
-import { trajectoryOf, writeTrajectory } from '../atif/index.ts'
+import { writeTrajectory } from '../atif/trajectory-file.ts'
+import { trajectoryOf } from '../atif/trajectory-of.ts'
 import { collectArtifacts, shellCommand } from '../environments/index.ts'
 import type { TaskPart } from '../task/index.ts'
-import { blamed, unverified } from './blame-part.ts'
-import { bringHome } from './bring-home.ts'
-import { networkOf, partTests } from './part-tests.ts'
-import { phaseLimits } from './phase-limits.ts'
+import { agentFailure, verifierFailure } from './attribute-failure.ts'
+import { phaseLimits } from './deadlines.ts'
 import { runAgentPhase } from './run-agent-phase.ts'
-import { runSeparateVerifier } from './run-separate-verifier.ts'
-import type { OpenTrialEnvironment } from './trial-environment.ts'
+import { fetchFolder, type OpenTrialEnvironment } from './trial-environment.ts'
 import { isVerifiedAfter, trialError } from './trial-error.ts'
 import type { StepResult, VerifierResult } from './trial-result.ts'
 import type { TrialScope } from './trial-scope.ts'
-import { type Verified, verifyPart } from './verify-part.ts'
+import { networkOf, partTests, runSeparateVerifier, type Verified, verifyPart } from './verify-part.ts'
 
 export interface PartRun {
   readonly part: TaskPart
@@ -34,8 +32,8 @@ export interface PartRun {
 /** Never rejects for what the agent or the verifier did. */
 export async function runPart(scope: TrialScope, place: OpenTrialEnvironment, run: PartRun): Promise<void> {
   const { request, record, signal } = scope
-  const error = await actOut(scope, place, run)
-  if (error !== undefined) await run.fail(await blamed(scope, place, run, error))
+  const error = await runAgentOfPart(scope, place, run)
+  if (error !== undefined) await run.fail(await agentFailure(scope, place, run, error))
   const manifest = await collect(scope, place, run)
   if (signal.aborted || request.config.verifier.disable) return
   if (error !== undefined && !run.isVerifiedAfterAnyError && !isVerifiedAfter(error)) return
@@ -50,11 +48,11 @@ export async function runPart(scope: TrialScope, place: OpenTrialEnvironment, ru
     run.slots.verifier_result = { rewards } satisfies VerifierResult
     for (const warning of warnings) await record.warn(warning)
   } catch (failure) {
-    await run.fail(await unverified(scope, run, failure))
+    await run.fail(await verifierFailure(scope, run, failure))
   }
 }
 
-async function actOut(scope: TrialScope, place: OpenTrialEnvironment, run: PartRun): Promise<unknown> {
+async function runAgentOfPart(scope: TrialScope, place: OpenTrialEnvironment, run: PartRun): Promise<unknown> {
   const { request, record, signal, agentEnv, turns } = scope
   const { part, folder, slots, outputs } = run
   const { agentMs } = phaseLimits(request.config, request.task, part)
@@ -68,20 +66,19 @@ async function actOut(scope: TrialScope, place: OpenTrialEnvironment, run: PartR
       },
       () =>
         runAgentPhase({
-          ...{
-            task,
-            folder,
-            environment: place.environment,
-            logsDir: join(outputs, 'agent'),
-            runAgent: request.runAgent,
-          },
-          lending: {
+          task,
+          folder,
+          environment: place.environment,
+          logsDir: join(outputs, 'agent'),
+          runAgent: request.runAgent,
+          lease: {
             env: agentEnv,
-            ...(part.agent.user === undefined ? {} : { user: part.agent.user }),
+            user: part.agent.user,
             ...networkOf(part.agentNetwork, request.task.network),
           },
-          ...{ timeoutMs: agentMs, signal },
-          ...(request.graceMs === undefined ? {} : { graceMs: request.graceMs }),
+          timeoutMs: agentMs,
+          signal,
+          graceMs: request.graceMs,
         }),
     )
     request.onEvent?.('agent-end')
@@ -101,7 +98,7 @@ async function actOut(scope: TrialScope, place: OpenTrialEnvironment, run: PartR
   }
 }
 
-/** What the agent said and saw, for other programs. An agent that keeps a trajectory of its own knows better. */
+/** What the agent said and saw, for other programs. An agent that keeps its own trajectory knows better. */
 async function keepTrajectory({ request, record }: TrialScope, turns: readonly Turn[], dir: string): Promise<void> {
   const file = join(dir, 'trajectory.json')
   const { name, version, model_info } = request.agentInfo
@@ -119,7 +116,7 @@ async function collect(scope: TrialScope, { environment }: OpenTrialEnvironment,
   const { record, request } = scope
   const signal = AbortSignal.timeout(COLLECT_MS) // a cancelled trial keeps what was reached
   try {
-    const { leftOut } = await bringHome(environment, '/logs/agent', join(run.outputs, 'agent'))
+    const { leftOut } = await fetchFolder(environment, '/logs/agent', join(run.outputs, 'agent'))
     if (leftOut.length > 0) await record.warn(`not kept of /logs/agent: ${leftOut.slice(0, 10).join(', ')}`)
   } catch (cause) {
     await record.warn(`/logs/agent could not be fetched: ${messageOf(cause)}`)
@@ -130,7 +127,7 @@ async function collect(scope: TrialScope, { environment }: OpenTrialEnvironment,
         {
           argv: shellCommand(hook.command),
           limits: { timeoutMs: hook.timeout_sec * 1000 },
-          ...(hook.user === undefined ? {} : { user: hook.user }),
+          user: hook.user,
         },
         signal,
       )
@@ -176,7 +173,7 @@ async function verified(
   return verifyPart({
     ...common,
     testDirs,
-    ...(network === undefined ? {} : { network }),
+    network,
     environment: place.environment,
   })
 }

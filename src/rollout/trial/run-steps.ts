@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { EvsysError } from '../../kernel/index.ts'
 import { runHealthcheck, shellCommand } from '../environments/index.ts'
 import type { LoadedStep } from '../task/index.ts'
+import { combineSteps, meetsGate } from './rewards.ts'
 import { runPart } from './run-part.ts'
-import { combineSteps, meetsGate } from './step-rewards.ts'
 import type { OpenTrialEnvironment } from './trial-environment.ts'
 import { trialError } from './trial-error.ts'
 import type { StepResult } from './trial-result.ts'
@@ -20,8 +20,12 @@ export async function runSteps(scope: TrialScope, place: OpenTrialEnvironment): 
   record.result.step_results = results
   for (const [index, step] of steps.entries()) {
     const slots: StepResult = {
-      ...{ step_name: step.name, agent_result: null, verifier_result: null, exception_info: null },
-      ...{ agent_execution: null, verifier: null },
+      step_name: step.name,
+      agent_result: null,
+      verifier_result: null,
+      exception_info: null,
+      agent_execution: null,
+      verifier: null,
     }
     results.push(slots)
     const fail = async (error: unknown) => {
@@ -29,7 +33,7 @@ export async function runSteps(scope: TrialScope, place: OpenTrialEnvironment): 
       slots.exception_info ??= record.exceptionOf(error)
     }
     await runStep(scope, place, step, slots, { isLast: index === steps.length - 1, fail })
-    // The end of the whole trial is told by the trial, not by the step it fell into.
+    // The end of the whole trial is reported by the trial, not by the step it fell into.
     if (signal.aborted) throw signal.reason
     if (slots.exception_info !== null && slots.verifier_result === null) break
     if (!request.config.verifier.disable && !meetsGate(step.minReward, slots.verifier_result?.rewards)) {
@@ -56,7 +60,11 @@ async function runStep(
     return
   }
   await runPart(scope, place, {
-    ...{ part: step, folder: { path: request.task.path, step: step.name }, slots, isLast, fail },
+    part: step,
+    folder: { path: request.task.path, step: step.name },
+    slots,
+    isLast,
+    fail,
     outputs: join(record.dir, 'steps', step.name),
     isVerifiedAfterAnyError: true,
   })

@@ -2,20 +2,16 @@
 // whatever it opened; agents and verifiers only get a signal. Whatever goes wrong is part of the result.
 import { mkdir } from 'node:fs/promises'
 import type { Turn } from '../../contracts/index.ts'
-import { messageOf, onAbort, systemClock } from '../../kernel/index.ts'
-import { resolveEnvTable, taskRow } from '../task/index.ts'
-import { removeTree } from './bring-home.ts'
-import { phaseLimits, set } from './phase-limits.ts'
-import { refuseUnsupported, unofferedWarnings } from './refuse-unsupported.ts'
+import { EvsysError, messageOf, onAbort, systemClock } from '../../kernel/index.ts'
+import { type LoadedTask, resolveEnvTable, type TaskPart, taskRow } from '../task/index.ts'
+import { phaseLimits, set, withDeadline } from './deadlines.ts'
+import { scalarReward } from './rewards.ts'
 import { runPart } from './run-part.ts'
 import { runSteps } from './run-steps.ts'
-import { scalarReward } from './step-rewards.ts'
-import { type OpenTrialEnvironment, openTrialEnvironment } from './trial-environment.ts'
+import { type OpenTrialEnvironment, openTrialEnvironment, removeTree } from './trial-environment.ts'
 import { trialError } from './trial-error.ts'
-import { openTrialRecord } from './trial-record.ts'
+import { openTrialRecord, secretRedactor, trialSecrets } from './trial-record.ts'
 import { stateFolder, type TrialOutcome, type TrialRequest, type TrialScope } from './trial-scope.ts'
-import { secretRedactor, trialSecrets } from './trial-secrets.ts'
-import { underDeadline } from './under-deadline.ts'
 
 /** Runs a trial to its result.json. Rejects only when the record itself cannot be written. */
 export async function runTrial(request: TrialRequest): Promise<TrialOutcome> {
@@ -25,8 +21,14 @@ export async function runTrial(request: TrialRequest): Promise<TrialOutcome> {
   const parts = [task, ...task.steps].map(({ verification }) => verification.env)
   const secrets = { ...trialSecrets([...tables, ...parts], hostEnv), ...request.secrets }
   const record = await openTrialRecord({
-    ...{ task, config, trialId: request.trialId, dir: request.dir, agentInfo: request.agentInfo, clock },
-    ...{ redact: secretRedactor(secrets), isHiding: Object.keys(secrets).length > 0 },
+    task,
+    config,
+    trialId: request.trialId,
+    dir: request.dir,
+    agentInfo: request.agentInfo,
+    clock,
+    redact: secretRedactor(secrets),
+    isHiding: Object.keys(secrets).length > 0,
   })
   onEvent?.('start')
   using deadline = trialDeadline(request)
@@ -45,7 +47,7 @@ export async function runTrial(request: TrialRequest): Promise<TrialOutcome> {
   const result = await record.finish()
   onEvent?.('end')
   const reward = result.evsys?.error?.infra === true ? undefined : scalarReward(result.verifier_result?.rewards)
-  return { result, turns, ...(reward === undefined ? {} : { reward }) }
+  return { result, turns, reward }
 }
 
 async function attempt(scope: TrialScope): Promise<void> {
@@ -66,18 +68,18 @@ async function attempt(scope: TrialScope): Promise<void> {
     },
   )
   try {
-    record.ranIn(place.environment.level)
+    record.setLevel(place.environment.level)
     await record.timed(
       (timing) => {
         record.result.agent_setup = timing
       },
       () =>
-        underDeadline(async (during) => request.setupAgent?.(place.environment, during), {
+        withDeadline(async (during) => request.setupAgent?.(place.environment, during), {
           timeoutMs: limits.agentSetupMs,
           timeout: () =>
             trialError('AgentSetupTimeoutError', `the agent was not set up within ${limits.agentSetupMs / 1000} s`),
           signal,
-          ...(graceMs === undefined ? {} : { graceMs }),
+          graceMs,
         }),
     )
     await (task.steps.length > 0 ? runSteps(scope, place) : runWhole(scope, place))
@@ -144,4 +146,53 @@ function trialDeadline({ config, signal }: TrialRequest): TrialDeadline {
       stopListening()
     },
   }
+}
+
+// What a task folder may ask for that no trial here does. It is refused before anything starts, with its reason: an agent that never got
+// what its task promises would be scored for something else.
+
+/** Agents that follow a script, not the instruction of a task. */
+const scriptedAgents: readonly string[] = ['oracle', 'nop']
+
+export function refuseUnsupported(task: LoadedTask, agent: string): void {
+  const parts: readonly TaskPart[] = [task, ...task.steps]
+  const services = new Set(parts.flatMap(servicesOf))
+  if (services.size > 0) {
+    throw trialError(
+      'ServiceOperationsUnsupportedError',
+      `the task collects from the services ${[...services].join(', ')}, and only the service "main" is reached`,
+    )
+  }
+  if (scriptedAgents.includes(agent)) return
+  if (parts.some(({ trajectoryPath }) => trajectoryPath !== undefined)) {
+    throw refused(
+      `it comes with earlier turns (trajectory.json), and the agent "${agent}" cannot go on from them`,
+      'take the file out to attempt it from the start; the agents oracle and nop do without it.',
+    )
+  }
+  const { skills_dir } = task.config.environment
+  if (skills_dir !== undefined) {
+    throw refused(
+      `it brings skills (skills_dir: ${skills_dir}), and the agent "${agent}" is given none`,
+      'take skills_dir out of task.toml, and say in the instruction where they lie.',
+    )
+  }
+}
+
+/** What the agent is not given, without being refused for it. */
+export function unofferedWarnings(task: LoadedTask, agent: string): string[] {
+  const names = task.config.environment.mcp_servers.map(({ name }) => name)
+  if (names.length === 0 || scriptedAgents.includes(agent)) return []
+  return [
+    `MCP servers of the task are not offered to the agent by themselves (mcp_servers of its params): ${names.join(', ')}`,
+  ]
+}
+
+function servicesOf({ artifacts, verification }: TaskPart): string[] {
+  const named = [...artifacts.map(({ service }) => service), ...verification.collect.map(({ service }) => service)]
+  return named.flatMap((service) => (service === undefined || service === 'main' ? [] : [service]))
+}
+
+function refused(what: string, fix: string): EvsysError {
+  return new EvsysError('ENVIRONMENT_REFUSED', `the task cannot be attempted here: ${what}`, { fix })
 }

@@ -11,7 +11,7 @@ export const AgentChoice = z.looseObject({
   name: z.string().min(1).optional(),
   import_path: z.string().min(1).optional(),
   model_name: z.string().min(1).optional(),
-  /** How many of its runs go on at once; setup and verification are not counted. */
+  /** How many of its runs happen at once; setup and verification are not counted. */
   n_concurrent: z.int().min(1).optional(),
   /** Agents of one group share `n_concurrent`. */
   concurrency_group: z.string().min(1).optional(),

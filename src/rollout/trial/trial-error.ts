@@ -74,7 +74,7 @@ export function exceptionName(error: unknown): string {
   return typeof name === 'string' && /^[A-Za-z]\w{0,80}$/.test(name) && name !== 'Error' ? name : 'RuntimeError'
 }
 
-// Agents outside of this process tell a name in front of their message.
+// Agents outside of this process put a name in front of their message.
 function nameOf({ code, message }: { code: ErrorCode; message: string }): string {
   const told = /^([A-Z]\w{2,60}Error): /.exec(message)?.[1]
   return told !== undefined && Object.hasOwn(meanings, told) ? told : (byCode[code] ?? 'RuntimeError')

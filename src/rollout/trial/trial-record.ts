@@ -1,16 +1,15 @@
 // The folder of one trial while it runs: the log, the timings, the first failure; at the end result.json, after which nothing changes.
-import { appendFile, mkdir } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Level } from '../../contracts/index.ts'
-import { type Clock, messageOf, type Redact, writeFileAtomic } from '../../kernel/index.ts'
+import { type Clock, createRedactor, messageOf, type Redact, writeFileAtomic } from '../../kernel/index.ts'
 import type { LoadedTask } from '../task/loaded-task.ts'
 import type { TrialConfig } from './trial-config.ts'
 import { exceptionName, rolloutError, rolloutErrorNamed } from './trial-error.ts'
 import type { AgentInfo, ExceptionInfo, Timing, TrialResult } from './trial-result.ts'
-import { redactFolder } from './trial-secrets.ts'
 
-export interface TrialRecordOptions {
+interface TrialRecordOptions {
   readonly task: LoadedTask
   readonly config: TrialConfig
   readonly trialId: string
@@ -22,7 +21,7 @@ export interface TrialRecordOptions {
 }
 
 export interface TrialRecord {
-  /** Filled while the trial goes on. */
+  /** Filled while the trial runs. */
   readonly result: TrialResult
   readonly dir: string
   readonly redact: Redact
@@ -35,7 +34,7 @@ export interface TrialRecord {
   fail(error: unknown): Promise<void>
   /** A failure that is kept elsewhere, as result.json has it. */
   exceptionOf(error: unknown): ExceptionInfo
-  ranIn(level: Level): void
+  setLevel(level: Level): void
   /** Takes secrets out of every file and writes result.json. */
   finish(): Promise<TrialResult>
 }
@@ -44,7 +43,7 @@ export interface TrialRecord {
 export async function openTrialRecord(options: TrialRecordOptions): Promise<TrialRecord> {
   const { dir, config, clock, redact, isHiding } = options
   const now = () => new Date(clock.now()).toISOString()
-  const result = draft(options, now())
+  const result = resultDraft(subjectOf(options), { ...options, config: redact(config) }, now())
   const facts = { status: 'completed' as 'completed' | 'failed' | 'cancelled', warnings: [] as string[] }
   let failure: { error: unknown } | undefined
   let level: Level | undefined
@@ -56,15 +55,15 @@ export async function openTrialRecord(options: TrialRecordOptions): Promise<Tria
     agent: options.agentInfo,
   })
   const log = (text: string) => appendFile(join(dir, 'trial.log'), `${now()} ${redact(text)}\n`)
-  const exceptionOf = (error: unknown): ExceptionInfo => ({
-    exception_type: exceptionName(error),
-    exception_message: redact(messageOf(error)),
-    exception_traceback: redact((error instanceof Error && error.stack) || messageOf(error)),
-    occurred_at: now(),
-  })
+  const exceptionOf = (error: unknown): ExceptionInfo => redact(exceptionInfo(error, now()))
 
   return {
-    ...{ result, dir, redact, now, log, exceptionOf },
+    result,
+    dir,
+    redact,
+    now,
+    log,
+    exceptionOf,
     async warn(text) {
       facts.warnings.push(redact(text))
       await log(`warning: ${text}`)
@@ -88,7 +87,7 @@ export async function openTrialRecord(options: TrialRecordOptions): Promise<Tria
         sync: false,
       })
     },
-    ranIn(open) {
+    setLevel(open) {
       level = open
     },
     async finish() {
@@ -118,19 +117,22 @@ function stepFailure({ step_results }: TrialResult) {
   return rolloutErrorNamed(failed.exception_type, failed.exception_message)
 }
 
-function draft({ task, config, trialId, dir, agentInfo, redact }: TrialRecordOptions, startedAt: string): TrialResult {
+/** A result before anything has happened; what follows the task stands in `subject`. */
+export function resultDraft(
+  subject: Pick<TrialResult, 'task_name' | 'task_id' | 'source' | 'task_checksum'>,
+  { config, trialId, dir, agentInfo }: Pick<TrialRecordOptions, 'config' | 'trialId' | 'dir' | 'agentInfo'>,
+  startedAt: string,
+): TrialResult {
+  const { task_name, task_id, source, task_checksum } = subject
   return {
     id: trialId,
-    task_name: task.name,
+    task_name,
     trial_name: config.trial_name,
     trial_uri: pathToFileURL(dir).href,
-    task_id:
-      config.task.git_url === undefined
-        ? { path: task.path }
-        : { git_url: config.task.git_url, git_commit_id: config.task.git_commit_id ?? null, path: task.path },
-    source: config.task.source ?? null,
-    task_checksum: task.digest.replace(/^sha256:/, ''),
-    config: redact(config),
+    task_id,
+    source,
+    task_checksum,
+    config,
     agent_info: agentInfo,
     agent_result: null,
     verifier_result: null,
@@ -146,6 +148,87 @@ function draft({ task, config, trialId, dir, agentInfo, redact }: TrialRecordOpt
   }
 }
 
+/** A failure as result.json has it. */
+export function exceptionInfo(error: unknown, at: string): ExceptionInfo {
+  return {
+    exception_type: exceptionName(error),
+    exception_message: messageOf(error),
+    exception_traceback: (error instanceof Error && error.stack) || messageOf(error),
+    occurred_at: at,
+  }
+}
+
+function subjectOf({ task, config }: TrialRecordOptions) {
+  const { git_url, git_commit_id = null, source = null } = config.task
+  return {
+    task_name: task.name,
+    task_id: git_url === undefined ? { path: task.path } : { git_url, git_commit_id, path: task.path },
+    source,
+    task_checksum: task.digest.replace(/^sha256:/, ''),
+  }
+}
+
 async function writeJson(path: string, value: unknown, sync = false): Promise<void> {
   await writeFileAtomic(path, `${JSON.stringify(value, null, 2)}\n`, { sync })
+}
+
+// What must not stand in any file of a trial: values of variables whose name says that they are secret, and those their templates name.
+const secretName = /KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL|AUTH/i
+const template = /^\$\{([A-Za-z_]\w*)(?::-([\s\S]*))?\}$/
+/** Below this a value cannot be distinguished from ordinary text. */
+const SHORTEST = 4
+/** A larger file is not searched, so it is not kept where there is something to hide. */
+const LARGEST_BYTES = 64 * 1024 * 1024
+
+type Table = Readonly<Record<string, string>>
+
+/** Secrets by name out of tables of variables. */
+export function trialSecrets(
+  tables: readonly Table[],
+  hostEnv: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const table of tables) {
+    for (const [name, written] of Object.entries(table)) {
+      const [, variable, fallback] = template.exec(written) ?? []
+      if (!secretName.test(name) && !secretName.test(variable ?? '')) continue
+      const value = variable === undefined ? written : (hostEnv[variable] ?? fallback ?? '')
+      if (value.trim().length >= SHORTEST) found[name] = value
+    }
+  }
+  return found
+}
+
+/** A redactor for these secrets. */
+export function secretRedactor(secrets: Readonly<Record<string, string>>): Redact {
+  return createRedactor(secrets)
+}
+
+/** Takes secrets out of every text file below a folder. Names of files that had to go are returned. */
+export async function redactFolder(
+  dir: string,
+  redact: Redact,
+  { isHiding }: { isHiding: boolean },
+): Promise<string[]> {
+  const removed: string[] = []
+  const entries = await readdir(dir, { withFileTypes: true, recursive: false })
+  for (const entry of entries) {
+    const path = join(dir, entry.name)
+    if (entry.isDirectory()) removed.push(...(await redactFolder(path, redact, { isHiding })))
+    else if (entry.isFile() && !(await redactFile(path, redact, isHiding))) removed.push(path)
+  }
+  return removed
+}
+
+async function redactFile(path: string, redact: Redact, isHiding: boolean): Promise<boolean> {
+  const { size } = await stat(path)
+  if (size > LARGEST_BYTES) {
+    if (!isHiding) return true
+    await rm(path)
+    return false
+  }
+  const bytes = await readFile(path)
+  const clean = redact(new Uint8Array(bytes))
+  if (Buffer.compare(bytes, clean) !== 0) await writeFileAtomic(path, clean, { sync: false })
+  return true
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { EvsysError } from '../../kernel/index.ts'
+import { trialName } from '../job/plan-trials.ts'
 import { TaskConfig } from '../task/task-config.ts'
-import { phaseLimits } from './phase-limits.ts'
-import { combineSteps, meetsGate, scalarReward } from './step-rewards.ts'
+import { phaseLimits } from './deadlines.ts'
+import { combineSteps, meetsGate, scalarReward } from './rewards.ts'
 import { TrialConfig } from './trial-config.ts'
 import { exceptionName, isVerifiedAfter, rolloutError, trialError } from './trial-error.ts'
-import { trialName } from './trial-name.ts'
 
 const part = (agentSec: number | undefined, verifierSec: number) => ({
   agent: agentSec === undefined ? {} : { timeout_sec: agentSec },

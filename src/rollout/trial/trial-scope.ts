@@ -31,26 +31,26 @@ export interface TrialRequest {
   ): Promise<OpenEnvironment>
   readonly agentInfo: AgentInfo
   /** Puts tools of the agent in place. */
-  setupAgent?(environment: OpenEnvironment, signal: AbortSignal): Promise<void>
+  setupAgent?: ((environment: OpenEnvironment, signal: AbortSignal) => Promise<void>) | undefined
   readonly runAgent: RunTrialAgent
   /** Waits until the agent may run; the time does not count. */
-  agentTurn?(signal: AbortSignal): Promise<Disposable>
+  agentTurn?: ((signal: AbortSignal) => Promise<Disposable>) | undefined
   /** Variables of this machine, for templates. */
   readonly hostEnv: HostEnv
   /** Values that no file may hold, by name, besides those of secret-looking variables. */
-  readonly secrets?: Readonly<Record<string, string>>
-  readonly clock?: Clock
+  readonly secrets?: Readonly<Record<string, string>> | undefined
+  readonly clock?: Clock | undefined
   /** How long aborted work of others has to come to an end. Default 5 s. */
-  readonly graceMs?: number
+  readonly graceMs?: number | undefined
   readonly signal: AbortSignal
-  onEvent?(event: TrialEvent): void
+  onEvent?: ((event: TrialEvent) => void) | undefined
 }
 
 /** A finished trial. */
 export interface TrialOutcome {
   readonly result: TrialResult
   /** The number that counts; absent: there is none, or infrastructure failed. */
-  readonly reward?: number
+  readonly reward?: number | undefined
   /** Turns of the agent, of all steps in order. */
   readonly turns: readonly Turn[]
 }

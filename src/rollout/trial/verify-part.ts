@@ -1,30 +1,32 @@
-// The phase that turns what an agent left behind into numbers. Nothing of the agent is alive in it, nothing it wrote can be taken for a
+// The phase that turns what an agent left into numbers. Nothing of the agent is alive in it, nothing it wrote can be taken for a
 // reward, and what it has not seen until now (the tests) is put in place only here.
 import { mkdir } from 'node:fs/promises'
-import { basename } from 'node:path'
-import type { ExecResult, OpenEnvironment } from '../../contracts/index.ts'
+import { basename, join, posix } from 'node:path'
+import type { ExecResult, OpenEnvironment, TaskFolder } from '../../contracts/index.ts'
+import { messageOf } from '../../kernel/index.ts'
 import { shellCommand } from '../environments/index.ts'
-import { bringHome, removeTree } from './bring-home.ts'
-import { parseRewards } from './parse-rewards.ts'
-import { readRewardFiles } from './read-reward-files.ts'
+import { type NetworkPolicy, resolveEnvTable, samePolicy, type TaskPart, type Verification } from '../task/index.ts'
+import { phaseLimits, withDeadline } from './deadlines.ts'
+import { parseRewards, readRewardFiles } from './rewards.ts'
+import { fetchFolder, openTrialEnvironment, removeTree } from './trial-environment.ts'
 import { type ExceptionName, trialError } from './trial-error.ts'
 import type { Rewards } from './trial-result.ts'
-import { underDeadline } from './under-deadline.ts'
+import type { TrialScope } from './trial-scope.ts'
 
-export interface VerifyRequest {
+interface VerifyRequest {
   readonly environment: OpenEnvironment
   /** Folders of tests, in the order in which they are put over each other; none with a separate verifier, whose image has them. */
   readonly testDirs: readonly string[]
   /** Name of the script in /tests. */
   readonly script: string
   readonly env: Readonly<Record<string, string>>
-  readonly user?: string | number
-  readonly network?: boolean
+  readonly user?: string | number | undefined
+  readonly network?: boolean | undefined
   readonly timeoutMs: number
   /** Where /logs/verifier is brought to. */
   readonly target: string
   readonly signal: AbortSignal
-  readonly graceMs?: number
+  readonly graceMs?: number | undefined
 }
 
 export interface Verified {
@@ -38,10 +40,11 @@ export async function verifyPart(request: VerifyRequest): Promise<Verified> {
   await removeTree(target)
   await mkdir(target, { recursive: true })
   try {
-    await underDeadline((during) => runTests(request, during), {
+    await withDeadline((during) => runTests(request, during), {
       timeout: () => trialError('VerifierTimeoutError', `the verifier did not end within ${timeoutMs / 1000} s`),
-      ...{ timeoutMs, signal },
-      ...(graceMs === undefined ? {} : { graceMs }),
+      timeoutMs,
+      signal,
+      graceMs,
     })
   } catch (error) {
     await fetchLogs(request).catch(() => {}) // the first failure is the one to tell
@@ -55,15 +58,15 @@ export async function verifyPart(request: VerifyRequest): Promise<Verified> {
   return { rewards, warnings: leftOut.length > 0 ? [told, ...warnings] : warnings }
 }
 
-/** Names of what is no plain file or folder. Rewards are looked at when nobody is left who could change them. */
+/** Names of what is no plain file or folder. Rewards are read when no process is left that could change them. */
 async function fetchLogs({ environment, target }: VerifyRequest): Promise<string[]> {
   await environment.killAll()
   const links = await linkedRewards(environment)
-  const { leftOut } = await bringHome(environment, '/logs/verifier', target)
+  const { leftOut } = await fetchFolder(environment, '/logs/verifier', target)
   return [...new Set([...links, ...leftOut])]
 }
 
-// A link that leads to another file of the environment comes home as that file; here it can still be told from one.
+// A link that leads to another file of the environment is copied as that file; here it can still be recognised.
 async function linkedRewards(environment: OpenEnvironment): Promise<string[]> {
   const look = 'for name in reward.json reward.txt; do [ ! -L "/logs/verifier/$name" ] || echo "$name"; done'
   const limits = { timeoutMs: LOOK_MS }
@@ -90,7 +93,7 @@ async function runTests(request: VerifyRequest, signal: AbortSignal): Promise<Ex
   const path = `/tests/${basename(script)}`
   const limits = { timeoutMs }
   await environment.exec(
-    { argv: shellCommand(`chmod +x '${path}'`), cwd: '/', limits, ...(user === undefined ? {} : { user: 'root' }) },
+    { argv: shellCommand(`chmod +x '${path}'`), cwd: '/', limits, user: user === undefined ? undefined : 'root' },
     signal,
   )
   // The exit code means nothing: only the reward file counts.
@@ -99,8 +102,8 @@ async function runTests(request: VerifyRequest, signal: AbortSignal): Promise<Ex
       argv: shellCommand(`'${path}' > /logs/verifier/test-stdout.txt 2>&1`),
       env,
       limits,
-      ...(user === undefined ? {} : { user }),
-      ...(network === undefined ? {} : { network }),
+      user,
+      network,
     },
     signal,
   )
@@ -116,5 +119,78 @@ async function named<T>(name: ExceptionName, what: string, work: () => Promise<T
     throw trialError(name, `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     })
+  }
+}
+
+// How the tests of a part are run, wherever that is: what they get, for how long, as whom.
+export function partTests(
+  { request, signal }: TrialScope,
+  { part, outputs }: { readonly part: TaskPart; readonly outputs: string },
+): Omit<VerifyRequest, 'environment'> {
+  const { task, config, hostEnv, graceMs } = request
+  const { verification } = part
+  return {
+    env: resolveEnvTable({ ...verification.env, ...config.verifier.env }, hostEnv),
+    timeoutMs: phaseLimits(config, task, part).verifierMs,
+    target: join(outputs, 'verifier'),
+    signal,
+    script: part.testScript ?? task.testScript ?? 'test.sh',
+    testDirs: [...new Set([task.testsDir, part.testsDir].flatMap((dir) => dir ?? []))],
+    ...networkOf(verification.network, task.network),
+    user: verification.user,
+    graceMs,
+  }
+}
+
+/** Only what differs from what the environment was started with has to be asked for. */
+export function networkOf(phase: NetworkPolicy, baseline: NetworkPolicy): { network?: boolean | undefined } {
+  return samePolicy(phase, baseline) ? {} : { network: phase.mode !== 'no-network' }
+}
+
+// A verifier in a separate environment. Of the agent's world it gets the artifacts, at their old places, and nothing else; its tests
+// are in its image.
+
+interface Kept {
+  readonly source: string
+  readonly destination: string
+  readonly status: string
+}
+
+interface SeparateVerifier {
+  readonly folder: TaskFolder
+  readonly verification: Verification
+  /** What was collected of the agent's environment, below `artifactsDir`. */
+  readonly manifest: readonly Kept[]
+  readonly artifactsDir: string
+  /** Where commands of the agent's environment started: relative sources are meant from there. */
+  readonly workdir: string
+  readonly verify: Omit<VerifyRequest, 'environment' | 'testDirs'>
+}
+
+export async function runSeparateVerifier(scope: TrialScope, run: SeparateVerifier): Promise<Verified> {
+  const { request } = scope
+  const definition = run.verification.environment ?? request.task.config.environment
+  const multiplier = request.config.environment_build_timeout_multiplier ?? request.config.timeout_multiplier
+  const place = await openTrialEnvironment(
+    scope,
+    { ...run.folder, role: 'verifier' },
+    definition.build_timeout_sec * multiplier * 1000,
+  )
+  try {
+    for (const { source, destination, status } of run.manifest) {
+      if (status !== 'ok') continue
+      try {
+        await place.environment.upload(join(run.artifactsDir, destination), posix.resolve(run.workdir, source))
+      } catch (cause) {
+        throw trialError(
+          'AddTestsDirError',
+          `the artifact ${source} could not be given to the verifier: ${messageOf(cause)}`,
+          { cause },
+        )
+      }
+    }
+    return await verifyPart({ ...run.verify, environment: place.environment, testDirs: [] })
+  } finally {
+    await place.close()
   }
 }

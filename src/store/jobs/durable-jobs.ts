@@ -1,12 +1,10 @@
-// Durable jobs on the record: submitted once, claimed under a lease, done by whoever is alive.
+// Durable jobs on the record: submitted once, claimed under a lease, done by any worker that is alive.
 import type { DurableJobState, DurableJobs, JobOptions, WorkOutcome } from '../../contracts/index.ts'
 import { type Clock, messageOf } from '../../kernel/index.ts'
-import { checkedName } from '../checked-name.ts'
-import type { Database } from '../database.ts'
-import type { Now } from '../leases.ts'
-import { claimJob, type JobContext } from './claim-job.ts'
-import { type HeldJob, isCancelled, keepHolding, letGo } from './hold-job.ts'
-import { jobSteps } from './job-steps.ts'
+import type { Database } from '../database/database.ts'
+import { checkedName } from '../database/stored-values.ts'
+import { claimJob, type HeldJob, isCancelled, type JobContext, jobSteps, keepHolding, releaseJob } from './hold-job.ts'
+import type { Now } from './leases.ts'
 
 export function createDurableJobs(database: Database, clock: Clock, now: Now, options: JobOptions): DurableJobs {
   const queue = checkedName('queue name', options.queue ?? 'default')
@@ -71,15 +69,15 @@ async function workOn(
 }
 
 async function succeed(held: HeldJob): Promise<WorkOutcome> {
-  return (await letGo(held, { state: 'done', ended_at_ms: await held.now() })) ? 'done' : 'lost'
+  return (await releaseJob(held, { state: 'done', ended_at_ms: await held.now() })) ? 'done' : 'lost'
 }
 
 async function fail(held: HeldJob, error: unknown, lost: AbortSignal, caller: AbortSignal): Promise<WorkOutcome> {
   const { job, options } = held
   const nowMs = await held.now()
   const last_error = messageOf(error)
-  const end = async (outcome: WorkOutcome, set: Parameters<typeof letGo>[1]) =>
-    (await letGo(held, { last_error, ...set })) ? outcome : 'lost'
+  const end = async (outcome: WorkOutcome, set: Parameters<typeof releaseJob>[1]) =>
+    (await releaseJob(held, { last_error, ...set })) ? outcome : 'lost'
   if (isCancelled(lost.reason)) return end('cancelled', { state: 'cancelled', ended_at_ms: nowMs })
   if (lost.aborted) return 'lost'
   // Our own caller stopped us: the job is as ready as before.

@@ -1,6 +1,6 @@
 // First version of the record.
 import { sql } from 'kysely'
-import type { Database, Queryable } from '../database.ts'
+import type { Database, Queryable } from '../database/database.ts'
 
 export async function up(query: Queryable, kind: Database['kind']): Promise<void> {
   const statements = kind === 'sqlite' ? [...tables(SQLITE), ...sqliteSearch] : [...tables(POSTGRES), ...postgresSearch]

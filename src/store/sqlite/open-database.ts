@@ -1,8 +1,12 @@
 // Opens a database file so that many processes can use it at once, and refuses files that belong to something else.
-import { EvsysError } from '../../kernel/index.ts'
-import { type DatabaseSync, loadDriver } from './load-driver.ts'
-import { BLOCKING_MS, patiently } from './patiently.ts'
-import { sqliteFault } from './sqlite-fault.ts'
+
+import { link, open, unlink } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
+import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { DatabaseSyncInstance } from '@photostructure/sqlite'
+import { EvsysError, fileError, syncFolder } from '../../kernel/index.ts'
+import { isBusy, sqliteFault } from './sqlite-fault.ts'
 
 // WAL: readers and one writer at once. NORMAL: what was committed survives the death of the process; a power loss may take the
 // last transactions, whole, and never damages the file.
@@ -42,4 +46,102 @@ function refuseForeign(database: DatabaseSync, file: string): void {
   throw new EvsysError('STORE_FAILED', `${file} is the database of another program`, {
     fix: 'name another file; this one was not touched.',
   })
+}
+
+// The embedded database: Node's own `node:sqlite` where it has all that is needed (22.16), else the same API as a package with
+// the binary inside. Nothing else in this room knows which of the two it has.
+export type DatabaseSync = DatabaseSyncInstance
+type Driver = new (file: string, options?: { readOnly?: boolean }) => DatabaseSync
+
+let loaded: Promise<Driver> | undefined
+
+export function loadDriver(): Promise<Driver> {
+  loaded ??= load()
+  return loaded
+}
+
+interface DriverModule {
+  DatabaseSync: Driver
+  StatementSync?: { prototype: object }
+}
+
+async function load(): Promise<Driver> {
+  if (isBuiltin('node:sqlite')) {
+    const name: string = 'node:sqlite' // not known to the types of Node 20
+    const builtin: DriverModule = await withoutWarning(() => import(name))
+    if ('columns' in (builtin.StatementSync?.prototype ?? {})) return builtin.DatabaseSync
+  }
+  const packaged: DriverModule = await import('@photostructure/sqlite')
+  return packaged.DatabaseSync
+}
+
+// `node:sqlite` announces on first import that it is experimental: true, and no news to a user of evsys.
+async function withoutWarning<T>(work: () => Promise<T>): Promise<T> {
+  const { emitWarning } = process
+  process.emitWarning = (warning, ...rest: unknown[]) => {
+    if (!String(warning).includes('SQLite')) Reflect.apply(emitWarning, process, [warning, ...rest])
+  }
+  try {
+    return await work()
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
+// Waiting for the write lock of other processes. SQLite itself would wait by blocking the thread, and with it heartbeats and
+// workers' messages, so it waits only for a moment; the rest is waited for here.
+/** How long SQLite may block the thread. */
+const BLOCKING_MS = 20
+const PATIENCE_MS = 60_000
+const LONGEST_PAUSE_MS = 50
+
+/** Does `work`, again and again while another process holds the lock. */
+export async function patiently<T>(work: () => T, patienceMs = PATIENCE_MS): Promise<T> {
+  const givesUpAt = performance.now() + patienceMs
+  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    try {
+      return work()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= givesUpAt) throw error
+    }
+    await delay(pauseMs)
+  }
+}
+
+// A copy of a database file, made while others go on writing. It appears under its name when it is complete, not before, and
+// never in the place of another file.
+/** Copies the database in `file`. One in memory is copied from the connection that holds it. */
+export async function copyFile(database: DatabaseSync, file: string, target: string): Promise<void> {
+  const Database = await loadDriver()
+  await placeWhole(target, (partial) => {
+    if (file === ':memory:') return vacuumInto(database, partial)
+    const own = new Database(file) // the first may be in the middle of a transaction
+    try {
+      vacuumInto(own, partial)
+    } finally {
+      own.close()
+    }
+  })
+}
+
+function vacuumInto(database: DatabaseSync, target: string): void {
+  database.prepare('vacuum into ?').run(target)
+}
+
+/** Lets `make` write a file beside `target`, and puts it there once it is safely on disk. */
+export async function placeWhole(target: string, make: (partial: string) => void | Promise<void>): Promise<void> {
+  const partial = `${target}.partial-${process.pid}`
+  const remove = () => Promise.allSettled(['', '-wal', '-shm'].map((end) => unlink(`${partial}${end}`)))
+  try {
+    await remove() // what a process that died left
+    await make(partial)
+    await using made = await open(partial, 'r+')
+    await made.sync()
+    await link(partial, target).catch((cause: unknown) => {
+      throw fileError('write', target, cause) // it exists: a copy never replaces one
+    })
+    await syncFolder(dirname(target))
+  } finally {
+    await remove()
+  }
 }

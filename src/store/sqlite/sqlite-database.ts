@@ -1,10 +1,8 @@
 // The embedded database: one file, many processes, no server.
 import { stat } from 'node:fs/promises'
 import { Kysely, sql } from 'kysely'
-import type { Database } from '../database.ts'
-import type { Tables } from '../tables.ts'
-import { copyFile } from './copy-file.ts'
-import { closeDatabase, openDatabase } from './open-database.ts'
+import type { Database, Tables } from '../database/database.ts'
+import { closeDatabase, copyFile, openDatabase } from './open-database.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 import { sqliteFault } from './sqlite-fault.ts'
 import { sqlitePoints } from './sqlite-points.ts'

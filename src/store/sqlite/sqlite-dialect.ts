@@ -10,11 +10,8 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import { rowsFromStored, toStored } from '../stored-text.ts'
-import type { DatabaseSync } from './load-driver.ts'
-import { closeDatabase } from './open-database.ts'
-import { patiently } from './patiently.ts'
-import { createStatementCache } from './statement-cache.ts'
+import { rowsFromStored, toStored } from '../database/stored-values.ts'
+import { closeDatabase, type DatabaseSync, patiently } from './open-database.ts'
 
 export function sqliteDialect(database: DatabaseSync): Dialect {
   return {
@@ -87,4 +84,28 @@ function bindable(value: unknown): unknown {
   // The packaged driver binds these as 0; a column of numbers takes them as text.
   if (typeof value === 'number' && value > 0 && value < Number.EPSILON) return String(value)
   return value
+}
+
+// Prepared statements, kept by their text: compiling one costs more than running it.
+interface Prepared {
+  readonly statement: ReturnType<DatabaseSync['prepare']>
+  /** Whether it gives rows. */
+  readonly reads: boolean
+}
+
+const KEPT = 256
+
+/** Gives the prepared form of a text; past 256 texts the one that was not used for longest goes. */
+function createStatementCache(database: DatabaseSync): (text: string) => Prepared {
+  const kept = new Map<string, Prepared>()
+  return (text) => {
+    let prepared = kept.get(text)
+    if (prepared === undefined) {
+      const statement = database.prepare(text)
+      prepared = { statement, reads: statement.columns().length > 0 }
+      if (kept.size >= KEPT) kept.delete(kept.keys().next().value ?? '')
+    } else kept.delete(text)
+    kept.set(text, prepared)
+    return prepared
+  }
 }

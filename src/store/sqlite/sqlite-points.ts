@@ -1,7 +1,7 @@
 // Writes metric points through prepared statements: 32 rows each, since binding is fast and calling is slow.
-import type { Database, PointRow, StepRange } from '../database.ts'
-import { COARSE_STEPS, FINE_STEPS, LARGEST_SUMMED } from '../rollup.ts'
-import type { DatabaseSync } from './load-driver.ts'
+import type { Database, PointRow, StepRange } from '../database/database.ts'
+import { COARSE_STEPS, FINE_STEPS, LARGEST_SUMMED } from '../database/rollup.ts'
+import type { DatabaseSync } from './open-database.ts'
 
 type Statement = ReturnType<DatabaseSync['prepare']>
 

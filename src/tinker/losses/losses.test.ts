@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { adam, bigramEngine, datum, openClient } from '../../../tests/tinker-clients.ts'
 import type { CustomLoss, Datum } from '../../contracts/index.ts'
-import { defineLoss } from './define-loss.ts'
 import * as ops from './operators.ts'
+import { defineLoss, Value } from './operators.ts'
 import { dpoLoss, ipoLoss, ktoLoss } from './preference-losses.ts'
-import { Value } from './value.ts'
 
 // On a grid that keeps away from the places where two pieces meet: there is no slope to measure there.
 const vector = (length: number, min: number, max: number) =>

@@ -1,6 +1,6 @@
 // What a loss may be made of. Each operator works on each element; a scalar goes with a vector of any length. Where a slope is not
 // defined (a tie, the edge of a clamp) the choice is written at the operator.
-import { type Operand, toValue, Value } from './value.ts'
+import type { CustomLoss, Datum, Metrics, Tensor } from '../../contracts/index.ts'
 
 export const add = (a: Operand, b: Operand): Value =>
   pairwise(
@@ -193,4 +193,108 @@ function contribute({ slope, length }: Value, at: number, amount: number): void 
 
 function share(value: Value, amount: (at: number) => number): void {
   for (let at = 0; at < value.length; at++) contribute(value, at, amount(at))
+}
+
+// Numbers that remember how they were made, so that the slope of a loss can be followed back to what it was made of (reverse-mode
+// differentiation). A value is a vector, or a scalar: a vector of one element, which goes with vectors of any length.
+/** Adds what the value's slope contributes to the slopes of what it was made of. */
+type Backward = (slope: Float64Array) => void
+
+/** A vector in double precision. */
+export class Value {
+  readonly data: Float64Array
+  readonly #parents: readonly Value[]
+  readonly #backward: Backward
+  /** Slope of the loss, once it was asked for. */
+  #slope: Float64Array | undefined
+
+  constructor(data: Float64Array, parents: readonly Value[] = [], backward: Backward = () => {}) {
+    this.data = data
+    this.#parents = parents
+    this.#backward = backward
+  }
+
+  get length(): number {
+    return this.data.length
+  }
+
+  /** The only element of a scalar. */
+  get item(): number {
+    const [only] = this.data
+    if (this.data.length === 1 && only !== undefined) return only
+    throw new RangeError(`a vector of ${this.data.length} values is no scalar`)
+  }
+
+  /** Slopes of this scalar with respect to `leaves`; undefined for one that it was not made of. */
+  slopes(leaves: readonly Value[]): (Float64Array | undefined)[] {
+    if (this.length !== 1) throw new RangeError(`a loss is a scalar, not a vector of ${this.length} values`)
+    const order = this.#ancestors()
+    for (const value of order) value.#slope = new Float64Array(value.length)
+    this.#slope?.fill(1)
+    for (const value of order.reverse()) if (value.#slope !== undefined) value.#backward(value.#slope)
+    const slopes = leaves.map((leaf) => leaf.#slope)
+    for (const value of order) value.#slope = undefined
+    return slopes
+  }
+
+  /** Where an operator adds its share; undefined outside of a computation of slopes. */
+  get slope(): Float64Array | undefined {
+    return this.#slope
+  }
+
+  // Every value after those it was made of. Walked with a list of its own: a loss over a long batch is deeper than the stack.
+  #ancestors(): Value[] {
+    const order: Value[] = []
+    const entered = new Set<Value>()
+    const path: { value: Value; next: number }[] = [{ value: this, next: 0 }]
+    entered.add(this)
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const parent = top.value.#parents[top.next++]
+      if (parent === undefined) {
+        order.push(top.value)
+        path.pop()
+      } else if (!entered.has(parent)) {
+        entered.add(parent)
+        path.push({ value: parent, next: 0 })
+      }
+    }
+    return order
+  }
+}
+
+/** What operators take: a value, a number, or numbers in a row that nothing depends on. */
+export type Operand = Value | number | ArrayLike<number>
+
+/** The operand as a value; plain numbers are constants. */
+function toValue(operand: Operand): Value {
+  if (operand instanceof Value) return operand
+  return new Value(typeof operand === 'number' ? Float64Array.of(operand) : Float64Array.from(operand))
+}
+
+// A loss written as a function of log-probabilities; its gradient follows by itself. It is sent like any loss that the caller
+// computes: one pass for the log-probabilities, one that carries the gradient.
+export interface LossBatch {
+  readonly data: readonly Datum[]
+  /** Of each datum, the log-probabilities of its targets, row by row where there are several per position. */
+  readonly logprobs: readonly Value[]
+  /** Numbers that a datum brings along, `weights` for one; undefined where it brings none. */
+  input(index: number, name: string): Tensor['data'] | undefined
+}
+
+export type LossResult = { readonly loss: Value; readonly metrics?: Metrics | undefined }
+
+/** Makes a loss for `forwardBackward` out of a function. Every datum must have a part in it. */
+export function defineLoss(compute: (batch: LossBatch) => LossResult): CustomLoss {
+  return {
+    custom(data, logprobs) {
+      const leaves = logprobs.map(({ data: numbers }) => new Value(Float64Array.from(numbers)))
+      const input = (index: number, name: string) => data[index]?.lossInputs[name]?.data
+      const { loss, metrics } = compute({ data, logprobs: leaves, input })
+      const gradients = loss.slopes(leaves).map((slope, index) => {
+        if (slope === undefined) throw new RangeError(`the loss does not depend on datum ${index}`)
+        return { data: slope, shape: logprobs[index]?.shape ?? [slope.length] }
+      })
+      return { loss: loss.item, gradients, metrics }
+    },
+  }
 }

@@ -1,12 +1,13 @@
 // Losses that compare a policy with a reference: datums bring the reference's log-probabilities as `reference_logprobs`, and as
 // `weights` which positions count (all, where there are none).
 import type { CustomLoss } from '../../contracts/index.ts'
-import { defineLoss, type LossBatch } from './define-loss.ts'
 import {
   add,
   clamp,
   concat,
+  defineLoss,
   gather,
+  type LossBatch,
   logsigmoid,
   mean,
   mul,
@@ -16,9 +17,9 @@ import {
   stopGradient,
   sub,
   sum,
+  type Value,
   where,
 } from './operators.ts'
-import type { Value } from './value.ts'
 
 /** Name of the input that holds the reference's log-probabilities. */
 export const referenceInput = 'reference_logprobs'
@@ -27,7 +28,7 @@ export const referenceInput = 'reference_logprobs'
  * Direct preference optimisation (Rafailov et al. 2023): the mean of -log sigmoid(beta (h_chosen - h_rejected)), where h is the
  * weighted sum of p - p_reference. Datums come in pairs: chosen, rejected, chosen, rejected, ...
  */
-export function dpoLoss({ beta = 0.1 }: { beta?: number } = {}): CustomLoss {
+export function dpoLoss({ beta = 0.1 }: { beta?: number | undefined } = {}): CustomLoss {
   return defineLoss((batch) => {
     const { chosen, rejected } = pairs(batch)
     const margin = mul(beta, sub(chosen, rejected))
@@ -37,7 +38,7 @@ export function dpoLoss({ beta = 0.1 }: { beta?: number } = {}): CustomLoss {
 }
 
 /** Identity preference optimisation (Azar et al. 2023): the mean of (h_chosen - h_rejected - 1 / (2 beta))^2. Pairs as above. */
-export function ipoLoss({ beta = 0.1 }: { beta?: number } = {}): CustomLoss {
+export function ipoLoss({ beta = 0.1 }: { beta?: number | undefined } = {}): CustomLoss {
   return defineLoss((batch) => {
     const { chosen, rejected } = pairs(batch)
     const loss = mean(square(sub(sub(chosen, rejected), 1 / (2 * beta))))
@@ -48,9 +49,9 @@ export function ipoLoss({ beta = 0.1 }: { beta?: number } = {}): CustomLoss {
 export type KtoOptions = {
   /** Whether a datum, by its place in the batch, is one to imitate. */
   isDesirable: (index: number) => boolean
-  beta?: number
-  desirableWeight?: number
-  undesirableWeight?: number
+  beta?: number | undefined
+  desirableWeight?: number | undefined
+  undesirableWeight?: number | undefined
 }
 
 /**

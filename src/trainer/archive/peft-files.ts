@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exportAdapter, exportMerged } from '../../engine/index.ts'
-import type { ArchiveFiles } from './adapter-files.ts'
+import type { ArchiveFiles } from './archive-files.ts'
 
 /** Checkpoints of real models: an adapter as PEFT reads it, or the whole model where all of it was trained. */
 export function peftFiles(folders: Readonly<Record<string, string>>): ArchiveFiles {

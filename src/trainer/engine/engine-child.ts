@@ -1,25 +1,36 @@
-// The process of an engine. It ends with whoever started it.
-import type { EngineModule, FromEngine, ToEngine } from './engine-messages.ts'
-import { messagePipe } from './message-pipe.ts'
-import { serveEngine } from './serve-engine.ts'
+// The thread or process of an engine. Nothing else runs here, so an engine may compute for minutes without a breath.
+import type { Engine } from '../../contracts/index.ts'
+import { EvsysError, messageOf, serve, toRecord } from '../../kernel/index.ts'
+import { type EngineContext, engineProtocol } from './engine-messages.ts'
 
-process.on('SIGINT', () => {}) // meant for whoever started it, who may still want to save
-process.once('disconnect', () => process.exit(0))
-if (!process.connected) process.exit(0) // gone before anybody listened
-// One that was started early loads what it will be told to open; if that fails, it fails again when it is told.
+process.on('SIGINT', () => {}) // meant for the parent, which may still want to save
+// A warm spare loads the module that it will be asked to open; if that fails, it fails again when it is asked.
 const [, , expected] = process.argv
 if (expected !== undefined) import(expected).catch(() => {})
-process.once('message', (start) => {
-  const { module, folder } = start as { module: EngineModule; folder: string } // of start-engine-process.ts
-  const waiting: ToEngine[] = []
-  let take = (message: ToEngine): void => void waiting.push(message)
-  const pipe = messagePipe<FromEngine, ToEngine>(process, folder, (message) => take(message))
-  void serveEngine(module, {
-    say: pipe.send,
-    listen(taker) {
-      take = taker
-      for (const message of waiting.splice(0)) take(message)
+
+type OpenEngine = (options: unknown, context: EngineContext) => Engine | Promise<Engine>
+
+let engine: Engine | undefined
+
+await serve(
+  engineProtocol,
+  (parent) => ({
+    async open({ url, options }) {
+      const { openEngine }: { openEngine: OpenEngine } = await import(url)
+      engine = await openEngine(options, { notice: (text) => parent.notify('notice', text) })
+      return engine.id
     },
-    leave: () => void pipe.sent().then(() => process.disconnect()),
-  })
-})
+    async run(op, signal) {
+      if (engine === undefined) throw new EvsysError('BACKEND_FAILED', 'the engine is not open')
+      return await engine.run(op, signal)
+    },
+    async close() {
+      await engine?.[Symbol.asyncDispose]()
+      return null
+    },
+  }),
+  {
+    problemsOf: (error) =>
+      EvsysError.is(error) ? [toRecord(error)] : [{ code: 'BACKEND_FAILED', message: messageOf(error) }],
+  },
+)

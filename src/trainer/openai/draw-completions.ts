@@ -6,7 +6,7 @@ import { unprocessable } from '../http/http-error.ts'
 import { safeSeed } from '../operations/create-model.ts'
 import { drawSamples, type Target } from '../operations/samplers.ts'
 import type { TrainerState } from '../state/trainer-state.ts'
-import { at } from '../wire/read-pass.ts'
+import { at } from '../wire/wire-data.ts'
 
 export type DrawOptions = {
   readonly prompt: Int32Array
@@ -22,7 +22,7 @@ export type DrawOptions = {
   readonly topLogprobs: number
 }
 
-export interface Token {
+interface Token {
   readonly id: number
   readonly text: string
   readonly logprob: number
@@ -53,7 +53,7 @@ export async function drawCompletions(
     numSamples: options.n,
     maxTokens: options.maxTokens ?? room,
     temperature: options.temperature,
-    ...(topP === undefined ? {} : { topP }),
+    topP,
     stop: options.stopTokens,
     seed: options.seed === undefined ? systemRandom.uint32() : safeSeed(options.seed),
   }
@@ -121,4 +121,30 @@ function cut(tokens: Int32Array, tokenizer: Tokenizer, stops: readonly string[])
     else low = middle + 1
   }
   return { answer: tokens.subarray(0, low), text: text.slice(0, end), isCut: true }
+}
+
+// Log-probabilities in the two forms that OpenAI's clients read.
+/** The form of `/completions`. */
+export function textLogprobs({ tokens }: Completion) {
+  let offset = 0
+  return {
+    tokens: tokens.map(({ text }) => text),
+    token_logprobs: tokens.map(({ logprob }) => logprob),
+    top_logprobs: tokens.map(({ top }) => Object.fromEntries(top.map(({ text, logprob }) => [text, logprob]))),
+    text_offset: tokens.map(({ text }) => {
+      const start = offset
+      offset += text.length
+      return start
+    }),
+  }
+}
+
+/** The form of `/chat/completions`. */
+export function chatLogprobs({ tokens }: Completion) {
+  const entry = ({ text, logprob }: { text: string; logprob: number }) => ({
+    token: text,
+    logprob,
+    bytes: [...Buffer.from(text, 'utf8')],
+  })
+  return { content: tokens.map((token) => ({ ...entry(token), top_logprobs: token.top.map(entry) })) }
 }

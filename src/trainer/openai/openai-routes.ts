@@ -2,16 +2,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from 'hono'
 import { streamSSE } from 'hono/streaming'
+import * as z from 'zod'
+import { ChatMessage } from '../../contracts/index.ts'
 import { HttpError, toHttpError, unprocessable } from '../http/http-error.ts'
 import { findTarget, type Target } from '../operations/samplers.ts'
 import { type Api, newRoutes, type Routes } from '../routes/api.ts'
-import type { ModelText } from '../served-model.ts'
-import { pathOf } from '../state/checkpoint-store.ts'
+import { pathOf } from '../state/checkpoint-files.ts'
+import type { ModelText } from '../state/served-model.ts'
 import type { TrainerState } from '../state/trainer-state.ts'
-import { at } from '../wire/read-pass.ts'
-import { ChatRequest, CompletionRequest } from './completion-request.ts'
-import { type Completion, type DrawOptions, drawCompletions } from './draw-completions.ts'
-import { chatLogprobs, textLogprobs } from './show-logprobs.ts'
+import { at } from '../wire/wire-data.ts'
+import { type Completion, chatLogprobs, type DrawOptions, drawCompletions, textLogprobs } from './draw-completions.ts'
 
 export function openAiRoutes({ state, json }: Api): Routes {
   const routes = newRoutes()
@@ -129,7 +129,7 @@ function answerOf({ answer, text }: Completion, renderer: NonNullable<ModelText[
   const { reasoning_content, tool_calls } = message
   return {
     content: typeof message.content === 'string' && reasoning_content !== undefined ? message.content : text,
-    ...(reasoning_content === undefined ? {} : { reasoning_content }),
+    reasoning_content,
     ...(tool_calls === undefined ? {} : { tool_calls, content: message.content }),
   }
 }
@@ -189,4 +189,46 @@ function openAiError(error: Error): Response {
   const { status, message } = toHttpError(error)
   const type = status >= 500 ? 'server_error' : status === 401 ? 'authentication_error' : 'invalid_request_error'
   return Response.json({ error: { message, type, param: null, code: null } }, { status })
+}
+
+// Requests of the OpenAI-compatible routes. Fields that are not known are ignored, as other servers do.
+const shared = {
+  model: z.string(),
+  temperature: z.number().min(0).max(100).nullish(),
+  top_p: z.number().gt(0).max(1).nullish(),
+  n: z.int().min(1).max(128).nullish(),
+  stop: z.union([z.string(), z.array(z.string())]).nullish(),
+  seed: z.number().refine(Number.isInteger, 'expected a whole number').nullish(),
+  stream: z.boolean().nullish(),
+  stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
+}
+
+const CompletionRequest = z.object({
+  ...shared,
+  prompt: z.union([z.string(), z.array(z.int()).min(1), z.array(z.string()).min(1), z.array(z.array(z.int())).min(1)]),
+  max_tokens: z.int().min(1).nullish(),
+  logprobs: z.int().min(0).max(20).nullish(),
+  echo: z.literal(false, 'echo is not offered').nullish(),
+})
+type CompletionRequest = z.infer<typeof CompletionRequest>
+
+const ChatRequest = z.object({
+  ...shared,
+  messages: z.array(z.preprocess(withoutExtras, ChatMessage)).min(1),
+  max_tokens: z.int().min(1).nullish(),
+  max_completion_tokens: z.int().min(1).nullish(),
+  logprobs: z.boolean().nullish(),
+  top_logprobs: z.int().min(0).max(20).nullish(),
+})
+
+const messageKeys = ['role', 'content', 'name', 'tool_calls', 'tool_call_id', 'reasoning_content']
+
+// Clients send back what servers sent them: refusals, annotations, nulls.
+function withoutExtras(message: unknown): unknown {
+  if (typeof message !== 'object' || message === null) return message
+  return Object.fromEntries(
+    Object.entries(message).filter(
+      ([key, value]) => messageKeys.includes(key) && (value !== null || key === 'content'),
+    ),
+  )
 }

@@ -2,16 +2,15 @@
 import type { LoraSpec } from '../../contracts/index.ts'
 import type * as tinker from '../../contracts/tinker/index.ts'
 import { HttpError, unprocessable } from '../http/http-error.ts'
-import type { ServedModel } from '../served-model.ts'
-import { type CheckpointEntry, pathOf } from '../state/checkpoint-store.ts'
+import { type CheckpointEntry, pathOf, type RunRecord } from '../state/checkpoint-files.ts'
 import type { Future } from '../state/futures.ts'
-import type { RunRecord } from '../state/run-record.ts'
 import { SequenceGate } from '../state/sequence-gate.ts'
+import type { ServedModel } from '../state/served-model.ts'
 import type { TrainerState } from '../state/trainer-state.ts'
-import { plainAnswer } from '../wire/answers.ts'
+import { plainAnswer } from '../wire/wire-data.ts'
 
 /** A promise as it is answered. */
-export type Promised = { readonly request_id: string; readonly model_id?: string }
+export type Promised = { readonly request_id: string; readonly model_id?: string | undefined }
 
 type Lora = NonNullable<RunRecord['lora']>
 
@@ -84,7 +83,7 @@ async function make(
     base_model: base.name,
     engine_id: state.engineId,
     created_ms: state.clock.now(),
-    ...(lora === undefined ? {} : { lora }),
+    lora,
     user_metadata: asText(metadata),
   }
   const requestId = `${id}:0`
@@ -135,7 +134,7 @@ export function safeSeed(seed: number): number {
   return Number.isSafeInteger(seed) ? seed : Number(BigInt.asUintN(52, BigInt(seed)))
 }
 
-function engineLora(lora: Lora | undefined): { lora?: LoraSpec } {
+function engineLora(lora: Lora | undefined): { lora?: LoraSpec | undefined } {
   if (lora === undefined) return {}
   const { rank, seed, train_attn, train_mlp, train_unembed } = lora
   return { lora: { rank, seed, trainAttention: train_attn, trainMlp: train_mlp, trainUnembedding: train_unembed } }

@@ -5,11 +5,10 @@ import * as tinker from '../../contracts/tinker/index.ts'
 import { checkRequest } from '../../engine/index.ts'
 import { onAbort, systemRandom } from '../../kernel/index.ts'
 import { HttpError, notFound, unprocessable } from '../http/http-error.ts'
-import type { ServedModel } from '../served-model.ts'
 import type { WeightSource } from '../state/sampler-weights.ts'
+import type { ServedModel } from '../state/served-model.ts'
 import type { Sampler, TrainerState } from '../state/trainer-state.ts'
-import { sampleAnswer } from '../wire/answers.ts'
-import { at } from '../wire/read-pass.ts'
+import { at, sampleAnswer } from '../wire/wire-data.ts'
 import { type Promised, safeSeed } from './create-model.ts'
 
 export function samplerIdOf(sessionId: string, seq: number): string {

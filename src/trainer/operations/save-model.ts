@@ -1,14 +1,13 @@
 // Weights that leave a model and come back: checkpoints, snapshots, loads.
 import * as tinker from '../../contracts/tinker/index.ts'
 import { HttpError, unprocessable } from '../http/http-error.ts'
-import { pathOf } from '../state/checkpoint-store.ts'
+import { pathOf } from '../state/checkpoint-files.ts'
 import type { Answer } from '../state/futures.ts'
-import type { TrainedModel } from '../state/trained-model.ts'
-import type { TrainerState } from '../state/trainer-state.ts'
-import { plainAnswer } from '../wire/answers.ts'
+import type { TrainedModel, TrainerState } from '../state/trainer-state.ts'
+import { plainAnswer } from '../wire/wire-data.ts'
 import { asText, createFromCheckpoint, type Promised } from './create-model.ts'
 import { addSampler, refresh, samplerIdOf } from './samplers.ts'
-import { type Prepared, submit } from './submit.ts'
+import { type Prepared, submit } from './train-model.ts'
 
 export function submitSave(state: TrainerState, request: tinker.SaveWeightsRequest, hash: string): Promised {
   return submit(state, request, hash, (model) => {

@@ -1,7 +1,7 @@
 // What every route is handed.
 import { Hono } from 'hono'
 import * as z from 'zod'
-import { checked, type RawBody, readBody, readJson } from '../http/read-body.ts'
+import { checked, type RawBody, readBody, readJson } from '../http/read-request.ts'
 import type { TrainerState } from '../state/trainer-state.ts'
 
 export type Api = {
@@ -48,4 +48,14 @@ export type Routes = Hono
 
 export function newRoutes(): Routes {
   return new Hono()
+}
+
+const Page = z.object({
+  limit: z.coerce.number().int().min(0).max(10_000).default(20),
+  offset: z.coerce.number().int().min(0).default(0),
+})
+
+/** Which part of a list a query asks for. */
+export function page(query: Record<string, string>): z.output<typeof Page> {
+  return checked(Page, query, 'query')
 }

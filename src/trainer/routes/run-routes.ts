@@ -1,14 +1,10 @@
 // Runs and checkpoints as people look them up. They outlive the process that made them.
 import * as tinker from '../../contracts/tinker/index.ts'
-import type { ArchiveFiles } from '../archive/adapter-files.ts'
-import { createPathSigner } from '../archive/signed-path.ts'
-import { tarFile } from '../archive/tar-file.ts'
+import { type ArchiveFiles, createPathSigner, tarFile } from '../archive/archive-files.ts'
 import { HttpError, notFound, unprocessable } from '../http/http-error.ts'
-import { type CheckpointEntry, pathOf } from '../state/checkpoint-store.ts'
-import type { RunRecord } from '../state/run-record.ts'
+import { type CheckpointEntry, pathOf, type RunRecord } from '../state/checkpoint-files.ts'
 import type { TrainerState } from '../state/trainer-state.ts'
-import { type Api, newRoutes, type Routes } from './api.ts'
-import { page } from './page.ts'
+import { type Api, newRoutes, page, type Routes } from './api.ts'
 
 const archiveMs = 15 * 60_000
 const checkpointRoute = '/training_runs/:run/checkpoints/:kind/:name'
@@ -44,6 +40,10 @@ export function runRoutes({ state, json }: Api, archiveFiles: ArchiveFiles): Rou
   })
 
   routes.delete(checkpointRoute, async (c) => {
+    const { run, kind, name } = c.req.param()
+    if (kind === 'weights' || kind === 'sampler_weights') {
+      await state.checkpoints.refresh({ runId: run, folder: kind, name })
+    }
     await state.checkpoints.remove(entryOf(c.req.param()))
     return c.body(null, 204)
   })

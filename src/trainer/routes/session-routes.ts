@@ -2,9 +2,9 @@
 import * as z from 'zod'
 import * as tinker from '../../contracts/tinker/index.ts'
 import { HttpError, notFound } from '../http/http-error.ts'
+import { jsonResponse } from '../http/in-process.ts'
 import { createSampler } from '../operations/samplers.ts'
-import { type Api, newRoutes, type Routes } from './api.ts'
-import { page } from './page.ts'
+import { type Api, newRoutes, page, type Routes } from './api.ts'
 
 /** What this server asks of clients. Those before 0.25 send protobuf and forward passes as newer ones do when told. */
 const clientConfig = {
@@ -25,11 +25,11 @@ export function sessionRoutes({ state, json }: Api): Routes {
   routes.get('/healthz', (c) => c.json({ status: 'ok' }))
   routes.post('/client/config', async (c) => {
     await json(c.req.raw, tinker.ClientConfigRequest)
-    return c.json(clientConfig)
+    return jsonResponse(clientConfig)
   })
   routes.post('/client/dynamic_config', async (c) => {
     await json(c.req.raw, tinker.ClientConfigRequest)
-    return c.json({ refresh_interval_sec: 300, sample_cancel_enabled: true })
+    return jsonResponse({ refresh_interval_sec: 300, sample_cancel_enabled: true })
   })
   routes.get('/get_server_capabilities', async (c) => {
     const models = await state.catalog.list()
@@ -50,7 +50,7 @@ export function sessionRoutes({ state, json }: Api): Routes {
       ...(value.project_id == null ? {} : { projectId: value.project_id }),
     })
     const messages = { info_message: null, warning_message: null, error_message: null }
-    return c.json({ type: 'create_session', session_id: session.id, ...messages })
+    return jsonResponse({ type: 'create_session', session_id: session.id, ...messages })
   })
   routes.post('/session_heartbeat', async (c) => {
     const { value } = await json(c.req.raw, tinker.SessionHeartbeatRequest)
@@ -87,7 +87,10 @@ export function sessionRoutes({ state, json }: Api): Routes {
 
   routes.post('/create_sampling_session', async (c) => {
     const { value, hash } = await json(c.req.raw, tinker.CreateSamplingSessionRequest)
-    return c.json({ type: 'create_sampling_session', sampling_session_id: await createSampler(state, value, hash) })
+    return jsonResponse({
+      type: 'create_sampling_session',
+      sampling_session_id: await createSampler(state, value, hash),
+    })
   })
   routes.post('/join_sampling_session', async (c) => {
     const { value } = await json(c.req.raw, tinker.JoinSamplingSessionRequest)
@@ -99,7 +102,7 @@ export function sessionRoutes({ state, json }: Api): Routes {
     return c.json({
       sampler_id: id,
       base_model: base.name,
-      ...(modelPath === undefined ? {} : { model_path: modelPath }),
+      model_path: modelPath,
     })
   })
   // Of ours: a run takes a snapshot at every step, and would keep all of them to its end.

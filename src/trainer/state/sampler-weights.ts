@@ -1,6 +1,11 @@
 // Weights that samples are drawn from, in the engine. The ones used last stay loaded. Requests may overlap: the engine carries
 // operations out in their order, so what one request has asked for comes before what another drops later.
+
+import { randomUUID } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Engine, Sample, SampleReq } from '../../contracts/index.ts'
+import { fileError, systemCode } from '../../kernel/index.ts'
 
 /** Where weights come from. Equal keys are equal weights. */
 export type WeightSource = { readonly key: string } & (
@@ -8,7 +13,7 @@ export type WeightSource = { readonly key: string } & (
   | {
       readonly read: () => Promise<Uint8Array>
       /** Absent: they are kept for others too. */
-      readonly remove?: () => Promise<void>
+      readonly remove?: (() => Promise<void>) | undefined
     }
 )
 
@@ -68,5 +73,63 @@ export class SamplerWeights {
       signal,
     )
     this.#loaded.add(model)
+  }
+}
+
+// Weights that live as long as their session: a run may make thousands of them, so a trainer with a folder keeps them there.
+export class EphemeralWeights {
+  readonly #folder: string | undefined
+
+  private constructor(folder: string | undefined) {
+    this.#folder = folder
+  }
+
+  /** Every process has a separate folder; those of processes that were killed are removed. Without `parent`: in memory. */
+  static async open(parent: string | undefined): Promise<EphemeralWeights> {
+    if (parent === undefined) return new EphemeralWeights(undefined)
+    const folder = join(parent, String(process.pid))
+    try {
+      await mkdir(folder, { recursive: true })
+      for (const name of await readdir(parent)) {
+        if (!isRunning(Number(name))) await rm(join(parent, name), { recursive: true, force: true })
+      }
+    } catch (cause) {
+      throw fileError('make', folder, cause)
+    }
+    return new EphemeralWeights(await mkdtemp(join(folder, 'live-')))
+  }
+
+  /** Keeps weights; returns how they are read again, and removed. */
+  async add(sessionId: string, bytes: Uint8Array): Promise<{ read(): Promise<Uint8Array>; remove(): Promise<void> }> {
+    if (this.#folder === undefined) return { read: async () => bytes, remove: async () => {} }
+    const folder = join(this.#folder, sessionId)
+    const file = join(folder, randomUUID())
+    try {
+      await mkdir(folder, { recursive: true })
+      await writeFile(file, bytes)
+    } catch (cause) {
+      throw fileError('write', file, cause)
+    }
+    return {
+      read: () => readFile(file).catch((cause) => Promise.reject(fileError('read', file, cause))),
+      remove: () => rm(file, { force: true }),
+    }
+  }
+
+  async removeSession(sessionId: string): Promise<void> {
+    if (this.#folder !== undefined) await rm(join(this.#folder, sessionId), { recursive: true, force: true })
+  }
+
+  async close(): Promise<void> {
+    if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (cause) {
+    return systemCode(cause) === 'EPERM'
   }
 }

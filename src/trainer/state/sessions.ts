@@ -21,19 +21,21 @@ export interface Session {
 const rememberedMs = 7 * 24 * 3600 * 1000
 
 export class Sessions {
-  readonly #folder: string
+  readonly #folder: string | undefined
   readonly #clock: Clock
   readonly #sessions = new Map<string, Session>()
   /** Sessions of earlier processes, and those that have ended: their results are lost, but were there. */
   readonly #past: Set<string>
 
-  private constructor(folder: string, clock: Clock, past: Iterable<string>) {
+  private constructor(folder: string | undefined, clock: Clock, past: Iterable<string>) {
     this.#folder = folder
     this.#clock = clock
     this.#past = new Set(past)
   }
 
-  static async open(folder: string, clock: Clock): Promise<Sessions> {
+  /** Without a folder no later process knows of them. */
+  static async open(folder: string | undefined, clock: Clock): Promise<Sessions> {
+    if (folder === undefined) return new Sessions(undefined, clock, [])
     try {
       await mkdir(folder, { recursive: true })
       const past: string[] = []
@@ -48,11 +50,13 @@ export class Sessions {
     }
   }
 
-  async create(options: { projectId?: string; userMetadata: Record<string, unknown> }): Promise<Session> {
+  async create(options: { projectId?: string | undefined; userMetadata: Record<string, unknown> }): Promise<Session> {
     const id = randomUUID()
     const now = this.#clock.now()
-    const file = join(this.#folder, id)
-    await writeFile(file, '').catch((cause) => Promise.reject(fileError('write', file, cause)))
+    if (this.#folder !== undefined) {
+      const file = join(this.#folder, id)
+      await writeFile(file, '').catch((cause) => Promise.reject(fileError('write', file, cause)))
+    }
     const session: Session = {
       id,
       createdMs: now,

@@ -4,24 +4,24 @@ import type { Engine, EngineOp, EngineResult } from '../../contracts/index.ts'
 import { engineIdText } from '../../engine/index.ts'
 import { type Clock, EvsysError, systemClock } from '../../kernel/index.ts'
 import { HttpError, notFound, wordsOf } from '../http/http-error.ts'
-import type { ModelCatalog, ServedModel } from '../served-model.ts'
-import { defaultLimits, type TrainerLimits } from '../trainer-limits.ts'
+import { type CheckpointFiles, CheckpointFolder, type RunRecord } from './checkpoint-files.ts'
 import { CheckpointStore } from './checkpoint-store.ts'
-import { Completions } from './completions.ts'
-import { EphemeralWeights } from './ephemeral-weights.ts'
 import { FairQueue } from './fair-queue.ts'
-import { type Answer, type Failure, type Future, Futures } from './futures.ts'
-import { SamplerWeights, type WeightSource } from './sampler-weights.ts'
+import { type Answer, Completions, type Failure, type Future, Futures } from './futures.ts'
+import { EphemeralWeights, SamplerWeights, type WeightSource } from './sampler-weights.ts'
+import type { SequenceGate } from './sequence-gate.ts'
+import type { ModelCatalog, ServedModel } from './served-model.ts'
 import { type Session, Sessions } from './sessions.ts'
-import type { TrainedModel } from './trained-model.ts'
 
 export type TrainerOptions = {
-  /** Where checkpoints and what is known of runs live. */
-  dir: string
-  engine: Engine & { onLost?(listener: (error: EvsysError) => void): void }
+  /** Where checkpoints, snapshots and what is known of sessions live. Absent: nothing but `checkpoints` outlives the trainer. */
+  dir?: string | undefined
+  /** Default: below `dir`. */
+  checkpoints?: CheckpointFiles | undefined
+  engine: Engine & { onLost?: ((listener: (error: EvsysError) => void) => void) | undefined }
   models: ModelCatalog
-  clock?: Clock
-  limits?: Partial<TrainerLimits>
+  clock?: Clock | undefined
+  limits?: Partial<TrainerLimits> | undefined
 }
 
 /** Weights that a client samples from, under the id that it knows. */
@@ -84,9 +84,13 @@ export class TrainerState {
 
   static async open(options: TrainerOptions): Promise<TrainerState> {
     const { dir, clock = systemClock } = options
-    const checkpoints = await CheckpointStore.open(join(dir, 'runs'), clock)
-    const sessions = await Sessions.open(join(dir, 'sessions'), clock)
-    const ephemeral = await EphemeralWeights.open(join(dir, 'ephemeral'))
+    const below = (name: string) => (dir === undefined ? undefined : join(dir, name))
+    const runs = below('runs')
+    const files = options.checkpoints ?? (runs === undefined ? undefined : new CheckpointFolder(runs))
+    if (files === undefined) throw new TypeError('a trainer needs a folder, or a place for its checkpoints')
+    const checkpoints = await CheckpointStore.open(files, clock)
+    const sessions = await Sessions.open(below('sessions'), clock)
+    const ephemeral = await EphemeralWeights.open(below('ephemeral'))
     const state = new TrainerState(options, { sessions, checkpoints, ephemeral, clock })
     void state.#watch()
     return state
@@ -129,7 +133,12 @@ export class TrainerState {
   }
 
   /** Queues work whose result settles a promise. */
-  enqueue(lane: string, future: Future, work: () => Promise<Answer>, options: { shared?: boolean } = {}): void {
+  enqueue(
+    lane: string,
+    future: Future,
+    work: () => Promise<Answer>,
+    options: { shared?: boolean | undefined } = {},
+  ): void {
     const job = async () => {
       try {
         this.signal.throwIfAborted()
@@ -205,3 +214,50 @@ function failureOf(error: unknown): Failure {
   const isUser = EvsysError.is(error) && error.code === 'BACKEND_REFUSED'
   return { error: wordsOf(error), category: isUser ? 'user' : 'server' }
 }
+
+/** A model in training, and what its clients have asked of it. */
+export interface TrainedModel {
+  readonly id: string
+  readonly run: RunRecord
+  readonly base: ServedModel
+  readonly gate: SequenceGate
+  /** Hash and promise of the request that made it: the same request again gets the same promise. */
+  readonly made: { readonly hash: string; readonly requestId: string }
+  /** `folder/name` of saves that are under way. */
+  readonly saving: Set<string>
+  /** Why it cannot be used any more. */
+  lost: string | undefined
+  lastRequestMs: number
+}
+
+/** Bounds and times of a trainer. */
+export type TrainerLimits = {
+  /** How long an unfinished poll is held: below the 45 s after which clients give up on it. */
+  holdMs: number
+  /** A session that was silent for so long has ended. */
+  sessionMs: number
+  /** How long requests wait for one with a lower number. */
+  gapMs: number
+  /** How long results are kept, and how much of them. */
+  keepMs: number
+  keepBytes: number
+  /** Results from this size on are announced before they are sent. */
+  announceBytes: number
+  bodyBytes: number
+  /** Models in training at once. */
+  models: number
+  /** Weights that stay loaded for sampling. */
+  samplersLoaded: number
+}
+
+const defaultLimits: Readonly<TrainerLimits> = Object.freeze({
+  holdMs: 30_000,
+  sessionMs: 300_000,
+  gapMs: 120_000,
+  keepMs: 3_600_000,
+  keepBytes: 1 << 30,
+  announceBytes: 1 << 20,
+  bodyBytes: 1 << 27,
+  models: 64,
+  samplersLoaded: 8,
+})

@@ -1,7 +1,7 @@
 // Runs a program on kernels and in plain TypeScript, over the same memory, and compares all of it.
 import { expect } from 'vitest'
-import { Program } from '../../../src/engine/cpu/runtime/program.ts'
-import type { Runtime } from '../../../src/engine/cpu/runtime/runtime.ts'
+import { Program } from '../../../src/engine/cpu/program.ts'
+import type { Runtime } from '../../../src/engine/cpu/runtime.ts'
 import { createInterpreter } from '../../cpu-interpreter.ts'
 
 type Tensor = { offset: number; bytes: number; type: 'f32' | 'f64' | 'i32' | 'raw' }

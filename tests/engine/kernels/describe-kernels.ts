@@ -1,6 +1,6 @@
 // All suites of the kernels, on one way to run them.
 import { afterAll, beforeAll } from 'vitest'
-import type { Runtime } from '../../../src/engine/cpu/runtime/runtime.ts'
+import type { Runtime } from '../../../src/engine/cpu/runtime.ts'
 import { describeAttention } from './attention.contract.ts'
 import { Bench } from './bench.ts'
 import { describeElementwise } from './elementwise.contract.ts'

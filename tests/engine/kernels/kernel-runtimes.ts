@@ -1,10 +1,10 @@
 // Every way to run the kernels.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { buildNative } from '../../../src/engine/cpu/runtime/native-build.ts'
-import { openNativeRuntime } from '../../../src/engine/cpu/runtime/native-runtime.ts'
-import type { Runtime } from '../../../src/engine/cpu/runtime/runtime.ts'
-import { openWasmRuntime } from '../../../src/engine/cpu/runtime/wasm-runtime.ts'
+import { buildNative } from '../../../src/engine/cpu/native-build.ts'
+import { openNativeRuntime } from '../../../src/engine/cpu/native-runtime.ts'
+import type { Runtime } from '../../../src/engine/cpu/runtime.ts'
+import { openWasmRuntime } from '../../../src/engine/cpu/wasm-runtime.ts'
 import { needs } from '../../needs.ts'
 
 const capacityBytes = 1 << 24

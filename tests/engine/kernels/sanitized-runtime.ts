@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { arenaRuntime } from '../../../src/engine/cpu/runtime/arena-runtime.ts'
-import { cpuLevel } from '../../../src/engine/cpu/runtime/cpu-features.ts'
-import { nativeFolder, sourceHash } from '../../../src/engine/cpu/runtime/native-folder.ts'
-import type { Runtime } from '../../../src/engine/cpu/runtime/runtime.ts'
+import { arenaRuntime } from '../../../src/engine/cpu/arena-runtime.ts'
+import { cpuLevel } from '../../../src/engine/cpu/native-build.ts'
+import { nativeFolder, sourceHash } from '../../../src/engine/cpu/native-folder.ts'
+import type { Runtime } from '../../../src/engine/cpu/runtime.ts'
 
 /** Builds the program that runs programs; the reason where the compiler has no sanitizers. */
 export function buildSanitized(folder: string): true | string {

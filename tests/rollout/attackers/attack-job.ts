@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import type { Agent } from '../../../src/contracts/index.ts'
 import { createRegistry, defineAgent, keyedRandom } from '../../../src/kernel/index.ts'
-import { folderAgent, folderEnvironment } from '../../../src/lab/folders/folder-trials.ts'
+import { folderAgent, folderEnvironment } from '../../../src/rollout/folders/folder-trials.ts'
 import {
   JobConfig,
   type JobTrial,
@@ -12,7 +12,7 @@ import {
   local,
   type ProxyServer,
   runJob,
-  type ServedTrial,
+  type ServedSession,
   serveProxy,
 } from '../../../src/rollout/index.ts'
 import type { Attack, AttackRun } from './attack.ts'
@@ -22,8 +22,8 @@ import { actHonestly } from './honest.ts'
 /** How a trial ended. */
 export interface Ending {
   readonly name: string
-  readonly reward?: number
-  readonly error?: string
+  readonly reward?: number | undefined
+  readonly error?: string | undefined
 }
 
 export interface AttackReport {
@@ -89,7 +89,7 @@ export async function runAttackJob(dir: string, attacks: readonly Attack[]): Pro
 function createCrowd(place: AttackedPlace, attacks: readonly Attack[], proxy: ProxyServer) {
   const ended = attacks.map(() => new AbortController())
   const going: Promise<void>[] = []
-  const proxied: ServedTrial[] = []
+  const proxied: ServedSession[] = []
   const params = z.strictObject({ n: z.int() })
   const attacker = defineAgent({
     kind: 'attacker',
@@ -121,7 +121,7 @@ function createCrowd(place: AttackedPlace, attacks: readonly Attack[], proxy: Pr
     params,
     async run(context) {
       const { n } = context.params
-      const onProxyTrial = (trial: ServedTrial) => proxied.push(trial)
+      const onProxyTrial = (trial: ServedSession) => proxied.push(trial)
       await actHonestly(inside(context), { n, note: place.note(n), proxy, onProxyTrial })
       return { output: 'done' }
     },

@@ -1,7 +1,7 @@
 // Agents that want a reward they have not earned, or to do harm. Each is one of many in a job; the honest way to 1 is to write 42 to
 // /app/answer, and none of them does.
 import type { Agent, OpenEnvironment } from '../../../src/contracts/index.ts'
-import type { ProxyServer, ServedTrial } from '../../../src/rollout/index.ts'
+import type { ProxyServer, ServedSession } from '../../../src/rollout/index.ts'
 
 /** What an attacker knows of the machine: more than one could guess. */
 export interface Target {
@@ -18,7 +18,7 @@ export interface Target {
   /** The capture proxy that all trials share. */
   readonly proxy: ProxyServer
   /** Trials of honest agents behind it; their keys are not told. */
-  readonly others: readonly Pick<ServedTrial, 'openaiUrl'>[]
+  readonly others: readonly Pick<ServedSession, 'openaiUrl'>[]
   /** Aborted when the trial of this attacker is over. */
   readonly ended: AbortSignal
   /** Goes on while the trial is verified; what it tells is looked at as what the attacker tells itself. */
@@ -30,7 +30,7 @@ export type AttackRun = Parameters<Agent['run']>[0] & { readonly environment: Op
 export interface Attack {
   readonly name: string
   /** Time of the agent; absent: as long as the task gives. */
-  readonly seconds?: number
+  readonly seconds?: number | undefined
   /** Whatever it returns or throws is searched for what it must not know, and for the word HARM. */
   run(run: AttackRun, target: Target): Promise<unknown>
 }

@@ -1,6 +1,6 @@
 // An agent that does what its task asks for, beside others that do not. Every third gets the answer from its policy, through the proxy
 // that all share.
-import type { ProxyServer, ServedTrial } from '../../../src/rollout/index.ts'
+import type { ProxyServer, ServedSession } from '../../../src/rollout/index.ts'
 import type { AttackRun } from './attack.ts'
 
 /** A shell that works for a while, so that it meets its siblings, and notices when its files are touched. */
@@ -13,7 +13,7 @@ export interface HonestWork {
   /** What it leaves in its record. */
   readonly note: string
   readonly proxy: ProxyServer
-  onProxyTrial(trial: ServedTrial): void
+  onProxyTrial(trial: ServedSession): void
 }
 
 export async function actHonestly(run: AttackRun, { n, note, proxy, onProxyTrial }: HonestWork): Promise<void> {
@@ -28,7 +28,7 @@ export async function actHonestly(run: AttackRun, { n, note, proxy, onProxyTrial
   if (exitCode !== 0) throw new Error(`the work ended with ${exitCode}: ${stderr}`)
 }
 
-async function askPolicy({ openaiUrl, key }: ServedTrial, signal: AbortSignal): Promise<string> {
+async function askPolicy({ openaiUrl, key }: ServedSession, signal: AbortSignal): Promise<string> {
   const response = await fetch(`${openaiUrl}/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}` },

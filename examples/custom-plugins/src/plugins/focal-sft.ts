@@ -1,21 +1,17 @@
-// An algorithm that extends another by composition: it takes the batch of `sft` and gives it another loss.
-import { type Datum, defineAlgorithm, sft, type Tensor, z } from 'evsys/plugin'
+// An algorithm that extends another: it takes the batch of `sft` and gives it another loss; every other hook is that of `sft`.
+import { type Datum, extendAlgorithm, sft, type Tensor, z } from 'evsys/plugin'
 
-export const focalSft = defineAlgorithm({
+export const focalSft = extendAlgorithm(sft, {
   kind: 'focal_sft',
   summary: 'sft with the focal loss: tokens that the model already predicts well count less.',
   params: sft.params.extend({
     gamma: z.number().min(0).default(2).describe('How much less; 0 is plain sft.'),
   }),
-  rowFormat: sft.rowFormat,
-  setup: async (context) => await sft.setup?.(context),
-  countBatches: async (context) => (await sft.countBatches?.(context)) ?? 0,
   async buildBatch(context) {
     const batch = await sft.buildBatch(context)
     const { gamma } = context.params
     return { ...batch, loss: { custom: (data, logprobs) => focalLoss(data, logprobs, gamma) } }
   },
-  stepMetrics: (context) => sft.stepMetrics?.(context) ?? {},
 })
 
 /** Focal loss (Lin et al. 2017) and its gradient: L = sum of -w (1 - p)^gamma log p over the tokens, p = exp(logprob). */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { TaskProgram } from '../../../contracts/index.ts'
 import { checkCode } from './check-code.ts'
-import { asFailures } from './finding.ts'
+import { asFailures } from './code-file.ts'
 
 const program = (language: 'node' | 'python', more: Partial<TaskProgram> = {}): TaskProgram => ({
   ...{ language, command: '', scorer: '', trainData: '', sealedData: '', mounts: [], env: {} },

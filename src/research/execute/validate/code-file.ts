@@ -1,5 +1,8 @@
 // A file of a candidate as the rules see it: its text, the same with comments and texts blanked, and where lines begin.
-import { type Language, languageOf, maskCode } from '../../propose/code/mask-code.ts'
+
+import type { AttemptFailure, FailureClass } from '../../../contracts/index.ts'
+import { visibleText } from '../../../kernel/index.ts'
+import { type Language, languageOf, maskCode } from '../../propose/code/knob-sites.ts'
 
 export interface CodeFile {
   readonly path: string
@@ -12,9 +15,9 @@ export interface CodeFile {
   literalAt(position: number): string | undefined
 }
 
-/** Nobody names a module or a file by a longer text. */
+/** No module or file has a longer name. */
 const longestLiteral = 20_000
-/** More matches of one pattern in one file tell nothing new. */
+/** More matches of one pattern in one file add nothing. */
 const mostMatches = 50
 
 /** Undefined where a file is in a language that is not read. */
@@ -25,7 +28,9 @@ export function codeFile(path: string, text: string): CodeFile | undefined {
   const starts: number[] = []
   for (let at = 0, i = 0; i < lines.length; at += (lines[i]?.length ?? 0) + 1, i++) starts.push(at)
   return {
-    ...{ path, language, text },
+    path,
+    language,
+    text,
     code: maskCode(text, language),
     lineAt(position) {
       let [low, high] = [0, starts.length]
@@ -55,3 +60,28 @@ export function* matchesIn(file: CodeFile, pattern: RegExp): Generator<RegExpExe
     yield match
   }
 }
+
+/** One thing that is wrong with a candidate. */
+export interface Finding {
+  readonly class: Extract<FailureClass, 'syntax' | 'validation' | 'tamper'>
+  readonly file?: string | undefined
+  readonly line?: number | undefined
+  readonly message: string
+  readonly fix: string
+}
+
+/** More than these do not help to repair it. */
+const mostFindings = 20
+
+/** In the order of files and lines, as the loop keeps them. */
+export function asFailures(findings: readonly Finding[]): AttemptFailure[] {
+  const sorted = [...findings].sort(
+    (a, b) => compare(a.file ?? '', b.file ?? '') || (a.line ?? 0) - (b.line ?? 0) || compare(a.message, b.message),
+  )
+  return sorted.slice(0, mostFindings).map(({ class: failureClass, file, line, message, fix }) => {
+    const place = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `
+    return { class: failureClass, reason: visibleText(`${place}${message}; fix: ${fix}`).slice(0, 1000) }
+  })
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

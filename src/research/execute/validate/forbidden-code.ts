@@ -1,8 +1,8 @@
 // Code that no candidate needs and that its score must not rest on. Found by reading, so that its author hears of it early and
 // with the line; what hides from reading meets the sandbox and the sealed scorer.
-import { type CodeFile, matchesIn } from './code-file.ts'
-import type { Finding } from './finding.ts'
-import { isDefinition } from './javascript-imports.ts'
+
+import { isDefinition } from './candidate-imports.ts'
+import { type CodeFile, type Finding, matchesIn } from './code-file.ts'
 
 interface Rule {
   readonly class: Finding['class']
@@ -11,7 +11,7 @@ interface Rule {
   readonly message: string
   readonly fix: string
   /** Whether a match is harmless. */
-  spare?(file: CodeFile, match: RegExpExecArray): boolean
+  spare?: ((file: CodeFile, match: RegExpExecArray) => boolean) | undefined
 }
 
 const useApi = 'the seed comes from the API; draw from its generator.'

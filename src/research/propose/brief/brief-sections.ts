@@ -10,9 +10,9 @@ export interface BriefSource {
   readonly notes: readonly string[]
   readonly backlog: readonly string[]
   /** Noise of one paired difference; absent: not measured yet. */
-  readonly sigma?: number
-  /** Gain over the baseline that was confirmed on the hidden split, as far as it may be told. */
-  readonly confirmedGain?: number
+  readonly sigma?: number | undefined
+  /** Gain over the baseline that was confirmed on the hidden split, as far as it may be released. */
+  readonly confirmedGain?: number | undefined
   /** What attempts have taken, by id. Nothing that a clock measured: equal sessions have equal briefs. */
   readonly costs: Readonly<Record<string, AttemptCost>>
   readonly redact: Redact

@@ -1,4 +1,4 @@
-// The brief: everything a proposer is told of a session, in a text that never grows beyond its bound. Equal input gives equal text,
+// The brief: everything a proposer knows of a session, in a text that never grows beyond its bound. Equal input gives equal text,
 // so that a recorded answer is found again. It is built from the record alone, never from an earlier brief.
 import type {
   AttemptFailure,
@@ -34,20 +34,20 @@ export interface BriefExtras {
   /** Files of the base. */
   readonly files: CandidateFiles
   /** What people and models wrote down, oldest first. */
-  readonly notes?: readonly string[]
+  readonly notes?: readonly string[] | undefined
   /** Ideas that people want tried. */
-  readonly backlog?: readonly string[]
+  readonly backlog?: readonly string[] | undefined
   /** Noise of one paired difference. */
-  readonly sigma?: number
+  readonly sigma?: number | undefined
   /** Gain over the baseline on the hidden split, as far as the ladder releases it. */
-  readonly confirmedGain?: number
+  readonly confirmedGain?: number | undefined
   /** What attempts have taken, by id. */
-  readonly costs?: Readonly<Record<string, AttemptCost>>
-  readonly repair?: { readonly idea: Idea; readonly failures: readonly AttemptFailure[] }
+  readonly costs?: Readonly<Record<string, AttemptCost>> | undefined
+  readonly repair?: { readonly idea: Idea; readonly failures: readonly AttemptFailure[] } | undefined
   /** Bound of the text. */
-  readonly characters?: number
+  readonly characters?: number | undefined
   /** Takes out secrets; absent: whatever looks like a key. */
-  readonly redact?: Redact
+  readonly redact?: Redact | undefined
 }
 
 // Which part of the bound a section may fill. What one leaves is not given to another: a long log never hides the notes.
@@ -81,9 +81,15 @@ export function writeBrief(state: SearchState, task: ResearchTask, request: Sear
     redact = createRedactor(),
   } = extras
   const source = {
-    ...{ state, task, request, notes, backlog, redact, costs },
-    ...(sigma === undefined ? {} : { sigma }),
-    ...(confirmedGain === undefined ? {} : { confirmedGain }),
+    state,
+    task,
+    request,
+    notes,
+    backlog,
+    redact,
+    costs,
+    sigma,
+    confirmedGain,
   }
   const parts = shares.map(([section, share]) => sectionText(section(source), Math.floor(characters * share)))
   const text = [preface, ...parts.filter((part) => part !== '')].join('\n\n')
@@ -92,8 +98,8 @@ export function writeBrief(state: SearchState, task: ResearchTask, request: Sear
     request,
     state,
     files,
-    ...(extras.redact === undefined ? {} : { redact }),
-    ...(repair === undefined ? {} : { repair }),
+    redact: extras.redact === undefined ? undefined : redact,
+    repair,
   }
 }
 

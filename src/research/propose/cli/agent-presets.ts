@@ -1,7 +1,11 @@
 // How well-known coding agents are started without a person: they edit the files of their folder, and that is all they may do.
-import { type AgentReport, readAnyReport } from './agent-report.ts'
-import { readClaudeReport } from './claude-report.ts'
-import { readCodexReport, readCodexSessions } from './codex-report.ts'
+import {
+  type AgentReport,
+  readAnyReport,
+  readClaudeReport,
+  readCodexReport,
+  readCodexSessions,
+} from './agent-report.ts'
 
 export type AgentSecret = 'ANTHROPIC_API_KEY' | 'OPENAI_API_KEY'
 

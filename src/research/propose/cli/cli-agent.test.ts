@@ -6,12 +6,10 @@ import { pluginContext } from '../../../../tests/plugin-context.ts'
 import { baseFiles, sampleBrief } from '../../../../tests/research-brief.ts'
 import { temporaryFolders } from '../../../../tests/temporary-folder.ts'
 import { whyNotHidden } from '../../../kernel/index.ts'
-import { usageOfError } from '../llm/proposal-error.ts'
+import { usageOfError } from '../ledger/ledger.ts'
 import { materialise } from '../materialise.ts'
-import { readAnyReport, usageOf } from './agent-report.ts'
-import { readClaudeReport } from './claude-report.ts'
+import { readAnyReport, readClaudeReport, readCodexReport, usageOf } from './agent-report.ts'
 import { cliAgent } from './cli-agent.ts'
-import { readCodexReport } from './codex-report.ts'
 
 const folder = temporaryFolders()
 const notHidden = await whyNotHidden()

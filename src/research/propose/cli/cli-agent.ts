@@ -1,10 +1,11 @@
-// A coding agent as a proposer: it finds the brief and the files in a folder of its own, edits them, and what it changed is the idea.
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+// A coding agent as a proposer: it finds the brief and the files in a private folder, edits them, and what it changed is the idea.
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import {
   type Brief,
+  type CandidateFiles,
   type Change,
   type Context,
   type Idea,
@@ -13,14 +14,12 @@ import {
 } from '../../../contracts/index.ts'
 import { createRedactor, defineProposer, runProgram, whyNotHidden } from '../../../kernel/index.ts'
 import { quoteLog } from '../brief/quote.ts'
-import { parseReply } from '../llm/parse-reply.ts'
-import { proposalError } from '../llm/proposal-error.ts'
-import { readJson } from '../llm/read-json.ts'
+import { proposalError } from '../ledger/ledger.ts'
+import { parseReply, readJson } from '../llm/parse-reply.ts'
 import { writePrompt } from '../llm/write-prompt.ts'
 import { endError, startError } from './agent-failure.ts'
 import { type AgentCall, type AgentPreset, agentPresets, anyReport } from './agent-presets.ts'
 import { usageOf } from './agent-report.ts'
-import { changeBetween, readFolder } from './read-edits.ts'
 
 const briefFile = 'BRIEF.md'
 const ideaFile = 'IDEA.json'
@@ -125,7 +124,7 @@ async function proposeIn(folder: string, brief: Brief, context: Context<CliParam
   if (leak !== undefined) throw proposalError('AGENT_FAILED', `the agent wrote a secret into ${leak[0]}`, usage)
   const label = await readFile(join(work, ideaFile), 'utf8').catch(() => '')
   if (label === '') log('warn', `the agent wrote no ${ideaFile}: its idea has no label`)
-  return { ideas: [labelled(redact(label), change)], ...(usage === undefined ? {} : { usage }) }
+  return { ideas: [labelled(redact(label), change)], usage }
 }
 
 async function hideable({ sealed = [] }: Brief, log: Context<CliParams>['log']): Promise<readonly string[]> {
@@ -193,4 +192,57 @@ function labelled(label: string, change: Change): Idea {
 function withChange(label: string, change: Change): string {
   const read = readJson(label).flat()[0]
   return typeof read === 'object' && read !== null ? JSON.stringify({ ideas: [{ ...read, change }] }) : ''
+}
+
+// What an agent did to a folder, as a change. Links and whatever leads out of the folder are not followed.
+// Agents leave these behind.
+const ignored = /^(?:\..*|__pycache__|node_modules|.*\.pyc)$/
+const mostFiles = 500
+const longestFile = 2_000_000
+
+/** The texts of a folder by path, but for those in `except` and what agents leave behind under no path of `known`. */
+async function readFolder(
+  folder: string,
+  { except, known }: { readonly except: readonly string[]; readonly known: readonly string[] },
+): Promise<Record<string, string>> {
+  const isKnown = (path: string) => known.some((each) => each === path || each.startsWith(`${path}/`))
+  const files: Record<string, string> = {}
+  const walk = async (under: string): Promise<void> => {
+    for (const entry of (await readdir(join(folder, under))).sort()) {
+      const path = under === '' ? entry : `${under}/${entry}`
+      if ((ignored.test(entry) && !isKnown(path)) || except.includes(path)) continue
+      const stats = await lstat(join(folder, path))
+      if (stats.isDirectory()) await walk(path)
+      else if (stats.isFile() && stats.size <= longestFile && Object.keys(files).length < mostFiles) {
+        const bytes = await readFile(join(folder, path))
+        if (!bytes.includes(0)) files[path] = bytes.toString('utf8')
+      }
+    }
+  }
+  await walk('')
+  return files
+}
+
+/** The difference as an idea's change; undefined: there is none. A file that is gone needs a patch, all else is whole files. */
+function changeBetween(before: CandidateFiles, after: CandidateFiles): Change | undefined {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
+  const changed = names.filter((name) => before[name] !== after[name])
+  if (changed.length === 0) return undefined
+  if (changed.every((name) => Object.hasOwn(after, name)))
+    return { kind: 'files', files: Object.fromEntries(changed.map((name) => [name, after[name] ?? ''])) }
+  return { kind: 'patch', patch: changed.map((name) => wholePatch(name, before[name], after[name])).join('') }
+}
+
+function wholePatch(name: string, before: string | undefined, after: string | undefined): string {
+  const side = (text: string | undefined, sign: '-' | '+') => {
+    if (text === undefined || text === '') return { lines: [] as string[], count: 0 }
+    const isClosed = text.endsWith('\n')
+    const lines = (isClosed ? text.slice(0, -1) : text).split('\n').map((line) => `${sign}${line}`)
+    return { lines: isClosed ? lines : [...lines, '\\ No newline at end of file'], count: lines.length }
+  }
+  const [old, next] = [side(before, '-'), side(after, '+')]
+  const from = before === undefined ? '/dev/null' : `a/${name}`
+  const to = after === undefined ? '/dev/null' : `b/${name}`
+  const place = (count: number) => (count === 0 ? '0,0' : `1,${count}`)
+  return `${[`--- ${from}`, `+++ ${to}`, `@@ -${place(old.count)} +${place(next.count)} @@`, ...old.lines, ...next.lines].join('\n')}\n`
 }

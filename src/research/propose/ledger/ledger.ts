@@ -1,20 +1,21 @@
 // What the calls of a session cost: entries, sums, forecasts, caps. Pure. Dollars are added as whole billionths, so that a sum is the
 // same in any order and right to the last digit of any price table.
 import type { TokenPrice, Usage } from '../../../contracts/index.ts'
+import { EvsysError, type EvsysErrorOptions } from '../../../kernel/index.ts'
 
 /**
- * One call. `known`: its price is. `unpriced`: it was answered by a model without a price. `lost`: it was sent, and nobody knows
+ * One call. `known`: its price is. `unpriced`: it was answered by a model without a price. `lost`: it was sent, and no one knows
  * whether it was answered. `free`: no model was asked, or a recording answered.
  */
-export interface LedgerEntry {
+interface LedgerEntry {
   readonly call: string
   readonly status: 'known' | 'unpriced' | 'lost' | 'free'
   readonly promptTokens: number
   readonly completionTokens: number
-  readonly costUsd?: number
+  readonly costUsd?: number | undefined
 }
 
-export interface LedgerTotal {
+interface LedgerTotal {
   readonly calls: number
   readonly tokens: number
   /** Of calls whose cost is known. */
@@ -28,14 +29,14 @@ export interface LedgerTotal {
 }
 
 /** What one call is expected to take at most. */
-export interface CallForecast {
+interface CallForecast {
   readonly tokens: number
   readonly usd: number
 }
 
 interface LedgerCaps {
-  readonly usd?: number
-  readonly tokens?: number
+  readonly usd?: number | undefined
+  readonly tokens?: number | undefined
 }
 
 /** Charged for a call of which nothing is known: no price, no limit, no call before it. More than all but the longest calls cost. */
@@ -61,10 +62,10 @@ export function sumLedger(entries: readonly LedgerEntry[], forecast: CallForecas
   const unpriced = count('unpriced')
   const lost = count('lost')
   const assumed = fromNanos((unpriced + lost) * nanos(forecast.usd))
-  const told = entries.reduce((sum, entry) => sum + entry.promptTokens + entry.completionTokens, 0)
+  const reported = entries.reduce((sum, entry) => sum + entry.promptTokens + entry.completionTokens, 0)
   return {
     calls: entries.filter(({ status }) => status !== 'free').length,
-    tokens: told + lost * forecast.tokens,
+    tokens: reported + lost * forecast.tokens,
     knownUsd: known,
     assumedUsd: assumed,
     usd: sumUsd([known, assumed]),
@@ -79,7 +80,11 @@ export function sumLedger(entries: readonly LedgerEntry[], forecast: CallForecas
  */
 export function forecastCall(
   entries: readonly LedgerEntry[],
-  call: { readonly promptTokens?: number; readonly maxTokens?: number; readonly price?: TokenPrice } = {},
+  call: {
+    readonly promptTokens?: number | undefined
+    readonly maxTokens?: number | undefined
+    readonly price?: TokenPrice | undefined
+  } = {},
 ): CallForecast {
   const longest = Math.max(0, ...entries.map((entry) => entry.promptTokens + entry.completionTokens))
   const { promptTokens, maxTokens, price } = call
@@ -125,4 +130,43 @@ function nanos(usd: number): number {
 
 function fromNanos(amount: number): number {
   return amount / 1e9
+}
+
+// Beside the error, so that it stays one of ours in every copy of this module.
+const spent = Symbol.for('evsys.proposal.usage')
+
+/** A proposal that failed, with what it cost all the same. */
+export function proposalError(
+  code: 'INFERENCE_FAILED' | 'INFERENCE_REFUSED' | 'AGENT_FAILED' | 'AGENT_TIMEOUT',
+  message: string,
+  usage: Usage | undefined,
+  options: EvsysErrorOptions = {},
+): EvsysError {
+  return withUsage(new EvsysError(code, message, options), usage)
+}
+
+/** Notes on an error what was spent before it. */
+export function withUsage<E>(error: E, usage: Usage | undefined): E {
+  if (usage !== undefined && typeof error === 'object' && error !== null)
+    Object.defineProperty(error, spent, { value: usage, configurable: true })
+  return error
+}
+
+/** What was spent before an error; undefined: nothing that is known. */
+export function usageOfError(error: unknown): Usage | undefined {
+  return typeof error === 'object' && error !== null ? Reflect.get(error, spent) : undefined
+}
+
+/** Two answers as one. The cost of the sum is unknown where that of a part is. */
+export function addUsage(a: Usage | undefined, b: Usage | undefined): Usage | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  const cached =
+    a.cachedPromptTokens === undefined ? b.cachedPromptTokens : a.cachedPromptTokens + (b.cachedPromptTokens ?? 0)
+  return {
+    promptTokens: a.promptTokens + b.promptTokens,
+    completionTokens: a.completionTokens + b.completionTokens,
+    cachedPromptTokens: cached,
+    latencyS: a.latencyS + b.latencyS,
+    ...(a.costUsd === undefined || b.costUsd === undefined ? {} : { costUsd: sumUsd([a.costUsd, b.costUsd]) }),
+  }
 }

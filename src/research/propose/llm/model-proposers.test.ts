@@ -3,13 +3,13 @@ import { type Heard, type Reply, startFakeProvider } from '../../../../tests/fak
 import { pluginContext } from '../../../../tests/plugin-context.ts'
 import { sampleBrief, sampleIdea } from '../../../../tests/research-brief.ts'
 import type { Brief } from '../../../contracts/index.ts'
+import { usageOfError } from '../ledger/ledger.ts'
 import { anthropic, openaiCompatible } from './model-proposers.ts'
-import { usageOfError } from './proposal-error.ts'
 
 const good = JSON.stringify({ ideas: [sampleIdea(), sampleIdea({ title: 'Other' })] })
 
 /** Answers with these texts, one after the other, in the form of the route. */
-function says(...texts: { text: string; stop?: string }[]): Reply {
+function says(...texts: { text: string; stop?: string | undefined }[]): Reply {
   let next = 0
   return ({ path }: Heard) => {
     const { text, stop } = texts[Math.min(next++, texts.length - 1)] ?? { text: '' }

@@ -93,11 +93,11 @@ const longPrompt = 40_000
 function limits(params: SharedParams, provider: string | undefined) {
   const { max_tokens, temperature, most_ideas, model } = params
   const price = params.price ?? findPrice(provider, longPrompt, model)
-  return { maxTokens: max_tokens, temperature, mostIdeas: most_ideas, ...(price === undefined ? {} : { price }) }
+  return { maxTokens: max_tokens, temperature, mostIdeas: most_ideas, price }
 }
 
 function clientSpec(kind: string, params: SharedParams, address: Record<string, unknown>): PluginSpec {
   const { model, timeout_s, max_attempts, retry_wait_s, price, extra_body } = params
-  const common = { model, timeout_s, max_attempts, retry_wait_s, extra_body, ...(price === undefined ? {} : { price }) }
+  const common = { model, timeout_s, max_attempts, retry_wait_s, extra_body, price }
   return { kind, params: { ...common, ...address } }
 }

@@ -12,9 +12,8 @@ import type {
 } from '../../../contracts/index.ts'
 import { createRegistry, EvsysError } from '../../../kernel/index.ts'
 import { loadModelPlugins, openInferenceClient } from '../../../models/index.ts'
-import { answerRoom } from './answer-room.ts'
+import { addUsage, proposalError, withUsage } from '../ledger/ledger.ts'
 import { parseReply } from './parse-reply.ts'
-import { addUsage, proposalError, withUsage } from './proposal-error.ts'
 import { askAgain, writePrompt } from './write-prompt.ts'
 
 interface ModelCall {
@@ -24,7 +23,7 @@ interface ModelCall {
   /** Asked for at most. */
   readonly mostIdeas: number
   /** Absent: unknown, and a cap on money cannot bound an answer. */
-  readonly price?: TokenPrice
+  readonly price?: TokenPrice | undefined
 }
 
 type CallContext = Pick<Context<unknown>, 'signal' | 'random' | 'log' | 'secret'>
@@ -51,7 +50,7 @@ export async function proposeByModel(brief: Brief, call: ModelCall, context: Cal
     const { ideas, problems } = parseReply(answer.text, wanted)
     const isCut = answer.stopReason === 'length'
     for (const each of ideas.length > 0 ? problems : []) context.log('warn', `an idea is left out: ${each}`)
-    if (ideas.length > 0) return { ideas, ...(usage === undefined ? {} : { usage }) }
+    if (ideas.length > 0) return { ideas, usage }
     problem = [...(isCut ? [`it was cut off after ${maxTokens} tokens`] : []), ...problems].join('; ')
     context.log('warn', `an answer of ${call.client.kind} cannot be used: ${problem}`)
     question = askAgain(messages, answer.text, problem)
@@ -103,4 +102,39 @@ async function openClient(
       fix: 'set the key in the environment or in .env of the project, or use the proposer `optimizer`, which needs none.',
     })
   }
+}
+
+// How long an answer may be, so that the call stays within what is left of the caps of its session. Prompts are counted by their
+// characters: three to a token, which is fewer than English and code have.
+const charactersPerToken = 3
+
+/** Below this no idea fits into an answer. */
+const fewestTokens = 256
+
+/** Tokens of the answer; undefined: the caps leave no room for one. */
+function answerRoom(options: {
+  readonly messages: readonly ChatMessage[]
+  readonly maxTokens: number
+  readonly limit: Brief['limit']
+  readonly price: TokenPrice | undefined
+  /** Of earlier sendings of the same call. */
+  readonly usage: Usage | undefined
+}): number | undefined {
+  const { messages, maxTokens, limit = {}, price, usage } = options
+  const prompt = Math.ceil(messages.reduce((sum, { content }) => sum + lengthOf(content), 0) / charactersPerToken)
+  const rooms = [maxTokens]
+  if (limit.tokens !== undefined) {
+    rooms.push(limit.tokens - (usage?.promptTokens ?? 0) - (usage?.completionTokens ?? 0) - prompt)
+  }
+  if (limit.usd !== undefined && price !== undefined && price.output > 0) {
+    const input = Math.max(price.input, price.cache_write ?? 0)
+    const left = limit.usd - (usage?.costUsd ?? 0) - (prompt * input) / 1_000_000
+    rooms.push((left * 1_000_000) / price.output)
+  }
+  const room = Math.floor(Math.min(...rooms))
+  return room < Math.min(fewestTokens, maxTokens) ? undefined : room
+}
+
+function lengthOf(content: ChatMessage['content']): number {
+  return typeof content === 'string' ? content.length : JSON.stringify(content ?? '').length
 }

@@ -1,8 +1,8 @@
 // CMA-ES (Hansen 2016) as a fold over whatever was tried: attempts of other proposers are injected points (Hansen 2011), whose steps
 // are shortened to what the distribution could have drawn.
 import type { Random } from '../../../contracts/index.ts'
-import { clamp } from './knob-space.ts'
-import { cell, type Matrix, symmetricEigen } from './linear-algebra.ts'
+import { clamp } from '../../surrogate/knob-space.ts'
+import { cell, type Matrix, symmetricEigen } from '../../surrogate/linear-algebra.ts'
 
 export interface CmaState {
   readonly mean: readonly number[]

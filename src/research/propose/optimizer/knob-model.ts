@@ -1,11 +1,11 @@
 // All that is believed about the knobs of one base: what was observed, a surrogate, the border of memory, a distribution.
-import type { Brief, Knobs } from '../../../contracts/index.ts'
-import { findKnobs } from '../code/find-knobs.ts'
+import type { Attempt, Brief, Knobs, SearchState } from '../../../contracts/index.ts'
+import { meanOf } from '../../../stats/index.ts'
+import { type Dimension, dimensionsOf, keyOf, type Point, pointOf } from '../../surrogate/knob-space.ts'
+import { fitSurrogate, type Observed, type Surrogate } from '../../surrogate/knob-surrogate.ts'
+import { cholesky, solveCholesky } from '../../surrogate/linear-algebra.ts'
+import { findKnobs } from '../code/knobs.ts'
 import { type CmaState, foldCmaEs } from './cma-es.ts'
-import { type Dimension, dimensionsOf, keyOf, type Point, pointOf } from './knob-space.ts'
-import { fitMemoryBorder } from './memory-border.ts'
-import { type Observation, observe } from './observe.ts'
-import { fitSurrogate, type Observed, type Surrogate } from './surrogate.ts'
 
 export interface KnobModel {
   readonly dimensions: readonly Dimension[]
@@ -96,4 +96,143 @@ function outlier(losses: readonly number[]): number {
   const middle = sorted[Math.floor(sorted.length / 2)] ?? 0
   const best = sorted[0] ?? 0
   return sorted.length < 3 ? Number.POSITIVE_INFINITY : middle + 4 * Math.max(middle - best, 1e-12)
+}
+
+// What the attempts of a session say about its knobs: points with a loss, less what changes of the code and lucky seeds did to it.
+interface Observation {
+  readonly attempt: Attempt
+  readonly point: Point
+  /** Lower is better. Undefined: it ended without a score. */
+  readonly loss: number | undefined
+  readonly seeds: number
+  readonly failure: 'oom' | 'other' | undefined
+}
+
+interface Observations {
+  readonly all: readonly Observation[]
+  /** Sd of one score around the candidate's own mean; undefined: unknown. */
+  readonly noise: number | undefined
+  /** Candidates with the same code but for knobs have the same structure: the id of its first. */
+  structureOf(attemptId: string): string
+}
+
+/** Failures that say something about the knobs; others are faults of the code or of the machine. */
+const telling: ReadonlySet<string> = new Set(['oom', 'timeout', 'divergence', 'crash'])
+
+/** Everything that was observed at points of this space. */
+function observe(state: SearchState, dimensions: readonly Dimension[]): Observations {
+  const { losses, noise } = fitSeeds(state)
+  const structures = new Map<string, string>()
+  const offsets = new Map<string, number>()
+  const byId = new Map(state.attempts.map((attempt) => [attempt.id, attempt]))
+  const all: Observation[] = []
+  for (const attempt of state.attempts) {
+    const parent = byId.get(attempt.parents[0] ?? '')
+    const above = structures.get(parent?.id ?? '')
+    const isNew = parent === undefined || above === undefined || !isTurned(attempt, parent)
+    const structure = isNew ? attempt.id : above
+    structures.set(attempt.id, structure)
+    const loss = losses.get(attempt.id)
+    const before = offsets.get(above ?? '') ?? 0
+    if (isNew) {
+      const own = loss ?? losses.get(parent?.id ?? '')
+      const theirs = losses.get(parent?.id ?? '')
+      offsets.set(structure, before + (own === undefined || theirs === undefined ? 0 : own - theirs))
+    }
+    const point = pointOf(dimensions, attempt.knobs)
+    const failure = failureOf(attempt)
+    // The first of a structure says what its code did; of the knobs it repeats what its parent said.
+    const repeats = isNew && parent !== undefined
+    if (point === undefined || repeats || (loss === undefined && failure === undefined)) continue
+    all.push({
+      attempt,
+      point,
+      loss: loss === undefined ? undefined : loss - (offsets.get(structure) ?? 0),
+      seeds: attempt.scores.length,
+      failure,
+    })
+  }
+  return { all, noise, structureOf: (id) => structures.get(id) ?? id }
+}
+
+function failureOf({ failure, scores }: Attempt): Observation['failure'] {
+  if (failure === undefined || !telling.has(failure.class)) return undefined
+  if (failure.class === 'oom') return 'oom'
+  return scores.length === 0 ? 'other' : undefined
+}
+
+// The same number of lines and the same knobs with other values: only literals were changed.
+function isTurned(attempt: Attempt, parent: Attempt): boolean {
+  const names = Object.keys(attempt.knobs)
+  return (
+    attempt.lines === parent.lines &&
+    names.length === Object.keys(parent.knobs).length &&
+    names.every((name) => Object.hasOwn(parent.knobs, name)) &&
+    names.some((name) => attempt.knobs[name] !== parent.knobs[name])
+  )
+}
+
+/** Losses by attempt with the effect of seeds taken out: score = attempt + seed, by alternating means. */
+function fitSeeds({ attempts, direction }: SearchState): { losses: Map<string, number>; noise: number | undefined } {
+  const sign = direction === 'min' ? 1 : -1
+  const scored = attempts.filter(
+    ({ scores }) => scores.length > 0 && scores.every(({ value }) => Number.isFinite(value)),
+  )
+  const seeds = new Map<number, number>()
+  const losses = new Map<string, number>()
+  for (let round = 0; round < 20; round++) {
+    for (const { id, scores } of scored)
+      losses.set(id, meanOf(scores.map(({ seed, value }) => sign * value - (seeds.get(seed) ?? 0))))
+    const rest = new Map<number, number[]>()
+    for (const { id, scores } of scored)
+      for (const { seed, value } of scores)
+        rest.set(seed, [...(rest.get(seed) ?? []), sign * value - (losses.get(id) ?? 0)])
+    for (const [seed, values] of rest) seeds.set(seed, values.length < 2 ? 0 : meanOf(values))
+  }
+  const residuals = scored.flatMap(({ id, scores }) =>
+    scores.map(({ seed, value }) => sign * value - (losses.get(id) ?? 0) - (seeds.get(seed) ?? 0)),
+  )
+  const free = residuals.length - losses.size - seeds.size + 1
+  const squares = residuals.reduce((sum, each) => sum + each * each, 0)
+  return { losses, noise: free > 0 ? Math.sqrt(squares / free) : undefined }
+}
+
+// Where memory runs out, learned from the candidates for which it did. Memory is mostly a product of sizes; knobs that go by factors
+// lie on a line by their logarithm, so the border is near a plane: a logistic regression with a weak prior.
+const steep = 6 // of coordinates: a line of length 1 covers a factor of a hundred or so
+const prior: number = 0.05
+const rounds = 25
+
+/** The chance that a point runs out of memory; 0 while none did. */
+export function fitMemoryBorder(
+  runs: readonly { readonly point: Point; readonly ranOut: boolean }[],
+  centre: Point,
+): (point: Point) => number {
+  if (!runs.some(({ ranOut }) => ranOut)) return () => 0
+  const row = (point: Point) => [1, ...point.map((value, i) => steep * (value - (centre[i] ?? 0)))]
+  const rows = runs.map(({ point }) => row(point))
+  const size = rows[0]?.length ?? 1
+  let weights = new Array<number>(size).fill(0)
+  const chance = (values: readonly number[]) => {
+    const z = values.reduce((sum, value, i) => sum + value * (weights[i] ?? 0), 0)
+    return 1 / (1 + Math.exp(-Math.min(30, Math.max(-30, z))))
+  }
+  for (let round = 0; round < rounds; round++) {
+    const gradient = Float64Array.from(weights, (weight) => prior * weight)
+    const hessian = weights.map((_, i) => new Float64Array(i + 1).fill(prior, i)) // its lower triangle
+    for (const [place, values] of rows.entries()) {
+      const p = chance(values)
+      const error = p - (runs[place]?.ranOut ? 1 : 0)
+      const curve = Math.max(p * (1 - p), 1e-4)
+      for (let i = 0; i < size; i++) {
+        const left = values[i] ?? 0
+        gradient[i] = (gradient[i] ?? 0) + error * left
+        const line = hessian[i] as Float64Array // a line per weight
+        for (let j = 0; j <= i; j++) line[j] = (line[j] ?? 0) + curve * left * (values[j] ?? 0)
+      }
+    }
+    const step = solveCholesky(cholesky(hessian), gradient)
+    weights = weights.map((weight, i) => weight - (step[i] ?? 0))
+  }
+  return (point) => chance(row(point))
 }

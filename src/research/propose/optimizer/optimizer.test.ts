@@ -4,8 +4,8 @@ import { pluginContext } from '../../../../tests/plugin-context.ts'
 import { inFullLane } from '../../../../tests/scale.ts'
 import { Idea, type Knobs, SearchMode, type SearchRequest, type SearchState } from '../../../contracts/index.ts'
 import { keyedRandom } from '../../../kernel/index.ts'
-import { dimensionsOf, knobsAt } from './knob-space.ts'
-import { fitMemoryBorder } from './memory-border.ts'
+import { dimensionsOf, knobsAt } from '../../surrogate/knob-space.ts'
+import { fitMemoryBorder } from './knob-model.ts'
 import { optimizer } from './optimizer.ts'
 
 const range = (low: number, high: number, log = false, integer = false) =>

@@ -1,10 +1,10 @@
 // Where to look next: a pool of points drawn by TPE, by CMA-ES, near the best and at large; the surrogate takes from it, one by one,
 // those from which it expects the most.
 import type { Random, SearchMode } from '../../../contracts/index.ts'
+import { clamp, type Dimension, keyOf, knobsAt, type Point, settled } from '../../surrogate/knob-space.ts'
+import { fitSurrogate } from '../../surrogate/knob-surrogate.ts'
 import { sampleCmaEs } from './cma-es.ts'
 import type { KnobModel } from './knob-model.ts'
-import { clamp, type Dimension, keyOf, knobsAt, type Point, settled } from './knob-space.ts'
-import { fitSurrogate } from './surrogate.ts'
 import { sampleTpe } from './tpe.ts'
 
 type OptimizerMethod = 'auto' | 'tpe' | 'cma_es'

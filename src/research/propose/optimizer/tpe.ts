@@ -1,6 +1,6 @@
 // Tree-structured Parzen estimator (Bergstra et al. 2011): draws where good candidates are dense and bad ones are not.
 import type { Random } from '../../../contracts/index.ts'
-import { clamp, type Dimension, type Point } from './knob-space.ts'
+import { clamp, type Dimension, type Point } from '../../surrogate/knob-space.ts'
 
 interface RankedPoint {
   readonly point: number[]

@@ -18,7 +18,7 @@ const params = z.strictObject({
     .describe('Families to answer from, in this order; absent: all, as the file has them.'),
 })
 
-/** Ideas that are kept for later, in the order they were put down: the next that nobody tried, of a family that is wanted. */
+/** Ideas that are kept for later, in the order they were put down: the next that was not tried, of a family that is wanted. */
 export const bank = defineProposer({
   kind: 'bank',
   summary:

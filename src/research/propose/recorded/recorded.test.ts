@@ -14,11 +14,9 @@ import { temporaryFolders } from '../../../../tests/temporary-folder.ts'
 import type { Brief } from '../../../contracts/index.ts'
 import { createRedactor } from '../../../kernel/index.ts'
 import { writeBrief } from '../brief/write-brief.ts'
-import { forecastCall, ledgerEntry, sumLedger } from '../ledger/ledger.ts'
-import { usageOfError } from '../llm/proposal-error.ts'
+import { forecastCall, ledgerEntry, sumLedger, usageOfError } from '../ledger/ledger.ts'
 import { bank } from './bank.ts'
-import { appendLine, briefKey } from './cassette.ts'
-import { replay } from './replay.ts'
+import { appendLine, briefKey, replay } from './replay.ts'
 
 const folder = temporaryFolders()
 

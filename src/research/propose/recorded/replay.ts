@@ -1,10 +1,21 @@
+import { appendFile, mkdir, readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import * as z from 'zod'
-import type { Brief, Context, Proposal } from '../../../contracts/index.ts'
-import { defineProposer, EvsysError } from '../../../kernel/index.ts'
+import { type Brief, type Context, Idea, type Proposal, type Usage } from '../../../contracts/index.ts'
+import {
+  checkValue,
+  createRedactor,
+  defineProposer,
+  EvsysError,
+  fileError,
+  hashOf,
+  messageOf,
+  type Redact,
+  systemCode,
+} from '../../../kernel/index.ts'
 import { innerProposers, proposeWith } from '../inner-proposer.ts'
+import { proposalError } from '../ledger/ledger.ts'
 import { parseReply } from '../llm/parse-reply.ts'
-import { proposalError } from '../llm/proposal-error.ts'
-import { appendLine, briefKey, type CassetteLine, readCassette, usageOfLine } from './cassette.ts'
 
 const params = z.strictObject({
   file: z.string().min(1).describe('The cassette: lines of {key, reply, usage}.'),
@@ -47,16 +58,16 @@ async function record(brief: Brief, context: Context<z.output<typeof params>>): 
   const { ideas, usage } = proposal
   const line: CassetteLine = {
     key: briefKey(brief),
-    ...(brief.call === undefined ? {} : { call: brief.call }),
+    call: brief.call,
     purpose: brief.repair === undefined ? 'propose' : 'repair',
     reply: [...ideas],
-    ...(usage === undefined ? {} : { usage: { ...usage } }),
+    usage: usage === undefined ? undefined : { ...usage },
   }
   await appendLine(file, line, brief.redact)
   return proposal
 }
 
-// The state says how many experiments there were, so that a session that goes on after a crash takes up at the same line.
+// The state says how many experiments there were, so that a session that is resumed after a crash continues at the same line.
 function findLine(lines: readonly CassetteLine[], brief: Brief, isStrict: boolean): CassetteLine | undefined {
   const key = briefKey(brief)
   const same = lines.filter((line) => line.key === key)
@@ -69,10 +80,9 @@ function findLine(lines: readonly CassetteLine[], brief: Brief, isStrict: boolea
 
 function played(line: CassetteLine, brief: Brief): Proposal {
   const usage = usageOfLine(line)
-  const used = usage === undefined ? {} : { usage }
-  if (typeof line.reply !== 'string') return { ideas: line.reply, ...used }
+  if (typeof line.reply !== 'string') return { ideas: line.reply, usage }
   const { ideas, problems } = parseReply(line.reply, { most: brief.request.ideas, files: Object.keys(brief.files) })
-  if (ideas.length > 0) return { ideas, ...used }
+  if (ideas.length > 0) return { ideas, usage }
   throw proposalError('INFERENCE_FAILED', `the recorded answer cannot be used: ${problems.join('; ')}`, usage)
 }
 
@@ -84,4 +94,76 @@ function missing(file: string, count: number, brief: Brief): EvsysError {
       fix: 'record it with `mode: record`: the task, its record or the request are not those that were recorded.',
     },
   )
+}
+
+// Recorded proposals: a file of lines `{key, reply, usage}`. A key is the hash of what was asked.
+const RecordedUsage = z.strictObject({
+  promptTokens: z.number().min(0),
+  completionTokens: z.number().min(0),
+  cachedPromptTokens: z.number().min(0).optional(),
+  latencyS: z.number().min(0).default(0),
+  costUsd: z.number().min(0).optional(),
+})
+
+const CassetteLine = z.strictObject({
+  key: z.string().describe('Hash of the brief; `*`: of any.'),
+  call: z.string().optional().describe('Of the session: tells equal briefs apart.'),
+  purpose: z.enum(['propose', 'repair']).default('propose'),
+  reply: z.union([z.string(), z.array(Idea)]).describe('Words of a model, or the ideas in them.'),
+  usage: RecordedUsage.optional(),
+})
+type CassetteLine = z.infer<typeof CassetteLine>
+
+/** The hash of everything that decides an answer. */
+export function briefKey({ text, request, files, repair }: Brief): string {
+  return hashOf({ text, request, files, repair })
+}
+
+/** All lines of a cassette; none where there is no file. */
+async function readCassette(file: string): Promise<CassetteLine[]> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT') return []
+    throw fileError('read', file, cause)
+  }
+  return text.split('\n').flatMap((line, place) => (line.trim() === '' ? [] : [parseLine(file, line, place + 1)]))
+}
+
+/** Adds a line, without secrets: those that are known, and whatever looks like a key of a provider. */
+export async function appendLine(file: string, line: CassetteLine, redact: Redact = createRedactor()): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  await appendFile(file, `${JSON.stringify(redact(line))}\n`)
+}
+
+function usageOfLine({ usage }: CassetteLine): Usage | undefined {
+  if (usage === undefined) return undefined
+  const { promptTokens, completionTokens, latencyS, cachedPromptTokens, costUsd } = usage
+  return {
+    promptTokens,
+    completionTokens,
+    latencyS,
+    cachedPromptTokens,
+    costUsd,
+  }
+}
+
+function parseLine(file: string, line: string, number: number): CassetteLine {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch (cause) {
+    throw damaged(file, number, messageOf(cause))
+  }
+  const checked = checkValue(CassetteLine, value)
+  if (checked.ok) return checked.value
+  const [issue] = checked.issues
+  throw damaged(file, number, [issue?.path.join('.'), issue?.message].filter(Boolean).join(': '))
+}
+
+function damaged(file: string, number: number, why: string): EvsysError {
+  return new EvsysError('DATA_INVALID', `line ${number} of ${file} is no recorded proposal: ${why}`, {
+    fix: 'correct the line, or record the cassette again.',
+  })
 }

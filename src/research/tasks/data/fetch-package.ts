@@ -7,7 +7,6 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { EvsysError, messageOf } from '../../../kernel/index.ts'
-import { readTar } from './read-tar.ts'
 
 const execute = promisify(execFile)
 /** A large package over a slow line; npm has its own, shorter, limits for a silent one. */
@@ -63,4 +62,83 @@ function inflate(archive: Uint8Array): Uint8Array {
   } catch (cause) {
     throw new EvsysError('DATA_INVALID', `the archive cannot be unpacked: ${messageOf(cause)}`, { cause })
   }
+}
+
+// Files of a tar archive, as npm packs them. Bytes of a download: nothing leaves the folder, links and devices are passed over,
+// and what is larger than it says is refused.
+interface TarFile {
+  /** Relative, with forward slashes, without `..`. */
+  readonly path: string
+  readonly bytes: Uint8Array
+}
+
+const block = 512
+
+/** Reads all regular files of an archive in memory. */
+export function* readTar(archive: Uint8Array): Generator<TarFile> {
+  let longName: string | undefined
+  for (let at = 0; at + block <= archive.length; ) {
+    const header = archive.subarray(at, at + block)
+    if (header.every((byte) => byte === 0)) return
+    checkSum(header)
+    const size = numberIn(header, 124, 12)
+    const bytes = archive.subarray(at + block, at + block + size)
+    if (bytes.length < size) throw broken('it ends in the middle of a file')
+    at += block + Math.ceil(size / block) * block
+    const type = String.fromCharCode(header[156] ?? 0)
+    if (type === 'x') longName = paxPath(bytes) ?? longName
+    else if (type === 'L') longName = textIn(bytes, 0, bytes.length)
+    else if (type === '0' || type === '\0') {
+      const prefix = textIn(header, 257, 5) === 'ustar' ? textIn(header, 345, 155) : ''
+      const name = textIn(header, 0, 100)
+      yield { path: safePath(longName ?? (prefix === '' ? name : `${prefix}/${name}`)), bytes }
+      longName = undefined
+    } else if (type !== 'g') longName = undefined
+  }
+}
+
+function checkSum(header: Uint8Array): void {
+  const stated = numberIn(header, 148, 8)
+  const sum = header.reduce((total, byte, i) => total + (i >= 148 && i < 156 ? 32 : byte), 0)
+  if (sum !== stated) throw broken('a header has the wrong checksum')
+}
+
+function numberIn(bytes: Uint8Array, at: number, length: number): number {
+  const text = textIn(bytes, at, length).trim()
+  if (!/^[0-7]+$/.test(text)) throw broken('a header holds no number')
+  return Number.parseInt(text, 8)
+}
+
+function textIn(bytes: Uint8Array, at: number, length: number): string {
+  const part = bytes.subarray(at, at + length)
+  const end = part.indexOf(0)
+  return new TextDecoder().decode(end === -1 ? part : part.subarray(0, end))
+}
+
+// Records are `LENGTH KEY=VALUE\n`; the length counts the whole record in bytes.
+function paxPath(bytes: Uint8Array): string | undefined {
+  let found: string | undefined
+  for (let at = 0; at < bytes.length; ) {
+    const space = bytes.indexOf(32, at)
+    const length = Number(textIn(bytes, at, space - at))
+    if (space === -1 || !Number.isInteger(length) || length <= 0) throw broken('an extended header is malformed')
+    const record = new TextDecoder().decode(bytes.subarray(space + 1, at + length - 1))
+    if (record.startsWith('path=')) found = record.slice('path='.length)
+    at += length
+  }
+  return found
+}
+
+function safePath(path: string): string {
+  const parts = path
+    .replaceAll('\\', '/')
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+  if (path.startsWith('/') || /^[A-Za-z]:/.test(path) || parts.includes('..') || parts.length === 0)
+    throw broken(`it holds a file at ${JSON.stringify(path)}`)
+  return parts.join('/')
+}
+
+function broken(why: string): EvsysError {
+  return new EvsysError('DATA_INVALID', `the archive cannot be unpacked: ${why}`)
 }

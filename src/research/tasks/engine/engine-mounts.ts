@@ -16,7 +16,7 @@ export interface EngineMounts {
 
 export interface EngineMountsOptions {
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly onNotice?: (text: string) => void
+  readonly onNotice?: ((text: string) => void) | undefined
 }
 
 /** Builds native kernels where this machine can, and says where everything is. */
@@ -59,6 +59,6 @@ async function buildKernels(
     threads: 1,
     capacityBytes: smallest,
     measures: false,
-    ...(onNotice === undefined ? {} : { onBuild: onNotice }),
+    onBuild: onNotice,
   })
 }

@@ -25,11 +25,11 @@ export type ModelSize = z.input<typeof ModelSize>
 
 export interface StepOptions {
   readonly learningRate: number
-  readonly beta1?: number
-  readonly beta2?: number
-  readonly eps?: number
-  readonly weightDecay?: number
-  readonly gradClipNorm?: number
+  readonly beta1?: number | undefined
+  readonly beta2?: number | undefined
+  readonly eps?: number | undefined
+  readonly weightDecay?: number | undefined
+  readonly gradClipNorm?: number | undefined
 }
 
 export interface LanguageModel extends AsyncDisposable {
@@ -37,7 +37,10 @@ export interface LanguageModel extends AsyncDisposable {
   /** One step of AdamW on windows of bytes: every byte but the first of a window is predicted. Returns the mean loss in nats. */
   step(windows: readonly Uint8Array[], options: StepOptions): Promise<number>
   /** Sum of the loss over bytes from the index `from` of each window on, in nats, and their number. */
-  measure(windows: readonly Uint8Array[], options?: { from?: number }): Promise<{ nats: number; count: number }>
+  measure(
+    windows: readonly Uint8Array[],
+    options?: { from?: number | undefined },
+  ): Promise<{ nats: number; count: number }>
   /** Shape and weights as bytes. */
   save(): Promise<Uint8Array>
 }
@@ -45,7 +48,7 @@ export interface LanguageModel extends AsyncDisposable {
 /** A fresh model with weights from a seed. */
 export async function createLanguageModel(
   shape: ModelSize,
-  { seed, spread = 0.02 }: { readonly seed: number; readonly spread?: number },
+  { seed, spread = 0.02 }: { readonly seed: number; readonly spread?: number | undefined },
 ): Promise<LanguageModel> {
   return await open(ModelSize.parse(shape), { seed, spread })
 }
@@ -101,8 +104,8 @@ async function open(
         model,
         adam: {
           ...adam,
-          ...(weightDecay === undefined ? {} : { weightDecay }),
-          ...(gradClipNorm === undefined ? {} : { gradClipNorm }),
+          weightDecay,
+          gradClipNorm,
         },
       })
       return sumOf(result)

@@ -1,4 +1,0 @@
-/** Of nothing: 0. */
-export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
-}

@@ -1,0 +1,134 @@
+// What every step-by-step recipe takes: optimiser, length, checkpoints. A recipe adds its own:
+// `z.strictObject({ ...sharedParams, gamma: z.number().default(2) })`. The loop reads these, the recipe need not.
+import * as z from 'zod'
+import { pluginReference } from '../../contracts/index.ts'
+import { EvsysError } from '../../kernel/index.ts'
+
+// The learning rate as a pure function of the step.
+export const LrSchedule = z.enum(['constant', 'linear_warmup', 'linear_decay', 'cosine', 'cosine_with_warmup'])
+export type LrSchedule = z.infer<typeof LrSchedule>
+
+export interface LrPlan {
+  readonly schedule: LrSchedule
+  /** The peak. */
+  readonly learningRate: number
+  readonly numSteps: number
+  readonly warmupSteps: number
+  /** Decay ends at this share of the peak. */
+  readonly minRatio: number
+}
+
+/**
+ * The learning rate of a 0-based step. Warm-up rises to the peak over the first steps, the first of which is already above 0;
+ * decay reaches its end exactly in the last step. `constant` and `cosine` have no warm-up.
+ */
+export function learningRateAt(step: number, plan: LrPlan): number {
+  const { schedule, learningRate: peak, numSteps } = plan
+  const hasWarmup = schedule !== 'constant' && schedule !== 'cosine'
+  const warmup = hasWarmup ? Math.min(plan.warmupSteps, numSteps) : 0
+  if (step < warmup) return peak * ((step + 1) / warmup)
+  if (schedule === 'constant' || schedule === 'linear_warmup') return peak
+  const progress = Math.min(1, (step - warmup) / Math.max(1, numSteps - warmup - 1))
+  const left = schedule === 'linear_decay' ? 1 - progress : 0.5 * (1 + cosPi(progress))
+  // Written so that both ends are exact: the peak where all is left, its share where nothing is.
+  return Math.min(peak, peak * left + peak * plan.minRatio * (1 - left))
+}
+
+/**
+ * cos(pi t) for t in [0, 1]. Not Math.cos, which differs in its last bit between versions of Node: a run must repeat.
+ * Taylor series on [0, 1/2], where twelve terms are exact to the last bits; the other half by symmetry.
+ */
+function cosPi(t: number): number {
+  if (t > 0.5) return -cosPi(1 - t)
+  if (t === 0.5) return 0
+  const x = Math.PI * t * (Math.PI * t)
+  let sum = 0
+  for (let n = 22; n >= 2; n -= 2) sum = ((1 - sum) * x) / (n * (n - 1))
+  return 1 - sum
+}
+
+/** Fields of a params schema that the training loop understands. */
+export const sharedParams = {
+  learning_rate: z.number().min(0).default(1e-4).describe('Peak learning rate.'),
+  num_epochs: z.int().min(1).default(1).describe('Passes over the data. Ignored when max_steps is set.'),
+  batch_size: z.int().min(1).default(4).describe('Rows per batch.'),
+  gradient_accumulation_steps: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(1)
+    .describe('Batches per step: their gradients add up before the update.'),
+  max_steps: z.int().min(1).optional().describe('Training steps. Absent: as many as num_epochs needs.'),
+  lora_rank: z.int().min(0).max(4096).default(8).describe('Rank of the trained adapter; 0 trains all weights.'),
+  renderer_name: pluginReference('renderer', z.string().min(1))
+    .optional()
+    .describe('Chat renderer; wins over model.renderer_name.'),
+  enable_thinking: z.boolean().optional().describe('Passed to the model’s chat template.'),
+  save_every: z.int().min(0).default(0).describe('Checkpoint after every N steps; 0: at save_at_fractions.'),
+  save_at_fractions: z
+    .array(z.number().gt(0).max(1))
+    .min(1)
+    .default([1])
+    .describe('Checkpoints at these shares of the run, when save_every is 0.'),
+  save_sampler: z.boolean().default(true).describe('Checkpoints also hold weights to sample from.'),
+  callbacks: z
+    .array(pluginReference('callback'))
+    .default([])
+    .describe('Callbacks of this run’s loop alone, such as early_stopping.'),
+  adam_beta1: z.number().min(0).lt(1).default(0.9).describe('Adam: decay of the mean of gradients.'),
+  adam_beta2: z.number().min(0).lt(1).default(0.95).describe('Adam: decay of the mean of squared gradients.'),
+  adam_eps: z.number().gt(0).default(1e-8).describe('Adam: added to the denominator.'),
+  weight_decay: z.number().min(0).default(0).describe('Decoupled weight decay (AdamW); 0: none.'),
+  grad_clip_norm: z.number().min(0).default(0).describe('Largest norm of the gradient; 0: not clipped.'),
+  lr_schedule: LrSchedule.default('constant').describe('How the learning rate moves over the run.'),
+  lr_warmup_steps: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Steps over which the rate rises; used by linear_warmup, linear_decay and cosine_with_warmup.'),
+  lr_min_ratio: z.number().min(0).max(1).default(0).describe('Where decay ends, as a share of learning_rate.'),
+}
+
+/** The shared params of any recipe; its other params are dropped. */
+export const SharedParams = z.object(sharedParams)
+export type SharedParams = z.infer<typeof SharedParams>
+
+// How long a run is.
+/** Training steps: `max_steps`, or whole batches per epoch times epochs. Rows that fill no step wait for the next epoch. */
+export function numSteps(
+  rows: number,
+  {
+    max_steps,
+    num_epochs,
+    batch_size,
+    gradient_accumulation_steps = 1,
+  }: Pick<SharedParams, 'max_steps' | 'num_epochs' | 'batch_size'> & Partial<SharedParams>,
+): number {
+  if (rows <= 0) {
+    throw new EvsysError('DATA_INVALID', 'there is no row to train on', {
+      fix: 'check the data file, and whether a transform drops every row.',
+    })
+  }
+  return max_steps ?? num_epochs * stepsPerEpoch(rows, batch_size * gradient_accumulation_steps)
+}
+
+/** Whole batches in the data; one where the data is smaller than a batch. */
+export function stepsPerEpoch(rows: number, batchSize: number): number {
+  return Math.max(1, Math.floor(rows / batchSize))
+}
+
+// When a run is saved.
+/**
+ * Numbers of finished steps after which a checkpoint is due, in order: every multiple of `save_every`, or exactly the rounded
+ * shares of `save_at_fractions`. The end of the run is saved by the loop in any case.
+ */
+export function saveMarks(
+  numSteps: number,
+  { save_every, save_at_fractions }: Pick<SharedParams, 'save_every' | 'save_at_fractions'>,
+): number[] {
+  if (save_every > 0) {
+    return Array.from({ length: Math.floor(numSteps / save_every) }, (_, index) => (index + 1) * save_every)
+  }
+  const marks = save_at_fractions.map((fraction) => Math.max(1, Math.round(fraction * numSteps)))
+  return [...new Set(marks)].sort((a, b) => a - b)
+}

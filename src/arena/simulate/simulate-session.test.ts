@@ -1,0 +1,108 @@
+// Whole sessions of known truth, by the functions that the loop decides with. Seeds are fixed: every lane sees the same sessions.
+
+import { describe, expect, it } from 'vitest'
+import { inFullLane } from '../../../tests/scale.ts'
+import type { KeepRule } from '../../contracts/index.ts'
+import { defaultRule, greedyRule, referenceRule } from '../../research/keep/keep-rules.ts'
+import { simulateSession } from './simulate-session.ts'
+import { openWorld, type WorldName } from './simulated-runs.ts'
+import { simulateSessions } from './summarize-sessions.ts'
+
+describe('a simulated session', () => {
+  it('repeats exactly, and is its own mirror where smaller is better (RES-218)', () => {
+    const options = { world: openWorld('early', 0.3, 0.1), rule: defaultRule, runs: 80, seed: 5 }
+    const session = simulateSession(options)
+    expect(simulateSession(options)).toEqual(session)
+    const mirrored = simulateSession({ ...options, direction: 'max' })
+    expect(mirrored.trueGain).toBe(session.trueGain)
+    expect(mirrored.keeps).toBe(session.keeps)
+    expect(mirrored.evaluations.map(({ confirmed, truth }) => [confirmed, truth])).toEqual(
+      session.evaluations.map(({ confirmed, truth }) => [confirmed, truth]),
+    )
+  })
+
+  it('keeps nothing of a world where every run fails, and ends (RES-218)', () => {
+    const world = openWorld('early', 0, 1)
+    const { keeps, evaluations } = simulateSession({ world, rule: defaultRule, runs: 30, seed: 1 })
+    expect({ keeps, evaluations }).toEqual({ keeps: 0, evaluations: [] })
+  })
+})
+
+describe('the null world', () => {
+  const sessions = inFullLane ? 2000 : 200
+  // The fast lane has a tenth of the sessions: its bounds are wider by what chance adds to so few.
+  const limit = inFullLane ? { rate: 0.06, bias: 0.1, given: 0.1 } : { rate: 0.1, bias: 0.2, given: 0.5 }
+  const worlds = [
+    ['balanced', 'null', 0],
+    ['balanced', 'null', 0.6],
+    ['explore', 'null', 0.6],
+    ['strict', 'null', 0],
+    ['balanced', 'harmful', 0.3],
+  ] as const
+
+  it('rarely confirms anything, and what is reported is right on average, also given confirmation (RES-215)', () => {
+    let confirmed = 0
+    let off = 0
+    for (const [preset, name, rho] of worlds) {
+      const world = openWorld(name, rho)
+      const sigma = Math.sqrt(2 * (1 - rho))
+      const summary = simulateSessions({ world, rule: defaultRule, params: { preset }, runs: 100, seed: 1 }, sessions)
+      expect(summary.falselyConfirmedAtMost).toBeLessThanOrEqual(limit.rate)
+      expect(Math.abs(summary.bias?.mean ?? 0)).toBeLessThan(limit.bias * sigma)
+      // It would say nothing if nothing were ever looked at.
+      expect(summary.looked).toBeGreaterThan(0.2)
+      confirmed += summary.biasConfirmed?.n ?? 0
+      off += ((summary.biasConfirmed?.mean ?? 0) * (summary.biasConfirmed?.n ?? 0)) / sigma
+    }
+    // Few sessions confirm here, some 60 of 2,000: their error is known well enough over all worlds together.
+    expect(confirmed).toBeGreaterThan(sessions / 50)
+    expect(Math.abs(off / confirmed)).toBeLessThan(limit.given)
+  })
+})
+
+describe('worlds of known effects', () => {
+  const sessions = inFullLane ? 500 : 40
+  const summaries = (name: WorldName, rho: number, runs: number) =>
+    [defaultRule, referenceRule, greedyRule].map((rule: KeepRule) =>
+      simulateSessions({ world: openWorld(name, rho), rule, runs, seed: 1 }, sessions),
+    )
+
+  // The fast lane has a twelfth of the sessions.
+  const most = inFullLane ? { optimism: 0.75, idle: 0.85 } : { optimism: 0.9, idle: 0.9 }
+  it.each([
+    ['early', 0, 300],
+    ['early', 0.6, 300],
+    ['late', 0.6, 300],
+    ['shrinking', 0.6, 600],
+  ] as const)('%s, rho %d: less is overstated, and fewer keeps are idle (RES-217, RES-222)', (name, rho, runs) => {
+    const [ours, reference, greedy] = summaries(name, rho, runs)
+    if (ours === undefined || reference === undefined || greedy === undefined) throw new Error('no summary')
+    expect(ours.optimism).toBeLessThan(most.optimism * reference.optimism)
+    expect(ours.optimism).toBeLessThan(0.75 * greedy.optimism)
+    expect(ours.idleShare).toBeLessThan(most.idle * reference.idleShare)
+    expect(ours.idleShare).toBeLessThan(0.85 * greedy.idleShare)
+    expect(ours.keeps * ours.idleShare).toBeLessThan(0.85 * reference.keeps * reference.idleShare)
+    // What is spent on honesty is not spent on ideas: that costs while ideas are large, and nothing where they shrink.
+    expect(ours.trueGain).toBeGreaterThan((name === 'early' ? 0.78 : inFullLane ? 0.97 : 0.8) * reference.trueGain)
+  })
+
+  it.each([
+    ['early', 0.6, 150],
+    ['shrinking', 0, 150],
+    ['rare', 0.6, 150],
+  ] as const)('%s, rho %d: what a session says of its keeps is near the truth (RES-223)', (name, rho, runs) => {
+    const options = { world: openWorld(name, rho), rule: defaultRule, runs, seed: 1, shrinks: true }
+    const { shrunken, idleShare } = simulateSessions(options, inFullLane ? 200 : 8)
+    if (shrunken === null) throw new Error('nothing was kept')
+    expect(Math.abs(shrunken.idleShare - idleShare)).toBeLessThan(inFullLane ? 0.15 : 0.25)
+    expect(Math.abs(shrunken.shrunk - shrunken.truth)).toBeLessThan(inFullLane ? 0.25 : 0.5)
+    expect(shrunken.shrunk).toBeLessThan(shrunken.raw)
+  })
+
+  it('gains that are beyond the noise are confirmed, and shrunken without bias (RES-216)', () => {
+    const [ours] = summaries('shrinking', 0, 300)
+    expect(ours?.confirmed).toBeGreaterThan(0.9)
+    expect(ours?.falselyConfirmedAtMost).toBeLessThan(inFullLane ? 0.06 : 0.08)
+    expect(Math.abs(ours?.biasConfirmed?.mean ?? Number.NaN)).toBeLessThan((inFullLane ? 0.1 : 0.3) * Math.SQRT2)
+  })
+})

@@ -1,0 +1,294 @@
+// A whole session without any training: the loop's decisions over scores of known truth. Everything that decides is what the real loop
+// uses; only ideas and scores are drawn.
+
+import type { Direction, KeepRule, MeasuredGain, Race, SeedScore } from '../../contracts/index.ts'
+import { keyedRandom } from '../../kernel/index.ts'
+import {
+  addGains,
+  addIncumbent,
+  adoptControl,
+  assessControl,
+  controlDue,
+  type DecidedAttempt,
+  freshSeeds,
+  gainOf,
+  measureGain,
+  nextRaceRun,
+  openBank,
+  openNoise,
+  pairGains,
+  planTestEvaluation,
+  refreshBank,
+  renewBank,
+  type SeedResult,
+  type SessionNoise,
+  shrunkenGains,
+  startingTypicalGain,
+  stepTestEvaluation,
+  type TestEvaluationReason,
+  type TestEvaluationRecord,
+  testEvaluationDue,
+  valuesBySeed,
+} from '../../research/index.ts'
+import { meanOf, updateTypicalGain } from '../../stats/index.ts'
+import { openRuns, type RunPurpose, type SimulatedCandidate, type SimulatedRuns, type World } from './simulated-runs.ts'
+
+export interface SimulationOptions {
+  readonly world: World
+  readonly rule: KeepRule
+  readonly params?: unknown
+  /** Runs on validation that the search may take, those of the baseline and of incumbents among them. */
+  readonly runs: number
+  readonly seed: number
+  readonly direction?: Direction | undefined
+  /** Also shrinks the gains of keeps, which takes longer than the session. */
+  readonly shrinks?: boolean | undefined
+}
+
+export interface SimulatedEvaluation extends TestEvaluationRecord {
+  /** True gain of its champion over the baseline. */
+  readonly truth: number
+}
+
+export interface SimulatedSession {
+  readonly trueGain: number
+  /** Gain as the search sees it: mean of what is known of the incumbent less that of the baseline. */
+  readonly seenGain: number
+  readonly experiments: number
+  readonly keeps: number
+  /** Keeps whose idea helps nothing. */
+  readonly idleKeeps: number
+  /** What the session says of its keeps at its end, and the sum of what they gain in truth. */
+  readonly shrunken?:
+    | {
+        readonly idleKeeps: number
+        readonly rawGain: number
+        readonly shrunkGain: number
+        readonly trueGain: number
+      }
+    | undefined
+  readonly evaluations: readonly SimulatedEvaluation[]
+  readonly drifts: number
+  readonly runs: { readonly val: number; readonly test: number }
+  /** Runs on validation, by what they were for. */
+  readonly spent: Readonly<Record<RunPurpose, number>>
+}
+
+/** Runs one session. Equal options give equal sessions. */
+export function simulateSession(options: SimulationOptions): SimulatedSession {
+  const session = new Session(options)
+  while (session.runs.count.val < options.runs) session.experiment()
+  session.evaluateIfDue(true)
+  return session.result()
+}
+
+const baseline: SimulatedCandidate = { id: '0', gain: 0 }
+
+class Session {
+  readonly runs: SimulatedRuns
+  readonly #world: World
+  readonly #rule: KeepRule
+  readonly #direction: Direction
+  readonly #seed: number
+  readonly #shrinks: boolean
+  readonly #context: Parameters<KeepRule['decide']>[1]
+  readonly #ideas: ReturnType<typeof keyedRandom>
+  readonly #used = new Set<number>()
+  readonly #attempts: DecidedAttempt[] = []
+  readonly #evaluations: SimulatedEvaluation[] = []
+  readonly #base: readonly SeedScore[]
+  #bank: readonly number[]
+  #noise: SessionNoise
+  #incumbent = baseline
+  #scores: SeedScore[]
+  #typicalGain = startingTypicalGain
+  #keeps = 0
+  #sinceKeep = 0
+  #idleKeeps = 0
+  #keptGain = 0
+  #controlAt = 0
+  #controls = 0
+  #drifts = 0
+
+  constructor({ world, rule, params = {}, seed, direction = 'min', shrinks = false }: SimulationOptions) {
+    this.#shrinks = shrinks
+    this.#world = world
+    this.#rule = rule
+    this.#direction = direction
+    this.#seed = seed
+    this.#ideas = keyedRandom(seed, 'ideas')
+    this.#context = {
+      params: rule.params.parse(params),
+      signal: new AbortController().signal,
+      random: (...path) => keyedRandom(seed, 'rule', ...path),
+      log() {},
+      secret() {
+        throw new Error('a simulation has no secrets')
+      },
+    }
+    this.runs = openRuns(world, direction, seed)
+    this.#bank = openBank([], seed)
+    this.#base = this.#bank.flatMap((one) => this.#score(baseline, one, 'baseline') ?? [])
+    this.#scores = [...this.#base]
+    this.#noise = openNoise(this.#base)
+  }
+
+  experiment(): void {
+    const number = this.#attempts.length + 1
+    const effect = this.#world.idea(this.#ideas, this.#incumbent.gain)
+    const candidate = { id: String(number), gain: this.#incumbent.gain + effect }
+    const { verdict, scores, gain } = this.#race(candidate)
+    this.#attempts.push({ id: candidate.id, number, verdict, ...(gain && { gain }) })
+    const kept = verdict === 'provisional' && gain !== undefined
+    this.#typicalGain = updateTypicalGain(this.#typicalGain, kept ? gain.mean / this.#noise.sigma : null)
+    this.#noise = addGains(this.#noise, pairGains(this.#direction, scores, this.#scores))
+    this.#sinceKeep++
+    if (kept) this.#keep(candidate, scores, effect)
+    if (this.#rule.incumbent !== 'kept') this.#control()
+    this.evaluateIfDue(false)
+  }
+
+  evaluateIfDue(ending: boolean): void {
+    const { confirmSeeds } = this.#rule
+    if (confirmSeeds === undefined) return
+    const champion = this.#incumbent
+    const state = { champion: champion.id, baseline: baseline.id, keeps: this.#keeps, evaluations: this.#evaluations }
+    const reason = testEvaluationDue({ ...state, ending, requested: false })
+    if (reason !== undefined) this.#evaluateOnTest(champion, reason, confirmSeeds)
+  }
+
+  result(): SimulatedSession {
+    const shrunken = this.#shrinks ? this.#shrunken() : undefined
+    return {
+      trueGain: this.#incumbent.gain,
+      seenGain: this.#seen(),
+      experiments: this.#attempts.length,
+      keeps: this.#keeps,
+      idleKeeps: this.#idleKeeps,
+      shrunken,
+      evaluations: this.#evaluations,
+      drifts: this.#drifts,
+      runs: { ...this.runs.count },
+      spent: { ...this.runs.spent },
+    }
+  }
+
+  #shrunken(): NonNullable<SimulatedSession['shrunken']> {
+    const { kept, expectedFalseKeeps = 0 } = shrunkenGains(this.#attempts, this.#evaluations)
+    return {
+      idleKeeps: expectedFalseKeeps,
+      rawGain: kept.reduce((sum, { raw }) => sum + raw, 0),
+      shrunkGain: kept.reduce((sum, { raw, shrunk = raw }) => sum + shrunk, 0),
+      trueGain: this.#keptGain,
+    }
+  }
+
+  #race(candidate: SimulatedCandidate): {
+    verdict: 'provisional' | 'inconclusive' | 'discarded' | 'failed'
+    scores: SeedScore[]
+    gain?: MeasuredGain | undefined
+  } {
+    const scores: SeedScore[] = []
+    const race = (): Race => ({
+      direction: this.#direction,
+      candidate: scores,
+      incumbent: this.#scores.filter(({ seed }) => this.#bank.includes(seed)),
+      noise: this.#noise,
+      typicalGain: this.#typicalGain,
+      linesAdded: 0,
+      secondary: [],
+    })
+    const measured = () => {
+      const gain = measureGain(race())
+      return gain === undefined ? {} : { gain }
+    }
+    for (;;) {
+      const next = nextRaceRun(this.#bank, scores, this.#scores)
+      if (next === undefined) return { verdict: 'inconclusive', scores, ...measured() }
+      if (next.who === 'incumbent') {
+        const score = this.#score(this.#incumbent, next.seed, 'incumbent')
+        this.#scores.push(score ?? { seed: next.seed, value: Number.NaN, secondary: {} })
+        continue
+      }
+      const score = this.#score(candidate, next.seed, scores.length === 0 ? 'first seeds' : 'later seeds')
+      if (score === undefined) return { verdict: 'failed', scores }
+      scores.push(score)
+      const { action } = this.#rule.decide(race(), this.#context)
+      if (action === 'run') continue
+      const verdicts = { keep: 'provisional', park: 'inconclusive', discard: 'discarded' } as const
+      return { verdict: verdicts[action], scores, ...measured() }
+    }
+  }
+
+  #keep(candidate: SimulatedCandidate, scores: SeedScore[], effect: number): void {
+    this.#keeps++
+    this.#idleKeeps += Number(effect <= 0)
+    this.#keptGain += effect
+    if (this.#incumbent !== baseline) this.#noise = addIncumbent(this.#noise, this.#scores)
+    this.#incumbent = candidate
+    this.#scores = [...scores]
+    this.#sinceKeep = 0
+    if (this.#rule.incumbent === 'kept') return
+    const options = { bank: this.#bank, sessionSeed: this.#seed, number: this.#keeps, used: this.#used }
+    this.#bank = refreshBank(options).bank
+  }
+
+  #control(): void {
+    const experiments = this.#attempts.length
+    const sinceKeep = this.#keeps > 0 ? { sinceKeep: this.#sinceKeep } : {}
+    if (!controlDue({ experiments, experimentsAtLast: this.#controlAt, ...sinceKeep })) return
+    this.#controlAt = experiments
+    const path = ['control', ++this.#controls]
+    const [seed = 0] = freshSeeds({ sessionSeed: this.#seed, path, count: 1, used: this.#used })
+    const control = this.#score(this.#incumbent, seed, 'control')
+    // A crash by chance is run again in the loop; here it is left out.
+    if (control === undefined) return
+    const { drift } = assessControl({ control: control.value, incumbent: this.#scores, noise: this.#noise })
+    if (!drift) {
+      this.#bank = adoptControl(this.#bank, seed)
+      this.#scores.push(control)
+      return
+    }
+    this.#drifts++
+    const options = { bank: this.#bank, sessionSeed: this.#seed, number: this.#drifts, used: this.#used }
+    this.#bank = renewBank(options).bank
+    this.#scores = [control]
+  }
+
+  #evaluateOnTest(champion: SimulatedCandidate, reason: TestEvaluationReason, seeds: number): void {
+    const evaluation = planTestEvaluation({
+      reason,
+      champion: champion.id,
+      keeps: this.#keeps,
+      evaluations: this.#evaluations,
+      seeds,
+      sessionSeed: this.#seed,
+      used: this.#used,
+    })
+    const scores: { champion: SeedResult[]; baseline: SeedResult[] } = { champion: [], baseline: [] }
+    for (;;) {
+      const step = stepTestEvaluation(evaluation, { direction: this.#direction, metric: 'score', ...scores })
+      if (step.action === 'conclude') {
+        this.#evaluations.push({ ...step.record, truth: champion.gain })
+        return
+      }
+      for (const seed of step.seeds) {
+        this.#used.add(seed)
+        scores.champion.push(this.runs.run(champion, seed, 'test'))
+        scores.baseline.push(this.runs.run(baseline, seed, 'test'))
+      }
+    }
+  }
+
+  #score(candidate: SimulatedCandidate, seed: number, purpose: RunPurpose): SeedScore | undefined {
+    this.#used.add(seed)
+    const { value } = this.runs.run(candidate, seed, 'val', purpose)
+    return value === null ? undefined : { seed, value, secondary: {} }
+  }
+
+  #seen(): number {
+    if (this.#incumbent === baseline) return 0
+    const mean = (scores: readonly SeedScore[]) => meanOf([...valuesBySeed(scores).values()])
+    return gainOf(this.#direction, mean(this.#scores), mean(this.#base))
+  }
+}

@@ -1,0 +1,124 @@
+// Runs of a simulated session. A score is the candidate's true mean, what its seed does to every candidate, and its own luck; validation
+// and the hidden split have luck of their own. The same seed twice gives the same score.
+import type { Direction, Random } from '../../contracts/index.ts'
+import { keyedRandom } from '../../kernel/index.ts'
+import type { SeedResult } from '../../research/index.ts'
+
+// Streams of ideas with known effects, to judge keep rules by. One unit is the standard deviation of a score over seeds; effects are
+// gains over the incumbent, positive when better.
+export interface World {
+  /** Share of a score's variance that is common to all candidates on one seed: what pairing takes away. */
+  readonly rho: number
+  /** Share of runs that end without a score. */
+  readonly crashes: number
+  /** True gain of the next idea over an incumbent that is better than the baseline by `gained`. */
+  idea(random: Random, gained: number): number
+}
+
+export type WorldName =
+  | 'null'
+  | 'harmful'
+  | 'early'
+  | 'late'
+  | 'shrinking'
+  | 'gentle'
+  | 'rare'
+  | 'spread'
+  | 'few'
+  | 'steep'
+  | 'heavy'
+  | 'even'
+
+/** A world by its name. `null`: no idea does anything. `harmful`: none helps, half of them hurt. */
+export function openWorld(name: WorldName, rho: number, crashes = 0): World {
+  return { rho, crashes, idea: ideas[name] }
+}
+
+const ideas: Readonly<Record<WorldName, World['idea']>> = {
+  null: () => 0,
+  harmful: (random) => mixture(random, { help: 0, helpMean: 0, hurt: 0.5, hurtMean: 1 }),
+  // The first ideas of a session: many help, and much.
+  early: (random) => mixture(random, { help: 0.15, helpMean: 1, hurt: 0.5, hurtMean: 3 }),
+  // Its last: few help, and by less than the noise.
+  late: (random) => mixture(random, { help: 0.05, helpMean: 0.4, hurt: 0.7, hurtMean: 1 }),
+  // What is left to gain shrinks with what has been gained.
+  shrinking: (random, gained) =>
+    mixture(random, { help: 0.15, helpMean: Math.exp(-Math.max(0, gained) / 5), hurt: 0.5, hurtMean: 2 }),
+  // Many small gains, few small losses.
+  gentle: (random) => mixture(random, { help: 0.3, helpMean: 0.5, hurt: 0.2, hurtMean: 0.5 }),
+  // Nearly all do nothing; what helps helps much.
+  rare: (random) => mixture(random, { help: 0.05, helpMean: 1.5, hurt: 0.05, hurtMean: 2 }),
+  // No idea does nothing at all: effects are normal.
+  spread: (random) => random.normal() - 0.5,
+  // Four more that no constant of a rule was chosen on: few large gains; small gains among large losses; heavy tails (Student, three
+  // degrees of freedom); all sizes alike.
+  few: (random) => mixture(random, { help: 0.1, helpMean: 2, hurt: 0.3, hurtMean: 1 }),
+  steep: (random) => mixture(random, { help: 0.25, helpMean: 0.3, hurt: 0.6, hurtMean: 4 }),
+  heavy: (random) => {
+    const size = random.normal()
+    return (0.7 * size) / Math.sqrt((random.normal() ** 2 + random.normal() ** 2 + random.normal() ** 2) / 3) - 0.3
+  },
+  even: (random) => -2 + 3 * random.float(),
+}
+
+interface Mixture {
+  readonly help: number
+  readonly helpMean: number
+  readonly hurt: number
+  readonly hurtMean: number
+}
+
+// Sizes are exponential; what neither helps nor hurts does nothing.
+function mixture(random: Random, { help, helpMean, hurt, hurtMean }: Mixture): number {
+  const kind = random.float()
+  const size = -Math.log(1 - random.float())
+  if (kind < help) return helpMean * size
+  return kind < help + hurt ? -hurtMean * size : 0
+}
+
+export interface SimulatedCandidate {
+  readonly id: string
+  /** How much better than the baseline it is in truth. */
+  readonly gain: number
+}
+
+/** What a run on validation is for: candidates on their first seed and on later ones, incumbents on fresh seeds, controls. */
+export type RunPurpose = 'baseline' | 'first seeds' | 'later seeds' | 'incumbent' | 'control'
+
+export interface SimulatedRuns {
+  /** `purpose`: of a run on validation. */
+  run(candidate: SimulatedCandidate, seed: number, split: 'val' | 'test', purpose?: RunPurpose): SeedResult
+  /** Runs on validation so far, by purpose. */
+  readonly spent: Readonly<Record<RunPurpose, number>>
+  /** Runs so far, by split. */
+  readonly count: { readonly val: number; readonly test: number }
+}
+
+/** Opens the runs of one session. Where smaller is better, true gains lower the score. */
+export function openRuns(world: World, direction: Direction, sessionSeed: number): SimulatedRuns {
+  const luck = keyedRandom(sessionSeed, 'luck')
+  const seedLuck = { val: new Map<number, number>(), test: new Map<number, number>() }
+  const known = new Map<string, SeedResult>()
+  const count = { val: 0, test: 0 }
+  const spent = { baseline: 0, 'first seeds': 0, 'later seeds': 0, incumbent: 0, control: 0 }
+  const sign = direction === 'max' ? 1 : -1
+  return {
+    count,
+    spent,
+    run({ id, gain }, seed, split, purpose) {
+      const key = `${id} ${seed} ${split}`
+      const before = known.get(key)
+      if (before !== undefined) return before
+      count[split]++
+      if (purpose !== undefined) spent[purpose]++
+      const shared = seedLuck[split].get(seed) ?? luck.normal()
+      seedLuck[split].set(seed, shared)
+      const own = luck.normal()
+      const crashed = world.crashes > 0 && id !== '0' && luck.float() < world.crashes
+      const noise = Math.sqrt(world.rho) * shared + Math.sqrt(1 - world.rho) * own
+      const result = { seed, value: crashed ? null : 10 + sign * (gain + noise) }
+      known.set(key, result)
+      return result
+    },
+  }
+}

@@ -1,0 +1,2 @@
+// What other rooms may use of builtins.
+export { builtins } from './builtins.ts'

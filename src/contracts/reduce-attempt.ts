@@ -1,0 +1,201 @@
+// Attempts and their runs in the fold of a session.
+import type { RecordedOutcome, ResearchEntryOf } from './research-journal.ts'
+import type { RecordedRunOf, ResearchAttempt, ResearchState } from './research-state.ts'
+
+type AttemptEntry = ResearchEntryOf<'attempt.begun' | 'attempt.checked' | 'attempt.repaired' | 'verdict'>
+
+export function reduceAttempt(state: ResearchState, entry: AttemptEntry): ResearchState {
+  switch (entry.type) {
+    case 'attempt.begun':
+      return begin(state, entry)
+    case 'attempt.checked':
+      return {
+        ...state,
+        attempts: changeAttempt(state, entry.attempt, (attempt) => ({
+          ...attempt,
+          checked: entry.failures.length === 0 ? 'passed' : 'failed',
+          failures: entry.failures,
+          ...(entry.dry_run_memory_bytes === undefined ? {} : { dryRunMemoryBytes: entry.dry_run_memory_bytes }),
+        })),
+      }
+    case 'attempt.repaired':
+      return repair(state, entry)
+    case 'verdict':
+      return judge(state, entry)
+  }
+}
+
+function begin(state: ResearchState, entry: ResearchEntryOf<'attempt.begun'>): ResearchState {
+  const { type: _type, at, attempt: id, call, idea, ...told } = entry
+  const isCounted = entry.origin === 'proposer' || entry.origin === 'author'
+  const cost = state.calls.find((each) => each.call === call)?.costUsd ?? 0
+  const begun: ResearchAttempt = {
+    ...told,
+    id,
+    scores: [],
+    hidden: [],
+    pairs: [],
+    runs: [],
+    repairs: 0,
+    checked: 'no',
+    failures: [],
+    begunAt: at,
+    costUsd: cost,
+    wallS: 0,
+    ...(idea === undefined ? {} : { idea }),
+    ...(call === undefined ? {} : { call }),
+  }
+  const isFirst = entry.origin === 'baseline'
+  return {
+    ...state,
+    attempts: [...state.attempts, begun],
+    ...(isFirst ? { baseline: id, incumbent: id, kept: [id] } : {}),
+    calls: state.calls.map((each) => (each.call === call ? { ...each, used: true } : each)),
+    backlog: entry.origin === 'author' ? withoutFirstReady(state.backlog) : state.backlog,
+    spend: isCounted ? { ...state.spend, experiments: state.spend.experiments + 1 } : state.spend,
+  }
+}
+
+/** The backlog without the idea that was ready first. */
+export function withoutFirstReady(backlog: ResearchState['backlog']): ResearchState['backlog'] {
+  const first = backlog.findIndex(({ idea }) => idea !== undefined)
+  return backlog.filter((_, i) => i !== first)
+}
+
+function repair(state: ResearchState, entry: ResearchEntryOf<'attempt.repaired'>): ResearchState {
+  const { idea, knobs, fingerprint, lines, files, turn } = entry
+  const cost = state.calls.find((each) => each.call === entry.call)?.costUsd ?? 0
+  return {
+    ...state,
+    attempts: changeAttempt(state, entry.attempt, (attempt) => ({
+      ...attempt,
+      idea,
+      knobs,
+      fingerprint,
+      lines,
+      files,
+      title: idea.title,
+      hypothesis: idea.hypothesis,
+      repairs: turn,
+      checked: 'no',
+      costUsd: attempt.costUsd + cost,
+    })),
+    calls: state.calls.map((each) => (each.call === entry.call ? { ...each, used: true } : each)),
+    gauges: { ...state.gauges, repairs: state.gauges.repairs + 1 },
+  }
+}
+
+function judge(state: ResearchState, entry: ResearchEntryOf<'verdict'>): ResearchState {
+  const { verdict, reason, gain, pairs, typical_gain, failure, author, at } = entry
+  const before = state.attempts.find(({ id }) => id === entry.attempt)
+  const isFirst = before?.verdict === undefined
+  const attempts = changeAttempt(state, entry.attempt, (attempt) => ({
+    ...attempt,
+    verdict,
+    reason,
+    endedAt: at,
+    ...(gain === undefined ? {} : { gain }),
+    ...(pairs === undefined ? {} : { pairs }),
+    ...(failure === undefined ? {} : { failure }),
+    ...(author === undefined ? {} : { author }),
+  }))
+  const isMiss = isFirst && before?.origin !== 'baseline' && before?.origin !== 'ablation' && verdict !== 'provisional'
+  const failures =
+    failure === undefined
+      ? state.gauges.failures
+      : { ...state.gauges.failures, [failure.class]: (state.gauges.failures[failure.class] ?? 0) + 1 }
+  return {
+    ...state,
+    attempts,
+    ...(typical_gain === undefined ? {} : { typicalGain: typical_gain }),
+    ...(author === undefined ? {} : { unanswered: withoutFirst(state, entry.attempt) }),
+    gauges: { ...state.gauges, failures, sinceKeep: state.gauges.sinceKeep + (isMiss ? 1 : 0) },
+  }
+}
+
+function withoutFirst({ unanswered }: ResearchState, id: string): ResearchState['unanswered'] {
+  const first = unanswered.findIndex(({ steering }) => 'attempt' in steering && steering.attempt === id)
+  return unanswered.filter((_, i) => i !== first)
+}
+
+function toldBy({ level, accelerator, claimed }: Extract<RecordedOutcome, { status: 'scored' }>) {
+  return {
+    level,
+    accelerator,
+    claimed,
+  }
+}
+
+/** The state after a run of an attempt was intended, or has ended. */
+export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intended' | 'run.finished'>): ResearchState {
+  const { run, seed, split, purpose } = entry
+  const usedSeeds = state.usedSeeds.includes(seed) ? state.usedSeeds : [...state.usedSeeds, seed]
+  if (entry.type === 'run.intended') {
+    const running: RecordedRunOf = { run, seed, split, purpose, status: 'running' }
+    return {
+      ...state,
+      usedSeeds,
+      attempts: changeAttempt(state, entry.attempt, (attempt) => ({ ...attempt, runs: replaceRun(attempt, running) })),
+    }
+  }
+  const { outcome, wall_s, peak_memory_bytes: peakMemoryBytes, curve, watch } = entry
+  const ended: RecordedRunOf = {
+    run,
+    seed,
+    split,
+    purpose,
+    status: outcome.status,
+    wallS: wall_s,
+    peakMemoryBytes,
+    ...(outcome.status === 'scored' ? { value: outcome.value, ...toldBy(outcome) } : {}),
+    ...(outcome.status === 'failed' ? { failure: outcome.failure } : {}),
+    curve,
+    watch,
+  }
+  const { spend, gauges } = state
+  const repeated = purpose === 'repeat' && outcome.status === 'scored' ? earlierValue(state, entry) : undefined
+  const pair = repeated === undefined || outcome.status !== 'scored' ? [] : [[repeated, outcome.value] as const]
+  return {
+    ...state,
+    usedSeeds,
+    jitter: [...state.jitter, ...pair],
+    attempts: changeAttempt(state, entry.attempt, (attempt) => withScore(attempt, entry, ended)),
+    spend: { ...spend, runs: spend.runs + 1, runS: spend.runS + wall_s },
+    gauges: {
+      ...gauges,
+      killed: gauges.killed + (outcome.status === 'killed' ? 1 : 0),
+      audited: gauges.audited + (watch?.condemned === true && outcome.status === 'scored' ? 1 : 0),
+    },
+  }
+}
+
+function withScore(
+  attempt: ResearchAttempt,
+  { outcome, seed, split, purpose, wall_s }: ResearchEntryOf<'run.finished'>,
+  ended: RecordedRunOf,
+): ResearchAttempt {
+  const measured = { ...attempt, runs: replaceRun(attempt, ended), wallS: attempt.wallS + wall_s }
+  if (outcome.status !== 'scored' || purpose === 'repeat' || purpose === 'audit') return measured
+  const score = { seed, value: outcome.value, secondary: outcome.secondary }
+  return split === 'test'
+    ? { ...measured, hidden: [...attempt.hidden, score] }
+    : { ...measured, scores: [...attempt.scores.filter((each) => each.seed !== seed), score] }
+}
+
+function replaceRun(attempt: ResearchAttempt, run: RecordedRunOf): readonly RecordedRunOf[] {
+  const isKnown = attempt.runs.some((each) => each.run === run.run)
+  return isKnown ? attempt.runs.map((each) => (each.run === run.run ? run : each)) : [...attempt.runs, run]
+}
+
+function earlierValue(state: ResearchState, { attempt, seed }: { attempt: string; seed: number }): number | undefined {
+  return state.attempts.find(({ id }) => id === attempt)?.scores.find((each) => each.seed === seed)?.value
+}
+
+/** Attempts with one of them changed. */
+export function changeAttempt(
+  { attempts }: ResearchState,
+  id: string,
+  change: (attempt: ResearchAttempt) => ResearchAttempt,
+): readonly ResearchAttempt[] {
+  return attempts.map((attempt) => (attempt.id === id ? change(attempt) : attempt))
+}

@@ -1,0 +1,344 @@
+// The journal of a research session: everything that was decided, asked, answered and measured, in the order it happened. The
+// state of a session is the fold over it (`reduceResearch`). Outputs of proposer calls and of candidates stand here before they
+// are used, so that a session that was killed resumes as if nothing had happened.
+import * as z from 'zod'
+import { Level } from './execution.ts'
+import { Direction } from './metadata.ts'
+import { PluginSpec } from './plugin.ts'
+import { Duration, Metrics } from './quantity.ts'
+import {
+  AttemptFailure,
+  AttemptVerdict,
+  Idea,
+  IdeaCategory,
+  KnobSpec,
+  Knobs,
+  MeasuredGain,
+  SearchMode,
+} from './research-attempt.ts'
+import { SecondaryMetric } from './task-file.ts'
+
+// What a research session was begun with. It never changes, so that a session resumed after a crash is the same session.
+/** Caps on a whole session. Reaching one ends it; no step is begun whose forecast goes beyond one. */
+export const ResearchBudget = z.strictObject({
+  experiments: z.int().positive().optional().describe('Attempts besides the baseline.'),
+  wall: Duration.optional().describe('Time that a controller works on the session.'),
+  tokens: z.int().positive().optional().describe('Tokens of the proposer, in and out.'),
+  usd: z.number().positive().optional().describe('US dollars; a call whose cost is unknown is charged its forecast.'),
+})
+export type ResearchBudget = z.infer<typeof ResearchBudget>
+
+export const SessionSettings = z.strictObject({
+  task: z.string().min(1),
+  reference: z
+    .string()
+    .optional()
+    .describe('As the task was asked for, where that is not its name: a variant, or a folder.'),
+  task_hash: z.string().describe('Scores compare only where it is equal.'),
+  metric: z.string().min(1),
+  direction: Direction,
+  unit: z.string().optional(),
+  secondary: z.array(SecondaryMetric).default([]),
+  space: z.record(z.string(), KnobSpec).default({}),
+  train_seconds: z.number().positive(),
+  seed: z.int().min(0).describe('Root of all randomness of the session itself.'),
+  seeds: z.array(z.int().min(0)).min(1).describe('Of search, in the order of use.'),
+  strategy: PluginSpec,
+  keep_rule: PluginSpec,
+  proposer: PluginSpec,
+  workers: z.int().min(1),
+  budget: ResearchBudget,
+  noise_runs: z.int().min(1).describe('Seeds on which the baseline is measured first.'),
+  control_every: z.int().min(0).describe('Attempts between two control runs of the incumbent; 0: none.'),
+  confirm_every: z.int().min(0).describe('Keeps between two confirmations; 0: at the end alone.'),
+})
+export type SessionSettings = z.infer<typeof SessionSettings>
+
+/** Files by path, where they differ from those of the base; null: it is not there any more. */
+export const FileChanges = z.record(z.string().min(1), z.string().nullable())
+export type FileChanges = z.infer<typeof FileChanges>
+
+/** What a call to a proposer took. Absent parts are unknown. */
+export const CallUsage = z.object({
+  prompt_tokens: z.int().min(0),
+  completion_tokens: z.int().min(0),
+  cached_prompt_tokens: z.int().min(0).optional(),
+  cost_usd: z.number().min(0).optional(),
+})
+export type CallUsage = z.infer<typeof CallUsage>
+
+/**
+ * Why a candidate runs: `noise` and `repeat` measure the baseline, `race` compares, `refresh` measures the incumbent on seeds it
+ * has not seen, `control` looks for drift, `confirm` uses fresh seeds and the hidden split, `ablate` leaves one change out,
+ * `audit` lets a run finish that would have been killed.
+ */
+export const RunPurpose = z.enum(['noise', 'repeat', 'race', 'refresh', 'control', 'confirm', 'ablate', 'audit'])
+export type RunPurpose = z.infer<typeof RunPurpose>
+
+const CurveSampleRecord = z.object({ seconds: z.number(), value: z.number() })
+
+/** How far a run was behind the incumbent while it trained, and what came of it. */
+const WatchRecord = z.object({
+  gaps: z.array(z.number().nullable()),
+  loss: z
+    .number()
+    .optional()
+    .describe('Against the incumbent on the same seed, in sigmas; absent: it was ended early.'),
+  condemned: z.boolean().describe('It was ended early, or would have been and went on as an audit.'),
+})
+
+/** What came of one run. */
+export const RecordedOutcome = z.discriminatedUnion('status', [
+  z.object({
+    status: z.literal('scored'),
+    value: z.number(),
+    secondary: Metrics.default({}),
+    claimed: Metrics.optional().describe('What the candidate said of itself; never counts.'),
+    level: Level.or(z.literal('in-process')).optional(),
+    accelerator: z.string().optional().describe('GPU that the candidate was shown.'),
+  }),
+  z.object({ status: z.literal('failed'), failure: AttemptFailure }),
+  z.object({ status: z.literal('killed'), reason: z.string().optional() }),
+])
+export type RecordedOutcome = z.infer<typeof RecordedOutcome>
+
+/** What a person may say to a session, running or not. */
+export const Steering = z.discriminatedUnion('action', [
+  z.object({
+    action: z.literal('add_idea'),
+    text: z.string().min(1).max(4000).describe('In words: proposers read it in their brief.'),
+    idea: Idea.optional().describe('Ready to run: it is tried next, with no call.'),
+  }),
+  z.object({ action: z.literal('ban_family'), family: z.string().min(1) }),
+  z.object({ action: z.literal('allow_family'), family: z.string().min(1) }),
+  z.object({ action: z.literal('pin'), attempt: z.string().min(1) }),
+  z.object({ action: z.literal('unpin') }),
+  z.object({ action: z.literal('veto'), attempt: z.string().min(1).describe('It is discarded, and never a parent.') }),
+  z.object({ action: z.literal('override'), attempt: z.string().min(1), verdict: z.enum(['keep', 'discard']) }),
+  z.object({ action: z.literal('confirm') }).describe('Asks for a look at the hidden split.'),
+  z.object({ action: z.literal('pause') }),
+  z.object({ action: z.literal('resume') }),
+])
+export type Steering = z.infer<typeof Steering>
+
+/** Ideas that are not run, and why. */
+export const TurnedDown = z.object({
+  title: z.string(),
+  family: z.string(),
+  reason: z.string(),
+  duplicate_of: z.string().optional().describe('Attempt that answers it from memory.'),
+})
+export type TurnedDown = z.infer<typeof TurnedDown>
+
+/** Why a controller ended a session. `finished`: nothing is left to try. After any other it may be resumed. */
+export const EndReason = z.enum(['experiments', 'wall', 'tokens', 'usd', 'finished', 'failed'])
+export type EndReason = z.infer<typeof EndReason>
+
+const LookOccasion = z.enum(['milestone', 'end', 'request'])
+
+/** One look at the hidden split: champion and baseline on fresh seeds. */
+export const PlannedTestEvaluation = z.object({
+  number: z.int().min(1),
+  reason: LookOccasion,
+  champion: z.string(),
+  keeps: z.int().min(0),
+  level: z.number(),
+  decide: z.array(z.int().min(0)).describe('Seeds that decide.'),
+  report: z.array(z.int().min(0)).describe('Seeds that say how large the gain is.'),
+})
+export type PlannedTestEvaluation = z.infer<typeof PlannedTestEvaluation>
+
+export const ReportedGainRecord = z.object({
+  gain: z.number().describe('Positive is better.'),
+  n: z.int().min(1),
+  interval: z.object({ lower: z.number(), upper: z.number() }).optional().describe('Of 90 %.'),
+  probability_better: z.number().optional().describe('That one more run of each shows the champion ahead.'),
+})
+export type ReportedGainRecord = z.infer<typeof ReportedGainRecord>
+
+const at = { at: z.iso.datetime() }
+
+export const ResearchEntry = z.discriminatedUnion('type', [
+  z.object({
+    ...at,
+    type: z.literal('session.begun'),
+    settings: SessionSettings,
+    files: z.record(z.string(), z.string()).describe('Of the baseline.'),
+  }),
+  z.object({ ...at, type: z.literal('session.resumed'), budget: SessionSettings.shape.budget.optional() }),
+  z.object({ ...at, type: z.literal('session.interrupted'), reason: z.string() }),
+
+  z.object({
+    ...at,
+    type: z.literal('call.intended'),
+    call: z.string().describe('Of one question, however often it is sent.'),
+    sending: z.int().min(1),
+    worker: z.int().min(0),
+    purpose: z.enum(['propose', 'repair']),
+    proposer: z.string(),
+    parents: z.array(z.string()),
+    mode: SearchMode,
+    ideas: z.int().min(1),
+    avoid_families: z.array(z.string()).default([]),
+    attempt: z.string().optional().describe('That is repaired.'),
+    forecast: z.object({ usd: z.number().min(0), tokens: z.int().min(0) }),
+  }),
+  z.object({
+    ...at,
+    type: z.literal('call.lost'),
+    call: z.string(),
+    sending: z.int().min(1),
+    charged: z.object({ usd: z.number().min(0), tokens: z.int().min(0) }).describe('Its true cost is unknown.'),
+  }),
+  z.object({
+    ...at,
+    type: z.literal('call.answered'),
+    call: z.string(),
+    ideas: z.array(Idea),
+    usage: CallUsage.optional().describe('Absent: no model was asked.'),
+  }),
+  z.object({
+    ...at,
+    type: z.literal('call.failed'),
+    call: z.string(),
+    reason: z.string(),
+    usage: CallUsage.optional(),
+  }),
+  z.object({ ...at, type: z.literal('ideas.rejected'), call: z.string().optional(), ideas: z.array(TurnedDown) }),
+
+  z.object({
+    ...at,
+    type: z.literal('attempt.begun'),
+    attempt: z.string().min(1),
+    number: z.int().min(0),
+    origin: z.enum(['baseline', 'proposer', 'author', 'ablation']),
+    worker: z.int().min(0).default(0),
+    call: z.string().optional(),
+    idea: Idea.optional(),
+    parents: z.array(z.string()),
+    title: z.string(),
+    hypothesis: z.string(),
+    family: z.string(),
+    category: IdeaCategory,
+    mode: SearchMode,
+    knobs: Knobs,
+    fingerprint: z.string(),
+    lines: z.int().min(0),
+    files: FileChanges,
+  }),
+  z.object({ ...at, type: z.literal('check.intended'), attempt: z.string() }),
+  z.object({
+    ...at,
+    type: z.literal('attempt.checked'),
+    attempt: z.string(),
+    failures: z.array(AttemptFailure).describe('Empty: it may run.'),
+    dry_run_memory_bytes: z.number().min(0).optional().describe('Most that the dry run held: an estimate of a run.'),
+  }),
+  z.object({
+    ...at,
+    type: z.literal('attempt.repaired'),
+    attempt: z.string(),
+    turn: z.int().min(1),
+    call: z.string().optional(),
+    idea: Idea,
+    knobs: Knobs,
+    fingerprint: z.string(),
+    lines: z.int().min(0),
+    files: FileChanges,
+  }),
+
+  z.object({
+    ...at,
+    type: z.literal('run.intended'),
+    run: z.string().describe('Name of the run in the record.'),
+    attempt: z.string(),
+    seed: z.int().min(0),
+    split: z.enum(['val', 'test']),
+    purpose: RunPurpose,
+  }),
+  z.object({
+    ...at,
+    type: z.literal('run.finished'),
+    run: z.string(),
+    attempt: z.string(),
+    seed: z.int().min(0),
+    split: z.enum(['val', 'test']),
+    purpose: RunPurpose,
+    outcome: RecordedOutcome,
+    wall_s: z.number().min(0),
+    peak_memory_bytes: z.number().min(0).optional().describe('Most that its processes held together.'),
+    curve: z.array(CurveSampleRecord).optional().describe('Of the training metric, thinned.'),
+    watch: WatchRecord.optional().describe('Present where its curve was held against that of the incumbent.'),
+  }),
+
+  z.object({
+    ...at,
+    type: z.literal('verdict'),
+    attempt: z.string(),
+    verdict: AttemptVerdict,
+    reason: z.string(),
+    gain: MeasuredGain.optional(),
+    pairs: z.array(z.number()).optional().describe('Gain by shared seed; positive is better.'),
+    typical_gain: z.number().optional().describe('Moving average of kept gains after it, in sigmas.'),
+    failure: AttemptFailure.optional(),
+    author: z.string().optional().describe('Present where a person decided.'),
+  }),
+  z.object({
+    ...at,
+    type: z.literal('kept'),
+    attempt: z.string(),
+    before: z.string().describe('Incumbent that it replaces.'),
+  }),
+  z.object({
+    ...at,
+    type: z.literal('incumbent.refreshed'),
+    attempt: z.string(),
+    bank: z.array(z.int().min(0)).min(1).describe('Seeds of the races to come.'),
+  }),
+  z.object({
+    ...at,
+    type: z.literal('control.finished'),
+    attempt: z.string(),
+    seed: z.int().min(0),
+    deviation: z.number().nullable().describe('From what was expected, in sigmas; null: it did not run.'),
+    drifted: z.boolean(),
+    experiments: z.int().min(0).describe('Of the session by then.'),
+    reason: z.string(),
+  }),
+  z.object({ ...at, type: z.literal('look.planned'), ...PlannedTestEvaluation.shape }),
+  z.object({
+    ...at,
+    type: z.literal('confirmation'),
+    attempt: z.string(),
+    against: z.string(),
+    look: z.int().min(1).describe('Number of this look at the hidden split.'),
+    occasion: LookOccasion,
+    keeps: z.int().min(0).describe('Of the session when it was planned.'),
+    level: z.number().describe('Chance of being wrong that it spent.'),
+    p: z.number(),
+    confirmed: z.boolean(),
+    reported: ReportedGainRecord.optional().describe('Gain on seeds that had no part in the decision.'),
+    reason: z.string().describe('In words for people; it tells of the hidden split, so no proposer reads it.'),
+  }),
+  z.object({
+    ...at,
+    type: z.literal('ablation'),
+    attempt: z.string().describe('Kept change that was left out.'),
+    without: z.string().describe('Attempt that is the incumbent without it.'),
+    effect: z.number().optional().describe('Gain that the change brings; positive: it helps.'),
+    z: z.number().optional(),
+    dropped: z.boolean(),
+    reason: z.string(),
+  }),
+
+  z.object({ ...at, type: z.literal('steered'), author: z.string().min(1), steering: Steering }),
+  z.object({ ...at, type: z.literal('notice'), text: z.string() }),
+  z.object({
+    ...at,
+    type: z.literal('session.ended'),
+    reason: EndReason,
+    text: z.string(),
+  }),
+])
+export type ResearchEntry = z.infer<typeof ResearchEntry>
+export type ResearchEntryOf<T extends ResearchEntry['type']> = Extract<ResearchEntry, { type: T }>

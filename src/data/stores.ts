@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { lstat, mkdir, open, readdir, realpath, rename, unlink } from 'node:fs/promises'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import * as z from 'zod'
+import type { OpenDataStore } from '../contracts/index.ts'
+import { defineDataStore, EvsysError, fileError, syncFolder, systemCode } from '../kernel/index.ts'
+import { fileStats, readError } from './files/read-error.ts'
+
+/** Files of this machine. */
+export const localStore = defineDataStore({
+  kind: 'local',
+  summary: 'Reads and writes files below one folder of this machine; a file is replaced as a whole or not at all.',
+  params: z.strictObject({
+    root: z
+      .string()
+      .min(1)
+      .default('.')
+      .describe('Folder that all paths are below, relative to the working directory.'),
+  }),
+  async open({ params, signal }) {
+    return openLocal(resolve(params.root), signal)
+  },
+})
+
+function openLocal(root: string, signal: AbortSignal): OpenDataStore {
+  return {
+    async *read(path) {
+      const file = await inside(root, path)
+      await fileStats(file, path)
+      try {
+        for await (const chunk of createReadStream(file, { highWaterMark: 1024 * 1024, signal })) yield chunk
+      } catch (cause) {
+        if (signal.aborted) throw signal.reason
+        throw readError(path, cause)
+      }
+    },
+    async write(path, bytes) {
+      const file = await inside(root, path)
+      try {
+        await mkdir(dirname(file), { recursive: true })
+        await writeStream(file, bytes, signal)
+      } catch (cause) {
+        if (signal.aborted || EvsysError.is(cause)) throw cause
+        throw fileError('write', path, cause)
+      }
+    },
+    async exists(path) {
+      try {
+        return (await lstat(await inside(root, path))).isFile()
+      } catch (cause) {
+        if (['ENOENT', 'ENOTDIR'].includes(systemCode(cause) ?? '')) return false
+        throw readError(path, cause)
+      }
+    },
+    async *list(prefix) {
+      yield* filesBelow(root, root, prefix, signal)
+    },
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+// Symbolic links may lead anywhere; what counts is where the nearest existing folder really is.
+async function inside(root: string, path: string): Promise<string> {
+  const file = join(root, ...checkedPath(path).split('/'))
+  let existing = file
+  for (;;) {
+    try {
+      const [real, realRoot] = await Promise.all([realpath(existing), realpath(root)])
+      if (real === realRoot || real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)) return file
+      throw new EvsysError('DATA_READ', `${path} leads out of the data store`, { fix: 'remove the symbolic link.' })
+    } catch (cause) {
+      if (systemCode(cause) !== 'ENOENT' || existing === root) {
+        if (systemCode(cause) === 'ENOENT') return file // the root itself is yet to be made
+        throw EvsysError.is(cause) ? cause : readError(path, cause)
+      }
+      existing = dirname(existing)
+    }
+  }
+}
+
+// Written beside the target and renamed over it: a reader, also one after a crash, sees the old file or the new one.
+async function writeStream(file: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
+  const temporary = join(dirname(file), `.evsys-part-${randomBytes(8).toString('hex')}`)
+  try {
+    {
+      await using handle = await open(temporary, 'wx')
+      for await (const chunk of bytes) {
+        signal.throwIfAborted()
+        await handle.appendFile(chunk)
+      }
+      await handle.sync()
+    }
+    await rename(temporary, file)
+  } catch (cause) {
+    await unlink(temporary).catch(() => {}) // the first failure is the one to tell
+    throw cause
+  }
+  await syncFolder(dirname(file))
+}
+
+async function* filesBelow(root: string, dir: string, prefix: string, signal: AbortSignal): AsyncGenerator<string> {
+  signal.throwIfAborted()
+  let entries: Awaited<ReturnType<typeof namesOf>>
+  try {
+    entries = await namesOf(dir)
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT') return
+    throw readError(relative(root, dir) || '.', cause)
+  }
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = relative(root, join(dir, entry.name)).split(sep).join('/')
+    if (entry.isDirectory() && (prefix.startsWith(`${path}/`) || path.startsWith(prefix))) {
+      yield* filesBelow(root, join(dir, entry.name), prefix, signal)
+    } else if (entry.isFile() && path.startsWith(prefix) && !entry.name.startsWith('.evsys-')) yield path
+  }
+}
+
+function namesOf(dir: string) {
+  return readdir(dir, { withFileTypes: true })
+}
+
+/** Files that live as long as the store is open. */
+export const inMemoryStore = defineDataStore({
+  kind: 'in_memory',
+  summary: 'Keeps files in memory until it is closed; for tests and trials.',
+  params: z.strictObject({}),
+  async open({ signal }) {
+    return openInMemory(signal)
+  },
+})
+
+function openInMemory(signal: AbortSignal): OpenDataStore {
+  const files = new Map<string, Uint8Array>()
+  return {
+    async *read(path) {
+      signal.throwIfAborted()
+      const bytes = files.get(checkedPath(path))
+      if (bytes === undefined) throw readError(path, Object.assign(new Error(), { code: 'ENOENT' }))
+      yield bytes.slice()
+    },
+    async write(path, bytes) {
+      const target = checkedPath(path)
+      const chunks: Uint8Array[] = []
+      for await (const chunk of bytes) {
+        signal.throwIfAborted()
+        chunks.push(chunk.slice())
+      }
+      files.set(target, Buffer.concat(chunks)) // only once all of it is there
+    },
+    async exists(path) {
+      return files.has(checkedPath(path))
+    },
+    async *list(prefix) {
+      for (const path of [...files.keys()].sort()) if (path.startsWith(prefix)) yield path
+    },
+    async [Symbol.asyncDispose]() {
+      files.clear()
+    },
+  }
+}
+
+// Paths inside a data store: relative, with `/`, and never out of it.
+/** The path itself, or an error where it is absolute, steps up, or holds what no file name can. */
+function checkedPath(path: string): string {
+  const steps = path.split('/')
+  const isSound = steps.every((step) => step !== '' && step !== '.' && step !== '..' && !/[\\\0]/.test(step))
+  if (isSound && !/^[A-Za-z]:/.test(path)) return path
+  throw new EvsysError('DATA_READ', `"${path}" is not a path inside the data store`, {
+    fix: 'write a relative path with /, without . and ..: `datasets/train.jsonl`.',
+  })
+}

@@ -1,0 +1,96 @@
+import * as z from 'zod'
+import type { ChatMessage, Row } from '../../contracts/index.ts'
+import { defineTransform } from '../../kernel/index.ts'
+import { isRow, rowError, typeWords } from '../rows/raw-row.ts'
+import { compileTemplate, TemplateText } from './template.ts'
+
+/** A conversation from the fields of a row. */
+export const jsonlToChat = defineTransform({
+  kind: 'jsonl_to_chat',
+  summary: 'Adds `messages`: a conversation made from the fields of the row by templates.',
+  params: z.strictObject({
+    system_prompt: z.string().min(1).optional().describe('Text of a system message, taken as it is. Absent: none.'),
+    user_template: TemplateText.describe('Text of the user message: `Query: {query}`; `{{` and `}}` are braces.'),
+    assistant_template: TemplateText.optional().describe(
+      'Text of the assistant message. Absent: the row ends with the user.',
+    ),
+  }),
+  async *run(rows, { params, signal }) {
+    const user = compileTemplate(params.user_template, 'jsonl_to_chat: user_template')
+    const assistant =
+      params.assistant_template === undefined
+        ? undefined
+        : compileTemplate(params.assistant_template, 'jsonl_to_chat: assistant_template')
+    for await (const row of rows) {
+      signal.throwIfAborted()
+      const messages: ChatMessage[] = []
+      if (params.system_prompt !== undefined) messages.push({ role: 'system', content: params.system_prompt })
+      messages.push({ role: 'user', content: user.text(row) })
+      if (assistant !== undefined) messages.push({ role: 'assistant', content: assistant.text(row) })
+      yield { ...row, messages }
+    }
+  },
+})
+
+/** One system message for every conversation. */
+export const systemPrompt = defineTransform({
+  kind: 'system_prompt',
+  summary: 'Gives every chat row the same system message.',
+  params: z.strictObject({
+    text: z.string().min(1).describe('The system message, taken as it is.'),
+    existing: z
+      .enum(['replace', 'keep'])
+      .default('replace')
+      .describe('What happens where a row has a system message already.'),
+  }),
+  async *run(rows, { params, signal }) {
+    for await (const row of rows) {
+      signal.throwIfAborted()
+      const messages = messagesOf(row)
+      const hasSystem = messages.some(isSystem)
+      if (hasSystem && params.existing === 'keep') yield row
+      else {
+        const others = messages.filter((message) => !isSystem(message))
+        yield { ...row, messages: [{ role: 'system', content: params.text }, ...others] }
+      }
+    }
+  },
+})
+
+function isSystem(message: unknown): boolean {
+  return isRow(message) && message.role === 'system'
+}
+
+function messagesOf(row: Row): unknown[] {
+  const { messages } = row
+  if (Array.isArray(messages)) return messages
+  throw rowError(
+    row,
+    messages === undefined
+      ? `system_prompt: the row has no messages (it has ${Object.keys(row).join(', ')})`
+      : `system_prompt: messages is ${typeWords(messages)}, not a list`,
+    'put a transform that makes messages before it, such as jsonl_to_chat.',
+  )
+}
+
+/** New fields from old ones. */
+export const mapTemplate = defineTransform({
+  kind: 'map_template',
+  summary: 'Adds or replaces fields by templates over the row’s other fields.',
+  params: z.strictObject({
+    fields: z
+      .record(z.string().min(1), TemplateText)
+      .refine((fields) => Object.keys(fields).length > 0, { error: 'needs at least one field' })
+      .describe('Name of the new field -> template. A template that is one `{field}` alone keeps the value’s type.'),
+  }),
+  async *run(rows, { params, signal }) {
+    const templates = Object.entries(params.fields).map(
+      ([name, text]) => [name, compileTemplate(text, `map_template: ${name}`)] as const,
+    )
+    for await (const row of rows) {
+      signal.throwIfAborted()
+      // Every template sees the row as it came, so the order of the fields does not matter.
+      yield { ...row, ...Object.fromEntries(templates.map(([name, template]) => [name, template.value(row)])) }
+    }
+  },
+})

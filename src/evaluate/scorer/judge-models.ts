@@ -1,0 +1,100 @@
+// The models that judge: opened once each, asked once per question, metered. Their answers are kept beside the record, so that
+// scoring again costs nothing and gives the same.
+import type { HarborTask, JudgeReport, OpenInferenceClient, PluginSpec } from '../../contracts/index.ts'
+import { builtInHash, canonicalJson, type PluginServices, pluginCard } from '../../kernel/index.ts'
+import { clientSecrets, meterUsage, modelClient, openInferenceClient, type TotalUsage } from '../../models/index.ts'
+import { llmJudge } from '../verifiers/llm-judge.ts'
+import type { ScorerServices } from './load-tasks.ts'
+
+interface JudgeModels {
+  model(spec: PluginSpec): Promise<OpenInferenceClient>
+  /** What was asked since the last report; undefined where nothing was. */
+  report(): Omit<JudgeReport, 'calibration'> | undefined
+  close(): Promise<void>
+}
+
+/** `folder` keeps the answers. */
+export function createJudgeModels(services: PluginServices, folder: string): JudgeModels {
+  const opened = new Map<string, Promise<ReturnType<typeof meterUsage>>>()
+  let reported: TotalUsage | undefined
+  const totals: (() => TotalUsage)[] = []
+  return {
+    async model(spec) {
+      const key = canonicalJson(spec)
+      const opening =
+        opened.get(key) ??
+        openInferenceClient(spec, services, { cassette: { folder, mode: 'auto' } }).then((client) => {
+          const metered = meterUsage(client)
+          totals.push(metered.total)
+          return metered
+        })
+      opened.set(key, opening)
+      return (await opening).client
+    },
+    report() {
+      const now = totals.map((total) => total()).reduce(added, nothing)
+      const since = added(now, negated(reported ?? nothing))
+      reported = now
+      if (since.calls + since.replayed === 0) return undefined
+      return {
+        calls: since.calls,
+        replayed: since.replayed,
+        prompt_tokens: since.promptTokens,
+        completion_tokens: since.completionTokens,
+        cost_usd: since.unpriced > 0 ? null : since.costUsd,
+      }
+    },
+    async close() {
+      for (const each of opened.values()) await (await each.catch(() => undefined))?.client[Symbol.asyncDispose]?.()
+    },
+  }
+}
+
+const nothing: TotalUsage = { calls: 0, promptTokens: 0, completionTokens: 0, costUsd: 0, unpriced: 0, replayed: 0 }
+
+function added(a: TotalUsage, b: TotalUsage): TotalUsage {
+  return {
+    calls: a.calls + b.calls,
+    promptTokens: a.promptTokens + b.promptTokens,
+    completionTokens: a.completionTokens + b.completionTokens,
+    costUsd: a.costUsd + b.costUsd,
+    unpriced: a.unpriced + b.unpriced,
+    replayed: a.replayed + b.replayed,
+  }
+}
+
+function negated(total: TotalUsage): TotalUsage {
+  return {
+    calls: -total.calls,
+    promptTokens: -total.promptTokens,
+    completionTokens: -total.completionTokens,
+    costUsd: -total.costUsd,
+    unpriced: -total.unpriced,
+    replayed: -total.replayed,
+  }
+}
+
+// Which secrets the judges of a benchmark need: they are asked for by name, so that a scorer without a judge has none.
+
+/** Names of secrets. A judge that nothing is known of is an error here, before anything is scored. */
+export async function judgeSecrets(tasks: readonly HarborTask[], services: ScorerServices): Promise<string[]> {
+  const names = new Set<string>()
+  for (const spec of judgesOf(tasks)) {
+    await services.need('inference_client', spec.kind)
+    const { plugin } = services.registry.get('inference_client', spec.kind)
+    const card = pluginCard(plugin, { origin: 'here', hash: builtInHash(plugin) })
+    for (const name of clientSecrets(spec, card)) names.add(name)
+  }
+  return [...names].sort()
+}
+
+function judgesOf(tasks: readonly HarborTask[]): PluginSpec[] {
+  const judges = new Map<string, PluginSpec>()
+  for (const { verifier } of tasks) {
+    if (verifier.kind !== 'in_process' || verifier.fn_name !== llmJudge.kind) continue
+    const model = llmJudge.params.safeParse(verifier.params).data?.model
+    if (model === undefined) continue // a project's own judge takes params of its own
+    judges.set(JSON.stringify(model), typeof model === 'string' ? modelClient(model) : model)
+  }
+  return [...judges.values()]
+}

@@ -1,0 +1,312 @@
+// The state of an experiment that this process works on, and its lifetime: plan, lease, budget, scorers, worker pool. What is done
+// with it is in conduct-experiment.ts.
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import {
+  agentOf,
+  type Item,
+  type Notice,
+  type Plan,
+  type PluginCard,
+  type SealedBenchmark,
+} from '../../contracts/index.ts'
+import { type Clock, EvsysError, onAbort, type PluginReference, type SecretSource } from '../../kernel/index.ts'
+import { dryRunMark } from '../../record/index.ts'
+import {
+  type ExperimentRow,
+  type Lease,
+  type OpenStore,
+  openStore,
+  type RunRow,
+  requireTrainingPlan,
+} from '../../store/index.ts'
+import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experiment-hooks.ts'
+import type { WorkerLimits } from '../workers/lost-run.ts'
+import type { SpareWorker } from '../workers/spare-worker.ts'
+import { createWorkerPool, type WorkerPool } from '../workers/worker-pool.ts'
+import { type Begun, beginExperiment, isUnfinished, nothingToResume } from './begin-experiment.ts'
+import type { BenchmarkSeal, SealChoice } from './benchmark-seal.ts'
+import { type BudgetKeeper, countSpent, createBudgetKeeper, isOfRun } from './budget-keeper.ts'
+import { type HeldLease, holdLease } from './hold-lease.ts'
+import type { TrainingData } from './plan-inputs.ts'
+import { openSealedBenchmarks, type SealedBenchmarks } from './sealed-benchmarks.ts'
+
+export interface RunExperimentOptions {
+  /** Absent: the project that the file lies in. */
+  readonly projectDir?: string | undefined
+  readonly set?: readonly string[] | undefined
+  readonly dry?: boolean | undefined
+  readonly steps?: number | undefined
+  /** Goes on with the newest unfinished experiment of the same configuration. */
+  readonly resume?: boolean | undefined
+  readonly maxConcurrent?: number | undefined
+  /** Bounds on the process of a run: memory, silence, output. */
+  readonly limits?: Partial<WorkerLimits> | undefined
+  readonly cwd?: string | undefined
+  /** Whether benchmarks must be hidden from recipe code; default `auto`: where the machine can do it. */
+  readonly seal?: SealChoice | undefined
+  /** First abort: runs save and leave; the experiment can be resumed. */
+  readonly signal?: AbortSignal | undefined
+  readonly clock?: Clock | undefined
+  readonly onPlan?:
+    | ((prepared: {
+        plan: Plan
+        notices: readonly Notice[]
+        experimentId: string
+        outputDir: string
+        runs: readonly RunRow[]
+      }) => void)
+    | undefined
+  readonly onItem?: ((row: RunRow, item: Item) => void) | undefined
+}
+
+/** An experiment that was checked and may start. */
+export interface CheckedExperiment {
+  readonly plan: Plan
+  /** The experiment file, seen from the project; absent: the experiment came as data. */
+  readonly file?: string | undefined
+  readonly notices: readonly Notice[]
+  readonly projectDir: string
+  readonly plugins: readonly PluginReference[]
+  /** Of the plugins of the project. */
+  readonly cards: readonly PluginCard[]
+  readonly seal: BenchmarkSeal
+  readonly secretSource: SecretSource
+  /** What the plugins of a run declare, by the name of the run. */
+  readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>
+  /** What the runs train on, each data block once. */
+  readonly trainingData: readonly TrainingData[]
+}
+
+export type SessionOptions = RunExperimentOptions & {
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** Started while the experiment was checked. */
+  readonly spare: SpareWorker
+}
+
+export class ExperimentSession {
+  readonly store: OpenStore
+  readonly experiment: ExperimentRow
+  readonly checked: CheckedExperiment
+  readonly options: SessionOptions
+  readonly outputDir: string
+  readonly hooks: ExperimentHooks
+  readonly sealed: SealedBenchmarks
+  readonly pool: WorkerPool
+  /** Runs at a time. */
+  readonly limit: number
+  /** Aborted: runs save and leave, by request or because a budget is used up. */
+  readonly stopping: AbortSignal
+  /** Aborted: whatever runs is killed. */
+  readonly signal: AbortSignal
+  /** Aborted: another process has the lease. */
+  readonly lost: AbortSignal
+  // Fields, since `checkLeaks` and `assignRun` take them as plain values.
+  readonly projectDir: string
+  readonly plugins: readonly PluginReference[]
+  readonly trainingData: readonly TrainingData[]
+  readonly seal: BenchmarkSeal
+  readonly secrets: CheckedExperiment['secrets']
+  readonly secretSource: SecretSource
+  readonly clock: Clock
+  /** What is written counts only while this lease is held. */
+  readonly lease: Lease
+  readonly benchmarks: readonly SealedBenchmark[]
+  readonly #held: HeldLease
+  readonly #signals: SessionSignals
+
+  private constructor(parts: SessionParts) {
+    const { store, begun, checked, options, held, signals, hooks, sealed } = parts
+    this.store = store
+    this.experiment = begun.experiment
+    this.outputDir = begun.outputDir
+    this.checked = checked
+    this.options = options
+    this.hooks = hooks
+    this.sealed = sealed
+    this.benchmarks = sealed.sealed
+    this.#held = held
+    this.lease = held.lease
+    this.#signals = signals
+    this.stopping = signals.stopping
+    this.signal = signals.working.signal
+    this.lost = signals.lost.signal
+    this.clock = options.clock
+    this.projectDir = checked.projectDir
+    this.plugins = checked.plugins
+    this.trainingData = checked.trainingData
+    this.seal = checked.seal
+    this.secrets = checked.secrets
+    this.secretSource = checked.secretSource
+    const { max_concurrent_arms } = this.experiment.plan.experiment
+    this.limit = options.maxConcurrent ?? max_concurrent_arms ?? availableParallelism()
+    const { projectDir, seal } = checked
+    const { spare, limits } = options
+    this.pool = createWorkerPool({ size: this.limit, projectDir, spare, hidden: seal.hidden, ...limits })
+  }
+
+  /** Begins the experiment in the record, or finds the one to resume, and opens what its runs need. */
+  static async open(checked: CheckedExperiment, options: SessionOptions): Promise<ExperimentSession> {
+    const { clock } = options
+    const store = await openStore(join(checked.projectDir, '.evsys', 'evsys.db'), { clock })
+    try {
+      return await ExperimentSession.#openIn(store, checked, options)
+    } catch (error) {
+      await store[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  static async #openIn(store: OpenStore, checked: CheckedExperiment, options: SessionOptions) {
+    const begun = await beginChecked(store, checked, options)
+    const lost = new AbortController()
+    const held = await holdLease(store.leases, `experiment:${begun.experiment.id}`, lost)
+    try {
+      // The process that held the lease until now may have brought it to its end.
+      const experiment = (await store.experiment(begun.experiment.id)) ?? begun.experiment
+      if (!isUnfinished(experiment)) throw nothingToResume(experiment.name, experiment.id)
+      const { projectDir, plugins, seal } = checked
+      const { outputDir } = begun
+      const { clock } = options
+      const hooks = openExperimentHooks({
+        store,
+        experiment,
+        lease: held.lease,
+        outputDir,
+        projectDir,
+        plugins,
+        hidden: seal.hidden,
+        clock,
+      })
+      const budget = createBudgetKeeper(experiment.plan.experiment.budget)
+      const signals = new SessionSignals(budget, options.signal, lost)
+      try {
+        await countSpent(store, experiment, budget)
+        signals.startClock()
+        const sealed = await openBenchmarks(checked, { experiment, outputDir }, signals.working.signal)
+        const parts = { store, begun: { ...begun, experiment }, checked, options, held, signals, hooks, sealed }
+        return new ExperimentSession(parts)
+      } catch (error) {
+        signals.close()
+        await hooks[Symbol.asyncDispose]()
+        throw error
+      }
+    } catch (error) {
+      await held[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  /** Sees every item once it is stored. */
+  readonly onItem = (row: RunRow, item: Item): void => {
+    this.options.onItem?.(row, item)
+    if (isOfRun(item)) this.#signals.stopAt(this.#signals.budget.count(item))
+  }
+
+  /** Counts what models outside of runs cost: judges, and those that are scored for comparison. */
+  readonly onCost = (usd: number): void => this.#signals.stopAt(this.#signals.budget.spend(usd))
+
+  /** Ends whatever runs, at once. */
+  kill(): void {
+    this.#signals.working.abort()
+  }
+
+  /** Does what needs workers and scorers; they are closed when it is done. */
+  async work(task: () => Promise<void>): Promise<void> {
+    try {
+      await using _sealed = this.sealed
+      await using _pool = this.pool
+      await task()
+    } finally {
+      this.#signals.close()
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.hooks[Symbol.asyncDispose]()
+    await this.#held[Symbol.asyncDispose]()
+    await this.store[Symbol.asyncDispose]()
+  }
+}
+
+interface SessionParts {
+  readonly store: OpenStore
+  readonly begun: Begun
+  readonly checked: CheckedExperiment
+  readonly options: SessionOptions
+  readonly held: HeldLease
+  readonly signals: SessionSignals
+  readonly hooks: ExperimentHooks
+  readonly sealed: SealedBenchmarks
+}
+
+/** What ends an experiment before its time: a request, a budget that is used up, a lease that another process took. */
+class SessionSignals {
+  readonly budget: BudgetKeeper
+  readonly lost: AbortController
+  readonly working = new AbortController()
+  readonly stopping: AbortSignal
+  readonly #over = new AbortController()
+  readonly #stopListening: () => void
+  #deadline: NodeJS.Timeout | undefined
+
+  constructor(budget: BudgetKeeper, signal: AbortSignal, lost: AbortController) {
+    this.budget = budget
+    this.lost = lost
+    this.stopping = AbortSignal.any([signal, this.#over.signal])
+    this.#stopListening = onAbort(lost.signal, () => this.working.abort(lost.signal.reason))
+  }
+
+  startClock(): void {
+    const { wallMs } = this.budget
+    if (wallMs !== undefined) this.#deadline = setTimeout(() => this.stopAt(wallExceeded()), wallMs)
+  }
+
+  stopAt(exceeded: EvsysError | undefined): void {
+    if (exceeded !== undefined) this.#over.abort(exceeded)
+  }
+
+  close(): void {
+    clearTimeout(this.#deadline)
+    this.#stopListening()
+  }
+}
+
+function beginChecked(store: OpenStore, checked: CheckedExperiment, options: SessionOptions): Promise<Begun> {
+  const { plan, projectDir, file, seal } = checked
+  const { clock, dry = false, resume = false } = options
+  const provenance = {
+    node: process.version,
+    platform: `${process.platform}-${process.arch}`,
+    file,
+    ...(plan.experiment.metadata.benchmark.length === 0 ? {} : { seal: seal.level }),
+    ...(dry ? dryRunMark : {}),
+  }
+  return beginExperiment(store, plan, { resume, projectDir, clock, provenance })
+}
+
+function openBenchmarks(
+  { projectDir, plugins, cards, seal, secretSource }: CheckedExperiment,
+  { experiment, outputDir }: { experiment: ExperimentRow; outputDir: string },
+  signal: AbortSignal,
+): Promise<SealedBenchmarks> {
+  const plan = requireTrainingPlan(experiment.plan)
+  return openSealedBenchmarks(plan.experiment.metadata.benchmark, {
+    outputDir,
+    projectDir,
+    plugins,
+    cards,
+    hidden: seal.hidden,
+    secretSource,
+    agents: plan.runs.map(({ config }) => agentOf(config)),
+    environments: plan.runs.map(({ config }) => config.environment),
+    signal,
+  })
+}
+
+function wallExceeded(): EvsysError {
+  return new EvsysError('BUDGET_EXCEEDED', 'budget.wall is used up', {
+    fix: 'raise budget.wall and run the file again; what is finished stays in the record',
+  })
+}

@@ -1,0 +1,209 @@
+// A benchmark of task folders, attempted in the controller: it holds the tests, runs no code of the project, and gets from elsewhere
+// only what the policy says, or what an agent of the project asks of its environment. So a recipe sees the conversation of its agent
+// and what the agent finds, and nothing else of a task.
+import type { Benchmark, OpenInferenceClient, PluginSpec, Prediction } from '../../contracts/index.ts'
+import { loadUnchanged, type TrialReward, taskMessages, withSystemPrompt } from '../../evaluate/index.ts'
+import {
+  EvsysError,
+  keyedRandom,
+  mapConcurrent,
+  type PluginServices,
+  problemsOf,
+  type SecretSource,
+  toRecord,
+} from '../../kernel/index.ts'
+import {
+  type AttemptedFolder,
+  attemptFolder,
+  folderAgent,
+  keepTrial,
+  type LoadedTask,
+  type RunTrialAgent,
+} from '../../rollout/index.ts'
+import type { RunAgent } from '../workers/worker-process.ts'
+import { builtinServices } from './builtin-services.ts'
+import { workerFolderAgent } from './worker-folder-agent.ts'
+
+export interface BenchmarkTrials {
+  readonly benchmark: Pick<
+    Benchmark,
+    'name' | 'num_samples' | 'max_tokens' | 'temperature' | 'n_concurrent' | 'chat_template'
+  >
+  readonly tasks: readonly LoadedTask[]
+  readonly agent: PluginSpec
+  /** Absent: the least that holds each task. */
+  readonly environment?: PluginSpec | undefined
+  /** The model in one session: a part of one attempt. */
+  policy(session: string): OpenInferenceClient
+  /** Runs the agent where the code of the project is; absent: it is all ours, and runs here. */
+  readonly lead?: RunAgent | undefined
+  readonly seed: number
+  /** Part of the address of every draw, so that each look at a benchmark is its own. */
+  readonly step: number | 'final'
+  /** Folder for files of the trials that code of the project must not see. */
+  readonly scratch: string
+  /** Where results and trajectories are kept: `place`, below a folder that exists. Absent: nowhere. */
+  readonly kept?: { readonly root: string; readonly place: string } | undefined
+  readonly secretSource?: Pick<SecretSource, 'get'> | undefined
+  readonly signal: AbortSignal
+  /** Sees what every attempt ended with when it is there. */
+  onAnswer?: ((prediction: Prediction) => void) | undefined
+}
+
+/** Answers and rewards, one for each task and sample, in order. */
+export interface TrialResults {
+  readonly predictions: Prediction[]
+  readonly rewards: TrialReward[]
+}
+
+/** Fewer say nothing about those that are left. */
+const LEAST_FAILURES = 5
+
+interface Cell {
+  readonly task: LoadedTask
+  readonly sample: number
+  readonly index: number
+}
+
+export async function runBenchmarkTrials(trials: BenchmarkTrials): Promise<TrialResults> {
+  const { benchmark, tasks, signal } = trials
+  const services = await builtinServices(trials)
+  const cells = tasks.flatMap((task, index) =>
+    Array.from({ length: benchmark.num_samples }, (_, sample): Cell => ({ task, sample, index })),
+  )
+  const guard = createInfraGuard(Math.max(LEAST_FAILURES, benchmark.n_concurrent))
+  const done = await mapConcurrent(cells, { limit: benchmark.n_concurrent, signal }, async (cell) => {
+    const key = { task_id: cell.task.name, sample: cell.sample }
+    const attempted = await attempt(trials, cell, services, guard)
+    const prediction = { ...key, ...predictionOf(attempted) }
+    trials.onAnswer?.(prediction)
+    return { prediction, reward: { ...key, ...rewardOf(attempted) } }
+  })
+  return { predictions: done.map(({ prediction }) => prediction), rewards: done.map(({ reward }) => reward) }
+}
+
+async function attempt(
+  trials: BenchmarkTrials,
+  { task, sample, index }: Cell,
+  services: Omit<PluginServices, 'signal'>,
+  guard: InfraGuard,
+): Promise<AttemptedFolder> {
+  const { benchmark, agent, environment, scratch, kept, signal } = trials
+  if (guard.stopped !== undefined) return failed(guard.stopped)
+  const place = `${String(index).padStart(4, '0')}-${task.name.replaceAll(/[^\w.-]+/g, '_').slice(0, 60)}__${sample}`
+  try {
+    const attempted = await attemptFolder({
+      task: await loadUnchanged(task.path, task.digest),
+      services,
+      scratch,
+      signal,
+      environment,
+      words: (instruction) => String(taskMessages(instruction, benchmark).at(-1)?.content ?? instruction),
+      agent: agent.kind,
+      runAgent: runnerOf(trials, task, sample, services),
+      keep:
+        kept === undefined
+          ? undefined
+          : (record, number) => keepTrial(record, kept.root, `${kept.place}/${place}`, number),
+    })
+    guard.ended(attempted.error?.infra === true ? attempted.error.message : undefined)
+    return attempted
+  } catch (error) {
+    signal.throwIfAborted()
+    const attempted = failed(error)
+    guard.ended(attempted.error?.message)
+    return attempted
+  }
+}
+
+function runnerOf(
+  { benchmark, agent: spec, lead, policy, seed, step: look, scratch }: BenchmarkTrials,
+  { name: task }: LoadedTask,
+  sample: number,
+  services: Omit<PluginServices, 'signal'>,
+): RunTrialAgent {
+  const { name, max_tokens, temperature, chat_template } = benchmark
+  const { system_prompt } = chat_template
+  if (lead !== undefined) {
+    return workerFolderAgent({
+      order: { agent: spec, max_tokens, temperature, system_prompt },
+      seedPath: ({ step }) => ['eval', name, look, task, sample, step],
+      lead,
+      scratch,
+    })
+  }
+  return folderAgent(
+    {
+      spec,
+      sampling: { maxTokens: max_tokens, temperature },
+      random: ({ step }, ...path) => keyedRandom(seed, 'eval', name, look, task, sample, step, ...path),
+      policy: ({ step }) => withSystemPrompt(policy(JSON.stringify([task, sample, step])), system_prompt),
+      hidesFolder: true,
+    },
+    services,
+  )
+}
+
+function failed(error: unknown): AttemptedFolder {
+  const [problem] = problemsOf(error)
+  const record = problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
+  const usage = { promptTokens: 0, completionTokens: 0, latencyS: 0 }
+  return { turns: [], usage, error: { ...record, infra: true } }
+}
+
+// A failure of the agent without a reward is a failure of the answer; one of infrastructure leaves the reward open.
+function rewardOf({ reward, error }: AttemptedFolder): Pick<TrialReward, 'reward' | 'reason'> {
+  if (reward !== undefined) return { reward }
+  return error?.infra === false ? { reward: 0 } : { reward: null, reason: error?.message ?? 'nothing was scored' }
+}
+
+function predictionOf({
+  output = '',
+  truncated,
+  usage,
+  error,
+}: AttemptedFolder): Omit<Prediction, 'task_id' | 'sample'> {
+  if (error?.infra === true) {
+    const { infra: _, ...record } = error
+    return { error: record }
+  }
+  return {
+    output,
+    complete: error === undefined && truncated === undefined,
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+    latency_s: usage.latencyS,
+    cost_usd: usage.costUsd,
+  }
+}
+
+// When most attempts fail by infrastructure the rest would too: they are not made, and the reason is told once.
+export interface InfraGuard {
+  /** Hears how an attempt ended; `failure`: of infrastructure. */
+  ended(failure: string | undefined): void
+  /** Why no further attempt is made; absent: they go on. */
+  readonly stopped: EvsysError | undefined
+}
+
+/** `least`: attempts that have to be over before anything is concluded from them. */
+export function createInfraGuard(least: number): InfraGuard {
+  let over = 0
+  let failed = 0
+  let stopped: EvsysError | undefined
+  return {
+    ended(failure) {
+      over += 1
+      if (failure === undefined) return
+      failed += 1
+      if (over < least || failed * 2 <= over) return
+      stopped ??= new EvsysError(
+        'ENVIRONMENT_FAILED',
+        `not attempted: ${failed} of ${over} attempts failed by infrastructure, the last with: ${failure}`,
+        { fix: 'see to that failure, then score again.' },
+      )
+    },
+    get stopped() {
+      return stopped
+    },
+  }
+}

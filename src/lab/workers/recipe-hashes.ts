@@ -1,0 +1,58 @@
+// By which code and data runs would be made today.
+import { extname } from 'node:path'
+import { type Recipe, type RecipeHashes, type RecipeStart, recipeProtocol } from '../../contracts/index.ts'
+import { EvsysError, guardedProcess, openChild, type PluginReference } from '../../kernel/index.ts'
+
+const heapMb = 2048
+const memoryMb = 4096
+/** A source that never ends must not be waited for. */
+const longestMs = 10 * 60_000
+
+/** Hashes for every recipe that could be looked at; those that a plugin took down with it are missing. */
+export async function recipeHashes(
+  recipes: readonly Recipe[],
+  {
+    projectDir,
+    plugins,
+    hidden = [],
+    signal,
+    cacheDir,
+  }: {
+    projectDir: string
+    plugins: readonly PluginReference[]
+    /** Paths that the code of recipes must not see. */
+    hidden?: readonly string[] | undefined
+    signal: AbortSignal
+    cacheDir?: string | undefined
+  },
+): Promise<RecipeHashes[]> {
+  const found: RecipeHashes[] = []
+  const start: RecipeStart = {
+    project_dir: projectDir,
+    plugin_files: plugins.map(({ spec, from }) => ({ spec, from })),
+    recipes: [...recipes],
+    cache_dir: cacheDir,
+  }
+  const child = openChild({
+    protocol: recipeProtocol,
+    start: guardedProcess({
+      script: new URL(`../../runner/worker/recipe-child${extname(import.meta.url)}`, import.meta.url),
+      cwd: projectDir,
+      hidden,
+      heapMb,
+      memoryMb,
+    }),
+    handlers: { hashes: (hashes) => void found.push(hashes) },
+    deathOf: ({ printed }) =>
+      new EvsysError('WORKER_DIED', `the process that looks at recipes could not be started: ${printed}`),
+  })
+  try {
+    await child.call('hash', start, { signal, onAbort: 'kill', timeoutMs: longestMs })
+  } catch (error) {
+    signal.throwIfAborted()
+    if (child.end === undefined || child.end.stopped === 'not started') throw error
+  } finally {
+    await child.close()
+  }
+  return found
+}

@@ -1,0 +1,140 @@
+// Processes that do runs, a few at a time. A process is used again while it stayed clean and its plugins are as they were: in a
+// sweep of a thousand runs the plugins are loaded a few times, not a thousand.
+//
+// When is a worker hung? Its watching thread says every second that it is alive. Nothing heard for `silenceMs`: the process is
+// dead or stopped, and is killed. Heard, but the main thread has not come back to its event loop for `blockedMs`: it does not
+// end, and is killed with the line it was at. A long synchronous computation is neither, as long as it ends before that. A run
+// that waits for something that never comes looks like one that waits for a slow service: that is for `budget.wall` to end.
+import { availableParallelism } from 'node:os'
+import type { ErrorRecord, RunAssignment } from '../../contracts/index.ts'
+import { canonicalJson, EvsysError, problemsOf, sha256, toRecord } from '../../kernel/index.ts'
+import { type WorkerLimits, workerLimits } from './lost-run.ts'
+import { holdRunDir } from './run-holder.ts'
+import type { SpareWorker } from './spare-worker.ts'
+import { createTurns } from './turns.ts'
+import { type RunOptions, startWorkerProcess, type WorkerEnd, type WorkerProcess } from './worker-process.ts'
+
+export interface WorkerPoolOptions extends Partial<WorkerLimits> {
+  /** Runs at a time; default: one for each core. */
+  readonly size?: number | undefined
+  readonly projectDir: string
+  /** A worker that has started already: it does the first run. */
+  readonly spare?: SpareWorker | undefined
+  /** Paths that recipe code must not see; the spare worker was started with the same. */
+  readonly hidden?: readonly string[] | undefined
+}
+
+/** `lost`: the worker was gone before the run was done, and the segment ends without its last event. */
+export type RunOutcome =
+  | { readonly outcome: 'finished' | 'interrupted' }
+  | { readonly outcome: 'lost'; readonly error: ErrorRecord }
+
+export interface WorkerPool extends AsyncDisposable {
+  /** Does a run in a worker; waits its turn while all are busy. */
+  run(assignment: RunAssignment, options: RunOptions): Promise<RunOutcome>
+}
+
+/** Workers that were idle may have died meanwhile: the run is handed to another, a few times. */
+const mostHandovers = 3
+
+/** Makes a pool. Its processes start when they are needed and end with it. */
+export function createWorkerPool({
+  size = availableParallelism(),
+  projectDir,
+  spare,
+  hidden = [],
+  ...bounds
+}: WorkerPoolOptions): WorkerPool {
+  const limits = workerLimits(bounds)
+  const turns = createTurns(size)
+  const idle: { key: string; worker: WorkerProcess }[] = []
+  const all = new Set<WorkerProcess>()
+  const closing = new AbortController()
+  const first = spare?.take()
+  if (first !== undefined) {
+    idle.push({ key: keyOf(first.pluginFiles, {}), worker: first.worker })
+    all.add(first.worker)
+  }
+
+  const discard = async (worker: WorkerProcess) => {
+    await worker.close()
+    all.delete(worker)
+  }
+  const take = async (key: string, pluginFiles: RunAssignment['plugin_files']) => {
+    for (const each of idle.filter((waiting) => waiting.key === key)) {
+      const at = idle.indexOf(each)
+      if (at === -1) continue // another run was faster
+      idle.splice(at, 1)
+      if (await each.worker.isFresh()) return { worker: each.worker, isUsed: true }
+      await discard(each.worker)
+    }
+    // As many processes as turns: one that waits for other plugins makes room.
+    const [surplus] = all.size >= size ? idle.splice(0, 1) : []
+    if (surplus !== undefined) await discard(surplus.worker)
+    const worker = startWorkerProcess({ projectDir, pluginFiles, limits, hidden })
+    all.add(worker)
+    return { worker, isUsed: false }
+  }
+
+  const runIn = async (worker: WorkerProcess, assignment: RunAssignment, options: RunOptions): Promise<WorkerEnd> => {
+    const leave = await holdRunDir(assignment.run_dir, worker.identity, options.signal)
+    try {
+      return await worker.run(assignment, options)
+    } finally {
+      leave()
+    }
+  }
+
+  const runOnce = async (assignment: RunAssignment, options: RunOptions) => {
+    const key = keyOf(assignment.plugin_files, options.secrets ?? {})
+    const { worker, isUsed } = await take(key, assignment.plugin_files)
+    try {
+      const end = await runIn(worker, assignment, options)
+      if (end.outcome !== 'lost' && end.reusable) idle.push({ key, worker })
+      else await discard(worker)
+      return { end, isUsed }
+    } catch (error) {
+      await discard(worker)
+      throw error
+    }
+  }
+
+  return {
+    async run(assignment, options) {
+      const { signal, stopping } = options
+      const end = await turns.take(AbortSignal.any([signal, stopping, closing.signal])).catch(() => undefined)
+      signal.throwIfAborted()
+      if (closing.signal.aborted) throw closing.signal.reason
+      if (end === undefined || stopping.aborted) {
+        end?.()
+        return { outcome: 'interrupted' }
+      }
+      try {
+        for (let handover = 0; ; handover++) {
+          const { end: ended, isUsed } = await runOnce(assignment, { ...options, signal })
+          if (ended.outcome !== 'lost') return { outcome: ended.outcome }
+          if (closing.signal.aborted) throw closing.signal.reason
+          if (ended.isTaken || !isUsed || handover === mostHandovers) return { outcome: 'lost', error: ended.error }
+        }
+      } catch (error) {
+        signal.throwIfAborted()
+        if (!EvsysError.is(error) || error.code === 'INTERRUPTED') throw error
+        const [problem] = problemsOf(error)
+        return { outcome: 'lost', error: problem === undefined ? error.toRecord() : toRecord(problem) }
+      } finally {
+        end()
+      }
+    },
+
+    async [Symbol.asyncDispose]() {
+      closing.abort(new EvsysError('INTERRUPTED', 'the worker pool was closed'))
+      idle.length = 0
+      await Promise.all([...all].map(discard))
+    },
+  }
+}
+
+// A worker that held other secrets would carry them into this run.
+function keyOf(plugin_files: RunAssignment['plugin_files'], secrets: Readonly<Record<string, string>>): string {
+  return sha256(canonicalJson({ plugin_files, secrets }))
+}

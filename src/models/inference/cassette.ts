@@ -1,0 +1,213 @@
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod'
+import {
+  type Generated,
+  type GenerateRequest,
+  type OpenInferenceClient,
+  type PluginSpec,
+  TokenPrice,
+  ToolCall,
+} from '../../contracts/index.ts'
+import {
+  checkValue,
+  EvsysError,
+  fileError,
+  hashOf,
+  messageOf,
+  type Redact,
+  systemCode,
+  writeFileAtomic,
+} from '../../kernel/index.ts'
+
+/**
+ * A client that answers from a cassette. `open` is called when something has to be asked, so that a replay needs no key and no
+ * network. Equal requests that are under way at the same time are asked once.
+ */
+export function withCassette(
+  cassette: Cassette,
+  spec: PluginSpec,
+  open: () => Promise<OpenInferenceClient>,
+): OpenInferenceClient {
+  const { mode } = cassette
+  const client = cassetteClient(spec)
+  const underWay = new Map<string, Promise<Generated>>()
+  let opened: Promise<OpenInferenceClient> | undefined
+
+  const ask = async (key: string, request: GenerateRequest, signal: AbortSignal): Promise<Generated> => {
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined // the next request may find what was missing
+      throw error
+    })
+    const { tokens, ...answer } = await (await opened).generate(request, signal)
+    await cassette.write({ version: 1, key, client, request: { ...request }, answer: recorded(answer) })
+    return { ...answer, ...(tokens === undefined ? {} : { tokens }) }
+  }
+  return {
+    async generate(request, signal) {
+      const key = cassetteKey(client, request)
+      const entry = mode === 'record' ? undefined : await cassette.read(key)
+      if (entry !== undefined) return { ...definedFields(entry.answer), replayed: true }
+      if (mode === 'replay') throw missing(cassette, spec, key)
+      const shared = underWay.get(key)
+      if (shared !== undefined) {
+        return shared.catch((error: unknown) => {
+          if (EvsysError.is(error)) throw error
+          return ask(key, request, signal) // the first caller cancelled its request
+        })
+      }
+      const asking = ask(key, request, signal).finally(() => underWay.delete(key))
+      underWay.set(key, asking)
+      return asking
+    },
+    async [Symbol.asyncDispose]() {
+      await (await opened?.catch(() => undefined))?.[Symbol.asyncDispose]?.()
+    },
+  }
+}
+
+function recorded({ toolCalls, replayed: _replayed, ...answer }: Omit<Generated, 'tokens'>): RecordedAnswer {
+  return { ...answer, ...(toolCalls === undefined ? {} : { toolCalls: [...toolCalls] }) }
+}
+
+// An optional field of a schema may be undefined; one of the contract is there or not.
+function definedFields(answer: RecordedAnswer): Generated {
+  const { text, stopReason, usage, reasoning, toolCalls, model, price } = answer
+  const { promptTokens, completionTokens, latencyS, cachedPromptTokens, costUsd } = usage
+  return {
+    text,
+    stopReason,
+    usage: {
+      promptTokens,
+      completionTokens,
+      latencyS,
+      cachedPromptTokens,
+      costUsd,
+    },
+    reasoning,
+    toolCalls,
+    model,
+    price,
+  }
+}
+
+function missing({ folder }: Cassette, { kind, params }: PluginSpec, key: string): EvsysError {
+  const model = typeof params.model === 'string' ? ` ${params.model}` : ''
+  return new EvsysError(
+    'CASSETTE_MISSING',
+    `${folder} holds no answer of ${kind}${model} for this request (${key.slice(0, 12)})`,
+    {
+      fix: 'record it with the mode `record` or `auto`: the prompt, the model or its params are not those that were recorded.',
+    },
+  )
+}
+
+// A folder of recorded answers, one file for each. Files are whole or not there, so that many processes may share it.
+/**
+ * `replay`: answers come from the folder alone. `record`: every request is asked, and its answer kept. `auto`: what is there is
+ * replayed, what is not is asked and kept.
+ */
+export type CassetteMode = 'replay' | 'record' | 'auto'
+
+/** Where answers are kept, and what is done with them. */
+export interface CassetteSpec {
+  readonly folder: string
+  readonly mode: CassetteMode
+}
+
+interface Cassette extends CassetteSpec {
+  read(key: string): Promise<CassetteEntry | undefined>
+  write(entry: CassetteEntry): Promise<void>
+}
+
+/** Opens a cassette. `redact` is applied to all that is written. */
+export function openCassette({ folder, mode }: CassetteSpec, redact: Redact): Cassette {
+  const fileOf = (key: string) => join(folder, `${key}.json`)
+  return {
+    folder,
+    mode,
+    async read(key) {
+      const file = fileOf(key)
+      const text = await textOf(file)
+      return text === undefined ? undefined : parse(file, text, key)
+    },
+    async write(entry) {
+      await mkdir(folder, { recursive: true })
+      const { key } = entry
+      await writeFileAtomic(fileOf(key), `${JSON.stringify({ ...redact(entry), key }, null, 2)}\n`)
+    },
+  }
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT') return undefined
+    throw fileError('read', file, cause)
+  }
+}
+
+function parse(file: string, text: string, key: string): CassetteEntry {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw damaged(file, messageOf(cause))
+  }
+  const checked = checkValue(CassetteEntry, value)
+  if (!checked.ok) {
+    const [issue] = checked.issues
+    throw damaged(file, [issue?.path.join('.'), issue?.message].filter(Boolean).join(': '))
+  }
+  if (checked.value.key !== key) throw damaged(file, 'it belongs to another request')
+  return checked.value
+}
+
+function damaged(file: string, why: string): EvsysError {
+  return new EvsysError('DATA_INVALID', `${file}: the recorded answer cannot be used: ${why}`, {
+    fix: 'delete the file and record the answer again.',
+  })
+}
+
+// One recorded answer: the request it belongs to, without secrets, and what was answered.
+const RecordedAnswer = z.strictObject({
+  text: z.string(),
+  reasoning: z.string().optional(),
+  toolCalls: z.array(ToolCall).optional(),
+  usage: z.strictObject({
+    promptTokens: z.number().min(0),
+    completionTokens: z.number().min(0),
+    cachedPromptTokens: z.number().min(0).optional(),
+    latencyS: z.number().min(0),
+    costUsd: z.number().min(0).optional(),
+  }),
+  stopReason: z.enum(['stop', 'length', 'tool_calls', 'refused']),
+  model: z.string().optional(),
+  price: TokenPrice.optional(),
+})
+type RecordedAnswer = z.infer<typeof RecordedAnswer>
+
+const CassetteEntry = z.strictObject({
+  version: z.literal(1),
+  /** Hash of client and request, which is also the name of the file. */
+  key: z.string(),
+  client: z.strictObject({ kind: z.string(), params: z.record(z.string(), z.unknown()) }),
+  request: z.record(z.string(), z.unknown()),
+  answer: RecordedAnswer,
+})
+type CassetteEntry = z.infer<typeof CassetteEntry>
+
+// What changes how an answer is fetched, and not the answer. Keys and headers may be secrets: they are never part of a cassette.
+const incidental = ['api_key', 'timeout_s', 'max_attempts', 'retry_wait_s', 'extra_headers', 'price'] as const
+
+/** A client as a cassette knows it: its kind, and the params that decide its answers. */
+function cassetteClient({ kind, params }: PluginSpec): PluginSpec {
+  const deciding = Object.entries(params).filter(([name]) => !incidental.some((each) => each === name))
+  return { kind, params: Object.fromEntries(deciding) }
+}
+
+/** The hash under which an answer is kept: of client and request as canonical JSON, the seed included. */
+function cassetteKey(client: PluginSpec, request: GenerateRequest): string {
+  return hashOf({ client, request })
+}

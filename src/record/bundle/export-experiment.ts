@@ -1,0 +1,91 @@
+// One experiment out of the record, as a document that another record takes in.
+import { Evidence, type ExperimentEvent, type RunEvent, type RunRow } from '../../contracts/index.ts'
+import { EvsysError, isMapping } from '../../kernel/index.ts'
+import type { ExperimentRow, OpenStore } from '../../store/index.ts'
+import { BUNDLE_FORMAT, BUNDLE_VERSION, type BundledRun, type ExperimentBundle } from './read-bundle.ts'
+
+/** Everything that the record holds of an experiment that has ended. */
+export async function exportExperiment(store: OpenStore, experiment: ExperimentRow): Promise<ExperimentBundle> {
+  if (experiment.verdict === undefined) {
+    throw new EvsysError('STORE_CONFLICT', `${experiment.name} (${experiment.id}) has no conclusion yet`, {
+      fix: 'wait for its end, or go on with it: `evsys run FILE --resume`. `evsys db backup` copies the record as it is.',
+    })
+  }
+  const { id, createdAt, plan, provenance, words, evidence, costUsd, wallS } = experiment
+  const runs: BundledRun[] = []
+  for (const run of await store.runs(id)) runs.push(await exportRun(store, run))
+  return {
+    format: BUNDLE_FORMAT,
+    version: BUNDLE_VERSION,
+    experiment: {
+      id,
+      created_at: createdAt,
+      plan,
+      provenance: isMapping(provenance) ? provenance : {},
+      events: (await allEvents(store, `experiment:${id}`)).filter(isExperimentEvent),
+      evidence: evidence === undefined ? undefined : Evidence.parse(evidence),
+      cost_usd: costUsd,
+      wall_s: wallS,
+      words,
+    },
+    runs,
+  }
+}
+
+async function exportRun(store: OpenStore, run: RunRow): Promise<BundledRun> {
+  const events = (await allEvents(store, `run:${run.id}`)).filter(isRunEvent)
+  const { parentRun, diff, category, mode, kept, description, claimed } = run
+  const notes = Object.entries({ parentRun, diff, category, mode, kept, description, claimed })
+  return {
+    id: run.id,
+    name: run.name,
+    events,
+    points: await untoldPoints(store, run.id, events),
+    artifacts: await store.artifacts(run.id),
+    notes: Object.fromEntries(notes.filter(([, value]) => value !== undefined)),
+    invalid: run.invalid,
+  }
+}
+
+const PAGE = 10_000
+
+async function allEvents(store: OpenStore, stream: string): Promise<(RunEvent | ExperimentEvent)[]> {
+  const all: (RunEvent | ExperimentEvent)[] = []
+  for (;;) {
+    const page = await store.events({ stream, afterSeq: all.length, limit: PAGE })
+    for (const event of page) all.push(event)
+    if (page.length < PAGE) return all
+  }
+}
+
+function isRunEvent(event: RunEvent | ExperimentEvent): event is RunEvent {
+  return !('experiment_id' in event)
+}
+
+function isExperimentEvent(event: RunEvent | ExperimentEvent): event is ExperimentEvent {
+  return 'experiment_id' in event
+}
+
+async function untoldPoints(
+  store: OpenStore,
+  runId: string,
+  events: readonly RunEvent[],
+): Promise<BundledRun['points']> {
+  const told = new Map<string, Set<number>>()
+  for (const event of events) {
+    if (event.type !== 'step.finished') continue
+    for (const key of Object.keys(event.metrics)) {
+      const steps = told.get(key) ?? new Set()
+      told.set(key, steps.add(event.step))
+    }
+  }
+  const points: BundledRun['points'] = []
+  for (const key of await store.metricKeys(runId)) {
+    // As many buckets as there are steps: the values themselves.
+    const curve = await store.curve({ runId, key, maxPoints: Number.MAX_SAFE_INTEGER })
+    const untold = curve.filter(({ step }) => told.get(key)?.has(step) !== true)
+    if (untold.length > 0)
+      points.push({ key, step: untold.map(({ step }) => step), value: untold.map(({ mean }) => mean) })
+  }
+  return points
+}

@@ -1,0 +1,179 @@
+// The conclusion in words, from the numbers alone: verdict, effect with interval, what was compared, what failed and why, and
+// what would decide what is still open.
+import {
+  type ArmEvidence,
+  type BaselineScore,
+  type Evidence,
+  type Forgetting,
+  type PairEvidence,
+  type RunTrip,
+  tripText,
+} from '../../contracts/index.ts'
+
+export function conclusionText(
+  evidence: Evidence,
+  {
+    isTrial = false,
+    baselines = [],
+    trips = [],
+  }: {
+    isTrial?: boolean | undefined
+    baselines?: readonly BaselineScore[] | undefined
+    trips?: readonly RunTrip[] | undefined
+  } = {},
+): string {
+  const sentences = [
+    isTrial ? trialSentence(evidence) : claimSentence(evidence),
+    ...(isTrial ? [] : [bestSentence(evidence), ...baselineSentences(evidence, baselines)]),
+    ...(isTrial || evidence.forgetting === undefined ? [] : forgettingSentences(evidence.forgetting)),
+    ...(evidence.verdict === 'failed' ? [] : [`${evidence.n_completed} of ${evidence.n_runs} runs completed.`]),
+    ...failureSentences(evidence.arms),
+    ...tripSentences(trips),
+    ...(isTrial ? [] : cautionSentences(evidence)),
+  ]
+  return sentences.filter((sentence) => sentence !== '').join(' ')
+}
+
+function claimSentence({ verdict, claim, n_runs }: Evidence): string {
+  if (verdict === 'failed') return `Failed: none of the ${n_runs} runs completed.`
+  if (claim === null) {
+    return verdict === 'exploratory'
+      ? 'Exploratory: no claim was declared.'
+      : 'Inconclusive: the arms of the claim have no scores in common.'
+  }
+  const { overall, metric, benchmark, min_effect } = claim
+  const word = { supported: 'Supported', refuted: 'Refuted', inconclusive: 'Inconclusive' }[overall.verdict]
+  const size = `${signed(overall.effect)} on ${benchmark}.${metric}`
+  const interval =
+    overall.interval === null ? 'no interval' : `${percent(overall.confidence)} interval ${range(overall.interval)}`
+  const basis = `${count(overall.n_seeds, 'shared seed')}${overall.n_tasks === null ? '' : `, ${count(overall.n_tasks, 'task')}`}`
+  const claimed = min_effect === 0 ? 'any improvement was claimed' : `more than ${number(min_effect)} was claimed`
+  return `${word}: ${overall.treatment} against ${overall.baseline} is ${size} (${interval}; ${basis}; ${claimed}).${openSentence(overall)}${varianceSentence(overall)}`
+}
+
+function trialSentence({ verdict, n_runs }: Evidence): string {
+  return verdict === 'failed'
+    ? `Failed: none of the ${n_runs} runs of this trial completed.`
+    : 'Trial: the plan runs. Its runs were cut short, so nothing was tested.'
+}
+
+function openSentence({ verdict, reason, seeds_still_needed }: PairEvidence): string {
+  if (verdict !== 'inconclusive') return ''
+  if (reason === 'one_seed') return ' One seed says nothing about chance: set n_repeats to 3 or more.'
+  if (reason === 'no_variation')
+    return ' Every seed and task gave the same difference, which cannot tell chance from effect: add tasks.'
+  if (reason === 'lost_scores') return ' Scores that infrastructure lost could decide it either way: score again.'
+  if (seeds_still_needed === null) return ' More seeds of the same would not decide it: add tasks.'
+  return ` About ${count(seeds_still_needed, 'more seed')} would decide it, if the effect is what it looks like.`
+}
+
+function varianceSentence({ effect, reason, seed_variance, task_variance, limited_by }: PairEvidence): string {
+  const known = [
+    ...(seed_variance === null ? [] : [{ variance: seed_variance, of: 'seed' }]),
+    ...(task_variance === null ? [] : [{ variance: task_variance, of: 'task' }]),
+  ]
+  if (known.length === 0 || reason === 'no_variation') return '' // said already
+  // An estimate of none is not exactly 0: something is left of sums in floating point.
+  const isNone = (variance: number) => variance <= 1e-15 + 1e-12 * effect ** 2
+  if (known.every(({ variance }) => isNone(variance))) {
+    const [first, second] = known.map(({ of }) => of)
+    return second === undefined
+      ? ` The difference does not vary with the ${first} beyond chance.`
+      : ` The difference varies with neither the ${first} nor the ${second} beyond chance.`
+  }
+  const parts = known.map(
+    ({ variance, of }) => `between ${of}s ${isNone(variance) ? 'none to speak of' : number(variance)}`,
+  )
+  const limit = limited_by === 'seeds' || limited_by === 'tasks' ? `; more ${limited_by} would help most` : ''
+  return ` Variance of the difference: ${parts.join(', ')}${limit}.`
+}
+
+function bestSentence({ best_arm, arms, objective, chosen_among }: Evidence): string {
+  const best = arms.find((arm) => arm.name === best_arm)
+  if (best?.score == null || objective === null) return ''
+  const { mean, ci, n } = best.score
+  const interval = ci === null ? '' : ` (${range(ci)})`
+  const others = chosen_among > 1 ? ` of ${count(chosen_among, 'arm')}` : ''
+  return `Best${others}: ${best.name} with ${objective.benchmark}.${objective.metric} ${number(mean)}${interval}, n = ${n}.`
+}
+
+// What stands beside the arms, on the metric that ranks them.
+function baselineSentences({ objective, arms }: Evidence, baselines: readonly BaselineScore[]): string[] {
+  if (objective === null) return []
+  const untrained = arms.find((arm) => arm.name === 'base_model')?.score?.mean
+  const shown = [
+    ...(untrained === undefined ? [] : [`the untrained model ${number(untrained)}`]),
+    ...baselines.flatMap(({ model, benchmark, metrics, error }) => {
+      if (benchmark !== objective.benchmark) return []
+      const value = metrics[objective.metric]
+      return value === undefined
+        ? [`${model} has no score${error === undefined ? '' : ` (${error.code})`}`]
+        : [`${model} ${number(value)}`]
+    }),
+  ]
+  return shown.length === 0 ? [] : [`For comparison: ${shown.join(', ')}.`]
+}
+
+function forgettingSentences({ benchmarks, stages, mix, lost }: Forgetting): string[] {
+  const last = stages.at(-1)
+  const parts = benchmarks.flatMap(({ name, metric }, i) => {
+    const [score, loss] = [last?.scores[i], lost[i]]
+    if (score == null || loss == null) return []
+    const compared = mix?.scores[i] == null ? '' : `, on the mix ${number(mix.scores[i])}`
+    const change = loss > 0 ? `lost ${number(loss)}` : loss < 0 ? `gained ${number(-loss)}` : 'as before'
+    return [`${name}.${metric} ${number(score)} (${change}${compared})`]
+  })
+  return parts.length === 0 ? [] : [`After ${count(stages.length, 'dataset')} in order: ${parts.join('; ')}.`]
+}
+
+function failureSentences(arms: readonly ArmEvidence[]): string[] {
+  return arms.flatMap(({ name, n_failed, error }) =>
+    n_failed === 0
+      ? []
+      : [
+          `${name}: ${count(n_failed, 'run')} failed${error === undefined ? '' : ` (${error.code}: ${error.message})`}.`,
+        ],
+  )
+}
+
+/** Trips that are told one by one; the rest is counted. */
+const TOLD_TRIPS = 3
+
+function tripSentences(trips: readonly RunTrip[]): string[] {
+  const told = trips.slice(0, TOLD_TRIPS).map((trip) => `Guard of ${trip.run}: ${tripText(trip)}.`)
+  const rest = trips.length - told.length
+  return rest === 0 ? told : [...told, `Guards tripped ${rest} more times.`]
+}
+
+function cautionSentences({ chosen_among, objective, n_test_looks, n_invalid }: Evidence): string[] {
+  return [
+    ...(chosen_among > 1 && objective !== null
+      ? ['The best arm was chosen by looking at these scores: confirm it on fresh seeds before calling it better.']
+      : []),
+    ...(n_test_looks > 0 ? [`The test split was looked at ${n_test_looks} times during training.`] : []),
+    ...(n_invalid > 0 ? [`${count(n_invalid, 'run')} marked invalid and left out.`] : []),
+  ]
+}
+
+/** Four significant digits: more would pretend to know. */
+export function number(value: number): string {
+  if (value === 0) return '0'
+  const size = Math.abs(value)
+  return size >= 0.001 && size < 100_000 ? String(Number(value.toPrecision(4))) : value.toExponential(2)
+}
+
+function signed(value: number): string {
+  return value > 0 ? `+${number(value)}` : number(value)
+}
+
+function range([lower, upper]: readonly [number, number]): string {
+  return `${number(lower)} to ${number(upper)}`
+}
+
+function percent(share: number): string {
+  return `${number(share * 100)} %`
+}
+
+function count(n: number, word: string): string {
+  return `${n} ${word}${n === 1 ? '' : 's'}`
+}

@@ -1,0 +1,111 @@
+// The evidence of an experiment and its result, as the record has them now.
+import type { BaselineScore, Evidence, ExperimentResult, Leak, RunTrip, UsedEngine } from '../../contracts/index.ts'
+import { evaluatePlugins } from '../../evaluate/index.ts'
+import { createRegistry } from '../../kernel/index.ts'
+import type { ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
+import type { TaskMetric } from './arm-scores.ts'
+import { conclusionText } from './conclusion-text.ts'
+import { isDryRun } from './dry-run.ts'
+import { baselinesOf, type EngineSpeeds, recordedLeaks, recordedSpeeds, recordedTrips } from './recorded-events.ts'
+import { type RecordedRun, weighEvidence } from './weigh-evidence.ts'
+
+/** Weighs what the record holds of an experiment. */
+export async function evidenceOf(
+  store: OpenStore,
+  experiment: ExperimentRow,
+): Promise<{ evidence: Evidence; runs: RecordedRun[] }> {
+  const rows = await store.runs(experiment.id)
+  const runs = await Promise.all(rows.map(async (run) => ({ run, evals: await store.evals(run.id) })))
+  const { claim, ...unclaimed } = experiment.plan
+  const plan = claim === undefined || isDryRun(experiment) ? unclaimed : { ...unclaimed, claim }
+  return { evidence: weighEvidence({ plan, runs, metricOf }), runs }
+}
+
+/** The result of an experiment as the record has it now. */
+export async function resultOf(store: OpenStore, experiment: ExperimentRow): Promise<ExperimentResult> {
+  const { evidence, runs } = await evidenceOf(store, experiment)
+  const rows = runs.map(({ run }) => run)
+  return experimentResult(experiment, rows, evidence, {
+    baselines: await baselinesOf(store, experiment.id),
+    leaks: await recordedLeaks(store, experiment.id),
+    speeds: await recordedSpeeds(store, experiment.id),
+    trips: await recordedTrips(store, rows),
+  })
+}
+
+/** A built-in metric, to be computed task by task. Those of a project live in the scorer and are not called here. */
+export function metricOf(kind: string): TaskMetric | undefined {
+  const registry = createRegistry()
+  for (const plugin of evaluatePlugins) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
+  const found = registry.find('metric', kind)
+  if (found === undefined || found.plugin.type !== 'metric') return undefined
+  const { plugin } = found
+  return { params: plugin.params.parse(found.params), compute: plugin.compute.bind(plugin) }
+}
+
+// An experiment as commands print it: the record's rows and its evidence in one document.
+
+/** What the record has besides runs and their evidence. */
+interface BesidesRuns {
+  readonly baselines?: readonly BaselineScore[] | undefined
+  readonly leaks?: readonly Leak[] | undefined
+  readonly speeds?: EngineSpeeds | undefined
+  readonly trips?: readonly RunTrip[] | undefined
+}
+
+export function experimentResult(
+  experiment: ExperimentRow,
+  runs: readonly RunRow[],
+  evidence: Evidence,
+  { baselines = [], leaks = [], speeds = new Map(), trips = [] }: BesidesRuns = {},
+): ExperimentResult {
+  const { plan } = experiment
+  const costs = [...runs.flatMap((run) => run.costUsd ?? []), ...baselines.flatMap((each) => each.cost_usd ?? [])]
+  return {
+    experiment_id: experiment.id,
+    name: experiment.name,
+    status: experiment.status,
+    objective:
+      evidence.objective === null
+        ? null
+        : {
+            metric: `${evidence.objective.benchmark}.${evidence.objective.metric}`,
+            direction: evidence.objective.direction,
+          },
+    best_arm: evidence.best_arm,
+    arms: evidence.arms.map((arm) => ({
+      name: arm.name,
+      status: arm.status,
+      params: plan.arms.find((each) => each.name === arm.name)?.params ?? {},
+      seeds: plan.arms.find((each) => each.name === arm.name)?.seeds ?? [],
+      score: arm.score,
+      error: arm.error,
+    })),
+    ...(baselines.length === 0 ? {} : { baselines: [...baselines] }),
+    conclusion:
+      experiment.verdict === undefined
+        ? null
+        : { verdict: experiment.verdict, text: experiment.conclusion ?? conclusionText(evidence, { trips }) },
+    ...(trips.length === 0 ? {} : { guards: [...trips] }),
+    ...(leaks.length === 0 ? {} : { leaks: [...leaks] }),
+    engines: usedEngines(runs, speeds),
+    cost_usd: experiment.costUsd ?? (costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0)),
+    wall_s: experiment.wallS ?? runs.reduce((sum, run) => sum + (run.wallS ?? 0), 0),
+  }
+}
+
+/** The engines of runs, in the order of their first use. */
+function usedEngines(runs: readonly RunRow[], speeds: EngineSpeeds): UsedEngine[] {
+  const counts = new Map<string, number>()
+  for (const { engineId } of runs) if (engineId !== undefined) counts.set(engineId, (counts.get(engineId) ?? 0) + 1)
+  return [...counts].map(([id, n_runs]) => {
+    const gflops = speeds.get(id)
+    return { id, threads: threadsOf(id), n_runs, gflops }
+  })
+}
+
+// Engines of evsys tell their threads in their id, unless it is one; a service may be called anything.
+function threadsOf(id: string): number | null {
+  const found = /^(?:cpu-native|cpu-wasm|reference|mock)-[0-9a-f]{16}(?:-(\d+)-threads)?(?:-|$)/.exec(id)
+  return found === null ? null : Number(found[1] ?? 1)
+}

@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest'
+import { samplePlan } from '../../../tests/sample-plan.ts'
+import type { EvalRow, Plan, RunRow, TrainingRunRow } from '../../contracts/index.ts'
+import { conclusionText } from './conclusion-text.ts'
+import { metricOf } from './evidence-of.ts'
+import { measureForgetting, type RecordedRun, weighEvidence } from './weigh-evidence.ts'
+
+const seeds = [1, 2, 3, 4]
+const sample = samplePlan({ seeds })
+const objective = { benchmark: 'val', metric: 'pass@1', direction: 'max' as const }
+
+function planOf(claim?: { min_effect: number; direction?: 'max' | 'min' }): Plan {
+  const pairs = [{ treatment: 'new', baseline: 'old' }]
+  const whole = { benchmark: 'val', metric: 'pass@1', direction: 'max' as const, pairs, confidence: 0.9, ...claim }
+  return {
+    ...sample,
+    objective: { ...objective, direction: claim?.direction ?? 'max' },
+    arms: ['old', 'new'].map((name) => ({ name, params: {}, seeds })),
+    ...(claim === undefined ? {} : { claim: { ...whole, min_effect: claim.min_effect } }),
+  }
+}
+
+/** Runs of an arm, one per seed: the share of ten tasks that was answered right. */
+function arm(name: string, right: readonly number[], more: Partial<TrainingRunRow> = {}): RecordedRun[] {
+  return right.map((count, i) => {
+    const [planned] = sample.runs
+    if (planned === undefined) throw new Error('the sample has no run')
+    const seed = seeds[i] ?? 0
+    const ids = { id: `${name}-${seed}`, name: `${name}-${seed}`, arm: name, experimentId: 'exp', configHash: name }
+    const run: RunRow = {
+      ...ids,
+      kind: 'training',
+      seed,
+      config: planned.config,
+      status: 'completed',
+      attempt: 1,
+      metrics: {},
+      ...more,
+    }
+    // Which tasks are right differs from seed to seed, so that differences vary.
+    const rewards = Object.fromEntries(
+      Array.from({ length: 10 }, (_, task) => [`t${task}`, [(task * 7 + i * 3) % 10 < count ? 1 : 0]]),
+    )
+    const score: EvalRow = {
+      benchmark: 'val',
+      split: 'val',
+      metrics: { 'pass@1': count / 10 },
+      nTasks: 10,
+      nInfraFailed: 0,
+      scorerHash: 'h',
+      rewards,
+    }
+    return { run, evals: run.status === 'completed' ? [score] : [] }
+  })
+}
+
+const weigh = (plan: Plan, runs: readonly RecordedRun[]) => weighEvidence({ plan, runs, metricOf })
+
+describe('evidence', () => {
+  const [low, high] = [arm('old', [2, 3, 2, 3]), arm('new', [7, 9, 8, 8])]
+
+  it('gives an interval to seeds that all agree: of right answers by their share, of other rewards by their spread (LAB-33)', () => {
+    const intervalOf = (runs: readonly RecordedRun[]) => weigh(planOf(), runs).arms.map(({ score }) => score?.ci)
+    const [none, all] = intervalOf([...arm('old', [0, 0, 0, 0]), ...arm('new', [10, 10, 10, 10])])
+    expect(none).toEqual([0, expect.closeTo(0.213, 3)])
+    expect(all).toEqual([expect.closeTo(0.787, 3), 1])
+    const graded = (rewards: Record<string, number[]>) =>
+      arm('new', [5, 5]).map(({ run, evals }) => ({ run, evals: evals.map((each) => ({ ...each, rewards })) }))
+    expect(intervalOf(graded({ t0: [0.49], t1: [0.51] }))[1]).toEqual([
+      expect.closeTo(0.437, 3),
+      expect.closeTo(0.563, 3),
+    ])
+    for (const unknown of [{ t0: [0.5] }, { t0: [0.5], t1: [0.5] }, { t0: [0.1], t1: [0.2] }])
+      expect(intervalOf(graded(unknown))[1]).toBeNull()
+  })
+
+  it('supports a claim whose interval lies above what was claimed (LAB-33)', () => {
+    const evidence = weigh(planOf({ min_effect: 0.1 }), [...low, ...high])
+    expect(evidence).toMatchObject({ verdict: 'supported', best_arm: 'new', chosen_among: 2, n_completed: 8 })
+    const { effect = 0, interval } = evidence.claim?.overall ?? {}
+    expect(effect).toBeCloseTo(0.55, 12)
+    expect(interval?.[0]).toBeGreaterThan(0.1)
+    expect(interval?.[1]).toBeGreaterThan(effect)
+  })
+
+  it('refutes a claim whose interval lies below it, and leaves open one that it covers (LAB-33)', () => {
+    expect(weigh(planOf({ min_effect: 0.9 }), [...low, ...high]).verdict).toBe('refuted')
+    const { effect = 0 } = weigh(planOf({ min_effect: 0 }), [...low, ...high]).claim?.overall ?? {}
+    expect(weigh(planOf({ min_effect: effect }), [...low, ...high]).verdict).toBe('inconclusive')
+  })
+
+  it('turns round where less is better (LAB-33)', () => {
+    const evidence = weigh(planOf({ min_effect: 0, direction: 'min' }), [...low, ...high])
+    expect(evidence).toMatchObject({ verdict: 'refuted', best_arm: 'old' })
+    expect(evidence.claim?.overall.effect).toBeCloseTo(-0.55, 12)
+  })
+
+  it('is exploratory without a claim, whatever the scores, and failed without a run (LAB-33)', () => {
+    expect(weigh(planOf(), [...low, ...high])).toMatchObject({ verdict: 'exploratory', claim: null })
+    const error = { code: 'WORKER_DIED' as const, message: 'gone' }
+    const failed = weigh(planOf({ min_effect: 0 }), arm('old', [1, 1], { status: 'failed', error }))
+    expect(failed).toMatchObject({ verdict: 'failed', best_arm: null, n_completed: 0 })
+    expect(failed.arms[0]).toMatchObject({ status: 'failed', score: null, n_failed: 2, error })
+  })
+
+  it('never supports anything on one seed, nor on arms without a seed in common (LAB-33)', () => {
+    const one = weigh(planOf({ min_effect: 0 }), [...arm('old', [1]), ...arm('new', [9])])
+    expect(one).toMatchObject({ verdict: 'inconclusive', claim: { overall: { reason: 'one_seed' } } })
+    const apart = weigh(planOf({ min_effect: 0 }), [...low.slice(0, 2), ...high.slice(2)])
+    expect(apart).toMatchObject({ verdict: 'inconclusive', claim: null })
+  })
+
+  it('leaves out runs that were marked invalid, and counts them (LAB-33)', () => {
+    const [first, ...rest] = arm('new', [0, 9, 8, 8])
+    if (first === undefined) throw new Error('there is a first run')
+    const bad = { ...first, run: { ...first.run, invalid: 'wrong data' } }
+    const evidence = weigh(planOf(), [...low, bad, ...rest])
+    expect(evidence).toMatchObject({ n_invalid: 1, n_completed: 7 })
+    expect(evidence.arms[1]?.score).toMatchObject({ n: 3 })
+  })
+
+  it('of a chain is that of its last stage (LAB-33)', () => {
+    const stages = [...arm('new', [1, 1], { stage: 0 }), ...arm('new', [8, 8], { stage: 1 })]
+    const [, chained] = weigh(planOf(), stages).arms
+    expect(chained?.by_seed.map(({ value }) => value)).toEqual([0.8, 0.8])
+  })
+})
+
+describe('a conclusion in words', () => {
+  const words = (plan: Plan, runs: readonly RecordedRun[]) => conclusionText(weigh(plan, runs))
+
+  it('holds the effect, its interval, what it rests on and what was claimed (LAB-33)', () => {
+    const text = words(planOf({ min_effect: 0.1 }), [...arm('old', [2, 3, 2, 3]), ...arm('new', [7, 9, 8, 8])])
+    expect(text).toMatch(
+      /^Supported: new against old is \+0\.55 on val\.pass@1 \(90 % interval [\d.]+ to [\d.]+; 4 shared seeds, 10 tasks; more than 0\.1 was claimed\)\./,
+    )
+    expect(text).toContain(' The difference varies with neither the seed nor the task beyond chance.')
+    expect(text).toContain('Best of 2 arms: new with val.pass@1 0.8 (')
+    expect(text).toContain('8 of 8 runs completed.')
+    expect(text).toContain('confirm it on fresh seeds')
+  })
+
+  it('says of seeds and tasks that do not vary what a person would, not 0 and not 4.6e-18 (LAB-33)', () => {
+    const evidence = weigh(planOf({ min_effect: 0.1 }), [...arm('old', [2, 3, 2, 3]), ...arm('new', [7, 9, 8, 8])])
+    const said = (seed_variance: number | null, task_variance: number | null) => {
+      if (evidence.claim === null) throw new Error('there is a claim')
+      const overall = { ...evidence.claim.overall, seed_variance, task_variance }
+      return conclusionText({ ...evidence, claim: { ...evidence.claim, overall } })
+    }
+    expect(said(0, 4.6e-18)).toContain(' The difference varies with neither the seed nor the task beyond chance.')
+    expect(said(4.6e-18, 0.1852)).toContain(
+      ' Variance of the difference: between seeds none to speak of, between tasks 0.1852',
+    )
+    expect(said(0, null)).toContain(' The difference does not vary with the seed beyond chance.')
+    expect(said(0.002, 0)).toContain(' Variance of the difference: between seeds 0.002, between tasks none to speak of')
+    expect(said(null, null)).not.toContain('difference varies')
+  })
+
+  it('says what would decide it when it is open (LAB-33)', () => {
+    expect(words(planOf({ min_effect: 0 }), [...arm('old', [1]), ...arm('new', [9])])).toContain(
+      'One seed says nothing about chance: set n_repeats to 3 or more.',
+    )
+    const open = words(planOf({ min_effect: 0.5 }), [...arm('old', [2, 3, 2, 3]), ...arm('new', [7, 9, 8, 8])])
+    expect(open).toMatch(/^Inconclusive: .*(About \d+ more seeds? would decide it|add tasks)/)
+  })
+
+  it('names every arm that failed, how often and why, and what was left out (LAB-33)', () => {
+    const error = { code: 'BACKEND_FAILED' as const, message: 'no weights' }
+    const failed = arm('old', [1, 1], { status: 'failed', error })
+    const invalid = arm('new', [5, 5]).map((each, i) => ({
+      ...each,
+      run: { ...each.run, ...(i === 0 ? { invalid: 'x' } : {}) },
+    }))
+    const text = words(planOf(), [...failed, ...invalid])
+    expect(text).toMatch(/^Exploratory: no claim was declared\./)
+    expect(text).toContain('1 of 4 runs completed. old: 2 runs failed (BACKEND_FAILED: no weights).')
+    expect(text).toContain('1 run marked invalid and left out.')
+  })
+
+  it('of a trial claims nothing (LAB-33)', () => {
+    const evidence = weigh(planOf(), arm('new', [9, 9]))
+    expect(conclusionText(evidence, { isTrial: true })).toMatch(/^Trial: the plan runs\..*nothing was tested/)
+  })
+})
+
+type Scores = Readonly<Record<string, number>>
+
+/** A chain with one seed for each list of scores, by stage. */
+function chainOf(stages: Readonly<Record<string, readonly Scores[]>>, direction: 'max' | 'min' = 'max') {
+  const sample = samplePlan({})
+  const arms = Object.keys(stages)
+  const benchmark = ['a', 'b'].map((name) => ({ name, metrics: ['pass@1'] }))
+  const plan = {
+    ...sample,
+    experiment: { ...sample.experiment, continual: { datasets: [] }, metadata: { benchmark } },
+    objective: { benchmark: 'a', metric: 'pass@1', direction },
+    arms: arms.map((name) => ({ name, params: name === 'mix' ? { mix: true } : {}, seeds: [1] })),
+    runs: arms.map((name, stage) => ({ name, arm: name, seed: 1, ...(name === 'mix' ? {} : { stage }) })),
+  } as unknown as Plan // the parts that are looked at
+  const runs = Object.entries(stages).flatMap(([arm, seeds]) =>
+    seeds.map((scores) => ({
+      run: { arm },
+      evals: Object.entries(scores).map(([name, value]) => ({ benchmark: name, metrics: { 'pass@1': value } })),
+    })),
+  ) as unknown as RecordedRun[]
+  return measureForgetting(plan, runs)
+}
+
+describe('forgetting', () => {
+  it('is the best earlier score less the last one, over the mean of the seeds (LAB-59)', () => {
+    const found = chainOf({
+      first: [
+        { a: 0.9, b: 0 },
+        { a: 0.7, b: 0 },
+      ],
+      second: [{ a: 0.6, b: 0.5 }],
+      third: [{ a: 0.2, b: 0.75 }],
+      mix: [{ a: 1, b: 1 }],
+    })
+    expect(found?.stages.map(({ arm, scores }) => [arm, ...scores])).toEqual([
+      ['first', 0.8, 0],
+      ['second', 0.6, 0.5],
+      ['third', 0.2, 0.75],
+    ])
+    expect(found?.lost.map((value) => Number(value?.toFixed(6)))).toEqual([0.6, -0.25])
+    expect(found?.mix).toEqual({ arm: 'mix', scores: [1, 1] })
+  })
+
+  it('counts the other way round where less is better (LAB-59)', () => {
+    expect(chainOf({ first: [{ a: 1, b: 1 }], second: [{ a: 3, b: 0.5 }] }, 'min')?.lost).toEqual([2, -0.5])
+  })
+
+  it('is unknown where a score is missing, and absent without a chain (LAB-59)', () => {
+    expect(chainOf({ first: [{ a: 1 }], second: [{ b: 1 }] })).toMatchObject({ lost: [null, null], mix: null })
+    expect(chainOf({ first: [{ a: 1, b: 1 }] })).toBeUndefined()
+  })
+})

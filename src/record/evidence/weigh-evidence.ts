@@ -1,0 +1,242 @@
+// From stored scores to evidence: a score with its interval for every arm, the claim's comparison, the verdict. Pure: the same
+// record gives the same evidence.
+import type { ArmEvidence, Direction, Evidence, Forgetting, PairEvidence, RecordedPlan } from '../../contracts/index.ts'
+import { keyedRandom } from '../../kernel/index.ts'
+import {
+  type ArmScores,
+  comparePaired,
+  type Judgement,
+  judgeArms,
+  type PairedComparison,
+  verdictOf,
+} from '../../stats/index.ts'
+import type { EvalRow, RunRow } from '../../store/index.ts'
+import { armScores, type ScoredRun, seedScore, selectedEval, type TaskMetric } from './arm-scores.ts'
+
+const BASE_MODEL = 'base_model'
+
+export interface RecordedRun {
+  readonly run: RunRow
+  readonly evals: readonly EvalRow[]
+}
+
+interface WeighOptions {
+  readonly plan: RecordedPlan
+  readonly runs: readonly RecordedRun[]
+  /** Metrics that can be computed here, task by task. */
+  metricOf(kind: string): TaskMetric | undefined
+}
+
+export function weighEvidence({ plan, runs, metricOf }: WeighOptions): Evidence {
+  const valid = runs.filter(({ run }) => run.invalid === undefined)
+  const arms = plan.arms.map((arm) =>
+    armEvidence(
+      arm.name,
+      valid.filter(({ run }) => run.arm === arm.name),
+      plan,
+    ),
+  )
+  const completed = valid.filter(({ run }) => run.status === 'completed')
+  const claim = claimEvidence(plan, completed, metricOf)
+  const forgetting = measureForgetting(plan, completed)
+  // The untrained model is what arms are compared with, and is never chosen among them.
+  const scored = arms.filter((arm) => arm.score !== null && arm.name !== BASE_MODEL)
+  const best = bestOf(scored, plan.objective?.direction ?? 'max')
+  return {
+    verdict:
+      completed.length === 0
+        ? 'failed'
+        : (claim?.overall.verdict ?? (plan.claim === undefined ? 'exploratory' : 'inconclusive')),
+    objective: plan.objective ?? null,
+    best_arm: best?.name ?? null,
+    chosen_among: scored.length,
+    arms,
+    claim,
+    forgetting,
+    n_runs: runs.length,
+    n_completed: completed.length,
+    n_invalid: runs.length - valid.length,
+    n_test_looks: runs.flatMap(({ evals }) => evals).filter((each) => each.split === 'test' && each.step !== undefined)
+      .length,
+  }
+}
+
+function armEvidence(name: string, runs: readonly RecordedRun[], { objective }: RecordedPlan): ArmEvidence {
+  // Of a chain of stages only the last one is the arm's result.
+  const last = Math.max(0, ...runs.map(({ run }) => run.stage ?? 0))
+  const final = runs.filter(({ run }) => (run.stage ?? 0) === last)
+  const scored = final.flatMap(({ run, evals }) => {
+    const selected =
+      objective === undefined || run.status !== 'completed' ? undefined : selectedEval(run, evals, objective.benchmark)
+    const value = objective === undefined ? undefined : selected?.metrics[objective.metric]
+    return value === undefined || selected === undefined ? [] : [{ seed: run.seed, value, selected }]
+  })
+  const failed = runs.find(({ run }) => run.status === 'failed')
+  return {
+    name,
+    status: statusOf(final.map(({ run }) => run)),
+    score: objective === undefined || scored.length === 0 ? null : seedScore(scored, objective.metric),
+    by_seed: scored.map(({ seed, value }) => ({ seed, value })),
+    n_failed: runs.filter(({ run }) => run.status === 'failed').length,
+    error: failed?.run.error === undefined ? undefined : failed.run.error,
+  }
+}
+
+function statusOf(runs: readonly RunRow[]): ArmEvidence['status'] {
+  const statuses = new Set(runs.map((run) => run.status))
+  for (const status of ['running', 'pending', 'completed', 'stopped', 'failed', 'cancelled'] as const) {
+    if (statuses.has(status)) return status
+  }
+  return 'pending'
+}
+
+function bestOf(arms: readonly ArmEvidence[], direction: Direction): ArmEvidence | undefined {
+  const sign = direction === 'min' ? -1 : 1
+  return arms.reduce<ArmEvidence | undefined>(
+    (best, arm) => (best === undefined || sign * (arm.score?.mean ?? 0) > sign * (best.score?.mean ?? 0) ? arm : best),
+    undefined,
+  )
+}
+
+function claimEvidence(
+  plan: RecordedPlan,
+  runs: readonly RecordedRun[],
+  metricOf: WeighOptions['metricOf'],
+): Evidence['claim'] {
+  const { claim } = plan
+  if (claim === undefined) return null
+  const own = metricOf(claim.metric)
+  const scoresOf = (arm: string) => armScores(scoredRuns(runs, arm, claim.benchmark, claim.metric), claim.metric, own)
+  const compared = claim.pairs.flatMap((pair) => {
+    const treatment = scoresOf(pair.treatment)
+    const baseline = scoresOf(pair.baseline)
+    return shares(treatment, baseline)
+      ? [{ pair, treatment, baseline, comparison: compare(plan, treatment, baseline) }]
+      : []
+  })
+  if (compared.length === 0) return null
+  const judged = judgeArms(
+    compared.map(({ pair, comparison }) => ({ arm: `${pair.treatment} / ${pair.baseline}`, comparison })),
+  )
+  const pairs = compared.map(({ pair, comparison }, i) =>
+    pairEvidence(pair, comparison, judged.arms[i] ?? verdictOf(comparison)),
+  )
+  const [only] = pairs
+  const overall = pairs.length === 1 && only !== undefined ? only : overallEvidence(plan, compared)
+  return { benchmark: claim.benchmark, metric: claim.metric, min_effect: claim.min_effect, overall, pairs }
+}
+
+// A claim over several cells of the other axes is about their average: every cell's seeds are rows of one comparison.
+function overallEvidence(
+  plan: RecordedPlan,
+  compared: readonly { treatment: ArmScores; baseline: ArmScores; pair: { treatment: string; baseline: string } }[],
+): PairEvidence {
+  const joined = (side: 'treatment' | 'baseline'): ArmScores => {
+    const cells = compared.map((each) => each[side])
+    const tasks = cells.every((each) => each.tasks !== undefined) ? cells[0]?.tasks : undefined
+    return {
+      seeds: cells.flatMap((each, i) => each.seeds.map((seed) => `${i}/${seed}`)),
+      tasks,
+      cells_S_T: cells.flatMap((each) => each.cells_S_T),
+    }
+  }
+  const comparison = compare(plan, joined('treatment'), joined('baseline'))
+  const names = (side: 'treatment' | 'baseline') => [...new Set(compared.map(({ pair }) => pair[side]))].join(', ')
+  return pairEvidence({ treatment: names('treatment'), baseline: names('baseline') }, comparison, verdictOf(comparison))
+}
+
+function compare({ claim, config_hash }: RecordedPlan, treatment: ArmScores, baseline: ArmScores): PairedComparison {
+  return comparePaired({
+    treatment,
+    baseline,
+    direction: claim?.direction ?? 'max',
+    minEffect: claim?.min_effect ?? 0,
+    confidence: claim?.confidence ?? 0.9,
+    random: keyedRandom(Number.parseInt(config_hash.slice(0, 8), 16) || 0, 'sign-flip'),
+  })
+}
+
+function scoredRuns(runs: readonly RecordedRun[], arm: string, benchmark: string, metric: string): ScoredRun[] {
+  const own = runs.filter(({ run }) => run.arm === arm)
+  const last = Math.max(0, ...own.map(({ run }) => run.stage ?? 0))
+  return own.flatMap(({ run, evals }) => {
+    const selected = (run.stage ?? 0) === last ? selectedEval(run, evals, benchmark) : undefined
+    const isScored = selected?.metrics[metric] !== undefined || selected?.bounds?.[metric] !== undefined
+    return selected === undefined || !isScored ? [] : [{ run, selected }]
+  })
+}
+
+function shares(a: ArmScores, b: ArmScores): boolean {
+  return a.seeds.some((seed) => b.seeds.includes(seed))
+}
+
+function pairEvidence(
+  pair: { treatment: string; baseline: string },
+  comparison: PairedComparison,
+  judgement: Judgement,
+): PairEvidence {
+  const { interval } = judgement
+  const { transferInterval, variance, signFlip } = comparison
+  return {
+    ...pair,
+    effect: comparison.effect,
+    interval: interval === null ? null : [interval.lower, interval.upper],
+    transfer_interval: transferInterval === null ? null : [transferInterval.lower, transferInterval.upper],
+    confidence: comparison.confidence,
+    n_seeds: comparison.seeds.length,
+    n_tasks: comparison.nTasks,
+    seed_variance: variance.seed,
+    task_variance: variance.task,
+    residual_variance: variance.residual,
+    limited_by: comparison.limitedBy,
+    p_sign_flip: signFlip.smallestP <= 0.05 ? signFlip.p : null,
+    evidence: comparison.evidence.evidence,
+    verdict: judgement.verdict,
+    reason: judgement.reason,
+    seeds_still_needed: judgement.seedsStillNeeded,
+  }
+}
+
+// What a chain of datasets kept and lost. Every stage is scored on every benchmark; what was lost of one is its best score after
+// an earlier stage less its score after the last (Chaudhry et al. 2018).
+
+/** Undefined where there is no chain of datasets with a score. */
+export function measureForgetting(plan: RecordedPlan, completed: readonly RecordedRun[]): Forgetting | undefined {
+  const { experiment, objective } = plan
+  if (experiment.continual === undefined) return undefined
+  const benchmarks = experiment.metadata.benchmark.flatMap(({ name, metrics }) => {
+    const isObjectives = objective !== undefined && metrics.includes(objective.metric)
+    const metric = isObjectives ? objective.metric : metrics[0]
+    const direction: Direction = isObjectives ? objective.direction : 'max'
+    return metric === undefined ? [] : [{ name, metric, direction }]
+  })
+  const scoresOf = (arm: string) => ({
+    arm,
+    scores: benchmarks.map(({ name, metric }) => meanScore(completed, arm, name, metric)),
+  })
+  const staged = new Set(plan.runs.flatMap(({ arm, stage }) => (stage === undefined ? [] : [arm])))
+  const stages = [...staged].map(scoresOf)
+  const mixed = plan.arms.find(({ name, params }) => params.mix === true && !staged.has(name))
+  if (benchmarks.length === 0 || stages.length < 2) return undefined
+  const lost = benchmarks.map(({ direction }, i) =>
+    lossOf(
+      stages.map(({ scores }) => scores[i] ?? null),
+      direction,
+    ),
+  )
+  return { benchmarks, stages, mix: mixed === undefined ? null : scoresOf(mixed.name), lost }
+}
+
+function meanScore(runs: readonly RecordedRun[], arm: string, benchmark: string, metric: string): number | null {
+  const values = runs.flatMap(({ run, evals }) =>
+    run.arm === arm ? (selectedEval(run, evals, benchmark)?.metrics[metric] ?? []) : [],
+  )
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+function lossOf(scores: readonly (number | null)[], direction: Direction): number | null {
+  const sign = direction === 'min' ? -1 : 1
+  const earlier = scores.slice(0, -1).flatMap((score) => (score === null ? [] : [sign * score]))
+  const last = scores.at(-1) ?? null
+  return earlier.length === 0 || last === null ? null : Math.max(...earlier) - sign * last
+}

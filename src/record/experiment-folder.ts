@@ -1,0 +1,50 @@
+// Where an experiment's files lie: its folder, those of its runs, and what their attempts wrote.
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileError, systemCode } from '../kernel/index.ts'
+import type { ExperimentRow } from '../store/index.ts'
+
+/** Folder of an experiment: `<stamp>_<name>` below `output_dir`, or below `.evsys/runs`. */
+export function outputDirOf(
+  { createdAt, name, plan }: Pick<ExperimentRow, 'createdAt' | 'name' | 'plan'>,
+  projectDir: string,
+): string {
+  const stamp = createdAt.slice(0, 23).replace(/[T:.]/g, '-')
+  return join(plan.experiment.output_dir ?? join(projectDir, '.evsys', 'runs'), `${stamp}_${name}`)
+}
+
+/** Folder of a run inside the experiment's. */
+export function runFolder(outputDir: string, runName: string): string {
+  return join(outputDir, runName)
+}
+
+/** What an attempt at a run wrote. */
+export function segmentFile(runDir: string, attempt: number): string {
+  return join(runDir, 'segments', `${attempt}.jsonl`)
+}
+
+/** Attempts that have a segment, in order. */
+export async function segmentNumbers(runDir: string): Promise<number[]> {
+  const folder = join(runDir, 'segments')
+  try {
+    const names = await readdir(folder)
+    return names.flatMap((name) => Number(/^([1-9]\d{0,8})\.jsonl$/.exec(name)?.[1] ?? [])).sort((a, b) => a - b)
+  } catch (cause) {
+    if (systemCode(cause) === 'ENOENT') return []
+    throw fileError('list', folder, cause)
+  }
+}
+
+/** Folder of an experiment's files; undefined where they lie on another machine or were deleted. */
+export async function filesOf(experiment: ExperimentRow, projectDir: string): Promise<string | undefined> {
+  const dir = outputDirOf(experiment, projectDir)
+  return (await isFolder(dir)) ? dir : undefined
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch {
+    return false
+  }
+}

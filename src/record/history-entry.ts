@@ -1,0 +1,45 @@
+// An experiment in a few lines of data: what somebody who plans the next one reads first.
+import { Evidence, type HistoryEntry, type RunStatus, type Verdict } from '../contracts/index.ts'
+import { systemClock } from '../kernel/index.ts'
+import type { ExperimentRow, OpenStore } from '../store/index.ts'
+import { isDryRun } from './evidence/dry-run.ts'
+
+/** The evidence that the record keeps of an experiment; undefined before its end. */
+export function storedEvidence({ evidence }: Pick<ExperimentRow, 'evidence'>): Evidence | undefined {
+  return evidence === undefined ? undefined : Evidence.safeParse(evidence).data // of another version: the words remain
+}
+
+export function historyEntry(experiment: ExperimentRow): HistoryEntry {
+  const { objective } = experiment
+  const evidence = storedEvidence(experiment)
+  const best = evidence?.arms.find(({ name }) => name === evidence.best_arm)
+  return {
+    experiment_id: experiment.id,
+    name: experiment.name,
+    created_at: experiment.createdAt,
+    hypothesis: experiment.hypothesis ?? null,
+    verdict: experiment.verdict ?? null,
+    objective:
+      objective === undefined
+        ? null
+        : { metric: `${objective.benchmark}.${objective.metric}`, direction: objective.direction },
+    best: best?.score == null || isDryRun(experiment) ? null : { arm: best.name, score: best.score },
+    conclusion: experiment.conclusion ?? null,
+    cost_usd: experiment.costUsd ?? null,
+  }
+}
+
+// Where an experiment stands, in one word. The record says "running" of one whose process was killed; the lease tells.
+
+/** `interrupted`: nobody works on it, and it can be resumed. */
+export type ExperimentStatus = Verdict | RunStatus | 'interrupted'
+
+export async function experimentStatus(
+  store: OpenStore,
+  { id, verdict, status }: ExperimentRow,
+): Promise<ExperimentStatus> {
+  if (verdict !== undefined) return verdict
+  if (status !== 'running' && status !== 'pending') return status
+  const holder = await store.leases.holder(`experiment:${id}`)
+  return holder !== undefined && holder.untilMs > systemClock.now() ? status : 'interrupted'
+}

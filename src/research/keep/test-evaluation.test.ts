@@ -1,0 +1,216 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { draws } from '../../../tests/keyed-draws.ts'
+import { scaled } from '../../../tests/scale.ts'
+import type { Direction } from '../../contracts/index.ts'
+import {
+  claimLevel,
+  mostTestEvaluations,
+  nextLevel,
+  planTestEvaluation,
+  releasedGain,
+  reportedGain,
+  stepTestEvaluation,
+  type TestEvaluation,
+  type TestEvaluationRecord,
+  type TestEvaluationScores,
+  testEvaluationDue,
+  testEvaluationsLeft,
+} from './test-evaluation.ts'
+
+const plan = (more: Partial<Parameters<typeof planTestEvaluation>[0]> = {}): TestEvaluation =>
+  planTestEvaluation({
+    reason: 'end',
+    champion: 'a7',
+    keeps: 2,
+    evaluations: [],
+    seeds: 5,
+    sessionSeed: 1,
+    used: [1, 2, 3],
+    ...more,
+  })
+
+const scoresOf = (
+  seeds: readonly number[],
+  gains: readonly (number | null)[],
+  direction: Direction = 'max',
+): TestEvaluationScores => ({
+  direction,
+  metric: 'val_bpb',
+  champion: seeds.map((seed, i) => {
+    const gain = gains[i] ?? null
+    return { seed, value: gain === null ? null : 2 + (direction === 'max' ? gain : -gain) }
+  }),
+  baseline: seeds.map((seed) => ({ seed, value: 2 })),
+})
+
+const record = (more: Partial<TestEvaluationRecord>): TestEvaluationRecord => ({
+  number: 1,
+  reason: 'milestone',
+  champion: 'a1',
+  keeps: 5,
+  level: 0.01,
+  p: 0.5,
+  confirmed: false,
+  words: '',
+  ...more,
+})
+
+const good = [1, 1.2, 0.8, 1.1, 0.9]
+
+describe('planTestEvaluation', () => {
+  it('draws deciding and reporting seeds that nothing was run on (RES-207)', () => {
+    const first = plan()
+    const seeds = [...first.decide, ...first.report]
+    expect(new Set(seeds).size).toBe(10)
+    expect(plan()).toEqual(first)
+    const next = plan({ evaluations: [record({})], used: seeds })
+    expect([...next.decide, ...next.report].filter((seed) => seeds.includes(seed))).toEqual([])
+  })
+})
+
+describe('stepTestEvaluation', () => {
+  const evaluation = plan()
+
+  it('asks for the deciding seeds, then for the others, then concludes by each alone (RES-207)', () => {
+    expect(stepTestEvaluation(evaluation, scoresOf([], []))).toEqual({ action: 'run', seeds: evaluation.decide })
+    expect(stepTestEvaluation(evaluation, scoresOf(evaluation.decide, good))).toEqual({
+      action: 'run',
+      seeds: evaluation.report,
+    })
+    const all = [...evaluation.decide, ...evaluation.report]
+    const step = stepTestEvaluation(evaluation, scoresOf(all, [...good, 0.1, 0.2, 0.3, 0.2, 0.2], 'min'))
+    if (step.action !== 'conclude') throw new Error('not concluded')
+    expect(step.record).toMatchObject({ confirmed: true, champion: 'a7', number: 1 })
+    expect(step.record.reported).toMatchObject({ gain: expect.closeTo(0.2, 12), n: 5 })
+    expect(step.record.reported?.probabilityBetter).toBeGreaterThan(0.9)
+    expect(step.record.words).toBe(
+      'Confirmed: 5 new seeds, hidden test set; 5 others measure val_bpb -0.200 ± 0.067 against the baseline.',
+    )
+  })
+
+  it('spares the reporting seeds of a test evaluation that fails before the end, and not at the end (RES-207)', () => {
+    const bad = [1, -1, 1, -1, 0]
+    const milestone = plan({ reason: 'milestone' })
+    const step = stepTestEvaluation(milestone, scoresOf(milestone.decide, bad))
+    if (step.action !== 'conclude') throw new Error('not concluded')
+    expect(step.record).toMatchObject({ confirmed: false, words: 'Not confirmed on 5 new seeds, hidden test set.' })
+    expect(step.record).not.toHaveProperty('reported')
+    expect(stepTestEvaluation(evaluation, scoresOf(evaluation.decide, bad)).action).toBe('run')
+  })
+
+  it('never confirms a champion that failed on a deciding seed, or one of too few pairs (RES-207)', () => {
+    fc.assert(
+      fc.property(fc.nat(4), fc.constantFrom(null, Number.NaN, Number.POSITIVE_INFINITY), (at, value) => {
+        const milestone = plan({ reason: 'milestone' })
+        const gains = good.map((gain, i) => (i === at ? value : gain))
+        const step = stepTestEvaluation(milestone, scoresOf(milestone.decide, gains))
+        expect(step).toMatchObject({ action: 'conclude', record: { confirmed: false, p: 1 } })
+      }),
+    )
+    const milestone = plan({ reason: 'milestone' })
+    const scores = scoresOf(milestone.decide, good)
+    const lost = scores.baseline.map((result, i) => (i < 3 ? { ...result, value: null } : result))
+    expect(stepTestEvaluation(milestone, { ...scores, baseline: lost })).toMatchObject({
+      record: { confirmed: false, p: 1 },
+    })
+  })
+
+  it('says the same where smaller is better (RES-207)', () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: -3, max: 3, noNaN: true }), { minLength: 10, maxLength: 10 }), (gains) => {
+        const seeds = [...evaluation.decide, ...evaluation.report]
+        const [up, down] = (['max', 'min'] as const).map((direction) =>
+          stepTestEvaluation(evaluation, scoresOf(seeds, gains, direction)),
+        )
+        if (up?.action !== 'conclude' || down?.action !== 'conclude') throw new Error('not concluded')
+        expect(down.record.p).toBeCloseTo(up.record.p, 6)
+        expect(down.record.reported?.gain).toBeCloseTo(up.record.reported?.gain ?? Number.NaN, 9)
+      }),
+    )
+  })
+
+  it('confirms gains of one, two and three sigma in these shares (RES-216)', () => {
+    const random = draws('power of a look')
+    const shares = [1, 2, 3].map((gain) => {
+      let confirmed = 0
+      const n = scaled(300)
+      for (let i = 0; i < n; i++) {
+        const gains = evaluation.decide.map(() => gain + random.normal())
+        // A confirmed test evaluation asks for its other seeds, and so does the end: the level tells them apart.
+        const step = stepTestEvaluation({ ...evaluation, reason: 'milestone' }, scoresOf(evaluation.decide, gains))
+        confirmed += Number(step.action === 'run')
+      }
+      return confirmed / n
+    })
+    expect(shares[0]).toBeGreaterThan(0.35)
+    expect(shares[1]).toBeGreaterThan(0.88)
+    expect(shares[2]).toBeGreaterThan(0.98)
+  })
+})
+
+describe('test evaluations', () => {
+  const state = { champion: 'a9', baseline: 'a0', keeps: 5, evaluations: [], ending: false, requested: false }
+
+  it('are due every five keeps, at the end, and on request; never of the baseline or of what is confirmed (RES-208)', () => {
+    expect(testEvaluationDue(state)).toBe('milestone')
+    expect(testEvaluationDue({ ...state, keeps: 4 })).toBeUndefined()
+    expect(testEvaluationDue({ ...state, keeps: 1, requested: true })).toBe('request')
+    expect(testEvaluationDue({ ...state, keeps: 1, ending: true })).toBe('end')
+    expect(testEvaluationDue({ ...state, champion: 'a0', ending: true })).toBeUndefined()
+    expect(
+      testEvaluationDue({ ...state, ending: true, evaluations: [record({ champion: 'a9', confirmed: true })] }),
+    ).toBeUndefined()
+    expect(testEvaluationDue({ ...state, keeps: 9, evaluations: [record({ keeps: 5 })] })).toBeUndefined()
+    expect(testEvaluationDue({ ...state, keeps: 10, evaluations: [record({ keeps: 5 })] })).toBe('milestone')
+    expect(testEvaluationDue({ ...state, keeps: 2, every: 2 })).toBe('milestone')
+    expect(testEvaluationDue({ ...state, keeps: 50, every: 0 })).toBeUndefined()
+    expect(testEvaluationDue({ ...state, keeps: 50, every: 0, ending: true })).toBe('end')
+  })
+
+  it('are few, and the last is kept for the end (RES-208)', () => {
+    const evaluations = Array.from({ length: mostTestEvaluations - 1 }, (_, i) => record({ number: i + 1, keeps: 0 }))
+    expect(testEvaluationsLeft(evaluations)).toBe(0)
+    expect(testEvaluationDue({ ...state, evaluations, requested: true })).toBeUndefined()
+    expect(testEvaluationDue({ ...state, evaluations, ending: true })).toBe('end')
+  })
+
+  it('spend no more than one chance of being wrong together, and get it back when they confirm (RES-208)', () => {
+    const reasons = fc.array(fc.constantFrom('milestone' as const, 'request' as const, 'end' as const), {
+      maxLength: 12,
+    })
+    fc.assert(
+      fc.property(reasons, fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }), (all, outcomes) => {
+        const evaluations: TestEvaluationRecord[] = []
+        for (const [i, reason] of all.entries()) {
+          const level = nextLevel(evaluations, reason)
+          evaluations.push(record({ number: i + 1, reason, level, confirmed: outcomes[i] ?? false }))
+          const lost = evaluations.reduce((sum, evaluation) => sum + (evaluation.confirmed ? 0 : evaluation.level), 0)
+          expect(level).toBeGreaterThan(0)
+          expect(lost).toBeLessThanOrEqual(claimLevel)
+        }
+      }),
+    )
+    const failed = nextLevel([record({ level: nextLevel([], 'milestone') })], 'end')
+    const confirmed = nextLevel([record({ level: nextLevel([], 'milestone'), confirmed: true })], 'end')
+    expect(confirmed).toBe(nextLevel([], 'end'))
+    expect(failed).toBeLessThan(confirmed)
+  })
+
+  it('tell the search of a gain only when it is above the last by a step (RES-209)', () => {
+    const evaluation = (gain: number, confirmed = true) =>
+      record({ confirmed, reported: { gain, n: 5, interval: { lower: gain - 0.2, upper: gain + 0.2 } } })
+    expect(releasedGain([])).toBeUndefined()
+    expect(releasedGain([evaluation(1, false)])).toBeUndefined()
+    expect(releasedGain([evaluation(1), evaluation(1.05)])).toBe(1)
+    expect(releasedGain([evaluation(1), evaluation(1.2), evaluation(0.5)])).toBe(1.2)
+  })
+})
+
+describe('reportedGain', () => {
+  it('has no interval from one pair, and none without any (RES-207)', () => {
+    expect(reportedGain([])).toBeUndefined()
+    expect(reportedGain([2])).toEqual({ gain: 2, n: 1 })
+    expect(reportedGain([2, 2])).toMatchObject({ interval: { lower: 2, upper: 2 }, probabilityBetter: 1 })
+  })
+})

@@ -1,0 +1,97 @@
+// Metered evaluations on the test split: planned when they are due, run seed by seed, concluded by the confirmation rule.
+import { planTestEvaluation, stepTestEvaluation, testEvaluationDue } from '../keep/test-evaluation.ts'
+import { hasTimeFor } from './session-budget.ts'
+import type { NewEntry } from './session-journal.ts'
+import { attemptOf, testEvaluationsOf, testResults } from './session-views.ts'
+import { type Deciding, neededRun, type Step } from './step.ts'
+
+/** The next step of the test evaluation in progress; undefined while all its runs are taken. */
+export function decideOpenTestEvaluation(deciding: Deciding): Step | undefined {
+  const { state } = deciding
+  const { look: planned, settings, baseline } = state
+  if (planned === undefined || settings === undefined || baseline === undefined) return undefined
+  const { direction, metric, unit } = settings
+  const step = stepTestEvaluation(planned, {
+    direction,
+    metric,
+    unit,
+    champion: testResults(state, planned, planned.champion),
+    baseline: testResults(state, planned, baseline),
+  })
+  if (step.action === 'conclude') {
+    const { number, reason, champion, keeps, level, p, confirmed, reported, words } = step.record
+    const entry: NewEntry = {
+      type: 'confirmation',
+      attempt: champion,
+      against: baseline,
+      look: number,
+      occasion: reason,
+      keeps,
+      level,
+      p,
+      confirmed,
+      reason: words,
+      reported:
+        reported === undefined
+          ? undefined
+          : {
+              gain: reported.gain,
+              n: reported.n,
+              interval: reported.interval,
+              probability_better: reported.probabilityBetter,
+            },
+    }
+    return { kind: 'write', entries: [entry] }
+  }
+  for (const seed of step.seeds) {
+    for (const id of [planned.champion, baseline]) {
+      const open = neededRun(deciding, attemptOf(state, id), { seed, split: 'test', purpose: 'confirm' })
+      if (open.done === undefined && open.step !== undefined) return open.step
+    }
+  }
+  return undefined
+}
+
+/** The smallest number of seeds that can decide anything. */
+const FEWEST_SEEDS = 3
+
+/** A test evaluation that is due. At the end it is made only where there is time for it. */
+export function decideDueTestEvaluation({ state, plugins, nowMs }: Deciding, ending: boolean): Step | undefined {
+  const most = plugins.keepRule.confirmSeeds
+  const { incumbent, baseline, look } = state
+  if (most === undefined || look !== undefined || incumbent === undefined || baseline === undefined) return undefined
+  // One at the end for each champion: evaluating again until it is confirmed would be no confirmation.
+  if (ending && state.confirmations.some(({ attempt, occasion }) => attempt === incumbent && occasion === 'end'))
+    return undefined
+  const { keeps } = state.gauges
+  const evaluations = testEvaluationsOf(state)
+  const reason = testEvaluationDue({
+    champion: incumbent,
+    baseline,
+    keeps,
+    evaluations,
+    ending,
+    requested: state.lookRequested,
+    every: state.settings?.confirm_every,
+  })
+  if (reason === undefined) return undefined
+  // Champion and baseline, seeds that decide and seeds that report. A short search is not followed by a longer evaluation.
+  const fits = (seeds: number) =>
+    4 * seeds <= state.spend.runs && hasTimeFor(state, nowMs, 4 * seeds, plugins.asksModel)
+  const seeds = fits(most) ? most : Math.min(most, FEWEST_SEEDS)
+  if (!hasTimeFor(state, nowMs, 4 * seeds, plugins.asksModel)) return undefined
+  const sessionSeed = state.settings?.seed ?? 0
+  const planned = planTestEvaluation({
+    reason,
+    champion: incumbent,
+    keeps,
+    evaluations,
+    seeds,
+    sessionSeed,
+    used: state.usedSeeds,
+  })
+  return {
+    kind: 'write',
+    entries: [{ type: 'look.planned', ...planned, decide: [...planned.decide], report: [...planned.report] }],
+  }
+}

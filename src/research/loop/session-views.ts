@@ -1,0 +1,225 @@
+// What the state of a session shows to others: files of its attempts, races and noise for the keep rule, test evaluations, what a search
+// may know, and metrics beside the score. Pure.
+import type {
+  Attempt,
+  CandidateFiles,
+  FileChanges,
+  Metrics,
+  PlannedTestEvaluation,
+  Race,
+  ResearchAttempt,
+  ResearchState,
+  SearchState,
+  SeedScore,
+} from '../../contracts/index.ts'
+import { EvsysError } from '../../kernel/index.ts'
+import { type CurveRegret, curveRegret, type WatchedRun } from '../keep/curve-watcher.ts'
+import { startingTypicalGain } from '../keep/keep-rules.ts'
+import { measureGain, pairGains, type SeedResult } from '../keep/measure-gain.ts'
+import { type SessionNoise, sessionNoise } from '../keep/session-noise.ts'
+import type { TestEvaluationRecord } from '../keep/test-evaluation.ts'
+
+/** An attempt by its id. */
+export function attemptOf(state: ResearchState, id: string): ResearchAttempt {
+  const found = state.attempts.find((attempt) => attempt.id === id)
+  if (found !== undefined) return found
+  throw new EvsysError('STORE_MISSING', `the session has no attempt "${id}"`, {
+    fix: '`evsys research status` lists them.',
+  })
+}
+
+/** All files of an attempt: the journal keeps what changed against the parent. */
+export function filesOf(state: ResearchState, id: string): CandidateFiles {
+  const { parents, files } = attemptOf(state, id)
+  return applyChanges(parents[0] === undefined ? state.files : filesOf(state, parents[0]), files)
+}
+
+/** `base` with changes made to it; null deletes a file. */
+export function applyChanges(base: CandidateFiles, changes: FileChanges): CandidateFiles {
+  const files = Object.entries({ ...base, ...changes })
+  return Object.fromEntries(files.filter((file): file is [string, string] => file[1] !== null))
+}
+
+/** What changed from `base` to `files`. */
+export function changesBetween(base: CandidateFiles, files: CandidateFiles): FileChanges {
+  const names = [...new Set([...Object.keys(base), ...Object.keys(files)])].sort()
+  return Object.fromEntries(
+    names.filter((name) => base[name] !== files[name]).map((name) => [name, files[name] ?? null]),
+  )
+}
+
+/** Lines of code of a candidate. */
+export function lineCount(files: CandidateFiles): number {
+  return Object.values(files).reduce(
+    (sum, text) => sum + text.split('\n').filter((line) => line.trim() !== '').length,
+    0,
+  )
+}
+
+/** How much scores of the session differ by chance. */
+export function noiseOf(state: ResearchState): SessionNoise {
+  const baseline = state.attempts.find(({ id }) => id === state.baseline)
+  const first = (baseline?.runs ?? []).flatMap(({ purpose, seed, value }) =>
+    purpose === 'noise' && value !== undefined ? [{ seed, value }] : [],
+  )
+  const races = state.attempts.map(({ pairs }) => pairs)
+  const replaced = state.kept.slice(1, -1).flatMap((id) => state.attempts.filter((attempt) => attempt.id === id))
+  return sessionNoise(
+    first,
+    races,
+    state.jitter,
+    replaced.map(({ scores }) => scores),
+  )
+}
+
+export function typicalGainOf(state: ResearchState): number {
+  return state.typicalGain ?? startingTypicalGain
+}
+
+/** The race of an attempt against the incumbent of now. */
+export function raceOf(state: ResearchState, attempt: ResearchAttempt, incumbent: ResearchAttempt): Race {
+  const { sigma, degreesOfFreedom, seedSd, shared } = noiseOf(state)
+  const settings = state.settings
+  return {
+    direction: settings?.direction ?? 'min',
+    candidate: attempt.scores,
+    incumbent: inBankOrder(stillCompared(state, attempt, incumbent), state.bank),
+    noise: { sigma, degreesOfFreedom, seedSd, shared },
+    tried: state.attempts.flatMap(({ number, mode, gain }) =>
+      number === 0 || mode === 'ablate' || gain === undefined ? [] : [gain],
+    ),
+    typicalGain: typicalGainOf(state),
+    linesAdded: attempt.lines - incumbent.lines,
+    secondary: settings?.secondary ?? [],
+  }
+}
+
+/** The gain of an attempt over the incumbent of now, with its noise. */
+export function gainOf(state: ResearchState, attempt: ResearchAttempt, incumbent: ResearchAttempt) {
+  return measureGain(raceOf(state, attempt, incumbent))
+}
+
+/** Gains of an attempt over another, seed by seed. */
+export function gainsOver(state: ResearchState, attempt: ResearchAttempt, other: ResearchAttempt): number[] {
+  return pairGains(state.settings?.direction ?? 'min', attempt.scores, other.scores)
+}
+
+// Seeds that left the bank are compared with no more, as what was measured before drift; those of the race itself stay.
+function stillCompared({ bank }: ResearchState, attempt: ResearchAttempt, incumbent: ResearchAttempt): SeedScore[] {
+  const raced = new Set(attempt.scores.map(({ seed }) => seed))
+  return incumbent.scores.filter(({ seed }) => bank.includes(seed) || raced.has(seed))
+}
+
+// Rules that read the first seeds alone mean those that races begin with.
+function inBankOrder(scores: readonly SeedScore[], bank: readonly number[]): SeedScore[] {
+  const place = (seed: number) => (bank.includes(seed) ? bank.indexOf(seed) : bank.length)
+  return scores.toSorted((a, b) => place(a.seed) - place(b.seed))
+}
+
+/** Test evaluations of a session with their conclusions. */
+export function testEvaluationsOf({ confirmations }: ResearchState): TestEvaluationRecord[] {
+  return confirmations.map(({ look, occasion, attempt, keeps, level, p, confirmed, reported, reason }) => ({
+    number: look,
+    reason: occasion,
+    champion: attempt,
+    keeps,
+    level,
+    p,
+    confirmed,
+    words: reason,
+    reported: reported && { ...reported, probabilityBetter: reported.probability_better },
+  }))
+}
+
+/** Test scores of one side of an evaluation; null where a run failed. */
+export function testResults(state: ResearchState, planned: PlannedTestEvaluation, attempt: string): SeedResult[] {
+  const seeds = new Set([...planned.decide, ...planned.report])
+  return attemptOf(state, attempt).runs.flatMap(({ purpose, seed, status, value }) =>
+    purpose === 'confirm' && seeds.has(seed) && status !== 'running' ? [{ seed, value: value ?? null }] : [],
+  )
+}
+
+/** What ending runs early has cost so far, by the audits. */
+export function earlyEnds(state: ResearchState): CurveRegret {
+  return curveRegret(watchedRuns(state))
+}
+
+/** Race runs whose curves were compared with the incumbent's. */
+export function watchedRuns({ attempts }: ResearchState): WatchedRun[] {
+  return attempts.flatMap(({ runs, family }) =>
+    runs.flatMap(({ watch }) => {
+      if (watch === undefined) return []
+      const { gaps, condemned, loss } = watch
+      return [{ family, gaps, condemned, loss }]
+    }),
+  )
+}
+
+/** What strategies and proposers may know of a session. Nothing of the test split is among it. */
+export function searchState(state: ResearchState): SearchState {
+  const { settings, incumbent, banned, pinned } = state
+  if (settings === undefined || incumbent === undefined) throw new EvsysError('INTERNAL', 'the session has not begun')
+  const cap = settings.budget.experiments
+  return {
+    direction: settings.direction,
+    attempts: state.attempts.filter(({ vetoed }) => vetoed === undefined).map(known),
+    incumbent,
+    space: settings.space,
+    banned,
+    pinned,
+    experimentsLeft: cap === undefined ? undefined : Math.max(0, cap - state.spend.experiments),
+  }
+}
+
+function known(attempt: ResearchAttempt): Attempt {
+  const { id, number, parents, title, hypothesis, family, category, mode, knobs, fingerprint, lines, scores } = attempt
+  const { gain, verdict, reason, failure } = attempt
+  return {
+    id,
+    number,
+    parents,
+    title,
+    hypothesis,
+    family,
+    category,
+    mode,
+    knobs,
+    fingerprint,
+    lines,
+    scores,
+    gain,
+    verdict,
+    reason,
+    failure,
+  }
+}
+
+/** Most memory that the processes of a run held together. */
+export const PEAK_MEMORY = 'memory_gb'
+/** Of the GPU, as the candidate reported it. */
+const GPU_MEMORY = 'gpu_memory_gb'
+
+/** Metrics of an attempt beside its score: means over seeds of the scorer's other numbers; of memory, the most of any run. */
+export function extraMetrics({ scores, runs }: Pick<ResearchAttempt, 'scores' | 'runs'>): Metrics {
+  const names = [...new Set(scores.flatMap(({ secondary }) => Object.keys(secondary)))].sort()
+  const means = names.flatMap((name): [string, number][] => {
+    const values = scores.flatMap(({ secondary }) => secondary[name] ?? [])
+    return [[name, values.reduce((sum, value) => sum + value / values.length, 0)]]
+  })
+  const held = most(runs.flatMap(({ peakMemoryBytes }) => peakMemoryBytes ?? []))
+  const onGpu = most(runs.flatMap(({ claimed }) => claimed?.[GPU_MEMORY] ?? []))
+  return {
+    ...(held === undefined ? {} : { [PEAK_MEMORY]: gigabytes(held) }),
+    ...(onGpu === undefined ? {} : { [GPU_MEMORY]: onGpu }),
+    ...Object.fromEntries(means), // a scorer may have a number of that name
+  }
+}
+
+function most(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : Math.max(...values)
+}
+
+// More digits than these are chance.
+function gigabytes(bytes: number): number {
+  return Number((bytes / 1e9).toPrecision(3))
+}

@@ -1,0 +1,245 @@
+// What helped before, as an additive Bayesian model: the merit of a candidate is a sum of effects of its knobs, of pairs and triples of
+// them, and of the changes it is made of with their families and categories, each effect normal around 0. It is computed in the
+// space of attempts (Rasmussen and Williams 2006, algorithm 2.1), where thousands of effects cost nothing.
+import type { Attempt, CandidateIdea, Direction, Knobs, SearchState } from '../../contracts/index.ts'
+import { normalQuantile } from '../../stats/index.ts'
+import { fitScales, knobLikeness, type Scales, usualScales } from './additive-kernel.ts'
+import { GaussianProcess, type Kernel, kernelRows, noisyFactor } from './gaussian-process.ts'
+import { type KnobAxes, knobAxes } from './knob-axes.ts'
+import { inCommon, type Lineage, type Lineages, lineages } from './lineage.ts'
+import type { Triangle } from './linear-algebra.ts'
+
+/** Variances of the effects of changes, beside a variance of scores of 1. */
+const variance = { change: 0.3, family: 0.2, category: 0.1 }
+/** Attempts after which the scales are fitted, for the first time and at last, and the growth after which it is done again. */
+const fitted = { first: 8, last: 200, growth: 1.4 }
+
+export interface AttemptModel {
+  /** Attempts that were scored, by what the model believes of them, best first. */
+  readonly best: readonly Attempt[]
+  /** What the model believes of the first of them. */
+  readonly top: number
+  /** What to expect of a candidate. */
+  predict(candidate: CandidateIdea, parents: readonly string[]): Belief
+  /** What to expect of a change of knobs that was not proposed. */
+  imagine(knobs: Knobs, parents: readonly string[]): Belief
+}
+
+/** A normal belief, in standard deviations of all that was tried. */
+type Belief = { readonly mean: number; readonly sd: number }
+
+const kept = new WeakMap<SearchState, AttemptModel>()
+
+/** The model of a state. It is a function of the state alone, so one state is worked out once. */
+export function attemptModel(state: SearchState): AttemptModel {
+  const known = kept.get(state)
+  if (known !== undefined) return known
+  const model = buildModel(state)
+  kept.set(state, model)
+  return model
+}
+
+function buildModel(state: SearchState): AttemptModel {
+  const known = rememberedAttempts(state)
+  const remembered = mostRelevant(known)
+  const ways = lineages(state.attempts)
+  const { axes, scales, points, factor } = factorOf(state, { known, remembered, ways })
+  const kernel = kernelOf(axes, scales)
+  const scores = normalScores(remembered.map(({ merit }) => merit))
+  const process = new GaussianProcess({ kernel, points, factor, targets: scores })
+  // The posterior mean at what was tried is its score less its share of noise.
+  const beliefs = scores.map((score, i) => score - noiseOf(remembered[i]?.attempt, scales) * (process.weights[i] ?? 0))
+  const order = remembered.map((_, i) => i).filter((i) => Number.isFinite(remembered[i]?.merit))
+  order.sort((a, b) => (beliefs[b] ?? 0) - (beliefs[a] ?? 0) || a - b)
+  const beliefAt = (point: Point): Belief => {
+    const { mean, variance } = process.predict(point)
+    return { mean, sd: Math.sqrt(Math.max(variance, 0)) }
+  }
+  return {
+    best: order.flatMap((i) => remembered[i]?.attempt ?? []),
+    top: beliefs[order[0] ?? -1] ?? 0,
+    predict({ idea, knobs, fingerprint }, parents) {
+      const { family, category } = idea
+      const from = idea.parents.length > 0 ? idea.parents : parents
+      return beliefAt({
+        knobs: axes.describe(knobs),
+        way: ways.grown({ id: fingerprint, parents: from, family, category, knobs }),
+      })
+    },
+    imagine(knobs, parents) {
+      const change = { id: '', parents, family: '', category: 'hyperparameter', knobs } as const
+      return beliefAt({ knobs: axes.describe(knobs), way: ways.grown(change) })
+    },
+  }
+}
+
+type Point = { readonly knobs: Int32Array; readonly way: Lineage }
+
+type Factored = {
+  readonly attempts: readonly Attempt[]
+  readonly space: SearchState['space']
+  readonly axes: KnobAxes
+  /** Attempts that the scales were fitted to. */
+  readonly fittedTo: readonly Attempt[]
+  readonly scales: Scales
+  readonly points: readonly Point[]
+  readonly factor: Triangle
+}
+
+type Past = {
+  readonly known: readonly Remembered[]
+  readonly remembered: readonly Remembered[]
+  readonly ways: Lineages
+}
+
+const factored = new WeakMap<Attempt, Factored>()
+
+// A session asks again after every attempt, and all rows but the last are the same: what was worked out for its baseline is grown.
+function factorOf(state: SearchState, { known, remembered, ways }: Past): Factored {
+  const attempts = remembered.map(({ attempt }) => attempt)
+  const [first] = attempts
+  const kept = first === undefined ? undefined : factored.get(first)
+  const before =
+    kept !== undefined && kept.space === state.space && attempts.every(({ knobs }) => kept.axes.covers(knobs))
+      ? kept
+      : undefined
+  const axes =
+    before?.axes ??
+    knobAxes(
+      state.space,
+      attempts.map(({ knobs }) => knobs),
+    )
+  const toFit = known.slice(0, axes.count === 0 ? 0 : fittedCount(known.length))
+  const fittedTo = toFit.map(({ attempt }) => attempt)
+  const fits =
+    before !== undefined && before.fittedTo.length === fittedTo.length && startsWith(fittedTo, before.fittedTo)
+  const scales = fits ? before.scales : scalesOf(axes, toFit, ways)
+  const grows = fits && startsWith(attempts, before.attempts)
+  const old = grows ? before.points : []
+  const points = [...old, ...attempts.slice(old.length).map((attempt) => pointOf(attempt, axes, ways))]
+  const rows = kernelRows(kernelOf(axes, scales), points, old.length)
+  const factor = noisyFactor(rows, (place) => noiseOf(attempts[place], scales), grows ? before.factor : [])
+  const result = { attempts, space: state.space, axes, fittedTo, scales, points, factor }
+  if (first !== undefined) factored.set(first, result)
+  return result
+}
+
+function startsWith(attempts: readonly Attempt[], before: readonly Attempt[]): boolean {
+  return before.length <= attempts.length && before.every((attempt, i) => attempt === attempts[i])
+}
+
+// A function of how many there are, so that a resumed session continues as it would have.
+function fittedCount(known: number): number {
+  let count = 0
+  for (let next = fitted.first; next <= Math.min(known, fitted.last); next = Math.ceil(next * fitted.growth))
+    count = next
+  return count
+}
+
+function scalesOf(axes: KnobAxes, past: readonly Remembered[], ways: Lineages): Scales {
+  if (past.length === 0) return usualScales(axes.count)
+  const points = past.map(({ attempt }) => pointOf(attempt, axes, ways))
+  const pairs = (points.length * (points.length + 1)) / 2
+  const parts = new Float64Array(pairs * (axes.count + 1))
+  const besides = new Float64Array(pairs)
+  let at = 0
+  for (const [i, a] of points.entries()) {
+    for (const b of points.slice(0, i + 1)) {
+      axes.compare(a.knobs, b.knobs, parts, at * (axes.count + 1))
+      besides[at++] = shared(a.way, b.way)
+    }
+  }
+  const seeds = past.map(({ attempt }) => seedsOf(attempt))
+  return fitScales({ axes: axes.count, parts, besides, seeds, scores: normalScores(past.map(({ merit }) => merit)) })
+}
+
+function pointOf({ id, knobs }: Attempt, axes: KnobAxes, ways: Lineages): Point {
+  return { knobs: axes.describe(knobs), way: ways.of(id) }
+}
+
+function kernelOf(axes: KnobAxes, scales: Scales): Kernel<Point> {
+  const parts = new Float64Array(axes.count + 1)
+  return (a, b) => {
+    axes.compare(a.knobs, b.knobs, parts)
+    return knobLikeness(parts, 0, scales) + shared(a.way, b.way)
+  }
+}
+
+function noiseOf(attempt: Attempt | undefined, scales: Scales): number {
+  return (scales[scales.length - 1] ?? 0) / seedsOf(attempt)
+}
+
+function seedsOf(attempt: Attempt | undefined): number {
+  return Math.max(1, attempt?.scores.length ?? 1)
+}
+
+function shared(a: Lineage, b: Lineage): number {
+  const { changes, families, categories } = inCommon(a, b)
+  return variance.change * changes + variance.family * families + variance.category * categories
+}
+
+// What a session remembers: attempts with a score, and those that failed by their own fault.
+/** The cost of the model grows with the cube of these: the newest and the best are remembered. */
+const mostRemembered = 400
+
+/** An attempt with what it was worth, more is better. */
+type Remembered = { readonly attempt: Attempt; readonly merit: number }
+
+// A candidate that failed is worse than all others: so the border of what fits and runs is learned. A machine that failed tells
+// nothing of the candidate.
+function rememberedAttempts({ attempts, direction }: SearchState): Remembered[] {
+  const all: Remembered[] = []
+  for (const attempt of attempts) {
+    const merit = meritOf(attempt, direction)
+    if (merit !== undefined) all.push({ attempt, merit })
+    else if (attempt.verdict === 'failed' && attempt.failure?.class !== 'infra') {
+      all.push({ attempt, merit: Number.NEGATIVE_INFINITY })
+    }
+  }
+  return all
+}
+
+/** Mean over its seeds, turned so that more is better; absent when nothing was measured or it failed. */
+export function meritOf(attempt: Attempt, direction: Direction): number | undefined {
+  const { scores, verdict } = attempt
+  if (verdict === 'failed' || scores.length === 0) return undefined
+  let sum = 0
+  for (const { value } of scores) sum += value
+  const mean = sum / scores.length
+  if (!Number.isFinite(mean)) return undefined
+  return direction === 'max' ? mean : -mean
+}
+
+/** As many of them as the model can take. */
+function mostRelevant(all: readonly Remembered[]): readonly Remembered[] {
+  if (all.length <= mostRemembered) return all
+  const newest = all.slice(-mostRemembered / 2)
+  const best = all.slice(0, -mostRemembered / 2).sort((a, b) => b.merit - a.merit)
+  return [...best.slice(0, mostRemembered / 2), ...newest].sort((a, b) => a.attempt.number - b.attempt.number)
+}
+
+// Scores differ by tasks in scale, skew and tails (a diverged run is worse than any other by orders of magnitude). Their ranks do
+// not: the model sees the normal quantile of a rank, so that no scale needs tuning.
+/** The normal quantile of the rank of each value, more is better; equals share theirs, and mean and variance are 0 and 1. */
+export function normalScores(values: readonly number[]): Float64Array {
+  const n = values.length
+  const order = values.map((_, place) => place).sort((a, b) => (values[a] as number) - (values[b] as number) || a - b)
+  const scores = new Float64Array(n)
+  for (let from = 0; from < n; ) {
+    let to = from + 1
+    while (to < n && values[order[to] as number] === values[order[from] as number]) to++
+    const score = normalQuantile((from + to) / 2 / n)
+    for (let rank = from; rank < to; rank++) scores[order[rank] as number] = score
+    from = to
+  }
+  let squares = 0
+  let sum = 0
+  for (const score of scores) sum += score
+  for (let i = 0; i < n; i++) {
+    const centred = (scores[i] as number) - sum / n
+    scores[i] = centred
+    squares += centred * centred
+  }
+  const scale = squares > 0 ? Math.sqrt(n / squares) : 1
+  return scores.map((score) => score * scale)
+}

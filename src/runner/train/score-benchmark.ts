@@ -1,0 +1,165 @@
+// One look at a benchmark: answers of some weights, scored elsewhere, told as events as soon as they are there.
+
+import { readFile } from 'node:fs/promises'
+import {
+  agentOf,
+  type OpenRenderer,
+  type PluginSpec,
+  type Prediction,
+  type Scored,
+  type SealedBenchmark,
+  SealedTask,
+  type Weights,
+} from '../../contracts/index.ts'
+import { type AgentQuestion, answerWithAgent, prompted, taskMessages } from '../../evaluate/index.ts'
+import { EvsysError, keyedRandom, mapConcurrent, problemsOf, toRecord } from '../../kernel/index.ts'
+import { createTokenPolicy } from '../../rollout/index.ts'
+import { attemptTasks } from './attempt-tasks.ts'
+import type { OpenModel } from './open-model.ts'
+import { callbackScope, type RunScope } from './run-scope.ts'
+
+export interface BenchmarkEval {
+  readonly benchmark: SealedBenchmark
+  readonly scored: Omit<Scored, 'predictions'>
+  readonly predictions: readonly Prediction[]
+  readonly step?: number | undefined
+}
+
+/** Scores `weights` on a benchmark; without `step`, after training. */
+export async function scoreBenchmark(
+  scope: RunScope,
+  benchmark: SealedBenchmark,
+  weights: Weights,
+): Promise<BenchmarkEval['scored']> {
+  const look = await evaluateBenchmark(scope, benchmark, weights)
+  await notifyCallbacks(scope, look)
+  return look.scored
+}
+
+/** A look that callbacks do not know of yet. */
+export async function evaluateBenchmark(
+  scope: RunScope,
+  benchmark: SealedBenchmark,
+  weights: Weights,
+  step?: number,
+): Promise<BenchmarkEval> {
+  const { reporter } = scope
+  const { name, split } = benchmark
+  const at = step === undefined ? {} : { step }
+  await reporter.tell({ type: 'eval.started', benchmark: name, split, ...at })
+  const { scored: found, predictions } =
+    benchmark.in_folders === true
+      ? await attemptTasks(scope, benchmark, weights, step)
+      : await answerAndScore(scope, benchmark, weights, step)
+  const { predictions: blob, ...scored } = found
+  await reporter.tell({
+    type: 'eval.finished',
+    benchmark: name,
+    split,
+    ...at,
+    ...scored,
+    ...(blob === undefined ? {} : { predictions: blob }),
+  })
+  return { benchmark, scored, predictions, step }
+}
+
+async function answerAndScore(scope: RunScope, benchmark: SealedBenchmark, weights: Weights, step: number | undefined) {
+  const { assignment, services, model, renderer } = scope
+  const agent = benchmark.agent ?? agentOf(assignment.config)
+  const predictions = await answerTasks({
+    benchmark: scope.systemPrompt === undefined ? benchmark : prompted(benchmark, scope.systemPrompt),
+    tasks: await readSealedTasks(benchmark.tasks_file),
+    model,
+    weights,
+    renderer,
+    seed: assignment.config.seed,
+    step: step ?? 'final',
+    signal: services.signal,
+    led: agent === undefined ? undefined : { agent, services },
+  })
+  const at = step === undefined ? {} : { step }
+  return { scored: await scope.askScore({ benchmark: benchmark.name, ...at, predictions }), predictions }
+}
+
+export async function notifyCallbacks(
+  scope: RunScope,
+  { benchmark, scored, predictions, step }: BenchmarkEval,
+): Promise<void> {
+  const { name, split } = benchmark
+  const answers = predictions.map((prediction) => ({ ...prediction }))
+  const of = callbackScope(scope.assignment)
+  await scope.callbacks.call('onBenchmarkEval', of, name, split, scored.metrics, answers, step)
+}
+
+// The answers of a checkpoint to the tasks of a benchmark. It sees what is asked and never what is expected.
+export async function readSealedTasks(file: string): Promise<SealedTask[]> {
+  const text = await readFile(file, 'utf8')
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [SealedTask.parse(JSON.parse(line))]))
+}
+
+interface Question {
+  readonly benchmark: SealedBenchmark
+  readonly tasks: readonly SealedTask[]
+  readonly model: OpenModel
+  readonly weights: Weights
+  readonly renderer: OpenRenderer
+  readonly seed: number
+  /** Part of the address of every draw, so that each look at a benchmark is its own. */
+  readonly step: number | 'final'
+  readonly signal: AbortSignal
+  /** Who leads the model through a task; absent: every task is asked once, all samples together. */
+  readonly led?: { readonly agent: PluginSpec; readonly services: AgentQuestion['services'] } | undefined
+}
+
+/** One prediction per task and sample, in order. A failed sample is a prediction with its error; the others go on. */
+export async function answerTasks(question: Question): Promise<Prediction[]> {
+  const { benchmark, tasks, signal, led, seed, step } = question
+  if (led !== undefined) {
+    const policy = () => policyOf(question)
+    return answerWithAgent({ ...led, benchmark, tasks, seed, step, signal, policy })
+  }
+  const answers = await mapConcurrent(tasks, { limit: benchmark.n_concurrent, signal }, (task) =>
+    answer(task, question),
+  )
+  return answers.flat()
+}
+
+// A policy for each attempt: it keeps the tokens of its own conversation.
+function policyOf({ model, weights, renderer }: Question) {
+  return createTokenPolicy({
+    renderer,
+    sample: (request) => model.sample({ ...request, model: weights }),
+    version: () => 0, // nothing is trained on what is answered here
+    maxContext: model.backend.maxContext,
+  })
+}
+
+async function answer({ task_id, instruction }: SealedTask, question: Question): Promise<Prediction[]> {
+  const { benchmark, model, weights, renderer, seed, step, signal } = question
+  const samples = Array.from({ length: benchmark.num_samples }, (_, sample) => sample)
+  try {
+    const began = performance.now()
+    const prompt = renderer.prompt(taskMessages(instruction, benchmark))
+    const drawn = await model.sample({
+      model: weights,
+      prompt,
+      numSamples: benchmark.num_samples,
+      maxTokens: benchmark.max_tokens,
+      temperature: benchmark.temperature,
+      stop: renderer.stop,
+      seed: keyedRandom(seed, 'eval', benchmark.name, step, task_id).uint32(),
+    })
+    const latency_s = (performance.now() - began) / 1000 // until all samples of the task are there
+    return drawn.map(({ tokens }, sample) => {
+      const { message, complete } = renderer.parse(tokens)
+      const output = typeof message.content === 'string' ? message.content : ''
+      const took = { prompt_tokens: prompt.length, completion_tokens: tokens.length, latency_s }
+      return { task_id, sample, output, complete, ...took }
+    })
+  } catch (error) {
+    signal.throwIfAborted()
+    const [problem] = problemsOf(error)
+    const record = problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
+    return samples.map((sample) => ({ task_id, sample, error: record }))
+  }
+}

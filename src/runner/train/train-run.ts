@@ -1,0 +1,205 @@
+// One run, from rows to scores: what a worker does with an assignment. It knows no process, no database and no expected
+// answer; it tells events, asks for scores, and leaves where it is told to.
+
+import { isAbsolute } from 'node:path'
+import { numSteps, SharedParams } from '../../algorithms/index.ts'
+import {
+  type Algorithm,
+  agentOf,
+  type ErrorRecord,
+  type Metrics,
+  type RowFormat,
+  type RowOf,
+  type RunAssignment,
+  type RunConfig,
+} from '../../contracts/index.ts'
+import { EvsysError, loadExport, problemsOf, type Registry, toRecord } from '../../kernel/index.ts'
+import { deleteCheckpoints, saveCheckpoint } from './checkpoint-evals.ts'
+import { type WholeRunEnd, wholeRun, withoutPast } from './custom-training.ts'
+import { type LoopCallbacks, openLoopCallbacks } from './loop-callbacks.ts'
+import { openRun, reopenModel, type TrainRunOptions } from './open-run.ts'
+import { type Phase, planPhases } from './phases.ts'
+import { equip, loadAllRows } from './run-context.ts'
+import { finite } from './run-progress.ts'
+import { callbackScope, type RunScope, stepScope } from './run-scope.ts'
+import { scoreBenchmark } from './score-benchmark.ts'
+import { type LoopOptions, savedSteps, trainingLoop } from './training-loop.ts'
+
+/** Does a run. A failure is told as its last event, not thrown; `interrupted` can be resumed. */
+export async function trainRun(options: TrainRunOptions): Promise<'finished' | 'interrupted'> {
+  const { services, reporter } = options
+  const began = performance.now()
+  try {
+    const end = await attempt(options)
+    if (end.interrupted) return 'interrupted'
+    const { metrics, best_step } = end
+    const wall_s = (performance.now() - began) / 1000
+    await reporter.tell({
+      type: 'run.finished',
+      status: 'completed',
+      metrics,
+      wall_s,
+      best_step,
+    })
+  } catch (error) {
+    if (services.signal.aborted) return 'interrupted'
+    const wall_s = (performance.now() - began) / 1000
+    await reporter.tell({ type: 'run.finished', status: 'failed', metrics: {}, error: recordOf(error), wall_s })
+  }
+  return 'finished'
+}
+
+type End = { interrupted: true } | { interrupted: false; metrics: Metrics; best_step?: number | undefined }
+
+interface Recipe {
+  readonly algorithm: Algorithm
+  readonly params: unknown
+  readonly shared: SharedParams
+}
+
+// Callbacks are opened first and closed last: whatever becomes of the run, those that saw it start see it end.
+async function attempt(given: TrainRunOptions): Promise<End> {
+  const { config, project_dir } = given.assignment
+  const registry = await withAgentFile(given.services.registry, config, project_dir)
+  const options = { ...given, services: { ...given.services, registry } }
+  const { services } = options
+  const { plugin: algorithm, context } = equip('algorithm', options.assignment.config.algorithm, services)
+  const shared = SharedParams.parse(context.params)
+  const assignment = 'train' in algorithm ? withoutPast(options.assignment) : options.assignment
+  const scope = callbackScope(assignment)
+  await using callbacks = await openLoopCallbacks([...assignment.callbacks, ...shared.callbacks], services)
+  await callbacks.call('onRunStart', scope)
+  try {
+    const recipe = { algorithm, params: context.params, shared }
+    const end = await prepared({ ...options, assignment }, recipe, callbacks)
+    if (!end.interrupted) await callbacks.call('onRunEnd', scope, { status: 'completed', metrics: end.metrics })
+    return end
+  } catch (error) {
+    if (services.signal.aborted) throw error
+    await callbacks.call('onRunEnd', scope, { status: 'failed', metrics: {}, error: recordOf(error) })
+    throw error
+  }
+}
+
+async function prepared(options: TrainRunOptions, recipe: Recipe, callbacks: LoopCallbacks): Promise<End> {
+  const { assignment, reporter, services } = options
+  const { algorithm, shared } = recipe
+  const isRead = !('train' in algorithm && algorithm.takesRows === false)
+  const loaded = isRead ? await loadAllRows(assignment.config, algorithm.rowFormat, services) : undefined
+  const rows = loaded?.rows ?? []
+  if (isRead) numSteps(rows.length, shared) // before anything is opened: there is something to train on
+  const scope = await openRun(options, shared, callbacks)
+  try {
+    const { resume } = assignment
+    const phases = 'train' in algorithm ? [] : await planPhases(scope, { ...recipe, algorithm, rows })
+    const steps = isRead ? lengthOf(phases, rows.length, shared) : 0
+    await reporter.tell({
+      type: 'run.started',
+      config_hash: assignment.config_hash,
+      attempt: assignment.attempt,
+      engine_id: scope.model.backend.engineId,
+      num_steps: steps,
+      resumed_from_step: resume?.step,
+    })
+    if (loaded !== undefined) {
+      await reporter.tell({ type: 'data.loaded', n_rows: rows.length, data_hash: loaded.hash })
+      const copies = rows.map((row) => ({ ...row }))
+      await callbacks.call('onTrainData', callbackScope(assignment), copies)
+    }
+    return await trainAndScore(scope, options, { ...recipe, rows, phases, steps })
+  } finally {
+    await scope[Symbol.asyncDispose]()
+  }
+}
+
+function lengthOf(phases: readonly Phase[], rows: number, shared: SharedParams): number {
+  const last = phases.at(-1)
+  return last === undefined ? numSteps(rows, shared) : last.firstStep + last.numSteps
+}
+
+type Training = Recipe & {
+  readonly rows: readonly RowOf[RowFormat][]
+  /** None: the algorithm drives the run itself. */
+  readonly phases: readonly Phase[]
+  readonly steps: number
+}
+
+async function trainAndScore(scope: RunScope, options: TrainRunOptions, training: Training): Promise<End> {
+  const { assignment, book } = scope
+  const { steps } = training
+  const loop = await train(scope, options, training)
+  if (loop.interrupted) return { interrupted: true }
+  const last = Math.max(loop.lastStep, 0)
+  // Weights that nobody moved are those that the run started from: there is nothing to save.
+  const isMoved = loop.trained || !('baseModel' in scope.reference)
+  if (isMoved) await saveCheckpoint(scope, last, { numSteps: steps, sampler: true, final: true })
+  await deleteCheckpoints(scope, book.passing)
+  const end = stepScope(assignment, last, steps, () => {})
+  await scope.callbacks.call('onTrainEnd', end, book.at(last))
+
+  const best = book.bestStep
+  const weights = isMoved ? (book.sampler(best ?? last) ?? (await scope.model.snapshot())) : scope.reference
+  const metrics: Metrics = { ...loop.metrics }
+  for (const benchmark of assignment.benchmarks) {
+    if (scope.stopping.aborted) return { interrupted: true }
+    // One that training was too short for is scored like those that wait for its end.
+    if (benchmark.run_every > 0 && scope.evals.some((each) => each.benchmark === benchmark.name)) continue
+    const scored = await scoreBenchmark(scope, benchmark, weights)
+    for (const [name, value] of Object.entries(scored.metrics))
+      metrics[`${benchmark.split}/${benchmark.name}/${name}`] = value
+  }
+  return { interrupted: false, metrics: finite(metrics), best_step: best }
+}
+
+async function train(
+  scope: RunScope,
+  options: TrainRunOptions,
+  { algorithm, params, shared, rows, phases, steps }: Training,
+): Promise<WholeRunEnd> {
+  const { assignment } = scope
+  const { resume, past } = assignment
+  const firstStep = firstStepOf(assignment)
+  if ('train' in algorithm) return await wholeRun(scope, { algorithm, params, rows, numSteps: steps })
+  const plan = { phases, shared, numSteps: steps }
+  scope.book.tellPassing(new Set([...savedSteps(plan), ...(resume?.final === true ? [resume.step] : [])]))
+  if (resume?.final === true) {
+    return { lastStep: firstStep - 1, metrics: past.metrics, trained: true, interrupted: false }
+  }
+  const reopen: LoopOptions['reopen'] = (from) => reopenModel(options, shared, from)
+  const loop = await trainingLoop(scope, { ...plan, firstStep, reopen })
+  return { ...loop, trained: true }
+}
+
+function firstStepOf({ resume, config }: RunAssignment): number {
+  const { load_checkpoint_path, resume_step } = config.model
+  const before = resume?.step ?? (load_checkpoint_path === undefined ? undefined : resume_step)
+  return before === undefined ? 0 : before + 1
+}
+
+function recordOf(error: unknown): ErrorRecord {
+  const [problem] = problemsOf(error)
+  return problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
+}
+
+// The agent of a run: what `agent` names, or `agent_import_path` of its recipe, which may lead to an export of a file or to a
+// class in Python.
+
+/** The registry, in which the file that the run names is an agent of that name. */
+async function withAgentFile(registry: Registry, config: RunConfig, projectDir: string): Promise<Registry> {
+  const reference = agentOf(config)?.kind
+  if (reference === undefined || !isAbsolute(reference)) return registry
+  const plugin = await loadExport(reference, { from: projectDir })
+  if (plugin.type !== 'agent') {
+    throw new EvsysError('PLUGIN_INVALID', `${reference} is a ${plugin.type}, and no agent`, {
+      fix: "export what defineAgent of 'evsys/plugin' returns.",
+    })
+  }
+  const found = { plugin, origin: { rank: 'project' as const, label: reference }, params: {} }
+  const isIt = (type: string, kind: string) => type === 'agent' && kind === reference
+  return {
+    ...registry,
+    // Where it is asked for, `type` is that of the plugin.
+    find: (type, kind) => (isIt(type, kind) ? (found as never) : registry.find(type, kind)),
+    get: (type, kind, where) => (isIt(type, kind) ? (found as never) : registry.get(type, kind, where)),
+  }
+}

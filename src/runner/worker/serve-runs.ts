@@ -1,0 +1,203 @@
+// The work of a run worker's process: it loads the project's plugins once, then does one run after another for the controller. It lives
+// only as long as the controller does, and holds nothing of the record: what it reports goes into the segment of its run.
+import { setImmediate, setTimeout as wait } from 'node:timers/promises'
+import { warmUpClient } from '../../backends/index.ts'
+import { builtins } from '../../builtins/index.ts'
+import {
+  type AgentOrder,
+  type AgentRecord,
+  type OpenEnvironment,
+  type PolicyAnswer,
+  type PolicyQuestion,
+  type RunAssignment,
+  type WorkerStart,
+  workerProtocol,
+} from '../../contracts/index.ts'
+import {
+  createRedactor,
+  dropSpares,
+  EvsysError,
+  type OpenRegistry,
+  onAbort,
+  openRegistry,
+  type Parent,
+  problemsOf,
+  serve,
+  stampPlugins,
+  toRecord,
+} from '../../kernel/index.ts'
+import { limitOf } from '../../rollout/index.ts'
+import { observeProcess } from './leaked-processes.ts'
+import { notifyWritten } from './notify-written.ts'
+import { remoteEnvironment } from './remote-environment.ts'
+import { reportTheEnd } from './report-the-end.ts'
+import { runInWorker } from './run-in-worker.ts'
+
+type Protocol = typeof workerProtocol
+type Assigned = { readonly assignment: RunAssignment; readonly secrets: Readonly<Record<string, string>> }
+
+/** What the controller may ask of the policy while it evaluates a benchmark for the run. */
+interface Evaluation {
+  answer(question: PolicyQuestion): Promise<PolicyAnswer>
+  lead(order: AgentOrder, environment: OpenEnvironment, signal: AbortSignal): Promise<AgentRecord>
+}
+
+/** Does runs until the controller is gone. */
+export async function serveRuns(): Promise<void> {
+  Error.stackTraceLimit = 100 // enough to reach the author's line under a library's
+  const builtIn = builtins()
+  builtIn.catch(() => {}) // thrown where they are used
+  await serve(workerProtocol, (parent) => {
+    const worker = new RunServer(parent, builtIn)
+    return {
+      load: (start) => worker.load(start),
+      run: (assigned) => worker.run(assigned),
+      stop: (reason) => worker.stop(reason),
+      answer: ({ evaluation, ...question }) => worker.answer(evaluation, question),
+      act: ({ evaluation, agent, order }, signal) => worker.act(evaluation, agent, order, signal),
+    }
+  })
+}
+
+class RunServer {
+  readonly #parent: Parent<Protocol>
+  readonly #builtIn: ReturnType<typeof builtins>
+  readonly #crash: (cause: unknown) => void
+  readonly #evaluations = new Map<number, Evaluation>()
+  readonly #signal = new AbortController().signal
+  #loading: Promise<{ readonly plugins: OpenRegistry; readonly heapMb: number }> | undefined
+  #files: readonly string[] = []
+  #redact = createRedactor()
+  #stopping = new AbortController()
+  #evaluated = 0
+
+  constructor(parent: Parent<Protocol>, builtIn: ReturnType<typeof builtins>) {
+    this.#parent = parent
+    this.#builtIn = builtIn
+    this.#crash = reportTheEnd({ parent, files: () => this.#files, clean: (text) => this.#redact(text) })
+  }
+
+  async load({ project_dir, plugin_files, heap_mb, blocked_ms }: WorkerStart) {
+    const watchdog = this.#parent.watch({ timeoutMs: blocked_ms })
+    watchdog.keepTime()
+    let stamps: ReturnType<typeof stampPlugins> = stampPlugins(project_dir, [])
+    const open = async () => {
+      const plugins = await openRegistry({
+        builtins: await this.#builtIn,
+        projectDir: project_dir,
+        plugins: plugin_files,
+        signal: this.#signal,
+        onRead: (read) => {
+          this.#files = read
+          watchdog.know(read)
+          stamps = stampPlugins(project_dir, read)
+        },
+      })
+      return { plugins, heapMb: heap_mb }
+    }
+    this.#loading = open()
+    await this.#loading.catch(this.#crash)
+    const files = await stamps
+    warmUpClient() // there is time until the first run
+    return { files }
+  }
+
+  async run({ assignment, secrets }: Assigned) {
+    const loaded = await this.#loading
+    if (loaded === undefined) throw new EvsysError('INTERNAL', 'the worker has loaded no plugins')
+    this.#stopping = new AbortController()
+    this.#evaluations.clear()
+    this.#parent.notify('taken', null)
+    try {
+      return await this.#doRun(loaded, { assignment, secrets })
+    } catch (error) {
+      const [{ code, message, fix } = new EvsysError('INTERNAL', 'unknown failure')] = problemsOf(error)
+      this.#parent.notify('failing', {
+        code: code === 'FILE_FAILED' ? code : 'WORKER_DIED',
+        message: this.#redact(message),
+        fix,
+      })
+      this.#parent.leave()
+      throw error
+    }
+  }
+
+  stop(reason: string): void {
+    this.#stopping.abort(new EvsysError('INTERRUPTED', reason))
+  }
+
+  async answer(evaluation: number, question: PolicyQuestion) {
+    const policy = this.#evaluations.get(evaluation)
+    if (policy === undefined) throw new EvsysError('INTERRUPTED', 'the look at the benchmark is over')
+    try {
+      return await policy.answer(question)
+    } catch (error) {
+      if (limitOf(error) === 'context') return { is_too_long: true as const }
+      throw error
+    }
+  }
+
+  /** An agent acts in an environment that the controller holds; aborted: its phase is over. */
+  async act(evaluation: number, agent: number, order: AgentOrder, signal: AbortSignal): Promise<AgentRecord> {
+    const phase = new AbortController()
+    const over = new Promise<never>((_, reject) => phase.signal.addEventListener('abort', () => reject(phaseIsOver())))
+    over.catch(() => {}) // raced with below
+    const stopping = new AbortController()
+    const quiet = onAbort(signal, () => stopping.abort(phaseIsOver()))
+    const environment = remoteEnvironment(order, (asked, own) =>
+      Promise.race([this.#parent.call('environment', { agent, asked }, { signal: own, onAbort: 'wait' }), over]),
+    )
+    try {
+      const policy = this.#evaluations.get(evaluation)
+      if (policy === undefined) throw phaseIsOver()
+      return await policy.lead(order, environment, stopping.signal)
+    } catch (error) {
+      const [problem] = problemsOf(error)
+      const record = toRecord(problem ?? new EvsysError('INTERNAL', 'unknown failure'))
+      return { prompt_tokens: 0, completion_tokens: 0, latency_s: 0, turns: [], error: { ...record, infra: true } }
+    } finally {
+      quiet()
+      phase.abort()
+    }
+  }
+
+  async #doRun({ plugins, heapMb }: { plugins: OpenRegistry; heapMb: number }, { assignment, secrets }: Assigned) {
+    const parent = this.#parent
+    this.#redact = createRedactor(secrets)
+    const left = observeProcess(heapMb)
+    const notices = notifyWritten((nextItem) => parent.notify('written', nextItem))
+    const outcome = await runInWorker({
+      assignment,
+      secrets,
+      plugins,
+      signal: this.#signal,
+      stopping: this.#stopping.signal,
+      onWritten: notices.written,
+      askScore: (question) => parent.call('score', question),
+      askTrials: async ({ answer, lead, ...question }) => {
+        this.#evaluated += 1
+        const evaluation = this.#evaluated
+        this.#evaluations.set(evaluation, { answer, lead })
+        try {
+          const { scored, answers } = await parent.call('attempt', { evaluation, ...question })
+          return { scored, predictions: answers }
+        } finally {
+          this.#evaluations.delete(evaluation)
+        }
+      },
+    })
+    notices.close()
+    dropSpares()
+    await settle() // what it left for the next turn, timers and rejections, belongs to this run
+    return { outcome, reusable: left.find().length === 0 }
+  }
+}
+
+function phaseIsOver(): EvsysError {
+  return new EvsysError('INTERRUPTED', 'the phase of the agent is over')
+}
+
+async function settle(): Promise<void> {
+  await wait(0)
+  await setImmediate()
+}

@@ -1,0 +1,51 @@
+// Requests and responses of a client in the same process. Those of the web clone their signals and stream their bodies, which costs
+// more than a step of a small model; these have the few fields that the trainer and its client read.
+import { Buffer } from 'node:buffer'
+
+export type PlainHeaders = Pick<Headers, 'get'>
+
+/** A response whose body is there already. On its way to a socket it becomes one of the web. */
+export class PlainResponse {
+  readonly status: number
+  readonly headers: PlainHeaders
+  readonly body: readonly [Uint8Array<ArrayBuffer>]
+  readonly #type: string
+
+  constructor(bytes: Uint8Array<ArrayBuffer>, type: string, status = 200) {
+    this.status = status
+    this.body = [bytes]
+    this.#type = type
+    this.headers = plainHeaders({ 'content-type': type })
+  }
+
+  toResponse(): Response {
+    return new Response(this.body[0], { status: this.status, headers: { 'content-type': this.#type } })
+  }
+}
+
+/** The answer of a route. The router passes on what it is given, so that its type is all that must fit. */
+export function bytesResponse(bytes: Uint8Array<ArrayBuffer>, type: string): Response {
+  return new PlainResponse(bytes, type) as unknown as Response
+}
+
+export function jsonResponse(value: unknown): Response {
+  return bytesResponse(Buffer.from(JSON.stringify(value)), 'application/json')
+}
+
+/** What a client in this process asks, in the form that routes read. */
+export function plainRequest(url: string, { method = 'GET', headers, body, signal }: RequestInit): Request {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  const request = {
+    url,
+    method,
+    headers: plainHeaders(headers as Record<string, string>), // our client gives them as a record
+    body: bytes == null ? null : [bytes],
+    signal: signal ?? new AbortController().signal,
+  }
+  return request as unknown as Request // routes read these fields alone
+}
+
+function plainHeaders(record: Readonly<Record<string, string>> = {}): PlainHeaders {
+  const values = new Map(Object.entries(record).map(([name, value]) => [name.toLowerCase(), value]))
+  return { get: (name) => values.get(name.toLowerCase()) ?? null }
+}

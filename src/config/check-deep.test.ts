@@ -49,16 +49,6 @@ metadata:
       '4:55 PLUGIN_UNKNOWN algorithm.params.callbacks.0.kind: no callback is called "x"',
     ],
     [
-      'data store',
-      `${base}data_store: { kind: s3 }\n`,
-      '5:21 PLUGIN_UNKNOWN data_store.kind: no data store is called "s3"',
-    ],
-    [
-      'log store',
-      `${base}log_store: { kind: mlflow }\n`,
-      '5:20 PLUGIN_UNKNOWN log_store.kind: no log store is called "mlflow"',
-    ],
-    [
       'renderer',
       base.replace('evsys/tiny', 'm, renderer_name: qwen4'),
       '3:34 PLUGIN_UNKNOWN model.renderer_name: no renderer is called "qwen4"',
@@ -305,6 +295,12 @@ describe('agent_import_path of a Python class', () => {
 
 describe('what nothing acts on', () => {
   it.each([
+    [
+      'a data store',
+      'data_store: { kind: in_memory }',
+      '5:13 CONFIG_INVALID data_store: data is read from the file system; no run reads from a data store yet',
+    ],
+    ['a log store', 'log_store: { kind: mlflow }', '5:12 CONFIG_INVALID log_store: no run writes to a log store yet'],
     ['deploy', 'deploy: { kind: folder }', '5:9 CONFIG_INVALID deploy: nothing is deployed after a run yet'],
     [
       'another place to run',

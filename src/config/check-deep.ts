@@ -3,12 +3,13 @@ import { dirname, join, relative } from 'node:path'
 import type { Direction, Notice, Plan, Row } from '../contracts/index.ts'
 import { type Catalog, findSecrets, type Problem, readSecretSource, type SecretSource } from '../kernel/index.ts'
 import { checkAgentFiles, checkAgentPath, checkRowFormat } from './check-agent-path.ts'
+import { checkUnused } from './check-experiment.ts'
 import { checkDataFile, checkModelFiles, checkOutput, checkPath, type FileContext } from './check-files.ts'
 import { nearest } from './check-node.ts'
 import { checkPlugins } from './check-plugins.ts'
 import { checkTasks } from './check-tasks.ts'
 import type { LoadedExperiment } from './load-experiment.ts'
-import { isLocatedMap, itemsOf, type LocatedMap, type LocatedNode, nodeAt, textOf, toJs } from './located.ts'
+import { itemsOf, type LocatedMap, type LocatedNode, nodeAt, textOf, toJs } from './located.ts'
 import { pluginUses } from './plugin-uses.ts'
 import { Report } from './report.ts'
 
@@ -107,29 +108,6 @@ function withDirections(plan: Plan, catalog: Catalog): Plan {
     ...(claim === undefined
       ? {}
       : { claim: { ...claim, direction: (isObjective ? written?.direction : undefined) ?? own(claim.metric) } }),
-  }
-}
-
-// Fields of the file format that nothing acts on yet: accepted, they would be ignored in silence.
-function checkUnused(root: LocatedMap, report: Report): void {
-  const refuse = (node: LocatedNode, message: string, fix: string) =>
-    report.problem(node.origin, { code: 'CONFIG_INVALID', message, fix })
-  const deploy = nodeAt(root, ['deploy'])
-  if (deploy !== undefined) refuse(deploy, 'nothing is deployed after a run yet', 'leave `deploy` out.')
-  const compute = nodeAt(root, ['compute'])
-  const kind = nodeAt(compute, ['kind'])
-  if (kind !== undefined && textOf(kind) !== 'local') {
-    refuse(
-      kind,
-      'runs execute on this machine; they cannot be sent elsewhere yet',
-      'write kind: local, or leave `compute` out.',
-    )
-    return
-  }
-  if (!isLocatedMap(compute)) return
-  for (const { key, value } of compute.entries.values()) {
-    if (key === 'kind') continue
-    refuse(value, `\`${key}\` has no effect where runs execute on this machine`, `leave \`${key}\` out.`)
   }
 }
 

@@ -15,7 +15,7 @@ import type { Arms } from './build-arms.ts'
 import { checkBenchmarks, checkData, checkModel, nameKey } from './check-benchmarks.ts'
 import type { NodeChecker } from './check-node.ts'
 import type { Arm, CheckedArm } from './expand-matrix.ts'
-import { itemsOf, type LocatedMap, type LocatedNode, nodeAt, textOf } from './located.ts'
+import { isLocatedMap, itemsOf, type LocatedMap, type LocatedNode, nodeAt, textOf } from './located.ts'
 import { presentIn } from './normalise.ts'
 import { placeName, type Report } from './report.ts'
 import { baseModel, resolveClaim, resolveObjective } from './resolve-claim.ts'
@@ -181,4 +181,36 @@ function checkpointsOf(run: LocatedMap): LocatedNode[] {
   const recipes = [recipe, ...itemsOf(nodeAt(recipe, ['phases'])).map((phase) => nodeAt(phase, ['params']))]
   const teachers = recipes.map((params) => nodeAt(params, ['teacher', 'checkpoint']))
   return [nodeAt(run, ['model', 'init_from_checkpoint']), ...teachers].flatMap((node) => node ?? [])
+}
+
+/** Refuses fields of the file format that nothing acts on yet: accepted, they would be ignored in silence. */
+export function checkUnused(root: LocatedMap, report: Report): void {
+  const refuse = (node: LocatedNode, message: string, fix: string) =>
+    report.problem(node.origin, { code: 'CONFIG_INVALID', message, fix })
+  for (const [field, [message, fix]] of Object.entries(unused)) {
+    const node = nodeAt(root, [field])
+    if (node !== undefined) refuse(node, message, fix)
+  }
+  const compute = nodeAt(root, ['compute'])
+  const kind = nodeAt(compute, ['kind'])
+  if (kind !== undefined && textOf(kind) !== 'local') {
+    const message = 'runs execute on this machine; they cannot be sent elsewhere yet'
+    refuse(kind, message, 'write kind: local, or leave `compute` out.')
+    return
+  }
+  if (!isLocatedMap(compute)) return
+  for (const { key, value } of compute.entries.values()) {
+    const isDefault = key === 'kind' || (key === 'params' && isLocatedMap(value) && value.entries.size === 0)
+    if (isDefault) continue
+    refuse(value, `\`${key}\` has no effect where runs execute on this machine`, `leave \`${key}\` out.`)
+  }
+}
+
+const unused: Readonly<Record<string, readonly [message: string, fix: string]>> = {
+  data_store: [
+    'data is read from the file system; no run reads from a data store yet',
+    'leave `data_store` out and name files, or read rows with a data source plugin (`data.source_kind`).',
+  ],
+  log_store: ['no run writes to a log store yet', 'write to it in a callback plugin, and name that under `callbacks`.'],
+  deploy: ['nothing is deployed after a run yet', 'leave `deploy` out.'],
 }

@@ -10,7 +10,7 @@ import { buildArms } from './build-arms.ts'
 import { buildPlan } from './build-plan.ts'
 import { capSteps, logRollouts } from './cap-steps.ts'
 import { nameBenchmarks } from './check-benchmarks.ts'
-import { checkExperiment } from './check-experiment.ts'
+import { checkExperiment, checkUnused } from './check-experiment.ts'
 import { NodeChecker, nearest } from './check-node.ts'
 import { withoutKey } from './edit-tree.ts'
 import { itemsOf, type LocatedMap, nodeAt, type Path, type Source, textOf } from './located.ts'
@@ -27,6 +27,8 @@ export interface LoadOptions {
   readonly dry?: boolean | undefined
   /** No arm or stage trains longer than this. */
   readonly steps?: number | undefined
+  /** Fields that nothing acts on yet are problems. Without it they are read, as in a plan that was recorded with them. */
+  readonly refuseUnused?: boolean | undefined
   /** Folder that the file, and paths in `set`, are relative to. */
   readonly cwd?: string | undefined
   readonly signal?: AbortSignal | undefined
@@ -86,6 +88,7 @@ export async function loadExperiment(source: ConfigSource, options: LoadOptions 
     paths.run(cap === undefined ? tree : capSteps(tree, cap), { hasStore }),
   )
   const resolved = checkExperiment(root, arms, checker)
+  if (options.refuseUnused === true) checkUnused(root, report)
   report.throwIfAny()
   if (shell === undefined || arms.base.length === 0) {
     throw new EvsysError('INTERNAL', 'an experiment was refused, and nothing says why')

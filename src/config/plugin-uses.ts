@@ -38,8 +38,6 @@ export function pluginUses(root: LocatedMap, runs: Iterable<LocatedMap>, catalog
     uses.name('renderer', nodeAt(run, ['model', 'renderer_name']))
   }
   uses.specs('callback', nodeAt(root, ['callbacks']))
-  uses.spec('data_store', nodeAt(root, ['data_store']))
-  uses.spec('log_store', nodeAt(root, ['log_store']))
   for (const benchmark of itemsOf(nodeAt(root, ['metadata', 'benchmark']))) {
     uses.metrics(benchmark)
     uses.spec('inference_client', nodeAt(benchmark, ['inference']))

@@ -68,8 +68,12 @@ const common = {
     .optional()
     .describe('Where runs are written, relative to this file; absent: .evsys/runs in the project.'),
   log_rollouts: z.boolean().default(false).describe('Write training rollouts to the loggers.'),
-  data_store: PluginSpec.optional().describe('Data store plugin that paths are read from; absent: the file system.'),
-  log_store: PluginSpec.optional().describe('Log store plugin that metrics also go to.'),
+  data_store: PluginSpec.optional().describe(
+    'Data store plugin that paths are read from. Nothing reads from one yet: refused, except `local`.',
+  ),
+  log_store: PluginSpec.optional().describe(
+    'Log store plugin that metrics also go to. Nothing writes to one yet: refused; name `callbacks`.',
+  ),
   callbacks: z.array(PluginSpec).default([]).describe('Loggers and other callbacks; empty: local_logger.'),
   plugins: z.array(z.string().min(1)).default([]).describe('Plugin files, relative to this file, or npm packages.'),
   n_repeats: z.int().min(1).max(10_000).default(1).describe('Seeded replicates of every arm.'),
@@ -82,8 +86,10 @@ const common = {
     .describe('Runs at a time; absent: as many as the machine has room for.'),
   parent_experiment_id: z.string().min(1).optional().describe('Experiment that this one follows.'),
   budget: Budget.optional().describe('Hard caps; a forecast is checked before anything starts.'),
-  compute: Compute.optional().describe('Where the runs are sent.'),
-  deploy: PluginSpec.optional().describe('Deployer for the best checkpoint.'),
+  compute: Compute.optional().describe(
+    'Where the runs are sent. They execute on this machine alone: another kind than `local` is refused.',
+  ),
+  deploy: PluginSpec.optional().describe('Deployer for the best checkpoint. Nothing deploys yet: refused.'),
   continual: Continual.optional().describe('Datasets that arrive one after the other. Needs `run`.'),
 }
 

@@ -166,7 +166,43 @@ export default [defineAlgorithm({ kind: 'endless', summary: 'x', params: z.stric
     expect(stderr).toMatch(/^lib\/base\.yaml:1:12 {2}CONFIG_INVALID\n/)
   })
 
-  it('tells notices on stderr, and in the document (CFG-10, CLI-2)', async () => {
+  it.each([
+    ['deploy: { kind: folder }', 'deploy', 9, 'nothing is deployed after a run yet'],
+    ['compute: { kind: slurm }', 'compute.kind', 18, 'runs execute on this machine; they cannot be sent elsewhere yet'],
+    [
+      'data_store: { kind: in_memory }',
+      'data_store',
+      13,
+      expect.stringContaining('no run reads from a data store yet'),
+    ],
+    ['log_store: { kind: mlflow }', 'log_store', 12, 'no run writes to a log store yet'],
+  ])('refuses %s, which nothing consumes, without --deep too (CFG-14)', async (line, path, col, message) => {
+    // A mistake elsewhere hides it no more than it hides the mistake.
+    const cwd = folderWith({ 'x.yaml': `${small}${line}\nn_repeats: 0\n` })
+    const { code, stdout } = await runMain(['validate', 'x.yaml', '--json'], { cwd })
+    expect(code).toBe(2)
+    expect(ErrorReport.parse(JSON.parse(stdout)).errors).toEqual([
+      {
+        code: 'CONFIG_INVALID',
+        message,
+        where: { file: 'x.yaml', line: 6, col, path },
+        fix: expect.stringMatching(/\.$/),
+      },
+      expect.objectContaining({ where: { file: 'x.yaml', line: 7, col: 12, path: 'n_repeats' } }),
+    ])
+  })
+
+  it.each(['compute: {}', 'compute: { kind: local }', 'compute: { kind: local, params: {} }'])(
+    'takes %s, which is the default (CFG-14)',
+    async (line) => {
+      const cwd = folderWith({ 'x.yaml': `${small}${line}\n` })
+      for (const deep of [[], ['--deep']]) {
+        expect(await runMain(['validate', 'x.yaml', ...deep], { cwd })).toMatchObject({ code: 0, stderr: '' })
+      }
+    },
+  )
+
+  it('prints notices on stderr, and in the document (CFG-10, CLI-2)', async () => {
     const cwd = folderWith({ 'old.yaml': `${small}log_store: { kind: jsonl }\n` })
     const text = await runMain(['validate', 'old.yaml'], { cwd })
     expect(text.code).toBe(0)

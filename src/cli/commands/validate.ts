@@ -35,6 +35,7 @@ async function validateExperiment(
     set,
     dry: dry === true,
     steps,
+    refuseUnused: true,
   })
   const { plan, notices } =
     deep === true ? await checkDeeply(context, loaded) : { plan: loaded.plan, notices: loaded.plan.notices }

@@ -46,6 +46,7 @@ async function prepare(
     dry,
     steps,
     cwd,
+    refuseUnused: true,
   })
   const projectDir = options.projectDir ?? loaded.project
   const plugins = pluginReferences(loaded)

@@ -1,8 +1,9 @@
 // `evsys/plugin`: everything that a plugin file needs, and the built-ins that it may build upon.
 
 export { z } from 'zod'
-// To compose with: `extendAlgorithm(sft, { ... })`.
+// To build upon: `extendAlgorithm(sft, { ... })`, `mockBackend.open(context)`, `localEnvironment.open(context)`.
 export { dpo, guardParams, rl, sft, sharedParams } from './algorithms/index.ts'
+export { mockBackend } from './backends/index.ts'
 export type {
   Agent,
   Algorithm,
@@ -112,4 +113,10 @@ export {
   type NoParams,
 } from './kernel/index.ts'
 // A function that a model may call, and who plays the user of a conversation.
-export { defineTool, type SimulatedUser, type Tool, type ToolContext } from './rollout/index.ts'
+export {
+  defineTool,
+  local as localEnvironment,
+  type SimulatedUser,
+  type Tool,
+  type ToolContext,
+} from './rollout/index.ts'

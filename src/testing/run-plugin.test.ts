@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { sampleBrief, sampleState } from '../../tests/research-brief.ts'
 import { sft } from '../algorithms/index.ts'
 import { byteTokenizer, mockBackend } from '../backends/index.ts'
-import { DataConfig, type HarborTask, type Race } from '../contracts/index.ts'
 import {
   defineAgent,
   defineAlgorithm,
@@ -21,17 +19,11 @@ import {
   defineTransform,
   defineVerifier,
 } from '../kernel/index.ts'
+import { seedScores } from './research-fixtures.ts'
 import { runPlugin } from './run-plugin.ts'
 import { scriptedModel } from './scripted-model.ts'
 
 const summary = 'For this test.'
-const task: HarborTask = {
-  task_id: 'one',
-  instruction: 'Say yes.',
-  verifier: { kind: 'in_process', fn_name: 'exact_match', expected: 'yes', params: {} },
-  metadata: {},
-}
-
 describe('a plugin of each type on a fixture (REPO-11)', () => {
   it('transform: rows in, rows out, with params and seed', async () => {
     const shout = defineTransform({
@@ -57,8 +49,7 @@ describe('a plugin of each type on a fixture (REPO-11)', () => {
         for (let i = 0; i < 2; i++) yield { row: { i, path: data.path }, place: `row ${i}` }
       },
     })
-    const data = DataConfig.parse({ source_kind: 'counted', path: 'a.jsonl' })
-    expect(await runPlugin(counted, { data, resolve: (path) => path })).toEqual([
+    expect(await runPlugin(counted, { data: { path: 'a.jsonl' } })).toEqual([
       { i: 0, path: 'a.jsonl' },
       { i: 1, path: 'a.jsonl' },
     ])
@@ -176,7 +167,7 @@ describe('a plugin of each type on a fixture (REPO-11)', () => {
       },
     })
     const messages = [{ role: 'user' as const, content: 'hi' }]
-    const { tokens, prompt } = await runPlugin(plain, { messages, tokenizer: byteTokenizer })
+    const { tokens, prompt } = await runPlugin(plain, { messages })
     expect(byteTokenizer.decode(tokens)).toBe('hi')
     expect(prompt).toEqual(tokens)
   })
@@ -207,8 +198,8 @@ describe('a plugin of each type on a fixture (REPO-11)', () => {
         return { output: (await policy.generate({ messages, seed: 2, ...sampling }, signal)).text }
       },
     })
-    expect(await runPlugin(twice, { task, answers: ['no', 'yes'] })).toEqual({ output: 'yes', turns: 2 })
-    await expect(runPlugin(twice, { task, answers: ['no'] })).rejects.toThrow('one more was asked for')
+    expect(await runPlugin(twice, { answers: ['no', 'yes'] })).toEqual({ output: 'yes', turns: 2 })
+    await expect(runPlugin(twice, { answers: ['no'] })).rejects.toThrow('one more was asked for')
   })
 
   it('environment: commands in order, then it is closed', async () => {
@@ -233,30 +224,28 @@ describe('a plugin of each type on a fixture (REPO-11)', () => {
         },
       }),
     })
-    const results = await runPlugin(echo, { task, commands: [{ argv: ['a', 'b'] }, { argv: ['c'] }] })
+    const results = await runPlugin(echo, { commands: [{ argv: ['a', 'b'] }, { argv: ['c'] }] })
     expect(results.map(({ stdout }) => stdout)).toEqual(['a b', 'c'])
     expect(closed).toBe(true)
   })
 
   it('proposer, strategy and keep rule: decisions on states of a session', async () => {
     const idle = defineProposer({ kind: 'idle', summary, propose: async () => ({ ideas: [] }) })
-    expect(await runPlugin(idle, { brief: sampleBrief() })).toEqual({ ideas: [] })
+    expect(await runPlugin(idle, {})).toEqual({ ideas: [] })
     const onBest = defineStrategy({
       kind: 'on_best',
       summary,
       next: ({ incumbent }) => ({ parents: [incumbent], mode: 'improve', ideas: 1, avoidFamilies: [] }),
     })
-    expect(await runPlugin(onBest, { state: sampleState })).toMatchObject({ parents: ['a1'] })
-    const never = defineKeepRule({ kind: 'never', summary, decide: () => ({ action: 'discard', reason: 'never' }) })
-    const race: Race = {
-      direction: 'min',
-      candidate: [],
-      incumbent: [],
-      noise: { sigma: 1, degreesOfFreedom: 1 },
-      typicalGain: 1,
-      linesAdded: 0,
-      secondary: [],
-    }
-    expect(await runPlugin(never, { race })).toEqual({ action: 'discard', reason: 'never' })
+    expect(await runPlugin(onBest, { state: { incumbent: 'a0' } })).toMatchObject({ parents: ['a0'] })
+    const lower = defineKeepRule({
+      kind: 'lower',
+      summary,
+      decide: ({ candidate: [first] }) =>
+        first === undefined ? { action: 'run' } : { action: first.value < 0.08 ? 'keep' : 'discard', reason: 'lower' },
+    })
+    expect(await runPlugin(lower, {})).toEqual({ action: 'run' })
+    const race = { candidate: seedScores([0.07]) }
+    expect(await runPlugin(lower, { race })).toEqual({ action: 'keep', reason: 'lower' })
   })
 })

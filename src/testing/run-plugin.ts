@@ -1,43 +1,47 @@
 // Runs a plugin of any type on a fixture, the way evsys would call it, without a project, a network or a key.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type {
-  Agent,
-  Algorithm,
-  Backend,
-  Brief,
-  Callback,
-  ChatMessage,
-  DataSource,
-  DataStore,
-  Environment,
-  EnvironmentCommand,
-  ExecResult,
-  Generated,
-  HarborTask,
-  InferenceClient,
-  KeepRule,
-  Metric,
-  Proposal,
-  Proposer,
-  Race,
-  RaceStep,
-  Rendered,
-  Renderer,
-  Row,
-  SearchRequest,
-  SearchState,
-  Strategy,
-  TaskRewards,
-  Tokenizer,
-  Transform,
-  Usage,
-  Verification,
-  Verifier,
+import { dirname, join } from 'node:path'
+import type * as z from 'zod'
+import { byteTokenizer } from '../backends/index.ts'
+import {
+  type Agent,
+  type Algorithm,
+  type Backend,
+  type Brief,
+  type Callback,
+  type ChatMessage,
+  DataConfig,
+  type DataSource,
+  type DataStore,
+  type Environment,
+  type EnvironmentCommand,
+  type ExecResult,
+  type Generated,
+  type HarborTask,
+  type InferenceClient,
+  type KeepRule,
+  type Metric,
+  type Proposal,
+  type Proposer,
+  type Race,
+  type RaceStep,
+  type Rendered,
+  type Renderer,
+  type Row,
+  type SearchRequest,
+  type SearchState,
+  type Strategy,
+  type TaskRewards,
+  type Tokenizer,
+  type Transform,
+  type Usage,
+  type Verification,
+  type Verifier,
 } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
 import { type ContextOptions, pluginContext } from './plugin-context.ts'
+import { researchBrief, researchRace, researchState } from './research-fixtures.ts'
 import { scriptedModel } from './scripted-model.ts'
 import { type Trained, type TrainFixture, trainPlugins } from './train-plugins.ts'
 
@@ -47,7 +51,13 @@ interface Runs {
   transform: { plugin: Transform; fixture: { rows: readonly Row[] }; result: Row[] }
   data_source: {
     plugin: DataSource
-    fixture: Omit<Parameters<DataSource['rows']>[0], 'params' | 'signal' | 'random' | 'log' | 'secret'>
+    fixture: {
+      /** The `data:` block that names the source, as it stands in YAML without `params`. */
+      data?: z.input<typeof DataConfig> | undefined
+      /** The file that a path of the block names. Default: the path itself. */
+      resolve?: ((path: string) => string) | undefined
+      projectDir?: string | undefined
+    }
     result: Row[]
   }
   data_store: {
@@ -75,26 +85,43 @@ interface Runs {
   callback: { plugin: Callback; fixture: Training; result: Trained }
   renderer: {
     plugin: Renderer
-    fixture: { messages: readonly ChatMessage[]; tokenizer: Tokenizer; chatTemplate?: string | undefined }
+    fixture: { messages: readonly ChatMessage[]; tokenizer?: Tokenizer | undefined; chatTemplate?: string | undefined }
     result: Rendered & { readonly prompt: Int32Array }
   }
   inference_client: { plugin: InferenceClient; fixture: { messages: readonly ChatMessage[] }; result: Generated }
   agent: {
     plugin: Agent
-    fixture: { task: HarborTask; answers: readonly (string | Partial<Generated>)[]; maxTurns?: number | undefined }
+    fixture: {
+      task?: HarborTask | undefined
+      /** What the model answers, in order. */
+      answers: readonly (string | Partial<Generated>)[]
+      maxTurns?: number | undefined
+    }
     result: { output: string; turnRewards?: readonly number[] | undefined; turns: number }
   }
   environment: {
     plugin: Environment
-    fixture: { task: HarborTask; commands: readonly EnvironmentCommand[] }
+    fixture: {
+      task?: HarborTask | undefined
+      /** Files of a task folder, by their paths in it. Default: none, and the task is a row. */
+      folder?: Readonly<Record<string, string>> | undefined
+      commands: readonly EnvironmentCommand[]
+    }
     result: ExecResult[]
   }
-  proposer: { plugin: Proposer; fixture: { brief: Brief }; result: Proposal }
-  strategy: { plugin: Strategy; fixture: { state: SearchState }; result: SearchRequest }
-  keep_rule: { plugin: KeepRule; fixture: { race: Race }; result: RaceStep }
+  proposer: { plugin: Proposer; fixture: { brief?: Partial<Brief> | undefined }; result: Proposal }
+  strategy: { plugin: Strategy; fixture: { state?: Partial<SearchState> | undefined }; result: SearchRequest }
+  keep_rule: { plugin: KeepRule; fixture: { race?: Partial<Race> | undefined }; result: RaceStep }
 }
 
 type TestableType = keyof Runs
+
+const sampleTask: HarborTask = {
+  task_id: 'one',
+  instruction: 'Say yes.',
+  verifier: { kind: 'in_process', fn_name: 'exact_match', expected: 'yes', params: {} },
+  metadata: {},
+}
 
 const sampling = { temperature: 1, topP: 1, topK: 0, maxTokens: 256 }
 
@@ -120,7 +147,8 @@ const runs: { readonly [T in TestableType]: Run<T> } = {
     return await collect(plugin.run(stream(fixture.rows), pluginContext(plugin, fixture)))
   },
   async data_source(plugin, fixture) {
-    const { params: _params, seed: _seed, secrets: _secrets, signal: _signal, ...scope } = fixture
+    const { data = {}, resolve = (path) => path, projectDir } = fixture
+    const scope = { data: DataConfig.parse({ source_kind: plugin.kind, ...data }), resolve, projectDir }
     const rows = await collect(plugin.rows({ ...scope, ...pluginContext(plugin, fixture) }))
     return rows.map(({ row }) => row)
   },
@@ -152,7 +180,7 @@ const runs: { readonly [T in TestableType]: Run<T> } = {
     return await trainPlugins([plugin], { ...fixture, callbacks: [specOf(plugin, fixture)] })
   },
   async renderer(plugin, fixture) {
-    const { tokenizer, chatTemplate, messages } = fixture
+    const { tokenizer = byteTokenizer, chatTemplate, messages } = fixture
     const renderer = await plugin.open({ ...pluginContext(plugin, fixture), tokenizer, chatTemplate })
     return { ...renderer.conversation(messages), prompt: renderer.prompt(messages) }
   },
@@ -167,30 +195,33 @@ const runs: { readonly [T in TestableType]: Run<T> } = {
   },
   async agent(plugin, fixture) {
     const policy = scriptedModel(fixture.answers)
-    const { task, maxTurns = 10 } = fixture
+    const { task = sampleTask, maxTurns = 10 } = fixture
     const given = await plugin.run({ ...pluginContext(plugin, fixture), task, policy, sampling, maxTurns })
     return { ...given, turns: policy.requests.length }
   },
   async environment(plugin, fixture) {
-    const stateDir = await mkdtemp(join(tmpdir(), 'evsys-testing-'))
+    const dir = await mkdtemp(join(tmpdir(), 'evsys-testing-'))
     try {
       const context = pluginContext(plugin, fixture)
-      await using environment = await plugin.open({ ...context, task: fixture.task, stateDir })
+      const folder = fixture.folder && { path: await writeFiles(join(dir, 'task'), fixture.folder) }
+      const stateDir = join(dir, 'state')
+      await mkdir(stateDir)
+      await using environment = await plugin.open({ ...context, task: fixture.task ?? sampleTask, folder, stateDir })
       const results: ExecResult[] = []
       for (const command of fixture.commands) results.push(await environment.exec(command, context.signal))
       return results
     } finally {
-      await rm(stateDir, { recursive: true, force: true })
+      await rm(dir, { recursive: true, force: true })
     }
   },
   async proposer(plugin, fixture) {
-    return await plugin.propose(fixture.brief, pluginContext(plugin, fixture))
+    return await plugin.propose(researchBrief(fixture.brief), pluginContext(plugin, fixture))
   },
   async strategy(plugin, fixture) {
-    return plugin.next(fixture.state, pluginContext(plugin, fixture))
+    return plugin.next(researchState(fixture.state), pluginContext(plugin, fixture))
   },
   async keep_rule(plugin, fixture) {
-    return plugin.decide(fixture.race, pluginContext(plugin, fixture))
+    return plugin.decide(researchRace(fixture.race), pluginContext(plugin, fixture))
   },
 }
 
@@ -198,6 +229,14 @@ const noUsage: Usage = { promptTokens: 0, completionTokens: 0, latencyS: 0 }
 
 function specOf({ kind }: { readonly kind: string }, { params = {} }: ContextOptions) {
   return { kind, params: { ...params } }
+}
+
+async function writeFiles(dir: string, files: Readonly<Record<string, string>>): Promise<string> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(dir, path)), { recursive: true })
+    await writeFile(join(dir, path), text)
+  }
+  return dir
 }
 
 async function* stream<T>(items: Iterable<T>): AsyncIterable<T> {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { runMain } from './cli/run-main.ts'
 import { playConsole } from './play-console.ts'
+import { pluginGuides } from './plugin-guides.ts'
 import { codeBlocks } from './readme.ts'
 import { temporaryFolders } from './temporary-folder.ts'
 
@@ -37,6 +38,8 @@ async function newProject(): Promise<string> {
   return project
 }
 
+const pascalCase = (type: string) => type.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
+
 /** Validates a text deeply at a place in a project. */
 async function validateIn(project: string, file: string, text: string) {
   mkdirSync(dirname(join(project, file)), { recursive: true })
@@ -66,6 +69,21 @@ describe('what the pages show', () => {
     const wrong = await validateIn(project, file, experiment.replace('max_chars', 'max_char'))
     expect(wrong).toMatchObject({ code: 2 })
     expect(wrong.stderr).toMatch(/config\.yaml:7:\d+ {2}PLUGIN_PARAMS/)
+  })
+
+  it('docs/guides/plugins: every page shows a plugin of its type, a test and its use (REPO-12)', async () => {
+    const { runs } = await import('../src/testing/run-plugin.ts')
+    const guides = pluginGuides()
+    expect(guides.map(({ type }) => type).sort()).toEqual(Object.keys(runs).sort())
+    for (const { type, text, files } of guides) {
+      const [plugin, test] = ['src/plugins/', 'tests/'].map((folder) =>
+        Object.keys(files).find((path) => path.startsWith(folder)),
+      )
+      const define = type === 'algorithm' ? 'extendAlgorithm(' : `define${pascalCase(type)}(`
+      expect(files[plugin ?? ''], type).toContain(define)
+      expect(files[test ?? ''], type).toContain("from 'evsys/testing'")
+      expect(text, type).toMatch(/^```yaml$|^evsys research run .*--(proposer|strategy|keep-rule)|`data_store:`/m)
+    }
   })
 
   it('docs/guides/run-from-code.md: its program is the one that new-experiment writes (CLI-21)', async () => {

@@ -12,6 +12,7 @@ export const requirements = {
   'REPO-8': 'every error code has an entry in docs/reference/errors.md',
   'REPO-10': 'exported names use the words of the glossary',
   'REPO-11': 'a plugin of each type can be run against a fixture with evsys/testing',
+  'REPO-12': 'the guides show a plugin of each type that compiles, passes its tests and is used, with the packed evsys',
   'REPO-9': 'a test that passes at its second try only is named at the end of CI; more than two of a lane fail it',
 
   // Contracts

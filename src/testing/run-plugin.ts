@@ -142,7 +142,8 @@ type Run<T extends TestableType> = (
   fixture: Runs[T]['fixture'] & ContextOptions,
 ) => Promise<Runs[T]['result']>
 
-const runs: { readonly [T in TestableType]: Run<T> } = {
+/** How a plugin of each type is called. */
+export const runs: { readonly [T in TestableType]: Run<T> } = {
   async transform(plugin, fixture) {
     return await collect(plugin.run(stream(fixture.rows), pluginContext(plugin, fixture)))
   },

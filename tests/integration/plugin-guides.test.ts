@@ -1,5 +1,6 @@
-// A plugin of each type, exactly as the guides show it, in a project with the packed evsys and nothing of this repository.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+// A plugin of each type, exactly as the guides show it, and those of the examples, in projects with the packed evsys and nothing of
+// this repository.
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -18,6 +19,7 @@ const sandbox = needs(
     works.map(({ reason }) => reason).join(),
 )
 
+const runner = ['--import', 'jiti/register', '--test-reporter', 'tap']
 const files = guideFiles()
 const namesOf = (pattern: RegExp) => Object.keys(files).filter((path) => pattern.test(path))
 // Inside the consumer: its tests find `evsys/testing` as they would in any project.
@@ -35,31 +37,38 @@ const evsys = (...args: string[]) => runCommand(process.execPath, [installedProg
 beforeAll(async () => {
   await mustRun(process.execPath, [installedProgram(), 'init', project], { cwd: folder })
   for (const [path, text] of Object.entries(files)) write(path, text)
+  cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true })
 })
 
-describe('plugins as the guides show them, with the packed evsys', () => {
+/** The tests of the examples, by their paths from the project. */
+function exampleTests(): string[] {
+  const names = readdirSync(join(root, 'examples'), { recursive: true, encoding: 'utf8' })
+  return names.filter((name) => name.endsWith('.test.ts')).map((name) => `../examples/${name}`)
+}
+
+describe('plugins as the guides and examples show them, with the packed evsys', () => {
   it('compile (REPO-4, REPO-12)', async () => {
     const options = {
       ...{ module: 'nodenext', target: 'es2023', lib: ['es2023', 'esnext.disposable'], strict: true },
       ...{ noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, allowImportingTsExtensions: true },
       ...{ noEmit: true, skipLibCheck: true, types: ['node'], typeRoots: [join(root, 'node_modules', '@types')] },
     }
-    write('tsconfig.json', JSON.stringify({ compilerOptions: options, include: ['src', 'tests'] }))
+    write('tsconfig.json', JSON.stringify({ compilerOptions: options, include: ['src', 'tests', '../examples'] }))
     const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
     await mustRun(process.execPath, [tsc, '-p', project], { cwd: project })
   })
 
   sandbox.it('pass their tests with evsys/testing (REPO-11, REPO-12)', async () => {
-    const tests = namesOf(/^tests\//)
-    expect(tests).toHaveLength(15)
+    const tests = [...namesOf(/^tests\//), ...exampleTests()]
+    expect(tests).toHaveLength(15 + 4)
     // One process for all of them: each would load evsys anew.
-    write('all.ts', tests.map((path) => `import './${path}'\n`).join(''))
-    const { status, stdout, stderr } = await runCommand(process.execPath, ['--import', 'jiti/register', 'all.ts'], {
+    write('all.ts', tests.map((path) => `import '${path.startsWith('.') ? path : `./${path}`}'\n`).join(''))
+    const { status, stdout, stderr } = await runCommand(process.execPath, [...runner, 'all.ts'], {
       cwd: project,
     })
     expect(`${stdout}${stderr}`.match(/^not ok.*/gm) ?? []).toEqual([])
     expect(status).toBe(0)
-    expect(Number(/^# pass (\d+)/m.exec(stdout)?.[1])).toBeGreaterThanOrEqual(15)
+    expect(Number(/^# pass (\d+)/m.exec(stdout)?.[1])).toBeGreaterThanOrEqual(15 + 4)
   })
 
   it('are listed, one of each type that can be tested (REPO-12)', async () => {

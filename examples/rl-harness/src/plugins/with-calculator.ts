@@ -1,4 +1,4 @@
-// The harness: the model may write `CALC 312 - 58`, is told the result, and goes on. Whoever is trained or scored answers through `policy`;
+// The agent: the model may write `CALC 312 - 58`, gets the result, and continues. The model in training or scoring answers through `policy`;
 // every call becomes a turn of the record with its exact tokens, so that a recipe trains the very words that were drawn here.
 import { type ChatMessage, defineAgent, z } from 'evsys/plugin'
 import { calculate } from '../calculate.ts'
@@ -16,7 +16,7 @@ export const withCalculator = defineAgent({
       const answer = await policy.generate({ messages, ...sampling, seed: random('turn', turn).int(2 ** 32) }, signal)
       const expression = /^CALC (.*)$/m.exec(answer.text)?.[1]
       if (expression === undefined) return { output: answer.text }
-      // A call that cannot be read is told to the model, as any tool would.
+      // A call that cannot be read is answered with an error, as any tool would.
       const result = calculate(expression) ?? 'error'
       messages.push({ role: 'assistant', content: answer.text }, { role: 'tool', content: String(result) })
     }

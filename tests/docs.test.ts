@@ -1,5 +1,5 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { runMain } from './cli/run-main.ts'
@@ -23,11 +23,34 @@ const pages = [
   ),
 ]
 
+/** What a page links to in this repository, by path. */
+function linksOf(page: string): string[] {
+  const links = [...read(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target)
+  const local = links.filter((target) => !/^[a-z]+:/.test(target))
+  return local.map((target) => relative(root, join(root, dirname(page), target)))
+}
+
 describe.each(pages)('%s', (page) => {
   it('links to files that are there', () => {
-    const links = [...read(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target)
-    const local = links.filter((target) => !/^[a-z]+:/.test(target))
-    expect(local.filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([])
+    expect(linksOf(page).filter((target) => !existsSync(join(root, target)))).toEqual([])
+  })
+})
+
+describe('docs', () => {
+  const docs = pages.filter((page) => page.startsWith('docs/'))
+
+  it('has every page in a folder, and leads to it from its index (REPO-13)', () => {
+    expect(docs.filter((page) => dirname(page) === 'docs').sort()).toEqual(['docs/README.md', 'docs/glossary.md'])
+    const reached = new Set(['docs/README.md'])
+    for (const page of reached) for (const link of linksOf(page)) if (docs.includes(link)) reached.add(link)
+    expect(docs.filter((page) => !reached.has(page))).toEqual([])
+  })
+
+  // Pages that are made from schemas and test titles say what those say; 0012 quotes the words that were replaced.
+  const written = docs.filter((page) => !/reference\/(?!errors)|glossary|decisions\/0012/.test(page))
+  it.each(written)('%s uses the words of the glossary (REPO-13)', (page) => {
+    const dialect = /\b(?:told|tells|goes on|went on|gone on|whoever|nobody|let go of|left behind|luck|looks at)\b/gi
+    expect(read(page).match(dialect) ?? []).toEqual([])
   })
 })
 

@@ -28,7 +28,8 @@ test('worst_share is the mean of the tasks that went worst', async () => {
 })
 
 test('focal_sft with a gamma of 0 is sft, and counts certain tokens less above it', async () => {
-  const lossOf = (steps: readonly Readonly<Record<string, number>>[]) => steps.map((metrics) => metrics['loss:sum'] ?? 0)
+  const lossOf = (steps: readonly Readonly<Record<string, number>>[]) =>
+    steps.map((metrics) => metrics['loss:sum'] ?? 0)
   const sft = lossOf((await trainPlugins([], { steps: 2 })).steps)
   const plain = lossOf((await runPlugin(focalSft, { steps: 2, params: { gamma: 0 } })).steps)
   const focal = lossOf((await runPlugin(focalSft, { steps: 2, params: { gamma: 2 } })).steps)

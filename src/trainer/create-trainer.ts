@@ -8,9 +8,9 @@ import { PlainResponse, plainRequest } from './http/in-process.ts'
 import { createKeyCheck } from './http/read-request.ts'
 import { openAiRoutes } from './openai/openai-routes.ts'
 import { createApi } from './routes/api.ts'
-import { futureRoutes, modelRoutes } from './routes/model-routes.ts'
-import { runRoutes } from './routes/run-routes.ts'
-import { sessionRoutes } from './routes/session-routes.ts'
+import { addFutureRoutes, addModelRoutes } from './routes/model-routes.ts'
+import { addRunRoutes } from './routes/run-routes.ts'
+import { addSessionRoutes } from './routes/session-routes.ts'
 import { type TrainerOptions as StateOptions, TrainerState } from './state/trainer-state.ts'
 
 export type TrainerOptions = StateOptions & {
@@ -33,10 +33,10 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
   const state = await TrainerState.open(options)
   const api = createApi(state)
   const checkKey = createKeyCheck(keys)
-  // A mock run opens a trainer and sends it few requests: routes are added cheaply here, and found by going through them.
+  // A mock run opens a trainer and sends it few requests: adding routes is cheap with this router.
   const app = new Hono({ router: new LinearRouter() })
   app.use('/api/*', async (c, next) => {
-    // Health is for whoever watches the process; an archive's address carries its own permission.
+    // Health is for monitoring; an archive's address is signed.
     if (!/^\/api\/v1\/(healthz$|archives\/)/.test(c.req.path)) checkKey(c.req.raw)
     await next()
   })
@@ -44,9 +44,9 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
     checkKey(c.req.raw, { bearer: true })
     await next()
   })
-  for (const routes of [sessionRoutes(api), modelRoutes(api), futureRoutes(api), runRoutes(api, archiveFiles)]) {
-    app.route('/api/v1', routes)
-  }
+  for (const add of [addSessionRoutes, addModelRoutes, addFutureRoutes]) add(api)
+  addRunRoutes(api, archiveFiles)
+  app.route('/api/v1', api.routes)
   app.route('/v1', openAiRoutes(api))
   app.notFound((c) => errorResponse(new HttpError(404, `there is no ${c.req.method} ${c.req.path}`)))
   app.onError((error) => errorResponse(error))

@@ -21,13 +21,13 @@ export function createApi(state: TrainerState) {
       throw error
     }
   }
-  /** The JSON body of a request and its hash. */
+  /** The JSON body of a request and its hash, which is computed when asked for. */
   const json = async <S extends z.ZodType>(request: Request, schema: S) => {
     const raw = await body(request)
     return { value: parse(raw, schema), hash: raw.hash }
   }
   /** Adds a route from a JSON body to a JSON value. */
-  const post = <S extends z.ZodType>(path: string, schema: S, answer: (value: z.output<S>, hash: string) => unknown) =>
+  const post = <S extends z.ZodType>(path: string, schema: S, answer: (value: z.output<S>, hash: () => string) => unknown) =>
     routes.post(path, async (c) => {
       const { value, hash } = await json(c.req.raw, schema)
       return jsonResponse(await answer(value, hash))

@@ -14,7 +14,7 @@ import type { TrainerState } from '../state/trainer-state.ts'
 import type { Api } from './api.ts'
 
 export function addModelRoutes({ state, routes, body, parse, post }: Api): void {
-  post('/create_model', tinker.CreateModelRequest, (value, hash) => createModel(state, value, hash))
+  post('/create_model', tinker.CreateModelRequest, (value, hash) => createModel(state, value, hash()))
   post('/get_info', tinker.ModelRequest, ({ model_id }) => {
     const { id, run, base } = state.model(model_id)
     return {
@@ -38,18 +38,18 @@ export function addModelRoutes({ state, routes, body, parse, post }: Api): void 
       ...numbered
     } = raw.isProtobuf ? readProtobuf(raw) : parse(raw, tinker.ForwardBackwardRequest)
     const loc = ['body', 'forward_backward_input']
-    return jsonResponse(submitPass(state, { ...numbered, input, forwardOnly: forward_only === true, loc }, raw.hash))
+    return jsonResponse(submitPass(state, { ...numbered, input, forwardOnly: forward_only === true, loc }, raw.hash()))
   })
   post('/forward', tinker.ForwardRequest, ({ forward_input: input, ...numbered }, hash) =>
-    submitPass(state, { ...numbered, input, forwardOnly: true, loc: ['body', 'forward_input'] }, `forward ${hash}`),
+    submitPass(state, { ...numbered, input, forwardOnly: true, loc: ['body', 'forward_input'] }, `forward ${hash()}`),
   )
-  post('/optim_step', tinker.OptimStepRequest, (value, hash) => submitOptimStep(state, value, `step ${hash}`))
-  post('/save_weights', tinker.SaveWeightsRequest, (value, hash) => submitSave(state, value, `save ${hash}`))
+  post('/optim_step', tinker.OptimStepRequest, (value, hash) => submitOptimStep(state, value, `step ${hash()}`))
+  post('/save_weights', tinker.SaveWeightsRequest, (value, hash) => submitSave(state, value, `save ${hash()}`))
   post('/save_weights_for_sampler', tinker.SaveWeightsForSamplerRequest, (value, hash) =>
-    submitSaveForSampler(state, value, `sampler ${hash}`),
+    submitSaveForSampler(state, value, `sampler ${hash()}`),
   )
-  post('/load_weights', tinker.LoadWeightsRequest, (value, hash) => submitLoad(state, value, `load ${hash}`))
-  post('/asample', tinker.SampleRequest, (value, hash) => submitSample(state, value, hash))
+  post('/load_weights', tinker.LoadWeightsRequest, (value, hash) => submitLoad(state, value, `load ${hash()}`))
+  post('/asample', tinker.SampleRequest, (value, hash) => submitSample(state, value, hash()))
 }
 
 function readProtobuf(raw: RawBody): tinker.ForwardBackwardRequest {

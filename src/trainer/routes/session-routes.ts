@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import * as tinker from '../../contracts/tinker/index.ts'
 import { HttpError, notFound } from '../http/http-error.ts'
+import { jsonResponse } from '../http/in-process.ts'
 import { createSampler } from '../operations/samplers.ts'
 import { type Api, page } from './api.ts'
 
@@ -66,12 +67,12 @@ export function addSessionRoutes({ state, routes, json, post }: Api): void {
     const session = state.sessions.get(c.req.param('id'))
     await json(c.req.raw, tinker.SessionFinishRequest)
     await state.endSession(session)
-    return c.json({})
+    return jsonResponse({})
   })
 
   post('/create_sampling_session', tinker.CreateSamplingSessionRequest, async (value, hash) => ({
     type: 'create_sampling_session',
-    sampling_session_id: await createSampler(state, value, hash),
+    sampling_session_id: await createSampler(state, value, hash()),
   }))
   post('/join_sampling_session', tinker.JoinSamplingSessionRequest, ({ sampling_session_id }) => {
     const sampler = state.sampler(sampling_session_id)

@@ -102,7 +102,7 @@ export { type ProgramEnd, type ProgramRun, runProgram } from './processes/run-pr
 export { type Parent, serve } from './processes/serve.ts'
 export { dropSpares, type ForkSpec, spareArgs } from './processes/spare.ts'
 export { createRedactor, type Redact } from './redact.ts'
-export { type RetryOptions, retry } from './retry.ts'
+export { type RetryOptions, retry, unlessAborted } from './retry.ts'
 export { findSecrets, readSecretSource, resolveSecrets, type SecretSource, type SecretUse } from './secrets.ts'
 export { closest, type SuggestOptions, suggest } from './suggest.ts'
 export {

@@ -68,15 +68,11 @@ function retryAfter(error: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 ? value : undefined
 }
 
-async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  let stopListening = () => {}
-  const aborted = new Promise<never>((_, reject) => {
-    stopListening = onAbort(signal, () => reject(signal.reason))
+/** The outcome of `work`, or the signal's reason if that comes first; the outcome is then ignored. */
+export async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const working = work()
+  return new Promise((resolve, reject) => {
+    const stopListening = onAbort(signal, () => reject(signal.reason))
+    working.then(resolve, reject).then(stopListening)
   })
-  aborted.catch(() => {}) // nobody waits for it when work throws in the same breath
-  try {
-    return await Promise.race([work(), aborted])
-  } finally {
-    stopListening()
-  }
 }

@@ -63,7 +63,6 @@ export function createCaller(options: CallerOptions): Caller {
       if ((reply.status >= 200 && reply.status < 300) || accept?.includes(reply.status)) return reply
       throw errorOf(exchange.path, reply, retryStatus)
     }
-    if (mode === 'off') return once()
     const startedMs = clock.now()
     let pausedSinceMs: number | undefined
     const mayGoAway = (error: unknown): boolean => {
@@ -74,7 +73,16 @@ export function createCaller(options: CallerOptions): Caller {
       }
       return clock.now() - startedMs < Math.min(ownMs, retryForMs)
     }
-    return retry(once, {
+    let failed: unknown
+    try {
+      return await once()
+    } catch (error) {
+      if (mode === 'off' || !mayGoAway(error)) throw error
+      failed = error
+    }
+    // Nearly every call succeeds at once and needs nothing of this: the first attempt was the one above.
+    const again = (attempt: number) => (attempt === 1 ? Promise.reject(failed) : once())
+    return retry(again, {
       signal,
       clock,
       random,
@@ -98,11 +106,17 @@ export function createCaller(options: CallerOptions): Caller {
   }
 }
 
+const utf8 = new TextDecoder() // kept: making one takes longer than reading a small body
+
+export function readJson(bytes: Uint8Array): unknown {
+  return JSON.parse(utf8.decode(bytes))
+}
+
 /** A body as the schema wants it; anything else is an answer that makes no sense. */
 export function parseBody<S extends z.ZodType>(path: string, bytes: Uint8Array, schema: S): z.output<S> {
   let body: unknown
   try {
-    body = JSON.parse(new TextDecoder().decode(bytes))
+    body = readJson(bytes)
   } catch (cause) {
     throw new ServiceError('protocol', `${path}: the answer is not JSON`, { serverText: textOfError(bytes), cause })
   }

@@ -5,7 +5,7 @@ import type * as z from 'zod'
 import * as tinker from '../contracts/tinker/index.ts'
 import { type Clock, messageOf } from '../kernel/index.ts'
 import type { ByteBudget } from './byte-budget.ts'
-import { errorOf, parseValue } from './caller.ts'
+import { errorOf, parseValue, readJson } from './caller.ts'
 import { ServiceError, textOfError } from './service-error.ts'
 import type { Answer, Transport } from './transport.ts'
 
@@ -173,7 +173,7 @@ function pending(body: unknown): Outcome<never> {
 
 function jsonOf(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(bytes))
+    return readJson(bytes)
   } catch {
     return undefined
   }

@@ -1,7 +1,7 @@
 // Completions from one set of weights: a base model, a checkpoint or a snapshot. Later training does not change them.
 import type { Sample, SampleReq, TopKLogprobs } from '../contracts/index.ts'
 import * as tinker from '../contracts/tinker/index.ts'
-import type { Clock } from '../kernel/index.ts'
+import { type Clock, unlessAborted } from '../kernel/index.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { errorOf, parseBody } from './caller.ts'
 import { expectSample } from './retrieve-future.ts'
@@ -15,7 +15,6 @@ import {
   startFuture,
   type TinkerFuture,
 } from './session.ts'
-import { unlessAborted } from './transport.ts'
 
 /** A prompt and how its completions are drawn. */
 export type SampleCall = Omit<SampleReq, 'model'>
@@ -80,7 +79,7 @@ export class Sampler {
       try {
         const roundTripMs = clock.now() - sentMs
         const answer = retrieve(this.#session, request_id, expectSample, { signal, roundTripMs })
-        return toSamples(await unlessAborted(answer, signal), request, request_id)
+        return toSamples(await unlessAborted(signal, () => answer), request, request_id)
       } catch (error) {
         if (signal.aborted) this.#cancel(request_id)
         // A forgotten promise is asked for anew, under a new number: the old one belongs to what was forgotten.

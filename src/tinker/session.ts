@@ -39,6 +39,7 @@ export interface Session {
 
 /** A signal for one call: the client's, the caller's, and its deadline. */
 export function callSignal(session: Session, { signal, deadlineMs }: CallOptions) {
+  if (signal === undefined && deadlineMs === undefined) return { signal: session.signal, release() {} }
   const late = () => new ServiceError('deadline', `no result in ${deadlineMs} ms`, { fix: 'allow more time.' })
   return linkSignals([session.signal, signal], deadlineMs === undefined ? undefined : { timeoutMs: deadlineMs, late })
 }

@@ -17,7 +17,6 @@ describe('createTinkerClient', () => {
       expect(await client.health()).toEqual({ status: 'ok' })
       expect(double.seen.map(({ path }) => path)).toEqual([
         '/api/v1/client/config',
-        '/api/v1/client/dynamic_config',
         '/api/v1/healthz',
       ])
     },

@@ -71,11 +71,11 @@ export class TinkerClient implements Session, AsyncDisposable {
   #samplerSeq = 0
   #opened: Promise<string> | undefined
   #heartbeat: Heartbeat | undefined
-  #dynamic: tinker.ClientDynamicConfigResponse
-  #dynamicSinceMs: number
+  #dynamic = tinker.ClientDynamicConfigResponse.parse({})
+  #dynamicUntilMs = Number.NEGATIVE_INFINITY
 
   private constructor(options: TinkerClientOptions, connection: Connection) {
-    const { preset, clock, transport, caller, flags, dynamic, ending, credentials } = connection
+    const { preset, clock, transport, caller, flags, ending, credentials } = connection
     const { onEvent = () => {} } = options
     this.#options = options
     this.#connection = connection
@@ -84,8 +84,6 @@ export class TinkerClient implements Session, AsyncDisposable {
     this.transport = transport
     this.caller = caller
     this.flags = flags
-    this.#dynamic = dynamic
-    this.#dynamicSinceMs = clock.now()
     this.onEvent = throttleEvents(onEvent, clock)
     this.passFormat = new PassFormat({
       caller,
@@ -138,7 +136,7 @@ export class TinkerClient implements Session, AsyncDisposable {
   }
 
   cancels(): boolean {
-    this.#refreshDynamic()
+    void this.#refreshDynamic()
     return this.#dynamic.sample_cancel_enabled
   }
 
@@ -187,6 +185,7 @@ export class TinkerClient implements Session, AsyncDisposable {
         fix: 'sample from a deployment of the weights.',
       })
     }
+    await this.#refreshDynamic()
     if ('samplingSessionId' in of) return new Sampler(of.samplingSessionId, this)
     if ('path' in of && !of.path.startsWith('tinker://')) {
       throw new ServiceError('invalid', `"${of.path}" is no path of weights`, { fix: 'a path begins with tinker://.' })
@@ -257,17 +256,22 @@ export class TinkerClient implements Session, AsyncDisposable {
     return startTimedHeartbeat(async () => (await send()).status, { onEvent, clock, everyMs })
   }
 
-  // Read again by the next request once it is old: no timer keeps a process alive for it.
-  #refreshDynamic(): void {
+  // Only samplers need it: a client that trains alone never asks. Read again by the next use once it is old, since a timer would
+  // keep the process alive.
+  async #refreshDynamic(): Promise<void> {
     const { clock } = this
-    if (clock.now() - this.#dynamicSinceMs < 1000 * Math.max(10, this.#dynamic.refresh_interval_sec)) return
-    this.#dynamicSinceMs = clock.now()
-    readConfig(this.caller, '/api/v1/client/dynamic_config', tinker.ClientDynamicConfigResponse).then(
-      (fresh) => {
-        this.#dynamic = fresh
-      },
-      () => {}, // without news the flags stay as they were
-    )
+    if (clock.now() < this.#dynamicUntilMs) return
+    this.#dynamicUntilMs = clock.now() + 10_000
+    try {
+      this.#dynamic = await readConfig(
+        this.caller,
+        '/api/v1/client/dynamic_config',
+        tinker.ClientDynamicConfigResponse,
+      )
+      this.#dynamicUntilMs = clock.now() + 1000 * Math.max(10, this.#dynamic.refresh_interval_sec)
+    } catch {
+      // Without news the flags stay as they were.
+    }
   }
 }
 
@@ -300,8 +304,7 @@ async function connect(options: TinkerClientOptions) {
   )
   flags = await readConfig(caller, '/api/v1/client/config', tinker.ClientConfigResponse)
   if (flags.pjwt_auth_enabled) await credentials.useTokens(caller)
-  const dynamic = await readConfig(caller, '/api/v1/client/dynamic_config', tinker.ClientDynamicConfigResponse)
-  return { preset, clock, baseUrl, ending, stopListening, credentials, headers, transport, caller, flags, dynamic }
+  return { preset, clock, baseUrl, ending, stopListening, credentials, headers, transport, caller, flags }
 }
 
 // Services of the time before flags answer 404; the defaults are what they expect.

@@ -2,6 +2,7 @@
 // before was accepted, long before it is done.
 import type { Adam, Datum, FwdBwd, Loss, Metrics, NamedLoss } from '../contracts/index.ts'
 import * as tinker from '../contracts/tinker/index.ts'
+import { unlessAborted } from '../kernel/index.ts'
 import { carrier, checkDatums, evaluateLoss, unweighted, withGradients } from './loss-data.ts'
 import { joinPasses, type Part, splitBatch, toWireDatum } from './pass-data.ts'
 import { RequestOrder } from './request-order.ts'
@@ -17,7 +18,6 @@ import {
   startFuture,
   type TinkerFuture,
 } from './session.ts'
-import { unlessAborted } from './transport.ts'
 
 export type SaveCallOptions = CallOptions & {
   ttlSeconds?: number | undefined
@@ -139,13 +139,14 @@ export class TrainingModel {
     return startFuture(async (accepted) => {
       const linked = callSignal(this.#session, options)
       try {
-        const turn = this.#order.inTurn(() => {
-          linked.signal.throwIfAborted()
-          return submit(linked.signal)
+        return await unlessAborted(linked.signal, async () => {
+          const { result, requestIds, seqs } = await this.#order.inTurn(() => {
+            linked.signal.throwIfAborted()
+            return submit(linked.signal)
+          })
+          accepted({ requestIds, seqs })
+          return result
         })
-        const { result, requestIds, seqs } = await unlessAborted(turn, linked.signal)
-        accepted({ requestIds, seqs })
-        return await unlessAborted(result, linked.signal)
       } finally {
         linked.release()
       }
@@ -259,7 +260,7 @@ export class TrainingModel {
     signal: AbortSignal,
   ): Promise<Accepted<FwdBwd>> {
     const first = await this.#namedPass(unweighted(data), carrier, true, signal)
-    const { outputs } = await unlessAborted(first.result, signal)
+    const { outputs } = await unlessAborted(signal, () => first.result)
     const evaluated = await evaluateLoss(data, loss, outputs, signal)
     const metrics = { ...evaluated.metrics, 'loss:sum': evaluated.loss }
     if (forwardOnly) return { ...first, result: Promise.resolve({ outputs, metrics }) }

@@ -1,16 +1,18 @@
 // The trainer: a Tinker-protocol server around any engine, as a function from requests to responses. It listens nowhere and
 // starts no process; `serveTrainer` puts it on a port.
 import { Hono } from 'hono'
+import type { Result } from 'hono/router'
 import { LinearRouter } from 'hono/router/linear-router'
+import { getPath } from 'hono/utils/url'
 import { type ArchiveFiles, plainFiles } from './archive/archive-files.ts'
 import { errorResponse, HttpError } from './http/http-error.ts'
 import { PlainResponse, plainRequest } from './http/in-process.ts'
 import { createKeyCheck } from './http/read-request.ts'
 import { openAiRoutes } from './openai/openai-routes.ts'
 import { createApi } from './routes/api.ts'
-import { futureRoutes, modelRoutes } from './routes/model-routes.ts'
-import { runRoutes } from './routes/run-routes.ts'
-import { sessionRoutes } from './routes/session-routes.ts'
+import { addFutureRoutes, addModelRoutes } from './routes/model-routes.ts'
+import { addRunRoutes } from './routes/run-routes.ts'
+import { addSessionRoutes } from './routes/session-routes.ts'
 import { type TrainerOptions as StateOptions, TrainerState } from './state/trainer-state.ts'
 
 export type TrainerOptions = StateOptions & {
@@ -33,29 +35,45 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
   const state = await TrainerState.open(options)
   const api = createApi(state)
   const checkKey = createKeyCheck(keys)
-  // A mock run opens a trainer and sends it few requests: routes are added cheaply here, and found by going through them.
-  const app = new Hono({ router: new LinearRouter() })
-  app.use('/api/*', async (c, next) => {
-    // Health is for whoever watches the process; an archive's address carries its own permission.
-    if (!/^\/api\/v1\/(healthz$|archives\/)/.test(c.req.path)) checkKey(c.req.raw)
-    await next()
-  })
-  app.use('/v1/*', async (c, next) => {
-    checkKey(c.req.raw, { bearer: true })
-    await next()
-  })
-  for (const routes of [sessionRoutes(api), modelRoutes(api), futureRoutes(api), runRoutes(api, archiveFiles)]) {
-    app.route('/api/v1', routes)
+  const app = new Hono({ router: new FixedRouter() })
+  const answer = async (request: Request): Promise<Response | PlainResponse> => {
+    const path = getPath(request)
+    try {
+      // Health is for monitoring; an archive's address is signed.
+      if (/^\/api(\/|$)/.test(path) && !/^\/api\/v1\/(healthz$|archives\/)/.test(path)) checkKey(request)
+      if (/^\/v1(\/|$)/.test(path)) checkKey(request, { bearer: true })
+    } catch (error) {
+      return errorResponse(error)
+    }
+    return app.fetch(request)
   }
+  for (const add of [addSessionRoutes, addModelRoutes, addFutureRoutes]) add(api)
+  addRunRoutes(api, archiveFiles)
+  app.route('/api/v1', api.routes)
   app.route('/v1', openAiRoutes(api))
   app.notFound((c) => errorResponse(new HttpError(404, `there is no ${c.req.method} ${c.req.path}`)))
   app.onError((error) => errorResponse(error))
   return {
     async fetch(request) {
-      const response: Response | PlainResponse = await app.fetch(request)
+      const response = await answer(request)
       return response instanceof PlainResponse ? response.toResponse() : response
     },
-    fetchInProcess: async (url, init) => app.fetch(plainRequest(url, init)),
+    fetchInProcess: (url, init) => answer(plainRequest(url, init)),
     [Symbol.asyncDispose]: () => state.close(),
+  }
+}
+
+// A mock run opens a trainer and sends it few requests: adding routes must be cheap, and so must be finding the first of them. Nearly
+// all are fixed paths.
+class FixedRouter<T> extends LinearRouter<T> {
+  readonly #fixed = new Map<string, Result<T>>()
+
+  override add(method: string, path: string, handler: T): void {
+    super.add(method, path, handler)
+    if (!/[:*?]/.test(path)) this.#fixed.set(`${method} ${path}`, [[[handler, Object.create(null)]]])
+  }
+
+  override match(method: string, path: string): Result<T> {
+    return this.#fixed.get(`${method} ${path}`) ?? super.match(method, path)
   }
 }

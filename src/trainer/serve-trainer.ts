@@ -1,9 +1,17 @@
-// A trainer on a port of this machine.
+// A trainer of real models, on a port of this machine: base models in folders, as the Hugging Face libraries write them, and
+// checkpoints as PEFT reads them.
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
+import { exportAdapter, exportMerged, readModelConfig } from '../engine/index.ts'
 import { EvsysError, messageOf } from '../kernel/index.ts'
+import { openChatTemplate, openTokenizer, readChatTemplate, resolveModelFolder } from '../models/index.ts'
+import type { ArchiveFiles } from './archive/archive-files.ts'
 import type { Trainer } from './create-trainer.ts'
+import type { ModelCatalog, ModelText, ServedModel } from './state/served-model.ts'
 
 export type ServeOptions = {
   /** 0: any free port. */
@@ -12,9 +20,7 @@ export type ServeOptions = {
   host?: string | undefined
 }
 
-export interface TrainerServer extends AsyncDisposable {
-  readonly url: string
-}
+export type TrainerServer = AsyncDisposable & { readonly url: string }
 
 /** Listens until it is disposed of. The trainer is the opener's to close. */
 export async function serveTrainer(
@@ -26,14 +32,10 @@ export async function serveTrainer(
   server.keepAliveTimeout = 120_000
   server.requestTimeout = 300_000
   const address = await new Promise<AddressInfo>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new EvsysError('BACKEND_FAILED', `cannot listen on ${host}:${port}: ${messageOf(cause)}`, {
-          cause,
-          fix: 'choose another port.',
-        }),
-      ),
-    )
+    server.once('error', (cause) => {
+      const message = `cannot listen on ${host}:${port}: ${messageOf(cause)}`
+      reject(new EvsysError('BACKEND_FAILED', message, { cause, fix: 'choose another port.' }))
+    })
     server.listen(port, host, () => resolve(server.address() as AddressInfo)) // not a pipe: a port was asked for
   })
   return {
@@ -43,5 +45,59 @@ export async function serveTrainer(
       server.closeAllConnections()
       await closed
     },
+  }
+}
+
+export type FolderCatalog = ModelCatalog & {
+  /** The folder of each model, by name. */
+  readonly folders: Readonly<Record<string, string>>
+}
+
+/** Finds the models of these names, or says which is missing. Tokenizers are opened when they are first needed. */
+export async function openFolderCatalog(names: readonly string[], project: string): Promise<FolderCatalog> {
+  const models = new Map<string, ServedModel>()
+  const folders: Record<string, string> = {}
+  for (const name of new Set(names)) {
+    const { folder, source } = await resolveModelFolder(name, { project })
+    const { family, vocabSize, maxPositions, eosTokens } = await readModelConfig(folder)
+    let text: Promise<ModelText> | undefined
+    folders[name] = folder
+    models.set(name, {
+      name,
+      arch: family,
+      vocabSize,
+      maxContext: maxPositions,
+      tokenizerId: source === 'hub' ? name : folder,
+      stop: eosTokens,
+      text() {
+        text ??= openText(folder)
+        return text
+      },
+    })
+  }
+  return { folders, list: async () => [...models.values()], find: async (name) => models.get(name) }
+}
+
+async function openText(folder: string): Promise<ModelText> {
+  const tokenizer = await openTokenizer(folder)
+  const template = await readChatTemplate(folder)
+  return { tokenizer, renderer: template === undefined ? undefined : await openChatTemplate({ tokenizer, template }) }
+}
+
+/** Checkpoints of real models: an adapter as PEFT reads it, or the whole model where all of it was trained. */
+export function peftFiles(folders: Readonly<Record<string, string>>): ArchiveFiles {
+  return async (bytes, { base_model, lora }) => {
+    const parent = await mkdtemp(join(tmpdir(), 'evsys-archive-'))
+    const folder = join(parent, 'files')
+    try {
+      const baseFolder = folders[base_model] ?? base_model
+      const { signal } = new AbortController() // ends with its writing, which is short
+      if (lora === undefined) await exportMerged({ checkpoint: bytes, baseFolder, folder, signal })
+      else await exportAdapter(bytes, folder)
+      const names = (await readdir(folder)).sort()
+      return await Promise.all(names.map(async (name) => ({ name, bytes: await readFile(join(folder, name)) })))
+    } finally {
+      await rm(parent, { recursive: true, force: true })
+    }
   }
 }

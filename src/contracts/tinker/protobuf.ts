@@ -1,6 +1,9 @@
 // Writing proto3: fields with their default value are left out, as the official encoders do. Parts are joined once, at the
 // end, so that large arrays are copied a single time however deeply they are nested.
 
+const toUtf8 = new TextEncoder()
+const fromUtf8 = new TextDecoder('utf-8', { fatal: true })
+
 /** Collects the fields of one message. */
 export class ProtobufWriter {
   #parts: Uint8Array[] = []
@@ -9,7 +12,7 @@ export class ProtobufWriter {
   /** int32, int64, uint32, bool or an enum; negative values take ten bytes, as proto3 wants. */
   int(field: number, value: number): this {
     if (value === 0) return this
-    return this.#push(Uint8Array.from([...varint(tag(field, 0)), ...varint(value)]))
+    return this.#push(new Uint8Array(varint(value, varint(tag(field, 0)))))
   }
 
   bool(field: number, value: boolean): this {
@@ -27,15 +30,15 @@ export class ProtobufWriter {
   /** A string or bytes; empty ones are written only where `presence` means something. */
   bytes(field: number, value: Uint8Array, presence: 'implicit' | 'explicit' = 'implicit'): this {
     if (value.length === 0 && presence === 'implicit') return this
-    return this.#push(Uint8Array.from([...varint(tag(field, 2)), ...varint(value.length)])).#push(value)
+    return this.#push(new Uint8Array(varint(value.length, varint(tag(field, 2))))).#push(value)
   }
 
   string(field: number, value: string, presence: 'implicit' | 'explicit' = 'implicit'): this {
-    return this.bytes(field, new TextEncoder().encode(value), presence)
+    return this.bytes(field, toUtf8.encode(value), presence)
   }
 
   message(field: number, value: ProtobufWriter): this {
-    this.#push(Uint8Array.from([...varint(tag(field, 2)), ...varint(value.#size)]))
+    this.#push(new Uint8Array(varint(value.#size, varint(tag(field, 2)))))
     for (const part of value.#parts) this.#parts.push(part)
     this.#size += value.#size
     return this
@@ -43,7 +46,7 @@ export class ProtobufWriter {
 
   /** `repeated int64`, packed. */
   packedInts(field: number, values: readonly number[]): this {
-    return this.bytes(field, Uint8Array.from(values.flatMap((value) => varint(value))))
+    return this.bytes(field, new Uint8Array(values.flatMap((value) => varint(value))))
   }
 
   finish(): Uint8Array<ArrayBuffer> {
@@ -67,9 +70,7 @@ function tag(field: number, wireType: number): number {
   return field * 8 + wireType
 }
 
-function varint(value: number): number[] {
-  const bytes: number[] = []
-  let rest = BigInt.asUintN(64, BigInt(value))
+function varint(value: number, bytes: number[] = []): number[] {
   if (value >= 0 && value < 2 ** 31) {
     let small = value
     while (small > 127) {
@@ -79,6 +80,7 @@ function varint(value: number): number[] {
     bytes.push(small)
     return bytes
   }
+  let rest = BigInt.asUintN(64, BigInt(value))
   while (rest > 127n) {
     bytes.push(Number(rest & 127n) | 128)
     rest >>= 7n
@@ -113,9 +115,10 @@ export class ProtobufReader {
   fields(read: (field: Field) => boolean): void {
     while (this.#position < this.#bytes.length) {
       const key = this.#varint()
-      const wireType = wireTypes.find((each) => each === Number(key & 7n))
-      const number = Number(key >> 3n)
-      if (wireType === undefined) throw this.#error(`wire type ${key & 7n} is not of proto3`)
+      const type = typeof key === 'number' ? key & 7 : Number(key & 7n)
+      const number = typeof key === 'number' ? key >>> 3 : Number(key >> 3n)
+      const wireType = wireTypes.find((each) => each === type)
+      if (wireType === undefined) throw this.#error(`wire type ${type} is not of proto3`)
       if (number < 1 || number > 2 ** 29 - 1) throw this.#error(`${number} is no field number`)
       const before = this.#position
       const field = { number, wireType }
@@ -127,7 +130,9 @@ export class ProtobufReader {
   /** A signed integer that a double holds exactly. */
   int(field: Field): number {
     this.#expect(field, 0)
-    const value = BigInt.asIntN(64, this.#varint())
+    const read = this.#varint()
+    if (typeof read === 'number') return read
+    const value = BigInt.asIntN(64, read)
     const exact = Number(value)
     if (!Number.isSafeInteger(exact)) throw this.#error(`${value} is too large`)
     return exact
@@ -135,7 +140,7 @@ export class ProtobufReader {
 
   bool(field: Field): boolean {
     this.#expect(field, 0)
-    return this.#varint() !== 0n
+    return Number(this.#varint()) !== 0
   }
 
   double(field: Field): number {
@@ -148,7 +153,7 @@ export class ProtobufReader {
     this.#expect(field, 2)
     const length = this.#varint()
     const left = this.#bytes.length - this.#position
-    if (length > BigInt(left)) throw this.#error(`${length} bytes are announced, ${left} are there`)
+    if (length > left) throw this.#error(`${length} bytes are announced, ${left} are there`)
     const start = this.#take(Number(length))
     return this.#bytes.subarray(start, this.#position)
   }
@@ -156,7 +161,7 @@ export class ProtobufReader {
   string(field: Field): string {
     const bytes = this.bytes(field)
     try {
-      return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+      return fromUtf8.decode(bytes)
     } catch {
       throw this.#error(`field ${field.number} is not UTF-8`)
     }
@@ -188,12 +193,13 @@ export class ProtobufReader {
     }
   }
 
-  #varint(): bigint {
+  /** Nearly always small enough for a number, which is much faster. */
+  #varint(): number | bigint {
     let small = 0
     for (let shift = 0; shift < 28; shift += 7) {
       const byte = this.#byte()
       small |= (byte & 127) << shift
-      if (byte < 128) return BigInt(small)
+      if (byte < 128) return small
     }
     let value = BigInt(small)
     for (let shift = 28n; shift < 70n; shift += 7n) {

@@ -20,18 +20,13 @@ export class BigramModel {
   readonly parameters: Parameters
   readonly #base: BaseWeights
   readonly #rows = new Map<number, Float64Array>()
-  /** Gradient so far with respect to the logits, in two parts: see `accumulate`. */
-  readonly #targets_VU: Float64Array
-  readonly #mass_V: Float64Array
-  /** Previous tokens that have a gradient: most have none. */
-  readonly #touched = new Set<number>()
+  /** Gradient so far with respect to the logits after a previous token, in two parts: see `accumulate`. Most tokens have none. */
+  readonly #gradients = new Map<number, { readonly targets_U: Float64Array; mass: number }>()
 
   constructor(spec: BigramSpec, seed: number) {
     this.spec = spec
     const { vocabSize, rank } = spec
     this.#base = baseWeights(spec.baseModel, vocabSize)
-    this.#targets_VU = new Float64Array(vocabSize * vocabSize)
-    this.#mass_V = new Float64Array(vocabSize)
     if (rank === undefined) {
       this.parameters = { weight: this.#base.weight_VU.slice(), bias: this.#base.bias_U.slice() }
     } else {
@@ -57,9 +52,7 @@ export class BigramModel {
   /** To be called after `parameters` were written to: forgets what was computed from the old values. */
   changed(): void {
     this.#rows.clear()
-    this.#touched.clear()
-    this.#targets_VU.fill(0)
-    this.#mass_V.fill(0)
+    this.#gradients.clear()
   }
 
   /**
@@ -68,23 +61,25 @@ export class BigramModel {
    * step. Hence the sum is the same whether data comes in one request or in many.
    */
   accumulate(previous: number, target: number, derivative: number): void {
-    const at = previous * this.spec.vocabSize + target
-    this.#targets_VU[at] = (this.#targets_VU[at] ?? 0) + derivative
-    this.#mass_V[previous] = (this.#mass_V[previous] ?? 0) + derivative
-    this.#touched.add(previous)
+    let gradient = this.#gradients.get(previous)
+    if (gradient === undefined) {
+      gradient = { targets_U: new Float64Array(this.spec.vocabSize), mass: 0 }
+      this.#gradients.set(previous, gradient)
+    }
+    gradient.targets_U[target] = (gradient.targets_U[target] ?? 0) + derivative
+    gradient.mass += derivative
   }
 
   /** The accumulated gradient of every parameter, by its name. */
   gradients(): Parameters {
-    const { vocabSize: size } = this.spec
     const gradients = Object.fromEntries(
       Object.entries(this.parameters).map(([name, { length }]) => [name, new Float64Array(length)]),
     )
     // In the order of the vocabulary: sums must not depend on the order in which data came.
-    for (const v of [...this.#touched].sort((a, b) => a - b)) {
-      const mass = this.#mass_V[v] ?? 0
-      const targets_U = this.#targets_VU.subarray(v * size, (v + 1) * size)
-      const logits_U = this.logprobs(v).map((logprob, u) => (targets_U[u] ?? 0) - mass * Math.exp(logprob))
+    for (const [v, { targets_U, mass }] of [...this.#gradients].sort(([a], [b]) => a - b)) {
+      const logprobs_U = this.logprobs(v)
+      const logits_U = targets_U.slice()
+      for (let u = 0; u < logits_U.length; u++) logits_U[u] = (logits_U[u] ?? 0) - mass * Math.exp(logprobs_U[u] ?? 0)
       this.#backward(v, logits_U, gradients)
     }
     return gradients
@@ -131,9 +126,9 @@ function add(target: Float64Array | undefined, start: number, values: Float64Arr
 
 function logSoftmax(logits: Float64Array): Float64Array {
   let largest = Number.NEGATIVE_INFINITY
-  for (const logit of logits) if (logit > largest) largest = logit
+  for (let u = 0; u < logits.length; u++) if ((logits[u] ?? 0) > largest) largest = logits[u] ?? 0
   let sum = 0
-  for (const logit of logits) sum += Math.exp(logit - largest)
+  for (let u = 0; u < logits.length; u++) sum += Math.exp((logits[u] ?? 0) - largest)
   const normalizer = largest + Math.log(sum)
   return logits.map((logit) => logit - normalizer)
 }

@@ -1,5 +1,4 @@
-// What a downloaded checkpoint holds when its engine has no form of its own for other programs.
-
+// What a downloaded checkpoint holds when its engine exports no form for other programs.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { RunRecord } from '../state/checkpoint-files.ts'
 
@@ -8,23 +7,13 @@ export type ArchiveFiles = (bytes: Uint8Array, run: RunRecord) => Promise<readon
 
 /** The engine's bytes as they are, beside a description in the words of PEFT. */
 export const plainFiles: ArchiveFiles = async (bytes, { base_model, lora }) => {
+  const base = { base_model_name_or_path: base_model }
+  const peft = { peft_type: 'LORA', task_type: 'CAUSAL_LM', ...base }
   const description =
-    lora === undefined
-      ? { base_model_name_or_path: base_model }
-      : {
-          peft_type: 'LORA',
-          task_type: 'CAUSAL_LM',
-          base_model_name_or_path: base_model,
-          r: lora.rank,
-          lora_alpha: 32,
-          lora_dropout: 0,
-          bias: 'none',
-        }
+    lora === undefined ? base : { ...peft, r: lora.rank, lora_alpha: 32, lora_dropout: 0, bias: 'none' }
+  const name = lora === undefined ? 'config.json' : 'adapter_config.json'
   return [
-    {
-      name: lora === undefined ? 'config.json' : 'adapter_config.json',
-      bytes: Buffer.from(JSON.stringify(description)),
-    },
+    { name, bytes: Buffer.from(JSON.stringify(description)) },
     { name: 'checkpoint.bin', bytes },
   ]
 }
@@ -40,14 +29,7 @@ export function tarFile(files: readonly ArchiveFile[]): Uint8Array<ArrayBuffer> 
     bytes,
     new Uint8Array((block - (bytes.length % block)) % block),
   ])
-  const end = new Uint8Array(2 * block)
-  const whole = new Uint8Array([...parts, end].reduce((size, part) => size + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
+  return Buffer.concat([...parts, new Uint8Array(2 * block)])
 }
 
 function header(name: string, size: number): Uint8Array {
@@ -66,23 +48,17 @@ function header(name: string, size: number): Uint8Array {
   return bytes
 }
 
-// Addresses that carry their own permission: whoever has one may use it until it expires, and nobody can make one.
-interface PathSigner {
-  sign(path: string, expiresMs: number): string
-  /** The path that was signed; undefined for a forged or expired token. */
-  open(token: string, nowMs: number): string | undefined
-}
-
-/** A signer with a secret of its own: its tokens end with it. */
-export function createPathSigner(): PathSigner {
+/** Signs addresses, which are valid until they expire. The secret lives as long as the signer. */
+export function createPathSigner() {
   const secret = randomBytes(32)
   const mac = (text: string) => createHmac('sha256', secret).update(text).digest()
   return {
-    sign(path, expiresMs) {
+    sign(path: string, expiresMs: number): string {
       const text = Buffer.from(JSON.stringify([path, expiresMs])).toString('base64url')
       return `${text}.${mac(text).toString('base64url')}`
     },
-    open(token, nowMs) {
+    /** The path that was signed; undefined for a forged or expired token. */
+    open(token: string, nowMs: number): string | undefined {
       const [text = '', given = ''] = token.split('.')
       const right = mac(text)
       const claimed = Buffer.from(given, 'base64url')

@@ -1,7 +1,7 @@
 // The thread or process of an engine. Nothing else runs here, so an engine may compute for minutes without a breath.
 import type { Engine } from '../../contracts/index.ts'
 import { EvsysError, messageOf, serve, toRecord } from '../../kernel/index.ts'
-import { type EngineContext, engineProtocol } from './engine-messages.ts'
+import { type EngineContext, engineProtocol } from './engine-module.ts'
 
 process.on('SIGINT', () => {}) // meant for the parent, which may still want to save
 // A warm spare loads the module that it will be asked to open; if that fails, it fails again when it is asked.

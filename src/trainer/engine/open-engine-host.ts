@@ -1,9 +1,8 @@
-// Any engine, in a thread or process of its own: whoever answers requests never computes. One that dies takes its weights with it;
-// what it was asked fails with an error that says so, and the next request starts a new one.
+// Any engine, in a separate thread or process: what answers requests never computes. One that dies takes its weights with it;
+// pending operations fail with an error that says so, and the next request starts a new one.
 import type { Engine, EngineId, EngineOp, EngineResult } from '../../contracts/index.ts'
 import { EvsysError, forkedProcess, messageOf, openChild, ownThread, type ProcessEnd } from '../../kernel/index.ts'
-import { type EngineModule, engineProtocol } from './engine-messages.ts'
-import { engineFork, engineScript } from './engine-module.ts'
+import { type EngineModule, engineFork, engineProtocol, engineScript } from './engine-module.ts'
 
 export type EngineHost = Engine & {
   /** Called each time that an engine has died with all models in it. */
@@ -11,7 +10,7 @@ export type EngineHost = Engine & {
 }
 
 export type EngineHostOptions = {
-  /** Hears what the engine has to say while it is opened, such as that its kernels are compiled. */
+  /** Receives notices while the engine is opened, such as that its kernels are compiled. */
   onNotice?: ((text: string) => void) | undefined
 }
 

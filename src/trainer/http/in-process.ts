@@ -46,6 +46,6 @@ export function plainRequest(url: string, { method = 'GET', headers, body, signa
 }
 
 function plainHeaders(record: Readonly<Record<string, string>> = {}): PlainHeaders {
-  const values = new Map(Object.entries(record).map(([name, value]) => [name.toLowerCase(), value]))
-  return { get: (name) => values.get(name.toLowerCase()) ?? null }
+  const find = (name: string) => Object.keys(record).find((key) => key.toLowerCase() === name) ?? name
+  return { get: (name) => record[name] ?? record[find(name.toLowerCase())] ?? null }
 }

@@ -8,7 +8,7 @@ import { checkValue, sha256 } from '../../kernel/index.ts'
 import { type Fault, HttpError, unprocessable } from './http-error.ts'
 
 /** A body's bytes and their hash, by which a repeated request is known. */
-export type RawBody = { readonly bytes: Uint8Array; readonly hash: string; readonly isProtobuf: boolean }
+export type RawBody = { readonly bytes: Uint8Array; readonly hash: () => string; readonly isProtobuf: boolean }
 
 /** Reads a body of at most so many bytes, also after unpacking. */
 export async function readBody(request: Request, maxBytes: number): Promise<RawBody> {
@@ -17,12 +17,16 @@ export async function readBody(request: Request, maxBytes: number): Promise<RawB
   if (encoding !== 'identity' && encoding !== 'zstd') throw new HttpError(415, `no encoding is called ${encoding}`)
   const bytes = encoding === 'zstd' ? unpack(sent, maxBytes) : sent
   const type = request.headers.get('content-type') ?? ''
-  return { bytes, hash: sha256(bytes), isProtobuf: /^application\/(x-)?protobuf\b/.test(type) }
+  const isProtobuf = /^application\/(x-)?protobuf\b/.test(type)
+  // Computed when it is read: half of all requests are polls, which repeat without harm.
+  return { bytes, isProtobuf, hash: () => sha256(bytes) }
 }
+
+const utf8 = new TextDecoder() // kept: making one takes longer than reading a small body
 
 /** The JSON value of a body; an empty one is an empty object. */
 export function readJson({ bytes }: Pick<RawBody, 'bytes'>): unknown {
-  const text = new TextDecoder().decode(bytes)
+  const text = utf8.decode(bytes)
   try {
     return text === '' ? {} : JSON.parse(text)
   } catch {
@@ -51,7 +55,8 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
     if (size > maxBytes) throw tooLarge()
     parts.push(part)
   }
-  return Buffer.concat(parts)
+  const [only] = parts
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
 }
 
 // In small pieces: a few bytes can stand for gigabytes, and the bound must be felt before they exist.

@@ -18,19 +18,14 @@ export type DrawOptions = {
   /** Tokens that end an answer; they are not part of its text. */
   readonly stopTokens: readonly number[]
   readonly stopTexts: readonly string[]
-  /** How many of the likeliest tokens to tell at each position. */
+  /** How many of the likeliest tokens to report at each position. */
   readonly topLogprobs: number
 }
 
-interface Token {
-  readonly id: number
-  readonly text: string
-  readonly logprob: number
-  readonly top: readonly { readonly text: string; readonly logprob: number }[]
-}
+type Scored = { readonly text: string; readonly logprob: number }
 
 export interface Completion {
-  readonly tokens: readonly Token[]
+  readonly tokens: readonly (Scored & { readonly id: number; readonly top: readonly Scored[] })[]
   /** Tokens of the answer proper, without what ended it. */
   readonly answer: Int32Array
   readonly text: string
@@ -141,10 +136,6 @@ export function textLogprobs({ tokens }: Completion) {
 
 /** The form of `/chat/completions`. */
 export function chatLogprobs({ tokens }: Completion) {
-  const entry = ({ text, logprob }: { text: string; logprob: number }) => ({
-    token: text,
-    logprob,
-    bytes: [...Buffer.from(text, 'utf8')],
-  })
+  const entry = ({ text, logprob }: Scored) => ({ token: text, logprob, bytes: [...Buffer.from(text, 'utf8')] })
   return { content: tokens.map((token) => ({ ...entry(token), top_logprobs: token.top.map(entry) })) }
 }

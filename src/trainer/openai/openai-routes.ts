@@ -1,20 +1,20 @@
 // The OpenAI-compatible routes: any base model and any sampler checkpoint under its name, as text.
 import { randomUUID } from 'node:crypto'
-import type { Context } from 'hono'
+import { type Context, Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import * as z from 'zod'
 import { ChatMessage } from '../../contracts/index.ts'
 import { HttpError, toHttpError, unprocessable } from '../http/http-error.ts'
 import { findTarget, type Target } from '../operations/samplers.ts'
-import { type Api, newRoutes, type Routes } from '../routes/api.ts'
+import type { Api } from '../routes/api.ts'
 import { pathOf } from '../state/checkpoint-files.ts'
 import type { ModelText } from '../state/served-model.ts'
 import type { TrainerState } from '../state/trainer-state.ts'
 import { at } from '../wire/wire-data.ts'
 import { type Completion, chatLogprobs, type DrawOptions, drawCompletions, textLogprobs } from './draw-completions.ts'
 
-export function openAiRoutes({ state, json }: Api): Routes {
-  const routes = newRoutes()
+export function openAiRoutes({ state, json }: Api): Hono {
+  const routes = new Hono()
   routes.onError(openAiError)
 
   routes.get('/models', async (c) => c.json({ object: 'list', data: await listModels(state) }))
@@ -40,10 +40,10 @@ export function openAiRoutes({ state, json }: Api): Routes {
       finish_reason: completion.finishReason,
       logprobs: value.logprobs == null ? null : textLogprobs(completion),
     }))
-    const frame = { id: `cmpl-${randomUUID()}`, created: seconds(state), model: value.model }
+    const frame = frameOf(state, value, 'cmpl', 'text_completion')
     const usage = usageOf(prompts, completions)
-    if (value.stream !== true) return c.json({ ...frame, object: 'text_completion', choices, usage })
-    return stream(c, value.stream_options?.include_usage === true ? usage : undefined, frame, 'text_completion', [
+    if (value.stream !== true) return c.json({ ...frame, choices, usage })
+    return stream(c, value.stream_options?.include_usage === true ? usage : undefined, frame, [
       ...choices.flatMap((choice, number) =>
         pieces(completions[number]).map((text) => ({ ...choice, text, finish_reason: null, logprobs: null })),
       ),
@@ -71,11 +71,11 @@ export function openAiRoutes({ state, json }: Api): Routes {
       finish_reason: completion.finishReason,
       logprobs: value.logprobs === true ? chatLogprobs(completion) : null,
     }))
-    const frame = { id: `chatcmpl-${randomUUID()}`, created: seconds(state), model: value.model }
+    const frame = frameOf(state, value, 'chatcmpl', 'chat.completion')
     const usage = usageOf([prompt], completions)
-    if (value.stream !== true) return c.json({ ...frame, object: 'chat.completion', choices, usage })
+    if (value.stream !== true) return c.json({ ...frame, choices, usage })
     const wanted = value.stream_options?.include_usage === true ? usage : undefined
-    return stream(c, wanted, frame, 'chat.completion.chunk', [
+    return stream(c, wanted, { ...frame, object: 'chat.completion.chunk' }, [
       ...choices.map(({ index }) => ({ index, delta: { role: 'assistant', content: '' }, finish_reason: null })),
       ...choices.flatMap(({ index }, number) =>
         pieces(completions[number]).map((content) => ({ index, delta: { content }, finish_reason: null })),
@@ -103,17 +103,8 @@ function drawOptions(
 ): DrawOptions {
   const stopTexts = stop == null ? [] : typeof stop === 'string' ? [stop] : stop
   if (stopTexts.includes('')) throw unprocessable(['stop'], 'a stop text is not empty')
-  return {
-    prompt,
-    maxTokens,
-    temperature: temperature ?? 1,
-    topP: top_p ?? undefined,
-    n: n ?? 1,
-    seed: seed ?? undefined,
-    stopTokens,
-    stopTexts,
-    topLogprobs,
-  }
+  const drawing = { temperature: temperature ?? 1, topP: top_p ?? undefined, n: n ?? 1, seed: seed ?? undefined }
+  return { prompt, maxTokens, ...drawing, stopTokens, stopTexts, topLogprobs }
 }
 
 function readPrompts(prompt: CompletionRequest['prompt'], { tokenizer }: ModelText): Int32Array[] {
@@ -125,13 +116,9 @@ function readPrompts(prompt: CompletionRequest['prompt'], { tokenizer }: ModelTe
 }
 
 function answerOf({ answer, text }: Completion, renderer: NonNullable<ModelText['renderer']>) {
-  const { message } = renderer.parse(answer)
-  const { reasoning_content, tool_calls } = message
-  return {
-    content: typeof message.content === 'string' && reasoning_content !== undefined ? message.content : text,
-    reasoning_content,
-    ...(tool_calls === undefined ? {} : { tool_calls, content: message.content }),
-  }
+  const { content, reasoning_content, tool_calls } = renderer.parse(answer).message
+  const isParsed = tool_calls !== undefined || (typeof content === 'string' && reasoning_content !== undefined)
+  return { content: isParsed ? content : text, reasoning_content, tool_calls }
 }
 
 // Pieces that each end at a whole character; together they are the text.
@@ -149,19 +136,13 @@ function pieces(completion: Completion | undefined): string[] {
   return sent < text.length ? [...list, text.slice(sent)] : list
 }
 
-function stream(
-  c: Context,
-  usage: object | undefined,
-  frame: object,
-  object: string,
-  choices: readonly object[],
-): Response {
+function stream(c: Context, usage: object | undefined, frame: object, choices: readonly object[]): Response {
   return streamSSE(c, async (sse) => {
     for (const choice of choices) {
       if (sse.aborted) return
-      await sse.writeSSE({ data: JSON.stringify({ ...frame, object, choices: [choice] }) })
+      await sse.writeSSE({ data: JSON.stringify({ ...frame, choices: [choice] }) })
     }
-    if (usage !== undefined) await sse.writeSSE({ data: JSON.stringify({ ...frame, object, choices: [], usage }) })
+    if (usage !== undefined) await sse.writeSSE({ data: JSON.stringify({ ...frame, choices: [], usage }) })
     await sse.writeSSE({ data: '[DONE]' })
   })
 }
@@ -181,8 +162,8 @@ async function listModels(state: TrainerState) {
   return [...bases, ...saved].map((model) => ({ ...model, object: 'model', owned_by: 'evsys' }))
 }
 
-function seconds(state: TrainerState): number {
-  return Math.floor(state.clock.now() / 1000)
+function frameOf({ clock }: TrainerState, { model }: { model: string }, prefix: string, object: string) {
+  return { id: `${prefix}-${randomUUID()}`, created: Math.floor(clock.now() / 1000), model, object }
 }
 
 function openAiError(error: Error): Response {
@@ -226,9 +207,6 @@ const messageKeys = ['role', 'content', 'name', 'tool_calls', 'tool_call_id', 'r
 // Clients send back what servers sent them: refusals, annotations, nulls.
 function withoutExtras(message: unknown): unknown {
   if (typeof message !== 'object' || message === null) return message
-  return Object.fromEntries(
-    Object.entries(message).filter(
-      ([key, value]) => messageKeys.includes(key) && (value !== null || key === 'content'),
-    ),
-  )
+  const isKept = ([key, value]: [string, unknown]) => messageKeys.includes(key) && (value !== null || key === 'content')
+  return Object.fromEntries(Object.entries(message).filter(isKept))
 }

@@ -13,6 +13,7 @@ import { plainAnswer } from '../wire/wire-data.ts'
 export type Promised = { readonly request_id: string; readonly model_id?: string | undefined }
 
 type Lora = NonNullable<RunRecord['lora']>
+type Metadata = Record<string, unknown> | null | undefined
 
 /** `create_model`. Without an adapter, or with one of rank 0, all weights are trained. */
 export async function createModel(
@@ -24,9 +25,9 @@ export async function createModel(
   const base = await state.base(request.base_model)
   const lora = config == null || config.rank === 0 ? undefined : readLora(config)
   checkOptimizer(request.optimizer_config)
-  return make(state, request, { hash, base, lora, metadata: request.user_metadata }, async (future, model) => {
+  return make(state, request, { hash, base, lora, metadata: request.user_metadata }, (future, model) => {
     state.enqueue(model.run_id, future, async () => {
-      await state.run({ op: 'create', model: model.run_id, baseModel: base.name, ...engineLora(lora) }, 'done')
+      await state.run({ op: 'create', model: model.run_id, baseModel: base.name, lora: engineLora(lora) }, 'done')
       return plainAnswer({ type: 'create_model', model_id: model.run_id })
     })
   })
@@ -37,33 +38,26 @@ export async function createFromCheckpoint(
   state: TrainerState,
   address: { session_id: string; model_seq_id: number },
   entry: CheckpointEntry,
-  options: { hash: string; optimizer: boolean; metadata: Record<string, unknown> | null | undefined },
+  options: { hash: string; optimizer: boolean; metadata: Metadata },
 ): Promise<Promised> {
   const base = await state.base(entry.run.base_model)
   const { lora } = entry.run
   const metadata = options.metadata ?? entry.run.user_metadata
-  return make(state, address, { hash: options.hash, base, lora, metadata }, async (future, { run_id: model }) => {
+  return make(state, address, { hash: options.hash, base, lora, metadata }, (future, { run_id: model }) => {
     state.enqueue(model, future, async () => {
       const bytes = await state.checkpoints.read(entry)
-      await state.run({ op: 'create', model, baseModel: base.name, ...engineLora(lora) }, 'done')
+      await state.run({ op: 'create', model, baseModel: base.name, lora: engineLora(lora) }, 'done')
       await state.run({ op: 'import', model, bytes, optimizer: options.optimizer }, 'done')
       return plainAnswer({ type: 'load_weights', model_id: model, path: pathOf(entry) })
     })
   })
 }
 
-type Making = {
-  hash: string
-  base: ServedModel
-  lora: Lora | undefined
-  metadata: Record<string, unknown> | null | undefined
-}
-
 async function make(
   state: TrainerState,
   { session_id, model_seq_id }: { session_id: string; model_seq_id: number },
-  { hash, base, lora, metadata }: Making,
-  begin: (future: Future, run: RunRecord) => Promise<void>,
+  { hash, base, lora, metadata }: { hash: string; base: ServedModel; lora: Lora | undefined; metadata: Metadata },
+  begin: (future: Future, run: RunRecord) => void,
 ): Promise<Promised> {
   const session = state.sessions.get(session_id)
   const id = `${session_id}:train:${model_seq_id}`
@@ -107,18 +101,14 @@ async function make(
     state.futures.expire(future)
     throw error
   }
-  await begin(future, run)
+  begin(future, run)
   return { request_id: requestId, model_id: id }
 }
 
 /** Metadata as it is kept and shown: text. */
-export function asText(metadata: Record<string, unknown> | null | undefined): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(metadata ?? {}).map(([key, value]) => [
-      key,
-      typeof value === 'string' ? value : JSON.stringify(value),
-    ]),
-  )
+export function asText(metadata: Metadata): Record<string, string> {
+  const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+  return Object.fromEntries(Object.entries(metadata ?? {}).map(([key, value]) => [key, text(value)]))
 }
 
 function readLora({ rank, seed, train_unembed, train_mlp, train_attn }: tinker.LoraConfig): Lora {
@@ -134,10 +124,10 @@ export function safeSeed(seed: number): number {
   return Number.isSafeInteger(seed) ? seed : Number(BigInt.asUintN(52, BigInt(seed)))
 }
 
-function engineLora(lora: Lora | undefined): { lora?: LoraSpec | undefined } {
-  if (lora === undefined) return {}
+function engineLora(lora: Lora | undefined): LoraSpec | undefined {
+  if (lora === undefined) return undefined
   const { rank, seed, train_attn, train_mlp, train_unembed } = lora
-  return { lora: { rank, seed, trainAttention: train_attn, trainMlp: train_mlp, trainUnembedding: train_unembed } }
+  return { rank, seed, trainAttention: train_attn, trainMlp: train_mlp, trainUnembedding: train_unembed }
 }
 
 /** Refuses an optimiser other than Adam. */

@@ -67,14 +67,12 @@ export async function refresh(state: TrainerState, path: string): Promise<void> 
   if (parsed !== undefined) await state.checkpoints.refresh(parsed)
 }
 
-export type SamplePromise = Promised & { readonly sample_sequence_ids: readonly string[] }
-
 /** `asample`. */
 export async function submitSample(
   state: TrainerState,
   request: tinker.SampleRequest,
   hash: string,
-): Promise<SamplePromise> {
+): Promise<Promised & { readonly sample_sequence_ids: readonly string[] }> {
   const sampler = request.sampling_session_id == null ? undefined : state.sampler(request.sampling_session_id)
   const target = sampler ?? (await findTarget(state, request))
   const drawn = readSample(request, target.base)
@@ -90,15 +88,14 @@ export async function submitSample(
   }
   if (earlier !== undefined) return promise
   if (seq != null) sampler?.requests.set(seq, { hash, requestId })
-  const owner = sampler === undefined ? {} : { sessionId: sampler.sessionId, samplerId: sampler.id }
-  const future = state.futures.open(requestId, owner)
+  const future = state.futures.open(requestId, { sessionId: sampler?.sessionId, samplerId: sampler?.id })
   const cancelling = new AbortController()
   future.cancel = () => cancelling.abort(new HttpError(409, 'cancelled'))
   const work = async () => {
     const stopListening = onAbort(state.signal, () => cancelling.abort(state.signal.reason))
     try {
       const drawing = state.samplerWeights.sample(target.source, drawn, state.signal, cancelling.signal)
-      return sampleAnswer(await drawing, { promptLogprobsLast: request.prompt_logprobs_last_n ?? undefined })
+      return sampleAnswer(await drawing, request.prompt_logprobs_last_n ?? undefined)
     } finally {
       future.cancel = undefined
       stopListening()
@@ -143,12 +140,12 @@ function readSample(request: tinker.SampleRequest, base: ServedModel): Omit<Samp
     numSamples: request.num_samples,
     maxTokens,
     temperature: temperature ?? 1,
-    ...(top_p == null ? {} : { topP: top_p }),
-    ...(top_k == null || top_k <= 0 ? {} : { topK: top_k }),
+    topP: top_p ?? undefined,
+    topK: top_k == null || top_k <= 0 ? undefined : top_k,
     stop: stop == null ? base.stop : typeof stop === 'string' ? [stop] : stop,
     seed: seed == null ? systemRandom.uint32() : safeSeed(seed),
-    ...(request.prompt_logprobs ? { promptLogprobs: true } : {}),
-    ...(request.topk_prompt_logprobs > 0 ? { topKPromptLogprobs: request.topk_prompt_logprobs } : {}),
+    promptLogprobs: request.prompt_logprobs || undefined,
+    topKPromptLogprobs: request.topk_prompt_logprobs > 0 ? request.topk_prompt_logprobs : undefined,
   }
   at(['body'], () => checkRequest(drawn, { vocabSize: base.vocabSize, maxTokens: base.maxContext }))
   return drawn

@@ -130,13 +130,7 @@ function saveWork(
 // Also the name of a file: 255 bytes with its extension, and nothing that is more than a name.
 const nameForm = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,239}$/
 
-function checkpointName({
-  path,
-  seq_id,
-}: {
-  path?: string | null | undefined
-  seq_id?: number | null | undefined
-}): string {
+function checkpointName({ path, seq_id }: Pick<tinker.SaveWeightsRequest, 'path' | 'seq_id'>): string {
   const name = path ?? `checkpoint-${String(seq_id ?? 0).padStart(6, '0')}`
   if (nameForm.test(name)) return name
   throw unprocessable(['body', 'path'], 'a name has letters, digits, dots, _ and -, at most 240 of them')
@@ -153,7 +147,7 @@ function trainingCheckpoint(state: TrainerState, path: string) {
   const parsed = tinker.parseTinkerPath(path)
   if (parsed === undefined) throw unprocessable(['body', 'path'], 'expected tinker://<run>/weights/<name>')
   if (parsed.folder !== 'weights') {
-    throw unprocessable(['body', 'path'], `${path} holds weights for sampling: training goes on from a weights path`)
+    throw unprocessable(['body', 'path'], `${path} holds weights for sampling: training resumes from a weights path`)
   }
   const entry = state.checkpoints.find(parsed)
   if (entry === undefined) throw new HttpError(404, `there is no checkpoint ${path}`)

@@ -38,14 +38,8 @@ function readAdam(settings: unknown): Adam {
   const parsed = tinker.AdamParams.safeParse(settings ?? {})
   if (!parsed.success) throw unprocessable(['body', 'adam_params'], parsed.error.issues[0]?.message ?? 'not valid')
   const { learning_rate, beta1, beta2, eps, weight_decay, grad_clip_norm } = parsed.data
-  return {
-    learningRate: learning_rate,
-    beta1,
-    beta2,
-    eps,
-    ...(weight_decay === 0 ? {} : { weightDecay: weight_decay }),
-    ...(grad_clip_norm === 0 ? {} : { gradClipNorm: grad_clip_norm }),
-  }
+  const [weightDecay, gradClipNorm] = [weight_decay || undefined, grad_clip_norm || undefined] // 0: none
+  return { learningRate: learning_rate, beta1, beta2, eps, weightDecay, gradClipNorm }
 }
 
 /** `unload_model`: after everything that was asked of it before. */
@@ -63,12 +57,12 @@ export function submitUnload(state: TrainerState, request: tinker.ModelRequest):
   return { request_id: requestId, model_id: model.id }
 }
 
-// How a request of a model becomes a promise: it is checked, known again if it was sent before, and waits for its turn.
+// How a request of a model becomes a promise: checked, recognised if it was sent before, queued.
 type Numbered = { readonly model_id: string; readonly seq_id?: number | null | undefined }
 export type Prepared = { readonly work: () => Promise<Answer>; readonly settled?: (() => void) | undefined }
 
 // Checks first, then asks whether this is a repetition, then takes its number: a refused request uses its number up, since
-// its client goes on counting.
+// its client continues to count.
 export function submit(
   state: TrainerState,
   { model_id, seq_id }: Numbered,

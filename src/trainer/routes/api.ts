@@ -1,22 +1,18 @@
 // What every route is handed.
 import { Hono } from 'hono'
 import * as z from 'zod'
+import { jsonResponse } from '../http/in-process.ts'
 import { checked, type RawBody, readBody, readJson } from '../http/read-request.ts'
 import type { TrainerState } from '../state/trainer-state.ts'
 
-export type Api = {
-  readonly state: TrainerState
-  /** The body of a request, read but not parsed. */
-  body(request: Request): Promise<RawBody>
-  /** The JSON value of a body, checked. */
-  parse<S extends z.ZodType>(raw: RawBody, schema: S): z.output<S>
-  /** The JSON body of a request and its hash. */
-  json<S extends z.ZodType>(request: Request, schema: S): Promise<{ value: z.output<S>; hash: string }>
-}
+export type Api = ReturnType<typeof createApi>
 
-export function createApi(state: TrainerState): Api {
+export function createApi(state: TrainerState) {
+  const routes = new Hono()
+  /** The body of a request, read but not parsed. */
   const body = (request: Request) => readBody(request, state.limits.bodyBytes)
-  const parse: Api['parse'] = (raw, schema) => {
+  /** The JSON value of a body, checked. */
+  const parse = <S extends z.ZodType>(raw: RawBody, schema: S): z.output<S> => {
     const value = readJson(raw)
     try {
       return checked(schema, value, 'body')
@@ -25,29 +21,26 @@ export function createApi(state: TrainerState): Api {
       throw error
     }
   }
-  return {
-    state,
-    body,
-    parse,
-    async json(request, schema) {
-      const raw = await body(request)
-      return { value: parse(raw, schema), hash: raw.hash }
-    },
+  /** The JSON body of a request and its hash, which is computed when asked for. */
+  const json = async <S extends z.ZodType>(request: Request, schema: S) => {
+    const raw = await body(request)
+    return { value: parse(raw, schema), hash: raw.hash }
   }
+  /** Adds a route from a JSON body to a JSON value. */
+  const post = <S extends z.ZodType>(path: string, schema: S, answer: (value: z.output<S>, hash: () => string) => unknown) =>
+    routes.post(path, async (c) => {
+      const { value, hash } = await json(c.req.raw, schema)
+      return jsonResponse(await answer(value, hash))
+    })
+  return { state, routes, body, parse, json, post }
 }
 
 const Numbered = z.object({ model_id: z.string(), seq_id: z.int().min(1) })
 
-// The client of a refused request goes on counting: its number will not come again.
+// The client of a refused request continues to count: its number will not come again.
 function useUpNumber(state: TrainerState, value: unknown): void {
   const numbered = Numbered.safeParse(value)
   if (numbered.success) state.models.get(numbered.data.model_id)?.gate.skip(numbered.data.seq_id)
-}
-
-export type Routes = Hono
-
-export function newRoutes(): Routes {
-  return new Hono()
 }
 
 const Page = z.object({

@@ -1,5 +1,4 @@
 // Work on models: every answer is a promise, except for the description of a model.
-
 import type { Context } from 'hono'
 import * as tinker from '../../contracts/tinker/index.ts'
 import { onAbort } from '../../kernel/index.ts'
@@ -12,19 +11,13 @@ import { submitLoad, submitSave, submitSaveForSampler } from '../operations/save
 import { submitOptimStep, submitPass, submitUnload } from '../operations/train-model.ts'
 import type { Failure, Future } from '../state/futures.ts'
 import type { TrainerState } from '../state/trainer-state.ts'
-import { type Api, newRoutes, type Routes } from './api.ts'
+import type { Api } from './api.ts'
 
-export function modelRoutes({ state, json, body, parse }: Api): Routes {
-  const routes = newRoutes()
-
-  routes.post('/create_model', async (c) => {
-    const { value, hash } = await json(c.req.raw, tinker.CreateModelRequest)
-    return jsonResponse(await createModel(state, value, hash))
-  })
-  routes.post('/get_info', async (c) => {
-    const { value } = await json(c.req.raw, tinker.ModelRequest)
-    const { id, run, base } = state.model(value.model_id)
-    return jsonResponse({
+export function addModelRoutes({ state, routes, body, parse, post }: Api): void {
+  post('/create_model', tinker.CreateModelRequest, (value, hash) => createModel(state, value, hash()))
+  post('/get_info', tinker.ModelRequest, ({ model_id }) => {
+    const { id, run, base } = state.model(model_id)
+    return {
       type: 'get_info',
       model_id: id,
       is_lora: run.lora !== undefined,
@@ -33,12 +26,9 @@ export function modelRoutes({ state, json, body, parse }: Api): Routes {
       model_data: { arch: base.arch, model_name: base.name, tokenizer_id: base.tokenizerId },
       engine_id: state.engineId,
       max_context_length: base.maxContext,
-    })
+    }
   })
-  routes.post('/unload_model', async (c) => {
-    const { value } = await json(c.req.raw, tinker.ModelRequest)
-    return jsonResponse(submitUnload(state, value))
-  })
+  post('/unload_model', tinker.ModelRequest, (value) => submitUnload(state, value))
 
   routes.post('/forward_backward', async (c) => {
     const raw = await body(c.req.raw)
@@ -48,35 +38,18 @@ export function modelRoutes({ state, json, body, parse }: Api): Routes {
       ...numbered
     } = raw.isProtobuf ? readProtobuf(raw) : parse(raw, tinker.ForwardBackwardRequest)
     const loc = ['body', 'forward_backward_input']
-    return jsonResponse(submitPass(state, { ...numbered, input, forwardOnly: forward_only === true, loc }, raw.hash))
+    return jsonResponse(submitPass(state, { ...numbered, input, forwardOnly: forward_only === true, loc }, raw.hash()))
   })
-  routes.post('/forward', async (c) => {
-    const { value, hash } = await json(c.req.raw, tinker.ForwardRequest)
-    const { forward_input: input, ...numbered } = value
-    const loc = ['body', 'forward_input']
-    return jsonResponse(submitPass(state, { ...numbered, input, forwardOnly: true, loc }, `forward ${hash}`))
-  })
-  routes.post('/optim_step', async (c) => {
-    const { value, hash } = await json(c.req.raw, tinker.OptimStepRequest)
-    return jsonResponse(submitOptimStep(state, value, `step ${hash}`))
-  })
-  routes.post('/save_weights', async (c) => {
-    const { value, hash } = await json(c.req.raw, tinker.SaveWeightsRequest)
-    return jsonResponse(submitSave(state, value, `save ${hash}`))
-  })
-  routes.post('/save_weights_for_sampler', async (c) => {
-    const { value, hash } = await json(c.req.raw, tinker.SaveWeightsForSamplerRequest)
-    return jsonResponse(submitSaveForSampler(state, value, `sampler ${hash}`))
-  })
-  routes.post('/load_weights', async (c) => {
-    const { value, hash } = await json(c.req.raw, tinker.LoadWeightsRequest)
-    return jsonResponse(await submitLoad(state, value, `load ${hash}`))
-  })
-  routes.post('/asample', async (c) => {
-    const { value, hash } = await json(c.req.raw, tinker.SampleRequest)
-    return jsonResponse(await submitSample(state, value, hash))
-  })
-  return routes
+  post('/forward', tinker.ForwardRequest, ({ forward_input: input, ...numbered }, hash) =>
+    submitPass(state, { ...numbered, input, forwardOnly: true, loc: ['body', 'forward_input'] }, `forward ${hash()}`),
+  )
+  post('/optim_step', tinker.OptimStepRequest, (value, hash) => submitOptimStep(state, value, `step ${hash()}`))
+  post('/save_weights', tinker.SaveWeightsRequest, (value, hash) => submitSave(state, value, `save ${hash()}`))
+  post('/save_weights_for_sampler', tinker.SaveWeightsForSamplerRequest, (value, hash) =>
+    submitSaveForSampler(state, value, `sampler ${hash()}`),
+  )
+  post('/load_weights', tinker.LoadWeightsRequest, (value, hash) => submitLoad(state, value, `load ${hash()}`))
+  post('/asample', tinker.SampleRequest, (value, hash) => submitSample(state, value, hash()))
 }
 
 function readProtobuf(raw: RawBody): tinker.ForwardBackwardRequest {
@@ -90,9 +63,7 @@ function readProtobuf(raw: RawBody): tinker.ForwardBackwardRequest {
 }
 
 // Asking for results. A poll is held until there is one, or until clients would give up on it.
-export function futureRoutes({ state, json }: Api): Routes {
-  const routes = newRoutes()
-
+export function addFutureRoutes({ state, routes, json, post }: Api): void {
   routes.post('/retrieve_future', async (c) => {
     const { value } = await json(c.req.raw, tinker.RetrieveFutureRequest)
     const future = findFuture(state, value.request_id)
@@ -113,19 +84,17 @@ export function futureRoutes({ state, json }: Api): Routes {
       const holdMs = Math.min(state.limits.holdMs, (value.timeout ?? Number.POSITIVE_INFINITY) * 1000)
       await held(state, state.completions.news(samplerId, copy), Math.max(0, holdMs), c.req.raw.signal)
     }
-    return c.json(since())
+    return jsonResponse(since())
   })
 
-  routes.post('/cancel_future', async (c) => {
-    const { value } = await json(c.req.raw, tinker.CancelFutureRequest)
-    const future = findFuture(state, value.request_id)
+  post('/cancel_future', tinker.CancelFutureRequest, ({ request_id }) => {
+    const future = findFuture(state, request_id)
     if ((future.job !== undefined && state.queue.remove(future.job)) || future.cancel !== undefined) {
       state.futures.settle(future, { failure: { error: 'cancelled', category: 'user' } })
       future.cancel?.()
     }
-    return c.json({})
+    return {}
   })
-  return routes
 }
 
 function findFuture(state: TrainerState, requestId: string): Future {

@@ -1,16 +1,15 @@
-// Runs and checkpoints as people look them up. They outlive the process that made them.
+// Runs and checkpoints, for people. They outlive the process that made them.
 import * as tinker from '../../contracts/tinker/index.ts'
 import { type ArchiveFiles, createPathSigner, tarFile } from '../archive/archive-files.ts'
 import { HttpError, notFound, unprocessable } from '../http/http-error.ts'
 import { type CheckpointEntry, pathOf, type RunRecord } from '../state/checkpoint-files.ts'
 import type { TrainerState } from '../state/trainer-state.ts'
-import { type Api, newRoutes, page, type Routes } from './api.ts'
+import { type Api, page } from './api.ts'
 
 const archiveMs = 15 * 60_000
 const checkpointRoute = '/training_runs/:run/checkpoints/:kind/:name'
 
-export function runRoutes({ state, json }: Api, archiveFiles: ArchiveFiles): Routes {
-  const routes = newRoutes()
+export function addRunRoutes({ state, routes, json, post }: Api, archiveFiles: ArchiveFiles): void {
   const signer = createPathSigner()
   const entryOf = (params: Record<string, string>) => findEntry(state, params)
 
@@ -47,26 +46,20 @@ export function runRoutes({ state, json }: Api, archiveFiles: ArchiveFiles): Rou
     await state.checkpoints.remove(entryOf(c.req.param()))
     return c.body(null, 204)
   })
-  routes.post(`${checkpointRoute}/publish`, async (c) => {
+  routes.on(['POST', 'DELETE'], `${checkpointRoute}/publish`, async (c) => {
     const entry = entryOf(c.req.param())
-    if (entry.public) throw new HttpError(409, 'the checkpoint is public already')
-    await state.checkpoints.update(entry, { public: true })
-    return c.body(null, 204)
-  })
-  routes.delete(`${checkpointRoute}/publish`, async (c) => {
-    const entry = entryOf(c.req.param())
-    if (!entry.public) throw new HttpError(409, 'the checkpoint is not public')
-    await state.checkpoints.update(entry, { public: false })
+    const isPublic = c.req.method === 'POST'
+    if (entry.public === isPublic)
+      throw new HttpError(409, `the checkpoint is ${isPublic ? 'public already' : 'not public'}`)
+    await state.checkpoints.update(entry, { public: isPublic })
     return c.body(null, 204)
   })
   routes.put(`${checkpointRoute}/ttl`, async (c) => {
     const entry = entryOf(c.req.param())
-    const { value } = await json(c.req.raw, tinker.TtlRequest)
-    const { ttl_seconds } = value
+    const { ttl_seconds } = (await json(c.req.raw, tinker.TtlRequest)).value
     if (ttl_seconds !== null && ttl_seconds <= 0) throw new HttpError(400, 'ttl_seconds must be positive, or null')
-    await state.checkpoints.update(entry, {
-      expires_ms: ttl_seconds === null ? null : state.clock.now() + ttl_seconds * 1000,
-    })
+    const expires_ms = ttl_seconds === null ? null : state.clock.now() + ttl_seconds * 1000
+    await state.checkpoints.update(entry, { expires_ms })
     return c.body(null, 204)
   })
   routes.get(`${checkpointRoute}/archive`, (c) => {
@@ -86,25 +79,21 @@ export function runRoutes({ state, json }: Api, archiveFiles: ArchiveFiles): Rou
       'content-disposition': `attachment; filename="${entry.name}.tar"`,
     })
   })
-  for (const method of ['get', 'post', 'put', 'delete'] as const) {
-    routes[method]('/training_runs/:run/checkpoints/:name/:rest?', () => {
-      throw new HttpError(400, 'a checkpoint is named weights/<name> or sampler_weights/<name>')
-    })
-  }
+  routes.on(['GET', 'POST', 'PUT', 'DELETE'], '/training_runs/:run/checkpoints/:name/:rest?', () => {
+    throw unnamed()
+  })
 
-  routes.post('/weights_info', async (c) => {
-    const { value } = await json(c.req.raw, tinker.WeightsInfoRequest)
-    const path = tinker.parseTinkerPath(value.tinker_path)
+  post('/weights_info', tinker.WeightsInfoRequest, async ({ tinker_path }) => {
+    const path = tinker.parseTinkerPath(tinker_path)
     if (path === undefined) throw unprocessable(['body', 'tinker_path'], 'expected tinker://<run>/<kind>/<name>')
     await state.checkpoints.refresh(path)
     const entry = state.checkpoints.find(path)
-    if (entry === undefined) throw notFound(`there is no checkpoint ${value.tinker_path}`)
+    if (entry === undefined) throw notFound(`there is no checkpoint ${tinker_path}`)
     const { base_model, lora } = entry.run
-    if (lora === undefined) return c.json({ base_model, is_lora: false })
+    if (lora === undefined) return { base_model, is_lora: false }
     const { rank, train_unembed, train_mlp, train_attn } = lora
-    return c.json({ base_model, is_lora: true, lora_rank: rank, train_unembed, train_mlp, train_attn })
+    return { base_model, is_lora: true, lora_rank: rank, train_unembed, train_mlp, train_attn }
   })
-  return routes
 }
 
 function findRun(state: TrainerState, id: string): RunRecord {
@@ -114,12 +103,14 @@ function findRun(state: TrainerState, id: string): RunRecord {
 }
 
 function findEntry(state: TrainerState, { run = '', kind = '', name = '' }: Record<string, string>): CheckpointEntry {
-  if (kind !== 'weights' && kind !== 'sampler_weights') {
-    throw new HttpError(400, 'a checkpoint is named weights/<name> or sampler_weights/<name>')
-  }
+  if (kind !== 'weights' && kind !== 'sampler_weights') throw unnamed()
   const entry = state.checkpoints.find({ runId: run, folder: kind, name })
   if (entry === undefined) throw notFound(`there is no checkpoint tinker://${run}/${kind}/${name}`)
   return entry
+}
+
+function unnamed(): HttpError {
+  return new HttpError(400, 'a checkpoint is named weights/<name> or sampler_weights/<name>')
 }
 
 function showCheckpoint(entry: CheckpointEntry): tinker.Checkpoint {

@@ -1,12 +1,12 @@
-// Start of a conversation: flags, sessions, heartbeats, telemetry.
+// Start of a connection: flags, sessions, heartbeats, telemetry.
 import * as z from 'zod'
 import * as tinker from '../../contracts/tinker/index.ts'
 import { HttpError, notFound } from '../http/http-error.ts'
 import { jsonResponse } from '../http/in-process.ts'
 import { createSampler } from '../operations/samplers.ts'
-import { type Api, newRoutes, page, type Routes } from './api.ts'
+import { type Api, page } from './api.ts'
 
-/** What this server asks of clients. Those before 0.25 send protobuf and forward passes as newer ones do when told. */
+/** What this server asks of clients. Those before 0.25 send protobuf and forward passes as newer ones do on request. */
 const clientConfig = {
   pjwt_auth_enabled: false,
   credential_default_source: 'api_key',
@@ -19,18 +19,13 @@ const clientConfig = {
   custom_loss_server_side: false,
 }
 
-export function sessionRoutes({ state, json }: Api): Routes {
-  const routes = newRoutes()
-
+export function addSessionRoutes({ state, routes, json, post }: Api): void {
   routes.get('/healthz', (c) => c.json({ status: 'ok' }))
-  routes.post('/client/config', async (c) => {
-    await json(c.req.raw, tinker.ClientConfigRequest)
-    return jsonResponse(clientConfig)
-  })
-  routes.post('/client/dynamic_config', async (c) => {
-    await json(c.req.raw, tinker.ClientConfigRequest)
-    return jsonResponse({ refresh_interval_sec: 300, sample_cancel_enabled: true })
-  })
+  post('/client/config', tinker.ClientConfigRequest, () => clientConfig)
+  post('/client/dynamic_config', tinker.ClientConfigRequest, () => ({
+    refresh_interval_sec: 300,
+    sample_cancel_enabled: true,
+  }))
   routes.get('/get_server_capabilities', async (c) => {
     const models = await state.catalog.list()
     return c.json({
@@ -38,24 +33,18 @@ export function sessionRoutes({ state, json }: Api): Routes {
       engine_id: state.engineId,
     })
   })
-  routes.post('/telemetry', async (c) => {
-    await json(c.req.raw, tinker.TelemetryRequest)
-    return c.json({ status: 'accepted' })
-  })
+  post('/telemetry', tinker.TelemetryRequest, () => ({ status: 'accepted' }))
 
-  routes.post('/create_session', async (c) => {
-    const { value } = await json(c.req.raw, tinker.CreateSessionRequest)
-    const session = await state.sessions.create({
-      userMetadata: value.user_metadata ?? {},
-      ...(value.project_id == null ? {} : { projectId: value.project_id }),
+  post('/create_session', tinker.CreateSessionRequest, async ({ user_metadata, project_id }) => {
+    const { id } = await state.sessions.create({
+      userMetadata: user_metadata ?? {},
+      projectId: project_id ?? undefined,
     })
-    const messages = { info_message: null, warning_message: null, error_message: null }
-    return jsonResponse({ type: 'create_session', session_id: session.id, ...messages })
+    return { type: 'create_session', session_id: id, info_message: null, warning_message: null, error_message: null }
   })
-  routes.post('/session_heartbeat', async (c) => {
-    const { value } = await json(c.req.raw, tinker.SessionHeartbeatRequest)
-    state.sessions.get(value.session_id)
-    return c.json({ type: 'session_heartbeat' })
+  post('/session_heartbeat', tinker.SessionHeartbeatRequest, ({ session_id }) => {
+    state.sessions.get(session_id)
+    return { type: 'session_heartbeat' }
   })
   routes.get('/sessions', (c) => {
     const { limit, offset } = page(c.req.query())
@@ -66,11 +55,7 @@ export function sessionRoutes({ state, json }: Api): Routes {
     const session = state.sessions.find(c.req.param('id'))
     if (session === undefined) throw notFound('there is no such session')
     const { modelIds, samplerIds, userMetadata } = session
-    return c.json({
-      training_run_ids: [...modelIds],
-      sampler_ids: [...samplerIds],
-      user_metadata: userMetadata,
-    })
+    return c.json({ training_run_ids: [...modelIds], sampler_ids: [...samplerIds], user_metadata: userMetadata })
   })
   routes.put('/sessions/:id/project', async (c) => {
     const { value } = await json(c.req.raw, z.object({ project_id: z.string().nullish() }))
@@ -82,33 +67,24 @@ export function sessionRoutes({ state, json }: Api): Routes {
     const session = state.sessions.get(c.req.param('id'))
     await json(c.req.raw, tinker.SessionFinishRequest)
     await state.endSession(session)
-    return c.json({})
+    return jsonResponse({})
   })
 
-  routes.post('/create_sampling_session', async (c) => {
-    const { value, hash } = await json(c.req.raw, tinker.CreateSamplingSessionRequest)
-    return jsonResponse({
-      type: 'create_sampling_session',
-      sampling_session_id: await createSampler(state, value, hash),
-    })
-  })
-  routes.post('/join_sampling_session', async (c) => {
-    const { value } = await json(c.req.raw, tinker.JoinSamplingSessionRequest)
-    const sampler = state.sampler(value.sampling_session_id)
-    return c.json({ type: 'join_sampling_session', client_counter: ++sampler.copies })
+  post('/create_sampling_session', tinker.CreateSamplingSessionRequest, async (value, hash) => ({
+    type: 'create_sampling_session',
+    sampling_session_id: await createSampler(state, value, hash()),
+  }))
+  post('/join_sampling_session', tinker.JoinSamplingSessionRequest, ({ sampling_session_id }) => {
+    const sampler = state.sampler(sampling_session_id)
+    return { type: 'join_sampling_session', client_counter: ++sampler.copies }
   })
   routes.get('/samplers/:id', (c) => {
     const { id, base, modelPath } = state.sampler(c.req.param('id'))
-    return c.json({
-      sampler_id: id,
-      base_model: base.name,
-      model_path: modelPath,
-    })
+    return c.json({ sampler_id: id, base_model: base.name, model_path: modelPath })
   })
-  // Of ours: a run takes a snapshot at every step, and would keep all of them to its end.
+  // Not part of the protocol: a run takes a snapshot at every step, and would keep all of them to its end.
   routes.delete('/samplers/:id', async (c) => {
     await state.removeSampler(state.sampler(c.req.param('id')))
     return c.body(null, 204)
   })
-  return routes
 }

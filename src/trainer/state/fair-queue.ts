@@ -55,7 +55,7 @@ export class FairQueue {
     this.#isPumping = true
     for (let job = this.#next(); job !== undefined; job = this.#next()) {
       if (!this.#mayStart(job)) {
-        await Promise.race(this.#running.values()) // then look again: the job may have been taken back
+        await Promise.race(this.#running.values()) // then again: the job may have been removed
         continue
       }
       this.#lanes.get(job.lane)?.shift()
@@ -87,7 +87,7 @@ export class FairQueue {
     return undefined
   }
 
-  // Whoever came meanwhile is before it now.
+  // Lanes that were added meanwhile come before it now.
   #endTurn(lane: string): void {
     const jobs = this.#lanes.get(lane)
     this.#lanes.delete(lane)

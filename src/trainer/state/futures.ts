@@ -1,4 +1,4 @@
-// Results that are asked for later, as often as a client likes. A result that is no longer kept is told apart from one that
+// Results that are retrieved later, as often as a client likes. A result that is no longer kept is distinguished from one that
 // never was: the first can be asked for again by its original request, the second is a mistake.
 import type * as tinker from '../../contracts/tinker/index.ts'
 import type { FairQueue, Job } from './fair-queue.ts'
@@ -14,6 +14,8 @@ export interface Answer {
 export type Failure = { readonly error: string; readonly category: tinker.ErrorCategory }
 type Outcome = { readonly answer: Answer } | { readonly failure: Failure }
 
+type Owner = { sessionId?: string | undefined; samplerId?: string | undefined }
+
 export class Future {
   readonly requestId: string
   readonly sessionId: string | undefined
@@ -21,7 +23,7 @@ export class Future {
   readonly samplerId: string | undefined
   /** Its place in the queue, once it has one. */
   job: Job | undefined
-  /** Stops its work while it runs; absent: that goes on to its end. */
+  /** Stops its work while it runs; absent: that runs to its end. */
   cancel: (() => void) | undefined
   /** What it waits for while it has no place. */
   waitsFor: (() => string | undefined) | undefined
@@ -31,10 +33,7 @@ export class Future {
   readonly settled: Promise<void>
   #wake: () => void = () => {}
 
-  constructor(
-    requestId: string,
-    { sessionId, samplerId }: { sessionId?: string | undefined; samplerId?: string | undefined },
-  ) {
+  constructor(requestId: string, { sessionId, samplerId }: Owner) {
     this.requestId = requestId
     this.sessionId = sessionId
     this.samplerId = samplerId
@@ -70,7 +69,7 @@ export class Futures {
     this.#options = options
   }
 
-  open(requestId: string, owner: { sessionId?: string | undefined; samplerId?: string | undefined } = {}): Future {
+  open(requestId: string, owner: Owner): Future {
     const future = new Future(requestId, owner)
     this.#futures.set(requestId, future)
     return future
@@ -153,14 +152,11 @@ export class Completions {
     const { outcome, samplerId, requestId } = future
     if (samplerId === undefined || outcome === undefined) return
     const feed = this.#feed(keyOf(samplerId, copyOf(requestId)))
+    const request = { request_id: requestId }
     feed.list.push(
-      'answer' in outcome
-        ? {
-            state: 'finished',
-            request_id: requestId,
-            response_payload_uncompressed_size: Math.max(1, outcome.answer.sizeBytes),
-          }
-        : { state: 'failed', request_id: requestId },
+      'failure' in outcome
+        ? { state: 'failed', ...request }
+        : { state: 'finished', ...request, response_payload_uncompressed_size: Math.max(1, sizeOf(outcome)) },
     )
     const { wake } = feed
     Object.assign(feed, hope())

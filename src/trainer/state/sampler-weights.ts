@@ -1,11 +1,10 @@
 // Weights that samples are drawn from, in the engine. The ones used last stay loaded. Requests may overlap: the engine carries
 // operations out in their order, so what one request has asked for comes before what another drops later.
-
 import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Engine, Sample, SampleReq } from '../../contracts/index.ts'
-import { fileError, systemCode } from '../../kernel/index.ts'
+import { fileError, isAlive } from '../../kernel/index.ts'
 
 /** Where weights come from. Equal keys are equal weights. */
 export type WeightSource = { readonly key: string } & (
@@ -33,7 +32,7 @@ export class SamplerWeights {
     source: WeightSource,
     request: Omit<SampleReq, 'model'>,
     signal: AbortSignal,
-    /** Nobody waits for these samples any more; weights that others wait for as well are loaded all the same. */
+    /** Aborted when no client waits for these samples; weights that others wait for as well are loaded all the same. */
     cancelled = signal,
   ): Promise<readonly Sample[]> {
     const model = `sampler ${source.key}`
@@ -91,7 +90,7 @@ export class EphemeralWeights {
     try {
       await mkdir(folder, { recursive: true })
       for (const name of await readdir(parent)) {
-        if (!isRunning(Number(name))) await rm(join(parent, name), { recursive: true, force: true })
+        if (!isAlive({ pid: Number(name), start: '' })) await rm(join(parent, name), { recursive: true, force: true })
       }
     } catch (cause) {
       throw fileError('make', folder, cause)
@@ -122,14 +121,5 @@ export class EphemeralWeights {
 
   async close(): Promise<void> {
     if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true })
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (cause) {
-    return systemCode(cause) === 'EPERM'
   }
 }

@@ -62,8 +62,8 @@ export class SequenceGate {
     if (this.#waiting.size > 0 && this.#missed !== this.#next) void this.#timeGap(this.#next)
   }
 
-  // A client whose request failed on the way goes on counting. Leaving the gap out would train on half a batch without a word,
-  // so what waited for it fails, and what comes later is carried out again.
+  // A client whose request failed on the way continues to count. Leaving the gap out would silently train on half a batch, so
+  // what waited for it fails, and what comes later is carried out again.
   async #timeGap(missing: number): Promise<void> {
     this.#missed = missing
     await this.#clock.sleep(this.#gapMs, this.#signal).catch(() => {}) // closing fails everything anyway

@@ -1,9 +1,8 @@
-// Sessions: what a client holds here, for as long as it is heard of.
+// Sessions: what a client holds here, for as long as it sends requests or heartbeats.
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../../kernel/index.ts'
-import { fileError } from '../../kernel/index.ts'
+import { type Clock, fileError } from '../../kernel/index.ts'
 import { notFound } from '../http/http-error.ts'
 
 export interface Session {
@@ -13,7 +12,7 @@ export interface Session {
   readonly modelIds: Set<string>
   readonly samplerIds: Set<string>
   projectId: string | undefined
-  /** How long it has not been heard of, as the trainer counts: a clock that is set, or a machine that slept, ends nothing. */
+  /** Time since its last request, as the trainer counts: a clock that is set, or a machine that slept, ends nothing. */
   silentMs: number
 }
 
@@ -78,7 +77,7 @@ export class Sessions {
     return this.#sessions.get(id)
   }
 
-  /** A living session, which has now been heard of. */
+  /** A live session; this counts as a heartbeat. */
   get(id: string): Session {
     const session = this.#sessions.get(id)
     if (session === undefined) throw notFound(`no session is called ${id}${this.#past.has(id) ? ' any more' : ''}`)

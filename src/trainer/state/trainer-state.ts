@@ -146,6 +146,7 @@ export class TrainerState {
       } catch (error) {
         this.futures.settle(future, { failure: failureOf(error) })
       }
+      future.job = undefined // it holds the request's data, and the result is kept for long
     }
     future.job = this.queue.add(lane, job, options)
   }

@@ -44,12 +44,8 @@ export function passAnswer({ outputs, metrics }: FwdBwd): Answer {
   }
 }
 
-type SampleAnswerOptions = {
-  /** Log-probabilities of the last so many prompt tokens alone. */
-  promptLogprobsLast?: number | undefined
-}
-
-export function sampleAnswer(samples: readonly Sample[], { promptLogprobsLast }: SampleAnswerOptions = {}): Answer {
+/** `promptLogprobsLast`: log-probabilities of the last so many prompt tokens alone. */
+export function sampleAnswer(samples: readonly Sample[], promptLogprobsLast: number | undefined): Answer {
   const [first] = samples
   const promptLogprobs = first?.promptLogprobs === undefined ? undefined : Float32Array.from(first.promptLogprobs)
   if (promptLogprobsLast !== undefined) promptLogprobs?.fill(Number.NaN, 0, -promptLogprobsLast)
@@ -67,11 +63,8 @@ export function sampleAnswer(samples: readonly Sample[], { promptLogprobsLast }:
     sizeBytes: samples.reduce((size, { tokens }) => size + 8 * tokens.length + 64, 8 * (promptLogprobs?.length ?? 0)),
     json: () => {
       const json = tinker.sampleToJson(response)
-      const sequences = json.sequences.map((each) => ({
-        ...each,
-        ...(each.logprobs == null ? {} : { logprobs: finiteList(each.logprobs) }),
-      }))
-      return { ...json, sequences }
+      const finite = (values: tinker.NumberArray | null | undefined) => (values == null ? values : finiteList(values))
+      return { ...json, sequences: json.sequences.map((each) => ({ ...each, logprobs: finite(each.logprobs) })) }
     },
     protobuf: () => tinker.encodeSampleResponse(response),
   }
@@ -99,11 +92,9 @@ function finiteMetrics(metrics: Metrics): Metrics {
 }
 
 // Training data as it comes over the wire, turned into what an engine takes. Everything is checked here, while the client still
-// waits for the answer to its request: a mistake is told with its place, and at once.
-type Pass = { readonly data: Datum[]; readonly loss: NamedLoss }
-
+// waits for the answer to its request: a mistake is reported with its place, and at once.
 /** The data and loss of a request; `loc` is where they stand in it. */
-export function readPass(input: tinker.ForwardBackwardInput, limits: DataLimits, loc: Loc): Pass {
+export function readPass(input: tinker.ForwardBackwardInput, limits: DataLimits, loc: Loc) {
   const loss = at([...loc, 'loss_fn'], () => readLoss(input))
   const checks = at([...loc, 'loss_fn'], () => lossFunction(loss))
   if (input.data.length === 0) throw unprocessable([...loc, 'data'], 'there must be at least one datum')
@@ -143,7 +134,7 @@ function readTensor(tensor: tinker.TensorData, name: string): Tensor {
   }
 }
 
-/** Runs a check; what it finds is told with the place. */
+/** Runs a check; what it finds is reported with the place. */
 export function at<T>(loc: Loc, check: () => T): T {
   try {
     return check()

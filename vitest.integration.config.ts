@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     ...lane('integration'),
     include: ['tests/integration/**/*.test.ts'],
-    globalSetup: ['tests/compile-once.ts', 'tests/integration/build-once.ts', 'tests/integration/pack-once.ts'],
+    globalSetup: ['tests/compile-once.ts', 'tests/integration/pack-once.ts'],
     testTimeout: 600_000,
     hookTimeout: 600_000,
   },

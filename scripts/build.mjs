@@ -1,8 +1,10 @@
 // Makes dist/, what the package holds: tsc compiles src/ to build/, module by module, and what is started or imported from
 // outside is linked from there with all it needs (docs/decisions/0007). Types mirror src; whether they fit is `npm run types`.
+// Where nothing it is made of has changed since, it is left as it is.
 
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { entriesOf, licencesOf, linkModules } from './link-modules.mjs'
@@ -12,6 +14,10 @@ const src = join(root, 'src')
 const build = join(root, 'build')
 const dist = join(root, 'dist')
 
+const stamp = join(build, '.dist')
+const sources = hashOfSources()
+if (existsSync(dist) && existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) process.exit(0)
+rmSync(stamp, { force: true })
 const { status } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
   cwd: root,
   stdio: 'inherit',
@@ -19,6 +25,24 @@ const { status } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc
 if (status !== 0) process.exit(status ?? 1)
 removeOrphans()
 await link()
+writeFileSync(stamp, sources)
+
+/** Of all that dist/ is made of: the sources, how they are compiled and linked, the versions of packages that go in. */
+function hashOfSources() {
+  const hash = createHash('sha256')
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(ts|json)$/.test(file) && !/\.test(-d)?\.ts$/.test(file))
+    .map((file) => join('src', file))
+  const rest = [
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'scripts/build.mjs',
+    'scripts/link-modules.mjs',
+  ]
+  for (const file of [...rest, ...files.sort()]) hash.update(`${file}\0${readFileSync(join(root, file), 'utf8')}\0`)
+  return hash.digest('hex')
+}
 
 /** Removes output whose source is gone, which tsc leaves behind. */
 function removeOrphans() {
@@ -34,7 +58,7 @@ async function link() {
   rmSync(made, { recursive: true, force: true })
   mkdirSync(made)
   const packages = await linkModules({ from: build, to: made, entries: entriesOf(src) })
-  cpSync(build, made, { recursive: true, filter: (file) => !/\.(js|tsbuildinfo)$/.test(file) })
+  cpSync(build, made, { recursive: true, filter: (file) => !/\.(js|tsbuildinfo|dist)$/.test(file) })
   writeFileSync(join(made, 'third-party-licences.txt'), licencesOf(packages))
   rmSync(dist, { recursive: true, force: true })
   renameSync(made, dist)

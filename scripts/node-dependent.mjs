@@ -2,15 +2,24 @@
 // may differ. Mathematics, parsing, schemas, and what others here cover already, run there in `npm run test:full`, which takes
 // the whole suite. tests/node-dependent.test.ts finds test files that start something and are in neither list.
 
-/** @type {{ files: string[], why: string }[]} */
+/**
+ * `newest`: what takes long, over parts whose own tests run on every version, runs on the newest alone; the versions between
+ * that one and the oldest, which runs all, seldom differ from both.
+ * @type {{ files: string[], why: string, newest?: boolean }[]}
+ */
 export const nodeDependent = [
   {
     files: [
-      'src/kernel/plugins/{catalog,load-plugins,plugin-host}.test.ts',
+      'src/kernel/plugins/{catalog,load-plugins}.test.ts',
       'src/kernel/processes/*.test.ts',
       'src/kernel/{atomic-file,blob-pins,blobs,file-error}.test.ts',
     ],
     why: 'plugin loaders and their hooks, processes, threads, atomic files, locks',
+  },
+  {
+    files: ['src/kernel/plugins/plugin-host.test.ts'],
+    why: 'plugins that end their process, told with their line by the inspector',
+    newest: true,
   },
   {
     files: ['src/kernel/{evsys-error,hash,json-fault,map-concurrent}.test.ts'],
@@ -31,9 +40,14 @@ export const nodeDependent = [
   {
     files: [
       'src/tinker/{heartbeat,rest-client,tinker-client}.test.ts',
-      'tests/trainer/{crashes,engine-host,engines,handshake,hostile-requests,kernel-crash,openai,weights}.test.ts',
+      'tests/trainer/{engine-host,handshake}.test.ts',
     ],
-    why: 'HTTP servers and fetch, worker threads, compression, an engine that crashes',
+    why: 'HTTP servers and fetch, worker threads',
+  },
+  {
+    files: ['tests/trainer/{crashes,engines,hostile-requests,kernel-crash,openai,weights}.test.ts'],
+    why: 'whole trainers over HTTP, compression, an engine that crashes',
+    newest: true,
   },
   {
     files: [
@@ -71,6 +85,7 @@ export const nodeDependent = [
   {
     files: ['tests/lab/{run-experiment,killed}.test.ts'],
     why: 'whole experiments over processes, their end by a kill',
+    newest: true,
   },
   {
     files: [

@@ -1,8 +1,8 @@
-// Packs the working tree as it would be published, from a copy: a clean build without what earlier builds left in dist/, and
-// without touching it.
+// Packs the working tree as it would be published, from a copy: what git would commit, and dist/ as it is built here. A build makes
+// dist/ anew, so nothing of an earlier one is in it.
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -24,15 +24,15 @@ export function copyTree(folder) {
 }
 
 /**
- * Builds and packs a copy of the working tree in a folder; returns the path of the tarball.
+ * Builds the working tree and packs a copy of it in a folder; returns the path of the tarball.
  * @param {string} folder an empty folder
  * @returns {string}
  */
 export function packTree(folder) {
   const tree = join(folder, 'tree')
+  execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: root, stdio: 'inherit' })
   copyTree(tree)
-  symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
-  execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: tree, stdio: 'inherit' })
+  cpSync(join(root, 'dist'), join(tree, 'dist'), { recursive: true })
   const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
     cwd: tree,
     encoding: 'utf8',

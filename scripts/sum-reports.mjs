@@ -1,18 +1,19 @@
 // Sums the JSON reports that the test lanes leave in CI. Arguments: names of the stages that failed.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { onlyRun, withoutRepeated } from './skipped-tests.mjs'
 
 /**
  * @typedef {{ name: string, passed: number, failed: number, skipped: number }} LaneSum
- * @typedef {{ status: string, ancestorTitles?: string[], title?: string }} TestResult
- * @typedef {{ name: string, status: string, assertionResults: TestResult[] }} FileResult
+ * @typedef {{ status: string, ancestorTitles?: string[], title?: string, failureMessages?: string[] | null }} TestResult
+ * @typedef {{ name: string, status: string, message?: string, assertionResults: TestResult[] }} FileResult
  * @typedef {{ testResults: FileResult[] }} Report
  */
 
-const folder = fileURLToPath(new URL('../.tmp/reports', import.meta.url))
+const root = fileURLToPath(new URL('..', import.meta.url))
+const folder = join(root, '.tmp/reports')
 
 /**
  * Counts the tests of one report. A file that fails before its tests are known counts as one failure.
@@ -22,12 +23,41 @@ const folder = fileURLToPath(new URL('../.tmp/reports', import.meta.url))
  */
 export function sumReport(name, report) {
   const tests = report.testResults.flatMap(({ assertionResults }) => assertionResults)
-  const broken = report.testResults.filter(
-    ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
-  )
+  const broken = report.testResults.filter(isBroken)
   const passed = tests.filter(({ status }) => status === 'passed').length
   const failed = tests.filter(({ status }) => status === 'failed').length
   return { name, passed, failed: failed + broken.length, skipped: tests.length - passed - failed }
+}
+
+/**
+ * A line for each failed test: its file, its name and the beginning of its fault.
+ * @param {Report} report
+ * @returns {string[]}
+ */
+export function failuresIn(report) {
+  return report.testResults.flatMap((file) => {
+    const path = relative(root, file.name)
+    if (isBroken(file)) return [`${path}: ${beginning(file.message)}`]
+    return file.assertionResults
+      .filter(({ status }) => status === 'failed')
+      .map(
+        ({ ancestorTitles = [], title = '', failureMessages }) =>
+          `${[path, ...ancestorTitles, title].join(' > ')}: ${beginning(failureMessages?.[0])}`,
+      )
+  })
+}
+
+/**
+ * Whether a file failed outside of its tests.
+ * @param {FileResult} file
+ */
+function isBroken({ status, assertionResults }) {
+  return status === 'failed' && !assertionResults.some((test) => test.status === 'failed')
+}
+
+/** @param {string | undefined} text */
+function beginning(text = '') {
+  return text.replaceAll(/\s+/g, ' ').trim().slice(0, 500)
 }
 
 /**
@@ -66,8 +96,9 @@ function main() {
     return sumReport(name, withoutRepeated(report, readReport(name.replace('unit-', 'skipped-'))))
   })
   const { lines, ok } = conclude(lanes, process.argv.slice(2))
-  const secondTries = join(folder, 'second-tries.txt')
-  if (existsSync(secondTries)) console.log(`passed at the second try only:\n${readFileSync(secondTries, 'utf8')}`)
+  for (const name of names)
+    for (const failure of failuresIn(readReport(name) ?? { testResults: [] }))
+      console.log(`failed in ${name}: ${failure}`)
   console.log(lines.join('\n'))
   process.exit(ok ? 0 : 1)
 }

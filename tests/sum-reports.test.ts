@@ -1,6 +1,7 @@
+import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { onlyRun, patternOfSkipped, skippedIn, withoutRepeated } from '../scripts/skipped-tests.mjs'
-import { conclude, sumReport } from '../scripts/sum-reports.mjs'
+import { conclude, failuresIn, sumReport } from '../scripts/sum-reports.mjs'
 
 const tests = (...statuses: string[]) => statuses.map((status) => ({ status }))
 
@@ -18,6 +19,34 @@ describe('sumReport', () => {
   it('counts a file that fails before its tests are known (REPO-6)', () => {
     const report = { testResults: [{ name: 'a', status: 'failed', assertionResults: [] }] }
     expect(sumReport('unit', report)).toEqual({ name: 'unit', passed: 0, failed: 1, skipped: 0 })
+  })
+})
+
+describe('failuresIn', () => {
+  it('names each failed test and each broken file with its fault (REPO-9)', () => {
+    const path = (file: string) => resolve(file)
+    const failed = {
+      status: 'failed',
+      ancestorTitles: ['a group'],
+      title: 'adds',
+      failureMessages: ['Error: 3\n  at a'],
+    }
+    const report = {
+      testResults: [
+        { name: path('src/a.test.ts'), status: 'failed', assertionResults: [...tests('passed', 'skipped'), failed] },
+        {
+          name: path('src/b.test.ts'),
+          status: 'failed',
+          message: 'no such module',
+          assertionResults: tests('skipped'),
+        },
+        { name: path('src/c.test.ts'), status: 'passed', assertionResults: tests('passed') },
+      ],
+    }
+    expect(failuresIn(report)).toEqual([
+      'src/a.test.ts > a group > adds: Error: 3 at a',
+      'src/b.test.ts: no such module',
+    ])
   })
 })
 

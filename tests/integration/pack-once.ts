@@ -1,5 +1,5 @@
-// Packs the working tree once for a whole integration run and installs it, as a user would, in a folder that all tests share;
-// packed.ts hands both to them.
+// Builds dist/ and packs the working tree once for a whole integration run, and installs it, as a user would, in a folder that all
+// tests share; packed.ts hands both to them.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -124,8 +124,9 @@ cookbook.describe('the cookbook against evsys serve', () => {
     ])
     expect(losses).toHaveLength(8)
     expect(losses.at(-1)).toBeLessThan(0.7 * (losses[0] ?? 0))
-    expect(rewards).toHaveLength(16)
-    expect(mean(rewards.slice(-4))).toBeGreaterThan(mean(rewards.slice(0, 4)))
+    expect(rewards).toHaveLength(10)
+    // About 0.1 before and 0.5 after; 8 of 8 other sequences of seeds gained 0.3 or more.
+    expect(mean(rewards.slice(-2))).toBeGreaterThan(mean(rewards.slice(0, 2)) + 0.2)
   })
 })
 

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { needs } from '../../../tests/needs.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { Benchmark, type Prediction } from '../../contracts/index.ts'
 import { openNamedDatasets } from '../../data/index.ts'
-import { openScorer, type ScorerOptions } from './open-scorer.ts'
+import { type OpenScorer, openScorer, type ScorerOptions } from './open-scorer.ts'
 
 const folder = temporaryFolders()
 const { signal } = new AbortController()
@@ -105,21 +105,6 @@ describe('a scorer', slow, () => {
     expect(rewards).toEqual({ a: [1], b: [0], c: [0], d: [null] })
   })
 
-  it('tells what is asked and never what is expected, and scores (LAB-12)', async () => {
-    await using scorer = await open(project())
-    const tasks = scorer.sealedTasks()
-    expect(tasks).toEqual(['a', 'b', 'c', 'd'].map((task_id) => ({ task_id, instruction: `say ${task_id}` })))
-    expect(JSON.stringify(tasks)).not.toContain('!')
-    const scored = await scorer.score(say('a!', 'b!', 'c', 'd'))
-    expect(scored).toMatchObject({ metrics: { 'pass@1': 0.5 }, rewards: { a: [1], c: [0] }, scorer_hash: scorer.hash })
-  })
-
-  it('runs no code of the recipe that lies beside its verifiers (LAB-12)', async () => {
-    await using scorer = await open(project())
-    const scored = await scorer.score(say('recipe?', 'b!', 'c!', 'd!'))
-    expect(scored.rewards).toMatchObject({ a: [1] })
-  })
-
   it('has the same hash in every process, and another one when a verifier is changed (LAB-13)', async () => {
     const dir = project()
     const hashes: string[] = []
@@ -130,31 +115,6 @@ describe('a scorer', slow, () => {
     }
     expect(hashes[0]).toBe(hashes[1])
     expect(hashes[2]).not.toBe(hashes[0])
-  })
-
-  it('hands verifiers the secrets they declare, and lets none of them out (LAB-2)', async () => {
-    await using scorer = await open(project(), { secrets: { JUDGE_KEY: 'correct horse battery' } })
-    const scored = await scorer.score(say('secret', 'b!', 'c!', 'd!'))
-    expect(scored).toMatchObject({
-      rewards: { a: [null] },
-      failures: [{ message: expect.stringContaining('[secret:JUDGE_KEY]') }],
-    })
-    expect(JSON.stringify(scored)).not.toContain('correct horse')
-  })
-
-  it('answers several runs at once, each with its own score (LAB-12)', async () => {
-    await using scorer = await open(project())
-    const answers = [say('a!'), say('a!', 'b!'), say('a!', 'b!', 'c!'), say('a!', 'b!', 'c!', 'd!')]
-    const scored = await Promise.all(answers.map((predictions) => scorer.score(predictions)))
-    expect(scored.map(({ metrics }) => metrics['pass@1'])).toEqual([0.25, 0.5, 0.75, 1])
-  })
-
-  it('refuses predictions that do not fit, and goes on (LAB-14)', async () => {
-    await using scorer = await open(project())
-    await expect(scorer.score([{ task_id: 'z', sample: 0, output: '' }])).rejects.toMatchObject({
-      code: 'DATA_INVALID',
-    })
-    expect(await scorer.score(say('a!', 'b!', 'c!', 'd!'))).toMatchObject({ metrics: { 'pass@1': 1 } })
   })
 
   it.each([
@@ -171,27 +131,64 @@ describe('a scorer', slow, () => {
   })
 })
 
+describe('a scorer in use', slow, () => {
+  let scorer: OpenScorer
+  beforeAll(async () => {
+    scorer = await open(project(), { secrets: { JUDGE_KEY: 'correct horse battery' } })
+  }, slow.timeout)
+  afterAll(() => scorer[Symbol.asyncDispose]())
+
+  it('tells what is asked and never what is expected, and scores (LAB-12)', async () => {
+    const tasks = scorer.sealedTasks()
+    expect(tasks).toEqual(['a', 'b', 'c', 'd'].map((task_id) => ({ task_id, instruction: `say ${task_id}` })))
+    expect(JSON.stringify(tasks)).not.toContain('!')
+    const scored = await scorer.score(say('a!', 'b!', 'c', 'd'))
+    expect(scored).toMatchObject({ metrics: { 'pass@1': 0.5 }, rewards: { a: [1], c: [0] }, scorer_hash: scorer.hash })
+  })
+
+  it('runs no code of the recipe that lies beside its verifiers (LAB-12)', async () => {
+    const scored = await scorer.score(say('recipe?', 'b!', 'c!', 'd!'))
+    expect(scored.rewards).toMatchObject({ a: [1] })
+  })
+
+  it('hands verifiers the secrets they declare, and lets none of them out (LAB-2)', async () => {
+    const scored = await scorer.score(say('secret', 'b!', 'c!', 'd!'))
+    expect(scored).toMatchObject({
+      rewards: { a: [null] },
+      failures: [{ message: expect.stringContaining('[secret:JUDGE_KEY]') }],
+    })
+    expect(JSON.stringify(scored)).not.toContain('correct horse')
+  })
+
+  it('answers several runs at once, each with its own score (LAB-12)', async () => {
+    const answers = [say('a!'), say('a!', 'b!'), say('a!', 'b!', 'c!'), say('a!', 'b!', 'c!', 'd!')]
+    const scored = await Promise.all(answers.map((predictions) => scorer.score(predictions)))
+    expect(scored.map(({ metrics }) => metrics['pass@1'])).toEqual([0.25, 0.5, 0.75, 1])
+  })
+
+  it('refuses predictions that do not fit, and goes on (LAB-14)', async () => {
+    await expect(scorer.score([{ task_id: 'z', sample: 0, output: '' }])).rejects.toMatchObject({
+      code: 'DATA_INVALID',
+    })
+    expect(await scorer.score(say('a!', 'b!', 'c!', 'd!'))).toMatchObject({ metrics: { 'pass@1': 1 } })
+  })
+})
+
 describe('a scorer that dies', slow, () => {
-  it.each(['hang', 'exit', 'throw later'])(
-    'at one answer (%s) is started again; that answer has no reward, the others have theirs (LAB-15)',
-    async (act) => {
-      await using scorer = await open(project(), { verifierMs: 5_000 })
+  it('at one answer is started again; that answer has no reward, the others have theirs (LAB-15)', async () => {
+    await using scorer = await open(project(), { verifierMs: 5_000 })
+    for (const act of ['hang', 'exit', 'throw later']) {
       const scored = await scorer.score(say('a!', act, 'c!', 'd'))
-      expect(scored).toMatchObject({
+      expect(scored, act).toMatchObject({
         rewards: { a: [1], b: [null], c: [1], d: [0] },
         metrics: { 'pass@1': 0.5 },
         bounds: { 'pass@1': [0.5, 0.75] },
         n_infra_failed: 1,
         failures: [{ message: expect.stringContaining('the scorer of benchmark "val"'), count: 1 }],
       })
-      expect(await scorer.score(say('a!', 'b!', 'c!', 'd!'))).toMatchObject({ metrics: { 'pass@1': 1 } })
-    },
-  )
-
-  it('again and again is the typed error of the evaluation; the next one is scored (LAB-15)', async () => {
-    await using scorer = await open(project())
+    }
     await expect(scorer.score(say('exit', 'exit', 'exit', 'exit'))).rejects.toMatchObject({
-      code: 'WORKER_DIED',
+      code: 'WORKER_DIED', // again and again is the typed error of the evaluation
       message: expect.stringContaining('the scorer of benchmark "val" ended with exit code 3'),
       fix: expect.any(String),
     })

@@ -8,7 +8,6 @@ export type {
 } from './execute/candidate-sandbox.ts'
 export { openExecutor } from './execute/open-executor.ts'
 export { removeFolder } from './execute/run-folder.ts'
-export { planAblation } from './keep/ablation.ts'
 export { assessControl, controlDue } from './keep/control-runs.ts'
 export {
   type CurveDecision,
@@ -42,7 +41,6 @@ export {
   planTestEvaluation,
   releasedGain,
   stepTestEvaluation,
-  type TestEvaluation,
   type TestEvaluationReason,
   type TestEvaluationRecord,
   testEvaluationDue,

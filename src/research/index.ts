@@ -23,8 +23,6 @@ export {
   gainOf,
   measureGain,
   pairGains,
-  type RunningEvidence,
-  runningEvidence,
   type SeedResult,
   valuesBySeed,
 } from './keep/measure-gain.ts'
@@ -46,7 +44,6 @@ export {
   testEvaluationDue,
   testEvaluationsLeft,
 } from './keep/test-evaluation.ts'
-export { inconclusiveWords, seedsStillNeeded } from './keep/verdict-words.ts'
 export { forecastOf, workedSeconds } from './loop/session-budget.ts'
 export { applyChanges, earlyEnds, extraMetrics, PEAK_MEMORY } from './loop/session-views.ts'
 export { allBuiltins, researchPlugins } from './plugins.ts'

@@ -119,9 +119,8 @@ export function runSession({ world, strategy, params, budget, random, signal }: 
     const parents = request.parents.flatMap((id) => candidates.get(id) ?? [])
     const ideas = session.propose(request, parents, random.derive('propose', attempts.length, empty))
     const fresh = strategy.repeats === 'run again' ? ideas : unseen(ideas, tried)
-    const isRanked = fresh.length > 0 && strategy.rank !== undefined
-    const places = isRanked ? strategy.rank(fresh, state, { ...context, request }) : fresh.keys()
-    const chosen = [...places].flatMap((place) => fresh[place] ?? [])
+    const places = fresh.length > 0 ? strategy.rank?.(fresh, state, { ...context, request }) : undefined
+    const chosen = places?.flatMap((place) => fresh[place] ?? []) ?? fresh
     empty = chosen.length === 0 ? empty + 1 : 0
     for (const { idea, ...candidate } of chosen.slice(0, budget + 1 - attempts.length)) {
       const { family, category, title } = idea

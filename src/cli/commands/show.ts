@@ -60,7 +60,10 @@ export async function show(context: CommandContext, reference: string, { data }:
         labelledLines(facts, output),
         ...(isLog ? [] : [armTable(result, output)]),
         runTable(shown, output),
-        nextText(isLog ? [whatElse] : stepsAfter(result, { evidence, status, dry: isDryRun(experiment) }), output.colors),
+        nextText(
+          isLog ? [whatElse] : stepsAfter(result, { evidence, status, dry: isDryRun(experiment) }),
+          output.colors,
+        ),
       ]
       return parts.join('\n\n')
     })

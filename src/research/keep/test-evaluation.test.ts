@@ -94,7 +94,7 @@ describe('stepTestEvaluation', () => {
     const step = stepTestEvaluation(milestone, scoresOf(milestone.decide, bad))
     if (step.action !== 'conclude') throw new Error('not concluded')
     expect(step.record).toMatchObject({ confirmed: false, words: 'Not confirmed on 5 new seeds, hidden test set.' })
-    expect(step.record).not.toHaveProperty('reported')
+    expect(step.record.reported).toBeUndefined()
     expect(stepTestEvaluation(evaluation, scoresOf(evaluation.decide, bad)).action).toBe('run')
   })
 

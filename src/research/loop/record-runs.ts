@@ -1,5 +1,5 @@
 // Runs of a session in the tables of the record, so that `history`, `show` and `compare` see them. Everything here follows from the
-// journal and may be done again: what the journal says and the tables lack after a crash is written when the session goes on.
+// journal and may be done again: what the journal says and the tables lack after a crash is written when the session is resumed.
 import type {
   Candidate,
   PlannedRun,

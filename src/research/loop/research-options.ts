@@ -17,7 +17,7 @@ import type {
 } from '../../contracts/index.ts'
 import { type Clock, equipPlugin, keyedRandom, type PluginServices } from '../../kernel/index.ts'
 import type { OpenStore } from '../../store/index.ts'
-import type { BriefExtras } from '../propose/brief/write-brief.ts'
+import type { BriefExtras } from '../propose/brief/brief-sections.ts'
 
 export interface ResearchOptions {
   readonly store: OpenStore

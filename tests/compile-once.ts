@@ -32,7 +32,8 @@ export async function setup(project: TestProject): Promise<void> {
 async function compileSources(): Promise<void> {
   write(join(copy, 'package.json'), readFileSync(join(root, 'package.json'), 'utf8')) // its version, and that files are modules
   symlink('src', 'dist') // where plugins look for their host
-  for (const shipped of ['native', 'models', 'python', 'tasks']) symlink(join('..', '..', shipped), shipped)
+  for (const shipped of ['native', 'models', 'python', 'tasks', 'templates'])
+    symlink(join('..', '..', shipped), shipped)
   const sources = createHash('sha256').update(linker)
   for (const folder of ['src', 'tests']) {
     const files = filesOf(join(root, folder)).filter((file) => file.endsWith('.ts') && !/\.test(-d)?\.ts$/.test(file))

@@ -1,7 +1,7 @@
 // A session as the loop would record it, with known true effects: for reports, tables and patches.
 import type { Attempt, AttemptVerdict, CandidateFiles, FailureClass, IdeaCategory } from '../src/contracts/index.ts'
 import { keyedRandom } from '../src/kernel/index.ts'
-import type { ReportedAttempt, ReportedConfirmation, ResearchReportInput } from '../src/report/index.ts'
+import type { ReportedAttempt, ReportedConfirmation, ResearchReportInput } from '../src/report/input/report-input.ts'
 
 const categories: readonly IdeaCategory[] = ['architectural', 'optimizer', 'hyperparameter', 'regularization']
 const families: Readonly<Record<IdeaCategory, readonly string[]>> = {

@@ -1,7 +1,8 @@
 // A small research session as data, for tests of what proposers are told.
 import type { Attempt, Brief, Idea, ResearchTask, SearchState } from '../src/contracts/index.ts'
 import { TaskFile } from '../src/contracts/index.ts'
-import { type BriefExtras, writeBrief } from '../src/research/propose/brief/write-brief.ts'
+import type { BriefExtras } from '../src/research/propose/brief/brief-sections.ts'
+import { writeBrief } from '../src/research/propose/brief/write-brief.ts'
 
 export const baseFiles = {
   'train.mjs': 'const LEARNING_RATE = 0.05\nconst HIDDEN = 32\nexport const layers = [HIDDEN]\n',

@@ -23,9 +23,8 @@ export async function main(argv: readonly string[], outside: CliIo): Promise<Exi
   try {
     const { runProgram } = await import('./program.ts')
     const code = await runProgram(argv, { io, json, held })
-    // A command that ends by interruption has printed its document.
-    const isTold = code === exitCodes.interrupted
-    return io.signal.aborted && !isTold ? await interrupted(io, json) : code
+    const hasPrinted = code === exitCodes.interrupted // a command that ends by interruption prints its document
+    return io.signal.aborted && !hasPrinted ? await interrupted(io, json) : code
   } catch (error) {
     if (io.signal.aborted) return await interrupted(io, json, error)
     const { reportError } = await import('./context/report-error.ts')

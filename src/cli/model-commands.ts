@@ -1,19 +1,12 @@
 // Declarations of the commands that score. Bodies are imported when a command is called.
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import type { EngineKind } from '../backends/index.ts'
-import type { BenchmarkOptions } from './commands/benchmark.ts'
-import type { EvalOptions } from './commands/eval.ts'
-import type { RescoreOptions } from './commands/rescore.ts'
-import type { EngineOptions, ServeOptions } from './commands/serve.ts'
-import type { Run } from './context/command-context.ts'
-import type { Colors } from './output/colors.ts'
-import { append, examplesFor, wholeNumber } from './start-commands.ts'
+import { append, type EvsysCommand, wholeNumber } from './evsys-command.ts'
 
 /** Adds `eval`, `benchmark` and `rescore`. */
-export function addScoringCommands(program: Command, run: Run, colors: Colors): void {
-  const examples = examplesFor(colors)
+export function addScoringCommands(program: EvsysCommand): void {
   program.commandsGroup('Scoring:')
-  const scoring = (command: Command): Command =>
+  const scoring = (command: EvsysCommand): EvsysCommand =>
     command
       .option('--metric <name>', 'metric; may be repeated (default: mean_reward and pass_rate)', append)
       .option('--num-samples <n>', 'answers to each task (default: 1)', wholeNumber)
@@ -30,17 +23,12 @@ export function addScoringCommands(program: Command, run: Run, colors: Colors): 
     .description('score a checkpoint, a base model or an API model on a benchmark')
     .requiredOption('--benchmark <folder|name>', 'folder with tasks.jsonl, or a named benchmark: NAME or NAME@VERSION')
     .option('--step <n>', 'checkpoint of this step (default: the best on validation, else the last)', wholeNumber)
-    .addHelpText(
-      'after',
-      examples([
-        'evsys eval router/lr0.1-seed42 --benchmark data/test',
-        'evsys eval evsys/tiny --benchmark router-test@2',
-        'evsys eval claude-sonnet-4-6 --benchmark data/test --metric pass@3 --num-samples 3 --temperature 0.7',
-      ]),
+    .examples(
+      'evsys eval router/lr0.1-seed42 --benchmark data/test',
+      'evsys eval evsys/tiny --benchmark router-test@2',
+      'evsys eval claude-sonnet-4-6 --benchmark data/test --metric pass@3 --num-samples 3 --temperature 0.7',
     )
-    .action((target: string, options: EvalOptions) =>
-      run(async (context) => (await import('./commands/eval.ts')).evalCommand(context, target, options)),
-    )
+    .runs(async () => (await import('./commands/eval.ts')).evalCommand)
 
   scoring(program.command('benchmark'))
     .argument('<action>', 'run or upload')
@@ -56,32 +44,22 @@ export function addScoringCommands(program: Command, run: Run, colors: Colors): 
     .option('--output <folder>', 'on task folders: folder of the job; one that is there is continued')
     .option('--max-turns <n>', 'on task folders: most answers of one attempt (default: 100)', wholeNumber)
     .option('--retries <n>', 'on task folders: repetitions after a failure of infrastructure (default: 1)', repetitions)
-    .addHelpText(
-      'after',
-      examples([
-        'evsys benchmark run --path data/test --model claude-sonnet-4-6',
-        'evsys benchmark upload data/test --name router-test',
-        'evsys benchmark run --name router-test --model evsys/tiny --json',
-        'evsys benchmark run --path tasks --agent oracle',
-        'evsys benchmark run --path tasks --agent terminal --model claude-sonnet-4-6 --output jobs/first',
-      ]),
+    .examples(
+      'evsys benchmark run --path data/test --model claude-sonnet-4-6',
+      'evsys benchmark upload data/test --name router-test',
+      'evsys benchmark run --name router-test --model evsys/tiny --json',
+      'evsys benchmark run --path tasks --agent oracle',
+      'evsys benchmark run --path tasks --agent terminal --model claude-sonnet-4-6 --output jobs/first',
     )
-    .action((action: string, folder: string | undefined, options: BenchmarkOptions) =>
-      run(async (context) => (await import('./commands/benchmark.ts')).benchmark(context, action, folder, options)),
-    )
+    .runs(async () => (await import('./commands/benchmark.ts')).benchmark)
 
   program
     .command('rescore')
     .argument('<id>', 'experiment or evaluation: its id, the beginning of its id, or its name')
     .description('score stored answers by today’s tasks, verifiers and metrics; nothing is asked again')
     .option('--keep', 'replace the scores of the experiment by the new ones and conclude again')
-    .addHelpText(
-      'after',
-      examples(['evsys rescore router', 'evsys rescore exp_01hf --keep', 'evsys rescore eval_01hf']),
-    )
-    .action((id: string, options: RescoreOptions) =>
-      run(async (context) => (await import('./commands/rescore.ts')).rescore(context, id, options)),
-    )
+    .examples('evsys rescore router', 'evsys rescore exp_01hf --keep', 'evsys rescore eval_01hf')
+    .runs(async () => (await import('./commands/rescore.ts')).rescore)
 }
 
 function repetitions(text: string): number {
@@ -97,8 +75,7 @@ function temperature(text: string): number {
 
 // Declarations of the commands about data. Bodies are imported when a command is called.
 /** Adds `dataset`. */
-export function addDataCommands(program: Command, run: Run, colors: Colors): void {
-  const examples = examplesFor(colors)
+export function addDataCommands(program: EvsysCommand): void {
   program.commandsGroup('Data:')
 
   program
@@ -107,21 +84,15 @@ export function addDataCommands(program: Command, run: Run, colors: Colors): voi
     .argument('[name]', 'name of the dataset')
     .argument('[path]', 'file (.jsonl, .json, .csv, .tsv, .parquet) or folder to add')
     .description('keep datasets by name and version, or list those that are kept')
-    .addHelpText(
-      'after',
-      examples(['evsys dataset add router data/train.jsonl', 'evsys dataset list', 'evsys dataset list router --json']),
-    )
-    .action((action: string, name: string | undefined, path: string | undefined) =>
-      run(async (context) => (await import('./commands/dataset.ts')).dataset(context, action, name, path)),
-    )
+    .examples('evsys dataset add router data/train.jsonl', 'evsys dataset list', 'evsys dataset list router --json')
+    .runs(async () => (await import('./commands/dataset.ts')).dataset)
 }
 
 // Declarations of the commands that serve. Bodies are imported when a command is called.
 const engines: readonly EngineKind[] = ['cpu', 'reference', 'mock']
 
 /** Adds `serve` and `engine`. */
-export function addServingCommands(program: Command, run: Run, colors: Colors): void {
-  const examples = examplesFor(colors)
+export function addServingCommands(program: EvsysCommand): void {
   program.commandsGroup('Serving:')
 
   program
@@ -132,33 +103,17 @@ export function addServingCommands(program: Command, run: Run, colors: Colors): 
     .option('--model <name|dir>', 'base model to serve; may be repeated (default: the bundled ones)', append)
     .addOption(new Option('--engine <kind>', 'what computes (default: cpu)').choices(engines))
     .option('--dir <folder>', 'where checkpoints are kept (default: .evsys/trainer in the project)')
-    .addHelpText(
-      'after',
-      examples([
-        'evsys serve',
-        'evsys serve --model evsys/nano --port 8000',
-        'evsys serve --engine mock --port 0 --json',
-      ]),
-    )
-    .action((options: ServeOptions) =>
-      run(async (context) => (await import('./commands/serve.ts')).serve(context, options)),
-    )
+    .examples('evsys serve', 'evsys serve --model evsys/nano --port 8000', 'evsys serve --engine mock --port 0 --json')
+    .runs(async () => (await import('./commands/serve.ts')).serve)
 
   program
     .command('engine')
     .argument('<action>', 'info or build')
     .description('tell what computes on this machine and how fast; compile its native kernels')
     .option('--force', 'with build: compile also when the kernels are there')
-    .addHelpText(
-      'after',
-      examples(
-        ['evsys engine info', 'evsys engine build', 'EVSYS_ENGINE=wasm evsys engine info --json'],
-        '0  done   1  there is no compiler, or it fails   2  EVSYS_ENGINE is wrong',
-      ),
-    )
-    .action((action: string, options: EngineOptions) =>
-      run(async (context) => (await import('./commands/serve.ts')).engine(context, action, options)),
-    )
+    .examples('evsys engine info', 'evsys engine build', 'EVSYS_ENGINE=wasm evsys engine info --json')
+    .exitCodes('0  done   1  there is no compiler, or it fails   2  EVSYS_ENGINE is wrong')
+    .runs(async () => (await import('./commands/serve.ts')).engine)
 }
 
 function portNumber(text: string): number {

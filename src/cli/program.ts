@@ -1,9 +1,10 @@
 // What can be typed: the parser, its global options and how help looks. Commands are declared in groups and their bodies
 // imported when they are called.
 import { resolve } from 'node:path'
-import { Command, type CommanderError } from 'commander'
+import type { Command, CommanderError } from 'commander'
 import { type ExitCode, exitCodes, type Run } from './context/command-context.ts'
 import { packageVersion } from './context/package-version.ts'
+import { EvsysCommand } from './evsys-command.ts'
 import { addDataCommands, addScoringCommands, addServingCommands } from './model-commands.ts'
 import { colorsFor, plainColors } from './output/colors.ts'
 import type { CliIo } from './output/io.ts'
@@ -12,7 +13,7 @@ import { addRecordCommands } from './record-commands.ts'
 import { addResearchCommands, addTaskCommands } from './research-commands.ts'
 import { addStartCommands } from './start-commands.ts'
 
-export type ProgramOptions = {
+type ProgramOptions = {
   readonly io: CliIo & { readonly stderr: LiveSink }
   readonly json: boolean
   /** What an interruption has to close, in words; commands add to it while they hold something. */
@@ -83,7 +84,7 @@ async function parse(program: Command, argv: readonly string[]): Promise<Ended |
   return ended
 }
 
-export type HelpOptions = {
+type HelpOptions = {
   readonly width: number
   readonly colors: typeof plainColors
   readonly write: (text: string) => void
@@ -91,7 +92,7 @@ export type HelpOptions = {
 
 /** The parser with every command declared. */
 export function createProgram(run: Run, { width, colors, write }: HelpOptions): Command {
-  const program = new Command('evsys')
+  const program = new EvsysCommand('evsys', run, colors)
     .description('Runs training experiments from one YAML file: a hypothesis, a recipe, a conclusion with evidence.')
     .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
@@ -128,13 +129,13 @@ ${colors.bold('Environment:')}
 
 Begin with \`evsys init my-lab\`. \`evsys help COMMAND\` shows examples of a command.`,
     )
-  addStartCommands(program, run, colors)
-  addRecordCommands(program, run, colors)
-  addScoringCommands(program, run, colors)
-  addResearchCommands(program, run, colors)
-  addDataCommands(program, run, colors)
-  addServingCommands(program, run, colors)
-  addTaskCommands(program, run, colors)
+  addStartCommands(program)
+  addRecordCommands(program)
+  addScoringCommands(program)
+  addResearchCommands(program)
+  addDataCommands(program)
+  addServingCommands(program)
+  addTaskCommands(program)
   return program
 }
 

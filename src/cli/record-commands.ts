@@ -1,21 +1,11 @@
 // Declarations of the commands that run experiments and read their record. Bodies are imported when a command is called.
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { ConcludeOptions, InvalidateOptions } from './commands/conclude.ts'
-import type { ExportOptions } from './commands/export.ts'
-import type { HistoryOptions, NextOptions } from './commands/history.ts'
-import type { ImportOptions } from './commands/import.ts'
-import type { ReproOptions } from './commands/repro.ts'
-import type { RunOptions } from './commands/run.ts'
-import type { DbOptions, GcOptions } from './commands/storage.ts'
-import type { Run } from './context/command-context.ts'
-import type { Colors } from './output/colors.ts'
-import { append, examplesFor, wholeNumber } from './start-commands.ts'
+import { InvalidArgumentError, Option } from 'commander'
+import { append, type EvsysCommand, wholeNumber } from './evsys-command.ts'
 
 const anExperiment = 'experiment: its id, the beginning of its id, or its name'
 
 /** Adds `run`, `history`, `show`, `compare`, `next`, `conclude`, `invalidate`, `repro`, `export`, `import`, `gc`, `du` and `db`. */
-export function addRecordCommands(program: Command, run: Run, colors: Colors): void {
-  const examples = examplesFor(colors)
+export function addRecordCommands(program: EvsysCommand): void {
   program.commandsGroup('Experiments:')
   const outputOption = (what: string) => new Option('-o, --output <file>', what)
 
@@ -38,21 +28,16 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
         'off',
       ]),
     )
-    .addHelpText(
-      'after',
-      examples(
-        [
-          'evsys run experiments/quickstart/config.yaml',
-          'evsys run config.yaml --dry',
-          'evsys run config.yaml --set n_repeats=5 --max-concurrent 2',
-          'evsys run config.yaml --resume',
-        ],
-        '0  concluded   1  no run completed   2  the file is wrong; nothing was started   130  interrupted; --resume continues it',
-      ),
+    .examples(
+      'evsys run experiments/quickstart/config.yaml',
+      'evsys run config.yaml --dry',
+      'evsys run config.yaml --set n_repeats=5 --max-concurrent 2',
+      'evsys run config.yaml --resume',
     )
-    .action((file: string, options: RunOptions) =>
-      run(async (context) => (await import('./commands/run.ts')).run(context, file, options)),
+    .exitCodes(
+      '0  concluded   1  no run completed   2  the file is wrong; nothing was started   130  interrupted; --resume continues it',
     )
+    .runs(async () => (await import('./commands/run.ts')).run)
 
   program
     .command('history')
@@ -60,13 +45,8 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
     .option('--query <text>', 'only those whose name, hypothesis, tags or conclusions hold all these words')
     .option('--max-chars <n>', 'print no more than this; whole experiments are left out (default: 8000)', wholeNumber)
     .option('--limit <n>', 'list no more experiments than this', wholeNumber)
-    .addHelpText(
-      'after',
-      examples(['evsys history', 'evsys history --query "learning rate" --limit 5', 'evsys history --json']),
-    )
-    .action((options: HistoryOptions) =>
-      run(async (context) => (await import('./commands/history.ts')).history(context, options)),
-    )
+    .examples('evsys history', 'evsys history --query "learning rate" --limit 5', 'evsys history --json')
+    .runs(async () => (await import('./commands/history.ts')).history)
 
   program
     .command('show')
@@ -76,37 +56,22 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
       '--data',
       'show what its runs, or one run, trained on: rows before and after transforms, tokens with their mask',
     )
-    .addHelpText(
-      'after',
-      examples([
-        'evsys show quickstart',
-        'evsys show exp_01hf7yat --json',
-        'evsys show quickstart/lr0.1-seed42 --data',
-      ]),
-    )
-    .action((id: string, options: { data?: true | undefined }) =>
-      run(async (context) =>
-        options.data === true
-          ? (await import('./commands/show.ts')).showData(context, id)
-          : (await import('./commands/show.ts')).show(context, id),
-      ),
-    )
+    .examples('evsys show quickstart', 'evsys show exp_01hf7yat --json', 'evsys show quickstart/lr0.1-seed42 --data')
+    .runs(async () => (await import('./commands/show.ts')).show)
 
   program
     .command('compare')
     .argument('<id...>', 'experiments; the first one is the baseline')
     .description('set experiments side by side; only scores of the same scorer are compared')
-    .addHelpText('after', examples(['evsys compare baseline focal-loss', 'evsys compare exp_01hf exp_01hg --json']))
-    .action((ids: string[]) => run(async (context) => (await import('./commands/compare.ts')).compare(context, ids)))
+    .examples('evsys compare baseline focal-loss', 'evsys compare exp_01hf exp_01hg --json')
+    .runs(async () => (await import('./commands/compare.ts')).compare)
 
   program
     .command('next')
     .description('rank what to try by what it would settle for its cost')
     .option('--limit <n>', 'list no more than this (default: 10)', wholeNumber)
-    .addHelpText('after', examples(['evsys next', 'evsys next --limit 3', 'evsys next --json']))
-    .action((options: NextOptions) =>
-      run(async (context) => (await import('./commands/history.ts')).next(context, options)),
-    )
+    .examples('evsys next', 'evsys next --limit 3', 'evsys next --json')
+    .runs(async () => (await import('./commands/history.ts')).next)
 
   program
     .command('conclude')
@@ -114,42 +79,30 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
     .argument('<text>', 'what you conclude; - reads standard input')
     .description('add an author’s word beside the computed conclusion')
     .option('--author <name>', 'who says it (default: EVSYS_AUTHOR, else the user)')
-    .addHelpText(
-      'after',
-      examples([
-        'evsys conclude quickstart "Holds on val; the next step is a larger test set."',
-        'cat note.md | evsys conclude quickstart - --author reviewer',
-      ]),
+    .examples(
+      'evsys conclude quickstart "Holds on val; the next step is a larger test set."',
+      'cat note.md | evsys conclude quickstart - --author reviewer',
     )
-    .action((id: string, text: string, options: ConcludeOptions) =>
-      run(async (context) => (await import('./commands/conclude.ts')).conclude(context, id, text, options)),
-    )
+    .runs(async () => (await import('./commands/conclude.ts')).conclude)
 
   program
     .command('invalidate')
     .argument('<run>', 'run: its id, the beginning of its id, EXPERIMENT/RUN, or its name')
     .description('take a run out of every comparison and compute the conclusion again')
     .requiredOption('--reason <text>', 'why it must not count')
-    .addHelpText(
-      'after',
-      examples([
-        'evsys invalidate quickstart/lr0.1-seed42 --reason "trained on the wrong file"',
-        'evsys invalidate run_01hf7yat --reason "disk full during the evaluation"',
-      ]),
+    .examples(
+      'evsys invalidate quickstart/lr0.1-seed42 --reason "trained on the wrong file"',
+      'evsys invalidate run_01hf7yat --reason "disk full during the evaluation"',
     )
-    .action((id: string, options: InvalidateOptions) =>
-      run(async (context) => (await import('./commands/conclude.ts')).invalidate(context, id, options)),
-    )
+    .runs(async () => (await import('./commands/conclude.ts')).invalidate)
 
   program
     .command('repro')
     .argument('<id>', anExperiment)
     .description('write the plan of an experiment as a file that repeats it, and say what differs today')
     .addOption(outputOption('file to write, YAML or JSON (default: .evsys/repro/ID.yaml)'))
-    .addHelpText('after', examples(['evsys repro quickstart', 'evsys repro exp_01hf -o again.yaml']))
-    .action((id: string, options: ReproOptions) =>
-      run(async (context) => (await import('./commands/repro.ts')).repro(context, id, options)),
-    )
+    .examples('evsys repro quickstart', 'evsys repro exp_01hf -o again.yaml')
+    .runs(async () => (await import('./commands/repro.ts')).repro)
 
   program
     .command('export')
@@ -157,17 +110,12 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
     .description('write the whole record of an experiment as JSON, for `evsys import`, or a report of it')
     .option('--html', 'a report that opens in any browser, as one file')
     .addOption(outputOption('file to write (default: standard output)'))
-    .addHelpText(
-      'after',
-      examples([
-        'evsys export quickstart -o quickstart.json',
-        'evsys export quickstart --html -o quickstart.html',
-        'evsys export exp_01hf > one.json',
-      ]),
+    .examples(
+      'evsys export quickstart -o quickstart.json',
+      'evsys export quickstart --html -o quickstart.html',
+      'evsys export exp_01hf > one.json',
     )
-    .action((id: string, options: ExportOptions) =>
-      run(async (context) => (await import('./commands/export.ts')).exportCommand(context, id, options)),
-    )
+    .runs(async () => (await import('./commands/export.ts')).exportCommand)
 
   program
     .command('import')
@@ -176,35 +124,29 @@ export function addRecordCommands(program: Command, run: Run, colors: Colors): v
     .option('--name <name>', 'name of the experiment that a log becomes (default: the file’s)')
     .option('--metric <column>', 'column of the score in a log (default: the first after the name)')
     .addOption(new Option('--direction <way>', 'which score is better in a log').choices(['min', 'max']))
-    .addHelpText('after', examples(['evsys import quickstart.json', 'evsys import results.tsv --name autoresearch']))
-    .action((file: string, options: ImportOptions) =>
-      run(async (context) => (await import('./commands/import.ts')).importCommand(context, file, options)),
-    )
+    .examples('evsys import quickstart.json', 'evsys import results.tsv --name autoresearch')
+    .runs(async () => (await import('./commands/import.ts')).importCommand)
 
   program
     .command('gc')
     .description('drop what the record no longer needs; scores and conclusions stay')
     .option('--before <date>', 'of experiments that ended before this day or time (default: 30 days ago)', moment)
-    .addHelpText('after', examples(['evsys gc', 'evsys gc --before 2026-01-31']))
-    .action((options: GcOptions) =>
-      run(async (context) => (await import('./commands/storage.ts')).gc(context, options)),
-    )
+    .examples('evsys gc', 'evsys gc --before 2026-01-31')
+    .runs(async () => (await import('./commands/storage.ts')).gc)
 
   program
     .command('du')
     .description('show what the record and the files of experiments take on disk')
-    .addHelpText('after', examples(['evsys du', 'evsys du --json']))
-    .action(() => run(async (context) => (await import('./commands/storage.ts')).du(context)))
+    .examples('evsys du', 'evsys du --json')
+    .runs(async () => (await import('./commands/storage.ts')).du)
 
   program
     .command('db')
     .argument('<action>', 'backup or migrate')
     .description('copy the record, or bring it to the version of this evsys')
     .addOption(outputOption('file of the copy (default: .evsys/backups/)'))
-    .addHelpText('after', examples(['evsys db backup', 'evsys db backup -o /backups/lab.db', 'evsys db migrate']))
-    .action((action: string, options: DbOptions) =>
-      run(async (context) => (await import('./commands/storage.ts')).db(context, action, options)),
-    )
+    .examples('evsys db backup', 'evsys db backup -o /backups/lab.db', 'evsys db migrate')
+    .runs(async () => (await import('./commands/storage.ts')).db)
 }
 
 /** A day or a time, as the record writes times. */

@@ -1,37 +1,21 @@
 // Declarations of the commands of the research loop. Bodies are imported when a command is called.
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { ResearchBaselineOptions } from './commands/research-baseline.ts'
-import type { ResearchBenchOptions } from './commands/research-bench.ts'
-import type { ResearchRunOptions } from './commands/research-run.ts'
-import type {
-  ResearchExportOptions,
-  ResearchReportOptions,
-  ResearchStatusOptions,
-} from './commands/research-session.ts'
-import type { ResearchSteerOptions } from './commands/research-steer.ts'
-import type { TaskOptions } from './commands/task.ts'
-import type { Run } from './context/command-context.ts'
-import type { Colors } from './output/colors.ts'
-import { append, examplesFor, wholeNumber } from './start-commands.ts'
+import { InvalidArgumentError, Option } from 'commander'
+import { append, type EvsysCommand, wholeNumber } from './evsys-command.ts'
 
 const aTask = 'task: its name, NAME/VARIANT, or a folder with task.yaml'
 
 /** Adds `research` with its commands. */
-export function addResearchCommands(program: Command, run: Run, colors: Colors): void {
-  const examples = examplesFor(colors)
+export function addResearchCommands(program: EvsysCommand): void {
   program.commandsGroup('Research:')
   const research = program
     .command('research')
     .description('search for better recipes: propose, run, keep what is true')
     .helpCommand(false)
-    .addHelpText(
-      'after',
-      examples([
-        'evsys research baseline --task digits',
-        'evsys research run --task digits --max-experiments 12',
-        'evsys research status',
-        'evsys research report --task digits',
-      ]),
+    .examples(
+      'evsys research baseline --task digits',
+      'evsys research run --task digits --max-experiments 12',
+      'evsys research status',
+      'evsys research report --task digits',
     )
 
   research
@@ -57,18 +41,13 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .option('--seed <n>', 'root of the session’s own randomness (default: 0)', numberFromZero)
     .option('--resume', 'resume the newest session of the task that fits')
     .option('--session <id>', 'with --resume: the session to resume')
-    .addHelpText(
-      'after',
-      examples([
-        'evsys research run --task digits --max-experiments 12',
-        'evsys research run --task moby --budget wall=30m --workers 1',
-        'evsys research run --task shakespeare --model claude-sonnet-4-6 --budget usd=2',
-        'evsys research run --task digits --resume --max-experiments 40',
-      ]),
+    .examples(
+      'evsys research run --task digits --max-experiments 12',
+      'evsys research run --task moby --budget wall=30m --workers 1',
+      'evsys research run --task shakespeare --model claude-sonnet-4-6 --budget usd=2',
+      'evsys research run --task digits --resume --max-experiments 40',
     )
-    .action((options: ResearchRunOptions) =>
-      run(async (context) => (await import('./commands/research-run.ts')).researchRun(context, options)),
-    )
+    .runs(async () => (await import('./commands/research-run.ts')).researchRun)
 
   research
     .command('baseline')
@@ -77,27 +56,20 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .option('--train-seconds <s>', 'training time (default: the task’s)', seconds)
     .option('--seeds <n>', 'how many seeds, or which: 3, or 0,7,42 (default: 1)', seedsFrom)
     .option('--patch <file>', 'with this patch of `research export --patches` in it; may be repeated', append)
-    .addHelpText(
-      'after',
-      examples([
-        'evsys research baseline --task digits',
-        'evsys research baseline --task moby --seeds 3 --json',
-        'evsys research baseline --task digits --patch all.patch',
-      ]),
+    .examples(
+      'evsys research baseline --task digits',
+      'evsys research baseline --task moby --seeds 3 --json',
+      'evsys research baseline --task digits --patch all.patch',
     )
-    .action((options: ResearchBaselineOptions) =>
-      run(async (context) => (await import('./commands/research-baseline.ts')).researchBaseline(context, options)),
-    )
+    .runs(async () => (await import('./commands/research-baseline.ts')).researchBaseline)
 
   research
     .command('status')
     .description('show a session: experiments, best so far, what it cost, what it will cost')
     .option('--task <name>', 'newest session of this task (default: the newest of all)')
     .option('--session <id>', 'this session')
-    .addHelpText('after', examples(['evsys research status', 'evsys research status --task digits --json']))
-    .action((options: ResearchStatusOptions) =>
-      run(async (context) => (await import('./commands/research-session.ts')).researchStatus(context, options)),
-    )
+    .examples('evsys research status', 'evsys research status --task digits --json')
+    .runs(async () => (await import('./commands/research-session.ts')).researchStatus)
 
   research
     .command('steer')
@@ -108,20 +80,13 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .option('--session <id>', 'this session')
     .option('--idea <json>', 'for add-idea: the idea as data, ready to run')
     .option('--author <name>', 'who says it (default: EVSYS_AUTHOR, else the user)')
-    .addHelpText(
-      'after',
-      examples([
-        'evsys research steer add-idea "try a cosine schedule" --task digits',
-        'evsys research steer ban activation',
-        'evsys research steer veto a7 --author reviewer',
-        'evsys research steer pause',
-      ]),
+    .examples(
+      'evsys research steer add-idea "try a cosine schedule" --task digits',
+      'evsys research steer ban activation',
+      'evsys research steer veto a7 --author reviewer',
+      'evsys research steer pause',
     )
-    .action((verb: string, word: string | undefined, options: ResearchSteerOptions) =>
-      run(async (context) =>
-        (await import('./commands/research-steer.ts')).researchSteer(context, verb, word, options),
-      ),
-    )
+    .runs(async () => (await import('./commands/research-steer.ts')).researchSteer)
 
   research
     .command('report')
@@ -129,10 +94,8 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .option('--task <name>', 'newest session of this task (default: the newest of all)')
     .option('--session <id>', 'this session')
     .option('-o, --output <file>', 'file to write (default: TASK-report.html)')
-    .addHelpText('after', examples(['evsys research report --task digits', 'evsys research report -o digits.html']))
-    .action((options: ResearchReportOptions) =>
-      run(async (context) => (await import('./commands/research-session.ts')).researchReportCommand(context, options)),
-    )
+    .examples('evsys research report --task digits', 'evsys research report -o digits.html')
+    .runs(async () => (await import('./commands/research-session.ts')).researchReportCommand)
 
   research
     .command('export')
@@ -141,12 +104,10 @@ export function addResearchCommands(program: Command, run: Run, colors: Colors):
     .option('--session <id>', 'this session')
     .option('-o, --output <file>', 'file to write (default: standard output)')
     .option('--patches <folder>', 'one patch for every kept change, with its evidence')
-    .addHelpText('after', examples(['evsys research export --task digits -o results.tsv']))
-    .action((options: ResearchExportOptions) =>
-      run(async (context) => (await import('./commands/research-session.ts')).researchExport(context, options)),
-    )
+    .examples('evsys research export --task digits -o results.tsv')
+    .runs(async () => (await import('./commands/research-session.ts')).researchExport)
 
-  addResearchBench(research, run, colors)
+  addResearchBench(research)
 }
 
 function seconds(text: string): number {
@@ -175,7 +136,7 @@ function seedsFrom(text: string): number | number[] {
 
 // Declaration of `research bench`. Its body is imported when it is called.
 /** Adds `bench` to the commands of `research`. */
-function addResearchBench(research: Command, run: Run, colors: Colors): void {
+function addResearchBench(research: EvsysCommand): void {
   research
     .command('bench')
     .description(
@@ -195,18 +156,13 @@ function addResearchBench(research: Command, run: Run, colors: Colors): void {
     )
     .option('--budget <n>', 'experiments of one session; a miss counts twice that (default: 200)', wholeNumber)
     .option('--seed <n>', 'root of all chance (default: 1)', wholeNumber)
-    .addHelpText(
-      'after',
-      examplesFor(colors)([
-        'evsys research bench --tables search-tables',
-        'evsys research bench --tables search-tables --strategies default,reference --repeats 100 --budget 200 --json',
-        'evsys research bench --worlds cells,grids --repeats 20',
-        'evsys research bench --worlds adversary,chaos',
-      ]),
+    .examples(
+      'evsys research bench --tables search-tables',
+      'evsys research bench --tables search-tables --strategies default,reference --repeats 100 --budget 200 --json',
+      'evsys research bench --worlds cells,grids --repeats 20',
+      'evsys research bench --worlds adversary,chaos',
     )
-    .action((options: ResearchBenchOptions) =>
-      run(async (context) => (await import('./commands/research-bench.ts')).researchBench(context, options)),
-    )
+    .runs(async () => (await import('./commands/research-bench.ts')).researchBench)
 }
 
 function names(text: string): string[] {
@@ -217,8 +173,7 @@ function names(text: string): string[] {
 
 // Declarations of the commands about tasks. Bodies are imported when a command is called.
 /** Adds `task`. */
-export function addTaskCommands(program: Command, run: Run, colors: Colors): void {
-  const examples = examplesFor(colors)
+export function addTaskCommands(program: EvsysCommand): void {
   program.commandsGroup('Research:')
 
   program
@@ -232,17 +187,12 @@ export function addTaskCommands(program: Command, run: Run, colors: Colors): voi
     )
     .option('--deep', 'validate: get the data and look for the interpreter, too')
     .description('make, check or list research tasks')
-    .addHelpText(
-      'after',
-      examples([
-        'evsys task list',
-        'evsys task init curve',
-        'evsys task init curve --runtime python',
-        'evsys task validate curve --deep',
-        'evsys task validate tasks/curve/task.yaml',
-      ]),
+    .examples(
+      'evsys task list',
+      'evsys task init curve',
+      'evsys task init curve --runtime python',
+      'evsys task validate curve --deep',
+      'evsys task validate tasks/curve/task.yaml',
     )
-    .action((action: string, name: string | undefined, options: TaskOptions) =>
-      run(async (context) => (await import('./commands/task.ts')).task(context, action, name, options)),
-    )
+    .runs(async () => (await import('./commands/task.ts')).task)
 }

@@ -22,16 +22,8 @@ export async function reportOfExperiment(store: OpenStore, experiment: Experimen
   const { evidenceOf, isLogImport, resultOf } = await import('../record/index.ts')
   if (isLogImport(experiment)) return researchReport(await logReport(experiment, await store.runs(experiment.id)))
   const { evidence, runs } = await evidenceOf(store, experiment)
-  const { hypothesis, createdAt, tags, words } = experiment
-  return experimentReport({
-    result: await resultOf(store, experiment),
-    evidence,
-    hypothesis,
-    createdAt,
-    tags,
-    words,
-    runs: runs.map(({ run }) => run),
-  })
+  const result = await resultOf(store, experiment)
+  return experimentReport({ ...experiment, result, evidence, runs: runs.map(({ run }) => run) })
 }
 
 /** Writes the report of an experiment as HTML. */
@@ -59,15 +51,11 @@ ${factLine([
 <p>${hypothesis === undefined ? html`<span class="muted">No hypothesis was given.</span>` : clipped(hypothesis, 2000)}</p>
 <p class="lead">${conclusion === null ? 'It has no conclusion yet.' : html`<b>${capital(conclusion.verdict)}.</b> ${clipped(conclusion.text, 3000)}`}</p>
 <dl class="tiles">${[
-    tile(
-      'best arm',
-      best?.score == null ? '–' : numberText(best.score.mean),
-      clipped(best_arm ?? 'none has a score', 80),
-    ),
+    tile('best arm', scoreText(best?.score?.mean), clipped(best_arm ?? 'none has a score', 80)),
     evidence.claim === null ? undefined : effectTile(evidence.claim.overall),
     tile('runs', String(evidence.n_runs), `${evidence.n_completed} completed, ${evidence.n_invalid} taken out`),
     tile('took', durationText(wall_s), cost_usd === null ? 'cost unknown' : usdText(cost_usd)),
-    tile('looks at test', String(evidence.n_test_looks), 'in the loop'),
+    tile('test evaluations', String(evidence.n_test_looks), 'in the loop'),
   ]}</dl>`
 }
 
@@ -79,7 +67,7 @@ function arms({ evidence, result }: ExperimentReportInput): Section {
   const chart = armChart(evidence.arms)
   const table = dataTable(evidence.arms, [
     { title: 'arm', kind: 'words', cell: ({ name }) => (name === result.best_arm ? html`<b>${name}</b>` : name) },
-    { title: 'mean', kind: 'n', cell: ({ score }) => html`<b>${score === null ? '–' : numberText(score.mean)}</b>` },
+    { title: 'mean', kind: 'n', cell: ({ score }) => html`<b>${scoreText(score?.mean)}</b>` },
     { title: 'interval', kind: 'n', cell: ({ score }) => (score?.ci == null ? '–' : rangeText(score.ci)) },
     { title: 'seeds', kind: 'n', cell: ({ by_seed }) => String(by_seed.length) },
     { title: 'failed', kind: 'n', cell: ({ n_failed }) => String(n_failed) },
@@ -144,10 +132,9 @@ function runs({ runs: all, evidence }: ExperimentReportInput): Section {
 
 function words({ words: said }: ExperimentReportInput): Section | undefined {
   if (said.length === 0) return undefined
-  const list = said.map(
-    ({ at, author, text }) =>
-      html`<li>${clipped(text, 2000)} <span class="muted">(${author}, ${timeText(at)})</span></li>`,
-  )
+  const list = said.map(({ at, author, text }) => {
+    return html`<li>${clipped(text, 2000)} <span class="muted">(${author}, ${timeText(at)})</span></li>`
+  })
   return { id: 'words', title: 'What authors say', short: 'Words', body: html`<ul class="plain">${list}</ul>` }
 }
 
@@ -165,15 +152,10 @@ function scoreText(value: number | undefined): string {
 }
 
 /** What the report of an experiment is made from: data alone. */
-interface ExperimentReportInput {
+interface ExperimentReportInput extends ExperimentRow {
   readonly result: ExperimentResult
   readonly evidence: Evidence
-  readonly hypothesis?: string | undefined
-  readonly createdAt: string
-  readonly tags: readonly string[]
-  /** What authors added. */
-  readonly words: readonly { readonly at: string; readonly author: string; readonly text: string }[]
-  readonly runs: readonly Pick<RunRow, 'id' | 'name' | 'arm' | 'seed' | 'status' | 'wallS' | 'error' | 'invalid'>[]
+  readonly runs: readonly RunRow[]
 }
 
 /** More would be no chart. */

@@ -3,12 +3,7 @@
 export { reportOfExperiment } from './experiment-report.ts'
 export { type FinalizedSession, finalizeResearch, type KeptPatch, patchReadme } from './finalize/finalize-research.ts'
 export { findSession, readSession } from './input/read-session.ts'
-export type {
-  ReportedAttempt,
-  ReportedConfirmation,
-  ReportedNoise,
-  ResearchReportInput,
-} from './input/report-input.ts'
+export type { ResearchReportInput } from './input/report-input.ts'
 export { sessionInput } from './input/session-input.ts'
 export { type NextStep, type RankedStep, rankNext } from './next/next-step.ts'
 export { openSteps } from './next/open-steps.ts'

@@ -55,10 +55,10 @@ describe('the report of a session', () => {
     for (const words of [
       'Another seed moves the score by 0.01',
       'The same seed again moves it by 0.0004',
-      'is left when luck is taken back',
+      'is the shrunken gain',
       'are expected to help nothing',
       'A confirmed gain cost $',
-      'The hidden split was looked at 5 times of 20 allowed',
+      'There were 5 test evaluations of 20 allowed',
       'smallest visible gain',
     ]) {
       expect(text).toContain(words)
@@ -95,7 +95,7 @@ describe('the report of a session', () => {
     const text = researchReport(bare).replaceAll(/<[^>]*>/g, '')
     expect(text).toContain('Nothing was measured twice')
     expect(text).toContain('No gain is confirmed yet')
-    expect(text).toContain('The hidden split was never looked at')
+    expect(text).toContain('There was no test evaluation')
     expect(text).toContain('None of them is confirmed')
     expect(text).not.toContain('NaN')
     expect(text).not.toContain('undefined')

@@ -16,9 +16,9 @@ describe('the table of a session', () => {
     expect(log.rows.map(({ values }) => values.val_bpb)).toEqual(placed.map(({ score }) => score))
     expect(log.rows.map(({ description }) => description)).toEqual(placed.map(({ attempt }) => attempt.title))
     expect(log.rows.map(({ status }) => status)).toEqual(
-      placed.map(({ fate, score }) => {
+      placed.map(({ outcome, score }) => {
         if (score === undefined) return 'crash'
-        return fate === 'baseline' || fate === 'provisional' || fate === 'confirmed' ? 'keep' : 'discard'
+        return outcome === 'baseline' || outcome === 'provisional' || outcome === 'confirmed' ? 'keep' : 'discard'
       }),
     )
   })

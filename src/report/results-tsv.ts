@@ -14,7 +14,7 @@ export function resultsTsv({ task, attempts }: ResearchReportInput): string {
   const metric = reserved.has(task.metric) ? `score_${task.metric}` : task.metric
   const head = ['commit', metric, 'memory_gb', 'status', 'description', ...ours.map(([name]) => name), ...own]
   // What is still raced has no result, so it has no row yet.
-  const ended = placeAttempts(attempts).filter(({ fate }) => fate !== 'running')
+  const ended = placeAttempts(attempts).filter(({ outcome }) => outcome !== 'running')
   const rows = ended.map((placed) => [
     nameOf(placed.reported),
     number(statusOf(placed) === 'crash' ? undefined : placed.score),
@@ -29,7 +29,7 @@ export function resultsTsv({ task, attempts }: ResearchReportInput): string {
 
 const ours: readonly (readonly [name: string, cell: (placed: PlacedAttempt) => string])[] = [
   ['number', ({ attempt }) => String(attempt.number)],
-  ['verdict', ({ fate }) => fate],
+  ['verdict', ({ outcome }) => outcome],
   ['failure', ({ attempt }) => (attempt.failure?.class ?? '') satisfies FailureClass | ''],
   ['gain', ({ attempt }) => number(attempt.gain?.mean)],
   ['gain_sigma', ({ attempt }) => number(attempt.gain?.sigma)],
@@ -46,8 +46,8 @@ const ours: readonly (readonly [name: string, cell: (placed: PlacedAttempt) => s
 
 // Logs know three words. What failed crashed, also where some of its seeds had a score; what is not known to be better was not kept.
 function statusOf(placed: PlacedAttempt): 'keep' | 'discard' | 'crash' {
-  if (placed.score === undefined || placed.fate === 'failed') return 'crash'
-  return isKept(placed) || placed.fate === 'baseline' ? 'keep' : 'discard'
+  if (placed.score === undefined || placed.outcome === 'failed') return 'crash'
+  return isKept(placed) || placed.outcome === 'baseline' ? 'keep' : 'discard'
 }
 
 function nameOf({ attempt }: ReportedAttempt): string {

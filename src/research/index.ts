@@ -8,7 +8,6 @@ export type {
 } from './execute/candidate-sandbox.ts'
 export { openExecutor } from './execute/open-executor.ts'
 export { removeFolder } from './execute/run-folder.ts'
-export { planAblation } from './keep/ablation.ts'
 export { assessControl, controlDue } from './keep/control-runs.ts'
 export {
   type CurveDecision,
@@ -24,8 +23,6 @@ export {
   gainOf,
   measureGain,
   pairGains,
-  type RunningEvidence,
-  runningEvidence,
   type SeedResult,
   valuesBySeed,
 } from './keep/measure-gain.ts'
@@ -42,13 +39,11 @@ export {
   planTestEvaluation,
   releasedGain,
   stepTestEvaluation,
-  type TestEvaluation,
   type TestEvaluationReason,
   type TestEvaluationRecord,
   testEvaluationDue,
   testEvaluationsLeft,
 } from './keep/test-evaluation.ts'
-export { inconclusiveWords, seedsStillNeeded } from './keep/verdict-words.ts'
 export { forecastOf, workedSeconds } from './loop/session-budget.ts'
 export { applyChanges, earlyEnds, extraMetrics, PEAK_MEMORY } from './loop/session-views.ts'
 export { allBuiltins, researchPlugins } from './plugins.ts'

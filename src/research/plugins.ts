@@ -23,7 +23,7 @@ const proposePlugins = [anthropic, bank, cliAgent, hybrid, openaiCompatible, opt
 
 export const researchPlugins = [...searchPlugins, ...keepPlugins, ...proposePlugins] as const
 
-// The lab cannot know the plugins of rooms above it: whoever lists or opens any plugin takes them from here.
+// The lab cannot know the plugins of rooms above it: what lists or opens any plugin takes them from here.
 /** Every plugin that comes with evsys: those that an experiment can name, then those of the research loop. */
 export async function allBuiltins(): Promise<readonly AnyPlugin[]> {
   return Object.freeze([...(await builtins()), ...researchPlugins])

@@ -16,7 +16,7 @@ linux.describe('the bench of candidates that tamper', () => {
     if (reader === undefined) throw new Error('there is none')
     const world = { canary: 'canary-of-this-test', port: 9, tag: 'evsys-tag-of-this-test' }
     const result = await runAttack(reader, { folder: folder(), world, visits: () => 0, signal, level: 'process' })
-    expect(result).toMatchObject({ ended: 'got through', why: expect.stringContaining('which nobody reaches') })
+    expect(result).toMatchObject({ ended: 'got through', why: expect.stringContaining('which no one reaches') })
   })
 
   it('blocks attacks or scores them truly, and no honest candidate (RES-802)', async () => {

@@ -1,7 +1,6 @@
 // Honest candidates in Node that look suspicious: words, names and habits which attackers have, too.
 
-import { python } from '../../src/arena/adversary/honest-candidates.ts'
-import { type HonestCandidate, node } from '../../src/arena/adversary/honest-habits.ts'
+import { type HonestCandidate, node, python } from '../../src/arena/adversary/honest-candidates.ts'
 
 const wholeNode = (name: string, change: (text: string) => string): HonestCandidate => {
   const { files, language } = node(name, {})

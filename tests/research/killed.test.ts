@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type KeptSession, keptSession } from '../../src/arena/chaos/kept-session.ts'
+import { keptSession } from '../../src/arena/chaos/bench-chaos.ts'
 import { ErrorRecord } from '../../src/contracts/index.ts'
 import { keyedRandom } from '../../src/kernel/index.ts'
 import { type Reply, startFakeProvider } from '../fake-provider.ts'
@@ -131,7 +131,7 @@ async function playSession(
   return { code: await child.exit(), lines, operations, error }
 }
 
-interface Kept extends KeptSession {
+interface Kept extends Awaited<ReturnType<typeof keptSession>> {
   /** Calls that were really sent. */
   readonly sent: number
 }

@@ -52,6 +52,16 @@ function knobIdea(name: string, value: number, parents: string[]): Idea {
   return { ...codeIdea(''), title: `${name} ${value}`, family: name, category: 'hyperparameter', parents, change }
 }
 
+const scripted = (script: Idea[]) =>
+  defineProposer({
+    kind: 'script',
+    summary: 'Proposes what its script says.',
+    params: toyProposer().params,
+    async propose() {
+      return { ideas: script.splice(0, 1), usage: { promptTokens: 0, completionTokens: 0, latencyS: 0, costUsd: 0 } }
+    },
+  })
+
 describe('a research session', slow, () => {
   it('measures its baseline, keeps what is better, looks at the hidden split at its end (RES-601)', async () => {
     await using store = await openStore(':memory:')
@@ -70,21 +80,14 @@ describe('a research session', slow, () => {
     expect(experiment.conclusion).toContain('Confirmed')
   })
 
-  it('leaves out at its end each change that the best is made of; knobs go back to what was kept last (RES-640)', async () => {
+  it('leaves out at its end each change that the best is made of, on two seeds; knobs go back to what was kept last (RES-211, RES-640)', async () => {
     await using store = await openStore(':memory:')
     const script = [
       knobIdea('WIDTH', 1, []),
       { ...knobIdea('DEPTH', 4, ['a1']), change: { kind: 'knobs', knobs: { WIDTH: 32, DEPTH: 4 } } },
       knobIdea('RATE', 0.02, ['a2']),
     ] satisfies Idea[]
-    const proposer = defineProposer({
-      kind: 'script',
-      summary: 'Says what it was told to.',
-      params: toyProposer().params,
-      async propose() {
-        return { ideas: script.splice(0, 1), usage: { promptTokens: 0, completionTokens: 0, latencyS: 0, costUsd: 0 } }
-      },
-    })
+    const proposer = scripted(script)
     const { state } = await runResearch(toyResearch({ store, proposer, settings: { budget: { experiments: 3 } } }))
     expect(state.kept).toEqual(['baseline', 'a2', 'a3'])
     const ablated = state.attempts.filter(({ origin }) => origin === 'ablation')
@@ -93,7 +96,17 @@ describe('a research session', slow, () => {
       ['a2', 8, 2, 0.02],
       ['a3', 32, 4, 0.1],
     ])
+    expect(ablated.map(({ scores }) => scores.length)).toEqual([2, 2])
     expect(state.attempts.find(({ id }) => id === 'a1')?.ablation?.reason).toMatch(/^Nothing of it is left/)
+  })
+
+  it('leaves out nothing where one change was kept: it was compared with the baseline already (RES-211)', async () => {
+    await using store = await openStore(':memory:')
+    const wide = { ...knobIdea('DEPTH', 4, []), change: { kind: 'knobs' as const, knobs: { WIDTH: 32, DEPTH: 4 } } }
+    const settings = { budget: { experiments: 1 } }
+    const { state } = await runResearch(toyResearch({ store, proposer: scripted([wide]), settings }))
+    expect(state.kept).toEqual(['baseline', 'a1'])
+    expect(state.attempts.filter(({ origin }) => origin === 'ablation')).toEqual([])
   })
 
   it('is an experiment like any other: attempts are arms, seeds are runs with notes (RES-603)', async () => {

@@ -95,7 +95,7 @@ describe('what people say to a session', slow, () => {
     const briefs: string[][] = []
     const plain = toyResearch({ store }).writeBrief
     const writeBrief: ResearchOptions['writeBrief'] = (known, request, extras) => {
-      briefs.push([...extras.backlog])
+      briefs.push([...(extras.backlog ?? [])])
       return plain(known, request, extras)
     }
     const banned = await goOn(1, { writeBrief })

@@ -21,11 +21,10 @@ import {
 import { createRegistry, defineProposer, hashOf, keyedRandom } from '../../src/kernel/index.ts'
 import { defaultRule } from '../../src/research/keep/keep-rules.ts'
 import { openBank } from '../../src/research/keep/seed-bank.ts'
-import type { CandidateTools, ResearchOptions } from '../../src/research/loop/research-options.ts'
+import type { ResearchOptions } from '../../src/research/loop/research-options.ts'
 import { runResearch } from '../../src/research/loop/run-research.ts'
 import { writeBrief } from '../../src/research/propose/brief/write-brief.ts'
 import { findKnobs } from '../../src/research/propose/code/knobs.ts'
-import { materialise } from '../../src/research/propose/materialise.ts'
 import { replay } from '../../src/research/propose/recorded/replay.ts'
 import { defaultStrategy } from '../../src/research/search/default-strategy.ts'
 import { greedy } from '../../src/research/search/strategies.ts'
@@ -122,12 +121,6 @@ export function toyProposer(
   })
 }
 
-const toyTools: CandidateTools = {
-  materialise,
-  knobsOf: (files, declared) => findKnobs(files, declared).knobs,
-  fingerprint: (files) => hashOf(files),
-}
-
 interface ToyOptions {
   readonly store: OpenStore
   readonly executor?: Executor | undefined
@@ -170,7 +163,7 @@ export function toyResearch(options: ToyOptions & Omit<Partial<ResearchOptions>,
   })
   return {
     services: { registry, log() {}, secret: () => '' },
-    tools: toyTools,
+    fingerprint: (files) => hashOf(files),
     writeBrief: (state, request, { files, repair }) => ({
       text: '',
       request,

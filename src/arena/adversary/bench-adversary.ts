@@ -8,10 +8,10 @@ import type { Executor, Level } from '../../contracts/index.ts'
 import { EvsysError, mapConcurrent, messageOf, runProgram } from '../../kernel/index.ts'
 import { openExecutor, removeFolder } from '../../research/index.ts'
 import { openSandbox } from '../../sandbox/index.ts'
-import type { Attack } from './attack.ts'
-import type { HonestCandidate } from './honest-habits.ts'
+import type { Attack } from './attacks.ts'
+import type { HonestCandidate } from './honest-candidates.ts'
 import { lineTask, unearned } from './line-task.ts'
-import { type AttackOptions, type AttackResult, runAttack } from './run-attack.ts'
+import { type AttackResult, runAttack } from './run-attack.ts'
 
 export interface AdversaryReport {
   /** How candidates are shut in here; null: there is no sandbox, and nothing was run. */
@@ -34,7 +34,7 @@ export interface AdversaryReport {
   readonly honest_faults: readonly { readonly candidate: string; readonly why: string }[]
 }
 
-export interface BenchAdversaryOptions {
+interface BenchAdversaryOptions {
   readonly attacks: readonly Attack[]
   readonly honest: readonly HonestCandidate[]
   /** Candidates at a time. */
@@ -69,12 +69,11 @@ export async function benchAdversary(options: BenchAdversaryOptions): Promise<Ad
       .map(({ name }) => ({ what: name, why: hasPython ?? '' }))
     const world = { canary, port: server.port, tag: `evsys-bench-${canary}` }
     const limits = { limit: options.workers, signal }
-    const attackOptions: AttackOptions = { folder, world, visits: server.visits, signal }
     const results = await mapConcurrent(options.attacks.filter(canRun), limits, async (attack) => {
-      const result = await runAttack(attack, {
-        ...attackOptions,
-        world: { ...world, tag: `${world.tag}-${tagOf(attack)}` },
-      })
+      // Attacks run side by side: what one leaks is kept apart from what another does.
+      const tag = `${world.tag}-${attack.name.replace(/\W+/g, '-')}`
+      const { visits } = server
+      const result = await runAttack(attack, { folder, world: { ...world, tag }, visits, signal })
       options.onDone?.({ table: 'adversary', strategy: attack.name })
       return result
     })
@@ -118,9 +117,6 @@ function tally(results: readonly AttackResult[]) {
     turned_down_by_reading: results.filter((each) => each.turned_down_by_reading).length,
   }
 }
-
-/** Attacks run side by side: what one leaks is kept apart from what another does. */
-const tagOf = ({ name }: Attack) => name.replace(/\W+/g, '-')
 
 async function sandboxOf(folder: string): Promise<Pick<AdversaryReport, 'level' | 'isolation'>> {
   try {

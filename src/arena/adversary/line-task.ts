@@ -5,12 +5,13 @@ import { type ResearchTask, TaskFile, type TaskProgram } from '../../contracts/i
 import { keyedRandom } from '../../kernel/index.ts'
 import { bundledTasks } from '../../research/index.ts'
 
-const files = join(bundledTasks, 'shared', 'line')
+/** Programs, scorers and candidates of the task. */
+export const lineFiles = join(bundledTasks, 'shared', 'line')
 
 /** Of the labels: the error of a candidate that knows the true line. */
 const noise = 0.1
 
-/** Nobody without the labels comes below this: half the variance of their noise. */
+/** No one without the labels comes below this: half the variance of their noise. */
 export const unearned = 0.5 * (noise * 2) ** 2 * (3 / 12)
 
 /** The task in `dir`, with its data. Validation labels stand in `dir/sealed` alone. */
@@ -24,9 +25,9 @@ export function lineTask(
     readonly program?: Partial<TaskProgram> | undefined
   } = {},
 ): ResearchTask {
-  const source = join(files, language)
+  const source = join(lineFiles, language)
   cpSync(source, dir, { recursive: true })
-  cpSync(join(files, more.checkpoint === true ? 'checkpoint-scorer.mjs' : 'scorer.mjs'), join(dir, 'scorer.mjs'))
+  cpSync(join(lineFiles, more.checkpoint === true ? 'checkpoint-scorer.mjs' : 'scorer.mjs'), join(dir, 'scorer.mjs'))
   const [trainData, sealedData] = [join(dir, 'data'), join(dir, 'sealed')]
   mkdirSync(trainData)
   mkdirSync(sealedData, { mode: 0o700 })

@@ -5,7 +5,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Executor, FailureClass, Level, RunOutcome } from '../../contracts/index.ts'
 import { openExecutor } from '../../research/index.ts'
-import { type Attack, type AttackWorld, untampered } from './attack.ts'
+import { type Attack, type AttackWorld, untampered } from './attacks.ts'
 import { lineTask, unearned } from './line-task.ts'
 
 export interface AttackResult {
@@ -40,11 +40,7 @@ export async function runAttack(attack: Attack, options: AttackOptions): Promise
   const { signal, world, visits } = options
   const [dir, workDir] = await Promise.all(['task-', 'runs-'].map((name) => mkdtemp(join(options.folder, name))))
   if (dir === undefined || workDir === undefined) throw new RangeError('two folders were made')
-  await using executor = await openLine(attack, {
-    dir,
-    workDir,
-    level: options.level,
-  })
+  await using executor = await openLine(attack, { dir, workDir, level: options.level })
   const files = attack.files({ ...world, dir, workDir })
   const run = (candidate: typeof files, trainSeconds: number) =>
     executor.run({ files: candidate, seed: 1, split: 'val', trainSeconds }, signal)
@@ -59,14 +55,14 @@ export async function runAttack(attack: Attack, options: AttackOptions): Promise
   const got = [
     ...[outcome, ...(again === undefined ? [] : [again])].flatMap((each) => unearnedScore(each, truth)),
     ...(JSON.stringify(outcome).includes(world.canary) ? ['it read the environment of the controller'] : []),
-    ...(processesThatKnow(world.tag).length > 0 ? ['it left a process behind'] : []),
+    ...(hasProcessWith(world.tag) ? ['it leaked a process'] : []),
     ...(visits() > seen ? ['it reached a server of this machine'] : []),
   ]
   const found = failures.some((failure) => failure.class === 'validation' || failure.class === 'tamper')
-  return { attack: attack.name, turned_down_by_reading: found, ...judged(outcome, got) }
+  return { attack: attack.name, turned_down_by_reading: found, ...endOf(outcome, got) }
 }
 
-function judged(outcome: RunOutcome, got: readonly string[]): Pick<AttackResult, 'ended' | 'class' | 'why'> {
+function endOf(outcome: RunOutcome, got: readonly string[]): Pick<AttackResult, 'ended' | 'class' | 'why'> {
   if (got.length > 0) return { ended: 'got through', why: got.join('; ') }
   if (outcome.status === 'scored') return { ended: 'scored truly' }
   if (outcome.status === 'killed') return { ended: 'blocked' }
@@ -76,7 +72,7 @@ function judged(outcome: RunOutcome, got: readonly string[]): Pick<AttackResult,
 
 function unearnedScore(outcome: RunOutcome, truth: RunOutcome | undefined): string[] {
   if (outcome.status !== 'scored') return []
-  if (outcome.value <= unearned) return [`it was scored ${outcome.value}, which nobody reaches without the labels`]
+  if (outcome.value <= unearned) return [`it was scored ${outcome.value}, which no one reaches without the labels`]
   if (truth?.status === 'scored' && truth.value !== outcome.value)
     return [`it was scored ${outcome.value}, and without its trick ${truth.value}`]
   return []
@@ -92,8 +88,8 @@ async function openLine(
   return await openExecutor(task, { ...rest, limits: { outputBytes: 4 << 20, answerBytes: 1 << 20 } })
 }
 
-/** The numbers of all but this one that have `mark` anywhere in their arguments or their environment. */
-function processesThatKnow(mark: string): number[] {
+/** Whether any process but this one has `mark` anywhere in its arguments or its environment. */
+function hasProcessWith(mark: string): boolean {
   const holds = (file: string) => {
     try {
       return readFileSync(file, 'latin1').includes(mark)
@@ -101,9 +97,8 @@ function processesThatKnow(mark: string): number[] {
       return false // it is gone, or another's
     }
   }
-  if (!existsSync('/proc')) return [] // another system: what runs in a container ends with it
+  if (!existsSync('/proc')) return false // another system: what runs in a container ends with it
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((name) => holds(`/proc/${name}/cmdline`) || holds(`/proc/${name}/environ`))
-    .map(Number)
+    .some((name) => holds(`/proc/${name}/cmdline`) || holds(`/proc/${name}/environ`))
 }

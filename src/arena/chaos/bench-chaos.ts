@@ -1,9 +1,12 @@
 // Sessions of the shipped command line that are disturbed at seeded moments: their record has to be that of an undisturbed one.
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { initialResearchState, reduceResearch } from '../../contracts/index.ts'
 import { EvsysError, keyedRandom, messageOf, runProgram } from '../../kernel/index.ts'
+import { openStore } from '../../store/index.ts'
 import { ChaosEnd, type ChaosSession, DisturbanceKind, disturbances } from './disturbance.ts'
 
 /** One kind of disturbance over all its sessions. */
@@ -24,7 +27,7 @@ export interface ChaosRow {
   readonly faults: readonly string[]
 }
 
-export interface BenchChaosOptions {
+interface BenchChaosOptions {
   /** How evsys is started, without its arguments. */
   readonly evsys: readonly string[]
   /** Sessions of each disturbance. */
@@ -61,12 +64,7 @@ export async function benchChaos(options: BenchChaosOptions): Promise<readonly C
       ends.push(await play(options, { kind, at, jumpMs }))
       options.onDone?.({ table: 'chaos', strategy: `${kind} ${n + 1} of ${repeats}` })
     }
-    rows.push({
-      disturbance: kind,
-      does: disturbances[kind],
-      ...tally(ends, whole),
-      skipped,
-    })
+    rows.push({ disturbance: kind, does: disturbances[kind], ...tally(ends, whole), skipped })
   }
   return rows
 }
@@ -127,13 +125,26 @@ async function run(
   { dir, signal, env }: { dir: string; signal: AbortSignal; env: BenchChaosOptions['env'] },
 ) {
   const known = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
-  return await runProgram({
-    argv,
-    cwd: dir,
-    env: Object.fromEntries(known),
-    stdin: '',
-    timeoutMs: sessionMs,
-    outputBytes: 1 << 20,
-    signal,
-  })
+  const limits = { timeoutMs: sessionMs, outputBytes: 1 << 20, signal }
+  return await runProgram({ argv, cwd: dir, env: Object.fromEntries(known), stdin: '', ...limits })
+}
+
+/**
+ * What the record at `file` holds of its newest session, in the form that must be equal whether or not it was disturbed, and how many
+ * sessions it holds. Without any, `canonical` is undefined.
+ */
+export async function keptSession(file: string) {
+  const nothing = { canonical: undefined as unknown, state: initialResearchState, sessions: 0 }
+  if (!existsSync(file)) return nothing
+  await using store = await openStore(file)
+  const rows = await store.experiments({ limit: 10 })
+  const [row] = rows
+  if (row === undefined) return nothing
+  const stream = `experiment:${row.id}`
+  const events = await store.events({ stream, afterSeq: 0, limit: 100_000, types: ['research'] })
+  const state = events.reduce(
+    (folded, event) => (event.type === 'research' ? reduceResearch(folded, event.entry) : folded),
+    initialResearchState,
+  )
+  return { canonical: await store.canonicalRecord(row.id), state, sessions: rows.length }
 }

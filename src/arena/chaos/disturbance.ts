@@ -31,12 +31,7 @@ export type Disturb = z.infer<typeof Disturb>
 export const disturbVariable = 'EVSYS_BENCH_DISTURB'
 
 /** Files that the disturbed process and who disturbs it know each other by. */
-export const marks = {
-  operations: 'operations',
-  disturbed: 'disturbed',
-  released: 'released',
-  ballast: 'ballast',
-} as const
+export const marks = { operations: 'operations', disturbed: 'disturbed', released: 'released', ballast: 'ballast' }
 
 /** One session with what happens to it. */
 export const ChaosSession = z.strictObject({

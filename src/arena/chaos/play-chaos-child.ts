@@ -1,11 +1,12 @@
 // One session of the bench of chaos, from its first controller to its record: `play-chaos-child JSON`. It runs evsys as a user does,
 // disturbs it, has it resumed until the session is over, and prints how it went as JSON.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { canonicalJson, sha256 } from '../../kernel/index.ts'
+import { keptSession } from './bench-chaos.ts'
 import {
   type ChaosEnd,
   ChaosSession,
@@ -14,7 +15,6 @@ import {
   disturbVariable,
   marks,
 } from './disturbance.ts'
-import { keptSession } from './kept-session.ts'
 
 const session = ChaosSession.parse(JSON.parse(process.argv[2] ?? ''))
 const preload = new URL(`./disturb-child${extname(import.meta.url)}`, import.meta.url).href
@@ -34,13 +34,8 @@ const acts: Readonly<Record<DisturbanceKind, Disturb['act']>> = {
 const ends: ChaosEnd['ends'] = []
 let said: string | undefined
 
-interface Controller {
-  readonly process: ChildProcess
-  end(): Promise<void>
-}
-
 /** Starts a controller; absent: undisturbed. */
-function start({ resume, disturb }: { resume: boolean; disturb?: Disturb | undefined }): Controller {
+function start({ resume, disturb }: { resume: boolean; disturb?: Disturb | undefined }) {
   const [command = '', program = '', ...more] = session.evsys
   const words = ['research', 'run', '--task', 'table-search', '--proposer', 'optimizer', '--json', '--project', project]
   const caps = resume
@@ -50,7 +45,7 @@ function start({ resume, disturb }: { resume: boolean; disturb?: Disturb | undef
   const child = spawn(command, [...loaded, program, ...more, ...words, ...caps], {
     cwd: project,
     stdio: ['ignore', 'pipe', 'ignore'],
-    env: { ...process.env, ...(disturb === undefined ? {} : { [disturbVariable]: JSON.stringify(disturb) }) },
+    env: { ...process.env, [disturbVariable]: disturb && JSON.stringify(disturb) },
   })
   let printed = ''
   child.stdout.on('data', (data: Buffer) => {
@@ -60,7 +55,7 @@ function start({ resume, disturb }: { resume: boolean; disturb?: Disturb | undef
   closed.catch(() => {}) // thrown where its end is awaited
   return {
     process: child,
-    async end() {
+    async end(): Promise<void> {
       const [code, signal] = await closed
       ends.push(code ?? signal ?? 'unknown')
       if (code !== 0 && printed !== '') said = printed.slice(0, 2000)

@@ -3,35 +3,22 @@ import { setImmediate } from 'node:timers/promises'
 import { keyedRandom } from '../../kernel/index.ts'
 import { curveRegret } from '../../research/index.ts'
 import { meanOf } from '../../stats/index.ts'
-import { type BenchComparison, type BenchRow, compareRuns, resampled, rowOf } from '../strategies/bench-rows.ts'
+import {
+  type BenchComparison,
+  type BenchRow,
+  compareToFirst,
+  type Runs,
+  resampled,
+  rowOf,
+} from '../strategies/bench-rows.ts'
 import type { CurveWorld } from './curve-world.ts'
 import { type CurveSession, type Killer, runCurveSession } from './run-curve-session.ts'
 
-/** What a killer did with the time of all sessions. */
-export interface KilledTime {
-  /** Share of the training time of races that it saved. */
-  readonly saved: number
-  /** Runs of races, and how many of them were ended. */
-  readonly runs: number
-  readonly killed: number
-  /** Ended runs whose candidate was truly better than the incumbent. */
-  readonly winners_killed: number
-  /** All runs of races whose candidate was. */
-  readonly winners: number
-  /** Gain in sigmas, with the noise of the run, that ending it threw away: mean over the ended runs. */
-  readonly regret: number
-  /** The same as the loop estimates it: by the runs that it continued to audit. Null: nothing was audited. */
-  readonly audited_regret: number | null
-  readonly audited: number
-  /** Audited regret less that of the ended runs, 95 %, over sessions: whether the audit is unbiased. Null: nothing was audited. */
-  readonly audit_bias: readonly [number, number] | null
-}
-
 export interface KillerRow extends BenchRow {
-  readonly time: KilledTime
+  readonly time: ReturnType<typeof timeOf>
 }
 
-export interface BenchKillersOptions {
+interface BenchKillersOptions {
   readonly worlds: readonly CurveWorld[]
   readonly killers: readonly Killer[]
   readonly repeats: number
@@ -50,7 +37,7 @@ export async function benchKillers(
   const results: KillerRow[] = []
   const comparisons: BenchComparison[] = []
   for (const world of worlds) {
-    const runs: { readonly kind: string; readonly experiments: readonly number[] }[] = []
+    const runs: Runs[] = []
     for (const killer of killers) {
       const sessions = await repeatSessions(world, killer, options)
       const experiments = sessions.map(({ reachedAfter }) => reachedAfter ?? 2 * budget)
@@ -58,8 +45,7 @@ export async function benchKillers(
       results.push({ ...rowOf(world.name, killer.kind, experiments, { budget, seed }), time: timeOf(sessions, seed) })
       options.onDone?.({ table: world.name, strategy: killer.kind })
     }
-    const [first, ...others] = runs
-    if (first !== undefined) for (const other of others) comparisons.push(compareRuns(world.name, first, other, seed))
+    comparisons.push(...compareToFirst(world.name, runs, seed))
   }
   return { results, comparisons }
 }
@@ -78,20 +64,26 @@ async function repeatSessions(
   return sessions
 }
 
-function timeOf(sessions: readonly CurveSession[], seed: number): KilledTime {
+/** What a killer did with the time of all sessions. */
+function timeOf(sessions: readonly CurveSession[], seed: number) {
   const runs = sessions.flatMap(({ races }) => races)
   const killed = runs.filter(({ loss }) => loss === undefined)
   const { audited, regret: estimated } = curveRegret(runs)
   const isAudited = audited > 0
   return {
+    /** Share of the training time of races. */
     saved: 1 - meanOf(runs.map(({ time }) => time)),
     runs: runs.length,
     killed: killed.length,
+    /** Runs whose candidate was truly better than the incumbent. */
     winners_killed: killed.filter(({ helps }) => helps).length,
     winners: runs.filter(({ helps }) => helps).length,
+    /** Gain in sigmas, with the noise of the run, that ending it threw away: mean over the ended runs. */
     regret: thrownAway(killed.map(({ trueLoss }) => trueLoss)),
+    /** The same as the loop estimates it: by the runs that it continued to audit. Null: nothing was audited. */
     audited_regret: isAudited ? estimated : null,
     audited,
+    /** Audited regret less that of the ended runs, 95 %, over sessions: whether the audit is unbiased. */
     audit_bias: isAudited ? biasOf(sessions, seed) : null,
   }
 }

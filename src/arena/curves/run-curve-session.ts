@@ -56,13 +56,8 @@ export function runCurveSession(options: {
     const candidate = { family: idea.family, reached: incumbent.reached + idea.gain }
     const [first = 0, second = 1] = random.derive('seeds', number).shuffle(bank)
     const race = (place: number): number | undefined => {
-      const raced = raceOn(train(candidate, number, place), incumbent.runs[place], {
-        killer,
-        seed,
-        races,
-        family: idea.label,
-        helps: idea.gain > 0,
-      })
+      const known = { family: idea.label, helps: idea.gain > 0 }
+      const raced = raceOn(train(candidate, number, place), incumbent.runs[place], { killer, seed, races, ...known })
       races.push(raced)
       time += raced.time
       return raced.loss
@@ -73,7 +68,7 @@ export function runCurveSession(options: {
     const others = bank.filter((seed) => seed !== first && seed !== second)
     time += others.length // it is measured on every seed before others are held against it
     incumbent = { ...candidate, runs: bank.map((seed) => train(candidate, number, seed)) }
-    if (incumbent.reached >= target) return { ...(time <= budget ? { reachedAfter: time } : {}), races }
+    if (incumbent.reached >= target) return { reachedAfter: time <= budget ? time : undefined, races }
   }
   return { races }
 }
@@ -131,14 +126,10 @@ export interface Killer {
   decide(run: RunSoFar, history: readonly RunOver[], seed: number): CurveDecision
 }
 
-/** Nobody. */
 const none: Killer = { kind: 'none', decide: () => 'continue' }
 
 /** That of the loop. */
-const watcher: Killer = {
-  kind: 'watcher',
-  decide: decideCurve,
-}
+const watcher: Killer = { kind: 'watcher', decide: decideCurve }
 
 /** Finished runs before the first one is ended, as in Optuna. */
 const startUp = 5

@@ -31,7 +31,7 @@ import {
   valuesBySeed,
 } from '../../research/index.ts'
 import { meanOf, updateTypicalGain } from '../../stats/index.ts'
-import { openRuns, type RunPurpose, type SimulatedCandidate, type SimulatedRuns, type World } from './simulated-runs.ts'
+import { openRuns, type RunPurpose, type SimulatedCandidate, type World } from './simulated-runs.ts'
 
 export interface SimulationOptions {
   readonly world: World
@@ -45,34 +45,10 @@ export interface SimulationOptions {
   readonly shrinks?: boolean | undefined
 }
 
-export interface SimulatedEvaluation extends TestEvaluationRecord {
-  /** True gain of its champion over the baseline. */
-  readonly truth: number
-}
+/** `truth`: gain of its champion over the baseline. */
+type SimulatedEvaluation = TestEvaluationRecord & { readonly truth: number }
 
-export interface SimulatedSession {
-  readonly trueGain: number
-  /** Gain as the search sees it: mean of what is known of the incumbent less that of the baseline. */
-  readonly seenGain: number
-  readonly experiments: number
-  readonly keeps: number
-  /** Keeps whose idea helps nothing. */
-  readonly idleKeeps: number
-  /** What the session says of its keeps at its end, and the sum of what they gain in truth. */
-  readonly shrunken?:
-    | {
-        readonly idleKeeps: number
-        readonly rawGain: number
-        readonly shrunkGain: number
-        readonly trueGain: number
-      }
-    | undefined
-  readonly evaluations: readonly SimulatedEvaluation[]
-  readonly drifts: number
-  readonly runs: { readonly val: number; readonly test: number }
-  /** Runs on validation, by what they were for. */
-  readonly spent: Readonly<Record<RunPurpose, number>>
-}
+export type SimulatedSession = ReturnType<Session['result']>
 
 /** Runs one session. Equal options give equal sessions. */
 export function simulateSession(options: SimulationOptions): SimulatedSession {
@@ -85,7 +61,7 @@ export function simulateSession(options: SimulationOptions): SimulatedSession {
 const baseline: SimulatedCandidate = { id: '0', gain: 0 }
 
 class Session {
-  readonly runs: SimulatedRuns
+  readonly runs: ReturnType<typeof openRuns>
   readonly #world: World
   readonly #rule: KeepRule
   readonly #direction: Direction
@@ -138,7 +114,7 @@ class Session {
     const effect = this.#world.idea(this.#ideas, this.#incumbent.gain)
     const candidate = { id: String(number), gain: this.#incumbent.gain + effect }
     const { verdict, scores, gain } = this.#race(candidate)
-    this.#attempts.push({ id: candidate.id, number, verdict, ...(gain && { gain }) })
+    this.#attempts.push({ id: candidate.id, number, verdict, gain })
     const kept = verdict === 'provisional' && gain !== undefined
     this.#typicalGain = updateTypicalGain(this.#typicalGain, kept ? gain.mean / this.#noise.sigma : null)
     this.#noise = addGains(this.#noise, pairGains(this.#direction, scores, this.#scores))
@@ -157,15 +133,17 @@ class Session {
     if (reason !== undefined) this.#evaluateOnTest(champion, reason, confirmSeeds)
   }
 
-  result(): SimulatedSession {
-    const shrunken = this.#shrinks ? this.#shrunken() : undefined
+  result() {
     return {
       trueGain: this.#incumbent.gain,
+      /** Gain as the search sees it: mean of what is known of the incumbent less that of the baseline. */
       seenGain: this.#seen(),
       experiments: this.#attempts.length,
       keeps: this.#keeps,
+      /** Keeps whose idea helps nothing. */
       idleKeeps: this.#idleKeeps,
-      shrunken,
+      /** What the session says of its keeps at its end, and the sum of what they gain in truth. */
+      shrunken: this.#shrinks ? this.#shrunken() : undefined,
       evaluations: this.#evaluations,
       drifts: this.#drifts,
       runs: { ...this.runs.count },
@@ -173,7 +151,7 @@ class Session {
     }
   }
 
-  #shrunken(): NonNullable<SimulatedSession['shrunken']> {
+  #shrunken() {
     const { kept, expectedFalseKeeps = 0 } = shrunkenGains(this.#attempts, this.#evaluations)
     return {
       idleKeeps: expectedFalseKeeps,
@@ -198,13 +176,9 @@ class Session {
       linesAdded: 0,
       secondary: [],
     })
-    const measured = () => {
-      const gain = measureGain(race())
-      return gain === undefined ? {} : { gain }
-    }
     for (;;) {
       const next = nextRaceRun(this.#bank, scores, this.#scores)
-      if (next === undefined) return { verdict: 'inconclusive', scores, ...measured() }
+      if (next === undefined) return { verdict: 'inconclusive', scores, gain: measureGain(race()) }
       if (next.who === 'incumbent') {
         const score = this.#score(this.#incumbent, next.seed, 'incumbent')
         this.#scores.push(score ?? { seed: next.seed, value: Number.NaN, secondary: {} })
@@ -216,7 +190,7 @@ class Session {
       const { action } = this.#rule.decide(race(), this.#context)
       if (action === 'run') continue
       const verdicts = { keep: 'provisional', park: 'inconclusive', discard: 'discarded' } as const
-      return { verdict: verdicts[action], scores, ...measured() }
+      return { verdict: verdicts[action], scores, gain: measureGain(race()) }
     }
   }
 
@@ -230,13 +204,13 @@ class Session {
     this.#sinceKeep = 0
     if (this.#rule.incumbent === 'kept') return
     const options = { bank: this.#bank, sessionSeed: this.#seed, number: this.#keeps, used: this.#used }
-    this.#bank = refreshBank(options).bank
+    this.#bank = refreshBank(options)
   }
 
   #control(): void {
     const experiments = this.#attempts.length
-    const sinceKeep = this.#keeps > 0 ? { sinceKeep: this.#sinceKeep } : {}
-    if (!controlDue({ experiments, experimentsAtLast: this.#controlAt, ...sinceKeep })) return
+    const sinceKeep = this.#keeps > 0 ? this.#sinceKeep : undefined
+    if (!controlDue({ experiments, experimentsAtLast: this.#controlAt, sinceKeep })) return
     this.#controlAt = experiments
     const path = ['control', ++this.#controls]
     const [seed = 0] = freshSeeds({ sessionSeed: this.#seed, path, count: 1, used: this.#used })
@@ -251,7 +225,7 @@ class Session {
     }
     this.#drifts++
     const options = { bank: this.#bank, sessionSeed: this.#seed, number: this.#drifts, used: this.#used }
-    this.#bank = renewBank(options).bank
+    this.#bank = renewBank(options)
     this.#scores = [control]
   }
 

@@ -15,26 +15,14 @@ export interface World {
   idea(random: Random, gained: number): number
 }
 
-export type WorldName =
-  | 'null'
-  | 'harmful'
-  | 'early'
-  | 'late'
-  | 'shrinking'
-  | 'gentle'
-  | 'rare'
-  | 'spread'
-  | 'few'
-  | 'steep'
-  | 'heavy'
-  | 'even'
+export type WorldName = keyof typeof ideas
 
 /** A world by its name. `null`: no idea does anything. `harmful`: none helps, half of them hurt. */
 export function openWorld(name: WorldName, rho: number, crashes = 0): World {
   return { rho, crashes, idea: ideas[name] }
 }
 
-const ideas: Readonly<Record<WorldName, World['idea']>> = {
+const ideas = {
   null: () => 0,
   harmful: (random) => mixture(random, { help: 0, helpMean: 0, hurt: 0.5, hurtMean: 1 }),
   // The first ideas of a session: many help, and much.
@@ -59,14 +47,9 @@ const ideas: Readonly<Record<WorldName, World['idea']>> = {
     return (0.7 * size) / Math.sqrt((random.normal() ** 2 + random.normal() ** 2 + random.normal() ** 2) / 3) - 0.3
   },
   even: (random) => -2 + 3 * random.float(),
-}
+} satisfies Record<string, World['idea']>
 
-interface Mixture {
-  readonly help: number
-  readonly helpMean: number
-  readonly hurt: number
-  readonly hurtMean: number
-}
+type Mixture = Record<'help' | 'helpMean' | 'hurt' | 'hurtMean', number>
 
 // Sizes are exponential; what neither helps nor hurts does nothing.
 function mixture(random: Random, { help, helpMean, hurt, hurtMean }: Mixture): number {
@@ -85,17 +68,10 @@ export interface SimulatedCandidate {
 /** What a run on validation is for: candidates on their first seed and on later ones, incumbents on fresh seeds, controls. */
 export type RunPurpose = 'baseline' | 'first seeds' | 'later seeds' | 'incumbent' | 'control'
 
-export interface SimulatedRuns {
-  /** `purpose`: of a run on validation. */
-  run(candidate: SimulatedCandidate, seed: number, split: 'val' | 'test', purpose?: RunPurpose): SeedResult
-  /** Runs on validation so far, by purpose. */
-  readonly spent: Readonly<Record<RunPurpose, number>>
-  /** Runs so far, by split. */
-  readonly count: { readonly val: number; readonly test: number }
-}
-
-/** Opens the runs of one session. Where smaller is better, true gains lower the score. */
-export function openRuns(world: World, direction: Direction, sessionSeed: number): SimulatedRuns {
+/**
+ * Opens the runs of one session, counted by split, and on validation by purpose. Where smaller is better, true gains lower the score.
+ */
+export function openRuns(world: World, direction: Direction, sessionSeed: number) {
   const luck = keyedRandom(sessionSeed, 'luck')
   const seedLuck = { val: new Map<number, number>(), test: new Map<number, number>() }
   const known = new Map<string, SeedResult>()
@@ -105,7 +81,7 @@ export function openRuns(world: World, direction: Direction, sessionSeed: number
   return {
     count,
     spent,
-    run({ id, gain }, seed, split, purpose) {
+    run({ id, gain }: SimulatedCandidate, seed: number, split: 'val' | 'test', purpose?: RunPurpose): SeedResult {
       const key = `${id} ${seed} ${split}`
       const before = known.get(key)
       if (before !== undefined) return before

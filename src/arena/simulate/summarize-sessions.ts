@@ -4,54 +4,9 @@ import { clopperPearson, moments } from '../../stats/index.ts'
 import { type SimulatedSession, type SimulationOptions, simulateSession } from './simulate-session.ts'
 import type { RunPurpose } from './simulated-runs.ts'
 
-export interface SessionsSummary {
-  readonly sessions: number
-  readonly trueGain: number
-  /** Standard error of `trueGain`. */
-  readonly trueGainError: number
-  /** Seen by the search less true. */
-  readonly optimism: number
-  readonly keeps: number
-  /** Share of keeps whose idea helps nothing. */
-  readonly idleShare: number
-  /** What sessions say of one keep: the share that helps nothing, its gain as measured and shrunk, and its true gain. */
-  readonly shrunken: {
-    readonly idleShare: number
-    readonly raw: number
-    readonly shrunk: number
-    readonly truth: number
-  } | null
-  readonly experiments: number
-  /** Shares of the runs on validation, by what they were for. */
-  readonly spent: SimulatedSession['spent']
-  /** Runs on the hidden split. */
-  readonly hiddenRuns: number
-  /** Share of sessions that evaluated on test, that confirmed anything, and that confirmed what is no better than the baseline. */
-  readonly looked: number
-  readonly confirmed: number
-  readonly falselyConfirmed: number
-  /** Exact one-sided 95 % upper bound of `falselyConfirmed`. */
-  readonly falselyConfirmedAtMost: number
-  /** Reported on fresh seeds less true: over the last test evaluations of sessions, and over those that confirmed. Null without any. */
-  readonly bias: Bias | null
-  readonly biasConfirmed: Bias | null
-  readonly driftShare: number
-}
-
-export interface Bias {
-  readonly mean: number
-  readonly standardError: number
-  readonly n: number
-}
-
 /** Simulates `sessions` of them with seeds `seed`, `seed + 1`, ... and sums them up. */
-export function simulateSessions(options: SimulationOptions, sessions: number): SessionsSummary {
+export function simulateSessions(options: SimulationOptions, sessions: number) {
   const all = Array.from({ length: sessions }, (_, i) => simulateSession({ ...options, seed: options.seed + i }))
-  return summarizeSessions(all)
-}
-
-/** Sums up sessions of one kind. */
-function summarizeSessions(all: readonly SimulatedSession[]): SessionsSummary {
   const mean = (value: (session: SimulatedSession) => number) => moments(all.map(value)).mean
   const share = (purpose: RunPurpose) => mean(({ spent, runs }) => spent[purpose] / runs.val)
   const gains = moments(all.map(({ trueGain }) => trueGain))
@@ -64,11 +19,14 @@ function summarizeSessions(all: readonly SimulatedSession[]): SessionsSummary {
     sessions: all.length,
     trueGain: gains.mean,
     trueGainError: Math.sqrt((gains.variance ?? 0) / all.length),
+    /** Seen by the search less true. */
     optimism: mean(({ seenGain, trueGain }) => seenGain - trueGain),
     keeps,
+    /** Share of keeps whose idea helps nothing. */
     idleShare: keeps === 0 ? 0 : mean(({ idleKeeps }) => idleKeeps) / keeps,
     shrunken: shrunkenOf(all, keeps),
     experiments: mean(({ experiments }) => experiments),
+    /** Shares of the runs on validation, by what they were for. */
     spent: {
       baseline: share('baseline'),
       'first seeds': share('first seeds'),
@@ -77,17 +35,21 @@ function summarizeSessions(all: readonly SimulatedSession[]): SessionsSummary {
       control: share('control'),
     },
     hiddenRuns: mean(({ runs }) => runs.test),
+    /** Shares of sessions: that evaluated on test, that confirmed anything, and what is no better than the baseline. */
     looked: mean((session) => Number(session.evaluations.length > 0)),
     confirmed: mean((session) => Number(session.evaluations.some(({ confirmed }) => confirmed))),
     falselyConfirmed: falseCount / all.length,
+    /** Exact one-sided 95 % upper bound. */
     falselyConfirmedAtMost: clopperPearson(falseCount, all.length, 0.9).upper,
+    /** Reported on fresh seeds less true: over the last test evaluations of sessions, and over those that confirmed. */
     bias: biasOf(evaluations.filter(({ reason }) => reason === 'end')),
     biasConfirmed: biasOf(evaluations.filter(({ confirmed }) => confirmed)),
     driftShare: mean(({ drifts }) => Number(drifts > 0)),
   }
 }
 
-function shrunkenOf(all: readonly SimulatedSession[], keeps: number): SessionsSummary['shrunken'] {
+/** What sessions say of one keep: the share that helps nothing, its gain as measured and shrunk, and its true gain. */
+function shrunkenOf(all: readonly SimulatedSession[], keeps: number) {
   const shrunken = all.flatMap((session) => session.shrunken ?? [])
   if (shrunken.length < all.length || keeps === 0) return null
   const perKeep = (value: (one: (typeof shrunken)[number]) => number) => moments(shrunken.map(value)).mean / keeps
@@ -99,7 +61,7 @@ function shrunkenOf(all: readonly SimulatedSession[], keeps: number): SessionsSu
   }
 }
 
-function biasOf(evaluations: readonly SimulatedSession['evaluations'][number][]): Bias | null {
+function biasOf(evaluations: SimulatedSession['evaluations']) {
   const errors = evaluations.flatMap(({ reported, truth }) => (reported === undefined ? [] : [reported.gain - truth]))
   if (errors.length === 0) return null
   const { mean, variance, n } = moments(errors)

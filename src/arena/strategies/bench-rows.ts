@@ -2,48 +2,41 @@
 import { keyedRandom } from '../../kernel/index.ts'
 import { bootstrap, meanOf } from '../../stats/index.ts'
 
-export interface BenchRow {
-  readonly table: string
-  readonly strategy: string
-  /** Mean experiments to the target; a miss counts as twice the budget. */
-  readonly par2: number
-  /** Share of sessions that found it. */
-  readonly reach: number
-  /** Of par2, 95 %, over repeats. */
-  readonly ci: readonly [number, number]
-}
-
-/** How the first strategy does beside another, over the same repeats. */
-export interface BenchComparison {
-  readonly table: string
-  readonly strategy: string
-  readonly baseline: string
-  /** par2 less that of the baseline, with its 95 % interval by paired bootstrap. */
-  readonly difference: number
-  readonly ci: readonly [number, number]
-  /** Share of the baseline's experiments that are saved, with its interval. */
-  readonly saved: number
-  readonly saved_ci: readonly [number, number]
-}
-
 const resamples = 4000
 
-/** Experiments of each repeat as a row. */
+export type BenchRow = ReturnType<typeof rowOf>
+
+/**
+ * Experiments of each repeat as a row. `par2`: mean experiments to the target, with its 95 % interval over repeats. `reach`: share of
+ * sessions that found it.
+ */
 export function rowOf(
   table: string,
   strategy: string,
   experiments: readonly number[],
   { budget, seed }: { readonly budget: number; readonly seed: number },
-): BenchRow {
+) {
   const found = experiments.filter((count) => count <= budget).length
   const { estimate, interval } = resampled(experiments, meanOf, keyedRandom(seed, 'interval', table, strategy))
   return { table, strategy, par2: estimate, reach: found / experiments.length, ci: interval }
 }
 
 /** Experiments of the repeats of one strategy. */
-type Runs = { readonly kind: string; readonly experiments: readonly number[] }
+export type Runs = { readonly kind: string; readonly experiments: readonly number[] }
 
-export function compareRuns(table: string, ours: Runs, theirs: Runs, seed: number): BenchComparison {
+export type BenchComparison = ReturnType<typeof compareRuns>
+
+/** The first of some strategies beside each of the others. */
+export function compareToFirst(table: string, runs: readonly Runs[], seed: number): BenchComparison[] {
+  const [first, ...others] = runs
+  return first === undefined ? [] : others.map((other) => compareRuns(table, first, other, seed))
+}
+
+/**
+ * How a strategy does beside another, over the same repeats, with 95 % intervals by paired bootstrap. `difference`: of par2. `saved`:
+ * share of the baseline's experiments.
+ */
+function compareRuns(table: string, ours: Runs, theirs: Runs, seed: number) {
   const differences = ours.experiments.map((count, repeat) => count - (theirs.experiments[repeat] ?? 0))
   const places = differences.map((_, repeat) => repeat)
   const total = (runs: Runs, repeats: readonly number[]) =>
@@ -68,13 +61,7 @@ export function resampled(
   statistic: (values: readonly number[]) => number,
   random: { int(n: number): number },
 ): { estimate: number; interval: readonly [number, number] } {
-  const { estimate, interval } = bootstrap({
-    values,
-    statistic,
-    method: 'percentile',
-    confidence: 0.95,
-    resamples,
-    random,
-  })
+  const how = { method: 'percentile', confidence: 0.95, resamples } as const
+  const { estimate, interval } = bootstrap({ values, statistic, ...how, random })
   return { estimate, interval: [interval.lower, interval.upper] }
 }

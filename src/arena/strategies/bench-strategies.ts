@@ -1,8 +1,8 @@
 // Strategies side by side in worlds: how many experiments each needs to find the target, with equal chance for all.
 import { setImmediate } from 'node:timers/promises'
-import type { Attempt, CandidateIdea, Context, SearchRequest, SearchState, Strategy } from '../../contracts/index.ts'
+import type { Attempt, CandidateIdea, Context, SearchState, Strategy } from '../../contracts/index.ts'
 import { type KeyedRandom, keyedRandom } from '../../kernel/index.ts'
-import { type BenchComparison, type BenchRow, compareRuns, rowOf } from './bench-rows.ts'
+import { type BenchComparison, type BenchRow, compareToFirst, type Runs, rowOf } from './bench-rows.ts'
 import type { Candidate, World } from './world.ts'
 
 interface BenchOptions {
@@ -16,29 +16,23 @@ interface BenchOptions {
   onDone?: ((done: { readonly table: string; readonly strategy: string }) => void) | undefined
 }
 
-export interface BenchResult {
-  readonly results: readonly BenchRow[]
-  readonly comparisons: readonly BenchComparison[]
-  /** Tables on which luck decides who is best: not searched. */
-  readonly flat: readonly { readonly table: string; readonly why: string }[]
-}
+export type BenchResult = Awaited<ReturnType<typeof benchStrategies>>
 
-export async function benchStrategies(options: BenchOptions): Promise<BenchResult> {
+export async function benchStrategies(options: BenchOptions) {
   const { worlds, strategies, seed } = options
   const results: BenchRow[] = []
   const comparisons: BenchComparison[] = []
   for (const world of worlds.filter(({ flat }) => flat === undefined)) {
-    const runs: { readonly kind: string; readonly experiments: readonly number[] }[] = []
+    const runs: Runs[] = []
     for (const entry of strategies) {
       const experiments = await repeatSessions(world, entry, options)
       runs.push({ kind: entry.strategy.kind, experiments })
       results.push(rowOf(world.name, entry.strategy.kind, experiments, options))
       options.onDone?.({ table: world.name, strategy: entry.strategy.kind })
     }
-    const [first, ...others] = runs
-    if (first === undefined) continue
-    for (const other of others) comparisons.push(compareRuns(world.name, first, other, seed))
+    comparisons.push(...compareToFirst(world.name, runs, seed))
   }
+  /** Tables on which luck decides who is best: not searched. */
   const flat = worlds.flatMap(({ name, flat }) => (flat === undefined ? [] : [{ table: name, why: flat }]))
   return { results, comparisons, flat }
 }
@@ -102,7 +96,7 @@ export function runSession({ world, strategy, params, budget, random, signal }: 
       fingerprint: candidate.fingerprint,
       scores: value === undefined ? [] : [{ seed: times, value, secondary: {} }],
       verdict: value === undefined ? 'failed' : better ? 'provisional' : 'discarded',
-      ...(value === undefined ? { failure: { class: 'crash', reason: 'it crashed' } } : {}),
+      failure: value === undefined ? { class: 'crash', reason: 'it crashed' } : undefined,
     }
     attempts.push(next)
     candidates.set(next.id, candidate)
@@ -125,7 +119,8 @@ export function runSession({ world, strategy, params, budget, random, signal }: 
     const parents = request.parents.flatMap((id) => candidates.get(id) ?? [])
     const ideas = session.propose(request, parents, random.derive('propose', attempts.length, empty))
     const fresh = strategy.repeats === 'run again' ? ideas : unseen(ideas, tried)
-    const chosen = chooseIdeas(fresh, { strategy, state, context, request })
+    const places = fresh.length > 0 ? strategy.rank?.(fresh, state, { ...context, request }) : undefined
+    const chosen = places?.flatMap((place) => fresh[place] ?? []) ?? fresh
     empty = chosen.length === 0 ? empty + 1 : 0
     for (const { idea, ...candidate } of chosen.slice(0, budget + 1 - attempts.length)) {
       const { family, category, title } = idea
@@ -158,17 +153,4 @@ function unseen(ideas: readonly CandidateIdea[], tried: ReadonlyMap<string, numb
     seen.add(fingerprint)
     return true
   })
-}
-
-function chooseIdeas(
-  ideas: readonly CandidateIdea[],
-  {
-    strategy,
-    state,
-    context,
-    request,
-  }: { strategy: Strategy; state: SearchState; context: Context<unknown>; request: SearchRequest },
-): readonly CandidateIdea[] {
-  if (ideas.length === 0 || strategy.rank === undefined) return ideas
-  return strategy.rank(ideas, state, { ...context, request }).flatMap((place) => ideas[place] ?? [])
 }

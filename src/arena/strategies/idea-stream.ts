@@ -67,9 +67,7 @@ function nextIdea(
   avoid: readonly string[],
   draw: KeyedRandom,
 ): string {
-  const open = Array.from({ length: families }, (_, family) => familyName(family)).filter(
-    (name) => !avoid.includes(name),
-  )
+  const open = Array.from({ length: families }, (_, i) => familyName(i)).filter((name) => !avoid.includes(name))
   const known = asked.filter((idea) => open.includes(familyOf(idea)))
   if (known.length > 0 && draw.float() < repeats) return draw.pick(known)
   return `${draw.pick(open.length > 0 ? open : [familyName(0)])}.${draw.int(ideasPerFamily)}`
@@ -87,18 +85,9 @@ function drawEffect({ seed, families, goodFamilies }: IdeaStreamOptions, idea: s
 function labelled(idea: string, parts: readonly string[], { families }: IdeaStreamOptions): CandidateIdea {
   const family = familyOf(idea)
   const place = Math.floor((Number(family.slice(1)) * categories.length) / families)
-  return {
-    ...candidateOf(parts),
-    idea: {
-      title: `idea ${idea}`,
-      hypothesis: '',
-      family,
-      category: categories[place] ?? 'architectural',
-      cost: 'same',
-      parents: [],
-      change: { kind: 'files', files: { 'candidate.txt': idea } },
-    },
-  }
+  const about = { title: `idea ${idea}`, hypothesis: '', family, category: categories[place] ?? 'architectural' }
+  const change = { kind: 'files', files: { 'candidate.txt': idea } } as const
+  return { ...candidateOf(parts), idea: { ...about, cost: 'same', parents: [], change } }
 }
 
 const familyName = (family: number): string => `f${family}`

@@ -41,14 +41,8 @@ type OtherWorld = (typeof otherWorlds)[number]
 /** Stands for all of them. */
 const everyWorld = 'all'
 
-interface ChosenWorlds {
-  /** Names of worlds that strategies search. */
-  readonly search: readonly string[]
-  has(world: OtherWorld): boolean
-}
-
-/** What names stand for; one that is unknown is an error that suggests what was probably meant. */
-export function chosenWorlds(names: readonly string[]): ChosenWorlds {
+/** What names stand for, `search` those that strategies search; one that is unknown is an error that suggests what was meant. */
+export function chosenWorlds(names: readonly string[]) {
   const known: readonly string[] = [...searchWorldNames, ...otherWorlds]
   for (const name of names) {
     if (name === everyWorld || known.includes(name)) continue
@@ -56,5 +50,5 @@ export function chosenWorlds(names: readonly string[]): ChosenWorlds {
     throw new EvsysError('CLI_USAGE', `there are no worlds called "${name}"`, { fix })
   }
   const chosen = names.includes(everyWorld) ? known : names
-  return { search: chosen.filter(isSearchWorld), has: (world) => chosen.includes(world) }
+  return { search: chosen.filter(isSearchWorld), has: (world: OtherWorld) => chosen.includes(world) }
 }

@@ -54,18 +54,9 @@ export function tableWorld(table: SearchTable, truth: TableTruth = tableTruth(ta
     const names = changed.map((axis) => axes[axis]?.name ?? '').sort()
     const knobs = Object.fromEntries(names.map((name) => [name, candidate.knobs[name] ?? '']))
     const family = names.join('+').slice(0, 60)
-    return {
-      ...candidate,
-      idea: {
-        title: `turn ${family}`,
-        hypothesis: '',
-        family,
-        category: 'hyperparameter',
-        cost: 'same',
-        parents: [],
-        change: { kind: 'knobs', knobs },
-      },
-    }
+    const about = { title: `turn ${family}`, hypothesis: '', family, parents: [] }
+    const change = { kind: 'knobs', knobs } as const
+    return { ...candidate, idea: { ...about, category: 'hyperparameter', cost: 'same', change } }
   }
   const otherPlace = (config: number, axis: number, random: KeyedRandom): number => {
     const place = random.int((axes[axis]?.values.length ?? 2) - 1)
@@ -76,7 +67,7 @@ export function tableWorld(table: SearchTable, truth: TableTruth = tableTruth(ta
     name,
     direction,
     space: spaceOf(table),
-    ...(truth.flat ? { flat: `the target is ${truth.gap.toFixed(2)} seed sd from the median of the best 1 %` } : {}),
+    flat: truth.flat ? `the target is ${truth.gap.toFixed(2)} seed sd from the median of the best 1 %` : undefined,
     open(random) {
       const start = random.derive('start').pick(truth.starts)
       return {

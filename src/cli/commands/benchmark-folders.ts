@@ -25,21 +25,10 @@ export type FolderOptions = ScoringOptions & {
 export async function runJobFile(context: CommandContext, file: string, options: FolderOptions): Promise<ExitCode> {
   const { readJobFile } = await loadLab()
   const job = await readJobFile(resolve(context.cwd, file), context.cwd)
-  return await runFolders(
-    context,
-    job.path,
-    {
-      model: job.model,
-      limit: job.limit,
-      output: job.output,
-      agent: job.agent.kind,
-      environment: job.environment.kind,
-      numSamples: job.numSamples,
-      concurrent: job.concurrent,
-      ...options,
-    },
-    job,
-  )
+  const { model, limit, output, numSamples, concurrent } = job
+  const kinds = { agent: job.agent.kind, environment: job.environment.kind }
+  const written = { model, limit, output, numSamples, concurrent, ...kinds, ...options }
+  return await runFolders(context, job.path, written, job)
 }
 
 export async function runFolders(
@@ -75,7 +64,8 @@ export async function runFolders(
       hostEnv: context.env,
       model,
       environment: { kind: place, params: place === file?.environment.kind ? file.environment.params : {} },
-      ...(file === undefined ? {} : { job: retried(file.job, options), jobAgent: file.jobAgent }),
+      job: file && retried(file.job, options),
+      jobAgent: file?.jobAgent,
       sampling: { maxTokens: options.maxTokens ?? 4096, temperature: options.temperature ?? 0 },
       maxTurns: options.maxTurns,
       numSamples: options.numSamples ?? 1,
@@ -88,43 +78,48 @@ export async function runFolders(
         output.say(`${done}/${total} ${result.task_name}: ${reward ?? error?.message ?? 'no score'}`),
     }),
   )
-  const { end, score, failures } = run
-  const document = {
+  const asked = { folder: outputDir, agent: kind, model: options.model ?? null, path: resolve(cwd, path) }
+  const document = foldersDocument(run, asked)
+  output.result(document, () => foldersText(document, { ...output, place: shortPath(outputDir, cwd) }))
+  const isBlank = document.n_infra_failed === run.nTasks * (options.numSamples ?? 1)
+  return isBlank || document.aborted !== undefined ? exitCodes.failed : exitCodes.done
+}
+
+type FoldersRun = Awaited<ReturnType<Awaited<ReturnType<typeof loadLab>>['runTaskFolders']>>
+
+function foldersDocument(
+  { end, score, failures, benchmarkHash, nTasks }: FoldersRun,
+  { folder, agent, model, path }: { folder: string; agent: string; model: string | null; path: string },
+) {
+  const unlessEmpty = <T extends object>(value: T) => (Object.keys(value).length === 0 ? undefined : value)
+  return {
     job_id: end.result.id,
-    folder: outputDir,
-    agent: kind,
-    model: options.model ?? null,
-    benchmark: { name: basename(resolve(cwd, path)), folder: resolve(cwd, path) },
-    benchmark_hash: run.benchmarkHash,
-    n_tasks: run.nTasks,
+    folder,
+    agent,
+    model,
+    benchmark: { name: basename(path), folder: path },
+    benchmark_hash: benchmarkHash,
+    n_tasks: nTasks,
     n_trials: end.trials.length,
     n_kept: end.trials.filter(({ isKept }) => isKept).length,
     metrics: score.metrics,
-    ...(Object.keys(score.intervals).length === 0 ? {} : { intervals: score.intervals }),
-    ...(Object.keys(score.bounds).length === 0 ? {} : { bounds: score.bounds }),
+    intervals: unlessEmpty(score.intervals),
+    bounds: unlessEmpty(score.bounds),
     n_infra_failed: score.n_infra_failed,
-    ...(failures.length === 0 ? {} : { failures: failures.slice(0, 5) }),
+    failures: unlessEmpty(failures.slice(0, 5)),
     aborted: end.aborted,
     trials: end.trials.map(({ result, reward, error, planned }) => ({
       task: result.task_name,
       attempt: planned.attempt,
       trial: result.trial_name,
       reward: reward ?? null,
-      ...(result.step_results === null
-        ? {}
-        : {
-            steps: result.step_results.map((step) => ({
-              name: step.step_name,
-              rewards: step.verifier_result?.rewards ?? null,
-            })),
-          }),
+      steps: result.step_results?.map(({ step_name: name, verifier_result: verified }) => {
+        return { name, rewards: verified?.rewards ?? null }
+      }),
       error,
     })),
     cost_usd: end.result.stats.cost_usd,
   }
-  output.result(document, () => foldersText(document, { ...output, place: shortPath(outputDir, cwd) }))
-  const isBlank = score.n_infra_failed === run.nTasks * (options.numSamples ?? 1)
-  return isBlank || end.aborted !== undefined ? exitCodes.failed : exitCodes.done
 }
 
 // What --retries says wins over the file.
@@ -152,33 +147,11 @@ function paramsOf(text: string | undefined): Record<string, unknown> {
   throw new EvsysError('CLI_USAGE', '--agent-params is no object', { fix: `write it as '{"max_turns": 20}'.` })
 }
 
-// The score of an agent on task folders, as a person reads it.
-interface ShownFolders {
-  readonly agent: string
-  readonly model: string | null
-  readonly benchmark: { readonly name: string }
-  readonly n_tasks: number
-  readonly n_trials: number
-  readonly n_kept: number
-  readonly metrics: Readonly<Record<string, number>>
-  readonly intervals?: Readonly<Record<string, readonly [number, number]>> | undefined
-  readonly bounds?: Readonly<Record<string, readonly [number, number]>> | undefined
-  readonly n_infra_failed: number
-  readonly failures?: readonly { readonly message: string; readonly count: number }[] | undefined
-  readonly aborted?: string | undefined
-  readonly trials: readonly {
-    readonly task: string
-    readonly attempt: number
-    readonly reward: number | null
-    readonly trial: string
-  }[]
-  readonly cost_usd: number | null
-}
-
 const mostTrials = 20
 
+/** The score of an agent on task folders, as a person reads it. */
 function foldersText(
-  shown: ShownFolders,
+  shown: ReturnType<typeof foldersDocument>,
   { colors, width, place }: Pick<Output, 'colors' | 'width'> & { place: string },
 ): string {
   const { agent, model, benchmark, n_tasks, n_trials, n_kept, failures = [], trials, cost_usd } = shown

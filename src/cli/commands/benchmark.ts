@@ -82,11 +82,7 @@ async function upload(
   }
   const project = await requireProject(context)
   const at = new Date(systemClock.now()).toISOString()
-  const kept = await keepBenchmark(project, resolve(cwd, folder), {
-    at,
-    signal,
-    name,
-  })
+  const kept = await keepBenchmark(project, resolve(cwd, folder), { at, signal, name })
   output.result(kept, () => {
     const { benchmark_id, status, n_tasks, content_hash } = kept
     const what = { created: 'kept', updated: 'kept a new version:', unchanged: 'already kept:' }[status]

@@ -38,7 +38,7 @@ type Style = Pick<Output, 'colors' | 'width'>
 const shownArms = 12
 const shownDifferences = 20
 
-export function comparisonText(comparison: Comparison, style: Style): string {
+function comparisonText(comparison: Comparison, style: Style): string {
   const { experiments, groups } = comparison
   const names = shortNames(experiments)
   const rows = experiments.map(({ experiment_id, verdict, objective, best_arm }) => [
@@ -59,7 +59,7 @@ export function comparisonText(comparison: Comparison, style: Style): string {
   ].join('\n\n')
 }
 
-// Two experiments of one name are told apart by the end of their ids.
+// Two experiments of one name differ by the end of their ids.
 function shortNames(experiments: Comparison['experiments']): Map<string, string> {
   return new Map(
     experiments.map(({ experiment_id, name }) => {

@@ -2,23 +2,30 @@
 // ones of completion libraries need the bash-completion package, evaluate what stands on the command line, and cannot be
 // sourced twice.
 
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Command, Option } from 'commander'
 import type { PluginType } from '../../contracts/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { unknownWord } from '../context/usage-error.ts'
-import { bashScript, fishScript, powershellScript, type Shell, shells, zshScript } from './completion-scripts.ts'
+import { templates } from '../scaffold/write-scaffold.ts'
 
-const scripts: Record<Shell, string> = {
-  bash: bashScript,
-  zsh: zshScript,
-  fish: fishScript,
-  powershell: powershellScript,
+// Bash: from 3.2 on, without the bash-completion package. It splits words at = : and @ too; they are joined again before evsys sees
+// them, and what it does not count as the current word is cut from every answer. Zsh: to be evaluated, or saved as `_evsys` in a folder
+// of $fpath. PowerShell: an empty last word is sent as two quotes, since versions before 7.3 drop empty arguments of programs.
+const scripts: Readonly<Record<string, string>> = {
+  bash: 'evsys.bash',
+  zsh: 'evsys.zsh',
+  fish: 'evsys.fish',
+  powershell: 'evsys.ps1',
 }
+const shells = Object.keys(scripts)
 
 export async function completion({ output }: CommandContext, word: string): Promise<ExitCode> {
-  const shell = shells.find((each) => each === word)
-  if (shell === undefined) throw unknownWord('completion for the shell', `'${word}'`, shells, '')
-  output.result({ shell, script: scripts[shell] }, () => scripts[shell])
+  const file = Object.hasOwn(scripts, word) ? scripts[word] : undefined
+  if (file === undefined) throw unknownWord('completion for the shell', `'${word}'`, shells, '')
+  const script = await readFile(join(templates, 'completion', file), 'utf8')
+  output.result({ shell: word, script }, () => script)
   return exitCodes.done
 }
 
@@ -29,10 +36,8 @@ export async function complete(
   program: Command,
   words: readonly string[],
 ): Promise<ExitCode> {
-  const { candidates, files } = await completionsFor(
-    program,
-    words.map((word) => (word === '""' ? '' : word)), // PowerShell's way to send an empty word
-  )
+  const line = words.map((word) => (word === '""' ? '' : word)) // PowerShell's way to send an empty word
+  const { candidates, files } = await completionsFor(program, line)
   const lines = candidates.map(({ value, description }) => (description === '' ? value : `${value}\t${description}`))
   output.result({ candidates, files }, () => [...lines, `:${files.join(' ')}`].join('\n'))
   return exitCodes.done
@@ -178,10 +183,7 @@ const sources: Record<string, Source> = {
       { value: 'experiment', description: 'the experiment file' },
       { value: 'task', description: 'the task file' },
     ]
-    return {
-      candidates: [...documents, ...words(PluginType.options)],
-      files: noFiles,
-    }
+    return { candidates: [...documents, ...words(PluginType.options)], files: noFiles }
   },
   'schema name': async (_program, [type]) => ({ candidates: words(await kindsOf(type)), files: noFiles }),
   'research steer verb': async () => {

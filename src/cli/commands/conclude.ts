@@ -8,22 +8,21 @@ import { readStdin } from '../context/read-stdin.ts'
 import { armTable, verdictPaint } from '../output/experiment-text.ts'
 import { type Fact, labelledLines } from '../output/table.ts'
 
-export type ConcludeOptions = { readonly author?: string | undefined }
-
 const longestText = 100_000
 
 export async function conclude(
   context: CommandContext,
   reference: string,
   word: string,
-  { author = defaultAuthor(context.env) }: ConcludeOptions,
+  options: { readonly author?: string | undefined },
 ): Promise<ExitCode> {
-  const { output } = context
+  const { output, env } = context
   const text = (word === '-' ? await readStdin(context) : word).trim()
-  checkText(text, author)
+  checkText(text)
+  const author = authorOf(options.author ?? (env.EVSYS_AUTHOR || undefined))
   return await withRecord(context, {}, async ({ store, project }) => {
     const found = await store.findExperiment(reference)
-    await store.verdicts.conclude(found.id, author.trim(), text)
+    await store.verdicts.conclude(found.id, author, text)
     const experiment = await store.findExperiment(found.id)
     const { refreshFiles } = await loadLab()
     await refreshFiles(store, experiment, project)
@@ -46,35 +45,33 @@ function optional(label: string, text: string | undefined): Fact[] {
   return text === undefined ? [] : [[label, text]]
 }
 
-function checkText(text: string, author: string): void {
+function checkText(text: string): void {
   if (text === '') throw new EvsysError('CLI_USAGE', 'the text is empty', { fix: 'say what you conclude, in quotes.' })
   if (text.length > longestText) {
     throw new EvsysError('CLI_USAGE', `the text has ${text.length} characters, more than ${longestText}`, {
       fix: 'say it shorter, and name a file for the rest.',
     })
   }
-  if (author.trim() === '' || author.length > 100 || /\p{Cc}/u.test(author)) {
-    throw new EvsysError('CLI_USAGE', 'that is no name of an author', { fix: 'give --author up to 100 characters.' })
-  }
 }
 
-function defaultAuthor(env: CommandContext['env']): string {
-  const named = env.EVSYS_AUTHOR ?? ''
-  if (named !== '') return named
-  try {
-    return userInfo().username
-  } catch {
-    return 'author' // a system without users
+/** Who says something; absent: the user of this machine. */
+export function authorOf(named: string | undefined): string {
+  if (named === undefined) {
+    try {
+      return userInfo().username
+    } catch {
+      return 'author' // a system without users
+    }
   }
+  if (named.trim() !== '' && named.length <= 100 && !/\p{Cc}/u.test(named)) return named.trim()
+  throw new EvsysError('CLI_USAGE', 'that is no name of an author', { fix: 'give --author up to 100 characters.' })
 }
 
 // `evsys invalidate RUN --reason TEXT`: takes a run out of every comparison. Its data stays; the conclusion is computed again.
-export type InvalidateOptions = { readonly reason: string }
-
 export async function invalidate(
   context: CommandContext,
   reference: string,
-  { reason }: InvalidateOptions,
+  { reason }: { readonly reason: string },
 ): Promise<ExitCode> {
   const { output } = context
   const why = reason.trim()

@@ -66,7 +66,7 @@ export interface Check {
 }
 
 // What trains on this machine: the kernels of the CPU engine, tried and timed.
-export async function engineCheck({ env }: CommandContext): Promise<Check> {
+async function engineCheck({ env }: CommandContext): Promise<Check> {
   const base = { name: 'engine', required: false, gives: 'training on this machine with `backend: local`' } as const
   const { loadCpuEngine } = await import('../../engine/index.ts')
   const { inspectCpuEngine } = await loadCpuEngine()
@@ -126,7 +126,7 @@ function memoryCheck(): Check {
 /** Checkpoints of a small model fill less than this; a disk with less is about to be full. */
 const littleBytes = 1e9
 
-export async function projectChecks(context: CommandContext): Promise<Check[]> {
+async function projectChecks(context: CommandContext): Promise<Check[]> {
   const project = await projectOf(context)
   const folder = project ?? context.cwd
   return [
@@ -180,7 +180,7 @@ async function diskCheck(folder: string): Promise<Check> {
 }
 
 // Where code that a model wrote would run on this machine: the strongest level that works, found out by running a command in it.
-export async function sandboxCheck(): Promise<Check> {
+async function sandboxCheck(): Promise<Check> {
   const base = {
     name: 'sandbox',
     required: false,
@@ -258,7 +258,7 @@ const tools: readonly Tool[] = [
 ]
 
 /** Looks for every tool at once. */
-export async function toolChecks({ env, signal }: CommandContext): Promise<Check[]> {
+async function toolChecks({ env, signal }: CommandContext): Promise<Check[]> {
   return await Promise.all(tools.map((tool) => checkTool(tool, env, signal)))
 }
 
@@ -283,13 +283,8 @@ function ask(
   signal: AbortSignal,
 ): Promise<Answer> {
   return new Promise((resolve) => {
-    const options = {
-      env: { ...env },
-      signal,
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL' as const,
-      maxBuffer: 1_000_000,
-    }
+    const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 1_000_000 } as const
+    const options = { env: { ...env }, signal, ...limits }
     execFile(program, args, options, (error, stdout, stderr) => {
       if (error === null) return resolve({ version: firstLine(stdout) || 'found' })
       if (error.code === 'ENOENT') return resolve({ failure: undefined })

@@ -30,10 +30,7 @@ export async function evalCommand(context: CommandContext, target: string, optio
     const { evaluateModel, keepEval, keptEvals, targetClient } = await loadLab()
     const place = await placeOf(options.benchmark, { cwd, project, signal })
     const benchmark = benchmarkOf(place.name, options)
-    const { label, client, run } = await targetClient(store, target, {
-      projectDir: project,
-      step: options.step,
-    })
+    const { label, client, run } = await targetClient(store, target, { projectDir: project, step: options.step })
     const secretSource = await readSecretSource({ projectDir: project, env: context.env })
     let answered = 0
     const evaluated = await context.holding(`the evaluation of ${label}`, () =>
@@ -57,7 +54,8 @@ export async function evalCommand(context: CommandContext, target: string, optio
       eval_id: createIds({ clock: systemClock, random: systemRandom }).next('eval'),
       at: new Date(systemClock.now()).toISOString(),
       model: label,
-      ...(run === undefined ? {} : { run_id: run.id, step: run.step }),
+      run_id: run?.id,
+      step: run?.step,
       benchmark,
       folder: place.folder,
       scored,

@@ -18,7 +18,7 @@ export type HistoryOptions = {
 
 /** About two thousand tokens. */
 const usualChars = 8_000
-/** Nobody reads more at once. */
+/** No one reads more at once. */
 const mostEntries = 10_000
 
 export async function history(
@@ -31,27 +31,18 @@ export async function history(
     const { historyEntry, isDryRun, experimentStatus, storedEvidence } = await import('../../record/index.ts')
     const items: HistoryItem[] = []
     for (const row of rows.slice(0, limit)) {
-      items.push({
-        entry: historyEntry(row),
-        evidence: storedEvidence(row),
-        standing: await experimentStatus(store, row),
-        isTrial: isDryRun(row),
-        words: row.words,
-      })
+      const status = await experimentStatus(store, row)
+      const [entry, evidence, isTrial] = [historyEntry(row), storedEvidence(row), isDryRun(row)]
+      items.push({ entry, evidence, status, isTrial, words: row.words })
     }
     const hidden = rows.length > items.length
     const entries = items.map(({ entry }) => entry)
     const document = maxChars === undefined ? entries : fitting(entries, maxChars)
-    output.result(document, () =>
-      items.length === 0
-        ? nothingText(query)
-        : historyText(items, {
-            maxChars: maxChars ?? usualChars,
-            hidden,
-            rest: restText(query),
-            colors: output.colors,
-          }),
-    )
+    output.result(document, () => {
+      if (items.length === 0) return nothingText(query)
+      const { colors } = output
+      return historyText(items, { maxChars: maxChars ?? usualChars, hidden, rest: restText(query), colors })
+    })
     if (output.json && (hidden || document.length < entries.length)) output.notice(restText(query))
     return exitCodes.done
   })
@@ -80,10 +71,10 @@ function restText(query: string | undefined): string {
 }
 
 // The list of experiments as somebody reads it who plans the next one: newest first, whole entries, no longer than asked for.
-export interface HistoryItem {
+interface HistoryItem {
   readonly entry: HistoryEntry
   readonly evidence: Evidence | undefined
-  readonly standing: ExperimentStatus
+  readonly status: ExperimentStatus
   /** It was a trial, which tested nothing. */
   readonly isTrial: boolean
   readonly words: ExperimentRow['words']
@@ -92,7 +83,7 @@ export interface HistoryItem {
 /** Longest parts of an entry: the rest is one `evsys show` away. */
 const longest = { hypothesis: 300, conclusion: 400, words: 200 }
 
-export interface HistoryTextOptions extends Pick<Output, 'colors'> {
+interface HistoryTextOptions extends Pick<Output, 'colors'> {
   readonly maxChars: number
   /** There are more than `items`. */
   readonly hidden: boolean
@@ -101,7 +92,7 @@ export interface HistoryTextOptions extends Pick<Output, 'colors'> {
 }
 
 /** As many entries as fit into `maxChars`; the first one at least in part. */
-export function historyText(items: readonly HistoryItem[], options: HistoryTextOptions): string {
+function historyText(items: readonly HistoryItem[], options: HistoryTextOptions): string {
   const { maxChars, hidden, rest, colors } = options
   const plain = items.map((item) => entryText(item, (text) => text))
   const tail = `\n\n(${rest})`
@@ -118,11 +109,8 @@ export function historyText(items: readonly HistoryItem[], options: HistoryTextO
   return `${shown.join('\n\n')}${hidden || count < items.length ? tail : ''}`
 }
 
-function entryText(
-  { entry, evidence, standing, isTrial, words }: HistoryItem,
-  paint: (text: string) => string,
-): string {
-  const verdict = isTrial ? `${standing} (trial)` : standing
+function entryText({ entry, evidence, status, isTrial, words }: HistoryItem, paint: (text: string) => string): string {
+  const verdict = isTrial ? `${status} (trial)` : status
   const numbers = [effectText(evidence), bestText(entry)].filter((text) => text !== '')
   const last = words.at(-1)
   return [
@@ -157,11 +145,12 @@ function clean(text: string): string {
 }
 
 // `evsys next`: what to try, by what it settles for its cost.
-export type NextOptions = { readonly limit?: number | undefined }
-
 const usualLimit = 10
 
-export async function next(context: CommandContext, { limit = usualLimit }: NextOptions): Promise<ExitCode> {
+export async function next(
+  context: CommandContext,
+  { limit = usualLimit }: { readonly limit?: number | undefined },
+): Promise<ExitCode> {
   const { output } = context
   return await withRecord(context, {}, async ({ store }) => {
     const { openSteps, rankNext } = await import('../../report/index.ts')

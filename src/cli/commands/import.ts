@@ -64,7 +64,7 @@ function refuseLogOptions(options: ImportOptions): void {
 const mostBytes = 500_000_000
 
 /** Reads a UTF-8 file; `name` is what errors call it. */
-export async function readNamedFile(path: string, name: string, signal: AbortSignal): Promise<string> {
+async function readNamedFile(path: string, name: string, signal: AbortSignal): Promise<string> {
   let bytes: Buffer
   try {
     // Not blocking: opening a pipe that no one writes to would wait for ever.
@@ -72,7 +72,10 @@ export async function readNamedFile(path: string, name: string, signal: AbortSig
     const found = await file.stat()
     if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
     if (!found.isFile()) throw Object.assign(new Error(), { code: 'ENXIO' })
-    if (found.size > mostBytes) throw unreadable(name, `has ${found.size} bytes, more than ${mostBytes}`)
+    if (found.size > mostBytes) {
+      const message = `${name} has ${found.size} bytes, more than ${mostBytes}`
+      throw new EvsysError('DATA_READ', message, { fix: 'split it.' })
+    }
     bytes = await file.readFile({ signal })
   } catch (cause) {
     signal.throwIfAborted()
@@ -85,8 +88,4 @@ export async function readNamedFile(path: string, name: string, signal: AbortSig
     where: { file: name, line: 1, col: 1 },
     fix: 'give it an exported experiment, or a table with tabs, saved as UTF-8.',
   })
-}
-
-function unreadable(name: string, why: string): EvsysError {
-  return new EvsysError('DATA_READ', `${name} ${why}`, { fix: 'split it.' })
 }

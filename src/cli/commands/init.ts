@@ -1,31 +1,33 @@
 // `evsys init [DIR]`: a project that validates at once. Nothing that exists is changed.
-import { mkdir, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { experimentJsonSchema } from '../../config/index.ts'
 import { EvsysError, fileError, shellWord, systemCode } from '../../kernel/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { requireProject } from '../context/project.ts'
 import { shortPath } from '../output/text.ts'
-import { experimentFiles } from '../scaffold/experiment-files.ts'
-import { projectFiles, quickstartPath, type ScaffoldFile } from '../scaffold/project-files.ts'
-import { existingPaths, stands, type Written, writeScaffold } from '../scaffold/write-scaffold.ts'
+import {
+  claimFolder,
+  existingPaths,
+  experimentFiles,
+  projectFiles,
+  quickstartPath,
+  type ScaffoldFile,
+  writeScaffold,
+} from '../scaffold/write-scaffold.ts'
 
 export type InitOptions = { readonly force?: true | undefined }
 
 export async function init(context: CommandContext, dir: string, { force }: InitOptions): Promise<ExitCode> {
   const root = resolve(context.project ?? context.cwd, dir)
   await refuseFile(root)
-  const files = projectFiles(experimentJsonSchema())
+  const files = await projectFiles(experimentJsonSchema())
   const existing = await existingPaths(root, files)
   if (force !== true) refuseExisting(root, files, existing)
-  const written = await writeScaffold(
-    root,
-    files.filter(({ path }) => !existing.includes(path)),
-  )
-  const kept = [...existing, ...written.kept]
-  context.output.result({ project: root, created: written.created, kept }, () =>
-    resultText(root, { created: written.created, kept }, context),
-  )
+  const missing = files.filter(({ path }) => !existing.includes(path))
+  const { created, kept: found } = await writeScaffold(root, missing)
+  const kept = [...existing, ...found]
+  context.output.result({ project: root, created, kept }, () => resultText(root, { created, kept }, context))
   return exitCodes.done
 }
 
@@ -48,7 +50,11 @@ function refuseExisting(root: string, files: readonly ScaffoldFile[], existing: 
   })
 }
 
-function resultText(root: string, { created, kept }: Written, { cwd, output }: CommandContext): string {
+function resultText(
+  root: string,
+  { created, kept }: { created: readonly string[]; kept: readonly string[] },
+  { cwd, output }: CommandContext,
+): string {
   const { colors, quiet } = output
   const place = shortPath(root, cwd)
   if (created.length === 0) return `nothing is missing in ${place}`
@@ -78,8 +84,8 @@ export async function newExperiment(
   checkSlug(slug)
   const project = await requireProject(context)
   const folder = join('experiments', `${date}-${slug}`)
-  const files = experimentFiles(slug).map((file) => ({ ...file, path: join(folder, file.path) }))
-  await claimFolder(join(project, folder))
+  const files = (await experimentFiles(slug)).map((file) => ({ ...file, path: join(folder, file.path) }))
+  await claimFolder(join(project, folder), 'choose another slug, or another --date.')
   const { created } = await writeScaffold(project, files)
   const config = join(project, folder, 'config.yaml')
   context.output.result({ project, created }, () => newExperimentText(config, context))
@@ -101,19 +107,6 @@ function checkSlug(slug: string): void {
   throw new EvsysError('CLI_USAGE', `"${slug}" cannot name an experiment`, {
     fix: `use lower case letters, digits, - and _, at most ${longest} of them${near === '' ? '' : `: ${near}`}.`,
   })
-}
-
-// The process that makes the folder owns it: of two at the same time one gets the error that it exists.
-async function claimFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(dirname(folder), { recursive: true })
-    await mkdir(folder)
-  } catch (cause) {
-    if (systemCode(cause) !== 'EEXIST' || !(await stands(folder))) throw fileError('make', folder, cause)
-    throw new EvsysError('PROJECT_EXISTS', `${folder} exists already`, {
-      fix: 'choose another slug, or another --date.',
-    })
-  }
 }
 
 // The day on the user's own calendar.

@@ -17,7 +17,11 @@ export async function rescore(context: CommandContext, reference: string, { keep
     const { readKeptEval, rescoreExperiment, rescoreKeptEval } = await loadLab()
     const secretSource = await readSecretSource({ projectDir: project, env: context.env })
     if (reference.startsWith('eval_')) {
-      if (keep === true) throw keepsNothing()
+      if (keep === true) {
+        throw new EvsysError('CLI_USAGE', '--keep replaces the scores of an experiment', {
+          fix: 'leave --keep away for evaluations: score the model again with `evsys eval`.',
+        })
+      }
       const found = await readKeptEval(project, reference)
       if (found === undefined)
         throw new EvsysError('STORE_MISSING', `no evaluation of this project is called ${reference}`)
@@ -27,16 +31,8 @@ export async function rescore(context: CommandContext, reference: string, { keep
     const experiment = await store.findExperiment(reference)
     const { loaded } = await planDocument(experiment.plan, { projectDir: project, signal })
     const plugins = pluginReferences(loaded)
-    const rows = await context.holding('the scorers', () =>
-      rescoreExperiment(store, experiment, {
-        projectDir: project,
-        plugins,
-        secretSource,
-        signal,
-        clock: systemClock,
-        keep: keep === true,
-      }),
-    )
+    const options = { projectDir: project, plugins, secretSource, signal, clock: systemClock, keep: keep === true }
+    const rows = await context.holding('the scorers', () => rescoreExperiment(store, experiment, options))
     return show(output, experiment.id, rows, keep === true)
   })
 }
@@ -45,7 +41,7 @@ function show(output: Output, id: string, rows: readonly Rescored[], kept: boole
   const evals = rows.map(({ before, after, ...row }) => ({
     ...row,
     before: { scorer_hash: before.scorer_hash, metrics: before.metrics },
-    ...(after === undefined ? {} : { after: { scorer_hash: after.scorer_hash, metrics: after.metrics } }),
+    after: after && { scorer_hash: after.scorer_hash, metrics: after.metrics },
   }))
   output.result({ id, kept, evals }, () => {
     if (rows.length === 0) return 'there is nothing to score: no evaluation is in the record'
@@ -74,10 +70,4 @@ function show(output: Output, id: string, rows: readonly Rescored[], kept: boole
     ].join('')
   })
   return exitCodes.done
-}
-
-function keepsNothing(): EvsysError {
-  return new EvsysError('CLI_USAGE', '--keep replaces the scores of an experiment', {
-    fix: 'leave --keep away for evaluations: score the model again with `evsys eval`.',
-  })
 }

@@ -26,16 +26,10 @@ export async function researchBaseline(
   const patches = await Promise.all(patch.map((file) => readPatch(resolve(cwd, file), file)))
   const { measureBaseline } = await loadResearchLoop()
   const started = systemClock.now()
+  const asked = { task: reference, projectDir, cwd, env, signal, seeds, patches, trainSeconds }
   const measured = await context.holding(`the baseline of ${reference}`, () =>
     measureBaseline({
-      task: reference,
-      projectDir,
-      cwd,
-      env,
-      signal,
-      seeds,
-      patches,
-      trainSeconds,
+      ...asked,
       onNotice: (text) => output.notice(text),
       onScore: ({ seed, value, wallS, peakMemoryBytes }) => {
         const memory = peakMemoryBytes === undefined ? '' : `, ${bytesText(peakMemoryBytes)} of memory`
@@ -47,8 +41,8 @@ export async function researchBaseline(
   const document = {
     task: task.name,
     metric: task.metric,
-    ...(patch.length === 0 ? {} : { patches: patch }),
-    accelerator: task.program?.accelerator === undefined ? undefined : task.program.accelerator.name,
+    patches: patch.length === 0 ? undefined : patch,
+    accelerator: task.program?.accelerator?.name,
     direction: task.direction,
     train_seconds: task.trainSeconds,
     score: mean === undefined ? null : { mean, n: scores.length, seed_sd: seedSd },

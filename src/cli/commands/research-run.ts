@@ -1,5 +1,5 @@
 // `evsys research run`: a session of the research loop. It watches and prints; the loop does the work.
-import { Params, ResearchBudget, type ResearchState } from '../../contracts/index.ts'
+import { Params, ResearchBudget } from '../../contracts/index.ts'
 import { EvsysError, messageOf, shellWord, systemClock } from '../../kernel/index.ts'
 import { loadResearchLoop } from '../../research/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
@@ -39,18 +39,11 @@ export async function researchRun(context: CommandContext, options: ResearchRunO
     const { startResearch } = await loadResearchLoop()
     using watch = createResearchWatch({ live, quiet: output.quiet, colors: colorsFor(live, env), clock: systemClock })
     const { resume, trainSeconds, proposerParams, ...named } = rest
+    const asked = { task, projectDir: project, cwd, env, store, signal, budget: caps, trainSeconds, ...named }
     const result = await context.holding(`the session of ${task}, which saves first`, () =>
       startResearch({
-        task,
-        projectDir: project,
-        cwd,
-        env,
-        store,
-        signal,
-        budget: caps,
+        ...asked,
         resume: resume === true,
-        trainSeconds,
-        ...named,
         proposerParams: proposerParams === undefined ? undefined : readParams(proposerParams),
         onNotice: (text) => output.notice(text),
         onBegin: (session) => watch.begin(session),
@@ -65,12 +58,8 @@ export async function researchRun(context: CommandContext, options: ResearchRunO
     }
     const document = researchDocument(result.experimentId, result.state, systemClock.now())
     output.result(document, () => researchResultText(document, { ...output, task }))
-    return hasFailed(result.state) ? exitCodes.failed : exitCodes.done
+    return result.state.end?.reason === 'failed' ? exitCodes.failed : exitCodes.done
   })
-}
-
-function hasFailed({ end }: ResearchState): boolean {
-  return end?.reason === 'failed'
 }
 
 function readParams(text: string): Params {
@@ -91,10 +80,8 @@ function readBudget(words: readonly string[], maxExperiments: number | undefined
     const text = value.join('=')
     return [name.trim(), /^\d+(?:\.\d+)?$|^\.\d+$/.test(text) ? Number(text) : text]
   })
-  const parsed = ResearchBudget.safeParse({
-    ...Object.fromEntries(entries),
-    ...(maxExperiments === undefined ? {} : { experiments: maxExperiments }),
-  })
+  if (maxExperiments !== undefined) entries.push(['experiments', maxExperiments])
+  const parsed = ResearchBudget.safeParse(Object.fromEntries(entries))
   if (parsed.success) return parsed.data
   const known = Object.keys(ResearchBudget.shape)
   const faults = entries.filter(([name]) => !known.includes(name)).map(([name]) => `there is no cap "${name}"`)

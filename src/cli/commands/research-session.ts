@@ -9,34 +9,27 @@ import { withRecord } from '../context/project.ts'
 import { researchDocument, researchStatusText } from '../output/research-text.ts'
 import { bytesText, countText, shortPath } from '../output/text.ts'
 
-export type ResearchStatusOptions = { readonly task?: string | undefined; readonly session?: string | undefined }
+type SessionOptions = { readonly task?: string | undefined; readonly session?: string | undefined }
 
-export async function researchStatus(context: CommandContext, options: ResearchStatusOptions): Promise<ExitCode> {
+export async function researchStatus(context: CommandContext, options: SessionOptions): Promise<ExitCode> {
   const { output } = context
   return await withRecord(context, {}, async ({ store }) => {
     const { findResearchSession, openJournal } = await loadResearchLoop()
     const { id } = await findResearchSession(store, options)
     const { state } = await openJournal({ store, experimentId: id, clock: systemClock })
     const holder = await store.leases.holder(`research:${id}`)
-    const document = {
-      ...researchDocument(id, state, systemClock.now()),
-      controller: holder?.note ?? null,
-    }
+    const document = { ...researchDocument(id, state, systemClock.now()), controller: holder?.note ?? null }
     output.result(document, () => researchStatusText(document, output))
     return exitCodes.done
   })
 }
 
 // `evsys research report`: a session as one HTML file that opens in any browser.
-export type ResearchReportOptions = {
-  readonly task?: string | undefined
-  readonly session?: string | undefined
-  readonly output?: string | undefined
-}
+type FileOptions = SessionOptions & { readonly output?: string | undefined }
 
 export async function researchReportCommand(
   context: CommandContext,
-  { task, session, output: target }: ResearchReportOptions,
+  { task, session, output: target }: FileOptions,
 ): Promise<ExitCode> {
   const { output, cwd } = context
   return await withRecord(context, {}, async ({ store }) => {
@@ -66,16 +59,9 @@ export async function researchReportCommand(
 }
 
 // `evsys research export`: a session as a table with tabs; with --patches, its kept changes as patches.
-export type ResearchExportOptions = {
-  readonly task?: string | undefined
-  readonly session?: string | undefined
-  readonly output?: string | undefined
-  readonly patches?: string | undefined
-}
-
 export async function researchExport(
   context: CommandContext,
-  { task, session, output: target, patches }: ResearchExportOptions,
+  { task, session, output: target, patches }: FileOptions & { readonly patches?: string | undefined },
 ): Promise<ExitCode> {
   const { output, cwd } = context
   return await withRecord(context, {}, async ({ store }) => {
@@ -88,18 +74,14 @@ export async function researchExport(
     if (patches !== undefined) {
       const folder = resolve(cwd, patches)
       const finalized = finalizeResearch(input)
+      const kept = finalized.patches.map(({ patch: _patch, ...rest }) => rest)
       await writeAll(folder, {
         ...Object.fromEntries(finalized.patches.map(({ file, patch }) => [file, patch])),
         'all.patch': finalized.all,
         'README.md': patchReadme(finalized),
-        'evidence.json': `${JSON.stringify(
-          finalized.patches.map(({ patch: _patch, ...rest }) => rest),
-          null,
-          2,
-        )}\n`,
+        'evidence.json': `${JSON.stringify(kept, null, 2)}\n`,
       })
-      const n_patches = finalized.patches.length
-      const kept = finalized.patches.map(({ patch: _patch, ...rest }) => rest)
+      const n_patches = kept.length
       output.result({ ...facts, folder, n_patches, patches: kept }, () => {
         const alone = kept.filter(({ needs }) => needs.length === 0).length
         return `${countText(n_patches, 'patch').replace('patchs', 'patches')} in ${shortPath(folder, cwd)}, ${alone} of them on their own`

@@ -1,12 +1,12 @@
 // `evsys research steer`: a word to a session, running or not, kept with its author.
-import { userInfo } from 'node:os'
 import { Idea, Steering } from '../../contracts/index.ts'
 import { EvsysError, messageOf, suggest, systemClock, visibleText } from '../../kernel/index.ts'
 import { loadResearchLoop } from '../../research/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { withRecord } from '../context/project.ts'
+import { authorOf } from './conclude.ts'
 
-export type ResearchSteerOptions = {
+type ResearchSteerOptions = {
   readonly task?: string | undefined
   readonly session?: string | undefined
   readonly idea?: string | undefined
@@ -21,7 +21,7 @@ export async function researchSteer(
 ): Promise<ExitCode> {
   const { output, env } = context
   const steering = steeringOf(verb, word, options.idea)
-  const author = authorOf(options.author ?? env.EVSYS_AUTHOR)
+  const author = authorOf((options.author ?? env.EVSYS_AUTHOR) || undefined)
   return await withRecord(context, {}, async ({ store }) => {
     const { findResearchSession, steerSession } = await loadResearchLoop()
     const { id, name } = await findResearchSession(store, options)
@@ -38,11 +38,7 @@ export async function researchSteer(
 }
 
 const verbs: Record<string, (word: string, idea: Idea | undefined) => Steering> = {
-  'add-idea': (word, idea) => ({
-    action: 'add_idea',
-    text: word === '' ? (idea?.title ?? '') : word,
-    idea,
-  }),
+  'add-idea': (word, idea) => ({ action: 'add_idea', text: word === '' ? (idea?.title ?? '') : word, idea }),
   ban: (family) => ({ action: 'ban_family', family }),
   allow: (family) => ({ action: 'allow_family', family }),
   pin: (attempt) => ({ action: 'pin', attempt }),
@@ -85,17 +81,5 @@ function ideaOf(written: string | undefined): Idea | undefined {
       cause,
       fix: 'write {"title": "...", "hypothesis": "...", "family": "...", "category": "optimizer", "change": {"kind": "knobs", "knobs": {"RATE": 0.1}}}.',
     })
-  }
-}
-
-function authorOf(named: string | undefined): string {
-  if (named !== undefined && named.trim() !== '' && named.length <= 100 && !/\p{Cc}/u.test(named)) return named.trim()
-  if (named !== undefined && named !== '') {
-    throw new EvsysError('CLI_USAGE', 'that is no name of an author', { fix: 'give --author up to 100 characters.' })
-  }
-  try {
-    return userInfo().username
-  } catch {
-    return 'author' // a system without users
   }
 }

@@ -64,10 +64,7 @@ function loadPreviews() {
   return Promise.all([import('./show.ts'), import('../output/data-text.ts')])
 }
 
-async function conduct(
-  context: CommandContext,
-  asked: Asked,
-): Promise<{ result: ExperimentResult; outputDir: string }> {
+async function conduct(context: CommandContext, asked: Asked) {
   const { output, live, env, signal, cwd } = context
   const { file, project, options } = asked
   const { dry, steps, set, resume, maxConcurrent, seal } = options
@@ -75,19 +72,14 @@ async function conduct(
   let outputDir = ''
   using watch = createRunWatch({ live, quiet: output.quiet, colors, env, clock: systemClock, signal })
   try {
+    const asIs = { projectDir: project, cwd, signal, steps, set, maxConcurrent, seal }
     const result = await context.holding(`the runs of ${file}, which save first`, () =>
       runExperiment(
         { file },
         {
-          projectDir: project,
-          cwd,
-          signal,
+          ...asIs,
           dry: dry === true,
           resume: resume === true,
-          steps,
-          set,
-          maxConcurrent,
-          seal,
           onPlan(prepared) {
             outputDir = prepared.outputDir
             for (const notice of prepared.notices) output.notice(noticeText(notice, cwd))
@@ -125,7 +117,7 @@ function commandOf({ project, cwd }: CommandContext, { file, options }: Asked, m
   return words.join(' ')
 }
 
-/** Tells what the plan, uncapped, is, what it can find out and what it will take. */
+/** Says what the plan, uncapped, is, what it can find out and what it will take. */
 async function announce(context: CommandContext, asked: Asked): Promise<void> {
   const { output, signal } = context
   if (output.quiet) return
@@ -158,7 +150,7 @@ async function wholePlan({ cwd, signal }: CommandContext, { file, options: { set
 }
 
 // The end of an experiment, as people read it: what came out, on which arms, where the files are, what to do next.
-export interface ResultTextOptions extends Pick<Output, 'colors' | 'width' | 'quiet'>, NextOptions {
+interface ResultTextOptions extends Pick<Output, 'colors' | 'width' | 'quiet'>, NextOptions {
   /** Page to open first, as the user would type it. */
   readonly page: string
 }

@@ -28,12 +28,8 @@ export async function schema(
   return await withCatalog(context, { projectDir: await projectOf(context) }, async (catalog) => {
     if (name === undefined) throw nameMissing(type, catalog)
     const card = requireCard(catalog, type, name)
-    printSchema(context, {
-      $schema: draft,
-      title: `params of ${type} ${card.kind}`,
-      description: card.summary,
-      ...card.schema,
-    })
+    const title = `params of ${type} ${card.kind}`
+    printSchema(context, { $schema: draft, title, description: card.summary, ...card.schema })
     return exitCodes.done
   })
 }
@@ -113,19 +109,11 @@ export async function list(context: CommandContext, word: string | undefined): P
 
 function listText(cards: readonly PluginCard[], type: PluginType | undefined, { output }: CommandContext): string {
   if (cards.length === 0) return type === undefined ? 'no plugins' : `no ${typePlural(type).replaceAll('_', ' ')} yet`
-  const types = [...new Set(cards.map((card) => card.type))]
-  return types
-    .map((each) =>
-      group(
-        each,
-        cards.filter((card) => card.type === each),
-        output,
-      ),
-    )
-    .join('\n\n')
-}
-
-function group(type: PluginType, cards: readonly PluginCard[], { colors, width }: CommandContext['output']): string {
-  const rows = cards.map(({ kind, summary, origin }) => [kind, summary, origin])
-  return `${colors.bold(typePlural(type))}\n${table(rows, { width, indent: 2 })}`
+  const { colors, width } = output
+  const groups = [...new Set(cards.map((card) => card.type))].map((each) => {
+    const own = cards.filter((card) => card.type === each)
+    const rows = own.map(({ kind, summary, origin }) => [kind, summary, origin])
+    return `${colors.bold(typePlural(each))}\n${table(rows, { width, indent: 2 })}`
+  })
+  return groups.join('\n\n')
 }

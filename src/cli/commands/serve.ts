@@ -34,14 +34,8 @@ export async function serve(context: CommandContext, options: ServeOptions): Pro
   const dir = options.dir ?? join(project, '.evsys', 'trainer')
   const { openLocalTrainer, serveTrainer } = await loadLocalTrainer()
   await context.holding('the trainer', async () => {
-    await using trainer = await openLocalTrainer({
-      engine,
-      models,
-      project,
-      dir,
-      keys,
-      onNotice: (text) => output.notice(text),
-    })
+    const onNotice = (text: string) => output.notice(text)
+    await using trainer = await openLocalTrainer({ engine, models, project, dir, keys, onNotice })
     await using server = await serveTrainer(trainer, { port, host })
     const key = keys.length === 0 ? 'tml-local' : 'one of EVSYS_SERVE_KEYS'
     output.result({ url: server.url, engine, models, dir }, () =>
@@ -59,12 +53,10 @@ export async function serve(context: CommandContext, options: ServeOptions): Pro
 // `evsys engine info | build`: what the CPU engine computes with on this machine, and making its native kernels before a run does.
 export type EngineOptions = { readonly force?: true | undefined }
 
-export const engineActions = ['build', 'info'] as const
-
 export async function engine(context: CommandContext, action: string, options: EngineOptions): Promise<ExitCode> {
   if (action === 'build') return await build(context, options)
   if (action === 'info') return await info(context, options)
-  throw new EvsysError('CLI_USAGE', `there is no "engine ${action}"`, { fix: suggest(action, engineActions) })
+  throw new EvsysError('CLI_USAGE', `there is no "engine ${action}"`, { fix: suggest(action, ['build', 'info']) })
 }
 
 async function info(context: CommandContext, { force }: EngineOptions): Promise<ExitCode> {
@@ -82,10 +74,10 @@ async function info(context: CommandContext, { force }: EngineOptions): Promise<
     kernels_hash: sourceHash,
     cpu_features: cpuFeatures,
     native: {
-      state: nativeStates[stateOf(found)],
-      ...(native === undefined
-        ? {}
-        : { compiler: native.compiler, compiler_version: native.compilerVersion, file: native.file }),
+      state: native === undefined ? 'no compiler' : native.isBuilt ? 'built' : 'not built',
+      compiler: native?.compiler,
+      compiler_version: native?.compilerVersion,
+      file: native?.file,
     },
     problem,
   }
@@ -159,15 +151,6 @@ function measuredFacts(measured: MeasuredEngine | undefined): Fact[] {
     ['threads', String(threads)],
     ['speed', speedText(gflops)],
   ]
-}
-
-/** `93 GFLOP/s`. */
-
-const nativeStates = { none: 'no compiler', built: 'built', unbuilt: 'not built' } as const
-
-function stateOf({ native }: CpuEngineInfo): keyof typeof nativeStates {
-  if (native === undefined) return 'none'
-  return native.isBuilt ? 'built' : 'unbuilt'
 }
 
 function nativeText(info: CpuEngineInfo, cwd: string): string {

@@ -20,7 +20,10 @@ import { nextSteps, nextText } from '../output/next-steps.ts'
 import { type Fact, labelledLines } from '../output/table.ts'
 import { countText, durationText, shortPath, speedText, usdText } from '../output/text.ts'
 
-export async function show(context: CommandContext, reference: string): Promise<ExitCode> {
+type ShowOptions = { readonly data?: true | undefined }
+
+export async function show(context: CommandContext, reference: string, { data }: ShowOptions): Promise<ExitCode> {
+  if (data === true) return await showData(context, reference)
   const { output } = context
   return await withRecord(context, {}, async ({ store, project }) => {
     const experiment = await store.findExperiment(reference)
@@ -30,7 +33,7 @@ export async function show(context: CommandContext, reference: string): Promise<
     const result = await resultOf(store, experiment)
     const { evidence, runs } = await evidenceOf(store, experiment)
     const files = await filesOf(experiment, project)
-    const standing = await experimentStatus(store, experiment)
+    const status = await experimentStatus(store, experiment)
     output.result(result, () => {
       const shown = runs.map(({ run, evals }) => ({ run, scores: scoresOf(run, evals, selectedEval) }))
       const { verdict } = experiment
@@ -38,7 +41,7 @@ export async function show(context: CommandContext, reference: string): Promise<
         ['name', `${experiment.name}  ${experiment.id}`],
         ...optional('hypothesis', experiment.hypothesis ?? 'none was given'),
         verdict === undefined
-          ? ['verdict', standing === 'interrupted' ? unfinished : `none yet: ${standing}`]
+          ? ['verdict', status === 'interrupted' ? unfinished : `none yet: ${status}`]
           : ['verdict', `${verdict}${isDryRun(experiment) ? ' (trial)' : ''}`, verdictPaint(verdict, output.colors)],
         ...optional('conclusion', experiment.conclusion),
         ...optional('claim', claimLines(evidence).join('\n')),
@@ -58,9 +61,7 @@ export async function show(context: CommandContext, reference: string): Promise<
         ...(isLog ? [] : [armTable(result, output)]),
         runTable(shown, output),
         nextText(
-          isLog
-            ? ['evsys history   # what else was tried']
-            : stepsAfter(result, { evidence, standing, dry: isDryRun(experiment) }),
+          isLog ? [whatElse] : stepsAfter(result, { evidence, status, dry: isDryRun(experiment) }),
           output.colors,
         ),
       ]
@@ -70,16 +71,16 @@ export async function show(context: CommandContext, reference: string): Promise<
   })
 }
 
+const whatElse = 'evsys history   # what else was tried'
+
 // The record knows the plan and not the file that it came from.
 function stepsAfter(
   result: ExperimentResult,
-  { evidence, standing, dry }: { evidence: Evidence; standing: ExperimentStatus; dry: boolean },
+  { evidence, status, dry }: { evidence: Evidence; status: ExperimentStatus; dry: boolean },
 ): string[] {
   const { experiment_id, conclusion } = result
   const file = `evsys repro ${experiment_id}   # writes the plan as a file, if yours has changed`
-  if (conclusion === null) {
-    return standing === 'interrupted' ? ['evsys run FILE --resume', file] : ['evsys history   # what else was tried']
-  }
+  if (conclusion === null) return status === 'interrupted' ? ['evsys run FILE --resume', file] : [whatElse]
   const commandWith = (...sets: readonly string[]) => ['evsys run FILE', ...sets.map((set) => `--set ${set}`)].join(' ')
   return [...nextSteps(result, { evidence, commandWith, dry }), file]
 }
@@ -96,14 +97,11 @@ function scoresOf(
   selectedEval: (run: RunRow, evals: readonly EvalRow[], benchmark: string) => EvalRow | undefined,
 ): ShownRun['scores'] {
   const benchmarks = [...new Set(evals.map(({ benchmark }) => benchmark))]
-  return Object.fromEntries(
-    benchmarks.flatMap((benchmark) =>
-      Object.entries(selectedEval(run, evals, benchmark)?.metrics ?? {}).map(([metric, value]) => [
-        `${benchmark}.${metric}`,
-        value,
-      ]),
-    ),
-  )
+  const entries = benchmarks.flatMap((benchmark) => {
+    const { metrics = {} } = selectedEval(run, evals, benchmark) ?? {}
+    return Object.entries(metrics).map(([metric, value]) => [`${benchmark}.${metric}`, value])
+  })
+  return Object.fromEntries(entries)
 }
 
 function madeText(
@@ -148,7 +146,7 @@ function scoredText(runs: readonly { evals: readonly EvalRow[] }[]): string {
 }
 
 // `evsys show ID --data`: what the runs of an experiment, or one run, were trained on.
-export async function showData(context: CommandContext, reference: string): Promise<ExitCode> {
+async function showData(context: CommandContext, reference: string): Promise<ExitCode> {
   const { output } = context
   return await withRecord(context, {}, async ({ store, project }) => {
     const { experiment, runs } = await runsOf(store, reference)

@@ -78,12 +78,10 @@ export async function du(context: CommandContext): Promise<ExitCode> {
 // writes, which every command does when it opens the record.
 export type DbOptions = { readonly output?: string | undefined }
 
-export const dbActions = ['backup', 'migrate'] as const
-
 export async function db(context: CommandContext, action: string, options: DbOptions): Promise<ExitCode> {
   if (action === 'backup') return await backup(context, options)
   if (action === 'migrate') return await migrate(context, options)
-  throw new EvsysError('CLI_USAGE', `there is no "db ${action}"`, { fix: suggest(action, dbActions) })
+  throw new EvsysError('CLI_USAGE', `there is no "db ${action}"`, { fix: suggest(action, ['backup', 'migrate']) })
 }
 
 async function backup(context: CommandContext, { output: target }: DbOptions): Promise<ExitCode> {

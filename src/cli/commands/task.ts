@@ -1,8 +1,8 @@
 // `evsys task init NAME | validate NAME-OR-FILE | list`: tasks for the research loop.
-import { mkdir, readdir, readFile } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import { loadTask } from '../../config/index.ts'
-import { EvsysError, fileError, shellWord, suggest, systemCode } from '../../kernel/index.ts'
+import { EvsysError, shellWord, suggest } from '../../kernel/index.ts'
 import {
   bundledTasks,
   checkResearchTask,
@@ -16,7 +16,7 @@ import { projectOf } from '../context/project.ts'
 import { taskText } from '../output/plan-text.ts'
 import { table } from '../output/table.ts'
 import { shortPath } from '../output/text.ts'
-import { stands, writeScaffold } from '../scaffold/write-scaffold.ts'
+import { claimFolder, writeScaffold } from '../scaffold/write-scaffold.ts'
 
 const actions = ['init', 'validate', 'list'] as const
 
@@ -47,7 +47,7 @@ async function initTask(context: CommandContext, name: string, runtime: 'node' |
   const found = await projectOf(context)
   const project = found ?? context.cwd
   const folder = found === undefined ? name : join('tasks', name)
-  await claimFolder(join(project, folder))
+  await claimFolder(join(project, folder), 'choose another name.')
   const files = (await scaffoldOf(runtime)).map(({ file, text }) => ({
     path: join(folder, file),
     text: file === 'task.yaml' ? text.replace('NAME', name) : text,
@@ -75,16 +75,6 @@ async function scaffoldOf(runtime: 'node' | 'python'): Promise<{ file: string; t
   return await Promise.all(places.map(async ({ file, path }) => ({ file, text: await readFile(path, 'utf8') })))
 }
 
-async function claimFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(dirname(folder), { recursive: true })
-    await mkdir(folder)
-  } catch (cause) {
-    if (systemCode(cause) !== 'EEXIST' || !(await stands(folder))) throw fileError('make', folder, cause)
-    throw new EvsysError('PROJECT_EXISTS', `${folder} exists already`, { fix: 'choose another name.' })
-  }
-}
-
 async function validateTask(context: CommandContext, name: string, deep: boolean): Promise<ExitCode> {
   const { cwd, env, signal, output } = context
   const projectDir = await projectOf(context)
@@ -93,16 +83,10 @@ async function validateTask(context: CommandContext, name: string, deep: boolean
   const isResearch = isResearchTask(loaded.task)
   const problems = isResearch ? await checkResearchTask(loaded) : []
   if (problems.length > 0) throw EvsysError.many(problems)
-  const ready =
-    deep && isResearch
-      ? await loadResearchTask(place.origin === 'path' ? place.file : name, {
-          projectDir: projectDir ?? cwd,
-          cwd,
-          env,
-          signal,
-          onNotice: (text: string) => output.notice(text),
-        })
-      : undefined
+  const onNotice = (text: string) => output.notice(text)
+  const options = { projectDir: projectDir ?? cwd, cwd, env, signal, onNotice }
+  const reference = place.origin === 'path' ? place.file : name
+  const ready = deep && isResearch ? await loadResearchTask(reference, options) : undefined
   const document = {
     valid: true,
     file: loaded.name,
@@ -131,11 +115,8 @@ async function listTasks(context: CommandContext): Promise<ExitCode> {
       origin,
       errors[0]?.message ?? description ?? '',
     ])
-    return table(rows, {
-      head: ['TASK', 'METRIC', 'TRAINS', 'FROM', 'WHAT'],
-      width: output.width,
-      paintHead: output.colors.bold,
-    })
+    const head = ['TASK', 'METRIC', 'TRAINS', 'FROM', 'WHAT']
+    return table(rows, { head, width: output.width, paintHead: output.colors.bold })
   })
   return tasks.some(({ errors }) => errors.length > 0) ? exitCodes.wrongInput : exitCodes.done
 }

@@ -29,14 +29,7 @@ async function validateExperiment(
   { deep, set = [], dry, steps }: ValidateOptions,
 ): Promise<ExitCode> {
   const { cwd, signal, output } = context
-  const loaded = await loadExperiment(source, {
-    cwd,
-    signal,
-    set,
-    dry: dry === true,
-    steps,
-    refuseUnused: true,
-  })
+  const loaded = await loadExperiment(source, { cwd, signal, set, dry: dry === true, steps, refuseUnused: true })
   const { plan, notices } =
     deep === true ? await checkDeeply(context, loaded) : { plan: loaded.plan, notices: loaded.plan.notices }
   const report: ValidateReport = {
@@ -63,8 +56,7 @@ async function checkDeeply(
   loaded: LoadedExperiment,
 ): Promise<{ plan: Plan; notices: Notice[] }> {
   const { checkDeep, pluginReferences } = await import('../../config/index.ts')
-  const { withCatalog } = await import('../context/project.ts')
-  const { requireProject } = await import('../context/project.ts')
+  const { requireProject, withCatalog } = await import('../context/project.ts')
   const projectDir = context.project === undefined ? loaded.project : await requireProject(context)
   return await withCatalog(context, { projectDir, plugins: pluginReferences(loaded) }, async (catalog) => {
     const secrets = await readSecretSource({ projectDir, env: context.env })

@@ -62,7 +62,7 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 // The record of the project that a command works in.
-export interface RecordOptions {
+interface RecordOptions {
   /** Makes the record where there is none; without it a project that never ran anything has an empty one. */
   readonly create?: boolean | undefined
   readonly clock?: Clock | undefined
@@ -77,7 +77,7 @@ export async function withRecord<T>(
   work: (record: { store: OpenStore; project: string; file: string }) => Promise<T>,
 ): Promise<T> {
   const project = given ?? (await requireProject(context))
-  const file = recordFile(project)
+  const file = join(project, '.evsys', 'evsys.db')
   return await context.holding('the record', async () => {
     const address = create || (await isThere(file)) ? file : ':memory:'
     await using store = await openStore(address, { clock })
@@ -91,11 +91,6 @@ export async function withRecord<T>(
   })
 }
 
-/** Where a project keeps its record. */
-function recordFile(project: string): string {
-  return join(project, '.evsys', 'evsys.db')
-}
-
 async function isThere(path: string): Promise<boolean> {
   try {
     await stat(path)
@@ -107,7 +102,7 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 // The plugins that a command can name: built-ins, the project's own, and those that an experiment names.
-export type CatalogScope = {
+type CatalogScope = {
   readonly projectDir: string | undefined
   readonly plugins?: readonly PluginReference[] | undefined
 }
@@ -118,15 +113,11 @@ export async function withCatalog<T>(
   { projectDir, plugins = [] }: CatalogScope,
   work: (catalog: Catalog) => Promise<T>,
 ): Promise<T> {
-  const timeoutMs = readTimeout(context.env.EVSYS_PLUGIN_TIMEOUT_MS)
+  const { signal, env } = context
+  const timeoutMs = readTimeout(env.EVSYS_PLUGIN_TIMEOUT_MS)
   return await context.holding('the plugin loader', async () => {
-    await using catalog = await openCatalog({
-      builtins: await allBuiltins(),
-      plugins,
-      signal: context.signal,
-      projectDir,
-      timeoutMs,
-    })
+    const builtins = await allBuiltins()
+    await using catalog = await openCatalog({ builtins, plugins, signal, projectDir, timeoutMs })
     return await work(catalog)
   })
 }

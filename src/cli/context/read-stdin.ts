@@ -47,7 +47,7 @@ function withReject(): { promise: Promise<never>; reject: (reason: unknown) => v
   const promise = new Promise<never>((_resolve, refuse) => {
     reject = refuse
   })
-  promise.catch(() => {}) // nobody may be waiting when it is aborted
+  promise.catch(() => {}) // no one may be waiting when it is aborted
   return { promise, reject }
 }
 

@@ -3,7 +3,7 @@ import type { JudgeReport } from '../../contracts/index.ts'
 import type { Output } from './output.ts'
 import { table } from './table.ts'
 
-export interface ShownEval {
+interface ShownEval {
   readonly eval_id: string
   readonly model: string
   readonly benchmark: { readonly name: string; readonly split: string; readonly looks: number }
@@ -22,22 +22,10 @@ export function evalText(
   shown: ShownEval,
   { colors, width, folder }: Pick<Output, 'colors' | 'width'> & { folder: string },
 ): string {
-  const {
-    model,
-    benchmark,
-    metrics,
-    intervals,
-    bounds,
-    n_tasks,
-    n_infra_failed,
-    failures = [],
-    judge,
-    cost_usd,
-  } = shown
-  const scores = scoresTable({ metrics, intervals, bounds }, { colors, width })
+  const { model, benchmark, n_tasks, n_infra_failed, failures = [], judge, cost_usd } = shown
   const lines = [
     `${colors.bold(model)} on ${benchmark.name} (${folder}), ${n_tasks} tasks, scorer ${shown.scorer_hash.slice(0, 12)}`,
-    scores,
+    scoresTable(shown, { colors, width }),
     ...(n_infra_failed === 0
       ? []
       : [

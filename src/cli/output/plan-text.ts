@@ -1,9 +1,8 @@
-// A plan as people read it before anything starts: why, how it is judged, which arms with which seeds.
+// A plan as people read it before anything starts: why, how it is scored, which arms with which seeds.
 import type { Plan, PlannedArm, TaskFile } from '../../contracts/index.ts'
-import { visibleText } from '../../kernel/index.ts'
 import type { PlanForecast, PlanPower } from '../../record/index.ts'
 import type { Output } from './output.ts'
-import { type Fact, labelledLines, table, wrap } from './table.ts'
+import { type Fact, labelledLines, table } from './table.ts'
 import { countText, durationText, numberText, usdText } from './text.ts'
 
 /** A plan of hundreds of arms is counted, not read. */
@@ -23,13 +22,8 @@ function facts(plan: Plan, { colors, width }: Pick<Output, 'colors' | 'width'>):
     ...claimRows(plan),
     ['plan', runCountText(plan)],
   ]
-  const labelWidth = Math.max(...rows.map(([label]) => label.length)) + 2
-  return rows
-    .map(([label, text]) => {
-      const lines = wrap(visibleText(text.replace(/\s+/g, ' ').trim()), width - labelWidth)
-      return `${colors.bold(label.padEnd(labelWidth))}${lines.join(`\n${' '.repeat(labelWidth)}`)}`
-    })
-    .join('\n')
+  const facts = rows.map(([label, text]): Fact => [label, text.replace(/\s+/g, ' ')])
+  return labelledLines(facts, { colors, width })
 }
 
 function objectiveText({ objective }: Plan): string {

@@ -30,13 +30,8 @@ export function beginProgress({ objective, arms, experiment }: Plan, rows: reado
     const plannedSteps = arms.find((each) => each.name === arm)?.max_steps
     const isDone = status === 'completed'
     const state: RunState = { ...initialRunState, status: isDone ? status : 'pending', seq: UNKNOWN_SEQ }
-    runs.set(id, {
-      name: isShared ? name.slice(prefix.length) : name,
-      state,
-      plannedSteps,
-      began: undefined,
-      atMs: undefined,
-    })
+    const shown = isShared ? name.slice(prefix.length) : name
+    runs.set(id, { name: shown, state, plannedSteps, began: undefined, atMs: undefined })
   }
   return { objective, runs }
 }
@@ -117,12 +112,9 @@ export function progressLines(progress: ProgressState, options: ProgressLinesOpt
   const active = [...progress.runs.values()].filter(isActive)
   const shown = active.slice(0, most)
   const hidden = active.length - shown.length
+  const cells = shown.map((run) => cellsOf(run, progress, options))
   return [
-    ...layOut(
-      shown.map((run) => cellsOf(run, progress, options)),
-      width,
-      options,
-    ),
+    ...layOut(cells, width, options),
     ...(hidden > 0 ? [options.colors.dim(cut(`... and ${countText(hidden, 'more run')}`, width))] : []),
     options.colors.bold(cut(totalText(progress, options), width)),
   ]

@@ -78,8 +78,8 @@ function earlyLine({ early_ends: { killed, audited, wrong, regret } }: ResearchD
   if (killed + audited === 0) return []
   const checked =
     audited === 0
-      ? 'none was let go on to check'
-      : `${wrong} of ${audited} that went on as a check ended better than the best, a loss of ${numberText(regret)} sigma each`
+      ? 'none was continued to check'
+      : `${wrong} of ${audited} that were continued to check ended better than the best, a loss of ${numberText(regret)} sigma each`
   return [`${countText(killed, 'run')} ended early by the training curve; ${checked}`]
 }
 

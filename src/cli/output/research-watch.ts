@@ -7,21 +7,20 @@ import type { LiveSink } from './output.ts'
 import { verdictColor } from './research-text.ts'
 import { countText, durationText, numberText, shorten, signedText, usdText } from './text.ts'
 
-export interface ResearchWatch extends Disposable {
+interface ResearchWatch extends Disposable {
   begin(session: { experimentId: string; state: ResearchState; isResumed: boolean; task: ResearchTask }): void
   follow(entry: ResearchEntry, state: ResearchState): void
 }
 
-export interface ResearchWatchOptions {
+const drawEveryMs = 250
+
+export function createResearchWatch(options: {
   readonly live: LiveSink
   readonly quiet: boolean
   readonly colors: Colors
   readonly clock: Pick<Clock, 'now'>
-}
-
-const drawEveryMs = 250
-
-export function createResearchWatch({ live, quiet, colors, clock }: ResearchWatchOptions): ResearchWatch {
+}): ResearchWatch {
+  const { live, quiet, colors, clock } = options
   if (quiet) return { begin() {}, follow() {}, [Symbol.dispose]() {} }
   let known: ResearchState | undefined
   const draw = () => {
@@ -33,7 +32,7 @@ export function createResearchWatch({ live, quiet, colors, clock }: ResearchWatc
     begin({ experimentId, state, isResumed, task }) {
       known = state
       const { settings } = state
-      const kind = isResumed ? 'goes on' : 'begins'
+      const kind = isResumed ? 'resumes' : 'begins'
       const parts = [settings?.proposer.kind, settings?.strategy.kind, countText(settings?.workers ?? 1, 'worker')]
       say(
         `${colors.bold(visibleText(task.name))} ${kind} (${experimentId}): ${parts.join(', ')}${task.table === undefined ? `, at most ${durationText(task.trainSeconds)} of training a run` : ''}`,
@@ -64,7 +63,7 @@ function linesOf(entry: ResearchEntry, state: ResearchState, colors: Colors): st
     case 'confirmation':
       return [`      ${entry.confirmed ? colors.green(entry.reason) : colors.yellow(entry.reason)}`]
     case 'look.planned':
-      return [colors.dim(`      looking at the hidden split: ${entry.champion} and the baseline on fresh seeds`)]
+      return [colors.dim(`      test evaluation: ${entry.champion} and the baseline on fresh seeds`)]
     case 'ablation':
       return [`      ${entry.attempt} ${visibleText(entry.reason)}`]
     case 'control.finished':

@@ -14,12 +14,12 @@ import {
 } from './progress.ts'
 import { countText, durationText, numberText } from './text.ts'
 
-export interface RunWatch extends Disposable {
+interface RunWatch extends Disposable {
   begin(plan: Plan, runs: readonly RunRow[]): void
   follow(run: RunRow, item: Item): void
 }
 
-export interface RunWatchOptions {
+interface RunWatchOptions {
   readonly live: LiveSink
   readonly quiet: boolean
   readonly colors: Colors
@@ -40,18 +40,9 @@ export function createRunWatch(options: RunWatchOptions): RunWatch {
   const draw = () => {
     if (progress === undefined) return
     const { columns, rows } = live
-    const blocks = showsBlocks(options.env)
-    live.show(
-      progressLines(progress, {
-        columns,
-        rows,
-        nowMs: clock.now(),
-        startedMs,
-        colors: options.colors,
-        blocks,
-        stopping: signal.aborted,
-      }),
-    )
+    const times = { nowMs: clock.now(), startedMs, stopping: signal.aborted }
+    const style = { columns, rows, colors: options.colors, blocks: showsBlocks(options.env) }
+    live.show(progressLines(progress, { ...style, ...times }))
   }
   const timer = live.isTTY ? setInterval(draw, drawEveryMs) : undefined
   return {

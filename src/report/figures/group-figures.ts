@@ -2,6 +2,7 @@
 // sentence is computed; none is written by a model.
 import { countText } from '../../kernel/index.ts'
 import { type MeasuredEffect, shrink } from '../../stats/index.ts'
+import { clipped } from '../html/markup.ts'
 import { effectOf, groupBy, isKept, type PlacedAttempt, sum } from './placed-attempt.ts'
 import type { SessionFigures } from './session-figures.ts'
 import type { NumberWords } from './value-text.ts'
@@ -25,10 +26,11 @@ export function groupFigures(
   { placed, prior }: Pick<SessionFigures, 'placed' | 'prior'>,
   keyOf: (attempt: PlacedAttempt) => string,
 ): GroupFigures[] {
-  const tried = placed.filter(({ fate }) => fate !== 'baseline')
+  const tried = placed.filter(({ outcome }) => outcome !== 'baseline')
   return [...groupBy(tried, keyOf)]
     .map(([name, attempts]) => {
-      const count = (...fates: readonly string[]) => attempts.filter(({ fate }) => fates.includes(fate)).length
+      const count = (...outcomes: readonly string[]) =>
+        attempts.filter(({ outcome }) => outcomes.includes(outcome)).length
       const effects = attempts.flatMap(({ attempt }) => (attempt.gain === undefined ? [] : [effectOf(attempt.gain)]))
       const shrunken = (effect: MeasuredEffect) => (prior === null ? effect.effect : shrink(effect, prior).effect)
       const kept = attempts
@@ -49,15 +51,10 @@ export function groupFigures(
     .sort((a, b) => b.gain - a.gain || b.attempts.length - a.attempts.length || (a.name < b.name ? -1 : 1))
 }
 
-interface CategoryInsights {
-  readonly category: GroupFigures
-  readonly sentences: readonly string[]
-}
-
 /** Attempts of one family without a keep that make it a dead end. */
 const deadEndTries = 4
 
-export function insightsOf(figures: SessionFigures, words: NumberWords): CategoryInsights[] {
+export function insightsOf(figures: SessionFigures, words: NumberWords) {
   const groups = groupFigures(figures, ({ attempt }) => attempt.category)
   const total = groups.reduce((sum, { gain }) => sum + Math.max(0, gain), 0)
   return groups.map((category) => ({
@@ -98,7 +95,7 @@ function bestSentence({ attempts }: GroupFigures, words: NumberWords): string[] 
 }
 
 function nearMissSentence({ attempts }: GroupFigures, words: NumberWords): string[] {
-  const near = attempts.filter(({ fate }) => fate === 'inconclusive')
+  const near = attempts.filter(({ outcome }) => outcome === 'inconclusive')
   const best = largest(near)
   if (best?.attempt.gain === undefined) return []
   const { mean, n } = best.attempt.gain
@@ -135,6 +132,4 @@ function title({ attempt }: PlacedAttempt): string {
   return clip(attempt.title)
 }
 
-function clip(text: string): string {
-  return text.length <= 90 ? text : `${[...text.slice(0, 180)].slice(0, 89).join('')}…`
-}
+const clip = (text: string) => clipped(text, 90)

@@ -8,7 +8,7 @@ export type Outcome = 'baseline' | Exclude<Attempt['verdict'], undefined> | 'run
 export interface PlacedAttempt {
   readonly reported: ReportedAttempt
   readonly attempt: Attempt
-  readonly fate: Outcome
+  readonly outcome: Outcome
   /** Mean over its seeds; absent: it has no score. */
   readonly score?: number | undefined
   /** Score of the incumbent when it was begun and after it. */
@@ -28,15 +28,15 @@ export function placeAttempts(
   let place = -1
   return attempts.map((reported) => {
     const { attempt } = reported
-    const fate = fateOf(attempt)
+    const outcome = outcomeOf(attempt)
     const score = meanScore(attempt)
     const before = incumbent
     const rank = succession.lastIndexOf(attempt.id)
-    if (score !== undefined && (fate === 'baseline' || isKept({ fate })) && (rank < 0 || rank > place)) {
+    if (score !== undefined && (outcome === 'baseline' || isKept({ outcome })) && (rank < 0 || rank > place)) {
       incumbent = score
       place = Math.max(place, rank)
     }
-    return { reported, attempt, fate, score, before, after: incumbent }
+    return { reported, attempt, outcome, score, before, after: incumbent }
   })
 }
 
@@ -50,24 +50,20 @@ function meanScore({ scores }: Pick<Attempt, 'scores'>): number | undefined {
 }
 
 /** Positive where `to` is better than `from`. */
-export function gainBetween(
-  from: number | undefined,
-  to: number | undefined,
-  direction: Direction,
-): number | undefined {
+export function gainBetween(from: number | undefined, to: number | undefined, direction: Direction) {
   if (from === undefined || to === undefined) return undefined
   return direction === 'max' ? to - from : from - to
 }
 
-export function isKept({ fate }: Pick<PlacedAttempt, 'fate'>): boolean {
-  return fate === 'provisional' || fate === 'confirmed'
+export function isKept({ outcome }: Pick<PlacedAttempt, 'outcome'>): boolean {
+  return outcome === 'provisional' || outcome === 'confirmed'
 }
 
 export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
-function fateOf({ number, verdict, failure }: Attempt): Outcome {
+function outcomeOf({ number, verdict, failure }: Attempt): Outcome {
   if (number === 0) return 'baseline'
   return verdict ?? (failure === undefined ? 'running' : 'failed')
 }
@@ -75,11 +71,6 @@ function fateOf({ number, verdict, failure }: Attempt): Outcome {
 /** Items by key, in the order of first appearance. */
 export function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [item])
-    else group.push(item)
-  }
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
   return groups
 }

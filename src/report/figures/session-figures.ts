@@ -35,10 +35,12 @@ export function sessionFigures(input: ResearchReportInput): SessionFigures {
   // Leaving a kept change out again is a check of it and no new idea.
   const placed = all.filter(({ attempt }) => attempt.mode !== 'ablate')
   const noise = noiseFigures(input)
-  const prior = racePrior(placed.flatMap(({ attempt, fate }) => (fate === 'baseline' ? [] : (attempt.gain ?? []))))
+  const prior = racePrior(
+    placed.flatMap(({ attempt, outcome }) => (outcome === 'baseline' ? [] : (attempt.gain ?? []))),
+  )
   const kept = placed.filter(isKept).map((each) => keptChange(each, { prior, input }))
   const weighed = kept.flatMap(({ shrunk }) => shrunk ?? [])
-  const baseline = placed.find(({ fate }) => fate === 'baseline')
+  const baseline = placed.find(({ outcome }) => outcome === 'baseline')
   const champion = all.find(({ attempt }) => attempt.id === input.champion) ?? placed.findLast(isKept)
   const rawGain = gainBetween(baseline?.score, champion?.score, direction)
   const shrunkenGain = totalLeft(kept, rawGain, input)
@@ -58,7 +60,7 @@ export function sessionFigures(input: ResearchReportInput): SessionFigures {
 }
 
 // Every incumbent was measured against the one before it, so the shrunken gains of those that led to the champion add up. What was
-// left out again counts for nothing; nor does luck that seeds which came later have taken back already.
+// left out again counts for nothing; nor does luck that seeds which came later have corrected already.
 function totalLeft(
   kept: readonly KeptChange[],
   rawGain: number | undefined,

@@ -42,8 +42,8 @@ const words: Readonly<Record<Outcome, string>> = {
 }
 
 /** What became of an attempt, for people. */
-export function outcomeWord(fate: Outcome): string {
-  return words[fate]
+export function outcomeWord(outcome: Outcome): string {
+  return words[outcome]
 }
 
 /** `2026-01-31T18:00:12.123Z` as `2026-01-31 18:00 UTC`. */

@@ -100,18 +100,10 @@ function reproduction(
     ...(seeds.length === 0 ? [] : [`--seeds ${seeds.length === 1 ? `${seeds[0]},` : seeds.join(',')}`]),
     ...trainOption(input.task.trainSeconds),
   ]
-  return {
-    measured: isSame ? scores.map(({ seed, value }) => ({ seed, value })) : [],
-    reproduce: parts.join(' '),
-  }
+  return { measured: isSame ? scores.map(({ seed, value }) => ({ seed, value })) : [], reproduce: parts.join(' ') }
 }
 
-type Evidence = Pick<
-  KeptPatch,
-  'attempt' | 'title' | 'verdict' | 'raw_gain' | 'shrunken_gain' | 'interval' | 'n_seeds' | 'chance_of_no_help'
->
-
-function evidenceOf(placed: PlacedAttempt, { prior }: SessionFigures, input: ResearchReportInput): Evidence {
+function evidenceOf(placed: PlacedAttempt, { prior }: SessionFigures, input: ResearchReportInput) {
   const { attempt } = placed
   const { raw, shrunk, interval, seeds } = keptChange(placed, { prior, input })
   return {
@@ -148,37 +140,14 @@ export function patchReadme({ session, task, metric, patches, dropped }: Finaliz
     'To take one over, `git apply` it in the folder of the task. The line after “reproduce” measures all steps up to it again, in this folder, and changes no file.',
     '',
   ]
-  const ended =
-    dropped.length === 0
-      ? []
-      : [
-          '## Left out',
-          '',
-          'Kept once, and found to be dead weight by ablation:',
-          '',
-          ...dropped.map((title) => `- ${plain(title)}`),
-          '',
-        ]
-  return [...intro, ...patches.flatMap(patchLines), ...ended].join('\n')
+  const why = 'Kept once, and found to be dead weight by ablation:'
+  const ended = ['## Left out', '', why, '', ...dropped.map((title) => `- ${plain(title)}`), '']
+  return [...intro, ...patches.flatMap(patchLines), ...(dropped.length === 0 ? [] : ended)].join('\n')
 }
 
 function patchLines(patch: KeptPatch): string[] {
-  const {
-    order,
-    title,
-    file,
-    needs,
-    verdict,
-    raw_gain,
-    shrunken_gain,
-    interval,
-    n_seeds,
-    chance_of_no_help,
-    against,
-    written_on,
-    measured,
-    reproduce,
-  } = patch
+  const { order, title, file, needs, verdict, against, written_on, measured, reproduce } = patch
+  const { raw_gain, shrunken_gain, interval, n_seeds, chance_of_no_help } = patch
   const gain = present(
     `${verdict}, ${countText(n_seeds, 'seed')} against ${plain(against)}`,
     raw_gain === null ? undefined : `raw gain ${signedText(raw_gain)}`,
@@ -196,7 +165,7 @@ function patchLines(patch: KeptPatch): string[] {
     ...(written_on === against
       ? []
       : [
-          `- its idea was written on ${plain(written_on)}, and its title tells of that; the patch is what differs from ${plain(against)}`,
+          `- its idea was written on ${plain(written_on)}, and its title describes that; the patch is what differs from ${plain(against)}`,
         ]),
     `- needs: ${needs.length === 0 ? 'nothing' : needs.join(', ')}`,
     `- reproduce: \`${reproduce}\``,

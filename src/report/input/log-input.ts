@@ -43,20 +43,11 @@ export function logAttempts(
     const base = incumbent
     const gain = base === undefined || row.score === undefined ? undefined : (row.score - base.score) * sign(direction)
     if (row.status === 'keep' && row.score !== undefined) incumbent = { id, score: row.score }
-    return {
-      attempt: attemptOf(row, { id, number, parent: base?.id, gain, sigma }),
-      extra: row.extra,
-    }
+    return { attempt: attemptOf(row, { id, number, parent: base?.id, gain, sigma }), extra: row.extra }
   })
 }
 
-/** The kind of change that the words of a log speak of. */
-function guessedCategory(words: string): IdeaCategory {
-  const found = patterns.find(([, pattern]) => pattern.test(words))
-  return found?.[0] ?? 'hyperparameter'
-}
-
-// The first that fits counts, so the narrower ones come first.
+// The kind of change that the words of a log speak of. The first that fits counts, so the narrower ones come first.
 const patterns: readonly (readonly [IdeaCategory, RegExp])[] = [
   ['regularization', /weight.?decay|\bwd\b|dropout|regulari[sz]|label.?smooth|z.?loss|clip|augment|softcap/i],
   [
@@ -74,13 +65,13 @@ function attemptOf(
   place: {
     id: string
     number: number
-    parent: string | undefined
+    parent?: string | undefined
     gain: number | undefined
     sigma: number | undefined
   },
 ): Attempt {
   const { id, number, parent, gain, sigma } = place
-  const category = guessedCategory(row.description)
+  const [category] = patterns.find(([, pattern]) => pattern.test(row.description)) ?? ['hyperparameter' as const]
   return {
     id,
     number,
@@ -95,9 +86,9 @@ function attemptOf(
     lines: 0,
     scores: row.score === undefined ? [] : [{ seed: 0, value: row.score, secondary: {} }],
     // Two single runs: without any knowledge of noise no gain can be weighed.
-    ...(gain === undefined || sigma === undefined ? {} : { gain: { mean: gain, n: 1, sigma } }),
+    gain: gain === undefined || sigma === undefined ? undefined : { mean: gain, n: 1, sigma },
     verdict: row.status === 'keep' ? 'provisional' : row.status === 'discard' ? 'discarded' : 'failed',
-    ...(row.status === 'crash' ? { failure: { class: 'crash' as const, reason: 'the log says that it crashed' } } : {}),
+    failure: row.status === 'crash' ? { class: 'crash', reason: 'the log says that it crashed' } : undefined,
   }
 }
 

@@ -10,7 +10,7 @@ import { EvsysError } from '../../kernel/index.ts'
 import { isAskedFor } from '../../research/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 
-export interface RecordedSession {
+interface RecordedSession {
   readonly experiment: ExperimentRow
   readonly state: BegunSession
 }
@@ -27,12 +27,8 @@ export async function readSession(store: OpenStore, experiment: ExperimentRow): 
   let state = initialResearchState
   let afterSeq = 0
   for (;;) {
-    const page = await store.events({
-      stream: `experiment:${experiment.id}`,
-      afterSeq,
-      limit: PAGE,
-      types: ['research'],
-    })
+    const stream = `experiment:${experiment.id}`
+    const page = await store.events({ stream, afterSeq, limit: PAGE, types: ['research'] })
     for (const event of page) {
       afterSeq = event.seq
       if (event.type === 'research') state = reduceResearch(state, event.entry)

@@ -1,5 +1,5 @@
 // What a report of a research session is made from: data alone, so that equal sessions give equal reports.
-import type { Attempt, CandidateFiles, Direction, Metrics } from '../../contracts/index.ts'
+import type { Attempt, CandidateFiles, Direction, Metrics, SessionSettings } from '../../contracts/index.ts'
 
 export interface ResearchReportInput {
   readonly task: {
@@ -14,13 +14,7 @@ export interface ResearchReportInput {
     /** Folder of the task, as commands name it. */
     readonly dir?: string | undefined
     /** Metrics that must not get worse by more than this share of their value. */
-    readonly secondary?:
-      | readonly {
-          readonly metric: string
-          readonly direction: Direction
-          readonly tolerance: number
-        }[]
-      | undefined
+    readonly secondary?: SessionSettings['secondary'] | undefined
   }
   readonly session: {
     readonly id: string

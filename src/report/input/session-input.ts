@@ -1,20 +1,13 @@
 // A research session of the record as the data of its report: the state that its journal folds to, with every candidate's files.
-import type { CandidateFiles, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
+import type { CandidateFiles, ResearchState } from '../../contracts/index.ts'
 import { shellWord } from '../../kernel/index.ts'
 import { applyChanges, earlyEnds, extraMetrics } from '../../research/index.ts'
 import { pooledNoise } from '../../stats/index.ts'
 import type { BegunSession } from './read-session.ts'
-import type { ReportedAttempt, ReportedConfirmation, ReportedNoise, ResearchReportInput } from './report-input.ts'
+import type { ReportedConfirmation, ReportedNoise, ResearchReportInput } from './report-input.ts'
 
-interface SessionFacts {
-  /** Of the experiment in the record. */
-  readonly id: string
-  /** As commands name the task's folder. */
-  readonly dir?: string | undefined
-}
-
-/** Data of the report of a session that has begun. */
-export function sessionInput(state: BegunSession, { id, dir }: SessionFacts): ResearchReportInput {
+/** Data of the report of a session that has begun; `id` is that of its experiment. */
+export function sessionInput(state: BegunSession, { id }: { readonly id: string }): ResearchReportInput {
   const { settings, spend } = state
   const files = filesByAttempt(state)
   const costs = state.attempts.reduce((sum, { costUsd }) => sum + costUsd, 0)
@@ -27,7 +20,7 @@ export function sessionInput(state: BegunSession, { id, dir }: SessionFacts): Re
       unit: settings.unit,
       trainSeconds: settings.train_seconds < 1e-3 ? undefined : settings.train_seconds, // a table is looked up
       hash: settings.task_hash,
-      dir: dir ?? settings.reference ?? settings.task,
+      dir: settings.reference ?? settings.task,
       secondary: settings.secondary,
     },
     session: {
@@ -43,7 +36,10 @@ export function sessionInput(state: BegunSession, { id, dir }: SessionFacts): Re
       ],
       reproduce: reproduceCommand(state),
     },
-    attempts: state.attempts.map((attempt) => reported(attempt, files)),
+    attempts: state.attempts.map((attempt) => {
+      const { id, costUsd, wallS, ablation } = attempt
+      return { attempt, files: files.get(id), costUsd, wallS, extra: extraMetrics(attempt), ablation }
+    }),
     champion: state.incumbent === state.baseline ? undefined : state.incumbent,
     succession: state.kept,
     noise: noiseOf(state),
@@ -102,11 +98,6 @@ function filesByAttempt({ attempts, files }: ResearchState): ReadonlyMap<string,
   return all
 }
 
-function reported(attempt: ResearchAttempt, files: ReadonlyMap<string, CandidateFiles>): ReportedAttempt {
-  const { id, costUsd, wallS, ablation } = attempt
-  return { attempt, files: files.get(id), costUsd, wallS, extra: extraMetrics(attempt), ablation }
-}
-
 function noiseOf({ attempts, jitter, baseline }: ResearchState): ReportedNoise {
   const scores = attempts.find(({ id }) => id === baseline)?.scores ?? []
   const first = [...new Map(scores.map(({ seed, value }) => [seed, value])).values()]
@@ -119,12 +110,8 @@ function noiseOf({ attempts, jitter, baseline }: ResearchState): ReportedNoise {
   }
 }
 
-function confirmationOf({
-  attempt,
-  p,
-  confirmed,
-  reported,
-}: ResearchState['confirmations'][number]): ReportedConfirmation {
+function confirmationOf(entry: ResearchState['confirmations'][number]): ReportedConfirmation {
+  const { attempt, p, confirmed, reported } = entry
   const { gain, n: seeds, interval } = { gain: undefined, n: undefined, ...reported }
   const ends = interval && ([interval.lower, interval.upper] as const)
   return { attempt, p, split: 'test', passed: confirmed, gain, seeds, interval: ends, confidence: ends && 0.9 }

@@ -1,9 +1,7 @@
 // What could be tried next, and what it is worth: the chance that it settles something, for what it takes.
 
-export type StepKind = 'resume' | 'decide' | 'confirm' | 'near_miss' | 'hypothesis' | 'untried' | 'idea'
-
 export interface NextStep {
-  readonly kind: StepKind
+  readonly kind: 'resume' | 'decide' | 'confirm' | 'near_miss' | 'hypothesis' | 'untried' | 'idea'
   /** What to do, in a line. */
   readonly title: string
   readonly why: string

@@ -89,7 +89,7 @@ function resumeStep(open: OpenExperiment): NextStep {
   return {
     ...place(open, left),
     kind: 'resume',
-    title: `go on with ${open.experiment.name}`,
+    title: `resume ${open.experiment.name}`,
     why: `${open.done} of ${open.planned} runs are done and paid for; without the others there is no conclusion`,
     command: `evsys run ${fileOf(open)} --resume`,
     chance: 0.9,
@@ -173,10 +173,7 @@ function fileOf({ file }: OpenExperiment): string {
   return file === undefined ? 'FILE' : shellWord(file)
 }
 
-function place(
-  { experiment, done, runSeconds }: OpenExperiment,
-  runs: number,
-): Pick<NextStep, 'experiment_id' | 'name' | 'runs' | 'seconds' | 'usd'> {
+function place({ experiment, done, runSeconds }: OpenExperiment, runs: number) {
   return {
     experiment_id: experiment.id,
     name: experiment.name,

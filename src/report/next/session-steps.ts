@@ -12,10 +12,7 @@ export interface OpenSession {
   readonly name: string
   /** Whether `--resume` means this one; otherwise commands name it. */
   readonly isNewest?: boolean | undefined
-  readonly state: Pick<
-    ResearchState,
-    'settings' | 'attempts' | 'backlog' | 'incumbent' | 'baseline' | 'status' | 'spend'
-  >
+  readonly state: ResearchState
 }
 
 /** Steps of one kind from one session: the best of them are enough. */
@@ -30,11 +27,8 @@ const mostSeeds = 60
 
 export function sessionSteps(open: OpenSession): NextStep[] {
   const { attempts } = open.state
-  const prior = racePrior(
-    attempts.flatMap(({ number, mode, gain }) =>
-      number === 0 || mode === 'ablate' || gain === undefined ? [] : [gain],
-    ),
-  )
+  const ideas = attempts.filter(({ number, mode }) => number !== 0 && mode !== 'ablate')
+  const prior = racePrior(ideas.flatMap(({ gain }) => gain ?? []))
   return [
     ...resumeStep(open),
     ...continueStep(open),
@@ -52,7 +46,7 @@ function resumeStep(open: OpenSession): NextStep[] {
     {
       ...place(open, 2 * left, left),
       kind: 'resume',
-      title: `go on with the session: ${left} experiments are left`,
+      title: `resume the session: ${left} experiments are left`,
       why: 'it was interrupted within its budget',
       command: resumeCommand(open),
       chance: 0.5,
@@ -133,7 +127,7 @@ function backlogSteps(open: OpenSession): NextStep[] {
     ...place(open, 2, 1),
     kind: 'idea',
     title: `try: ${text}`,
-    why: `${author} wants it tried, and nobody has`,
+    why: `${author} wants it tried, and no one has`,
     command: resumeCommand(open, open.state.status === 'ended' ? 1 : 0),
     // Laplace's rule: one keep and one discard more than were seen.
     chance: (kept + 1) / (tried.length + 2),
@@ -149,10 +143,8 @@ function resumeCommand({ id, name, isNewest = true, state: { settings, spend } }
   ].join(' ')
 }
 
-type Placed = Pick<NextStep, 'experiment_id' | 'name' | 'runs' | 'seconds' | 'usd'>
-
 // More seeds of what is there need no proposer; a new experiment does.
-function place({ id, name, state: { spend } }: OpenSession, runs: number, experiments = 0): Placed {
+function place({ id, name, state: { spend } }: OpenSession, runs: number, experiments = 0) {
   return {
     experiment_id: id,
     name,

@@ -46,7 +46,7 @@ export function allAttempts({ figures, words, input }: ReportContext): Section {
   const { placed } = figures
   const over = placed.length - mostRows
   const dropped = new Set(
-    over <= 0 ? [] : placed.filter((each) => !isKept(each) && each.fate !== 'baseline').slice(0, over),
+    over <= 0 ? [] : placed.filter((each) => !isKept(each) && each.outcome !== 'baseline').slice(0, over),
   )
   const rows = placed.filter((each) => !dropped.has(each))
   // A column where at least one attempt has its number.
@@ -64,11 +64,11 @@ export function allAttempts({ figures, words, input }: ReportContext): Section {
   const columns: readonly Column<PlacedAttempt>[] = [
     { title: '', kind: 'n', cell: ({ attempt }) => attempt.number },
     { title: 'change', kind: 'words', cell: ({ attempt }) => clipped(attempt.title, 140) },
-    { title: 'category', cell: ({ attempt, fate }) => (fate === 'baseline' ? '' : attempt.category) },
+    { title: 'category', cell: ({ attempt, outcome }) => (outcome === 'baseline' ? '' : attempt.category) },
     {
       title: 'verdict',
-      cell: ({ fate, attempt }) =>
-        html`${outcomeLabel(fate)}${attempt.failure === undefined ? undefined : html` ${attempt.failure.class}`}`,
+      cell: ({ outcome, attempt }) =>
+        html`${outcomeLabel(outcome)}${attempt.failure === undefined ? undefined : html` ${attempt.failure.class}`}`,
     },
     { title: input.task.metric, kind: 'n', cell: ({ score }) => words.score(score) },
     {

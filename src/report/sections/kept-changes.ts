@@ -16,8 +16,8 @@ export function keptChanges({ figures, words }: ReportContext): Section {
   // What was missed when it was left out has more to show than its race; so has what was confirmed, where it is all there is:
   // a test evaluation compares the best with the baseline.
   const lucky = kept.filter(
-    ({ withinNoise, placed: { fate, reported } }) =>
-      withinNoise && !(fate === 'confirmed' && kept.length === 1) && reported.ablation?.dropped !== false,
+    ({ withinNoise, placed: { outcome, reported } }) =>
+      withinNoise && !(outcome === 'confirmed' && kept.length === 1) && reported.ablation?.dropped !== false,
   ).length
   const remark =
     lucky === 0
@@ -26,7 +26,7 @@ export function keptChanges({ figures, words }: ReportContext): Section {
   const shrinking =
     prior === null
       ? html`<p class="muted">Fewer than three gains are known, so nothing says how much of them is luck.</p>`
-      : html`<p>The raw gain of a change that was picked because it looked good is partly luck. The shrunken gain takes that part back, by what all ${figures.placed.length - 1} attempts showed.</p>`
+      : html`<p>The raw gain of a change that was picked because it looked good is partly luck. The shrunken gain is corrected for that, by what all ${figures.placed.length - 1} attempts showed.</p>`
   const wasAblated = kept.some(({ placed }) => placed.reported.ablation !== undefined)
   const ablation: Column<KeptChange>[] = wasAblated
     ? [{ title: 'left out', kind: 'n', cell: ({ placed }) => ablationText(placed.reported.ablation, words) }]
@@ -40,7 +40,7 @@ export function keptChanges({ figures, words }: ReportContext): Section {
         cell: ({ placed }) =>
           html`<a href="#a${placed.attempt.number}">${placed.attempt.number}</a> ${clipped(placed.attempt.title, 140)}`,
       },
-      { title: 'verdict', cell: ({ placed }) => outcomeLabel(placed.fate) },
+      { title: 'verdict', cell: ({ placed }) => outcomeLabel(placed.outcome) },
       { title: 'raw gain', kind: 'n', cell: ({ raw }) => html`<span class="raw">${words.gain(raw)}</span>` },
       { title: 'shrunken', kind: 'n', cell: ({ shrunk }) => html`<b>${words.gain(shrunk?.effect)}</b>` },
       { title: '90 % interval of raw', kind: 'n', cell: ({ interval }) => words.range(interval) },

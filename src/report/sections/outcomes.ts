@@ -68,7 +68,7 @@ function rawGain(words: ReportContext['words']): Column<PlacedAttempt> {
 
 function worst({ figures, words }: ReportContext): Content {
   const rows = figures.placed
-    .filter(({ attempt, fate }) => fate === 'discarded' && attempt.gain !== undefined && attempt.gain.mean < 0)
+    .filter(({ attempt, outcome }) => outcome === 'discarded' && attempt.gain !== undefined && attempt.gain.mean < 0)
     .sort((a, b) => (a.attempt.gain?.mean ?? 0) - (b.attempt.gain?.mean ?? 0))
     .slice(0, mostWorst)
   if (rows.length === 0) return undefined
@@ -94,7 +94,7 @@ function families({ figures }: ReportContext): Content {
 
 function nearMisses({ figures, words }: ReportContext): Content {
   const rows = figures.placed
-    .filter(({ fate }) => fate === 'inconclusive')
+    .filter(({ outcome }) => outcome === 'inconclusive')
     .sort((a, b) => (b.attempt.gain?.mean ?? 0) - (a.attempt.gain?.mean ?? 0))
     .slice(0, mostNearMisses)
   if (rows.length === 0) return undefined
@@ -102,7 +102,7 @@ function nearMisses({ figures, words }: ReportContext): Content {
     rows,
     [
       changeColumn,
-      { title: 'verdict', cell: ({ fate }) => outcomeLabel(fate) },
+      { title: 'verdict', cell: ({ outcome }) => outcomeLabel(outcome) },
       rawGain(words),
       { title: 'seeds', kind: 'n', cell: ({ attempt }) => String(attempt.gain?.n ?? attempt.scores.length) },
       { title: 'why', kind: 'words', cell: ({ attempt }) => clipped(attempt.reason ?? '', 160) },
@@ -128,8 +128,8 @@ const meanings: Readonly<Record<string, string>> = {
 /** Why attempts have no score, by class, with an example of each. */
 export function failures({ figures }: ReportContext): Section {
   const base = { id: 'failures', title: 'Failures', short: 'Failures' }
-  const failed = figures.placed.filter(({ fate }) => fate === 'failed')
-  const tried = figures.placed.filter(({ fate }) => fate !== 'baseline').length
+  const failed = figures.placed.filter(({ outcome }) => outcome === 'failed')
+  const tried = figures.placed.filter(({ outcome }) => outcome !== 'baseline').length
   if (failed.length === 0) return { ...base, body: html`<p>No attempt failed.</p>` }
   const classes = [...groupBy(failed, ({ attempt }) => attempt.failure?.class ?? 'unknown')].sort(
     ([, a], [, b]) => b.length - a.length,

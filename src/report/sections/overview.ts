@@ -17,10 +17,10 @@ ${factLine([
   ...(session.settings ?? []),
   ['begun', session.startedAt && timeText(session.startedAt)],
   ['last entry', session.endedAt && timeText(session.endedAt)],
-  ['standing', session.status],
+  ['status', session.status],
 ])}
 <p class="lead">${headline(context)}</p>
-${session.claimedOnly === true ? html`<p class="warning">The scores of this log were written by whoever ran it. Nothing here measured them again, so none counts as evidence.</p>` : undefined}
+${session.claimedOnly === true ? html`<p class="warning">The scores of this log were written by the one who ran it. Nothing here measured them again, so none counts as evidence.</p>` : undefined}
 <dl class="tiles">${tiles(context)}</dl>`
 }
 
@@ -28,18 +28,18 @@ ${session.claimedOnly === true ? html`<p class="warning">The scores of this log 
 function headline(context: ReportContext): Content {
   const { input, figures, words } = context
   const { baseline, champion, rawGain, shrunkenGain, kept } = figures
-  const tried = figures.placed.filter(({ fate }) => fate !== 'baseline').length
+  const tried = figures.placed.filter(({ outcome }) => outcome !== 'baseline').length
   if (baseline?.score === undefined)
     return `${countText(tried, 'experiment')} and no baseline with a score: nothing can be said of progress.`
   if (champion === undefined || rawGain === undefined) {
     return html`No change was kept in ${countText(tried, 'experiment')}: the baseline, ${words.score(baseline.score)}, still stands.`
   }
-  const confirmed = kept.filter(({ placed }) => placed.fate === 'confirmed').length
+  const confirmed = kept.filter(({ placed }) => placed.outcome === 'confirmed').length
   const share = baseline.score === 0 ? '' : ` (${percentText(rawGain / Math.abs(baseline.score))})`
   const sure =
     confirmed === 0
       ? 'None of them is confirmed on fresh seeds, so the gain is provisional.'
-      : champion.fate === 'confirmed'
+      : champion.outcome === 'confirmed'
         ? kept.length === 1
           ? 'It is confirmed on fresh seeds.'
           : 'Together they are confirmed on fresh seeds, the best against the baseline; each by itself is provisional.'
@@ -48,8 +48,8 @@ function headline(context: ReportContext): Content {
     shrunkenGain === undefined
       ? ''
       : shrunkenGain < rawGain
-        ? ` Of ${words.gain(rawGain)} as measured, ${words.gain(shrunkenGain)} is left with the lucky part taken back.`
-        : ' Seeds that came later have taken the luck of its races back already.'
+        ? ` Of ${words.gain(rawGain)} as measured, ${words.gain(shrunkenGain)} is the shrunken gain.`
+        : ' Seeds that came later have corrected its races for luck already.'
   const verb = rawGain >= 0 === (input.task.direction === 'max') ? 'rose' : 'fell'
   return html`<b>${input.task.metric} ${verb} from ${words.score(baseline.score)} to ${words.score(champion.score)}</b>${share} over ${countText(tried, 'experiment')}, by ${countText(kept.length, 'kept change')}. ${sure}${luck}${freshSentence(context)}`
 }
@@ -67,9 +67,9 @@ function freshSentence({ input, figures, words }: ReportContext): string {
 
 function tiles({ input: { testEvaluations: tests }, figures, words }: ReportContext): Content {
   const { champion, baseline, kept, placed, spending, expectedFalse, rawGain, shrunkenGain } = figures
-  const tried = placed.filter(({ fate }) => fate !== 'baseline')
-  const failed = tried.filter(({ fate }) => fate === 'failed').length
-  const confirmed = kept.filter(({ placed: each }) => each.fate === 'confirmed').length
+  const tried = placed.filter(({ outcome }) => outcome !== 'baseline')
+  const failed = tried.filter(({ outcome }) => outcome === 'failed').length
+  const confirmed = kept.filter(({ placed: each }) => each.outcome === 'confirmed').length
   return [
     tile('best so far', words.score((champion ?? baseline)?.score), `baseline ${words.score(baseline?.score)}`),
     shrunkenGain === undefined
@@ -82,11 +82,7 @@ function tiles({ input: { testEvaluations: tests }, figures, words }: ReportCont
       : tile('expected false keeps', expectedFalse.toFixed(1), `of ${kept.length}`),
     spentTile(spending),
     tests &&
-      tile(
-        'looks at the hidden split',
-        String(tests.used),
-        tests.allowed === undefined ? 'every look is metered' : `of ${tests.allowed} allowed`,
-      ),
+      tile('test evaluations', String(tests.used), tests.allowed ? `of ${tests.allowed} allowed` : 'each is metered'),
   ]
 }
 

@@ -27,11 +27,11 @@ export function progression({ figures, words, input }: ReportContext): Section {
       ? undefined
       : `${countText(drawn.leftOut, 'dot')} of changes that were not kept ${drawn.leftOut === 1 ? 'is' : 'are'} left out.`,
   )
-  const fates = legendOrder.filter((fate) => figures.placed.some((each) => each.fate === fate))
+  const outcomes = legendOrder.filter((outcome) => figures.placed.some((each) => each.outcome === outcome))
   return {
     ...base,
     body: html`<figure>${drawn.chart}
-<ul class="legend">${fates.map(legendItem)}<li><svg viewBox="0 0 24 12" aria-hidden="true"><path class="line" d="M1 6H23"/></svg>best so far</li>${seedSd === undefined ? undefined : bandItem}</ul>
+<ul class="legend">${outcomes.map(legendItem)}<li><svg viewBox="0 0 24 12" aria-hidden="true"><path class="line" d="M1 6H23"/></svg>best so far</li>${seedSd === undefined ? undefined : bandItem}</ul>
 <figcaption>${remarks.join(' ')} <a href="#attempts">All numbers are in the table.</a></figcaption></figure>`,
   }
 }
@@ -48,8 +48,8 @@ const legendOrder: readonly Outcome[] = [
   'running',
 ]
 
-function legendItem(fate: Outcome): Markup {
-  return html`<li><svg viewBox="0 0 24 12" aria-hidden="true"><g class="dot ${fate}"><path d="M12 6h.01"/></g></svg>${outcomeWord(fate)}</li>`
+function legendItem(outcome: Outcome): Markup {
+  return html`<li><svg viewBox="0 0 24 12" aria-hidden="true"><g class="dot ${outcome}"><path d="M12 6h.01"/></g></svg>${outcomeWord(outcome)}</li>`
 }
 
 /** Dots of discarded attempts beyond this are left out: they lie upon each other. */
@@ -57,17 +57,11 @@ const mostDots = 1500
 /** Share of the height that the strip of failures takes. */
 const strip = 0.07
 
-interface ProgressionChart {
-  readonly chart: Markup
-  readonly beyond: number
-  readonly leftOut: number
-}
-
 /**
  * Every attempt a dot by its verdict, the incumbent a line, and around it the band in which one run of the incumbent falls by chance.
  * Attempts without a score are in a strip below.
  */
-function progressionChart(figures: SessionFigures, words: NumberWords): ProgressionChart | undefined {
+function progressionChart(figures: SessionFigures, words: NumberWords) {
   const range = progressionRange(figures)
   if (range === undefined) return undefined
   const { placed, direction } = figures
@@ -88,7 +82,7 @@ function progressionChart(figures: SessionFigures, words: NumberWords): Progress
     hasStrip ? html`<path class="strip" d="M0 ${coordinate(height)}H1000V1000H0Z"/>` : undefined,
     band(figures, place),
     html`<path class="best" d="${steps(placed, place)}"/>`,
-    order.map((fate) => dots(shown, fate, place, words)),
+    order.map((outcome) => dots(shown, outcome, place, words)),
   ]
   return {
     chart: plot({
@@ -128,21 +122,21 @@ const order: readonly Outcome[] = [
 function thinned(placed: readonly PlacedAttempt[]): readonly PlacedAttempt[] {
   if (placed.length <= mostDots) return placed
   const every = Math.ceil(placed.length / mostDots)
-  return placed.filter((each, i) => i % every === 0 || isKept(each) || each.fate === 'baseline')
+  return placed.filter((each, i) => i % every === 0 || isKept(each) || each.outcome === 'baseline')
 }
 
-function dots(placed: readonly PlacedAttempt[], fate: Outcome, place: Place, words: NumberWords): Markup {
-  const own = placed.filter((each) => each.fate === fate)
+function dots(placed: readonly PlacedAttempt[], outcome: Outcome, place: Place, words: NumberWords): Markup {
+  const own = placed.filter((each) => each.outcome === outcome)
   const at = ({ attempt, score }: PlacedAttempt) =>
     `M${place.x(attempt.number)} ${score === undefined ? place.failed : place.y(score)}h.01`
-  const halo = isKept({ fate }) ? html`<path class="halo" d="${own.map(at).join('')}"/>` : undefined
+  const halo = isKept({ outcome }) ? html`<path class="halo" d="${own.map(at).join('')}"/>` : undefined
   const each = own.map((one) => html`<path d="${at(one)}"><title>${titleOf(one, words)}</title></path>`)
-  return own.length === 0 ? html`` : html`${halo}<g class="dot ${fate}">${each}</g>`
+  return own.length === 0 ? html`` : html`${halo}<g class="dot ${outcome}">${each}</g>`
 }
 
-function titleOf({ attempt, fate, score }: PlacedAttempt, words: NumberWords): string {
+function titleOf({ attempt, outcome, score }: PlacedAttempt, words: NumberWords): string {
   const scored = score === undefined ? (attempt.failure?.class ?? 'no score') : words.score(score)
-  return `${attempt.number}: ${clipped(attempt.title, 90)}\n${outcomeWord(fate)}, ${scored}`
+  return `${attempt.number}: ${clipped(attempt.title, 90)}\n${outcomeWord(outcome)}, ${scored}`
 }
 
 function steps(placed: readonly PlacedAttempt[], place: Place): string {
@@ -161,11 +155,10 @@ function steps(placed: readonly PlacedAttempt[], place: Place): string {
 function band({ placed, noise }: SessionFigures, place: Place): Markup | undefined {
   if (noise.seedSd === undefined || noise.seedSd === 0) return undefined
   const reach = 1.64 * noise.seedSd
-  const shifted = (by: number) =>
-    steps(
-      placed.map((each) => (each.after === undefined ? each : { ...each, after: each.after + by })),
-      place,
-    )
+  const shifted = (by: number) => {
+    const moved = placed.map((each) => (each.after === undefined ? each : { ...each, after: each.after + by }))
+    return steps(moved, place)
+  }
   const upper = shifted(reach)
   const lower = shifted(-reach)
   return upper === '' ? undefined : html`<path class="band" d="${upper}${reversed(lower)}Z"/>`
@@ -210,16 +203,9 @@ function captions(
 
 /**
  * Which scores the chart shows. One that diverged would press all others into a line, so the axis ends where nearly all scores have
- * their place; those beyond stand at the edge.
+ * their place; those `beyond` stand at the edge.
  */
-interface ProgressionRange {
-  readonly low: number
-  readonly high: number
-  /** Scores that are worse than the axis goes. */
-  readonly beyond: number
-}
-
-function progressionRange({ placed, direction, noise }: SessionFigures): ProgressionRange | undefined {
+function progressionRange({ placed, direction, noise }: SessionFigures) {
   const sign = direction === 'max' ? 1 : -1
   // Badness: 0 is best, whatever the direction.
   const scores = placed.flatMap(({ score }) => score ?? [])

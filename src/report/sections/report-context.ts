@@ -11,7 +11,7 @@ export interface ReportContext {
   readonly words: NumberWords
 }
 
-/** The fate of an attempt in its colour; the word says it as well. */
-export function outcomeLabel(fate: Outcome): Markup {
-  return html`<span class="fate ${fate}">${outcomeWord(fate)}</span>`
+/** The outcome of an attempt in its colour; the word says it as well. */
+export function outcomeLabel(outcome: Outcome): Markup {
+  return html`<span class="outcome ${outcome}">${outcomeWord(outcome)}</span>`
 }

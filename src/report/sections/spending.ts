@@ -12,10 +12,10 @@ export function spending({ figures: { spending: spent }, input }: ReportContext)
   const charts = present(
     usd === undefined || totalUsd === undefined || isFree
       ? undefined
-      : html`<figure><h3>Dollars</h3>${spendingChart({ what: 'cost', values: usd, text: usdText })}</figure>`,
+      : html`<figure><h3>Dollars</h3>${spendingChart('cost', usd, usdText)}</figure>`,
     seconds === undefined || totalSeconds === undefined
       ? undefined
-      : html`<figure><h3>Time of runs</h3>${spendingChart({ what: 'time of runs', values: seconds, text: durationText })}</figure>`,
+      : html`<figure><h3>Time of runs</h3>${spendingChart('time of runs', seconds, durationText)}</figure>`,
   )
   const { overhead } = input
   const beside = present(
@@ -37,18 +37,11 @@ export function spending({ figures: { spending: spent }, input }: ReportContext)
   }
 }
 
-/** What a session had taken after each of its attempts. */
-interface SpendingSeries {
-  /** `cost`, `time`: for the label. */
-  readonly what: string
-  readonly values: readonly number[]
-  readonly text: (value: number) => string
-}
-
 /** More points than a screen has dots say nothing. */
 const mostPoints = 600
 
-function spendingChart({ what, values, text }: SpendingSeries): Markup {
+/** What a session had taken after each of its attempts; `what` is for the label. */
+function spendingChart(what: string, values: readonly number[], text: (value: number) => string): Markup {
   const last = values.length - 1
   const x = linearScale(0, Math.max(1, last), 5)
   const y = linearScale(0, Math.max(...values, Number.MIN_VALUE), 4)

@@ -40,13 +40,17 @@ function opponent(id: string, { succession, attempts }: ReportContext['input']):
   return number === 0 ? 'the baseline' : `attempt ${number}, the best of its time`
 }
 
-function attemptMarkup({ attempt, fate, score, reported }: PlacedAttempt, i: number, context: ReportContext): Content {
+function attemptMarkup(
+  { attempt, outcome, score, reported }: PlacedAttempt,
+  i: number,
+  context: ReportContext,
+): Content {
   const { words, input } = context
   const diff = diffOf(reported, input)
   const base = input.attempts.find((each) => each.attempt.id === attempt.parents[0])?.attempt
   const size = diff === undefined ? undefined : diffSize(diff)
   const facts: Content[] = [
-    html`${outcomeLabel(fate)}`,
+    html`${outcomeLabel(outcome)}`,
     html`score <b>${words.score(score)}</b> over ${attempt.scores.length} ${attempt.scores.length === 1 ? 'seed' : 'seeds'}`,
     ...(attempt.gain === undefined
       ? []
@@ -71,8 +75,12 @@ function topFive({ placed, direction }: Pick<SessionFigures, 'placed' | 'directi
   const rank = (each: PlacedAttempt) => (isKept(each) ? 1 : 0)
   return placed
     .filter(
-      ({ score, fate }) =>
-        score !== undefined && fate !== 'baseline' && fate !== 'discarded' && fate !== 'failed' && fate !== 'running',
+      ({ score, outcome }) =>
+        score !== undefined &&
+        outcome !== 'baseline' &&
+        outcome !== 'discarded' &&
+        outcome !== 'failed' &&
+        outcome !== 'running',
     )
     .sort(
       (a, b) => rank(b) - rank(a) || sign * ((b.score ?? 0) - (a.score ?? 0)) || a.attempt.number - b.attempt.number,

@@ -1,7 +1,7 @@
 // How far the numbers can be trusted: noise, luck, confirmations, test evaluations, what a gain that holds has cost, and what the scorer
 // measures beside the score.
 import { countText, durationText, numberText, usdText } from '../../kernel/index.ts'
-import { type Content, clipped, dataTable, html, type Markup, present } from '../html/markup.ts'
+import { type Column, type Content, clipped, dataTable, html, type Markup, present } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
 import type { ReportContext } from './report-context.ts'
 
@@ -25,40 +25,31 @@ function noise({ figures, words }: ReportContext): Content {
     ] as readonly [number | undefined, (by: Markup) => Markup][]
   ).flatMap(([size, sentence]) => (size === undefined ? [] : [sentence(html`<b>${words.noise(size)}</b>`)]))
   if (facts.length === 0) {
-    return html`<h3>Noise</h3><p>Nothing was measured twice, so nobody knows how much of any gain is luck. Run the baseline on more seeds first.</p>`
+    return html`<h3>Noise</h3><p>Nothing was measured twice, so no one knows how much of any gain is luck. Run the baseline on more seeds first.</p>`
   }
-  const table =
-    visible.length === 0
-      ? undefined
-      : dataTable(
-          visible,
-          [
-            { title: 'shared seeds', cell: ({ seeds }) => String(seeds) },
-            { title: 'smallest visible gain', kind: 'n', cell: ({ gain }) => words.noise(gain) },
-          ],
-          { caption: 'What so many seeds show in four of five cases' },
-        )
-  return html`<h3>Noise</h3><ul class="plain">${facts}</ul>${table}`
+  const columns: Column<(typeof visible)[number]>[] = [
+    { title: 'shared seeds', cell: ({ seeds }) => String(seeds) },
+    { title: 'smallest visible gain', kind: 'n', cell: ({ gain }) => words.noise(gain) },
+  ]
+  const table = dataTable(visible, columns, { caption: 'What so many seeds show in four of five cases' })
+  return html`<h3>Noise</h3><ul class="plain">${facts}</ul>${visible.length === 0 ? undefined : table}`
 }
 
 function luck({ input, figures, words }: ReportContext): Content {
   const { kept, expectedFalse, rawGain, shrunkenGain, spending } = figures
   const within = kept.filter(({ withinNoise }) => withinNoise).length
-  const facts: Content[] = []
-  if (shrunkenGain !== undefined) {
-    facts.push(
-      html`<li>From the baseline to the best, <span class="raw">${words.gain(rawGain)}</span> was measured; <b>${words.gain(shrunkenGain)}</b> is left when luck is taken back.</li>`,
-    )
-  }
-  if (expectedFalse !== undefined) {
-    facts.push(
-      html`<li>About <b>${expectedFalse.toFixed(1)}</b> of ${countText(kept.length, 'keep')} ${expectedFalse.toFixed(1) === '1.0' ? 'is' : 'are'} expected to help nothing.</li>`,
-    )
-  }
-  if (within > 0) facts.push(html`<li>${countText(within, 'keep')} gained less than the noise of one difference.</li>`)
-  facts.push(html`<li>${costPerGain(spending)}</li>`)
-  facts.push(html`<li>${testEvaluationsText(input)}</li>`)
-  return html`<h3>Luck and cost</h3><ul class="plain">${facts}</ul>`
+  const facts = present<Content>(
+    shrunkenGain === undefined
+      ? undefined
+      : html`From the baseline to the best, <span class="raw">${words.gain(rawGain)}</span> was measured; <b>${words.gain(shrunkenGain)}</b> is the shrunken gain.`,
+    expectedFalse === undefined
+      ? undefined
+      : html`About <b>${expectedFalse.toFixed(1)}</b> of ${countText(kept.length, 'keep')} ${expectedFalse.toFixed(1) === '1.0' ? 'is' : 'are'} expected to help nothing.`,
+    within > 0 ? html`${countText(within, 'keep')} gained less than the noise of one difference.` : undefined,
+    costPerGain(spending),
+    testEvaluationsText(input),
+  )
+  return html`<h3>Luck and cost</h3><ul class="plain">${facts.map((fact) => html`<li>${fact}</li>`)}</ul>`
 }
 
 function costPerGain({ confirmed, totalUsd, totalSeconds, unknownUsd }: ReportContext['figures']['spending']): Content {
@@ -78,9 +69,10 @@ function costPerGain({ confirmed, totalUsd, totalSeconds, unknownUsd }: ReportCo
 
 function testEvaluationsText({ testEvaluations: tests, session }: ReportContext['input']): string {
   if (session.claimedOnly === true) return 'The log says nothing of a hidden split.'
-  if (tests === undefined || tests.used === 0) return 'The hidden split was never looked at.'
+  if (tests === undefined || tests.used === 0) return 'There was no test evaluation.'
   const allowed = tests.allowed === undefined ? '' : ` of ${tests.allowed} allowed`
-  return `The hidden split was looked at ${tests.used === 1 ? 'once' : `${tests.used} times`}${allowed}; every look spends some of what it is for.`
+  const were = tests.used === 1 ? 'was' : 'were'
+  return `There ${were} ${countText(tests.used, 'test evaluation')}${allowed}; each spends some of what the hidden split is for.`
 }
 
 function confirmations({ input, figures, words }: ReportContext): Content {
@@ -117,8 +109,8 @@ function confirmations({ input, figures, words }: ReportContext): Content {
       title: 'came out',
       cell: ({ passed }) =>
         passed
-          ? html`<span class="fate confirmed">confirmed</span>`
-          : html`<span class="fate discarded">not confirmed</span>`,
+          ? html`<span class="outcome confirmed">confirmed</span>`
+          : html`<span class="outcome discarded">not confirmed</span>`,
     },
   ])}`
 }

@@ -8,16 +8,6 @@ import { LogTail, readLines } from './candidate-output.ts'
 import { type CandidateSandbox, openCandidateSandbox, type PhaseOptions } from './candidate-sandbox.ts'
 import { failureOf, RunFailure } from './run-failure.ts'
 
-/** Questions to a candidate, and its answers. */
-export interface AnswerPhase extends AsyncDisposable {
-  /** The candidate's answer to one question; rejects with a RunFailure. The candidate is started by the first. */
-  ask(question: unknown): Promise<unknown>
-  /** Whether a question waits for its answer. */
-  readonly isAsked: boolean
-  /** Most memory that its processes held together; known once it is closed, where the machine reports it. */
-  readonly peakMemoryBytes: number | undefined
-}
-
 const Answer = z.looseObject({ id: z.string(), answer: z.unknown() })
 
 interface Waiting {
@@ -25,11 +15,8 @@ interface Waiting {
   reject(cause: unknown): void
 }
 
-export function openAnswerPhase(options: Omit<PhaseOptions, 'phase'>, signal: AbortSignal): AnswerPhase {
-  return new AnsweringCandidate(options, signal)
-}
-
-class AnsweringCandidate implements AnswerPhase {
+/** Questions to a candidate, and its answers. */
+export class AnswerPhase implements AsyncDisposable {
   readonly #options: Omit<PhaseOptions, 'phase'>
   readonly #signal: AbortSignal
   readonly #log = new LogTail()
@@ -39,21 +26,20 @@ class AnsweringCandidate implements AnswerPhase {
   #followed: Promise<void> | undefined
   /** Why no question is answered any more. */
   #over: unknown
-  #peakMemoryBytes: number | undefined
+  /** Most memory that its processes held together; known once it is closed, where the machine reports it. */
+  peakMemoryBytes: number | undefined
 
   constructor(options: Omit<PhaseOptions, 'phase'>, signal: AbortSignal) {
     this.#options = options
     this.#signal = signal
   }
 
+  /** Whether a question waits for its answer. */
   get isAsked(): boolean {
     return this.#waiting.size > 0
   }
 
-  get peakMemoryBytes(): number | undefined {
-    return this.#peakMemoryBytes
-  }
-
+  /** The candidate's answer to one question; rejects with a RunFailure. The candidate is started by the first. */
   async ask(question: unknown): Promise<unknown> {
     this.#started ??= this.#start()
     const process = await this.#started
@@ -74,8 +60,8 @@ class AnsweringCandidate implements AnswerPhase {
     const process = await this.#started?.catch(() => undefined)
     await process?.[Symbol.asyncDispose]()
     const ended = await process?.exit.catch(() => undefined) // one that was cancelled reports nothing
-    this.#peakMemoryBytes = ended?.peakMemoryBytes
-    if (this.#peakMemoryBytes !== undefined) this.#options.onPeak?.(this.#peakMemoryBytes)
+    this.peakMemoryBytes = ended?.peakMemoryBytes
+    if (this.peakMemoryBytes !== undefined) this.#options.onPeak?.(this.peakMemoryBytes)
     await this.#followed
     await this.#sandbox?.[Symbol.asyncDispose]()
   }

@@ -44,13 +44,9 @@ export async function openCandidateSandbox(options: PhaseOptions): Promise<Candi
     { source: process.execPath, target: `${bin}/node` },
     ...others,
   ]
-  const sandbox = await openSandbox({
-    stateDir: folder.state(phase),
-    mounts,
-    devices: program.accelerator?.devices ?? [],
-    hidden: [program.sealedData, dirname(program.scorer)],
-    level: options.level,
-  })
+  const { devices = [] } = program.accelerator ?? {}
+  const hidden = [program.sealedData, dirname(program.scorer)]
+  const sandbox = await openSandbox({ stateDir: folder.state(phase), mounts, devices, hidden, level: options.level })
   // The level `process` shows no mounts: there a candidate gets the real paths.
   const placed = (target: string) =>
     sandbox.level === 'process' ? (mounts.find((each) => each.target === target)?.source ?? target) : target
@@ -73,22 +69,13 @@ export async function openCandidateSandbox(options: PhaseOptions): Promise<Candi
     PYTHONDONTWRITEBYTECODE: '1',
     PYTHONHASHSEED: '0',
   }
+  const { memoryBytes, processes, diskBytes, outputBytes } = limits
+  const command = { argv: ['/bin/sh', '-c', program.command], cwd: placed(work), env }
   return {
     sandbox,
     level: sandbox.level,
     nonce,
-    spec: (timeoutMs) => ({
-      argv: ['/bin/sh', '-c', program.command],
-      cwd: placed(work),
-      env,
-      limits: {
-        timeoutMs,
-        memoryBytes: limits.memoryBytes,
-        processes: limits.processes,
-        diskBytes: limits.diskBytes,
-        outputBytes: limits.outputBytes,
-      },
-    }),
+    spec: (timeoutMs) => ({ ...command, limits: { timeoutMs, memoryBytes, processes, diskBytes, outputBytes } }),
     [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
   }
 }

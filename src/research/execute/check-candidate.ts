@@ -1,14 +1,17 @@
 // Whether a candidate may run: read first, then its syntax checked in the sandbox by the interpreter that will run it, then tried for a
 // step or two.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as z from 'zod'
 import type { AttemptFailure, CandidateFiles, TaskProgram } from '../../contracts/index.ts'
 import { typescriptFault } from '../../kernel/index.ts'
-import { type AnswerPhase, openAnswerPhase } from './answer-phase.ts'
+import { bundledTasks } from '../tasks/find-tasks.ts'
+import { AnswerPhase } from './answer-phase.ts'
 import { type CandidateSandbox, openCandidateSandbox, type PhaseOptions } from './candidate-sandbox.ts'
 import { type Opened, scorerStart } from './run-candidate.ts'
 import { RunFailure } from './run-failure.ts'
 import { makeRunFolder, type RunFolder, settleOutFolder } from './run-folder.ts'
-import { scoreRun } from './score-run.ts'
+import { type Asked, scoreRun } from './score-run.ts'
 import { trainPhase } from './train-phase.ts'
 import { checkCode, checkFiles } from './validate/check-code.ts'
 import { asFailures, type Finding } from './validate/code-file.ts'
@@ -59,46 +62,7 @@ export function dryRunPhase({ task, program, options, limits }: Opened, folder: 
   }
 }
 
-const javascriptDriver = `
-const vm = require('node:vm'), fs = require('node:fs')
-const found = []
-// Only what is not caught is reported with its line.
-const lineOf = (file) => {
-  const { stderr } = require('node:child_process').spawnSync(process.execPath, ['--check', './' + file], { encoding: 'utf8' })
-  return Number(/^\\S*:(\\d+)$/m.exec(stderr)?.[1] ?? 1)
-}
-for (const file of JSON.parse(fs.readFileSync(0, 'utf8'))) {
-  const text = fs.readFileSync('./' + file, 'utf8').replace(/^#!.*/, '')
-  const kinds = file.endsWith('.cjs') ? ['script'] : file.endsWith('.mjs') ? ['module'] : ['module', 'script']
-  let first
-  for (const kind of kinds) {
-    try {
-      if (kind === 'module') new vm.SourceTextModule(text, { identifier: 'candidate' })
-      else new vm.Script('(function () {' + text + '\\n})', { filename: 'candidate' })
-      first = undefined
-      break
-    } catch (error) {
-      first ??= { file, line: lineOf(file), message: String(error.message) }
-    }
-  }
-  if (first !== undefined) found.push(first)
-}
-process.stdout.write(JSON.stringify(found))
-`
-
-const pythonDriver = `
-import json, sys
-found = []
-for file in json.load(sys.stdin):
-    try:
-        with open("./" + file, "rb") as source:
-            compile(source.read(), file, "exec", 0x400, True)
-    except (SyntaxError, ValueError) as error:
-        found.append({"file": file, "line": getattr(error, "lineno", 1) or 1, "message": getattr(error, "msg", None) or str(error)})
-    except (RecursionError, MemoryError):
-        found.append({"file": file, "line": 1, "message": "too deeply nested"})
-print(json.dumps(found))
-`
+const driver = (name: string) => readFileSync(join(bundledTasks, 'shared', name), 'utf8')
 
 const Found = z.array(z.object({ file: z.string(), line: z.int().min(1), message: z.string() }))
 const timeoutMs = 60_000
@@ -117,8 +81,8 @@ async function checkSyntax(
   if (names.length === 0) return typed
   const python = /^\s*(\S*python[\d.]*)(?=\s)/.exec(program.command)?.[1] ?? 'python3'
   const argv = isPython
-    ? [python, '-I', '-c', pythonDriver]
-    : ['node', '--no-warnings', '--experimental-vm-modules', '-e', javascriptDriver]
+    ? [python, '-I', '-c', driver('check_syntax.py')]
+    : ['node', '--no-warnings', '--experimental-vm-modules', '-e', driver('check-syntax.cjs')]
   const result = await held.sandbox.exec({ ...held.spec(timeoutMs), argv, stdin: JSON.stringify(names) }, signal)
   const found = Found.safeParse(parsed(result.stdout))
   // An interpreter that cannot say is no fault of the candidate; its start will show it.
@@ -166,14 +130,10 @@ async function dryAnswers(
 ): Promise<number | undefined> {
   const { folder, seed, limits } = options
   settleOutFolder(folder.out, limits.diskBytes)
-  const answers = openAnswerPhase(options, signal)
+  const answers = new AnswerPhase(options, signal)
+  const seconds = { answer: limits.dryRunSeconds, scorer: limits.dryRunSeconds }
   try {
-    await scoreRun(
-      scorerStart(opened, { folder, seed, split: 'val' }),
-      firstOf(answers),
-      { answer: limits.dryRunSeconds, scorer: limits.dryRunSeconds },
-      signal,
-    )
+    await scoreRun(scorerStart(opened, { folder, seed, split: 'val' }), firstOf(answers), seconds, signal)
   } catch (cause) {
     signal.throwIfAborted()
     const isFault = cause instanceof RunFailure && !provesNothing.has(cause.failure.class)
@@ -184,20 +144,16 @@ async function dryAnswers(
   return answers.peakMemoryBytes
 }
 
-function firstOf(answers: AnswerPhase): AnswerPhase {
+function firstOf(answers: AnswerPhase): Asked {
   let asked = 0
   return {
     get isAsked() {
       return answers.isAsked
-    },
-    get peakMemoryBytes() {
-      return answers.peakMemoryBytes
     },
     async ask(question) {
       asked += 1
       if (asked > mostQuestions) throw new Enough('the first questions were answered')
       return await answers.ask(question)
     },
-    [Symbol.asyncDispose]: () => answers[Symbol.asyncDispose](),
   }
 }

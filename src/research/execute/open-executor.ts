@@ -178,16 +178,12 @@ const notices = {
     'candidates run as plain processes, without a sandbox: they can read the labels of val and test, change files, use the network and outlive their run. Their scores prove nothing unless they are trusted.',
 } as const
 
+const unlimited =
+  'no control group can be made here: memory is measured every 50 ms, and candidates can go past it between two measurements.'
+
 /** What candidates can do here that the strongest sandbox withholds, in sentences for the one who starts them. */
 export function unheldBy({ level, limits }: Pick<LocalSandbox, 'level' | 'limits'>): string[] {
   const notice = notices[level]
   const watched = level !== 'process' && limits.memory === 'rlimit and watch'
-  return [
-    ...(notice === undefined ? [] : [notice]),
-    ...(watched
-      ? [
-          'no control group can be made here: memory is looked at every 50 ms, and candidates can go past it between two looks.',
-        ]
-      : []),
-  ]
+  return [...(notice === undefined ? [] : [notice]), ...(watched ? [unlimited] : [])]
 }

@@ -1,8 +1,8 @@
 // One run of a candidate from its files to a score: train, settle what it left, answer, score, and check that nothing
 // that must not change has changed.
 import { join } from 'node:path'
-import type { CandidateFiles, CurveSample, Level, Metrics, ResearchTask, TaskProgram } from '../../contracts/index.ts'
-import { openAnswerPhase } from './answer-phase.ts'
+import type { Executor, ResearchTask, TaskProgram } from '../../contracts/index.ts'
+import { AnswerPhase } from './answer-phase.ts'
 import type { ExecutorLimits, ExecutorOptions } from './candidate-sandbox.ts'
 import { RunFailure } from './run-failure.ts'
 import { makeRunFolder, type RunFolder, settleOutFolder } from './run-folder.ts'
@@ -24,60 +24,28 @@ export interface Opened {
   readonly scorerHash: string
 }
 
-export interface RunRequest {
-  readonly files: CandidateFiles
-  readonly seed: number
-  readonly split: 'val' | 'test'
-  readonly trainSeconds: number
-  watch?: ((sample: CurveSample) => 'continue' | 'kill') | undefined
-  /** Called with the most memory that the processes of a phase held together, where the machine reports it. */
-  onPeak?: ((bytes: number) => void) | undefined
-}
-
-export type Scored = {
-  readonly value: number
-  readonly secondary: Metrics
-  readonly claimed?: Metrics | undefined
-  readonly level: Level
-  readonly accelerator?: string | undefined
-}
+/** `onPeak` is called with the most memory that the processes of a phase held together, where the machine reports it. */
+export type RunRequest = Parameters<Executor['run']>[0] & { onPeak?: ((bytes: number) => void) | undefined }
 
 /** Rejects with a RunFailure where the candidate is to blame. */
-export async function runCandidate(
-  opened: Opened,
-  request: RunRequest,
-  graceSeconds: number,
-  signal: AbortSignal,
-): Promise<Scored | 'killed'> {
+export async function runCandidate(opened: Opened, request: RunRequest, graceSeconds: number, signal: AbortSignal) {
   const { task, program, options, limits, workDir } = opened
   const { files, seed, split, trainSeconds } = request
   const [refused] = asFailures(checkFiles(task, program, files)) // also where it was not checked before
   if (refused !== undefined) throw new RunFailure(refused.class, refused.reason)
   await using folder = await makeRunFolder(workDir, files, program, options.keepFolders === true)
   const code = await sealFiles([folder.code])
-  const common = {
-    program,
-    folder,
-    seed,
-    trainSeconds,
-    limits,
-    dry: false,
-    level: options.level,
-    onPeak: (bytes: number) => request.onPeak?.(bytes),
-  }
+  const onPeak = (bytes: number) => request.onPeak?.(bytes)
+  const common = { program, folder, seed, trainSeconds, limits, dry: false, level: options.level, onPeak }
   const timeoutSeconds = trainSeconds + graceSeconds
   const trained = await trainPhase({ ...common, watch: request.watch, timeoutSeconds }, signal)
-  if (trained.killed) return 'killed'
+  if (trained.killed) return 'killed' as const
   const left = settleOutFolder(folder.out, limits.diskBytes)
   // Who answers for longer than all may train is training, too.
   const answerSeconds = options.limits?.answerSeconds ?? Math.min(limits.answerSeconds, timeoutSeconds)
-  await using answers = openAnswerPhase({ ...common, limits: { ...limits, answerSeconds } }, signal)
-  const score = await scoreRun(
-    scorerStart(opened, { folder, seed, split }),
-    answers,
-    { answer: answerSeconds, scorer: limits.scorerSeconds },
-    signal,
-  )
+  await using answers = new AnswerPhase({ ...common, limits: { ...limits, answerSeconds } }, signal)
+  const seconds = { answer: answerSeconds, scorer: limits.scorerSeconds }
+  const score = await scoreRun(scorerStart(opened, { folder, seed, split }), answers, seconds, signal)
   await answers[Symbol.asyncDispose]()
   const changed = [...(await code.changed()), ...(await opened.seal.changed())]
   if (changed.length > 0) throw new RunFailure('tamper', `files changed while the candidate ran: ${changed.join(', ')}`)

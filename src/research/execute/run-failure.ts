@@ -10,11 +10,7 @@ export class RunFailure extends Error {
 
   constructor(failureClass: FailureClass, reason: string, log?: LogTail) {
     super(reason)
-    this.failure = {
-      class: failureClass,
-      reason: visibleText(reason).slice(0, longestReason),
-      ...(log === undefined ? {} : log.quoted()),
-    }
+    this.failure = { class: failureClass, reason: visibleText(reason).slice(0, longestReason), ...log?.quoted() }
   }
 }
 

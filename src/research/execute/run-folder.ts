@@ -74,11 +74,7 @@ export function settleOutFolder(folder: string, mostBytes: number): string {
   const visit = (path: Buffer) => {
     const stats = lstatSync(path)
     files += 1
-    if (files > mostFiles)
-      throw new RunFailure(
-        'validation',
-        `the candidate left more than ${mostFiles} files in EVSYS_OUT: keep one checkpoint`,
-      )
+    if (files > mostFiles) throw tooMuch(`${mostFiles} files in EVSYS_OUT: keep one checkpoint`)
     if (stats.isDirectory()) {
       if ((stats.mode & 0o755) !== 0o755) chmodSync(path, 0o755)
       const names = readdirSync(path, { encoding: 'buffer' }).sort(Buffer.compare)
@@ -89,11 +85,7 @@ export function settleOutFolder(folder: string, mostBytes: number): string {
     }
     if (stats.isFile()) {
       bytes += stats.size
-      if (bytes > mostBytes)
-        throw new RunFailure(
-          'validation',
-          `the candidate left more than ${mostBytes} bytes in EVSYS_OUT: keep a smaller checkpoint`,
-        )
+      if (bytes > mostBytes) throw tooMuch(`${mostBytes} bytes in EVSYS_OUT: keep a smaller checkpoint`)
       if ((stats.mode & 0o444) !== 0o444) chmodSync(path, 0o644)
       hash.update(path.subarray(folder.length)).update(String(stats.size))
       hashInto(hash, path)
@@ -107,6 +99,10 @@ export function settleOutFolder(folder: string, mostBytes: number): string {
     throw new RunFailure('validation', 'the candidate left folders in EVSYS_OUT that are nested too deep')
   }
   return hash.digest('hex')
+}
+
+function tooMuch(what: string): RunFailure {
+  return new RunFailure('validation', `the candidate left more than ${what}`)
 }
 
 function hashInto(hash: ReturnType<typeof createHash>, path: Buffer): void {

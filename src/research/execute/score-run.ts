@@ -1,4 +1,4 @@
-// The score of one run, by the sealed scorer in a process of its own.
+// The score of one run, by the sealed scorer in a separate process.
 import { extname } from 'node:path'
 import type { Metrics } from '../../contracts/index.ts'
 import { EvsysError, guardedProcess, howEnded, messageOf, openChild } from '../../kernel/index.ts'
@@ -7,10 +7,8 @@ import { lastLine } from './candidate-output.ts'
 import { RunFailure } from './run-failure.ts'
 import { type ScorerStart, scorerProtocol } from './scorer-protocol.ts'
 
-export interface RunScore {
-  readonly value: number
-  readonly secondary: Metrics
-}
+/** Who answers the questions of a scorer. */
+export type Asked = Pick<AnswerPhase, 'ask' | 'isAsked'>
 
 const heapMb = 4096
 const memoryMb = 8192
@@ -18,10 +16,10 @@ const memoryMb = 8192
 /** Rejects with a RunFailure where the candidate is to blame, with another error where it is not. */
 export async function scoreRun(
   start: ScorerStart,
-  answers: AnswerPhase,
+  answers: Asked,
   seconds: { readonly answer: number; readonly scorer: number },
   signal: AbortSignal,
-): Promise<RunScore> {
+): Promise<{ readonly value: number; readonly secondary: Metrics }> {
   signal.throwIfAborted()
   let hasRead = false // from then on it works on what the candidate left
   let unanswered: { readonly cause: unknown } | undefined
@@ -80,7 +78,7 @@ function lateError(
 
 const asError = (cause: unknown): Error => (cause instanceof Error ? cause : new Error(messageOf(cause)))
 
-// What is nested deeper than anyone reads is told apart from a fault of ours.
+// What is nested deeper than anyone reads is no fault of ours.
 function textOf(answer: unknown): string {
   try {
     return JSON.stringify(answer) ?? 'null'

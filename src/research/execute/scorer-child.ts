@@ -15,10 +15,7 @@ const Scorer = z.looseObject({
   metric: z.string().optional(),
   score: z.custom<Score>((it) => typeof it === 'function'),
 })
-const Scored = z.looseObject({
-  value: AnyNumber,
-  secondary: z.record(z.string(), z.unknown()).optional(),
-})
+const Scored = z.looseObject({ value: AnyNumber, secondary: z.record(z.string(), z.unknown()).optional() })
 
 await serve(scorerProtocol, (parent) => ({ score: (start) => scoreCandidate(start, parent) }))
 
@@ -43,9 +40,8 @@ async function scoreCandidate(
     const { default: exported } = z.looseObject({ default: Scorer }).parse(loaded)
     if (exported.metric !== undefined && exported.metric !== metric)
       throw new Error(`${scorer} scores ${exported.metric}, the task asks for ${metric}`)
-    const load = { engine: async () => await import(pathToFileURL(engine ?? '').href) }
-    const context = { split, dataDir: data_dir, ask, checkpoint, seed, ...(engine === undefined ? {} : load) }
-    return Scored.parse(await exported.score(context))
+    const load = engine === undefined ? undefined : async () => await import(pathToFileURL(engine).href)
+    return Scored.parse(await exported.score({ split, dataDir: data_dir, ask, checkpoint, seed, engine: load }))
   }
   try {
     const { value, secondary = {} } = await score()

@@ -7,7 +7,7 @@ import { LogTail, readLines } from './candidate-output.ts'
 import { openCandidateSandbox, type PhaseOptions } from './candidate-sandbox.ts'
 import { failureOf, RunFailure } from './run-failure.ts'
 
-export interface Trained {
+interface Trained {
   readonly level: Level
   readonly claimed?: Metrics | undefined
   /** It was ended by `watch`. */
@@ -66,12 +66,8 @@ export async function trainPhase(
     const sample = { seconds: Math.min(report.curve.seconds, elapsed), value: report.curve.value }
     if (options.watch?.(sample) === 'kill') killed = true
   }
-  const lines = readLines({
-    longest: longestReport,
-    onMessage: take,
-    onLog: (text) => log.add(text),
-    onLong: () => undefined,
-  })
+  const onLog = (text: string) => log.add(text)
+  const lines = readLines({ longest: longestReport, onMessage: take, onLog, onLong: () => undefined })
   try {
     for await (const { stream, text } of process.output) {
       printed += text.length
@@ -92,7 +88,7 @@ export async function trainPhase(
   if (killed) return { ...common, killed: true }
   if (isLoud) throw new RunFailure('validation', `training printed more than ${limits.outputBytes} characters`, log)
   if (isLate) {
-    const took = `training went on for ${Math.round(endSeconds)} s; it has ${options.trainSeconds}`
+    const took = `training took more than ${Math.round(endSeconds)} s; it has ${options.trainSeconds}`
     throw new RunFailure('timeout', took, log)
   }
   // A dry run asks whether the candidate starts and steps, not whether it is done in time.

@@ -1,29 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { assessAblation, planAblation } from './ablation.ts'
+import { assessAblation } from './ablation.ts'
 
 const results = (...values: (number | null)[]) => values.map((value, seed) => ({ seed, value }))
-const judge = (ablated: readonly (number | null)[], linesSaved: number) =>
+const assess = (ablated: readonly (number | null)[], linesSaved: number) =>
   assessAblation({
     direction: 'min',
-    without: 'a3',
     ablated: results(...ablated),
     champion: results(1, 1),
     sigma: 0.1,
     linesSaved,
   })
 
-describe('planAblation', () => {
-  it('leaves every kept change out once, on two seeds; a single one was compared with the baseline already (RES-211)', () => {
-    const bank = [7, 8, 9]
-    expect(planAblation([{ id: 'a1' }, { id: 'a4' }], bank)).toEqual([
-      { without: 'a1', seeds: [7, 8] },
-      { without: 'a4', seeds: [7, 8] },
-    ])
-    expect(planAblation([{ id: 'a1' }], bank)).toEqual([])
-  })
-})
-
-describe('judgeAblation', () => {
+describe('assessAblation', () => {
   it.each([
     ['missed', [1.1, 1.1], 9, false],
     ['not missed, and shorter without it', [1.01, 1], 9, true],
@@ -33,11 +21,11 @@ describe('judgeAblation', () => {
     ['no number without it', [1, Number.NaN], 9, false],
     ['run on one seed', [1], 9, false],
   ] as const)('%s (RES-211)', (_name, ablated, linesSaved, drop) => {
-    expect(judge(ablated, linesSaved).drop).toBe(drop)
+    expect(assess(ablated, linesSaved).drop).toBe(drop)
   })
 
   it('says why (RES-211)', () => {
-    expect(judge([1.01, 1], 9).words).toBe('Dropped: 0.1 sigma worse without it on 2 seeds, 9 lines fewer.')
-    expect(judge([1.1, 1.1], 9).words).toBe('Stays: 1.4 sigma worse without it on 2 seeds.')
+    expect(assess([1.01, 1], 9).words).toBe('Dropped: 0.1 sigma worse without it on 2 seeds, 9 lines fewer.')
+    expect(assess([1.1, 1.1], 9).words).toBe('Stays: 1.4 sigma worse without it on 2 seeds.')
   })
 })

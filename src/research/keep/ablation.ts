@@ -8,53 +8,29 @@ import { pairGains, type SeedResult } from './measure-gain.ts'
 /** Seeds of every run of an ablation: the first of the bank. */
 export const ablationSeeds = 2
 
-/** A change that the final stack holds. */
-export interface StackedChange {
-  /** Id of the attempt that brought it. */
-  readonly id: string
-}
-
-export interface AblationRun {
-  /** The change that is left out. */
-  readonly without: string
-  readonly seeds: readonly number[]
-}
-
-/** Runs of the final ablation: one for each kept change, none when there is but one. */
-export function planAblation(stack: readonly StackedChange[], bank: readonly number[]): readonly AblationRun[] {
-  if (stack.length < 2) return []
-  return stack.map(({ id }) => ({ without: id, seeds: bank.slice(0, ablationSeeds) }))
-}
-
-export interface AblationVerdict {
-  readonly without: string
-  /** How much worse the stack is without the change, in standard errors; undefined when a run is missing. */
-  readonly z: number | undefined
-  readonly drop: boolean
-  readonly words: string
-}
-
-/** Assesses one change by the scores of the stack without it. What could not be measured stays. */
+/**
+ * Assesses one change by the scores of the stack without it. What could not be measured stays. `z`: how much worse the stack is without
+ * the change, in standard errors; undefined when a run is missing.
+ */
 export function assessAblation(options: {
   readonly direction: Direction
-  readonly without: string
   readonly ablated: readonly SeedResult[]
   readonly champion: readonly SeedResult[]
   readonly sigma: number
   /** Lines of code that leaving it out saves; below zero it would add some. */
   readonly linesSaved: number
-}): AblationVerdict {
-  const { direction, without, ablated, champion, sigma, linesSaved } = options
+}): { readonly z: number | undefined; readonly drop: boolean; readonly words: string } {
+  const { direction, ablated, champion, sigma, linesSaved } = options
   const losses = pairGains(direction, champion, ablated)
   if (losses.length < ablationSeeds || losses.length < ablated.length) {
-    return { without, z: undefined, drop: false, words: 'Stays: the stack did not run without it.' }
+    return { z: undefined, drop: false, words: 'Stays: the stack did not run without it.' }
   }
   const z = (meanOf(losses) * Math.sqrt(losses.length)) / sigma
   const measured = `${Math.abs(z).toFixed(1)} sigma ${z < 0 ? 'better' : 'worse'} without it on ${losses.length} seeds`
-  if (z >= 0.5) return { without, z, drop: false, words: `Stays: ${measured}.` }
+  if (z >= 0.5) return { z, drop: false, words: `Stays: ${measured}.` }
   // Better without it by as much: it does harm, however long the code.
-  if (z <= -0.5) return { without, z, drop: true, words: `Dropped: ${measured}.` }
+  if (z <= -0.5) return { z, drop: true, words: `Dropped: ${measured}.` }
   return linesSaved > 0
-    ? { without, z, drop: true, words: `Dropped: ${measured}, ${linesSaved} lines fewer.` }
-    : { without, z, drop: false, words: `Stays: ${measured}, and no line would be saved.` }
+    ? { z, drop: true, words: `Dropped: ${measured}, ${linesSaved} lines fewer.` }
+    : { z, drop: false, words: `Stays: ${measured}, and no line would be saved.` }
 }

@@ -28,7 +28,7 @@ export function controlDue(state: {
   return every > 0 && (since >= every || (since > 0 && secondsSinceLast >= secondsBetweenControls))
 }
 
-export interface ControlVerdict {
+interface ControlVerdict {
   /** True: comparisons pause, and the incumbent is measured again on a bank of fresh seeds. */
   readonly drift: boolean
   /** How far the control lies from the incumbent's mean, in standard deviations of such a difference. */
@@ -45,11 +45,8 @@ export function assessControl(options: {
   const { control, incumbent, noise } = options
   const values = [...valuesBySeed(incumbent).values()]
   if (control === null || !Number.isFinite(control)) {
-    return {
-      drift: true,
-      deviation: Number.POSITIVE_INFINITY,
-      words: 'Drift: the incumbent failed when it was run again.',
-    }
+    const words = 'Drift: the incumbent failed when it was run again.'
+    return { drift: true, deviation: Number.POSITIVE_INFINITY, words }
   }
   if (values.length === 0) return { drift: false, deviation: 0, words: 'No earlier score to hold the control against.' }
   const { mean } = moments(values)

@@ -2,7 +2,7 @@
 // or more, and the smaller the gains of late, the more seeds and evidence are asked for. A keep is provisional: it steers the search.
 // Claims are made by test evaluations.
 import * as z from 'zod'
-import type { Direction, MeasuredGain, Race, RaceStep, SeedScore } from '../../contracts/index.ts'
+import type { MeasuredGain, Race, RaceStep, SeedScore } from '../../contracts/index.ts'
 import { defineKeepRule } from '../../kernel/index.ts'
 import { adaptiveRule, decideRaceAt, meanOf, normalQuantile, type RaceRule, racePresets } from '../../stats/index.ts'
 import { gainOf, hasFailure, measureGain, pairGains, valuesBySeed } from './measure-gain.ts'
@@ -137,13 +137,7 @@ function brokenGuard(race: Pick<Race, 'candidate' | 'incumbent' | 'secondary'>):
   return undefined
 }
 
-interface Guard {
-  readonly metric: string
-  readonly direction: Direction
-  readonly tolerance: number
-}
-
-function brokenBy(guard: Guard, race: Pick<Race, 'candidate' | 'incumbent'>): string | undefined {
+function brokenBy(guard: Race['secondary'][number], race: Pick<Race, 'candidate' | 'incumbent'>): string | undefined {
   const { metric, direction, tolerance } = guard
   const before = valuesOf(metric, race.incumbent)
   // Nothing to compare with: the task does not measure it yet.

@@ -2,7 +2,7 @@
 // incumbent's other seeds help too: they say how lucky it was on the shared ones. The less a seed does to all candidates alike, the
 // more they count (the regression estimator of double sampling, Cochran 1977, section 12.6, with a common variance).
 import type { Direction, MeasuredGain, Race, SeedScore } from '../../contracts/index.ts'
-import { anytimeEvidence, meanOf } from '../../stats/index.ts'
+import { meanOf } from '../../stats/index.ts'
 
 /** The gain with its error: `sigma / sqrt(n)`. Undefined without a shared seed. */
 export function measureGain(options: {
@@ -79,20 +79,4 @@ export function valuesBySeed(results: readonly SeedResult[]): Map<number, number
 /** Whether any run ended without a number. */
 export function hasFailure(results: readonly (SeedResult | SeedScore)[]): boolean {
   return results.some(({ value }) => value === null || !Number.isFinite(value))
-}
-
-// How strong the evidence is while seeds still come in: it may be looked at after every one of them.
-export interface RunningEvidence {
-  /** 20 or more: at most a 5 % chance of ever seeing this by luck. */
-  readonly evidence: number
-  /** Holds at any time of looking, as far as the noise is known. */
-  readonly p: number
-  readonly words: string
-}
-
-/** Evidence for "better" in paired gains so far, given the noise of one of them. */
-export function runningEvidence(gains: readonly number[], sigma: number): RunningEvidence {
-  const { evidence, p } = anytimeEvidence({ differences: gains, sigma })
-  const share = p >= 0.995 ? 'as likely by luck' : `at most ${p < 0.001 ? '0.1' : (100 * p).toPrecision(2)} % by luck`
-  return { evidence, p, words: `Evidence so far, approximately: ${share} on ${gains.length} seeds.` }
 }

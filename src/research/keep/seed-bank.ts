@@ -15,7 +15,7 @@ export function openBank(taskSeeds: readonly number[], sessionSeed: number): rea
   return [...own, ...freshSeeds({ sessionSeed, path: ['bank'], count: bankSize - own.length, used: own })]
 }
 
-export interface FreshSeedsOptions {
+interface FreshSeedsOptions {
   readonly sessionSeed: number
   /** What they are for: equal paths give equal seeds. */
   readonly path: SeedPath
@@ -25,7 +25,7 @@ export interface FreshSeedsOptions {
 }
 
 /** Seeds that nothing was chosen on. */
-export function freshSeeds({ sessionSeed, path, count, used }: FreshSeedsOptions): readonly number[] {
+export function freshSeeds({ sessionSeed, path, count, used }: FreshSeedsOptions): number[] {
   const taken = new Set(used)
   const random = keyedRandom(sessionSeed, 'fresh seeds', ...path)
   const seeds: number[] = []
@@ -57,12 +57,6 @@ export function nextRaceRun(
   return undefined
 }
 
-export interface Refresh {
-  readonly bank: readonly number[]
-  /** Seeds to run the new incumbent on before the next race. */
-  readonly measure: readonly number[]
-}
-
 interface RefreshOptions {
   readonly bank: readonly number[]
   readonly sessionSeed: number
@@ -71,10 +65,10 @@ interface RefreshOptions {
   readonly used: Iterable<number>
 }
 
-/** What a keep does to the bank. */
-export function refreshBank({ bank, sessionSeed, number, used }: RefreshOptions): Refresh {
-  const measure = freshSeeds({ sessionSeed, path: ['refresh', number], count: 1, used: [...used, ...bank] })
-  return { bank: [...measure, ...bank.slice(0, -1)], measure }
+/** The bank after a keep. */
+export function refreshBank({ bank, sessionSeed, number, used }: RefreshOptions): number[] {
+  const fresh = freshSeeds({ sessionSeed, path: ['refresh', number], count: 1, used: [...used, ...bank] })
+  return [...fresh, ...bank.slice(0, -1)]
 }
 
 /**
@@ -85,8 +79,7 @@ export function adoptControl(bank: readonly number[], seed: number): readonly nu
   return bank.includes(seed) ? bank : [seed, ...bank.slice(0, -1)]
 }
 
-/** What drift does to the bank: nothing that was measured before it is compared with again. */
-export function renewBank({ bank, sessionSeed, number, used }: RefreshOptions): Refresh {
-  const fresh = freshSeeds({ sessionSeed, path: ['drift', number], count: bank.length, used: [...used, ...bank] })
-  return { bank: fresh, measure: fresh }
+/** The bank after drift: nothing that was measured before it is compared with again. */
+export function renewBank({ bank, sessionSeed, number, used }: RefreshOptions): number[] {
+  return freshSeeds({ sessionSeed, path: ['drift', number], count: bank.length, used: [...used, ...bank] })
 }

@@ -15,7 +15,7 @@ import type { TestEvaluationRecord } from './test-evaluation.ts'
 export interface KeptGain {
   /** Id of the attempt. */
   readonly id: string
-  /** As measured, with its luck. Positive is better. */
+  /** As measured. Positive is better. */
   readonly raw: number
   readonly n: number
   /** Raw drawn towards what the ideas of this session do; absent while fewer than three were measured. */
@@ -50,11 +50,7 @@ export function shrunkenGains(
   const prior = racePrior(measured.map(({ gain }) => gain))
   const kept = measured
     .filter(({ attempt: { verdict } }) => verdict === 'provisional' || verdict === 'confirmed')
-    .map(({ attempt, effect }) => ({
-      attempt,
-      effect,
-      posterior: prior === null ? null : shrink(effect, prior),
-    }))
+    .map(({ attempt, effect }) => ({ attempt, effect, posterior: prior === null ? null : shrink(effect, prior) }))
   const posteriors = kept.flatMap(({ posterior }) => (posterior === null ? [] : [posterior]))
   const adjusted = holm(evaluations.map(({ p }) => p))
   return {
@@ -62,20 +58,14 @@ export function shrunkenGains(
       id: attempt.id,
       raw: effect.effect,
       n: attempt.gain?.n ?? 0,
-      ...(posterior !== null && {
-        shrunk: posterior.effect,
-        standardError: posterior.standardError,
-        probabilityNotBetter: posterior.probabilityNotBetter,
-      }),
+      shrunk: posterior?.effect,
+      standardError: posterior?.standardError,
+      probabilityNotBetter: posterior?.probabilityNotBetter,
     })),
-    ...(prior !== null && { expectedFalseKeeps: expectedFalseKeeps(posteriors) }),
-    claims: evaluations.map(({ number, champion, confirmed, p }, i) => ({
-      number,
-      champion,
-      confirmed,
-      p,
-      adjustedP: adjusted[i] ?? 1,
-    })),
+    expectedFalseKeeps: prior === null ? undefined : expectedFalseKeeps(posteriors),
+    claims: evaluations.map(({ number, champion, confirmed, p }, i) => {
+      return { number, champion, confirmed, p, adjustedP: adjusted[i] ?? 1 }
+    }),
   }
 }
 

@@ -11,14 +11,13 @@ import {
   releasedGain,
   reportedGain,
   stepTestEvaluation,
-  type TestEvaluation,
   type TestEvaluationRecord,
   type TestEvaluationScores,
   testEvaluationDue,
   testEvaluationsLeft,
 } from './test-evaluation.ts'
 
-const plan = (more: Partial<Parameters<typeof planTestEvaluation>[0]> = {}): TestEvaluation =>
+const plan = (more: Partial<Parameters<typeof planTestEvaluation>[0]> = {}) =>
   planTestEvaluation({
     reason: 'end',
     champion: 'a7',
@@ -83,7 +82,7 @@ describe('stepTestEvaluation', () => {
     if (step.action !== 'conclude') throw new Error('not concluded')
     expect(step.record).toMatchObject({ confirmed: true, champion: 'a7', number: 1 })
     expect(step.record.reported).toMatchObject({ gain: expect.closeTo(0.2, 12), n: 5 })
-    expect(step.record.reported?.probabilityBetter).toBeGreaterThan(0.9)
+    expect(step.record.reported?.probability_better).toBeGreaterThan(0.9)
     expect(step.record.words).toBe(
       'Confirmed: 5 new seeds, hidden test set; 5 others measure val_bpb -0.200 ± 0.067 against the baseline.',
     )
@@ -95,7 +94,7 @@ describe('stepTestEvaluation', () => {
     const step = stepTestEvaluation(milestone, scoresOf(milestone.decide, bad))
     if (step.action !== 'conclude') throw new Error('not concluded')
     expect(step.record).toMatchObject({ confirmed: false, words: 'Not confirmed on 5 new seeds, hidden test set.' })
-    expect(step.record).not.toHaveProperty('reported')
+    expect(step.record.reported).toBeUndefined()
     expect(stepTestEvaluation(evaluation, scoresOf(evaluation.decide, bad)).action).toBe('run')
   })
 
@@ -211,6 +210,6 @@ describe('reportedGain', () => {
   it('has no interval from one pair, and none without any (RES-207)', () => {
     expect(reportedGain([])).toBeUndefined()
     expect(reportedGain([2])).toEqual({ gain: 2, n: 1 })
-    expect(reportedGain([2, 2])).toMatchObject({ interval: { lower: 2, upper: 2 }, probabilityBetter: 1 })
+    expect(reportedGain([2, 2])).toMatchObject({ interval: { lower: 2, upper: 2 }, probability_better: 1 })
   })
 })

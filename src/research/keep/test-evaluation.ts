@@ -1,22 +1,10 @@
 // Metered evaluations on the hidden test split: champion and baseline on fresh seeds. Some seeds decide whether the gain is confirmed,
 // others say how large it is. A mean that was good enough to pass a test is too good on average; a mean over seeds that the test never
 // saw is not (docs/decisions/0009).
-import type { Direction } from '../../contracts/index.ts'
+import type { Direction, PlannedTestEvaluation, ReportedGainRecord } from '../../contracts/index.ts'
 import { tCdf, tInterval, tTail } from '../../stats/index.ts'
 import { pairGains, type SeedResult, valuesBySeed } from './measure-gain.ts'
 import { freshSeeds } from './seed-bank.ts'
-
-export interface TestEvaluation {
-  readonly number: number
-  readonly reason: TestEvaluationReason
-  readonly champion: string
-  readonly keeps: number
-  readonly level: number
-  /** Seeds that decide. */
-  readonly decide: readonly number[]
-  /** Seeds that say how large the gain is: run when it was confirmed, and always at the end. */
-  readonly report: readonly number[]
-}
 
 interface TestEvaluationOptions {
   readonly reason: TestEvaluationReason
@@ -31,26 +19,12 @@ interface TestEvaluationOptions {
 }
 
 /** The next test evaluation: its seeds and its level. Call it once for each, and record what it answers. */
-export function planTestEvaluation({
-  reason,
-  champion,
-  keeps,
-  evaluations,
-  seeds,
-  sessionSeed,
-  used,
-}: TestEvaluationOptions): TestEvaluation {
+export function planTestEvaluation(options: TestEvaluationOptions): PlannedTestEvaluation {
+  const { reason, champion, keeps, evaluations, seeds, sessionSeed, used } = options
   const number = evaluations.length + 1
+  const level = nextLevel(evaluations, reason)
   const fresh = freshSeeds({ sessionSeed, path: ['look', number], count: 2 * seeds, used })
-  return {
-    number,
-    reason,
-    champion,
-    keeps,
-    level: nextLevel(evaluations, reason),
-    decide: fresh.slice(0, seeds),
-    report: fresh.slice(seeds),
-  }
+  return { number, reason, champion, keeps, level, decide: fresh.slice(0, seeds), report: fresh.slice(seeds) }
 }
 
 /** What a test evaluation needs next: seeds that champion and baseline both have to run on the hidden split, or its end. */
@@ -69,7 +43,10 @@ export interface TestEvaluationScores {
 }
 
 /** The test evaluation's next step, given what has been run of it. */
-export function stepTestEvaluation(evaluation: TestEvaluation, scores: TestEvaluationScores): TestEvaluationStep {
+export function stepTestEvaluation(
+  evaluation: PlannedTestEvaluation,
+  scores: TestEvaluationScores,
+): TestEvaluationStep {
   const open = stillOpen(evaluation.decide, scores)
   if (open.length > 0) return { action: 'run', seeds: open }
   const p = pValue(evaluation, scores)
@@ -79,31 +56,25 @@ export function stepTestEvaluation(evaluation: TestEvaluation, scores: TestEvalu
   if (openReports.length > 0) return { action: 'run', seeds: openReports }
   const reported = reports ? reportedGain(gainsOn(evaluation.report, scores)) : undefined
   const { number, reason, champion, keeps, level } = evaluation
-  const record = { number, reason, champion, keeps, level, p, confirmed, ...(reported && { reported }) }
-  return {
-    action: 'conclude',
-    record: { ...record, words: testEvaluationWords(record, evaluation.decide.length, scores) },
-  }
+  const record = { number, reason, champion, keeps, level, p, confirmed, reported }
+  const words = testEvaluationWords(record, evaluation.decide.length, scores)
+  return { action: 'conclude', record: { ...record, words } }
 }
 
 /** Gain, 90 % interval and chance of one more run being better, from paired gains; undefined without any. */
-export function reportedGain(gains: readonly number[]): ReportedGain | undefined {
+export function reportedGain(gains: readonly number[]): ReportedGainRecord | undefined {
   if (gains.length === 0) return undefined
   const { estimate, standardError, df, interval } = tInterval(gains, 0.9)
   if (interval === null || standardError === null || df === null) return { gain: estimate, n: gains.length }
   // The next difference has the spread of one and the error of the mean.
   const spread = standardError * Math.sqrt(gains.length + 1)
-  const probabilityBetter = spread === 0 ? (estimate > 0 ? 1 : estimate < 0 ? 0 : 0.5) : tCdf(estimate / spread, df)
-  return {
-    gain: estimate,
-    n: gains.length,
-    interval: { lower: interval.lower, upper: interval.upper },
-    probabilityBetter,
-  }
+  const probability_better = spread === 0 ? (1 + Math.sign(estimate)) / 2 : tCdf(estimate / spread, df)
+  const { lower, upper } = interval
+  return { gain: estimate, n: gains.length, interval: { lower, upper }, probability_better }
 }
 
 // A champion that fails on a fresh seed is not confirmed; a pair that lost its baseline is left out, and two are not enough.
-function pValue(evaluation: TestEvaluation, scores: TestEvaluationScores): number {
+function pValue(evaluation: PlannedTestEvaluation, scores: TestEvaluationScores): number {
   const champion = valuesBySeed(scores.champion)
   if (evaluation.decide.some((seed) => !champion.has(seed))) return 1
   const gains = gainsOn(evaluation.decide, scores)
@@ -122,11 +93,8 @@ function stillOpen(seeds: readonly number[], { champion, baseline }: TestEvaluat
 }
 
 function gainsOn(seeds: readonly number[], { direction, champion, baseline }: TestEvaluationScores): number[] {
-  return pairGains(
-    direction,
-    champion.filter(({ seed }) => seeds.includes(seed)),
-    baseline,
-  )
+  const own = champion.filter(({ seed }) => seeds.includes(seed))
+  return pairGains(direction, own, baseline)
 }
 
 // Evaluations are counted, and share one chance of being wrong. Each spends a part of what is left of `claimLevel`; one that confirms
@@ -163,20 +131,9 @@ export interface TestEvaluationRecord {
   readonly p: number
   readonly confirmed: boolean
   /** Gain over the baseline on seeds that had no part in the decision. Absent: they were not run. */
-  readonly reported?: ReportedGain | undefined
+  readonly reported?: ReportedGainRecord | undefined
   /** In words for people. */
   readonly words: string
-}
-
-/** A gain on the hidden split, measured where nothing was decided. */
-interface ReportedGain {
-  /** Mean over the reporting seeds; positive is better. */
-  readonly gain: number
-  readonly n: number
-  /** Of 90 %; absent below two pairs. */
-  readonly interval?: { readonly lower: number; readonly upper: number } | undefined
-  /** Chance that one more run of each shows the champion ahead; absent below two pairs. */
-  readonly probabilityBetter?: number | undefined
 }
 
 /** Level at which the next test evaluation may confirm. */
@@ -235,11 +192,7 @@ export function releasedGain(evaluations: readonly TestEvaluationRecord[]): numb
 export function testEvaluationWords(
   record: Omit<TestEvaluationRecord, 'words'>,
   seeds: number,
-  {
-    direction,
-    metric,
-    unit,
-  }: { readonly direction: Direction; readonly metric: string; readonly unit?: string | undefined },
+  { direction, metric, unit }: Pick<TestEvaluationScores, 'direction' | 'metric' | 'unit'>,
 ): string {
   const { confirmed, reported } = record
   const verdict = confirmed

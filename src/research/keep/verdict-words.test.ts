@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { meanOf } from '../../stats/index.ts'
-import { runningEvidence } from './measure-gain.ts'
 import { testEvaluationWords } from './test-evaluation.ts'
 import { discardedWords, inconclusiveWords, keptWords, type RaceSeen, seedsStillNeeded } from './verdict-words.ts'
 
@@ -78,15 +77,5 @@ describe('words of a test evaluation', () => {
     ).toBe(
       'Not confirmed on 6 new seeds, hidden test set; 6 others measure accuracy +0.00310 ± 0.00090 points against the baseline.',
     )
-  })
-})
-
-describe('runningEvidence', () => {
-  it('grows with gains, and may be looked at any time (RES-214)', () => {
-    expect(runningEvidence([], 1)).toMatchObject({ evidence: 1, p: 1 })
-    const { evidence, p, words } = runningEvidence([2, 2, 2, 2], 1)
-    expect(evidence).toBeGreaterThan(20)
-    expect(p).toBeLessThan(0.05)
-    expect(words).toMatch(/^Evidence so far, approximately: at most .* % by luck on 4 seeds\.$/)
   })
 })

@@ -1,12 +1,13 @@
 // One candidate on its way: checked, repaired at most twice, raced seed by seed against the incumbent, decided by the keep rule.
 import type { AttemptFailure, AttemptVerdict, RaceStep, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
 import { updateTypicalGain } from '../../stats/index.ts'
+import { measureGain, pairGains } from '../keep/measure-gain.ts'
 import { freshSeeds, nextRaceRun, refreshBank } from '../keep/seed-bank.ts'
 import { failedText, repairCall } from './decide-call.ts'
 import type { SessionPlugins } from './research-options.ts'
 import { capOnCall } from './session-budget.ts'
 import type { NewEntry } from './session-journal.ts'
-import { attemptOf, gainOf, gainsOver, noiseOf, raceOf, typicalGainOf } from './session-views.ts'
+import { attemptOf, noiseOf, raceOf, typicalGainOf } from './session-views.ts'
 import { type Deciding, neededRun, type Step } from './step.ts'
 
 const MOST_REPAIRS = 2
@@ -20,18 +21,12 @@ export function decideAttempt(deciding: Deciding, attempt: ResearchAttempt): Ste
   const again = attempt.runs.find(({ run }) => run === `${broken?.run}-again`)
   const failure = again?.failure ?? broken?.failure
   if (failure !== undefined && (broken?.failure?.class !== 'infra' || again?.status === 'failed')) {
-    return judged(deciding.state, attempt, 'failed', failedText(failure), failure)
+    return concluded(deciding.state, attempt, 'failed', failedText(failure), failure)
   }
   const killed = attempt.runs.find(({ status, purpose }) => status === 'killed' && purpose === 'race')
-  if (killed !== undefined) {
-    return judged(
-      deciding.state,
-      attempt,
-      'discarded',
-      'Discarded: ended early, its training curve fell too far behind.',
-    )
-  }
-  return race(deciding, attempt)
+  if (killed === undefined) return race(deciding, attempt)
+  const reason = 'Discarded: ended early, its training curve fell too far behind.'
+  return concluded(deciding.state, attempt, 'discarded', reason)
 }
 
 function repairOrPark(deciding: Deciding, attempt: ResearchAttempt): Step | undefined {
@@ -45,7 +40,7 @@ function repairOrPark(deciding: Deciding, attempt: ResearchAttempt): Step | unde
     const call = repairCall(deciding, attempt)
     if (capOnCall(deciding.state, call.intent.forecast) === undefined) return call
   }
-  return judged(deciding.state, attempt, 'failed', failedText(failure), failure)
+  return concluded(deciding.state, attempt, 'failed', failedText(failure), failure)
 }
 
 function race(deciding: Deciding, attempt: ResearchAttempt): Step | undefined {
@@ -56,7 +51,7 @@ function race(deciding: Deciding, attempt: ResearchAttempt): Step | undefined {
   const isKept = plugins.keepRule.incumbent === 'kept'
   const next = isKept ? firstUnrun(state, attempt) : nextRaceRun(state.bank, attempt.scores, incumbent.scores)
   if (next === undefined) {
-    return judged(state, attempt, 'inconclusive', 'Inconclusive: all seeds of the race were run.')
+    return concluded(state, attempt, 'inconclusive', 'Inconclusive: all seeds of the race were run.')
   }
   const { done, ...open } =
     next.who === 'candidate'
@@ -75,12 +70,9 @@ function race(deciding: Deciding, attempt: ResearchAttempt): Step | undefined {
   return { kind: 'write', entries: [{ type: 'incumbent.refreshed', attempt: incumbent.id, bank: renewed }] }
 }
 
-function firstUnrun(
-  { bank }: ResearchState,
-  { scores }: ResearchAttempt,
-): { who: 'candidate' | 'incumbent'; seed: number } | undefined {
+function firstUnrun({ bank }: ResearchState, { scores }: ResearchAttempt) {
   const seed = bank.find((each) => !scores.some((score) => score.seed === each))
-  return seed === undefined ? undefined : { who: 'candidate', seed }
+  return seed === undefined ? undefined : { who: 'candidate' as const, seed }
 }
 
 function conclude(
@@ -89,14 +81,11 @@ function conclude(
   { action, reason }: Exclude<RaceStep, { action: 'run' }>,
 ): Step {
   const verdict = action === 'keep' ? 'provisional' : action === 'discard' ? 'discarded' : 'inconclusive'
-  const entries = [verdictEntry(state, attempt, verdict, reason)]
-  return {
-    kind: 'write',
-    entries: action === 'keep' ? [...entries, ...keepEntries(state, plugins, attempt.id)] : entries,
-  }
+  const kept = action === 'keep' ? keepEntries(state, plugins, attempt.id) : []
+  return { kind: 'write', entries: [verdictEntry(state, attempt, verdict, reason), ...kept] }
 }
 
-function judged(
+function concluded(
   state: ResearchState,
   attempt: ResearchAttempt,
   verdict: AttemptVerdict,
@@ -113,20 +102,17 @@ export function verdictEntry(
   verdict: AttemptVerdict,
   reason: string,
   failure?: AttemptFailure,
-): NewEntry {
+) {
   const incumbent = attemptOf(state, state.incumbent ?? '')
-  const pairs = gainsOver(state, attempt, incumbent)
-  const gain = gainOf(state, attempt, incumbent)
-  const isKept = verdict === 'provisional'
+  const pairs = pairGains(state.settings?.direction ?? 'min', attempt.scores, incumbent.scores)
+  const gain = measureGain(raceOf(state, attempt, incumbent))
+  const kept = verdict === 'provisional' && gain !== undefined ? gain.mean / noiseOf(state).sigma : null
   return {
-    type: 'verdict',
+    type: 'verdict' as const,
     attempt: attempt.id,
     verdict,
     reason,
-    typical_gain: updateTypicalGain(
-      typicalGainOf(state),
-      isKept && gain !== undefined ? gain.mean / noiseOf(state).sigma : null,
-    ),
+    typical_gain: updateTypicalGain(typicalGainOf(state), kept),
     gain,
     pairs: gain && pairs,
     failure,
@@ -137,11 +123,7 @@ export function verdictEntry(
 export function keepEntries(state: ResearchState, { keepRule }: SessionPlugins, attempt: string): NewEntry[] {
   const kept: NewEntry = { type: 'kept', attempt, before: state.incumbent ?? attempt }
   if (keepRule.incumbent === 'kept') return [kept]
-  const { bank } = refreshBank({
-    bank: state.bank,
-    sessionSeed: state.settings?.seed ?? 0,
-    number: state.gauges.keeps + 1,
-    used: state.usedSeeds,
-  })
-  return [kept, { type: 'incumbent.refreshed', attempt, bank: [...bank] }]
+  const { bank, settings, gauges, usedSeeds: used } = state
+  const refreshed = refreshBank({ bank, sessionSeed: settings?.seed ?? 0, number: gauges.keeps + 1, used })
+  return [kept, { type: 'incumbent.refreshed', attempt, bank: refreshed }]
 }

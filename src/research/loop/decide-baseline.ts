@@ -4,6 +4,7 @@
 import type { ResearchAttempt, ResearchState, RunPurpose } from '../../contracts/index.ts'
 import { assessControl, controlDue } from '../keep/control-runs.ts'
 import { adoptControl, freshSeeds } from '../keep/seed-bank.ts'
+import { findKnobs } from '../propose/code/knobs.ts'
 import type { NewEntry } from './session-journal.ts'
 import { attemptOf, lineCount, noiseOf } from './session-views.ts'
 import { type Deciding, neededRun, type Step } from './step.ts'
@@ -39,8 +40,8 @@ export function decideBaseline(deciding: Deciding): Step | undefined {
   return { kind: 'write', entries: [{ type: 'verdict', attempt: baseline.id, verdict: 'provisional', reason }] }
 }
 
-function begin({ state, tools }: Deciding): NewEntry {
-  const knobs = tools.knobsOf(state.files, state.settings?.space ?? {})
+function begin({ state, fingerprint }: Deciding): NewEntry {
+  const { knobs } = findKnobs(state.files, state.settings?.space ?? {})
   return {
     type: 'attempt.begun',
     attempt: BASELINE,
@@ -54,7 +55,7 @@ function begin({ state, tools }: Deciding): NewEntry {
     category: 'architectural',
     mode: 'improve',
     knobs,
-    fingerprint: tools.fingerprint(state.files, knobs),
+    fingerprint: fingerprint(state.files, knobs),
     lines: lineCount(state.files),
     files: {},
   }
@@ -62,15 +63,12 @@ function begin({ state, tools }: Deciding): NewEntry {
 
 function fail(baseline: ResearchAttempt, failure: ResearchAttempt['failures'][number] | undefined): Step {
   const reason = failure === undefined ? 'it did not run' : `${failure.class}: ${failure.reason}`
+  const text = `The baseline failed (${reason}): nothing can be compared with it.`
   return {
     kind: 'write',
     entries: [
       { type: 'verdict', attempt: baseline.id, verdict: 'failed', reason, failure },
-      {
-        type: 'session.ended',
-        reason: 'failed',
-        text: `The baseline failed (${reason}): nothing can be compared with it.`,
-      },
+      { type: 'session.ended', reason: 'failed', text },
     ],
   }
 }
@@ -112,12 +110,11 @@ function assess({ state }: Deciding): Step | undefined {
         !state.controls.some((control) => control.attempt === attempt.id && control.seed === seed),
     )
     if (ended === undefined) continue
-    const verdict = assessControl({
+    const { drift, deviation, words } = assessControl({
       control: ended.value ?? null,
       incumbent: attempt.scores.filter(({ seed }) => seed !== ended.seed),
       noise: noiseOf(state),
     })
-    const { drift, deviation, words } = verdict
     return {
       kind: 'write',
       entries: [

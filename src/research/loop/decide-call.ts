@@ -10,39 +10,29 @@ import type {
   SearchRequest,
   TurnedDown,
 } from '../../contracts/index.ts'
+import { materialise } from '../propose/materialise.ts'
 import { forecastOf } from './session-budget.ts'
 import type { NewEntry } from './session-journal.ts'
 import { changesBetween, filesOf, lineCount, searchState } from './session-views.ts'
 import type { AskStep, Deciding, Step } from './step.ts'
 
 /** A new question. */
-export function decideAsk({ state, plugins, busy }: Deciding): Step | undefined {
+export function decideAsk(deciding: Deciding): Step | undefined {
+  const { state, plugins, busy } = deciding
   const cap = state.settings?.budget.experiments
   const asked = state.calls.filter(({ purpose, used }) => purpose === 'propose' && !used).length
   if (cap !== undefined && state.spend.experiments + asked >= cap) return undefined
   if (asked > 0 && busy.size === 0) return undefined
-  const number = state.calls.length + 1
-  const request = plugins.next(searchState(state), [number])
-  return {
-    kind: 'ask',
-    intent: {
-      type: 'call.intended',
-      call: `c${number}`,
-      sending: 1,
-      worker: 0,
-      purpose: 'propose',
-      proposer: plugins.proposer.kind,
-      parents: [...request.parents],
-      mode: request.mode,
-      ideas: request.ideas,
-      avoid_families: [...request.avoidFamilies],
-      forecast: forecastOf(state, plugins.asksModel).call,
-    },
-  }
+  return callOf(deciding, plugins.next(searchState(state), [state.calls.length + 1]))
 }
 
 /** A question about a candidate that may not run. */
-export function repairCall({ state, plugins }: Deciding, attempt: ResearchAttempt): AskStep {
+export function repairCall(deciding: Deciding, { id, parents, mode }: ResearchAttempt): AskStep {
+  return callOf(deciding, { parents, mode, ideas: 1, avoidFamilies: [] }, id)
+}
+
+function callOf({ state, plugins }: Deciding, request: SearchRequest, attempt?: string): AskStep {
+  const { parents, mode, ideas, avoidFamilies } = request
   return {
     kind: 'ask',
     intent: {
@@ -50,13 +40,13 @@ export function repairCall({ state, plugins }: Deciding, attempt: ResearchAttemp
       call: `c${state.calls.length + 1}`,
       sending: 1,
       worker: 0,
-      purpose: 'repair',
+      purpose: attempt === undefined ? 'propose' : 'repair',
       proposer: plugins.proposer.kind,
-      parents: attempt.parents,
-      mode: attempt.mode,
-      ideas: 1,
-      avoid_families: [],
-      attempt: attempt.id,
+      parents: [...parents],
+      mode,
+      ideas,
+      avoid_families: [...avoidFamilies],
+      attempt,
       forecast: forecastOf(state, plugins.asksModel).call,
     },
   }
@@ -67,16 +57,10 @@ export function decideAnswer(deciding: Deciding): Step | undefined {
   const { state } = deciding
   const answered = state.calls.find(({ status, used }) => status === 'answered' && !used)
   if (answered === undefined) return undefined
-  const entries =
-    answered.purpose === 'repair'
-      ? repaired(deciding, answered)
-      : chooseIdeas(deciding, {
-          ideas: answered.ideas,
-          request: requestOf(answered),
-          call: answered.call,
-          origin: 'proposer',
-        })
-  return { kind: 'write', entries }
+  if (answered.purpose === 'repair') return { kind: 'write', entries: repaired(deciding, answered) }
+  const { ideas, call } = answered
+  const offered: Offered = { ideas, request: requestOf(answered), call, origin: 'proposer' }
+  return { kind: 'write', entries: chooseIdeas(deciding, offered) }
 }
 
 export function requestOf({ intent }: ResearchCall): SearchRequest {
@@ -94,36 +78,33 @@ export function decideReadyIdea(deciding: Deciding): Step | undefined {
   return { kind: 'write', entries: chooseIdeas(deciding, { ideas: [ready.idea], request, origin: 'author' }) }
 }
 
-function repaired({ state, tools }: Deciding, { call, ideas, intent }: ResearchCall): NewEntry[] {
+function repaired({ state, fingerprint }: Deciding, { call, ideas, intent }: ResearchCall): NewEntry[] {
   const attempt = state.attempts.find(({ id }) => id === intent.attempt)
   const [idea] = ideas
   if (attempt === undefined || attempt.verdict !== undefined) return [rejected(call, idea, 'its attempt has ended')]
-  if (idea === undefined) return [rejected(call, idea, 'the proposer has no repair'), giveUp(attempt)]
+  if (idea === undefined) {
+    const { id, failures } = attempt
+    const reason = failedText(failures[0])
+    const verdict: NewEntry = { type: 'verdict', attempt: id, verdict: 'failed', reason, failure: failures[0] }
+    return [rejected(call, idea, 'the proposer has no repair'), verdict]
+  }
   const base = filesOf(state, attempt.parents[0] ?? state.baseline ?? '')
-  const made = tools.materialise(idea, base, state.settings?.space ?? {})
-  const turn = attempt.repairs + 1
+  const made = materialise(idea, base, state.settings?.space)
+  const begun = { type: 'attempt.repaired' as const, attempt: attempt.id, turn: attempt.repairs + 1, call, idea }
   if ('failures' in made) {
-    const same = { knobs: attempt.knobs, fingerprint: attempt.fingerprint, lines: attempt.lines, files: attempt.files }
+    const { knobs, fingerprint: same, lines, files } = attempt
     return [
-      { type: 'attempt.repaired', attempt: attempt.id, turn, call, idea, ...same },
+      { ...begun, knobs, fingerprint: same, lines, files },
       { type: 'attempt.checked', attempt: attempt.id, failures: [...made.failures] },
     ]
   }
   const { files, knobs } = made
-  const fixed = { knobs, fingerprint: tools.fingerprint(files, knobs), lines: lineCount(files) }
-  return [
-    { type: 'attempt.repaired', attempt: attempt.id, turn, call, idea, ...fixed, files: changesBetween(base, files) },
-  ]
+  const fixed = { knobs, fingerprint: fingerprint(files, knobs), lines: lineCount(files) }
+  return [{ ...begun, ...fixed, files: changesBetween(base, files) }]
 }
 
 function rejected(call: string, idea: Idea | undefined, reason: string): NewEntry {
-  const ideas = idea === undefined ? [] : [{ title: idea.title, family: idea.family, reason }]
-  return { type: 'ideas.rejected', call, ideas }
-}
-
-function giveUp({ id, failures }: ResearchAttempt): NewEntry {
-  const [failure] = failures
-  return { type: 'verdict', attempt: id, verdict: 'failed', reason: failedText(failure), failure }
+  return { type: 'ideas.rejected', call, ideas: idea === undefined ? [] : [turnDown(idea, reason)] }
 }
 
 /** Why an attempt failed, for people. */
@@ -183,7 +164,7 @@ function chooseIdeas(deciding: Deciding, offered: Offered): NewEntry[] {
 }
 
 function readIdea(
-  { state, tools, plugins }: Deciding,
+  { state, fingerprint: fingerprintOf, plugins }: Deciding,
   idea: Idea,
   { request }: Offered,
   earlier: readonly Read[],
@@ -191,12 +172,12 @@ function readIdea(
   if (state.banned.includes(idea.family)) return { idea, down: turnDown(idea, 'its family is banned') }
   const parents = parentsOf(state, idea, request)
   const base = filesOf(state, parents[0] ?? state.baseline ?? '')
-  const made = tools.materialise(idea, base, state.settings?.space ?? {})
+  const made = materialise(idea, base, state.settings?.space)
   if ('failures' in made) {
     const reason = made.failures.map((failure) => failure.reason).join('; ')
     return { idea, down: turnDown(idea, reason), failures: made.failures }
   }
-  const fingerprint = tools.fingerprint(made.files, made.knobs)
+  const fingerprint = fingerprintOf(made.files, made.knobs)
   const same = state.attempts.find((attempt) => attempt.fingerprint === fingerprint && attempt.origin !== 'ablation')
   if (same !== undefined && plugins.strategy.repeats !== 'run again') {
     const reason = `tried as ${same.id}: ${same.reason ?? 'still being raced'}`

@@ -1,15 +1,9 @@
 // The end of a session: changes that help nothing are taken out, what is left is compared with the baseline on the test split once
 // more, and the end is written.
-import type {
-  CandidateFiles,
-  EndReason,
-  Idea,
-  KnobValue,
-  ResearchAttempt,
-  ResearchState,
-} from '../../contracts/index.ts'
+import type { EndReason, Idea, KnobValue, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
 import { unifiedDiff } from '../diff/unified-diff.ts'
 import { ablationSeeds, assessAblation } from '../keep/ablation.ts'
+import { materialise } from '../propose/materialise.ts'
 import { verdictEntry } from './decide-attempt.ts'
 import { decideDueTestEvaluation } from './decide-test-evaluation.ts'
 import { hasTimeFor } from './session-budget.ts'
@@ -76,14 +70,13 @@ function lineOf(state: ResearchState, last: string | undefined): ResearchAttempt
   return line
 }
 
-function begin({ state, tools }: Deciding, change: ResearchAttempt): NewEntry {
+function begin({ state, fingerprint }: Deciding, change: ResearchAttempt): NewEntry {
   const incumbent = attemptOf(state, state.incumbent ?? '')
   const files = filesOf(state, incumbent.id)
-  const declared = state.settings?.space ?? {}
   const undo = undoing(state, change, incumbent)
-  const isGone = undo.kind === 'knobs' && Object.keys(undo.knobs).length === 0
-  const made = tools.materialise({ change: undo }, files, declared)
+  const made = materialise({ change: undo }, files, state.settings?.space)
   if ('failures' in made) {
+    const isGone = undo.kind === 'knobs' && Object.keys(undo.knobs).length === 0
     const reason = isGone
       ? 'Nothing of it is left: later changes took its place.'
       : 'Stays: it cannot be taken out alone.'
@@ -103,7 +96,7 @@ function begin({ state, tools }: Deciding, change: ResearchAttempt): NewEntry {
     category: change.category,
     mode: 'ablate',
     knobs: made.knobs,
-    fingerprint: tools.fingerprint(made.files, made.knobs),
+    fingerprint: fingerprint(made.files, made.knobs),
     lines: lineCount(made.files),
     files: changesBetween(files, made.files),
   }
@@ -112,7 +105,7 @@ function begin({ state, tools }: Deciding, change: ResearchAttempt): NewEntry {
 // Knobs that were not turned later go back to what they were when something was last kept; code goes back by the reverse of its diff.
 function undoing(state: ResearchState, change: ResearchAttempt, incumbent: ResearchAttempt): Idea['change'] {
   if (change.idea?.change.kind !== 'knobs') {
-    const before: CandidateFiles = filesOf(state, change.parents[0] ?? state.baseline ?? '')
+    const before = filesOf(state, change.parents[0] ?? state.baseline ?? '')
     return { kind: 'patch', patch: unifiedDiff(filesOf(state, change.id), before) || ' ' }
   }
   const line = lineOf(state, incumbent.id)
@@ -133,45 +126,29 @@ function ablate(deciding: Deciding, attempt: ResearchAttempt): Step {
   if (busy.has(`attempt:${attempt.id}`)) return { kind: 'wait' }
   if (attempt.checked === 'no') return { kind: 'check', attempt: attempt.id }
   const seeds = attempt.checked === 'failed' ? [] : state.bank.slice(0, ablationSeeds)
-  const done: { seed: number; value: number | null }[] = []
+  const ablated: { seed: number; value: number | null }[] = []
   for (const seed of seeds) {
-    const sides = [
-      ...(incumbent.scores.some((score) => score.seed === seed)
-        ? []
-        : [neededRun(deciding, incumbent, { seed, purpose: 'refresh' })]),
-      neededRun(deciding, attempt, { seed, purpose: 'ablate' }),
-    ]
-    for (const side of sides) if (side.done === undefined) return side.step ?? { kind: 'wait' }
-    const own = sides.at(-1)?.done
-    done.push({ seed, value: own?.value ?? null })
+    if (!incumbent.scores.some((score) => score.seed === seed)) {
+      const refreshed = neededRun(deciding, incumbent, { seed, purpose: 'refresh' })
+      if (refreshed.done === undefined) return refreshed.step ?? { kind: 'wait' }
+    }
+    const run = neededRun(deciding, attempt, { seed, purpose: 'ablate' })
+    if (run.done === undefined) return run.step ?? { kind: 'wait' }
+    ablated.push({ seed, value: run.done.value ?? null })
   }
   const { z, drop, words } = assessAblation({
     direction: state.settings?.direction ?? 'min',
-    without: changed,
-    ablated: done,
+    ablated,
     champion: incumbent.scores,
     sigma: noiseOf(state).sigma,
     linesSaved: incumbent.lines - attempt.lines,
   })
-  const ablation: NewEntry = {
-    type: 'ablation',
-    attempt: changed,
-    without: attempt.id,
-    dropped: drop,
-    reason: words,
-    z,
-  }
-  const { typical_gain: _typical, ...verdict } = verdictEntry(
-    state,
-    attempt,
-    drop ? 'provisional' : 'discarded',
-    words,
-  ) as NewEntry & {
-    typical_gain?: number | undefined
-  }
-  const entries: NewEntry[] = [ablation, verdict as NewEntry]
-  return {
-    kind: 'write',
-    entries: drop ? [...entries, { type: 'kept', attempt: attempt.id, before: incumbent.id }] : entries,
-  }
+  const verdict = verdictEntry(state, attempt, drop ? 'provisional' : 'discarded', words)
+  const { typical_gain: _, ...ablatedVerdict } = verdict // ablations say nothing of what ideas gain
+  const entries: NewEntry[] = [
+    { type: 'ablation', attempt: changed, without: attempt.id, dropped: drop, reason: words, z },
+    ablatedVerdict,
+  ]
+  if (drop) entries.push({ type: 'kept', attempt: attempt.id, before: incumbent.id })
+  return { kind: 'write', entries }
 }

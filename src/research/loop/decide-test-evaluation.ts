@@ -31,15 +31,7 @@ export function decideOpenTestEvaluation(deciding: Deciding): Step | undefined {
       p,
       confirmed,
       reason: words,
-      reported:
-        reported === undefined
-          ? undefined
-          : {
-              gain: reported.gain,
-              n: reported.n,
-              interval: reported.interval,
-              probability_better: reported.probabilityBetter,
-            },
+      reported,
     }
     return { kind: 'write', entries: [entry] }
   }
@@ -65,33 +57,17 @@ export function decideDueTestEvaluation({ state, plugins, nowMs }: Deciding, end
     return undefined
   const { keeps } = state.gauges
   const evaluations = testEvaluationsOf(state)
-  const reason = testEvaluationDue({
-    champion: incumbent,
-    baseline,
-    keeps,
-    evaluations,
-    ending,
-    requested: state.lookRequested,
-    every: state.settings?.confirm_every,
-  })
+  const { lookRequested: requested, settings } = state
+  const every = settings?.confirm_every
+  const now = { champion: incumbent, baseline, keeps, evaluations, ending, requested, every }
+  const reason = testEvaluationDue(now)
   if (reason === undefined) return undefined
   // Champion and baseline, seeds that decide and seeds that report. A short search is not followed by a longer evaluation.
   const fits = (seeds: number) =>
     4 * seeds <= state.spend.runs && hasTimeFor(state, nowMs, 4 * seeds, plugins.asksModel)
   const seeds = fits(most) ? most : Math.min(most, FEWEST_SEEDS)
   if (!hasTimeFor(state, nowMs, 4 * seeds, plugins.asksModel)) return undefined
-  const sessionSeed = state.settings?.seed ?? 0
-  const planned = planTestEvaluation({
-    reason,
-    champion: incumbent,
-    keeps,
-    evaluations,
-    seeds,
-    sessionSeed,
-    used: state.usedSeeds,
-  })
-  return {
-    kind: 'write',
-    entries: [{ type: 'look.planned', ...planned, decide: [...planned.decide], report: [...planned.report] }],
-  }
+  const from = { sessionSeed: settings?.seed ?? 0, used: state.usedSeeds }
+  const planned = planTestEvaluation({ reason, champion: incumbent, keeps, evaluations, seeds, ...from })
+  return { kind: 'write', entries: [{ type: 'look.planned', ...planned }] }
 }

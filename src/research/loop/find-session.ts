@@ -69,10 +69,7 @@ async function namedSession(store: OpenStore, session: string): Promise<Experime
 }
 
 /** Scores of another scorer, other data, another device or another time do not compare. */
-function doesNotFit(
-  task: Asked,
-  others: readonly { row: Pick<ExperimentRow, 'id'>; settings: SessionSettings }[],
-): EvsysError {
+function doesNotFit(task: Asked, others: readonly { row: ExperimentRow; settings: SessionSettings }[]): EvsysError {
   const choices = others.slice(0, mostNamed).map(({ row, settings }) => {
     const { train_seconds: seconds, reference = settings.task } = settings
     const differs = seconds === task.trainSeconds ? '' : ` --train-seconds ${seconds}`
@@ -89,10 +86,7 @@ function doesNotFit(
 }
 
 /** With what a session was begun: the first entry of its journal. Undefined: it was created and never begun. */
-async function sessionSettingsOf(
-  store: OpenStore,
-  { id }: Pick<ExperimentRow, 'id'>,
-): Promise<SessionSettings | undefined> {
+async function sessionSettingsOf(store: OpenStore, { id }: ExperimentRow): Promise<SessionSettings | undefined> {
   const [first] = await store.events({ stream: `experiment:${id}`, afterSeq: 0, limit: 1, types: ['research'] })
   return first?.type === 'research' ? reduceResearch(initialResearchState, first.entry).settings : undefined
 }

@@ -7,7 +7,7 @@ import { BASELINE } from './decide-baseline.ts'
 import { RESEARCH_TAG, sessionToResume } from './find-session.ts'
 import { BENCHMARKS, candidateRun, createRunRecorder, type RunRecorder } from './record-runs.ts'
 import { equipSession, type ResearchOptions, type SessionPlugins } from './research-options.ts'
-import { type NewEntry, openJournal, type SessionJournal } from './session-journal.ts'
+import { type BesideEntry, type NewEntry, openJournal, type SessionJournal } from './session-journal.ts'
 
 export interface OpenSession extends AsyncDisposable {
   readonly journal: SessionJournal
@@ -53,7 +53,7 @@ export async function openSession(options: ResearchOptions): Promise<OpenSession
         for (const entry of entries) if (entry.type === 'run.finished') await recorder.finished(journal.state, entry)
         for (const entry of entries)
           if (entry.type === 'verdict' || entry.type === 'confirmation')
-            await recorder.judged(journal.state, entry.attempt)
+            await recorder.decided(journal.state, entry.attempt)
       },
       [Symbol.asyncDispose]: () => held[Symbol.asyncDispose](),
     }
@@ -72,21 +72,16 @@ async function begin(journal: SessionJournal, row: ExperimentRow, options: Resea
     return false
   }
   requireKey(known, options)
-  const raised = isRaised(known.budget, budget) ? { budget: { ...known.budget, ...budget } } : {}
+  const raised = isRaised(known.budget, budget) ? { ...known.budget, ...budget } : undefined
   const isEnded = journal.state.status === 'ended'
-  if (isEnded && !('budget' in raised)) {
+  if (isEnded && raised === undefined) {
     if (row.verdict === undefined) return true // all that is left is its conclusion
     throw hasEnded(journal)
   }
   const { config_hash, arms, runs } = row.plan
-  const again = {
-    type: 'experiment.started' as const,
-    name: row.name,
-    config_hash,
-    n_arms: arms.length,
-    n_runs: runs.length,
-  }
-  await journal.append([{ type: 'session.resumed', ...raised }], isEnded ? [again] : [])
+  const planned = { name: row.name, config_hash, n_arms: arms.length, n_runs: runs.length }
+  const started: BesideEntry[] = isEnded ? [{ type: 'experiment.started', ...planned }] : []
+  await journal.append([{ type: 'session.resumed', budget: raised }], started)
   return true
 }
 
@@ -105,13 +100,10 @@ function requireKey({ proposer: { kind } }: SessionSettings, { services }: Resea
 }
 
 function hasEnded({ state, experimentId }: SessionJournal): EvsysError {
-  return new EvsysError(
-    'STORE_MISSING',
-    `the session of "${state.settings?.task}" (${experimentId}) has ended: ${state.end?.text ?? ''}`,
-    {
-      fix: 'raise a cap to go on with it, such as --max-experiments, or leave out --resume to begin a new one',
-    },
-  )
+  const which = `the session of "${state.settings?.task}" (${experimentId})`
+  return new EvsysError('STORE_MISSING', `${which} has ended: ${state.end?.text ?? ''}`, {
+    fix: 'raise a cap to resume it, such as --max-experiments, or leave out --resume to begin a new one',
+  })
 }
 
 function isRaised(known: NonNullable<ResearchOptions['budget']>, wanted: ResearchOptions['budget']): boolean {
@@ -184,16 +176,12 @@ export async function concludeSession({ journal }: OpenSession, { store }: Resea
     { ...evidence, best_arm: best },
     { wallS: state.spend.wallS, costUsd: state.spend.usd },
   )
-  await journal.append(
-    [],
-    [
-      {
-        type: 'experiment.finished',
-        status: evidence.n_completed === 0 ? 'failed' : 'completed',
-        verdict: evidence.verdict,
-        conclusion: state.end?.text ?? '',
-        ...(best === null ? {} : { best_arm: best }),
-      },
-    ],
-  )
+  const finished: BesideEntry = {
+    type: 'experiment.finished',
+    status: evidence.n_completed === 0 ? 'failed' : 'completed',
+    verdict: evidence.verdict,
+    conclusion: state.end?.text ?? '',
+    best_arm: best ?? undefined,
+  }
+  await journal.append([], [finished])
 }

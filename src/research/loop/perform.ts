@@ -14,7 +14,7 @@ import { EvsysError, messageOf } from '../../kernel/index.ts'
 import { curveGaps, decideCurve } from '../keep/curve-watcher.ts'
 import { pairGains } from '../keep/measure-gain.ts'
 import { releasedGain } from '../keep/test-evaluation.ts'
-import { usageOfError } from '../propose/ledger/ledger.ts'
+import { usageOfError } from '../propose/proposal-usage.ts'
 import { requestOf } from './decide-call.ts'
 import type { OpenSession } from './open-session.ts'
 import type { ResearchOptions } from './research-options.ts'
@@ -34,15 +34,14 @@ import type { AskStep, RunStep } from './step.ts'
 type Entries = Promise<readonly NewEntry[]>
 
 export async function performCheck(
-  session: OpenSession,
-  options: ResearchOptions,
+  { journal }: OpenSession,
+  { executor }: ResearchOptions,
   id: string,
   signal: AbortSignal,
 ): Entries {
-  const { state } = session.journal
   try {
     let dry_run_memory_bytes: number | undefined
-    const failures = await options.executor.check(filesOf(state, id), signal, (estimate) => {
+    const failures = await executor.check(filesOf(journal.state, id), signal, (estimate) => {
       dry_run_memory_bytes = estimate.peakMemoryBytes
     })
     return [{ type: 'attempt.checked', attempt: id, failures: [...failures], dry_run_memory_bytes }]
@@ -74,12 +73,8 @@ export async function performAsk(
       backlog: state.backlog.flatMap(({ author, text, idea }) => (idea === undefined ? [`${author}: ${text}`] : [])),
       repair: attempt?.idea && { idea: attempt.idea, failures: attempt.failures },
     })
-    const proposal = await session.plugins.propose(
-      { ...brief, call: intent.call, limit: limitOf(session.journal.state, intent) },
-      [intent.call],
-      signal,
-    )
-    const { ideas, usage } = proposal
+    const asked = { ...brief, call: intent.call, limit: limitOf(session.journal.state, intent) }
+    const { ideas, usage } = await session.plugins.propose(asked, [intent.call], signal)
     return [{ type: 'call.answered', call: intent.call, ideas: [...ideas], usage: usageOf(usage) }]
   } catch (error) {
     if (signal.aborted) return []
@@ -135,35 +130,24 @@ export async function performRun(
     const outcome = await options.executor.run(request, signal)
     if (signal.aborted) return []
     const curve = watcher.recorded(outcome)
+    const taken = { wall_s: outcome.wallS, peak_memory_bytes: outcome.peakMemoryBytes }
     if (outcome.status === 'failed') {
-      return [{ ...finished, outcome: { status: 'failed', failure: outcome.failure }, ...takenBy(outcome) }]
+      return [{ ...finished, outcome: { status: 'failed', failure: outcome.failure }, ...taken }]
     }
-    if (outcome.status === 'killed') {
-      return [{ ...finished, outcome: { status: 'killed' }, ...takenBy(outcome), ...curve }]
-    }
-    const { value, secondary, claimed, level, accelerator } = outcome
+    if (outcome.status === 'killed') return [{ ...finished, outcome: { status: 'killed' }, ...taken, ...curve }]
+    const { value, claimed, level, accelerator } = outcome
     if (!Number.isFinite(value)) {
       const failure = { class: 'divergence' as const, reason: `its score is ${value}` }
-      return [{ ...finished, outcome: { status: 'failed', failure }, ...takenBy(outcome) }]
+      return [{ ...finished, outcome: { status: 'failed', failure }, ...taken }]
     }
-    const scored = {
-      status: 'scored' as const,
-      value,
-      secondary: { ...memoryOf(outcome, options), ...secondary },
-      level,
-      accelerator,
-      claimed,
-    }
-    return [{ ...finished, outcome: scored, ...takenBy(outcome), ...curve }]
+    const secondary = { ...memoryOf(outcome, options), ...outcome.secondary }
+    const scored = { status: 'scored' as const, value, secondary, level, accelerator, claimed }
+    return [{ ...finished, outcome: scored, ...taken, ...curve }]
   } catch (error) {
     if (signal.aborted) return []
     const failure = { class: 'infra' as const, reason: messageOf(error) }
     return [{ ...finished, outcome: { status: 'failed', failure }, wall_s: 0 }]
   }
-}
-
-function takenBy({ wallS, peakMemoryBytes }: RunOutcome) {
-  return { wall_s: wallS, peak_memory_bytes: peakMemoryBytes }
 }
 
 // A task may guard the memory that its runs hold, which no scorer knows.
@@ -180,13 +164,7 @@ const MOST_POINTS = 64
  * falls too far behind is ended; one in ten of those continues as an audit and shows what ending the others costs. A curve is a loss:
  * less of it is better, whatever the score.
  */
-interface CurveWatcher {
-  watch(sample: CurveSample): 'continue' | 'kill'
-  /** What the journal keeps of it. */
-  recorded(outcome: RunOutcome): Pick<ResearchEntryOf<'run.finished'>, 'curve' | 'watch'>
-}
-
-function createCurveWatcher({ journal, plugins }: OpenSession, step: RunStep, trainSeconds: number): CurveWatcher {
+function createCurveWatcher({ journal, plugins }: OpenSession, step: RunStep, trainSeconds: number) {
   const { state } = journal
   const { seed, purpose, split, attempt } = step
   const incumbent = attemptOf(state, state.incumbent ?? attempt)
@@ -198,7 +176,7 @@ function createCurveWatcher({ journal, plugins }: OpenSession, step: RunStep, tr
   let gaps: readonly (number | null)[] = []
   let condemned = false
   return {
-    watch(sample) {
+    watch(sample: CurveSample): 'continue' | 'kill' {
       if (!Number.isFinite(sample.value) || !Number.isFinite(sample.seconds)) return 'continue' // the scorer reports divergence
       seen.push({ seconds: sample.seconds, value: sample.value })
       if (!isRace || other === undefined) return 'continue'
@@ -208,7 +186,8 @@ function createCurveWatcher({ journal, plugins }: OpenSession, step: RunStep, tr
       condemned = decision !== 'continue'
       return decision === 'kill' ? 'kill' : 'continue'
     },
-    recorded(outcome) {
+    /** What the journal keeps of it. */
+    recorded(outcome: RunOutcome): Pick<ResearchEntryOf<'run.finished'>, 'curve' | 'watch'> {
       const curve = seen.length === 0 ? undefined : thinned(seen)
       if (!isRace || gaps.length === 0) return { curve }
       const value = outcome.status === 'scored' ? outcome.value : null

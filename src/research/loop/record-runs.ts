@@ -1,5 +1,5 @@
 // Runs of a session in the tables of the record, so that `history`, `show` and `compare` see them. Everything here follows from the
-// journal and may be done again: what the journal says and the tables lack after a crash is written when the session goes on.
+// journal and may be done again: what the journal says and the tables lack after a crash is written when the session is resumed.
 import type {
   Candidate,
   PlannedRun,
@@ -20,22 +20,11 @@ import type { RunStep } from './step.ts'
 /** Benchmarks under which scores are kept. */
 export const BENCHMARKS = { val: 'val', test: 'test' } as const
 
-export interface RunRecorder {
-  /** What belongs to the entry that intends a run. */
-  added(state: ResearchState, step: RunStep): Promise<BesideEntry>
-  started(state: ResearchState, step: RunStep): Promise<void>
-  finished(state: ResearchState, entry: Omit<ResearchEntryOf<'run.finished'>, 'at'>): Promise<void>
-  /** Verdicts become notes of all runs of their attempt. */
-  judged(state: ResearchState, attempt: string): Promise<void>
-  /** Writes what the tables lack. */
-  catchUp(state: ResearchState): Promise<void>
-}
+type FinishedRun = Omit<ResearchEntryOf<'run.finished'>, 'at'>
 
-export function createRunRecorder(
-  store: OpenStore,
-  experimentId: string,
-  { clock, ids }: { clock: Clock; ids: Ids },
-): RunRecorder {
+export type RunRecorder = ReturnType<typeof createRunRecorder>
+
+export function createRunRecorder(store: OpenStore, experimentId: string, { clock, ids }: { clock: Clock; ids: Ids }) {
   let rows: Map<string, RunRow> | undefined
   const added = new Map<string, string>() // ids by name, of runs whose rows were not read yet
   const rowOf = async (run: string): Promise<RunRow | undefined> => {
@@ -47,12 +36,13 @@ export function createRunRecorder(
       rows?.set(run, row)
       return row
     }
-    rows = new Map((await store.runs(experimentId)).map((each) => [each.name, each]))
+    rows = await readRows()
     return rows.get(run)
   }
+  const readRows = async () => new Map((await store.runs(experimentId)).map((row) => [row.name, row]))
   const base = (row: RunRow) => ({ run_id: row.id, at: new Date(clock.now()).toISOString() })
 
-  const started: RunRecorder['started'] = async (state, step) => {
+  const started = async (state: ResearchState, step: RunStep): Promise<void> => {
     const row = await rowOf(step.run)
     if (row === undefined) return
     await store.verdicts.note(row.id, notesOf(state, attemptOf(state, step.attempt)))
@@ -67,7 +57,7 @@ export function createRunRecorder(
     }
     await store.append(stream, nextEvent - 1, [event])
   }
-  const finished: RunRecorder['finished'] = async (state, entry) => {
+  const finished = async (state: ResearchState, entry: FinishedRun): Promise<void> => {
     const row = await rowOf(entry.run)
     if (row === undefined) return
     const stream = `run:${row.id}`
@@ -79,7 +69,8 @@ export function createRunRecorder(
       await store.verdicts.note(row.id, { claimed: entry.outcome.claimed })
     }
   }
-  const judged: RunRecorder['judged'] = async (state, id) => {
+  /** Verdicts become notes of all runs of their attempt. */
+  const decided = async (state: ResearchState, id: string): Promise<void> => {
     const attempt = attemptOf(state, id)
     const notes = notesOf(state, attempt)
     for (const { run } of attempt.runs) {
@@ -88,7 +79,8 @@ export function createRunRecorder(
     }
   }
   return {
-    async added(state, step) {
+    /** What belongs to the entry that intends a run. */
+    async added(state: ResearchState, step: RunStep): Promise<BesideEntry> {
       const run = plannedRun(state, step)
       const attempt = attemptOf(state, step.attempt)
       const arm = { name: run.arm, params: armParams(state, attempt), seeds: [] }
@@ -97,19 +89,14 @@ export function createRunRecorder(
       const parentRow = parentRun === undefined ? undefined : await rowOf(parentRun)
       const runId = ids.next('run')
       added.set(run.name, runId)
-      return {
-        type: 'run.added',
-        run_id: runId,
-        run,
-        arm,
-        parent_run: parentRow?.id,
-      }
+      return { type: 'run.added', run_id: runId, run, arm, parent_run: parentRow?.id }
     },
     started,
     finished,
-    judged,
-    async catchUp(state) {
-      rows = new Map((await store.runs(experimentId)).map((row) => [row.name, row]))
+    decided,
+    /** Writes what the tables lack. */
+    async catchUp(state: ResearchState): Promise<void> {
+      rows = await readRows()
       for (const attempt of state.attempts) {
         for (const run of attempt.runs) {
           const row = rows.get(run.run)
@@ -118,17 +105,14 @@ export function createRunRecorder(
           if (row?.status === 'pending') await started(state, { kind: 'run', attempt: attempt.id, ...run })
           await finished(state, recorded(attempt, run))
         }
-        if (attempt.verdict !== undefined) await judged(state, attempt.id)
+        if (attempt.verdict !== undefined) await decided(state, attempt.id)
       }
     },
   }
 }
 
 // The state keeps of a run what decisions need; it is enough to close its row.
-function recorded(
-  attempt: ResearchAttempt,
-  run: ResearchAttempt['runs'][number],
-): Omit<ResearchEntryOf<'run.finished'>, 'at'> {
+function recorded(attempt: ResearchAttempt, run: ResearchAttempt['runs'][number]): FinishedRun {
   const { seed, split, purpose, status, value, failure, wallS, peakMemoryBytes } = run
   const score = [...attempt.scores, ...attempt.hidden].find((each) => each.seed === seed && each.value === value)
   return {
@@ -150,10 +134,7 @@ function recorded(
 }
 
 /** A run as the plan of its experiment names it. */
-function plannedRun(
-  state: ResearchState,
-  { run, attempt: id, seed }: Pick<RunStep, 'run' | 'attempt' | 'seed'>,
-): PlannedRun {
+function plannedRun(state: ResearchState, { run, attempt: id, seed }: RunStep): PlannedRun {
   const { settings } = state
   const { title, fingerprint } = attemptOf(state, id)
   const candidate = { task: settings?.task ?? '', title, fingerprint, train_seconds: settings?.train_seconds ?? 0 }
@@ -168,15 +149,8 @@ export function candidateRun(of: {
   taskHash: string
 }): PlannedRun {
   const { run, arm, seed, candidate, taskHash } = of
-  const fingerprint = candidate.fingerprint ?? null
-  return {
-    kind: 'candidate',
-    name: run,
-    arm,
-    seed,
-    candidate,
-    config_hash: hashOf({ task: taskHash, arm, seed, run, fingerprint }),
-  }
+  const config_hash = hashOf({ task: taskHash, arm, seed, run, fingerprint: candidate.fingerprint ?? null })
+  return { kind: 'candidate', name: run, arm, seed, candidate, config_hash }
 }
 
 function armParams(state: ResearchState, attempt: ResearchAttempt): Record<string, unknown> {
@@ -193,18 +167,15 @@ function notesOf(state: ResearchState, attempt: ResearchAttempt): RunNotes {
     category: attempt.category,
     mode: attempt.mode,
     description: attempt.reason === undefined ? attempt.title : `${attempt.title}. ${attempt.reason}`,
-    ...(diff === '' ? {} : { diff }),
-    kept:
-      attempt.verdict === undefined ? undefined : attempt.verdict === 'provisional' || attempt.verdict === 'confirmed',
+    diff: diff === '' ? undefined : diff,
+    kept: attempt.verdict && (attempt.verdict === 'provisional' || attempt.verdict === 'confirmed'),
   }
 }
 
 type Body = { readonly type: 'eval.finished' | 'run.finished' } & Readonly<Record<string, unknown>>
 
-function endOf(
-  { settings }: ResearchState,
-  { outcome, split, wall_s, peak_memory_bytes }: Omit<ResearchEntryOf<'run.finished'>, 'at'>,
-): Body[] {
+function endOf({ settings }: ResearchState, finished: FinishedRun): Body[] {
+  const { outcome, split, wall_s, peak_memory_bytes } = finished
   const memory = peak_memory_bytes === undefined ? {} : { [PEAK_MEMORY]: peak_memory_bytes / 1e9 }
   if (outcome.status !== 'scored') {
     const failure =
@@ -215,16 +186,9 @@ function endOf(
     return [{ type: 'run.finished', status, metrics: memory, failure, wall_s }]
   }
   const metrics = { ...outcome.secondary, [settings?.metric ?? 'score']: outcome.value }
+  const scored = { benchmark: BENCHMARKS[split], split, metrics, n_tasks: 1, n_infra_failed: 0 }
   return [
-    {
-      type: 'eval.finished',
-      benchmark: BENCHMARKS[split],
-      split,
-      metrics,
-      n_tasks: 1,
-      n_infra_failed: 0,
-      scorer_hash: settings?.task_hash ?? '',
-    },
+    { type: 'eval.finished', ...scored, scorer_hash: settings?.task_hash ?? '' },
     { type: 'run.finished', status: 'completed', metrics: { ...memory, ...metrics }, wall_s },
   ]
 }

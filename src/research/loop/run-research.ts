@@ -29,12 +29,16 @@ export async function runResearch(options: ResearchOptions): Promise<ResearchRes
 
 /** True: the session has ended. False: it was interrupted. */
 async function work(session: OpenSession, workers: Workers, options: ResearchOptions): Promise<boolean> {
-  const { clock = systemClock, signal, tools } = options
+  const { clock = systemClock, signal, fingerprint } = options
   const { journal, plugins } = session
   const breathe = createBreath()
   for (;;) {
     await breathe()
-    if (signal.aborted) return await interrupt(session, workers)
+    if (signal.aborted) {
+      await workers.stop()
+      await journal.append([{ type: 'session.interrupted', reason: 'interrupted by its user' }])
+      return false
+    }
     session.lost.throwIfAborted()
     await journal.refresh()
     await workers.cancelObsolete()
@@ -45,7 +49,7 @@ async function work(session: OpenSession, workers: Workers, options: ResearchOpt
       await journal.append([{ type: 'session.ended', reason: 'wall', text }])
       return true
     }
-    const step = decide({ state: journal.state, plugins, nowMs: clock.now(), busy: workers.busy, tools })
+    const step = decide({ state: journal.state, plugins, nowMs: clock.now(), busy: workers.busy, fingerprint })
     if (step.kind === 'write') await session.write(step.entries)
     else if (step.kind !== 'wait' && workers.hasRoom) await workers.start(step)
     else if (workers.busy.size > 0 || journal.state.paused) await workers.next(POLL_MS)
@@ -61,12 +65,6 @@ function createBreath(): () => Promise<void> {
     await turn()
     last = performance.now()
   }
-}
-
-async function interrupt({ journal }: OpenSession, workers: Workers): Promise<false> {
-  await workers.stop()
-  await journal.append([{ type: 'session.interrupted', reason: 'interrupted by its user' }])
-  return false
 }
 
 function isOutOfTime(state: ResearchState, nowMs: number): boolean {

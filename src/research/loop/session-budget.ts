@@ -54,10 +54,7 @@ export function workedSeconds({ spend, lastAt, status, paused }: ResearchState, 
 }
 
 /** What is left of the caps on calls after those that are open; absent: no cap. */
-export function callRoom({ settings, spend, calls }: ResearchState): {
-  readonly usd?: number | undefined
-  readonly tokens?: number | undefined
-} {
+export function callRoom({ settings, spend, calls }: ResearchState) {
   const { usd, tokens } = settings?.budget ?? {}
   const booked = calls.filter(({ status }) => status === 'open').map(({ intent }) => intent.forecast)
   const bookedUsd = booked.reduce((sum, each) => sum + each.usd, 0)
@@ -86,9 +83,8 @@ export function capInTheWay(state: ResearchState, nowMs: number, asksModel: bool
   if (experiments !== undefined && spend.experiments >= experiments) return 'experiments'
   const cap = capOnCall(state, forecast.call)
   if (cap !== undefined) return cap
-  const secondsLeft = wall === undefined ? undefined : durationSeconds(wall) - workedSeconds(state, nowMs)
-  if (secondsLeft !== undefined && secondsLeft < forecast.runS) return 'wall'
-  return undefined
+  const isLate = wall !== undefined && durationSeconds(wall) - workedSeconds(state, nowMs) < forecast.runS
+  return isLate ? 'wall' : undefined
 }
 
 /** Whether the time cap leaves room for some more runs. */

@@ -123,19 +123,15 @@ export async function steerSession(
 // What could have no effect is refused while its author still listens.
 function requireSense(state: ResearchState, steering: Steering): void {
   if (steering.action === 'confirm' && testEvaluationsLeft(testEvaluationsOf(state)) === 0) {
-    throw new EvsysError('CLI_USAGE', 'no look at the hidden split is left but the one at the end')
+    throw new EvsysError('CLI_USAGE', 'no test evaluation is left but the one at the end')
   }
   // A session without a controller is not paused when it is resumed.
   if ((steering.action === 'pause' || steering.action === 'resume') && state.status !== 'running') {
-    const how = 'evsys research run --resume'
-    throw new EvsysError(
-      'CLI_USAGE',
-      `the session ${state.status === 'ended' ? 'has ended' : 'is interrupted'}: nothing runs that could ${steering.action === 'pause' ? 'pause' : 'go on'}`,
-      {
-        fix:
-          state.status === 'ended' ? `\`${how} --max-experiments N\` goes on with it.` : `\`${how}\` goes on with it.`,
-      },
-    )
+    const isEnded = state.status === 'ended'
+    const how = isEnded ? 'has ended' : 'is interrupted'
+    throw new EvsysError('CLI_USAGE', `the session ${how}: nothing runs that could ${steering.action}`, {
+      fix: `\`evsys research run --resume${isEnded ? ' --max-experiments N' : ''}\` resumes it.`,
+    })
   }
   if (!('attempt' in steering)) return
   const { id, verdict, vetoed, failures } = attemptOf(state, steering.attempt)
@@ -145,7 +141,7 @@ function requireSense(state: ResearchState, steering: Steering): void {
     throw new EvsysError('CLI_USAGE', 'the baseline cannot be discarded: everything is compared with it')
   }
   if ((isKeep || steering.action === 'pin') && (verdict === 'failed' || failures.length > 0)) {
-    throw new EvsysError('CLI_USAGE', `${id} did not run: nothing can go on from it`, {
+    throw new EvsysError('CLI_USAGE', `${id} did not run: nothing can be built on it`, {
       fix: '`evsys research status` says why; `evsys research steer add-idea` asks for another try.',
     })
   }

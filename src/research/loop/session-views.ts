@@ -1,21 +1,21 @@
 // What the state of a session shows to others: files of its attempts, races and noise for the keep rule, test evaluations, what a search
 // may know, and metrics beside the score. Pure.
-import type {
+import {
   Attempt,
-  CandidateFiles,
-  FileChanges,
-  Metrics,
-  PlannedTestEvaluation,
-  Race,
-  ResearchAttempt,
-  ResearchState,
-  SearchState,
-  SeedScore,
+  type CandidateFiles,
+  type FileChanges,
+  type Metrics,
+  type PlannedTestEvaluation,
+  type Race,
+  type ResearchAttempt,
+  type ResearchState,
+  type SearchState,
+  type SeedScore,
 } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { type CurveRegret, curveRegret, type WatchedRun } from '../keep/curve-watcher.ts'
 import { startingTypicalGain } from '../keep/keep-rules.ts'
-import { measureGain, pairGains, type SeedResult } from '../keep/measure-gain.ts'
+import type { SeedResult } from '../keep/measure-gain.ts'
 import { type SessionNoise, sessionNoise } from '../keep/session-noise.ts'
 import type { TestEvaluationRecord } from '../keep/test-evaluation.ts'
 
@@ -63,13 +63,8 @@ export function noiseOf(state: ResearchState): SessionNoise {
     purpose === 'noise' && value !== undefined ? [{ seed, value }] : [],
   )
   const races = state.attempts.map(({ pairs }) => pairs)
-  const replaced = state.kept.slice(1, -1).flatMap((id) => state.attempts.filter((attempt) => attempt.id === id))
-  return sessionNoise(
-    first,
-    races,
-    state.jitter,
-    replaced.map(({ scores }) => scores),
-  )
+  const replaced = state.kept.slice(1, -1).map((id) => attemptOf(state, id).scores)
+  return sessionNoise(first, races, state.jitter, replaced)
 }
 
 export function typicalGainOf(state: ResearchState): number {
@@ -94,16 +89,6 @@ export function raceOf(state: ResearchState, attempt: ResearchAttempt, incumbent
   }
 }
 
-/** The gain of an attempt over the incumbent of now, with its noise. */
-export function gainOf(state: ResearchState, attempt: ResearchAttempt, incumbent: ResearchAttempt) {
-  return measureGain(raceOf(state, attempt, incumbent))
-}
-
-/** Gains of an attempt over another, seed by seed. */
-export function gainsOver(state: ResearchState, attempt: ResearchAttempt, other: ResearchAttempt): number[] {
-  return pairGains(state.settings?.direction ?? 'min', attempt.scores, other.scores)
-}
-
 // Seeds that left the bank are compared with no more, as what was measured before drift; those of the race itself stay.
 function stillCompared({ bank }: ResearchState, attempt: ResearchAttempt, incumbent: ResearchAttempt): SeedScore[] {
   const raced = new Set(attempt.scores.map(({ seed }) => seed))
@@ -118,17 +103,10 @@ function inBankOrder(scores: readonly SeedScore[], bank: readonly number[]): See
 
 /** Test evaluations of a session with their conclusions. */
 export function testEvaluationsOf({ confirmations }: ResearchState): TestEvaluationRecord[] {
-  return confirmations.map(({ look, occasion, attempt, keeps, level, p, confirmed, reported, reason }) => ({
-    number: look,
-    reason: occasion,
-    champion: attempt,
-    keeps,
-    level,
-    p,
-    confirmed,
-    words: reason,
-    reported: reported && { ...reported, probabilityBetter: reported.probability_better },
-  }))
+  return confirmations.map(({ look, occasion, attempt, keeps, level, p, confirmed, reported, reason }) => {
+    const decided = { keeps, level, p, confirmed, words: reason, reported }
+    return { number: look, reason: occasion, champion: attempt, ...decided }
+  })
 }
 
 /** Test scores of one side of an evaluation; null where a run failed. */
@@ -146,13 +124,7 @@ export function earlyEnds(state: ResearchState): CurveRegret {
 
 /** Race runs whose curves were compared with the incumbent's. */
 export function watchedRuns({ attempts }: ResearchState): WatchedRun[] {
-  return attempts.flatMap(({ runs, family }) =>
-    runs.flatMap(({ watch }) => {
-      if (watch === undefined) return []
-      const { gaps, condemned, loss } = watch
-      return [{ family, gaps, condemned, loss }]
-    }),
-  )
+  return attempts.flatMap(({ runs, family }) => runs.flatMap(({ watch }) => (watch ? { ...watch, family } : [])))
 }
 
 /** What strategies and proposers may know of a session. Nothing of the test split is among it. */
@@ -171,27 +143,11 @@ export function searchState(state: ResearchState): SearchState {
   }
 }
 
+const KNOWN = Attempt.keyof().options
+
+// An attempt of the journal has runs and test scores besides.
 function known(attempt: ResearchAttempt): Attempt {
-  const { id, number, parents, title, hypothesis, family, category, mode, knobs, fingerprint, lines, scores } = attempt
-  const { gain, verdict, reason, failure } = attempt
-  return {
-    id,
-    number,
-    parents,
-    title,
-    hypothesis,
-    family,
-    category,
-    mode,
-    knobs,
-    fingerprint,
-    lines,
-    scores,
-    gain,
-    verdict,
-    reason,
-    failure,
-  }
+  return Object.fromEntries(KNOWN.map((field) => [field, attempt[field]])) as Attempt // the fields of its schema
 }
 
 /** Most memory that the processes of a run held together. */

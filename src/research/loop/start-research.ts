@@ -7,8 +7,6 @@ import type {
   Executor,
   Metrics,
   ResearchBudget,
-  ResearchEntry,
-  ResearchState,
   ResearchTask,
   SessionSettings,
 } from '../../contracts/index.ts'
@@ -23,10 +21,9 @@ import { allBuiltins } from '../plugins.ts'
 import { writeBrief } from '../propose/brief/write-brief.ts'
 import { applyPatch } from '../propose/code/apply-patch.ts'
 import { findKnobs } from '../propose/code/knobs.ts'
-import { materialise } from '../propose/materialise.ts'
 import { fingerprint } from '../search/fingerprint.ts'
 import { loadResearchTask } from '../tasks/load-research-task.ts'
-import type { CandidateTools, ResearchResult } from './research-options.ts'
+import type { BegunSession, ResearchOptions, ResearchResult } from './research-options.ts'
 import { runResearch } from './run-research.ts'
 
 interface StartResearchOptions {
@@ -52,28 +49,14 @@ interface StartResearchOptions {
   readonly budget: ResearchBudget
   readonly provenance?: Readonly<Record<string, unknown>> | undefined
   onNotice?: ((text: string) => void) | undefined
-  onBegin?:
-    | ((session: {
-        readonly experimentId: string
-        readonly state: ResearchState
-        readonly isResumed: boolean
-        readonly task: ResearchTask
-      }) => void)
-    | undefined
-  onEntry?: ((entry: ResearchEntry, state: ResearchState) => void) | undefined
+  onBegin?: ((session: BegunSession & { readonly task: ResearchTask }) => void) | undefined
+  onEntry?: ResearchOptions['onEntry']
 }
 
 /** Runs a session of a task to its end, or until it is interrupted. */
 export async function startResearch(options: StartResearchOptions): Promise<ResearchResult> {
   const { projectDir, cwd, env, store, signal, trainSeconds, onNotice, onEntry } = options
-  const task = await loadResearchTask(options.task, {
-    projectDir,
-    cwd,
-    env,
-    signal,
-    trainSeconds,
-    onNotice,
-  })
+  const task = await loadResearchTask(options.task, { projectDir, cwd, env, signal, trainSeconds, onNotice })
   const { registry, problems } = await openRegistry({ builtins: await allBuiltins(), projectDir, signal })
   for (const { message } of problems) onNotice?.(message)
   const secrets = await readSecretSource({ projectDir, env })
@@ -86,7 +69,7 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
     executor,
     settings,
     signal,
-    tools,
+    fingerprint,
     resume: options.resume,
     budget: options.resume === true ? options.budget : undefined,
     session: options.session,
@@ -119,12 +102,6 @@ function sealedPaths({ program }: ResearchTask, { projectDir, env }: StartResear
   return [...new Set([join(resolve(projectDir), '.evsys'), ...data])]
 }
 
-const tools: CandidateTools = {
-  materialise,
-  knobsOf: (files, declared) => findKnobs(files, declared).knobs,
-  fingerprint,
-}
-
 /** Experiments of a session that names no cap. */
 const USUAL_EXPERIMENTS = 20
 
@@ -136,30 +113,14 @@ const MOST_NOISE_RUNS = 5
 const ASKING_BY_NAME = new Set(['anthropic', 'openai-compatible', 'hybrid', 'cli-agent'])
 
 /** What a new session begins with: what was asked for, else what suits the task and the machine. */
-function settingsOf(
-  task: ResearchTask,
-  options: Pick<
-    StartResearchOptions,
-    | 'task'
-    | 'budget'
-    | 'proposer'
-    | 'proposerParams'
-    | 'model'
-    | 'strategy'
-    | 'keepRule'
-    | 'preset'
-    | 'workers'
-    | 'seed'
-  >,
-  hasKey: boolean,
-): SessionSettings {
+function settingsOf(task: ResearchTask, options: StartResearchOptions, hasKey: boolean): SessionSettings {
   const { budget, strategy = 'default', keepRule = 'default', preset, model, seed = 0 } = options
   const proposer = options.proposer ?? (hasKey ? 'anthropic' : 'optimizer')
   const isCapped = Object.values(budget).some((cap) => cap !== undefined)
   const isDeterministic = task.table !== undefined
   return {
     task: task.name,
-    ...(options.task === task.name ? {} : { reference: options.task }),
+    reference: options.task === task.name ? undefined : options.task,
     task_hash: task.hash,
     metric: task.metric,
     direction: task.direction,
@@ -194,7 +155,7 @@ function coresOf({ file }: Executor['task']): number {
   return Number.isFinite(wanted) && wanted >= 1 ? Math.ceil(wanted) : 1
 }
 
-interface BaselineScoreOf {
+interface BaselineScore {
   readonly seed: number
   readonly value: number
   readonly secondary: Metrics
@@ -202,16 +163,7 @@ interface BaselineScoreOf {
   readonly peakMemoryBytes?: number | undefined
 }
 
-interface MeasuredBaseline {
-  readonly task: ResearchTask
-  readonly scores: readonly BaselineScoreOf[]
-  readonly mean?: number | undefined
-  /** Present from two seeds on. */
-  readonly seedSd?: number | undefined
-  readonly failure?: AttemptFailure | undefined
-}
-
-/** Measures the baseline of a task by itself, before anything is spent. */
+/** Measures the baseline of a task by itself, before anything is spent. `seedSd` needs two seeds or more. */
 export async function measureBaseline(options: {
   readonly task: string
   readonly projectDir: string
@@ -224,21 +176,21 @@ export async function measureBaseline(options: {
   /** Unified diffs, in their order; the candidate is the baseline with them. */
   readonly patches?: readonly { readonly name: string; readonly text: string }[] | undefined
   onNotice?: ((text: string) => void) | undefined
-  onScore?: ((score: BaselineScoreOf) => void) | undefined
-}): Promise<MeasuredBaseline> {
+  onScore?: ((score: BaselineScore) => void) | undefined
+}): Promise<{
+  readonly task: ResearchTask
+  readonly scores: readonly BaselineScore[]
+  readonly mean?: number | undefined
+  readonly seedSd?: number | undefined
+  readonly failure?: AttemptFailure | undefined
+}> {
   const { projectDir, cwd, env, signal, trainSeconds, seeds } = options
-  const task = await loadResearchTask(options.task, {
-    projectDir,
-    cwd,
-    env,
-    signal,
-    trainSeconds,
-    onNotice: (text) => options.onNotice?.(text),
-  })
+  const onNotice = (text: string) => options.onNotice?.(text)
+  const task = await loadResearchTask(options.task, { projectDir, cwd, env, signal, trainSeconds, onNotice })
   const files = patched(task.baseline, options.patches ?? [])
-  await using executor = await openExecutor(task, { onNotice: (text) => options.onNotice?.(text) })
+  await using executor = await openExecutor(task, { onNotice })
   const [problem] = await executor.check(files, signal)
-  const scores: BaselineScoreOf[] = []
+  const scores: BaselineScore[] = []
   if (problem !== undefined) return { task, scores, failure: problem }
   const chosen = typeof seeds === 'number' ? firstSeeds(task, seeds) : seeds
   for (const seed of chosen) {

@@ -6,7 +6,7 @@ import type {
   ResearchState,
   RunPurpose,
 } from '../../contracts/index.ts'
-import type { CandidateTools, SessionPlugins } from './research-options.ts'
+import type { ResearchOptions, SessionPlugins } from './research-options.ts'
 import type { NewEntry } from './session-journal.ts'
 
 export interface RunStep {
@@ -41,7 +41,7 @@ export interface Deciding {
   readonly nowMs: number
   /** What is in progress: `run:NAME`, `attempt:ID`, `call:ID`. */
   readonly busy: ReadonlySet<string>
-  readonly tools: CandidateTools
+  readonly fingerprint: ResearchOptions['fingerprint']
 }
 
 /** A run that the session needs: it is done, in progress, or the next step. */
@@ -53,7 +53,8 @@ export function neededRun(
   attempt: ResearchAttempt,
   { seed, split = 'val', purpose }: { seed: number; split?: 'val' | 'test' | undefined; purpose: RunPurpose },
 ): Needed {
-  const name = runName(attempt.id, seed, split, purpose)
+  const suffix = split === 'test' ? '-test' : purpose === 'repeat' ? '-repeat' : ''
+  const name = `${attempt.id}-s${seed}${suffix}`
   for (const run of [name, `${name}-again`]) {
     const known = attempt.runs.find((each) => each.run === run)
     if (busy.has(`run:${run}`)) return {}
@@ -69,10 +70,4 @@ export function neededRun(
 export function obsoleteRun({ run, attempt, seed, split, purpose }: Omit<RunStep, 'kind'>): NewEntry {
   const outcome = { status: 'killed' as const, reason: 'its attempt was decided meanwhile' }
   return { type: 'run.finished', run, attempt, seed, split, purpose, outcome, wall_s: 0 }
-}
-
-/** Name of a run in the record. */
-function runName(attempt: string, seed: number, split: 'val' | 'test', purpose: RunPurpose): string {
-  const suffix = split === 'test' ? '-test' : purpose === 'repeat' ? '-repeat' : ''
-  return `${attempt}-s${seed}${suffix}`
 }

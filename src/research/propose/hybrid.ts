@@ -5,9 +5,9 @@ import { knobsAt } from '../surrogate/knob-space.ts'
 import { cell } from '../surrogate/linear-algebra.ts'
 import { figure } from './brief/brief-sections.ts'
 import { innerProposers, proposeWith } from './inner-proposer.ts'
-import { usageOfError } from './ledger/ledger.ts'
 import { type KnobModel, openKnobModel } from './optimizer/knob-model.ts'
 import { optimizerParams, proposeKnobs } from './optimizer/optimizer.ts'
+import { usageOfError } from './proposal-usage.ts'
 
 const params = z.strictObject({
   share: z.number().min(0).max(1).default(0.3).describe('Part of the turns on which the model is asked as well.'),
@@ -25,7 +25,7 @@ const params = z.strictObject({
  */
 export const hybrid = defineProposer({
   kind: 'hybrid',
-  summary: 'The optimizer on every turn and a model on three of ten, which is told what the optimizer believes.',
+  summary: 'The optimizer on every turn and a model on three of ten, which sees what the optimizer believes.',
   params,
   needs: { network: true, secrets: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'] },
   async propose(brief, context) {
@@ -35,8 +35,8 @@ export const hybrid = defineProposer({
       model === undefined
         ? { ideas: [] }
         : proposeKnobs(brief, { params: context.params.optimizer, random: context.random })
-    if (!isModelsTurn(brief, model !== undefined, { share, warmUp: warm_up, draw: draw(brief, context.random) }))
-      return own()
+    const drawn = context.random('hybrid', brief.state.attempts.length).float()
+    if (!isModelsTurn(brief, model !== undefined, warm_up, drawn < share)) return own()
     const informed =
       model === undefined
         ? brief
@@ -48,27 +48,17 @@ export const hybrid = defineProposer({
     } catch (error) {
       // A model that cannot be reached costs its turn, not the session; without knobs there is no one else to ask.
       if (context.signal.aborted || model === undefined || brief.repair !== undefined) throw error
-      context.log('warn', `the model gave no ideas, the optimizer goes on alone: ${messageOf(error)}`)
-      const usage = usageOfError(error)
-      return { ...own(), usage }
+      context.log('warn', `the model gave no ideas, the optimizer continues alone: ${messageOf(error)}`)
+      return { ...own(), usage: usageOfError(error) }
     }
   },
 })
 
-function draw({ state }: Brief, random: (...path: (string | number)[]) => { float(): number }): number {
-  return random('hybrid', state.attempts.length).float()
-}
-
 // Knobs are repaired by the optimiser, code by the model.
-function isModelsTurn(
-  { repair, state }: Brief,
-  hasKnobs: boolean,
-  { share, warmUp, draw: drawn }: { share: number; warmUp: number; draw: number },
-): boolean {
+function isModelsTurn({ repair, state }: Brief, hasKnobs: boolean, warmUp: number, isDrawn: boolean): boolean {
   if (!hasKnobs) return true
   if (repair !== undefined) return repair.idea.change.kind !== 'knobs'
-  const done = state.attempts.filter(({ number }) => number > 0).length
-  return done >= warmUp && drawn < share
+  return isDrawn && state.attempts.filter(({ number }) => number > 0).length >= warmUp
 }
 
 // What the optimiser believes, in words: for a model that shares its turns.
@@ -76,7 +66,7 @@ const mostLines = 12
 
 /** A few lines; the same model gives the same text. */
 function describeBelief(model: KnobModel): string {
-  const { dimensions, base, surrogate, observed, cma } = model
+  const { dimensions, base, surrogate, observed } = model
   if (observed.length < 2) return 'The optimiser has seen too little to believe anything yet.'
   const here = surrogate.predict(base).mean
   const effects = dimensions
@@ -98,22 +88,22 @@ function describeBelief(model: KnobModel): string {
       ({ name, gain, sd, value }) =>
         `${name}: best near ${String(value)}, gain ${figure(gain)} give or take ${figure(sd)}`,
     )
-  const lines = dimensions.filter(({ kind }) => kind === 'line')
-  const shape =
-    cma === undefined || cma.generations === 0
-      ? []
-      : [
-          `CMA-ES after ${cma.generations} generations: mean ${Object.entries(knobsAt(lines, cma.mean))
-            .slice(0, mostLines)
-            .map(([name, value]) => `${name}=${String(value)}`)
-            .join(' ')}; step ${figure(cma.step)} of the range; ${strongestPair(
-            cma.covariance,
-            lines.map(({ name }) => name),
-          )}`,
-        ]
   const ranOut = model.observations.filter(({ failure }) => failure === 'oom').length
   const border = ranOut === 0 ? [] : [`${ranOut} candidates ran out of memory; larger sizes than theirs are not tried.`]
-  return ['One knob at a time, from the base:', ...effects, ...shape, ...border].join('\n')
+  return ['One knob at a time, from the base:', ...effects, ...shapeLines(model), ...border].join('\n')
+}
+
+function shapeLines({ dimensions, cma }: KnobModel): string[] {
+  if (cma === undefined || cma.generations === 0) return []
+  const lines = dimensions.filter(({ kind }) => kind === 'line')
+  const mean = Object.entries(knobsAt(lines, cma.mean)).map(([name, value]) => `${name}=${String(value)}`)
+  const pair = strongestPair(
+    cma.covariance,
+    lines.map(({ name }) => name),
+  )
+  return [
+    `CMA-ES after ${cma.generations} generations: mean ${mean.slice(0, mostLines).join(' ')}; step ${figure(cma.step)} of the range; ${pair}`,
+  ]
 }
 
 function strongestPair(covariance: number[][], names: readonly string[]): string {

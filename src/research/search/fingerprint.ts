@@ -141,23 +141,7 @@ function declaredInPython(tokens: readonly Token[]): Set<string> {
   return names
 }
 
-const pythonWords = [
-  'self',
-  'cls',
-  'in',
-  'is',
-  'not',
-  'and',
-  'or',
-  'if',
-  'else',
-  'lambda',
-  'await',
-  'async',
-  'None',
-  'True',
-  'False',
-]
+const pythonWords = 'self cls in is not and or if else lambda await async None True False'.split(' ')
 
 /** A list of parameters that is longer is no list of parameters. */
 const longestList = 2000

@@ -45,13 +45,8 @@ function gainAround(
   const [base, partner] = parents
   if (base === undefined) return Number.NEGATIVE_INFINITY
   const ids = parents.map(({ id }) => id)
-  const changes = imagineChanges({
-    space: state.space,
-    base: base.knobs,
-    partner: partner?.knobs,
-    count: imagined.count,
-    random,
-  })
+  const pair = { base: base.knobs, partner: partner?.knobs }
+  const changes = imagineChanges({ space: state.space, ...pair, count: imagined.count, random })
   const gains = changes
     .filter(isNew)
     .map((knobs) => {

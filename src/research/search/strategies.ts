@@ -23,11 +23,7 @@ export const reference = defineStrategy({
       return requestFrom(state, { parents: [best], mode: 'explore', ideas: 1 })
     }
     if (discardsInARow(state.attempts) >= discardsBeforeDiversify && others.length > 0) {
-      return requestFrom(state, {
-        parents: [others[draw.int(others.length)] ?? best],
-        mode: 'diversify',
-        ideas: 1,
-      })
+      return requestFrom(state, { parents: [others[draw.int(others.length)] ?? best], mode: 'diversify', ideas: 1 })
     }
     const share = draw.float()
     const parent = share < 0.7 ? best : share < 0.9 ? top[1] : top[2]

@@ -20,25 +20,11 @@ const regex = /\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/[a-z]*/y
 const mark =
   /=>|\*\*=|>>>=|===|!==|\?\?=|\|\|=|&&=|\.\.\.|<<=|>>=|\/\/=|->|:=|\*\*|\+\+|--|\?\.|\?\?|\|\||&&|==|!=|<=|>=|<<|>>|[-+*/%&|^]=|\/\/|[\s\S]/uy
 /** After these a slash begins a regular expression. */
-const beforeRegex = new Set([
-  'return',
-  'typeof',
-  'case',
-  'in',
-  'of',
-  'delete',
-  'void',
-  'throw',
-  'new',
-  'do',
-  'else',
-  'yield',
-  'await',
-])
+const beforeRegex = new Set('return typeof case in of delete void throw new do else yield await'.split(' '))
 /** A line that ends after these ends the statement. */
 const endsWithLine = new Set(['return', 'break', 'continue', 'throw', 'yield'])
 /** A line that begins with these would continue the one before, were it not for a semicolon. */
-const goesOn = /^[([`+\-/*.,]/
+const continues = /^[([`+\-/*.,]/
 
 export function tokenize(source: string, language: Language): Token[] {
   const text = source.replaceAll('\r\n', '\n')
@@ -141,7 +127,7 @@ export function tokenize(source: string, language: Language): Token[] {
     const rest = /[ \t]*(?:\/\/[^\n]*)?(\n\s*|$)/y
     rest.lastIndex = at
     const found = rest.exec(text)
-    return found !== null && !goesOn.test(text.slice(rest.lastIndex, rest.lastIndex + 1))
+    return found !== null && !continues.test(text.slice(rest.lastIndex, rest.lastIndex + 1))
   }
 }
 

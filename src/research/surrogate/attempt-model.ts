@@ -61,10 +61,8 @@ function buildModel(state: SearchState): AttemptModel {
     predict({ idea, knobs, fingerprint }, parents) {
       const { family, category } = idea
       const from = idea.parents.length > 0 ? idea.parents : parents
-      return beliefAt({
-        knobs: axes.describe(knobs),
-        way: ways.grown({ id: fingerprint, parents: from, family, category, knobs }),
-      })
+      const change = { id: fingerprint, parents: from, family, category, knobs }
+      return beliefAt({ knobs: axes.describe(knobs), way: ways.grown(change) })
     },
     imagine(knobs, parents) {
       const change = { id: '', parents, family: '', category: 'hyperparameter', knobs } as const
@@ -86,29 +84,19 @@ type Factored = {
   readonly factor: Triangle
 }
 
-type Past = {
-  readonly known: readonly Remembered[]
-  readonly remembered: readonly Remembered[]
-  readonly ways: Lineages
-}
-
 const factored = new WeakMap<Attempt, Factored>()
 
 // A session asks again after every attempt, and all rows but the last are the same: what was worked out for its baseline is grown.
-function factorOf(state: SearchState, { known, remembered, ways }: Past): Factored {
+function factorOf(
+  state: SearchState,
+  { known, remembered, ways }: { known: Remembered[]; remembered: readonly Remembered[]; ways: Lineages },
+): Factored {
   const attempts = remembered.map(({ attempt }) => attempt)
   const [first] = attempts
   const kept = first === undefined ? undefined : factored.get(first)
-  const before =
-    kept !== undefined && kept.space === state.space && attempts.every(({ knobs }) => kept.axes.covers(knobs))
-      ? kept
-      : undefined
-  const axes =
-    before?.axes ??
-    knobAxes(
-      state.space,
-      attempts.map(({ knobs }) => knobs),
-    )
+  const all = attempts.map(({ knobs }) => knobs)
+  const before = kept?.space === state.space && all.every(kept.axes.covers) ? kept : undefined
+  const axes = before?.axes ?? knobAxes(state.space, all)
   const toFit = known.slice(0, axes.count === 0 ? 0 : fittedCount(known.length))
   const fittedTo = toFit.map(({ attempt }) => attempt)
   const fits =

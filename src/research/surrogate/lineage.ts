@@ -18,31 +18,26 @@ export type Change = {
   readonly knobs: Knobs
 }
 
-export interface Lineages {
-  /** Of an attempt. */
-  of(id: string): Lineage
-  /** Of a change that was not tried. */
-  grown(change: Change): Lineage
-}
+export type Lineages = ReturnType<typeof lineages>
 
 const nothing: Lineage = { changes: new Set(), families: new Map(), categories: new Map() }
 
-/** The lineage of every attempt. Parents that are unknown add nothing. */
-export function lineages(attempts: readonly Attempt[]): Lineages {
+/** The lineage of every attempt, and that of a change that was not tried. Parents that are unknown add nothing. */
+export function lineages(attempts: readonly Attempt[]) {
   const known = new Map<string, Lineage>()
   const knobs = new Map<string, Knobs>()
   const grown = (change: Change): Lineage => {
     const [base = '', partner] = change.parents
     const from = known.get(base) ?? nothing
     const other = partner === undefined ? nothing : (known.get(partner) ?? nothing)
-    const toldByKnobs = change.category === 'hyperparameter' && differ(change.knobs, knobs.get(base))
-    if (toldByKnobs && (other === nothing || other === from)) return from
+    const isKnobChange = change.category === 'hyperparameter' && differ(change.knobs, knobs.get(base))
+    if (isKnobChange && (other === nothing || other === from)) return from
     const joined = {
       changes: new Set([...from.changes, ...other.changes]),
       families: joinedCounts(from.families, other.families),
       categories: joinedCounts(from.categories, other.categories),
     }
-    if (toldByKnobs) return joined
+    if (isKnobChange) return joined
     joined.changes.add(change.id)
     joined.families.set(change.family, (joined.families.get(change.family) ?? 0) + 1)
     joined.categories.set(change.category, (joined.categories.get(change.category) ?? 0) + 1)
@@ -52,7 +47,7 @@ export function lineages(attempts: readonly Attempt[]): Lineages {
     known.set(attempt.id, attempt.number === 0 ? nothing : grown(attempt))
     knobs.set(attempt.id, attempt.knobs)
   }
-  return { of: (id) => known.get(id) ?? nothing, grown }
+  return { of: (id: string) => known.get(id) ?? nothing, grown }
 }
 
 function differ(a: Knobs, b: Knobs | undefined): boolean {

@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync 
 import { join } from 'node:path'
 import type { Accelerator, Mount } from '../../contracts/index.ts'
 
-export interface AcceleratorPlaces {
+interface AcceleratorPlaces {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly dev?: string | undefined
   /** Where the driver lists its cards. */
@@ -32,16 +32,15 @@ export function findAccelerator({
   const folders = [...new Set([...libraryFolders, ...(env.LD_LIBRARY_PATH ?? '').split(':')])].filter(
     (folder) => folder.startsWith('/') && existsSync(join(folder, library)),
   )
+  const libraries = folders.length === 0 ? undefined : folders.join(':')
+  const passed = [['LD_LIBRARY_PATH', libraries] as const, ...choices.map((name) => [name, env[name]] as const)]
   return {
     name: cardNames(driver, cards.length),
     devices: nodes.map((name): Mount => ({ source: join(dev, name), target: `/dev/${name}` })),
     mounts: folders
       .filter((folder) => !/^\/(?:usr|lib\w*)\//.test(folder))
       .map((folder) => ({ source: folder, target: folder })),
-    env: {
-      ...(folders.length === 0 ? {} : { LD_LIBRARY_PATH: folders.join(':') }),
-      ...Object.fromEntries(choices.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
-    },
+    env: Object.fromEntries(passed.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
   }
 }
 

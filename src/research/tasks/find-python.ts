@@ -16,17 +16,8 @@ folders = [sys.prefix, sys.base_prefix, os.path.dirname(os.path.realpath(sys.exe
 print(json.dumps({"executable": sys.executable, "version": sys.version.split()[0], "folders": folders, "missing": missing}))
 `
 
-export interface FoundPython {
-  readonly executable: string
-  readonly version: string
-  readonly mounts: readonly Mount[]
-}
-
 /** Finds an interpreter that has these packages, or says what to do. */
-export async function findPython(
-  packages: readonly string[],
-  { env, instead, signal }: PythonOptions,
-): Promise<FoundPython> {
+export async function findPython(packages: readonly string[], { env, instead, signal }: PythonOptions) {
   const names = env.EVSYS_PYTHON ? [env.EVSYS_PYTHON] : ['python3', 'python']
   const reasons: string[] = []
   for (const name of names) {
@@ -41,7 +32,7 @@ export async function findPython(
   })
 }
 
-export interface PythonOptions {
+interface PythonOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Another way out, in words. */
   readonly instead?: string | undefined
@@ -63,20 +54,13 @@ async function ask(
 ): Promise<Probed | string> {
   try {
     const { PATH, HOME } = env
-    const options = {
-      timeout: probeMs,
-      signal,
-      env: { PATH, HOME },
-    }
+    const options = { timeout: probeMs, signal, env: { PATH, HOME } }
     const { stdout } = await execute(name, ['-I', '-c', probe, ...packages], options)
     return JSON.parse(stdout) as Probed // our own program wrote it
   } catch (cause) {
     if (signal.aborted) throw cause
-    return `${name}: ${
-      messageOf(cause)
-        .split('\n')
-        .findLast((line) => line.trim() !== '') ?? 'it cannot be started'
-    }`
+    const lines = messageOf(cause).split('\n')
+    return `${name}: ${lines.findLast((line) => line.trim() !== '') ?? 'it cannot be started'}`
   }
 }
 

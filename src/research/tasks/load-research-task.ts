@@ -36,11 +36,7 @@ export async function loadResearchTask(reference: string, options: LoadResearchT
   const { place, variant } = await findTask(reference, { projectDir, cwd })
   const settings = { projectDir, signal, env, onNotice }
   const isTableName = variant !== undefined && (await isTable(place.file, { cwd, signal }, variant))
-  const written = await readResearchTask(place, {
-    cwd,
-    signal,
-    ...(variant === undefined || isTableName ? {} : { variant }),
-  })
+  const written = await readResearchTask(place, { cwd, signal, variant: isTableName ? undefined : variant })
   if (written.fields.runtime === 'table') {
     const named = isTableName ? await readTable(tableNamed(variant, env)) : undefined
     return await tableTask(written, named, settings)
@@ -56,11 +52,7 @@ async function isTable(file: string, options: { cwd: string; signal: AbortSignal
 
 type Settings = PrepareOptions
 
-async function tableTask(
-  written: WrittenTask,
-  named: ReadTable | undefined,
-  settings: Settings,
-): Promise<ResearchTask> {
+async function tableTask(written: WrittenTask, named: ReadTable | undefined, settings: Settings) {
   const { loaded, fields } = written
   const table = named ?? (await readTable(preparedTable((await prepared(written, settings, ['table'])).dir)))
   const own = named === undefined ? written.baseline : table.baseline
@@ -104,7 +96,7 @@ async function programTask(written: WrittenTask, settings: Settings, asked: numb
       api: program.api,
       command: fields.run,
       memory: program.memoryBytes,
-      ...(fields.accelerator === true ? { accelerator: program.accelerator?.name ?? 'cpu' } : {}),
+      accelerator: fields.accelerator === true ? (program.accelerator?.name ?? 'cpu') : undefined,
     }),
   }
 }
@@ -156,11 +148,8 @@ async function programOf({ loaded, fields }: WrittenTask, scorer: string, settin
     requiredCalls: fields.required_calls ?? [],
     mounts: [...(python?.mounts ?? []), ...(engine?.mounts ?? [])],
     engine: engine?.module,
-    ...acceleratorOf(loaded.task.name, fields, settings),
-    env: {
-      ...(python === undefined ? {} : pythonEnv),
-      ...engine?.env,
-    },
+    accelerator: acceleratorOf(loaded.task.name, fields, settings),
+    env: { ...(python && pythonEnv), ...engine?.env },
     memoryBytes: Math.round((limits.memory_gb ?? 4) * 1e9),
     processes: limits.processes ?? 64,
     diskBytes: Math.round((limits.disk_gb ?? 1) * 1e9),
@@ -171,11 +160,11 @@ async function programOf({ loaded, fields }: WrittenTask, scorer: string, settin
 
 // A GPU changes what seconds are worth: the hash of a task that asks for one names it.
 function acceleratorOf(name: string, fields: CandidateFields, { env, onNotice }: Settings) {
-  if (fields.accelerator !== true) return {}
+  if (fields.accelerator !== true) return undefined
   const found = findAccelerator({ env })
-  if (typeof found !== 'string') return { accelerator: found }
+  if (typeof found !== 'string') return found
   onNotice?.(`"${name}" is made for a GPU, and its candidates train on the CPU: ${found}`)
-  return {}
+  return undefined
 }
 
 async function apiOf(dir: string, { api, runtime }: CandidateFields): Promise<CandidateFiles> {

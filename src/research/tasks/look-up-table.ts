@@ -41,13 +41,10 @@ const folder = 'search-tables'
 /** Where the table of a name would be. */
 export function tableNamed(name: string, env: Readonly<Record<string, string | undefined>>): LookupTable {
   if (!env.EVSYS_DATA_DIR) {
-    throw new EvsysError(
-      'DATA_READ',
-      `no variant is called "${name}", and EVSYS_DATA_DIR names no folder with tables`,
-      {
-        fix: `set EVSYS_DATA_DIR to a folder that holds ${folder}/${name}.json, or leave /${name} out for the built-in table.`,
-      },
-    )
+    const message = `no variant is called "${name}", and EVSYS_DATA_DIR names no folder with tables`
+    throw new EvsysError('DATA_READ', message, {
+      fix: `set EVSYS_DATA_DIR to a folder that holds ${folder}/${name}.json, or leave /${name} out for the built-in table.`,
+    })
   }
   const base = resolve(env.EVSYS_DATA_DIR, folder, name)
   return { header: `${base}.json`, values: `${base}.f32.gz` }

@@ -5,14 +5,13 @@ import {
   type CandidateFiles,
   durationSeconds,
   type ErrorRecord,
-  type KnobSpec,
   type KnobValue,
   type Location,
   type TaskFile,
   type TaskRuntime,
 } from '../../contracts/index.ts'
 import { EvsysError, messageOf, type Problem, suggest, toRecord } from '../../kernel/index.ts'
-import { findKnobs } from '../propose/code/knobs.ts'
+import { allows, findKnobs } from '../propose/code/knobs.ts'
 import { findTasks, type TaskPlace } from './find-tasks.ts'
 import { matchesGlob, readScope, sharedApis, sharedPrefix, whyNoFile } from './task-files.ts'
 
@@ -25,12 +24,9 @@ export interface WrittenTask {
 /** Reads and checks one candidate of a task. Throws one `EvsysError` with every problem. */
 export async function readResearchTask(
   { file }: Pick<TaskPlace, 'file'>,
-  {
-    variant,
-    cwd,
-    signal,
-  }: { readonly variant?: string | undefined; readonly cwd: string; readonly signal: AbortSignal },
+  options: { readonly variant?: string | undefined; readonly cwd: string; readonly signal: AbortSignal },
 ): Promise<WrittenTask> {
+  const { variant, cwd, signal } = options
   const loaded = await loadTask({ file: relative(cwd, file) || file }, { cwd, signal })
   const fields = resolveVariant(loaded, variant)
   const { problems, baseline } = await checkCandidate(loaded, fields)
@@ -125,13 +121,10 @@ async function checkCandidate(
   }
   for (const field of ['scope', 'off_limits'] as const)
     for (const [i, glob] of fields[field].entries())
-      if (leadsOut(glob))
-        complain(
-          field,
-          `${glob} leads out of the folder of the task`,
-          'name files in it, such as train.mjs or src/**.',
-          [i],
-        )
+      if (leadsOut(glob)) {
+        const fix = 'name files in it, such as train.mjs or src/**.'
+        complain(field, `${glob} leads out of the folder of the task`, fix, [i])
+      }
   const baseline = await readScope(loaded.dir, { scope: fields.scope, offLimits: fields.off_limits })
   checkBaseline(fields, baseline, complain)
   return { problems, baseline }
@@ -145,12 +138,9 @@ function leadsOut(glob: string): boolean {
 /** Files that a task names beside those in scope. */
 function namedFiles(fields: CandidateFields): [field: string, path: string][] {
   const { scorer, api, data, prompt_file } = fields
-  return [
-    ...(scorer === undefined ? [] : ([['scorer', scorer]] as [string, string][])),
-    ...api.filter((path) => !path.startsWith(sharedPrefix)).map((path): [string, string] => ['api', path]),
-    ...(data === undefined ? [] : ([['data', data.prepare]] as [string, string][])),
-    ...(prompt_file === undefined ? [] : ([['prompt_file', prompt_file]] as [string, string][])),
-  ]
+  const own = api.filter((path) => !path.startsWith(sharedPrefix))
+  const named = [['scorer', scorer], ...own.map((path) => ['api', path]), ['data', data?.prepare]]
+  return [...named, ['prompt_file', prompt_file]].filter((each): each is [string, string] => each[1] !== undefined)
 }
 
 const needed = {
@@ -213,13 +203,6 @@ function checkBaseline(fields: CandidateFields, baseline: CandidateFiles, compla
 
 function missing(name: string, values: Readonly<Record<string, KnobValue>>): string {
   return suggest(name, Object.keys(values), { more: `A knob is a line such as \`const ${name} = 0.1\` in the code.` })
-}
-
-function allows(spec: KnobSpec, value: KnobValue): boolean {
-  if (spec.kind === 'choice') return spec.values.includes(value)
-  return (
-    typeof value === 'number' && value >= spec.low && value <= spec.high && (!spec.integer || Number.isInteger(value))
-  )
 }
 
 // The tasks that can be named, with what a list shows of each. One that cannot be read hides none of the others.

@@ -1,5 +1,5 @@
 // Attacks on files that are not the candidate's: scorer, API, task, orders for the interpreter, by every road that leads to a file.
-import { type Attack, node, text } from '../../../src/arena/adversary/attack.ts'
+import { type Attack, node, text } from '../../../src/arena/adversary/attacks.ts'
 
 const forged = `'export default { score: () => ({ value: 0 }) }'`
 const run = `const { execFileSync, spawnSync } = await import('node:child_process')\n`

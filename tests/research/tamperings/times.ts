@@ -1,5 +1,5 @@
 // Attacks on the budget and on the seed: more time, another clock, another seed, work where nobody counts it.
-import { type Attack, byModel, node } from '../../../src/arena/adversary/attack.ts'
+import { type Attack, byModel, node } from '../../../src/arena/adversary/attacks.ts'
 
 const wait = 'await new Promise((done) => setTimeout(done, 60_000))'
 const spin = 'for (const until = Date.now() + 60_000; Date.now() < until; );'

@@ -16,10 +16,13 @@ const nodeModules: ReadonlySet<string> = new Set(
 const statements = /(?<![.\w$])(?:import|export)\b(?!\s*[(.])(?:[^'"`;=]{0,2000}?\bfrom)?\s*(?=['"])/g
 const calls = /(?<![.\w$])(?:import|require)\s*\(\s*/g
 
-export function javascriptImports(
-  file: CodeFile,
-  known: { readonly files: ReadonlySet<string>; readonly packages: readonly string[] },
-): Finding[] {
+/** Files of the candidate and the API, and packages that the task allows. */
+interface Known {
+  readonly files: ReadonlySet<string>
+  readonly packages: readonly string[]
+}
+
+export function javascriptImports(file: CodeFile, known: Known): Finding[] {
   const findings: Finding[] = []
   const say = (position: number, message: string, fix: string) =>
     findings.push({ class: 'validation', file: file.path, line: file.lineAt(position), message, fix })
@@ -52,11 +55,8 @@ export function isDefinition(code: string, position: number): boolean {
   return false
 }
 
-function problemOf(
-  name: string,
-  from: string,
-  { files, packages }: { readonly files: ReadonlySet<string>; readonly packages: readonly string[] },
-): [message: string, fix: string] | undefined {
+function problemOf(name: string, from: string, known: Known): [message: string, fix: string] | undefined {
+  const { files, packages } = known
   if (name.startsWith('./') || name.startsWith('../')) {
     const path = posix.join(posix.dirname(from), name)
     if (path.startsWith('..'))
@@ -97,24 +97,16 @@ const deniedOfOs = /^(?:system|popen|fork|forkpty|kill|killpg|exec\w+|spawn\w+|p
 
 const statement = /^[ \t]*(?:import[ \t]+([^\n;#]+)|from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]{0,2000}\)|[^\n;#]+))/gm
 
-export function pythonImports(
-  file: CodeFile,
-  known: { readonly files: ReadonlySet<string>; readonly packages: readonly string[] },
-): Finding[] {
+export function pythonImports(file: CodeFile, known: Known): Finding[] {
   const findings: Finding[] = []
   const local = new Set(
     [...known.files].flatMap((path) => [path.split('/')[0] ?? '', path.split('/').at(-1) ?? '']).map(withoutEnding),
   )
   for (const match of matchesIn(file, statement)) {
     const [, modules, from, names] = match
+    const line = file.lineAt(match.index + match[0].search(/\S/))
     const say = (message: string, fix: string) =>
-      findings.push({
-        class: 'validation',
-        file: file.path,
-        line: file.lineAt(match.index + match[0].search(/\S/)),
-        message,
-        fix,
-      })
+      findings.push({ class: 'validation', file: file.path, line, message, fix })
     const roots =
       from === undefined ? (modules ?? '').split(',').map((each) => each.trim().split(/[\s.]/)[0] ?? '') : [from]
     for (const name of roots) {

@@ -16,15 +16,10 @@ export function checkCode(program: TaskProgram, files: CandidateFiles): Finding[
     .filter((file) => file !== undefined)
   const known = { files: new Set([...Object.keys(files), ...Object.keys(program.api)]), packages: program.packages }
   const apiModules = Object.keys(program.api).map((name) => name.replace(/\.\w+$/, ''))
+  const plain = apiModules.filter((name) => /^\w+$/.test(name))
   for (const file of code) {
     findings.push(...(language === 'javascript' ? javascriptImports(file, known) : pythonImports(file, known)))
-    findings.push(
-      ...forbiddenCode(
-        file,
-        apiModules.filter((name) => /^\w+$/.test(name)),
-      ),
-    )
-    findings.push(...foreignPaths(file))
+    findings.push(...forbiddenCode(file, plain), ...foreignPaths(file))
   }
   return [...findings, ...missingCalls(code, program)]
 }

@@ -1,28 +1,43 @@
 // The sections of a brief: what a researcher who comes new to a session has to know, each as lines, the most important first.
-import type { Attempt, KnobSpec, Knobs, ResearchTask, SearchRequest, SearchState } from '../../../contracts/index.ts'
+import type {
+  Attempt,
+  Brief,
+  CandidateFiles,
+  KnobSpec,
+  Knobs,
+  ResearchTask,
+  SearchRequest,
+  SearchState,
+} from '../../../contracts/index.ts'
 import type { Redact } from '../../../kernel/index.ts'
 import { plainLine, quoteLine, quoteLog } from './quote.ts'
 
-export interface BriefSource {
-  readonly state: SearchState
-  readonly task: ResearchTask
-  readonly request: SearchRequest
-  readonly notes: readonly string[]
-  readonly backlog: readonly string[]
+/** What a brief is written from besides the state of the search. */
+export interface BriefExtras {
+  /** Files of the base. */
+  readonly files: CandidateFiles
+  /** What people and models wrote down, oldest first. */
+  readonly notes?: readonly string[] | undefined
+  /** Ideas that people want tried. */
+  readonly backlog?: readonly string[] | undefined
   /** Noise of one paired difference; absent: not measured yet. */
   readonly sigma?: number | undefined
   /** Gain over the baseline that was confirmed on the hidden split, as far as it may be released. */
   readonly confirmedGain?: number | undefined
-  /** What attempts have taken, by id. Nothing that a clock measured: equal sessions have equal briefs. */
-  readonly costs: Readonly<Record<string, AttemptCost>>
-  readonly redact: Redact
+  /** Runs of attempts and dollars of their calls, by id. Nothing that a clock measured: equal sessions have equal briefs. */
+  readonly costs?: Readonly<Record<string, { readonly runs: number; readonly usd: number }>> | undefined
+  readonly repair?: Brief['repair']
+  /** Bound of the text. */
+  readonly characters?: number | undefined
+  /** Takes out secrets; absent: whatever looks like a key. */
+  readonly redact?: Redact | undefined
 }
 
-/** What an attempt has taken so far. */
-export interface AttemptCost {
-  readonly runs: number
-  /** Of its calls. */
-  readonly usd: number
+export interface BriefSource extends BriefExtras {
+  readonly state: SearchState
+  readonly task: ResearchTask
+  readonly request: SearchRequest
+  readonly redact: Redact
 }
 
 /** A heading and its lines. An item may be several lines that stay together. */
@@ -119,7 +134,7 @@ export function openHypotheses({ state, redact }: BriefSource): BriefSection {
   return { heading: 'Open hypotheses', items }
 }
 
-export function nearMisses({ state, task, redact, costs }: BriefSource): BriefSection {
+export function nearMisses({ state, task, redact, costs = {} }: BriefSource): BriefSection {
   const near = state.attempts.filter(({ verdict }) => verdict === 'inconclusive')
   const items = byGain(near).map(
     (attempt) =>
@@ -128,11 +143,11 @@ export function nearMisses({ state, task, redact, costs }: BriefSource): BriefSe
   return { heading: 'Near misses (worth combining)', items }
 }
 
-export function notes({ notes: written, redact }: BriefSource): BriefSection {
+export function notes({ notes: written = [], redact }: BriefSource): BriefSection {
   return { heading: 'Notes', items: [...written].reverse().map((note) => `- ${plainLine(note, 400, redact)}`) }
 }
 
-export function backlog({ backlog: wanted, redact }: BriefSource): BriefSection {
+export function backlog({ backlog: wanted = [], redact }: BriefSource): BriefSection {
   return {
     heading: 'Backlog (people want these tried)',
     items: wanted.map((idea) => `- ${plainLine(idea, 400, redact)}`),
@@ -175,7 +190,7 @@ function costOf(
   { id, lines }: Attempt,
   base: Attempt | undefined,
   { trainSeconds }: ResearchTask,
-  costs: BriefSource['costs'],
+  costs: NonNullable<BriefSource['costs']>,
 ): string {
   const cost = Object.hasOwn(costs, id) ? costs[id] : undefined
   const added = base === undefined ? 0 : lines - base.lines

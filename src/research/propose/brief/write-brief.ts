@@ -1,17 +1,9 @@
 // The brief: everything a proposer knows of a session, in a text that never grows beyond its bound. Equal input gives equal text,
 // so that a recorded answer is found again. It is built from the record alone, never from an earlier brief.
-import type {
-  AttemptFailure,
-  Brief,
-  CandidateFiles,
-  Idea,
-  ResearchTask,
-  SearchRequest,
-  SearchState,
-} from '../../../contracts/index.ts'
-import { createRedactor, type Redact } from '../../../kernel/index.ts'
+import type { Brief, ResearchTask, SearchRequest, SearchState } from '../../../contracts/index.ts'
+import { createRedactor } from '../../../kernel/index.ts'
 import {
-  type AttemptCost,
+  type BriefExtras,
   type BriefSection,
   type BriefSource,
   backlog as backlogSection,
@@ -29,26 +21,6 @@ import { clip } from './quote.ts'
 
 /** The longest text of a brief, in characters: about 6,000 tokens. */
 const briefCharacters = 24_000
-
-export interface BriefExtras {
-  /** Files of the base. */
-  readonly files: CandidateFiles
-  /** What people and models wrote down, oldest first. */
-  readonly notes?: readonly string[] | undefined
-  /** Ideas that people want tried. */
-  readonly backlog?: readonly string[] | undefined
-  /** Noise of one paired difference. */
-  readonly sigma?: number | undefined
-  /** Gain over the baseline on the hidden split, as far as the ladder releases it. */
-  readonly confirmedGain?: number | undefined
-  /** What attempts have taken, by id. */
-  readonly costs?: Readonly<Record<string, AttemptCost>> | undefined
-  readonly repair?: { readonly idea: Idea; readonly failures: readonly AttemptFailure[] } | undefined
-  /** Bound of the text. */
-  readonly characters?: number | undefined
-  /** Takes out secrets; absent: whatever looks like a key. */
-  readonly redact?: Redact | undefined
-}
 
 // Which part of the bound a section may fill. What one leaves is not given to another: a long log never hides the notes.
 const shares: readonly (readonly [(source: BriefSource) => BriefSection, number])[] = [
@@ -69,38 +41,11 @@ const preface =
 
 /** The brief of a session for one request. */
 export function writeBrief(state: SearchState, task: ResearchTask, request: SearchRequest, extras: BriefExtras): Brief {
-  const {
-    files,
-    notes = [],
-    backlog = [],
-    sigma,
-    confirmedGain,
-    costs = {},
-    repair,
-    characters = briefCharacters,
-    redact = createRedactor(),
-  } = extras
-  const source = {
-    state,
-    task,
-    request,
-    notes,
-    backlog,
-    redact,
-    costs,
-    sigma,
-    confirmedGain,
-  }
+  const { files, repair, characters = briefCharacters, redact = createRedactor() } = extras
+  const source = { ...extras, state, task, request, redact }
   const parts = shares.map(([section, share]) => sectionText(section(source), Math.floor(characters * share)))
   const text = [preface, ...parts.filter((part) => part !== '')].join('\n\n')
-  return {
-    text: clip(redact(text), characters),
-    request,
-    state,
-    files,
-    redact: extras.redact === undefined ? undefined : redact,
-    repair,
-  }
+  return { text: clip(redact(text), characters), request, state, files, redact: extras.redact, repair }
 }
 
 /** The heading and as many items as fit; how many do not is said. */

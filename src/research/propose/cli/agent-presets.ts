@@ -7,8 +7,6 @@ import {
   readCodexSessions,
 } from './agent-report.ts'
 
-export type AgentSecret = 'ANTHROPIC_API_KEY' | 'OPENAI_API_KEY'
-
 /** What is asked of a program. */
 export interface AgentCall {
   readonly instruction: string
@@ -27,7 +25,7 @@ export interface AgentPreset {
   readonly package: string
   /** The first version that knows all of its options. */
   readonly since: string
-  readonly secret: AgentSecret
+  readonly secret: 'ANTHROPIC_API_KEY' | 'OPENAI_API_KEY'
   /** The variable that it reads the key from. */
   readonly keyName: string
   readonly env: Readonly<Record<string, string>>

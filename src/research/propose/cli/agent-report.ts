@@ -35,7 +35,7 @@ export function usageOf(
   return {
     promptTokens: spent.prompt,
     completionTokens: spent.completion,
-    ...(spent.cacheRead > 0 ? { cachedPromptTokens: spent.cacheRead } : {}),
+    cachedPromptTokens: spent.cacheRead > 0 ? spent.cacheRead : undefined,
     latencyS,
     costUsd,
   }
@@ -109,12 +109,8 @@ const CodexMessage = z.looseObject({
   type: z.literal('item.completed'),
   item: z.looseObject({ type: z.literal('agent_message'), text: z.string() }),
 })
-const Recorded = z.looseObject({
-  payload: z.looseObject({
-    type: z.literal('token_count'),
-    info: z.looseObject({ total_token_usage: Counts }),
-  }),
-})
+const Total = z.looseObject({ total_token_usage: Counts })
+const Recorded = z.looseObject({ payload: z.looseObject({ type: z.literal('token_count'), info: Total }) })
 const Context = z.looseObject({ type: z.literal('turn_context'), payload: z.looseObject({ model: z.string() }) })
 
 /** `sessions`: the texts of its records. `isOpenai`: its models have the prices of OpenAI. */
@@ -125,18 +121,15 @@ export function readCodexReport(
   const lines = jsonLines(stdout)
   const recorded = sessions.map(jsonLines)
   const reported = lines.flatMap((line) => Completed.safeParse(line).data?.usage ?? [])
-  const until = recorded.flatMap((each) => each.flatMap((line) => totalIn(line) ?? []).slice(-1))
+  const totalIn = (line: unknown) => Recorded.safeParse(line).data?.payload.info.total_token_usage ?? []
+  const until = recorded.flatMap((each) => each.flatMap(totalIn).slice(-1))
   const names = recorded.flat().flatMap((line) => Context.safeParse(line).data?.payload.model ?? [])
   const spent = spentOf(reported.length > 0 ? reported : until, isOpenai ? [model, ...names] : [])
   const failed = lines.flatMap((line) => Failed.safeParse(line).data?.error.message ?? []).at(-1)
   const status = /status:? (\d{3})\b/.exec(failed ?? '')?.[1]
   const words = lines.flatMap((line) => CodexMessage.safeParse(line).data?.item.text ?? []).at(-1)
-  return {
-    spent,
-    words,
-    failure:
-      failed === undefined ? undefined : { text: failed, status: status === undefined ? undefined : Number(status) },
-  }
+  const failure = failed === undefined ? undefined : { text: failed, status: status ? Number(status) : undefined }
+  return { spent, words, failure }
 }
 
 /** The records of the sessions in a home folder. */
@@ -145,10 +138,6 @@ export async function readCodexSessions(home: string): Promise<string[]> {
   const files = await readdir(folder, { recursive: true }).catch(() => [])
   const records = files.filter((file) => file.endsWith('.jsonl')).sort()
   return Promise.all(records.map((file) => readFile(join(folder, file), 'utf8')))
-}
-
-function totalIn(line: unknown): Counts | undefined {
-  return Recorded.safeParse(line).data?.payload.info.total_token_usage
 }
 
 function spentOf(all: readonly Counts[], models: readonly (string | undefined)[]): AgentSpending | undefined {
@@ -167,6 +156,12 @@ function spentOf(all: readonly Counts[], models: readonly (string | undefined)[]
 }
 
 // The lines of `claude -p --output-format stream-json`: each message, and at the end the result with the bill of all models.
+const ModelUsage = z.looseObject({
+  inputTokens: count,
+  outputTokens: count,
+  cacheReadInputTokens: count,
+  cacheCreationInputTokens: count,
+})
 const Result = z.looseObject({
   type: z.literal('result'),
   is_error: z.boolean().default(false),
@@ -174,17 +169,7 @@ const Result = z.looseObject({
   errors: z.array(z.string()).optional(),
   api_error_status: z.int().nullish(),
   total_cost_usd: z.number().min(0).optional(),
-  modelUsage: z
-    .record(
-      z.string(),
-      z.looseObject({
-        inputTokens: count,
-        outputTokens: count,
-        cacheReadInputTokens: count,
-        cacheCreationInputTokens: count,
-      }),
-    )
-    .default({}),
+  modelUsage: z.record(z.string(), ModelUsage).default({}),
 })
 
 const ClaudeMessage = z.looseObject({
@@ -205,8 +190,7 @@ export function readClaudeReport(stdout: string): AgentReport {
   const { is_error, result: words, errors = [], api_error_status: status } = result
   const report = { spent, words }
   if (!is_error) return report
-  const text = words ?? errors.join('; ')
-  return { ...report, failure: { text, ...(typeof status === 'number' ? { status } : {}) } }
+  return { ...report, failure: { text: words ?? errors.join('; '), status: status ?? undefined } }
 }
 
 // `usage` of a result is that of the main conversation alone.
@@ -236,11 +220,8 @@ function readUnended(lines: readonly unknown[]): AgentReport {
     if (stated === undefined) continue
     const written = JSON.stringify(message.content)?.length ?? 0
     const before = messages.get(message.id)?.completion ?? stated.completion
-    messages.set(message.id, {
-      ...stated,
-      model: message.model,
-      completion: before + Math.ceil(written / tokenLength),
-    })
+    const completion = before + Math.ceil(written / tokenLength)
+    messages.set(message.id, { ...stated, model: message.model, completion })
   }
   return [...messages.values()].reduce<AgentReport>((sum, each) => ({ spent: added(sum.spent, priced(each)) }), {})
 }
@@ -257,6 +238,6 @@ function added(a: AgentSpending | undefined, b: AgentSpending): AgentSpending {
     completion: a.completion + b.completion,
     cacheRead: a.cacheRead + b.cacheRead,
     cacheWrite: a.cacheWrite + b.cacheWrite,
-    ...(a.costUsd === undefined || b.costUsd === undefined ? {} : { costUsd: a.costUsd + b.costUsd }),
+    costUsd: a.costUsd === undefined || b.costUsd === undefined ? undefined : a.costUsd + b.costUsd,
   }
 }

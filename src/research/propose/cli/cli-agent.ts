@@ -14,9 +14,9 @@ import {
 } from '../../../contracts/index.ts'
 import { createRedactor, defineProposer, runProgram, whyNotHidden } from '../../../kernel/index.ts'
 import { quoteLog } from '../brief/quote.ts'
-import { proposalError } from '../ledger/ledger.ts'
 import { parseReply, readJson } from '../llm/parse-reply.ts'
 import { writePrompt } from '../llm/write-prompt.ts'
+import { proposalError } from '../proposal-usage.ts'
 import { endError, startError } from './agent-failure.ts'
 import { type AgentCall, type AgentPreset, agentPresets, anyReport } from './agent-presets.ts'
 import { usageOf } from './agent-report.ts'
@@ -195,12 +195,12 @@ function withChange(label: string, change: Change): string {
 }
 
 // What an agent did to a folder, as a change. Links and whatever leads out of the folder are not followed.
-// Agents leave these behind.
+/** What agents write besides. */
 const ignored = /^(?:\..*|__pycache__|node_modules|.*\.pyc)$/
 const mostFiles = 500
 const longestFile = 2_000_000
 
-/** The texts of a folder by path, but for those in `except` and what agents leave behind under no path of `known`. */
+/** The texts of a folder by path, but for those in `except` and what agents write besides, unless it is `known`. */
 async function readFolder(
   folder: string,
   { except, known }: { readonly except: readonly string[]; readonly known: readonly string[] },

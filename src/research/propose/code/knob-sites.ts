@@ -206,7 +206,7 @@ function startsPattern(text: string, at: number): boolean {
   return before === '' || /[(,=:[!&|?{};+*%<>~^-]$|\b(?:return|typeof|case|in|of|void|await|yield)$/.test(before)
 }
 
-/** Nobody writes longer ones; looking for the end of each in a file of slashes would take for ever. */
+/** No one writes longer ones; looking for the end of each in a file of slashes would take for ever. */
 const longestPattern = 300
 
 function patternEnd(text: string, start: number): number {

@@ -1,19 +1,17 @@
 import type { CandidateFiles, KnobSpec, Knobs, KnobValue } from '../../../contracts/index.ts'
 import { type KnobSite, knobSites } from './knob-sites.ts'
 
-/** What can be turned in a candidate. */
-interface FoundKnobs {
-  /** As they stand in the code. */
-  readonly knobs: Knobs
-  /** What they may be: as the task declares, or as the literal suggests. A knob without a place here is known and left alone. */
-  readonly space: Readonly<Record<string, KnobSpec>>
-}
+type Space = Readonly<Record<string, KnobSpec>>
 
 /**
  * The knobs of a candidate: literals with names in capitals in JavaScript, Python, JSON and YAML, and those that the task declares
- * under any name. A name that stands in two places is none: turning one of them would not turn the other.
+ * under any name. A name that stands in two places is none: turning one of them would not turn the other. `space`: what they may be,
+ * as the task declares or as the literal suggests; a knob that is not in it is known and left alone.
  */
-export function findKnobs(files: CandidateFiles, declared: Readonly<Record<string, KnobSpec>> = {}): FoundKnobs {
+export function findKnobs(
+  files: CandidateFiles,
+  declared: Space = {},
+): { readonly knobs: Knobs; readonly space: Space } {
   const knobs: Knobs = {}
   const space: Record<string, KnobSpec> = {}
   for (const [name, sites] of sitesByName(files, declared)) {
@@ -28,10 +26,7 @@ export function findKnobs(files: CandidateFiles, declared: Readonly<Record<strin
 }
 
 /** The places of every knob by its name, names in order. */
-function sitesByName(
-  files: CandidateFiles,
-  declared: Readonly<Record<string, KnobSpec>> = {},
-): Map<string, KnobSite[]> {
+function sitesByName(files: CandidateFiles, declared: Space): Map<string, KnobSite[]> {
   const sites = knobSites(files, Object.keys(declared))
   const names = [...new Set(sites.map(({ name }) => name))].sort()
   return new Map(names.map((name) => [name, sites.filter((site) => site.name === name)]))
@@ -41,7 +36,7 @@ function sitesByName(
 export function turnKnobs(
   files: CandidateFiles,
   turned: Knobs,
-  declared: Readonly<Record<string, KnobSpec>> = {},
+  declared: Space = {},
 ): { files: CandidateFiles } | { problems: string[] } {
   const byName = sitesByName(files, declared)
   const problems: string[] = []
@@ -71,7 +66,7 @@ export function turnKnobs(
 }
 
 /** Whether a value lies within what a knob may be. */
-function allows(spec: KnobSpec, value: KnobValue): boolean {
+export function allows(spec: KnobSpec, value: KnobValue): boolean {
   if (spec.kind === 'choice') return spec.values.includes(value)
   if (typeof value !== 'number' || !(value >= spec.low && value <= spec.high)) return false
   return !spec.integer || Number.isInteger(value)
@@ -123,13 +118,7 @@ function wholeSpec(value: number): KnobSpec | undefined {
 }
 
 function realSpec(name: string, value: number): KnobSpec {
-  const range = (low: number, high: number, log = false): KnobSpec => ({
-    kind: 'range',
-    low,
-    high,
-    log,
-    integer: false,
-  })
+  const range = (low: number, high: number, log = false) => ({ kind: 'range', low, high, log, integer: false }) as const
   if (share.test(name) && value >= 0 && value < 1) return range(0, Math.max(0.5, rounded((1 + value) / 2)))
   // What is left of an average matters: 0.9 is to 0.99 as 0.99 is to 0.999.
   if (average.test(name) && value >= 0.5 && value < 1)

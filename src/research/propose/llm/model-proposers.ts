@@ -40,7 +40,8 @@ export const anthropic = defineProposer({
   params: anthropicParams,
   needs: { network: true, secrets: ['ANTHROPIC_API_KEY'] },
   async propose(brief, { params, signal, random, log, secret }) {
-    return proposeByModel(brief, anthropicCall(params), { signal, random, log, secret })
+    const client = clientSpec('anthropic', params, { base_url: params.base_url })
+    return proposeByModel(brief, { ...limits(params, 'anthropic'), client }, { signal, random, log, secret })
   },
 })
 
@@ -71,14 +72,10 @@ export const openaiCompatible = defineProposer({
   },
 })
 
-function anthropicCall(params: z.output<typeof anthropicParams>) {
-  return { ...limits(params, 'anthropic'), client: clientSpec('anthropic', params, { base_url: params.base_url }) }
-}
-
 function openaiCall(params: z.output<typeof openaiParams>) {
   const isOpenai = params.base_url.replace(/\/+$/, '') === openaiHost
   const { key = isOpenai ? 'OPENAI_API_KEY' : 'none' } = params
-  const address = { base_url: params.base_url, ...(key === 'none' ? {} : { api_key: `\${secret:${key}}` }) }
+  const address = { base_url: params.base_url, api_key: key === 'none' ? undefined : `\${secret:${key}}` }
   return {
     ...limits(params, isOpenai ? 'openai' : undefined),
     client: clientSpec(isOpenai ? 'openai' : 'openai_compatible', params, address),

@@ -4,17 +4,14 @@ import { Change, Idea, type IdeaCategory } from '../../../contracts/index.ts'
 import { checkValue, isMapping } from '../../../kernel/index.ts'
 import { clip } from '../brief/quote.ts'
 
-interface ParsedReply {
-  readonly ideas: readonly Idea[]
-  /** What was wrong with the rest, or with all of it. */
-  readonly problems: readonly string[]
-}
-
-/** At most `most` ideas. `files`: paths of the base, for answers that give code without saying where it belongs. */
+/**
+ * At most `most` ideas, and what was wrong with the rest, or with all of it. `files`: paths of the base, for answers that give code
+ * without saying where it belongs.
+ */
 export function parseReply(
   text: string,
   { most, files }: { readonly most: number; readonly files: readonly string[] },
-): ParsedReply {
+): { readonly ideas: readonly Idea[]; readonly problems: readonly string[] } {
   const parts = readJson(text)
   if (parts.length === 0) return { ideas: [], problems: [text.trim() === '' ? 'it is empty' : 'it holds no JSON'] }
   let problems: string[] = []
@@ -49,15 +46,14 @@ function readIdea(value: unknown, files: readonly string[]): Idea | string {
   if (typeof change === 'string') return change
   const title = textOf(value.title ?? value.name)
   if (title === '') return 'it has no title'
+  const isStated = value.expected_effect !== null && value.expected_effect !== ''
   const effect = Number(value.expected_effect)
   const checked = checkValue(Idea, {
     title: clip(title, 200),
     hypothesis: clip(textOf(value.hypothesis ?? value.reason ?? value.rationale), 4000),
     family: clip(textOf(value.family).toLowerCase() || 'unnamed', 60),
     category: categoryOf(textOf(value.category)),
-    ...(value.expected_effect !== null && value.expected_effect !== '' && Number.isFinite(effect)
-      ? { expected_effect: effect }
-      : {}),
+    expected_effect: isStated && Number.isFinite(effect) ? effect : undefined,
     cost: z.enum(['cheaper', 'same', 'dearer']).catch('same').parse(value.cost),
     parents: [],
     change,

@@ -12,7 +12,7 @@ import type {
 } from '../../../contracts/index.ts'
 import { createRegistry, EvsysError } from '../../../kernel/index.ts'
 import { loadModelPlugins, openInferenceClient } from '../../../models/index.ts'
-import { addUsage, proposalError, withUsage } from '../ledger/ledger.ts'
+import { addUsage, proposalError, withUsage } from '../proposal-usage.ts'
 import { parseReply } from './parse-reply.ts'
 import { askAgain, writePrompt } from './write-prompt.ts'
 
@@ -62,14 +62,8 @@ export async function proposeByModel(brief: Brief, call: ModelCall, context: Cal
 
 function noRoom(kind: string, problem: string, usage: Usage | undefined): EvsysError {
   const before = problem === '' ? '' : `, and its first answer could not be used: ${problem}`
-  return proposalError(
-    'INFERENCE_FAILED',
-    `${kind}: the caps of the session leave no room for an answer${before}`,
-    usage,
-    {
-      fix: 'raise the cap on money or tokens.',
-    },
-  )
+  const message = `${kind}: the caps of the session leave no room for an answer${before}`
+  return proposalError('INFERENCE_FAILED', message, usage, { fix: 'raise the cap on money or tokens.' })
 }
 
 async function ask(
@@ -86,15 +80,12 @@ async function ask(
   }
 }
 
-async function openClient(
-  spec: PluginSpec,
-  { signal, random, log, secret }: CallContext,
-): Promise<OpenInferenceClient> {
+async function openClient(spec: PluginSpec, context: CallContext): Promise<OpenInferenceClient> {
   const registry = createRegistry()
   for (const plugin of await loadModelPlugins())
     if (plugin.type === 'inference_client') registry.add(plugin, { rank: 'built-in', label: 'built-in' })
   try {
-    return await openInferenceClient(spec, { registry, signal, random, log, secret })
+    return await openInferenceClient(spec, { registry, ...context })
   } catch (error) {
     if (!EvsysError.is(error) || error.code !== 'SECRET_MISSING') throw error
     throw new EvsysError('SECRET_MISSING', error.message, {

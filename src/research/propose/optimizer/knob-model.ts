@@ -28,11 +28,7 @@ export interface KnobModel {
 const mostObservations = 150
 
 /** The model for a brief; undefined: there is no knob to turn. */
-export function openKnobModel({
-  files,
-  state,
-  request,
-}: Pick<Brief, 'files' | 'state' | 'request'>): KnobModel | undefined {
+export function openKnobModel({ files, state, request }: Brief): KnobModel | undefined {
   const found = findKnobs(files, state.space)
   const isDeclared = Object.keys(state.space).length > 0
   const space = Object.fromEntries(
@@ -58,13 +54,13 @@ export function openKnobModel({
   const lines = dimensions.flatMap(({ kind }, i) => (kind === 'line' ? [i] : []))
   const onLines = (point: Point) => lines.map((i) => point[i] ?? 0)
   const start = observations[0]?.point ?? base
-  const cma =
-    lines.length === 0
-      ? undefined
-      : foldCmaEs(
-          onLines(start),
-          observations.map(({ point, loss }) => ({ point: onLines(point), loss })),
-        )
+  const drawn = observations.map(({ point, loss }) => ({ point: onLines(point), loss }))
+  const runs = observations.map(({ point, failure }) => ({ point, ranOut: failure === 'oom' }))
+  const same = state.attempts.filter(({ id }) => structureOf(id) === structure)
+  const points = same.flatMap(({ knobs }) => {
+    const point = pointOf(dimensions, knobs)
+    return point === undefined ? [] : [point]
+  })
   return {
     dimensions,
     knobs: found.knobs,
@@ -73,20 +69,9 @@ export function openKnobModel({
     observed,
     noise,
     surrogate: fitSurrogate(dimensions, observed, base, noise),
-    ranOut: fitMemoryBorder(
-      observations.map(({ point, failure }) => ({ point, ranOut: failure === 'oom' })),
-      base,
-    ),
-    cma,
-    tried: new Set([
-      keyOf(dimensions, base),
-      ...state.attempts
-        .filter(({ id }) => structureOf(id) === structure)
-        .flatMap(({ knobs }) => {
-          const point = pointOf(dimensions, knobs)
-          return point === undefined ? [] : [keyOf(dimensions, point)]
-        }),
-    ]),
+    ranOut: fitMemoryBorder(runs, base),
+    cma: lines.length === 0 ? undefined : foldCmaEs(onLines(start), drawn),
+    tried: new Set([base, ...points].map((point) => keyOf(dimensions, point))),
   }
 }
 
@@ -108,19 +93,14 @@ interface Observation {
   readonly failure: 'oom' | 'other' | undefined
 }
 
-interface Observations {
-  readonly all: readonly Observation[]
-  /** Sd of one score around the candidate's own mean; undefined: unknown. */
-  readonly noise: number | undefined
-  /** Candidates with the same code but for knobs have the same structure: the id of its first. */
-  structureOf(attemptId: string): string
-}
-
 /** Failures that say something about the knobs; others are faults of the code or of the machine. */
 const telling: ReadonlySet<string> = new Set(['oom', 'timeout', 'divergence', 'crash'])
 
-/** Everything that was observed at points of this space. */
-function observe(state: SearchState, dimensions: readonly Dimension[]): Observations {
+/**
+ * Everything that was observed at points of this space. `noise`: sd of one score around the candidate's own mean; undefined: unknown.
+ * Candidates with the same code but for knobs have the same structure: the id of its first.
+ */
+function observe(state: SearchState, dimensions: readonly Dimension[]) {
   const { losses, noise } = fitSeeds(state)
   const structures = new Map<string, string>()
   const offsets = new Map<string, number>()
@@ -144,15 +124,10 @@ function observe(state: SearchState, dimensions: readonly Dimension[]): Observat
     // The first of a structure says what its code did; of the knobs it repeats what its parent said.
     const repeats = isNew && parent !== undefined
     if (point === undefined || repeats || (loss === undefined && failure === undefined)) continue
-    all.push({
-      attempt,
-      point,
-      loss: loss === undefined ? undefined : loss - (offsets.get(structure) ?? 0),
-      seeds: attempt.scores.length,
-      failure,
-    })
+    const own = loss === undefined ? undefined : loss - (offsets.get(structure) ?? 0)
+    all.push({ attempt, point, loss: own, seeds: attempt.scores.length, failure })
   }
-  return { all, noise, structureOf: (id) => structures.get(id) ?? id }
+  return { all, noise, structureOf: (id: string) => structures.get(id) ?? id }
 }
 
 function failureOf({ failure, scores }: Attempt): Observation['failure'] {

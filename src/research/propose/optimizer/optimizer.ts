@@ -10,7 +10,7 @@ import type {
   Random,
 } from '../../../contracts/index.ts'
 import { defineProposer, EvsysError } from '../../../kernel/index.ts'
-import { knobsAt, type Point, pointOf, settled } from '../../surrogate/knob-space.ts'
+import { keyOf, type Point, pointOf, settled } from '../../surrogate/knob-space.ts'
 import { type KnobModel, openKnobModel } from './knob-model.ts'
 import { distinct, type Suggestion, suggestPoints, turnedAt, withGain } from './suggest-points.ts'
 
@@ -72,13 +72,8 @@ function suggestFor(
   if (first.length >= count) return first.slice(0, count)
   // Some may be of a family that is not wanted: then a few more than were asked for.
   const spare = Math.min(4, request.avoidFamilies.length + state.banned.length)
-  const taken = {
-    ...model,
-    tried: new Set([
-      ...model.tried,
-      ...first.map(({ point }) => JSON.stringify(Object.values(knobsAt(model.dimensions, point)))),
-    ]),
-  }
+  const tried = new Set([...model.tried, ...first.map(({ point }) => keyOf(model.dimensions, point))])
+  const taken = { ...model, tried }
   return [...first, ...suggestPoints(taken, { mode: request.mode, count: count - first.length + spare, method }, draws)]
 }
 
@@ -112,11 +107,8 @@ function repaired(model: KnobModel, { idea, failures }: NonNullable<Brief['repai
   if (idea.change.kind !== 'knobs') return []
   const { dimensions, base, knobs } = model
   const blamed = failures.map(({ reason }) => reason).join('\n')
-  const wanted = Object.fromEntries(
-    Object.entries(idea.change.knobs).filter(
-      ([name]) => !new RegExp(`\\b${name.replace(/\W/g, '\\$&')}\\b`).test(blamed),
-    ),
-  )
+  const isBlamed = (name: string) => new RegExp(`\\b${name.replace(/\W/g, '\\$&')}\\b`).test(blamed)
+  const wanted = Object.fromEntries(Object.entries(idea.change.knobs).filter(([name]) => !isBlamed(name)))
   const target = pointOf(dimensions, { ...knobs, ...wanted })
   if (target === undefined) return []
   const half = base.map((value, i) => {
@@ -126,6 +118,7 @@ function repaired(model: KnobModel, { idea, failures }: NonNullable<Brief['repai
   return distinct({ ...model }, [settled(dimensions, half)]).map((point) => withGain(model, point))
 }
 
+// Labelled like any other, so that a model of past effects can rank it.
 function ideaOf(model: KnobModel, { request }: Brief, { point, gain }: Suggestion): Idea {
   const turned = turnedAt(model, point)
   const distance = (name: string) => {
@@ -138,10 +131,22 @@ function ideaOf(model: KnobModel, { request }: Brief, { point, gain }: Suggestio
     seen < 2
       ? 'Nothing is known yet: a step that shows which way helps.'
       : `Of ${seen} observations, a surrogate expects a gain of ${gain.toPrecision(3)} here.`
-  return labelIdea({ from: model.knobs, turned, order, gain, parents: request.parents, why })
+  const from = model.knobs
+  const [main = ''] = order
+  const moves = order.map((name) => `${name} ${shown(from[name])} -> ${shown(turned[name])}`)
+  const more = moves.length > 4 ? ` and ${moves.length - 4} more` : ''
+  return {
+    title: `${moves.slice(0, 4).join(', ')}${more}`.slice(0, 200),
+    hypothesis: why,
+    family: `knob ${main}`.slice(0, 60),
+    category: categoryOf(main),
+    expected_effect: gain !== 0 && Number.isFinite(gain) ? Number(gain.toPrecision(3)) : undefined,
+    cost: costOf(from, turned),
+    parents: request.parents.slice(0, 2),
+    change: { kind: 'knobs', knobs: { ...turned } },
+  }
 }
 
-// An optimiser's point as an idea: labelled like any other, so that a model of past effects can rank it.
 const categories: readonly (readonly [RegExp, IdeaCategory])[] = [
   [/DROP|DECAY|SMOOTH|L1|L2|PENALTY|NOISE|AUGMENT|REGULAR/i, 'regularization'],
   [/(?:^|_)LR(?:_|$)|RATE|MOMENTUM|BETA|WARMUP|OPTIM|SCHEDULE|CLIP|ANNEAL/i, 'optimizer'],
@@ -151,33 +156,6 @@ const categories: readonly (readonly [RegExp, IdeaCategory])[] = [
 /** The kind of change that turning a knob is, by its name. */
 function categoryOf(knob: string): IdeaCategory {
   return categories.find(([pattern]) => pattern.test(knob))?.[1] ?? 'hyperparameter'
-}
-
-interface LabelSource {
-  readonly from: Knobs
-  readonly turned: Knobs
-  /** Names of the turned knobs, that which moves furthest first. */
-  readonly order: readonly string[]
-  readonly gain: number
-  readonly parents: readonly string[]
-  readonly why: string
-}
-
-function labelIdea({ from, turned, order, gain, parents, why }: LabelSource): Idea {
-  const [main = ''] = order
-  const moves = order.map((name) => `${name} ${shown(from[name])} -> ${shown(turned[name])}`)
-  const more = moves.length > 4 ? ` and ${moves.length - 4} more` : ''
-  const effect = gain !== 0 && Number.isFinite(gain) ? { expected_effect: Number(gain.toPrecision(3)) } : {}
-  return {
-    title: `${moves.slice(0, 4).join(', ')}${more}`.slice(0, 200),
-    hypothesis: why,
-    family: `knob ${main}`.slice(0, 60),
-    category: categoryOf(main),
-    ...effect,
-    cost: costOf(from, turned),
-    parents: parents.slice(0, 2),
-    change: { kind: 'knobs', knobs: { ...turned } },
-  }
 }
 
 function costOf(from: Knobs, turned: Knobs): Idea['cost'] {

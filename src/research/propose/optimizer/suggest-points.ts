@@ -82,12 +82,8 @@ function nearBest(model: KnobModel, count: number, isStart: boolean, random: Ran
     const point = [...from]
     for (let k = 0; k < turned; k++) {
       const at = pickWeighted(weights, random)
-      point[at] = stepped(
-        dimensions[at],
-        point[at] ?? 0,
-        isStart ? 0.25 : ([0.07, 0.15, 0.3][random.int(3)] ?? 0.15),
-        random,
-      )
+      const size = isStart ? 0.25 : ([0.07, 0.15, 0.3][random.int(3)] ?? 0.15)
+      point[at] = stepped(dimensions[at], point[at] ?? 0, size, random)
     }
     return point
   })
@@ -131,7 +127,7 @@ function takeBest(model: KnobModel, pool: readonly Point[], count: number, isBol
   const observed = [...model.observed]
   const chosen: Suggestion[] = []
   let { surrogate } = model
-  // Whoever wrote the base meant it to work: what lies far from it is trusted later.
+  // The base was meant to work: what lies far from it is trusted later.
   const reach = 0.3 + 0.05 * model.observed.length
   const trust = (point: Point) => {
     if (isBold) return 1

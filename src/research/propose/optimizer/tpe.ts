@@ -2,30 +2,21 @@
 import type { Random } from '../../../contracts/index.ts'
 import { clamp, type Dimension, type Point } from '../../surrogate/knob-space.ts'
 
-interface RankedPoint {
-  readonly point: number[]
-  /** Log of the density of good candidates over that of bad ones. */
-  readonly score: number
-}
-
-/** Points, best first. `observed` are in any order; those without a loss are bad. */
+/**
+ * Points, best first: the score is the log of the density of good candidates over that of bad ones. `observed` are in any order;
+ * those without a loss are bad.
+ */
 export function sampleTpe(
   dimensions: readonly Dimension[],
   observed: readonly { readonly point: Point; readonly loss: number | undefined }[],
   count: number,
   random: Random,
-): RankedPoint[] {
+): { readonly point: number[]; readonly score: number }[] {
   const ranked = [...observed].sort((a, b) => (a.loss ?? Number.MAX_VALUE) - (b.loss ?? Number.MAX_VALUE))
   const scored = ranked.filter(({ loss }) => loss !== undefined).length
   const cut = Math.min(scored, Math.max(1, Math.min(25, Math.ceil(0.2 * ranked.length))))
-  const good = densities(
-    dimensions,
-    ranked.slice(0, cut).map(({ point }) => point),
-  )
-  const bad = densities(
-    dimensions,
-    ranked.slice(cut).map(({ point }) => point),
-  )
+  const all = ranked.map(({ point }) => point)
+  const [good, bad] = [densities(dimensions, all.slice(0, cut)), densities(dimensions, all.slice(cut))]
   const points = Array.from({ length: count }, () => {
     const point = good.map((density) => density.draw(random))
     const score = point.reduce((sum, value, i) => sum + (good[i]?.log(value) ?? 0) - (bad[i]?.log(value) ?? 0), 0)

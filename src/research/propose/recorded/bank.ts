@@ -52,13 +52,10 @@ async function readBank(file: string): Promise<BankedIdea[]> {
     const checked = checkValue(BankedIdea, parsed(line))
     if (checked.ok) return [checked.value]
     const [issue] = checked.issues
-    throw new EvsysError(
-      'DATA_INVALID',
-      `line ${place + 1} of ${file} is no idea: ${issue?.path.join('.')}: ${issue?.message}`,
-      {
-        fix: 'write every line as {"idea": {...}, "outcome": number}.',
-      },
-    )
+    const why = `${issue?.path.join('.')}: ${issue?.message}`
+    throw new EvsysError('DATA_INVALID', `line ${place + 1} of ${file} is no idea: ${why}`, {
+      fix: 'write every line as {"idea": {...}, "outcome": number}.',
+    })
   })
 }
 

@@ -11,10 +11,10 @@ import {
   sampleTask,
 } from '../../../../tests/research-brief.ts'
 import { temporaryFolders } from '../../../../tests/temporary-folder.ts'
-import type { Brief } from '../../../contracts/index.ts'
+import type { Brief, Usage } from '../../../contracts/index.ts'
 import { createRedactor } from '../../../kernel/index.ts'
 import { writeBrief } from '../brief/write-brief.ts'
-import { forecastCall, ledgerEntry, sumLedger, usageOfError } from '../ledger/ledger.ts'
+import { addUsage, usageOfError } from '../proposal-usage.ts'
 import { bank } from './bank.ts'
 import { appendLine, briefKey, replay } from './replay.ts'
 
@@ -28,7 +28,7 @@ function briefAfter(experiments: number): Brief {
 }
 
 describe('recorded proposals', () => {
-  it('drive ten experiments with a ledger that is right to the cent (RES-516)', async () => {
+  it('drive ten experiments with a bill that is right to the cent (RES-516)', async () => {
     const file = join(folder(), 'cassette.jsonl')
     const lines = Array.from({ length: 10 }, (_, i) => ({
       key: '*',
@@ -40,22 +40,14 @@ describe('recorded proposals', () => {
       },
     }))
     writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-    const entries = []
+    let bill: Usage | undefined
     for (let done = 0; done < 10; done++) {
       const { ideas, usage } = await replay.propose(briefAfter(done), pluginContext(replay, { file }))
       expect(ideas[0]?.title).toBe(`Idea ${done}`)
-      entries.push(ledgerEntry(`call ${done}`, usage))
+      bill = addUsage(bill, usage)
     }
     // 10 calls: 40,045 tokens in at $3 and 7,045 out at $15 for a million.
-    expect(sumLedger(entries, forecastCall(entries))).toEqual({
-      calls: 10,
-      tokens: 47_090,
-      knownUsd: 0.22581,
-      assumedUsd: 0,
-      usd: 0.22581,
-      unpriced: 0,
-      lost: 0,
-    })
+    expect(bill).toMatchObject({ promptTokens: 40_045, completionTokens: 7_045, costUsd: 0.22581 })
     await expect(replay.propose(briefAfter(10), pluginContext(replay, { file }))).rejects.toMatchObject({
       code: 'CASSETTE_MISSING',
     })

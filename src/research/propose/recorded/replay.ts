@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import * as z from 'zod'
-import { type Brief, type Context, Idea, type Proposal, type Usage } from '../../../contracts/index.ts'
+import { type Brief, type Context, Idea, type Proposal } from '../../../contracts/index.ts'
 import {
   checkValue,
   createRedactor,
@@ -14,8 +14,8 @@ import {
   systemCode,
 } from '../../../kernel/index.ts'
 import { innerProposers, proposeWith } from '../inner-proposer.ts'
-import { proposalError } from '../ledger/ledger.ts'
 import { parseReply } from '../llm/parse-reply.ts'
+import { proposalError } from '../proposal-usage.ts'
 
 const params = z.strictObject({
   file: z.string().min(1).describe('The cassette: lines of {key, reply, usage}.'),
@@ -56,13 +56,8 @@ async function record(brief: Brief, context: Context<z.output<typeof params>>): 
     })
   const proposal = await proposeWith(proposer, brief, context)
   const { ideas, usage } = proposal
-  const line: CassetteLine = {
-    key: briefKey(brief),
-    call: brief.call,
-    purpose: brief.repair === undefined ? 'propose' : 'repair',
-    reply: [...ideas],
-    usage: usage === undefined ? undefined : { ...usage },
-  }
+  const purpose = brief.repair === undefined ? 'propose' : 'repair'
+  const line: CassetteLine = { key: briefKey(brief), call: brief.call, purpose, reply: [...ideas], usage }
   await appendLine(file, line, brief.redact)
   return proposal
 }
@@ -78,22 +73,18 @@ function findLine(lines: readonly CassetteLine[], brief: Brief, isStrict: boolea
   return lines.filter((line) => line.purpose === purpose)[done]
 }
 
-function played(line: CassetteLine, brief: Brief): Proposal {
-  const usage = usageOfLine(line)
-  if (typeof line.reply !== 'string') return { ideas: line.reply, usage }
-  const { ideas, problems } = parseReply(line.reply, { most: brief.request.ideas, files: Object.keys(brief.files) })
+function played({ reply, usage }: CassetteLine, brief: Brief): Proposal {
+  if (typeof reply !== 'string') return { ideas: reply, usage }
+  const { ideas, problems } = parseReply(reply, { most: brief.request.ideas, files: Object.keys(brief.files) })
   if (ideas.length > 0) return { ideas, usage }
   throw proposalError('INFERENCE_FAILED', `the recorded answer cannot be used: ${problems.join('; ')}`, usage)
 }
 
 function missing(file: string, count: number, brief: Brief): EvsysError {
-  return new EvsysError(
-    'CASSETTE_MISSING',
-    `${file} (${count} proposals) holds none for this brief (${briefKey(brief).slice(0, 12)})`,
-    {
-      fix: 'record it with `mode: record`: the task, its record or the request are not those that were recorded.',
-    },
-  )
+  const which = `${file} (${count} proposals) holds none for this brief (${briefKey(brief).slice(0, 12)})`
+  return new EvsysError('CASSETTE_MISSING', which, {
+    fix: 'record it with `mode: record`: the task, its record or the request are not those that were recorded.',
+  })
 }
 
 // Recorded proposals: a file of lines `{key, reply, usage}`. A key is the hash of what was asked.
@@ -135,18 +126,6 @@ async function readCassette(file: string): Promise<CassetteLine[]> {
 export async function appendLine(file: string, line: CassetteLine, redact: Redact = createRedactor()): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
   await appendFile(file, `${JSON.stringify(redact(line))}\n`)
-}
-
-function usageOfLine({ usage }: CassetteLine): Usage | undefined {
-  if (usage === undefined) return undefined
-  const { promptTokens, completionTokens, latencyS, cachedPromptTokens, costUsd } = usage
-  return {
-    promptTokens,
-    completionTokens,
-    latencyS,
-    cachedPromptTokens,
-    costUsd,
-  }
 }
 
 function parseLine(file: string, line: string, number: number): CassetteLine {

@@ -86,12 +86,8 @@ async function hashesIn(dir: string): Promise<Record<string, string>> {
   for (const entry of entries) {
     if (!entry.isFile()) continue
     const path = join(entry.parentPath ?? entry.path, entry.name)
-    hashes[
-      path
-        .slice(dir.length + 1)
-        .split(sep)
-        .join('/')
-    ] = sha256(await readFile(path))
+    const name = path.slice(dir.length + 1).replaceAll(sep, '/')
+    hashes[name] = sha256(await readFile(path))
   }
   return hashes
 }

@@ -7,35 +7,24 @@ import type { Mount } from '../../../contracts/index.ts'
 import { loadCpuEngine } from '../../../engine/index.ts'
 import { cacheFolder } from '../../../models/index.ts'
 
-export interface EngineMounts {
-  /** Compiled module of language models on the engine. */
-  readonly module: string
-  readonly mounts: readonly Mount[]
-  readonly env: Readonly<Record<string, string>>
-}
-
-export interface EngineMountsOptions {
+interface EngineMountsOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly onNotice?: ((text: string) => void) | undefined
 }
 
-/** Builds native kernels where this machine can, and says where everything is. */
-export async function engineMounts({ env, onNotice }: EngineMountsOptions): Promise<EngineMounts> {
+/** Builds native kernels where this machine can, and says where everything is; `module` is that of language models on the engine. */
+export async function engineMounts({ env, onNotice }: EngineMountsOptions) {
   const module = fileURLToPath(new URL(`./language-model-engine-module${extname(import.meta.url)}`, import.meta.url))
   const root = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/[\\/]$/, '')
   const [compiled = 'dist'] = relative(root, module).split(sep)
   const cache = cacheFolder({ ...env })
   await buildKernels(cache, env, onNotice)
+  const passed = Object.fromEntries(['EVSYS_ENGINE', 'CC'].flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
   const shown = ['package.json', compiled, 'chunks', 'native'].map((name) => join(root, name))
   return {
     module,
     mounts: [...shown, join(cache, 'native')].filter((path) => existsSync(path) && !isOfSystem(path)).map(mountOf),
-    env: {
-      EVSYS_ENGINE_MODULE: module,
-      EVSYS_ENGINE_CACHE: cache,
-      ...(env.EVSYS_ENGINE ? { EVSYS_ENGINE: env.EVSYS_ENGINE } : {}),
-      ...(env.CC ? { CC: env.CC } : {}),
-    },
+    env: { EVSYS_ENGINE_MODULE: module, EVSYS_ENGINE_CACHE: cache, ...passed },
   }
 }
 

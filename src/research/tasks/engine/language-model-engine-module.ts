@@ -84,7 +84,7 @@ async function open(
     capacityBytes: arenaBytes,
     measures: false,
     // Without a cache there are no kernels to load, and none are compiled where a candidate trains.
-    ...(EVSYS_ENGINE_CACHE === undefined ? { kind: 'wasm' } : {}),
+    kind: EVSYS_ENGINE_CACHE === undefined ? 'wasm' : undefined,
   })
   const never = new AbortController().signal
   const run = async (op: EngineOp) => await engine.run(op, never)
@@ -98,16 +98,8 @@ async function open(
       const data = windows.map((window) => datumOf(window, 1, 1 / Math.max(1, window.length - 1) / windows.length))
       const result = await run({ op: 'forward_backward', model, data, loss })
       const { learningRate, beta1 = 0.9, beta2 = 0.95, eps = 1e-8, weightDecay, gradClipNorm } = options
-      const adam = { learningRate, beta1, beta2, eps }
-      await run({
-        op: 'optim_step',
-        model,
-        adam: {
-          ...adam,
-          weightDecay,
-          gradClipNorm,
-        },
-      })
+      const adam = { learningRate, beta1, beta2, eps, weightDecay, gradClipNorm }
+      await run({ op: 'optim_step', model, adam })
       return sumOf(result)
     },
     async measure(windows, { from = 1 } = {}) {

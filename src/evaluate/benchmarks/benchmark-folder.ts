@@ -53,10 +53,7 @@ async function readTasks(path: string, name: string, signal: AbortSignal): Promi
       throw new EvsysError(
         'DATA_INVALID',
         `${name}:${line}: the task id "${task.task_id}" stands in line ${first} too`,
-        {
-          where: { file: name, line, col: 1 },
-          fix: 'give every task an id of its own.',
-        },
+        { where: { file: name, line, col: 1 }, fix: 'give every task an id of its own.' },
       )
     }
     lineOf.set(task.task_id, line)

@@ -160,9 +160,7 @@ export function scoreRewards(
       throw new EvsysError(
         'CONFIG_INVALID',
         `${kind} needs ${needed} attempts at each task, and there are ${samples}`,
-        {
-          fix: `ask for more: --num-samples ${needed}.`,
-        },
+        { fix: `ask for more: --num-samples ${needed}.` },
       )
     }
     return {

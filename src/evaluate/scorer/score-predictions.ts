@@ -154,12 +154,7 @@ function wrongAnswer(message: string): EvsysError {
 // Unknown is no number: metrics of usage leave it out, and it is never zero.
 function usageOf(answer: Prediction | undefined): Usage {
   const { prompt_tokens = Number.NaN, completion_tokens = Number.NaN, latency_s = Number.NaN, cost_usd } = answer ?? {}
-  return {
-    promptTokens: prompt_tokens,
-    completionTokens: completion_tokens,
-    latencyS: latency_s,
-    costUsd: cost_usd,
-  }
+  return { promptTokens: prompt_tokens, completionTokens: completion_tokens, latencyS: latency_s, costUsd: cost_usd }
 }
 
 function failuresOf(verified: readonly Verified[]): { message: string; count: number }[] {

@@ -27,10 +27,7 @@ export function boundedSearch(pattern: string, flags: string, text: string): Sea
 // Made on first use: a context takes a millisecond, and most runs search nothing.
 let kept: { context: object; script: Script } | undefined
 function search() {
-  kept ??= {
-    context: createContext({ __proto__: null }),
-    script: new Script('new RegExp(pattern, flags).test(text)'),
-  }
+  kept ??= { context: createContext({ __proto__: null }), script: new Script('new RegExp(pattern, flags).test(text)') }
   return kept
 }
 const sandbox = () => search().context

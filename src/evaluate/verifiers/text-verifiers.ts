@@ -7,9 +7,7 @@ import { boundedSearch, longestPattern } from './bounded-search.ts'
 export const exactMatch = defineVerifier({
   kind: 'exact_match',
   summary: 'Reward 1 if the answer is the expected text; white space at both ends does not count.',
-  params: z.strictObject({
-    ignore_case: z.boolean().default(false).describe('Upper and lower case count as equal.'),
-  }),
+  params: z.strictObject({ ignore_case: z.boolean().default(false).describe('Upper and lower case count as equal.') }),
   verify({ output, expected }, { params }) {
     const fold = (text: string) => (params.ignore_case ? text.trim().toLowerCase() : text.trim())
     return fold(output) === fold(expectedText(expected, 'exact_match')) ? 1 : 0
@@ -20,9 +18,7 @@ export const exactMatch = defineVerifier({
 export const contains = defineVerifier({
   kind: 'contains',
   summary: 'Reward 1 if the expected text, which must not be empty, stands somewhere in the answer.',
-  params: z.strictObject({
-    ignore_case: z.boolean().default(false).describe('Upper and lower case count as equal.'),
-  }),
+  params: z.strictObject({ ignore_case: z.boolean().default(false).describe('Upper and lower case count as equal.') }),
   verify({ output, expected }, { params }) {
     const fold = (text: string) => (params.ignore_case ? text.toLowerCase() : text)
     const wanted = fold(expectedText(expected, 'contains'))
@@ -35,9 +31,7 @@ export const contains = defineVerifier({
 export const regexMatch = defineVerifier({
   kind: 'regex_match',
   summary: 'Reward 1 if the expected regular expression (JavaScript) matches somewhere in the answer.',
-  params: z.strictObject({
-    ignore_case: z.boolean().default(false).describe('Upper and lower case count as equal.'),
-  }),
+  params: z.strictObject({ ignore_case: z.boolean().default(false).describe('Upper and lower case count as equal.') }),
   verify({ output, expected }, { params }) {
     const pattern = checkedPattern(expectedText(expected, 'regex_match'))
     const result = boundedSearch(pattern, params.ignore_case ? 'i' : '', output)

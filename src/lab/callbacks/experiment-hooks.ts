@@ -49,12 +49,7 @@ export function openExperimentHooks(options: HooksOptions): ExperimentHooks {
     turn = turn.then(() => watch.tell(message)).then(keep)
     return turn
   }
-  const scope = {
-    experimentId: experiment_id,
-    experiment: name,
-    outputDir,
-    hypothesis,
-  }
+  const scope = { experimentId: experiment_id, experiment: name, outputDir, hypothesis }
   const groups = new Map<string, Promise<void>>()
   return {
     started: () => tell({ hook: 'onExperimentStart', scope }),

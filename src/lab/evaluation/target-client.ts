@@ -71,9 +71,7 @@ function checkpointClient(run: RunRow, checkpoint: string, projectDir: string): 
   throw new EvsysError(
     'CLI_USAGE',
     `${name} was trained on the backend "${backend.kind}", whose checkpoints cannot be sampled later`,
-    {
-      fix: 'evaluate runs of the backends local and tinker.',
-    },
+    { fix: 'evaluate runs of the backends local and tinker.' },
   )
 }
 

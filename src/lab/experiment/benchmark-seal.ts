@@ -27,10 +27,9 @@ export interface SealOptions {
 export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: SealOptions): Promise<BenchmarkSeal> {
   const found = await Promise.all(
     benchmarks.map(async ({ name, path, data }) =>
-      [path ?? data?.path ?? [], await storedFiles(data, projectDir)].flat().map((place) => ({
-        name,
-        path: resolve(place),
-      })),
+      [path ?? data?.path ?? [], await storedFiles(data, projectDir)]
+        .flat()
+        .map((place) => ({ name, path: resolve(place) })),
     ),
   )
   const answers = found.flat()

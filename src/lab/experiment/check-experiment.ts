@@ -22,12 +22,7 @@ import { namedModels } from './score-baselines.ts'
 export async function checkExperiment(
   loaded: LoadedExperiment,
   catalog: Catalog,
-  options: {
-    projectDir: string
-    plugins: readonly PluginReference[]
-    seal: BenchmarkSeal
-    signal: AbortSignal
-  },
+  options: { projectDir: string; plugins: readonly PluginReference[]; seal: BenchmarkSeal; signal: AbortSignal },
 ): Promise<CheckedExperiment> {
   const { projectDir, plugins, seal, signal } = options
   const checked = await checkDeep(loaded, catalog, { signal })

@@ -140,13 +140,7 @@ async function openElsewhere(
   const limit = AbortSignal.timeout(Math.min(LONGEST_MS, options.limits?.blockedMs ?? LONGEST_MS))
   try {
     const either = AbortSignal.any([signal, limit])
-    const [made] = await recipeHashes([recipe], {
-      projectDir,
-      plugins,
-      cacheDir,
-      hidden: seal.hidden,
-      signal: either,
-    })
+    const [made] = await recipeHashes([recipe], { projectDir, plugins, cacheDir, hidden: seal.hidden, signal: either })
     if (made?.data_key === undefined) return undefined
     return await openCachedRows(cacheDir, made.data_key, servicesOf(seed, signal))
   } catch (error) {

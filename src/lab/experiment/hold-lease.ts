@@ -25,9 +25,7 @@ export async function holdLease(leases: Leases, name: string, lost: AbortControl
     throw new EvsysError(
       'STORE_CONFLICT',
       `another evsys works on this experiment (${holder?.note ?? 'it just ended'})`,
-      {
-        fix: 'wait until it has ended, or stop it; then run this again',
-      },
+      { fix: 'wait until it has ended, or stop it; then run this again' },
     )
   }
   const timer = setInterval(() => {

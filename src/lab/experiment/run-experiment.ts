@@ -40,13 +40,7 @@ async function prepare(
 ): Promise<CheckedExperiment> {
   const { set, dry, steps, cwd } = options
   whyNotHidden().catch(() => {}) // asked meanwhile; thrown when it is used
-  const loaded = await loadExperiment(source, {
-    signal,
-    set,
-    dry,
-    steps,
-    cwd,
-  })
+  const loaded = await loadExperiment(source, { signal, set, dry, steps, cwd })
   const projectDir = options.projectDir ?? loaded.project
   const plugins = pluginReferences(loaded)
   const named = await resolveBenchmarks(loaded.plan, projectDir)

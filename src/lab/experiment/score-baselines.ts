@@ -80,14 +80,7 @@ async function attempted(asked: Asked, { sealed, experiment }: ExperimentSession
   const { signal, onAnswer } = asked
   const label = `${experiment.id}-${hashOf(model).slice(0, 12)}`
   const { value, usage } = await withModel(asked, (client) =>
-    sealed.attempt(asked.benchmark.name, {
-      label,
-      seed: 42,
-      step: 'final',
-      signal,
-      policy: () => client,
-      onAnswer,
-    }),
+    sealed.attempt(asked.benchmark.name, { label, seed: 42, step: 'final', signal, policy: () => client, onAnswer }),
   )
   return { scored: value.scored, usage }
 }

@@ -115,13 +115,7 @@ function runConclusion({ hypothesis }: ExperimentRow, { run, evals }: RecordedRu
 
 function runResult({ run }: RecordedRun): RunResult {
   const ended = run.status === 'pending' || run.status === 'running' ? 'cancelled' : run.status
-  return {
-    run_id: run.id,
-    status: ended,
-    metrics: run.metrics,
-    artifacts: [],
-    error: run.error,
-  }
+  return { run_id: run.id, status: ended, metrics: run.metrics, artifacts: [], error: run.error }
 }
 
 function cell(text: string): string {

@@ -114,9 +114,7 @@ async function rescoreBenchmark(
     throw new EvsysError(
       'DATA_READ',
       `benchmark "${benchmark.name}": not all answers could be scored anew, so nothing was replaced`,
-      {
-        fix: 'look at the scores without --keep; runs whose answers are gone can be marked invalid.',
-      },
+      { fix: 'look at the scores without --keep; runs whose answers are gone can be marked invalid.' },
     )
   }
   return results.map(({ told }) => told)

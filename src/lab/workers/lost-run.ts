@@ -53,12 +53,7 @@ export function lostRun(
 ): ErrorRecord {
   const redact = createRedactor(secrets)
   const { code, message, fix, where } = isLate ? late : inWords(end, limits, failing, flood)
-  return redact({
-    code,
-    message: `${message}${lastLines(redact(end.printed))}`,
-    where,
-    fix,
-  })
+  return redact({ code, message: `${message}${lastLines(redact(end.printed))}`, where, fix })
 }
 
 const late = record(

@@ -109,9 +109,7 @@ async function requirePrefix(
   throw new EvsysError(
     'STORE_CONFLICT',
     `the record has ${stream.replace(':', ' ')} already, and it went on differently`,
-    {
-      fix: 'the one in the record stays; import into another project to look at both.',
-    },
+    { fix: 'the one in the record stays; import into another project to look at both.' },
   )
 }
 

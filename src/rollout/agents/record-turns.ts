@@ -113,13 +113,7 @@ export function recordTurns(client: OpenInferenceClient, limits: TurnLimits, sig
 }
 
 function turnOf(messages: Turn['messages'], { text, toolCalls, stopReason, tokens }: Generated): Turn {
-  return {
-    messages,
-    text,
-    stopReason,
-    toolCalls,
-    tokens,
-  }
+  return { messages, text, stopReason, toolCalls, tokens }
 }
 
 // A price that is not known for one answer is not known for the sum. The time is that of the answers, as their clients report it

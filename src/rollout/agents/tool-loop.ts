@@ -59,12 +59,7 @@ async function converse(context: Context, tools: ReadonlyMap<string, OfferedTool
   const words = isNative || specs.length === 0 ? [] : [toolsInWords(specs)]
   const system = [params.system_prompt ?? [], words].flat().join('\n\n')
   const messages = openingMessages({ ...params, system_prompt: system === '' ? undefined : system }, task)
-  const calling: CallOptions = {
-    tools,
-    signal,
-    limit: params.parallel_calls,
-    timeoutMs: params.tool_timeout_s * 1000,
-  }
+  const calling: CallOptions = { tools, signal, limit: params.parallel_calls, timeoutMs: params.tool_timeout_s * 1000 }
   for (let turn = 0; ; turn++) {
     const answer = await policy.generate(
       {

@@ -168,10 +168,7 @@ function observation({ observation: before, tool_calls = [] }: NewStep, message:
   // Results without a known id answer the open calls in order.
   const call =
     open.find(({ tool_call_id, extra }) => [tool_call_id, extra?.id].includes(message.tool_call_id)) ?? open[0]
-  const own = {
-    source_call_id: call?.tool_call_id,
-    content: contentOf(message.content),
-  }
+  const own = { source_call_id: call?.tool_call_id, content: contentOf(message.content) }
   return { ...before, results: [...results, own] }
 }
 

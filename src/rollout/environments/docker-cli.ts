@@ -94,10 +94,7 @@ function notStarted(program: string, cause: unknown): EvsysError {
   return new EvsysError(
     'ENVIRONMENT_REFUSED',
     `the environment "docker" cannot start ${program}: ${messageOf(cause)}`,
-    {
-      cause,
-      fix: 'install docker, or name another program (podman) by `program` of the environment.',
-    },
+    { cause, fix: 'install docker, or name another program (podman) by `program` of the environment.' },
   )
 }
 

@@ -41,11 +41,7 @@ export function parseDockerfile(text: string, file: string): DockerStage[] {
     if (name === 'FROM') {
       const [base = '', as, alias] = wordsOf(substitute(rest, globals))
       values = new Map([['PATH', sandboxPath]])
-      stages.push({
-        base,
-        name: as?.toLowerCase() === 'as' ? alias : undefined,
-        instructions: [],
-      })
+      stages.push({ base, name: as?.toLowerCase() === 'as' ? alias : undefined, instructions: [] })
       continue
     }
     if (name === 'ARG') {

@@ -314,8 +314,6 @@ function tooLarge(path: string, { downloadBytes }: StateFolders): EvsysError {
   return new EvsysError(
     'ENVIRONMENT_FAILED',
     `${path} is larger than the ${downloadBytes} bytes that are copied at most`,
-    {
-      fix: 'raise max_download_mb of the environment, or let the task leave less.',
-    },
+    { fix: 'raise max_download_mb of the environment, or let the task leave less.' },
   )
 }

@@ -35,11 +35,7 @@ export async function openSpot(places: readonly Place[], path: string, { make = 
   try {
     await walk.go(rest, make)
     const folder = walk.here.handle
-    return {
-      path: `/proc/self/fd/${folder.fd}/${name}`,
-      name,
-      [Symbol.asyncDispose]: () => walk.close(),
-    }
+    return { path: `/proc/self/fd/${folder.fd}/${name}`, name, [Symbol.asyncDispose]: () => walk.close() }
   } catch (error) {
     await walk.close()
     throw error
@@ -222,8 +218,6 @@ function outside(path: string, why: string): EvsysError {
   return new EvsysError(
     'ENVIRONMENT_FAILED',
     `cannot use the path ${JSON.stringify(path)} of the environment: ${why}`,
-    {
-      fix: 'name an absolute path of a file or folder inside the environment.',
-    },
+    { fix: 'name an absolute path of a file or folder inside the environment.' },
   )
 }

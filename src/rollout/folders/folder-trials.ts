@@ -81,20 +81,8 @@ function told(policy: OpenInferenceClient, onTurn: (turn: Turn) => void): OpenIn
     ...policy,
     async generate(request, signal) {
       const { text, toolCalls, stopReason, tokens, ...given } = await policy.generate(request, signal)
-      onTurn({
-        messages: [...request.messages],
-        text,
-        stopReason,
-        toolCalls,
-        tokens,
-      })
-      return {
-        ...given,
-        text,
-        stopReason,
-        toolCalls,
-        tokens,
-      }
+      onTurn({ messages: [...request.messages], text, stopReason, toolCalls, tokens })
+      return { ...given, text, stopReason, toolCalls, tokens }
     },
   }
 }
@@ -107,10 +95,7 @@ export function folderEnvironment(
   return async (place, signal) => {
     const spec =
       choice.kind === 'auto'
-        ? {
-            ...choice,
-            kind: (await chooseEnvironment(place.folder, machineCapabilities(signal), process.env)).kind,
-          }
+        ? { ...choice, kind: (await chooseEnvironment(place.folder, machineCapabilities(signal), process.env)).kind }
         : choice
     const { plugin, context } = equipPlugin('environment', spec, { ...services, signal })
     return plugin.open({ ...context, ...place })

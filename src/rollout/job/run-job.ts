@@ -262,11 +262,5 @@ function agentSlotsOf({ agents }: JobConfig): (agent: JobConfig['agents'][number
 function endOf(planned: PlannedTrial, result: TrialResult, isKept: boolean): JobTrial {
   const error = result.evsys?.error
   const reward = error?.infra === true ? undefined : scalarReward(result.verifier_result?.rewards)
-  return {
-    planned,
-    result,
-    isKept,
-    reward,
-    error,
-  }
+  return { planned, result, isKept, reward, error }
 }

@@ -30,11 +30,7 @@ export async function findTrial(dir: string): Promise<FoundTrial> {
     const earlier = await readResult(join(dir, 'attempts', attempt))
     if (earlier !== undefined && earlier.exception_info?.exception_type !== 'CancelledError') failedBefore += 1
   }
-  return {
-    result,
-    isBegun: names.some((name) => name !== 'attempts'),
-    failedBefore,
-  }
+  return { result, isBegun: names.some((name) => name !== 'attempts'), failedBefore }
 }
 
 /** Puts what is there aside as attempts/<n>/ and leaves room for the next attempt. Returns the folder it went to. */

@@ -73,11 +73,7 @@ export type Artifact = z.output<typeof Artifact>
 
 /** `[agent]`. An absent `timeout_sec` is no limit. */
 const AgentConfig = z
-  .looseObject({
-    timeout_sec: seconds.optional(),
-    user: account.optional(),
-    ...networkFields,
-  })
+  .looseObject({ timeout_sec: seconds.optional(), user: account.optional(), ...networkFields })
   .superRefine(checkHosts)
 export type AgentConfig = z.output<typeof AgentConfig>
 

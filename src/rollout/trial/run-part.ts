@@ -71,11 +71,7 @@ async function runAgentOfPart(scope: TrialScope, place: OpenTrialEnvironment, ru
           environment: place.environment,
           logsDir: join(outputs, 'agent'),
           runAgent: request.runAgent,
-          lease: {
-            env: agentEnv,
-            user: part.agent.user,
-            ...networkOf(part.agentNetwork, request.task.network),
-          },
+          lease: { env: agentEnv, user: part.agent.user, ...networkOf(part.agentNetwork, request.task.network) },
           timeoutMs: agentMs,
           signal,
           graceMs: request.graceMs,
@@ -124,11 +120,7 @@ async function collect(scope: TrialScope, { environment }: OpenTrialEnvironment,
   for (const hook of run.part.verification.collect.filter(({ service }) => service === 'main')) {
     const ended = await environment
       .exec(
-        {
-          argv: shellCommand(hook.command),
-          limits: { timeoutMs: hook.timeout_sec * 1000 },
-          user: hook.user,
-        },
+        { argv: shellCommand(hook.command), limits: { timeoutMs: hook.timeout_sec * 1000 }, user: hook.user },
         signal,
       )
       .catch((cause: unknown) => ({ exitCode: null, stderr: messageOf(cause) }))
@@ -170,10 +162,5 @@ async function verified(
     })
   }
   if (testDirs.length === 0) throw trialError('AddTestsDirError', 'the task has no tests')
-  return verifyPart({
-    ...common,
-    testDirs,
-    network,
-    environment: place.environment,
-  })
+  return verifyPart({ ...common, testDirs, network, environment: place.environment })
 }

@@ -98,13 +98,7 @@ async function runTests(request: VerifyRequest, signal: AbortSignal): Promise<Ex
   )
   // The exit code means nothing: only the reward file counts.
   const ended = await environment.exec(
-    {
-      argv: shellCommand(`'${path}' > /logs/verifier/test-stdout.txt 2>&1`),
-      env,
-      limits,
-      user,
-      network,
-    },
+    { argv: shellCommand(`'${path}' > /logs/verifier/test-stdout.txt 2>&1`), env, limits, user, network },
     signal,
   )
   if (ended.limitHit === 'timeoutMs')
@@ -116,9 +110,7 @@ async function named<T>(name: ExceptionName, what: string, work: () => Promise<T
   try {
     return await work()
   } catch (cause) {
-    throw trialError(name, `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    })
+    throw trialError(name, `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }
 }
 

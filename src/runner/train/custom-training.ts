@@ -171,9 +171,7 @@ function createPromptTrial(scope: RunScope, { at, advance, stop }: PromptTrialOp
         throw new EvsysError(
           'CONFIG_OBJECTIVE',
           'prompts are chosen on validation, and no objective names a val benchmark',
-          {
-            fix: 'declare a benchmark with split: val, and metadata.objective: { metric: val.pass@1 }.',
-          },
+          { fix: 'declare a benchmark with split: val, and metadata.objective: { metric: val.pass@1 }.' },
         )
       }
       advance(step)

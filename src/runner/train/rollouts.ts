@@ -124,14 +124,7 @@ export function createRollouts(
       done = []
       for (const { trajectory } of told) {
         const { taskId: task_id, sample, reward, error } = trajectory
-        await scope.reporter.tell({
-          type: 'rollout.finished',
-          task_id,
-          sample,
-          step: at.step,
-          reward,
-          error,
-        })
+        await scope.reporter.tell({ type: 'rollout.finished', task_id, sample, step: at.step, reward, error })
       }
       if (!scope.assignment.log_rollouts || told.length === 0) return
       await scope.callbacks.call('onRollout', at, told.map(rowOf))

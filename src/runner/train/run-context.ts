@@ -111,13 +111,7 @@ export async function loadRows<F extends RowFormat>(
   services: RunServices,
 ): Promise<LoadedRows<F>> {
   const { projectDir, cache } = services.data ?? {}
-  const request = {
-    data,
-    format,
-    services,
-    projectDir,
-    cache,
-  }
+  const request = { data, format, services, projectDir, cache }
   const loaded = await loadOrRepair(request, services)
   await services.data?.onLoaded?.(loaded)
   return loaded

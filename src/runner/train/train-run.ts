@@ -34,13 +34,7 @@ export async function trainRun(options: TrainRunOptions): Promise<'finished' | '
     if (end.interrupted) return 'interrupted'
     const { metrics, best_step } = end
     const wall_s = (performance.now() - began) / 1000
-    await reporter.tell({
-      type: 'run.finished',
-      status: 'completed',
-      metrics,
-      wall_s,
-      best_step,
-    })
+    await reporter.tell({ type: 'run.finished', status: 'completed', metrics, wall_s, best_step })
   } catch (error) {
     if (services.signal.aborted) return 'interrupted'
     const wall_s = (performance.now() - began) / 1000

@@ -228,13 +228,7 @@ async function rollBack(
   scope.model = await reopen(state === undefined ? undefined : { uri: state.uri, optimizer: true })
   book.rollBackTo(state?.step ?? -1)
   scope.evals = scope.evals.filter((each) => each.step <= (state?.step ?? -1))
-  const trip: GuardTrip = {
-    step,
-    reason,
-    action,
-    rolled_back_to: state?.step,
-    text,
-  }
+  const trip: GuardTrip = { step, reason, action, rolled_back_to: state?.step, text }
   await reporter.tell({ type: 'guard.tripped', ...trip, ...(action === 'stop' ? {} : { learning_rate: rate / 2 }) })
   return trip
 }

@@ -59,7 +59,7 @@ function checkpointClient(run: RunRow, checkpoint: string, projectDir: string): 
   const { name, config } = requireTraining(run)
   const { backend, model, algorithm } = config
   const renderer = algorithm.params.renderer_name ?? model.renderer_name
-  const sampled = { model: model.name, checkpoint, ...(typeof renderer === 'string' ? { renderer } : {}) }
+  const sampled = { model: model.name, checkpoint, renderer: typeof renderer === 'string' ? renderer : undefined }
   const taken = (...names: string[]) =>
     Object.fromEntries(names.flatMap((each) => (each in backend.params ? [[each, backend.params[each]]] : [])))
   if (backend.kind === 'local') {

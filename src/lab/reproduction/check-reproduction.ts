@@ -1,11 +1,11 @@
 // What a repetition of an experiment would share with it: code, data, scorers, engine and machine, each compared with the record.
 import { type LoadedExperiment, pluginReferences } from '../../config/index.ts'
-import type { EvalRow, RunRow } from '../../contracts/index.ts'
+import type { RunRow } from '../../contracts/index.ts'
 import { openScorer } from '../../evaluate/index.ts'
 import { messageOf } from '../../kernel/index.ts'
 import { type ExperimentRow, type OpenStore, requireTraining } from '../../store/index.ts'
 import { sealBenchmarks } from '../experiment/benchmark-seal.ts'
-import { callbacksOf } from '../experiment/plan-inputs.ts'
+import { callbacksOf } from '../experiment/check-experiment.ts'
 import { recipeHashes } from '../workers/recipe-hashes.ts'
 
 export interface ReproductionCheck {
@@ -48,9 +48,10 @@ export async function checkReproduction(
     checks.push(compared('code', run.arm, run.codeHash, now?.code_hash, why))
     checks.push(compared('data', run.arm, run.dataHash, now?.data_hash, why))
   }
-  const evals = await Promise.all(runs.map((run) => store.evals(run.id)))
+  const evals = (await Promise.all(runs.map((run) => store.evals(run.id)))).flat()
   for (const benchmark of experiment.plan.experiment.metadata.benchmark) {
-    const recorded = scorerOf(evals.flat(), benchmark.name)
+    const scored = evals.find((each) => each.benchmark === benchmark.name && each.error === undefined)
+    const recorded = scored?.scorerHash
     try {
       await using scorer = await openScorer({ benchmark, ...place })
       checks.push(compared('scorer', benchmark.name, recorded, scorer.hash))
@@ -85,14 +86,9 @@ function onePerArm(runs: readonly RunRow[]): RunRow[] {
   })
 }
 
-function scorerOf(evals: readonly EvalRow[], benchmark: string): string | undefined {
-  return evals.find((each) => each.benchmark === benchmark && each.error === undefined)?.scorerHash
-}
-
 function machineChecks({ provenance }: ExperimentRow): ReproductionCheck[] {
-  const known = typeof provenance === 'object' && provenance !== null ? Object.entries(provenance) : []
   const here: Record<string, string> = { node: process.version, platform: `${process.platform}-${process.arch}` }
-  return known.flatMap(([name, recorded]) => {
+  return Object.entries(Object(provenance)).flatMap(([name, recorded]) => {
     const now = here[name]
     return now === undefined || typeof recorded !== 'string' ? [] : [compared('machine', name, recorded, now)]
   })

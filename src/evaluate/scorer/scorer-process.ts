@@ -87,8 +87,8 @@ function deathOf(end: ProcessEnd, { benchmark, verifier_ms }: ScorerStart): Erro
   })
   if (end.stuck !== undefined) {
     const { file, line } = end.stuck
-    const place = file === undefined || line === undefined ? {} : { where: { file, line, col: 1 } }
-    return { ...record('WORKER_HUNG', `was blocked for more than ${verifier_ms / 1000} s and was ended`), ...place }
+    const where = file === undefined || line === undefined ? undefined : { file, line, col: 1 }
+    return { ...record('WORKER_HUNG', `was blocked for more than ${verifier_ms / 1000} s and was ended`), where }
   }
   if (end.stopped === 'silent') return record('WORKER_HUNG', 'gave no sign of life and was ended')
   if (end.stopped === 'flood') return record('WORKER_FLOODED', `printed more than ${printedMb} MB and was ended`)

@@ -35,12 +35,7 @@ export async function verifyAnswer(
   try {
     // A copy: a verifier that sorts or edits what it is given must not change what the next answer is compared with.
     const given = { output, expected: structuredClone(expected), task: structuredClone(task) }
-    const result = plugin.verify(given, {
-      ...context,
-      random,
-      signal: own.signal,
-      ...(model === undefined ? {} : { model }),
-    })
+    const result = plugin.verify(given, Object.assign({ ...context, random, signal: own.signal }, model && { model }))
     const verified: unknown = isPromise(result) ? await orAborted(result, own.signal) : result
     const reward = rewardOf(verified)
     return reward === undefined ? { failure: `${name} returned no finite number` } : { reward }

@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { type ChatMessage, pluginReference } from '../../contracts/index.ts'
 import { defineVerifier } from '../../kernel/index.ts'
 
-/** A model judges the answer by a rubric. */
 export const llmJudge = defineVerifier({
   kind: 'llm_judge',
   summary: 'A model judges the answer, quoted as data, by a rubric; the same question is asked once.',
@@ -26,10 +25,9 @@ export const llmJudge = defineVerifier({
     const read = verdict.stopReason === 'refused' ? undefined : readVerdict(verdict.text, scale)
     if (read !== undefined) return { reward: read.reward, info: { reason: read.reason } }
     // Not the answer's fault, as far as is known: it has no reward, and the score has bounds.
+    const isRefused = verdict.stopReason === 'refused'
     throw new Error(
-      verdict.stopReason === 'refused'
-        ? 'the judge refused to judge'
-        : 'the judge gave no verdict in the form that was asked for',
+      isRefused ? 'the judge refused to judge' : 'the judge gave no verdict in the form that was asked for',
     )
   },
 })

@@ -40,7 +40,6 @@ export async function targetClient(
   }
 }
 
-/** The client for a model by its name. */
 export function modelTarget(name: string): EvalTarget {
   return { label: name, client: modelClient(name) }
 }

@@ -72,7 +72,6 @@ async function claimFolder(plan: Plan, projectDir: string, nowMs: number): Promi
 
 type Body<E> = E extends unknown ? Omit<E, 'seq' | 'at' | 'experiment_id'> : never
 
-/** Appends events to the stream of an experiment. */
 export async function appendEvents(
   {
     store,

@@ -82,7 +82,6 @@ export async function countSpent(
   }
 }
 
-/** Whether an item is an event of a run. */
 export function isOfRun(item: Item): item is RunEvent {
   return item.type !== 'points' && !('experiment_id' in item)
 }

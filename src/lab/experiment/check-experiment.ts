@@ -177,7 +177,6 @@ export function runSecrets(
   return secrets
 }
 
-/** The clients of models that teach. */
 function teacherClients({ algorithm }: RunConfig): PluginSpec[] {
   return teachersOf(algorithm.params).flatMap(({ client }) => {
     if (client === undefined) return []
@@ -188,7 +187,6 @@ function teacherClients({ algorithm }: RunConfig): PluginSpec[] {
 const OwnCallbacks = z.object({ callbacks: z.array(PluginSpec) })
 const HeldOut = z.object({ held_out_verifier: PluginSpec })
 
-/** Every plugin that a run names. */
 function pluginsOf(
   { algorithm, backend, agent, environment, data, model }: RunConfig,
   callbacks: readonly PluginSpec[],

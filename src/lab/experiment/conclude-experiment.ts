@@ -36,7 +36,7 @@ export async function concludeExperiment(
   const baselines = await baselinesOf(store, experiment.id)
   const rows = runs.map(({ run }) => run)
   const trips = await recordedTrips(store, rows)
-  const text = conclusionText(evidence, { isTrial: isDryRun(experiment), baselines, trips })
+  const text = conclusionText(evidence, { isDry: isDryRun(experiment), baselines, trips })
   await writeExperimentFiles({ experiment, runs, evidence, baselines, text, dir: options.outputDir })
   const ids = rows.map(({ id }) => id)
   const spent = [...rows.map((run) => run.costUsd), ...baselines.map((each) => each.cost_usd)]

@@ -94,7 +94,8 @@ export function recordTurns(client: OpenInferenceClient, limits: TurnLimits, sig
         const given = await ask(request, asked)
         if (closedMs === undefined) {
           taken.push(given.usage)
-          turns.push(turnOf(messages, given))
+          const { text, toolCalls, stopReason, tokens } = given
+          turns.push({ messages, text, stopReason, toolCalls, tokens })
         }
         return given
       },
@@ -106,30 +107,26 @@ export function recordTurns(client: OpenInferenceClient, limits: TurnLimits, sig
     },
     usage() {
       const outsideMs = (closedMs ?? performance.now()) - startedMs - busyMs
-      return summed(taken, Math.max(0, outsideMs) / 1000)
+      return sumUsage(taken, Math.max(0, outsideMs) / 1000)
     },
     isInfra: (error) => lastFailed || isKnown(error, failures),
   }
 }
 
-function turnOf(messages: Turn['messages'], { text, toolCalls, stopReason, tokens }: Generated): Turn {
-  return { messages, text, stopReason, toolCalls, tokens }
-}
-
-// A price that is not known for one answer is not known for the sum. The time is that of the answers, as their clients report it
-// (an answer out of a cassette keeps its own), and of what the agent did between them.
-function summed(taken: readonly Usage[], outsideS: number): Usage {
-  const sum = (of: (usage: Usage) => number) => taken.reduce((total, usage) => total + of(usage), 0)
+/**
+ * A price that is not known for one answer is not known for the sum. The time is that of the answers, as their clients report it (an
+ * answer out of a cassette keeps its own), and of what the agent did between them.
+ */
+export function sumUsage(taken: readonly Usage[], outsideS = 0): Usage {
+  const sum = (of: (usage: Usage) => number | undefined) => taken.reduce((total, usage) => total + (of(usage) ?? 0), 0)
+  const isCached = taken.some(({ cachedPromptTokens }) => cachedPromptTokens !== undefined)
+  const isPriced = taken.length > 0 && taken.every(({ costUsd }) => costUsd !== undefined)
   return {
     promptTokens: sum(({ promptTokens }) => promptTokens),
     completionTokens: sum(({ completionTokens }) => completionTokens),
-    ...(taken.some(({ cachedPromptTokens }) => cachedPromptTokens !== undefined)
-      ? { cachedPromptTokens: sum(({ cachedPromptTokens = 0 }) => cachedPromptTokens) }
-      : {}),
+    cachedPromptTokens: isCached ? sum(({ cachedPromptTokens }) => cachedPromptTokens) : undefined,
     latencyS: outsideS + sum(({ latencyS }) => latencyS),
-    ...(taken.length > 0 && taken.every(({ costUsd }) => costUsd !== undefined)
-      ? { costUsd: sum(({ costUsd = 0 }) => costUsd) }
-      : {}),
+    costUsd: isPriced ? sum(({ costUsd }) => costUsd) : undefined,
   }
 }
 

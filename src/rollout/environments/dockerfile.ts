@@ -20,7 +20,6 @@ export interface DockerInstruction {
   readonly isList: boolean
 }
 
-/** A stage: where it starts from, and what follows. */
 interface DockerStage {
   readonly base: string
   readonly name?: string | undefined

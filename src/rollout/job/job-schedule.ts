@@ -30,7 +30,6 @@ export function isRepeatable({ exception_info, step_results, evsys }: TrialResul
   return ![exception_info?.exception_type, ...steps].some((name) => exclude_exceptions?.includes(name ?? ''))
 }
 
-/** Wait before attempt `failedBefore + 2`, in ms. */
 export function retryWaitMs(
   failedBefore: number,
   { min_wait_sec, wait_multiplier, max_wait_sec }: RetryConfig,

@@ -1,6 +1,6 @@
 // Evaluations while training continues. An evaluation takes the weights of its step and is answered and scored beside the steps
 // that follow. What it leads to (the best checkpoint, callbacks, a request to stop) happens at fixed steps, whenever the answers
-// arrive: at the next evaluation, at the next checkpoint, at the end. So the record does not depend on who was faster.
+// arrive: at the next evaluation, at the next checkpoint, at the end. So the record does not depend on which was faster.
 import type { CheckpointKind, Ref, SamplerRef, SealedBenchmark, StepScope } from '../../contracts/index.ts'
 import type { Checkpoint } from './checkpoint-book.ts'
 import { type RunScope, stepScope } from './run-scope.ts'
@@ -117,7 +117,6 @@ interface SaveOptions {
   readonly evals?: CheckpointEvals | undefined
 }
 
-/** Saves a run at a step, and reports it. */
 export async function saveCheckpoint(
   scope: RunScope,
   step: number,
@@ -142,7 +141,7 @@ async function announceCheckpoint(scope: RunScope, saved: SavedCheckpoint): Prom
   const { step, kind, uri, numSteps, final = false } = saved
   if (book.has(step, kind) && !final) return
   book.add({ step, kind, uri })
-  await reporter.tell({ type: 'checkpoint.saved', step, kind, ref: uri, final })
+  await reporter.report({ type: 'checkpoint.saved', step, kind, ref: uri, final })
   if (saved.again === true) return // the end of the run coincides with a checkpoint: there is one, and it was reported
   const at = stepScope(assignment, step, numSteps, () => {})
   await callbacks.call('onCheckpoint', at, { kind, uri })
@@ -158,6 +157,6 @@ export async function deleteCheckpoints(scope: RunScope, checkpoints: readonly (
   for (const each of checkpoints) {
     if (!(await scope.model.drop(each))) continue
     scope.book.drop(each)
-    await scope.reporter.tell({ type: 'checkpoint.dropped', step: each.step, kind: each.kind })
+    await scope.reporter.report({ type: 'checkpoint.dropped', step: each.step, kind: each.kind })
   }
 }

@@ -41,8 +41,8 @@ export function adamAt(step: number, { shared, firstStep, numSteps }: Phase, tri
     beta1: shared.adam_beta1,
     beta2: shared.adam_beta2,
     eps: shared.adam_eps,
-    ...(shared.weight_decay === 0 ? {} : { weightDecay: shared.weight_decay }),
-    ...(shared.grad_clip_norm === 0 ? {} : { gradClipNorm: shared.grad_clip_norm }),
+    weightDecay: shared.weight_decay === 0 ? undefined : shared.weight_decay,
+    gradClipNorm: shared.grad_clip_norm === 0 ? undefined : shared.grad_clip_norm,
   }
 }
 

@@ -54,7 +54,6 @@ export interface RunData {
   onBatch?: ((batch: readonly Datum[], tokenizer: Tokenizer) => void) | undefined
 }
 
-/** A plugin of the run with its checked params and its context. */
 interface Equipped<P extends Plugin> {
   readonly plugin: P
   readonly context: Context<unknown>
@@ -155,7 +154,7 @@ type Renderers = ReturnType<typeof equip<'renderer'>>
 
 /**
  * The renderer that a run names, or the two that its model decides between: without a chat template, with one. Both count as
- * code of the run, so that its hash can be told again without opening the model.
+ * code of the run, so that its hash can be computed again without opening the model.
  */
 export function equipRenderers(
   { model }: Pick<RunConfig, 'model'>,

@@ -1,5 +1,4 @@
 // Training begins, or begins again at an earlier step: callbacks cut back what they wrote beyond it, and know again what they knew.
-
 import type { GuardTrip, Metrics, StepScope } from '../../contracts/index.ts'
 import { type RunScope, stepScope } from './run-scope.ts'
 import type { Trip } from './watch-guards.ts'
@@ -16,15 +15,15 @@ export async function startTraining(
   }
 }
 
-// What follows the update of every step: it is told, and callbacks see it.
+// What follows the update of every step: it is reported, and callbacks see it.
 export async function reportStep(scope: RunScope, at: StepScope, metrics: Metrics): Promise<void> {
-  await scope.reporter.tell({ type: 'step.finished', step: at.step, metrics: finite(metrics) })
+  await scope.reporter.report({ type: 'step.finished', step: at.step, metrics: finite(metrics) })
   await scope.callbacks.call('onStepEnd', at, metrics)
 }
 
-/** A trip of a run that stays where it is: it goes on, or ends there. */
+/** A trip of a run that stays where it is: it continues, or ends there. */
 export async function reportTrip({ reporter }: RunScope, { since: _, ...trip }: Trip): Promise<GuardTrip> {
-  await reporter.tell({ type: 'guard.tripped', ...trip })
+  await reporter.report({ type: 'guard.tripped', ...trip })
   return trip
 }
 

@@ -61,20 +61,20 @@ const BEFORE = -1
 export interface OpenStep {
   /** One context for each batch. */
   readonly batches: readonly StepContext<unknown>[]
-  /** All batches are built: rollouts that nobody waited for are cut off. Rejects when those that counted were, before. */
+  /** All batches are built: rollouts that no one waited for are cut off. Rejects when those that counted were, before. */
   built(): Promise<void>
-  /** Lets go of what they took. */
+  /** Releases what they took. */
   release(): Promise<void>
-  /** What is known of its rollouts besides what the recipe tells. */
+  /** What is known of its rollouts besides what the recipe reports. */
   rolloutMetrics(): Metrics
-  tellRollouts(at: StepScope): Promise<void>
-  /** Cuts off the rollouts of the step, so that the run can leave. A step that needs none goes on. */
+  reportRollouts(at: StepScope): Promise<void>
+  /** Cuts off the rollouts of the step, so that the run can leave. A step that needs none continues. */
   cutOff(): void
   /** The step cannot be completed. */
   readonly wasCut: boolean
 }
 
-/** The contexts of the batches of a step, and how to let go of what they took. */
+/** The contexts of the batches of a step, and how to release what they took. */
 export function stepContexts(
   scope: RunScope,
   setup: SetupContext<unknown>,
@@ -118,9 +118,9 @@ export function stepContexts(
     },
     release: weights.release,
     rolloutMetrics: rollouts.metrics,
-    async tellRollouts(at) {
-      if (worksAhead && scope.assignment.resume?.step === at.step - 1) await tellResume(scope, at)
-      await rollouts.tell(at)
+    async reportRollouts(at) {
+      if (worksAhead && scope.assignment.resume?.step === at.step - 1) await reportResume(scope, at)
+      await rollouts.report(at)
     },
     cutOff: () => void rollouts.end(),
     get wasCut() {
@@ -130,9 +130,9 @@ export function stepContexts(
 }
 
 // The record of such a run is another than that of one that was never interrupted, and says so.
-async function tellResume({ reporter }: RunScope, { step }: StepScope): Promise<void> {
+async function reportResume({ reporter }: RunScope, { step }: StepScope): Promise<void> {
   const text = `resumed at step ${step}: answers that were drawn ahead of it are lost, and it trained on answers of the weights it resumed with`
-  await reporter.tell({ type: 'notice', text })
+  await reporter.report({ type: 'notice', text })
 }
 
 // Which rows a step trains on. Each epoch has its own order, keyed by seed and epoch: a step's rows follow from its number

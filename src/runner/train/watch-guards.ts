@@ -1,6 +1,5 @@
-// Looks at every step of a run: at its loss, whatever the recipe, and at what recipes that roll out tell. It only looks; going back
-// and ending are the loop's work.
-
+// Checks every step of a run: its loss, whatever the recipe, and what recipes that roll out report. It only checks; rolling back and
+// ending are the loop's work.
 import {
   createCollapseGuard,
   entropyCollapse,
@@ -35,8 +34,8 @@ export interface Watch {
   /** Another phase begins. */
   enter(phase: Phase): void
   /** What is wrong after a step; undefined: nothing. */
-  look(step: number, metrics: Metrics): Trip | undefined
-  /** Hears of a trip that was told. */
+  check(step: number, metrics: Metrics): Trip | undefined
+  /** A trip was reported. */
   tripped(trip: GuardTrip): void
   /** Roll-backs so far. */
   readonly rollBacks: number
@@ -44,7 +43,7 @@ export interface Watch {
   readonly end: GuardTrip | undefined
 }
 
-/** `phase`: where the run begins or goes on. */
+/** `phase`: where the run begins or resumes. */
 export function createWatch({ past, guard_trips }: RunAssignment, phase: Phase): Watch {
   const inPhase = ({ step }: { step: number }) => step >= phase.firstStep
   const memory = new GuardMemory({ rows: past.guards.rows.filter(inPhase), trips: past.guards.trips })
@@ -66,7 +65,7 @@ export function createWatch({ past, guard_trips }: RunAssignment, phase: Phase):
       memory.forgetRows()
       collapse = createCollapseGuard()
     },
-    look(step, metrics) {
+    check(step, metrics) {
       const reason = collapse.look(guardedLoss(metrics))
       if (reason !== undefined) return { step, reason, action: 'roll_back', since: step }
       const row = guardRow(step, metrics)
@@ -89,7 +88,7 @@ export function createWatch({ past, guard_trips }: RunAssignment, phase: Phase):
 
 type Found = Finding & { readonly reason: GuardReason; readonly action: GuardAction | 'off' }
 
-/** What the guards find in the steps so far, the gravest first: one that rewinds is not kept from it by one that only tells. */
+/** What the guards find in the steps so far, the gravest first: one that rewinds is not kept from it by one that only records. */
 function findings(watched: Watched, guards: Guards): Found[] {
   const found: [GuardReason, GuardAction | 'off', Finding | undefined][] = [
     ['kl_blowup', guards.kl_blowup.action, klBlowup(watched, guards.kl_blowup)],

@@ -62,7 +62,7 @@ export function createWorkAhead(scope: RunScope, heldOut?: HeldOut): WorkAhead {
       const known = made.get(key) as Promise<T> | undefined // one key, one maker: the algorithm's own
       if (known !== undefined) return known
       const value = make()
-      value.catch(() => {}) // told to whoever waits for it
+      value.catch(() => {}) // thrown to the one who waits for it
       made.set(key, value)
       return value
     },
@@ -101,23 +101,23 @@ function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
   })
 }
 
-// The weights of one step, for everyone who samples from them: saved when first asked for, deleted when the last one lets go.
+// The weights of one step, for everyone who samples from them: saved when first asked for, deleted when the last one releases them.
 interface StepWeights {
   /** Optimiser steps that they have seen. */
   readonly version: number
-  /** Absent: nobody asked for them. */
+  /** Absent: no one asked for them. */
   readonly uri: string | undefined
   /** For as long as the step lasts. */
   policy(): Promise<SamplerRef>
   /** For longer: until they are released. */
   keep(): Promise<KeptPolicy>
-  /** From here on the model moves: weights that nobody asked for yet can no longer be had. */
+  /** From here on the model moves: weights that no one asked for yet can no longer be had. */
   seal(): void
   /** The step is over. */
   release(): Promise<void>
-  /** Nobody has them, and nobody can ask for them any more. */
+  /** No one has them, and no one can ask for them any more. */
   readonly isGone: boolean
-  /** Lets go of them, whoever still has them. */
+  /** Deletes them, also where they are still held. */
   drop(): Promise<void>
 }
 
@@ -140,7 +140,7 @@ function createStepWeights(scope: RunScope, version: number): StepWeights {
   }
   const drop = async () => {
     holders.clear()
-    const ref = await saved?.catch(() => undefined) // whoever asked for them was told
+    const ref = await saved?.catch(() => undefined) // thrown to the one who asked
     saved = undefined
     if (ref !== undefined) await model.drop(ref)
   }

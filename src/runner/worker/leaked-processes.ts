@@ -1,4 +1,4 @@
-// What a run left behind in its process: open handles, timers, replaced built-ins, new globals, a full heap. A worker that holds
+// What a run leaked in its process: open handles, timers, replaced built-ins, new globals, a full heap. A worker that holds
 // any of it does no further run. It cannot see everything (a module's own variables, say), only what could reach the next run
 // uninvited.
 import { memoryUsage } from 'node:process'
@@ -61,7 +61,7 @@ function clearAfter(timer: NodeJS.Timeout): NodeJS.Timeout {
   return timer
 }
 
-// Built-ins that ours and everybody's code relies on.
+// Built-ins that all code relies on.
 const watched: readonly (readonly [name: string, object: object])[] = [
   ['globalThis', globalThis],
   ['process', process],

@@ -1,6 +1,6 @@
 // One experiment out of the record, as a document that another record takes in.
 import { Evidence, type ExperimentEvent, type RunEvent, type RunRow } from '../../contracts/index.ts'
-import { EvsysError, isMapping } from '../../kernel/index.ts'
+import { EvsysError, isMapping, withoutUndefined } from '../../kernel/index.ts'
 import type { ExperimentRow, OpenStore } from '../../store/index.ts'
 import { BUNDLE_FORMAT, BUNDLE_VERSION, type BundledRun, type ExperimentBundle } from './read-bundle.ts'
 
@@ -35,14 +35,14 @@ export async function exportExperiment(store: OpenStore, experiment: ExperimentR
 async function exportRun(store: OpenStore, run: RunRow): Promise<BundledRun> {
   const events = (await allEvents(store, `run:${run.id}`)).filter(isRunEvent)
   const { parentRun, diff, category, mode, kept, description, claimed } = run
-  const notes = Object.entries({ parentRun, diff, category, mode, kept, description, claimed })
+  const notes = withoutUndefined({ parentRun, diff, category, mode, kept, description, claimed })
   return {
     id: run.id,
     name: run.name,
     events,
     points: await unreportedPoints(store, run.id, events),
     artifacts: await store.artifacts(run.id),
-    notes: Object.fromEntries(notes.filter(([, value]) => value !== undefined)),
+    notes,
     invalid: run.invalid,
   }
 }

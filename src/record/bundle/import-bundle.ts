@@ -1,7 +1,7 @@
 // An exported experiment into this record. Items have numbers, so doing it again, also after a crash in the middle, completes it
 // and changes nothing else. An experiment with another history here is left alone.
 import type { ExperimentEvent, Item, RunEvent } from '../../contracts/index.ts'
-import { EvsysError, hashOf } from '../../kernel/index.ts'
+import { EvsysError, hashOf, withoutUndefined } from '../../kernel/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import type { Imported } from '../log/import-log.ts'
 import type { BundledRun, ExperimentBundle } from './read-bundle.ts'
@@ -57,7 +57,7 @@ function ownOutput({ output_dir: _dir, ...rest }: ExperimentBundle['experiment']
 async function importRun(store: OpenStore, run: BundledRun): Promise<void> {
   const stream = `run:${run.id}`
   await pushNew(store, stream, [...run.events, ...pointItems(run)], 1)
-  if (Object.keys(run.notes).length > 0) await store.verdicts.note(run.id, dropAbsent(run.notes))
+  if (Object.keys(run.notes).length > 0) await store.verdicts.note(run.id, withoutUndefined(run.notes))
   if (run.invalid !== undefined) await store.verdicts.invalidate(run.id, run.invalid)
   for (const artifact of run.artifacts) await store.keepArtifact(run.id, artifact)
 }
@@ -104,9 +104,4 @@ function isSame(a: RunEvent | ExperimentEvent, b: RunEvent | ExperimentEvent | u
   if (b === undefined) return false
   if (a.type === 'log' && b.type === 'log') return a.seq === b.seq
   return hashOf(a) === hashOf(b)
-}
-
-function dropAbsent<T extends object>(notes: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const present = Object.entries(notes).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(present) as { [K in keyof T]: Exclude<T[K], undefined> } // absent keys stay absent
 }

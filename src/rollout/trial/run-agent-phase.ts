@@ -121,12 +121,6 @@ function openJournal(path: string): AsyncDisposable & { add(turn: Turn): void } 
 // The environment as an agent holds it: with the agent's account and variables, and only as long as its phase lasts. An agent that
 // continues after its deadline finds every door closed.
 
-interface EnvironmentLease {
-  readonly environment: OpenEnvironment
-  /** Closes it and waits for the calls under way, which cannot be called back, to end. */
-  revoke(): Promise<void>
-}
-
 /** What every command of the agent gets. Its own variables yield to `env`. */
 interface LeaseOptions {
   readonly env?: Readonly<Record<string, string>> | undefined
@@ -134,7 +128,7 @@ interface LeaseOptions {
   readonly network?: boolean | undefined
 }
 
-function leaseEnvironment(environment: OpenEnvironment, { env, user, network }: LeaseOptions = {}): EnvironmentLease {
+function leaseEnvironment(environment: OpenEnvironment, { env, user, network }: LeaseOptions) {
   const underWay = new Set<Promise<unknown>>()
   let isOver = false
   const during = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -153,21 +147,23 @@ function leaseEnvironment(environment: OpenEnvironment, { env, user, network }: 
     ...command,
     env: env === undefined ? command.env : { ...command.env, ...env },
   })
+  const lent: OpenEnvironment = {
+    level: environment.level,
+    workdir: environment.workdir,
+    exec: (command, signal) => during(() => environment.exec(withDefaults(command), signal)),
+    spawn: (command, signal) => during(() => environment.spawn(withDefaults(command), signal)),
+    read: (path) => during(() => environment.read(path)),
+    write: (path, bytes) => during(() => environment.write(path, bytes)),
+    upload: (source, target) => during(() => environment.upload(source, target)),
+    download: (source, target) => during(() => environment.download(source, target)),
+    empty: (path) => during(() => environment.empty(path)),
+    killAll: () => during(() => environment.killAll()),
+    // It is the trial's: an agent that closes its lease closes nothing.
+    [Symbol.asyncDispose]: async () => {},
+  }
   return {
-    environment: {
-      level: environment.level,
-      workdir: environment.workdir,
-      exec: (command, signal) => during(() => environment.exec(withDefaults(command), signal)),
-      spawn: (command, signal) => during(() => environment.spawn(withDefaults(command), signal)),
-      read: (path) => during(() => environment.read(path)),
-      write: (path, bytes) => during(() => environment.write(path, bytes)),
-      upload: (source, target) => during(() => environment.upload(source, target)),
-      download: (source, target) => during(() => environment.download(source, target)),
-      empty: (path) => during(() => environment.empty(path)),
-      killAll: () => during(() => environment.killAll()),
-      // It is the trial's: an agent that closes its lease closes nothing.
-      [Symbol.asyncDispose]: async () => {},
-    },
+    environment: lent,
+    /** Closes it and waits for the calls under way, which cannot be called back, to end. */
     async revoke() {
       isOver = true
       await environment.killAll()

@@ -96,13 +96,8 @@ async function runWhole(scope: TrialScope, place: OpenTrialEnvironment): Promise
   })
 }
 
-interface TrialDeadline extends Disposable {
-  readonly signal: AbortSignal
-  uncounted<T>(wait: () => Promise<T>): Promise<T>
-}
-
 // The caller's signal and the time of the whole trial in one. The timer stands still while the trial waits for its turn.
-function trialDeadline({ config, signal }: TrialRequest): TrialDeadline {
+function trialDeadline({ config, signal }: TrialRequest) {
   const controller = new AbortController()
   const stopListening = onAbort(signal, () =>
     controller.abort(trialError('CancelledError', 'the trial was cancelled', { cause: signal.reason })),
@@ -126,7 +121,7 @@ function trialDeadline({ config, signal }: TrialRequest): TrialDeadline {
   run()
   return {
     signal: controller.signal,
-    async uncounted(wait) {
+    async uncounted<T>(wait: () => Promise<T>): Promise<T> {
       pause()
       try {
         return await wait()

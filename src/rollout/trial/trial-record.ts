@@ -20,26 +20,9 @@ interface TrialRecordOptions {
   readonly isHiding: boolean
 }
 
-export interface TrialRecord {
-  /** Filled while the trial runs. */
-  readonly result: TrialResult
-  readonly dir: string
-  readonly redact: Redact
-  now(): string
-  log(text: string): Promise<void>
-  warn(text: string): Promise<void>
-  /** Does the work of a phase and keeps, in a slot of a result, when it began and ended. */
-  timed<K extends string, T>(slots: Record<K, Timing | null>, slot: K, work: () => Promise<T>): Promise<T>
-  /** Keeps a failure of the trial; the first one counts. */
-  fail(error: unknown): Promise<void>
-  /** A failure that is kept elsewhere, as result.json has it. */
-  exceptionOf(error: unknown): ExceptionInfo
-  setLevel(level: Level): void
-  /** Takes secrets out of every file and writes result.json. */
-  finish(): Promise<TrialResult>
-}
+export type TrialRecord = Awaited<ReturnType<typeof openTrialRecord>>
 
-export async function openTrialRecord(options: TrialRecordOptions): Promise<TrialRecord> {
+export async function openTrialRecord(options: TrialRecordOptions) {
   const { dir, config, clock, redact, isHiding } = options
   const now = () => new Date(clock.now()).toISOString()
   const result = resultDraft(subjectOf(options), { ...options, config: redact(config) }, now())
@@ -57,17 +40,18 @@ export async function openTrialRecord(options: TrialRecordOptions): Promise<Tria
   const exceptionOf = (error: unknown): ExceptionInfo => redact(exceptionInfo(error, now()))
 
   return {
+    /** Filled while the trial runs. */
     result,
     dir,
-    redact,
-    now,
     log,
+    /** A failure that is kept elsewhere, as result.json has it. */
     exceptionOf,
-    async warn(text) {
+    async warn(text: string) {
       facts.warnings.push(redact(text))
       await log(`warning: ${text}`)
     },
-    async timed(slots, slot, work) {
+    /** Does the work of a phase and keeps, in a slot of a result, when it began and ended. */
+    async timed<K extends string, T>(slots: Record<K, Timing | null>, slot: K, work: () => Promise<T>): Promise<T> {
       const timing: Timing = { started_at: now(), finished_at: null }
       slots[slot] = timing
       try {
@@ -76,7 +60,8 @@ export async function openTrialRecord(options: TrialRecordOptions): Promise<Tria
         timing.finished_at = now()
       }
     },
-    async fail(error) {
+    /** Keeps a failure of the trial; the first one counts. */
+    async fail(error: unknown) {
       await log(`${exceptionName(error)}: ${messageOf(error)}`)
       if (failure !== undefined) return
       failure = { error }
@@ -85,10 +70,11 @@ export async function openTrialRecord(options: TrialRecordOptions): Promise<Tria
       const { exception_traceback } = result.exception_info
       await writeFileAtomic(join(dir, 'exception.txt'), `${exception_traceback}\n`, { sync: false })
     },
-    setLevel(open) {
+    setLevel(open: Level) {
       level = open
     },
-    async finish() {
+    /** Takes secrets out of every file and writes result.json. */
+    async finish(): Promise<TrialResult> {
       result.finished_at = now()
       const failed = failure === undefined ? stepFailure(result) : redact(rolloutError(failure.error))
       const status = failed === undefined || facts.status === 'cancelled' ? facts.status : 'failed'

@@ -6,22 +6,7 @@ import type { Checkpoint } from './checkpoint-book.ts'
 import { type RunScope, stepScope } from './run-scope.ts'
 import { type BenchmarkEval, evaluateBenchmark, notifyCallbacks } from './score-benchmark.ts'
 
-interface CheckpointEvals {
-  isDue(step: number): boolean
-  /** Begins the evaluation of a step, if one is due. The one before has to be finished. */
-  begin(at: StepScope): Promise<void>
-  /** Waits for the evaluation that is under way, if there is one, and does what it leads to. */
-  finish(): Promise<void>
-  /** Waits for the evaluation that is under way and does nothing with it: the run has failed. */
-  abandon(): Promise<void>
-  /**
-   * Reports a checkpoint once no evaluation of an earlier or the same step is under way: a run that resumes from a checkpoint has
-   * nothing to make up for.
-   */
-  announce(saved: SavedCheckpoint): Promise<void>
-  /** Weights of the evaluation of this step that were saved to be chosen from. */
-  candidate(step: number): SamplerRef | undefined
-}
+type CheckpointEvals = ReturnType<typeof createCheckpointEvals>
 
 interface UnderWay {
   readonly at: StepScope
@@ -31,7 +16,7 @@ interface UnderWay {
   readonly waiting: SavedCheckpoint[]
 }
 
-export function createCheckpointEvals(scope: RunScope): CheckpointEvals {
+export function createCheckpointEvals(scope: RunScope) {
   const { assignment, book, callbacks } = scope
   let underWay: UnderWay | undefined
   const dueAt = (step: number) =>
@@ -49,9 +34,11 @@ export function createCheckpointEvals(scope: RunScope): CheckpointEvals {
   }
 
   return {
-    isDue: (step) => dueAt(step).length > 0,
-    candidate: (step) => (underWay?.isCandidate && underWay.at.step === step ? underWay.weights : undefined),
-    async begin(at) {
+    isDue: (step: number) => dueAt(step).length > 0,
+    /** Weights of the evaluation of this step that were saved to be chosen from. */
+    candidate: (step: number) => (underWay?.isCandidate && underWay.at.step === step ? underWay.weights : undefined),
+    /** Begins the evaluation of a step, if one is due. The one before has to be finished. */
+    async begin(at: StepScope) {
       const due = dueAt(at.step)
       if (due.length === 0) return
       // All benchmarks of a step evaluate the same weights. They are kept if they turn out to be the best.
@@ -63,6 +50,7 @@ export function createCheckpointEvals(scope: RunScope): CheckpointEvals {
       scoring.catch(() => {}) // thrown when it is waited for
       underWay = { at, weights, isCandidate, scoring, waiting: [] }
     },
+    /** Waits for the evaluation that is under way, if there is one, and does what it leads to. */
     async finish() {
       if (underWay === undefined) return
       const { at, weights, scoring, waiting } = underWay
@@ -78,10 +66,15 @@ export function createCheckpointEvals(scope: RunScope): CheckpointEvals {
       if (!isKept) await scope.model.drop(weights satisfies Ref)
       if (isBest) await deleteCheckpoints(scope, book.surplus(assignment.checkpoints_kept))
     },
+    /** Waits for the evaluation that is under way and does nothing with it: the run has failed. */
     async abandon() {
       await Promise.allSettled(underWay === undefined ? [] : [underWay.scoring])
     },
-    async announce(saved) {
+    /**
+     * Reports a checkpoint once no evaluation of an earlier or the same step is under way: a run that resumes from a checkpoint has
+     * nothing to make up for.
+     */
+    async announce(saved: SavedCheckpoint) {
       if (underWay === undefined) await announceCheckpoint(scope, saved)
       else underWay.waiting.push(saved)
     },

@@ -56,19 +56,7 @@ function heldOutMetrics(scores: readonly (number | undefined)[]): Metrics {
   return { 'heldout/mean': known.reduce((sum, score) => sum + score, 0) / known.length }
 }
 
-export interface Rollouts {
-  readonly rollout: Rollout
-  /** Aborted when they end, and with the run. */
-  readonly signal: AbortSignal
-  /** Some were cut off, or refused because they came too late. */
-  readonly wasCut: boolean
-  /** What the held-out verifier says of the rollouts since they were last reported. */
-  metrics(): Metrics
-  /** Reports the rollouts since the last time, in the order of their tasks and samples. */
-  report(at: StepScope): Promise<void>
-  /** Cuts off those that are under way and waits for them. None begins any more. */
-  end(): Promise<void>
-}
+export type Rollouts = ReturnType<typeof createRollouts>
 
 /** Longest that an attempt may take by default: one that never ends must not hold a step for ever. */
 const AGENT_MS = 3_600_000
@@ -77,11 +65,7 @@ type Request = Parameters<Rollout>[0]
 type LocalPolicy = Extract<Request['policy'], { weights: Weights }>
 
 /** `versionOf`: optimiser steps that the weights of a request have seen. */
-export function createRollouts(
-  scope: RunScope,
-  versionOf: (policy: LocalPolicy) => number,
-  heldOut?: HeldOut,
-): Rollouts {
+export function createRollouts(scope: RunScope, versionOf: (policy: LocalPolicy) => number, heldOut?: HeldOut) {
   const ending = new AbortController()
   const underWay = new Set<Promise<void>>()
   let done: Done[] = []
@@ -104,11 +88,13 @@ export function createRollouts(
     }
   }
   return {
+    /** Aborted when they end, and with the run. */
     signal: ending.signal,
+    /** Some were cut off, or refused because they came too late. */
     get wasCut() {
       return wasCut
     },
-    rollout(request, signal) {
+    rollout(request: Request, signal: AbortSignal): Promise<Trajectory> {
       const made = make(request, signal)
       const settled = made.then(
         () => {},
@@ -118,8 +104,10 @@ export function createRollouts(
       void settled.then(() => underWay.delete(settled))
       return made
     },
+    /** What the held-out verifier says of the rollouts since they were last reported. */
     metrics: () => heldOutMetrics(done.sort(inOrder).map((each) => each.heldOut)),
-    async report(at) {
+    /** Reports the rollouts since the last time, in the order of their tasks and samples. */
+    async report(at: StepScope) {
       const reported = done.sort(inOrder)
       done = []
       for (const { trajectory } of reported) {
@@ -129,6 +117,7 @@ export function createRollouts(
       if (!scope.assignment.log_rollouts || reported.length === 0) return
       await scope.callbacks.call('onRollout', at, reported.map(rowOf))
     },
+    /** Cuts off those that are under way and waits for them. None begins any more. */
     async end() {
       ending.abort(new EvsysError('INTERRUPTED', 'the step of these rollouts is over, or is done again'))
       stopListening()

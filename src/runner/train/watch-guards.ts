@@ -30,21 +30,8 @@ export interface Trip {
   readonly text?: string | undefined
 }
 
-export interface Watch {
-  /** Another phase begins. */
-  enter(phase: Phase): void
-  /** What is wrong after a step; undefined: nothing. */
-  check(step: number, metrics: Metrics): Trip | undefined
-  /** A trip was reported. */
-  tripped(trip: GuardTrip): void
-  /** Roll-backs so far. */
-  readonly rollBacks: number
-  /** The trip that ended the run, of an earlier attempt or of this one. */
-  readonly end: GuardTrip | undefined
-}
-
 /** `phase`: where the run begins or resumes. */
-export function createWatch({ past, guard_trips }: RunAssignment, phase: Phase): Watch {
+export function createWatch({ past, guard_trips }: RunAssignment, phase: Phase) {
   const inPhase = ({ step }: { step: number }) => step >= phase.firstStep
   const memory = new GuardMemory({ rows: past.guards.rows.filter(inPhase), trips: past.guards.trips })
   const before = guard_trips - memory.rollBacks // roll-backs that only their number is known of
@@ -54,18 +41,22 @@ export function createWatch({ past, guard_trips }: RunAssignment, phase: Phase):
   const rollBacks = () => before + memory.rollBacks
 
   return {
+    /** Roll-backs so far. */
     get rollBacks() {
       return rollBacks()
     },
+    /** The trip that ended the run, of an earlier attempt or of this one. */
     get end() {
       return memory.end
     },
-    enter(next) {
+    /** Another phase begins. */
+    enter(next: Phase) {
       guards = guardsOf(next)
       memory.forgetRows()
       collapse = createCollapseGuard()
     },
-    check(step, metrics) {
+    /** What is wrong after a step; undefined: nothing. */
+    check(step: number, metrics: Metrics): Trip | undefined {
       const reason = collapse.look(guardedLoss(metrics))
       if (reason !== undefined) return { step, reason, action: 'roll_back', since: step }
       const row = guardRow(step, metrics)
@@ -79,7 +70,8 @@ export function createWatch({ past, guard_trips }: RunAssignment, phase: Phase):
       }
       return undefined
     },
-    tripped(trip) {
+    /** A trip was reported. */
+    tripped(trip: GuardTrip) {
       memory.trip(trip)
       if (trip.action !== 'record') collapse.reset()
     },

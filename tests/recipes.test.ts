@@ -237,7 +237,7 @@ describe('prompt_search', () => {
     expect(run.of('run.finished')).toMatchObject([
       { status: 'completed', best_step: 2, metrics: { 'prompt/best_score': 0.9 } },
     ])
-    expect(run.of('notice')).toMatchObject([{ text: 'left behind prompt "system_prompt": Be kind.' }])
+    expect(run.of('notice')).toMatchObject([{ text: 'left prompt "system_prompt": Be kind.' }])
     expect(run.of('checkpoint.saved')).toEqual([])
     const tasks = prompts.length / 6
     expect(prompts.slice(0, tasks).some((prompt) => prompt.includes('Be '))).toBe(false)

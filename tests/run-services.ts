@@ -1,6 +1,6 @@
 // The services of a run, for tests: built-in plugins and those of the test.
 
-import { builtins } from '../src/builtins/builtins.ts'
+import { builtins } from '../src/builtins/index.ts'
 import type { AnyPlugin } from '../src/contracts/index.ts'
 import { createRegistry, keyedRandom } from '../src/kernel/index.ts'
 import type { RunServices } from '../src/runner/train/run-context.ts'

@@ -1,7 +1,7 @@
 // Does a run in this process, with the parts that a worker has: real plugins, real backend, real loop. Scores come from a table of
 // expected answers, as the scorer would give them.
 
-import { builtins } from '../src/builtins/builtins.ts'
+import { builtins } from '../src/builtins/index.ts'
 import type { AnyPlugin, Item, Prediction, RunAssignment, Scored } from '../src/contracts/index.ts'
 import { createRegistry, keyedRandom, manualClock } from '../src/kernel/index.ts'
 import { createRunReporter } from '../src/runner/train/run-scope.ts'

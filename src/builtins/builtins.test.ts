@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { PluginCard } from '../contracts/index.ts'
 import { createRegistry, pluginCard } from '../kernel/index.ts'
 import { namedRenderers } from '../models/renderers/named-renderers.ts'
-import { builtins } from './builtins.ts'
+import { builtins } from './index.ts'
 
 const plugins = await builtins()
 // The list of the training protocol's cookbook; models/renderers compares each with its template.

@@ -3,7 +3,6 @@ import { dirname, resolve } from 'node:path'
 import * as z from 'zod'
 import { defineCallback, systemCode, writeFileAtomic } from '../kernel/index.ts'
 
-/** Metrics of every step as a table that spreadsheets open. */
 export const csvMetrics = defineCallback({
   kind: 'csv_metrics',
   summary: 'Writes the metrics of each run as CSV, one row per step; columns that appear later are part of the header.',

@@ -3,12 +3,8 @@ import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import type { CallbackScope } from '../contracts/index.ts'
 import { defineCallback, systemCode, writeFileAtomic } from '../kernel/index.ts'
-import { metricsLine } from './console-loggers.ts'
+import { metricsLine } from './step-callbacks.ts'
 
-/** Rows per write of the training data. */
-const CHUNK = 1000
-
-/** The record of a run as files: data, metrics and rollouts by split. */
 export const localLogger = defineCallback({
   kind: 'local_logger',
   summary:
@@ -22,16 +18,7 @@ export const localLogger = defineCallback({
       async onTrainData(scope, rows) {
         const file = fileOf(scope, 'data', 'training_data.jsonl')
         await mkdir(join(file, '..'), { recursive: true })
-        const chunks: string[] = []
-        for (let i = 0; i < rows.length; i += CHUNK) {
-          chunks.push(
-            rows
-              .slice(i, i + CHUNK)
-              .map((row) => `${JSON.stringify(row)}\n`)
-              .join(''),
-          )
-        }
-        await writeFileAtomic(file, chunks.join(''))
+        await writeFileAtomic(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
       },
       async onTrainStart(scope) {
         for (const split of ['training', 'validation', 'test']) {
@@ -54,10 +41,9 @@ export const localLogger = defineCallback({
         await appendLine(manifestOf(scope), { step: scope.step, kind, ref: uri })
       },
       async onBenchmarkEval(scope, benchmark, split, metrics, predictions, step) {
-        const at = step === undefined ? {} : { step }
-        await appendLine(fileOf(scope, folderOf(split), 'metrics.jsonl'), { ...at, split, benchmark, metrics })
+        await appendLine(fileOf(scope, folderOf(split), 'metrics.jsonl'), { step, split, benchmark, metrics })
         for (const prediction of predictions) {
-          await appendLine(fileOf(scope, folderOf(split), 'rollouts.jsonl'), { ...at, benchmark, ...prediction })
+          await appendLine(fileOf(scope, folderOf(split), 'rollouts.jsonl'), { step, benchmark, ...prediction })
         }
       },
     }
@@ -91,13 +77,10 @@ export async function appendLine(file: string, value: unknown): Promise<void> {
 
 /** Keeps the lines of steps before `step`. A torn last line goes. */
 export async function cutBack(file: string, step: number): Promise<void> {
-  let text: string
-  try {
-    text = await readFile(file, 'utf8')
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return
-    throw cause
-  }
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    if (systemCode(cause) !== 'ENOENT') throw cause
+  })
+  if (text === undefined) return
   const kept = text.split('\n').filter((line) => isBefore(line, step))
   await writeFileAtomic(file, kept.map((line) => `${line}\n`).join(''))
 }

@@ -5,7 +5,6 @@ import * as z from 'zod'
 import type { Metrics } from '../contracts/index.ts'
 import { defineCallback } from '../kernel/index.ts'
 
-/** Event files that TensorBoard reads. */
 export const tensorboardLogger = defineCallback({
   kind: 'tensorboard_logger',
   summary: 'Writes scalars as TensorBoard event files, one folder per run.',
@@ -71,17 +70,8 @@ export function startEvent(atS: number, step: number): Uint8Array {
 }
 
 /** One scalar: Event { wall_time = 1, step = 2, summary = 5 { value = 1 { tag = 1, simple_value = 2 } } }. */
-export function scalarEvent({
-  atS,
-  step,
-  tag,
-  value,
-}: {
-  atS: number
-  step: number
-  tag: string
-  value: number
-}): Uint8Array {
+export function scalarEvent(event: { atS: number; step: number; tag: string; value: number }): Uint8Array {
+  const { atS, step, tag, value } = event
   const scalar = Buffer.concat([text(1, tag), float(2, value)])
   return framed(Buffer.concat([double(1, atS), varintField(2, step), bytes(5, bytes(1, scalar))]))
 }

@@ -1,13 +1,23 @@
 // The built-in plugins of this room.
-import { avg, majorityAtK, meanReward, passAtK, passHatK, passRate } from './metrics/reward-metrics.ts'
-import { costPerTask, latencyPercentile, timePerTask, tokensPerTask } from './metrics/usage-metrics.ts'
+import {
+  avg,
+  costPerTask,
+  latencyPercentile,
+  majorityAtK,
+  meanReward,
+  passAtK,
+  passHatK,
+  passRate,
+  timePerTask,
+  tokensPerTask,
+} from './metrics/reward-metrics.ts'
 import { code } from './verifiers/code.ts'
+import { toolCallsMatch } from './verifiers/json-answer.ts'
 import { jsonSchema } from './verifiers/json-schema.ts'
 import { llmJudge } from './verifiers/llm-judge.ts'
 import { math } from './verifiers/math.ts'
 import { numeric } from './verifiers/numeric.ts'
 import { contains, exactMatch, formatOnly, regexMatch } from './verifiers/text-verifiers.ts'
-import { toolCallsMatch } from './verifiers/tool-calls-match.ts'
 
 export const evaluatePlugins = [
   meanReward,

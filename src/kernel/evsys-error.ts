@@ -146,15 +146,20 @@ function withoutStack(text: string): string {
 
 // From anything that was thrown to what is printed and stored. It never throws: it runs where errors end.
 /** The problems that `error` reports. What is not an `EvsysError` becomes one `INTERNAL` problem with its message. */
-export function problemsOf(error: unknown): Problem[] {
+export function problemsOf(error: unknown): [Problem, ...Problem[]] {
   if (!EvsysError.is(error)) return [internal(error)]
   try {
     // The brand may be on an error of another version of evsys, or on a plugin's object: its fields are checked.
-    const problems = Array.from(error.problems, checked)
-    return problems.length === 0 ? [internal(error)] : problems
+    const [first = internal(error), ...others] = Array.from(error.problems, checked)
+    return [first, ...others]
   } catch {
     return [internal(error)]
   }
+}
+
+/** What was thrown, as the record stores it; of several problems, the first. */
+export function errorRecord(error: unknown): ErrorRecord {
+  return toRecord(problemsOf(error)[0])
 }
 
 function checked(problem: Problem): Problem {

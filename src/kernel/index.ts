@@ -15,6 +15,7 @@ export {
   boundary,
   EvsysError,
   type EvsysErrorOptions,
+  errorRecord,
   type Excerpt,
   messageOf,
   type Problem,
@@ -28,7 +29,15 @@ export { hubCacheFolder } from './hub-cache-folder.ts'
 export { createIds, type Id, type Ids, isId, parseId } from './ids.ts'
 export { type JsonFault, jsonFault, jsonPlace, placeOf } from './json-fault.ts'
 export { type KeyedRandom, keyedRandom, systemRandom } from './keyed-random.ts'
-export { createRateBound, type MapConcurrentOptions, mapConcurrent, onAbort, type RateBound } from './map-concurrent.ts'
+export {
+  createRateBound,
+  createSlots,
+  type MapConcurrentOptions,
+  mapConcurrent,
+  onAbort,
+  type RateBound,
+  type Slots,
+} from './map-concurrent.ts'
 export {
   type Catalog,
   type CatalogOptions,

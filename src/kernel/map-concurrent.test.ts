@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createRateBound, mapConcurrent, onAbort } from './map-concurrent.ts'
+import { createRateBound, createSlots, mapConcurrent, onAbort } from './map-concurrent.ts'
 
 const never = () => new AbortController().signal
 const turns = async (n: number) => {
@@ -284,5 +284,44 @@ describe('a bound on a rate', () => {
     const rate = bound()
     at.ms = 1e9
     expect([rate.take(11), rate.take(10), rate.take(1)]).toEqual([false, true, false])
+  })
+})
+
+describe('slots', () => {
+  it('are given in the order they were asked for, so many at a time (LAB-7)', async () => {
+    const slots = createSlots(2)
+    const order: number[] = []
+    const ends = await Promise.all([slots.take(never()), slots.take(never())])
+    const waiting = [0, 1, 2].map(async (i) => {
+      using _slot = await slots.take(never())
+      order.push(i)
+    })
+    ends[0]?.[Symbol.dispose]()
+    await Promise.all(waiting)
+    expect(order).toEqual([0, 1, 2])
+  })
+
+  it('end once, however often that is said (LAB-7)', async () => {
+    const slots = createSlots(1)
+    const end = await slots.take(never())
+    end[Symbol.dispose]()
+    end[Symbol.dispose]()
+    await slots.take(never())
+    const third = new AbortController()
+    const waiting = slots.take(third.signal)
+    third.abort(new Error('still taken'))
+    await expect(waiting).rejects.toThrow('still taken')
+  })
+
+  it('are not given to one who no longer waits (LAB-7)', async () => {
+    const slots = createSlots(1)
+    const end = await slots.take(never())
+    const leaving = new AbortController()
+    const left = slots.take(leaving.signal)
+    const next = slots.take(never())
+    leaving.abort(new Error('gone'))
+    await expect(left).rejects.toThrow('gone')
+    end[Symbol.dispose]()
+    expect(Symbol.dispose in (await next)).toBe(true)
   })
 })

@@ -5,7 +5,7 @@ import { canonicalJson, hashOf, keyedRandom } from '../kernel/index.ts'
 import { type ArmScores, comparePaired, welchTInterval } from '../stats/index.ts'
 import type { ExperimentRow, OpenStore } from '../store/index.ts'
 import { armScores, CONFIDENCE, type ScoredRun, seedScore, selectedEval } from './evidence/arm-scores.ts'
-import { evidenceOf, metricOf } from './evidence/evidence-of.ts'
+import { evidenceOf, metricOf, shownObjective } from './evidence/evidence-of.ts'
 import type { RecordedRun } from './evidence/weigh-evidence.ts'
 
 /** The best arm of an experiment against that of the first one. */
@@ -55,10 +55,7 @@ export async function compareExperiments(store: OpenStore, experiments: readonly
       experiment_id: id,
       name,
       verdict: verdict ?? null,
-      objective:
-        objective === undefined
-          ? null
-          : { metric: `${objective.benchmark}.${objective.metric}`, direction: objective.direction },
+      objective: shownObjective(objective),
       best_arm: bestArm,
     })),
     groups: groups.map(({ scored: _scored, ...group }) => group),

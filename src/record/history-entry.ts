@@ -1,4 +1,4 @@
-// An experiment in a few lines of data: what somebody who plans the next one reads first.
+// An experiment in a few lines of data: what is read first to plan the next one.
 import { Evidence, type HistoryEntry, type RunStatus, type Verdict } from '../contracts/index.ts'
 import { systemClock } from '../kernel/index.ts'
 import type { ExperimentRow, OpenStore } from '../store/index.ts'
@@ -29,9 +29,9 @@ export function historyEntry(experiment: ExperimentRow): HistoryEntry {
   }
 }
 
-// Where an experiment stands, in one word. The record says "running" of one whose process was killed; the lease tells.
+// Where an experiment stands, in one word. The record says "running" of one whose process was killed; the lease shows it.
 
-/** `interrupted`: nobody works on it, and it can be resumed. */
+/** `interrupted`: no process works on it, and it can be resumed. */
 export type ExperimentStatus = Verdict | RunStatus | 'interrupted'
 
 export async function experimentStatus(

@@ -14,7 +14,6 @@ export { type ExperimentStatus, experimentStatus, historyEntry, storedEvidence }
 export { concludeLog, isLogImport, logGains, scoredRow } from './log/conclude-log.ts'
 export { importLog } from './log/import-log.ts'
 export { readResultsLog } from './log/read-results-log.ts'
-export { planDocument } from './plan/plan-document.ts'
 export { type PlanForecast, planForecast } from './plan/plan-forecast.ts'
 export { type PlanPower, planPower } from './plan/plan-power.ts'
 export { collectSegments, projectUsage } from './project-usage.ts'

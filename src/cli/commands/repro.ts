@@ -18,8 +18,8 @@ export async function repro(
 ): Promise<ExitCode> {
   const { output, cwd, signal } = context
   return await withRecord(context, {}, async ({ store, project }) => {
-    const { isLogImport, isDryRun, planDocument } = await import('../../record/index.ts')
-    const { checkReproduction } = await loadLab()
+    const { isLogImport, isDryRun } = await import('../../record/index.ts')
+    const { checkReproduction, planDocument } = await loadLab()
     const experiment = await store.findExperiment(reference)
     if (isLogImport(experiment)) throw fromLog(experiment)
     const { value, loaded } = await planDocument(experiment.plan, { projectDir: project, signal })

@@ -13,8 +13,7 @@ export type RescoreOptions = { readonly keep?: true | undefined }
 export async function rescore(context: CommandContext, reference: string, { keep }: RescoreOptions): Promise<ExitCode> {
   const { output, signal } = context
   return await withRecord(context, {}, async ({ store, project }) => {
-    const { planDocument } = await import('../../record/index.ts')
-    const { readKeptEval, rescoreExperiment, rescoreKeptEval } = await loadLab()
+    const { planDocument, readKeptEval, rescoreExperiment, rescoreKeptEval } = await loadLab()
     const secretSource = await readSecretSource({ projectDir: project, env: context.env })
     if (reference.startsWith('eval_')) {
       if (keep === true) {

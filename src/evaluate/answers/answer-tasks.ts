@@ -2,58 +2,50 @@
 import type {
   Benchmark,
   ChatMessage,
-  Generated,
   HarborTask,
   OpenInferenceClient,
   PluginSpec,
   Prediction,
   SealedTask,
+  Usage,
 } from '../../contracts/index.ts'
-import {
-  EvsysError,
-  keyedRandom,
-  mapConcurrent,
-  type PluginServices,
-  problemsOf,
-  toRecord,
-} from '../../kernel/index.ts'
+import { errorRecord, keyedRandom, mapConcurrent, type PluginServices } from '../../kernel/index.ts'
 import type { AgentOutcome } from '../../rollout/index.ts'
 
-interface ClientQuestion {
+interface Question {
   readonly benchmark: Pick<
     Benchmark,
     'name' | 'num_samples' | 'max_tokens' | 'temperature' | 'n_concurrent' | 'chat_template'
   >
   readonly tasks: readonly SealedTask[]
-  readonly client: OpenInferenceClient
-  /** Who leads the model through a task, and what finds it; absent: every task is asked once. */
-  readonly withAgent?: { readonly agent: PluginSpec; readonly services: AgentQuestion['services'] } | undefined
   readonly seed: number
   readonly signal: AbortSignal
   /** Sees every answer when it is there. */
   onAnswer?: ((prediction: Prediction) => void) | undefined
 }
 
+interface ClientQuestion extends Question {
+  readonly client: OpenInferenceClient
+  /** The agent that runs the model through a task, and what finds it; absent: every task is asked once. */
+  readonly withAgent?: Pick<AgentQuestion, 'agent' | 'services'> | undefined
+}
+
 /** One prediction per task and sample, in order. One that failed is a prediction with its error; the others continue. */
 export async function answerWithClient(question: ClientQuestion): Promise<Prediction[]> {
-  const { benchmark, tasks, signal, onAnswer, withAgent, client, seed } = question
-  if (withAgent !== undefined) {
-    return answerWithAgent({
-      ...withAgent,
-      benchmark,
-      tasks,
-      seed,
-      signal,
-      step: 'final',
-      policy: () => client,
-      onAnswer,
-    })
-  }
+  const { withAgent, client } = question
+  if (withAgent === undefined) return eachSample(question, (task, sample) => answerOnce(task, sample, question))
+  return answerWithAgent({ ...question, ...withAgent, step: 'final', policy: () => client })
+}
+
+function eachSample(
+  { benchmark, tasks, signal, onAnswer }: Question,
+  answer: (task: SealedTask, sample: number) => Promise<Prediction>,
+): Promise<Prediction[]> {
   const cells = tasks.flatMap((task) =>
     Array.from({ length: benchmark.num_samples }, (_, sample) => ({ task, sample })),
   )
   return mapConcurrent(cells, { limit: benchmark.n_concurrent, signal }, async ({ task, sample }) => {
-    const prediction = await answerOnce(task, sample, question)
+    const prediction = await answer(task, sample)
     onAnswer?.(prediction)
     return prediction
   })
@@ -65,7 +57,7 @@ async function answerOnce(
   { benchmark, client, seed, signal }: ClientQuestion,
 ): Promise<Prediction> {
   try {
-    const given = await client.generate(
+    const { text, stopReason, usage } = await client.generate(
       {
         messages: taskMessages(instruction, benchmark),
         maxTokens: benchmark.max_tokens,
@@ -74,60 +66,32 @@ async function answerOnce(
       },
       signal,
     )
-    return { task_id, sample, ...generatedPrediction(given) }
+    // A refusal is an answer, and a wrong one as a rule: the verifier decides.
+    return { task_id, sample, output: text, complete: stopReason === 'stop', ...usageFields(usage) }
   } catch (error) {
     signal.throwIfAborted()
-    const [problem] = problemsOf(error)
-    const record = problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
-    return { task_id, sample, error: record }
+    return { task_id, sample, error: errorRecord(error) }
   }
 }
 
-// A refusal is an answer, and a wrong one as a rule: the verifier decides.
-function generatedPrediction({ text, stopReason, usage }: Generated): Omit<Prediction, 'task_id' | 'sample'> {
-  const { promptTokens, completionTokens, latencyS, costUsd } = usage
-  return {
-    output: text,
-    complete: stopReason === 'stop',
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    latency_s: latencyS,
-    cost_usd: costUsd,
-  }
+function usageFields({ promptTokens, completionTokens, latencyS, costUsd }: Usage) {
+  return { prompt_tokens: promptTokens, completion_tokens: completionTokens, latency_s: latencyS, cost_usd: costUsd }
 }
 
 // The answers of an agent to the tasks of a benchmark: every attempt is run by the agent, whatever model answers. It sees what is asked
 // and never what is expected.
 
-export interface AgentQuestion {
-  readonly benchmark: Pick<
-    Benchmark,
-    'name' | 'num_samples' | 'max_tokens' | 'temperature' | 'n_concurrent' | 'chat_template'
-  >
-  readonly tasks: readonly SealedTask[]
+export interface AgentQuestion extends Question {
   readonly agent: PluginSpec
   readonly services: Pick<PluginServices, 'registry' | 'log' | 'secret'>
-  /** The model of one attempt. */
   policy(): OpenInferenceClient
-  readonly seed: number
-  /** Part of the address of every draw, so that each look at a benchmark is its own. */
+  /** Part of the address of every draw, so that evaluations of a benchmark do not share draws. */
   readonly step: number | 'final'
-  readonly signal: AbortSignal
-  /** Sees every answer when it is there. */
-  onAnswer?: ((prediction: Prediction) => void) | undefined
 }
 
 /** One prediction per task and sample, in order. One that failed is a prediction with its error; the others continue. */
 export function answerWithAgent(question: AgentQuestion): Promise<Prediction[]> {
-  const { benchmark, tasks, signal, onAnswer } = question
-  const cells = tasks.flatMap((task) =>
-    Array.from({ length: benchmark.num_samples }, (_, sample) => ({ task, sample })),
-  )
-  return mapConcurrent(cells, { limit: benchmark.n_concurrent, signal }, async ({ task, sample }) => {
-    const prediction = await attemptTask(task, sample, question)
-    onAnswer?.(prediction)
-    return prediction
-  })
+  return eachSample(question, (task, sample) => attemptTask(task, sample, question))
 }
 
 async function attemptTask(task: SealedTask, sample: number, question: AgentQuestion): Promise<Prediction> {
@@ -147,7 +111,7 @@ async function attemptTask(task: SealedTask, sample: number, question: AgentQues
   return { task_id, sample, ...agentPrediction(outcome) }
 }
 
-// An agent that fails by its own fault has answered wrongly; a model that cannot be reached has not answered.
+// An agent that fails by itself has answered wrongly; a model that cannot be reached has not answered.
 function agentPrediction({
   ended,
   output = '',
@@ -162,10 +126,7 @@ function agentPrediction({
   return {
     output: ended === 'failed' ? '' : output,
     complete: ended === 'done' && truncated === undefined,
-    prompt_tokens: usage.promptTokens,
-    completion_tokens: usage.completionTokens,
-    latency_s: usage.latencyS,
-    cost_usd: usage.costUsd,
+    ...usageFields(usage),
   }
 }
 
@@ -183,7 +144,7 @@ function asTask({ task_id, instruction, user_turns }: SealedTask, benchmark: Age
 /** The system prompt of the benchmark stands before that of the agent. */
 export function withSystemPrompt(policy: OpenInferenceClient, prompt: string | undefined): OpenInferenceClient {
   if (prompt === undefined) return policy
-  const led = ([first, ...rest]: readonly ChatMessage[]): ChatMessage[] => {
+  const prefixed = ([first, ...rest]: readonly ChatMessage[]): ChatMessage[] => {
     if (first === undefined) return [{ role: 'system', content: prompt }]
     if (first.role !== 'system' || typeof first.content !== 'string') {
       return [{ role: 'system', content: prompt }, first, ...rest]
@@ -192,7 +153,7 @@ export function withSystemPrompt(policy: OpenInferenceClient, prompt: string | u
   }
   return {
     takesTools: policy.takesTools,
-    generate: (request, signal) => policy.generate({ ...request, messages: led(request.messages) }, signal),
+    generate: (request, signal) => policy.generate({ ...request, messages: prefixed(request.messages) }, signal),
   }
 }
 

@@ -5,7 +5,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { Benchmark, HarborTask, Sha256 } from '../../contracts/index.ts'
 import { parseRows, readJsonl, withPlace } from '../../data/index.ts'
-import { canonicalJson, EvsysError, fileError, messageOf, systemCode } from '../../kernel/index.ts'
+import { canonicalJson, EvsysError, fileError, isMapping, messageOf, systemCode } from '../../kernel/index.ts'
 import type { LoadedTask } from '../../rollout/index.ts'
 
 export interface BenchmarkFolder {
@@ -50,14 +50,9 @@ async function readTasks(path: string, name: string, signal: AbortSignal): Promi
     const line = linesRead[tasks.length] ?? 1
     const first = lineOf.get(task.task_id)
     if (first !== undefined) {
-      throw new EvsysError(
-        'DATA_INVALID',
-        `${name}:${line}: the task id "${task.task_id}" stands in line ${first} too`,
-        {
-          where: { file: name, line, col: 1 },
-          fix: 'give every task an id of its own.',
-        },
-      )
+      const message = `${name}:${line}: the task id "${task.task_id}" stands in line ${first} too`
+      const where = { file: name, line, col: 1 }
+      throw new EvsysError('DATA_INVALID', message, { where, fix: 'give every task a separate id.' })
     }
     lineOf.set(task.task_id, line)
     tasks.push(task)
@@ -70,26 +65,23 @@ async function readTasks(path: string, name: string, signal: AbortSignal): Promi
 }
 
 async function readMetadata(path: string, name: string): Promise<Readonly<Record<string, unknown>>> {
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return {} // it is optional; a missing folder shows up at tasks.jsonl
-    throw fileError('read', name, cause)
-  }
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    if (systemCode(cause) !== 'ENOENT') throw fileError('read', name, cause)
+  })
+  if (text === undefined) return {} // it is optional; a missing folder shows up at tasks.jsonl
   const { LineCounter, parseDocument } = await import('yaml')
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
-  const problems = document.errors.map(({ message, pos }) => ({
-    code: 'CONFIG_SYNTAX' as const,
-    message: `${name}: ${message}`,
-    where: locate(name, lines.linePos(pos[0])),
-    fix: 'correct the YAML at the place shown.',
-  }))
+  const problems = document.errors.map(({ message, pos }) => {
+    const { line, col } = lines.linePos(pos[0])
+    const where = { file: name, line: Math.max(1, line), col: Math.max(1, col) }
+    const fix = 'correct the YAML at the place shown.'
+    return { code: 'CONFIG_SYNTAX' as const, message: `${name}: ${message}`, where, fix }
+  })
   if (problems.length > 0) throw EvsysError.many(problems)
   const value = plainValue(document, name)
   if (value === null || value === undefined) return {}
-  if (typeof value === 'object' && !Array.isArray(value)) return { ...value }
+  if (isMapping(value)) return { ...value }
   throw new EvsysError('CONFIG_INVALID', `${name}: expected a mapping`, {
     where: { file: name, line: 1, col: 1 },
     fix: 'write keys and values: `name: router-val`.',
@@ -109,10 +101,6 @@ function plainValue(document: { toJS(options: { maxAliasCount: number }): unknow
   }
 }
 
-function locate(file: string, { line, col }: { line: number; col: number }) {
-  return { file, line: Math.max(1, line), col: Math.max(1, col) }
-}
-
 // The task folders of a benchmark, and one of them as it was when the benchmark was opened.
 
 /** The tasks that count, where they are folders; undefined: they are rows. The scorer reads them too, and hashes every file. */
@@ -120,7 +108,7 @@ export async function taskFoldersOf({
   path,
   limit,
 }: Pick<Benchmark, 'path' | 'limit'>): Promise<readonly LoadedTask[] | undefined> {
-  if (path === undefined || (await isThere(join(path, 'tasks.jsonl')))) return undefined
+  if (path === undefined || (await stat(join(path, 'tasks.jsonl')).catch(() => undefined))) return undefined
   const { holdsTaskFolders, loadTaskRows } = await import('../../rollout/index.ts') // with agents and environments
   if (!(await holdsTaskFolders(path))) return undefined
   return (await loadTaskRows(path)).map(({ task }) => task).slice(0, limit)
@@ -134,11 +122,4 @@ export async function loadUnchanged(path: string, digest: string): Promise<Loade
   throw new EvsysError('DATA_INVALID', `the task folder ${path} has changed since it was read`, {
     fix: 'leave task folders alone while a run uses them; start again to use what they are now.',
   })
-}
-
-function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
 }

@@ -19,7 +19,6 @@ export type BenchmarkVersion = z.infer<typeof Version>
 
 export type KeptBenchmark = Omit<BenchmarkVersion, 'at'> & { readonly status: 'created' | 'updated' | 'unchanged' }
 
-/** Where a project keeps its named benchmarks. */
 export function benchmarksFolder(projectDir: string): string {
   return join(projectDir, '.evsys', 'benchmarks')
 }
@@ -36,14 +35,8 @@ export async function keepBenchmark(
   const same = versions.find(({ content_hash }) => content_hash === read.hash)
   if (same !== undefined) return { ...without(same), status: 'unchanged' }
   const version = 1 + Math.max(0, ...versions.map((each) => each.version))
-  const entry = {
-    benchmark_id: `${kept}@${version}`,
-    name: kept,
-    version,
-    content_hash: read.hash,
-    n_tasks: read.tasks.length,
-    at,
-  }
+  const identity = { benchmark_id: `${kept}@${version}`, name: kept, version }
+  const entry = { ...identity, content_hash: read.hash, n_tasks: read.tasks.length, at }
   const place = join(benchmarksFolder(projectDir), kept)
   const making = join(place, `.making-${process.pid}-${version}`)
   await rm(making, { recursive: true, force: true })
@@ -69,7 +62,8 @@ export async function findBenchmark(
   if (found !== undefined) {
     return { ...found, folder: join(benchmarksFolder(projectDir), found.name, String(found.version)) }
   }
-  const known = versions.length > 0 ? versions.map(({ benchmark_id }) => benchmark_id) : await namesIn(projectDir)
+  const known =
+    versions.length > 0 ? versions.map(({ benchmark_id }) => benchmark_id) : await entries(benchmarksFolder(projectDir))
   throw new EvsysError('DATA_READ', `no benchmark of this project is called "${reference}"`, {
     fix:
       known.length === 0
@@ -86,17 +80,11 @@ async function versionsOf(projectDir: string, name: string): Promise<BenchmarkVe
   return texts.map((text) => Version.parse(JSON.parse(text))).sort((a, b) => a.version - b.version)
 }
 
-function namesIn(projectDir: string): Promise<string[]> {
-  return entries(benchmarksFolder(projectDir))
-}
-
 async function entries(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder)
-  } catch (cause) {
+  return readdir(folder).catch((cause: unknown) => {
     if (systemCode(cause) === 'ENOENT') return []
     throw cause
-  }
+  })
 }
 
 function checkedName(name: string): string {

@@ -1,11 +1,11 @@
-// Metrics over the rewards of tasks: means, pass rates, and the chance that some, all or most of k samples pass.
+// Metrics over the rewards of tasks: means, pass rates, and the chance that some, all or most of k samples pass; and over what answers
+// took, in time, tokens or money.
 import * as z from 'zod'
-import type { TaskAnswers, TaskRewards } from '../../contracts/index.ts'
+import type { TaskAnswers, TaskRewards, Usage } from '../../contracts/index.ts'
 import { defineMetric } from '../../kernel/index.ts'
 import { passHatK as chanceOfAll, passAtK as chanceOfAny, meanOf as mean } from '../../stats/index.ts'
 import { markedAnswer } from '../verifiers/final-answer.ts'
 
-/** Mean over tasks of each task's mean reward. */
 export const meanReward = defineMetric({
   kind: 'mean_reward',
   summary: 'Mean over tasks of the mean reward of each task’s samples.',
@@ -18,7 +18,6 @@ function macroMean(rewards: TaskRewards): number | undefined {
   return meanOf(fullRewards(rewards).map((task) => meanOf(task) ?? 0))
 }
 
-/** Another name of `mean_reward`. */
 export const avg = defineMetric({
   kind: 'avg',
   summary: 'Short name of mean_reward.',
@@ -26,7 +25,6 @@ export const avg = defineMetric({
   compute: (rewards) => macroMean(rewards),
 })
 
-/** Share of samples that pass. */
 export const passRate = defineMetric({
   kind: 'pass_rate',
   summary: 'Share of all samples that pass: reward of 1 or more.',
@@ -35,7 +33,6 @@ export const passRate = defineMetric({
   compute: (rewards) => meanOf(fullRewards(rewards).map((task) => passes(task) / task.length)),
 })
 
-/** Chance that at least one of k samples passes. */
 export const passAtK = defineMetric({
   kind: 'pass@{k}',
   summary: 'Chance that at least one of k samples of a task passes, without bias when more than k were taken.',
@@ -46,7 +43,6 @@ export const passAtK = defineMetric({
     meanOf(fullRewards(rewards, k).map((task) => chanceOfAny(task.length, passes(task), k))),
 })
 
-/** Chance that all of k samples pass. */
 export const passHatK = defineMetric({
   kind: 'pass^{k}',
   summary: 'Chance that all of k samples of a task pass, without bias when more than k were taken.',
@@ -57,7 +53,6 @@ export const passHatK = defineMetric({
     meanOf(fullRewards(rewards, k).map((task) => chanceOfAll(task.length, passes(task), k))),
 })
 
-/** Whether the answer that most of k samples give passes. */
 export const majorityAtK = defineMetric({
   kind: 'majority@{k}',
   summary: 'Share of tasks whose most frequent final answer among k samples passes; ties go to the earlier answer.',
@@ -125,12 +120,64 @@ function fullRewards(rewards: TaskRewards, atLeast = 1): TaskRewards {
   )
 }
 
-/** Passing samples of a task. */
 function passes(task: readonly number[]): number {
   return task.filter((reward) => reward >= passThreshold).length
 }
 
 /** Mean of numbers; undefined where there are none. */
-export function meanOf(values: readonly number[]): number | undefined {
+function meanOf(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : mean(values)
+}
+
+export const timePerTask = defineMetric({
+  kind: 'time_per_task',
+  summary: 'Mean seconds per attempt at a task.',
+  direction: 'min',
+  compute: (_rewards, { usage }) => meanUsage(usage, ({ latencyS }) => latencyS),
+})
+
+export const latencyPercentile = defineMetric({
+  kind: 'latency_p{q}',
+  summary: 'Seconds within which q of a hundred answers came: latency_p50, latency_p95.',
+  params: z.strictObject({ q: z.int().min(1).max(100).describe('Of a hundred.') }),
+  direction: 'min',
+  compute(_rewards, { params: { q }, usage }) {
+    const seconds = usage
+      .flat()
+      .map(({ latencyS }) => latencyS)
+      .filter((each) => Number.isFinite(each))
+      .sort((a, b) => a - b)
+    return seconds[Math.ceil((q / 100) * seconds.length) - 1]
+  },
+})
+
+export const tokensPerTask = defineMetric({
+  kind: 'tokens_per_task',
+  summary: 'Mean tokens per attempt at a task, prompt and completion together.',
+  direction: 'min',
+  compute: (_rewards, { usage }) =>
+    meanUsage(usage, ({ promptTokens, completionTokens }) => promptTokens + completionTokens),
+})
+
+export const costPerTask = defineMetric({
+  kind: 'cost_per_task',
+  summary: 'Mean US dollars per attempt at a task; absent where the model reports no cost.',
+  direction: 'min',
+  compute: (_rewards, { usage }) => meanUsage(usage, ({ costUsd }) => costUsd),
+})
+
+/**
+ * Mean over tasks of the mean over their samples, of those that reported the value. Undefined where nothing was reported:
+ * unknown is never zero.
+ */
+function meanUsage(
+  usage: readonly (readonly Usage[])[],
+  amountOf: (usage: Usage) => number | undefined,
+): number | undefined {
+  const perTask = usage.map((task) => meanOf(task.map(amountOf).filter(isReported)))
+  return meanOf(perTask.filter(isReported))
+}
+
+function isReported(value: number | undefined): value is number {
+  return value !== undefined && Number.isFinite(value)
 }

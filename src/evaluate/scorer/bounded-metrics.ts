@@ -4,9 +4,8 @@
 // all there is no value, only bounds.
 import type { Bounds, Direction, Metrics, TaskAnswers, Usage } from '../../contracts/index.ts'
 import { EvsysError, equipPlugin, keyedRandom, messageOf, type PluginServices } from '../../kernel/index.ts'
-import { tInterval, wilson } from '../../stats/index.ts'
+import { meanOf, tInterval, wilson } from '../../stats/index.ts'
 
-/** A metric with its params at hand. */
 export interface ReadyMetric {
   /** As the benchmark names it: `pass@3`. */
   readonly name: string
@@ -99,7 +98,7 @@ function intervalOf(metric: ReadyMetric, rewards: PartialRewards, samples: Sampl
   if (n < 2 || total === undefined) return undefined
   const only = (i: number) => computeMetric(metric, pick(rewards, [i]), picked(samples, [i]), missing)
   const values = Array.from({ length: n }, (_, i) => only(i)).filter((value) => value !== undefined)
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  const mean = meanOf(values)
   if (values.length > 1 && Math.abs(mean - total) <= 1e-9 * Math.max(1, Math.abs(total))) return ofMean(values)
   if (n * resamples > mostWork) return undefined
   const drawn = Array.from({ length: resamples }, (_, draw) => {
@@ -157,13 +156,8 @@ export function scoreRewards(
     const { plugin, context } = equipPlugin('metric', { kind, params: {} }, services)
     const needed = plugin.minSamples?.(context.params) ?? 1
     if (needed > samples) {
-      throw new EvsysError(
-        'CONFIG_INVALID',
-        `${kind} needs ${needed} attempts at each task, and there are ${samples}`,
-        {
-          fix: `ask for more: --num-samples ${needed}.`,
-        },
-      )
+      const message = `${kind} needs ${needed} attempts at each task, and there are ${samples}`
+      throw new EvsysError('CONFIG_INVALID', message, { fix: `ask for more: --num-samples ${needed}.` })
     }
     return {
       name: kind,

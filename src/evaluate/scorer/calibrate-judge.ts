@@ -89,18 +89,13 @@ export async function readJudgeLabels(folder: string, signal: AbortSignal): Prom
   const labels: JudgeLabel[] = []
   for await (const { row, line } of readJsonl(file, { signal })) {
     const checked = checkValue(JudgeLabel, row)
-    if (checked.ok) labels.push(checked.value)
-    else {
+    if (!checked.ok) {
       const [issue] = checked.issues
-      throw new EvsysError(
-        'DATA_INVALID',
-        `${file}:${line}: ${[...(issue?.path ?? []), issue?.message ?? ''].join(': ')}`,
-        {
-          where: { file, line, col: 1 },
-          fix: 'write {"task_id": ..., "output": ..., "label": "pass"} or "fail" in each line.',
-        },
-      )
+      const message = `${file}:${line}: ${[...(issue?.path ?? []), issue?.message ?? ''].join(': ')}`
+      const fix = 'write {"task_id": ..., "output": ..., "label": "pass"} or "fail" in each line.'
+      throw new EvsysError('DATA_INVALID', message, { where: { file, line, col: 1 }, fix })
     }
+    labels.push(checked.value)
   }
   return labels
 }

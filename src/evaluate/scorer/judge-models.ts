@@ -6,20 +6,13 @@ import { clientSecrets, meterUsage, modelClient, openInferenceClient, type Total
 import { llmJudge } from '../verifiers/llm-judge.ts'
 import type { ScorerServices } from './load-tasks.ts'
 
-interface JudgeModels {
-  model(spec: PluginSpec): Promise<OpenInferenceClient>
-  /** What was asked since the last report; undefined where nothing was. */
-  report(): Omit<JudgeReport, 'calibration'> | undefined
-  close(): Promise<void>
-}
-
 /** `folder` keeps the answers. */
-export function createJudgeModels(services: PluginServices, folder: string): JudgeModels {
+export function createJudgeModels(services: PluginServices, folder: string) {
   const opened = new Map<string, Promise<ReturnType<typeof meterUsage>>>()
-  let reported: TotalUsage | undefined
+  let reported = nothing
   const totals: (() => TotalUsage)[] = []
   return {
-    async model(spec) {
+    async model(spec: PluginSpec): Promise<OpenInferenceClient> {
       const key = canonicalJson(spec)
       const opening =
         opened.get(key) ??
@@ -31,9 +24,10 @@ export function createJudgeModels(services: PluginServices, folder: string): Jud
       opened.set(key, opening)
       return (await opening).client
     },
-    report() {
-      const now = totals.map((total) => total()).reduce(added, nothing)
-      const since = added(now, negated(reported ?? nothing))
+    /** What was asked since the last report; undefined where nothing was. */
+    report(): Omit<JudgeReport, 'calibration'> | undefined {
+      const now = totals.map((total) => total()).reduce((sum, each) => plus(sum, each), nothing)
+      const since = plus(now, reported, -1)
       reported = now
       if (since.calls + since.replayed === 0) return undefined
       return {
@@ -44,33 +38,19 @@ export function createJudgeModels(services: PluginServices, folder: string): Jud
         cost_usd: since.unpriced > 0 ? null : since.costUsd,
       }
     },
-    async close() {
-      for (const each of opened.values()) await (await each.catch(() => undefined))?.client[Symbol.asyncDispose]?.()
-    },
   }
 }
 
 const nothing: TotalUsage = { calls: 0, promptTokens: 0, completionTokens: 0, costUsd: 0, unpriced: 0, replayed: 0 }
 
-function added(a: TotalUsage, b: TotalUsage): TotalUsage {
+function plus(a: TotalUsage, b: TotalUsage, sign = 1): TotalUsage {
   return {
-    calls: a.calls + b.calls,
-    promptTokens: a.promptTokens + b.promptTokens,
-    completionTokens: a.completionTokens + b.completionTokens,
-    costUsd: a.costUsd + b.costUsd,
-    unpriced: a.unpriced + b.unpriced,
-    replayed: a.replayed + b.replayed,
-  }
-}
-
-function negated(total: TotalUsage): TotalUsage {
-  return {
-    calls: -total.calls,
-    promptTokens: -total.promptTokens,
-    completionTokens: -total.completionTokens,
-    costUsd: -total.costUsd,
-    unpriced: -total.unpriced,
-    replayed: -total.replayed,
+    calls: a.calls + sign * b.calls,
+    promptTokens: a.promptTokens + sign * b.promptTokens,
+    completionTokens: a.completionTokens + sign * b.completionTokens,
+    costUsd: a.costUsd + sign * b.costUsd,
+    unpriced: a.unpriced + sign * b.unpriced,
+    replayed: a.replayed + sign * b.replayed,
   }
 }
 

@@ -10,7 +10,6 @@ import { readBenchmarkFolder } from '../benchmarks/benchmark-folder.ts'
 import { noContainer } from '../verifiers/code.ts'
 import type { ScorerPlugins } from './scorer-plugins.ts'
 
-/** Where tasks come from. */
 export type TaskSource = { readonly folder: string } | { readonly rows: readonly Row[] } | { readonly data: DataConfig }
 
 /** What contexts are made of, and how further plugins are loaded. */
@@ -71,7 +70,7 @@ async function tasksFrom(
   const tasks = new Map<string, HarborTask>()
   for await (const task of parseRows(withVerifier(rows, benchmark), 'harbor_task', { signal })) {
     if (tasks.has(task.task_id))
-      throw invalid(benchmark, `two tasks are called "${task.task_id}"`, 'give every task an id of its own.')
+      throw invalid(benchmark, `two tasks are called "${task.task_id}"`, 'give every task a separate id.')
     tasks.set(task.task_id, task)
   }
   if (tasks.size > 0) return [...tasks.values()]

@@ -74,8 +74,8 @@ export async function openScorer(options: ScorerOptions): Promise<OpenScorer> {
     const excluded: { task_id: string; sample: number; reason: string }[] = []
     for (let deaths = 0; ; deaths++) {
       const limit = deaths === 0 ? benchmark.n_concurrent : 1
-      const given = rewards === undefined ? {} : { rewards: [...rewards] }
-      const result = await ask({ predictions: [...predictions], excluded, limit, ...given }, own)
+      const given = rewards && [...rewards]
+      const result = await ask({ predictions: [...predictions], excluded, limit, rewards: given }, own)
       if ('scored' in result) return result.scored
       live = undefined
       if (deaths === 0) continue

@@ -14,9 +14,7 @@ export interface PrepareOptions {
   readonly services: ScorerServices
   hashOf(plugin: AnyPlugin): string
   readonly verifierMs: number
-  /** A model that judges. */
   model?: ((which: string | PluginSpec) => Promise<OpenInferenceClient>) | undefined
-  /** Before every verification. */
   onVerify?: ((taskId: string, sample: number) => void) | undefined
 }
 
@@ -33,7 +31,7 @@ export async function prepareScoring(options: PrepareOptions): Promise<ScoringPl
     hash: hashOf({
       tasks: tasks.map((task) => hashOf(task)),
       verifiers: Object.fromEntries([...verifiers.values()].map((each) => [each.plugin.kind, code(each)])),
-      metrics: Object.fromEntries(benchmark.metrics.map((name, i) => [name, codeOf(metrics[i], code)])),
+      metrics: Object.fromEntries(metrics.map((each, i) => [benchmark.metrics[i], code(each)])),
       pass_threshold: passThreshold,
     }),
     tasks,
@@ -85,18 +83,13 @@ function ready(name: string, { plugin, context: { params } }: EquippedPlugin<'me
   }
 }
 
-function codeOf<P>(equipped: P | undefined, code: (equipped: P) => string): string {
-  return equipped === undefined ? '' : code(equipped)
-}
-
 function checkSamples(benchmark: Benchmark, metrics: readonly EquippedPlugin<'metric'>[]): void {
   for (const [i, { plugin, context }] of metrics.entries()) {
     const needed = plugin.minSamples?.(context.params) ?? 1
     if (needed <= benchmark.num_samples) continue
-    throw new EvsysError(
-      'CONFIG_INVALID',
-      `benchmark "${benchmark.name}": ${benchmark.metrics[i]} needs ${needed} samples of each task, and num_samples is ${benchmark.num_samples}`,
-      { fix: `set num_samples: ${needed} or more in this benchmark.` },
-    )
+    const { name, num_samples } = benchmark
+    const needs = `${benchmark.metrics[i]} needs ${needed} samples of each task`
+    const message = `benchmark "${name}": ${needs}, and num_samples is ${num_samples}`
+    throw new EvsysError('CONFIG_INVALID', message, { fix: `set num_samples: ${needed} or more in this benchmark.` })
   }
 }

@@ -31,7 +31,6 @@ interface ScoreOptions {
   readonly given?: ReadonlyMap<string, Verified> | undefined
 }
 
-/** Scores the answers to a benchmark. */
 export async function scorePredictions(
   plan: ScoringPlan,
   predictions: readonly Prediction[],
@@ -89,14 +88,14 @@ function assemble(
   const isBlank = n_infra_failed === rewards.flat().length
   return {
     metrics,
-    ...(Object.keys(bounds).length === 0 ? {} : { bounds }),
-    ...(isBlank || Object.keys(intervals).length === 0 ? {} : { intervals }),
+    bounds: Object.keys(bounds).length === 0 ? undefined : bounds,
+    intervals: isBlank || Object.keys(intervals).length === 0 ? undefined : intervals,
     rewards: Object.fromEntries(plan.tasks.map(({ task_id }, i) => [task_id, rewards[i] ?? []])),
     n_tasks: plan.tasks.length,
     n_infra_failed,
-    ...(failures.length === 0 ? {} : { failures: failures.slice(0, mostFailures) }),
+    failures: failures.length === 0 ? undefined : failures.slice(0, mostFailures),
     scorer_hash: plan.hash,
-    ...(isBlank ? { error: nothingScored(failures) } : {}),
+    error: isBlank ? nothingScored(failures) : undefined,
   }
 }
 
@@ -124,7 +123,6 @@ function scored(metrics: readonly ReadyMetric[], rewards: PartialRewards, sample
   return { ...boundedMetrics(metrics, rewards, samples), intervals: metricIntervals(metrics, rewards, samples) }
 }
 
-/** What names an answer. */
 export function answerKey(taskId: string, sample: number): string {
   return `${sample}:${taskId}`
 }
@@ -154,12 +152,7 @@ function wrongAnswer(message: string): EvsysError {
 // Unknown is no number: metrics of usage leave it out, and it is never zero.
 function usageOf(answer: Prediction | undefined): Usage {
   const { prompt_tokens = Number.NaN, completion_tokens = Number.NaN, latency_s = Number.NaN, cost_usd } = answer ?? {}
-  return {
-    promptTokens: prompt_tokens,
-    completionTokens: completion_tokens,
-    latencyS: latency_s,
-    costUsd: cost_usd,
-  }
+  return { promptTokens: prompt_tokens, completionTokens: completion_tokens, latencyS: latency_s, costUsd: cost_usd }
 }
 
 function failuresOf(verified: readonly Verified[]): { message: string; count: number }[] {
@@ -194,7 +187,6 @@ function createPace(): () => Promise<void> {
 interface TaskGroup {
   /** `topic=algebra`. */
   readonly label: string
-  /** Positions of its tasks. */
   readonly members: readonly number[]
 }
 

@@ -1,7 +1,7 @@
 // The process of a scorer: it holds the tasks with their expected answers, the verifiers and the metrics of one benchmark. Out
 // of it come instructions and scores, nothing else.
 
-import type { AnyPlugin, JudgeReport, PluginSpec, Scored } from '../../contracts/index.ts'
+import type { AnyPlugin, PluginSpec, Scored } from '../../contracts/index.ts'
 import { dataPlugins } from '../../data/index.ts'
 import { createRedactor, EvsysError, keyedRandom, type Parent, problemsOf, serve } from '../../kernel/index.ts'
 import { loadModelPlugins, modelClient } from '../../models/index.ts'
@@ -87,13 +87,6 @@ async function openScoring(
   checkLabels(labels, plan.tasks)
   watchdog.keepTime()
 
-  const judgeReport = async () => {
-    const calibration = await calibrateJudge(plan, labels, signal)
-    const used = judges.report()
-    const judge: JudgeReport | undefined =
-      used === undefined ? undefined : { ...used, ...(calibration === undefined ? {} : { calibration }) }
-    return judge === undefined ? {} : { judge }
-  }
   const score = async ({ predictions, excluded, limit, rewards = [] }: ToScorer): Promise<Scored> => {
     const given = new Map(
       rewards.map(({ task_id, sample, reward, reason = 'its trial has no reward' }) => [
@@ -103,7 +96,9 @@ async function openScoring(
     )
     const reasons = new Map(excluded.map(({ task_id, sample, reason }) => [answerKey(task_id, sample), reason]))
     const scored = await scorePredictions(plan, predictions, { limit, signal, excluded: reasons, given })
-    return { ...scored, ...(await judgeReport()) }
+    const calibration = await calibrateJudge(plan, labels, signal)
+    const used = judges.report()
+    return { ...scored, judge: used && { ...used, calibration } }
   }
   return { plan, score }
 }

@@ -1,7 +1,7 @@
 // The plugins of a scorer. A project's files are run only when something of the benchmark asks for a plugin in them: the recipe
 // lies in the same folder, and its code must not run where the expected answers are.
 import type { AnyPlugin, PluginCard, PluginType } from '../../contracts/index.ts'
-import { builtInHash, createRegistry, EvsysError, openRegistry, type Registry } from '../../kernel/index.ts'
+import { builtInHash, createRegistry, EvsysError, openRegistry } from '../../kernel/index.ts'
 
 /** A plugin of the project, known by name, and what it is loaded from: a file or a package. */
 export interface PluginPlace {
@@ -10,12 +10,7 @@ export interface PluginPlace {
   readonly spec: string
 }
 
-export interface ScorerPlugins {
-  readonly registry: Registry
-  hashOf(plugin: AnyPlugin): string
-  /** Loads what a kind stands for, unless it is here. */
-  need(type: PluginType, kind: string): Promise<void>
-}
+export type ScorerPlugins = ReturnType<typeof createScorerPlugins>
 
 export interface ScorerPluginsOptions {
   readonly builtins: readonly AnyPlugin[]
@@ -26,20 +21,13 @@ export interface ScorerPluginsOptions {
   onRead(files: readonly string[]): void
 }
 
-/** Where the plugins of a catalog are loaded from. */
 export function placesOf(cards: readonly PluginCard[]): PluginPlace[] {
   return cards
     .filter(({ origin }) => origin !== 'built-in')
     .map(({ type, kind, origin }) => ({ type, kind, spec: origin }))
 }
 
-export function createScorerPlugins({
-  builtins,
-  places,
-  projectDir,
-  signal,
-  onRead,
-}: ScorerPluginsOptions): ScorerPlugins {
+export function createScorerPlugins({ builtins, places, projectDir, signal, onRead }: ScorerPluginsOptions) {
   const known = createRegistry<PluginPlace>()
   for (const place of places) known.add(place, { rank: 'project', label: place.spec })
   const registry = createRegistry()
@@ -50,8 +38,9 @@ export function createScorerPlugins({
 
   return {
     registry,
-    hashOf: (plugin) => hashes.get(plugin) ?? builtInHash(plugin),
-    async need(type, kind) {
+    hashOf: (plugin: AnyPlugin) => hashes.get(plugin) ?? builtInHash(plugin),
+    /** Loads what a kind stands for, unless it is here. */
+    async need(type: PluginType, kind: string): Promise<void> {
       const spec = known.find(type, kind)?.plugin.spec
       if (spec === undefined || loaded.has(spec)) return
       loaded.add(spec)

@@ -1,6 +1,6 @@
 // One life of a scorer process: opened for a benchmark, asked for scores one after another, until it is closed or dies.
 import { extname } from 'node:path'
-import type { ErrorRecord, Scored, SealedTask } from '../../contracts/index.ts'
+import type { ErrorRecord, Scored } from '../../contracts/index.ts'
 import { guardedProcess, howEnded, isOutOfMemory, openChild, type ProcessEnd } from '../../kernel/index.ts'
 import { type ScorerStart, scorerProtocol, type ToScorer } from './scorer-protocol.ts'
 
@@ -10,13 +10,7 @@ export interface ScorerDeath {
   readonly answer?: { readonly task_id: string; readonly sample: number } | undefined
 }
 
-export interface ScorerProcess {
-  /** Hash and instructions, once it is ready. Rejects with what is wrong with the benchmark. */
-  open(signal: AbortSignal): Promise<{ hash: string; tasks: readonly SealedTask[] } | ScorerDeath>
-  /** A score, or its death. Rejects with why these predictions have no score. */
-  score(message: ToScorer, signal: AbortSignal): Promise<{ scored: Scored } | ScorerDeath>
-  close(): Promise<void>
-}
+export type ScorerProcess = ReturnType<typeof startScorerProcess>
 
 const heapMb = 2048
 const memoryMb = 4096
@@ -39,7 +33,7 @@ class Died extends Error {
 export function startScorerProcess(
   start: ScorerStart,
   secretsOf: (names: readonly string[]) => Readonly<Record<string, string>>,
-): ScorerProcess {
+) {
   let answer: ScorerDeath['answer']
   const scorer = openChild({
     protocol: scorerProtocol,
@@ -68,8 +62,11 @@ export function startScorerProcess(
     }
   }
   return {
-    open: (signal) => orDeath(scorer.call('open', start, { signal, onAbort: 'kill', timeoutMs: openMs, silenceMs })),
-    async score(message, signal) {
+    /** Hash and instructions, once it is ready. Rejects with what is wrong with the benchmark. */
+    open: (signal: AbortSignal) =>
+      orDeath(scorer.call('open', start, { signal, onAbort: 'kill', timeoutMs: openMs, silenceMs })),
+    /** A score, or its death. Rejects with why these predictions have no score. */
+    async score(message: ToScorer, signal: AbortSignal): Promise<{ scored: Scored } | ScorerDeath> {
       answer = undefined
       const result = await orDeath(scorer.call('score', message, { signal, onAbort: 'kill', silenceMs }))
       return 'scorer_hash' in result ? { scored: result } : result
@@ -87,8 +84,8 @@ function deathOf(end: ProcessEnd, { benchmark, verifier_ms }: ScorerStart): Erro
   })
   if (end.stuck !== undefined) {
     const { file, line } = end.stuck
-    const place = file === undefined || line === undefined ? {} : { where: { file, line, col: 1 } }
-    return { ...record('WORKER_HUNG', `was blocked for more than ${verifier_ms / 1000} s and was ended`), ...place }
+    const where = file === undefined || line === undefined ? undefined : { file, line, col: 1 }
+    return { ...record('WORKER_HUNG', `was blocked for more than ${verifier_ms / 1000} s and was ended`), where }
   }
   if (end.stopped === 'silent') return record('WORKER_HUNG', 'gave no sign of life and was ended')
   if (end.stopped === 'flood') return record('WORKER_FLOODED', `printed more than ${printedMb} MB and was ended`)

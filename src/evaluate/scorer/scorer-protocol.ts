@@ -2,7 +2,6 @@
 import * as z from 'zod'
 import { Benchmark, DataConfig, PluginType, Prediction, Scored, SealedTask } from '../../contracts/index.ts'
 
-/** What a scorer is opened with. */
 export const ScorerStart = z.strictObject({
   benchmark: Benchmark,
   source: z.union([

@@ -1,7 +1,7 @@
 // One answer before its verifier. Whatever the verifier does wrong, throw, wait for ever, return no number, leaves the answer
 // without a reward: that is a failure of the measurement and says nothing about the answer.
 import type { HarborTask, OpenInferenceClient, PluginSpec, SeedPath, Verification } from '../../contracts/index.ts'
-import { type EquippedPlugin, keyedRandom, messageOf, onAbort } from '../../kernel/index.ts'
+import { type EquippedPlugin, keyedRandom, messageOf, onAbort, withoutUndefined } from '../../kernel/index.ts'
 
 export interface VerifyOptions {
   readonly task: HarborTask
@@ -35,12 +35,7 @@ export async function verifyAnswer(
   try {
     // A copy: a verifier that sorts or edits what it is given must not change what the next answer is compared with.
     const given = { output, expected: structuredClone(expected), task: structuredClone(task) }
-    const result = plugin.verify(given, {
-      ...context,
-      random,
-      signal: own.signal,
-      ...(model === undefined ? {} : { model }),
-    })
+    const result = plugin.verify(given, withoutUndefined({ ...context, random, signal: own.signal, model }))
     const verified: unknown = isPromise(result) ? await orAborted(result, own.signal) : result
     const reward = rewardOf(verified)
     return reward === undefined ? { failure: `${name} returned no finite number` } : { reward }

@@ -8,7 +8,6 @@ import type { ExecResult, Level, Mount, Sandbox } from '../../contracts/index.ts
 import { defineVerifier, EvsysError } from '../../kernel/index.ts'
 import { javascriptDriver, pythonDriver } from './code-drivers.ts'
 
-/** Runs the answer's code against tests. */
 export const code = defineVerifier({
   kind: 'code',
   summary: 'Runs the code of the answer with the tests of the task in a sandbox: reward 1 if all of them pass.',

@@ -1,7 +1,9 @@
-// The JSON value that an answer gives: the whole of it, what stands in its last code fence, or the first object in it.
-
+// The JSON value that an answer gives: the whole of it, what stands in its last code fence, or the first object in it; and the
+// verifier of a call that is such an object.
 import { isDeepStrictEqual } from 'node:util'
+import * as z from 'zod'
 import { nestedDeeperThan } from '../../data/index.ts'
+import { defineVerifier, EvsysError, isMapping } from '../../kernel/index.ts'
 
 // The JSON object in an answer, whatever is written around it: prose, code fences, half-finished attempts.
 // An answer full of braces must not cost quadratic time: so much of it is read, and so many beginnings are tried.
@@ -42,8 +44,7 @@ function objectEnd(text: string, start: number): number | undefined {
 function parsedObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject && !nestedDeeperThan(value, deepest) ? { ...value } : undefined
+    return isMapping(value) && !nestedDeeperThan(value, deepest) ? { ...value } : undefined
   } catch {
     return undefined
   }
@@ -88,4 +89,50 @@ export function equalJson(one: unknown, other: unknown): boolean {
 
 function withPlainZeros(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value)) // -0 is written as 0
+}
+
+export const toolCallsMatch = defineVerifier({
+  kind: 'tool_calls_match',
+  summary:
+    'Reward 1 if the answer’s JSON object makes the expected call: same tool, action, ref and text, near coordinate.',
+  params: z.strictObject({
+    coordinate_tolerance: z.number().min(0).default(25).describe('How far a coordinate may be off, on each axis.'),
+  }),
+  verify({ output, expected }, { params }) {
+    const wanted = expectedCall(expected)
+    const call = firstJsonObject(output)
+    if (call === undefined) return { reward: 0, info: { reason: 'the answer holds no JSON object' } }
+    const wrong = firstDifference(call, wanted, params.coordinate_tolerance)
+    return wrong === undefined ? 1 : { reward: 0, info: { reason: `${wrong} differs` } }
+  },
+})
+
+type Call = Readonly<Record<string, unknown>>
+
+function expectedCall(expected: unknown): Call {
+  if (isMapping(expected)) return { ...expected }
+  const call = typeof expected === 'string' ? firstJsonObject(expected) : undefined
+  if (call !== undefined) return call
+  throw new EvsysError('DATA_INVALID', 'tool_calls_match: the task expects no JSON object', {
+    fix: 'give the task’s verifier an `expected` object: { "tool": "browser", "action": "click", "ref": "e12" }.',
+  })
+}
+
+// tool and action must agree even where the expected call has none; the others count only where it has them.
+function firstDifference(call: Call, wanted: Call, tolerance: number): string | undefined {
+  for (const key of ['tool', 'action']) if (!equalJson(call[key], wanted[key])) return key
+  for (const key of ['ref', 'text']) {
+    if (wanted[key] !== undefined && !equalJson(call[key], wanted[key])) return key
+  }
+  const isNear = wanted.coordinate === undefined || near(call.coordinate, wanted.coordinate, tolerance)
+  return isNear ? undefined : 'coordinate'
+}
+
+function near(got: unknown, wanted: unknown, tolerance: number): boolean {
+  if (!isPoint(got) || !isPoint(wanted)) return false
+  return Math.abs(got[0] - wanted[0]) <= tolerance && Math.abs(got[1] - wanted[1]) <= tolerance
+}
+
+function isPoint(value: unknown): value is [number, number] {
+  return Array.isArray(value) && value.length === 2 && value.every((axis) => typeof axis === 'number')
 }

@@ -13,7 +13,6 @@ const Schema = z.union([z.boolean(), z.record(z.string(), z.unknown())]).superRe
   if (problem !== undefined) context.addIssue({ code: 'custom', message: problem })
 })
 
-/** The answer is JSON that fits a schema. */
 export const jsonSchema = defineVerifier({
   kind: 'json_schema',
   summary: 'Reward 1 if the JSON in the answer fits a schema: that of the params, or else what the task expects.',

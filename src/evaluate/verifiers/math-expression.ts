@@ -19,7 +19,6 @@ export type Meaning =
   | { readonly kind: 'union'; readonly parts: readonly Meaning[] }
   | { readonly kind: 'relation'; readonly sign: string; readonly left: Expression; readonly right: Expression }
 
-/** Names of the variables in an expression. */
 export function variablesOf(expression: Expression): string[] {
   switch (expression.op) {
     case 'variable':

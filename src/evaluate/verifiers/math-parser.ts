@@ -283,22 +283,7 @@ type Token =
 /** Longer notation than this is not read. */
 const longestRead = 2_000
 
-const functions = [
-  'sqrt',
-  'sin',
-  'cos',
-  'tan',
-  'ln',
-  'log',
-  'exp',
-  'abs',
-  'arcsin',
-  'arccos',
-  'arctan',
-  'pi',
-  'infty',
-  'inf',
-]
+const functions = ['sqrt', ...functionNames, 'pi', 'infty', 'inf']
 const symbols: Readonly<Record<string, string>> = {
   '\\cdot': '*', '\\times': '*', '\\ast': '*', '×': '*', '·': '*', '⋅': '*', '\\div': '/', '÷': '/', '−': '-', '–': '-',
   '\\pm': '±', '\\cup': '∪', '\\leq': '≤', '\\le': '≤', '\\geq': '≥', '\\ge': '≥', '\\{': '⟨', '\\}': '⟩',

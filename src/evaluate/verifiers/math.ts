@@ -18,7 +18,6 @@ import {
 import { parseMath } from './math-parser.ts'
 import { expectedText } from './text-verifiers.ts'
 
-/** The answer means the same as the expected expression. */
 export const math = defineVerifier({
   kind: 'math',
   summary: 'Reward 1 if the final answer means the same as the expected one in mathematics; nothing is executed.',

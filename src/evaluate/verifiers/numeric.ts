@@ -28,7 +28,6 @@ export function readNumbers(text: string): WrittenNumber[] {
 
 const tolerance = z.number().min(0)
 
-/** The answer is the expected number. */
 export const numeric = defineVerifier({
   kind: 'numeric',
   summary:

@@ -3,26 +3,20 @@ import * as z from 'zod'
 import { defineVerifier, EvsysError, messageOf } from '../../kernel/index.ts'
 import { boundedSearch, longestPattern } from './bounded-search.ts'
 
-/** The answer is the expected text. */
 export const exactMatch = defineVerifier({
   kind: 'exact_match',
   summary: 'Reward 1 if the answer is the expected text; white space at both ends does not count.',
-  params: z.strictObject({
-    ignore_case: z.boolean().default(false).describe('Upper and lower case count as equal.'),
-  }),
+  params: z.strictObject({ ignore_case: z.boolean().default(false).describe('Upper and lower case count as equal.') }),
   verify({ output, expected }, { params }) {
     const fold = (text: string) => (params.ignore_case ? text.trim().toLowerCase() : text.trim())
     return fold(output) === fold(expectedText(expected, 'exact_match')) ? 1 : 0
   },
 })
 
-/** The answer holds the expected text. */
 export const contains = defineVerifier({
   kind: 'contains',
   summary: 'Reward 1 if the expected text, which must not be empty, stands somewhere in the answer.',
-  params: z.strictObject({
-    ignore_case: z.boolean().default(false).describe('Upper and lower case count as equal.'),
-  }),
+  params: z.strictObject({ ignore_case: z.boolean().default(false).describe('Upper and lower case count as equal.') }),
   verify({ output, expected }, { params }) {
     const fold = (text: string) => (params.ignore_case ? text.toLowerCase() : text)
     const wanted = fold(expectedText(expected, 'contains'))
@@ -31,13 +25,10 @@ export const contains = defineVerifier({
   },
 })
 
-/** The answer has a match of the expected pattern. */
 export const regexMatch = defineVerifier({
   kind: 'regex_match',
   summary: 'Reward 1 if the expected regular expression (JavaScript) matches somewhere in the answer.',
-  params: z.strictObject({
-    ignore_case: z.boolean().default(false).describe('Upper and lower case count as equal.'),
-  }),
+  params: z.strictObject({ ignore_case: z.boolean().default(false).describe('Upper and lower case count as equal.') }),
   verify({ output, expected }, { params }) {
     const pattern = checkedPattern(expectedText(expected, 'regex_match'))
     const result = boundedSearch(pattern, params.ignore_case ? 'i' : '', output)
@@ -65,7 +56,6 @@ function invalid(what: string, fix: string): EvsysError {
   return new EvsysError('DATA_INVALID', `regex_match: the expected pattern ${what}`, { fix })
 }
 
-/** The answer has the wanted blocks, whatever is in them. */
 export const formatOnly = defineVerifier({
   kind: 'format_only',
   summary: 'Rewards the form of an answer alone: a <think> block and an <answer> block.',

@@ -5,7 +5,7 @@ import { scaled } from '../../../tests/scale.ts'
 import type { Verifier } from '../../contracts/index.ts'
 import { firstJsonObject } from './json-answer.ts'
 import { contains, exactMatch, formatOnly, regexMatch } from './text-verifiers.ts'
-import { toolCallsMatch } from './tool-calls-match.ts'
+import { toolCallsMatch } from './json-answer.ts'
 
 async function verify(verifier: Verifier, output: string, expected: unknown, params: object = {}) {
   const result = await verifier.verify({ output, expected }, pluginContext(verifier, params))

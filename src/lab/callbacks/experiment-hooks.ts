@@ -1,15 +1,20 @@
-// The hooks of an experiment beside its record: who is told what and when, and where the words of callbacks go.
-import type { ExperimentResult } from '../../contracts/index.ts'
-import type { Clock, PluginReference } from '../../kernel/index.ts'
+// The hooks of an experiment as a whole: which are called when, and where the log of callbacks goes. They run in a separate process:
+// the controller runs no code of the project. A callback that fails, hangs or ends its process is reported and changes nothing of
+// the experiment.
+import { extname } from 'node:path'
+import {
+  type ExperimentResult,
+  type LogLevel,
+  type PluginSpec,
+  type ToWatch,
+  type WatchStart,
+  watchProtocol,
+} from '../../contracts/index.ts'
+import { type Clock, guardedProcess, lastPrinted, openChild, type PluginReference } from '../../kernel/index.ts'
 import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
-import { watchExperiment } from './watch-experiment.ts'
+import { pluginFilesOf } from '../workers/worker-process.ts'
 
-export interface ExperimentHooks extends AsyncDisposable {
-  started(): Promise<void>
-  /** The first run of an arm starts. Later ones of the same arm are no news. */
-  group(arm: string): Promise<void>
-  ended(result: ExperimentResult): Promise<void>
-}
+export type ExperimentHooks = ReturnType<typeof openExperimentHooks>
 
 export interface HooksOptions {
   readonly store: OpenStore
@@ -22,7 +27,7 @@ export interface HooksOptions {
   readonly hidden?: readonly string[] | undefined
 }
 
-export function openExperimentHooks(options: HooksOptions): ExperimentHooks {
+export function openExperimentHooks(options: HooksOptions) {
   const { store, experiment, lease, outputDir, projectDir, plugins, hidden = [], clock } = options
   const { id: experiment_id, name, hypothesis, plan } = experiment
   const stream = `experiment:${experiment_id}`
@@ -45,25 +50,82 @@ export function openExperimentHooks(options: HooksOptions): ExperimentHooks {
   }
   // One hook after another: runs of two arms may start at the same time.
   let turn: Promise<void> = Promise.resolve()
-  const tell = (message: Parameters<typeof watch.tell>[0]) => {
-    turn = turn.then(() => watch.tell(message)).then(keep)
+  const call = (message: ToWatch) => {
+    turn = turn.then(() => watch.call(message)).then(keep)
     return turn
   }
-  const scope = {
-    experimentId: experiment_id,
-    experiment: name,
-    outputDir,
-    hypothesis,
-  }
+  const scope = { experimentId: experiment_id, experiment: name, outputDir, hypothesis }
   const groups = new Map<string, Promise<void>>()
   return {
-    started: () => tell({ hook: 'onExperimentStart', scope }),
-    group(arm) {
-      const told = groups.get(arm) ?? tell({ hook: 'onGroupStart', scope, arm })
-      groups.set(arm, told)
-      return told
+    started: () => call({ hook: 'onExperimentStart', scope }),
+    /** The first run of an arm starts. Later ones of the same arm are no news. */
+    group(arm: string) {
+      const called = groups.get(arm) ?? call({ hook: 'onGroupStart', scope, arm })
+      groups.set(arm, called)
+      return called
     },
-    ended: (result) => tell({ hook: 'onExperimentEnd', scope, result }),
+    ended: (result: ExperimentResult) => call({ hook: 'onExperimentEnd', scope, result }),
     [Symbol.asyncDispose]: () => watch[Symbol.asyncDispose](),
+  }
+}
+
+interface WatchOptions {
+  readonly projectDir: string
+  readonly plugins: readonly PluginReference[]
+  /** Paths that their code must not see. */
+  readonly hidden?: readonly string[] | undefined
+  /** Those of the experiment file; without any, nothing is started. */
+  readonly callbacks: readonly PluginSpec[]
+  /** What callbacks log, and what became of them. */
+  log(level: LogLevel, text: string): void
+}
+
+/** Longest that the callbacks may take over one hook, with the start of their process on a busy machine. */
+const HOOK_MS = 3 * 60_000
+/** Lines that callbacks may log in one experiment. */
+const MOST_LINES = 1_000
+
+/** Calls the hooks of callbacks in their process. */
+export function watchExperiment({ projectDir, plugins, hidden = [], callbacks, log }: WatchOptions) {
+  if (callbacks.length === 0) return { call: async () => {}, [Symbol.asyncDispose]: async () => {} }
+  let lines = 0
+  const start: WatchStart = {
+    project_dir: projectDir,
+    plugin_files: pluginFilesOf(plugins),
+    callbacks: [...callbacks],
+  }
+  const child = openChild({
+    protocol: watchProtocol,
+    start: guardedProcess({
+      script: new URL(`../../runner/worker/watch-child${extname(import.meta.url)}`, import.meta.url),
+      cwd: projectDir,
+      hidden,
+      heapMb: 512,
+      memoryMb: 4096,
+    }),
+    handlers: {
+      log({ level, text }) {
+        if (lines++ < MOST_LINES) log(level, text)
+      },
+    },
+    deathOf: () => new Error('the callbacks are gone'), // reported below, once
+  })
+  const ended = child.ended.then((end) => {
+    if (end.stopped === 'closed') return
+    const last = lastPrinted(end)
+    log('warn', `the process of the callbacks ended before the experiment did${last === '' ? '' : `: ${last}`}`)
+  })
+  // What callbacks get wrong changes nothing of the experiment.
+  const opened = child.call('open', start).catch(() => {})
+  return {
+    /** Calls a hook and waits until all callbacks have run. Never throws. */
+    async call(message: ToWatch) {
+      await child.call('hook', message, { timeoutMs: HOOK_MS }).catch(() => {})
+    },
+    async [Symbol.asyncDispose]() {
+      await child.close()
+      await opened
+      await ended
+    },
   }
 }

@@ -32,15 +32,8 @@ export interface Evaluated {
 /** Asks and scores. A model that cannot be reached at all is an error; single failures are part of the score. */
 export async function evaluateModel(options: EvaluateOptions): Promise<Evaluated> {
   const { benchmark, folder, projectDir, plugins, secretSource, signal } = options
-  await using scorer = await openScorer({
-    benchmark,
-    projectDir,
-    plugins,
-    secretSource,
-    signal,
-    file: folder,
-  })
-  const tasks = await taskFoldersOf({ ...benchmark, ...(folder === undefined ? {} : { path: folder }) })
+  await using scorer = await openScorer({ benchmark, projectDir, plugins, secretSource, signal, file: folder })
+  const tasks = await taskFoldersOf({ ...benchmark, path: folder ?? benchmark.path })
   if (tasks !== undefined) return attemptAndScore(options, scorer, tasks)
   const { predictions, usage } = await answersOf(options, scorer.sealedTasks())
   return { scored: await scorer.score(predictions), predictions, usage }

@@ -24,7 +24,6 @@ function evalsFolder(projectDir: string): string {
   return join(projectDir, '.evsys', 'evals')
 }
 
-/** Keeps an evaluation with its answers. */
 export async function keepEval(projectDir: string, kept: KeptEval, predictions: readonly Prediction[]): Promise<void> {
   const folder = evalsFolder(projectDir)
   await mkdir(folder, { recursive: true })
@@ -47,7 +46,6 @@ export async function keptEvals(projectDir: string): Promise<KeptEval[]> {
   return Promise.all(files.map(async (name) => KeptEval.parse(JSON.parse(await readFile(join(folder, name), 'utf8')))))
 }
 
-/** One evaluation and its answers. */
 export async function readKeptEval(
   projectDir: string,
   evalId: string,

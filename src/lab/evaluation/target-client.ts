@@ -40,7 +40,6 @@ export async function targetClient(
   }
 }
 
-/** The client for a model by its name. */
 export function modelTarget(name: string): EvalTarget {
   return { label: name, client: modelClient(name) }
 }
@@ -59,7 +58,7 @@ function checkpointClient(run: RunRow, checkpoint: string, projectDir: string): 
   const { name, config } = requireTraining(run)
   const { backend, model, algorithm } = config
   const renderer = algorithm.params.renderer_name ?? model.renderer_name
-  const sampled = { model: model.name, checkpoint, ...(typeof renderer === 'string' ? { renderer } : {}) }
+  const sampled = { model: model.name, checkpoint, renderer: typeof renderer === 'string' ? renderer : undefined }
   const taken = (...names: string[]) =>
     Object.fromEntries(names.flatMap((each) => (each in backend.params ? [[each, backend.params[each]]] : [])))
   if (backend.kind === 'local') {
@@ -71,9 +70,7 @@ function checkpointClient(run: RunRow, checkpoint: string, projectDir: string): 
   throw new EvsysError(
     'CLI_USAGE',
     `${name} was trained on the backend "${backend.kind}", whose checkpoints cannot be sampled later`,
-    {
-      fix: 'evaluate runs of the backends local and tinker.',
-    },
+    { fix: 'evaluate runs of the backends local and tinker.' },
   )
 }
 

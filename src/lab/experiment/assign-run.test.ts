@@ -5,8 +5,8 @@ import { eventsOf, recordSample } from '../../../tests/sample-plan.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { segmentFile } from '../../record/experiment-folder.ts'
 import { type OpenStore, openStore } from '../../store/index.ts'
-import { assignRun } from './assign-run.ts'
-import { createIntake } from './supervise-run.ts'
+import { createIntake } from '../workers/segment-reader.ts'
+import { assignRun } from './supervise-run.ts'
 
 const folder = temporaryFolders()
 

@@ -1,44 +1,43 @@
-// Puts a planned experiment into the record, or finds the one to go on with.
-
+// The experiment in the record: a planned one is put there, or the one to resume is found; one controller at a time holds it and
+// appends its events.
+import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { dirname } from 'node:path'
-import type { Plan } from '../../contracts/index.ts'
-import { type Clock, createIds, EvsysError, fileError, systemCode, systemRandom } from '../../kernel/index.ts'
+import * as z from 'zod'
+import type { ExperimentEvent, Leases, Plan } from '../../contracts/index.ts'
+import {
+  type Clock,
+  createIds,
+  EvsysError,
+  fileError,
+  identify,
+  isAlive,
+  systemCode,
+  systemRandom,
+} from '../../kernel/index.ts'
 import { outputDirOf } from '../../record/index.ts'
-import type { ExperimentRow, OpenStore } from '../../store/index.ts'
-
-export interface Begun {
-  readonly experiment: ExperimentRow
-  readonly outputDir: string
-  readonly isResumed: boolean
-}
+import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
 
 export async function beginExperiment(
   store: OpenStore,
   plan: Plan,
   options: { resume: boolean; projectDir: string; clock: Clock; provenance: Record<string, unknown> },
-): Promise<Begun> {
-  const { resume, projectDir, clock } = options
+): Promise<{ experiment: ExperimentRow; outputDir: string }> {
+  const { resume, projectDir, clock, provenance } = options
   if (resume) {
     const known = await store.experiments({ limit: 1000, configHash: plan.config_hash })
     const unfinished = known.find(isUnfinished)
     if (unfinished === undefined) throw nothingToResume(plan.experiment.name, known[0]?.id)
-    return { experiment: unfinished, outputDir: outputDirOf(unfinished, projectDir), isResumed: true }
+    return { experiment: unfinished, outputDir: outputDirOf(unfinished, projectDir) }
   }
   const ids = createIds({ clock, random: systemRandom })
   const experimentId = ids.next('exp')
   const at = await claimFolder(plan, projectDir, clock.now())
-  await store.createExperiment({
-    experimentId,
-    at,
-    plan,
-    runIds: plan.runs.map(() => ids.next('run')),
-    provenance: options.provenance,
-  })
-  const experiment = await store.experiment(experimentId)
-  if (experiment === undefined)
-    throw new EvsysError('STORE_MISSING', `experiment ${experimentId} was written and is not there`)
-  return { experiment, outputDir: outputDirOf(experiment, projectDir), isResumed: false }
+  const runIds = plan.runs.map(() => ids.next('run'))
+  await store.createExperiment({ experimentId, at, plan, runIds, provenance })
+  const experiment = await store.findExperiment(experimentId)
+  return { experiment, outputDir: outputDirOf(experiment, projectDir) }
 }
 
 export function isUnfinished({ status }: Pick<ExperimentRow, 'status'>): boolean {
@@ -68,5 +67,78 @@ async function claimFolder(plan: Plan, projectDir: string, nowMs: number): Promi
     } catch (cause) {
       if (systemCode(cause) !== 'EEXIST') throw fileError('make', folder, cause)
     }
+  }
+}
+
+type Body<E> = E extends unknown ? Omit<E, 'seq' | 'at' | 'experiment_id'> : never
+
+export async function appendEvents(
+  {
+    store,
+    experiment,
+    clock,
+    lease,
+  }: { store: OpenStore; experiment: ExperimentRow; clock: Clock; lease?: Lease | undefined },
+  bodies: readonly Body<ExperimentEvent>[],
+): Promise<void> {
+  const stream = `experiment:${experiment.id}`
+  const { nextEvent } = await store.cursor(stream)
+  const base = { at: new Date(clock.now()).toISOString(), experiment_id: experiment.id }
+  const events = bodies.map((body, i) => ({ seq: nextEvent + i, ...base, ...body }) as ExperimentEvent) // what Body leaves out is added
+  await store.append(stream, nextEvent - 1, events, lease)
+}
+
+const LEASE_MS = 15_000
+
+const Owner = z.object({ host: z.string(), pid: z.int(), start: z.string() })
+
+export type HeldLease = Awaited<ReturnType<typeof holdLease>>
+
+/**
+ * Holds the lease until it is disposed of. It is renewed meanwhile; `lost` is aborted if another process gets it, because this one
+ * slept too long. A holder of this machine that is known to be dead is not waited for.
+ */
+export async function holdLease(leases: Leases, name: string, lost: AbortController) {
+  const self = { host: hostname(), ...identify() }
+  const owner = JSON.stringify({ ...self, holding: randomUUID() }) // two in one process are two
+  const note = `process ${self.pid} on ${self.host}`
+  const lease = (await leases.acquire(name, owner, LEASE_MS, note)) ?? (await takeFromDead(leases, name, owner, note))
+  if (lease === undefined) {
+    const holder = await leases.holder(name)
+    throw new EvsysError(
+      'STORE_CONFLICT',
+      `another evsys works on this experiment (${holder?.note ?? 'it just ended'})`,
+      { fix: 'wait until it has ended, or stop it; then run this again' },
+    )
+  }
+  const timer = setInterval(() => {
+    leases.renew(lease, LEASE_MS).then(
+      (isHeld) => {
+        if (!isHeld) lost.abort(new EvsysError('STORE_CONFLICT', 'another process took over this experiment'))
+      },
+      () => {}, // a busy moment; the next renewal shows it
+    )
+  }, LEASE_MS / 5)
+  return {
+    lease,
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer)
+      await leases.release(lease).catch(() => {}) // it ends by itself, and this process is known to be gone
+    },
+  }
+}
+
+async function takeFromDead(leases: Leases, name: string, owner: string, note: string) {
+  const held = await leases.holder(name)
+  const parsed = held === undefined ? undefined : ownerOf(held.owner)
+  if (held === undefined || parsed === undefined || parsed.host !== hostname() || isAlive(parsed)) return undefined
+  return leases.takeOver(held, owner, LEASE_MS, note)
+}
+
+function ownerOf(text: string): z.infer<typeof Owner> | undefined {
+  try {
+    return Owner.safeParse(JSON.parse(text)).data
+  } catch {
+    return undefined
   }
 }

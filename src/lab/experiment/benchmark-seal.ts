@@ -27,10 +27,9 @@ export interface SealOptions {
 export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: SealOptions): Promise<BenchmarkSeal> {
   const found = await Promise.all(
     benchmarks.map(async ({ name, path, data }) =>
-      [path ?? data?.path ?? [], await storedFiles(data, projectDir)].flat().map((place) => ({
-        name,
-        path: resolve(place),
-      })),
+      [path ?? data?.path ?? [], await storedFiles(data, projectDir)]
+        .flat()
+        .map((place) => ({ name, path: resolve(place) })),
     ),
   )
   const answers = found.flat()
@@ -67,7 +66,7 @@ export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: S
   return { level: clash.length === 0 ? 'namespace' : 'none', hidden: kept, notices: clash.map((text) => ({ text })) }
 }
 
-/** The files of a stored dataset that a data block names. One that is not there is told when it is read. */
+/** The files of a stored dataset that a data block names. One that is not there is reported when it is read. */
 async function storedFiles(data: DataConfig | undefined, projectDir: string): Promise<string[]> {
   const { dataset_id: id, dataset_name: name, hf_split = 'train' } = data ?? {}
   const reference = id !== undefined ? { id } : name !== undefined ? { name } : undefined
@@ -100,13 +99,7 @@ async function histories(projectDir: string): Promise<string[]> {
   const found: string[] = []
   for (let folder = resolve(projectDir); ; folder = dirname(folder)) {
     const history = join(folder, '.git')
-    if (
-      await stat(history).then(
-        () => true,
-        () => false,
-      )
-    )
-      found.push(history)
+    if ((await stat(history).catch(() => undefined)) !== undefined) found.push(history)
     if (folder === dirname(folder)) return found
   }
 }

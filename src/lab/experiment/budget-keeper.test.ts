@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventsOf, recordSample, samplePlan } from '../../../tests/sample-plan.ts'
 import type { Plan } from '../../contracts/index.ts'
 import { openStore } from '../../store/index.ts'
-import { checkForecast, countSpent, createBudgetKeeper } from './budget-keeper.ts'
+import { checkForecast, countSpent, BudgetKeeper } from './budget-keeper.ts'
 
 const steps = (runId: string, numbers: readonly number[], tokens = 0) =>
   eventsOf(
@@ -14,36 +14,36 @@ const finished = (runId: string, cost_usd: number) =>
 
 describe('a budget', () => {
   it('stops at the first step beyond the cap, and at every one after it (LAB-30)', () => {
-    const { count } = createBudgetKeeper({ steps: 3 })
+    const { count } = new BudgetKeeper({ steps: 3 })
     const said = steps('a', [0, 1, 2, 3, 4]).map((event) => count(event)?.code)
     expect(said).toEqual([undefined, undefined, undefined, 'BUDGET_EXCEEDED', 'BUDGET_EXCEEDED'])
   })
 
   it('charges a step once, however often it is done again after a crash or a roll-back (LAB-30)', () => {
-    const { count } = createBudgetKeeper({ steps: 4, tokens: 40 })
+    const { count } = new BudgetKeeper({ steps: 4, tokens: 40 })
     const said = [...steps('a', [0, 1, 0, 1, 2], 10), ...steps('b', [0], 10)].map((event) => count(event))
     expect(said).toEqual([undefined, undefined, undefined, undefined, undefined, undefined])
     expect(steps('b', [1], 10).map((event) => count(event)?.message)).toEqual(['budget.steps is 4, and 5 are used'])
   })
 
   it('counts tokens and money over all runs, and money as often as it is spent (LAB-30)', () => {
-    const tokens = createBudgetKeeper({ tokens: 25 })
+    const tokens = new BudgetKeeper({ tokens: 25 })
     const events = [...steps('a', [0], 10), ...steps('b', [0], 10), ...steps('c', [0], 10)]
     expect(events.map((event) => tokens.count(event)?.message)).toEqual([
       undefined,
       undefined,
       'budget.tokens is 25, and 30 are used',
     ])
-    const money = createBudgetKeeper({ usd: 1 })
+    const money = new BudgetKeeper({ usd: 1 })
     const paid = [...finished('a', 0.6), ...finished('a', 0.6)].map((event) => money.count(event)?.code)
     expect(paid).toEqual([undefined, 'BUDGET_EXCEEDED'])
   })
 
   it('without caps is never used up; one on time is in milliseconds (LAB-30)', () => {
-    const free = createBudgetKeeper(undefined)
+    const free = new BudgetKeeper(undefined)
     expect(steps('a', [0, 1, 2]).map((event) => free.count(event))).toEqual([undefined, undefined, undefined])
     expect(free.wallMs).toBeUndefined()
-    expect(createBudgetKeeper({ wall: '2m' }).wallMs).toBe(120_000)
+    expect(new BudgetKeeper({ wall: '2m' }).wallMs).toBe(120_000)
   })
 
   it('refuses a plan that is known to exceed it, before anything starts (LAB-30)', () => {
@@ -75,7 +75,7 @@ describe('what was spent before a resume', () => {
     if (experiment === undefined) throw new Error('it was recorded')
     const capped = { ...experiment, plan: { ...experiment.plan, experiment: { ...experiment.plan.experiment } } }
     capped.plan.experiment.budget = { steps: 1002, tokens: 10_000 }
-    const budget = createBudgetKeeper(capped.plan.experiment.budget)
+    const budget = new BudgetKeeper(capped.plan.experiment.budget)
     await countSpent(store, capped, budget)
     const [again, next, beyond] = eventsOf(second, [step(0), step(1), step(2)]).map((event) => budget.count(event))
     expect([again, next]).toEqual([undefined, undefined])

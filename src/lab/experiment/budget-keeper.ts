@@ -4,15 +4,6 @@ import { type Budget, durationSeconds, type Item, type Plan, type RunEvent } fro
 import { EvsysError } from '../../kernel/index.ts'
 import type { ExperimentRow, OpenStore } from '../../store/index.ts'
 
-export interface BudgetKeeper {
-  /** Counts what an event tells of; the error when a cap is exceeded. */
-  count(event: RunEvent): EvsysError | undefined
-  /** Counts money that was spent outside of runs. */
-  spend(usd: number): EvsysError | undefined
-  /** Time that this execution may take, in milliseconds; absent without a cap on it. */
-  readonly wallMs: number | undefined
-}
-
 /** Refuses a plan that is known to exceed its budget. */
 export function checkForecast({ experiment, runs }: Pick<Plan, 'experiment' | 'runs'>): void {
   const cap = experiment.budget?.steps
@@ -31,35 +22,44 @@ export function checkForecast({ experiment, runs }: Pick<Plan, 'experiment' | 'r
  * Counts the steps of every run once: one that is done again after a crash or a roll-back is not charged a second time, so that
  * an experiment ends alike whether or not it was interrupted. Money is spent as often as it is.
  */
-export function createBudgetKeeper(budget: Budget | undefined): BudgetKeeper {
-  const used = { steps: 0, tokens: 0, usd: 0 }
-  const counted = new Map<string, number>() // the last step of each run
-  const check = (resource: 'steps' | 'tokens' | 'usd') => {
-    const cap = budget?.[resource]
-    if (cap === undefined || used[resource] <= cap) return undefined
-    return new EvsysError('BUDGET_EXCEEDED', `budget.${resource} is ${cap}, and ${used[resource]} are used`, {
-      fix: `raise budget.${resource} and run the file again; what is finished stays in the record`,
-    })
+export class BudgetKeeper {
+  /** Time that this execution may take, in milliseconds; absent without a cap on it. */
+  readonly wallMs: number | undefined
+  readonly #budget: Budget
+  readonly #used = { steps: 0, tokens: 0, usd: 0 }
+  /** The last step of each run. */
+  readonly #counted = new Map<string, number>()
+
+  constructor(budget: Budget = {}) {
+    this.#budget = budget
+    this.wallMs = budget.wall === undefined ? undefined : durationSeconds(budget.wall) * 1000
   }
-  return {
-    wallMs: budget?.wall === undefined ? undefined : durationSeconds(budget.wall) * 1000,
-    spend(usd) {
-      used.usd += usd
-      return check('usd')
-    },
-    count(event) {
-      if (event.type === 'step.finished' && event.step > (counted.get(event.run_id) ?? -1)) {
-        counted.set(event.run_id, event.step)
-        used.steps += 1
-        used.tokens += event.metrics['data/tokens'] ?? 0
-      }
-      if (event.type === 'run.finished') used.usd += event.cost_usd ?? 0
-      return check('steps') ?? check('tokens') ?? check('usd')
-    },
+
+  /** Counts money that was spent outside of runs; the error when a cap is exceeded. */
+  spend(usd: number): EvsysError | undefined {
+    this.#used.usd += usd
+    return this.#check('usd')
+  }
+
+  /** Counts what an event reports; the error when a cap is exceeded. */
+  count(event: RunEvent): EvsysError | undefined {
+    if (event.type === 'step.finished' && event.step > (this.#counted.get(event.run_id) ?? -1)) {
+      this.#counted.set(event.run_id, event.step)
+      this.#used.steps += 1
+      this.#used.tokens += event.metrics['data/tokens'] ?? 0
+    }
+    if (event.type === 'run.finished') this.#used.usd += event.cost_usd ?? 0
+    return this.#check('steps') ?? this.#check('tokens') ?? this.#check('usd')
+  }
+
+  #check(resource: 'steps' | 'tokens' | 'usd'): EvsysError | undefined {
+    const [cap, used] = [this.#budget[resource], this.#used[resource]]
+    if (cap === undefined || used <= cap) return undefined
+    const fix = `raise budget.${resource} and run the file again; what is finished stays in the record`
+    return new EvsysError('BUDGET_EXCEEDED', `budget.${resource} is ${cap}, and ${used} are used`, { fix })
   }
 }
 
-// What earlier executions of an experiment have used of its budget, from its events.
 /** Events at a time: an interrupted sweep may have a million. */
 const PAGE = 10_000
 
@@ -82,7 +82,6 @@ export async function countSpent(
   }
 }
 
-/** Whether an item is an event of a run. */
 export function isOfRun(item: Item): item is RunEvent {
   return item.type !== 'points' && !('experiment_id' in item)
 }

@@ -1,62 +1,82 @@
-// The second half of getting ready: a loaded experiment against every plugin, model and secret that it names.
+// A loaded experiment against every plugin, model and secret that it names, and what its runs are given: secrets, callbacks, data.
+import * as z from 'zod'
 import { checkDeep, type LoadedExperiment } from '../../config/index.ts'
-import type { Plan } from '../../contracts/index.ts'
+import {
+  type Benchmark,
+  type DataConfig,
+  type Notice,
+  type Plan,
+  type PluginCard,
+  PluginSpec,
+  type PluginType,
+  type RecordedPlan,
+  RowFormat,
+  type RunConfig,
+  teachersOf,
+} from '../../contracts/index.ts'
+import { sourceKind } from '../../data/index.ts'
 import {
   type Catalog,
   EvsysError,
+  findSecrets,
+  hashOf,
   type PluginReference,
   type Problem,
   problemsOf,
   readSecretSource,
   type SecretSource,
 } from '../../kernel/index.ts'
-import { modelClient } from '../../models/index.ts'
-import { runSecrets } from '../workers/run-secrets.ts'
+import { clientSecrets, modelClient } from '../../models/index.ts'
 import { type BenchmarkSeal, resolveBenchmarks } from './benchmark-seal.ts'
 import { checkForecast } from './budget-keeper.ts'
-import type { CheckedExperiment } from './experiment-session.ts'
-import { callbacksOf, trainingDataOf } from './plan-inputs.ts'
-import { namedModels } from './score-baselines.ts'
+
+/** An experiment that was checked and may start. */
+export interface CheckedExperiment {
+  readonly plan: Plan
+  /** The experiment file, seen from the project; absent: the experiment came as data. */
+  readonly file?: string | undefined
+  readonly notices: readonly Notice[]
+  readonly projectDir: string
+  readonly plugins: readonly PluginReference[]
+  /** Of the plugins of the project. */
+  readonly cards: readonly PluginCard[]
+  readonly seal: BenchmarkSeal
+  readonly secretSource: SecretSource
+  /** What the plugins of a run declare, by the name of the run. */
+  readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>
+  /** What the runs train on, each data block once. */
+  readonly trainingData: readonly TrainingData[]
+}
 
 /** Throws all that is wrong at once; what comes back may start. */
 export async function checkExperiment(
   loaded: LoadedExperiment,
   catalog: Catalog,
-  options: {
-    projectDir: string
-    plugins: readonly PluginReference[]
-    seal: BenchmarkSeal
-    signal: AbortSignal
-  },
+  options: { projectDir: string; plugins: readonly PluginReference[]; seal: BenchmarkSeal; signal: AbortSignal },
 ): Promise<CheckedExperiment> {
   const { projectDir, plugins, seal, signal } = options
   const checked = await checkDeep(loaded, catalog, { signal })
   const problems = [...catalog.problems, ...checked.problems, ...unknownModels(checked.plan)]
   if (problems.length > 0) throw EvsysError.many(problems)
   const secretSource = await readSecretSource({ projectDir })
-  const prepared = {
-    plan: await resolveBenchmarks(checked.plan, projectDir),
+  const plan = await resolveBenchmarks(checked.plan, projectDir)
+  checkForecast(plan)
+  const agents = plan.experiment.metadata.benchmark.flatMap(({ agent }) => agent ?? [])
+  const asked = { callbacks: callbacksOf(plan), agents, cardOf: catalog.card.bind(catalog), source: secretSource }
+  return {
+    plan,
     notices: [...checked.plan.notices, ...catalog.notices, ...checked.notices, ...seal.notices],
     projectDir,
     plugins,
     cards: catalog.cards().filter(({ origin }) => origin !== 'built-in'),
     seal,
     secretSource,
-    secrets: secretsOf(checked.plan, catalog, secretSource),
+    secrets: new Map(checked.plan.runs.map(({ name, config }) => [name, runSecrets(config, asked)])),
     trainingData: trainingDataOf(checked.plan, catalog),
   }
-  checkForecast(prepared.plan)
-  return prepared
 }
 
-function secretsOf(plan: Plan, catalog: Catalog, source: SecretSource): CheckedExperiment['secrets'] {
-  const cardOf: Catalog['card'] = (type, kind) => catalog.card(type, kind)
-  const agents = plan.experiment.metadata.benchmark.flatMap(({ agent }) => agent ?? [])
-  const asked = { callbacks: callbacksOf(plan), agents, cardOf, source }
-  return new Map(plan.runs.map(({ name, config }) => [name, runSecrets(config, asked)]))
-}
-
-// A model that nothing is known of is told before anything starts, not after hours of training.
+// A model that nothing is known of is reported before anything starts, not after hours of training.
 function unknownModels({ experiment }: Plan): Problem[] {
   return experiment.metadata.benchmark.flatMap((benchmark) =>
     namedModels(benchmark).flatMap((model) => {
@@ -64,11 +84,138 @@ function unknownModels({ experiment }: Plan): Problem[] {
         modelClient(model)
         return []
       } catch (error) {
-        return problemsOf(error).map((problem) => ({
-          ...problem,
-          message: `benchmark "${benchmark.name}": ${problem.message}`,
-        }))
+        const whose = `benchmark "${benchmark.name}"`
+        return problemsOf(error).map((problem) => ({ ...problem, message: `${whose}: ${problem.message}` }))
       }
     }),
   )
+}
+
+/** Names of models that are asked through a client; `base_model` is scored by separate runs. */
+export function namedModels({ models }: Pick<Benchmark, 'models'>): string[] {
+  return [...new Set(models)].filter((model) => model !== 'base_model')
+}
+
+export interface TrainingData {
+  readonly data: DataConfig
+  readonly format: RowFormat
+  /** Names, in the order of the plan. */
+  readonly arms: readonly string[]
+  readonly seeds: readonly number[]
+  /** The first run that uses it. */
+  readonly config: RunConfig
+  readonly callbacks: readonly PluginSpec[]
+  /** Whether all its plugins come with evsys: then the controller may read it. */
+  readonly isBuiltIn: boolean
+}
+
+/** Algorithms that take no rows are left out. */
+export function trainingDataOf(plan: Plan, catalog: Pick<Catalog, 'card'>): TrainingData[] {
+  type Found = { data: DataConfig; format: RowFormat; config: RunConfig; arms: Set<string>; seeds: Set<number> }
+  const found = new Map<string, Found>()
+  for (const { arm, seed, config } of plan.runs) {
+    const format = RowFormat.safeParse(catalog.card('algorithm', config.algorithm.kind)?.facts.rowFormat)
+    if (!format.success) continue
+    for (const data of [config.data, ...(config.mix ?? [])]) {
+      const key = hashOf({ data, format: format.data })
+      const known = found.get(key) ?? { data, format: format.data, config, arms: new Set(), seeds: new Set() }
+      known.arms.add(arm)
+      known.seeds.add(seed)
+      found.set(key, known)
+    }
+  }
+  const isOurs = (type: 'data_source' | 'transform', kind: string) => catalog.card(type, kind)?.origin === 'built-in'
+  return [...found.values()].map(({ data, arms, seeds, ...rest }) => ({
+    ...rest,
+    data,
+    arms: [...arms],
+    seeds: [...seeds],
+    callbacks: callbacksOf(plan),
+    isBuiltIn:
+      isOurs('data_source', sourceKind(data)) && data.transforms.every(({ kind }) => isOurs('transform', kind)),
+  }))
+}
+
+/** Callbacks of every run; without any, its files are written. */
+export function callbacksOf({ experiment }: Pick<RecordedPlan, 'experiment'>): PluginSpec[] {
+  return experiment.callbacks.length > 0 ? experiment.callbacks : [{ kind: 'local_logger', params: {} }]
+}
+
+interface SecretOptions {
+  readonly callbacks: readonly PluginSpec[]
+  /** Agents of the benchmarks. */
+  readonly agents?: readonly PluginSpec[] | undefined
+  readonly cardOf: (type: PluginType, kind: string) => PluginCard | undefined
+  readonly source: SecretSource
+}
+
+/**
+ * The secrets that the plugins of a run declare, by name, and no other: they are sent to the worker with the assignment. All that
+ * are missing are reported at once.
+ */
+export function runSecrets(
+  config: RunConfig,
+  { callbacks, agents = [], cardOf, source }: SecretOptions,
+): Record<string, string> {
+  const secrets: Record<string, string> = {}
+  const problems = new Map<string, Problem>()
+  const wanted = pluginsOf(config, callbacks, agents).flatMap(([type, kind]) =>
+    (cardOf(type, kind)?.needs.secrets ?? []).map((name) => ({ kind, name })),
+  )
+  const written = [config.agent ?? [], agents]
+    .flat()
+    .flatMap(({ kind, params }) => findSecrets(params).map(({ name }) => ({ kind, name })))
+  const taught = teacherClients(config).flatMap((spec) =>
+    clientSecrets(spec, cardOf('inference_client', spec.kind)).map((name) => ({ kind: spec.kind, name })),
+  )
+  for (const { kind, name } of [...wanted, ...written, ...taught]) {
+    const value = source.get(name)
+    if (value !== undefined && value.trim() !== '') secrets[name] = value
+    else problems.set(name, missing(name, kind, source))
+  }
+  if (problems.size > 0) throw EvsysError.many([...problems.values()])
+  return secrets
+}
+
+function teacherClients({ algorithm }: RunConfig): PluginSpec[] {
+  return teachersOf(algorithm.params).flatMap(({ client }) => {
+    if (client === undefined) return []
+    return typeof client === 'string' ? modelClient(client) : client
+  })
+}
+
+const OwnCallbacks = z.object({ callbacks: z.array(PluginSpec) })
+const HeldOut = z.object({ held_out_verifier: PluginSpec })
+
+function pluginsOf(
+  { algorithm, backend, agent, environment, data, model }: RunConfig,
+  callbacks: readonly PluginSpec[],
+  agents: readonly PluginSpec[],
+): [PluginType, string][] {
+  const own = OwnCallbacks.safeParse(algorithm.params).data?.callbacks ?? []
+  const heldOut = HeldOut.safeParse(algorithm.params).data?.held_out_verifier
+  const renderers = [model.renderer_name, algorithm.params.renderer_name]
+  const named: readonly [PluginType, readonly unknown[]][] = [
+    ['algorithm', [algorithm.kind]],
+    ['backend', [backend.kind]],
+    ['data_source', [data.source_kind]],
+    ['agent', [agent?.kind]],
+    ['environment', [environment?.kind]],
+    ['transform', data.transforms.map(({ kind }) => kind)],
+    ['callback', [...callbacks, ...own].map(({ kind }) => kind)],
+    ['verifier', [heldOut?.kind]],
+    ['renderer', renderers],
+    ['agent', agents.map(({ kind }) => kind)],
+  ]
+  return named.flatMap(([type, kinds]) =>
+    kinds.flatMap((kind): [PluginType, string][] => (typeof kind === 'string' ? [[type, kind]] : [])),
+  )
+}
+
+function missing(name: string, kind: string, { hint }: SecretSource): Problem {
+  return {
+    code: 'SECRET_MISSING',
+    message: `"${kind}" needs the secret ${name}, which is not set`,
+    fix: `set ${name} ${hint}, as ${name}=value.`,
+  }
 }

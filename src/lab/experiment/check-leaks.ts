@@ -1,6 +1,6 @@
-// Before any run starts: do training rows repeat the questions of a benchmark? The questions come from the scorers, who keep the
-// answers; rows come from the cache, or are put there now. Rows that plugins of the project make are made in a process of their
-// own, and compared here, out of reach of those plugins.
+// Before any run starts: do training rows repeat the questions of a benchmark? The questions come from the scorers, which keep the
+// answers; rows come from the cache, or are put there now. Rows that plugins of the project make are made in a separate process
+// and compared here, out of reach of those plugins.
 import { readFile } from 'node:fs/promises'
 import { builtins } from '../../builtins/index.ts'
 import {
@@ -40,7 +40,7 @@ import {
 import type { ExperimentRow } from '../../store/index.ts'
 import { recipeHashes } from '../workers/recipe-hashes.ts'
 import type { BenchmarkSeal } from './benchmark-seal.ts'
-import type { TrainingData } from './plan-inputs.ts'
+import type { TrainingData } from './check-experiment.ts'
 
 /** Longest that plugins of the project may take to make rows for this, where no limit is given; the run itself may take longer. */
 const LONGEST_MS = 60_000
@@ -65,7 +65,7 @@ export async function checkLeaks(options: CheckLeaksOptions): Promise<{ leaks: L
   const targets = new Map(await Promise.all(benchmarks.map(async (each) => [each.name, await targetOf(each)] as const)))
   const allowed: Leak[] = []
   const problems: Problem[] = []
-  const judge = new Map(experiment.plan.experiment.metadata.benchmark.map((each) => [each.name, each.leaks ?? 'error']))
+  const rules = new Map(experiment.plan.experiment.metadata.benchmark.map((each) => [each.name, each.leaks ?? 'error']))
   for (const each of trainingData) {
     for await (const opened of rowsOf(each, options)) {
       if (opened === undefined) {
@@ -75,8 +75,9 @@ export async function checkLeaks(options: CheckLeaksOptions): Promise<{ leaks: L
       const found = await knownLeaks(opened, targets, { dir: leakCacheFolder(options.projectDir), signal })
       for (const [benchmark, leaks] of found) {
         if (leaks.exact + leaks.near === 0) continue
-        if (isAllowed(leaks, judge.get(benchmark))) allowed.push({ benchmark, arms: [...each.arms], ...copyOf(leaks) })
-        else problems.push(problemOf(benchmark, leaks))
+        const { rows, exact, near, pairs } = leaks
+        if (!isAllowed(leaks, rules.get(benchmark))) problems.push(problemOf(benchmark, leaks))
+        else allowed.push({ benchmark, arms: [...each.arms], rows, exact, near, pairs: [...pairs] })
       }
     }
   }
@@ -85,28 +86,21 @@ export async function checkLeaks(options: CheckLeaksOptions): Promise<{ leaks: L
 }
 
 async function targetOf({ tasks_file, chat_template }: SealedBenchmark): Promise<LeakTarget> {
-  let text: string
-  try {
-    text = await readFile(tasks_file, 'utf8')
-  } catch (cause) {
+  const text = await readFile(tasks_file, 'utf8').catch((cause: unknown) => {
     throw fileError('read', tasks_file, cause)
-  }
+  })
   const lines = text.split('\n').filter((line) => line !== '')
   const tasks = lines.map((line) => SealedTask.parse(JSON.parse(line)))
   const { user_template: template } = chat_template
-  return {
-    hash: hashOf({ tasks, template: template ?? null }),
-    index: createLeakIndex(tasks, template === undefined ? {} : { template }),
-  }
+  return { hash: hashOf({ tasks, template: template ?? null }), index: createLeakIndex(tasks, { template }) }
 }
 
-// Rows with a fault are left to the run that trains on them, which tells what is wrong with them.
+// Rows with a fault are left to the run that trains on them, which reports what is wrong with them.
 async function* rowsOf(
   each: TrainingData,
   options: CheckLeaksOptions,
 ): AsyncGenerator<OpenRows<RowFormat> | undefined, void, undefined> {
-  const seeds = new Set(each.seeds)
-  for (const seed of seeds) {
+  for (const seed of new Set(each.seeds)) {
     const opened = each.isBuiltIn ? await openHere(each, seed, options) : await openElsewhere(each, seed, options)
     if (opened !== undefined || !each.isBuiltIn) yield opened
     if (opened === undefined) return
@@ -140,13 +134,7 @@ async function openElsewhere(
   const limit = AbortSignal.timeout(Math.min(LONGEST_MS, options.limits?.blockedMs ?? LONGEST_MS))
   try {
     const either = AbortSignal.any([signal, limit])
-    const [made] = await recipeHashes([recipe], {
-      projectDir,
-      plugins,
-      cacheDir,
-      hidden: seal.hidden,
-      signal: either,
-    })
+    const [made] = await recipeHashes([recipe], { projectDir, plugins, cacheDir, hidden: seal.hidden, signal: either })
     if (made?.data_key === undefined) return undefined
     return await openCachedRows(cacheDir, made.data_key, servicesOf(seed, signal))
   } catch (error) {
@@ -191,10 +179,6 @@ function isAllowed({ exact }: FoundLeaks, leaks: Benchmark['leaks']): boolean {
   return leaks === 'allow' || (leaks === 'allow_near' && exact === 0)
 }
 
-function copyOf({ rows, exact, near, pairs }: FoundLeaks): Pick<Leak, 'rows' | 'exact' | 'near' | 'pairs'> {
-  return { rows, exact, near, pairs: pairs.map((pair) => ({ ...pair })) }
-}
-
 function problemOf(benchmark: string, { rows, exact, near, pairs }: FoundLeaks): Problem {
   const total = exact + near
   const counts = [...(exact > 0 ? [`${exact} exactly`] : []), ...(near > 0 ? [`${near} nearly`] : [])].join(', ')
@@ -208,6 +192,6 @@ function problemOf(benchmark: string, { rows, exact, near, pairs }: FoundLeaks):
     code: 'DATA_LEAK',
     message: `${total} of ${rows} training rows repeat questions of benchmark "${benchmark}" (${counts}): ${named.join('; ')}${rest}`,
     where: file === undefined ? undefined : { file, line: Number(line), col: 1 },
-    fix: `take these rows out of the training data; where they are meant, write \`leaks: ${exact > 0 ? 'allow' : 'allow_near'}\` in the benchmark, and the result tells of them.`,
+    fix: `take these rows out of the training data; where they are meant, write \`leaks: ${exact > 0 ? 'allow' : 'allow_near'}\` in the benchmark, and the result reports them.`,
   }
 }

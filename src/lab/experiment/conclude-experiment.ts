@@ -1,6 +1,8 @@
 // The end of an experiment: evidence from the record, the verdict, the words, and the files that hold them.
-import type { ExperimentEvent, ExperimentResult } from '../../contracts/index.ts'
-import type { Clock } from '../../kernel/index.ts'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BaselineScore, Evidence, ExperimentResult, Forgetting, RunResult } from '../../contracts/index.ts'
+import { type Clock, writeFileAtomic } from '../../kernel/index.ts'
 import {
   baselinesOf,
   concludeLog,
@@ -11,14 +13,18 @@ import {
   isDryRun,
   isLogImport,
   judgeCosts,
+  number,
   outputDirOf,
+  type RecordedRun,
   recordedLeaks,
   recordedSpeeds,
   recordedTrips,
   resultOf,
+  runFolder,
+  selectedEval,
 } from '../../record/index.ts'
 import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
-import { writeExperimentFiles } from './write-experiment-files.ts'
+import { appendEvents } from './begin-experiment.ts'
 
 /** Writes the conclusion of an experiment whose runs have all ended. The record comes last: once it says so, all is there. */
 export async function concludeExperiment(
@@ -30,35 +36,22 @@ export async function concludeExperiment(
   const baselines = await baselinesOf(store, experiment.id)
   const rows = runs.map(({ run }) => run)
   const trips = await recordedTrips(store, rows)
-  const text = conclusionText(evidence, { isTrial: isDryRun(experiment), baselines, trips })
+  const text = conclusionText(evidence, { isDry: isDryRun(experiment), baselines, trips })
   await writeExperimentFiles({ experiment, runs, evidence, baselines, text, dir: options.outputDir })
-  const stream = `experiment:${experiment.id}`
-  const { nextEvent } = await store.cursor(stream)
-  const costs = [
-    ...runs.flatMap(({ run }) => run.costUsd ?? []),
-    ...baselines.flatMap((each) => each.cost_usd ?? []),
-    ...(await judgeCosts(
-      store,
-      runs.map(({ run }) => run.id),
-    )),
-  ]
-  await store.verdicts.evidence(experiment.id, evidence, {
-    wallS: options.wallS,
-    ...(costs.length === 0 ? {} : { costUsd: costs.reduce((sum, cost) => sum + cost, 0) }),
-  })
-  const finishing: ExperimentEvent = {
-    seq: nextEvent,
-    at: new Date(options.clock.now()).toISOString(),
-    experiment_id: experiment.id,
-    type: 'experiment.finished',
-    status: evidence.n_completed === 0 ? 'failed' : 'completed',
+  const ids = rows.map(({ id }) => id)
+  const spent = [...rows.map((run) => run.costUsd), ...baselines.map((each) => each.cost_usd)]
+  const costs = [...spent.flatMap((cost) => cost ?? []), ...(await judgeCosts(store, ids))]
+  const costUsd = costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0)
+  await store.verdicts.evidence(experiment.id, evidence, { wallS: options.wallS, costUsd })
+  const finished = {
+    type: 'experiment.finished' as const,
+    status: evidence.n_completed === 0 ? ('failed' as const) : ('completed' as const),
     verdict: evidence.verdict,
     conclusion: text,
-    ...(evidence.best_arm === null ? {} : { best_arm: evidence.best_arm }),
+    best_arm: evidence.best_arm ?? undefined,
   }
-  await store.append(stream, nextEvent - 1, [finishing], options.lease)
-  const finished = (await store.experiment(experiment.id)) ?? experiment
-  return experimentResult(finished, rows, evidence, {
+  await appendEvents({ ...options, store, experiment }, [finished])
+  return experimentResult(await store.findExperiment(experiment.id), rows, evidence, {
     baselines,
     trips,
     leaks: await recordedLeaks(store, experiment.id),
@@ -66,17 +59,11 @@ export async function concludeExperiment(
   })
 }
 
-// The conclusion of a finished experiment, computed once more after a run was marked invalid.
-interface AgainOptions {
-  readonly projectDir: string
-  readonly clock: Clock
-}
-
-/** Weighs the record again. An experiment that still runs concludes at its end, and is left as it is. */
+/** Weighs the record again, say after a run was marked invalid. One that still runs concludes at its end, and is left as it is. */
 export async function concludeAgain(
   store: OpenStore,
   experiment: ExperimentRow,
-  { projectDir, clock }: AgainOptions,
+  { projectDir, clock }: { projectDir: string; clock: Clock },
 ): Promise<ExperimentResult> {
   if (experiment.verdict === undefined) return resultOf(store, experiment)
   if (isLogImport(experiment)) {
@@ -92,11 +79,126 @@ export async function refreshFiles(store: OpenStore, experiment: ExperimentRow, 
   const dir = await filesOf(experiment, projectDir)
   if (experiment.verdict === undefined || dir === undefined) return
   const { evidence, runs } = await evidenceOf(store, experiment)
-  await writeExperimentFiles({
-    experiment,
-    runs,
-    evidence,
-    text: experiment.conclusion ?? conclusionText(evidence),
-    dir,
+  const text = experiment.conclusion ?? conclusionText(evidence)
+  await writeExperimentFiles({ experiment, runs, evidence, text, dir })
+}
+
+/**
+ * The research record on disk, no dashboard needed: `experiment.md` for the whole, `hypothesis.md`, `conclusion.md` and
+ * `run_result.json` for every run.
+ */
+async function writeExperimentFiles(options: {
+  experiment: ExperimentRow
+  runs: readonly RecordedRun[]
+  evidence: Evidence
+  baselines?: readonly BaselineScore[] | undefined
+  text: string
+  dir: string
+}): Promise<void> {
+  const { experiment, runs, evidence, baselines = [], text, dir } = options
+  const hypothesis = `- hypothesis: ${experiment.hypothesis ?? 'none was given'}`
+  await mkdir(dir, { recursive: true })
+  await writeFileAtomic(join(dir, 'experiment.md'), experimentPage(experiment, evidence, baselines, text))
+  for (const recorded of runs) {
+    const folder = runFolder(dir, recorded.run.name)
+    await mkdir(join(folder, 'logs'), { recursive: true })
+    await writeFileAtomic(join(folder, 'logs', 'hypothesis.md'), `${hypothesis}\n`)
+    await writeFileAtomic(join(folder, 'logs', 'conclusion.md'), runConclusion(hypothesis, recorded, text))
+    await writeFileAtomic(join(folder, 'run_result.json'), `${JSON.stringify(runResult(recorded), null, 2)}\n`)
+  }
+}
+
+function experimentPage(
+  { id, name, hypothesis, words }: ExperimentRow,
+  evidence: Evidence,
+  baselines: readonly BaselineScore[],
+  text: string,
+): string {
+  const metric = evidence.objective === null ? 'score' : `${evidence.objective.benchmark}.${evidence.objective.metric}`
+  const rows = evidence.arms.map(({ name: arm, status, score, n_failed }) => {
+    const mean = score === null ? '' : number(score.mean)
+    return `| ${cell(arm)} | ${status} | ${mean} | ${range(score?.ci)} | ${score?.n ?? 0} | ${n_failed} |`
   })
+  return [
+    `# ${name}`,
+    '',
+    `- id: ${id}`,
+    `- hypothesis: ${hypothesis ?? 'none was given'}`,
+    `- verdict: ${evidence.verdict}`,
+    `- conclusion: ${text}`,
+    ...words.map((word) => `- ${word.author}: ${word.text}`),
+    '',
+    `| arm | status | ${cell(metric)} | 90 % interval | seeds | failed |`,
+    '| --- | --- | --- | --- | --- | --- |',
+    ...rows,
+    '',
+    ...(evidence.forgetting === undefined ? [] : forgettingTable(evidence.forgetting)),
+    ...baselineLines(baselines),
+  ].join('\n')
+}
+
+function baselineLines(baselines: readonly BaselineScore[]): string[] {
+  if (baselines.length === 0) return []
+  const rows = baselines.flatMap(({ model, benchmark, metrics, intervals, cost_usd, error }) => {
+    const scores = Object.entries(metrics).filter(([metric]) => !metric.includes('['))
+    if (error !== undefined) return [`| ${cell(model)} | ${cell(benchmark)} | ${error.code} | | |`]
+    return scores.map(([metric, value]) => {
+      const name = cell(`${benchmark}.${metric}`)
+      const usd = cost_usd === null ? '' : number(cost_usd)
+      return `| ${cell(model)} | ${name} | ${number(value)} | ${range(intervals?.[metric])} | ${usd} |`
+    })
+  })
+  return [
+    'Models scored for comparison; none of them is an arm.',
+    '',
+    '| model | metric | score | 90 % interval over tasks | USD |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows,
+    '',
+  ]
+}
+
+/** Rows: after which dataset. Columns: benchmarks. */
+function forgettingTable({ benchmarks, stages, mix, lost }: Forgetting): string[] {
+  const line = (label: string, values: readonly (number | null)[]) =>
+    `| ${cell(label)} | ${values.map((value) => (value === null ? '' : number(value))).join(' | ')} |`
+  return [
+    `| after | ${benchmarks.map(({ name, metric }) => cell(`${name}.${metric}`)).join(' | ')} |`,
+    `| --- | ${benchmarks.map(() => '---').join(' | ')} |`,
+    ...stages.map(({ arm, scores }) => line(arm, scores)),
+    line('lost since the best', lost),
+    ...(mix === null ? [] : [line(`${mix.arm} (all at once)`, mix.scores)]),
+    '',
+  ]
+}
+
+function runConclusion(hypothesis: string, { run, evals }: RecordedRun, text: string): string {
+  const benchmarks = [...new Set(evals.map(({ benchmark }) => benchmark))]
+  const scores = benchmarks.flatMap((benchmark) => {
+    const selected = selectedEval(run, evals, benchmark)
+    if (selected === undefined) return []
+    const values = Object.entries(selected.metrics).map(([metric, value]) => `${metric} ${number(value)}`)
+    const at = selected.step === undefined ? '' : `, step ${selected.step + 1}`
+    return [`- ${benchmark} (${selected.split}${at}): ${values.join(', ')}`]
+  })
+  return [
+    hypothesis,
+    `- status: ${run.status}${run.error === undefined ? '' : ` (${run.error.code}: ${run.error.message})`}`,
+    `- conclusion of the experiment: ${text}`,
+    ...scores,
+    '',
+  ].join('\n')
+}
+
+function runResult({ run }: RecordedRun): RunResult {
+  const ended = run.status === 'pending' || run.status === 'running' ? 'cancelled' : run.status
+  return { run_id: run.id, status: ended, metrics: run.metrics, artifacts: [], error: run.error }
+}
+
+function range(interval: readonly [number, number] | null | undefined): string {
+  return interval == null ? '' : `${number(interval[0])} to ${number(interval[1])}`
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|')
 }

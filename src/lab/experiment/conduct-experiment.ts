@@ -1,14 +1,15 @@
 // An experiment in the record, from its first run to its conclusion: leaks, schedule, baselines, evidence, and how it stops.
-import type { ExperimentEvent, ExperimentResult, Leak } from '../../contracts/index.ts'
+import { type ExperimentResult, type Leak, referencedArms } from '../../contracts/index.ts'
 import { keptSpeed } from '../../engine/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { cacheFolder } from '../../models/index.ts'
 import { recordedLeaks, recordedSpeeds } from '../../record/index.ts'
-import { type ExperimentRow, requireTrainingPlan } from '../../store/index.ts'
+import { type RunRow, requireTraining, requireTrainingPlan } from '../../store/index.ts'
+import { appendEvents } from './begin-experiment.ts'
+import type { CheckedExperiment } from './check-experiment.ts'
 import { checkLeaks } from './check-leaks.ts'
 import { concludeExperiment } from './conclude-experiment.ts'
-import { type CheckedExperiment, ExperimentSession, type SessionOptions } from './experiment-session.ts'
-import { scheduleRuns } from './schedule-runs.ts'
+import { ExperimentSession, type SessionOptions } from './experiment-session.ts'
 import { scoreBaselines } from './score-baselines.ts'
 import { ingestLeftovers, reportRun, superviseRun } from './supervise-run.ts'
 
@@ -35,7 +36,10 @@ async function conduct(session: ExperimentSession): Promise<ExperimentResult> {
       session.kill() // before the processes are closed: nothing waits for them any more
     }
     session.lost.throwIfAborted()
-    if (session.options.signal.aborted) throw interrupted(experiment)
+    if (session.options.signal.aborted) {
+      const message = `experiment ${experiment.id} was interrupted; what is finished is kept`
+      throw new EvsysError('INTERRUPTED', message, { fix: 'resume it with `evsys run FILE --resume`' })
+    }
     if (session.stopping.aborted) await stopUnfinished(session, session.stopping.reason)
   })
   await recordSpeeds(session)
@@ -95,47 +99,88 @@ async function stopUnfinished(session: ExperimentSession, reason: unknown): Prom
   }
 }
 
-function interrupted({ id }: ExperimentRow): EvsysError {
-  return new EvsysError('INTERRUPTED', `experiment ${id} was interrupted; what is finished is kept`, {
-    fix: 'go on with `evsys run FILE --resume`',
-  })
-}
-
 /** Records the leaks that an experiment allows: once, however often it is resumed. */
-async function recordLeaks(
-  { store, experiment, clock, lease }: ExperimentSession,
-  leaks: readonly Leak[],
-): Promise<void> {
-  const { id: experimentId } = experiment
-  if (leaks.length === 0 || (await recordedLeaks(store, experimentId)).length > 0) return
-  const stream = `experiment:${experimentId}`
-  const { nextEvent } = await store.cursor(stream)
-  const at = new Date(clock.now()).toISOString()
-  const events = leaks.map(
-    (leak, index): ExperimentEvent => ({
-      seq: nextEvent + index,
-      at,
-      experiment_id: experimentId,
-      type: 'data.leaked',
-      ...leak,
-    }),
+async function recordLeaks(session: ExperimentSession, leaks: readonly Leak[]): Promise<void> {
+  if (leaks.length === 0 || (await recordedLeaks(session.store, session.experiment.id)).length > 0) return
+  await appendEvents(
+    session,
+    leaks.map((leak) => ({ type: 'data.leaked', ...leak })),
   )
-  await store.append(stream, nextEvent - 1, events, lease)
 }
 
 /** Records what this machine has measured of the engines that the runs used, each engine once. For readers: nothing is compared by it. */
-async function recordSpeeds({ store, experiment, clock, lease }: ExperimentSession): Promise<void> {
-  const { id: experimentId } = experiment
-  const recorded = await recordedSpeeds(store, experimentId)
-  const engines = new Set((await store.runs(experimentId)).flatMap(({ engineId }) => engineId ?? []))
-  const stream = `experiment:${experimentId}`
-  for (const engine_id of engines) {
+async function recordSpeeds(session: ExperimentSession): Promise<void> {
+  const { store, experiment } = session
+  const recorded = await recordedSpeeds(store, experiment.id)
+  for (const engine_id of new Set((await store.runs(experiment.id)).flatMap(({ engineId }) => engineId ?? []))) {
     const gflops = recorded.has(engine_id) ? undefined : await keptSpeed(cacheFolder(), engine_id)
-    if (gflops === undefined) continue
-    const { nextEvent: seq } = await store.cursor(stream)
-    const at = new Date(clock.now()).toISOString()
-    const base = { seq, at, experiment_id: experimentId }
-    const event: ExperimentEvent = { ...base, type: 'engine.measured', engine_id, gflops }
-    await store.append(stream, seq - 1, [event], lease)
+    if (gflops !== undefined) await appendEvents(session, [{ type: 'engine.measured', engine_id, gflops }])
   }
+}
+
+interface Schedule {
+  readonly runs: readonly RunRow[]
+  readonly limit: number
+  /** Aborted: no further run starts; those that were started are waited for. */
+  readonly signal: AbortSignal
+  /** Runs one. True: runs that follow may start. What it throws ends the whole schedule. */
+  run(row: RunRow): Promise<boolean>
+  /** A run whose predecessor did not end well. */
+  skip(row: RunRow, predecessor: RunRow): Promise<void>
+  /** Something was thrown: the other runs are to end at once. */
+  giveUp(): void
+}
+
+/**
+ * Starts runs in plan order, as many at a time as there is room for; a run waits for those whose weights it needs: the one before it
+ * in a chain, and the arms that it refers to. Returns, or throws the first error, when nothing runs any more.
+ */
+export async function scheduleRuns({ runs, limit, signal, run, skip, giveUp }: Schedule): Promise<void> {
+  const byId = new Map(runs.map((row) => [row.id, row]))
+  const ended = new Map<string, boolean>(runs.filter((row) => row.status === 'completed').map((row) => [row.id, true]))
+  const waiting = runs.filter((row) => !ended.has(row.id))
+  const active = new Set<Promise<void>>()
+  const errors: unknown[] = []
+
+  const attempt = async (work: () => Promise<void>) => {
+    try {
+      await work()
+    } catch (error) {
+      errors.push(error)
+      giveUp()
+    }
+  }
+  const start = (row: RunRow) => {
+    const work = attempt(async () => {
+      ended.set(row.id, await run(row))
+    }).then(() => {
+      active.delete(work)
+    })
+    active.add(work)
+  }
+  while (waiting.length > 0 || active.size > 0) {
+    if (signal.aborted || errors.length > 0) waiting.length = 0
+    for (const row of [...waiting]) {
+      const needed = predecessors(row, byId)
+      const failed = needed.find(({ id }) => ended.get(id) === false)
+      const isReady = needed.every(({ id }) => ended.get(id) === true)
+      if (failed === undefined && (!isReady || active.size >= limit)) continue
+      waiting.splice(waiting.indexOf(row), 1)
+      if (failed === undefined) start(row)
+      else {
+        await attempt(() => skip(row, failed))
+        ended.set(row.id, false)
+      }
+    }
+    if (active.size > 0) await Promise.race(active)
+  }
+  if (errors.length > 0) throw errors[0]
+}
+
+function predecessors(row: RunRow, byId: ReadonlyMap<string, RunRow>): RunRow[] {
+  const arms = referencedArms(requireTraining(row).config)
+  const before = row.afterRun === undefined ? undefined : byId.get(row.afterRun)
+  const others =
+    arms.length === 0 ? [] : [...byId.values()].filter(({ arm, seed }) => arms.includes(arm) && seed === row.seed)
+  return before === undefined ? others : [before, ...others]
 }

@@ -2,14 +2,7 @@
 // with it is in conduct-experiment.ts.
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import {
-  agentOf,
-  type Item,
-  type Notice,
-  type Plan,
-  type PluginCard,
-  type SealedBenchmark,
-} from '../../contracts/index.ts'
+import { agentOf, type Item, type Notice, type Plan, type SealedBenchmark } from '../../contracts/index.ts'
 import { type Clock, EvsysError, onAbort, type PluginReference, type SecretSource } from '../../kernel/index.ts'
 import { dryRunMark } from '../../record/index.ts'
 import {
@@ -21,15 +14,13 @@ import {
   requireTrainingPlan,
 } from '../../store/index.ts'
 import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experiment-hooks.ts'
-import type { WorkerLimits } from '../workers/lost-run.ts'
-import type { SpareWorker } from '../workers/spare-worker.ts'
-import { createWorkerPool, type WorkerPool } from '../workers/worker-pool.ts'
-import { type Begun, beginExperiment, isUnfinished, nothingToResume } from './begin-experiment.ts'
+import type { WorkerLimits } from '../workers/worker-limits.ts'
+import { createWorkerPool, type SpareWorker, type WorkerPool } from '../workers/worker-pool.ts'
+import { beginExperiment, type HeldLease, holdLease, isUnfinished, nothingToResume } from './begin-experiment.ts'
 import type { BenchmarkSeal, SealChoice } from './benchmark-seal.ts'
-import { type BudgetKeeper, countSpent, createBudgetKeeper, isOfRun } from './budget-keeper.ts'
-import { type HeldLease, holdLease } from './hold-lease.ts'
-import type { TrainingData } from './plan-inputs.ts'
-import { openSealedBenchmarks, type SealedBenchmarks } from './sealed-benchmarks.ts'
+import { BudgetKeeper, countSpent, isOfRun } from './budget-keeper.ts'
+import type { CheckedExperiment, TrainingData } from './check-experiment.ts'
+import { SealedBenchmarks } from './sealed-benchmarks.ts'
 
 export interface RunExperimentOptions {
   /** Absent: the project that the file lies in. */
@@ -37,7 +28,7 @@ export interface RunExperimentOptions {
   readonly set?: readonly string[] | undefined
   readonly dry?: boolean | undefined
   readonly steps?: number | undefined
-  /** Goes on with the newest unfinished experiment of the same configuration. */
+  /** Resumes the newest unfinished experiment of the same configuration. */
   readonly resume?: boolean | undefined
   readonly maxConcurrent?: number | undefined
   /** Bounds on the process of a run: memory, silence, output. */
@@ -48,34 +39,16 @@ export interface RunExperimentOptions {
   /** First abort: runs save and leave; the experiment can be resumed. */
   readonly signal?: AbortSignal | undefined
   readonly clock?: Clock | undefined
-  readonly onPlan?:
-    | ((prepared: {
-        plan: Plan
-        notices: readonly Notice[]
-        experimentId: string
-        outputDir: string
-        runs: readonly RunRow[]
-      }) => void)
-    | undefined
+  readonly onPlan?: ((prepared: PreparedExperiment) => void) | undefined
   readonly onItem?: ((row: RunRow, item: Item) => void) | undefined
 }
 
-/** An experiment that was checked and may start. */
-export interface CheckedExperiment {
+interface PreparedExperiment {
   readonly plan: Plan
-  /** The experiment file, seen from the project; absent: the experiment came as data. */
-  readonly file?: string | undefined
   readonly notices: readonly Notice[]
-  readonly projectDir: string
-  readonly plugins: readonly PluginReference[]
-  /** Of the plugins of the project. */
-  readonly cards: readonly PluginCard[]
-  readonly seal: BenchmarkSeal
-  readonly secretSource: SecretSource
-  /** What the plugins of a run declare, by the name of the run. */
-  readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>
-  /** What the runs train on, each data block once. */
-  readonly trainingData: readonly TrainingData[]
+  readonly experimentId: string
+  readonly outputDir: string
+  readonly runs: readonly RunRow[]
 }
 
 export type SessionOptions = RunExperimentOptions & {
@@ -117,10 +90,10 @@ export class ExperimentSession {
   readonly #signals: SessionSignals
 
   private constructor(parts: SessionParts) {
-    const { store, begun, checked, options, held, signals, hooks, sealed } = parts
+    const { store, experiment, outputDir, checked, options, held, signals, hooks, sealed } = parts
     this.store = store
-    this.experiment = begun.experiment
-    this.outputDir = begun.outputDir
+    this.experiment = experiment
+    this.outputDir = outputDir
     this.checked = checked
     this.options = options
     this.hooks = hooks
@@ -160,6 +133,7 @@ export class ExperimentSession {
 
   static async #openIn(store: OpenStore, checked: CheckedExperiment, options: SessionOptions) {
     const begun = await beginChecked(store, checked, options)
+    const { outputDir } = begun
     const lost = new AbortController()
     const held = await holdLease(store.leases, `experiment:${begun.experiment.id}`, lost)
     try {
@@ -167,26 +141,17 @@ export class ExperimentSession {
       const experiment = (await store.experiment(begun.experiment.id)) ?? begun.experiment
       if (!isUnfinished(experiment)) throw nothingToResume(experiment.name, experiment.id)
       const { projectDir, plugins, seal } = checked
-      const { outputDir } = begun
       const { clock } = options
-      const hooks = openExperimentHooks({
-        store,
-        experiment,
-        lease: held.lease,
-        outputDir,
-        projectDir,
-        plugins,
-        hidden: seal.hidden,
-        clock,
-      })
-      const budget = createBudgetKeeper(experiment.plan.experiment.budget)
+      const { hidden } = seal
+      const { lease } = held
+      const hooks = openExperimentHooks({ store, experiment, lease, outputDir, projectDir, plugins, hidden, clock })
+      const budget = new BudgetKeeper(experiment.plan.experiment.budget)
       const signals = new SessionSignals(budget, options.signal, lost)
       try {
         await countSpent(store, experiment, budget)
         signals.startClock()
         const sealed = await openBenchmarks(checked, { experiment, outputDir }, signals.working.signal)
-        const parts = { store, begun: { ...begun, experiment }, checked, options, held, signals, hooks, sealed }
-        return new ExperimentSession(parts)
+        return new ExperimentSession({ store, experiment, outputDir, checked, options, held, signals, hooks, sealed })
       } catch (error) {
         signals.close()
         await hooks[Symbol.asyncDispose]()
@@ -232,7 +197,8 @@ export class ExperimentSession {
 
 interface SessionParts {
   readonly store: OpenStore
-  readonly begun: Begun
+  readonly experiment: ExperimentRow
+  readonly outputDir: string
   readonly checked: CheckedExperiment
   readonly options: SessionOptions
   readonly held: HeldLease
@@ -260,7 +226,9 @@ class SessionSignals {
 
   startClock(): void {
     const { wallMs } = this.budget
-    if (wallMs !== undefined) this.#deadline = setTimeout(() => this.stopAt(wallExceeded()), wallMs)
+    const fix = 'raise budget.wall and run the file again; what is finished stays in the record'
+    const exceeded = () => new EvsysError('BUDGET_EXCEEDED', 'budget.wall is used up', { fix })
+    if (wallMs !== undefined) this.#deadline = setTimeout(() => this.stopAt(exceeded()), wallMs)
   }
 
   stopAt(exceeded: EvsysError | undefined): void {
@@ -273,14 +241,14 @@ class SessionSignals {
   }
 }
 
-function beginChecked(store: OpenStore, checked: CheckedExperiment, options: SessionOptions): Promise<Begun> {
+function beginChecked(store: OpenStore, checked: CheckedExperiment, options: SessionOptions) {
   const { plan, projectDir, file, seal } = checked
   const { clock, dry = false, resume = false } = options
   const provenance = {
     node: process.version,
     platform: `${process.platform}-${process.arch}`,
     file,
-    ...(plan.experiment.metadata.benchmark.length === 0 ? {} : { seal: seal.level }),
+    seal: plan.experiment.metadata.benchmark.length === 0 ? undefined : seal.level,
     ...(dry ? dryRunMark : {}),
   }
   return beginExperiment(store, plan, { resume, projectDir, clock, provenance })
@@ -292,7 +260,7 @@ function openBenchmarks(
   signal: AbortSignal,
 ): Promise<SealedBenchmarks> {
   const plan = requireTrainingPlan(experiment.plan)
-  return openSealedBenchmarks(plan.experiment.metadata.benchmark, {
+  return SealedBenchmarks.open(plan.experiment.metadata.benchmark, {
     outputDir,
     projectDir,
     plugins,
@@ -302,11 +270,5 @@ function openBenchmarks(
     agents: plan.runs.map(({ config }) => agentOf(config)),
     environments: plan.runs.map(({ config }) => config.environment),
     signal,
-  })
-}
-
-function wallExceeded(): EvsysError {
-  return new EvsysError('BUDGET_EXCEEDED', 'budget.wall is used up', {
-    fix: 'raise budget.wall and run the file again; what is finished stays in the record',
   })
 }

@@ -6,7 +6,7 @@ import { startChild } from '../../../tests/start-child.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { identify } from '../../kernel/index.ts'
 import { openStore } from '../../store/index.ts'
-import { holdLease } from './hold-lease.ts'
+import { holdLease } from './begin-experiment.ts'
 
 const folder = temporaryFolders()
 const open = () => openStore(join(folder(), 'evsys.db'))

@@ -5,11 +5,12 @@ import { builtins } from '../../builtins/index.ts'
 import { type ConfigSource, loadExperiment, pluginReferences } from '../../config/index.ts'
 import type { ExperimentResult } from '../../contracts/index.ts'
 import { openCatalog, systemClock, whyNotHidden } from '../../kernel/index.ts'
-import { workerLimits } from '../workers/lost-run.ts'
-import { createSpareWorker, type SpareWorker } from '../workers/spare-worker.ts'
+import { workerLimits } from '../workers/worker-limits.ts'
+import { createSpareWorker, type SpareWorker } from '../workers/worker-pool.ts'
+import { pluginFilesOf } from '../workers/worker-process.ts'
 import { resolveBenchmarks, sealBenchmarks } from './benchmark-seal.ts'
-import type { CheckedExperiment, RunExperimentOptions } from './experiment-session.ts'
-import { pluginFilesOf } from './plan-inputs.ts'
+import type { CheckedExperiment } from './check-experiment.ts'
+import type { RunExperimentOptions } from './experiment-session.ts'
 
 /** Runs an experiment to its conclusion. Wrong input throws before anything starts; a failed run does not throw. */
 export async function runExperiment(
@@ -29,10 +30,6 @@ function loadConduct(): Promise<typeof import('./conduct-experiment.ts')> {
   return import('./conduct-experiment.ts')
 }
 
-function loadCheck(): Promise<typeof import('./check-experiment.ts')> {
-  return import('./check-experiment.ts')
-}
-
 async function prepare(
   source: ConfigSource,
   options: RunExperimentOptions,
@@ -40,14 +37,7 @@ async function prepare(
 ): Promise<CheckedExperiment> {
   const { set, dry, steps, cwd } = options
   whyNotHidden().catch(() => {}) // asked meanwhile; thrown when it is used
-  const loaded = await loadExperiment(source, {
-    signal,
-    set,
-    dry,
-    steps,
-    cwd,
-    refuseUnused: true,
-  })
+  const loaded = await loadExperiment(source, { signal, set, dry, steps, cwd, refuseUnused: true })
   const projectDir = options.projectDir ?? loaded.project
   const plugins = pluginReferences(loaded)
   const named = await resolveBenchmarks(loaded.plan, projectDir)
@@ -67,7 +57,7 @@ async function prepare(
   const onPrepared = () => spare.load(pluginFilesOf(plugins))
   const opening = openCatalog({ builtins: builtins(), projectDir, plugins, hidden, signal, onPrepared })
   loadConduct().catch(() => {}) // thrown when it is used
-  const loading = loadCheck()
+  const loading = import('./check-experiment.ts')
   loading.catch(() => {}) // thrown below
   await using catalog = await opening
   onPrepared()

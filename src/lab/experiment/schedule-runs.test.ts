@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { samplePlan } from '../../../tests/sample-plan.ts'
 import type { RunRow, TrainingRunRow } from '../../store/index.ts'
-import { scheduleRuns } from './schedule-runs.ts'
+import { scheduleRuns } from './conduct-experiment.ts'
 
 const [{ config } = { config: undefined }] = samplePlan({}).runs
 

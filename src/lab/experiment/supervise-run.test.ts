@@ -13,7 +13,7 @@ describe('a run that failed', () => {
     for (const code of ['ENOSPC', 'EDQUOT']) {
       await expect(requireSpace(folder(), full(code))).rejects.toMatchObject({
         code: 'FILE_FAILED',
-        fix: 'free some space (`df` shows how much), then go on with --resume.',
+        fix: 'free some space (`df` shows how much), then resume with --resume.',
       })
     }
   })

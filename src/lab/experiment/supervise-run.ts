@@ -1,29 +1,30 @@
-// One run from the controller's side: assign it, take in what its worker writes, have its answers scored, and record how it ended,
-// also when the worker did not live to tell.
-
+// One run from the controller's side: assign it, store what its worker writes, have its answers scored, and record how it ended,
+// also when the worker did not live to report it.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { agentOf, type ErrorRecord, type Item, type RunEvent, type Scored } from '../../contracts/index.ts'
+import { pastGuards, pastLosses } from '../../algorithms/index.ts'
 import {
-  EvsysError,
-  fileError,
-  isDiskFull,
-  isDiskFullError,
-  problemsOf,
-  systemCode,
-  toRecord,
-} from '../../kernel/index.ts'
+  agentOf,
+  armReference,
+  CheckpointKind,
+  type ErrorRecord,
+  type Metrics,
+  RunAssignment,
+  type RunEvent,
+  referencedArms,
+  type Scored,
+} from '../../contracts/index.ts'
+import { EvsysError, errorRecord, fileError, isDiskFull, isDiskFullError, systemCode } from '../../kernel/index.ts'
 import { runFolder, segmentFile, segmentNumbers } from '../../record/index.ts'
-import { type Lease, type OpenStore, type RunRow, requireTraining } from '../../store/index.ts'
+import { type OpenStore, type RunRow, requireTraining } from '../../store/index.ts'
 import { untilRunDirFree } from '../workers/run-holder.ts'
-import { readSegment } from '../workers/segment-reader.ts'
+import { createIntake } from '../workers/segment-reader.ts'
 import type { RunOutcome } from '../workers/worker-pool.ts'
-import type { ScoreQuestion, TrialQuestion } from '../workers/worker-process.ts'
-import { assignRun } from './assign-run.ts'
+import { pluginFilesOf, type ScoreQuestion, type TrialQuestion } from '../workers/worker-process.ts'
+import { callbacksOf } from './check-experiment.ts'
 import type { ExperimentSession } from './experiment-session.ts'
-import type { SealedBenchmarks } from './sealed-benchmarks.ts'
 
-/** Does one run. True: it completed. It throws what is not the run's own fault: a record that cannot be written, a full disk. */
+/** Does one run. True: it completed. It throws what is no fault of the run: a record that cannot be written, a full disk. */
 export async function superviseRun(row: RunRow, session: ExperimentSession): Promise<boolean> {
   const { store, outputDir, signal } = session
   const ended = await conductRun(row, session)
@@ -43,12 +44,11 @@ async function conductRun(row: RunRow, session: ExperimentSession): Promise<RunO
   const { pool, secrets, stopping, signal } = session
   const broken = new AbortController()
   const assignment = await assignRun(row, session)
-  const intake = createIntake(row, assignment.segment_file, assignment.next_item, session, (error) =>
-    broken.abort(error),
-  )
+  const onFailed = (error: unknown) => broken.abort(error)
+  const intake = createIntake(row, assignment.segment_file, assignment.next_item, session, onFailed)
   try {
     const ended = await pool.run(assignment, {
-      onWritten: () => intake.poke(),
+      onWritten: intake.onWritten,
       onScore: (question) => scoreAnswers(question, session),
       onTrials: (question) => scoreTrials(row, question, session),
       stopping,
@@ -68,7 +68,7 @@ async function conductRun(row: RunRow, session: ExperimentSession): Promise<RunO
 /** Ingests what earlier attempts wrote and the record does not have: the first thing after a crash. */
 export async function ingestLeftovers(row: RunRow, session: ExperimentSession): Promise<void> {
   const runDir = runFolder(session.outputDir, row.name)
-  await untilRunDirFree(runDir, session.signal) // a worker of a controller that was killed has a moment left to live
+  await untilRunDirFree(runDir, session.signal) // a worker of a killed controller lives for a moment
   for (const attempt of await segmentNumbers(runDir)) {
     if (attempt < row.attempt) continue
     const { nextItem } = await session.store.cursor(`run:${row.id}`)
@@ -111,16 +111,20 @@ async function scoreTrials(
   { sealed, outputDir }: ExperimentSession,
 ) {
   const { config } = requireTraining(row)
-  const agent = agentOf(config)
+  const { environment, seed } = config
+  const at = step ?? 'final'
+  const split = sealed.sealed.some(({ name, split }) => name === benchmark && split === 'test') ? 'test' : 'validation'
+  const kept = { root: runFolder(outputDir, row.name), place: join('logs', split, 'trials', `${benchmark}-${at}`) }
+  const label = `${row.id}-${at}`
   try {
     return await sealed.attempt(benchmark, {
       ...question,
-      agent,
-      environment: config.environment,
-      kept: { root: runFolder(outputDir, row.name), place: placeOfTrials(sealed, benchmark, step) },
-      seed: config.seed,
-      step: step ?? 'final',
-      label: `${row.id}-${step ?? 'final'}`,
+      agent: agentOf(config),
+      environment,
+      kept,
+      seed,
+      step: at,
+      label,
     })
   } catch (error) {
     question.signal.throwIfAborted()
@@ -128,19 +132,8 @@ async function scoreTrials(
   }
 }
 
-function placeOfTrials(
-  { sealed }: Pick<SealedBenchmarks, 'sealed'>,
-  benchmark: string,
-  step: number | undefined,
-): string {
-  const isTest = sealed.some(({ name, split }) => name === benchmark && split === 'test')
-  return join('logs', isTest ? 'test' : 'validation', 'trials', `${benchmark}-${step ?? 'final'}`)
-}
-
 function unscored(error: unknown): Scored {
-  const [problem] = problemsOf(error)
-  const record = problem === undefined ? new EvsysError('INTERNAL', 'scoring failed').toRecord() : toRecord(problem)
-  return { metrics: {}, rewards: {}, n_tasks: 0, n_infra_failed: 0, scorer_hash: '', error: record }
+  return { metrics: {}, rewards: {}, n_tasks: 0, n_infra_failed: 0, scorer_hash: '', error: errorRecord(error) }
 }
 
 type Body<E> = E extends unknown ? Omit<E, 'seq' | 'at' | 'run_id'> : never
@@ -167,7 +160,7 @@ const PROBE_BYTES = 256 * 1024
 export async function requireSpace(dir: string, error: ErrorRecord | undefined): Promise<void> {
   if (error !== undefined && isDiskFullError(error)) {
     throw new EvsysError(error.code, error.message, {
-      fix: 'free some space (`df` shows how much), then go on with --resume.',
+      fix: 'free some space (`df` shows how much), then resume with --resume.',
     })
   }
   const file = join(dir, `space-${process.pid}`)
@@ -180,65 +173,104 @@ export async function requireSpace(dir: string, error: ErrorRecord | undefined):
   }
 }
 
-// From the segment of a run into the record, in order, a batch per transaction.
-interface Intake {
-  /** There is more to read. */
-  poke(): void
-  /** Stores what is there by now; an error of this or an earlier reading. */
-  drain(): Promise<void>
-  close(): Promise<void>
-}
+/** Checkpoints that a run keeps, besides the best. */
+const CHECKPOINTS_KEPT = 3
 
-interface IntakeOptions {
-  readonly store: Pick<OpenStore, 'push'>
-  readonly lease: Lease
-  /** Sees every item once it is stored. */
-  onItem(row: RunRow, item: Item): void
-}
-
-/** Items per transaction. */
-const BATCH = 500
-
-/** Reads `file` from item `from` on. `onFailed` hears of the first failure; nothing is stored after it. */
-export function createIntake(
+/** Everything a worker may know, and where it resumes after an interruption. */
+export async function assignRun(
   row: RunRow,
-  file: string,
-  from: number,
-  { store, lease, onItem }: IntakeOptions,
-  onFailed: (error: unknown) => void = () => {},
-): Intake {
-  const stream = `run:${row.id}`
-  const reader = readSegment(file, from, { runId: row.id })
-  let next = from
-  let working: Promise<void> = Promise.resolve()
-  let isAsked = false
-
-  const take = async () => {
-    for (;;) {
-      const items = await reader.next(BATCH)
-      if (items.length === 0) return
-      const { nextSeq } = await store.push({ stream, fromSeq: next, items }, lease)
-      next = nextSeq
-      for (const item of items) onItem(row, item)
-    }
-  }
-  const ask = () => {
-    working = working.then(() => {
-      isAsked = false
-      return take()
-    })
-    return working
+  {
+    store,
+    experiment,
+    outputDir,
+    projectDir,
+    plugins,
+    benchmarks,
+  }: Pick<ExperimentSession, 'store' | 'experiment' | 'outputDir' | 'projectDir' | 'plugins' | 'benchmarks'>,
+): Promise<RunAssignment> {
+  const { plan } = experiment
+  const runDir = runFolder(outputDir, row.name)
+  // An attempt that died before it reported its start has a segment, and the record does not know of it.
+  const attempt = 1 + Math.max(row.attempt, ...(await segmentNumbers(runDir)))
+  const cursor = await store.cursor(`run:${row.id}`)
+  const resumed = row.attempt === 0 ? undefined : await resumeFrom(store, row)
+  const arms = new Map((await referencedRuns(store, row)).map((run) => [run.arm, run.id]))
+  const { config } = requireTraining(row)
+  const start = row.afterRun ?? arms.get(armReference(config.model.init_from_checkpoint) ?? '')
+  const armWeights: Record<string, string> = {}
+  for (const [arm, id] of arms) {
+    const uri = await lastOf(store, id, 'sampler')
+    if (uri !== undefined) armWeights[arm] = uri
   }
   return {
-    poke() {
-      if (isAsked) return
-      isAsked = true
-      ask().catch(onFailed) // `drain` throws it
-    },
-    drain: ask,
-    async close() {
-      await working.catch(() => {}) // told by `drain`
-      await reader.close()
+    experiment_id: experiment.id,
+    experiment: experiment.name,
+    hypothesis: experiment.hypothesis,
+    run_id: row.id,
+    run_name: row.name,
+    arm: row.arm,
+    attempt,
+    config,
+    config_hash: row.configHash,
+    run_dir: runDir,
+    segment_file: segmentFile(runDir, attempt),
+    next_item: cursor.nextItem,
+    next_event: cursor.nextEvent,
+    resume: resumed?.resume,
+    start_weights: start === undefined ? undefined : await lastOf(store, start, 'state'),
+    arm_weights: armWeights,
+    guard_trips: resumed?.guardTrips ?? 0,
+    past: resumed?.past ?? RunAssignment.shape.past.parse(undefined),
+    benchmarks: [...benchmarks],
+    objective: plan.objective,
+    callbacks: callbacksOf(plan),
+    project_dir: projectDir,
+    plugin_files: pluginFilesOf(plugins),
+    log_rollouts: plan.experiment.log_rollouts,
+    checkpoints_kept: CHECKPOINTS_KEPT,
+  }
+}
+
+async function resumeFrom(store: OpenStore, row: RunRow) {
+  const checkpoints = await store.checkpoints(row.id)
+  const state = checkpoints.filter(({ kind }) => kind === 'state').sort((a, b) => b.step - a.step)[0]
+  if (state === undefined || row.engineId === undefined) return undefined
+  const evals = await store.evals(row.id)
+  const events = await store.events({ stream: `run:${row.id}`, afterSeq: 0, limit: 1_000_000 })
+  const guards = pastGuards(events, state.step)
+  return {
+    resume: { step: state.step, uri: state.ref, engine_id: row.engineId, final: state.final },
+    guardTrips: guards.trips.filter(({ action }) => action === 'roll_back').length,
+    past: {
+      metrics: metricsOf(events, state.step),
+      losses: pastLosses(events, state.step),
+      guards: { rows: [...guards.rows], trips: [...guards.trips] },
+      saved: checkpoints.flatMap(({ step, kind }) =>
+        kind !== 'state' || step > state.step ? [] : [{ step, metrics: metricsOf(events, step) }],
+      ),
+      evals: evals.flatMap(({ benchmark, split, step, metrics }) =>
+        step === undefined || step > state.step ? [] : [{ benchmark, split, step, metrics }],
+      ),
+      checkpoints: checkpoints.flatMap(({ step, kind, ref }) =>
+        step > state.step ? [] : [{ step, kind: CheckpointKind.parse(kind), uri: ref }],
+      ),
     },
   }
+}
+
+async function lastOf(store: OpenStore, runId: string, kind: CheckpointKind): Promise<string | undefined> {
+  const saved = (await store.checkpoints(runId)).filter((each) => each.kind === kind)
+  return saved.sort((a, b) => b.step - a.step)[0]?.ref
+}
+
+async function referencedRuns(store: OpenStore, row: RunRow): Promise<RunRow[]> {
+  const arms = referencedArms(requireTraining(row).config)
+  if (arms.length === 0) return []
+  const runs = await store.runs(row.experimentId)
+  return runs.filter(({ arm, seed }) => arms.includes(arm) && seed === row.seed)
+}
+
+function metricsOf(events: Awaited<ReturnType<OpenStore['events']>>, step: number): Metrics {
+  const found = events.findLast((event) => event.type === 'step.finished' && event.step === step)
+  return found?.type === 'step.finished' ? found.metrics : {}
 }

@@ -1,11 +1,12 @@
-// What a repetition of an experiment would share with it: code, data, scorers, engine and machine, each compared with the record.
-import { type LoadedExperiment, pluginReferences } from '../../config/index.ts'
-import type { EvalRow, RunRow } from '../../contracts/index.ts'
+// A repetition of an experiment: its file, from the recorded plan, and what it would share with the record: code, data, scorers,
+// engine and machine.
+import { type LoadedExperiment, loadExperiment, pluginReferences } from '../../config/index.ts'
+import type { RecordedPlan, RunConfig, RunRow } from '../../contracts/index.ts'
 import { openScorer } from '../../evaluate/index.ts'
-import { messageOf } from '../../kernel/index.ts'
+import { canonicalJson, EvsysError, messageOf } from '../../kernel/index.ts'
 import { type ExperimentRow, type OpenStore, requireTraining } from '../../store/index.ts'
 import { sealBenchmarks } from '../experiment/benchmark-seal.ts'
-import { callbacksOf } from '../experiment/plan-inputs.ts'
+import { callbacksOf } from '../experiment/check-experiment.ts'
 import { recipeHashes } from '../workers/recipe-hashes.ts'
 
 export interface ReproductionCheck {
@@ -48,9 +49,10 @@ export async function checkReproduction(
     checks.push(compared('code', run.arm, run.codeHash, now?.code_hash, why))
     checks.push(compared('data', run.arm, run.dataHash, now?.data_hash, why))
   }
-  const evals = await Promise.all(runs.map((run) => store.evals(run.id)))
+  const evals = (await Promise.all(runs.map((run) => store.evals(run.id)))).flat()
   for (const benchmark of experiment.plan.experiment.metadata.benchmark) {
-    const recorded = scorerOf(evals.flat(), benchmark.name)
+    const scored = evals.find((each) => each.benchmark === benchmark.name && each.error === undefined)
+    const recorded = scored?.scorerHash
     try {
       await using scorer = await openScorer({ benchmark, ...place })
       checks.push(compared('scorer', benchmark.name, recorded, scorer.hash))
@@ -85,15 +87,54 @@ function onePerArm(runs: readonly RunRow[]): RunRow[] {
   })
 }
 
-function scorerOf(evals: readonly EvalRow[], benchmark: string): string | undefined {
-  return evals.find((each) => each.benchmark === benchmark && each.error === undefined)?.scorerHash
-}
-
 function machineChecks({ provenance }: ExperimentRow): ReproductionCheck[] {
-  const known = typeof provenance === 'object' && provenance !== null ? Object.entries(provenance) : []
   const here: Record<string, string> = { node: process.version, platform: `${process.platform}-${process.arch}` }
-  return known.flatMap(([name, recorded]) => {
+  return Object.entries(Object(provenance)).flatMap(([name, recorded]) => {
     const now = here[name]
     return now === undefined || typeof recorded !== 'string' ? [] : [compared('machine', name, recorded, now)]
   })
+}
+
+/** A recorded plan as an experiment file again, checked: loading `value` gives the same configuration and the same claim. */
+export async function planDocument(
+  plan: RecordedPlan,
+  { projectDir, signal }: { projectDir: string; signal: AbortSignal },
+): Promise<{ value: Readonly<Record<string, unknown>>; loaded: LoadedExperiment }> {
+  const { runs, ...shell } = plan.experiment
+  // Claims over several cells pair arms by their axes, so the axes are tried too; names of arms may come from a template.
+  const forms = [
+    { ...shell, runs },
+    { ...shell, ...matrixOf(plan, runs) },
+  ]
+  let problem: unknown
+  for (const form of forms) {
+    try {
+      const value: Record<string, unknown> = JSON.parse(JSON.stringify(form)) // without what is absent
+      const loaded = await loadExperiment({ value }, { cwd: projectDir, signal })
+      const isSame = loaded.plan.config_hash === plan.config_hash
+      if (isSame && canonicalJson(loaded.plan.claim ?? null) === canonicalJson(plan.claim ?? null)) {
+        return { value, loaded }
+      }
+    } catch (error) {
+      signal.throwIfAborted()
+      problem ??= error
+    }
+  }
+  throw new EvsysError('CONFIG_CONFLICT', 'the recorded plan cannot be written as a file of this version of evsys', {
+    cause: problem,
+    fix: 'run the original experiment file again; `evsys show ID --json` holds what was recorded.',
+  })
+}
+
+function matrixOf({ arms, experiment }: RecordedPlan, [first]: readonly RunConfig[]): Record<string, unknown> {
+  const axes: Record<string, unknown[]> = {}
+  for (const { params } of arms) {
+    for (const [path, value] of Object.entries(params)) {
+      const values = axes[path] ?? []
+      if (!values.some((each) => canonicalJson(each) === canonicalJson(value))) values.push(value)
+      axes[path] = values
+    }
+  }
+  const name = first?.name.split('__')[0] ?? experiment.name
+  return { matrix: { axes, base_run: { ...first, name } } }
 }

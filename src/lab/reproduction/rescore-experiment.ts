@@ -9,7 +9,7 @@ import { outputDirOf, runFolder } from '../../record/index.ts'
 import type { EvalRow, ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
 import type { KeptEval } from '../evaluation/kept-evals.ts'
 import { concludeAgain } from '../experiment/conclude-experiment.ts'
-import { readPredictions } from '../workers/read-predictions.ts'
+import { readPredictions } from '../workers/segment-reader.ts'
 
 interface RescoreOptions {
   readonly projectDir: string
@@ -73,53 +73,40 @@ async function rescoreBenchmark(
   const { projectDir, plugins, secretSource, signal } = options
   await using scorer = await openScorer({ benchmark, projectDir, plugins, secretSource, signal })
   const inFolders = (await taskFoldersOf(benchmark)) !== undefined
-  const results: { scorable: Scorable; told: Rescored; scored?: Scored | undefined }[] = []
+  const results: { scorable: Scorable; rescored: Rescored; scored?: Scored | undefined }[] = []
   for (const scorable of evals) {
     const { run, row } = scorable
-    const told = {
-      run: run.name,
-      benchmark: row.benchmark,
-      step: row.step ?? null,
-      before: seen(row.scorerHash, row.metrics),
-    }
-    if (row.scorerHash === scorer.hash) {
-      results.push({ scorable, told: { ...told, status: 'same' } })
-      continue
-    }
-    if (inFolders) {
-      results.push({ scorable, told: { ...told, status: 'no answers', message: attemptedOnce } })
-      continue
-    }
+    const { step = null, metrics, scorerHash: scorer_hash } = row
+    const about = { run: run.name, benchmark: row.benchmark, step, before: { scorer_hash, metrics } }
     const runDir = runFolder(outputDirOf(experiment, projectDir), run.name)
     const file = join(runDir, 'predictions', `${row.benchmark}-${row.step ?? 'final'}.jsonl`)
-    if (!(await isThere(file))) {
-      results.push({ scorable, told: { ...told, status: 'no answers' } })
-      continue
-    }
-    try {
-      const scored = await scorer.score(await readPredictions(file, { runDir, signal }))
-      const after = seen(scored.scorer_hash, scored.metrics)
-      results.push({ scorable, scored, told: { ...told, status: 'rescored', after } })
-    } catch (error) {
-      signal.throwIfAborted()
-      if (!EvsysError.is(error)) throw error
-      results.push({ scorable, told: { ...told, status: 'failed', message: error.message } })
+    if (scorer_hash === scorer.hash) results.push({ scorable, rescored: { ...about, status: 'same' } })
+    else if (inFolders) {
+      results.push({ scorable, rescored: { ...about, status: 'no answers', message: attemptedOnce } })
+    } else if ((await stat(file).catch(() => undefined)) === undefined) {
+      results.push({ scorable, rescored: { ...about, status: 'no answers' } })
+    } else {
+      try {
+        const scored = await scorer.score(await readPredictions(file, { runDir, signal }))
+        const after = { scorer_hash: scored.scorer_hash, metrics: scored.metrics }
+        results.push({ scorable, scored, rescored: { ...about, status: 'rescored', after } })
+      } catch (error) {
+        signal.throwIfAborted()
+        if (!EvsysError.is(error)) throw error
+        results.push({ scorable, rescored: { ...about, status: 'failed', message: error.message } })
+      }
     }
   }
-  const isWhole = results.every(({ told }) => told.status === 'rescored' || told.status === 'same')
+  const isWhole = results.every(({ rescored: { status } }) => status === 'rescored' || status === 'same')
   if (options.keep && isWhole) {
     for (const { scorable, scored } of results)
       if (scored !== undefined) await replace(store, scorable, scored, options)
   } else if (options.keep && results.some(({ scored }) => scored !== undefined)) {
-    throw new EvsysError(
-      'DATA_READ',
-      `benchmark "${benchmark.name}": not all answers could be scored anew, so nothing was replaced`,
-      {
-        fix: 'look at the scores without --keep; runs whose answers are gone can be marked invalid.',
-      },
-    )
+    const message = `benchmark "${benchmark.name}": not all answers could be scored anew, so nothing was replaced`
+    const fix = 'look at the scores without --keep; runs whose answers are gone can be marked invalid.'
+    throw new EvsysError('DATA_READ', message, { fix })
   }
-  return results.map(({ told }) => told)
+  return results.map(({ rescored }) => rescored)
 }
 
 async function replace(
@@ -139,32 +126,21 @@ async function replace(
     split: row.split,
     step: row.step,
     ...score,
-    ...(row.predictions === undefined ? {} : { predictions: row.predictions }),
+    predictions: row.predictions,
   }
   await store.push({ stream: `run:${run.id}`, fromSeq: nextItem, items: [event] })
 }
 
-function seen(scorer_hash: string, metrics: Readonly<Record<string, number>>) {
-  return { scorer_hash, metrics }
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
-}
-
-// The answers of one evaluation before the scorer as it is today.
+/** The answers of one evaluation before the scorer as it is today. */
 export async function rescoreKeptEval(
   { kept, predictions }: { kept: KeptEval; predictions: readonly Prediction[] },
   options: { projectDir: string; secretSource: Pick<SecretSource, 'get'>; signal: AbortSignal },
 ): Promise<Rescored> {
   const { benchmark, folder, scored: before, model } = kept
   await using scorer = await openScorer({ ...options, benchmark, file: folder, plugins: [] })
-  const told = { run: model, benchmark: benchmark.name, step: null, before }
-  if (before.scorer_hash === scorer.hash) return { ...told, status: 'same' }
+  const about = { run: model, benchmark: benchmark.name, step: null, before }
+  if (before.scorer_hash === scorer.hash) return { ...about, status: 'same' }
   if ((await taskFoldersOf({ ...benchmark, path: folder })) !== undefined)
-    return { ...told, status: 'no answers', message: attemptedOnce }
-  return { ...told, status: 'rescored', after: await scorer.score([...predictions]) }
+    return { ...about, status: 'no answers', message: attemptedOnce }
+  return { ...about, status: 'rescored', after: await scorer.score([...predictions]) }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createInfraGuard } from './benchmark-trials.ts'
+import { InfraGuard } from './benchmark-trials.ts'
 
 describe('attempts that fail by infrastructure', () => {
   it('end the rest once they are most of enough (AGT-16)', () => {
-    const guard = createInfraGuard(5)
+    const guard = new InfraGuard(5)
     for (const failure of ['a', 'b', 'c', 'd']) guard.ended(failure)
     expect(guard.stopped).toBeUndefined()
     guard.ended('no room')
@@ -12,7 +12,7 @@ describe('attempts that fail by infrastructure', () => {
   })
 
   it('are borne while at least half of all is well (AGT-16)', () => {
-    const guard = createInfraGuard(2)
+    const guard = new InfraGuard(2)
     for (let i = 0; i < 10; i++) {
       guard.ended(undefined)
       guard.ended('now and then')

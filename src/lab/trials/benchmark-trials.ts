@@ -1,16 +1,23 @@
 // A benchmark of task folders, attempted in the controller: it holds the tests, runs no code of the project, and gets from elsewhere
 // only what the policy says, or what an agent of the project asks of its environment. So a recipe sees the conversation of its agent
 // and what the agent finds, and nothing else of a task.
-import type { Benchmark, OpenInferenceClient, PluginSpec, Prediction } from '../../contracts/index.ts'
+import type {
+  AgentOrder,
+  AgentRecord,
+  Benchmark,
+  OpenInferenceClient,
+  PluginSpec,
+  Prediction,
+  Turn,
+} from '../../contracts/index.ts'
 import { loadUnchanged, type TrialReward, taskMessages, withSystemPrompt } from '../../evaluate/index.ts'
 import {
   EvsysError,
+  errorRecord,
   keyedRandom,
   mapConcurrent,
   type PluginServices,
-  problemsOf,
   type SecretSource,
-  toRecord,
 } from '../../kernel/index.ts'
 import {
   type AttemptedFolder,
@@ -19,10 +26,10 @@ import {
   keepTrial,
   type LoadedTask,
   type RunTrialAgent,
+  trialError,
 } from '../../rollout/index.ts'
 import type { RunAgent } from '../workers/worker-process.ts'
 import { builtinServices } from './builtin-services.ts'
-import { workerFolderAgent } from './worker-folder-agent.ts'
 
 export interface BenchmarkTrials {
   readonly benchmark: Pick<
@@ -36,9 +43,9 @@ export interface BenchmarkTrials {
   /** The model in one session: a part of one attempt. */
   policy(session: string): OpenInferenceClient
   /** Runs the agent where the code of the project is; absent: it is all ours, and runs here. */
-  readonly lead?: RunAgent | undefined
+  readonly runAgent?: RunAgent | undefined
   readonly seed: number
-  /** Part of the address of every draw, so that each look at a benchmark is its own. */
+  /** Part of the address of every draw, so that evaluations of a benchmark do not share draws. */
   readonly step: number | 'final'
   /** Folder for files of the trials that code of the project must not see. */
   readonly scratch: string
@@ -50,12 +57,6 @@ export interface BenchmarkTrials {
   onAnswer?: ((prediction: Prediction) => void) | undefined
 }
 
-/** Answers and rewards, one for each task and sample, in order. */
-export interface TrialResults {
-  readonly predictions: Prediction[]
-  readonly rewards: TrialReward[]
-}
-
 /** Fewer say nothing about those that are left. */
 const LEAST_FAILURES = 5
 
@@ -65,13 +66,14 @@ interface Cell {
   readonly index: number
 }
 
-export async function runBenchmarkTrials(trials: BenchmarkTrials): Promise<TrialResults> {
+/** Answers and rewards, one for each task and sample, in order. */
+export async function runBenchmarkTrials(trials: BenchmarkTrials) {
   const { benchmark, tasks, signal } = trials
   const services = await builtinServices(trials)
   const cells = tasks.flatMap((task, index) =>
     Array.from({ length: benchmark.num_samples }, (_, sample): Cell => ({ task, sample, index })),
   )
-  const guard = createInfraGuard(Math.max(LEAST_FAILURES, benchmark.n_concurrent))
+  const guard = new InfraGuard(Math.max(LEAST_FAILURES, benchmark.n_concurrent))
   const done = await mapConcurrent(cells, { limit: benchmark.n_concurrent, signal }, async (cell) => {
     const key = { task_id: cell.task.name, sample: cell.sample }
     const attempted = await attempt(trials, cell, services, guard)
@@ -101,10 +103,7 @@ async function attempt(
       words: (instruction) => String(taskMessages(instruction, benchmark).at(-1)?.content ?? instruction),
       agent: agent.kind,
       runAgent: runnerOf(trials, task, sample, services),
-      keep:
-        kept === undefined
-          ? undefined
-          : (record, number) => keepTrial(record, kept.root, `${kept.place}/${place}`, number),
+      keep: kept && ((record, number) => keepTrial(record, kept.root, `${kept.place}/${place}`, number)),
     })
     guard.ended(attempted.error?.infra === true ? attempted.error.message : undefined)
     return attempted
@@ -117,26 +116,22 @@ async function attempt(
 }
 
 function runnerOf(
-  { benchmark, agent: spec, lead, policy, seed, step: look, scratch }: BenchmarkTrials,
+  { benchmark, agent: spec, runAgent, policy, seed, step: at, scratch }: BenchmarkTrials,
   { name: task }: LoadedTask,
   sample: number,
   services: Omit<PluginServices, 'signal'>,
 ): RunTrialAgent {
   const { name, max_tokens, temperature, chat_template } = benchmark
   const { system_prompt } = chat_template
-  if (lead !== undefined) {
-    return workerFolderAgent({
-      order: { agent: spec, max_tokens, temperature, system_prompt },
-      seedPath: ({ step }) => ['eval', name, look, task, sample, step],
-      lead,
-      scratch,
-    })
+  const seedPath = (step: string) => ['eval', name, at, task, sample, step]
+  if (runAgent !== undefined) {
+    return workerAgent(runAgent, { agent: spec, max_tokens, temperature, system_prompt }, seedPath, scratch)
   }
   return folderAgent(
     {
       spec,
       sampling: { maxTokens: max_tokens, temperature },
-      random: ({ step }, ...path) => keyedRandom(seed, 'eval', name, look, task, sample, step, ...path),
+      random: ({ step }, ...path) => keyedRandom(seed, ...seedPath(step), ...path),
       policy: ({ step }) => withSystemPrompt(policy(JSON.stringify([task, sample, step])), system_prompt),
       hidesFolder: true,
     },
@@ -144,11 +139,42 @@ function runnerOf(
   )
 }
 
+/** An agent of the project in a trial: it runs in the worker, over the environment that is here. */
+function workerAgent(
+  runAgent: RunAgent,
+  order: Pick<AgentOrder, 'agent' | 'system_prompt' | 'max_tokens' | 'temperature'>,
+  seedPath: (step: string) => (string | number)[],
+  scratch: string,
+): RunTrialAgent {
+  return async ({ task, folder, environment }, signal) => {
+    const { task_id, instruction, metadata } = task
+    const { level, workdir } = environment
+    const seed_path = seedPath(folder.step ?? '')
+    const whole = { ...order, task_id, instruction, metadata, level, workdir, seed_path }
+    const record = await runAgent({ order: whole, environment, scratch }, signal)
+    const { output, truncated, prompt_tokens, completion_tokens, latency_s, error, is_late } = record
+    const isLate = error !== undefined && is_late === true
+    return {
+      turns: turnsOf(record),
+      usage: { promptTokens: prompt_tokens, completionTokens: completion_tokens, latencyS: latency_s },
+      output,
+      truncated,
+      error: isLate ? trialError('AgentTimeoutError', error.message) : error,
+    }
+  }
+}
+
+function turnsOf({ turns }: AgentRecord): Turn[] {
+  const all: Turn[] = []
+  for (const { kept, messages, text, tool_calls: toolCalls, stop_reason: stopReason } of turns) {
+    all.push({ messages: [...(all.at(-1)?.messages.slice(0, kept) ?? []), ...messages], text, stopReason, toolCalls })
+  }
+  return all
+}
+
 function failed(error: unknown): AttemptedFolder {
-  const [problem] = problemsOf(error)
-  const record = problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
   const usage = { promptTokens: 0, completionTokens: 0, latencyS: 0 }
-  return { turns: [], usage, error: { ...record, infra: true } }
+  return { turns: [], usage, error: { ...errorRecord(error), infra: true } }
 }
 
 // A failure of the agent without a reward is a failure of the answer; one of infrastructure leaves the reward open.
@@ -177,33 +203,29 @@ function predictionOf({
   }
 }
 
-// When most attempts fail by infrastructure the rest would too: they are not made, and the reason is told once.
-export interface InfraGuard {
-  /** Hears how an attempt ended; `failure`: of infrastructure. */
-  ended(failure: string | undefined): void
-  /** Why no further attempt is made; absent: they go on. */
-  readonly stopped: EvsysError | undefined
-}
+/** When most attempts fail by infrastructure the rest would too: they are not made, and the reason is reported once. */
+export class InfraGuard {
+  /** Why no further attempt is made; absent: they are. */
+  stopped: EvsysError | undefined
+  readonly #least: number
+  #over = 0
+  #failed = 0
 
-/** `least`: attempts that have to be over before anything is concluded from them. */
-export function createInfraGuard(least: number): InfraGuard {
-  let over = 0
-  let failed = 0
-  let stopped: EvsysError | undefined
-  return {
-    ended(failure) {
-      over += 1
-      if (failure === undefined) return
-      failed += 1
-      if (over < least || failed * 2 <= over) return
-      stopped ??= new EvsysError(
-        'ENVIRONMENT_FAILED',
-        `not attempted: ${failed} of ${over} attempts failed by infrastructure, the last with: ${failure}`,
-        { fix: 'see to that failure, then score again.' },
-      )
-    },
-    get stopped() {
-      return stopped
-    },
+  /** `least`: attempts that have to be over before anything is concluded from them. */
+  constructor(least: number) {
+    this.#least = least
+  }
+
+  /** An attempt has ended; `failure`: of infrastructure. */
+  ended(failure: string | undefined): void {
+    this.#over += 1
+    if (failure === undefined) return
+    this.#failed += 1
+    if (this.#over < this.#least || this.#failed * 2 <= this.#over) return
+    const counts = `${this.#failed} of ${this.#over} attempts failed by infrastructure`
+    const fix = 'see to that failure, then score again.'
+    this.stopped ??= new EvsysError('ENVIRONMENT_FAILED', `not attempted: ${counts}, the last with: ${failure}`, {
+      fix,
+    })
   }
 }

@@ -1,9 +1,9 @@
 // An agent, and the model behind it, on a folder of task folders: a job, and the score of its trials. The folder of the job is all that
-// is kept; run again with the same folder it goes on.
+// is kept; run again with the same folder it resumes.
 import { basename, join } from 'node:path'
 import type { PluginSpec, Sampling, Usage } from '../../contracts/index.ts'
 import { type RewardScore, scoreRewards } from '../../evaluate/index.ts'
-import { EvsysError, hashOf, keyedRandom, type PluginServices, type SecretSource } from '../../kernel/index.ts'
+import { EvsysError, hashOf, keyedRandom, type SecretSource } from '../../kernel/index.ts'
 import { meterUsage, openInferenceClient } from '../../models/index.ts'
 import {
   type AgentInfo,
@@ -61,13 +61,14 @@ export async function runTaskFolders(options: TaskFoldersOptions): Promise<TaskF
     options.onNotice?.(`${child} is no valid task: ${problems[0]?.message ?? ''}`)
   const tasks = dataset.tasks.slice(0, limit)
   const services = await builtinServices({ seed, secretSource: options.secretSource })
-  const { plugin } = registryEntry(services, 'agent', agent.kind)
+  const { plugin } = services.registry.get('agent', agent.kind)
   if (plugin.needs?.model !== false && model === undefined) {
     throw new EvsysError('CLI_USAGE', `the agent "${agent.kind}" needs a model`, {
       fix: 'add --model claude-sonnet-4-6, or another.',
     })
   }
   const isOne = tasks.length === 1 && tasks[0]?.path === dataset.path
+  const source = isOne ? undefined : basename(dataset.path)
   const config = JobConfig.parse({
     retry: { max_retries: options.maxRetries },
     ...options.job,
@@ -78,11 +79,12 @@ export async function runTaskFolders(options: TaskFoldersOptions): Promise<TaskF
         ...options.jobAgent,
         name: agent.kind,
         kwargs: { ...agent.params, sampling: options.sampling, max_turns: options.maxTurns ?? null, seed },
-        ...(model === undefined ? {} : { model_name: model.label }),
+        model_name: model?.label,
       },
     ],
     environment: { type: options.environment.kind, kwargs: options.environment.params },
-    ...(isOne ? { tasks: [{ path: dataset.path }] } : { datasets: [{ path: dataset.path, n_tasks: limit }] }),
+    tasks: isOne ? [{ path: dataset.path }] : undefined,
+    datasets: isOne ? undefined : [{ path: dataset.path, n_tasks: limit }],
   })
   const opened =
     model === undefined ? undefined : meterUsage(await openInferenceClient(model.client, { ...services, signal }))
@@ -94,12 +96,7 @@ export async function runTaskFolders(options: TaskFoldersOptions): Promise<TaskF
       dir: options.outputDir,
       hostEnv,
       signal,
-      tasks: tasks.map((task) => ({
-        path: task.path,
-        name: task.name,
-        task,
-        ...(isOne ? {} : { source: basename(dataset.path) }),
-      })),
+      tasks: tasks.map((task) => ({ path: task.path, name: task.name, task, source })),
       async prepare({ attempt }) {
         const { sampling, maxTurns } = options
         return {
@@ -119,13 +116,10 @@ export async function runTaskFolders(options: TaskFoldersOptions): Promise<TaskF
       },
       onTrial: (trial) => options.onTrial?.(trial, ++done, total),
     })
-    const rewards = tasks.map((task) =>
-      end.trials.filter(({ planned }) => planned.jobTask.path === task.path).map(rewardOf),
-    )
+    const trials = tasks.map((task) => end.trials.filter(({ planned }) => planned.jobTask.path === task.path))
+    const rewards = trials.map((each) => each.map(rewardOf))
     const filled = rewards.map((each) => [...each, ...Array<null>(numSamples - each.length).fill(null)])
-    const usage = tasks.map((task) =>
-      end.trials.filter(({ planned }) => planned.jobTask.path === task.path).map(usageOf),
-    )
+    const usage = trials.map((each) => each.map(usageOf))
     return {
       name: basename(dataset.path),
       end,
@@ -155,7 +149,7 @@ function usageOf({ result }: JobTrial): Usage {
     promptTokens: sum('n_input_tokens'),
     completionTokens: sum('n_output_tokens'),
     latencyS: Number.isFinite(seconds) ? seconds : 0,
-    ...(isPriced ? { costUsd: sum('cost_usd') } : {}),
+    costUsd: isPriced ? sum('cost_usd') : undefined,
   }
 }
 
@@ -175,10 +169,6 @@ function agentInfo({ agent, model }: TaskFoldersOptions): AgentInfo {
   const named =
     rest.length === 0 ? { name: provider ?? '', provider: null } : { name: rest.join('/'), provider: provider ?? null }
   return { name: agent.kind, version: '1', model_info: model === undefined ? null : named }
-}
-
-function registryEntry({ registry }: Pick<PluginServices, 'registry'>, type: 'agent', kind: string) {
-  return registry.get(type, kind)
 }
 
 /** Where a job goes when no folder is named. */

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
-import { readPredictions } from './read-predictions.ts'
+import { readPredictions } from './segment-reader.ts'
 
 const folder = temporaryFolders()
 const { signal } = new AbortController()

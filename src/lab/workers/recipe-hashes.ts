@@ -2,6 +2,7 @@
 import { extname } from 'node:path'
 import { type Recipe, type RecipeHashes, type RecipeStart, recipeProtocol } from '../../contracts/index.ts'
 import { EvsysError, guardedProcess, openChild, type PluginReference } from '../../kernel/index.ts'
+import { pluginFilesOf } from './worker-process.ts'
 
 const heapMb = 2048
 const memoryMb = 4096
@@ -29,7 +30,7 @@ export async function recipeHashes(
   const found: RecipeHashes[] = []
   const start: RecipeStart = {
     project_dir: projectDir,
-    plugin_files: plugins.map(({ spec, from }) => ({ spec, from })),
+    plugin_files: pluginFilesOf(plugins),
     recipes: [...recipes],
     cache_dir: cacheDir,
   }

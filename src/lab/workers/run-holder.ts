@@ -12,7 +12,7 @@ const Holder = z.strictObject({ pid: z.int(), start: z.string() })
 const patienceMs = 15_000
 const pollMs = 50
 
-/** Waits until the process that worked here before is gone, then makes `holder` the one. Returns what gives the folder free. */
+/** Waits until the process that worked here before is gone, then makes `holder` the one. Returns what releases the folder. */
 export async function holdRunDir(runDir: string, holder: ProcessIdentity, signal: AbortSignal): Promise<() => void> {
   const file = fileIn(runDir)
   await untilFree(file, signal, holder)
@@ -31,7 +31,7 @@ export async function holdRunDir(runDir: string, holder: ProcessIdentity, signal
   }
 }
 
-/** Waits until nobody works in the folder of a run: what lies there grows no more. */
+/** Waits until no process works in the folder of a run: what lies there grows no more. */
 export async function untilRunDirFree(runDir: string, signal: AbortSignal): Promise<void> {
   await untilFree(fileIn(runDir), signal)
 }
@@ -46,7 +46,7 @@ async function untilFree(file: string, signal: AbortSignal, own?: ProcessIdentit
   for (let waitedMs = 0; isAlive(earlier); waitedMs += pollMs) {
     if (waitedMs >= patienceMs) {
       throw new EvsysError('WORKER_HUNG', `process ${earlier.pid} still works on an earlier attempt at this run`, {
-        fix: `end it (\`kill -9 ${earlier.pid}\`), then go on with --resume.`,
+        fix: `end it (\`kill -9 ${earlier.pid}\`), then resume with --resume.`,
       })
     }
     await systemClock.sleep(pollMs, signal)
@@ -57,7 +57,7 @@ function readHolder(file: string): ProcessIdentity | undefined {
   try {
     return Holder.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data
   } catch (cause) {
-    if (cause instanceof SyntaxError || systemCode(cause) === 'ENOENT') return undefined // torn: nobody began
+    if (cause instanceof SyntaxError || systemCode(cause) === 'ENOENT') return undefined // torn: none began
     throw fileError('read', file, cause)
   }
 }

@@ -1,15 +1,12 @@
-// Reads a segment while it grows. The worker that writes it holds foreign code, so a line is believed only when it is what was
-// promised: the next number, and an item of this run. The last line counts once its end is there: a torn one is ignored.
+// Reads a segment while it grows, into the record. The worker that writes it holds foreign code, so a line is believed only when
+// it is what was promised: the next number, and an item of this run. The last line counts once its end is there: a torn one is
+// ignored. The same holds for the answers that a worker wrote to be scored.
 import { type FileHandle, open } from 'node:fs/promises'
+import { isAbsolute, relative, sep } from 'node:path'
 import * as z from 'zod'
-import { Item } from '../../contracts/index.ts'
-import { checkValue, EvsysError, fileError, systemCode } from '../../kernel/index.ts'
-
-export interface SegmentReader {
-  /** Up to `limit` further items, those that are there by now. */
-  next(limit: number): Promise<Item[]>
-  close(): Promise<void>
-}
+import { Item, Prediction } from '../../contracts/index.ts'
+import { checkValue, EvsysError, fileError, systemCode, type ValueIssue } from '../../kernel/index.ts'
+import type { Lease, OpenStore, RunRow } from '../../store/index.ts'
 
 export interface SegmentOptions {
   /** Items of any other run are refused. */
@@ -31,7 +28,7 @@ export function readSegment(
   file: string,
   from: number,
   { runId, longestLineBytes = defaultLongestLineBytes }: SegmentOptions = {},
-): SegmentReader {
+) {
   let handle: FileHandle | undefined
   let offset = 0 // of the next byte to read
   let rest: Buffer = Buffer.alloc(0) // read, not yet handed out
@@ -65,7 +62,8 @@ export function readSegment(
   }
 
   return {
-    async next(limit) {
+    /** Up to `limit` further items, those that are there by now. */
+    async next(limit: number): Promise<Item[]> {
       const items: Item[] = []
       let parsedBytes = 0
       while (items.length < limit && parsedBytes < callBytes) {
@@ -104,8 +102,11 @@ function parseLine(bytes: Buffer, fault: (message: string) => EvsysError): z.inf
   }
   const checked = checkValue(Line, value)
   if (checked.ok) return checked.value
-  const [issue] = checked.issues
-  throw fault(`it holds no item: ${[...(issue?.path ?? []), issue?.message ?? ''].join(': ')}`)
+  throw fault(`it holds no item: ${firstFault(checked.issues)}`)
+}
+
+function firstFault([issue]: readonly ValueIssue[]): string {
+  return [...(issue?.path ?? []), issue?.message ?? ''].join(': ')
 }
 
 function damaged(file: string, line: number, message: string): EvsysError {
@@ -130,4 +131,83 @@ async function readAt(handle: FileHandle, chunk: Buffer, offset: number, file: s
   } catch (cause) {
     throw fileError('read', file, cause)
   }
+}
+
+interface IntakeOptions {
+  readonly store: Pick<OpenStore, 'push'>
+  readonly lease: Lease
+  /** Sees every item once it is stored. */
+  onItem(row: RunRow, item: Item): void
+}
+
+/** Items per transaction. */
+const BATCH = 500
+
+/** Stores `file` from item `from` on, in order, a batch per transaction. `onFailed` sees the first failure; nothing is stored after it. */
+export function createIntake(
+  row: RunRow,
+  file: string,
+  from: number,
+  { store, lease, onItem }: IntakeOptions,
+  onFailed: (error: unknown) => void = () => {},
+) {
+  const reader = readSegment(file, from, { runId: row.id })
+  let next = from
+  let working: Promise<void> = Promise.resolve()
+  let isAsked = false
+
+  const take = async () => {
+    for (;;) {
+      const items = await reader.next(BATCH)
+      if (items.length === 0) return
+      const { nextSeq } = await store.push({ stream: `run:${row.id}`, fromSeq: next, items }, lease)
+      next = nextSeq
+      for (const item of items) onItem(row, item)
+    }
+  }
+  /** Stores what is there by now; an error of this or an earlier reading. */
+  const drain = () => {
+    working = working.then(() => {
+      isAsked = false
+      return take()
+    })
+    return working
+  }
+  return {
+    drain,
+    /** There is more to read. */
+    onWritten() {
+      if (isAsked) return
+      isAsked = true
+      drain().catch(onFailed) // `drain` throws it
+    },
+    async close() {
+      await working.catch(() => {}) // thrown by `drain`
+      await reader.close()
+    },
+  }
+}
+
+/** The answers of a run. Their file must lie in the folder of the run, and every line of it must be an answer. */
+export async function readPredictions(
+  file: string,
+  { runDir, signal }: { runDir: string; signal: AbortSignal },
+): Promise<Prediction[]> {
+  const within = relative(runDir, file)
+  const isInside = isAbsolute(file) && within !== '' && within.split(sep)[0] !== '..' && !isAbsolute(within)
+  if (!isInside) throw invalidAnswers(`a run asks for the score of a file outside its folder: ${file}`)
+  const { readJsonl } = await import('../../data/index.ts') // not needed before the first answers
+  const predictions: Prediction[] = []
+  for await (const { row, line } of readJsonl(file, { signal })) {
+    const checked = checkValue(Prediction, row)
+    if (!checked.ok) throw invalidAnswers(`${file}:${line}: not an answer: ${firstFault(checked.issues)}`)
+    predictions.push(checked.value)
+  }
+  return predictions
+}
+
+function invalidAnswers(message: string): EvsysError {
+  return new EvsysError('DATA_INVALID', message, {
+    fix: 'look for a plugin that writes into the folder of its run, or to file descriptors that it did not open.',
+  })
 }

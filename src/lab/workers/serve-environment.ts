@@ -1,5 +1,6 @@
-// Calls of an agent in a worker to the environment of its task, which is here. The worker runs code of the project: it names paths
-// inside the environment alone, and what it uploads are bytes that it sent, never a path of this machine.
+// Agents and their two ends: the environment of a task, which is here, as an agent in a worker calls it; the policy of a run, which
+// a worker holds, as an agent here calls it. The worker runs code of the project: it names paths inside the environment alone, what
+// it uploads are bytes that it sent, never a path of this machine, and its answers are words of which nothing is trusted.
 import { appendFile, chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import type {
@@ -7,20 +8,21 @@ import type {
   EnvironmentCommand,
   EnvironmentReply,
   OpenEnvironment,
+  OpenInferenceClient,
+  PolicyQuestion,
   SandboxProcess,
+  workerProtocol,
 } from '../../contracts/index.ts'
-import { EvsysError } from '../../kernel/index.ts'
+import { EvsysError, type Result } from '../../kernel/index.ts'
 
-export interface ServedEnvironment extends AsyncDisposable {
-  answer(asked: EnvironmentCall, signal: AbortSignal): Promise<EnvironmentReply>
-}
+export type ServedEnvironment = ReturnType<typeof serveEnvironment>
 
 /** What one attempt may upload, and what one call may bring back. */
 const STAGED_BYTES = 256 * 1024 * 1024
 const RETURNED_BYTES = 32 * 1024 * 1024
 
 /** `scratch`: a folder that code of the project cannot see. */
-export function serveEnvironment(environment: OpenEnvironment, scratch: string): ServedEnvironment {
+export function serveEnvironment(environment: OpenEnvironment, scratch: string) {
   const processes = new Map<number, { process: SandboxProcess; output: AsyncIterator<EnvironmentReply['output']> }>()
   const closing = new AbortController()
   const staging = new Map<number, string>()
@@ -52,7 +54,7 @@ export function serveEnvironment(environment: OpenEnvironment, scratch: string):
       await mkdir(join(path, '..'), { recursive: true })
       await appendFile(path, Buffer.from(data, 'base64'))
     }
-    await chmod(path, mode | (data === undefined ? 0o700 : 0o600)) // ours to read; nobody else gets into the folder
+    await chmod(path, mode | (data === undefined ? 0o700 : 0o600)) // ours to read; no one else gets into the folder
   }
   const takeStaged = async (upload: number, use: (path: string) => Promise<void>) => {
     const dir = await stagedAt(upload)
@@ -75,7 +77,7 @@ export function serveEnvironment(environment: OpenEnvironment, scratch: string):
   }
   const spawn = async (command: EnvironmentCommand, signal: AbortSignal): Promise<EnvironmentReply> => {
     const process = await environment.spawn(command, signal)
-    process.exit.catch(() => {}) // `wait` tells
+    process.exit.catch(() => {}) // `wait` throws it
     started += 1
     processes.set(started, { process, output: process.output[Symbol.asyncIterator]() })
     return { process: started }
@@ -103,7 +105,7 @@ export function serveEnvironment(environment: OpenEnvironment, scratch: string):
     return {}
   }
   return {
-    answer: (asked, signal) => does(asked, AbortSignal.any([signal, closing.signal])),
+    answer: (asked: EnvironmentCall, signal: AbortSignal) => does(asked, AbortSignal.any([signal, closing.signal])),
     async [Symbol.asyncDispose]() {
       closing.abort(new EvsysError('INTERRUPTED', 'the agent is done'))
       await Promise.allSettled([...processes.values()].map(({ process }) => process[Symbol.asyncDispose]()))
@@ -138,4 +140,39 @@ async function entriesOf(root: string): Promise<NonNullable<EnvironmentReply['en
   }
   await visit(root, '')
   return entries
+}
+
+type PolicyReply = Result<(typeof workerProtocol)['child'], 'answer'>
+
+/** The policy as an agent of the controller has it. `ask` sends a question to the worker. */
+export function policyClient(
+  session: string,
+  ask: (question: PolicyQuestion, signal: AbortSignal) => Promise<PolicyReply>,
+): OpenInferenceClient {
+  return {
+    takesTools: false, // tools of agents that run here are described in words
+    async generate({ messages, tools, stop, maxTokens, topP, topK, seed, temperature }, signal) {
+      const answer = await ask(
+        {
+          session,
+          messages: [...messages],
+          seed,
+          max_tokens: maxTokens,
+          temperature,
+          tools: tools?.map((tool) => ({ ...tool, parameters: { ...tool.parameters } })),
+          stop: stop && [...stop],
+          top_p: topP,
+          top_k: topK,
+        },
+        signal,
+      )
+      if ('is_too_long' in answer) {
+        const { LimitReached } = await import('../../rollout/index.ts') // the agent that asks has loaded it
+        throw new LimitReached('context')
+      }
+      const { text, reasoning, tool_calls, stop_reason, prompt_tokens, completion_tokens, latency_s } = answer
+      const usage = { promptTokens: prompt_tokens, completionTokens: completion_tokens, latencyS: latency_s }
+      return { text, stopReason: stop_reason, usage, reasoning, toolCalls: tool_calls }
+    },
+  }
 }

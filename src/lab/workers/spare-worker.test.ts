@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
-import { workerLimits } from './lost-run.ts'
-import { createSpareWorker } from './spare-worker.ts'
+import { workerLimits } from './worker-limits.ts'
+import { createSpareWorker } from './worker-pool.ts'
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts'
 
 const folder = temporaryFolders()
@@ -20,7 +20,7 @@ describe('a spare worker', () => {
     expect(await worker?.isFresh()).toBe(false)
   })
 
-  it('belongs to whoever takes it, once, when it knows its plugins (CPU-45)', async () => {
+  it('belongs to the one who takes it, once, when it knows its plugins (CPU-45)', async () => {
     await using spare = createSpareWorker()
     spare.start(options())
     spare.start(options())

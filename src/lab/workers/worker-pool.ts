@@ -7,12 +7,17 @@
 // that waits for something that never comes looks like one that waits for a slow service: that is for `budget.wall` to end.
 import { availableParallelism } from 'node:os'
 import type { ErrorRecord, RunAssignment } from '../../contracts/index.ts'
-import { canonicalJson, EvsysError, problemsOf, sha256, toRecord } from '../../kernel/index.ts'
-import { type WorkerLimits, workerLimits } from './lost-run.ts'
+import { canonicalJson, createSlots, EvsysError, errorRecord, sha256 } from '../../kernel/index.ts'
 import { holdRunDir } from './run-holder.ts'
-import type { SpareWorker } from './spare-worker.ts'
-import { createTurns } from './turns.ts'
-import { type RunOptions, startWorkerProcess, type WorkerEnd, type WorkerProcess } from './worker-process.ts'
+import { type WorkerLimits, workerLimits } from './worker-limits.ts'
+import {
+  type PluginFiles,
+  type RunOptions,
+  startWorkerProcess,
+  type WorkerEnd,
+  type WorkerProcess,
+  type WorkerProcessOptions,
+} from './worker-process.ts'
 
 export interface WorkerPoolOptions extends Partial<WorkerLimits> {
   /** Runs at a time; default: one for each core. */
@@ -29,10 +34,7 @@ export type RunOutcome =
   | { readonly outcome: 'finished' | 'interrupted' }
   | { readonly outcome: 'lost'; readonly error: ErrorRecord }
 
-export interface WorkerPool extends AsyncDisposable {
-  /** Does a run in a worker; waits its turn while all are busy. */
-  run(assignment: RunAssignment, options: RunOptions): Promise<RunOutcome>
-}
+export type WorkerPool = ReturnType<typeof createWorkerPool>
 
 /** Workers that were idle may have died meanwhile: the run is handed to another, a few times. */
 const mostHandovers = 3
@@ -44,9 +46,9 @@ export function createWorkerPool({
   spare,
   hidden = [],
   ...bounds
-}: WorkerPoolOptions): WorkerPool {
+}: WorkerPoolOptions) {
   const limits = workerLimits(bounds)
-  const turns = createTurns(size)
+  const slots = createSlots(size)
   const idle: { key: string; worker: WorkerProcess }[] = []
   const all = new Set<WorkerProcess>()
   const closing = new AbortController()
@@ -60,7 +62,7 @@ export function createWorkerPool({
     await worker.close()
     all.delete(worker)
   }
-  const take = async (key: string, pluginFiles: RunAssignment['plugin_files']) => {
+  const take = async (key: string, pluginFiles: PluginFiles) => {
     for (const each of idle.filter((waiting) => waiting.key === key)) {
       const at = idle.indexOf(each)
       if (at === -1) continue // another run was faster
@@ -68,7 +70,7 @@ export function createWorkerPool({
       if (await each.worker.isFresh()) return { worker: each.worker, isUsed: true }
       await discard(each.worker)
     }
-    // As many processes as turns: one that waits for other plugins makes room.
+    // As many processes as slots: one that waits for other plugins makes room.
     const [surplus] = all.size >= size ? idle.splice(0, 1) : []
     if (surplus !== undefined) await discard(surplus.worker)
     const worker = startWorkerProcess({ projectDir, pluginFiles, limits, hidden })
@@ -100,15 +102,13 @@ export function createWorkerPool({
   }
 
   return {
-    async run(assignment, options) {
+    /** Does a run in a worker; waits while all are busy. */
+    async run(assignment: RunAssignment, options: RunOptions): Promise<RunOutcome> {
       const { signal, stopping } = options
-      const end = await turns.take(AbortSignal.any([signal, stopping, closing.signal])).catch(() => undefined)
+      using slot = await slots.take(AbortSignal.any([signal, stopping, closing.signal])).catch(() => undefined)
       signal.throwIfAborted()
       if (closing.signal.aborted) throw closing.signal.reason
-      if (end === undefined || stopping.aborted) {
-        end?.()
-        return { outcome: 'interrupted' }
-      }
+      if (slot === undefined || stopping.aborted) return { outcome: 'interrupted' }
       try {
         for (let handover = 0; ; handover++) {
           const { end: ended, isUsed } = await runOnce(assignment, { ...options, signal })
@@ -119,10 +119,7 @@ export function createWorkerPool({
       } catch (error) {
         signal.throwIfAborted()
         if (!EvsysError.is(error) || error.code === 'INTERRUPTED') throw error
-        const [problem] = problemsOf(error)
-        return { outcome: 'lost', error: problem === undefined ? error.toRecord() : toRecord(problem) }
-      } finally {
-        end()
+        return { outcome: 'lost', error: errorRecord(error) }
       }
     },
 
@@ -135,6 +132,44 @@ export function createWorkerPool({
 }
 
 // A worker that held other secrets would carry them into this run.
-function keyOf(plugin_files: RunAssignment['plugin_files'], secrets: Readonly<Record<string, string>>): string {
+function keyOf(plugin_files: PluginFiles, secrets: Readonly<Record<string, string>>): string {
   return sha256(canonicalJson({ plugin_files, secrets }))
+}
+
+export type SpareWorker = ReturnType<typeof createSpareWorker>
+
+/**
+ * A worker that starts before it is known whether there will be a run: its process is up when the first one is assigned. It has
+ * loaded the plugins and nothing else; where there is no run, it is closed.
+ */
+export function createSpareWorker(startProcess = startWorkerProcess) {
+  let worker: WorkerProcess | undefined
+  let pluginFiles: PluginFiles | undefined
+  let know: (files: PluginFiles) => void = () => {}
+  return {
+    /** Starts the process, which loads its own code. The second time nothing happens. */
+    start(options: Omit<WorkerProcessOptions, 'pluginFiles'>) {
+      if (worker !== undefined) return
+      const known = new Promise<PluginFiles>((resolve) => {
+        know = resolve
+      })
+      worker = startProcess({ ...options, pluginFiles: known })
+    },
+    /** Has it load the plugins. */
+    load(files: PluginFiles) {
+      pluginFiles = files
+      know(files)
+    },
+    /** The worker and the plugins that it has; the one who takes it closes it. */
+    take() {
+      if (worker === undefined || pluginFiles === undefined) return undefined
+      const taken = { worker, pluginFiles }
+      worker = undefined
+      return taken
+    },
+    async [Symbol.asyncDispose]() {
+      await worker?.close()
+      worker = undefined
+    },
+  }
 }

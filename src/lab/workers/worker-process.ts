@@ -27,14 +27,12 @@ import {
   messageOf,
   onAbort,
   openChild,
+  type PluginReference,
   type ProcessIdentity,
 } from '../../kernel/index.ts'
-import { type Failing, lostRun, type WorkerLimits } from './lost-run.ts'
-import { policyClient } from './policy-client.ts'
-import { createPrintedLines } from './printed-lines.ts'
-import { readPredictions } from './read-predictions.ts'
-import { watchGrowth } from './segment-growth.ts'
-import { type ServedEnvironment, serveEnvironment } from './serve-environment.ts'
+import { readPredictions } from './segment-reader.ts'
+import { policyClient, type ServedEnvironment, serveEnvironment } from './serve-environment.ts'
+import { createPrintedLines, lostRun, type WorkerLimits, watchGrowth } from './worker-limits.ts'
 
 /** Answers of a run that want a score. The file holds the same predictions, as JSON lines. */
 export interface ScoreQuestion {
@@ -45,7 +43,7 @@ export interface ScoreQuestion {
   readonly predictionsFile: string
 }
 
-/** Task folders of a benchmark that want to be attempted: by agents here, with a policy that the worker speaks for. */
+/** Task folders of a benchmark that want to be attempted: by agents here, with a policy that the worker answers for. */
 export interface TrialQuestion {
   readonly benchmark: string
   /** Absent: after training. */
@@ -54,8 +52,8 @@ export interface TrialQuestion {
   readonly systemPrompt?: string | undefined
   policy(session: string): OpenInferenceClient
   /** Runs an agent of the project, in the worker. */
-  readonly lead: RunAgent
-  /** Aborted: nobody waits for the score any more. */
+  readonly runAgent: RunAgent
+  /** Aborted: no one waits for the score any more. */
   readonly signal: AbortSignal
 }
 
@@ -81,7 +79,12 @@ export type WorkerEnd =
   | { readonly outcome: 'finished' | 'interrupted'; readonly reusable: boolean }
   | { readonly outcome: 'lost'; readonly error: ErrorRecord; readonly isTaken: boolean }
 
-type PluginFiles = RunAssignment['plugin_files']
+export type PluginFiles = RunAssignment['plugin_files']
+
+/** Plugins as they are sent to a child process. */
+export function pluginFilesOf(plugins: readonly PluginReference[]): PluginFiles {
+  return plugins.map(({ spec, from }) => ({ spec, from }))
+}
 
 export interface WorkerProcessOptions {
   readonly projectDir: string
@@ -136,7 +139,7 @@ class RunWorker {
   #agents = 0
   #stamps: readonly FileStamp[] | undefined
   #current: RunUnderWay | undefined
-  #failing: Failing | undefined
+  #failing: ErrorRecord | undefined
   #isLate = false
 
   constructor({ projectDir, pluginFiles, limits, hidden = [], early }: WorkerProcessOptions) {
@@ -262,7 +265,7 @@ class RunWorker {
             policyClient(session, (question, own) =>
               this.#child.call('answer', { evaluation, ...question }, { signal: own }),
             ),
-          lead: (task, own) => this.#runAgent(evaluation, task, own),
+          runAgent: (task, own) => this.#runAgent(evaluation, task, own),
           signal: AbortSignal.any([options.signal, signal]),
         })
         return { scored, answers: [...predictions] }

@@ -1,6 +1,6 @@
 // One experiment out of the record, as a document that another record takes in.
 import { Evidence, type ExperimentEvent, type RunEvent, type RunRow } from '../../contracts/index.ts'
-import { EvsysError, isMapping } from '../../kernel/index.ts'
+import { EvsysError, isMapping, withoutUndefined } from '../../kernel/index.ts'
 import type { ExperimentRow, OpenStore } from '../../store/index.ts'
 import { BUNDLE_FORMAT, BUNDLE_VERSION, type BundledRun, type ExperimentBundle } from './read-bundle.ts'
 
@@ -8,7 +8,7 @@ import { BUNDLE_FORMAT, BUNDLE_VERSION, type BundledRun, type ExperimentBundle }
 export async function exportExperiment(store: OpenStore, experiment: ExperimentRow): Promise<ExperimentBundle> {
   if (experiment.verdict === undefined) {
     throw new EvsysError('STORE_CONFLICT', `${experiment.name} (${experiment.id}) has no conclusion yet`, {
-      fix: 'wait for its end, or go on with it: `evsys run FILE --resume`. `evsys db backup` copies the record as it is.',
+      fix: 'wait for its end, or resume it: `evsys run FILE --resume`. `evsys db backup` copies the record as it is.',
     })
   }
   const { id, createdAt, plan, provenance, words, evidence, costUsd, wallS } = experiment
@@ -35,14 +35,14 @@ export async function exportExperiment(store: OpenStore, experiment: ExperimentR
 async function exportRun(store: OpenStore, run: RunRow): Promise<BundledRun> {
   const events = (await allEvents(store, `run:${run.id}`)).filter(isRunEvent)
   const { parentRun, diff, category, mode, kept, description, claimed } = run
-  const notes = Object.entries({ parentRun, diff, category, mode, kept, description, claimed })
+  const notes = withoutUndefined({ parentRun, diff, category, mode, kept, description, claimed })
   return {
     id: run.id,
     name: run.name,
     events,
-    points: await untoldPoints(store, run.id, events),
+    points: await unreportedPoints(store, run.id, events),
     artifacts: await store.artifacts(run.id),
-    notes: Object.fromEntries(notes.filter(([, value]) => value !== undefined)),
+    notes,
     invalid: run.invalid,
   }
 }
@@ -66,26 +66,25 @@ function isExperimentEvent(event: RunEvent | ExperimentEvent): event is Experime
   return 'experiment_id' in event
 }
 
-async function untoldPoints(
+async function unreportedPoints(
   store: OpenStore,
   runId: string,
   events: readonly RunEvent[],
 ): Promise<BundledRun['points']> {
-  const told = new Map<string, Set<number>>()
+  const reported = new Map<string, Set<number>>()
   for (const event of events) {
     if (event.type !== 'step.finished') continue
     for (const key of Object.keys(event.metrics)) {
-      const steps = told.get(key) ?? new Set()
-      told.set(key, steps.add(event.step))
+      const steps = reported.get(key) ?? new Set()
+      reported.set(key, steps.add(event.step))
     }
   }
   const points: BundledRun['points'] = []
   for (const key of await store.metricKeys(runId)) {
     // As many buckets as there are steps: the values themselves.
     const curve = await store.curve({ runId, key, maxPoints: Number.MAX_SAFE_INTEGER })
-    const untold = curve.filter(({ step }) => told.get(key)?.has(step) !== true)
-    if (untold.length > 0)
-      points.push({ key, step: untold.map(({ step }) => step), value: untold.map(({ mean }) => mean) })
+    const rest = curve.filter(({ step }) => reported.get(key)?.has(step) !== true)
+    if (rest.length > 0) points.push({ key, step: rest.map(({ step }) => step), value: rest.map(({ mean }) => mean) })
   }
   return points
 }

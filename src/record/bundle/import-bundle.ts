@@ -1,25 +1,21 @@
 // An exported experiment into this record. Items have numbers, so doing it again, also after a crash in the middle, completes it
-// and changes nothing else. An experiment that went another way here is left alone.
+// and changes nothing else. An experiment with another history here is left alone.
 import type { ExperimentEvent, Item, RunEvent } from '../../contracts/index.ts'
-import { EvsysError, hashOf } from '../../kernel/index.ts'
+import { EvsysError, hashOf, withoutUndefined } from '../../kernel/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import type { Imported } from '../log/import-log.ts'
 import type { BundledRun, ExperimentBundle } from './read-bundle.ts'
 
-export interface ImportBundleOptions {
-  /** Words keep their times: the record asks this clock, and this sets it. */
-  setTime(ms: number): void
-}
-
-/** Puts a checked export into the record. */
+/** Puts a checked export into the record. Words keep their times: the record asks a clock, which `setTime` sets. */
 export async function importBundle(
   store: OpenStore,
   { experiment, runs }: ExperimentBundle,
-  { setTime }: ImportBundleOptions,
+  { setTime }: { setTime(ms: number): void },
 ): Promise<Imported> {
   const { id, plan, words } = experiment
   const before = await store.experiment(id)
-  await requireSameHistory(store, experiment, runs)
+  await requirePrefix(store, `experiment:${id}`, experiment.events)
+  for (const run of runs) await requirePrefix(store, `run:${run.id}`, run.events)
   await store.createExperiment({
     experimentId: id,
     at: experiment.created_at,
@@ -28,7 +24,7 @@ export async function importBundle(
     provenance: experiment.provenance,
   })
   for (const run of runs) await importRun(store, run)
-  const [, ...later] = experiment.events // creating it has told the first
+  const [, ...later] = experiment.events // creating it has reported the first
   await pushNew(store, `experiment:${id}`, later, 2)
   if (experiment.evidence !== undefined) {
     await store.verdicts.evidence(id, experiment.evidence, {
@@ -61,7 +57,7 @@ function ownOutput({ output_dir: _dir, ...rest }: ExperimentBundle['experiment']
 async function importRun(store: OpenStore, run: BundledRun): Promise<void> {
   const stream = `run:${run.id}`
   await pushNew(store, stream, [...run.events, ...pointItems(run)], 1)
-  if (Object.keys(run.notes).length > 0) await store.verdicts.note(run.id, dropAbsent(run.notes))
+  if (Object.keys(run.notes).length > 0) await store.verdicts.note(run.id, withoutUndefined(run.notes))
   if (run.invalid !== undefined) await store.verdicts.invalidate(run.id, run.invalid)
   for (const artifact of run.artifacts) await store.keepArtifact(run.id, artifact)
 }
@@ -88,15 +84,6 @@ function pointItems({ id, points, events }: BundledRun): Item[] {
   }))
 }
 
-async function requireSameHistory(
-  store: OpenStore,
-  { id, events }: ExperimentBundle['experiment'],
-  runs: readonly BundledRun[],
-): Promise<void> {
-  await requirePrefix(store, `experiment:${id}`, events)
-  for (const run of runs) await requirePrefix(store, `run:${run.id}`, run.events)
-}
-
 async function requirePrefix(
   store: OpenStore,
   stream: string,
@@ -106,13 +93,10 @@ async function requirePrefix(
   const known = here === 0 ? [] : await store.events({ stream, afterSeq: 0, limit: events.length + 1 })
   const isPrefix = here <= events.length && known.every((event, i) => isSame(event, events[i]))
   if (isPrefix) return
-  throw new EvsysError(
-    'STORE_CONFLICT',
-    `the record has ${stream.replace(':', ' ')} already, and it went on differently`,
-    {
-      fix: 'the one in the record stays; import into another project to look at both.',
-    },
-  )
+  const message = `the record has ${stream.replace(':', ' ')} already, with another history`
+  throw new EvsysError('STORE_CONFLICT', message, {
+    fix: 'the one in the record stays; import into another project to look at both.',
+  })
 }
 
 // Where `gc` dropped a log line, its place alone is left.
@@ -120,9 +104,4 @@ function isSame(a: RunEvent | ExperimentEvent, b: RunEvent | ExperimentEvent | u
   if (b === undefined) return false
   if (a.type === 'log' && b.type === 'log') return a.seq === b.seq
   return hashOf(a) === hashOf(b)
-}
-
-function dropAbsent<T extends object>(notes: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const present = Object.entries(notes).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(present) as { [K in keyof T]: Exclude<T[K], undefined> } // absent keys stay absent
 }

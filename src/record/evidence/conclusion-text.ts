@@ -10,26 +10,24 @@ import {
   tripText,
 } from '../../contracts/index.ts'
 
+interface Besides {
+  readonly isDry?: boolean | undefined
+  readonly baselines?: readonly BaselineScore[] | undefined
+  readonly trips?: readonly RunTrip[] | undefined
+}
+
 export function conclusionText(
   evidence: Evidence,
-  {
-    isTrial = false,
-    baselines = [],
-    trips = [],
-  }: {
-    isTrial?: boolean | undefined
-    baselines?: readonly BaselineScore[] | undefined
-    trips?: readonly RunTrip[] | undefined
-  } = {},
+  { isDry = false, baselines = [], trips = [] }: Besides = {},
 ): string {
   const sentences = [
-    isTrial ? trialSentence(evidence) : claimSentence(evidence),
-    ...(isTrial ? [] : [bestSentence(evidence), ...baselineSentences(evidence, baselines)]),
-    ...(isTrial || evidence.forgetting === undefined ? [] : forgettingSentences(evidence.forgetting)),
+    isDry ? drySentence(evidence) : claimSentence(evidence),
+    ...(isDry ? [] : [bestSentence(evidence), ...baselineSentences(evidence, baselines)]),
+    ...(isDry || evidence.forgetting === undefined ? [] : forgettingSentences(evidence.forgetting)),
     ...(evidence.verdict === 'failed' ? [] : [`${evidence.n_completed} of ${evidence.n_runs} runs completed.`]),
     ...failureSentences(evidence.arms),
     ...tripSentences(trips),
-    ...(isTrial ? [] : cautionSentences(evidence)),
+    ...(isDry ? [] : cautionSentences(evidence)),
   ]
   return sentences.filter((sentence) => sentence !== '').join(' ')
 }
@@ -51,10 +49,10 @@ function claimSentence({ verdict, claim, n_runs }: Evidence): string {
   return `${word}: ${overall.treatment} against ${overall.baseline} is ${size} (${interval}; ${basis}; ${claimed}).${openSentence(overall)}${varianceSentence(overall)}`
 }
 
-function trialSentence({ verdict, n_runs }: Evidence): string {
+function drySentence({ verdict, n_runs }: Evidence): string {
   return verdict === 'failed'
-    ? `Failed: none of the ${n_runs} runs of this trial completed.`
-    : 'Trial: the plan runs. Its runs were cut short, so nothing was tested.'
+    ? `Failed: none of the ${n_runs} runs of this dry run completed.`
+    : 'Dry run: the plan runs. Its runs were cut short, so nothing was tested.'
 }
 
 function openSentence({ verdict, reason, seeds_still_needed }: PairEvidence): string {
@@ -127,22 +125,19 @@ function forgettingSentences({ benchmarks, stages, mix, lost }: Forgetting): str
 }
 
 function failureSentences(arms: readonly ArmEvidence[]): string[] {
-  return arms.flatMap(({ name, n_failed, error }) =>
-    n_failed === 0
-      ? []
-      : [
-          `${name}: ${count(n_failed, 'run')} failed${error === undefined ? '' : ` (${error.code}: ${error.message})`}.`,
-        ],
-  )
+  return arms.flatMap(({ name, n_failed, error }) => {
+    const why = error === undefined ? '' : ` (${error.code}: ${error.message})`
+    return n_failed === 0 ? [] : [`${name}: ${count(n_failed, 'run')} failed${why}.`]
+  })
 }
 
-/** Trips that are told one by one; the rest is counted. */
-const TOLD_TRIPS = 3
+/** Trips that are named one by one; the rest is counted. */
+const NAMED_TRIPS = 3
 
 function tripSentences(trips: readonly RunTrip[]): string[] {
-  const told = trips.slice(0, TOLD_TRIPS).map((trip) => `Guard of ${trip.run}: ${tripText(trip)}.`)
-  const rest = trips.length - told.length
-  return rest === 0 ? told : [...told, `Guards tripped ${rest} more times.`]
+  const named = trips.slice(0, NAMED_TRIPS).map((trip) => `Guard of ${trip.run}: ${tripText(trip)}.`)
+  const rest = trips.length - named.length
+  return rest === 0 ? named : [...named, `Guards tripped ${rest} more times.`]
 }
 
 function cautionSentences({ chosen_among, objective, n_test_looks, n_invalid }: Evidence): string[] {

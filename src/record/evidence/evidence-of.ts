@@ -1,5 +1,13 @@
 // The evidence of an experiment and its result, as the record has them now.
-import type { BaselineScore, Evidence, ExperimentResult, Leak, RunTrip, UsedEngine } from '../../contracts/index.ts'
+import type {
+  BaselineScore,
+  Direction,
+  Evidence,
+  ExperimentResult,
+  Leak,
+  RunTrip,
+  UsedEngine,
+} from '../../contracts/index.ts'
 import { evaluatePlugins } from '../../evaluate/index.ts'
 import { createRegistry } from '../../kernel/index.ts'
 import type { ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
@@ -65,46 +73,45 @@ export function experimentResult(
     experiment_id: experiment.id,
     name: experiment.name,
     status: experiment.status,
-    objective:
-      evidence.objective === null
-        ? null
-        : {
-            metric: `${evidence.objective.benchmark}.${evidence.objective.metric}`,
-            direction: evidence.objective.direction,
-          },
+    objective: shownObjective(evidence.objective),
     best_arm: evidence.best_arm,
-    arms: evidence.arms.map((arm) => ({
-      name: arm.name,
-      status: arm.status,
-      params: plan.arms.find((each) => each.name === arm.name)?.params ?? {},
-      seeds: plan.arms.find((each) => each.name === arm.name)?.seeds ?? [],
-      score: arm.score,
-      error: arm.error,
-    })),
-    ...(baselines.length === 0 ? {} : { baselines: [...baselines] }),
+    arms: evidence.arms.map(({ name, status, score, error }) => {
+      const { params = {}, seeds = [] } = plan.arms.find((each) => each.name === name) ?? {}
+      return { name, status, params, seeds, score, error }
+    }),
+    baselines: unlessEmpty(baselines),
     conclusion:
       experiment.verdict === undefined
         ? null
         : { verdict: experiment.verdict, text: experiment.conclusion ?? conclusionText(evidence, { trips }) },
-    ...(trips.length === 0 ? {} : { guards: [...trips] }),
-    ...(leaks.length === 0 ? {} : { leaks: [...leaks] }),
+    guards: unlessEmpty(trips),
+    leaks: unlessEmpty(leaks),
     engines: usedEngines(runs, speeds),
     cost_usd: experiment.costUsd ?? (costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0)),
     wall_s: experiment.wallS ?? runs.reduce((sum, run) => sum + (run.wallS ?? 0), 0),
   }
 }
 
+/** An objective as documents show it. */
+export function shownObjective(
+  objective: { benchmark: string; metric: string; direction: Direction } | null | undefined,
+): { metric: string; direction: Direction } | null {
+  if (objective == null) return null
+  return { metric: `${objective.benchmark}.${objective.metric}`, direction: objective.direction }
+}
+
+function unlessEmpty<T>(items: readonly T[]): T[] | undefined {
+  return items.length === 0 ? undefined : [...items]
+}
+
 /** The engines of runs, in the order of their first use. */
 function usedEngines(runs: readonly RunRow[], speeds: EngineSpeeds): UsedEngine[] {
   const counts = new Map<string, number>()
   for (const { engineId } of runs) if (engineId !== undefined) counts.set(engineId, (counts.get(engineId) ?? 0) + 1)
-  return [...counts].map(([id, n_runs]) => {
-    const gflops = speeds.get(id)
-    return { id, threads: threadsOf(id), n_runs, gflops }
-  })
+  return [...counts].map(([id, n_runs]) => ({ id, threads: threadsOf(id), n_runs, gflops: speeds.get(id) }))
 }
 
-// Engines of evsys tell their threads in their id, unless it is one; a service may be called anything.
+// Engines of evsys name their threads in their id, unless it is one; a service may be called anything.
 function threadsOf(id: string): number | null {
   const found = /^(?:cpu-native|cpu-wasm|reference|mock)-[0-9a-f]{16}(?:-(\d+)-threads)?(?:-|$)/.exec(id)
   return found === null ? null : Number(found[1] ?? 1)

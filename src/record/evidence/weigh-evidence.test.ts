@@ -179,7 +179,7 @@ describe('a conclusion in words', () => {
 
   it('of a trial claims nothing (LAB-33)', () => {
     const evidence = weigh(planOf(), arm('new', [9, 9]))
-    expect(conclusionText(evidence, { isTrial: true })).toMatch(/^Trial: the plan runs\..*nothing was tested/)
+    expect(conclusionText(evidence, { isDry: true })).toMatch(/^Dry run: the plan runs\..*nothing was tested/)
   })
 })
 

@@ -34,7 +34,6 @@ export interface Imported extends ImportResult {
 /** Mode of imported runs. */
 const FOREIGN = 'imported'
 
-/** Puts a log into the record. */
 export async function importLog(store: OpenStore, log: ResultsLog, options: ImportLogOptions): Promise<Imported> {
   const plan = planOf(log, options)
   const [known] = await store.experiments({ limit: 1, configHash: plan.config_hash })

@@ -180,14 +180,9 @@ function isNumberOrEmpty(text: string): boolean {
   return text === '' || isNumber(text)
 }
 
-interface Complaints {
-  about(cell: Cell, message: string, fix: string): void
-  /** The error of everything so far and this. */
-  now(cell: Cell, message: string, fix: string): EvsysError
-  throwIfAny(): void
-}
+type Complaints = ReturnType<typeof createComplaints>
 
-function createComplaints(file: string): Complaints {
+function createComplaints(file: string) {
   const problems: Problem[] = []
   const errorOf = () => {
     const rest = problems.length - mostProblems
@@ -205,7 +200,8 @@ function createComplaints(file: string): Complaints {
   }
   return {
     about,
-    now(cell, message, fix) {
+    /** The error of everything so far and this. */
+    now(cell: Cell, message: string, fix: string): EvsysError {
       about(cell, message, fix)
       return errorOf()
     },

@@ -1,15 +1,14 @@
 // The messages of an agent: those that open a task, and an answer as a part of the conversation that follows.
 
 import * as z from 'zod'
-import type { ChatMessage, Generated, HarborTask, Random } from '../../contracts/index.ts'
-
-interface Opening {
-  readonly system_prompt?: string | undefined
-  readonly user_template: string
-}
+import type { ChatMessage, Generated, HarborTask, OpenEnvironment, Random } from '../../contracts/index.ts'
+import { EvsysError } from '../../kernel/index.ts'
 
 /** System prompt and instruction. */
-export function openingMessages({ system_prompt, user_template }: Opening, { instruction }: HarborTask): ChatMessage[] {
+export function openingMessages(
+  { system_prompt, user_template }: { system_prompt?: string | undefined; user_template: string },
+  { instruction }: HarborTask,
+): ChatMessage[] {
   return [
     ...(system_prompt === undefined ? [] : [{ role: 'system' as const, content: system_prompt }]),
     { role: 'user', content: user_template.split('{prompt}').join(instruction) },
@@ -21,7 +20,7 @@ export function replyMessage({ text, toolCalls = [], reasoning }: Generated): Ch
   return {
     role: 'assistant',
     content: text === '' && toolCalls.length > 0 ? null : text,
-    ...(toolCalls.length === 0 ? {} : { tool_calls: [...toolCalls] }),
+    tool_calls: toolCalls.length === 0 ? undefined : [...toolCalls],
     reasoning_content: reasoning,
   }
 }
@@ -43,6 +42,14 @@ export function shortened(text: string, maxChars: number): string {
 function wholeChars(text: string, cut: 'start' | 'end'): string {
   if (cut === 'end') return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text
   return /^[\uDC00-\uDFFF]/.test(text) ? text.slice(1) : text
+}
+
+/** The environment of an agent that cannot do without. */
+export function requireEnvironment(agent: string, environment: OpenEnvironment | undefined): OpenEnvironment {
+  if (environment !== undefined) return environment
+  throw new EvsysError('SANDBOX_MISSING', `the agent "${agent}" needs an environment, and the task has none`, {
+    fix: 'give the task an environment, or take the agent chat or tool_loop.',
+  })
 }
 
 // Params that agents share: how the task is put, and limits that `runAgent` keeps for every agent which declares them.

@@ -18,20 +18,9 @@ interface TurnLimits {
   readonly maxTotalTokens?: number | undefined
 }
 
-export interface TurnRecord {
-  readonly policy: OpenInferenceClient
-  /** The environment, with its failures distinguished from those of the agent. */
-  guard(environment: OpenEnvironment): OpenEnvironment
-  /** No turn is added any more: what the agent still asks for is refused. */
-  close(): void
-  readonly turns: readonly Turn[]
-  readonly limit: RolloutLimit | undefined
-  usage(): Usage
-  /** Whether the model or the environment failed last, so that the agent could not continue. */
-  isInfra(error: unknown): boolean
-}
+export type TurnRecord = ReturnType<typeof recordTurns>
 
-export function recordTurns(client: OpenInferenceClient, limits: TurnLimits, signal: AbortSignal): TurnRecord {
+export function recordTurns(client: OpenInferenceClient, limits: TurnLimits, signal: AbortSignal) {
   const startedMs = performance.now()
   const turns: Turn[] = []
   const taken: Usage[] = []
@@ -77,65 +66,60 @@ export function recordTurns(client: OpenInferenceClient, limits: TurnLimits, sig
       if (--underWay === 0) busyMs += performance.now() - busySinceMs
     }
   }
+  const policy: OpenInferenceClient = {
+    takesTools: client.takesTools,
+    async generate(request, asked = signal) {
+      signal.throwIfAborted()
+      if (closedMs !== undefined) throw new EvsysError('INTERRUPTED', 'the rollout is over')
+      if (begun >= limits.maxTurns) throw reached('max_turns')
+      if (drawn >= (limits.maxTotalTokens ?? Number.POSITIVE_INFINITY)) throw reached('max_tokens')
+      begun += 1
+      const messages = [...request.messages]
+      const given = await ask(request, asked)
+      if (closedMs === undefined) {
+        taken.push(given.usage)
+        const { text, toolCalls, stopReason, tokens } = given
+        turns.push({ messages, text, stopReason, toolCalls, tokens })
+      }
+      return given
+    },
+  }
   return {
-    turns,
+    turns: turns as readonly Turn[],
+    policy,
     get limit() {
       return limit
     },
-    policy: {
-      takesTools: client.takesTools,
-      async generate(request, asked = signal) {
-        signal.throwIfAborted()
-        if (closedMs !== undefined) throw new EvsysError('INTERRUPTED', 'the rollout is over')
-        if (begun >= limits.maxTurns) throw reached('max_turns')
-        if (drawn >= (limits.maxTotalTokens ?? Number.POSITIVE_INFINITY)) throw reached('max_tokens')
-        begun += 1
-        const messages = [...request.messages]
-        const given = await ask(request, asked)
-        if (closedMs === undefined) {
-          taken.push(given.usage)
-          turns.push(turnOf(messages, given))
-        }
-        return given
-      },
-    },
-    guard: (environment) => guarded(environment, noted),
+    /** The environment, with its failures distinguished from those of the agent. */
+    guard: (environment: OpenEnvironment) => guarded(environment, noted),
+    /** No turn is added any more: what the agent still asks for is refused. */
     close() {
       closedMs ??= performance.now()
       Object.freeze(turns)
     },
-    usage() {
+    usage(): Usage {
       const outsideMs = (closedMs ?? performance.now()) - startedMs - busyMs
-      return summed(taken, Math.max(0, outsideMs) / 1000)
+      return sumUsage(taken, Math.max(0, outsideMs) / 1000)
     },
-    isInfra: (error) => lastFailed || isKnown(error, failures),
+    /** Whether the model or the environment failed last, so that the agent could not continue. */
+    isInfra: (error: unknown) => lastFailed || isKnown(error, failures),
   }
 }
 
-function turnOf(messages: Turn['messages'], { text, toolCalls, stopReason, tokens }: Generated): Turn {
-  return {
-    messages,
-    text,
-    stopReason,
-    toolCalls,
-    tokens,
-  }
-}
-
-// A price that is not known for one answer is not known for the sum. The time is that of the answers, as their clients report it
-// (an answer out of a cassette keeps its own), and of what the agent did between them.
-function summed(taken: readonly Usage[], outsideS: number): Usage {
-  const sum = (of: (usage: Usage) => number) => taken.reduce((total, usage) => total + of(usage), 0)
+/**
+ * A price that is not known for one answer is not known for the sum. The time is that of the answers, as their clients report it (an
+ * answer out of a cassette keeps its own), and of what the agent did between them.
+ */
+export function sumUsage(taken: readonly Usage[], outsideS = 0): Usage {
+  const sum = (of: (usage: Usage) => number | undefined) => taken.reduce((total, usage) => total + (of(usage) ?? 0), 0)
+  const isCached = taken.some(({ cachedPromptTokens }) => cachedPromptTokens !== undefined)
+  const isPriced = taken.length > 0 && taken.every(({ costUsd }) => costUsd !== undefined)
   return {
     promptTokens: sum(({ promptTokens }) => promptTokens),
     completionTokens: sum(({ completionTokens }) => completionTokens),
-    ...(taken.some(({ cachedPromptTokens }) => cachedPromptTokens !== undefined)
-      ? { cachedPromptTokens: sum(({ cachedPromptTokens = 0 }) => cachedPromptTokens) }
-      : {}),
+    cachedPromptTokens: isCached ? sum(({ cachedPromptTokens }) => cachedPromptTokens) : undefined,
     latencyS: outsideS + sum(({ latencyS }) => latencyS),
-    ...(taken.length > 0 && taken.every(({ costUsd }) => costUsd !== undefined)
-      ? { costUsd: sum(({ costUsd = 0 }) => costUsd) }
-      : {}),
+    costUsd: isPriced ? sum(({ costUsd }) => costUsd) : undefined,
   }
 }
 

@@ -15,6 +15,7 @@ import {
   type EquippedPlugin,
   EvsysError,
   equipPlugin,
+  errorRecord,
   findSecrets,
   messageOf,
   onAbort,
@@ -62,7 +63,7 @@ export interface AgentOutcome {
   readonly error?: RolloutError | undefined
 }
 
-export const defaultMaxTurns = 100
+const defaultMaxTurns = 100
 
 /** What an aborted agent may take to clean up. */
 const GRACE_MS = 250
@@ -101,9 +102,7 @@ function equip({ agent, services }: AgentRun, signal: AbortSignal): EquippedPlug
     const source = { get: (name: string) => services.secret(name), hint: 'in the environment or in the project’s .env' }
     return { ...equipped, context: { ...equipped.context, params: resolveSecrets(params, source) } }
   } catch (error) {
-    const [problem] = problemsOf(error)
-    const record = problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
-    return { error: { ...record, infra: true } }
+    return { error: { ...errorRecord(error), infra: true } }
   }
 }
 
@@ -141,14 +140,13 @@ async function start(
     policy: record.policy,
     sampling,
     maxTurns,
-    environment: environment === undefined ? undefined : record.guard(environment),
+    environment: environment && record.guard(environment),
     folder,
     logsDir,
   })
   const output: unknown = given?.output // a plugin in JavaScript may return anything
   if (typeof output !== 'string') throw new Error('it returned no { output } with a text')
-  const turnRewards = rewardsOf(given.turnRewards)
-  return turnRewards === undefined ? { output } : { output, turnRewards }
+  return { output, turnRewards: rewardsOf(given.turnRewards) }
 }
 
 function rewardsOf(given: unknown): readonly number[] | undefined {
@@ -184,19 +182,16 @@ function outcomeOf(
 ): AgentOutcome {
   const { turns } = record
   const last = turns.at(-1)
-  const words = last === undefined ? {} : { output: last.text }
   const truncated = record.limit ?? (last?.stopReason === 'length' ? 'max_tokens' : undefined)
-  const common = { turns, usage: record.usage(), truncated }
+  const common = { turns, usage: record.usage(), truncated, output: last?.text }
   if (end !== undefined && 'output' in end) return { ...common, ended: 'done', ...end }
   if (run.signal.aborted) {
     const error = { code: 'INTERRUPTED' as const, message: messageOf(run.signal.reason), infra: true }
-    return { ...common, ...words, ended: 'cancelled', error }
+    return { ...common, ended: 'cancelled', error }
   }
-  if (stopped.aborted)
-    return { ...common, ...words, ended: 'timeout', error: { ...late(run, limits).toRecord(), infra: false } }
-  const thrown = end?.thrown
-  if (record.limit !== undefined) return { ...common, ...words, ended: 'done' }
-  return { ...common, ...words, ended: 'failed', error: failure(run, record, thrown) }
+  if (stopped.aborted) return { ...common, ended: 'timeout', error: { ...late(run, limits).toRecord(), infra: false } }
+  if (record.limit !== undefined) return { ...common, ended: 'done' }
+  return { ...common, ended: 'failed', error: failure(run, record, end?.thrown) }
 }
 
 function late({ agent }: AgentRun, { timeoutMs = 0 }: Limits): EvsysError {

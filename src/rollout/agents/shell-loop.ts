@@ -2,8 +2,16 @@
 // separate shell; files stay.
 import * as z from 'zod'
 import type { Agent, ChatMessage, ExecResult, Generated, OpenEnvironment, ToolSpec } from '../../contracts/index.ts'
-import { defineAgent, EvsysError } from '../../kernel/index.ts'
-import { limitParams, openingMessages, promptParams, replyMessage, shortened, turnSeed } from './conversation.ts'
+import { defineAgent } from '../../kernel/index.ts'
+import {
+  limitParams,
+  openingMessages,
+  promptParams,
+  replyMessage,
+  requireEnvironment,
+  shortened,
+  turnSeed,
+} from './conversation.ts'
 
 const Params = z.strictObject({
   ...promptParams,
@@ -42,36 +50,25 @@ export const shellLoop = defineAgent({
   params: Params,
   async run(context) {
     const { params, policy, task, sampling, random, signal } = context
-    const environment = environmentOf(context)
+    const environment = requireEnvironment('shell_loop', context.environment)
     const isNative = params.format === 'native' || (params.format === 'auto' && policy.takesTools !== false)
     const system_prompt = params.system_prompt ?? (isNative ? nativePrompt(environment) : textPrompt(environment))
     const messages = openingMessages({ ...params, system_prompt }, task)
     let reminders = 0
     for (let turn = 0; ; turn++) {
-      const request = {
-        messages,
-        ...sampling,
-        seed: turnSeed(random, turn),
-        ...(isNative ? { tools: [shellTool] } : {}),
-      }
-      const answer = await policy.generate(request, signal)
+      const tools = isNative ? [shellTool] : undefined
+      const answer = await policy.generate({ messages, ...sampling, seed: turnSeed(random, turn), tools }, signal)
       const steps = isNative ? nativeSteps(answer) : [readCommand(answer.text)]
       const replies: string[] = []
       for (const step of steps) replies.push(await replyTo(step, environment, context))
       if (steps.every(({ kind }) => kind === 'done')) return { output: answer.text }
       reminders = steps.some(({ kind }) => kind === 'command') ? 0 : reminders + 1
       if (reminders > params.max_reminders) return { output: answer.text }
-      messages.push(...(isNative ? nativeMessages(answer, replies, turn) : textMessages(answer, replies)))
+      if (isNative) messages.push(...nativeMessages(answer, replies, turn))
+      else messages.push(replyMessage(answer), { role: 'user', content: replies.join('\n') })
     }
   },
 })
-
-function environmentOf({ environment }: Context): OpenEnvironment {
-  if (environment !== undefined) return environment
-  throw new EvsysError('SANDBOX_MISSING', 'the agent "shell_loop" needs an environment, and the task has none', {
-    fix: 'give the task an environment, or take the agent chat or tool_loop.',
-  })
-}
 
 async function replyTo(step: ShellStep, environment: OpenEnvironment, { params, signal }: Context): Promise<string> {
   if (step.kind === 'done') return ''
@@ -122,10 +119,6 @@ function nativeMessages(answer: Generated, replies: readonly string[], turn: num
       ({ id }, i): ChatMessage => ({ role: 'tool', name: 'shell', tool_call_id: id, content: replies[i] ?? '' }),
     ),
   ]
-}
-
-function textMessages(answer: Generated, replies: readonly string[]): ChatMessage[] {
-  return [replyMessage(answer), { role: 'user', content: replies.join('\n') }]
 }
 
 const place = ({ workdir }: OpenEnvironment) =>

@@ -1,8 +1,9 @@
 // A terminal agent in the manner of Terminus: the model sees a terminal and types into it, in JSON or XML; that the task is done it
 // has to say twice.
 import * as z from 'zod'
-import { defineAgent, EvsysError } from '../../kernel/index.ts'
-import { limitParams, replyMessage, shortened, turnSeed } from './conversation.ts'
+import type { ChatMessage } from '../../contracts/index.ts'
+import { defineAgent } from '../../kernel/index.ts'
+import { limitParams, replyMessage, requireEnvironment, shortened, turnSeed } from './conversation.ts'
 import { readTerminalReply, type TerminalFormat } from './terminal-reply.ts'
 import { TerminalSession } from './terminal-session.ts'
 
@@ -20,18 +21,11 @@ export const terminal = defineAgent({
       .describe('First message, with `{instruction}` and `{terminal_state}`; absent: one that explains the format.'),
   }),
   async run({ task, policy, environment, sampling, params, random, signal }) {
-    if (environment === undefined) {
-      throw new EvsysError('SANDBOX_MISSING', 'the agent "terminal" needs an environment, and the task has none', {
-        fix: 'give the task an environment, or take the agent chat or tool_loop.',
-      })
-    }
-    await using session = new TerminalSession(environment, signal)
-    const look = async () => shortened(await session.readScreen(), params.max_output_chars)
+    await using session = new TerminalSession(requireEnvironment('terminal', environment), signal)
+    const readScreen = async () => shortened(await session.readScreen(), params.max_output_chars)
     const template = params.prompt_template ?? terminalPrompt(params.format)
-    const first = { instruction: task.instruction, terminal_state: await look() }
-    const messages: Parameters<typeof policy.generate>[0]['messages'][number][] = [
-      { role: 'user', content: filled(template, first) },
-    ]
+    const first = { instruction: task.instruction, terminal_state: await readScreen() }
+    const messages: ChatMessage[] = [{ role: 'user', content: filled(template, first) }]
     let isConfirming = false
     for (let turn = 0; ; turn++) {
       const answer = await policy.generate({ messages, ...sampling, seed: turnSeed(random, turn) }, signal)
@@ -47,7 +41,7 @@ export const terminal = defineAgent({
       if (reply.isComplete && isConfirming) return { output: answer.text }
       isConfirming = reply.isComplete
       const warnings = reply.warnings.map((warning) => `Warning: ${warning}.\n`).join('')
-      const shown = await look()
+      const shown = await readScreen()
       const content = isConfirming
         ? `${warnings}Terminal:\n${shown}\n\nIs the task really done? It will be graded, and nothing can be changed afterwards. If it is, say that it is complete once more; if not, go on.`
         : `${warnings}New terminal output:\n${shown}`

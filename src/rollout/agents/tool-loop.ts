@@ -2,7 +2,7 @@
 // files of the project and from MCP servers; a model that tools cannot be declared to has them described in words.
 import * as z from 'zod'
 import type { Agent, ChatMessage, Generated, ToolCall, ToolSpec } from '../../contracts/index.ts'
-import { defineAgent, EvsysError, messageOf } from '../../kernel/index.ts'
+import { defineAgent, EvsysError, isMapping, messageOf } from '../../kernel/index.ts'
 import { openMcpTools } from '../mcp/mcp-client.ts'
 import { McpServer } from '../mcp/mcp-server.ts'
 import { type CallOptions, type CallResult, callTools } from '../tools/call-tools.ts'
@@ -44,13 +44,8 @@ export const toolLoop = defineAgent({
 
 function ownTools({ params, task, random, environment, signal }: Context): Promise<OfferedTool[]> {
   const { task_id, instruction, metadata } = task
-  return projectTools(params.tools, {
-    task: { task_id, instruction, metadata },
-    signal,
-    random,
-    state: new Map(),
-    environment,
-  })
+  const shown = { task_id, instruction, metadata }
+  return projectTools(params.tools, { task: shown, signal, random, state: new Map(), environment })
 }
 
 async function converse(context: Context, tools: ReadonlyMap<string, OfferedTool>, isNative: boolean): Promise<string> {
@@ -59,29 +54,19 @@ async function converse(context: Context, tools: ReadonlyMap<string, OfferedTool
   const words = isNative || specs.length === 0 ? [] : [toolsInWords(specs)]
   const system = [params.system_prompt ?? [], words].flat().join('\n\n')
   const messages = openingMessages({ ...params, system_prompt: system === '' ? undefined : system }, task)
-  const calling: CallOptions = {
-    tools,
-    signal,
-    limit: params.parallel_calls,
-    timeoutMs: params.tool_timeout_s * 1000,
-  }
+  const calling: CallOptions = { tools, signal, limit: params.parallel_calls, timeoutMs: params.tool_timeout_s * 1000 }
   for (let turn = 0; ; turn++) {
-    const answer = await policy.generate(
-      {
-        messages,
-        ...sampling,
-        seed: turnSeed(random, turn),
-        ...(isNative && specs.length > 0 ? { tools: specs } : {}),
-      },
-      signal,
-    )
+    const declared = isNative && specs.length > 0 ? specs : undefined
+    const seed = turnSeed(random, turn)
+    const answer = await policy.generate({ messages, ...sampling, seed, tools: declared }, signal)
     // A renderer may read calls out of a text that it could declare no tools in.
     const made = (answer.toolCalls ?? []).map((call): ReadCall => ({ call }))
     const calls = isNative ? made : [...made, ...readCalls(answer.text)]
     if (calls.length === 0) return answer.text
     const results = await resultsOf(calls, calling)
     const shown = results.map((each) => ({ ...each, text: shortened(each.text, params.max_result_chars) }))
-    messages.push(...(isNative ? nativeMessages(answer, shown, turn) : textMessages(answer, shown)))
+    if (isNative) messages.push(...nativeMessages(answer, shown, turn))
+    else messages.push(replyMessage(answer), { role: 'user', content: resultsInWords(shown) })
   }
 }
 
@@ -101,32 +86,23 @@ async function resultsOf(calls: readonly ReadCall[], options: CallOptions): Prom
 // Calls without an id get one: results are tied to them by it.
 function nativeMessages(answer: Generated, results: readonly CallResult[], turn: number): ChatMessage[] {
   const calls = (answer.toolCalls ?? []).map((call, i) => ({ ...call, id: call.id ?? `call_${turn}_${i}` }))
-  const replies = results.map(
-    ({ name, text }, i): ChatMessage => ({
-      role: 'tool',
-      content: text,
-      name,
-      tool_call_id: calls[i]?.id ?? `call_${turn}_${i}`,
-    }),
-  )
+  const replies = results.map(({ name, text }, i): ChatMessage => {
+    const tool_call_id = calls[i]?.id ?? `call_${turn}_${i}`
+    return { role: 'tool', content: text, name, tool_call_id }
+  })
   return [replyMessage({ ...answer, toolCalls: calls.map(readable) }), ...replies]
 }
 
 // Arguments that are no JSON would break every later request: the model saw what is wrong with them, the history holds none.
-function readable(call: NonNullable<Generated['toolCalls']>[number]): NonNullable<Generated['toolCalls']>[number] {
+function readable(call: ToolCall): ToolCall {
   const { arguments: args } = call.function
   if (typeof args !== 'string' || args.trim() === '') return call
   try {
-    const value: unknown = JSON.parse(args)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return call
+    if (isMapping(JSON.parse(args))) return call
   } catch {
     // replaced below
   }
   return { ...call, function: { ...call.function, arguments: {} } }
-}
-
-function textMessages(answer: Generated, results: readonly CallResult[]): ChatMessage[] {
-  return [replyMessage(answer), { role: 'user', content: resultsInWords(results) }]
 }
 
 function byName(tools: readonly OfferedTool[]): ReadonlyMap<string, OfferedTool> {
@@ -174,7 +150,7 @@ function readCall(body: string): ReadCall {
   const { name, arguments: args = {} } = Object(value) as { name?: unknown; arguments?: unknown } // both are tested below
   if (typeof name !== 'string' || name === '') return { fault: 'the call has no "name"' }
   if (typeof args === 'string') return { call: { type: 'function', function: { name, arguments: args } } }
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) return { fault: '"arguments" is no object' }
+  if (!isMapping(args)) return { fault: '"arguments" is no object' }
   return { call: { type: 'function', function: { name, arguments: { ...args } } } }
 }
 

@@ -38,7 +38,6 @@ export async function writeTrajectory(
   }
 }
 
-/** A document as text. */
 export function trajectoryText(trajectory: AtifTrajectory): string {
   const text = JSON.stringify(trajectory, undefined, 2)
   return `${text.replace(/\[\s*(-?[\d.][^[\]{}"]*?)\s*\]/g, (_, list: string) => `[${list.replace(/\s+/g, ' ')}]`)}\n`
@@ -57,8 +56,8 @@ export function splitTrajectory(trajectory: AtifTrajectory, maxSteps: number): A
       ...rest,
       steps: own,
       final_metrics: finalMetrics(own, isFirst ? subagents : []),
-      ...(isFirst && subagents !== undefined ? { subagent_trajectories: subagents } : {}),
-      ...(at + maxSteps < steps.length ? { continued_trajectory_ref: continuation(parts.length + 1) } : {}),
+      subagent_trajectories: isFirst ? subagents : undefined,
+      continued_trajectory_ref: at + maxSteps < steps.length ? continuation(parts.length + 1) : undefined,
     })
   }
   return parts
@@ -88,7 +87,7 @@ export function parseTrajectory(text: string, file: string): AtifTrajectory {
         code: 'DATA_INVALID',
         message: [[...path].join('.'), message].filter(Boolean).join(': '),
         where: jsonPlace(text, keys[0] === undefined ? path : [...path, keys[0]], file),
-        ...(keys.length === 0 ? {} : { fix: 'put what is your own into `extra`.' }),
+        fix: keys.length === 0 ? undefined : 'put what is your own into `extra`.',
       }),
     ),
   )

@@ -12,6 +12,7 @@ import type {
   ToolSpec,
   Turn,
 } from '../../contracts/index.ts'
+import { isMapping } from '../../kernel/index.ts'
 
 export interface TrajectoryOptions {
   readonly agent: { readonly name: string; readonly version: string; readonly model?: string | undefined }
@@ -55,51 +56,36 @@ export function trajectoryOf(options: TrajectoryOptions): AtifTrajectory {
       name: agent.name,
       version: agent.version,
       model_name: agent.model,
-      ...(tools.length === 0
-        ? {}
-        : { tool_definitions: tools.map((each) => ({ type: 'function', function: { ...each } })) }),
+      tool_definitions: unlessEmpty(tools.map((each) => ({ type: 'function', function: { ...each } }))),
     },
     steps: numbered,
     notes: options.notes,
     final_metrics: finalMetrics(numbered, subagents),
-    ...(subagents.length === 0 ? {} : { subagent_trajectories: [...subagents] }),
+    subagent_trajectories: unlessEmpty(subagents),
   }
 }
 
-function addMessages(steps: NewStep[], messages: readonly ChatMessage[]): void {
+function addMessages(steps: NewStep[], messages: readonly ChatMessage[], stepOf = messageStep): void {
   for (const message of messages) {
     const last = steps.at(-1)
     if (message.role === 'tool' && last !== undefined) last.observation = observation(last, message)
-    else steps.push(messageStep(message))
+    else steps.push(stepOf(message))
   }
 }
 
 // The agent shortened or changed its history: what it carried over stands again, marked as a copy.
 function rewrite(steps: NewStep[], messages: readonly ChatMessage[], turn: number): void {
-  const boundary = steps.length + 1
-  steps.push({
-    source: 'system',
-    message: 'The history of the conversation was rewritten.',
-    extra: { context_management: { type: 'rewrite', boundary }, turn },
-  })
+  const extra = { context_management: { type: 'rewrite', boundary: steps.length + 1 }, turn }
+  steps.push({ source: 'system', message: 'The history of the conversation was rewritten.', extra })
   const copies: NewStep[] = []
-  for (const message of messages) {
-    const last = copies.at(-1)
-    if (message.role === 'tool' && last !== undefined) last.observation = observation(last, message)
-    else copies.push(copiedStep(message))
-  }
+  addMessages(copies, messages, (message) => ({ ...messageStep(message), is_copied_context: true }))
   steps.push(...copies)
 }
 
 function answerStep(turn: Turn, index: number, before: Turn | undefined, tokens: TrajectoryOptions['tokens']): NewStep {
-  const calls = toolCalls(turn.toolCalls ?? [], index)
-  return {
-    source: 'agent',
-    message: turn.text,
-    llm_call_count: 1,
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
-    metrics: metricsOf(turn, before, tokens),
-  }
+  const tool_calls = unlessEmpty(toolCalls(turn.toolCalls ?? [], index))
+  const metrics = metricsOf(turn, before, tokens)
+  return { source: 'agent', message: turn.text, llm_call_count: 1, tool_calls, metrics }
 }
 
 function metricsOf(
@@ -115,14 +101,14 @@ function metricsOf(
   return {
     prompt_tokens: prompt.length,
     completion_tokens: completion.length,
-    ...(mode === 'none' || isDelta ? {} : { prompt_token_ids: [...prompt] }),
-    ...(mode === 'none' ? {} : { completion_token_ids: [...completion] }),
-    ...(mode === 'none' || !areSound ? {} : { logprobs: [...logprobs] }),
+    prompt_token_ids: mode === 'none' || isDelta ? undefined : [...prompt],
+    completion_token_ids: mode === 'none' ? undefined : [...completion],
+    logprobs: mode === 'none' || !areSound ? undefined : [...logprobs],
     extra: {
       finish_reason: stopReason,
       policy_version: policyVersion,
       trainable: areSound && completion.length > 0,
-      ...(mode !== 'none' && isDelta ? { prompt_delta_token_ids: [...prompt.subarray(kept)] } : {}),
+      prompt_delta_token_ids: mode !== 'none' && isDelta ? [...prompt.subarray(kept)] : undefined,
     },
   }
 }
@@ -155,11 +141,6 @@ function messageStep(message: ChatMessage): NewStep {
   }
 }
 
-/** The same, carried over from a history that was rewritten. */
-function copiedStep(message: ChatMessage): NewStep {
-  return { ...messageStep(message), is_copied_context: true }
-}
-
 /** The observation of a step, with the result of one more of its calls. */
 function observation({ observation: before, tool_calls = [] }: NewStep, message: ChatMessage): NewStep['observation'] {
   const results = before?.results ?? []
@@ -168,10 +149,7 @@ function observation({ observation: before, tool_calls = [] }: NewStep, message:
   // Results without a known id answer the open calls in order.
   const call =
     open.find(({ tool_call_id, extra }) => [tool_call_id, extra?.id].includes(message.tool_call_id)) ?? open[0]
-  const own = {
-    source_call_id: call?.tool_call_id,
-    content: contentOf(message.content),
-  }
+  const own = { source_call_id: call?.tool_call_id, content: contentOf(message.content) }
   return { ...before, results: [...results, own] }
 }
 
@@ -183,16 +161,10 @@ function toolCalls(calls: readonly ToolCall[], turn: number): NonNullable<NewSte
     seen.add(own)
     const parsed = typeof args === 'string' ? objectOf(args) : args
     // Arguments that are no object are kept as they came.
-    const extra = {
-      ...(parsed === undefined ? { raw_arguments: args } : {}),
-      ...(id === undefined || id === own ? {} : { id }),
-    }
-    return {
-      tool_call_id: own,
-      function_name: name,
-      arguments: { ...parsed },
-      ...(Object.keys(extra).length === 0 ? {} : { extra }),
-    }
+    const raw_arguments = parsed === undefined ? args : undefined
+    const other = id === own ? undefined : id
+    const extra = raw_arguments === undefined && other === undefined ? undefined : { raw_arguments, id: other }
+    return { tool_call_id: own, function_name: name, arguments: { ...parsed }, extra }
   })
 }
 
@@ -207,19 +179,14 @@ function contentOf(content: ChatMessage['content']): AtifContent {
 }
 
 function saidStep({ content, tool_calls = [], reasoning_content }: ChatMessage): NewStep {
-  const calls = toolCalls(tool_calls, 0)
-  return {
-    source: 'agent',
-    message: contentOf(content),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
-    extra: reasoning_content === undefined ? undefined : { reasoning_content },
-  }
+  const extra = reasoning_content === undefined ? undefined : { reasoning_content }
+  return { source: 'agent', message: contentOf(content), tool_calls: unlessEmpty(toolCalls(tool_calls, 0)), extra }
 }
 
 function objectOf(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+    return isMapping(value) ? { ...value } : undefined
   } catch {
     return undefined
   }
@@ -232,25 +199,19 @@ export function finalMetrics(
 ): AtifFinalMetrics {
   const inner = subagents.flatMap(({ final_metrics }) => (final_metrics === undefined ? [] : [final_metrics]))
   const own = steps.flatMap(({ metrics }) => (metrics === undefined ? [] : [metrics]))
-  const sums = {
-    total_prompt_tokens: sum([
-      ...own.map((each) => each.prompt_tokens),
-      ...inner.map((each) => each.total_prompt_tokens),
-    ]),
-    total_completion_tokens: sum([
-      ...own.map((each) => each.completion_tokens),
-      ...inner.map((each) => each.total_completion_tokens),
-    ]),
-    total_cached_tokens: sum([
-      ...own.map((each) => each.cached_tokens),
-      ...inner.map((each) => each.total_cached_tokens),
-    ]),
-    total_cost_usd: sum([...own.map((each) => each.cost_usd), ...inner.map((each) => each.total_cost_usd)]),
-  }
+  const total = (field: 'prompt_tokens' | 'completion_tokens' | 'cached_tokens' | 'cost_usd') =>
+    sum([...own.map((each) => each[field]), ...inner.map((each) => each[`total_${field}`])])
   return {
-    ...Object.fromEntries(Object.entries(sums).filter(([, value]) => value !== undefined)),
+    total_prompt_tokens: total('prompt_tokens'),
+    total_completion_tokens: total('completion_tokens'),
+    total_cached_tokens: total('cached_tokens'),
+    total_cost_usd: total('cost_usd'),
     total_steps: steps.length,
   }
+}
+
+function unlessEmpty<T>(items: readonly T[]): T[] | undefined {
+  return items.length === 0 ? undefined : [...items]
 }
 
 function sum(values: readonly (number | undefined)[]): number | undefined {

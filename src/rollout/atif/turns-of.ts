@@ -43,7 +43,7 @@ function turnOf(
   return {
     messages,
     text: textOf(step.message),
-    ...(calls.length === 0 ? {} : { toolCalls: calls }),
+    toolCalls: calls.length === 0 ? undefined : calls,
     stopReason: stopReason(step, calls.length > 0),
     tokens,
   }
@@ -84,8 +84,8 @@ function messageOf({ source, message, tool_calls = [], extra }: AtifStep): ChatM
   return {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
-    ...(typeof extra?.reasoning_content === 'string' ? { reasoning_content: extra.reasoning_content } : {}),
+    tool_calls: calls.length === 0 ? undefined : calls,
+    reasoning_content: typeof extra?.reasoning_content === 'string' ? extra.reasoning_content : undefined,
   }
 }
 

@@ -44,9 +44,7 @@ export const cli = defineAgent({
       throw new EvsysError(
         'SANDBOX_MISSING',
         'the agent "cli" runs its program in an environment, and the task has none',
-        {
-          fix: 'give the task an environment, or allow `run_on: host` for a program that you trust.',
-        },
+        { fix: 'give the task an environment, or allow `run_on: host` for a program that you trust.' },
       )
     }
     await using server = await serveProxy()

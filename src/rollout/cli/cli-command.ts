@@ -64,7 +64,6 @@ export interface CliRun {
   readonly signal: AbortSignal
 }
 
-/** How it ended. */
 export interface CliEnd {
   readonly exitCode: number | null
   readonly signal: string | null

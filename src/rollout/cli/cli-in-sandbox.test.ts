@@ -6,7 +6,7 @@ import { pluginContext } from '../../../tests/plugin-context.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import type { GenerateRequest } from '../../contracts/index.ts'
 import { probeSandboxes } from '../../sandbox/index.ts'
-import { local } from '../environments/index.ts'
+import { local } from '../environments/local.ts'
 import { loadTaskFolder, taskRow } from '../task/index.ts'
 import { cli } from './cli-agent.ts'
 

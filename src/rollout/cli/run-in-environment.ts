@@ -43,7 +43,7 @@ export async function runInEnvironment(environment: OpenEnvironment, run: CliRun
   )
   const sockets = new Map<number, Socket>()
   const said = { stdout: boundedText(outputBytes), stderr: boundedText(outputBytes) }
-  const send = (frame: object) => process.write(`${JSON.stringify(frame)}\n`).catch(() => {}) // its end is told below
+  const send = (frame: object) => process.write(`${JSON.stringify(frame)}\n`).catch(() => {}) // its end is reported below
   const handle = (frame: Frame): CliEnd | undefined => {
     switch (frame.t) {
       case 'open':

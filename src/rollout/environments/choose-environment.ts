@@ -1,11 +1,11 @@
 // Which environment a task gets when none is named: the least that holds it. Isolation and network are never less than the task
-// asks for: where nothing holds it, the reasons are reported.
-import type { TaskFolder } from '../../contracts/index.ts'
-import { EvsysError, messageOf } from '../../kernel/index.ts'
+// asks for: where nothing holds it, the reasons are reported. The least of all has nothing in it: for tasks answered in words.
+import type { OpenEnvironment, TaskFolder } from '../../contracts/index.ts'
+import { defineEnvironment, EvsysError, messageOf } from '../../kernel/index.ts'
 import { probeSandboxes } from '../../sandbox/index.ts'
 import type { HostEnv } from '../task/index.ts'
 import { DockerCli, outputTail } from './docker-cli.ts'
-import { environmentDefinition, networkFaults } from './environment-definition.ts'
+import { environmentDefinition, networkFaults, refusal } from './environment-definition.ts'
 import { planEnvironment } from './plan-environment.ts'
 
 /** What this machine has. Absent: it works; else why it does not. */
@@ -73,3 +73,35 @@ async function tryDocker(program: string, signal: AbortSignal): Promise<string |
     return messageOf(error)
   }
 }
+
+export const inline = defineEnvironment({
+  kind: 'inline',
+  summary: 'No files and no commands: for tasks that are answered in words.',
+  open: async ({ folder }): Promise<OpenEnvironment> => {
+    if (folder !== undefined) {
+      throw refusal('inline', 'it is a folder with files', 'use the environment `local` or `docker`.')
+    }
+    return nothing
+  },
+})
+
+const unable = async (): Promise<never> => {
+  throw new EvsysError('ENVIRONMENT_REFUSED', 'the environment "inline" has no files and runs no commands', {
+    fix: 'answer in words, or use the environment `local` or `docker`.',
+  })
+}
+
+const nothing: OpenEnvironment = Object.freeze({
+  // Nothing is shut in, since nothing runs: the least that can be said.
+  level: 'process',
+  workdir: '/',
+  exec: unable,
+  spawn: unable,
+  read: unable,
+  write: unable,
+  upload: unable,
+  download: unable,
+  empty: unable,
+  killAll: async () => undefined,
+  [Symbol.asyncDispose]: async () => undefined,
+})

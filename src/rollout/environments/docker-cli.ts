@@ -4,7 +4,6 @@ import type { Readable, Writable } from 'node:stream'
 import type { ExecResult, ExecSpec, SandboxProcess } from '../../contracts/index.ts'
 import { EvsysError, messageOf } from '../../kernel/index.ts'
 
-/** How a call ended. */
 interface DockerAnswer {
   readonly code: number | null
   readonly signal: string | null
@@ -21,7 +20,6 @@ interface DockerCall {
 
 const defaultOutputBytes = 2 ** 20
 
-/** The docker program. */
 export class DockerCli {
   readonly program: string
 
@@ -41,7 +39,7 @@ export class DockerCli {
     const child = this.start(args)
     const stop = () => child.kill('SIGKILL')
     signal.addEventListener('abort', stop, { once: true })
-    child.stdin.on('error', () => undefined) // it ended without reading: its exit tells why
+    child.stdin.on('error', () => undefined) // it ended without reading: its exit shows why
     child.stdin.end(stdin ?? '')
     const stdout = keep(child.stdout, outputBytes)
     const stderr = keep(child.stderr, outputBytes)
@@ -91,14 +89,9 @@ function keep(stream: Readable, mostBytes: number) {
 }
 
 function notStarted(program: string, cause: unknown): EvsysError {
-  return new EvsysError(
-    'ENVIRONMENT_REFUSED',
-    `the environment "docker" cannot start ${program}: ${messageOf(cause)}`,
-    {
-      cause,
-      fix: 'install docker, or name another program (podman) by `program` of the environment.',
-    },
-  )
+  const message = `the environment "docker" cannot start ${program}: ${messageOf(cause)}`
+  const fix = 'install docker, or name another program (podman) by `program` of the environment.'
+  return new EvsysError('ENVIRONMENT_REFUSED', message, { cause, fix })
 }
 
 // A command in a container that runs while its caller talks to it.
@@ -149,7 +142,7 @@ export function spawnInContainer(cli: DockerCli, { args, limits, signal, kill, c
       resolve({ exitCode, signal: by, ...kept, limitHit })
     })
   })
-  exit.catch(() => queue.end()) // told to whoever waits for the exit
+  exit.catch(() => queue.end()) // thrown to the one who waits for the exit
   return {
     output: queue,
     exit,

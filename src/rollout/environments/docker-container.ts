@@ -9,9 +9,8 @@ import { identify, isAlive } from '../../kernel/index.ts'
 import { type DockerCli, outputTail } from './docker-cli.ts'
 import { composeFile } from './dockerfile.ts'
 import { limitParams } from './environment-commands.ts'
-import { type EnvironmentDefinition, hasNetwork, refusal, SandboxBuildFailedError } from './environment-definition.ts'
+import { type EnvironmentDefinition, hasNetwork, refusal, environmentError } from './environment-definition.ts'
 
-/** Params of the environment `docker`. */
 export const DockerParams = z.strictObject({
   program: z
     .string()
@@ -79,9 +78,8 @@ export async function prepareImage(
     const answer = await docker.call(isBuilt ? ['build', '--tag', image, contextDir] : ['pull', image], { signal })
     if (answer.code === 0) return
     const what = isBuilt ? `build ${join(contextDir, 'Dockerfile')}` : `pull ${image}`
-    throw new SandboxBuildFailedError(`docker could not ${what}: ${outputTail(answer)}`, {
-      fix: 'correct what it names; the same command by hand shows all of its output.',
-    })
+    const fix = 'correct what it names; the same command by hand shows all of its output.'
+    throw environmentError('SandboxBuildFailedError', `docker could not ${what}: ${outputTail(answer)}`, fix)
   }
 }
 
@@ -137,9 +135,9 @@ export async function startCompose(cli: DockerCli, options: DockerOptions, file:
   try {
     const started = await cli.call([...compose, 'up', '--detach', '--build', '--wait'], { signal })
     if (started.code !== 0) {
-      throw new SandboxBuildFailedError(`docker compose could not start ${file}: ${outputTail(started)}`, {
-        fix: 'correct what it names; `docker compose up` in the folder shows all of its output.',
-      })
+      const message = `docker compose could not start ${file}: ${outputTail(started)}`
+      const fix = 'correct what it names; `docker compose up` in the folder shows all of its output.'
+      throw environmentError('SandboxBuildFailedError', message, fix)
     }
     const id = await cli.must('find the service main', [...compose, 'ps', '--quiet', 'main'], { signal })
     return { id, remove }

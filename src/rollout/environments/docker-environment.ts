@@ -19,12 +19,8 @@ import { copyOut, readStateFile, type StateFolders } from './state-copy.ts'
 // Scripts that end processes inside a container, where alone they can be seen. A command and what it starts carry a mark in their
 // variables; the end of the agent's phase ends everything that the image did not start itself.
 
+/** Marks a command and its children. */
 const variable = 'EVSYS_COMMAND'
-
-/** The variable that marks a command and its children. */
-function marked(mark: string): string {
-  return `${variable}=${mark}`
-}
 
 /** Prints the numbers of the processes that run now, except those that look. */
 const keptProcesses = 'for p in /proc/[0-9]*; do p=${p#/proc/}; [ "$p" = "$$" ] || echo "$p"; done'
@@ -74,7 +70,6 @@ shift
 for d in "$@"; do mkdir -p -- "$d" && chmod 0777 -- "$d" || exit 1; done
 ${keptProcesses}`
 
-/** A container that runs. */
 export class DockerEnvironment implements OpenEnvironment {
   readonly level = 'container'
   readonly workdir: string
@@ -105,21 +100,9 @@ export class DockerEnvironment implements OpenEnvironment {
     const workdir = definition.config.workdir ?? (inspected === '' ? '/' : inspected)
     await mkdir(stateDir, { recursive: true })
     // What runs before the agent belongs to the image: it outlives the agent.
-    const args = [
-      'exec',
-      '--user',
-      '0',
-      '--workdir',
-      '/',
-      container.id,
-      'sh',
-      '-c',
-      prepare,
-      'sh',
-      workdir,
-      ...logFolders,
-    ]
-    const kept = await cli.must('prepare the container', args, { signal })
+    const kept = await cli.must('prepare the container', asRoot(container.id, prepare, workdir, ...logFolders), {
+      signal,
+    })
     return new DockerEnvironment(cli, container, options, workdir, kept.split(/\s+/))
   }
 
@@ -134,9 +117,8 @@ export class DockerEnvironment implements OpenEnvironment {
     ended.addEventListener('abort', kill, { once: true })
     try {
       // Killed inside, the call ends by itself and brings what was said until then; a container that hangs is cut off.
-      const how = { outputBytes: limits.outputBytes, signal: patience(ended) }
-      const stdin = command.stdin === undefined ? {} : { stdin: command.stdin }
-      const answer = await this.#cli.call(args, { ...how, ...stdin })
+      const { stdin } = command
+      const answer = await this.#cli.call(args, { outputBytes: limits.outputBytes, signal: patience(ended), stdin })
       signal.throwIfAborted()
       if (!timeUp.signal.aborted) await this.#mustRun(answer.code, answer.stderr)
       const { code: exitCode, ...rest } = answer
@@ -152,9 +134,7 @@ export class DockerEnvironment implements OpenEnvironment {
   async spawn(command: EnvironmentCommand, signal: AbortSignal): Promise<SandboxProcess> {
     const call = await this.#call({ ...command, stdin: '' })
     const { args, limits, mark } = call
-    const closed = async () => {
-      await call[Symbol.asyncDispose]()
-    }
+    const closed = async () => call[Symbol.asyncDispose]()
     return spawnInContainer(this.#cli, { args, limits, signal, closed, kill: () => this.#kill(mark) })
   }
 
@@ -209,18 +189,15 @@ chmod 0777 -- "$1"`
   async #call({ argv, cwd, env = {}, user, network, stdin, limits: own }: EnvironmentCommand) {
     const { definition, params } = this.#options
     if (network !== undefined && network !== hasNetwork(definition.network)) {
-      throw refusal(
-        'docker',
-        'a command wants another network than its container has',
-        'let all phases have one policy.',
-      )
+      const why = 'a command wants another network than its container has'
+      throw refusal('docker', why, 'let all phases have one policy.')
     }
     const mark = randomBytes(8).toString('hex')
     const given = await envArguments(env, this.#options.stateDir)
     const args = [
       ...['exec', ...(stdin === undefined ? [] : ['--interactive']), '--workdir', this.#inside(cwd ?? this.workdir)],
       ...(user === undefined ? [] : ['--user', String(user)]),
-      ...[...given.args, '--env', marked(mark)],
+      ...[...given.args, '--env', `${variable}=${mark}`],
       ...[this.#container.id, ...argv],
     ]
     const limits: ExecSpec['limits'] = commandLimits(params, definition.config, own)
@@ -232,9 +209,8 @@ chmod 0777 -- "$1"`
   }
 
   async #asRoot(script: string, ...args: string[]): Promise<void> {
-    const { id } = this.#container
     const { signal } = new AbortController()
-    const what = ['exec', '--user', '0', '--workdir', '/', id, 'sh', '-c', script, 'sh', ...args]
+    const what = asRoot(this.#container.id, script, ...args)
     await this.#cli.must('change files or processes of the container', what, { signal })
   }
 
@@ -274,6 +250,10 @@ chmod 0777 -- "$1"`
   #inside(path: string): string {
     return posix.resolve(this.workdir, path)
   }
+}
+
+function asRoot(container: string, script: string, ...args: string[]): string[] {
+  return ['exec', '--user', '0', '--workdir', '/', container, 'sh', '-c', script, 'sh', ...args]
 }
 
 /** How long a call may run after its command was killed inside. */

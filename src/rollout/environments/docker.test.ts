@@ -10,7 +10,7 @@ import { pluginContext } from '../../../tests/plugin-context.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { loadTaskFolder, taskRow } from '../task/index.ts'
 import { environmentId, isOrphan, ownerOfThis } from './docker-container.ts'
-import { docker } from './index.ts'
+import { docker } from './docker.ts'
 
 const newFolder = temporaryFolders()
 const linux = needs('Linux with its usual programs', () => {

@@ -26,7 +26,6 @@ import {
   refusal,
 } from './environment-definition.ts'
 
-/** Task folders in containers. */
 export const docker = defineEnvironment({
   kind: 'docker',
   summary: 'A container with the image of the task, by the docker program of this machine.',
@@ -35,19 +34,13 @@ export const docker = defineEnvironment({
   open: async ({ folder, stateDir, params: given, log, signal }): Promise<OpenEnvironment> => {
     if (folder === undefined) throw refusal('docker', 'it is a row without a folder', 'use the environment `inline`.')
     const definition = await environmentDefinition(folder, process.env)
-    return await openDockerEnvironment({
-      definition,
-      stateDir,
-      params: given,
-      log: (text) => log('warn', text),
-      signal,
-    })
+    const warn = (text: string) => log('warn', text)
+    return await openDockerEnvironment({ definition, stateDir, params: given, log: warn, signal })
   },
 })
 
-// Opens a container for a task: checks first, then image, container, folders, healthcheck. What fails leaves nothing behind.
+// Opens a container for a task: checks first, then image, container, folders, healthcheck. What fails leaks nothing.
 
-/** Opens the environment of a definition in a container. */
 async function openDockerEnvironment(options: DockerOptions): Promise<OpenEnvironment> {
   const { definition, params, signal, log } = options
   const cli = new DockerCli(params.program)
@@ -76,32 +69,24 @@ function refuseEarly(definition: EnvironmentDefinition): void {
   const reasons = networkFaults(definition, { perPhase: false })
   if (definition.config.tpu !== undefined) reasons.push('it wants a TPU')
   if (definition.config.os === 'windows') reasons.push('it runs on Windows')
-  if (reasons.length > 0)
-    throw refusal(
-      'docker',
-      reasons.join('; '),
-      'change the task; docs/concepts/task-folders.md says what each environment runs.',
-    )
+  const fix = 'change the task; docs/concepts/task-folders.md says what each environment runs.'
+  if (reasons.length > 0) throw refusal('docker', reasons.join('; '), fix)
 }
 
 async function probe(cli: DockerCli, signal: AbortSignal): Promise<void> {
   const answer = await cli.call(['version', '--format', '{{.Server.Version}}'], { signal })
   if (answer.code === 0) return
-  throw refusal(
-    'docker',
-    `its engine does not answer: ${outputTail(answer)}`,
-    'start the docker engine, or use the environment `local`.',
-  )
+  const why = `its engine does not answer: ${outputTail(answer)}`
+  throw refusal('docker', why, 'start the docker engine, or use the environment `local`.')
 }
 
-const swept = new Map<string, Promise<number>>()
+const swept = new Set<string>()
 
 // Once for a process: what others leave later is theirs to find.
 async function sweepOnce(cli: DockerCli, signal: AbortSignal): Promise<number> {
   if (swept.has(cli.program)) return 0
-  const work = removeOrphans(cli, signal)
-  swept.set(cli.program, work)
-  return await work
+  swept.add(cli.program)
+  return await removeOrphans(cli, signal)
 }
 
 async function startContainer(

@@ -20,7 +20,6 @@ export interface DockerInstruction {
   readonly isList: boolean
 }
 
-/** A stage: where it starts from, and what follows. */
 interface DockerStage {
   readonly base: string
   readonly name?: string | undefined
@@ -41,11 +40,7 @@ export function parseDockerfile(text: string, file: string): DockerStage[] {
     if (name === 'FROM') {
       const [base = '', as, alias] = wordsOf(substitute(rest, globals))
       values = new Map([['PATH', sandboxPath]])
-      stages.push({
-        base,
-        name: as?.toLowerCase() === 'as' ? alias : undefined,
-        instructions: [],
-      })
+      stages.push({ base, name: as?.toLowerCase() === 'as' ? alias : undefined, instructions: [] })
       continue
     }
     if (name === 'ARG') {

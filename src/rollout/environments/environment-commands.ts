@@ -2,11 +2,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
-import type { EnvironmentCommand, ExecSpec, OpenEnvironment } from '../../contracts/index.ts'
+import type { EnvironmentCommand, ExecResult, ExecSpec, OpenEnvironment } from '../../contracts/index.ts'
+import type { EvsysError } from '../../kernel/index.ts'
 import type { EnvironmentConfig, Healthcheck } from '../task/index.ts'
-import { HealthcheckError } from './environment-definition.ts'
+import { environmentError } from './environment-definition.ts'
 
-/** The words that run `line`. */
 export function shellCommand(line: string): string[] {
   const script = 'if command -v bash > /dev/null 2>&1; then exec bash -c "$1"; else exec sh -c "$1"; fi'
   return ['sh', '-c', script, 'sh', line]
@@ -80,13 +80,13 @@ export async function runHealthcheck(
   }
 }
 
-function notReady(check: Healthcheck, last: Awaited<ReturnType<OpenEnvironment['exec']>>): HealthcheckError {
+function notReady(check: Healthcheck, last: ExecResult): EvsysError {
   const how = last.limitHit === 'timeoutMs' ? `no answer within ${check.timeout_sec} s` : `exit code ${last.exitCode}`
   const said = `${last.stderr}${last.stdout}`.trim().slice(-200)
-  return new HealthcheckError(
-    `the environment is not healthy: ${JSON.stringify(check.command)} failed ${check.retries} times in a row, last with ${how}${said === '' ? '' : `: ${said}`}`,
-    { fix: 'run the command inside the environment; if it only needs longer, raise start_period_sec or retries.' },
-  )
+  const failed = `${JSON.stringify(check.command)} failed ${check.retries} times in a row`
+  const message = `the environment is not healthy: ${failed}, last with ${how}${said === '' ? '' : `: ${said}`}`
+  const fix = 'run the command inside the environment; if it only needs longer, raise start_period_sec or retries.'
+  return environmentError('HealthcheckError', message, fix)
 }
 
 // Folders of every environment that agents, verifiers and artifacts write to; every account may.

@@ -1,6 +1,6 @@
 // Which environment is asked for: that of the agent, or that of a separate verifier, with everything its phases want of it.
 import type { TaskFolder } from '../../contracts/index.ts'
-import { EvsysError, type EvsysErrorOptions } from '../../kernel/index.ts'
+import { EvsysError } from '../../kernel/index.ts'
 import {
   type EnvironmentConfig,
   type HostEnv,
@@ -13,7 +13,6 @@ import {
   type TaskPart,
 } from '../task/index.ts'
 
-/** An environment to be opened. */
 export interface EnvironmentDefinition {
   readonly task: LoadedTask
   readonly role: 'agent' | 'verifier'
@@ -55,9 +54,9 @@ export function defineFor(
     network: task.network,
     phases: parts.flatMap((part) => {
       const prefix = task.steps.length === 0 ? '' : `step ${part.name}, `
-      const agent = phase(`${prefix}agent`, part.agentNetwork, part.agent.user)
-      if (part.verification.mode === 'separate') return [agent]
-      return [agent, phase(`${prefix}verifier`, part.verification.network, part.verification.user)]
+      const { mode, network, user } = part.verification
+      const agent = { name: `${prefix}agent`, network: part.agentNetwork, user: part.agent.user }
+      return mode === 'separate' ? [agent] : [agent, { name: `${prefix}verifier`, network, user }]
     }),
   }
 }
@@ -77,7 +76,7 @@ function separateVerifier(task: LoadedTask, part: TaskPart, hostEnv: HostEnv): E
     contextDir,
     env: resolveEnvTable(config.env, hostEnv),
     network: networkPolicy(config),
-    phases: [phase('verifier', network, user)],
+    phases: [{ name: 'verifier', network, user }],
   }
 }
 
@@ -90,29 +89,16 @@ function partOf(task: LoadedTask, step: string | undefined): TaskPart {
   })
 }
 
-function phase(name: string, network: NetworkPolicy, user: string | number | undefined) {
-  return { name, network, user }
-}
-
 // Whether an environment can keep the network policies of a task. One that cannot refuses before it starts: a task never runs with
 // another network than it asks for.
 
-/** What an environment can enforce. */
-interface NetworkCapabilities {
-  /** Can change from phase to phase. */
-  readonly perPhase: boolean
-}
-
-/** Why the policies of a definition cannot be enforced; empty: they can. */
-export function networkFaults({ network, phases }: EnvironmentDefinition, means: NetworkCapabilities): string[] {
+/** Why the policies of a definition cannot be enforced; empty: they can. `perPhase`: the network can change from phase to phase. */
+export function networkFaults({ network, phases }: EnvironmentDefinition, means: { perPhase: boolean }): string[] {
   const faults = new Set<string>()
-  for (const { name, policy } of [
-    { name: 'environment', policy: network },
-    ...phases.map((each) => ({ name: each.name, policy: each.network })),
-  ]) {
+  for (const { name, network: policy } of [{ name: 'environment', network }, ...phases]) {
     if (policy.mode === 'allowlist' && policy.hosts.length > 0) {
       faults.add(`it cannot hold the network to an allowlist (${name}: ${policy.hosts.join(', ')})`)
-    } else if (!means.perPhase && !sameReach(policy, network)) {
+    } else if (!means.perPhase && !samePolicy(policy, network) && hasNetwork(policy) !== hasNetwork(network)) {
       faults.add(`it cannot change the network between phases (${name}: ${policy.mode}, environment: ${network.mode})`)
     }
   }
@@ -124,26 +110,17 @@ export function hasNetwork(policy: NetworkPolicy): boolean {
   return policy.mode === 'public'
 }
 
-function sameReach(a: NetworkPolicy, b: NetworkPolicy): boolean {
-  return samePolicy(a, b) || hasNetwork(a) === hasNetwork(b)
-}
-
 // Failures of environments under the names that Harbor gives them: retry filters and statistics go by these names.
 
-/** An environment that was never ready. */
-export class HealthcheckError extends EvsysError {
-  constructor(message: string, options: EvsysErrorOptions = {}) {
-    super('ENVIRONMENT_FAILED', message, options)
-    Object.defineProperty(this, 'name', { value: 'HealthcheckError' })
-  }
-}
-
-/** An environment that could not be built. */
-export class SandboxBuildFailedError extends EvsysError {
-  constructor(message: string, options: EvsysErrorOptions = {}) {
-    super('ENVIRONMENT_FAILED', message, options)
-    Object.defineProperty(this, 'name', { value: 'SandboxBuildFailedError' })
-  }
+/** An environment that was never ready, or could not be built. */
+export function environmentError(
+  name: 'HealthcheckError' | 'SandboxBuildFailedError',
+  message: string,
+  fix: string,
+): EvsysError {
+  const error = new EvsysError('ENVIRONMENT_FAILED', message, { fix })
+  Object.defineProperty(error, 'name', { value: name })
+  return error
 }
 
 /** A task that an environment cannot hold as the task asks: reported before anything starts. `kind` names the environment. */

@@ -8,7 +8,8 @@ import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import type { OpenEnvironment } from '../../contracts/index.ts'
 import { probeSandboxes } from '../../sandbox/index.ts'
 import { loadTaskFolder, taskRow } from '../task/index.ts'
-import { local, shellCommand } from './index.ts'
+import { shellCommand } from './index.ts'
+import { local } from './local.ts'
 import { isOnPath } from './plan-environment.ts'
 
 const newFolder = temporaryFolders()
@@ -171,7 +172,7 @@ sandbox.describe('the environment "local"', () => {
 it.each(['exec', 'read', 'write', 'upload', 'download', 'empty', 'spawn'] as const)(
   'the environment "inline" has nothing: %s is refused (HAR-20)',
   async (call) => {
-    const { inline } = await import('./index.ts')
+    const { inline } = await import('./choose-environment.ts')
     const row = {
       task_id: 'a',
       instruction: '',

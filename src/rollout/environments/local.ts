@@ -43,10 +43,6 @@ const params = z.strictObject({
 
 type LocalParams = z.output<typeof params>
 
-/** How the sandbox of an environment is opened. */
-type OpenSandbox = (options: { stateDir: string; mounts: readonly Mount[]; network: boolean }) => Promise<Sandbox>
-
-/** Task folders in the sandbox of this machine. */
 export const local = defineEnvironment({
   kind: 'local',
   summary: 'A sandbox of this machine: its programs, read-only, over files of the trial; no network unless allowed.',
@@ -55,14 +51,9 @@ export const local = defineEnvironment({
   open: async ({ folder, stateDir, params: given, log, signal }): Promise<OpenEnvironment> => {
     if (folder === undefined) throw refusal('local', 'it is a row without a folder', 'use the environment `inline`.')
     const definition = await environmentDefinition(folder, process.env)
-    return await openLocalEnvironment({
-      definition,
-      stateDir,
-      params: given,
-      log: (text) => log('warn', text),
-      signal,
-      openSandbox: (options) => openSandbox({ ...options, level: given.level }),
-    })
+    const { level } = given
+    const warn = (text: string) => log('warn', text)
+    return await openLocalEnvironment({ definition, stateDir, params: given, log: warn, signal, level })
   },
 })
 
@@ -71,36 +62,29 @@ interface LocalOptions {
   readonly definition: EnvironmentDefinition
   readonly stateDir: string
   readonly params: LocalParams
-  readonly openSandbox: OpenSandbox
+  readonly level: LocalParams['level']
   readonly log: (text: string) => void
   readonly signal: AbortSignal
 }
 
 const openToAll = 0o777
 
-/** Opens the environment: plans, builds, and waits until it is healthy. What fails leaves nothing behind. */
+/** Opens the environment: plans, builds, and waits until it is healthy. What fails leaks nothing. */
 async function openLocalEnvironment(options: LocalOptions): Promise<OpenEnvironment> {
   const { definition, params, log, signal } = options
   const plan = planEnvironment(definition)
   const faults = networkFaults(definition, { perPhase: true })
   if (plan.status === 'needs-image' || faults.length > 0) {
     const reasons = [...(plan.status === 'needs-image' ? plan.reasons : []), ...faults]
-    throw refusal(
-      'local',
-      reasons.join('; '),
-      'use the environment `docker` where it can; docs/concepts/task-folders.md says what each runs.',
-    )
+    const fix = 'use the environment `docker` where it can; docs/concepts/task-folders.md says what each runs.'
+    throw refusal('local', reasons.join('; '), fix)
   }
   for (const warning of plan.warnings) log(warning)
   if (hasNetwork(definition.network) && !params.network) {
     log('the task allows the network, and gets none: `network: true` of the environment "local" gives it')
   }
-  const environment = await LocalEnvironment.start(options, {
-    PATH: sandboxPath,
-    HOME: '/root',
-    LANG: 'C.UTF-8',
-    ...plan.env,
-  })
+  const env = { PATH: sandboxPath, HOME: '/root', LANG: 'C.UTF-8', ...plan.env }
+  const environment = await LocalEnvironment.start(options, env)
   try {
     await buildLocally(environment, plan.steps, signal)
     environment.enter(plan.workdir, definition.env)
@@ -113,7 +97,6 @@ async function openLocalEnvironment(options: LocalOptions): Promise<OpenEnvironm
   }
 }
 
-/** A sandbox with the files of a trial. */
 class LocalEnvironment implements OpenEnvironment {
   readonly level: Sandbox['level']
   workdir = '/'
@@ -147,11 +130,8 @@ class LocalEnvironment implements OpenEnvironment {
       await makeFolder(join(stateDir, 'root', name), name === 'tmp' ? 0o1777 : 0o755)
     }
     const isAllowed = [definition.network, ...definition.phases.map(({ network }) => network)].some(hasNetwork)
-    const sandbox = await options.openSandbox({
-      stateDir: join(stateDir, 'sandbox'),
-      mounts,
-      network: params.network && isAllowed,
-    })
+    const network = params.network && isAllowed
+    const sandbox = await openSandbox({ stateDir: join(stateDir, 'sandbox'), mounts, network, level: options.level })
     const state = { places: mounts, trash: join(stateDir, 'trash'), downloadBytes: params.max_download_mb * 2 ** 20 }
     return new LocalEnvironment(options, sandbox, state, env)
   }
@@ -232,16 +212,14 @@ class LocalEnvironment implements OpenEnvironment {
 
 async function makeFolder(path: string, mode: number): Promise<void> {
   await mkdir(path, { recursive: true })
-  const folder = await open(path, 'r')
-  await folder.chmod(mode).finally(() => folder.close()) // whatever the mask of this process
+  await using folder = await open(path, 'r')
+  await folder.chmod(mode) // whatever the mask of this process
 }
 
 async function removeIfThere(path: string, trash: string): Promise<void> {
   await removeTree(path, trash).catch((cause: unknown) => {
     if (Reflect.get(Object(cause), 'code') === 'ENOENT') return
-    throw new EvsysError('ENVIRONMENT_FAILED', `files of an environment are left at ${path}`, {
-      cause,
-      fix: 'remove them.',
-    })
+    const message = `files of an environment are left at ${path}`
+    throw new EvsysError('ENVIRONMENT_FAILED', message, { cause, fix: 'remove them.' })
   })
 }

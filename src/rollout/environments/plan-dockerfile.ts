@@ -24,7 +24,6 @@ export type BuildStep =
       readonly env: Readonly<Record<string, string>>
     }
 
-/** What came of a Dockerfile. */
 export interface DockerfilePlan {
   readonly reasons: readonly string[]
   readonly warnings: readonly string[]

@@ -5,7 +5,7 @@ import { lstat } from 'node:fs/promises'
 import { basename, join, posix } from 'node:path'
 import type { OpenEnvironment } from '../../contracts/index.ts'
 import { composeFile } from './dockerfile.ts'
-import { type EnvironmentDefinition, SandboxBuildFailedError } from './environment-definition.ts'
+import { type EnvironmentDefinition, environmentError } from './environment-definition.ts'
 import { type BuildStep, isRoot, planDockerfile } from './plan-dockerfile.ts'
 import type { HasCommand } from './run-subset.ts'
 
@@ -20,7 +20,6 @@ export type EnvironmentPlan =
     }
   | { readonly status: 'needs-image'; readonly reasons: readonly string[] }
 
-/** Plans the environment for the local sandbox. */
 export function planEnvironment(definition: EnvironmentDefinition, hasCommand: HasCommand = isOnPath): EnvironmentPlan {
   const { reasons, warnings, steps, env, workdir } = planDockerfile(definition, hasCommand)
   const all = [...needsBesides(definition), ...reasons]
@@ -103,8 +102,10 @@ async function mustDo(place: Place, argv: readonly string[], { what, signal, cwd
   const result = await place.exec({ argv, cwd, network: false, env }, signal)
   if (result.exitCode === 0) return
   const said = `${result.stdout}${result.stderr}`.trim().slice(-400)
-  throw new SandboxBuildFailedError(
-    `the environment "local" could not build ${what}: ${said === '' ? `exit code ${result.exitCode}` : said}`,
-    { fix: 'use the environment `docker`, which builds the image itself.' },
+  const message = `the environment "local" could not build ${what}: ${said === '' ? `exit code ${result.exitCode}` : said}`
+  throw environmentError(
+    'SandboxBuildFailedError',
+    message,
+    'use the environment `docker`, which builds the image itself.',
   )
 }

@@ -14,7 +14,6 @@ const fileCommands = new Set(
   ),
 )
 
-/** Plans a RUN line of the shell form. */
 export function planRun(text: string, hasCommand: HasCommand): RunPlan {
   if (/<<-?\s*['"]?\w/.test(text)) return { unfit: 'a here-document' }
   if (/`|\$\(|<\(|>\(|(?:^|[\s;&|])[({](?:\s|$)/.test(text))

@@ -19,7 +19,9 @@ import { dirname, join, posix } from 'node:path'
 import { EvsysError, systemCode } from '../../kernel/index.ts'
 import { below, namesIn, normalPath, openForReading, openSpot, type Place } from './state-files.ts'
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
+const newFile = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+const anyFolder = O_RDONLY | O_NOFOLLOW | O_DIRECTORY
 /** Deeper folders are a trick to exhaust the copying process. */
 const deepest = 100
 const chunkBytes = 2 ** 20
@@ -32,40 +34,27 @@ export interface StateFolders {
   readonly downloadBytes: number
 }
 
-/** Bytes of a file. */
 export async function readStateFile(state: StateFolders, path: string): Promise<Uint8Array> {
-  const handle = await openForReading(state.places, path)
-  try {
-    const found = await handle.stat()
-    if (!found.isFile()) throw failure(`${path} is not a file`)
-    if (found.size > state.downloadBytes) throw tooLarge(path, state)
-    return await handle.readFile()
-  } finally {
-    await handle.close()
-  }
+  await using handle = await openForReading(state.places, path)
+  const found = await handle.stat()
+  if (!found.isFile()) throw failure(`${path} is not a file`)
+  if (found.size > state.downloadBytes) throw tooLarge(path, state)
+  return await handle.readFile()
 }
 
-/** Writes a file, over a file or link that is there. */
-export async function writeStateFile(
-  state: StateFolders,
-  path: string,
-  bytes: Uint8Array,
-  mode = 0o644,
-): Promise<void> {
+export async function writeStateFile(state: StateFolders, path: string, bytes: Uint8Array): Promise<void> {
   await using spot = await openSpot(state.places, path, { make: true })
   await clearWay(spot.path, 'file', state)
-  await writeNew(spot.path, bytes, mode)
+  await using handle = await open(spot.path, newFile, 0o644)
+  await handle.writeFile(bytes)
 }
 
 /** Copies a file or folder of this machine to `target`: a folder into what is there, a file in place of it. */
 export async function copyIn(state: StateFolders, source: string, target: string): Promise<void> {
-  const found = await lstat(source)
-  if (!found.isDirectory()) {
-    await using spot = await openSpot(state.places, target, { make: true })
-    return await putEntry(source, spot.path, state, 0)
-  }
   const isPlace = state.places.find((place) => place.target === normalPath(target))
-  if (isPlace !== undefined) return await fillFolder(source, isPlace.source, state, 0)
+  if (isPlace !== undefined && (await lstat(source)).isDirectory()) {
+    return await fillFolder(source, isPlace.source, state, 0)
+  }
   await using spot = await openSpot(state.places, target, { make: true })
   await putEntry(source, spot.path, state, 0)
 }
@@ -80,118 +69,73 @@ async function putEntry(source: string, target: string, state: StateFolders, dep
   if (!found.isFile() && !found.isSymbolicLink()) return // a socket or pipe holds no content
   await clearWay(target, 'file', state)
   if (found.isSymbolicLink()) return await symlink(await readlink(source), target)
-  const input = await open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-  try {
-    const output = await open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, found.mode & 0o777)
-    try {
-      await pour(input, output, Number.POSITIVE_INFINITY)
-      await output.chmod(found.mode & 0o777) // whatever the mask of this process
-    } finally {
-      await output.close()
-    }
-  } finally {
-    await input.close()
-  }
+  await using input = await open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  await using output = await open(target, newFile, found.mode & 0o777)
+  await pour(input, output, Number.POSITIVE_INFINITY)
+  await output.chmod(found.mode & 0o777) // whatever the mask of this process
 }
 
 async function fillFolder(source: string, target: string, state: StateFolders, depth: number): Promise<void> {
   if (depth > deepest) throw failure(`${source} has folders more than ${deepest} deep`)
-  const folder = await open(target, O_RDONLY | O_NOFOLLOW | constants.O_DIRECTORY)
-  try {
-    for (const name of (await readdir(source)).sort()) {
-      await putEntry(join(source, name), below(folder, name), state, depth + 1)
-    }
-  } finally {
-    await folder.close()
+  await using folder = await open(target, anyFolder)
+  for (const name of (await readdir(source)).sort()) {
+    await putEntry(join(source, name), below(folder, name), state, depth + 1)
   }
 }
 
-/** Patterns decide what of a folder stays behind, by path relative to it. */
-export type Excludes = (path: string) => boolean
-
-/** Copies a file or folder of the environment to `target` on this machine. Tells what it was. */
-export async function copyOut(
-  state: StateFolders,
-  source: string,
-  target: string,
-  excludes: Excludes = () => false,
-): Promise<{ type: 'file' | 'directory'; files: number }> {
-  const budget = { bytes: state.downloadBytes, files: 0 }
-  const handle = await openForReading(state.places, source)
-  try {
-    const found = await handle.stat()
-    if (found.isDirectory()) {
-      await mkdir(target, { recursive: true })
-      await takeFolder({ state, budget, excludes }, handle, normalPath(source), target, '')
-      return { type: 'directory', files: budget.files }
-    }
-    if (!found.isFile()) throw failure(`${source} is neither a file nor a folder`)
-    await mkdir(dirname(target), { recursive: true })
-    await takeFile(handle, target, budget, source, state)
-    return { type: 'file', files: 1 }
-  } finally {
-    await handle.close()
+/** Copies a file or folder of the environment to `target` on this machine. */
+export async function copyOut(state: StateFolders, source: string, target: string): Promise<void> {
+  const taking = { state, bytes: state.downloadBytes }
+  await using handle = await openForReading(state.places, source)
+  const found = await handle.stat()
+  if (found.isDirectory()) {
+    await mkdir(target, { recursive: true })
+    return await takeFolder(taking, handle, normalPath(source), target, 0)
   }
+  if (!found.isFile()) throw failure(`${source} is neither a file nor a folder`)
+  await mkdir(dirname(target), { recursive: true })
+  await takeFile(taking, handle, target, source)
 }
 
-type Taking = { state: StateFolders; budget: { bytes: number; files: number }; excludes: Excludes }
+/** `bytes`: what may still be copied. */
+type Taking = { readonly state: StateFolders; bytes: number }
 
 async function takeFolder(
   taking: Taking,
   folder: FileHandle,
   path: string,
   target: string,
-  base: string,
+  depth: number,
 ): Promise<void> {
-  if (base.split('/').length > deepest) throw failure(`${path} has folders more than ${deepest} deep`)
+  if (depth > deepest) throw failure(`${path} has folders more than ${deepest} deep`)
   for (const name of await namesIn(folder)) {
-    const relative = base === '' ? name : `${base}/${name}`
-    if (taking.excludes(relative)) continue
     const found = await lstat(below(folder, name)).catch(ignore('ENOENT'))
     if (found === undefined) continue
     const inside = posix.join(path, name)
     if (found.isDirectory()) {
-      const handle = await open(below(folder, name), O_RDONLY | O_NOFOLLOW | constants.O_DIRECTORY)
-      try {
-        await mkdir(join(target, name), { recursive: true })
-        await takeFolder(taking, handle, inside, join(target, name), relative)
-      } finally {
-        await handle.close()
-      }
+      await using handle = await open(below(folder, name), anyFolder)
+      await mkdir(join(target, name), { recursive: true })
+      await takeFolder(taking, handle, inside, join(target, name), depth + 1)
     } else if (found.isFile() || found.isSymbolicLink()) {
-      // A link is replaced by the file that it leads to inside; one that leads nowhere, or to a folder, stays behind.
-      const handle = found.isFile()
+      // A link is replaced by the file that it leads to inside; one that leads nowhere, or to a folder, is left out.
+      await using handle = found.isFile()
         ? await open(below(folder, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         : await openForReading(taking.state.places, inside).catch(() => undefined)
-      try {
-        if ((await handle?.stat())?.isFile() && handle !== undefined) {
-          await takeFile(handle, join(target, name), taking.budget, inside, taking.state)
-        }
-      } finally {
-        await handle?.close()
+      if ((await handle?.stat())?.isFile() && handle !== undefined) {
+        await takeFile(taking, handle, join(target, name), inside)
       }
     }
   }
 }
 
-async function takeFile(
-  handle: FileHandle,
-  target: string,
-  budget: Taking['budget'],
-  path: string,
-  state: StateFolders,
-): Promise<void> {
+async function takeFile(taking: Taking, handle: FileHandle, target: string, path: string): Promise<void> {
   const { mode } = await handle.stat()
   await rm(target, { force: true, recursive: true })
-  const output = await open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, (mode & 0o777) | 0o600)
+  await using output = await open(target, newFile, (mode & 0o777) | 0o600)
   try {
-    budget.bytes -= await pour(handle, output, budget.bytes)
-    budget.files++
+    taking.bytes -= await pour(handle, output, taking.bytes)
   } catch (error) {
-    if (error instanceof RangeError) throw tooLarge(path, state)
-    throw error
-  } finally {
-    await output.close()
+    throw error instanceof RangeError ? tooLarge(path, taking.state) : error
   }
 }
 
@@ -219,8 +163,8 @@ export async function emptyFolder(state: StateFolders, path: string, mode = 0o75
 async function renewFolder(path: string, state: StateFolders, mode: number): Promise<void> {
   await discard(path, state)
   await mkdir(path)
-  const folder = await open(path, O_RDONLY | O_NOFOLLOW | constants.O_DIRECTORY)
-  await folder.chmod(mode).finally(() => folder.close())
+  await using folder = await open(path, anyFolder)
+  await folder.chmod(mode)
 }
 
 async function clearWay(path: string, wanted: 'file' | 'folder', state: StateFolders): Promise<void> {
@@ -249,8 +193,8 @@ async function discard(path: string, state: StateFolders): Promise<void> {
 export async function removeTree(path: string, trash: string): Promise<void> {
   const ahead = [path]
   for (let folder = ahead.pop(); folder !== undefined; folder = ahead.pop()) {
-    const handle = await openOwned(folder)
-    try {
+    {
+      await using handle = await openOwned(folder)
       for (const name of await readdir(below(handle, ''), { encoding: 'buffer' })) {
         const inner = Buffer.concat([Buffer.from(below(handle, '')), name])
         if (!(await lstat(inner)).isDirectory()) {
@@ -261,8 +205,6 @@ export async function removeTree(path: string, trash: string): Promise<void> {
         await renameFolder(inner, aside)
         ahead.push(aside)
       }
-    } finally {
-      await handle.close()
     }
     await rmdir(folder)
   }
@@ -270,14 +212,13 @@ export async function removeTree(path: string, trash: string): Promise<void> {
 
 // A folder without rights for its owner can be neither opened nor moved by an ordinary user. What is moved is out of reach already.
 async function openOwned(path: string): Promise<FileHandle> {
-  const flags = O_RDONLY | O_NOFOLLOW | constants.O_DIRECTORY
-  const handle = await open(path, flags).catch(ignore('EACCES'))
+  const handle = await open(path, anyFolder).catch(ignore('EACCES'))
   if (handle !== undefined) {
     await handle.chmod(0o700).catch(ignore('EPERM'))
     return handle
   }
   await allow(path)
-  return await open(path, flags)
+  return await open(path, anyFolder)
 }
 
 async function renameFolder(path: string | Buffer, target: string): Promise<void> {
@@ -290,14 +231,9 @@ async function renameFolder(path: string | Buffer, target: string): Promise<void
   }
 }
 
-// `chmod` follows links, hence the look first. Needed for folders of an ordinary user alone, whose processes inside have ended.
+// `chmod` follows links, hence the check first. Needed for folders of an ordinary user alone, whose processes inside have ended.
 async function allow(path: string | Buffer): Promise<void> {
   if ((await lstat(path)).isDirectory()) await chmod(path, 0o700)
-}
-
-async function writeNew(path: string, bytes: Uint8Array, mode: number): Promise<void> {
-  const handle = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
-  await handle.writeFile(bytes).finally(() => handle.close())
 }
 
 function ignore(...codes: string[]): (error: unknown) => undefined {
@@ -311,11 +247,7 @@ function failure(message: string): EvsysError {
 }
 
 function tooLarge(path: string, { downloadBytes }: StateFolders): EvsysError {
-  return new EvsysError(
-    'ENVIRONMENT_FAILED',
-    `${path} is larger than the ${downloadBytes} bytes that are copied at most`,
-    {
-      fix: 'raise max_download_mb of the environment, or let the task leave less.',
-    },
-  )
+  const message = `${path} is larger than the ${downloadBytes} bytes that are copied at most`
+  const fix = 'raise max_download_mb of the environment, or let the task leave less.'
+  return new EvsysError('ENVIRONMENT_FAILED', message, { fix })
 }

@@ -19,11 +19,10 @@ const mostLinks = 40
 
 type Level = { path: string; handle: FileHandle }
 
-/** An open folder of the environment, and a name in it. */
+/** A name in an open folder of the environment. */
 export interface Spot extends AsyncDisposable {
   /** Path of the folder with the name, for calls that do not follow a last link. */
   readonly path: string
-  readonly name: string
 }
 
 /** Walks to the folder that holds `path`. With `make`, folders on the way are made, over anything else that is there. */
@@ -34,12 +33,7 @@ export async function openSpot(places: readonly Place[], path: string, { make = 
   const walk = await Walk.begin(places, start)
   try {
     await walk.go(rest, make)
-    const folder = walk.here.handle
-    return {
-      path: `/proc/self/fd/${folder.fd}/${name}`,
-      name,
-      [Symbol.asyncDispose]: () => walk.close(),
-    }
+    return { path: below(walk.here.handle, name), [Symbol.asyncDispose]: () => walk.close() }
   } catch (error) {
     await walk.close()
     throw error
@@ -57,12 +51,10 @@ export async function openForReading(places: readonly Place[], path: string): Pr
   }
 }
 
-/** A path relative to an open folder. */
 export function below(folder: FileHandle, name: string): string {
   return `/proc/self/fd/${folder.fd}/${name}`
 }
 
-/** Names in an open folder. */
 export async function namesIn(folder: FileHandle): Promise<string[]> {
   return (await readdir(`/proc/self/fd/${folder.fd}`)).sort()
 }

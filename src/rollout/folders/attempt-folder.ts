@@ -3,8 +3,9 @@
 // with the trial. What infrastructure ended is attempted again, a few times; what the agent failed at is not.
 import { copyFile, lstat, mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import type { PluginSpec, RolloutError, Trajectory, Usage } from '../../contracts/index.ts'
+import type { PluginSpec, RolloutError, Trajectory } from '../../contracts/index.ts'
 import { type Clock, EvsysError, type PluginServices, systemClock } from '../../kernel/index.ts'
+import { sumUsage } from '../agents/record-turns.ts'
 import { isRepeatable } from '../job/job-schedule.ts'
 import type { LoadedTask } from '../task/loaded-task.ts'
 import type { RunTrialAgent, TrialAgentRecord } from '../trial/run-agent-phase.ts'
@@ -103,11 +104,11 @@ function attempted({ result, reward, turns }: TrialOutcome, records: readonly Tr
   const error = result.evsys?.error ?? (reward === undefined ? noReward(Object.keys(rewards ?? {})) : undefined)
   return {
     turns,
-    usage: total(records.map(({ usage }) => usage)),
+    usage: sumUsage(records.map(({ usage }) => usage)),
     output,
     truncated,
     reward,
-    ...(rewards === undefined || error?.infra === true ? {} : { rewards }),
+    rewards: error?.infra === true ? undefined : rewards,
     error,
   }
 }
@@ -117,17 +118,6 @@ function noReward(keys: readonly string[]): NonNullable<AttemptedFolder['error']
     keys.length === 0 ? 'nothing was scored' : `several rewards (${keys.join(', ')}) and none is called "reward"`
   const fix = 'let the tests write one number, or an object with the key "reward".'
   return { ...new EvsysError('REWARD_INVALID', message, { fix }).toRecord(), infra: true }
-}
-
-function total(parts: readonly Usage[]): Usage {
-  const sum = (of: (usage: Usage) => number | undefined) => parts.reduce((all, usage) => all + (of(usage) ?? 0), 0)
-  const isPriced = parts.length > 0 && parts.every(({ costUsd }) => costUsd !== undefined)
-  return {
-    promptTokens: sum(({ promptTokens }) => promptTokens),
-    completionTokens: sum(({ completionTokens }) => completionTokens),
-    latencyS: sum(({ latencyS }) => latencyS),
-    ...(isPriced ? { costUsd: sum(({ costUsd }) => costUsd) } : {}),
-  }
 }
 
 // What a run keeps of a trial of a benchmark: its result, and what the agent said, did and left in its logs. What the tests printed is

@@ -1,13 +1,5 @@
 // What trials of task folders are made of here: an agent of the registry over a policy, and the environment that a task needs.
-import type {
-  OpenInferenceClient,
-  PluginSpec,
-  Random,
-  RolloutError,
-  Sampling,
-  SeedPath,
-  Turn,
-} from '../../contracts/index.ts'
+import type { OpenInferenceClient, PluginSpec, Random, Sampling, SeedPath, Turn } from '../../contracts/index.ts'
 import { EvsysError, equipPlugin, type PluginServices } from '../../kernel/index.ts'
 import { runAgent } from '../agents/run-agent.ts'
 import { chooseEnvironment, machineCapabilities } from '../environments/choose-environment.ts'
@@ -49,25 +41,16 @@ export function folderAgent(agent: FolderAgent, services: Omit<PluginServices, '
       logsDir,
       sampling,
       signal,
-      policy: told(policy, onTurn),
-      ...(agent.hidesFolder === true ? {} : { folder }),
+      policy: watched(policy, onTurn),
+      folder: agent.hidesFolder === true ? undefined : folder,
       maxTurns,
       timeoutMs,
     })
     const { turns, usage, output, truncated, error } = outcome
-    return {
-      turns,
-      usage,
-      output,
-      truncated,
-      error: error === undefined ? undefined : outcome.ended === 'timeout' ? late(error) : error,
-    }
+    // A limit of the agent is the end of its time as any other.
+    const isLate = error !== undefined && outcome.ended === 'timeout'
+    return { turns, usage, output, truncated, error: isLate ? trialError('AgentTimeoutError', error.message) : error }
   }
-}
-
-// A limit of the agent's own is the end of its time as any other.
-function late({ message }: RolloutError): EvsysError {
-  return trialError('AgentTimeoutError', message)
 }
 
 const noPolicy: OpenInferenceClient = {
@@ -76,25 +59,14 @@ const noPolicy: OpenInferenceClient = {
   },
 }
 
-function told(policy: OpenInferenceClient, onTurn: (turn: Turn) => void): OpenInferenceClient {
+function watched(policy: OpenInferenceClient, onTurn: (turn: Turn) => void): OpenInferenceClient {
   return {
     ...policy,
     async generate(request, signal) {
-      const { text, toolCalls, stopReason, tokens, ...given } = await policy.generate(request, signal)
-      onTurn({
-        messages: [...request.messages],
-        text,
-        stopReason,
-        toolCalls,
-        tokens,
-      })
-      return {
-        ...given,
-        text,
-        stopReason,
-        toolCalls,
-        tokens,
-      }
+      const given = await policy.generate(request, signal)
+      const { text, toolCalls, stopReason, tokens } = given
+      onTurn({ messages: [...request.messages], text, stopReason, toolCalls, tokens })
+      return given
     },
   }
 }
@@ -105,13 +77,8 @@ export function folderEnvironment(
   services: Omit<PluginServices, 'signal'>,
 ): TrialParts['openEnvironment'] {
   return async (place, signal) => {
-    const spec =
-      choice.kind === 'auto'
-        ? {
-            ...choice,
-            kind: (await chooseEnvironment(place.folder, machineCapabilities(signal), process.env)).kind,
-          }
-        : choice
+    const choose = async () => chooseEnvironment(place.folder, machineCapabilities(signal), process.env)
+    const spec = choice.kind === 'auto' ? { ...choice, kind: (await choose()).kind } : choice
     const { plugin, context } = equipPlugin('environment', spec, { ...services, signal })
     return plugin.open({ ...context, ...place })
   }

@@ -68,7 +68,6 @@ const JobFields = z.looseObject({
   abort_after_failures: z.int().min(1).optional(),
 })
 
-/** A whole job. */
 export const JobConfig = z
   .preprocess(withoutOrchestrator, JobFields)
   .superRefine(({ agents, n_concurrent_trials }, context) => {

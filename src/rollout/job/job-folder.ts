@@ -36,19 +36,12 @@ const JobLock = z.looseObject({
 })
 type JobLock = z.infer<typeof JobLock>
 
-export interface JobFolder {
-  readonly dir: string
-  readonly jobId: string
-  readonly startedAt: string
-  /** Whether the folder was there before. */
-  readonly isResumed: boolean
-  keep(result: JobResult): Promise<void>
-}
+export type JobFolder = Awaited<ReturnType<typeof openJobFolder>>
 
 export async function openJobFolder(
   dir: string,
   { config, tasks, now, redact }: { config: JobConfig; tasks: readonly JobTask[]; now: string; redact: Redact },
-): Promise<JobFolder> {
+) {
   await mkdir(dir, { recursive: true }).catch((cause: unknown) => {
     throw fileError('make', dir, cause)
   })
@@ -68,8 +61,7 @@ export async function openJobFolder(
     dir,
     jobId: lock.job_id,
     startedAt: lock.created_at,
-    isResumed: known !== undefined,
-    keep: (result) =>
+    keep: (result: JobResult) =>
       writeFileAtomic(join(dir, 'result.json'), `${JSON.stringify(result, null, 2)}\n`, { sync: false }),
   }
 }

@@ -1,7 +1,6 @@
 // Whether a failed trial is attempted again, and after what wait. The rule looks at the record alone, so a job that was killed while it
 // decided comes to the same decision.
 import type { ErrorCode } from '../../contracts/index.ts'
-import { onAbort } from '../../kernel/index.ts'
 import type { TrialResult } from '../trial/trial-result.ts'
 import { RetryConfig } from './job-config.ts'
 
@@ -31,59 +30,9 @@ export function isRepeatable({ exception_info, step_results, evsys }: TrialResul
   return ![exception_info?.exception_type, ...steps].some((name) => exclude_exceptions?.includes(name ?? ''))
 }
 
-/** Wait before attempt `failedBefore + 2`, in ms. */
 export function retryWaitMs(
   failedBefore: number,
   { min_wait_sec, wait_multiplier, max_wait_sec }: RetryConfig,
 ): number {
   return Math.min(min_wait_sec * wait_multiplier ** failedBefore, max_wait_sec) * 1000
-}
-
-// Slots for concurrent work. First come, first served, so no one waits for ever.
-export interface Slots {
-  /** Waits for a place; disposing of it gives it to the next in line. */
-  take(signal: AbortSignal): Promise<Disposable>
-  readonly taken: number
-}
-
-export function createSlots(limit: number): Slots {
-  const waiting: (() => void)[] = []
-  let taken = 0
-  const place = (): Disposable => {
-    let isHeld = true
-    return {
-      [Symbol.dispose]() {
-        if (!isHeld) return
-        isHeld = false
-        const next = waiting.shift()
-        if (next === undefined) taken -= 1
-        else next() // the place changes hands: it is never free in between
-      },
-    }
-  }
-  return {
-    get taken() {
-      return taken
-    },
-    async take(signal) {
-      signal.throwIfAborted()
-      if (taken < limit) {
-        taken += 1
-        return place()
-      }
-      await new Promise<void>((resolve, reject) => {
-        const mine = () => {
-          stopListening()
-          resolve()
-        }
-        waiting.push(mine)
-        const stopListening = onAbort(signal, () => {
-          const at = waiting.indexOf(mine)
-          if (at >= 0) waiting.splice(at, 1)
-          reject(signal.reason)
-        })
-      })
-      return place()
-    },
-  }
 }

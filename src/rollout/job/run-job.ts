@@ -2,17 +2,17 @@
 // that counts is on the disk before it counts, so a job that was killed resumes from its folder.
 import { join } from 'node:path'
 import type { RolloutError } from '../../contracts/index.ts'
-import { type Clock, onAbort, systemClock } from '../../kernel/index.ts'
+import { type Clock, createRedactor, createSlots, onAbort, type Slots, systemClock } from '../../kernel/index.ts'
 import type { HostEnv } from '../task/index.ts'
 import { scalarReward } from '../trial/rewards.ts'
 import { runTrial } from '../trial/run-trial.ts'
 import { agentName } from '../trial/trial-config.ts'
-import { redactFolder, secretRedactor, trialSecrets } from '../trial/trial-record.ts'
+import { redactFolder, trialSecrets } from '../trial/trial-record.ts'
 import type { AgentInfo, TrialResult } from '../trial/trial-result.ts'
 import type { TrialEvent, TrialOutcome, TrialRequest } from '../trial/trial-scope.ts'
 import type { JobConfig } from './job-config.ts'
 import { type JobFolder, type JobResult, openJobFolder } from './job-folder.ts'
-import { createSlots, isRetried, retryWaitMs, type Slots } from './job-schedule.ts'
+import { isRetried, retryWaitMs } from './job-schedule.ts'
 import { jobStats } from './job-stats.ts'
 import { concurrencyKey, type JobTask, type PlannedTrial, planTrials } from './plan-trials.ts'
 import { creationFailure, findTrial, keepAttempt } from './trial-folder.ts'
@@ -67,7 +67,7 @@ export async function runJob(request: JobRequest): Promise<JobEnd> {
   const { config, tasks, clock = systemClock, signal } = request
   const now = () => new Date(clock.now()).toISOString()
   const tables = [config.environment.env, config.verifier.env, ...config.agents.map(({ env }) => env)]
-  const redact = secretRedactor(trialSecrets(tables, request.hostEnv))
+  const redact = createRedactor(trialSecrets(tables, request.hostEnv))
   const folder = await openJobFolder(request.dir, { config, tasks, now: now(), redact })
   const planned = planTrials(folder.jobId, config, tasks)
   const job = createJob(request, folder, planned, now)
@@ -81,18 +81,7 @@ export async function runJob(request: JobRequest): Promise<JobEnd> {
   return { result, trials, aborted }
 }
 
-interface RunningJob {
-  run(trial: PlannedTrial): Promise<JobTrial | undefined>
-  keep(isFinished: boolean): Promise<JobResult>
-  aborted(): string | undefined
-}
-
-function createJob(
-  request: JobRequest,
-  folder: JobFolder,
-  planned: readonly PlannedTrial[],
-  now: () => string,
-): RunningJob {
+function createJob(request: JobRequest, folder: JobFolder, planned: readonly PlannedTrial[], now: () => string) {
   const { config, clock = systemClock, onTrial } = request
   const slots = createSlots(config.n_concurrent_trials)
   const agentSlots = agentSlotsOf(config)
@@ -104,7 +93,7 @@ function createJob(
   let aborted: string | undefined
   let keeping: Promise<unknown> = Promise.resolve()
 
-  const standing = (isFinished: boolean): JobResult => ({
+  const progress = (isFinished: boolean): JobResult => ({
     id: folder.jobId,
     started_at: folder.startedAt,
     updated_at: now(),
@@ -116,16 +105,16 @@ function createJob(
     ),
     evsys: aborted === undefined ? undefined : { aborted },
   })
-  // One write at a time, of the newest standing: a thousand trials that end together do not wait for a thousand writes.
+  // One write at a time, of the newest state: a thousand trials that end together do not wait for a thousand writes.
   let isWaiting = false
-  const tell = () => {
+  const keepSoon = () => {
     if (isWaiting) return
     isWaiting = true
     keeping = keeping.then(() => {
       isWaiting = false
-      return folder.keep(standing(false))
+      return folder.keep(progress(false))
     })
-    keeping.catch(() => {}) // the last write, which is awaited, tells
+    keeping.catch(() => {}) // the last write, which is awaited, throws
   }
   const finished = (end: JobTrial): JobTrial => {
     done.set(end.planned.config.trial_name, end.result)
@@ -133,21 +122,21 @@ function createJob(
     if (config.abort_after_failures !== undefined && failures >= config.abort_after_failures) {
       aborted ??= `${failures} trials failed by infrastructure, the last with: ${end.error?.message ?? ''}`
     }
-    tell()
+    keepSoon()
     onTrial?.(end)
     return end
   }
 
   return {
     aborted: () => aborted,
-    async keep(isFinished) {
+    async keep(isFinished: boolean): Promise<JobResult> {
       stopListening()
       await keeping.catch(() => {})
-      const result = standing(isFinished)
+      const result = progress(isFinished)
       await folder.keep(result)
       return result
     },
-    async run(trial) {
+    async run(trial: PlannedTrial): Promise<JobTrial | undefined> {
       const dir = join(folder.dir, trial.config.trial_name)
       let { result, isBegun, failedBefore } = await findTrial(dir)
       retries += failedBefore
@@ -166,7 +155,7 @@ function createJob(
           return undefined
         }
         try {
-          tell()
+          keepSoon()
           const outcome = await attemptTrial(request, trial, dir, {
             signal: stopping.signal,
             attempt: failedBefore + 1,
@@ -216,7 +205,7 @@ async function attemptTrial(
 }
 
 /** What is known of an agent before it is made. */
-export function agentInfoOf({ agent }: Pick<PlannedTrial, 'agent'>): AgentInfo {
+function agentInfoOf({ agent }: Pick<PlannedTrial, 'agent'>): AgentInfo {
   const [provider, ...rest] = (agent.model_name ?? '').split('/')
   const model =
     rest.length === 0 ? { name: provider ?? '', provider: null } : { name: rest.join('/'), provider: provider ?? null }
@@ -236,16 +225,9 @@ async function putAside(dir: string, { config, jobTask }: PlannedTrial, { hostEn
   if (kept === undefined) return
   const { agent, environment, verifier } = config
   const task = jobTask.task?.config
-  const tables = [
-    agent.env,
-    environment.env,
-    verifier.env,
-    task?.environment.env ?? {},
-    task?.verifier.env ?? {},
-    task?.solution.env ?? {},
-  ]
-  const secrets = trialSecrets(tables, hostEnv)
-  await redactFolder(kept, secretRedactor(secrets), { isHiding: Object.keys(secrets).length > 0 })
+  const ofTask = [task?.environment.env, task?.verifier.env, task?.solution.env].filter((table) => table !== undefined)
+  const secrets = trialSecrets([agent.env, environment.env, verifier.env, ...ofTask], hostEnv)
+  await redactFolder(kept, createRedactor(secrets), Object.keys(secrets).length > 0)
 }
 
 function agentSlotsOf({ agents }: JobConfig): (agent: JobConfig['agents'][number]) => Slots | undefined {
@@ -262,11 +244,5 @@ function agentSlotsOf({ agents }: JobConfig): (agent: JobConfig['agents'][number
 function endOf(planned: PlannedTrial, result: TrialResult, isKept: boolean): JobTrial {
   const error = result.evsys?.error
   const reward = error?.infra === true ? undefined : scalarReward(result.verifier_result?.rewards)
-  return {
-    planned,
-    result,
-    isKept,
-    reward,
-    error,
-  }
+  return { planned, result, isKept, reward, error }
 }

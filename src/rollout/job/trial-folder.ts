@@ -2,15 +2,14 @@
 // attempts/<n>/, and each move can be cut off itself and resumes where it stopped.
 import { mkdir, readdir, readFile, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { type Clock, systemCode, writeFileAtomic } from '../../kernel/index.ts'
+import { type Clock, createRedactor, systemCode, writeFileAtomic } from '../../kernel/index.ts'
 import { removeTree } from '../trial/trial-environment.ts'
 import { rolloutError } from '../trial/trial-error.ts'
-import { exceptionInfo, resultDraft, secretRedactor, trialSecrets } from '../trial/trial-record.ts'
+import { exceptionInfo, resultDraft, trialSecrets } from '../trial/trial-record.ts'
 import { type AgentInfo, TrialResult } from '../trial/trial-result.ts'
 import { stateFolder } from '../trial/trial-scope.ts'
 import type { PlannedTrial } from './plan-trials.ts'
 
-/** What is on the disk of a trial. */
 interface FoundTrial {
   /** Absent: no attempt has come to its end. */
   readonly result?: TrialResult | undefined
@@ -30,16 +29,12 @@ export async function findTrial(dir: string): Promise<FoundTrial> {
     const earlier = await readResult(join(dir, 'attempts', attempt))
     if (earlier !== undefined && earlier.exception_info?.exception_type !== 'CancelledError') failedBefore += 1
   }
-  return {
-    result,
-    isBegun: names.some((name) => name !== 'attempts'),
-    failedBefore,
-  }
+  return { result, isBegun: names.some((name) => name !== 'attempts'), failedBefore }
 }
 
 /** Puts what is there aside as attempts/<n>/ and leaves room for the next attempt. Returns the folder it went to. */
 export async function keepAttempt(dir: string): Promise<string | undefined> {
-  await removeTree(stateFolder(dir)) // files of an environment, which nobody can enter any more
+  await removeTree(stateFolder(dir)) // files of an environment, which no one can enter any more
   if (!(await namesIn(dir)).some((name) => name !== 'attempts')) return undefined
   await rename(dir, movingFolder(dir))
   return finishMove(dir)
@@ -90,7 +85,7 @@ export async function creationFailure(
   }: { error: unknown; trialId: string; dir: string; agentInfo: AgentInfo; clock: Clock },
 ): Promise<{ result: TrialResult }> {
   const now = new Date(clock.now()).toISOString()
-  const redact = secretRedactor(trialSecrets([config.agent.env, config.environment.env, config.verifier.env], {}))
+  const redact = createRedactor(trialSecrets([config.agent.env, config.environment.env, config.verifier.env], {}))
   const subject = {
     task_name: jobTask.name,
     task_id: { path: jobTask.path },

@@ -94,10 +94,7 @@ export async function openMcpClient(server: McpServer, signal: AbortSignal): Pro
     throw new EvsysError(
       'PLUGIN_LOAD',
       `the MCP server ${url ?? server.command ?? ''} gives no tools: ${reasonOf(cause)}`,
-      {
-        cause,
-        fix: 'run it by hand and see whether it answers; `mcp_servers` says how it is reached.',
-      },
+      { cause, fix: 'run it by hand and see whether it answers; `mcp_servers` says how it is reached.' },
     )
   }
 }
@@ -203,11 +200,7 @@ function toolsOf(client: McpClient, { prefix, tools: wanted }: McpServer): Offer
   return client.tools
     .filter(({ name }) => wanted === undefined || wanted.includes(name))
     .map(({ name, description, inputSchema }) => ({
-      spec: {
-        name: `${prefix}${name}`,
-        description,
-        parameters: inputSchema ?? { type: 'object', properties: {} },
-      },
+      spec: { name: `${prefix}${name}`, description, parameters: inputSchema ?? { type: 'object', properties: {} } },
       async call(args, signal) {
         const answer = await client.call(name, args, signal)
         const text = textOf(answer)

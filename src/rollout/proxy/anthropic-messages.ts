@@ -159,19 +159,12 @@ function deltas(block: AnswerBlock): object[] {
 
 function messagesOf(role: 'user' | 'assistant' | 'system', blocks: readonly Block[]): ChatMessage[] {
   if (role === 'assistant') return [assistantMessage(blocks)]
-  const results = blocks.flatMap((block): ChatMessage[] =>
-    block.type === 'tool_result'
-      ? [
-          {
-            role: 'tool',
-            content: contentOf(
-              typeof block.content === 'string' ? [{ type: 'text', text: block.content }] : (block.content ?? []),
-            ),
-            tool_call_id: block.tool_use_id,
-          },
-        ]
-      : [],
-  )
+  const results = blocks.flatMap((block): ChatMessage[] => {
+    if (block.type !== 'tool_result') return []
+    const { content = [], tool_use_id } = block
+    const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content
+    return [{ role: 'tool', content: contentOf(parts), tool_call_id: tool_use_id }]
+  })
   const rest = blocks.filter((block) => block.type === 'text' || block.type === 'image')
   return rest.length === 0 ? results : [...results, { role, content: contentOf(rest) }]
 }
@@ -187,8 +180,8 @@ function assistantMessage(blocks: readonly Block[]): ChatMessage {
   return {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
-    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    reasoning_content: reasoning === '' ? undefined : reasoning,
+    tool_calls: calls.length === 0 ? undefined : calls,
   }
 }
 

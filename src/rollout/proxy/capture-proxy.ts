@@ -8,9 +8,9 @@ import { CountBody, MessagesBody, messagesRequest, messagesResponse } from './an
 import { ChatBody, chatRequest, chatResponse } from './openai-chat.ts'
 import { ResponsesBody, responseId, responsesRequest, responsesResponse } from './openai-responses.ts'
 import { faultOf, faultResponse, ProxyFault, type WireFamily } from './proxy-fault.ts'
+import { messageCalls, messageContent } from './proxy-request.ts'
 import { ProxySession, type ProxySessionOptions, type ProxyStats } from './proxy-session.ts'
 
-/** A trial as its owner sees it. */
 export interface OpenProxySession extends Disposable {
   /** Path of its address: `/t/<id>`. Clients of OpenAI add `/v1`. */
   readonly path: string
@@ -88,13 +88,8 @@ async function answer(trial: ProxySession, request: Request, route: string, maxB
       const given = await trial.answer(asked, signal)
       const turn = trial.turns.at(-1)
       if (turn !== undefined) {
-        const calls = given.calls.map(({ id, name, arguments: args }) => ({
-          id,
-          type: 'function' as const,
-          function: { name, arguments: args },
-        }))
-        const content = given.generated.text === '' && calls.length > 0 ? null : given.generated.text
-        const said = { role: 'assistant' as const, content, ...(calls.length === 0 ? {} : { tool_calls: calls }) }
+        const content = messageContent(given.generated, given.calls)
+        const said = { role: 'assistant' as const, content, tool_calls: messageCalls(given.calls) }
         trial.keep(responseId(given), [...asked.messages, said])
       }
       return responsesResponse(given, body)

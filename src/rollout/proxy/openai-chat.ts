@@ -2,7 +2,14 @@
 import * as z from 'zod'
 import { ChatMessage } from '../../contracts/index.ts'
 import { ProxyFault } from './proxy-fault.ts'
-import { eventStream, type ProxyAnswer, type ProxyRequest, pieces } from './proxy-request.ts'
+import {
+  eventStream,
+  messageCalls,
+  messageContent,
+  type ProxyAnswer,
+  type ProxyRequest,
+  pieces,
+} from './proxy-request.ts'
 
 const Tool = z.looseObject({
   type: z.literal('function'),
@@ -52,20 +59,12 @@ export function chatResponse(answer: ProxyAnswer, body: ChatBody): Response {
   const frame = { id: `chatcmpl-${answer.id}`, created: answer.createdS, model: answer.model }
   const { generated, calls } = answer
   const finish = finishReasons[generated.stopReason]
-  const tool_calls = calls.map(({ id, name, arguments: args }) => ({
-    id,
-    type: 'function',
-    function: { name, arguments: args },
-  }))
+  const tool_calls = messageCalls(calls)
   const usage = usageOf(answer)
   const exact = exactTokens(answer, body)
   if (body.stream !== true) {
-    const message = {
-      role: 'assistant',
-      content: generated.text === '' && calls.length > 0 ? null : generated.text,
-      reasoning_content: generated.reasoning,
-      ...(calls.length === 0 ? {} : { tool_calls }),
-    }
+    const content = messageContent(generated, calls)
+    const message = { role: 'assistant', content, reasoning_content: generated.reasoning, tool_calls }
     const choice = { index: 0, message, finish_reason: finish, ...exact.choice }
     return Response.json({ ...frame, object: 'chat.completion', choices: [choice], usage, ...exact.response })
   }
@@ -77,7 +76,7 @@ export function chatResponse(answer: ProxyAnswer, body: ChatBody): Response {
     chunk({ role: 'assistant', content: '' }),
     ...pieces(generated.reasoning ?? '').map((reasoning_content) => chunk({ reasoning_content })),
     ...pieces(generated.text).map((content) => chunk({ content })),
-    ...tool_calls.map((call, index) => chunk({ tool_calls: [{ index, ...call }] })),
+    ...(tool_calls ?? []).map((call, index) => chunk({ tool_calls: [{ index, ...call }] })),
     chunk({}, { finish_reason: finish, ...exact.choice }),
     ...(hasUsage ? [{ data: { ...frame, object: 'chat.completion.chunk', choices: [], usage } }] : []),
     { data: '[DONE]' },
@@ -90,11 +89,7 @@ export function toolSpec(tool: {
   parameters?: Record<string, unknown> | null | undefined
 }) {
   const { name, description, parameters } = tool
-  return {
-    name,
-    ...(description == null ? {} : { description }),
-    parameters: parameters ?? { type: 'object', properties: {} },
-  }
+  return { name, description: description ?? undefined, parameters: parameters ?? { type: 'object', properties: {} } }
 }
 
 const finishReasons = { stop: 'stop', length: 'length', tool_calls: 'tool_calls', refused: 'content_filter' } as const
@@ -113,9 +108,9 @@ function exactTokens({ generated: { tokens } }: ProxyAnswer, body: ChatBody): { 
   return {
     choice: {
       logprobs: body.logprobs === true ? { content } : null,
-      ...(body.return_token_ids === true ? { token_ids: ids } : {}),
+      token_ids: body.return_token_ids === true ? ids : undefined,
     },
-    response: body.return_token_ids === true ? { prompt_token_ids: Array.from(tokens.prompt) } : {},
+    response: { prompt_token_ids: body.return_token_ids === true ? Array.from(tokens.prompt) : undefined },
   }
 }
 

@@ -70,8 +70,8 @@ export function faultResponse(fault: ProxyFault, family: WireFamily, requestId: 
     'x-request-id': requestId,
     // Waiting brings back neither a trial that is over nor a limit.
     'x-should-retry': String(kind === 'rate_limited' || kind === 'overloaded'),
-    ...(retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }),
   }
+  if (retryAfterS !== undefined) headers['retry-after'] = String(retryAfterS)
   if (family === 'anthropic') {
     const body = { type: 'error', error: { type, message }, request_id: requestId }
     return Response.json(body, { status, headers })

@@ -1,5 +1,6 @@
 // What all wire formats have in common: a conversation to be continued, and the answer to it.
 import type { ChatMessage, Generated, ToolCall, ToolSpec } from '../../contracts/index.ts'
+import { isMapping } from '../../kernel/index.ts'
 
 export interface ProxyRequest {
   /** As the client names it. It gets the policy, whatever it asks for. */
@@ -54,11 +55,22 @@ export function answeredCalls(calls: readonly ToolCall[], turn: number): Answere
   }))
 }
 
+/** The same as they stand in a message; none: absent. */
+export function messageCalls(calls: readonly AnsweredCall[]): ToolCall[] | undefined {
+  if (calls.length === 0) return undefined
+  return calls.map(({ id, name, arguments: args }) => ({ id, type: 'function', function: { name, arguments: args } }))
+}
+
+/** The text of an answer as the content of a message: null where there are calls alone. */
+export function messageContent({ text }: Generated, calls: readonly AnsweredCall[]): string | null {
+  return text === '' && calls.length > 0 ? null : text
+}
+
 /** Arguments as an object; text that is none is handed on under a name that says so. */
 export function argumentsObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text === '' ? '{}' : text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+    if (isMapping(value)) return { ...value }
   } catch {
     // reported below
   }

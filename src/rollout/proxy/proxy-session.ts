@@ -4,7 +4,7 @@ import { messageKey } from '../../algorithms/index.ts'
 import type { ChatMessage, OpenInferenceClient, Sampling, Turn } from '../../contracts/index.ts'
 import { type Clock, sha256, systemClock } from '../../kernel/index.ts'
 import { ProxyFault } from './proxy-fault.ts'
-import { answeredCalls, type ProxyAnswer, type ProxyRequest } from './proxy-request.ts'
+import { answeredCalls, messageCalls, messageContent, type ProxyAnswer, type ProxyRequest } from './proxy-request.ts'
 
 // The conversations of a trial as a graph: every answer at the history that it was given to. A client sends its history back in a
 // form of its own; where it is one that is known, the answers in it are put back as they were drawn.
@@ -60,7 +60,7 @@ export interface ProxySessionOptions {
   readonly maxConcurrent?: number | undefined
   /** True: temperature and its like are those that the client asks for. Absent: those of the trial, as training needs it. */
   readonly clientSampling?: boolean | undefined
-  /** Hears of every failure of the policy. */
+  /** Called with every failure of the policy. */
   onFailure?: ((error: unknown) => void) | undefined
   readonly clock?: Clock | undefined
 }
@@ -135,37 +135,21 @@ export class ProxySession {
     if (last > known && turn > 0) this.#stats.rewritten++
     this.#underWay++
     try {
+      const tools = request.tools.length === 0 ? undefined : request.tools
+      const stop = request.stop.length === 0 ? undefined : request.stop
+      const drawn = this.#options.clientSampling === true ? (request.seed ?? own) : own
       const generated = await policy.generate(
-        {
-          messages,
-          ...this.#sampling(request),
-          ...(request.tools.length === 0 ? {} : { tools: request.tools }),
-          ...(request.stop.length === 0 ? {} : { stop: request.stop }),
-          seed: this.#options.clientSampling === true ? (request.seed ?? own) : own,
-        },
+        { messages, ...this.#sampling(request), tools, stop, seed: drawn },
         AbortSignal.any([signal, this.#over.signal]),
       )
       this.#over.signal.throwIfAborted()
       this.#failure = undefined
       const calls = answeredCalls(generated.toolCalls ?? [], turn)
-      const toolCalls = calls.map(({ id, name, arguments: args }) => ({
-        id,
-        type: 'function' as const,
-        function: { name, arguments: args },
-      }))
-      this.#graph.add(messages, {
-        role: 'assistant',
-        content: generated.text === '' && calls.length > 0 ? null : generated.text,
-        reasoning_content: generated.reasoning,
-        ...(calls.length === 0 ? {} : { tool_calls: toolCalls }),
-      })
-      this.#turns.push({
-        messages,
-        text: generated.text,
-        ...(calls.length === 0 ? {} : { toolCalls }),
-        stopReason: generated.stopReason,
-        tokens: generated.tokens,
-      })
+      const toolCalls = messageCalls(calls)
+      const { text, reasoning, stopReason, tokens } = generated
+      const content = messageContent(generated, calls)
+      this.#graph.add(messages, { role: 'assistant', content, reasoning_content: reasoning, tool_calls: toolCalls })
+      this.#turns.push({ messages, text, toolCalls, stopReason, tokens })
       return { id: `${turn}`, createdS: Math.floor(clock.now() / 1000), model: request.model, generated, calls }
     } catch (error) {
       this.#stats.failed++
@@ -195,14 +179,9 @@ export class ProxySession {
 
   #sampling({ maxTokens, temperature, topP, topK }: ProxyRequest): Sampling {
     const { sampling, clientSampling = false } = this.#options
-    const most = Math.min(maxTokens ?? sampling.maxTokens, sampling.maxTokens)
-    if (!clientSampling) return { ...sampling, maxTokens: most }
-    return {
-      ...sampling,
-      maxTokens: most,
-      temperature: temperature ?? sampling.temperature,
-      topP: topP ?? sampling.topP,
-      topK: topK ?? sampling.topK,
-    }
+    const capped = { ...sampling, maxTokens: Math.min(maxTokens ?? sampling.maxTokens, sampling.maxTokens) }
+    if (!clientSampling) return capped
+    const { temperature: ours } = sampling
+    return { ...capped, temperature: temperature ?? ours, topP: topP ?? sampling.topP, topK: topK ?? sampling.topK }
   }
 }

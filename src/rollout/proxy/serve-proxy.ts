@@ -12,7 +12,6 @@ import {
 } from './capture-proxy.ts'
 import type { ProxySessionOptions } from './proxy-session.ts'
 
-/** A trial with its addresses. */
 export interface ServedSession extends OpenProxySession {
   /** For clients of OpenAI: ends in `/v1`. */
   readonly openaiUrl: string
@@ -64,27 +63,19 @@ export async function serveProxy(options: CaptureProxyOptions = {}): Promise<Pro
 /** An agent that was refused this often and keeps asking is ended. */
 const mostReminders = 3
 
-interface AgentSession {
-  readonly trial: ServedSession
-  /** Aborts when the agent has to be ended. */
-  readonly ended: AbortSignal
+interface AgentSessionOptions {
+  readonly policy: OpenInferenceClient
+  readonly sampling: Sampling
+  random(...path: SeedPath): Random
+  readonly params: { readonly model: string; readonly sampling: 'trial' | 'client' }
 }
 
+/** `ended` aborts when the agent has to be ended. */
 export function openAgentSession(
   server: Pick<ProxyServer, 'open'>,
-  {
-    policy,
-    sampling,
-    random,
-    params,
-  }: {
-    readonly policy: OpenInferenceClient
-    readonly sampling: Sampling
-    random(...path: SeedPath): Random
-    readonly params: { readonly model: string; readonly sampling: 'trial' | 'client' }
-  },
-): AgentSession {
-  const told = new AbortController()
+  { policy, sampling, random, params }: AgentSessionOptions,
+): { readonly trial: ServedSession; readonly ended: AbortSignal } {
+  const ending = new AbortController()
   let reminders = 0
   const trial = server.open({
     policy,
@@ -94,8 +85,8 @@ export function openAgentSession(
     clientSampling: params.sampling === 'client',
     seed: (conversation, repeat) => random(conversation, repeat).int(2 ** 32),
     onFailure: (error) => {
-      if (limitOf(error) !== undefined && ++reminders >= mostReminders) told.abort(error)
+      if (limitOf(error) !== undefined && ++reminders >= mostReminders) ending.abort(error)
     },
   })
-  return { trial, ended: told.signal }
+  return { trial, ended: ending.signal }
 }

@@ -54,7 +54,7 @@ export async function runShim({ python, importPath, start, env, answer, signal }
   const stopListening = onAbort(signal, endAll)
   const log = boundedText(1_000_000)
   child.stderr.on('data', (data: Buffer) => log.add(data))
-  child.stdin.on('error', () => {}) // its end is told below
+  child.stdin.on('error', () => {}) // its end is reported below
   const closed = once(child, 'close').catch((cause: unknown) => {
     throw noPython(python, importPath, cause)
   })

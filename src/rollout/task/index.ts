@@ -1,7 +1,7 @@
 // What the rest of this room, and its index, use of tasks.
 
 export { loadTaskFolder } from './load-task-folder.ts'
-export type { LoadedStep, LoadedTask, LoadTaskOptions, TaskPart, Verification } from './loaded-task.ts'
+export type { LoadedStep, LoadedTask, TaskPart, Verification } from './loaded-task.ts'
 export { type NetworkPolicy, networkPolicy, samePolicy } from './network-policy.ts'
 export {
   type Artifact,
@@ -14,13 +14,9 @@ export {
   resolveEnvTable,
 } from './task-config.ts'
 export {
-  type FolderRow,
   folderOfRow,
   holdsTaskFolders,
-  isTaskFolder,
   loadTaskDataset,
   loadTaskRows,
-  type TaskDataset,
   taskRow,
 } from './task-dataset.ts'
-export { taskDigest } from './task-digest.ts'

@@ -3,13 +3,11 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { EvsysError, fileError, type Problem } from '../../kernel/index.ts'
 import type { LoadedStep, LoadedTask, LoadTaskOptions, TaskPart, Verification } from './loaded-task.ts'
-import { locateToml } from './locate-toml.ts'
 import { networkPolicy } from './network-policy.ts'
 import { readTaskConfig } from './read-task-config.ts'
 import {
   type AgentConfig,
   type EnvironmentConfig,
-  missingVariables,
   type StepConfig,
   type TaskConfig,
   type VerifierConfig,
@@ -19,7 +17,6 @@ import { taskDigest } from './task-digest.ts'
 /** Longest task.toml or instruction that is read: a larger one is a mistake, and would only fill the memory. */
 const longestTextBytes = 4 * 2 ** 20
 
-/** Reads and checks the task folder at `path`. */
 export async function loadTaskFolder(path: string, options: LoadTaskOptions = {}): Promise<LoadedTask> {
   const folder = resolve(path)
   const file = join(folder, 'task.toml')
@@ -33,11 +30,11 @@ export async function loadTaskFolder(path: string, options: LoadTaskOptions = {}
   const problems: Problem[] = []
   const missing = (what: string, fix: string) =>
     problems.push({ code: 'CONFIG_READ', message: `the task ${folder} has no ${what}`, fix })
-  if (!(await isFolder(join(folder, 'environment')))) {
+  if ((await folderAt(join(folder, 'environment'))) === undefined) {
     missing('folder environment/', 'make it; it may hold no more than a .gitkeep.')
   }
-  const whole = await readPart({ folder, config, options })
-  const steps = await Promise.all(config.steps.map((step) => readStep({ folder, config, step, options })))
+  const whole = await readPart({ folder, config })
+  const steps = await Promise.all(config.steps.map((step) => readStep({ folder, config, step })))
   for (const part of steps.length === 0 ? [whole] : steps) {
     const prefix = 'name' in part ? `steps/${String(part.name)}/` : ''
     if (part.instruction === undefined) missing(`${prefix}instruction.md`, 'write what the agent shall do there.')
@@ -47,7 +44,6 @@ export async function loadTaskFolder(path: string, options: LoadTaskOptions = {}
       missing(`${prefix}tests/${script}`, 'write a script that puts a number into /logs/verifier/reward.txt.')
     }
   }
-  if (options.hostEnv !== undefined) problems.push(...missingOfHost(config, options.hostEnv, text, file))
   if (problems.length > 0) throw EvsysError.many(problems)
 
   return {
@@ -64,20 +60,19 @@ export async function loadTaskFolder(path: string, options: LoadTaskOptions = {}
   }
 }
 
-type PartSource = { folder: string; config: TaskConfig; step?: StepConfig | undefined; options: LoadTaskOptions }
+type PartSource = { folder: string; config: TaskConfig; step?: StepConfig | undefined }
 type Unfinished<P extends TaskPart> = Omit<P, 'instruction'> & { instruction: string | undefined }
 
-async function readPart({ folder, config, step, options }: PartSource): Promise<Unfinished<TaskPart>> {
+async function readPart({ folder, config, step }: PartSource): Promise<Unfinished<TaskPart>> {
   const root = step === undefined ? folder : join(folder, 'steps', step.name)
   const written = step === undefined && config.steps.length > 0 ? '' : await readText(join(root, 'instruction.md'))
-  const extra = written === '' && step === undefined && config.steps.length > 0 ? [] : (options.extraInstructions ?? [])
   const [testsDir, solutionDir] = await Promise.all(['tests', 'solution'].map((name) => folderAt(join(root, name))))
   const testScript = await fileAt(join(root, 'tests', scriptName('test', config)))
   const solveScript = await fileAt(join(root, 'solution', scriptName('solve', config)))
   const trajectoryPath = await fileAt(join(root, 'trajectory.json'))
   const agent = effectiveAgent(config, step)
   return {
-    instruction: written === undefined ? undefined : [stripCanary(written), ...extra].join('\n\n'),
+    instruction: written === undefined ? undefined : stripCanary(written),
     agent,
     agentNetwork: networkPolicy(agent, networkPolicy(config.environment)),
     verification: effectiveVerification(config, step),
@@ -106,32 +101,6 @@ async function readStep(source: PartSource & { step: StepConfig }): Promise<Unfi
   }
 }
 
-function missingOfHost(
-  config: TaskConfig,
-  hostEnv: NonNullable<LoadTaskOptions['hostEnv']>,
-  text: string,
-  file: string,
-): Problem[] {
-  const tables: [(string | number)[], Record<string, string>][] = [
-    [['environment', 'env'], config.environment.env],
-    [['verifier', 'env'], config.verifier.env],
-    [['verifier', 'environment', 'env'], config.verifier.environment?.env ?? {}],
-    [['solution', 'env'], config.solution.env],
-    ...config.steps.map((step, index): [(string | number)[], Record<string, string>] => [
-      ['steps', index, 'verifier', 'env'],
-      step.verifier.env,
-    ]),
-  ]
-  return tables.flatMap(([path, table]) =>
-    missingVariables(table, hostEnv).map(({ key, variable }) => ({
-      code: 'SECRET_MISSING' as const,
-      message: `${[...path, key].join('.')}: ${variable} is not set on this machine`,
-      where: { file, ...locateToml(text, [...path, key]), path: [...path, key].join('.') },
-      fix: `set ${variable}, or give it a default: \${${variable}:-value}.`,
-    })),
-  )
-}
-
 function scriptName(name: 'test' | 'solve', config: TaskConfig): string {
   return `${name}.${config.environment.os === 'windows' ? 'bat' : 'sh'}`
 }
@@ -154,19 +123,11 @@ async function readText(path: string): Promise<string | undefined> {
 }
 
 async function fileAt(path: string): Promise<string | undefined> {
-  return (await isFile(path)) ? path : undefined
+  return (await stat(path).catch(() => undefined))?.isFile() ? path : undefined
 }
 
 async function folderAt(path: string): Promise<string | undefined> {
-  return (await isFolder(path)) ? path : undefined
-}
-
-async function isFile(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isFile() ?? false
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false
+  return (await stat(path).catch(() => undefined))?.isDirectory() ? path : undefined
 }
 
 // What holds in a phase: a step's own fields win over the task's, then come the defaults.
@@ -175,13 +136,11 @@ const defaultVerifierSec = 600
 /** What the agent's phase of the task, or of one of its steps, may take. */
 function effectiveAgent(config: TaskConfig, step?: StepConfig): AgentConfig {
   if (step === undefined) return config.agent
-  const { allowed_hosts: hosts, ...task } = config.agent
   // Hosts belong to the mode beside them.
-  const inherits = hosts !== undefined && step.agent.network_mode === undefined
-  return { ...task, ...(inherits ? { allowed_hosts: hosts } : {}), ...step.agent }
+  const allowed_hosts = step.agent.network_mode === undefined ? config.agent.allowed_hosts : undefined
+  return { ...config.agent, allowed_hosts, ...step.agent }
 }
 
-/** How the task, or one of its steps, is verified. */
 function effectiveVerification(config: TaskConfig, step?: StepConfig): Verification {
   const own = step?.verifier
   const environment = separateEnvironment(config, own)

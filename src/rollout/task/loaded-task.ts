@@ -45,7 +45,6 @@ export interface Verification {
   readonly collect: VerifierConfig['collect']
 }
 
-/** One step of a task of several. */
 export interface LoadedStep extends TaskPart {
   readonly name: string
   readonly path: string
@@ -77,12 +76,7 @@ export interface LoadedTask extends TaskPart {
   readonly notices: readonly Problem[]
 }
 
-/** How a folder is read. */
 export interface LoadTaskOptions {
-  /** Variables of the host. Given: every template must resolve from them, or loading fails and names the variable. */
-  readonly hostEnv?: Readonly<Record<string, string | undefined>> | undefined
-  /** Text that is appended to every instruction, joined by a blank line. */
-  readonly extraInstructions?: readonly string[] | undefined
   /** Nothing is verified: scripts of tests may be missing. */
   readonly withoutVerification?: boolean | undefined
 }

@@ -69,7 +69,6 @@ export function networkPolicy(phase: Written, baseline?: NetworkPolicy): Network
   }
 }
 
-/** Whether two policies allow the same. */
 export function samePolicy(a: NetworkPolicy, b: NetworkPolicy): boolean {
   return a.mode === b.mode && [...a.hosts].sort().join() === [...b.hosts].sort().join()
 }

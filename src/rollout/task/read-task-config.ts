@@ -5,13 +5,11 @@ import { checkValue, closest, EvsysError, type Problem, suggest, type ValueIssue
 import { locateToml } from './locate-toml.ts'
 import { TaskConfig } from './task-config.ts'
 
-/** A task.toml and what is worth knowing of it. */
 interface TaskConfigReading {
   readonly config: TaskConfig
   readonly notices: readonly Problem[]
 }
 
-/** Reads the text of the task.toml at `file`. */
 export function readTaskConfig(text: string, file: string): TaskConfigReading {
   const raw = parseToml(text, file)
   const problem = (path: ValueIssue['path'], message: string, fix?: string): Problem => {

@@ -38,7 +38,6 @@ export const Healthcheck = z.looseObject({
 })
 export type Healthcheck = z.output<typeof Healthcheck>
 
-/** A server of tools that the agent may use. */
 const McpServer = z
   .looseObject({
     name: z.string().min(1),
@@ -73,11 +72,7 @@ export type Artifact = z.output<typeof Artifact>
 
 /** `[agent]`. An absent `timeout_sec` is no limit. */
 const AgentConfig = z
-  .looseObject({
-    timeout_sec: seconds.optional(),
-    user: account.optional(),
-    ...networkFields,
-  })
+  .looseObject({ timeout_sec: seconds.optional(), user: account.optional(), ...networkFields })
   .superRefine(checkHosts)
 export type AgentConfig = z.output<typeof AgentConfig>
 
@@ -138,7 +133,6 @@ const stepName = z
   .string()
   .regex(/^(?!\.{1,2}$)[^/\\\0]+$/, 'a step is named after its folder: no slash, not "." or ".."')
 
-/** One of `[[steps]]`. */
 const StepConfig = z.looseObject({
   name: stepName,
   agent: AgentConfig.prefault({}),
@@ -156,7 +150,6 @@ const taskName = z
     'a task is named `org/name`: letters, digits, ".", "_" and "-", no leading "." and no ".."',
   )
 
-/** A whole task.toml. */
 export const TaskConfig = z.looseObject({
   schema_version: z.string().default('1.4'),
   source: z.string().optional(),
@@ -263,7 +256,7 @@ export function resolveEnvTable(table: Readonly<Record<string, string>>, hostEnv
 }
 
 /** Variables of the host that templates of `table` need and that are not there. */
-export function missingVariables(
+function missingVariables(
   table: Readonly<Record<string, string>>,
   hostEnv: HostEnv,
 ): { key: string; variable: string }[] {

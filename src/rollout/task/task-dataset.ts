@@ -98,7 +98,7 @@ async function loadTasksStrictly(path: string, name: string): Promise<{ task: Lo
   for (const { task, place } of placed) {
     const other = first.get(task.name)
     if (other !== undefined) {
-      const fix = 'give every task a name of its own, in [task] of its task.toml.'
+      const fix = 'give every task its name, in [task] of its task.toml.'
       problems.push({ code: 'DATA_INVALID', message: `${other} and ${place} are both called "${task.name}"`, fix })
     } else first.set(task.name, place)
   }
@@ -139,7 +139,6 @@ export function folderOfRow({ verifier, metadata }: HarborTask): { path: string;
   return { path: data.task_path, digest: data.task_digest }
 }
 
-/** Tasks as folders in Harbor's layout. */
 export const harborSource = defineDataSource({
   kind: 'harbor',
   summary: 'Reads Harbor task folders (data.path): a task per row, attempted in its environment, scored by its tests.',

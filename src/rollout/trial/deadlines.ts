@@ -86,26 +86,18 @@ export function phaseLimits(
   part: Pick<TaskPart, 'agent' | 'verification'>,
 ): PhaseLimits {
   const { agent, verifier } = config
-  const agentSec = set(agent.override_timeout_sec) ?? part.agent.timeout_sec
+  // A cap holds also where the task names no limit.
+  const agentSec = set(agent.override_timeout_sec) ?? part.agent.timeout_sec ?? set(agent.max_timeout_sec)
   const verifierSec = set(verifier.override_timeout_sec) ?? part.verification.timeoutSec
   const ms = (baseSec: number, maxSec: number | undefined, specific: number | undefined) =>
     Math.min(baseSec, set(maxSec) ?? Number.POSITIVE_INFINITY) * (specific ?? config.timeout_multiplier) * 1000
   const environmentSec = task.config.environment.build_timeout_sec
+  const setupSec = set(agent.override_setup_timeout_sec) ?? SETUP_SEC
   return {
     environmentMs: ms(environmentSec, undefined, config.environment_build_timeout_multiplier),
-    agentSetupMs: ms(
-      set(agent.override_setup_timeout_sec) ?? SETUP_SEC,
-      undefined,
-      config.agent_setup_timeout_multiplier,
-    ),
-    ...agentLimit(),
+    agentSetupMs: ms(setupSec, undefined, config.agent_setup_timeout_multiplier),
+    agentMs: agentSec === undefined ? undefined : ms(agentSec, agent.max_timeout_sec, config.agent_timeout_multiplier),
     verifierMs: ms(verifierSec, verifier.max_timeout_sec, config.verifier_timeout_multiplier),
-  }
-
-  // A cap holds also where the task names no limit.
-  function agentLimit(): { agentMs?: number | undefined } {
-    const baseSec = agentSec ?? set(agent.max_timeout_sec)
-    return baseSec === undefined ? {} : { agentMs: ms(baseSec, agent.max_timeout_sec, config.agent_timeout_multiplier) }
   }
 }
 

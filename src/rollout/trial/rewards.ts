@@ -3,7 +3,7 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type EvsysError, messageOf, systemCode } from '../../kernel/index.ts'
+import { type EvsysError, isMapping, messageOf, systemCode } from '../../kernel/index.ts'
 import { type ExceptionName, trialError } from './trial-error.ts'
 import type { Rewards, StepResult } from './trial-result.ts'
 
@@ -41,7 +41,7 @@ function parseJson(json: string): Rewards {
   } catch (cause) {
     throw wrong('reward.json', `is no JSON: ${messageOf(cause)}`)
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isMapping(value)) {
     throw wrong('reward.json', `holds ${shown(json.trim())} in place of an object of numbers`)
   }
   const entries = Object.entries(value)
@@ -61,9 +61,8 @@ function finite(value: number, place: string): number {
 }
 
 function disagreement(rewards: Rewards, text: string): string[] {
-  const told = Object.values(rewards)
   const written = Number(text.trim())
-  const agrees = text.trim() !== '' && (rewards.reward ?? (told.length === 1 ? told[0] : undefined)) === written
+  const agrees = text.trim() !== '' && scalarReward(rewards) === written
   return agrees
     ? []
     : [`reward.json and reward.txt disagree: reward.json counts, reward.txt holds ${shown(text.trim())}`]
@@ -81,35 +80,28 @@ function shown(text: string): string {
 // however it came there.
 
 export async function readRewardFiles(dir: string): Promise<RewardFiles> {
-  return {
-    json: await readPlain(join(dir, 'reward.json'), 'reward.json'),
-    text: await readPlain(join(dir, 'reward.txt'), 'reward.txt'),
-  }
+  return { json: await readPlain(dir, 'reward.json'), text: await readPlain(dir, 'reward.txt') }
 }
 
 // Opened without following a link and without waiting for the other end of a pipe; looked at through the handle, so that what is
 // checked is what is read.
-async function readPlain(path: string, name: string): Promise<string | undefined> {
-  const wrong = (what: string) => trialError('VerifierOutputParseError', `${name} ${what}`)
+async function readPlain(dir: string, name: string): Promise<string | undefined> {
+  const path = join(dir, name)
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (cause: unknown) => {
       const code = systemCode(cause)
       if (code === 'ENOENT') return undefined
-      if (code === 'ELOOP' || code === 'EMLINK') throw wrong('is a link')
+      if (code === 'ELOOP' || code === 'EMLINK') throw wrong(name, 'is a link')
       throw trialError('DownloadVerifierDirError', `${name} cannot be read`, { cause })
     },
   )
   if (file === undefined) return undefined
-  try {
-    const { size, nlink } = await file
-      .stat()
-      .then((found) => (found.isFile() ? found : Promise.reject(wrong('is no file'))))
-    if (nlink > 1) throw wrong('is a link')
-    if (size > REWARD_FILE_BYTES) throw wrong(`has ${size} bytes`)
-    return await file.readFile('utf8')
-  } finally {
-    await file.close()
-  }
+  await using handle = file
+  const found = await handle.stat()
+  if (!found.isFile()) throw wrong(name, 'is no file')
+  if (found.nlink > 1) throw wrong(name, 'is a link')
+  if (found.size > REWARD_FILE_BYTES) throw wrong(name, `has ${found.size} bytes`)
+  return await handle.readFile('utf8')
 }
 
 // Rewards of several steps: whether the next one is reached, and what the whole trial gets.

@@ -8,14 +8,13 @@ import { settleWithDeadline } from './deadlines.ts'
 import { trialError } from './trial-error.ts'
 import type { AgentResult } from './trial-result.ts'
 
-/** One run of an agent. */
 export interface TrialAgentRun {
   readonly task: HarborTask
   readonly folder: TaskFolder
   readonly environment: OpenEnvironment
   /** Where it may leave files for the record. */
   readonly logsDir: string
-  /** Told of every answer of the policy when it is there. */
+  /** Called with every answer of the policy when it is there. */
   onTurn(turn: Turn): void
 }
 
@@ -80,8 +79,8 @@ export async function runAgentPhase(phase: AgentPhase): Promise<AgentPhaseEnd> {
   return {
     turns: record === undefined || record.turns.length < turns.length ? turns : record.turns,
     result: agentResult(record?.usage),
-    output: record?.output === undefined ? undefined : record.output,
-    truncated: record?.truncated === undefined ? undefined : record.truncated,
+    output: record?.output,
+    truncated: record?.truncated,
     error,
   }
 }
@@ -102,7 +101,7 @@ function openJournal(path: string): AsyncDisposable & { add(turn: Turn): void } 
   let stream: ReturnType<typeof createWriteStream> | undefined
   return {
     add({ tokens, ...turn }) {
-      stream ??= createWriteStream(path, { flags: 'a' }).on('error', () => {}) // the turns are in memory; the folder is told of later
+      stream ??= createWriteStream(path, { flags: 'a' }).on('error', () => {}) // the turns are in memory; the folder is reported later
       const exact = tokens && {
         ...tokens,
         prompt: [...tokens.prompt],
@@ -119,14 +118,8 @@ function openJournal(path: string): AsyncDisposable & { add(turn: Turn): void } 
   }
 }
 
-// The environment as an agent holds it: with the agent's account and variables, and only as long as its phase lasts. An agent that goes
-// on after its deadline finds every door closed.
-
-interface EnvironmentLease {
-  readonly environment: OpenEnvironment
-  /** Closes it and waits for the calls under way, which cannot be called back, to end. */
-  revoke(): Promise<void>
-}
+// The environment as an agent holds it: with the agent's account and variables, and only as long as its phase lasts. An agent that
+// continues after its deadline finds every door closed.
 
 /** What every command of the agent gets. Its own variables yield to `env`. */
 interface LeaseOptions {
@@ -135,7 +128,7 @@ interface LeaseOptions {
   readonly network?: boolean | undefined
 }
 
-function leaseEnvironment(environment: OpenEnvironment, { env, user, network }: LeaseOptions = {}): EnvironmentLease {
+function leaseEnvironment(environment: OpenEnvironment, { env, user, network }: LeaseOptions) {
   const underWay = new Set<Promise<unknown>>()
   let isOver = false
   const during = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -154,21 +147,23 @@ function leaseEnvironment(environment: OpenEnvironment, { env, user, network }: 
     ...command,
     env: env === undefined ? command.env : { ...command.env, ...env },
   })
+  const lent: OpenEnvironment = {
+    level: environment.level,
+    workdir: environment.workdir,
+    exec: (command, signal) => during(() => environment.exec(withDefaults(command), signal)),
+    spawn: (command, signal) => during(() => environment.spawn(withDefaults(command), signal)),
+    read: (path) => during(() => environment.read(path)),
+    write: (path, bytes) => during(() => environment.write(path, bytes)),
+    upload: (source, target) => during(() => environment.upload(source, target)),
+    download: (source, target) => during(() => environment.download(source, target)),
+    empty: (path) => during(() => environment.empty(path)),
+    killAll: () => during(() => environment.killAll()),
+    // It is the trial's: an agent that closes its lease closes nothing.
+    [Symbol.asyncDispose]: async () => {},
+  }
   return {
-    environment: {
-      level: environment.level,
-      workdir: environment.workdir,
-      exec: (command, signal) => during(() => environment.exec(withDefaults(command), signal)),
-      spawn: (command, signal) => during(() => environment.spawn(withDefaults(command), signal)),
-      read: (path) => during(() => environment.read(path)),
-      write: (path, bytes) => during(() => environment.write(path, bytes)),
-      upload: (source, target) => during(() => environment.upload(source, target)),
-      download: (source, target) => during(() => environment.download(source, target)),
-      empty: (path) => during(() => environment.empty(path)),
-      killAll: () => during(() => environment.killAll()),
-      // It is the trial's: an agent that closes its lease closes nothing.
-      [Symbol.asyncDispose]: async () => {},
-    },
+    environment: lent,
+    /** Closes it and waits for the calls under way, which cannot be called back, to end. */
     async revoke() {
       isOver = true
       await environment.killAll()

@@ -1,4 +1,4 @@
-// What is done for one instruction, be it the whole task or one step: the agent acts, its files are brought home, the tests judge.
+// What is done for one instruction, be it the whole task or one step: the agent acts, its files are fetched, the tests score it.
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HarborTask, TaskFolder, Turn } from '../../contracts/index.ts'
@@ -39,12 +39,8 @@ export async function runPart(scope: TrialScope, place: OpenTrialEnvironment, ru
   if (error !== undefined && !run.isVerifiedAfterAnyError && !isVerifiedAfter(error)) return
   request.onEvent?.('verification-start')
   try {
-    const { rewards, warnings } = await record.timed(
-      (timing) => {
-        run.slots.verifier = timing
-      },
-      () => verified(scope, place, run, manifest),
-    )
+    const verify = () => verified(scope, place, run, manifest)
+    const { rewards, warnings } = await record.timed(run.slots, 'verifier', verify)
     run.slots.verifier_result = { rewards } satisfies VerifierResult
     for (const warning of warnings) await record.warn(warning)
   } catch (failure) {
@@ -60,37 +56,26 @@ async function runAgentOfPart(scope: TrialScope, place: OpenTrialEnvironment, ru
   try {
     using _turn = await scope.uncounted(async () => request.agentTurn?.(signal) ?? { [Symbol.dispose]() {} })
     request.onEvent?.('agent-start')
-    const end = await record.timed(
-      (timing) => {
-        slots.agent_execution = timing
-      },
-      () =>
-        runAgentPhase({
-          task,
-          folder,
-          environment: place.environment,
-          logsDir: join(outputs, 'agent'),
-          runAgent: request.runAgent,
-          lease: {
-            env: agentEnv,
-            user: part.agent.user,
-            ...networkOf(part.agentNetwork, request.task.network),
-          },
-          timeoutMs: agentMs,
-          signal,
-          graceMs: request.graceMs,
-        }),
+    const network = networkOf(part.agentNetwork, request.task.network)
+    const end = await record.timed(slots, 'agent_execution', () =>
+      runAgentPhase({
+        task,
+        folder,
+        environment: place.environment,
+        logsDir: join(outputs, 'agent'),
+        runAgent: request.runAgent,
+        lease: { env: agentEnv, user: part.agent.user, network },
+        timeoutMs: agentMs,
+        signal,
+        graceMs: request.graceMs,
+      }),
     )
     request.onEvent?.('agent-end')
     slots.agent_result = end.result
     turns.push(...end.turns)
-    record.result.evsys = {
-      status: 'completed',
-      warnings: [],
-      ...record.result.evsys,
-      n_turns: turns.length,
-      ...(end.truncated === undefined ? {} : { truncated: end.truncated }),
-    }
+    const { evsys } = record.result
+    const truncated = end.truncated ?? evsys?.truncated
+    record.result.evsys = { status: 'completed', warnings: [], ...evsys, n_turns: turns.length, truncated }
     await keepTrajectory(scope, end.turns, join(outputs, 'agent'))
     return end.error
   } catch (error) {
@@ -104,7 +89,7 @@ async function keepTrajectory({ request, record }: TrialScope, turns: readonly T
   const { name, version, model_info } = request.agentInfo
   if (turns.length === 0 || (await lstat(file).catch(() => undefined)) !== undefined) return
   try {
-    const agent = { name, version, ...(model_info === null ? {} : { model: model_info.name }) }
+    const agent = { name, version, model: model_info?.name }
     await writeTrajectory(file, trajectoryOf({ agent, turns, sessionId: request.trialId }))
   } catch (cause) {
     await record.warn(`the trajectory could not be kept: ${messageOf(cause)}`)
@@ -124,11 +109,7 @@ async function collect(scope: TrialScope, { environment }: OpenTrialEnvironment,
   for (const hook of run.part.verification.collect.filter(({ service }) => service === 'main')) {
     const ended = await environment
       .exec(
-        {
-          argv: shellCommand(hook.command),
-          limits: { timeoutMs: hook.timeout_sec * 1000 },
-          user: hook.user,
-        },
+        { argv: shellCommand(hook.command), limits: { timeoutMs: hook.timeout_sec * 1000 }, user: hook.user },
         signal,
       )
       .catch((cause: unknown) => ({ exitCode: null, stderr: messageOf(cause) }))
@@ -170,10 +151,5 @@ async function verified(
     })
   }
   if (testDirs.length === 0) throw trialError('AddTestsDirError', 'the task has no tests')
-  return verifyPart({
-    ...common,
-    testDirs,
-    network,
-    environment: place.environment,
-  })
+  return verifyPart({ ...common, testDirs, network, environment: place.environment })
 }

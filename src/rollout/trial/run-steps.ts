@@ -76,12 +76,12 @@ async function prepare({ signal }: TrialScope, { environment }: OpenTrialEnviron
   for (const path of ['/tests', '/solution', '/logs/verifier', '/logs/agent', '/logs/artifacts'])
     await environment.empty(path)
   if (step.workdirDir !== undefined) {
-    const user = step.agent.user === undefined ? {} : { user: step.agent.user }
+    const { user } = step.agent
     const cwd = await workingFolder(environment, signal)
     await environment.upload(step.workdirDir, cwd)
     if (step.setupScript !== undefined) {
       const ended = await environment.exec(
-        { argv: ['bash', `${cwd === '/' ? '' : cwd}/setup.sh`], cwd, limits: { timeoutMs: SETUP_MS }, ...user },
+        { argv: ['bash', `${cwd === '/' ? '' : cwd}/setup.sh`], cwd, limits: { timeoutMs: SETUP_MS }, user },
         signal,
       )
       if (ended.exitCode !== 0) {

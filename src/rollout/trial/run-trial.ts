@@ -2,7 +2,7 @@
 // whatever it opened; agents and verifiers only get a signal. Whatever goes wrong is part of the result.
 import { mkdir } from 'node:fs/promises'
 import type { Turn } from '../../contracts/index.ts'
-import { EvsysError, messageOf, onAbort, systemClock } from '../../kernel/index.ts'
+import { createRedactor, EvsysError, messageOf, onAbort, systemClock } from '../../kernel/index.ts'
 import { type LoadedTask, resolveEnvTable, type TaskPart, taskRow } from '../task/index.ts'
 import { phaseLimits, set, withDeadline } from './deadlines.ts'
 import { scalarReward } from './rewards.ts'
@@ -10,7 +10,7 @@ import { runPart } from './run-part.ts'
 import { runSteps } from './run-steps.ts'
 import { type OpenTrialEnvironment, openTrialEnvironment, removeTree } from './trial-environment.ts'
 import { trialError } from './trial-error.ts'
-import { openTrialRecord, secretRedactor, trialSecrets } from './trial-record.ts'
+import { openTrialRecord, trialSecrets } from './trial-record.ts'
 import { stateFolder, type TrialOutcome, type TrialRequest, type TrialScope } from './trial-scope.ts'
 
 /** Runs a trial to its result.json. Rejects only when the record itself cannot be written. */
@@ -27,7 +27,7 @@ export async function runTrial(request: TrialRequest): Promise<TrialOutcome> {
     dir: request.dir,
     agentInfo: request.agentInfo,
     clock,
-    redact: secretRedactor(secrets),
+    redact: createRedactor(secrets),
     isHiding: Object.keys(secrets).length > 0,
   })
   onEvent?.('start')
@@ -58,29 +58,22 @@ async function attempt(scope: TrialScope): Promise<void> {
   refuseUnsupported(task, agent)
   for (const warning of unofferedWarnings(task, agent)) await record.warn(warning)
   await mkdir(stateFolder(request.dir), { recursive: true })
-  const place = await record.timed(
-    (timing) => {
-      record.result.environment_setup = timing
-    },
-    () => {
-      request.onEvent?.('environment-start')
-      return openTrialEnvironment(scope, { path: task.path }, limits.environmentMs)
-    },
-  )
+  const place = await record.timed(record.result, 'environment_setup', () => {
+    request.onEvent?.('environment-start')
+    return openTrialEnvironment(scope, { path: task.path }, limits.environmentMs)
+  })
   try {
     record.setLevel(place.environment.level)
-    await record.timed(
-      (timing) => {
-        record.result.agent_setup = timing
-      },
-      () =>
-        withDeadline(async (during) => request.setupAgent?.(place.environment, during), {
-          timeoutMs: limits.agentSetupMs,
-          timeout: () =>
-            trialError('AgentSetupTimeoutError', `the agent was not set up within ${limits.agentSetupMs / 1000} s`),
-          signal,
-          graceMs,
-        }),
+    const { agentSetupMs: timeoutMs } = limits
+    const late = `the agent was not set up within ${timeoutMs / 1000} s`
+    const timeout = () => trialError('AgentSetupTimeoutError', late)
+    await record.timed(record.result, 'agent_setup', () =>
+      withDeadline(async (during) => request.setupAgent?.(place.environment, during), {
+        timeoutMs,
+        timeout,
+        signal,
+        graceMs,
+      }),
     )
     await (task.steps.length > 0 ? runSteps(scope, place) : runWhole(scope, place))
   } finally {
@@ -103,13 +96,8 @@ async function runWhole(scope: TrialScope, place: OpenTrialEnvironment): Promise
   })
 }
 
-interface TrialDeadline extends Disposable {
-  readonly signal: AbortSignal
-  uncounted<T>(wait: () => Promise<T>): Promise<T>
-}
-
 // The caller's signal and the time of the whole trial in one. The timer stands still while the trial waits for its turn.
-function trialDeadline({ config, signal }: TrialRequest): TrialDeadline {
+function trialDeadline({ config, signal }: TrialRequest) {
   const controller = new AbortController()
   const stopListening = onAbort(signal, () =>
     controller.abort(trialError('CancelledError', 'the trial was cancelled', { cause: signal.reason })),
@@ -133,7 +121,7 @@ function trialDeadline({ config, signal }: TrialRequest): TrialDeadline {
   run()
   return {
     signal: controller.signal,
-    async uncounted(wait) {
+    async uncounted<T>(wait: () => Promise<T>): Promise<T> {
       pause()
       try {
         return await wait()
@@ -166,7 +154,7 @@ export function refuseUnsupported(task: LoadedTask, agent: string): void {
   if (scriptedAgents.includes(agent)) return
   if (parts.some(({ trajectoryPath }) => trajectoryPath !== undefined)) {
     throw refused(
-      `it comes with earlier turns (trajectory.json), and the agent "${agent}" cannot go on from them`,
+      `it comes with earlier turns (trajectory.json), and the agent "${agent}" cannot continue from them`,
       'take the file out to attempt it from the start; the agents oracle and nop do without it.',
     )
   }

@@ -6,7 +6,6 @@ import { Artifact, EnvTable } from '../task/task-config.ts'
 const seconds = z.number().min(0).optional()
 const multiplier = z.number().positive().optional()
 
-/** An agent and the limits of its runs. */
 export const AgentChoice = z.looseObject({
   name: z.string().min(1).optional(),
   import_path: z.string().min(1).optional(),
@@ -32,7 +31,6 @@ export const EnvironmentChoice = z.looseObject({
 })
 export type EnvironmentChoice = z.output<typeof EnvironmentChoice>
 
-/** How trials are verified. */
 export const VerifierChoice = z.looseObject({
   disable: z.boolean().default(false),
   override_timeout_sec: seconds,
@@ -70,7 +68,6 @@ const ArtifactEntry = z.union([
   Artifact,
 ])
 
-/** One attempt of one agent at one task. */
 export const TrialConfig = z.looseObject({
   task: TaskChoice,
   trial_name: z.string().default(''),

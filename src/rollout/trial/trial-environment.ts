@@ -69,7 +69,7 @@ async function close(environment: OpenEnvironment, warn: (text: string) => Promi
     graceMs: 0,
   })
   const reason = stopped ?? error
-  if (reason !== undefined) await warn(`the environment may be left behind: ${messageOf(reason)}`)
+  if (reason !== undefined) await warn(`the environment may have leaked: ${messageOf(reason)}`)
 }
 
 // Files of an environment as part of the record of a trial. They were made by untrusted code: only plain files and folders come

@@ -45,7 +45,6 @@ const meanings = {
   CancelledError: { code: 'INTERRUPTED', infra: true },
 } as const satisfies Record<string, Meaning>
 
-/** The names of failures that trials know. */
 export type ExceptionName = keyof typeof meanings
 
 /** Failures of the agent's program and of the model behind it: what was reached is verified all the same. */

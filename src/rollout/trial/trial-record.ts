@@ -3,7 +3,7 @@ import { appendFile, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Level } from '../../contracts/index.ts'
-import { type Clock, createRedactor, messageOf, type Redact, writeFileAtomic } from '../../kernel/index.ts'
+import { type Clock, messageOf, type Redact, writeFileAtomic } from '../../kernel/index.ts'
 import type { LoadedTask } from '../task/loaded-task.ts'
 import type { TrialConfig } from './trial-config.ts'
 import { exceptionName, rolloutError, rolloutErrorNamed } from './trial-error.ts'
@@ -20,27 +20,9 @@ interface TrialRecordOptions {
   readonly isHiding: boolean
 }
 
-export interface TrialRecord {
-  /** Filled while the trial runs. */
-  readonly result: TrialResult
-  readonly dir: string
-  readonly redact: Redact
-  now(): string
-  log(text: string): Promise<void>
-  warn(text: string): Promise<void>
-  /** Does the work of a phase and keeps when it began and ended. */
-  timed<T>(keep: (timing: Timing) => void, work: () => Promise<T>): Promise<T>
-  /** Keeps a failure of the trial; the first one counts. */
-  fail(error: unknown): Promise<void>
-  /** A failure that is kept elsewhere, as result.json has it. */
-  exceptionOf(error: unknown): ExceptionInfo
-  setLevel(level: Level): void
-  /** Takes secrets out of every file and writes result.json. */
-  finish(): Promise<TrialResult>
-}
+export type TrialRecord = Awaited<ReturnType<typeof openTrialRecord>>
 
-/** Makes the folder of a trial and its first files. */
-export async function openTrialRecord(options: TrialRecordOptions): Promise<TrialRecord> {
+export async function openTrialRecord(options: TrialRecordOptions) {
   const { dir, config, clock, redact, isHiding } = options
   const now = () => new Date(clock.now()).toISOString()
   const result = resultDraft(subjectOf(options), { ...options, config: redact(config) }, now())
@@ -58,50 +40,46 @@ export async function openTrialRecord(options: TrialRecordOptions): Promise<Tria
   const exceptionOf = (error: unknown): ExceptionInfo => redact(exceptionInfo(error, now()))
 
   return {
+    /** Filled while the trial runs. */
     result,
     dir,
-    redact,
-    now,
     log,
+    /** A failure that is kept elsewhere, as result.json has it. */
     exceptionOf,
-    async warn(text) {
+    async warn(text: string) {
       facts.warnings.push(redact(text))
       await log(`warning: ${text}`)
     },
-    async timed(keep, work) {
+    /** Does the work of a phase and keeps, in a slot of a result, when it began and ended. */
+    async timed<K extends string, T>(slots: Record<K, Timing | null>, slot: K, work: () => Promise<T>): Promise<T> {
       const timing: Timing = { started_at: now(), finished_at: null }
-      keep(timing)
+      slots[slot] = timing
       try {
         return await work()
       } finally {
         timing.finished_at = now()
       }
     },
-    async fail(error) {
+    /** Keeps a failure of the trial; the first one counts. */
+    async fail(error: unknown) {
       await log(`${exceptionName(error)}: ${messageOf(error)}`)
       if (failure !== undefined) return
       failure = { error }
       facts.status = exceptionName(error) === 'CancelledError' ? 'cancelled' : 'failed'
       result.exception_info = exceptionOf(error)
-      await writeFileAtomic(join(dir, 'exception.txt'), `${result.exception_info.exception_traceback}\n`, {
-        sync: false,
-      })
+      const { exception_traceback } = result.exception_info
+      await writeFileAtomic(join(dir, 'exception.txt'), `${exception_traceback}\n`, { sync: false })
     },
-    setLevel(open) {
+    setLevel(open: Level) {
       level = open
     },
-    async finish() {
+    /** Takes secrets out of every file and writes result.json. */
+    async finish(): Promise<TrialResult> {
       result.finished_at = now()
       const failed = failure === undefined ? stepFailure(result) : redact(rolloutError(failure.error))
-      result.evsys = {
-        ...result.evsys,
-        ...facts,
-        ...(failed === undefined
-          ? {}
-          : { error: failed, ...(facts.status === 'cancelled' ? {} : { status: 'failed' as const }) }),
-        ...(level === undefined ? {} : { level }),
-      }
-      const removed = await redactFolder(dir, redact, { isHiding })
+      const status = failed === undefined || facts.status === 'cancelled' ? facts.status : 'failed'
+      result.evsys = { ...result.evsys, ...facts, status, error: failed, level }
+      const removed = await redactFolder(dir, redact, isHiding)
       if (removed.length > 0)
         result.evsys.warnings.push(`too large to be searched for secrets, so not kept: ${removed.join(', ')}`)
       await writeJson(join(dir, 'result.json'), redact(result), true)
@@ -199,22 +177,12 @@ export function trialSecrets(
   return found
 }
 
-/** A redactor for these secrets. */
-export function secretRedactor(secrets: Readonly<Record<string, string>>): Redact {
-  return createRedactor(secrets)
-}
-
 /** Takes secrets out of every text file below a folder. Names of files that had to go are returned. */
-export async function redactFolder(
-  dir: string,
-  redact: Redact,
-  { isHiding }: { isHiding: boolean },
-): Promise<string[]> {
+export async function redactFolder(dir: string, redact: Redact, isHiding: boolean): Promise<string[]> {
   const removed: string[] = []
-  const entries = await readdir(dir, { withFileTypes: true, recursive: false })
-  for (const entry of entries) {
+  for (const entry of await readdir(dir, { withFileTypes: true })) {
     const path = join(dir, entry.name)
-    if (entry.isDirectory()) removed.push(...(await redactFolder(path, redact, { isHiding })))
+    if (entry.isDirectory()) removed.push(...(await redactFolder(path, redact, isHiding)))
     else if (entry.isFile() && !(await redactFile(path, redact, isHiding))) removed.push(path)
   }
   return removed

@@ -46,7 +46,6 @@ export interface TrialRequest {
   onEvent?: ((event: TrialEvent) => void) | undefined
 }
 
-/** A finished trial. */
 export interface TrialOutcome {
   readonly result: TrialResult
   /** The number that counts; absent: there is none, or infrastructure failed. */
@@ -55,7 +54,6 @@ export interface TrialOutcome {
   readonly turns: readonly Turn[]
 }
 
-/** What the parts of a trial share. */
 export interface TrialScope {
   readonly request: TrialRequest
   readonly record: TrialRecord

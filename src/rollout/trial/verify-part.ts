@@ -47,15 +47,15 @@ export async function verifyPart(request: VerifyRequest): Promise<Verified> {
       graceMs,
     })
   } catch (error) {
-    await fetchLogs(request).catch(() => {}) // the first failure is the one to tell
+    await fetchLogs(request).catch(() => {}) // the first failure is the one to report
     throw error
   }
   const leftOut = await named('DownloadVerifierDirError', 'cannot fetch /logs/verifier', () => fetchLogs(request))
   const forged = leftOut.find((name) => name === 'reward.json' || name === 'reward.txt')
   if (forged !== undefined) throw trialError('VerifierOutputParseError', `${forged} is a link, or no file`)
   const { rewards, warnings } = parseRewards(await readRewardFiles(target))
-  const told = `not kept of /logs/verifier, being neither file nor folder: ${leftOut.slice(0, 10).join(', ')}`
-  return { rewards, warnings: leftOut.length > 0 ? [told, ...warnings] : warnings }
+  const warning = `not kept of /logs/verifier, being neither file nor folder: ${leftOut.slice(0, 10).join(', ')}`
+  return { rewards, warnings: leftOut.length > 0 ? [warning, ...warnings] : warnings }
 }
 
 /** Names of what is no plain file or folder. Rewards are read when no process is left that could change them. */
@@ -68,16 +68,16 @@ async function fetchLogs({ environment, target }: VerifyRequest): Promise<string
 
 // A link that leads to another file of the environment is copied as that file; here it can still be recognised.
 async function linkedRewards(environment: OpenEnvironment): Promise<string[]> {
-  const look = 'for name in reward.json reward.txt; do [ ! -L "/logs/verifier/$name" ] || echo "$name"; done'
-  const limits = { timeoutMs: LOOK_MS }
+  const script = 'for name in reward.json reward.txt; do [ ! -L "/logs/verifier/$name" ] || echo "$name"; done'
+  const limits = { timeoutMs: LINKS_MS }
   const { stdout } = await environment.exec(
-    { argv: shellCommand(look), cwd: '/', limits },
-    AbortSignal.timeout(LOOK_MS),
+    { argv: shellCommand(script), cwd: '/', limits },
+    AbortSignal.timeout(LINKS_MS),
   )
   return stdout.split('\n').filter((line) => line !== '')
 }
 
-const LOOK_MS = 30_000
+const LINKS_MS = 30_000
 
 async function runTests(request: VerifyRequest, signal: AbortSignal): Promise<ExecResult> {
   const { environment, testDirs, script, env, user, network, timeoutMs } = request
@@ -98,13 +98,7 @@ async function runTests(request: VerifyRequest, signal: AbortSignal): Promise<Ex
   )
   // The exit code means nothing: only the reward file counts.
   const ended = await environment.exec(
-    {
-      argv: shellCommand(`'${path}' > /logs/verifier/test-stdout.txt 2>&1`),
-      env,
-      limits,
-      user,
-      network,
-    },
+    { argv: shellCommand(`'${path}' > /logs/verifier/test-stdout.txt 2>&1`), env, limits, user, network },
     signal,
   )
   if (ended.limitHit === 'timeoutMs')
@@ -116,9 +110,7 @@ async function named<T>(name: ExceptionName, what: string, work: () => Promise<T
   try {
     return await work()
   } catch (cause) {
-    throw trialError(name, `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    })
+    throw trialError(name, `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }
 }
 
@@ -136,15 +128,15 @@ export function partTests(
     signal,
     script: part.testScript ?? task.testScript ?? 'test.sh',
     testDirs: [...new Set([task.testsDir, part.testsDir].flatMap((dir) => dir ?? []))],
-    ...networkOf(verification.network, task.network),
+    network: networkOf(verification.network, task.network),
     user: verification.user,
     graceMs,
   }
 }
 
 /** Only what differs from what the environment was started with has to be asked for. */
-export function networkOf(phase: NetworkPolicy, baseline: NetworkPolicy): { network?: boolean | undefined } {
-  return samePolicy(phase, baseline) ? {} : { network: phase.mode !== 'no-network' }
+export function networkOf(phase: NetworkPolicy, baseline: NetworkPolicy): boolean | undefined {
+  return samePolicy(phase, baseline) ? undefined : phase.mode !== 'no-network'
 }
 
 // A verifier in a separate environment. Of the agent's world it gets the artifacts, at their old places, and nothing else; its tests

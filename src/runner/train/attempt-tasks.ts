@@ -1,11 +1,9 @@
-// A look at a benchmark of task folders: the trials run elsewhere, beside the tests; here the weights of the look answer for the policy,
-// and agents of the project lead it.
-
+// An evaluation on a benchmark of task folders: the trials run elsewhere, beside the tests; here the evaluated weights answer for the
+// policy, and agents of the project run.
 import { isDeepStrictEqual } from 'node:util'
 import type {
   AgentOrder,
   AgentRecord,
-  GenerateRequest,
   HarborTask,
   OpenEnvironment,
   OpenInferenceClient,
@@ -30,29 +28,27 @@ export async function attemptTasks(
 ): Promise<{ scored: Scored; predictions: readonly Prediction[] }> {
   const { askTrials, systemPrompt } = scope
   if (askTrials === undefined) {
-    throw new EvsysError('INTERNAL', `nobody attempts the task folders of benchmark "${benchmark.name}" here`)
+    throw new EvsysError('INTERNAL', `the task folders of benchmark "${benchmark.name}" are not attempted here`)
   }
   return askTrials({
     benchmark: benchmark.name,
     step,
     system_prompt: systemPrompt ?? benchmark.chat_template.system_prompt ?? '',
     answer: answering(scope, weights),
-    lead: (order, environment, signal) =>
-      leadTask(scope, { order, environment, policy: openPolicy(scope, weights) }, signal),
+    runAgent: (order, environment, signal) =>
+      runOrder(scope, { order, environment, policy: openPolicy(scope, weights) }, signal),
   })
 }
 
-/** Speaks for the weights. Each session has a policy of its own, which keeps the tokens of its conversation. */
+/** Answers for the weights. Each session has a separate policy, which keeps the tokens of its conversation. */
 function answering(scope: RunScope, weights: Weights) {
-  const { services } = scope
   const sessions = new Map<string, OpenInferenceClient>()
   return async (question: PolicyQuestion): Promise<PolicyAnswer> => {
     const policy = sessions.get(question.session) ?? openPolicy(scope, weights)
     sessions.set(question.session, policy)
-    const { text, reasoning, toolCalls, stopReason, usage } = await policy.generate(
-      requestOf(question),
-      services.signal,
-    )
+    const { session: _, max_tokens: maxTokens, top_p: topP, top_k: topK, ...rest } = question
+    const request = { ...rest, maxTokens, topP, topK }
+    const { text, reasoning, toolCalls, stopReason, usage } = await policy.generate(request, scope.services.signal)
     return {
       text,
       stop_reason: stopReason,
@@ -60,7 +56,7 @@ function answering(scope: RunScope, weights: Weights) {
       completion_tokens: usage.completionTokens,
       latency_s: usage.latencyS,
       reasoning,
-      tool_calls: toolCalls === undefined ? undefined : [...toolCalls],
+      tool_calls: toolCalls && [...toolCalls],
     }
   }
 }
@@ -74,32 +70,13 @@ function openPolicy({ model, renderer }: RunScope, weights: Weights): OpenInfere
   })
 }
 
-function requestOf(question: PolicyQuestion): GenerateRequest {
-  const { messages, tools, stop, seed, max_tokens: maxTokens, temperature, top_p: topP, top_k: topK } = question
-  return {
-    messages,
-    seed,
-    maxTokens,
-    temperature,
-    tools:
-      tools === undefined ? undefined : tools.map(({ description, ...tool }) => ({ ...tool, ...told(description) })),
-    stop,
-    topP,
-    topK,
-  }
-}
-
-function told(description: string | undefined): { description?: string | undefined } {
-  return description === undefined ? {} : { description }
-}
-
 // An agent of the project in a trial of a benchmark: it runs here, where the project's code is, and acts in an environment that is
-// elsewhere. What it did is told in words; the tests that follow are not its business.
+// elsewhere. What it did is reported in words; the tests that follow are not its business.
 
-/** What is told of the turns of one agent; the rest of a message is small. */
+/** What is reported of the turns of one agent; the rest of a message is small. */
 const TURNS_CHARS = 600_000
 
-async function leadTask(
+async function runOrder(
   { services }: RunScope,
   { order, environment, policy }: { order: AgentOrder; environment: OpenEnvironment; policy: OpenInferenceClient },
   signal: AbortSignal,
@@ -126,13 +103,13 @@ async function leadTask(
 
 function recordOf({ ended, output, truncated, usage, error, turns }: AgentOutcome): AgentRecord {
   return {
-    output: output === undefined ? undefined : output.slice(0, 100_000),
+    output: output?.slice(0, 100_000),
     truncated,
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
     latency_s: usage.latencyS,
     error,
-    ...(ended === 'timeout' ? { is_late: true as const } : {}),
+    is_late: ended === 'timeout' ? true : undefined,
     turns: reported(turns),
   }
 }
@@ -145,13 +122,8 @@ function reported(turns: readonly Turn[]): AgentRecord['turns'] {
     const before = turns[index - 1]?.messages ?? []
     const differs = messages.findIndex((message, i) => !isDeepStrictEqual(message, before[i]))
     const kept = Math.min(differs < 0 ? messages.length : differs, before.length)
-    const turn = {
-      kept,
-      messages: messages.slice(kept),
-      text,
-      stop_reason: stopReason,
-      tool_calls: toolCalls === undefined ? undefined : [...toolCalls],
-    }
+    const tool_calls = toolCalls && [...toolCalls]
+    const turn = { kept, messages: messages.slice(kept), text, stop_reason: stopReason, tool_calls }
     left -= JSON.stringify(turn).length
     if (left < 0) break
     all.push(turn)

@@ -18,7 +18,6 @@ const chunkRows = 64
 
 export interface TokenSource {
   readonly rows: readonly { readonly messages: readonly ChatMessage[] }[]
-  /** Hash of the rows. */
   readonly hash: string
 }
 

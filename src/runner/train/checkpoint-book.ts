@@ -50,10 +50,10 @@ export class CheckpointBook {
   }
 
   /**
-   * Tells what an interruption left from what the run would have saved anyway: `planned` steps, and weights to sample from that
-   * were the best when they were saved. It served to go on from; had the run not been interrupted, it would not be there.
+   * Separates what an interruption left from what the run would have saved anyway: `planned` steps, and weights to sample from that
+   * were the best when they were saved. It served to resume from; had the run not been interrupted, it would not be there.
    */
-  tellPassing(planned: ReadonlySet<number>): void {
+  markPassing(planned: ReadonlySet<number>): void {
     for (const [key, { step, kind }] of this.#saved) {
       const wasBest = this.#bestAmong([...this.#judged].filter(([judged]) => judged <= step)) === step
       if (!planned.has(step) && !(kind === 'sampler' && wasBest)) this.#passing.add(key)
@@ -75,7 +75,6 @@ export class CheckpointBook {
     return saved === undefined ? undefined : { kind: 'sampler', uri: saved.uri }
   }
 
-  /** What was saved at a step. */
   at(step: number): Ref[] {
     return [...this.#saved.values()].filter((each) => each.step === step).map(({ kind, uri }): Ref => ({ kind, uri }))
   }
@@ -94,13 +93,13 @@ export class CheckpointBook {
   /** Forgets what was saved after a step: those steps are done again. */
   rollBackTo(step: number): void {
     for (const [key, saved] of this.#saved) if (saved.step > step) this.#saved.delete(key)
-    // A best one from before that was let go of is no longer there to be chosen.
+    // A best one from before that was deleted is no longer there to be chosen.
     for (const judged of this.#judged.keys()) {
       if (judged > step || !this.has(judged, 'sampler')) this.#judged.delete(judged)
     }
   }
 
-  /** Checkpoints to let go of when the newest `kept` states and the best weights stay. */
+  /** Checkpoints to delete when the newest `kept` states and the best weights stay. */
   surplus(kept: number): (Checkpoint & Ref)[] {
     const states = this.#lasting.filter(({ kind }) => kind === 'state')
     const steps = states.map(({ step }) => step).sort((a, b) => b - a)

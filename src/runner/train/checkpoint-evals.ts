@@ -1,27 +1,12 @@
 // Evaluations while training continues. An evaluation takes the weights of its step and is answered and scored beside the steps
 // that follow. What it leads to (the best checkpoint, callbacks, a request to stop) happens at fixed steps, whenever the answers
-// arrive: at the next evaluation, at the next checkpoint, at the end. So the record does not depend on who was faster.
+// arrive: at the next evaluation, at the next checkpoint, at the end. So the record does not depend on which was faster.
 import type { CheckpointKind, Ref, SamplerRef, SealedBenchmark, StepScope } from '../../contracts/index.ts'
 import type { Checkpoint } from './checkpoint-book.ts'
 import { type RunScope, stepScope } from './run-scope.ts'
 import { type BenchmarkEval, evaluateBenchmark, notifyCallbacks } from './score-benchmark.ts'
 
-interface CheckpointEvals {
-  isDue(step: number): boolean
-  /** Begins the evaluation of a step, if one is due. The one before has to be finished. */
-  begin(at: StepScope): Promise<void>
-  /** Waits for the evaluation that is under way, if there is one, and does what it leads to. */
-  finish(): Promise<void>
-  /** Waits for the evaluation that is under way and does nothing with it: the run has failed. */
-  abandon(): Promise<void>
-  /**
-   * Reports a checkpoint once no evaluation of an earlier or the same step is under way: a run that resumes from a checkpoint has
-   * nothing to make up for.
-   */
-  announce(saved: SavedCheckpoint): Promise<void>
-  /** Weights of the evaluation of this step that were saved to be chosen from. */
-  candidate(step: number): SamplerRef | undefined
-}
+type CheckpointEvals = ReturnType<typeof createCheckpointEvals>
 
 interface UnderWay {
   readonly at: StepScope
@@ -31,7 +16,7 @@ interface UnderWay {
   readonly waiting: SavedCheckpoint[]
 }
 
-export function createCheckpointEvals(scope: RunScope): CheckpointEvals {
+export function createCheckpointEvals(scope: RunScope) {
   const { assignment, book, callbacks } = scope
   let underWay: UnderWay | undefined
   const dueAt = (step: number) =>
@@ -49,9 +34,11 @@ export function createCheckpointEvals(scope: RunScope): CheckpointEvals {
   }
 
   return {
-    isDue: (step) => dueAt(step).length > 0,
-    candidate: (step) => (underWay?.isCandidate && underWay.at.step === step ? underWay.weights : undefined),
-    async begin(at) {
+    isDue: (step: number) => dueAt(step).length > 0,
+    /** Weights of the evaluation of this step that were saved to be chosen from. */
+    candidate: (step: number) => (underWay?.isCandidate && underWay.at.step === step ? underWay.weights : undefined),
+    /** Begins the evaluation of a step, if one is due. The one before has to be finished. */
+    async begin(at: StepScope) {
       const due = dueAt(at.step)
       if (due.length === 0) return
       // All benchmarks of a step evaluate the same weights. They are kept if they turn out to be the best.
@@ -63,6 +50,7 @@ export function createCheckpointEvals(scope: RunScope): CheckpointEvals {
       scoring.catch(() => {}) // thrown when it is waited for
       underWay = { at, weights, isCandidate, scoring, waiting: [] }
     },
+    /** Waits for the evaluation that is under way, if there is one, and does what it leads to. */
     async finish() {
       if (underWay === undefined) return
       const { at, weights, scoring, waiting } = underWay
@@ -78,10 +66,15 @@ export function createCheckpointEvals(scope: RunScope): CheckpointEvals {
       if (!isKept) await scope.model.drop(weights satisfies Ref)
       if (isBest) await deleteCheckpoints(scope, book.surplus(assignment.checkpoints_kept))
     },
+    /** Waits for the evaluation that is under way and does nothing with it: the run has failed. */
     async abandon() {
       await Promise.allSettled(underWay === undefined ? [] : [underWay.scoring])
     },
-    async announce(saved) {
+    /**
+     * Reports a checkpoint once no evaluation of an earlier or the same step is under way: a run that resumes from a checkpoint has
+     * nothing to make up for.
+     */
+    async announce(saved: SavedCheckpoint) {
       if (underWay === undefined) await announceCheckpoint(scope, saved)
       else underWay.waiting.push(saved)
     },
@@ -117,7 +110,6 @@ interface SaveOptions {
   readonly evals?: CheckpointEvals | undefined
 }
 
-/** Saves a run at a step, and reports it. */
 export async function saveCheckpoint(
   scope: RunScope,
   step: number,
@@ -142,7 +134,7 @@ async function announceCheckpoint(scope: RunScope, saved: SavedCheckpoint): Prom
   const { step, kind, uri, numSteps, final = false } = saved
   if (book.has(step, kind) && !final) return
   book.add({ step, kind, uri })
-  await reporter.tell({ type: 'checkpoint.saved', step, kind, ref: uri, final })
+  await reporter.report({ type: 'checkpoint.saved', step, kind, ref: uri, final })
   if (saved.again === true) return // the end of the run coincides with a checkpoint: there is one, and it was reported
   const at = stepScope(assignment, step, numSteps, () => {})
   await callbacks.call('onCheckpoint', at, { kind, uri })
@@ -158,6 +150,6 @@ export async function deleteCheckpoints(scope: RunScope, checkpoints: readonly (
   for (const each of checkpoints) {
     if (!(await scope.model.drop(each))) continue
     scope.book.drop(each)
-    await scope.reporter.tell({ type: 'checkpoint.dropped', step: each.step, kind: each.kind })
+    await scope.reporter.report({ type: 'checkpoint.dropped', step: each.step, kind: each.kind })
   }
 }

@@ -79,7 +79,7 @@ describe('an algorithm that drives the whole run', () => {
       [3, true],
       [3, true],
     ])
-    expect(run.of('notice')).toMatchObject([{ text: 'left behind prompt "p": x' }])
+    expect(run.of('notice')).toMatchObject([{ text: 'left prompt "p": x' }])
   })
 
   it('numbers its requests from 1, whatever the lab asks in between, and what it saves is a checkpoint (LAB-49)', async () => {

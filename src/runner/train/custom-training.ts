@@ -52,7 +52,7 @@ export async function wholeRun(scope: RunScope, options: WholeRunOptions): Promi
     )
     const { metrics, artifacts } = checkResult(algorithm, result)
     for (const { name, kind, ref } of artifacts) {
-      await scope.reporter.tell({ type: 'notice', text: `left behind ${kind} "${name}": ${ref}` })
+      await scope.reporter.report({ type: 'notice', text: `left ${kind} "${name}": ${ref}` })
     }
     return { ...driven.end(), metrics: { ...driven.end().metrics, ...metrics }, interrupted: false }
   } catch (error) {
@@ -69,7 +69,7 @@ function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
   let metrics: Metrics = {}
   let trained = false
   const stop = createStopRequest((step) => step)
-  const looks = createCheckpointEvals(scope)
+  const evals = createCheckpointEvals(scope)
   const rollouts = createRollouts(scope, ({ version }) => version ?? lastStep + 1)
   const { service } = model
   const order = createBatchOrder(rows.length, (epoch) => services.random('batches', epoch))
@@ -86,7 +86,7 @@ function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
       const { uri } = ref
       const saved: Ref = how.kind === 'state' ? { kind: 'state', uri } : { kind: 'sampler', uri }
       book.add({ step, ...saved })
-      await reporter.tell({ type: 'checkpoint.saved', step, kind: saved.kind, ref: uri, final: false })
+      await reporter.report({ type: 'checkpoint.saved', step, kind: saved.kind, ref: uri, final: false })
       await scope.callbacks.call('onCheckpoint', at(step), saved)
       return ref
     },
@@ -126,10 +126,10 @@ function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
     async report(step, reported) {
       advance(step)
       metrics = reported
-      await rollouts.tell(at(step))
+      await rollouts.report(at(step))
       await reportStep(scope, at(step), reported)
-      await looks.begin(at(step))
-      await looks.finish() // whoever drives the run waits for its scores: they may be what he goes by
+      await evals.begin(at(step))
+      await evals.finish() // the algorithm waits for its scores: it may decide by them
       return stop.reason
     },
   }
@@ -152,8 +152,8 @@ function checkResult({ kind }: WholeRunAlgorithm, result: unknown): RunResult {
     : new EvsysError(error.code, error.message, error.fix === undefined ? {} : { fix: error.fix })
 }
 
-// System prompts tried on validation. A trial is a step of the run: answered by the weights that the run has, scored in the scorer,
-// judged like a checkpoint. Test benchmarks are out of reach until a prompt is chosen.
+// System prompts tried on validation. Each try is a step of the run: answered by the weights that the run has, scored in the scorer,
+// compared like a checkpoint. Test benchmarks are out of reach until a prompt is chosen.
 interface PromptTrialOptions {
   at(step: number): StepScope
   /** Refuses a step that is out of order, or any when the run has to leave. */
@@ -168,20 +168,16 @@ function createPromptTrial(scope: RunScope, { at, advance, stop }: PromptTrialOp
       const { objective, benchmarks } = assignment
       const benchmark = benchmarks.find(({ name, split }) => split === 'val' && name === objective?.benchmark)
       if (benchmark === undefined || objective === undefined) {
-        throw new EvsysError(
-          'CONFIG_OBJECTIVE',
-          'prompts are chosen on validation, and no objective names a val benchmark',
-          {
-            fix: 'declare a benchmark with split: val, and metadata.objective: { metric: val.pass@1 }.',
-          },
-        )
+        const message = 'prompts are chosen on validation, and no objective names a val benchmark'
+        const fix = 'declare a benchmark with split: val, and metadata.objective: { metric: val.pass@1 }.'
+        throw new EvsysError('CONFIG_OBJECTIVE', message, { fix })
       }
       advance(step)
-      const look = await evaluateBenchmark(scope, prompted(benchmark, systemPrompt), scope.reference, step)
-      const { metrics } = look.scored
+      const evaluated = await evaluateBenchmark(scope, prompted(benchmark, systemPrompt), scope.reference, step)
+      const { metrics } = evaluated.scored
       const { name, split } = benchmark
       scope.evals = [...scope.evals, { benchmark: name, split, step, metrics }]
-      await notifyCallbacks(scope, look)
+      await notifyCallbacks(scope, evaluated)
       await callbacks.call('onEval', at(step), name, split, metrics)
       const score = metrics[objective.metric] ?? Number.NaN
       await reportStep(scope, at(step), { 'prompt/score': score })

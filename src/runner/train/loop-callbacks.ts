@@ -1,5 +1,5 @@
 // Callbacks inside a training loop: those of the recipe and of the project. A hook that throws is reported and skipped, and
-// training goes on.
+// training continues.
 import type { CallbackHooks, PluginSpec } from '../../contracts/index.ts'
 import { boundary, messageOf } from '../../kernel/index.ts'
 import { equip, type RunServices } from './run-context.ts'

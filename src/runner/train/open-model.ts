@@ -42,7 +42,7 @@ export async function openModel(options: {
   loraRank: number | undefined
   runDir: string
   services: RunServices
-  /** Weights to start from; with `optimizer`, training goes on where they were saved. */
+  /** Weights to start from; with `optimizer`, training resumes where they were saved. */
   from?: { ref: StateRef; optimizer: boolean } | undefined
 }): Promise<OpenModel> {
   const { config, loraRank, runDir, services, from } = options
@@ -91,7 +91,7 @@ function otherModels({ model, algorithm }: RunConfig): { otherModels?: string[] 
   return others.length === 0 ? {} : { otherModels: others }
 }
 
-/** The service of a backend; who watches the data of the run sees every batch that is sent to it. */
+/** The service of a backend; a watcher of the data of the run sees every batch that is sent to it. */
 function reportBatches({ service, tokenizer }: OpenBackend, { data: watcher }: RunServices): TrainingService {
   if (watcher?.onBatch === undefined) return service
   return {

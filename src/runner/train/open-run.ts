@@ -27,40 +27,23 @@ export interface TrainRunOptions {
   readonly stopping: AbortSignal
 }
 
-/** The scope of a run, at the place where it goes on. Disposing of it closes the model that it then has. */
+/** The scope of a run, at the place where it resumes. Disposing of it closes the model that it then has. */
 export async function openRun(
   options: TrainRunOptions,
   shared: SharedParams,
   callbacks: LoopCallbacks,
 ): Promise<RunScope & AsyncDisposable> {
-  const { assignment, services, reporter, askScore, askTrials, stopping } = options
+  const { assignment, services } = options
   const { resume } = assignment
-  const model = await reopenModel(
-    options,
-    shared,
-    resume === undefined ? undefined : { uri: resume.uri, optimizer: true },
-  )
+  const model = await reopenModel(options, shared, resume && { uri: resume.uri, optimizer: true })
   try {
     checkEngine(assignment, model)
     const renderer = await openRenderer(assignment, shared, model, services)
-    const openStart = () => reopenModel(options, shared, undefined)
-    const reference = await referenceWeights({ assignment, model, openStart })
+    const reference = await referenceWeights(assignment, model, () => reopenModel(options, shared, undefined))
     const book = bookOf(assignment)
     const others = createOtherModels({ assignment, services, model: () => scope.model })
-    const parts = {
-      assignment,
-      services,
-      reporter,
-      askScore,
-      askTrials,
-      stopping,
-      callbacks,
-      book,
-      renderer,
-      reference,
-      others,
-    }
-    const scope: RunScope = { ...parts, evals: assignment.past.evals, model }
+    const opened = { callbacks, book, renderer, reference, others, model }
+    const scope: RunScope = { ...options, ...opened, evals: assignment.past.evals }
     return Object.assign(scope, {
       async [Symbol.asyncDispose]() {
         try {
@@ -86,15 +69,9 @@ export function reopenModel(
   const { config, run_dir: runDir, start_weights } = assignment
   const { load_checkpoint_path, init_from_checkpoint } = config.model
   const start = start_weights ?? init_from_checkpoint
-  const state = (address: string, optimizer: boolean) => ({ ref: { kind: 'state' as const, uri: address }, optimizer })
-  const from =
-    at !== undefined
-      ? state(at.uri, at.optimizer)
-      : load_checkpoint_path !== undefined
-        ? state(load_checkpoint_path, true)
-        : start !== undefined
-          ? state(start, false)
-          : undefined
+  const uri = at?.uri ?? load_checkpoint_path ?? start
+  const optimizer = at?.optimizer ?? load_checkpoint_path !== undefined
+  const from = uri === undefined ? undefined : { ref: { kind: 'state' as const, uri }, optimizer }
   const loraRank = shared.lora_rank === 0 ? undefined : shared.lora_rank
   return openModel({ config, loraRank, runDir, services, from })
 }
@@ -116,7 +93,7 @@ async function openRenderer(
   const { chatTemplate, tokenizer } = backend
   const [plain, templated = plain] = equipRenderers(config, shared, services)
   const { plugin, context } = chatTemplate === undefined ? plain : templated
-  const opened = await plugin.open({ ...context, tokenizer, ...(chatTemplate === undefined ? {} : { chatTemplate }) })
+  const opened = await plugin.open({ ...context, tokenizer, chatTemplate })
   return (await services.data?.withTokens?.(opened, { plugin, backend })) ?? opened
 }
 
@@ -124,13 +101,13 @@ function checkEngine({ resume }: RunAssignment, { backend }: OpenModel): void {
   if (resume === undefined || resume.engine_id === backend.engineId) return
   throw new EvsysError(
     'BACKEND_FAILED',
-    `the run was begun on engine ${resume.engine_id} and would go on on ${backend.engineId}: its numbers would not repeat`,
+    `the run was begun on engine ${resume.engine_id} and would resume on ${backend.engineId}: its numbers would not repeat`,
     { fix: 'resume with the version that began it, or start the experiment anew' },
   )
 }
 
 // Models beside the one in training, for recipes that learn from them. Answers of a model behind an API are kept in the folder of the
-// run, so that a run that goes on asks for nothing twice.
+// run, so that a run that resumes asks for nothing twice.
 interface OtherModelsOptions {
   readonly assignment: Pick<RunAssignment, 'arm_weights' | 'run_dir'>
   readonly services: RunServices
@@ -153,7 +130,7 @@ function createOtherModels({ assignment, services, model }: OtherModelsOptions):
     async tokenizerOf(baseModel) {
       const { tokenizerOf } = model().backend
       if (tokenizerOf !== undefined) return await tokenizerOf(baseModel)
-      throw new EvsysError('BACKEND_FAILED', `the backend does not tell how ${baseModel} writes`, {
+      throw new EvsysError('BACKEND_FAILED', `the backend does not know the tokenizer of ${baseModel}`, {
         fix: 'use a backend that does, such as local or tinker.',
       })
     },
@@ -174,17 +151,12 @@ function createOtherModels({ assignment, services, model }: OtherModelsOptions):
 
 // The weights that a run started from, to sample from while it trains away from them: the reference of a KL penalty, the teacher
 // of self-distillation. They stay the same over a roll-back and after a resume.
-interface ReferenceOptions {
-  readonly assignment: RunAssignment
-  /** The model as the run found it at the beginning of this attempt. */
-  readonly model: OpenModel
-  /** Opens the model at the start of the run. */
-  openStart(): Promise<OpenModel>
-}
-
-/** Saves weights only where a run starts from other ones than its base model. */
-async function referenceWeights({ assignment, model, openStart }: ReferenceOptions): Promise<Weights> {
-  const { attempt, config, resume, start_weights } = assignment
+// Saved only where a run starts from other weights than its base model. `openStart` opens the model at the start of the run.
+async function referenceWeights(
+  { attempt, config, resume, start_weights }: RunAssignment,
+  model: OpenModel,
+  openStart: () => Promise<OpenModel>,
+): Promise<Weights> {
   const { name, init_from_checkpoint, load_checkpoint_path } = config.model
   if ((start_weights ?? init_from_checkpoint ?? load_checkpoint_path) === undefined) return { baseModel: name }
   const saved = `reference.${attempt}`

@@ -41,8 +41,8 @@ export function adamAt(step: number, { shared, firstStep, numSteps }: Phase, tri
     beta1: shared.adam_beta1,
     beta2: shared.adam_beta2,
     eps: shared.adam_eps,
-    ...(shared.weight_decay === 0 ? {} : { weightDecay: shared.weight_decay }),
-    ...(shared.grad_clip_norm === 0 ? {} : { gradClipNorm: shared.grad_clip_norm }),
+    weightDecay: shared.weight_decay === 0 ? undefined : shared.weight_decay,
+    gradClipNorm: shared.grad_clip_norm === 0 ? undefined : shared.grad_clip_norm,
   }
 }
 
@@ -107,17 +107,7 @@ function asStep(plugin: object, whole: StepAlgorithm): StepAlgorithm {
 }
 
 // What the recipe of a phase is handed, phase by phase. A phase is set up when it is entered, also in the middle after a resume.
-interface PhaseContexts {
-  /** What a step of the run is built with. */
-  open(phase: Phase, step: number): Promise<OpenStep>
-  /**
-   * Ends what the recipe has under way beyond a step, and forgets what it made once: the model is about to be replaced or closed.
-   * Never rejects.
-   */
-  end(): Promise<void>
-}
-
-export function createPhaseContexts(scope: RunScope): PhaseContexts {
+export function createPhaseContexts(scope: RunScope) {
   let entered: { phase: Phase; setup: SetupContext<unknown>; options: StepContextOptions } | undefined
   const enter = async (phase: Phase) => {
     await entered?.options.ahead.end()
@@ -135,10 +125,15 @@ export function createPhaseContexts(scope: RunScope): PhaseContexts {
     return { phase, setup, options }
   }
   return {
-    async open(phase, step) {
+    /** What a step of the run is built with. */
+    async open(phase: Phase, step: number): Promise<OpenStep> {
       if (entered?.phase !== phase) entered = await enter(phase)
       return stepContexts(scope, entered.setup, entered.options, step - phase.firstStep)
     },
+    /**
+     * Ends what the recipe has under way beyond a step, and forgets what it made once: the model is about to be replaced or closed.
+     * Never rejects.
+     */
     end: async () => entered?.options.ahead.end(),
   }
 }

@@ -4,12 +4,8 @@ import type { ChatMessage, Rendered } from '../../contracts/index.ts'
 import { type Child, EvsysError, messageOf, openChild, ownThread } from '../../kernel/index.ts'
 import { type RenderStart, renderProtocol } from './render-protocol.ts'
 
-export interface RenderPool extends AsyncDisposable {
-  render(conversations: readonly (readonly ChatMessage[])[]): Promise<readonly Rendered[]>
-}
-
 /** Starts threads; disposing of the pool ends them. */
-export function createRenderPool(start: RenderStart, size: number): RenderPool {
+export function createRenderPool(start: RenderStart, size: number) {
   const threads = Array.from({ length: size }, () => new RenderThread(start))
   const idle = [...threads]
   const waiting: ((thread: RenderThread) => void)[] = []
@@ -23,7 +19,7 @@ export function createRenderPool(start: RenderStart, size: number): RenderPool {
     else next(thread)
   }
   return {
-    async render(conversations) {
+    async render(conversations: readonly (readonly ChatMessage[])[]): Promise<readonly Rendered[]> {
       const thread = await take()
       try {
         return await thread.render(conversations)

@@ -44,7 +44,7 @@ export async function rollOutFolder(
       services,
     ),
     scratch: await scratchOf(scope.assignment),
-    ...(log_rollouts ? { keep: (record, failed) => keepTrial(record, run_dir, placeOf(request), failed) } : {}),
+    keep: log_rollouts ? (record, failed) => keepTrial(record, run_dir, placeOf(request), failed) : undefined,
   })
   return { taskId: task.task_id, sample, ...attempted }
 }

@@ -1,5 +1,5 @@
-// Rollouts of a recipe: an agent's attempts at tasks of the training data, judged by the task's own verifier. The verdict is reached the
-// way the scorer reaches it; benchmarks, their answers and their verifiers are not in reach from here.
+// Rollouts of a recipe: an agent's attempts at tasks of the training data, scored by the verifier of the task, the way the scorer does
+// it; benchmarks, their answers and their verifiers are not in reach from here.
 
 import { GuardParams } from '../../algorithms/index.ts'
 import {
@@ -15,7 +15,7 @@ import {
   type Weights,
 } from '../../contracts/index.ts'
 import { verifyAnswer } from '../../evaluate/index.ts'
-import { EvsysError, onAbort, problemsOf, toRecord } from '../../kernel/index.ts'
+import { EvsysError, errorRecord, onAbort } from '../../kernel/index.ts'
 import { type AgentOutcome, createTokenPolicy, folderOfRow, runAgent } from '../../rollout/index.ts'
 import { rollOutFolder } from './roll-out-folder.ts'
 import { equip, type RunServices } from './run-context.ts'
@@ -56,32 +56,16 @@ function heldOutMetrics(scores: readonly (number | undefined)[]): Metrics {
   return { 'heldout/mean': known.reduce((sum, score) => sum + score, 0) / known.length }
 }
 
-export interface Rollouts {
-  readonly rollout: Rollout
-  /** Aborted when they end, and with the run. */
-  readonly signal: AbortSignal
-  /** Some were cut off, or refused because they came too late. */
-  readonly wasCut: boolean
-  /** What the held-out verifier says of the rollouts since they were last told of. */
-  metrics(): Metrics
-  /** Tells of the rollouts since the last time, in the order of their tasks and samples. */
-  tell(at: StepScope): Promise<void>
-  /** Cuts off those that are under way and waits for them. None begins any more. */
-  end(): Promise<void>
-}
+export type Rollouts = ReturnType<typeof createRollouts>
 
-/** Longest that an attempt may take where nobody says: one that never ends must not hold a step for ever. */
+/** Longest that an attempt may take by default: one that never ends must not hold a step for ever. */
 const AGENT_MS = 3_600_000
 
 type Request = Parameters<Rollout>[0]
 type LocalPolicy = Extract<Request['policy'], { weights: Weights }>
 
 /** `versionOf`: optimiser steps that the weights of a request have seen. */
-export function createRollouts(
-  scope: RunScope,
-  versionOf: (policy: LocalPolicy) => number,
-  heldOut?: HeldOut,
-): Rollouts {
+export function createRollouts(scope: RunScope, versionOf: (policy: LocalPolicy) => number, heldOut?: HeldOut) {
   const ending = new AbortController()
   const underWay = new Set<Promise<void>>()
   let done: Done[] = []
@@ -104,42 +88,40 @@ export function createRollouts(
     }
   }
   return {
+    /** Aborted when they end, and with the run. */
     signal: ending.signal,
+    /** Some were cut off, or refused because they came too late. */
     get wasCut() {
       return wasCut
     },
-    rollout(request, signal) {
+    rollout(request: Request, signal: AbortSignal): Promise<Trajectory> {
       const made = make(request, signal)
       const settled = made.then(
         () => {},
-        () => {}, // told to whoever asked
+        () => {}, // thrown to the caller
       )
       underWay.add(settled)
       void settled.then(() => underWay.delete(settled))
       return made
     },
+    /** What the held-out verifier says of the rollouts since they were last reported. */
     metrics: () => heldOutMetrics(done.sort(inOrder).map((each) => each.heldOut)),
-    async tell(at) {
-      const told = done.sort(inOrder)
+    /** Reports the rollouts since the last time, in the order of their tasks and samples. */
+    async report(at: StepScope) {
+      const reported = done.sort(inOrder)
       done = []
-      for (const { trajectory } of told) {
+      for (const { trajectory } of reported) {
         const { taskId: task_id, sample, reward, error } = trajectory
-        await scope.reporter.tell({
-          type: 'rollout.finished',
-          task_id,
-          sample,
-          step: at.step,
-          reward,
-          error,
-        })
+        await scope.reporter.report({ type: 'rollout.finished', task_id, sample, step: at.step, reward, error })
       }
-      if (!scope.assignment.log_rollouts || told.length === 0) return
-      await scope.callbacks.call('onRollout', at, told.map(rowOf))
+      if (!scope.assignment.log_rollouts || reported.length === 0) return
+      await scope.callbacks.call('onRollout', at, reported.map(rowOf))
     },
+    /** Cuts off those that are under way and waits for them. None begins any more. */
     async end() {
       ending.abort(new EvsysError('INTERRUPTED', 'the step of these rollouts is over, or is done again'))
       stopListening()
-      await Promise.all(underWay) // they have heard of it, and none comes after them
+      await Promise.all(underWay) // all are aborted, and none comes after them
     },
   }
 }
@@ -159,21 +141,13 @@ async function attempt(scope: RunScope, at: Attempt, signal: AbortSignal): Promi
   const { task, sample } = at.request
   const folder = folderOfRow(task)
   if (folder !== undefined) return attemptInFolder(scope, { ...at, folder }, signal)
-  const { turns, output, turnRewards, truncated, usage, error } = await led(scope, at, signal)
+  const { turns, output, turnRewards, truncated, usage, error } = await runOn(scope, at, signal)
   signal.throwIfAborted()
-  const trajectory = {
-    taskId: task.task_id,
-    sample,
-    turns,
-    usage,
-    output,
-    turnRewards,
-    truncated,
-  }
+  const trajectory = { taskId: task.task_id, sample, turns, usage, output, turnRewards, truncated }
   // What an agent left when its time was up is judged; what it left when it failed is not its answer.
   if (error !== undefined) return { ...trajectory, error }
   try {
-    return { ...trajectory, ...(await judge(scope, task, output ?? '', sample, signal)) }
+    return { ...trajectory, ...(await verify(scope, task, output ?? '', sample, signal)) }
   } catch (fault) {
     signal.throwIfAborted()
     return { ...trajectory, error: failure(fault) }
@@ -189,7 +163,7 @@ async function attemptInFolder(
   const { task, sample } = request
   const policy = () => policyOf(scope, at)
   try {
-    return await rollOutFolder(scope, { request, folder, agent: leaderOf(scope, request), policy }, signal)
+    return await rollOutFolder(scope, { request, folder, agent: agentFor(scope, request), policy }, signal)
   } catch (fault) {
     signal.throwIfAborted()
     const usage = { promptTokens: 0, completionTokens: 0, latencyS: 0 }
@@ -197,16 +171,16 @@ async function attemptInFolder(
   }
 }
 
-function leaderOf(scope: RunScope, { agent }: Request): PluginSpec {
+function agentFor(scope: RunScope, { agent }: Request): PluginSpec {
   return agent ?? agentOf(scope.assignment.config) ?? { kind: 'chat', params: {} }
 }
 
-async function led(scope: RunScope, at: Attempt, signal: AbortSignal): Promise<AgentOutcome> {
+async function runOn(scope: RunScope, at: Attempt, signal: AbortSignal): Promise<AgentOutcome> {
   const { request } = at
   const { task, sampling, seedPath, sample, timeoutMs = AGENT_MS } = request
   const { registry, log, secret, random } = scope.services
   const outcome = await runAgent({
-    agent: leaderOf(scope, request),
+    agent: agentFor(scope, request),
     task,
     sampling,
     timeoutMs,
@@ -234,7 +208,7 @@ function policyOf(scope: RunScope, { request: { policy }, versionOf }: Attempt):
   })
 }
 
-async function judge({ services }: RunScope, task: HarborTask, output: string, sample: number, signal: AbortSignal) {
+async function verify({ services }: RunScope, task: HarborTask, output: string, sample: number, signal: AbortSignal) {
   const { verifier } = task
   if (verifier.kind !== 'in_process') {
     throw new EvsysError('DATA_INVALID', `task "${task.task_id}" has a verifier of kind ${verifier.kind}`, {
@@ -250,9 +224,7 @@ async function judge({ services }: RunScope, task: HarborTask, output: string, s
 }
 
 function failure(error: unknown): RolloutError {
-  const [problem] = problemsOf(error)
-  const record = problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
-  return { ...record, infra: true }
+  return { ...errorRecord(error), infra: true }
 }
 
 // A task may be attempted twice under one number; then its draws tell the attempts apart, never who was first.
@@ -273,7 +245,7 @@ function rowOf({ request, trajectory, heldOut }: Done) {
     task_id,
     sample,
     instruction: request.task.instruction,
-    ...(turns.length < 2 ? {} : { turns: turns.map(({ text, stopReason }) => ({ text, stop_reason: stopReason })) }),
+    turns: turns.length < 2 ? undefined : turns.map(({ text, stopReason }) => ({ text, stop_reason: stopReason })),
     output,
     reward,
     held_out: heldOut,

@@ -54,7 +54,6 @@ export interface RunData {
   onBatch?: ((batch: readonly Datum[], tokenizer: Tokenizer) => void) | undefined
 }
 
-/** A plugin of the run with its checked params and its context. */
 interface Equipped<P extends Plugin> {
   readonly plugin: P
   readonly context: Context<unknown>
@@ -111,13 +110,7 @@ export async function loadRows<F extends RowFormat>(
   services: RunServices,
 ): Promise<LoadedRows<F>> {
   const { projectDir, cache } = services.data ?? {}
-  const request = {
-    data,
-    format,
-    services,
-    projectDir,
-    cache,
-  }
+  const request = { data, format, services, projectDir, cache }
   const loaded = await loadOrRepair(request, services)
   await services.data?.onLoaded?.(loaded)
   return loaded
@@ -161,7 +154,7 @@ type Renderers = ReturnType<typeof equip<'renderer'>>
 
 /**
  * The renderer that a run names, or the two that its model decides between: without a chat template, with one. Both count as
- * code of the run, so that its hash can be told again without opening the model.
+ * code of the run, so that its hash can be computed again without opening the model.
  */
 export function equipRenderers(
   { model }: Pick<RunConfig, 'model'>,

@@ -1,5 +1,4 @@
 // Training begins, or begins again at an earlier step: callbacks cut back what they wrote beyond it, and know again what they knew.
-
 import type { GuardTrip, Metrics, StepScope } from '../../contracts/index.ts'
 import { type RunScope, stepScope } from './run-scope.ts'
 import type { Trip } from './watch-guards.ts'
@@ -16,15 +15,15 @@ export async function startTraining(
   }
 }
 
-// What follows the update of every step: it is told, and callbacks see it.
+// What follows the update of every step: it is reported, and callbacks see it.
 export async function reportStep(scope: RunScope, at: StepScope, metrics: Metrics): Promise<void> {
-  await scope.reporter.tell({ type: 'step.finished', step: at.step, metrics: finite(metrics) })
+  await scope.reporter.report({ type: 'step.finished', step: at.step, metrics: finite(metrics) })
   await scope.callbacks.call('onStepEnd', at, metrics)
 }
 
-/** A trip of a run that stays where it is: it goes on, or ends there. */
+/** A trip of a run that stays where it is: it continues, or ends there. */
 export async function reportTrip({ reporter }: RunScope, { since: _, ...trip }: Trip): Promise<GuardTrip> {
-  await reporter.tell({ type: 'guard.tripped', ...trip })
+  await reporter.report({ type: 'guard.tripped', ...trip })
   return trip
 }
 
@@ -35,18 +34,9 @@ export function finite(metrics: Metrics): Metrics {
 
 // A callback's request to end training, and the step after which it is granted. One that follows from an evaluation is granted at
 // the next fixed step, however early its answers were there: a run that was interrupted meanwhile ends at the same step.
-export interface StopRequest {
-  readonly reason: string | undefined
-  /** True: training ends before this step. */
-  isDue(step: number): boolean
-  /** Granted after this step. */
-  now(step: number): (reason: string) => void
-  /** Granted after the first fixed step that follows this one. */
-  from(step: number): (reason: string) => void
-  reset(): void
-}
+export type StopRequest = ReturnType<typeof createStopRequest>
 
-export function createStopRequest(nextFixed: (step: number) => number): StopRequest {
+export function createStopRequest(nextFixed: (step: number) => number) {
   let granted: { reason: string; after: number } | undefined
   const ask = (reason: string, after: number) => {
     if (granted === undefined || after < granted.after) granted = { reason, after }
@@ -55,9 +45,12 @@ export function createStopRequest(nextFixed: (step: number) => number): StopRequ
     get reason() {
       return granted?.reason
     },
-    isDue: (step) => granted !== undefined && step > granted.after,
-    now: (step) => (reason) => ask(reason, step),
-    from: (step) => (reason) => ask(reason, nextFixed(step)),
+    /** True: training ends before this step. */
+    isDue: (step: number) => granted !== undefined && step > granted.after,
+    /** Granted after this step. */
+    now: (step: number) => (reason: string) => ask(reason, step),
+    /** Granted after the first fixed step that follows this one. */
+    from: (step: number) => (reason: string) => ask(reason, nextFixed(step)),
     reset() {
       granted = undefined
     },

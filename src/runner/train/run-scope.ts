@@ -34,10 +34,10 @@ export type AskTrials = (question: {
   benchmark: string
   step?: number | undefined
   system_prompt?: string | undefined
-  /** Speaks for the policy. */
+  /** Answers for the policy. */
   answer(question: PolicyQuestion): Promise<PolicyAnswer>
   /** Runs an agent of the project over the policy, in an environment that is elsewhere. */
-  lead(order: AgentOrder, environment: OpenEnvironment, signal: AbortSignal): Promise<AgentRecord>
+  runAgent(order: AgentOrder, environment: OpenEnvironment, signal: AbortSignal): Promise<AgentRecord>
 }) => Promise<{ scored: Scored; predictions: readonly Prediction[] }>
 
 type PastEval = RunAssignment['past']['evals'][number]
@@ -47,7 +47,7 @@ export interface RunScope {
   readonly services: RunServices
   readonly reporter: RunReporter
   readonly askScore: AskScore
-  /** Absent: nobody runs trials. */
+  /** Absent: no one runs trials. */
   readonly askTrials?: AskTrials | undefined
   /** Aborted when the run should save and leave. */
   readonly stopping: AbortSignal
@@ -65,23 +65,19 @@ export interface RunScope {
   systemPrompt?: string | undefined
 }
 
-export function callbackScope({
-  experiment_id,
-  experiment,
-  hypothesis,
-  run_dir,
-  run_id,
-  run_name,
-  arm,
-  config,
-}: RunAssignment): CallbackScope {
-  return {
-    experimentId: experiment_id,
+export function callbackScope(assignment: RunAssignment): CallbackScope {
+  const {
+    experiment_id: experimentId,
     experiment,
-    outputDir: run_dir,
-    run: { runId: run_id, name: run_name, arm, seed: config.seed, dir: run_dir, config },
     hypothesis,
-  }
+    run_dir: dir,
+    run_id,
+    run_name,
+    arm,
+    config,
+  } = assignment
+  const run = { runId: run_id, name: run_name, arm, seed: config.seed, dir, config }
+  return { experimentId, experiment, outputDir: dir, run, hypothesis }
 }
 
 export function stepScope(
@@ -93,11 +89,11 @@ export function stepScope(
   return { ...callbackScope(assignment), step, numSteps, requestStop }
 }
 
-// Numbers what a run has to tell. Events count from the assignment's cursors on, so that every attempt continues the stream.
+// Numbers what a run reports. Events count from the assignment's cursors on, so that every attempt continues the stream.
 type Body<E> = E extends unknown ? Omit<E, 'seq' | 'at' | 'run_id'> : never
 
 export interface RunReporter {
-  tell(event: Body<RunEvent>): Promise<void>
+  report(event: Body<RunEvent>): Promise<void>
 }
 
 /** `write` stores an item under its number and resolves when it may be forgotten here. */
@@ -111,7 +107,7 @@ export function createRunReporter(options: {
   let item = options.nextItem
   let event = options.nextEvent
   return {
-    tell(body) {
+    report(body) {
       const at = new Date(options.clock.now()).toISOString()
       const whole = { ...body, seq: event, at, run_id: options.runId } as RunEvent // the three fields that Body leaves out
       event += 1

@@ -1,5 +1,4 @@
-// One look at a benchmark: answers of some weights, scored elsewhere, told as events as soon as they are there.
-
+// One evaluation on a benchmark: answers of some weights, scored elsewhere, reported as events as soon as they are there.
 import { readFile } from 'node:fs/promises'
 import {
   agentOf,
@@ -12,7 +11,7 @@ import {
   type Weights,
 } from '../../contracts/index.ts'
 import { type AgentQuestion, answerWithAgent, prompted, taskMessages } from '../../evaluate/index.ts'
-import { EvsysError, keyedRandom, mapConcurrent, problemsOf, toRecord } from '../../kernel/index.ts'
+import { errorRecord, keyedRandom, mapConcurrent } from '../../kernel/index.ts'
 import { createTokenPolicy } from '../../rollout/index.ts'
 import { attemptTasks } from './attempt-tasks.ts'
 import type { OpenModel } from './open-model.ts'
@@ -31,12 +30,12 @@ export async function scoreBenchmark(
   benchmark: SealedBenchmark,
   weights: Weights,
 ): Promise<BenchmarkEval['scored']> {
-  const look = await evaluateBenchmark(scope, benchmark, weights)
-  await notifyCallbacks(scope, look)
-  return look.scored
+  const evaluated = await evaluateBenchmark(scope, benchmark, weights)
+  await notifyCallbacks(scope, evaluated)
+  return evaluated.scored
 }
 
-/** A look that callbacks do not know of yet. */
+/** An evaluation that callbacks do not know of yet. */
 export async function evaluateBenchmark(
   scope: RunScope,
   benchmark: SealedBenchmark,
@@ -45,21 +44,13 @@ export async function evaluateBenchmark(
 ): Promise<BenchmarkEval> {
   const { reporter } = scope
   const { name, split } = benchmark
-  const at = step === undefined ? {} : { step }
-  await reporter.tell({ type: 'eval.started', benchmark: name, split, ...at })
+  await reporter.report({ type: 'eval.started', benchmark: name, split, step })
   const { scored: found, predictions } =
     benchmark.in_folders === true
       ? await attemptTasks(scope, benchmark, weights, step)
       : await answerAndScore(scope, benchmark, weights, step)
   const { predictions: blob, ...scored } = found
-  await reporter.tell({
-    type: 'eval.finished',
-    benchmark: name,
-    split,
-    ...at,
-    ...scored,
-    ...(blob === undefined ? {} : { predictions: blob }),
-  })
+  await reporter.report({ type: 'eval.finished', benchmark: name, split, step, ...scored, predictions: blob })
   return { benchmark, scored, predictions, step }
 }
 
@@ -75,10 +66,9 @@ async function answerAndScore(scope: RunScope, benchmark: SealedBenchmark, weigh
     seed: assignment.config.seed,
     step: step ?? 'final',
     signal: services.signal,
-    led: agent === undefined ? undefined : { agent, services },
+    withAgent: agent && { agent, services },
   })
-  const at = step === undefined ? {} : { step }
-  return { scored: await scope.askScore({ benchmark: benchmark.name, ...at, predictions }), predictions }
+  return { scored: await scope.askScore({ benchmark: benchmark.name, step, predictions }), predictions }
 }
 
 export async function notifyCallbacks(
@@ -104,19 +94,19 @@ interface Question {
   readonly weights: Weights
   readonly renderer: OpenRenderer
   readonly seed: number
-  /** Part of the address of every draw, so that each look at a benchmark is its own. */
+  /** Part of the address of every draw, so that evaluations of a benchmark do not share draws. */
   readonly step: number | 'final'
   readonly signal: AbortSignal
-  /** Who leads the model through a task; absent: every task is asked once, all samples together. */
-  readonly led?: { readonly agent: PluginSpec; readonly services: AgentQuestion['services'] } | undefined
+  /** What runs the model through a task; absent: every task is asked once, all samples together. */
+  readonly withAgent?: { readonly agent: PluginSpec; readonly services: AgentQuestion['services'] } | undefined
 }
 
-/** One prediction per task and sample, in order. A failed sample is a prediction with its error; the others go on. */
+/** One prediction per task and sample, in order. A failed sample is a prediction with its error; the others continue. */
 export async function answerTasks(question: Question): Promise<Prediction[]> {
-  const { benchmark, tasks, signal, led, seed, step } = question
-  if (led !== undefined) {
+  const { benchmark, tasks, signal, withAgent, seed, step } = question
+  if (withAgent !== undefined) {
     const policy = () => policyOf(question)
-    return answerWithAgent({ ...led, benchmark, tasks, seed, step, signal, policy })
+    return answerWithAgent({ ...withAgent, benchmark, tasks, seed, step, signal, policy })
   }
   const answers = await mapConcurrent(tasks, { limit: benchmark.n_concurrent, signal }, (task) =>
     answer(task, question),
@@ -158,8 +148,7 @@ async function answer({ task_id, instruction }: SealedTask, question: Question):
     })
   } catch (error) {
     signal.throwIfAborted()
-    const [problem] = problemsOf(error)
-    const record = problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
+    const record = errorRecord(error)
     return samples.map((sample) => ({ task_id, sample, error: record }))
   }
 }

@@ -2,7 +2,6 @@
 import {
   agentOf,
   type LaterStep,
-  type Metrics,
   type Random,
   type RowFormat,
   type RowOf,
@@ -58,29 +57,15 @@ export function setupContext(scope: RunScope, options: StepContextOptions): Setu
 /** Stands for the step of rollouts that come before all steps. */
 const BEFORE = -1
 
-export interface OpenStep {
-  /** One context for each batch. */
-  readonly batches: readonly StepContext<unknown>[]
-  /** All batches are built: rollouts that nobody waited for are cut off. Rejects when those that counted were, before. */
-  built(): Promise<void>
-  /** Lets go of what they took. */
-  release(): Promise<void>
-  /** What is known of its rollouts besides what the recipe tells. */
-  rolloutMetrics(): Metrics
-  tellRollouts(at: StepScope): Promise<void>
-  /** Cuts off the rollouts of the step, so that the run can leave. A step that needs none goes on. */
-  cutOff(): void
-  /** The step cannot be completed. */
-  readonly wasCut: boolean
-}
+export type OpenStep = ReturnType<typeof stepContexts>
 
-/** The contexts of the batches of a step, and how to let go of what they took. */
+/** The contexts of the batches of a step, and how to release what they took. */
 export function stepContexts(
   scope: RunScope,
   setup: SetupContext<unknown>,
   { order, rows, batchesPerStep, numSteps, ahead }: StepContextOptions,
   step: number,
-): OpenStep {
+) {
   const rollouts = ahead.take(step)
   const weights = ahead.weights(step)
   const batchOf = (batchIndex: number) => (size: number) =>
@@ -109,7 +94,9 @@ export function stepContexts(
     }
   })
   return {
+    /** One context for each batch. */
     batches,
+    /** All batches are built: rollouts that no one waited for are cut off. Rejects when those that counted were, before. */
     async built() {
       const { wasCut } = rollouts
       weights.seal()
@@ -117,12 +104,15 @@ export function stepContexts(
       if (wasCut) throw new EvsysError('INTERRUPTED', 'the rollouts of the step were cut off')
     },
     release: weights.release,
+    /** What is known of its rollouts besides what the recipe reports. */
     rolloutMetrics: rollouts.metrics,
-    async tellRollouts(at) {
-      if (worksAhead && scope.assignment.resume?.step === at.step - 1) await tellResume(scope, at)
-      await rollouts.tell(at)
+    async reportRollouts(at: StepScope) {
+      if (worksAhead && scope.assignment.resume?.step === at.step - 1) await reportResume(scope, at)
+      await rollouts.report(at)
     },
+    /** Cuts off the rollouts of the step, so that the run can leave. A step that needs none continues. */
     cutOff: () => void rollouts.end(),
+    /** The step cannot be completed. */
     get wasCut() {
       return rollouts.wasCut
     },
@@ -130,19 +120,16 @@ export function stepContexts(
 }
 
 // The record of such a run is another than that of one that was never interrupted, and says so.
-async function tellResume({ reporter }: RunScope, { step }: StepScope): Promise<void> {
+async function reportResume({ reporter }: RunScope, { step }: StepScope): Promise<void> {
   const text = `resumed at step ${step}: answers that were drawn ahead of it are lost, and it trained on answers of the weights it resumed with`
-  await reporter.tell({ type: 'notice', text })
+  await reporter.report({ type: 'notice', text })
 }
 
 // Which rows a step trains on. Each epoch has its own order, keyed by seed and epoch: a step's rows follow from its number
 // alone, so a run that resumes in the middle sees the rows it would have seen.
-interface BatchOrder {
-  /** Indices of the `size` rows of a 0-based step. */
-  rowsOf(step: number, size: number): number[]
-}
+type BatchOrder = ReturnType<typeof createBatchOrder>
 
-export function createBatchOrder(rowCount: number, random: (epoch: number) => Random): BatchOrder {
+export function createBatchOrder(rowCount: number, random: (epoch: number) => Random) {
   const orders = new Map<number, readonly number[]>()
   const orderOf = (epoch: number) => {
     const known = orders.get(epoch)
@@ -153,7 +140,8 @@ export function createBatchOrder(rowCount: number, random: (epoch: number) => Ra
     return order
   }
   return {
-    rowsOf(step, size) {
+    /** Indices of the `size` rows of a 0-based step. */
+    rowsOf(step: number, size: number): number[] {
       // Whole batches per epoch; data smaller than a batch goes round within it.
       const perEpoch = Math.max(1, Math.floor(rowCount / size))
       const order = orderOf(Math.floor(step / perEpoch))

@@ -1,19 +1,17 @@
 // One run, from rows to scores: what a worker does with an assignment. It knows no process, no database and no expected
-// answer; it tells events, asks for scores, and leaves where it is told to.
-
+// answer; it reports events, asks for scores, and leaves where it is asked to.
 import { isAbsolute } from 'node:path'
 import { numSteps, SharedParams } from '../../algorithms/index.ts'
 import {
   type Algorithm,
   agentOf,
-  type ErrorRecord,
   type Metrics,
   type RowFormat,
   type RowOf,
   type RunAssignment,
   type RunConfig,
 } from '../../contracts/index.ts'
-import { EvsysError, loadExport, problemsOf, type Registry, toRecord } from '../../kernel/index.ts'
+import { EvsysError, errorRecord, loadExport, type Registry } from '../../kernel/index.ts'
 import { deleteCheckpoints, saveCheckpoint } from './checkpoint-evals.ts'
 import { type WholeRunEnd, wholeRun, withoutPast } from './custom-training.ts'
 import { type LoopCallbacks, openLoopCallbacks } from './loop-callbacks.ts'
@@ -25,7 +23,7 @@ import { callbackScope, type RunScope, stepScope } from './run-scope.ts'
 import { scoreBenchmark } from './score-benchmark.ts'
 import { type LoopOptions, savedSteps, trainingLoop } from './training-loop.ts'
 
-/** Does a run. A failure is told as its last event, not thrown; `interrupted` can be resumed. */
+/** Does a run. A failure is reported as its last event, not thrown; `interrupted` can be resumed. */
 export async function trainRun(options: TrainRunOptions): Promise<'finished' | 'interrupted'> {
   const { services, reporter } = options
   const began = performance.now()
@@ -34,17 +32,11 @@ export async function trainRun(options: TrainRunOptions): Promise<'finished' | '
     if (end.interrupted) return 'interrupted'
     const { metrics, best_step } = end
     const wall_s = (performance.now() - began) / 1000
-    await reporter.tell({
-      type: 'run.finished',
-      status: 'completed',
-      metrics,
-      wall_s,
-      best_step,
-    })
+    await reporter.report({ type: 'run.finished', status: 'completed', metrics, wall_s, best_step })
   } catch (error) {
     if (services.signal.aborted) return 'interrupted'
     const wall_s = (performance.now() - began) / 1000
-    await reporter.tell({ type: 'run.finished', status: 'failed', metrics: {}, error: recordOf(error), wall_s })
+    await reporter.report({ type: 'run.finished', status: 'failed', metrics: {}, error: errorRecord(error), wall_s })
   }
   return 'finished'
 }
@@ -76,7 +68,7 @@ async function attempt(given: TrainRunOptions): Promise<End> {
     return end
   } catch (error) {
     if (services.signal.aborted) throw error
-    await callbacks.call('onRunEnd', scope, { status: 'failed', metrics: {}, error: recordOf(error) })
+    await callbacks.call('onRunEnd', scope, { status: 'failed', metrics: {}, error: errorRecord(error) })
     throw error
   }
 }
@@ -93,7 +85,7 @@ async function prepared(options: TrainRunOptions, recipe: Recipe, callbacks: Loo
     const { resume } = assignment
     const phases = 'train' in algorithm ? [] : await planPhases(scope, { ...recipe, algorithm, rows })
     const steps = isRead ? lengthOf(phases, rows.length, shared) : 0
-    await reporter.tell({
+    await reporter.report({
       type: 'run.started',
       config_hash: assignment.config_hash,
       attempt: assignment.attempt,
@@ -102,7 +94,7 @@ async function prepared(options: TrainRunOptions, recipe: Recipe, callbacks: Loo
       resumed_from_step: resume?.step,
     })
     if (loaded !== undefined) {
-      await reporter.tell({ type: 'data.loaded', n_rows: rows.length, data_hash: loaded.hash })
+      await reporter.report({ type: 'data.loaded', n_rows: rows.length, data_hash: loaded.hash })
       const copies = rows.map((row) => ({ ...row }))
       await callbacks.call('onTrainData', callbackScope(assignment), copies)
     }
@@ -130,7 +122,7 @@ async function trainAndScore(scope: RunScope, options: TrainRunOptions, training
   const loop = await train(scope, options, training)
   if (loop.interrupted) return { interrupted: true }
   const last = Math.max(loop.lastStep, 0)
-  // Weights that nobody moved are those that the run started from: there is nothing to save.
+  // Weights that nothing moved are those that the run started from: there is nothing to save.
   const isMoved = loop.trained || !('baseModel' in scope.reference)
   if (isMoved) await saveCheckpoint(scope, last, { numSteps: steps, sampler: true, final: true })
   await deleteCheckpoints(scope, book.passing)
@@ -161,7 +153,7 @@ async function train(
   const firstStep = firstStepOf(assignment)
   if ('train' in algorithm) return await wholeRun(scope, { algorithm, params, rows, numSteps: steps })
   const plan = { phases, shared, numSteps: steps }
-  scope.book.tellPassing(new Set([...savedSteps(plan), ...(resume?.final === true ? [resume.step] : [])]))
+  scope.book.markPassing(new Set([...savedSteps(plan), ...(resume?.final === true ? [resume.step] : [])]))
   if (resume?.final === true) {
     return { lastStep: firstStep - 1, metrics: past.metrics, trained: true, interrupted: false }
   }
@@ -174,11 +166,6 @@ function firstStepOf({ resume, config }: RunAssignment): number {
   const { load_checkpoint_path, resume_step } = config.model
   const before = resume?.step ?? (load_checkpoint_path === undefined ? undefined : resume_step)
   return before === undefined ? 0 : before + 1
-}
-
-function recordOf(error: unknown): ErrorRecord {
-  const [problem] = problemsOf(error)
-  return problem === undefined ? new EvsysError('INTERNAL', 'unknown failure').toRecord() : toRecord(problem)
 }
 
 // The agent of a run: what `agent` names, or `agent_import_path` of its recipe, which may lead to an export of a file or to a

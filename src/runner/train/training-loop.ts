@@ -68,7 +68,7 @@ export async function trainingLoop(scope: RunScope, options: LoopOptions): Promi
       await open.release()
 
       const stepped = { ...trained, ...open.rolloutMetrics() }
-      const trip = watch.look(step, stepped)
+      const trip = watch.check(step, stepped)
       if (trip !== undefined && trip.action !== 'record') {
         await contexts.end()
         await evals.finish() // what was saved before may be waiting for it
@@ -91,7 +91,7 @@ export async function trainingLoop(scope: RunScope, options: LoopOptions): Promi
         'progress/done_frac': (step + 1) / numSteps,
       }
       const now = stepScope(assignment, step, numSteps, stop.now(step))
-      await open.tellRollouts(now)
+      await open.reportRollouts(now)
       await reportStep(scope, now, metrics)
       if (trip !== undefined) {
         const trippedNow = await reportTrip(scope, trip)
@@ -114,7 +114,7 @@ export async function trainingLoop(scope: RunScope, options: LoopOptions): Promi
     await contexts.end()
   }
   if (stop.reason !== undefined && step < numSteps)
-    await reporter.tell({ type: 'notice', text: `stopped after step ${step}: ${stop.reason}` })
+    await reporter.report({ type: 'notice', text: `stopped after step ${step}: ${stop.reason}` })
   return { lastStep: step - 1, metrics, interrupted: false }
 }
 
@@ -135,7 +135,7 @@ async function unlessCut<T>(
   }
 }
 
-// A phase starts from the weights of the one before and with an optimiser of its own: its loss may be of another kind.
+// A phase starts from the weights of the one before and with a fresh optimiser: its loss may be of another kind.
 async function freshOptimizer(scope: RunScope, { reopen }: LoopOptions, step: number): Promise<void> {
   const uri = scope.book.uri(step - 1, 'state')
   if (uri === undefined) throw new Error(`step ${step - 1} ends a phase and was not saved`)
@@ -228,13 +228,8 @@ async function rollBack(
   scope.model = await reopen(state === undefined ? undefined : { uri: state.uri, optimizer: true })
   book.rollBackTo(state?.step ?? -1)
   scope.evals = scope.evals.filter((each) => each.step <= (state?.step ?? -1))
-  const trip: GuardTrip = {
-    step,
-    reason,
-    action,
-    rolled_back_to: state?.step,
-    text,
-  }
-  await reporter.tell({ type: 'guard.tripped', ...trip, ...(action === 'stop' ? {} : { learning_rate: rate / 2 }) })
+  const trip: GuardTrip = { step, reason, action, rolled_back_to: state?.step, text }
+  const learning_rate = action === 'stop' ? undefined : rate / 2
+  await reporter.report({ type: 'guard.tripped', ...trip, learning_rate })
   return trip
 }

@@ -1,6 +1,5 @@
-// Looks at every step of a run: at its loss, whatever the recipe, and at what recipes that roll out tell. It only looks; going back
-// and ending are the loop's work.
-
+// Checks every step of a run: its loss, whatever the recipe, and what recipes that roll out report. It only checks; rolling back and
+// ending are the loop's work.
 import {
   createCollapseGuard,
   entropyCollapse,
@@ -31,21 +30,8 @@ export interface Trip {
   readonly text?: string | undefined
 }
 
-export interface Watch {
-  /** Another phase begins. */
-  enter(phase: Phase): void
-  /** What is wrong after a step; undefined: nothing. */
-  look(step: number, metrics: Metrics): Trip | undefined
-  /** Hears of a trip that was told. */
-  tripped(trip: GuardTrip): void
-  /** Roll-backs so far. */
-  readonly rollBacks: number
-  /** The trip that ended the run, of an earlier attempt or of this one. */
-  readonly end: GuardTrip | undefined
-}
-
-/** `phase`: where the run begins or goes on. */
-export function createWatch({ past, guard_trips }: RunAssignment, phase: Phase): Watch {
+/** `phase`: where the run begins or resumes. */
+export function createWatch({ past, guard_trips }: RunAssignment, phase: Phase) {
   const inPhase = ({ step }: { step: number }) => step >= phase.firstStep
   const memory = new GuardMemory({ rows: past.guards.rows.filter(inPhase), trips: past.guards.trips })
   const before = guard_trips - memory.rollBacks // roll-backs that only their number is known of
@@ -55,18 +41,22 @@ export function createWatch({ past, guard_trips }: RunAssignment, phase: Phase):
   const rollBacks = () => before + memory.rollBacks
 
   return {
+    /** Roll-backs so far. */
     get rollBacks() {
       return rollBacks()
     },
+    /** The trip that ended the run, of an earlier attempt or of this one. */
     get end() {
       return memory.end
     },
-    enter(next) {
+    /** Another phase begins. */
+    enter(next: Phase) {
       guards = guardsOf(next)
       memory.forgetRows()
       collapse = createCollapseGuard()
     },
-    look(step, metrics) {
+    /** What is wrong after a step; undefined: nothing. */
+    check(step: number, metrics: Metrics): Trip | undefined {
       const reason = collapse.look(guardedLoss(metrics))
       if (reason !== undefined) return { step, reason, action: 'roll_back', since: step }
       const row = guardRow(step, metrics)
@@ -80,7 +70,8 @@ export function createWatch({ past, guard_trips }: RunAssignment, phase: Phase):
       }
       return undefined
     },
-    tripped(trip) {
+    /** A trip was reported. */
+    tripped(trip: GuardTrip) {
       memory.trip(trip)
       if (trip.action !== 'record') collapse.reset()
     },
@@ -89,7 +80,7 @@ export function createWatch({ past, guard_trips }: RunAssignment, phase: Phase):
 
 type Found = Finding & { readonly reason: GuardReason; readonly action: GuardAction | 'off' }
 
-/** What the guards find in the steps so far, the gravest first: one that rewinds is not kept from it by one that only tells. */
+/** What the guards find in the steps so far, the gravest first: one that rewinds is not kept from it by one that only records. */
 function findings(watched: Watched, guards: Guards): Found[] {
   const found: [GuardReason, GuardAction | 'off', Finding | undefined][] = [
     ['kl_blowup', guards.kl_blowup.action, klBlowup(watched, guards.kl_blowup)],

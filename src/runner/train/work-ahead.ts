@@ -5,22 +5,13 @@ import { EvsysError, messageOf } from '../../kernel/index.ts'
 import { createRollouts, type HeldOut, type Rollouts } from './rollouts.ts'
 import type { RunScope } from './run-scope.ts'
 
-export interface WorkAhead {
-  /** Rollouts of a step, begun before it or not. */
-  rollouts(step: number): Rollouts
-  /** The step has come, and with it whatever was begun for it. */
-  take(step: number): Rollouts
-  weights(version: number): StepWeights
-  once<T>(key: string, make: () => Promise<T>): Promise<T>
-  /** Ends everything and waits for it; what can be disposed of is. What comes after it begins anew. */
-  end(): Promise<void>
-}
+export type WorkAhead = ReturnType<typeof createWorkAhead>
 
 /** What a value that was still being made may take when everything ends. */
 const MAKING_MS = 10_000
 
 /** `heldOut`: scores rollouts a second time. */
-export function createWorkAhead(scope: RunScope, heldOut?: HeldOut): WorkAhead {
+export function createWorkAhead(scope: RunScope, heldOut?: HeldOut) {
   const begun = new Map<number, Rollouts>()
   const taken = new Set<Rollouts>()
   const held = new Set<StepWeights>()
@@ -44,15 +35,17 @@ export function createWorkAhead(scope: RunScope, heldOut?: HeldOut): WorkAhead {
     return known
   }
   return {
+    /** Rollouts of a step, begun before it or not. */
     rollouts,
-    take(step) {
+    /** The step has come, and with it whatever was begun for it. */
+    take(step: number): Rollouts {
       const of = rollouts(step)
       begun.delete(step)
       taken.clear() // those of the step before, which has ended them
       taken.add(of)
       return of
     },
-    weights(version) {
+    weights(version: number): StepWeights {
       for (const each of held) if (each.isGone) held.delete(each)
       const weights = createStepWeights(scope, version)
       held.add(weights)
@@ -62,10 +55,11 @@ export function createWorkAhead(scope: RunScope, heldOut?: HeldOut): WorkAhead {
       const known = made.get(key) as Promise<T> | undefined // one key, one maker: the algorithm's own
       if (known !== undefined) return known
       const value = make()
-      value.catch(() => {}) // told to whoever waits for it
+      value.catch(() => {}) // thrown to the one who waits for it
       made.set(key, value)
       return value
     },
+    /** Ends everything and waits for it; what can be disposed of is. What comes after it begins anew. */
     async end() {
       const all = [...begun.values(), ...taken]
       const values = [...made]
@@ -101,27 +95,10 @@ function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
   })
 }
 
-// The weights of one step, for everyone who samples from them: saved when first asked for, deleted when the last one lets go.
-interface StepWeights {
-  /** Optimiser steps that they have seen. */
-  readonly version: number
-  /** Absent: nobody asked for them. */
-  readonly uri: string | undefined
-  /** For as long as the step lasts. */
-  policy(): Promise<SamplerRef>
-  /** For longer: until they are released. */
-  keep(): Promise<KeptPolicy>
-  /** From here on the model moves: weights that nobody asked for yet can no longer be had. */
-  seal(): void
-  /** The step is over. */
-  release(): Promise<void>
-  /** Nobody has them, and nobody can ask for them any more. */
-  readonly isGone: boolean
-  /** Lets go of them, whoever still has them. */
-  drop(): Promise<void>
-}
+// The weights of one step, for everyone who samples from them: saved when first asked for, deleted when the last one releases them.
+type StepWeights = ReturnType<typeof createStepWeights>
 
-function createStepWeights(scope: RunScope, version: number): StepWeights {
+function createStepWeights(scope: RunScope, version: number) {
   const { model } = scope // a roll-back replaces it; these weights are of the one before
   const holders = new Set<symbol>()
   const step = Symbol('step')
@@ -140,7 +117,7 @@ function createStepWeights(scope: RunScope, version: number): StepWeights {
   }
   const drop = async () => {
     holders.clear()
-    const ref = await saved?.catch(() => undefined) // whoever asked for them was told
+    const ref = await saved?.catch(() => undefined) // thrown to the one who asked
     saved = undefined
     if (ref !== undefined) await model.drop(ref)
   }
@@ -148,26 +125,34 @@ function createStepWeights(scope: RunScope, version: number): StepWeights {
     if (holders.delete(holder) && holders.size === 0) await drop()
   }
   return {
+    /** Optimiser steps that they have seen. */
     version,
+    /** Absent: no one asked for them. */
     get uri() {
       return uri
     },
+    /** No one has them, and no one can ask for them any more. */
     get isGone() {
       return isSealed && holders.size === 0
     },
+    /** For as long as the step lasts. */
     policy: () => take(step),
-    async keep() {
+    /** For longer: until they are released. */
+    async keep(): Promise<KeptPolicy> {
       const holder = Symbol('kept')
       const weights = await take(holder)
       return { weights, version, release: () => leave(holder) }
     },
+    /** From here on the model moves: weights that no one asked for yet can no longer be had. */
     seal() {
       isSealed = true
     },
+    /** The step is over. */
     release() {
       isSealed = true
       return leave(step)
     },
+    /** Deletes them, also where they are still held. */
     drop() {
       isSealed = true
       return drop()

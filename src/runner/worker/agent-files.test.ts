@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
-import { agentFileHashes } from './agent-files.ts'
+import { agentFileHashes } from './run-in-worker.ts'
 
 const folder = temporaryFolders()
 

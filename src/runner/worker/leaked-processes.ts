@@ -1,19 +1,14 @@
-// What a run left behind in its process: open handles, timers, replaced built-ins, new globals, a full heap. A worker that holds
+// What a run leaked in its process: open handles, timers, replaced built-ins, new globals, a full heap. A worker that holds
 // any of it does no further run. It cannot see everything (a module's own variables, say), only what could reach the next run
 // uninvited.
 import { memoryUsage } from 'node:process'
 import { getHeapStatistics } from 'node:v8'
 
-export interface LeakedProcesses {
-  /** What differs from the moment of `observe`, in words; empty: nothing. */
-  find(): string[]
-}
-
 /** Share of the heap that a worker may hold when a run is over; the next one needs room. */
 const heapShare = 0.6
 
 /** Remembers the process as it is now, before the run. */
-export function observeProcess(heapMb: number): LeakedProcesses {
+export function observeProcess(heapMb: number) {
   const handles = countedHandles()
   const shapes = watched.map(shapeOf)
   const names = new Set(Object.getOwnPropertyNames(globalThis))
@@ -22,7 +17,8 @@ export function observeProcess(heapMb: number): LeakedProcesses {
   const listeners = listenerCount()
   const unrefsBefore = unrefs
   return {
-    find() {
+    /** What differs from the moment of `observeProcess`, in words; empty: nothing. */
+    find(): string[] {
       const found: string[] = []
       const open = countedHandles()
       for (const [name, count] of open) if (count > (handles.get(name) ?? 0)) found.push(`open ${name}`)
@@ -61,7 +57,7 @@ function clearAfter(timer: NodeJS.Timeout): NodeJS.Timeout {
   return timer
 }
 
-// Built-ins that ours and everybody's code relies on.
+// Built-ins that all code relies on.
 const watched: readonly (readonly [name: string, object: object])[] = [
   ['globalThis', globalThis],
   ['process', process],

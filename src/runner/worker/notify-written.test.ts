@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { notifyWritten } from './notify-written.ts'
+import { notifyWritten } from './segment-writer.ts'
 
 describe('noticess', () => {
   it('come at once, then seldom, and never miss the end (LAB-7)', () => {

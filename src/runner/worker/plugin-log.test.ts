@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { RunReporter } from '../train/run-scope.ts'
-import { createPluginLog } from './plugin-log.ts'
+import { createPluginLog } from './run-in-worker.ts'
 
 function collecting() {
   const told: string[] = []
   const reporter: RunReporter = {
-    async tell(event) {
+    async report(event) {
       if (event.type === 'log') told.push(`${event.level} ${event.text}`)
     },
   }
@@ -46,7 +46,7 @@ describe('what plugins log', () => {
   })
 
   it('does not fail its plugin when the segment cannot be written (LAB-8)', async () => {
-    const { log } = createPluginLog({ tell: () => Promise.reject(new Error('full')) })
+    const { log } = createPluginLog({ report: () => Promise.reject(new Error('full')) })
     expect(() => log('info', 'a')).not.toThrow()
     await Promise.resolve()
   })

@@ -2,11 +2,10 @@
 // nothing. Plugins are the project's code, so this is no work for the process of a command.
 import { SharedParams } from '../../algorithms/index.ts'
 import { builtins } from '../../builtins/index.ts'
-import { agentOf, type Recipe, type RecipeHashes, type RecipeStart, recipeProtocol } from '../../contracts/index.ts'
+import { type Recipe, type RecipeHashes, type RecipeStart, recipeProtocol } from '../../contracts/index.ts'
 import { rowCacheFolder } from '../../data/index.ts'
-import { EvsysError, keyedRandom, openRegistry, type Parent, problemsOf, serve, toRecord } from '../../kernel/index.ts'
+import { EvsysError, errorRecord, keyedRandom, openRegistry, type Parent, serve } from '../../kernel/index.ts'
 import { equip, equipRenderers, loadRows, type RunServices } from '../train/run-context.ts'
-import { agentFileHashes } from './agent-files.ts'
 import { usedPlugins } from './run-in-worker.ts'
 
 /** Longest that a plugin may keep the event loop. */
@@ -29,7 +28,7 @@ async function hashRecipes(
     onRead: (files) => watchdog.know(files),
   })
   for (const recipe of recipes) {
-    const used = usedPlugins(plugins, agentFileHashes(agentOf(recipe.config), project_dir))
+    const used = usedPlugins(plugins, recipe.config, project_dir)
     const services: RunServices = {
       registry: used.registry,
       signal,
@@ -64,7 +63,6 @@ async function attempt(
     const { hash, key } = await loadRows(config.data, algorithm.rowFormat, services)
     return { data_hash: hash, data_key: key }
   } catch (error) {
-    const [problem] = problemsOf(error)
-    return { error: problem === undefined ? new EvsysError('INTERNAL', 'unknown').toRecord() : toRecord(problem) }
+    return { error: errorRecord(error) }
   }
 }

@@ -94,7 +94,7 @@ export function remoteEnvironment(
 
 function remoteProcess(process: number, call: CallEnvironment, signal: AbortSignal): SandboxProcess {
   const exit = call({ method: 'wait', process }).then(({ ended }) => endedOf(ended))
-  exit.catch(() => {}) // whoever waits is told
+  exit.catch(() => {}) // thrown to the one who waits
   const end = async () => void (await call({ method: 'end_process', process }))
   const quiet = onAbort(signal, () => void end().catch(() => {}))
   exit.finally(quiet).catch(() => {})

@@ -1,32 +1,39 @@
 // One assignment inside a worker: the services of the run over the loaded plugins, its segment, its questions to the scorer.
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { isAbsolute, join, relative, sep } from 'node:path'
 import {
   type AnyPlugin,
   agentOf,
   type Item,
+  type LogLevel,
+  type PluginSpec,
   type PluginType,
   type Prediction,
   type RunAssignment,
+  type RunConfig,
   type Scored,
 } from '../../contracts/index.ts'
+import { createPreviewWriter, rowCacheFolder } from '../../data/index.ts'
 import {
+  builtInHash,
+  createRateBound,
   createRedactor,
   EvsysError,
+  errorRecord,
   fileError,
   hashOf,
   keyedRandom,
   type OpenRegistry,
-  problemsOf,
+  type RateBound,
   type Registry,
+  readPluginGraph,
   systemClock,
-  toRecord,
 } from '../../kernel/index.ts'
+import { cachedRenderer, type TokenSource } from '../train/cached-renderer.ts'
+import type { RenderStart } from '../train/render-protocol.ts'
+import type { RunData } from '../train/run-context.ts'
 import { type AskTrials, createRunReporter, type RunReporter } from '../train/run-scope.ts'
 import { trainRun } from '../train/train-run.ts'
-import { agentFileHashes } from './agent-files.ts'
-import { createPluginLog } from './plugin-log.ts'
-import { createRunData } from './run-data.ts'
 import { openSegmentWriter } from './segment-writer.ts'
 
 export interface WorkerRunOptions {
@@ -41,11 +48,11 @@ export interface WorkerRunOptions {
   readonly askTrials: AskTrials
 }
 
-/** Does a run. What the run itself gets wrong is told in its segment; a segment that cannot be written is thrown. */
+/** Does a run. What the run itself gets wrong is reported in its segment; a segment that cannot be written is thrown. */
 export async function runInWorker(options: WorkerRunOptions): Promise<'finished' | 'interrupted'> {
   const { assignment, secrets, plugins, signal, stopping } = options
   const redact = createRedactor(secrets)
-  const used = usedPlugins(plugins, agentFileHashes(agentOf(assignment.config), assignment.project_dir))
+  const used = usedPlugins(plugins, assignment.config, assignment.project_dir)
   const segment = await openSegmentWriter(assignment.segment_file)
   try {
     const reporter = createRunReporter({
@@ -61,7 +68,11 @@ export async function runInWorker(options: WorkerRunOptions): Promise<'finished'
     const log = createPluginLog(reporter)
     using data = createRunData(assignment, plugins, signal)
     try {
-      if (plugins.problems.length > 0) return await fail(reporter, EvsysError.many(plugins.problems))
+      if (plugins.problems.length > 0) {
+        const error = errorRecord(EvsysError.many(plugins.problems))
+        await reporter.report({ type: 'run.finished', status: 'failed', metrics: {}, error, wall_s: 0 })
+        return 'finished'
+      }
       return await trainRun({
         assignment,
         reporter,
@@ -83,13 +94,6 @@ export async function runInWorker(options: WorkerRunOptions): Promise<'finished'
   } finally {
     await segment.close()
   }
-}
-
-async function fail(reporter: RunReporter, error: EvsysError): Promise<'finished'> {
-  const [problem] = problemsOf(error)
-  const record = problem === undefined ? error.toRecord() : toRecord(problem)
-  await reporter.tell({ type: 'run.finished', status: 'failed', metrics: {}, error: record, wall_s: 0 })
-  return 'finished'
 }
 
 // A file, and not a message: the controller keeps it as a blob, and re-scores from it.
@@ -118,8 +122,8 @@ function secretOf(secrets: Readonly<Record<string, string>>, name: string): stri
 }
 
 /** Which plugins the run looks up, and which files its agent brings, so that it can say by whose code it was made. */
-export function usedPlugins({ registry, hashOf: codeHash }: OpenRegistry, files: Readonly<Record<string, string>>) {
-  const used = new Map<string, string>(Object.entries(files))
+export function usedPlugins({ registry, hashOf: codeHash }: OpenRegistry, config: RunConfig, projectDir: string) {
+  const used = new Map<string, string>(Object.entries(agentFileHashes(agentOf(config), projectDir)))
   const note = (plugin: AnyPlugin) => used.set(`${plugin.type} ${plugin.kind}`, codeHash(plugin))
   const noting: Registry = {
     ...registry,
@@ -144,4 +148,110 @@ export function usedPlugins({ registry, hashOf: codeHash }: OpenRegistry, files:
       return { ...item, code_hash: hash() }
     },
   }
+}
+
+/**
+ * The files of the project that the agent of a run brings: itself, its tools, a user that is a function. They are no plugins of the
+ * registry, and are part of the code of a run all the same. Hashes by name, over each file and everything that it imports; one that
+ * cannot be read is reported when it is loaded.
+ */
+export function agentFileHashes(agent: PluginSpec | undefined, projectDir: string): Record<string, string> {
+  if (agent === undefined) return {}
+  const { tools, user } = agent.params
+  const named = [agent.kind, ...(Array.isArray(tools) ? tools : []), user]
+  const files = named.flatMap((each: unknown) => (typeof each === 'string' ? (each.split('#')[0] ?? []) : []))
+  const hashes: Record<string, string> = {}
+  for (const file of new Set(files)) {
+    if (!isAbsolute(file)) continue
+    try {
+      const name = relative(projectDir, file).split(sep).join('/')
+      hashes[`file ${name}`] = readPluginGraph(file, { root: projectDir }).hash
+    } catch {
+      // it is missing or no code
+    }
+  }
+  return hashes
+}
+
+/** What a run does around its data: keeps rows and tokens in the caches of the project, and writes the preview. */
+function createRunData(
+  { project_dir: projectDir, run_dir, config }: RunAssignment,
+  { hashOf: codeHash }: OpenRegistry,
+  signal: AbortSignal,
+): RunData & Disposable {
+  const preview = createPreviewWriter(run_dir)
+  const sources: TokenSource[] = []
+  const opened: Disposable[] = []
+  return {
+    projectDir,
+    cache: { dir: rowCacheFolder(projectDir), seed: config.seed, codeHash },
+    onBatch: preview.batch,
+    async onLoaded({ rows, hash, manifest }) {
+      await preview.loaded(manifest)
+      if (manifest.format !== 'chat_messages') return
+      sources.push({ rows: rows.flatMap((row) => ('messages' in row ? [row] : [])), hash })
+    },
+    async withTokens(renderer, { plugin, backend: { tokenizer, chatTemplate } }) {
+      const code = codeHash(plugin)
+      const start = code === builtInHash(plugin) ? startOf(config, plugin.kind) : undefined
+      const cached = await cachedRenderer(renderer, {
+        projectDir,
+        sources,
+        rendererId: `${plugin.kind} ${code}`,
+        tokenizer,
+        signal,
+        chatTemplate,
+        start,
+      })
+      opened.push(cached)
+      return cached
+    },
+    [Symbol.dispose]() {
+      for (const each of opened) each[Symbol.dispose]()
+    },
+  }
+}
+
+// A thread opens the text of a model by its name. What a service calls its tokenizer is known to the backend alone.
+function startOf({ backend, model }: RunAssignment['config'], renderer: string): RenderStart | undefined {
+  if (backend.kind === 'mock') return { renderer, model: model.name, arch: 'bigram' }
+  if (backend.kind !== 'local') return undefined
+  return { renderer, model: model.name, arch: backend.params.engine === 'mock' ? 'bigram' : undefined }
+}
+
+const burst = 500
+const perSecond = 20
+const longestText = 10_000
+
+/**
+ * What plugins log becomes events of their run, so many and no more: a line in a hot loop must not bury the record. What is left
+ * out is counted and reported.
+ */
+export function createPluginLog({ report }: RunReporter, bound: RateBound = createRateBound({ burst, perSecond })) {
+  let dropped = 0
+  // A segment that cannot be written fails the run at the next event that it waits for.
+  const write = (level: LogLevel, text: string) => void report({ type: 'log', level, text }).catch(() => {})
+  const reportDropped = () => {
+    if (dropped === 0) return
+    write('warn', `${dropped} more log ${dropped === 1 ? 'line was' : 'lines were'} left out: they came too fast`)
+    dropped = 0
+  }
+  return {
+    log(level: LogLevel, text: string) {
+      if (!bound.take(1)) {
+        dropped += 1
+        return
+      }
+      reportDropped()
+      write(levels.has(level) ? level : 'info', cut(String(text)))
+    },
+    /** Reports what was left out. */
+    close: reportDropped,
+  }
+}
+
+const levels: ReadonlySet<unknown> = new Set<LogLevel>(['debug', 'info', 'warn', 'error'])
+
+function cut(text: string): string {
+  return text.length <= longestText ? text : `${text.slice(0, longestText)}... (${text.length} characters)`
 }

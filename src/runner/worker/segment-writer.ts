@@ -1,15 +1,9 @@
-// The segment of one attempt at a run: what its worker has to tell, one numbered item per line, appended. A process that is
-// killed in the middle of a line leaves it torn; readers ignore it, and a writer that goes on removes it first.
+// The segment of one attempt at a run: what its worker reports, one numbered item per line, appended. A process that is killed in
+// the middle of a line leaves it torn; readers ignore it, and a writer that resumes removes it first.
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Item } from '../../contracts/index.ts'
 import { fileError } from '../../kernel/index.ts'
-
-export interface SegmentWriter {
-  /** Resolves when the operating system has the line: it outlives this process. A write that failed fails all that follow. */
-  write(number: number, item: Item): Promise<void>
-  close(): Promise<void>
-}
 
 interface Line {
   readonly text: string
@@ -17,8 +11,7 @@ interface Line {
   failed(error: unknown): void
 }
 
-/** Opens a segment for appending. */
-export async function openSegmentWriter(file: string): Promise<SegmentWriter> {
+export async function openSegmentWriter(file: string) {
   const handle = await openForAppending(file)
   let waiting: Line[] = []
   let isWriting = false
@@ -43,7 +36,8 @@ export async function openSegmentWriter(file: string): Promise<SegmentWriter> {
   }
 
   return {
-    write(n, item) {
+    /** Resolves when the operating system has the line: it outlives this process. A write that failed fails all that follow. */
+    write(n: number, item: Item): Promise<void> {
       return new Promise((done, failed) => {
         waiting.push({ text: `${JSON.stringify({ n, item })}\n`, done, failed })
         if (isWriting) return
@@ -92,5 +86,34 @@ async function writeWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
   for (let sent = 0; sent < bytes.length; ) {
     const { bytesWritten } = await handle.write(bytes, sent)
     sent += bytesWritten
+  }
+}
+
+const pauseMs = 50
+
+/** Notifies the controller that the segment has grown: at once, then not again for a moment however much is written. */
+export function notifyWritten(send: (nextItem: number) => void) {
+  let next = 0
+  let sent = 0
+  let pause: NodeJS.Timeout | undefined
+  const flush = () => {
+    pause = undefined
+    if (next === sent) return
+    sent = next
+    send(next)
+    pause = setTimeout(flush, pauseMs)
+  }
+  return {
+    written(nextItem: number) {
+      next = Math.max(next, nextItem)
+      if (pause === undefined) flush()
+    },
+    /** Sends the last of it. */
+    close() {
+      clearTimeout(pause)
+      flush()
+      clearTimeout(pause)
+      pause = undefined
+    },
   }
 }

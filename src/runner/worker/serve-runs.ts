@@ -6,8 +6,6 @@ import { builtins } from '../../builtins/index.ts'
 import {
   type AgentOrder,
   type AgentRecord,
-  type OpenEnvironment,
-  type PolicyAnswer,
   type PolicyQuestion,
   type RunAssignment,
   type WorkerStart,
@@ -17,32 +15,29 @@ import {
   createRedactor,
   dropSpares,
   EvsysError,
+  errorRecord,
+  messageOf,
   type OpenRegistry,
   onAbort,
   openRegistry,
   type Parent,
-  problemsOf,
+  placeInStack,
   serve,
   stampPlugins,
-  toRecord,
 } from '../../kernel/index.ts'
 import { limitOf } from '../../rollout/index.ts'
+import type { AskTrials } from '../train/run-scope.ts'
 import { observeProcess } from './leaked-processes.ts'
-import { notifyWritten } from './notify-written.ts'
 import { remoteEnvironment } from './remote-environment.ts'
-import { reportTheEnd } from './report-the-end.ts'
 import { runInWorker } from './run-in-worker.ts'
+import { notifyWritten } from './segment-writer.ts'
 
 type Protocol = typeof workerProtocol
 type Assigned = { readonly assignment: RunAssignment; readonly secrets: Readonly<Record<string, string>> }
 
 /** What the controller may ask of the policy while it evaluates a benchmark for the run. */
-interface Evaluation {
-  answer(question: PolicyQuestion): Promise<PolicyAnswer>
-  lead(order: AgentOrder, environment: OpenEnvironment, signal: AbortSignal): Promise<AgentRecord>
-}
+type Evaluation = Pick<Parameters<AskTrials>[0], 'answer' | 'runAgent'>
 
-/** Does runs until the controller is gone. */
 export async function serveRuns(): Promise<void> {
   Error.stackTraceLimit = 100 // enough to reach the author's line under a library's
   const builtIn = builtins()
@@ -74,7 +69,11 @@ class RunServer {
   constructor(parent: Parent<Protocol>, builtIn: ReturnType<typeof builtins>) {
     this.#parent = parent
     this.#builtIn = builtIn
-    this.#crash = reportTheEnd({ parent, files: () => this.#files, clean: (text) => this.#redact(text) })
+    this.#crash = reportTheEnd(
+      parent,
+      () => this.#files,
+      (text) => this.#redact(text),
+    )
   }
 
   async load({ project_dir, plugin_files, heap_mb, blocked_ms }: WorkerStart) {
@@ -111,7 +110,7 @@ class RunServer {
     try {
       return await this.#doRun(loaded, { assignment, secrets })
     } catch (error) {
-      const [{ code, message, fix } = new EvsysError('INTERNAL', 'unknown failure')] = problemsOf(error)
+      const { code, message, fix } = errorRecord(error)
       this.#parent.notify('failing', {
         code: code === 'FILE_FAILED' ? code : 'WORKER_DIED',
         message: this.#redact(message),
@@ -128,7 +127,7 @@ class RunServer {
 
   async answer(evaluation: number, question: PolicyQuestion) {
     const policy = this.#evaluations.get(evaluation)
-    if (policy === undefined) throw new EvsysError('INTERRUPTED', 'the look at the benchmark is over')
+    if (policy === undefined) throw new EvsysError('INTERRUPTED', 'the evaluation is over')
     try {
       return await policy.answer(question)
     } catch (error) {
@@ -150,11 +149,10 @@ class RunServer {
     try {
       const policy = this.#evaluations.get(evaluation)
       if (policy === undefined) throw phaseIsOver()
-      return await policy.lead(order, environment, stopping.signal)
+      return await policy.runAgent(order, environment, stopping.signal)
     } catch (error) {
-      const [problem] = problemsOf(error)
-      const record = toRecord(problem ?? new EvsysError('INTERNAL', 'unknown failure'))
-      return { prompt_tokens: 0, completion_tokens: 0, latency_s: 0, turns: [], error: { ...record, infra: true } }
+      const failed = { ...errorRecord(error), infra: true }
+      return { prompt_tokens: 0, completion_tokens: 0, latency_s: 0, turns: [], error: failed }
     } finally {
       quiet()
       phase.abort()
@@ -174,10 +172,10 @@ class RunServer {
       stopping: this.#stopping.signal,
       onWritten: notices.written,
       askScore: (question) => parent.call('score', question),
-      askTrials: async ({ answer, lead, ...question }) => {
+      askTrials: async ({ answer, runAgent, ...question }) => {
         this.#evaluated += 1
         const evaluation = this.#evaluated
-        this.#evaluations.set(evaluation, { answer, lead })
+        this.#evaluations.set(evaluation, { answer, runAgent })
         try {
           const { scored, answers } = await parent.call('attempt', { evaluation, ...question })
           return { scored, predictions: answers }
@@ -188,7 +186,8 @@ class RunServer {
     })
     notices.close()
     dropSpares()
-    await settle() // what it left for the next turn, timers and rejections, belongs to this run
+    await wait(0) // what it left for the next turn, timers and rejections, belongs to this run
+    await setImmediate()
     return { outcome, reusable: left.find().length === 0 }
   }
 }
@@ -197,7 +196,33 @@ function phaseIsOver(): EvsysError {
   return new EvsysError('INTERRUPTED', 'the phase of the agent is over')
 }
 
-async function settle(): Promise<void> {
-  await wait(0)
-  await setImmediate()
+/**
+ * Has the process report why it ends, where that can be reported: foreign code called process.exit, or threw where nothing catches.
+ * Returns what reports an error and ends the process. `files` are the author's, to find the line in; `clean` removes secrets.
+ */
+function reportTheEnd(
+  parent: Parent<Protocol>,
+  files: () => readonly string[],
+  clean: (text: string) => string,
+): (cause: unknown) => void {
+  const end = (message: string, fix: string, cause: unknown) => {
+    const where = placeInStack(cause, files())?.where
+    parent.notify('failing', { code: 'WORKER_DIED', message: clean(message), fix, where })
+    parent.leave()
+  }
+  process.exit = (code?: unknown): never => {
+    const cause = new Error('process.exit')
+    const message = `the recipe ended its process with process.exit(${code === undefined ? '' : String(code)})`
+    end(message, 'throw an error instead: the run fails with its message.', cause)
+    throw cause // the process is being killed; nothing after the call may run
+  }
+  const crash = (cause: unknown) =>
+    end(
+      `an error was thrown where nothing catches it: ${messageOf(cause)}`,
+      'await every promise, and catch errors in timers and event handlers.',
+      cause,
+    )
+  process.on('uncaughtException', crash)
+  process.on('unhandledRejection', crash)
+  return crash
 }

@@ -1,9 +1,9 @@
-// The process in which callbacks hear of an experiment as a whole: its start, its groups, its end. It holds nothing of the
+// The process in which callbacks follow an experiment as a whole: its start, its groups, its end. It holds nothing of the
 // record and no secret.
 
 import { builtins } from '../../builtins/index.ts'
 import { type LogLevel, type ToWatch, type WatchStart, watchProtocol } from '../../contracts/index.ts'
-import { EvsysError, keyedRandom, messageOf, openRegistry, type Parent, problemsOf, serve } from '../../kernel/index.ts'
+import { EvsysError, errorRecord, keyedRandom, openRegistry, type Parent, serve } from '../../kernel/index.ts'
 import { openLoopCallbacks } from '../train/loop-callbacks.ts'
 
 /** Longest that a callback may keep the event loop. */
@@ -65,7 +65,6 @@ async function callHook(callbacks: Callbacks, { scope, ...called }: ToWatch): Pr
 }
 
 function leave(error: unknown): never {
-  const [problem] = problemsOf(error)
-  process.stderr.write(`${problem?.message ?? messageOf(error)}\n`)
+  process.stderr.write(`${errorRecord(error).message}\n`)
   return process.exit(1)
 }

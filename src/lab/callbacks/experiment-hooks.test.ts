@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import type { ExperimentResult } from '../../contracts/index.ts'
-import { watchExperiment } from './watch-experiment.ts'
+import { watchExperiment } from './experiment-hooks.ts'
 
 const folder = temporaryFolders()
 const scope = { experimentId: 'exp_1', experiment: 'test', outputDir: 'out', hypothesis: 'It works.' }
@@ -35,9 +35,9 @@ async function watch(dir: string) {
   const callbacks = [{ kind: 'bell', params: { tone: 'ding' } }]
   const log = (level: string, text: string) => logged.push(`${level} ${text}`)
   await using watched = watchExperiment({ projectDir: dir, plugins: [], callbacks, log })
-  await watched.tell({ hook: 'onExperimentStart', scope })
-  await watched.tell({ hook: 'onGroupStart', scope, arm: 'a' })
-  await watched.tell({ hook: 'onExperimentEnd', scope, result })
+  await watched.call({ hook: 'onExperimentStart', scope })
+  await watched.call({ hook: 'onGroupStart', scope, arm: 'a' })
+  await watched.call({ hook: 'onExperimentEnd', scope, result })
   return logged
 }
 

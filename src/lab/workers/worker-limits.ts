@@ -1,7 +1,16 @@
-// How the end of a worker's process is told: which error it is, and in what words. The words of the process itself come last
-// and are only quoted.
+// What a worker's process may take, print and report, and how its end is reported: which error it is, and in what words. What the
+// process itself printed comes last and is only quoted.
+import { stat } from 'node:fs/promises'
 import type { ErrorCode, ErrorRecord } from '../../contracts/index.ts'
-import { createRedactor, howEnded, isOutOfMemory, type ProcessEnd, visibleText } from '../../kernel/index.ts'
+import {
+  createRateBound,
+  createRedactor,
+  howEnded,
+  isOutOfMemory,
+  type ProcessEnd,
+  type Redact,
+  visibleText,
+} from '../../kernel/index.ts'
 
 export interface WorkerLimits {
   readonly heapMb: number
@@ -27,9 +36,6 @@ export function workerLimits(given: Partial<WorkerLimits> = {}): WorkerLimits {
   }
 }
 
-/** What the process said before its end. */
-export type Failing = ErrorRecord
-
 /** Why a run was stopped for flooding. */
 export type Flood = 'printed' | 'reported' | 'messages'
 
@@ -44,7 +50,8 @@ export function lostRun(
     secrets = {},
   }: {
     limits: WorkerLimits
-    failing?: Failing | undefined
+    /** What the process said before its end. */
+    failing?: ErrorRecord | undefined
     flood?: Flood | undefined
     /** Its plugins were not loaded in time. */
     isLate?: boolean | undefined
@@ -53,12 +60,7 @@ export function lostRun(
 ): ErrorRecord {
   const redact = createRedactor(secrets)
   const { code, message, fix, where } = isLate ? late : inWords(end, limits, failing, flood)
-  return redact({
-    code,
-    message: `${message}${lastLines(redact(end.printed))}`,
-    where,
-    fix,
-  })
+  return redact({ code, message: `${message}${lastLines(redact(end.printed))}`, where, fix })
 }
 
 const late = record(
@@ -70,7 +72,7 @@ const late = record(
 function inWords(
   end: ProcessEnd,
   limits: WorkerLimits,
-  failing: Failing | undefined,
+  failing: ErrorRecord | undefined,
   flood: Flood | undefined,
 ): ErrorRecord {
   if (end.stuck !== undefined) return stuck(end.stuck, limits)
@@ -100,14 +102,11 @@ function inWords(
 }
 
 function stuck({ file, line }: NonNullable<ProcessEnd['stuck']>, { blockedMs }: WorkerLimits): ErrorRecord {
-  const place = file === undefined || line === undefined ? {} : { where: { file, line, col: 1 } }
   return {
-    ...record(
-      'WORKER_HUNG',
-      `the recipe did not return to the event loop for ${seconds(blockedMs)} and was ended`,
-      'look for a loop that does not end; a long computation hands over with `await` from time to time.',
-    ),
-    ...place,
+    code: 'WORKER_HUNG',
+    message: `the recipe did not return to the event loop for ${seconds(blockedMs)} and was ended`,
+    fix: 'look for a loop that does not end; a long computation hands over with `await` from time to time.',
+    where: file === undefined || line === undefined ? undefined : { file, line, col: 1 },
   }
 }
 
@@ -144,4 +143,52 @@ function lastLines(printed: string): string {
 
 function seconds(ms: number): string {
   return `${Math.round(ms / 100) / 10} s`
+}
+
+/** A line that does not end is cut here. */
+const longestPrinted = 64 * 1024
+
+/** Passes on what a process prints in whole lines: a secret that arrives in two pieces is still found and removed. */
+export function createPrintedLines(redact: Redact, onText: (text: string) => void) {
+  let rest = ''
+  const passOn = (text: string) => {
+    if (text !== '') onText(redact(text))
+  }
+  return {
+    add(text: string) {
+      const all = `${rest}${text}`
+      const end = all.length > longestPrinted ? all.length : all.lastIndexOf('\n') + 1
+      rest = all.slice(end)
+      passOn(all.slice(0, end))
+    },
+    /** Passes on what has no end of line. */
+    close() {
+      passOn(rest)
+      rest = ''
+    },
+  }
+}
+
+const bytesPerMb = 1024 * 1024
+/** A bucket that was emptied is full again after this long. */
+const refillS = 60
+
+/**
+ * Returns what checks the size of a segment: a run that reports without end would fill the disk before anything reads it. More than
+ * `burstMb` at once, or in the long run as much every minute, is a flood.
+ */
+export function watchGrowth(file: string, burstMb: number, onFlood: () => void): () => void {
+  const burst = burstMb * bytesPerMb
+  const bound = createRateBound({ burst, perSecond: burst / refillS })
+  let known = 0
+  return () => {
+    stat(file).then(
+      ({ size }) => {
+        const grown = Math.max(0, size - known)
+        known = size
+        if (!bound.take(grown)) onFlood()
+      },
+      () => {}, // not there yet
+    )
+  }
 }

@@ -1,7 +1,12 @@
-// A conversation: the task's instruction, an answer, and where there is a user who continues, further turns.
+// Agents without tools: a conversation (the task's instruction, an answer, and where there is a user who continues, further turns);
+// and two that need no model: they show whether a task can be solved, and whether its tests test anything.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import * as z from 'zod'
 import type { ChatMessage, HarborTask } from '../../contracts/index.ts'
 import { defineAgent, EvsysError, messageOf } from '../../kernel/index.ts'
+import { shellCommand } from '../environments/index.ts'
+import { loadTaskFolder, resolveEnvTable } from '../task/index.ts'
 import { loadProjectExport } from '../tools/tool.ts'
 import { limitParams, openingMessages, promptParams, replyMessage, turnSeed } from './conversation.ts'
 
@@ -84,3 +89,43 @@ async function simulated(reference: string): Promise<SimulatedUser> {
     throw new EvsysError('PLUGIN_FAILED', `the user ${reference} said something that is no text`)
   }
 }
+
+export const oracle = defineAgent({
+  kind: 'oracle',
+  summary: 'Runs the solution of a task folder: shows that the task can be solved and its tests see it.',
+  needs: { model: false },
+  async run({ environment, folder, logsDir, signal }) {
+    if (environment === undefined || folder === undefined) {
+      throw new EvsysError('AGENT_FAILED', 'oracle needs a task folder: this task has no solution to run')
+    }
+    const task = await loadTaskFolder(folder.path, { withoutVerification: true })
+    const step = task.steps.find(({ name }) => name === folder.step)
+    const { solutionDir, solveScript } = step?.solveScript === undefined ? task : step
+    if (solutionDir === undefined || solveScript === undefined) {
+      throw new EvsysError('AGENT_FAILED', `${task.name} comes without a solution`, {
+        fix: 'add solution/solve.sh, or use another agent.',
+      })
+    }
+    await environment.upload(solutionDir, '/solution')
+    const script = `/solution/${solveScript.split('/').at(-1) ?? 'solve.sh'}`
+    const user = (step ?? task).agent.user === undefined ? undefined : 'root'
+    await environment.exec({ argv: shellCommand(`chmod +x '${script}'`), user }, signal)
+    const env = { DEBIAN_FRONTEND: 'noninteractive', ...resolveEnvTable(task.config.solution.env, process.env) }
+    const argv = shellCommand(`'${script}' > /logs/agent/oracle.txt 2>&1`)
+    const ended = await environment.exec({ argv, env }, signal)
+    // A solution may end with any code: the tests decide.
+    if (ended.exitCode !== 0 && logsDir !== undefined) {
+      await writeFile(join(logsDir, 'exit-code.txt'), String(ended.exitCode ?? ended.signal))
+    }
+    return { output: '' }
+  },
+})
+
+export const nop = defineAgent({
+  kind: 'nop',
+  summary: 'Does nothing: a task whose tests pass it tests nothing.',
+  needs: { model: false },
+  async run() {
+    return { output: '' }
+  },
+})

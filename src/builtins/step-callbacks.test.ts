@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { pluginContext } from '../../tests/plugin-context.ts'
 import { watchedRun, watchSteps } from '../../tests/watched-run.ts'
-import { debugLogger, printProgress } from './console-loggers.ts'
+import { debugLogger, printProgress } from './step-callbacks.ts'
 
 async function lines(params: Parameters<typeof printProgress.params.parse>[0]) {
   const context = pluginContext(printProgress, printProgress.params.parse(params))

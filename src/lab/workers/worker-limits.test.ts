@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ProcessEnd } from '../../kernel/index.ts'
-import { lostRun } from './lost-run.ts'
+import { createRedactor } from '../../kernel/index.ts'
+import { createPrintedLines, lostRun } from './worker-limits.ts'
 
 const limits = { heapMb: 64, memoryMb: 128, silenceMs: 60_000, blockedMs: 900_000, printedMb: 8, reportedMb: 256 }
 const end = (changes: Partial<ProcessEnd>): ProcessEnd => ({ code: null, signal: null, printed: '', ...changes })
@@ -49,5 +51,30 @@ describe('the error of a lost run', () => {
     const printed = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n'
     const { message } = lostRun(end({ signal: 'SIGABRT', printed }), { limits })
     expect(message).toContain('ran out of memory: it may hold 64 MB of objects, 128 MB in all')
+  })
+})
+
+describe('printed lines', () => {
+  it('are handed on whole and without secrets, however they arrive (LAB-2)', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 40 })), (cuts) => {
+        const text = 'one\nthe key is correct horse battery\nlast'
+        const places = [0, ...cuts.filter((cut) => cut < text.length).sort((a, b) => a - b), text.length]
+        const told: string[] = []
+        const lines = createPrintedLines(createRedactor({ KEY: 'correct horse battery' }), (part) => told.push(part))
+        for (const [i, place] of places.slice(1).entries()) lines.add(text.slice(places[i], place))
+        lines.close()
+        expect(told.join('')).toBe('one\nthe key is [secret:KEY]\nlast')
+      }),
+    )
+  })
+
+  it('do not pile up when a line never ends (LAB-5)', () => {
+    let told = 0
+    const lines = createPrintedLines(createRedactor(), (part) => {
+      told += part.length
+    })
+    for (let i = 0; i < 100; i++) lines.add('x'.repeat(10_000))
+    expect(told).toBeGreaterThan(900_000)
   })
 })

@@ -2,24 +2,24 @@ import { describe, expect, it } from 'vitest'
 import type * as z from 'zod'
 import { pluginContext } from '../../tests/plugin-context.ts'
 import { watchedRun } from '../../tests/watched-run.ts'
-import { earlyStopping } from './callback-plugins.ts'
+import { earlyStopping } from './step-callbacks.ts'
 
-type Look = readonly [value: number | undefined, benchmark?: string, split?: string]
+type Evaluated = readonly [value: number | undefined, benchmark?: string, split?: string]
 
 /** The evaluations, counted from 1, at which it asks to stop. */
-async function stopsAt(params: Partial<z.input<typeof earlyStopping.params>>, looks: readonly Look[]) {
+async function stopsAt(params: Partial<z.input<typeof earlyStopping.params>>, evals: readonly Evaluated[]) {
   const hooks = await earlyStopping.open(pluginContext(earlyStopping, { metric: 'pass@1', patience: 2, ...params }))
   const run = watchedRun('nowhere')
   const asked: number[] = []
   await hooks.onTrainStart?.(run.at(0))
-  for (const [i, [value, benchmark = 'val', split = 'val']] of looks.entries()) {
+  for (const [i, [value, benchmark = 'val', split = 'val']] of evals.entries()) {
     const before = run.stops.length
     await hooks.onEval?.(run.at(i), benchmark, split, value === undefined ? {} : { 'pass@1': value })
     if (run.stops.length > before) asked.push(i + 1)
   }
   return asked
 }
-const values = (...list: number[]): Look[] => list.map((value) => [value])
+const values = (...list: number[]): Evaluated[] => list.map((value) => [value])
 
 describe('early_stopping', () => {
   it('asks to stop after so many evaluations without improvement (LAB-44)', async () => {
@@ -45,7 +45,7 @@ describe('early_stopping', () => {
   })
 
   it('watches one benchmark: the named one, or the first that has the metric (LAB-44)', async () => {
-    const looks: Look[] = [
+    const looks: Evaluated[] = [
       [undefined, 'a'],
       [0.9, 'b'],
       [0.1, 'a'],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { PolicyQuestion } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { limitOf } from '../../rollout/index.ts'
-import { policyClient } from './policy-client.ts'
+import { policyClient } from './serve-environment.ts'
 
 const request = { messages: [{ role: 'user' as const, content: 'go' }], seed: 7, maxTokens: 5, temperature: 1 }
 const answer = (text: string) => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { runAssignment } from '../../../tests/run-assignment.ts'
 import type { PluginCard, PluginType } from '../../contracts/index.ts'
-import { runSecrets } from './run-secrets.ts'
+import { runSecrets } from './check-experiment.ts'
 
 const card = (type: PluginType, kind: string, secrets: string[]): PluginCard => ({
   type,

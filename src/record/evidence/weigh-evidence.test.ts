@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { samplePlan } from '../../../tests/sample-plan.ts'
-import type { EvalRow, Plan, RunRow, TrainingRunRow } from '../../contracts/index.ts'
-import { conclusionText } from './conclusion-text.ts'
+import type { EvalRow, PairEvidence, Plan, RunRow, TrainingRunRow } from '../../contracts/index.ts'
+import { conclusionText, number } from './conclusion-text.ts'
 import { metricOf } from './evidence-of.ts'
 import { measureForgetting, type RecordedRun, weighEvidence } from './weigh-evidence.ts'
 
@@ -317,8 +317,65 @@ describe('a conclusion in words', () => {
   })
 
   it('of a trial claims nothing (LAB-33)', () => {
+    const evidence = weigh(planOf(), [...arm('old', [8, 8]), ...arm('new', [9, 9])])
+    expect(conclusionText(evidence, { isTrial: true })).toBe(
+      'Trial: the plan runs. Its runs were cut short, so nothing was tested. 4 of 4 runs completed.',
+    )
+    const failed = weigh(planOf(), arm('new', [9, 9], { status: 'failed' }))
+    expect(conclusionText(failed, { isTrial: true })).toBe(
+      'Failed: none of the 2 runs of this trial completed. new: 2 runs failed.',
+    )
+    expect(conclusionText(failed)).toBe('Failed: none of the 2 runs completed. new: 2 runs failed.')
+  })
+
+  it('says why nothing could be decided (LAB-33)', () => {
+    const [low, high] = [arm('old', [2, 3, 2, 3]), arm('new', [7, 9, 8, 8])]
+    expect(words(planOf({ min_effect: 0 }), [...low.slice(0, 2), ...high.slice(2)])).toMatch(
+      /^Inconclusive: the arms of the claim have no scores in common\./,
+    )
+    const same = (runs: readonly RecordedRun[], value: number) =>
+      rescored(runs, () => ({ metrics: { 'pass@1': value }, rewards: undefined }))
+    expect(words(planOf({ min_effect: 0 }), [...same(low, 0.2), ...same(high, 0.5)])).toMatch(
+      /^Inconclusive: new against old is \+0\.3 on val\.pass@1 \(no interval; 4 shared seeds; any improvement was claimed\)\. Every seed and task gave the same difference/,
+    )
+    const evidence = weigh(planOf({ min_effect: 0.1 }), [...low, ...high])
+    const said = (more: Partial<PairEvidence>) => {
+      if (evidence.claim === null) throw new Error('there is a claim')
+      const overall = { ...evidence.claim.overall, verdict: 'inconclusive' as const, ...more }
+      return conclusionText({ ...evidence, claim: { ...evidence.claim, overall } })
+    }
+    expect(said({ reason: 'lost_scores' })).toContain(
+      ' Scores that infrastructure lost could decide it either way: score',
+    )
+    const open = { reason: 'undecided' as const }
+    expect(said({ ...open, seeds_still_needed: null })).toContain(
+      ' More seeds of the same would not decide it: add tasks.',
+    )
+    expect(said({ ...open, seeds_still_needed: 1 })).toContain(' About 1 more seed would decide it')
+    expect(said({ ...open, seeds_still_needed: 7 })).toContain(' About 7 more seeds would decide it')
+    expect(words(planOf({ min_effect: 0.1 }), [...low, ...high])).not.toMatch(/would decide it|add tasks/)
+  })
+
+  it('warns of a choice among arms and of test evaluations in the loop, and only of those (LAB-33)', () => {
     const evidence = weigh(planOf(), arm('new', [9, 9]))
-    expect(conclusionText(evidence, { isTrial: true })).toMatch(/^Trial: the plan runs\..*nothing was tested/)
+    expect(conclusionText(evidence)).not.toMatch(/fresh seeds|test split|invalid/)
+    expect(conclusionText({ ...evidence, n_test_looks: 3 })).toContain(
+      'The test split was looked at 3 times during training.',
+    )
+    expect(conclusionText({ ...evidence, chosen_among: 2 })).toContain('confirm it on fresh seeds')
+    expect(conclusionText({ ...evidence, chosen_among: 2, objective: null })).not.toContain('fresh seeds')
+  })
+
+  it.each([
+    [0, '0'],
+    [-0.12345, '-0.1235'],
+    [0.001, '0.001'],
+    [0.00099, '9.90e-4'],
+    [99_999, '100000'],
+    [123_456, '1.23e+5'],
+    [-123_456, '-1.23e+5'],
+  ])('writes %d as %s (LAB-33)', (value, text) => {
+    expect(number(value)).toBe(text)
   })
 })
 

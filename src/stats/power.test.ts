@@ -125,7 +125,7 @@ describe('bernoulliDifferenceSd', () => {
   })
 })
 
-describe('pairsNeeded', () => {
+describe('the number of pairs', () => {
   it('is the smallest number that reaches the power, and none beyond `most` (STA-10)', () => {
     for (const confidence of [0.5, 0.9, 0.99]) {
       for (const gap of [0.1, 0.3, 0.8, 1.5, 3, 6, 20]) {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { draws } from '../../tests/keyed-draws.ts'
 import { scaled } from '../../tests/scale.ts'
-import { crossedAnova } from './crossed-anova.ts'
+import { type CrossedAnova, crossedAnova, fQuantile, overBoth, overSeeds } from './crossed-anova.ts'
 
 describe('crossedAnova', () => {
   it('gives the mean squares of Shrout and Fleiss (STA-13)', () => {
@@ -88,5 +88,90 @@ describe('crossedAnova', () => {
     ).toBeNull()
     expect(() => crossedAnova([])).toThrow(RangeError)
     expect(() => crossedAnova([[1, 2], [1]])).toThrow(RangeError)
+  })
+})
+
+describe('the error of a mean', () => {
+  // Mean squares by hand, so that every step can be checked by hand.
+  const anova = (seed: number, task: number, residual: number): CrossedAnova => ({
+    mean: 0,
+    means_S: [],
+    seed: { value: seed, df: 2 },
+    task: { value: task, df: 3 },
+    residual: { value: residual, df: 6 },
+    variance: { seed: null, task: null, residual: null },
+  })
+  const none_S_T = Array.from({ length: 3 }, () => [0, 0, 0, 0])
+  const input = {
+    nSeeds: 3,
+    nTasks: 4,
+    identical: false,
+    resolution: null,
+    rounding: 0,
+    slack_S_T: none_S_T,
+  }
+
+  it('with tasks as they are rests on the spread of seeds, never below luck or one flip of one score (STA-13)', () => {
+    expect(overSeeds({ ...input, anova: anova(6, 9, 1) })).toEqual({
+      standardError: expect.closeTo(Math.sqrt(6 / 12), 14),
+      df: 2,
+      grain: 0,
+      over: 'seeds',
+      rests: 'spread',
+    })
+    expect(overSeeds({ ...input, anova: anova(0.001, 9, 1) })).toMatchObject({
+      standardError: expect.closeTo(Math.sqrt(fQuantile(0.05, 2, 6) / 12), 14),
+      rests: 'luck',
+    })
+    expect(overSeeds({ ...input, anova: anova(0.001, 9, 0.001), resolution: 3 })).toMatchObject({
+      standardError: expect.closeTo(Math.sqrt(9 / 12 / 12), 14),
+      grain: 3 / 24,
+      rests: 'resolution',
+    })
+  })
+
+  it('takes the spread at its largest where scores were lost (STA-14)', () => {
+    const slack_S_T = [
+      [1, 1, 0, 0],
+      [0, 0, 0, 0],
+      [0, 0, 0, 0],
+    ]
+    // Half a score of the first seed's mean: its square, once for each of the four tasks, over two degrees of freedom.
+    const spread = (Math.sqrt(6) + Math.sqrt((4 * 0.25) / 2)) ** 2
+    for (const identical of [false, true]) {
+      const error = overSeeds({ ...input, anova: anova(6, 9, 0.01), slack_S_T, identical })
+      expect(error).toMatchObject({ over: 'seeds', standardError: expect.closeTo(Math.sqrt(spread / 12), 14) })
+    }
+  })
+
+  it('on tasks like these adds both, with the degrees of freedom of Satterthwaite (STA-13)', () => {
+    const seedError = { standardError: 0.5, df: 2, grain: 0.1, over: 'seeds', rests: 'spread' } as const // MS 3
+    expect(overBoth({ ...input, anova: anova(3, 5, 1) }, seedError)).toEqual({
+      standardError: expect.closeTo(Math.sqrt(7 / 12), 14),
+      df: expect.closeTo(49 / (9 / 2 + 25 / 3 + 1 / 6), 12),
+      grain: 0.1,
+    })
+    expect(overBoth({ ...input, anova: anova(3, 5, 4) }, seedError)).toEqual({
+      standardError: expect.closeTo(Math.sqrt(5 / 12), 14),
+      df: 3,
+      grain: 0.1,
+    })
+    expect(overBoth({ ...input, anova: anova(3, 2, 4) }, seedError)).toBe(seedError)
+  })
+
+  it('knows luck by the quantiles of F, which have a closed form at two degrees of freedom (STA-13)', () => {
+    for (const [p, df] of [
+      [0.05, 6],
+      [0.5, 3],
+      [0.9, 14],
+    ] as const) {
+      expect(fQuantile(p, 2, df)).toBeCloseTo((df / 2) * ((1 - p) ** (-2 / df) - 1), 10)
+      const share = p ** (2 / df)
+      expect(fQuantile(p, df, 2)).toBeCloseTo(((2 / df) * share) / (1 - share), 9)
+    }
+  })
+
+  it('has no meaning for a table without cells or with rows of unequal length (STA-13)', () => {
+    for (const table of [[], [[]], [[1, 2], [3]]]) expect(() => crossedAnova(table)).toThrow(RangeError)
   })
 })

@@ -20,6 +20,53 @@ const byTask = (cells_S_T: readonly (readonly Cell[])[]): ArmScores => ({
 const compare = (treatment: ArmScores, baseline: ArmScores, options: Partial<PairedComparisonOptions> = {}) =>
   comparePaired({ treatment, baseline, direction: 'max', random, ...options })
 
+describe('the smallest effect that counts', () => {
+  it('shifts evidence, sign flips and seeds needed as a better baseline would (STA-13)', () => {
+    const claimed = compare(seedsOnly([1, 2.5, 3, 4.5]), seedsOnly([0, 0.5, 0.5, 1]), { minEffect: 1 })
+    const shifted = compare(seedsOnly([1, 2.5, 3, 4.5]), seedsOnly([1, 1.5, 1.5, 2]))
+    expect(claimed.signFlip).toEqual(shifted.signFlip)
+    expect(claimed.evidence).toEqual(shifted.evidence)
+    expect(claimed.seedsNeeded).toBe(shifted.seedsNeeded)
+    expect(claimed.evidence.evidence).toBeLessThan(
+      compare(seedsOnly([1, 2.5, 3, 4.5]), seedsOnly([0, 0.5, 0.5, 1])).evidence.evidence,
+    )
+    const below = compare(seedsOnly([0, 0.5, 0.5, 1]), seedsOnly([0, 0, 0, 0]), { minEffect: 5 })
+    expect(below.seedsNeeded).toBe(2)
+  })
+
+  it('is held against lost scores at their worst (STA-14)', () => {
+    const baseline = byTask(Array.from({ length: 4 }, () => [0, 0, 0]))
+    const scores = (lost: Cell) => [
+      [1, 1, lost],
+      [1, 0, 1],
+      [1, 1, 0],
+      [0, 1, 1],
+    ]
+    const open = compare(byTask(scores({ lower: 0, upper: 1 })), baseline)
+    const worst = compare(byTask(scores(0)), baseline)
+    expect(open.signFlip).toEqual(worst.signFlip)
+    expect(open.evidence.evidence).toBeCloseTo(worst.evidence.evidence, 12)
+    const known = compare(byTask(scores(0.5)), baseline)
+    expect(open.effect).toBeCloseTo(known.effect, 12)
+    expect(open.unknown).toBeCloseTo(0.5 / 12, 12)
+  })
+
+  it('refuses a noise from elsewhere that is none (STA-13)', () => {
+    for (const sigma of [0, -1, Number.NaN]) {
+      expect(() => compare(seedsOnly([1, 2]), seedsOnly([0, 0]), { sigma })).toThrow('sigma must be above zero')
+    }
+    for (const minEffect of [-1e101, 1e101, Number.NaN]) {
+      expect(() => compare(seedsOnly([1, 2]), seedsOnly([0, 0]), { minEffect })).toThrow('sensible number')
+    }
+  })
+
+  it('has a next seed above zero by the spread of one seed and the error of the mean (STA-10)', () => {
+    // Student t of 2 degrees of freedom has F(t) = 1/2 + t / (2 sqrt(2 + t^2)), and t = 2 / (sqrt(1/3) sqrt(4)) = sqrt(3).
+    const { probabilityBetter } = compare(seedsOnly([1, 2, 3]), seedsOnly([0, 0, 0]))
+    expect(probabilityBetter).toBeCloseTo(0.5 + Math.sqrt(3) / (2 * Math.sqrt(5)), 12)
+  })
+})
+
 describe('comparePaired over seeds alone', () => {
   const treatment = [0.71, 0.74, 0.69, 0.73]
   const baseline = [0.66, 0.72, 0.68, 0.67]

@@ -124,3 +124,29 @@ describe('bernoulliDifferenceSd', () => {
     expect(() => bernoulliDifferenceSd({ tasks: 0 })).toThrow(RangeError)
   })
 })
+
+describe('the number of pairs', () => {
+  it('is the smallest number that reaches the power, and none beyond `most` (STA-10)', () => {
+    for (const confidence of [0.5, 0.9, 0.99]) {
+      for (const gap of [0.1, 0.3, 0.8, 1.5, 3, 6, 20]) {
+        const options = { gap, sd: 1, confidence, most: 3000 }
+        const pairs = pairsNeeded(options) ?? Number.NaN
+        expect(power({ ...options, pairs })).toBeGreaterThanOrEqual(0.8)
+        if (pairs > 2) expect(power({ ...options, pairs: pairs - 1 })).toBeLessThan(0.8)
+        expect(pairsNeeded({ ...options, most: pairs })).toBe(pairs)
+        if (pairs > 2) expect(pairsNeeded({ ...options, most: pairs - 1 })).toBeNull()
+      }
+    }
+  })
+
+  it('refuses what is no plan (STA-10)', () => {
+    const plan = { gap: 1, sd: 1, confidence: 0.9 }
+    expect(() => pairsNeeded({ ...plan, power: 1 })).toThrow('power must lie between 0 and 1')
+    expect(() => pairsNeeded({ ...plan, confidence: 0 })).toThrow('confidence must lie between 0 and 1')
+    expect(() => pairsNeeded({ ...plan, gap: Number.NaN })).toThrow('gap must be finite')
+    expect(() => power({ ...plan, pairs: 3, sd: 0 })).toThrow('sd must be above zero')
+    expect(() => power({ ...plan, pairs: 3, confidence: 1 })).toThrow('confidence must lie between 0 and 1')
+    expect(() => bernoulliDifferenceSd({ tasks: 10, samples: 0 })).toThrow('samples must be a whole number')
+    expect(() => bernoulliDifferenceSd({ tasks: 10, rate: 1 })).toThrow('rate must lie between 0 and 1')
+  })
+})

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { draws } from '../../tests/keyed-draws.ts'
 import { scaled } from '../../tests/scale.ts'
-import { adaptiveRule, decideRace, type RaceRule, racePresets, updateTypicalGain } from './race.ts'
+import { adaptiveRule, decideRace, decideRaceAt, type RaceRule, racePresets, updateTypicalGain } from './race.ts'
 
 const three: RaceRule = { threshold: 0.8, maxSeeds: 3 }
 
@@ -86,5 +86,28 @@ describe('adaptiveRule', () => {
   it('has fixed rules at both ends (STA-12)', () => {
     expect(decideRace([0.3, 0.3], 1, racePresets.explore)).toBe('keep')
     expect(decideRace([0.6, 0.6, 0.6, 0.6, 0.6], 1, racePresets.strict)).toBe('inconclusive')
+  })
+})
+
+describe('the line above which a race ends early', () => {
+  it.each([
+    [2, 5 / 2],
+    [3, 5 / 3],
+    [4, 5 / 4],
+    [5, 1],
+  ])('after %d of five seeds is that of O’Brien and Fleming (STA-12)', (n, ratio) => {
+    const line = racePresets.strict.threshold * Math.sqrt(ratio)
+    expect(decideRaceAt(n, line + 1e-9, racePresets.strict)).toBe('keep')
+    expect(decideRaceAt(n, line - 1e-9, racePresets.strict)).not.toBe('keep')
+  })
+
+  it('moves with the gains of late, and fades without any (STA-12)', () => {
+    expect(updateTypicalGain(2, null)).toBeCloseTo(1.97, 12)
+    expect(updateTypicalGain(2, 1)).toBeCloseTo(1.7, 12)
+  })
+
+  it('is none for what is no number (STA-12)', () => {
+    expect(() => decideRaceAt(2, Number.NaN, three)).toThrow('z must be finite')
+    expect(() => decideRace([1, Number.NaN], 1, three)).toThrow('gains must be finite')
   })
 })

@@ -7,7 +7,7 @@ import { holm } from './multiple-comparisons.ts'
 import type { ArmScores, Cell } from './pair-scores.ts'
 import { comparePaired, type PairedComparison } from './paired-comparison.ts'
 import { tTail } from './student-t.ts'
-import { verdictOf } from './verdict.ts'
+import { judge, verdictOf } from './verdict.ts'
 
 const random = draws('verdict')
 const arm = (cells_S_T: readonly (readonly Cell[])[], firstSeed = 0): ArmScores => ({
@@ -50,6 +50,31 @@ describe('verdictOf', () => {
         if (seedsStillNeeded !== null) expect(seedsStillNeeded).toBeGreaterThanOrEqual(1)
       }),
     )
+  })
+
+  it('leaves open what the interval only touches (STA-15)', () => {
+    const comparison = gains([0.05, 0.01, 0.03], 0.02)
+    const at = (lower: number, upper: number) => judge(comparison, { lower, upper, confidence: 0.9 }).verdict
+    expect([at(0.02, 0.05), at(0.0201, 0.05)]).toEqual(['inconclusive', 'supported'])
+    expect([at(-0.01, 0.02), at(-0.01, 0.0199)]).toEqual(['inconclusive', 'refuted'])
+  })
+
+  it('says how many more seeds would decide: those needed less those there are, at least one (STA-15)', () => {
+    const comparison = gains([0.05, 0.01, 0.03], 0.02)
+    const still = (seedsNeeded: number | null) => verdictOf({ ...comparison, seedsNeeded }).seedsStillNeeded
+    expect([still(11), still(4), still(3), still(2), still(null)]).toEqual([8, 1, 1, 1, null])
+  })
+
+  it('blames lost scores only where they alone could decide (STA-14)', () => {
+    const comparison = gains([0.05, 0.01, 0.03], 0.02) // an effect of 0.03, so 0.01 beyond
+    const reason = (unknown: number, effect = 0.03) => verdictOf({ ...comparison, unknown, effect }).reason
+    expect([reason(0), reason(0.009), reason(0.011)]).toEqual(['undecided', 'undecided', 'lost_scores'])
+    expect([reason(0, 0.02), reason(0.009, 0.01), reason(0.011, 0.01)]).toEqual([
+      'undecided',
+      'undecided',
+      'lost_scores',
+    ])
+    expect(verdictOf({ ...comparison, unknown: 0.011, seedsNeeded: 9 }).seedsStillNeeded).toBeNull()
   })
 
   it('supports nothing on one seed, however large and however many tasks (STA-15)', () => {

@@ -145,7 +145,7 @@ function cautionSentences({ chosen_among, objective, n_test_looks, n_invalid }: 
     ...(chosen_among > 1 && objective !== null
       ? ['The best arm was chosen by looking at these scores: confirm it on fresh seeds before calling it better.']
       : []),
-    ...(n_test_looks > 0 ? [`The test split was looked at ${n_test_looks} times during training.`] : []),
+    ...(n_test_looks > 0 ? [`The test split was evaluated ${n_test_looks} times during training.`] : []),
     ...(n_invalid > 0 ? [`${count(n_invalid, 'run')} marked invalid and left out.`] : []),
   ]
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { samplePlan } from '../../../tests/sample-plan.ts'
-import type { EvalRow, Plan, RunRow, TrainingRunRow } from '../../contracts/index.ts'
-import { conclusionText } from './conclusion-text.ts'
+import type { EvalRow, PairEvidence, Plan, RunRow, TrainingRunRow } from '../../contracts/index.ts'
+import { conclusionText, number } from './conclusion-text.ts'
 import { metricOf } from './evidence-of.ts'
 import { measureForgetting, type RecordedRun, weighEvidence } from './weigh-evidence.ts'
 
@@ -25,7 +25,7 @@ function arm(name: string, right: readonly number[], more: Partial<TrainingRunRo
   return right.map((count, i) => {
     const [planned] = sample.runs
     if (planned === undefined) throw new Error('the sample has no run')
-    const seed = seeds[i] ?? 0
+    const seed = i + 1
     const ids = { id: `${name}-${seed}`, name: `${name}-${seed}`, arm: name, experimentId: 'exp', configHash: name }
     const run: RunRow = {
       ...ids,
@@ -52,6 +52,24 @@ function arm(name: string, right: readonly number[], more: Partial<TrainingRunRo
     }
     return { run, evals: run.status === 'completed' ? [score] : [] }
   })
+}
+
+/** The same runs with something else in each evaluation. */
+const rescored = (
+  runs: readonly RecordedRun[],
+  change: (score: EvalRow, i: number) => Partial<EvalRow>,
+): RecordedRun[] =>
+  runs.map(({ run, evals }, i) => ({ run, evals: evals.map((score) => ({ ...score, ...change(score, i) })) }))
+
+/** A claim of several treatments, each against `old`. */
+function planOfArms(treatments: readonly string[], claim: { min_effect: number; confidence?: number }): Plan {
+  const plan = planOf(claim)
+  if (plan.claim === undefined) throw new Error('there is a claim')
+  return {
+    ...plan,
+    arms: ['old', ...treatments].map((name) => ({ name, params: {}, seeds })),
+    claim: { ...plan.claim, ...claim, pairs: treatments.map((treatment) => ({ treatment, baseline: 'old' })) },
+  }
 }
 
 const weigh = (plan: Plan, runs: readonly RecordedRun[]) => weighEvidence({ plan, runs, metricOf })
@@ -123,6 +141,127 @@ describe('evidence', () => {
     const stages = [...arm('new', [1, 1], { stage: 0 }), ...arm('new', [8, 8], { stage: 1 })]
     const [, chained] = weigh(planOf(), stages).arms
     expect(chained?.by_seed.map(({ value }) => value)).toEqual([0.8, 0.8])
+    const claimed = weigh(planOf({ min_effect: 0 }), [...low, ...stages])
+    expect(claimed.claim?.overall).toMatchObject({ effect: expect.closeTo(0.55, 12), n_seeds: 2 })
+  })
+
+  it('of several treatments is widened by Holm, and that of their average is not (LAB-33)', () => {
+    const newer = arm('newer', [4, 3, 5, 4])
+    const alone = weigh(planOfArms(['new'], { min_effect: 0 }), [...low, ...high]).claim?.overall
+    const both = weigh(planOfArms(['new', 'newer'], { min_effect: 0 }), [...low, ...high, ...newer]).claim
+    const [first, second] = both?.pairs ?? []
+    expect(first).toMatchObject({ treatment: 'new', baseline: 'old', effect: alone?.effect })
+    expect(second).toMatchObject({ treatment: 'newer', baseline: 'old', effect: expect.closeTo(0.15, 12) })
+    expect(first?.interval?.[0]).toBeLessThan(alone?.interval?.[0] ?? 0)
+    expect(first?.interval?.[1]).toBeGreaterThan(alone?.interval?.[1] ?? 1)
+    expect(both?.overall).toMatchObject({ treatment: 'new, newer', baseline: 'old', n_seeds: 8, n_tasks: 10 })
+    expect(both?.overall.effect).toBeCloseTo(0.35, 12)
+  })
+
+  it('of a claim over several treatments has the verdict of their average, not of the first (LAB-33)', () => {
+    const worse = arm('worse', [1, 0, 0, 1])
+    const evidence = weigh(planOfArms(['new', 'worse'], { min_effect: 0.1 }), [...low, ...high, ...worse])
+    expect(evidence.claim?.pairs.map(({ verdict }) => verdict)).toEqual(['supported', 'refuted'])
+    expect(evidence.verdict).toBe(evidence.claim?.overall.verdict)
+    expect(evidence.verdict).toBe('inconclusive')
+  })
+
+  it('has the confidence that the claim asks for (LAB-33)', () => {
+    const widthAt = (confidence: number) => {
+      const overall = weigh(planOfArms(['new'], { min_effect: 0, confidence }), [...low, ...high]).claim?.overall
+      expect(overall?.confidence).toBe(confidence)
+      return (overall?.interval?.[1] ?? 0) - (overall?.interval?.[0] ?? 0)
+    }
+    expect(widthAt(0.5)).toBeLessThan(widthAt(0.9) * 0.6)
+    expect(widthAt(0.99)).toBeGreaterThan(widthAt(0.9) * 1.5)
+  })
+
+  it('reports tasks like these apart, never more narrowly than these tasks (LAB-33)', () => {
+    const { interval, transfer_interval } = weigh(planOf({ min_effect: 0 }), [...low, ...high]).claim?.overall ?? {}
+    expect(transfer_interval?.[0]).toBeLessThanOrEqual(interval?.[0] ?? Number.NaN)
+    expect(transfer_interval?.[1]).toBeGreaterThanOrEqual(interval?.[1] ?? Number.NaN)
+  })
+
+  it('has a p-value of sign flips only where seeds are enough for a small one (LAB-33)', () => {
+    const overall = (n: number) => {
+      const right = Array.from({ length: n }, (_, i) => i % 2)
+      const runs = [
+        ...arm('old', right),
+        ...arm(
+          'new',
+          right.map((count) => 9 - count),
+        ),
+      ]
+      return weigh(planOf({ min_effect: 0 }), runs).claim?.overall
+    }
+    expect(overall(4)?.p_sign_flip).toBeNull() // 1 of 16 is the smallest
+    expect(overall(5)?.p_sign_flip).toBe(1 / 32)
+  })
+
+  it('never chooses the untrained model, and of equal arms the first (LAB-33)', () => {
+    const plan = { ...planOf(), arms: ['base_model', 'old', 'new'].map((name) => ({ name, params: {}, seeds })) }
+    const evidence = weigh(plan, [...arm('base_model', [9, 9]), ...arm('old', [5, 6]), ...arm('new', [6, 5])])
+    expect(evidence).toMatchObject({ best_arm: 'old', chosen_among: 2 })
+  })
+
+  it('counts the test evaluations in the loop, not those after it and not those of validation (LAB-33)', () => {
+    const [looked = low[0], ...rest] = low
+    if (looked === undefined) throw new Error('there is a run')
+    const [score] = looked.evals
+    if (score === undefined) throw new Error('there is a score')
+    const test = { ...score, benchmark: 'test', split: 'test' as const }
+    const evals = [score, { ...score, step: 5 }, { ...test, step: 5 }, { ...test, step: 10 }, test]
+    expect(weigh(planOf(), [{ ...looked, evals }, ...rest]).n_test_looks).toBe(2)
+    expect(weigh(planOf(), low).n_test_looks).toBe(0)
+  })
+
+  it('takes a lost reward for anything from 0 to 1, and leaves a claim open that it could decide (LAB-33)', () => {
+    // The last four tasks of each seed of the treatment were lost.
+    const lost = rescored(high, ({ rewards = {} }) => ({
+      rewards: Object.fromEntries(Object.entries(rewards).map(([task, all], t) => [task, t < 6 ? all : [null]])),
+      metrics: {},
+      bounds: { 'pass@1': [0, 1] },
+    }))
+    const { overall } = weigh(planOf({ min_effect: 0.3 }), [...low, ...lost]).claim ?? {}
+    expect(overall).toMatchObject({ verdict: 'inconclusive', reason: 'lost_scores', n_tasks: 10 })
+    expect((overall?.interval?.[1] ?? 0) - (overall?.interval?.[0] ?? 0)).toBeGreaterThan(0.4)
+  })
+
+  it('compares whole scores where the mean over tasks is not the metric (LAB-33)', () => {
+    const offset = (runs: readonly RecordedRun[]) =>
+      rescored(runs, ({ metrics }) => ({ metrics: { 'pass@1': (metrics['pass@1'] ?? 0) / 2 } }))
+    const { overall } = weigh(planOf({ min_effect: 0 }), [...offset(low), ...offset(high)]).claim ?? {}
+    expect(overall).toMatchObject({ n_tasks: null, n_seeds: 4, effect: expect.closeTo(0.275, 12) })
+  })
+
+  it('compares whole scores where only one arm has scores of tasks, or seeds of it had other tasks (LAB-33)', () => {
+    const whole = rescored(low, () => ({ rewards: undefined }))
+    const some = rescored(low, (score, i) => (i === 0 ? { rewards: undefined } : score))
+    const other = rescored(low, ({ rewards = {} }, i) => {
+      const named = Object.entries(rewards).map(([task, all]) => [i === 0 ? `other-${task}` : task, all])
+      return { rewards: Object.fromEntries(named) }
+    })
+    for (const runs of [whole, some, other]) {
+      const { overall } = weigh(planOf({ min_effect: 0 }), [...runs, ...high]).claim ?? {}
+      expect(overall).toMatchObject({ verdict: 'supported', n_tasks: null, effect: expect.closeTo(0.55, 12) })
+    }
+    const arms = planOfArms(['new', 'newer'], { min_effect: 0 })
+    const newer = rescored(arm('newer', [4, 3, 5, 4]), () => ({ rewards: undefined }))
+    const { overall } = weigh(arms, [...low, ...high, ...newer]).claim ?? {}
+    expect(overall).toMatchObject({ n_tasks: null, n_seeds: 8, effect: expect.closeTo(0.35, 12) })
+  })
+
+  it('gives seeds that agree an interval with room for the rewards that were lost (LAB-33)', () => {
+    const lost = (right: number, open: number) => {
+      const rewards = Object.fromEntries(
+        Array.from({ length: 10 }, (_, t) => [`t${t}`, [t < right ? 1 : t < right + open ? null : 0]]),
+      )
+      return rescored(arm('new', [5, 5]), () => ({ rewards }))
+    }
+    const ci = (runs: readonly RecordedRun[]) => weigh(planOf(), runs).arms[1]?.score?.ci ?? [Number.NaN, Number.NaN]
+    const [known, open] = [ci(lost(5, 0)), ci(lost(5, 2))]
+    expect(open[0]).toBeLessThan(known[0])
+    expect(open[1]).toBeGreaterThan(known[1])
   })
 })
 
@@ -177,9 +316,66 @@ describe('a conclusion in words', () => {
     expect(text).toContain('1 run marked invalid and left out.')
   })
 
-  it('of a trial claims nothing (LAB-33)', () => {
+  it('of a dry run claims nothing (LAB-33)', () => {
+    const evidence = weigh(planOf(), [...arm('old', [8, 8]), ...arm('new', [9, 9])])
+    expect(conclusionText(evidence, { isDry: true })).toBe(
+      'Dry run: the plan runs. Its runs were cut short, so nothing was tested. 4 of 4 runs completed.',
+    )
+    const failed = weigh(planOf(), arm('new', [9, 9], { status: 'failed' }))
+    expect(conclusionText(failed, { isDry: true })).toBe(
+      'Failed: none of the 2 runs of this dry run completed. new: 2 runs failed.',
+    )
+    expect(conclusionText(failed)).toBe('Failed: none of the 2 runs completed. new: 2 runs failed.')
+  })
+
+  it('says why nothing could be decided (LAB-33)', () => {
+    const [low, high] = [arm('old', [2, 3, 2, 3]), arm('new', [7, 9, 8, 8])]
+    expect(words(planOf({ min_effect: 0 }), [...low.slice(0, 2), ...high.slice(2)])).toMatch(
+      /^Inconclusive: the arms of the claim have no scores in common\./,
+    )
+    const same = (runs: readonly RecordedRun[], value: number) =>
+      rescored(runs, () => ({ metrics: { 'pass@1': value }, rewards: undefined }))
+    expect(words(planOf({ min_effect: 0 }), [...same(low, 0.2), ...same(high, 0.5)])).toMatch(
+      /^Inconclusive: new against old is \+0\.3 on val\.pass@1 \(no interval; 4 shared seeds; any improvement was claimed\)\. Every seed and task gave the same difference/,
+    )
+    const evidence = weigh(planOf({ min_effect: 0.1 }), [...low, ...high])
+    const said = (more: Partial<PairEvidence>) => {
+      if (evidence.claim === null) throw new Error('there is a claim')
+      const overall = { ...evidence.claim.overall, verdict: 'inconclusive' as const, ...more }
+      return conclusionText({ ...evidence, claim: { ...evidence.claim, overall } })
+    }
+    expect(said({ reason: 'lost_scores' })).toContain(
+      ' Scores that infrastructure lost could decide it either way: score',
+    )
+    const open = { reason: 'undecided' as const }
+    expect(said({ ...open, seeds_still_needed: null })).toContain(
+      ' More seeds of the same would not decide it: add tasks.',
+    )
+    expect(said({ ...open, seeds_still_needed: 1 })).toContain(' About 1 more seed would decide it')
+    expect(said({ ...open, seeds_still_needed: 7 })).toContain(' About 7 more seeds would decide it')
+    expect(words(planOf({ min_effect: 0.1 }), [...low, ...high])).not.toMatch(/would decide it|add tasks/)
+  })
+
+  it('warns of a choice among arms and of test evaluations in the loop, and only of those (LAB-33)', () => {
     const evidence = weigh(planOf(), arm('new', [9, 9]))
-    expect(conclusionText(evidence, { isDry: true })).toMatch(/^Dry run: the plan runs\..*nothing was tested/)
+    expect(conclusionText(evidence)).not.toMatch(/fresh seeds|test split|invalid/)
+    expect(conclusionText({ ...evidence, n_test_looks: 3 })).toContain(
+      'The test split was evaluated 3 times during training.',
+    )
+    expect(conclusionText({ ...evidence, chosen_among: 2 })).toContain('confirm it on fresh seeds')
+    expect(conclusionText({ ...evidence, chosen_among: 2, objective: null })).not.toContain('fresh seeds')
+  })
+
+  it.each([
+    [0, '0'],
+    [-0.12345, '-0.1235'],
+    [0.001, '0.001'],
+    [0.00099, '9.90e-4'],
+    [99_999, '100000'],
+    [123_456, '1.23e+5'],
+    [-123_456, '-1.23e+5'],
+  ])('writes %d as %s (LAB-33)', (value, text) => {
+    expect(number(value)).toBe(text)
   })
 })
 

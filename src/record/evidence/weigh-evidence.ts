@@ -106,14 +106,22 @@ function claimEvidence(
   const { claim } = plan
   if (claim === undefined) return null
   const own = metricOf(claim.metric)
-  const scoresOf = (arm: string) => armScores(scoredRuns(runs, arm, claim.benchmark, claim.metric), claim.metric, own)
-  const compared = claim.pairs.flatMap((pair) => {
-    const treatment = scoresOf(pair.treatment)
-    const baseline = scoresOf(pair.baseline)
-    return shares(treatment, baseline)
-      ? [{ pair, treatment, baseline, comparison: compare(plan, treatment, baseline) }]
-      : []
-  })
+  const pairsBy = (metric: TaskMetric | undefined) => {
+    const scoresOf = (arm: string) =>
+      armScores(scoredRuns(runs, arm, claim.benchmark, claim.metric), claim.metric, metric)
+    return claim.pairs
+      .map((pair) => ({ pair, treatment: scoresOf(pair.treatment), baseline: scoresOf(pair.baseline) }))
+      .filter(({ treatment, baseline }) => shares(treatment, baseline))
+  }
+  const byTask = pairsBy(own)
+  // Whole scores cannot be paired with scores of tasks: one arm without the latter leaves the former to all.
+  const isByTask = byTask.every(({ treatment, baseline }) =>
+    [treatment, baseline].every(({ tasks }) => tasks !== undefined),
+  )
+  const compared = (isByTask ? byTask : pairsBy(undefined)).map((each) => ({
+    ...each,
+    comparison: compare(plan, each.treatment, each.baseline),
+  }))
   if (compared.length === 0) return null
   const judged = judgeArms(
     compared.map(({ pair, comparison }) => ({ arm: `${pair.treatment} / ${pair.baseline}`, comparison })),

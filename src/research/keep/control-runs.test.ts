@@ -42,6 +42,19 @@ describe('judgeControl', () => {
     )
   })
 
+  it('measures in standard deviations of a score less the mean of the others (RES-210)', () => {
+    const one = noise.seedSd * Math.sqrt(1 + 1 / 5)
+    for (const [control, words] of [
+      [2 + 2 * one, /^Control: .* 2\.0 sigma above its mean/],
+      [2 - 2 * one, /^Control: .* 2\.0 sigma below its mean/],
+    ] as const) {
+      const verdict = assessControl({ control, incumbent, noise })
+      expect(verdict.deviation).toBeCloseTo((control - 2) / one, 12)
+      expect(verdict.words).toMatch(words)
+    }
+    expect(assessControl({ control: 8, incumbent: [], noise })).toMatchObject({ drift: false, deviation: 0 })
+  })
+
   it('takes a control that failed, or gave no number, for drift (RES-210)', () => {
     expect(assessControl({ control: null, incumbent, noise }).drift).toBe(true)
     expect(assessControl({ control: Number.NaN, incumbent, noise }).drift).toBe(true)

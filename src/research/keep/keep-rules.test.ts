@@ -121,6 +121,23 @@ describe('guards', () => {
     for (const rule of keepPlugins) expect(decide(rule, guarded(before, after)).action).toBe(action)
   })
 
+  it.each([
+    // Pooled within the two: variance (8 + 18) / 2, so a mean of 112.21 is two standard errors beyond the 105 that are allowed.
+    ['less than two standard errors', [98, 102], [109, 115], 'keep'],
+    ['more than two standard errors', [98, 102], [109.3, 115.3], 'discard'],
+  ] as const)('beyond the tolerance by %s of seeds that vary (RES-206)', (_name, before, after, action) => {
+    expect(decide(defaultRule, guarded(before, after)).action).toBe(action)
+  })
+
+  it('take the tolerance as a share of the size of a metric that is negative (RES-206)', () => {
+    const race = (after: number) => ({
+      ...guarded([-100, -100], [after, after]),
+      secondary: [{ ...guard, direction: 'max' as const }],
+    })
+    expect(decide(defaultRule, race(-104)).action).toBe('keep')
+    expect(reasonOf(decide(defaultRule, race(-120)))).toMatch(/memory_mb changed by -20\.0 %, 5\.0 % is allowed/)
+  })
+
   it('says what broke (RES-206)', () => {
     expect(reasonOf(decide(defaultRule, guarded([100, 100], [120, 120])))).toMatch(
       /memory_mb changed by \+20\.0 %, 5\.0 % is allowed/,
@@ -163,6 +180,21 @@ describe('every rule', () => {
     fc.assert(
       fc.property(rules, pair, (rule, pairs) => {
         expect(decide(rule, build(pairs, 'min', -1))).toEqual(decide(rule, build(pairs)))
+      }),
+    )
+  })
+
+  it('decides alike in any unit of the scores (RES-204)', () => {
+    fc.assert(
+      fc.property(rules, pair, fc.constantFrom(-12, 0, 12), (rule, pairs, linesAdded) => {
+        const actionIn = (unit: number) =>
+          decide(rule, {
+            ...build(pairs, 'max', unit),
+            noise: { sigma: unit, degreesOfFreedom: 20 },
+            linesAdded,
+          }).action
+        expect(actionIn(16)).toBe(actionIn(1))
+        expect(actionIn(1 / 16)).toBe(actionIn(1))
       }),
     )
   })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { draws } from '../../../tests/keyed-draws.ts'
 import { scaled } from '../../../tests/scale.ts'
 import { meanOf, moments } from '../../stats/index.ts'
-import { measureGain, pairGains } from './measure-gain.ts'
+import { measureGain, pairGains, runningEvidence } from './measure-gain.ts'
 
 const results = (values: readonly number[]) => values.map((value, seed) => ({ seed, value }))
 
@@ -39,5 +39,28 @@ describe('measureGain', () => {
     const { mean, variance } = moments(errors)
     expect(Math.abs(mean)).toBeLessThan(0.1)
     expect(Math.abs((variance ?? 0) - 1)).toBeLessThan(0.15)
+  })
+
+  it('weighs the seeds that only the incumbent ran by what seeds have in common (RES-220)', () => {
+    const race = { direction: 'max' as const, candidate: results([3, 5]), incumbent: results([1, 2, 4, 8]) }
+    const noise = { sigma: 1, degreesOfFreedom: 9, seedSd: 1, shared: 0.5 }
+    // By hand: the shared seeds have the weight 3/4, so 4 stands against 3/4 of 1.5 and 1/4 of 6.
+    const variance = ((1 + 9 / 16) * 0.5) / 2 + (1 / 16) * ((1 - 0.5) / 2 + 1 / 2)
+    expect(measureGain({ ...race, noise })).toEqual({
+      mean: expect.closeTo(4 - 2.625, 12),
+      n: 2,
+      sigma: expect.closeTo(Math.sqrt(2 * variance), 12),
+    })
+    expect(measureGain({ ...race, noise: { sigma: 1, degreesOfFreedom: 9 } })).toEqual({ mean: 2.5, n: 2, sigma: 1 })
+  })
+})
+
+describe('runningEvidence', () => {
+  it.each([
+    [[-5], 'as likely by luck on 1 seeds.'],
+    [[1.5, 1.5], /at most \d\d % by luck on 2 seeds\.$/],
+    [[10, 10, 10], 'at most 0.1 % by luck on 3 seeds.'],
+  ])('of gains %j in words (RES-214)', (gains, words) => {
+    expect(runningEvidence(gains, 1).words).toMatch(words)
   })
 })

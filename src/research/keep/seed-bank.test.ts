@@ -59,6 +59,18 @@ describe('refreshBank', () => {
     expect(bank.filter((seed) => first.includes(seed))).toEqual([])
   })
 
+  it('brings a seed that nothing was run on, another one at each keep (RES-202)', () => {
+    const bank = openBank([], 3)
+    const [drawn = 0] = refreshBank({ bank, sessionSeed: 3, number: 1, used: [] }).measure
+    expect(refreshBank({ bank, sessionSeed: 3, number: 2, used: [] }).measure).not.toEqual([drawn])
+    expect(refreshBank({ bank, sessionSeed: 3, number: 1, used: [drawn] }).measure).not.toEqual([drawn])
+    expect(refreshBank({ bank: [drawn, ...bank], sessionSeed: 3, number: 1, used: [] }).measure).not.toEqual([drawn])
+    const renewed = renewBank({ bank, sessionSeed: 3, number: 1, used: [] }).bank
+    const again = renewBank({ bank, sessionSeed: 3, number: 1, used: renewed }).bank
+    const later = renewBank({ bank, sessionSeed: 3, number: 2, used: [] }).bank
+    expect(new Set([...renewed, ...again, ...later]).size).toBe(3 * bankSize)
+  })
+
   it('begins with the seed of a control, and as long as before (RES-221)', () => {
     const bank = openBank([], 3)
     expect(adoptControl(bank, 7)).toEqual([7, ...bank.slice(0, -1)])

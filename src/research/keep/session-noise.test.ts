@@ -51,6 +51,27 @@ describe('sessionNoise', () => {
   })
 })
 
+describe('what seeds have in common', () => {
+  // By hand: seeds of variance 1 and pairs of variance 2, which is what sharing nothing gives; then races of less noise.
+  const first = addGains(openNoise(results(1, 2, 3)), [0, 1, 2])
+  const second = addGains(first, [0, 2])
+
+  it('is one half before any race, and moves to what races show as they come in (RES-220)', () => {
+    expect(openNoise(results(1, 2, 3)).shared).toBe(0.5)
+    expect(first).toMatchObject({ raced: 2, sigma: expect.closeTo(Math.sqrt(6 / 4), 12) })
+    expect(first.shared).toBeCloseTo(0.2 * (1 - 1.5 / 2) + 0.8 * 0.5, 12)
+    expect(second).toMatchObject({ raced: 3, sigma: expect.closeTo(Math.sqrt(8 / 5), 12) })
+    expect(second.shared).toBeCloseTo((3 / 11) * (1 - 1.6 / 2) + (8 / 11) * 0.5, 12)
+  })
+
+  it('follows the spread of incumbents, and is a share whatever the noise (RES-220)', () => {
+    const wider = addIncumbent(second, results(4, 8)) // variance (2 + 8) / 3
+    expect(wider.shared).toBeCloseTo((3 / 11) * (1 - 1.6 / (20 / 3)) + (8 / 11) * 0.5, 12)
+    const noisy = addGains(openNoise(results(1, 2, 3)), [0, 100])
+    expect(noisy.shared).toBeCloseTo((8 / 9) * 0.5, 12)
+  })
+})
+
 describe('pairGains', () => {
   it('pairs equal seeds alone, better is positive (RES-201)', () => {
     const candidate = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { draws } from '../../../tests/keyed-draws.ts'
 import { meanOf } from '../../stats/index.ts'
-import { type DecidedAttempt, shrunkenGains } from './shrunken-gains.ts'
+import { type DecidedAttempt, racePrior, shrunkenGains } from './shrunken-gains.ts'
 import type { TestEvaluationRecord } from './test-evaluation.ts'
 
 const attempt = (
@@ -60,5 +60,28 @@ describe('honestGains', () => {
       [evaluation(1, 0.3, false), evaluation(2, 0.004, true), evaluation(3, 0.001, true)],
     )
     expect(claims.map(({ adjustedP }) => adjustedP)).toEqual([0.3, 0.008, 0.003])
+  })
+})
+
+describe('racePrior', () => {
+  it('rests on sums over races, which stopping does not bend (RES-213)', () => {
+    // By hand: 6 seeds, mean 14/6, noise 6/4, squares 56/9, weights 14.
+    const races = [1, 2, 3].map((n) => ({ mean: n, n, sigma: 0.5 }))
+    const variance = (56 / 9 - 1.5) / 14
+    expect(racePrior(races)).toMatchObject({
+      mean: expect.closeTo(14 / 6, 12),
+      variance: expect.closeTo(variance, 12),
+      meanVariance: expect.closeTo((1.5 / 6 + (variance * 14) / 6) / 6, 12),
+      mixture: expect.anything(),
+    })
+  })
+
+  it('has no variance where noise explains all, no mixture without noise, and says nothing below three (RES-213)', () => {
+    const race = { mean: 1, n: 2, sigma: 3 }
+    expect(racePrior([race, race, race])).toMatchObject({ mean: 1, variance: 0 })
+    expect(racePrior([race, race])).toBeNull()
+    const sure = racePrior([1, 2, 3].map((mean) => ({ mean, n: 1, sigma: 0 })))
+    expect(sure).toMatchObject({ mean: 2, variance: expect.closeTo(2 / 3, 12) })
+    expect(sure).not.toHaveProperty('mixture')
   })
 })

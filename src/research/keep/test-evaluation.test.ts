@@ -61,9 +61,11 @@ describe('planTestEvaluation', () => {
   it('draws deciding and reporting seeds that nothing was run on (RES-207)', () => {
     const first = plan()
     const seeds = [...first.decide, ...first.report]
+    expect([first.decide.length, first.report.length]).toEqual([5, 5])
     expect(new Set(seeds).size).toBe(10)
     expect(plan()).toEqual(first)
     const next = plan({ evaluations: [record({})], used: seeds })
+    expect([first.number, next.number]).toEqual([1, 2])
     expect([...next.decide, ...next.report].filter((seed) => seeds.includes(seed))).toEqual([])
   })
 })
@@ -107,12 +109,49 @@ describe('stepTestEvaluation', () => {
         expect(step).toMatchObject({ action: 'conclude', record: { confirmed: false, p: 1 } })
       }),
     )
-    const milestone = plan({ reason: 'milestone' })
-    const scores = scoresOf(milestone.decide, good)
-    const lost = scores.baseline.map((result, i) => (i < 3 ? { ...result, value: null } : result))
-    expect(stepTestEvaluation(milestone, { ...scores, baseline: lost })).toMatchObject({
-      record: { confirmed: false, p: 1 },
+  })
+
+  it('does without the pairs of two seeds that the baseline lost, and of no more, nor with fewer than three (RES-207)', () => {
+    const confirms = (seeds: number, lost: number) => {
+      const milestone = plan({ reason: 'milestone', seeds })
+      const scores = scoresOf(
+        milestone.decide,
+        milestone.decide.map((_, i) => 1 + i / 1000),
+      )
+      const baseline = scores.baseline.map((result, i) => (i < lost ? { ...result, value: null } : result))
+      const step = stepTestEvaluation(milestone, { ...scores, baseline })
+      if (step.action === 'conclude') expect(step.record).toMatchObject({ confirmed: false, p: 1 })
+      return step.action === 'run' // the seeds that report
+    }
+    expect([confirms(5, 2), confirms(5, 3)]).toEqual([true, false])
+    expect([confirms(7, 2), confirms(7, 3)]).toEqual([true, false])
+    expect([confirms(4, 1), confirms(4, 2)]).toEqual([true, false])
+  })
+
+  it('asks for the seeds that only one of the two has run (RES-207)', () => {
+    const scores = scoresOf(evaluation.decide, good)
+    const [first = 0, second = 0, ...rest] = evaluation.decide
+    const champion = scores.champion.filter(({ seed }) => seed !== first)
+    const baseline = scores.baseline.filter(({ seed }) => seed !== second)
+    expect(rest).toHaveLength(3)
+    expect(stepTestEvaluation(evaluation, { ...scores, champion, baseline })).toEqual({
+      action: 'run',
+      seeds: [first, second],
     })
+  })
+
+  it('takes gains without any spread for one observation: a gain or none (RES-207)', () => {
+    const milestone = plan({ reason: 'milestone' })
+    const step = (gain: number) =>
+      stepTestEvaluation(
+        milestone,
+        scoresOf(
+          milestone.decide,
+          milestone.decide.map(() => gain),
+        ),
+      )
+    expect(step(0.5).action).toBe('run')
+    for (const gain of [0, -0.5]) expect(step(gain)).toMatchObject({ record: { confirmed: false, p: 1 } })
   })
 
   it('says the same where smaller is better (RES-207)', () => {
@@ -172,6 +211,15 @@ describe('test evaluations', () => {
     expect(testEvaluationsLeft(evaluations)).toBe(0)
     expect(testEvaluationDue({ ...state, evaluations, requested: true })).toBeUndefined()
     expect(testEvaluationDue({ ...state, evaluations, ending: true })).toBe('end')
+    const all = [...evaluations, record({ number: mostTestEvaluations, keeps: 0 })]
+    expect(testEvaluationDue({ ...state, evaluations: all, ending: true })).toBeUndefined()
+    expect(testEvaluationsLeft([])).toBe(mostTestEvaluations - 1)
+  })
+
+  it('are due again of a champion that was not confirmed, or when another was (RES-208)', () => {
+    for (const before of [record({ champion: 'a9' }), record({ champion: 'a5', confirmed: true })]) {
+      expect(testEvaluationDue({ ...state, ending: true, evaluations: [before] })).toBe('end')
+    }
   })
 
   it('spend no more than one chance of being wrong together, and get it back when they confirm (RES-208)', () => {
@@ -201,7 +249,8 @@ describe('test evaluations', () => {
       record({ confirmed, reported: { gain, n: 5, interval: { lower: gain - 0.2, upper: gain + 0.2 } } })
     expect(releasedGain([])).toBeUndefined()
     expect(releasedGain([evaluation(1, false)])).toBeUndefined()
-    expect(releasedGain([evaluation(1), evaluation(1.05)])).toBe(1)
+    expect(releasedGain([evaluation(1), evaluation(1.09)])).toBe(1)
+    expect(releasedGain([evaluation(1), evaluation(1.11)])).toBe(1.11)
     expect(releasedGain([evaluation(1), evaluation(1.2), evaluation(0.5)])).toBe(1.2)
   })
 })
@@ -211,5 +260,12 @@ describe('reportedGain', () => {
     expect(reportedGain([])).toBeUndefined()
     expect(reportedGain([2])).toEqual({ gain: 2, n: 1 })
     expect(reportedGain([2, 2])).toMatchObject({ interval: { lower: 2, upper: 2 }, probability_better: 1 })
+    expect(reportedGain([-2, -2])).toMatchObject({ probability_better: 0 })
+    expect(reportedGain([0, 0])).toMatchObject({ probability_better: 0.5 })
+  })
+
+  it('says how likely one more pair is better by the spread of one pair and the error of the mean (RES-207)', () => {
+    // Student t of 2 degrees of freedom has F(t) = 1/2 + t / (2 sqrt(2 + t^2)), and t = 2 / (sqrt(1/3) sqrt(4)) = sqrt(3).
+    expect(reportedGain([1, 2, 3])?.probability_better).toBeCloseTo(0.5 + Math.sqrt(3) / (2 * Math.sqrt(5)), 12)
   })
 })

@@ -21,14 +21,21 @@ export {
   problemsOf,
   toRecord,
 } from './evsys-error.ts'
-export { fileError, isDiskFull, isDiskFullError, systemCode } from './file-error.ts'
+export { fileError, fileWork, ifPresent, isDiskFull, isDiskFullError, systemCode } from './file-error.ts'
 export { type FormatOptions, formatProblem, formatProblems } from './format-error.ts'
 export { canonicalJson, hashOf, isMapping, sha256, type WithoutUndefined, withoutUndefined } from './hash.ts'
 export { hubCacheFolder } from './hub-cache-folder.ts'
 export { createIds, type Id, type Ids, isId, parseId } from './ids.ts'
 export { type JsonFault, jsonFault, jsonPlace, placeOf } from './json-fault.ts'
 export { type KeyedRandom, keyedRandom, systemRandom } from './keyed-random.ts'
-export { createRateBound, type MapConcurrentOptions, mapConcurrent, onAbort, type RateBound } from './map-concurrent.ts'
+export {
+  createRateBound,
+  type MapConcurrentOptions,
+  mapConcurrent,
+  onAbort,
+  type RateBound,
+  unlessAborted,
+} from './map-concurrent.ts'
 export {
   type Catalog,
   type CatalogOptions,

@@ -38,10 +38,7 @@ export function buildArms(root: LocatedMap, checker: NodeChecker, finish: (tree:
   // What a chain would supply cannot be told from one that is not well formed: only the chain itself is reported.
   if (isOne && chain === undefined) return { base: [], planned: [], expanded: [] }
   const base = (chain === undefined ? written : [chain.base]).map(finished)
-  const stages = chain?.stages?.map((arm) => ({
-    ...finished(arm),
-    ...(arm.stage === undefined ? {} : { stage: arm.stage }),
-  }))
+  const stages = chain?.stages?.map((arm) => ({ ...finished(arm), stage: arm.stage }))
   const checkedBase = checkArms(base, checker)
   return {
     base: checkedBase,
@@ -60,11 +57,8 @@ function writtenArms(root: LocatedMap, checker: NodeChecker): Arm[] {
   if (runs === undefined) return matrix === undefined ? [] : (expandMatrix(matrix, name, checker) ?? [])
   if (runs.type !== 'seq' || runs.items.length === 0) {
     const message = runs.type === 'seq' ? 'the list is empty' : 'expected a list of runs'
-    checker.report.problem(runs.origin, {
-      code: 'CONFIG_INVALID',
-      message,
-      fix: 'list at least one run, or write `run`.',
-    })
+    const fix = 'list at least one run, or write `run`.'
+    checker.report.problem(runs.origin, { code: 'CONFIG_INVALID', message, fix })
     return []
   }
   return runs.items.flatMap((item) => armOf(item, runs.items.length === 1 ? name : undefined, checker))

@@ -9,9 +9,10 @@ import {
   referencedArms,
   type TrainingRun,
 } from '../contracts/index.ts'
+import { withoutUndefined } from '../kernel/index.ts'
 import type { Arms } from './build-arms.ts'
 import type { Resolved } from './check-experiment.ts'
-import { ConfigHasher, secondsBudget } from './config-hash.ts'
+import { ConfigHasher, withSecondsBudget } from './config-hash.ts'
 import { type CheckedArm, expandRepeats, type RepeatedRun, seedsOf } from './expand-matrix.ts'
 import type { LocatedMap } from './located.ts'
 import { baseModel } from './resolve-claim.ts'
@@ -31,8 +32,7 @@ export function buildPlan({ shell, arms, resolved, paths, notices }: PlanParts):
 } {
   const hasher = new ConfigHasher((path) => paths.portable(path))
   const experiment: Experiment = {
-    ...shell,
-    ...(shell.budget === undefined ? {} : { budget: secondsBudget(shell.budget) }),
+    ...withSecondsBudget(shell),
     runs: arms.base.map(({ config }) => config),
   }
   const runs: TrainingRun[] = []
@@ -72,12 +72,12 @@ function weightSources({ after, seed, config }: Omit<RepeatedRun, 'tree'>, runs:
 
 function plannedArm(arm: CheckedArm, shell: PlanParts['shell']): PlannedArm {
   const max_steps = arm.config.algorithm.params.max_steps
-  return {
+  return withoutUndefined({
     name: arm.name,
     params: { ...arm.params },
     seeds: seedsOf(arm, shell),
-    ...(Number.isSafeInteger(max_steps) ? { max_steps: Number(max_steps) } : {}),
-  }
+    max_steps: Number.isSafeInteger(max_steps) ? Number(max_steps) : undefined,
+  })
 }
 
 // The untrained model as an arm: a claim that names it needs its scores, under the seeds of the arms that it is compared with.

@@ -64,31 +64,26 @@ async function checkExportFile(
 
 async function hasPython(): Promise<boolean> {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
-  const found = await Promise.all(
-    folders.map((folder) =>
-      access(join(folder, 'python3'), constants.X_OK).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  )
-  return found.includes(true)
+  const tried = await Promise.allSettled(folders.map((folder) => access(join(folder, 'python3'), constants.X_OK)))
+  return tried.some(({ status }) => status === 'fulfilled')
 }
 
 // Whether the rows that come out of a data block are of the kind that the algorithm takes, as far as that can be told before
 // anything runs: by the keys of the first row, and by built-in transforms whose outcome is known.
 /** What built-in transforms make of rows: a shape that they add, or `kept`. Others may do anything. */
+const keeping = [
+  'identity',
+  'dedupe',
+  'filter',
+  'sample',
+  'shuffle',
+  'mix',
+  'split',
+  'drop_reasoning',
+  'keep_reasoning',
+]
 const outcomes: Readonly<Record<string, RowFormat | 'kept'>> = {
-  identity: 'kept',
-  dedupe: 'kept',
-  filter: 'kept',
-  sample: 'kept',
-  shuffle: 'kept',
-  mix: 'kept',
-  split: 'kept',
-  drop_reasoning: 'kept',
-  keep_reasoning: 'kept',
-  system_prompt: 'kept',
+  ...Object.fromEntries([...keeping, 'system_prompt'].map((kind) => [kind, 'kept' as const])),
   jsonl_to_chat: 'chat_messages',
   to_harbor_task: 'harbor_task',
   to_prompt_example: 'prompt_dataset',

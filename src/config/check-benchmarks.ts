@@ -128,11 +128,8 @@ export function checkModel(node: LocatedNode, model: ModelConfig, report: Report
   const resume = node.entries.get('resume_step')
   if (resume !== undefined && model.load_checkpoint_path === undefined) {
     const message = 'resume_step says where a loaded checkpoint goes on, and none is loaded'
-    report.problem(resume.at, {
-      code: 'CONFIG_CONFLICT',
-      message,
-      fix: 'add load_checkpoint_path, or remove resume_step.',
-    })
+    const fix = 'add load_checkpoint_path, or remove resume_step.'
+    report.problem(resume.at, { code: 'CONFIG_CONFLICT', message, fix })
   }
 }
 

@@ -1,7 +1,14 @@
 // `validate --deep`: all that can be checked once plugins are known and files can be looked at. Nothing is run.
 import { dirname, join, relative } from 'node:path'
 import type { Direction, Notice, Plan, Row } from '../contracts/index.ts'
-import { type Catalog, findSecrets, type Problem, readSecretSource, type SecretSource } from '../kernel/index.ts'
+import {
+  type Catalog,
+  findSecrets,
+  type Problem,
+  readSecretSource,
+  type SecretSource,
+  withoutUndefined,
+} from '../kernel/index.ts'
 import { checkAgentFiles, checkAgentPath, checkRowFormat } from './check-agent-path.ts'
 import { checkUnused } from './check-experiment.ts'
 import { checkDataFile, checkModelFiles, checkOutput, checkPath, type FileContext } from './check-files.ts'
@@ -100,15 +107,13 @@ function withDirections(plan: Plan, catalog: Catalog): Plan {
   const written = plan.experiment.metadata.objective
   const own = (metric: string): Direction => (catalog.card('metric', metric)?.facts.direction === 'min' ? 'min' : 'max')
   const isObjective = claim?.metric === objective?.metric && claim?.benchmark === objective?.benchmark
-  return {
+  const directed = <O extends { metric: string }>(of: O | undefined, given: Direction | undefined) =>
+    of && { ...of, direction: given ?? own(of.metric) }
+  return withoutUndefined({
     ...plan,
-    ...(objective === undefined
-      ? {}
-      : { objective: { ...objective, direction: written?.direction ?? own(objective.metric) } }),
-    ...(claim === undefined
-      ? {}
-      : { claim: { ...claim, direction: (isObjective ? written?.direction : undefined) ?? own(claim.metric) } }),
-  }
+    objective: directed(objective, written?.direction),
+    claim: directed(claim, isObjective ? written?.direction : undefined),
+  })
 }
 
 // Secrets that an experiment refers to. A reference that is no reference is an error, since it would be sent as it stands; a

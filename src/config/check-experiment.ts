@@ -55,11 +55,8 @@ function checkForms(root: LocatedMap, report: Report): void {
   const [first, ...others] = forms
   if (first === undefined) {
     const fix = 'add `run` (one arm), `runs` (several) or `matrix` (a product of axes).'
-    report.problem(root.origin, {
-      code: 'CONFIG_INVALID',
-      message: 'nothing is run: there is no run, runs or matrix',
-      fix,
-    })
+    const message = 'nothing is run: there is no run, runs or matrix'
+    report.problem(root.origin, { code: 'CONFIG_INVALID', message, fix })
   }
   for (const other of others) {
     if (first === undefined) continue

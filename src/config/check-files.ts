@@ -50,11 +50,8 @@ export async function checkOutput(root: LocatedMap, context: FileContext): Promi
   const found = await stat(path).catch(() => undefined) // what is not there yet will be made
   if (found === undefined || found.isDirectory()) return
   const message = `${context.shown(path)} is no folder`
-  context.report.problem(node.origin, {
-    code: 'CONFIG_PATH',
-    message,
-    fix: 'name a folder; it is made when it is missing.',
-  })
+  const fix = 'name a folder; it is made when it is missing.'
+  context.report.problem(node.origin, { code: 'CONFIG_PATH', message, fix })
 }
 
 /** Whether a path leads to what is needed; reports it when not. Ids, which look like no path, are let through. */

@@ -2,7 +2,15 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HarborTask } from '../contracts/index.ts'
-import { type Catalog, checkValue, fileError, type Problem, systemCode, unknownKind } from '../kernel/index.ts'
+import {
+  type Catalog,
+  checkValue,
+  fileError,
+  type Problem,
+  systemCode,
+  unknownKind,
+  withoutUndefined,
+} from '../kernel/index.ts'
 import { type JsonLine, readJsonLines } from './check-files.ts'
 import { formatPath } from './dotted-path.ts'
 
@@ -134,6 +142,6 @@ class TaskChecker {
   }
 
   #where(line: number, path?: string) {
-    return { file: this.#file, line, col: 1, ...(path === undefined || path === '' ? {} : { path }) }
+    return withoutUndefined({ file: this.#file, line, col: 1, path: path || undefined })
   }
 }

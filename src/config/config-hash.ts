@@ -32,10 +32,10 @@ export class ConfigHasher {
 
   /** The whole experiment, with the hashes and names of its runs. */
   experiment(experiment: Experiment): string {
-    const { $schema, output_dir, max_concurrent_arms, runs, budget, ...rest } = experiment
+    const { $schema, output_dir, max_concurrent_arms, runs, budget, ...rest } = withSecondsBudget(experiment)
     return hashOf({
       ...this.#withPortable(rest),
-      ...(budget === undefined ? {} : { budget: secondsBudget(budget) }),
+      budget,
       runs: runs.map(({ name, tags, ...run }) => ({ name, tags, hash: this.run({ name, tags, ...run }) })),
     })
   }
@@ -56,7 +56,9 @@ export class ConfigHasher {
   }
 }
 
-/** A budget with its time in seconds: `30m` and `1800` are one budget. */
-export function secondsBudget<B extends NonNullable<Experiment['budget']>>(budget: B): B {
-  return budget.wall === undefined ? budget : { ...budget, wall: durationSeconds(budget.wall) }
+/** An experiment with its time budget in seconds: `30m` and `1800` are one budget. */
+export function withSecondsBudget<E extends Pick<Experiment, 'budget'>>(experiment: E): E {
+  const { budget } = experiment
+  if (budget?.wall === undefined) return experiment
+  return { ...experiment, budget: { ...budget, wall: durationSeconds(budget.wall) } }
 }

@@ -3,7 +3,7 @@
 // in the list of its axis.
 import type * as z from 'zod'
 import { Matrix, type RunConfig } from '../contracts/index.ts'
-import { canonicalJson, suggest } from '../kernel/index.ts'
+import { canonicalJson, suggest, withoutUndefined } from '../kernel/index.ts'
 import type { NodeChecker } from './check-node.ts'
 import { formatPath, parsePath } from './dotted-path.ts'
 import { withKey, withValueAt } from './edit-tree.ts'
@@ -260,11 +260,7 @@ function chainOf(arms: readonly CheckedArm[], repeat: number, repeats: Repeats):
   for (const arm of arms) {
     const run = runOf(arm, seedsOf(arm, repeats)[repeat] ?? arm.config.seed, repeats)
     const before = arm.stage === undefined ? undefined : runs.findLast(({ stage }) => stage !== undefined)
-    runs.push({
-      ...run,
-      ...(arm.stage === undefined ? {} : { stage: arm.stage }),
-      ...(before === undefined ? {} : { after: before.name }),
-    })
+    runs.push(withoutUndefined({ ...run, stage: arm.stage, after: before?.name }))
   }
   return runs
 }

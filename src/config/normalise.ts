@@ -36,11 +36,8 @@ function moveBaseRun(root: LocatedMap, report: Report): LocatedMap {
   const rest = withoutKey(root, 'base_run')
   if (matrix === undefined) {
     const fix = 'write `matrix` with `axes`, or call the block `run`.'
-    report.problem(entry.at, {
-      code: 'CONFIG_CONFLICT',
-      message: 'base_run is the template of a matrix, and there is none',
-      fix,
-    })
+    const message = 'base_run is the template of a matrix, and there is none'
+    report.problem(entry.at, { code: 'CONFIG_CONFLICT', message, fix })
   }
   if (matrix?.type !== 'map') return rest
   const inner = presentIn(matrix, 'base_run')

@@ -267,7 +267,7 @@ class TreeBuilder {
     const start = range?.[0] ?? 0
     let end = range?.[1] ?? start
     while (end > start && /\s/.test(text[end - 1] ?? '')) end -= 1 // a block's range reaches to the line break after it
-    return { source, start: shift + start, end: shift + end, ...(isBlock ? { isBlock } : {}), ...hook }
+    return { source, start: shift + start, end: shift + end, isBlock: isBlock || undefined, ...hook }
   }
 
   #fault(origin: Origin, message: string, fix: string): LocatedNode {
@@ -287,7 +287,7 @@ function keyOrigin(key: unknown, { source, shift }: TreeInput, parent: Origin): 
   const start = shift + (range?.[0] ?? parent.start - shift)
   const end = shift + (range?.[1] ?? parent.start - shift)
   const text = isScalar(key) ? (typeof key.value === 'string' ? key.value : key.source) : undefined
-  return { source, start, end, parent, ...(text === undefined || (text === '' && start === end) ? {} : { step: text }) }
+  return { source, start, end, parent, step: text === '' && start === end ? undefined : text }
 }
 
 function scalarProblem(value: unknown, written: string | undefined): { message: string; fix: string } | undefined {

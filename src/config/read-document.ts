@@ -1,7 +1,7 @@
 // The document that an experiment or task is read from: a file, a text that an editor has not saved, or a mapping made in code.
 import { dirname, resolve } from 'node:path'
 import { locateValue } from './locate-value.ts'
-import { isNull, type LocatedMap, type Source } from './located.ts'
+import { isNull, type LocatedNode, type Source } from './located.ts'
 import { parseYaml } from './parse-yaml.ts'
 import type { Report } from './report.ts'
 import { type Document, readText } from './resolve-extends.ts'
@@ -36,22 +36,10 @@ export async function readDocument(
   return root === undefined ? undefined : documentOf(root, file, report)
 }
 
-function documentOf(
-  root: NonNullable<ReturnType<typeof parseYaml>>,
-  file: string | undefined,
-  report: Report,
-): Document | undefined {
-  if (root.type === 'map') return asDocument(root, file)
+function documentOf(root: LocatedNode, file: string | undefined, report: Report): Document | undefined {
+  if (root.type === 'map') return { root, source: root.origin.source, file }
   const message = isNull(root) ? 'the file is empty' : 'a mapping must stand at the top'
-  report.problem(root.origin, {
-    code: 'CONFIG_INVALID',
-    message,
-    fix: 'write `key: value` lines, starting with `name: ...`.',
-  })
+  const fix = 'write `key: value` lines, starting with `name: ...`.'
+  report.problem(root.origin, { code: 'CONFIG_INVALID', message, fix })
   return undefined
-}
-
-function asDocument(root: LocatedMap, file: string | undefined): Document {
-  const { source } = root.origin
-  return file === undefined ? { root, source } : { root, source, file }
 }

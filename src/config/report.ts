@@ -1,7 +1,7 @@
 // Everything that is wrong with a configuration, gathered so that it can be told at once and in file order, and the notices
 // that are no errors. Arms share text, so the same problem may be found many times; it is told once.
 import type { ErrorCode, Location, Notice } from '../contracts/index.ts'
-import { EvsysError, type Problem } from '../kernel/index.ts'
+import { EvsysError, type Problem, withoutUndefined } from '../kernel/index.ts'
 import { formatPath } from './dotted-path.ts'
 import { excerptOf, focusOf, type Origin, type Path, pathOf, positionOf, type Source, type Span } from './located.ts'
 
@@ -101,8 +101,8 @@ export function placeName(origin: Origin): string {
 }
 
 function whereOf(span: Span, path: Path = []): Location {
-  const text = formatPath(path)
-  return { file: span.source.name, ...positionOf(span.source, span.start), ...(text === '' ? {} : { path: text }) }
+  const at = { file: span.source.name, ...positionOf(span.source, span.start) }
+  return withoutUndefined({ ...at, path: formatPath(path) || undefined })
 }
 
 function compareText(a: string, b: string): number {

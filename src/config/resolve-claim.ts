@@ -75,11 +75,9 @@ function sideArms(side: Side, ref: ArmRef, context: ClaimContext): CheckedArm[] 
     const named = arms.filter(({ name }) => name === ref)
     if (named.length > 0) return named
     const names = [...arms.slice(0, 1_000).map(({ name }) => name), baseModel]
-    report.problem(origin, {
-      code: 'CONFIG_CLAIM',
-      message: `no arm is called ${JSON.stringify(ref)}`,
-      fix: suggest(ref, names),
-    })
+    const message = `no arm is called ${JSON.stringify(ref)}`
+    const fix = suggest(ref, names)
+    report.problem(origin, { code: 'CONFIG_CLAIM', message, fix })
     return undefined
   }
   const conditions = Object.entries(ref).map(([key, value]) => ({ key, value, path: pathOfKey(key) }))
@@ -88,11 +86,8 @@ function sideArms(side: Side, ref: ArmRef, context: ClaimContext): CheckedArm[] 
     const at = (node?.type === 'map' ? node.entries.get(key)?.at : undefined) ?? origin
     const axes = Object.keys(arms[0]?.params ?? {})
     const message = `no arm has a value at \`${key}\``
-    report.problem(at, {
-      code: 'CONFIG_CLAIM',
-      message,
-      fix: axes.length === 0 ? 'name the arm itself.' : suggest(key, axes),
-    })
+    const fix = axes.length === 0 ? 'name the arm itself.' : suggest(key, axes)
+    report.problem(at, { code: 'CONFIG_CLAIM', message, fix })
   }
   if (unknown.length > 0) return undefined
   const matching = arms.filter((arm) =>

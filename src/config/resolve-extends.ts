@@ -107,11 +107,9 @@ class Layers {
     if (root === undefined) this.isFaulty = true
     if (root === undefined || isNull(root)) return undefined
     if (root.type !== 'map') {
-      this.#report.problem(root.origin, {
-        code: 'CONFIG_INVALID',
-        message: 'the file holds no mapping',
-        fix: 'write `key: value` lines.',
-      })
+      const message = 'the file holds no mapping'
+      const fix = 'write `key: value` lines.'
+      this.#report.problem(root.origin, { code: 'CONFIG_INVALID', message, fix })
       this.isFaulty = true
       return undefined
     }

@@ -62,11 +62,8 @@ function childStores(multiplex: LocatedMap, report: Report): readonly LocatedMap
   if (stores.length > 0 && stores.every((store) => store.type === 'map')) return stores
   const at = children ?? multiplex
   const fix = 'write them as `callbacks`: local_logger, tensorboard_logger.'
-  report.problem(at.origin, {
-    code: 'CONFIG_INVALID',
-    message: 'multiplex lists its log stores as params.children',
-    fix,
-  })
+  const message = 'multiplex lists its log stores as params.children'
+  report.problem(at.origin, { code: 'CONFIG_INVALID', message, fix })
   return []
 }
 
@@ -203,11 +200,8 @@ function metricNames(metrics: LocatedEntry | undefined, report: Report): Located
     }
     if (params?.type === 'map' && params.entries.size > 0) {
       const message = 'a metric of a benchmark is a name and takes no params'
-      report.problem(params.origin, {
-        code: 'CONFIG_INVALID',
-        message,
-        fix: 'define a metric plugin under another name.',
-      })
+      const fix = 'define a metric plugin under another name.'
+      report.problem(params.origin, { code: 'CONFIG_INVALID', message, fix })
     }
     return kind
   })

@@ -1,5 +1,5 @@
 // Attempts and their runs in the fold of a session.
-import type { RecordedOutcome, ResearchEntryOf } from './research-journal.ts'
+import type { ResearchEntryOf } from './research-journal.ts'
 import type { RecordedRunOf, ResearchAttempt, ResearchState } from './research-state.ts'
 
 type AttemptEntry = ResearchEntryOf<'attempt.begun' | 'attempt.checked' | 'attempt.repaired' | 'verdict'>
@@ -15,7 +15,7 @@ export function reduceAttempt(state: ResearchState, entry: AttemptEntry): Resear
           ...attempt,
           checked: entry.failures.length === 0 ? 'passed' : 'failed',
           failures: entry.failures,
-          ...(entry.dry_run_memory_bytes === undefined ? {} : { dryRunMemoryBytes: entry.dry_run_memory_bytes }),
+          dryRunMemoryBytes: entry.dry_run_memory_bytes ?? attempt.dryRunMemoryBytes,
         })),
       }
     case 'attempt.repaired':
@@ -26,11 +26,10 @@ export function reduceAttempt(state: ResearchState, entry: AttemptEntry): Resear
 }
 
 function begin(state: ResearchState, entry: ResearchEntryOf<'attempt.begun'>): ResearchState {
-  const { type: _type, at, attempt: id, call, idea, ...told } = entry
-  const isCounted = entry.origin === 'proposer' || entry.origin === 'author'
-  const cost = state.calls.find((each) => each.call === call)?.costUsd ?? 0
+  const { type: _type, at, attempt: id, call, idea, ...given } = entry
+  const { origin } = entry
   const begun: ResearchAttempt = {
-    ...told,
+    ...given,
     id,
     scores: [],
     hidden: [],
@@ -40,20 +39,29 @@ function begin(state: ResearchState, entry: ResearchEntryOf<'attempt.begun'>): R
     checked: 'no',
     failures: [],
     begunAt: at,
-    costUsd: cost,
+    costUsd: costOf(state, call),
     wallS: 0,
-    ...(idea === undefined ? {} : { idea }),
-    ...(call === undefined ? {} : { call }),
+    idea,
+    call,
   }
-  const isFirst = entry.origin === 'baseline'
-  return {
+  const isCounted = origin === 'proposer' || origin === 'author'
+  const begunState: ResearchState = {
     ...state,
     attempts: [...state.attempts, begun],
-    ...(isFirst ? { baseline: id, incumbent: id, kept: [id] } : {}),
-    calls: state.calls.map((each) => (each.call === call ? { ...each, used: true } : each)),
-    backlog: entry.origin === 'author' ? withoutFirstReady(state.backlog) : state.backlog,
+    calls: withUsed(state, call),
+    backlog: origin === 'author' ? withoutFirstReady(state.backlog) : state.backlog,
     spend: isCounted ? { ...state.spend, experiments: state.spend.experiments + 1 } : state.spend,
   }
+  return origin === 'baseline' ? { ...begunState, baseline: id, incumbent: id, kept: [id] } : begunState
+}
+
+function costOf({ calls }: ResearchState, call: string | undefined): number {
+  return calls.find((each) => each.call === call)?.costUsd ?? 0
+}
+
+/** The calls, of which one has given what it was asked for. */
+export function withUsed({ calls }: ResearchState, call: string | undefined): ResearchState['calls'] {
+  return calls.map((each) => (each.call === call ? { ...each, used: true } : each))
 }
 
 /** The backlog without the idea that was ready first. */
@@ -64,7 +72,6 @@ export function withoutFirstReady(backlog: ResearchState['backlog']): ResearchSt
 
 function repair(state: ResearchState, entry: ResearchEntryOf<'attempt.repaired'>): ResearchState {
   const { idea, knobs, fingerprint, lines, files, turn } = entry
-  const cost = state.calls.find((each) => each.call === entry.call)?.costUsd ?? 0
   return {
     ...state,
     attempts: changeAttempt(state, entry.attempt, (attempt) => ({
@@ -78,9 +85,9 @@ function repair(state: ResearchState, entry: ResearchEntryOf<'attempt.repaired'>
       hypothesis: idea.hypothesis,
       repairs: turn,
       checked: 'no',
-      costUsd: attempt.costUsd + cost,
+      costUsd: attempt.costUsd + costOf(state, entry.call),
     })),
-    calls: state.calls.map((each) => (each.call === entry.call ? { ...each, used: true } : each)),
+    calls: withUsed(state, entry.call),
     gauges: { ...state.gauges, repairs: state.gauges.repairs + 1 },
   }
 }
@@ -94,10 +101,10 @@ function judge(state: ResearchState, entry: ResearchEntryOf<'verdict'>): Researc
     verdict,
     reason,
     endedAt: at,
-    ...(gain === undefined ? {} : { gain }),
-    ...(pairs === undefined ? {} : { pairs }),
-    ...(failure === undefined ? {} : { failure }),
-    ...(author === undefined ? {} : { author }),
+    gain: gain ?? attempt.gain,
+    pairs: pairs ?? attempt.pairs,
+    failure: failure ?? attempt.failure,
+    author: author ?? attempt.author,
   }))
   const isMiss = isFirst && before?.origin !== 'baseline' && before?.origin !== 'ablation' && verdict !== 'provisional'
   const failures =
@@ -107,8 +114,8 @@ function judge(state: ResearchState, entry: ResearchEntryOf<'verdict'>): Researc
   return {
     ...state,
     attempts,
-    ...(typical_gain === undefined ? {} : { typicalGain: typical_gain }),
-    ...(author === undefined ? {} : { unanswered: withoutFirst(state, entry.attempt) }),
+    typicalGain: typical_gain ?? state.typicalGain,
+    unanswered: author === undefined ? state.unanswered : withoutFirst(state, entry.attempt),
     gauges: { ...state.gauges, failures, sinceKeep: state.gauges.sinceKeep + (isMiss ? 1 : 0) },
   }
 }
@@ -116,14 +123,6 @@ function judge(state: ResearchState, entry: ResearchEntryOf<'verdict'>): Researc
 function withoutFirst({ unanswered }: ResearchState, id: string): ResearchState['unanswered'] {
   const first = unanswered.findIndex(({ steering }) => 'attempt' in steering && steering.attempt === id)
   return unanswered.filter((_, i) => i !== first)
-}
-
-function toldBy({ level, accelerator, claimed }: Extract<RecordedOutcome, { status: 'scored' }>) {
-  return {
-    level,
-    accelerator,
-    claimed,
-  }
 }
 
 /** The state after a run of an attempt was intended, or has ended. */
@@ -139,6 +138,7 @@ export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intend
     }
   }
   const { outcome, wall_s, peak_memory_bytes: peakMemoryBytes, curve, watch } = entry
+  const scored = outcome.status === 'scored' ? outcome : undefined
   const ended: RecordedRunOf = {
     run,
     seed,
@@ -147,14 +147,17 @@ export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intend
     status: outcome.status,
     wallS: wall_s,
     peakMemoryBytes,
-    ...(outcome.status === 'scored' ? { value: outcome.value, ...toldBy(outcome) } : {}),
-    ...(outcome.status === 'failed' ? { failure: outcome.failure } : {}),
+    value: scored?.value,
+    level: scored?.level,
+    accelerator: scored?.accelerator,
+    claimed: scored?.claimed,
+    failure: outcome.status === 'failed' ? outcome.failure : undefined,
     curve,
     watch,
   }
   const { spend, gauges } = state
-  const repeated = purpose === 'repeat' && outcome.status === 'scored' ? earlierValue(state, entry) : undefined
-  const pair = repeated === undefined || outcome.status !== 'scored' ? [] : [[repeated, outcome.value] as const]
+  const repeated = purpose === 'repeat' ? earlierValue(state, entry) : undefined
+  const pair = repeated === undefined || scored === undefined ? [] : [[repeated, scored.value] as const]
   return {
     ...state,
     usedSeeds,
@@ -164,7 +167,7 @@ export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intend
     gauges: {
       ...gauges,
       killed: gauges.killed + (outcome.status === 'killed' ? 1 : 0),
-      audited: gauges.audited + (watch?.condemned === true && outcome.status === 'scored' ? 1 : 0),
+      audited: gauges.audited + (watch?.condemned === true && scored !== undefined ? 1 : 0),
     },
   }
 }

@@ -1,5 +1,5 @@
 // The state of a research session as a pure fold over its journal, shared by controller, terminal, report and dashboard.
-import { changeAttempt, reduceAttempt, withoutFirstReady, withRun } from './reduce-attempt.ts'
+import { changeAttempt, reduceAttempt, withoutFirstReady, withRun, withUsed } from './reduce-attempt.ts'
 import type { ResearchEntry, ResearchEntryOf } from './research-journal.ts'
 import type { BegunWork, ResearchCall, ResearchState } from './research-state.ts'
 
@@ -119,7 +119,7 @@ function rejectIdeas(state: ResearchState, { call, ideas }: ResearchEntryOf<'ide
       duplicates: state.gauges.duplicates + duplicates,
       turnedDown: state.gauges.turnedDown + ideas.length,
     },
-    calls: state.calls.map((each) => (each.call === call ? { ...each, used: true } : each)),
+    calls: withUsed(state, call),
   }
 }
 
@@ -131,7 +131,7 @@ function confirm({ look: _look, ...state }: ResearchState, entry: ResearchEntryO
     attempts: changeAttempt(state, entry.attempt, (attempt) => ({
       ...attempt,
       confirmation: entry,
-      ...(entry.confirmed ? { verdict: 'confirmed' as const } : {}),
+      verdict: entry.confirmed ? 'confirmed' : attempt.verdict,
     })),
   }
 }
@@ -197,7 +197,7 @@ function settle(
     ideas: entry.type === 'call.answered' ? entry.ideas : [],
     used: entry.type === 'call.failed' ? true : known.used,
     tokens: known.tokens + tokens,
-    ...(usage === undefined ? {} : { costUsd: usd }),
+    costUsd: usage === undefined ? known.costUsd : usd,
   }
   const { spend } = state
   return {

@@ -6,7 +6,8 @@ import { readlinkSync } from 'node:fs'
 import { type FileHandle, lstat, open, readdir, readlink, rename, rm, stat, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { fileError, systemCode } from './file-error.ts'
+import { fileError, ifPresent, systemCode } from './file-error.ts'
+import { isAlive } from './processes/process-identity.ts'
 
 export type AtomicWriteOptions = {
   /** Permissions of the file. Default: those of the file it replaces, else what the umask leaves of 0o666. */
@@ -135,47 +136,31 @@ export async function sweepTemporary(
     if (parts === undefined) continue
     const path = join(dir, name)
     const dead =
-      parts.machine === thisMachine() ? !isAlive(Number(parts.pid)) : (await ageMs(path, nowMs)) > foreignAgeMs
+      parts.machine === thisMachine()
+        ? !isAlive({ pid: Number(parts.pid), start: '' })
+        : (await ageMs(path, nowMs)) > foreignAgeMs
     if (dead && (await remove(path))) removed.push(name)
   }
   return removed.sort()
 }
 
-async function namesIn(dir: string): Promise<string[]> {
-  try {
-    return await readdir(dir)
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return []
-    throw fileError('list', dir, cause)
-  }
+/** Names in a folder; none where there is no such folder. */
+export async function namesIn(dir: string): Promise<string[]> {
+  return (await ifPresent('list', dir, () => readdir(dir))) ?? []
 }
 
+// 0: finished or swept meanwhile.
 async function ageMs(path: string, nowMs: number): Promise<number> {
-  try {
-    return nowMs - (await lstat(path)).mtimeMs
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return 0 // finished or swept meanwhile
-    throw fileError('look at', path, cause)
-  }
+  return (await ifPresent('look at', path, async () => nowMs - (await lstat(path)).mtimeMs)) ?? 0
 }
 
+// False: another sweep was faster.
 async function remove(path: string): Promise<boolean> {
-  try {
+  const removed = ifPresent('delete', path, async () => {
     await rm(path, { recursive: true }) // a file, or a folder of files
     return true
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return false // another sweep was faster
-    throw fileError('delete', path, cause)
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0) // signal 0 only asks
-    return true
-  } catch (cause) {
-    return systemCode(cause) !== 'ESRCH' // EPERM: it lives and belongs to somebody else
-  }
+  })
+  return (await removed) ?? false
 }
 
 let machine: string | undefined

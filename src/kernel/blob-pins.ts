@@ -6,10 +6,9 @@ import { mkdirSync, renameSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rmdir, stat, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Sha256 } from '../contracts/index.ts'
-import { isTemporary, sweepTemporary, syncFolder, temporaryPath, writeFileAtomic } from './atomic-file.ts'
+import { isTemporary, namesIn, sweepTemporary, syncFolder, temporaryPath, writeFileAtomic } from './atomic-file.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { EvsysError } from './evsys-error.ts'
-import { fileError, systemCode } from './file-error.ts'
+import { fileError, fileWork, ifPresent, systemCode } from './file-error.ts'
 import { canonicalJson, sha256 } from './hash.ts'
 
 type Pins = {
@@ -29,51 +28,42 @@ export function openPins(dir: string): Pins {
     async add(hash, owner) {
       const folder = folderOf(hash)
       const staged = temporaryPath(dir)
-      try {
+      const placing = fileWork('create', folder, async () => {
         await mkdir(dir, { recursive: true })
         await writeFileAtomic(staged, canonicalJson(owner))
         moveIn(staged, pathOf(hash, owner))
-        await syncFolder(folder)
-        await syncFolder(dir)
-        await syncFolder(dirname(dir))
-      } catch (cause) {
-        await unlink(staged).catch(() => {}) // the first failure is the one to tell
-        throw EvsysError.is(cause) ? cause : fileError('create', folder, cause)
-      }
+        for (const changed of [folder, dir, dirname(dir)]) await syncFolder(changed)
+      })
+      await placing.finally(() => unlink(staged).catch(() => {})) // it has moved, or nothing wants it
     },
 
     async remove(hash, owner) {
       const path = pathOf(hash, owner)
-      try {
+      const isRemoved = await unlessGone('delete', path, async () => {
         await unlink(path)
         await syncFolder(dirname(path))
-      } catch (cause) {
-        if (systemCode(cause) === 'ENOENT') return
-        throw fileError('delete', path, cause)
-      }
-      await removeEmpty(folderOf(hash))
+      })
+      if (isRemoved) await removeEmpty(folderOf(hash))
     },
 
     async has(hash) {
-      return (await namesIn(folderOf(hash))).length > 0
+      return (await finishedIn(folderOf(hash))).length > 0
     },
 
     async owners(hash) {
       const folder = folderOf(hash)
       const owners: string[] = []
-      for (const name of await namesIn(folder)) {
-        try {
-          owners.push(ownerIn(await readFile(join(folder, name), 'utf8'), name))
-        } catch (cause) {
-          if (systemCode(cause) !== 'ENOENT') throw fileError('read', join(folder, name), cause)
-        }
+      for (const name of await finishedIn(folder)) {
+        const path = join(folder, name)
+        const text = await ifPresent('read', path, () => readFile(path, 'utf8'))
+        if (text !== undefined) owners.push(ownerIn(text, name))
       }
       return owners.sort()
     },
 
     async tidy() {
       await sweepTemporary(dir)
-      for (const hash of await namesIn(dir)) await removeEmpty(folderOf(hash))
+      for (const hash of await finishedIn(dir)) await removeEmpty(folderOf(hash))
     },
   }
 }
@@ -92,13 +82,8 @@ function moveIn(staged: string, path: string): void {
   }
 }
 
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return (await readdir(folder)).filter((name) => !isTemporary(name))
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return []
-    throw fileError('list', folder, cause)
-  }
+async function finishedIn(folder: string): Promise<string[]> {
+  return (await namesIn(folder)).filter((name) => !isTemporary(name))
 }
 
 // What is not ours still counts as a pin, under its file name: better kept than lost.
@@ -176,13 +161,7 @@ export async function restoreBlob(dir: string, name: string): Promise<boolean> {
 
 /** Runs a file operation; false when the file is not there. */
 async function unlessGone(action: string, path: string, work: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await work()
-    return true
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return false
-    throw fileError(action, path, cause)
-  }
+  return (await ifPresent(action, path, () => work().then(() => true))) ?? false
 }
 
 async function blobNames(folder: string): Promise<string[]> {
@@ -214,10 +193,7 @@ export async function collectBlobs(
 
   // The size of a file that may go, undefined for one that must stay or is gone.
   const expendable = async (hash: Sha256, path: string): Promise<number | undefined> => {
-    let found: { size: number; mtimeMs: number } | undefined
-    await unlessGone('look at', path, async () => {
-      found = await stat(path)
-    })
+    const found = await ifPresent('look at', path, () => stat(path))
     // A time in the future gives a negative age: after a clock was set back, blobs stay longer.
     if (found === undefined || clock.now() - found.mtimeMs < graceMs || (await pins.has(hash))) return undefined
     return found.size

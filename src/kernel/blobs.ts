@@ -32,7 +32,7 @@ import {
   restoreBlob,
 } from './blob-pins.ts'
 import { EvsysError } from './evsys-error.ts'
-import { fileError, systemCode } from './file-error.ts'
+import { fileWork, ifPresent } from './file-error.ts'
 
 export type BlobFolder = Blobs & {
   /** Stores bytes under their hash. With `owner` they are pinned before they appear, so no collection comes in between. */
@@ -56,12 +56,10 @@ export type BlobFolder = Blobs & {
 
 /** Opens, and makes if needed, a folder of blobs. Nothing has to be closed. */
 export async function openBlobs(dir: string): Promise<BlobFolder> {
-  try {
+  await fileWork('create', dir, async () => {
     const created = await mkdir(dir, { recursive: true })
     if (created !== undefined) await syncFolder(dirname(created))
-  } catch (cause) {
-    throw fileError('create', dir, cause)
-  }
+  })
   const pins = openPins(join(dir, 'pins'))
 
   return {
@@ -132,15 +130,13 @@ function checked(hash: Sha256): Sha256 {
 
 async function writeHashed(path: string, bytes: AsyncIterable<Uint8Array> | Uint8Array): Promise<Sha256> {
   const digest = createHash('sha256')
-  await using file = await open(path, 'wx').catch((cause: unknown) => {
-    throw fileError('write', path, cause)
-  })
+  await using file = await fileWork('write', path, () => open(path, 'wx'))
   for await (const chunk of bytes instanceof Uint8Array ? [bytes] : bytes) {
     if (!(chunk instanceof Uint8Array)) throw new EvsysError('DATA_INVALID', 'a blob is made of bytes, in Uint8Array')
     digest.update(chunk)
-    await writing(path, () => file.writeFile(chunk))
+    await fileWork('write', path, () => file.writeFile(chunk))
   }
-  await writing(path, async () => {
+  await fileWork('write', path, async () => {
     const now = new Date()
     await file.utimes(now, now) // its age counts from here, however long ago the last byte came
     await file.sync()
@@ -148,18 +144,10 @@ async function writeHashed(path: string, bytes: AsyncIterable<Uint8Array> | Uint
   return digest.digest('hex')
 }
 
-async function writing(path: string, work: () => Promise<void>): Promise<void> {
-  try {
-    await work()
-  } catch (cause) {
-    throw fileError('write', path, cause)
-  }
-}
-
 // It replaces a blob that is there already: the new file is younger, and known to be whole.
 async function moveIntoPlace(temporary: string, dir: string, hash: Sha256): Promise<void> {
   const place = blobPlace(dir, hash)
-  await writing(place.path, async () => {
+  await fileWork('write', place.path, async () => {
     await mkdir(place.folder, { recursive: true })
     await rename(temporary, place.path)
     await syncFolder(place.folder)
@@ -170,11 +158,8 @@ async function moveIntoPlace(temporary: string, dir: string, hash: Sha256): Prom
 async function openPresent(dir: string, hash: Sha256): Promise<FileHandle> {
   const { path } = blobPlace(dir, hash)
   while (await isPresent(dir, hash)) {
-    try {
-      return await open(path, 'r')
-    } catch (cause) {
-      if (systemCode(cause) !== 'ENOENT') throw fileError('read', path, cause)
-    }
+    const file = await ifPresent('read', path, () => open(path, 'r'))
+    if (file !== undefined) return file
   }
   throw missing(hash)
 }
@@ -191,23 +176,15 @@ async function isPresent(dir: string, hash: Sha256): Promise<boolean> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path)
-    return true
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return false
-    throw fileError('look at', path, cause)
-  }
+  return (await ifPresent('look at', path, () => stat(path))) !== undefined
 }
 
-async function readChunk(file: FileHandle, dir: string, hash: Sha256): Promise<Uint8Array> {
-  try {
+function readChunk(file: FileHandle, dir: string, hash: Sha256): Promise<Uint8Array> {
+  return fileWork('read', blobPlace(dir, hash).path, async () => {
     const buffer = new Uint8Array(65_536) // a new one each time: the reader may keep it
     const { bytesRead } = await file.read(buffer)
     return buffer.subarray(0, bytesRead)
-  } catch (cause) {
-    throw fileError('read', blobPlace(dir, hash).path, cause)
-  }
+  })
 }
 
 function missing(hash: Sha256): EvsysError {

@@ -6,7 +6,7 @@
 // memory alone; its backlog is what `flush` and `close` wait for.
 import { BoundedQueue, type Delivery, type Follower, handlerFollower, readerFollower } from './event-follower.ts'
 import { messageOf } from './evsys-error.ts'
-import { onAbort } from './map-concurrent.ts'
+import { onAbort, unlessAborted } from './map-concurrent.ts'
 
 export type { Delivery } from './event-follower.ts'
 
@@ -116,8 +116,7 @@ export function createEventBus<E>({ redact, capacity = 1_024, onError, onGap }: 
     async flush(signal) {
       signal?.throwIfAborted()
       const settled = Promise.all([...followers].map((follower) => follower.settled()))
-      if (signal === undefined) await settled
-      else await orAborted(settled, signal)
+      await (signal === undefined ? settled : unlessAborted(settled, signal))
     },
 
     async close(signal) {
@@ -134,13 +133,6 @@ export function createEventBus<E>({ redact, capacity = 1_024, onError, onGap }: 
     [Symbol.asyncDispose]: () => bus.close(),
   }
   return bus
-}
-
-function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stopListening = onAbort(signal, () => reject(signal.reason))
-    work.then(() => resolve(), reject).finally(stopListening)
-  })
 }
 
 function warn(subscriber: string, error: unknown): void {

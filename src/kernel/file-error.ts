@@ -11,6 +11,27 @@ export function fileError(action: string, path: string, cause: unknown): EvsysEr
   })
 }
 
+/** What a file operation gives; its failure is a `fileError`. */
+export async function fileWork<T>(action: string, path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw EvsysError.is(cause) ? cause : fileError(action, path, cause)
+  }
+}
+
+/** The same, and undefined where there is no such file or folder. */
+export async function ifPresent<T>(action: string, path: string, work: () => Promise<T>): Promise<T | undefined> {
+  return fileWork(action, path, async () => {
+    try {
+      return await work()
+    } catch (cause) {
+      if (systemCode(cause) === 'ENOENT') return undefined
+      throw cause
+    }
+  })
+}
+
 /** The operating system's code of a failure (`ENOENT`), also when one of our errors wraps it. */
 export function systemCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined

@@ -67,8 +67,8 @@ function within(holder: object, key: string | number, value: unknown, steps: Ste
   return text
 }
 
-// Plain also when made in another realm, whose Object.prototype is not ours.
-function isPlain(value: object): boolean {
+/** Whether an object has no class. Plain also when made in another realm, whose Object.prototype is not ours. */
+export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }

@@ -22,7 +22,7 @@ export {
   problemsOf,
   toRecord,
 } from './evsys-error.ts'
-export { fileError, isDiskFull, isDiskFullError, systemCode } from './file-error.ts'
+export { fileError, fileWork, ifPresent, isDiskFull, isDiskFullError, systemCode } from './file-error.ts'
 export { type FormatOptions, formatProblem, formatProblems } from './format-error.ts'
 export { canonicalJson, hashOf, isMapping, sha256, type WithoutUndefined, withoutUndefined } from './hash.ts'
 export { hubCacheFolder } from './hub-cache-folder.ts'
@@ -37,6 +37,7 @@ export {
   onAbort,
   type RateBound,
   type Slots,
+  unlessAborted,
 } from './map-concurrent.ts'
 export {
   type Catalog,
@@ -111,7 +112,7 @@ export { type ProgramEnd, type ProgramRun, runProgram } from './processes/run-pr
 export { type Parent, serve } from './processes/serve.ts'
 export { dropSpares, type ForkSpec, spareArgs } from './processes/spare.ts'
 export { createRedactor, type Redact } from './redact.ts'
-export { type RetryOptions, retry, unlessAborted } from './retry.ts'
+export { type RetryOptions, retry } from './retry.ts'
 export { findSecrets, readSecretSource, resolveSecrets, type SecretSource, type SecretUse } from './secrets.ts'
 export { closest, type SuggestOptions, suggest } from './suggest.ts'
 export {

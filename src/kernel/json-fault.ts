@@ -1,6 +1,7 @@
 // Where a text stops being JSON. JSON.parse says so in words that differ between versions of Node, often without a position;
 // this scanner runs only after it has failed, or to find where the elements of a list begin.
 import type { Location } from '../contracts/index.ts'
+import { withoutUndefined } from './hash.ts'
 
 export interface JsonFault {
   /** Index of the first character that cannot stand there. */
@@ -111,8 +112,7 @@ export function jsonPlace(text: string, path: readonly (string | number)[], file
     if (next === undefined) break
     at = next
   }
-  const place = placeOf(text, at)
-  return { file, ...place, ...(path.length === 0 ? {} : { path: path.join('.') }) }
+  return withoutUndefined({ file, ...placeOf(text, at), path: path.length === 0 ? undefined : path.join('.') })
 }
 
 /** Line and column of an index of a text, counted from 1. */

@@ -114,6 +114,14 @@ export function onAbort(signal: AbortSignal, stop: () => void): () => void {
   return () => signal.removeEventListener('abort', stop)
 }
 
+/** The outcome of `work`, or the signal's reason if that comes first; what `work` then comes to is ignored. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stopListening = onAbort(signal, () => reject(signal.reason))
+    work.then(resolve, reject).finally(stopListening)
+  })
+}
+
 // How much of something may come at once and in the long run: a bucket that fills at a steady rate.
 export interface RateBound {
   /** Takes an amount; false: it is more than there is, and nothing was taken. */

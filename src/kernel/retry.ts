@@ -1,7 +1,7 @@
 // Trying again. It happens in one layer, the transport; nothing above it retries, or attempts would multiply.
 import { type Clock, systemClock } from './clock.ts'
 import { EvsysError } from './evsys-error.ts'
-import { onAbort } from './map-concurrent.ts'
+import { unlessAborted } from './map-concurrent.ts'
 
 export type RetryOptions = {
   signal: AbortSignal
@@ -35,7 +35,7 @@ export async function retry<T>(
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted()
     try {
-      return await unlessAborted(signal, () => work(attempt, signal))
+      return await unlessAborted(work(attempt, signal), signal)
     } catch (error) {
       signal.throwIfAborted()
       if (attempt >= attempts || !retryable(error)) throw error
@@ -66,13 +66,4 @@ function retryAfter(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const value: unknown = Reflect.get(error, 'retryAfterMs')
   return typeof value === 'number' && value >= 0 ? value : undefined
-}
-
-/** The outcome of `work`, or the signal's reason if that comes first; the outcome is then ignored. */
-export async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  const working = work()
-  return new Promise((resolve, reject) => {
-    const stopListening = onAbort(signal, () => reject(signal.reason))
-    working.then(resolve, reject).then(stopListening)
-  })
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { EvsysError, type Problem } from './evsys-error.ts'
 import { fileError, systemCode } from './file-error.ts'
+import { isPlain } from './hash.ts'
 
 /** Where the values of secrets come from. */
 export type SecretSource = {
@@ -147,11 +148,6 @@ function replaced(value: unknown, values: ReadonlyMap<string, string>, done: Map
 function entriesOf(value: object): [string | number, unknown][] {
   if (Array.isArray(value)) return [...value.entries()]
   return isPlain(value) ? Object.entries(value) : []
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 function own(values: Readonly<Record<string, string | undefined>>, name: string): string | undefined {

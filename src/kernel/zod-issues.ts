@@ -1,6 +1,7 @@
 // What a schema found wrong, in plain words: `expected a whole number, got "abc"`. Words that a schema's author wrote win over
 // ours. It knows values and their paths, not files: who has the text turns a path into a place.
 import type * as z from 'zod'
+import { withoutUndefined } from './hash.ts'
 
 /** One thing wrong with a value. */
 export type ValueIssue = {
@@ -60,7 +61,7 @@ function formatIssue(issue: z.core.$ZodIssue, base: ValueIssue['path'], knownKey
   switch (issue.code) {
     case 'unrecognized_keys': {
       const known = knownKeys.get(issue.keys)
-      return [{ path, code: 'unknown_key', message, keys: [...issue.keys], ...(known ? { known } : {}) }]
+      return [withoutUndefined({ path, code: 'unknown_key' as const, message, keys: [...issue.keys], known })]
     }
     case 'invalid_value':
       return [{ path, code: 'invalid', message, known: issue.values.map(String) }]
@@ -102,9 +103,9 @@ function words(issue: z.core.$ZodRawIssue): string {
     case 'invalid_value':
       return mismatch(expectation(issue), issue.input)
     case 'too_small':
-      return tooSmall(issue)
+      return outOfBounds(issue, issue.minimum, true)
     case 'too_big':
-      return tooBig(issue)
+      return outOfBounds(issue, issue.maximum, false)
     case 'invalid_format':
       return `${format(issue)}, got ${shown(issue.input)}`
     case 'not_multiple_of':
@@ -181,21 +182,14 @@ const typeWords: Record<string, string> = {
 
 type Bound = { origin: string; exact?: boolean | undefined; inclusive?: boolean | undefined; input: unknown }
 
-function tooSmall(issue: Bound & { minimum: number | bigint }): string {
-  const unit = units[issue.origin]
+function outOfBounds({ origin, exact, inclusive, input }: Bound, limit: number | bigint, isSmall: boolean): string {
+  const unit = units[origin]
   if (unit === undefined) {
-    return `must be ${issue.inclusive ? 'at least' : 'greater than'} ${issue.minimum}, got ${shown(issue.input)}`
+    const words = isSmall ? ['at least', 'greater than'] : ['at most', 'less than']
+    return `must be ${words[inclusive ? 0 : 1]} ${limit}, got ${shown(input)}`
   }
-  if (!issue.exact && Number(issue.minimum) === 1) return 'must not be empty'
-  return `must have ${issue.exact ? 'exactly' : 'at least'} ${counted(issue.minimum, unit)}, got ${sizeOf(issue.input)}`
-}
-
-function tooBig(issue: Bound & { maximum: number | bigint }): string {
-  const unit = units[issue.origin]
-  if (unit === undefined) {
-    return `must be ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}, got ${shown(issue.input)}`
-  }
-  return `must have ${issue.exact ? 'exactly' : 'at most'} ${counted(issue.maximum, unit)}, got ${sizeOf(issue.input)}`
+  if (isSmall && !exact && Number(limit) === 1) return 'must not be empty'
+  return `must have ${exact ? 'exactly' : isSmall ? 'at least' : 'at most'} ${counted(limit, unit)}, got ${sizeOf(input)}`
 }
 
 const units: Record<string, [one: string, many: string]> = {

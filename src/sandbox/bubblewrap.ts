@@ -16,18 +16,8 @@ export function bubblewrapPlan(launch: Launch): Plan {
     ...['--unshare-user', '--uid', '0', '--gid', '0', '--unshare-ipc', '--unshare-pid', '--unshare-uts'],
     ...['--unshare-cgroup-try', ...(spec.network === true ? [] : ['--unshare-net'])],
     ...(disablesNamespaces() ? ['--disable-userns'] : []),
-    ...[
-      '--info-fd',
-      '8',
-      '--die-with-parent',
-      '--new-session',
-      '--hostname',
-      'sandbox',
-      '--clearenv',
-      '--setenv',
-      'PATH',
-      toolPath,
-    ],
+    ...['--info-fd', '8', '--die-with-parent', '--new-session', '--hostname', 'sandbox'],
+    ...['--clearenv', '--setenv', 'PATH', toolPath],
     ...['--cap-drop', 'ALL', ...kept.flatMap((each) => ['--cap-add', each])],
     ...['--bind', layout.root, '/', '--dev', '/dev'],
     ...devices.flatMap(({ source, target }) => ['--dev-bind', source, target]),
@@ -51,10 +41,8 @@ let known: boolean | undefined
 
 // Since 0.8. Before it the filter alone refuses further namespaces.
 function disablesNamespaces(): boolean {
-  known ??=
-    spawnSync('bwrap', ['--help'], { env: { PATH: toolPath }, encoding: 'utf8' }).stdout?.includes(
-      '--disable-userns',
-    ) ?? false
+  const help = () => spawnSync('bwrap', ['--help'], { env: { PATH: toolPath }, encoding: 'utf8' }).stdout
+  known ??= help()?.includes('--disable-userns') ?? false
   return known
 }
 
@@ -70,19 +58,8 @@ interface Numbers {
 
 /** The same number everywhere. */
 const clone3 = 435
-const newCalls = [
-  425,
-  426,
-  427, // io_uring_setup, _enter, _register
-  428,
-  429,
-  430,
-  431,
-  432,
-  433,
-  442,
-  443, // open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr, quotactl_fd
-]
+// io_uring_setup, _enter, _register; open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr, quotactl_fd
+const newCalls = [425, 426, 427, 428, 429, 430, 431, 432, 433, 442, 443]
 
 // In both lists: acct, add_key, bpf, clock_adjtime, clock_settime, delete_module, finit_module, init_module, kexec_file_load,
 // kexec_load, keyctl, mount, name_to_handle_at, open_by_handle_at, perf_event_open, pivot_root, process_vm_readv,

@@ -1,20 +1,11 @@
 // Control groups: the kernel's own limits on a whole tree of processes. Version 2 where memory and pids are delegated to us,
 // else version 1, else none; found out by making one. A group is made per command and removed after it.
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import type { ExecSpec } from '../contracts/index.ts'
 import { isAlive } from '../kernel/index.ts'
+import { namesIn, textIn } from './proc-files.ts'
 
 export type CgroupVersion = 'cgroup v1' | 'cgroup v2'
 
@@ -93,7 +84,7 @@ function secondVersion(): Cgroups | undefined {
 // A group with processes in it cannot pass controllers on: the nearest one above us that does, and that we may write.
 function delegated(folder: string, top: string): string | undefined {
   for (let at = folder; at.startsWith(top); at = dirname(at)) {
-    const enabled = text(join(at, 'cgroup.subtree_control'))
+    const enabled = textIn(join(at, 'cgroup.subtree_control'))
     const isOurs = mayWrite(join(at, 'cgroup.procs'))
     if (isOurs && ['memory', 'pids'].every((each) => enabled.split(/\s+/).includes(each))) return at
     if (at === top) return undefined
@@ -141,8 +132,8 @@ function firstVersion(): Cgroups | undefined {
 /** Our group in each hierarchy, by controller; version 2 has the empty name. */
 function ownFolders(): Map<string, { folder: string; top: string }> {
   const folders = new Map<string, { folder: string; top: string }>()
-  const paths = text('/proc/self/cgroup').trim().split('\n')
-  for (const line of text('/proc/self/mountinfo').trim().split('\n')) {
+  const paths = textIn('/proc/self/cgroup').trim().split('\n')
+  for (const line of textIn('/proc/self/mountinfo').trim().split('\n')) {
     const [before = '', after = ''] = line.split(' - ')
     const [, , , root = '/', top = ''] = before.split(' ')
     const [type, , options = ''] = after.split(' ')
@@ -160,7 +151,7 @@ function ownFolders(): Map<string, { folder: string; top: string }> {
 
 // Groups of processes that were killed before they could remove them.
 function sweep(folder: string): void {
-  for (const name of entries(folder)) {
+  for (const name of namesIn(folder)) {
     const pid = Number(/^evsys-(\d+)-\d+$/.exec(name)?.[1] ?? Number.NaN)
     if (!Number.isNaN(pid) && !isAlive({ pid, start: '' })) removeFolder(join(folder, name))
   }
@@ -179,31 +170,15 @@ function set(folder: string, file: string, value: number | string): void {
 }
 
 function counter(file: string, name: string): number {
-  const line = text(file)
+  const line = textIn(file)
     .split('\n')
     .find((each) => each.startsWith(`${name} `))
   return Number(line?.split(' ')[1] ?? 0)
 }
 
 function amount(file: string): number | undefined {
-  const number = Number(text(file).trim() || Number.NaN)
+  const number = Number(textIn(file).trim() || Number.NaN)
   return Number.isFinite(number) ? number : undefined
-}
-
-function text(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-function entries(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }
 
 function mayWrite(file: string): boolean {
@@ -243,12 +218,8 @@ function processesOfUser(): number {
   let threads = 0
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
-    try {
-      if (statSync(`/proc/${name}`).uid !== uid) continue
-      threads += Number(/^Threads:\s+(\d+)$/m.exec(readFileSync(`/proc/${name}/status`, 'latin1'))?.[1] ?? 1)
-    } catch {
-      // it has ended
-    }
+    if (statSync(`/proc/${name}`, { throwIfNoEntry: false })?.uid !== uid) continue
+    threads += Number(/^Threads:\s+(\d+)$/m.exec(textIn(`/proc/${name}/status`))?.[1] ?? 1)
   }
   return threads
 }

@@ -75,17 +75,10 @@ async function tryLevel(level: Level, openAt: OpenAt): Promise<string | undefine
     // It is root, sees its own processes alone, and nothing of this folder.
     const look =
       '[ "$(id -u)" = 0 ] && [ ! -e "$0/seen" ] && [ -r /proc/self/stat ] && echo shut > /tmp/in && cat /tmp/in'
-    const limits = {
-      timeoutMs: patienceMs,
-      memoryBytes: 256 << 20,
-      outputBytes: 10_000,
-      processes: 16,
-      diskBytes: 1 << 20,
-    }
-    const { stdout, stderr } = await sandbox.exec(
-      { argv: ['/bin/sh', '-c', look, folder], limits },
-      AbortSignal.timeout(patienceMs),
-    )
+    const sizes = { memoryBytes: 256 << 20, outputBytes: 10_000, diskBytes: 1 << 20 }
+    const limits = { timeoutMs: patienceMs, processes: 16, ...sizes }
+    const spec = { argv: ['/bin/sh', '-c', look, folder], limits }
+    const { stdout, stderr } = await sandbox.exec(spec, AbortSignal.timeout(patienceMs))
     return stdout === 'shut\n' ? undefined : `it does not shut in: ${stderr.trim() || stdout.trim() || 'no answer'}`
   } catch (cause) {
     return messageOf(cause).split('\n')[0]

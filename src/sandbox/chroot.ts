@@ -59,19 +59,8 @@ export function chrootPlan(launch: Launch): Plan {
   const net = spec.network === true ? [] : ['--net']
   const argv = [
     ...['setpriv', '--pdeathsig', 'KILL', '--', 'unshare', '--user', '--map-root-user', '--mount', '--pid', ...net],
-    ...[
-      '--ipc',
-      '--uts',
-      '--cgroup',
-      '--fork',
-      '--kill-child=KILL',
-      '--propagation',
-      'private',
-      '/bin/sh',
-      '-c',
-      setUp,
-    ],
-    ...['sh', spec.network === true ? 'shared' : 'private', ...innerCommand(launch)],
+    ...['--ipc', '--uts', '--cgroup', '--fork', '--kill-child=KILL', '--propagation', 'private'],
+    ...['/bin/sh', '-c', setUp, 'sh', spec.network === true ? 'shared' : 'private', ...innerCommand(launch)],
   ]
   return {
     argv: limited(launch, enter(argv)),

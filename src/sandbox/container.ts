@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { join, relative } from 'node:path'
 import { type Launch, limited, toolPath } from './launch.ts'
+import { isWithin } from './proc-files.ts'
 
 interface ContainerPlan {
   readonly argv: readonly string[]
@@ -26,15 +27,8 @@ export function containerPlan(launch: Launch, image: string, host: NodeJS.Proces
   const variables = { HOME: '/root', LANG: 'C.UTF-8', ...spec.env }
   const argv = [
     ...['docker', 'run', '--rm', '--interactive', '--init', '--name', name, '--pull', 'never', '--user', uid],
-    ...[
-      '--network',
-      spec.network === true ? 'bridge' : 'none',
-      '--cap-drop',
-      'ALL',
-      '--read-only',
-      '--hostname',
-      'sandbox',
-    ],
+    ...['--network', spec.network === true ? 'bridge' : 'none', '--cap-drop', 'ALL', '--read-only'],
+    ...['--hostname', 'sandbox'],
     ...['--security-opt', 'no-new-privileges', '--pids-limit', String(processes + 2), '--memory', String(memoryBytes)],
     ...['--memory-swap', String(memoryBytes), '--ulimit', 'core=0', '--ulimit', `fsize=${diskBytes}`],
     ...['--stop-timeout', '0', '--label', `evsys.until=${Date.now() + timeoutMs}`],
@@ -76,7 +70,6 @@ export function processPlan(launch: Launch): ProcessPlan {
 
 // The folder is the one that a mount stands for; everything else is named as it is.
 function hostPath({ layout }: Launch, path: string): string {
-  const isUnder = (target: string) => path === target || path.startsWith(`${target}/`)
-  const under = layout.binds.filter(({ target }) => isUnder(target)).at(-1)
+  const under = layout.binds.filter(({ target }) => isWithin(target, path)).at(-1)
   return under === undefined ? path : join(under.source, relative(under.target, path))
 }

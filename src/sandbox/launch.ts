@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import type { ExecSpec } from '../contracts/index.ts'
 import type { Account } from './account.ts'
+import { isWithin } from './proc-files.ts'
 import { sandboxFailed } from './sandbox-error.ts'
 import type { StateFolder } from './state-folder.ts'
 import { type Bind, type Layout, systemFolders } from './system-binds.ts'
@@ -111,26 +112,10 @@ export function staged({ account, layout, state }: Launch): Staged {
     layout: { root, binds },
     table: fstab([...names].map(([source, name]) => ({ source, target: `${place}/${name}`, options: ['rbind'] }))),
     enter: (argv) => [
-      'unshare',
-      '--mount',
-      '--propagation',
-      'private',
-      '/bin/sh',
-      '-c',
-      stage,
-      'sh',
-      place,
-      uid,
-      gid,
-      ofKind('d'),
-      ofKind('f'),
-      ...argv,
+      ...['unshare', '--mount', '--propagation', 'private', '/bin/sh', '-c', stage, 'sh'],
+      ...[place, uid, gid, ofKind('d'), ofKind('f'), ...argv],
     ],
   }
-}
-
-function isWithin(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`)
 }
 
 // A table of mounts, as `mount -a` reads it: one program makes them all.
@@ -159,7 +144,7 @@ export function isNoExec(path: string): boolean {
   let options = ''
   for (const line of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {
     const [, , , , point = '', flags = ''] = line.split(' ')
-    const isAbove = point !== '' && (path === point || path.startsWith(point === '/' ? '/' : `${point}/`))
+    const isAbove = point !== '' && isWithin(point, path)
     if (isAbove && point.length >= longest.length) [longest, options] = [point, flags]
   }
   return options.split(',').includes('noexec')

@@ -139,9 +139,10 @@ class OpenedSandbox implements LocalSandbox {
 
   #place(mounts: readonly Mount[]): Layout {
     const { root, binds } = placeMounts(mounts, this.#state.root, this.#writable)
+    const points = this.#isOurs ? this.#system.map(({ target }) => target) : []
     furnish(
       root,
-      this.#isOurs ? this.#system.map(({ target }) => target).filter((each) => !each.startsWith('/etc/')) : [],
+      points.filter((each) => !each.startsWith('/etc/')),
     )
     for (const { source, target, writable } of mounts)
       if (writable === true)
@@ -195,20 +196,15 @@ class OpenedSandbox implements LocalSandbox {
     }
   }
 
-  #planned(
-    launch: Launch,
-  ): Pick<CommandOptions, 'argv' | 'env' | 'cwd' | 'files' | 'stop' | 'contained' | 'brokenCode'> {
+  #planned(launch: Launch) {
     if (this.level === 'process') return { ...processPlan(launch), files: [], contained: false }
-    if (this.level === 'container')
-      return {
-        ...containerPlan(launch, this.#options.image ?? defaultImage),
-        files: [],
-        contained: false,
-        brokenCode: 125,
-      }
+    if (this.level === 'container') {
+      const plan = containerPlan(launch, this.#options.image ?? defaultImage)
+      return { ...plan, files: [], contained: false, brokenCode: 125 }
+    }
     const plan: Plan = this.level === 'bubblewrap' ? bubblewrapPlan(launch) : chrootPlan(launch)
     this.#count += 1
-    const files = plan.files.map((content, i) => {
+    const files = plan.files.map((content, i): CommandOptions['files'][number] => {
       if (typeof content === 'object' && 'tells' in content) return content
       if (content.length === 0) return 'ignore'
       return unnamedFile(this.#state.commands, `${process.pid}-${this.#count}-${i}`, content, this.#account)

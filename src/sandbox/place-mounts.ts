@@ -5,6 +5,7 @@ import { lstatSync, mkdirSync, realpathSync, type Stats, statSync, unlinkSync, w
 import { dirname, isAbsolute, join, normalize, relative, resolve } from 'node:path'
 import type { Mount } from '../contracts/index.ts'
 import { messageOf } from '../kernel/index.ts'
+import { isWithin } from './proc-files.ts'
 import { sandboxFailed } from './sandbox-error.ts'
 import { type Bind, type Layout, systemFolders } from './system-binds.ts'
 
@@ -95,10 +96,6 @@ export function makePoint(place: string, kind: 'file' | 'folder', mayMake = true
 
 function look(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false })
-}
-
-function isWithin(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 }
 
 function depth(target: string): number {

@@ -1,12 +1,13 @@
 // One command from its start to the end of its last process. Knows no level: it is given a command line of this machine.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { constants } from 'node:os'
 import { Readable } from 'node:stream'
 import type { ExecResult, ExecSpec } from '../contracts/index.ts'
 import { identify, isAlive, onAbort, type ProcessIdentity } from '../kernel/index.ts'
 import type { Group } from './cgroups.ts'
 import type { Pipe } from './launch.ts'
+import { namesIn, textIn } from './proc-files.ts'
 import { sandboxFailed } from './sandbox-error.ts'
 import { childrenOf, treeOf, watchUsage } from './watch-usage.ts'
 
@@ -69,7 +70,7 @@ export class Command {
     })
     this.#hasStarted = this.#startLine === null
     this.exit = this.#follow()
-    this.exit.catch(() => undefined) // whoever waits for it hears of it
+    this.exit.catch(() => undefined) // it rejects for the one that waits for it
     if (this.#hasStarted) this.#onStarted()
   }
 
@@ -185,9 +186,9 @@ export class Command {
   }
 
   #broken(): Error {
-    const told = this.#texts.stderr.toString().trim().split('\n').slice(-3).join('; ')
+    const last = this.#texts.stderr.toString().trim().split('\n').slice(-3).join('; ')
     return sandboxFailed(
-      `the sandbox could not be made: ${told || 'it ended without a word'}`,
+      `the sandbox could not be made: ${last || 'it ended without a word'}`,
       '`evsys doctor` looks for the cause.',
     )
   }
@@ -212,7 +213,11 @@ let cover: { readonly inherited: ReadonlySet<number>; readonly empty: number } |
 // Files that were left open by our parent would reach the command: an empty one is put over each of their numbers.
 function covers(from: number): (number | 'ignore')[] {
   if (cover === undefined) {
-    const inherited = new Set(numbers('/proc/self/fd').filter((file) => file < 1024 && isInherited(file)))
+    const inherited = new Set(
+      namesIn('/proc/self/fd')
+        .map(Number)
+        .filter((file) => file < 1024 && isInherited(file)),
+    )
     cover = { inherited, empty: openSync('/dev/null', 'r+') }
   }
   const { inherited, empty } = cover
@@ -221,20 +226,8 @@ function covers(from: number): (number | 'ignore')[] {
 }
 
 function isInherited(file: number): boolean {
-  try {
-    const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${file}`, 'latin1'))?.[1] ?? '0'
-    return (Number.parseInt(flags, 8) & 0o2000000) === 0 // not closed when a program is started
-  } catch {
-    return false
-  }
-}
-
-function numbers(folder: string): number[] {
-  try {
-    return readdirSync(folder).map(Number)
-  } catch {
-    return []
-  }
+  const flags = /^flags:\s+([0-7]+)$/m.exec(textIn(`/proc/self/fdinfo/${file}`))?.[1]
+  return flags !== undefined && (Number.parseInt(flags, 8) & 0o2000000) === 0 // not closed when a program is started
 }
 
 function ended(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
@@ -252,11 +245,7 @@ function firstNamed(told: string): ProcessIdentity | undefined {
   const pid = Number(/"child-pid":\s*(\d+)/.exec(told)?.[1])
   if (!Number.isSafeInteger(pid)) return undefined
   const first = identify(pid)
-  try {
-    return /^NSpid:.*\t1$/m.test(readFileSync(`/proc/${pid}/status`, 'latin1')) && pid !== 1 ? first : undefined
-  } catch {
-    return undefined
-  }
+  return /^NSpid:.*\t1$/m.test(textIn(`/proc/${pid}/status`)) && pid !== 1 ? first : undefined
 }
 
 // The kernel ends a namespace together with its first process, and that one is gone only after all others.

@@ -4,6 +4,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs'
 import type { ExecSpec } from '../contracts/index.ts'
 import { systemCode } from '../kernel/index.ts'
+import { namesIn, textIn } from './proc-files.ts'
 
 const everyMs = 50
 /** Times of files are those of the last tick of the kernel's clock. */
@@ -56,7 +57,7 @@ function usedOn(place: string): number {
 function memoryOf(pids: readonly number[]): number {
   let kilobytes = 0
   for (const pid of pids)
-    for (const [, number] of read(`/proc/${pid}/status`).matchAll(/^Rss(?:Anon|Shmem):\s+(\d+) kB$/gm))
+    for (const [, number] of textIn(`/proc/${pid}/status`).matchAll(/^Rss(?:Anon|Shmem):\s+(\d+) kB$/gm))
       kilobytes += Number(number)
   return kilobytes * 1024
 }
@@ -94,7 +95,7 @@ function isGone(cause: unknown): boolean {
 function deletedFiles(pids: readonly number[]): number {
   const counted = new Map<string, number>()
   for (const pid of pids) {
-    for (const file of list(`/proc/${pid}/fd`)) {
+    for (const file of namesIn(`/proc/${pid}/fd`)) {
       const path = `/proc/${pid}/fd/${file}`
       try {
         if (!readlinkSync(path).endsWith(' (deleted)')) continue
@@ -108,52 +109,11 @@ function deletedFiles(pids: readonly number[]): number {
   return [...counted.values()].reduce((sum, each) => sum + each, 0)
 }
 
-function list(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'latin1')
-  } catch {
-    return ''
-  }
-}
-
 // The processes of a command, seen from outside. All of them descend from the first one: a namespace of process numbers gives
 // every orphan inside to its own first process.
 
 /** Direct children of a process. */
-export function childrenOf(pid: number): number[] {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean).map(Number)
-  } catch {
-    return scanned(pid)
-  }
-}
-
-/** A process and all that descends from it. */
-export function treeOf(pid: number): number[] {
-  const all = [pid]
-  for (let i = 0; i < all.length; i += 1) {
-    for (const thread of threadsOf(all[i] ?? 0)) all.push(...childrenOfThread(all[i] ?? 0, thread))
-  }
-  return all
-}
-
-function threadsOf(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`)
-  } catch {
-    return []
-  }
-}
-
-function childrenOfThread(pid: number, thread: string): number[] {
+export function childrenOf(pid: number, thread = String(pid)): number[] {
   try {
     const text = readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1')
     return text.trim().split(' ').filter(Boolean).map(Number)
@@ -162,27 +122,20 @@ function childrenOfThread(pid: number, thread: string): number[] {
   }
 }
 
+/** A process and all that descends from it. */
+export function treeOf(pid: number): number[] {
+  const all = [pid]
+  for (const each of all) for (const thread of namesIn(`/proc/${each}/task`)) all.push(...childrenOf(each, thread))
+  return all
+}
+
 // Kernels may be built without lists of children.
 function scanned(parent: number): number[] {
-  return names('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => parentOf(pid) === parent)
+  const pids = namesIn('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).filter((pid) => parentOf(pid) === parent)
 }
 
-function parentOf(pid: number): number | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1])
-  } catch {
-    return undefined
-  }
-}
-
-function names(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
+function parentOf(pid: number): number {
+  const text = textIn(`/proc/${pid}/stat`)
+  return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1])
 }

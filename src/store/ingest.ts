@@ -8,6 +8,8 @@ import { requireHeld } from './jobs/leases.ts'
 import { lockCursor, moveCursor, requireOwn } from './streams.ts'
 import { numberPoints, type PointNumbers, writePoints } from './write-points.ts'
 
+type StreamEvent = RunEvent | ExperimentEvent
+
 interface ItemBatch {
   readonly stream: string
   readonly fromSeq: number
@@ -16,7 +18,7 @@ interface ItemBatch {
 
 /** An item, and the points that it brings. */
 interface Prepared {
-  readonly event?: RunEvent | ExperimentEvent | undefined
+  readonly event?: StreamEvent | undefined
   readonly points: readonly PointRow[]
 }
 
@@ -35,11 +37,9 @@ export async function ingest(
     if (under !== undefined) await requireHeld(database, query, under)
     const cursor = await lockCursor(database, query, stream)
     if (fromSeq > cursor.nextItem) {
-      throw new EvsysError(
-        'STORE_CONFLICT',
-        `stream ${stream}: items ${cursor.nextItem} to ${fromSeq - 1} are missing`,
-        { fix: 'send again from the first missing item.' },
-      )
+      const missing = `items ${cursor.nextItem} to ${fromSeq - 1} are missing`
+      const fix = 'send again from the first missing item.'
+      throw new EvsysError('STORE_CONFLICT', `stream ${stream}: ${missing}`, { fix })
     }
     const fresh = prepared.slice(cursor.nextItem - fromSeq)
     if (fresh.length === 0) return { stream, nextSeq: cursor.nextItem }
@@ -92,14 +92,12 @@ async function storeItems(
 ): Promise<number> {
   let nextEvent = firstEvent
   let points: PointRow[] = []
-  const events: (RunEvent | ExperimentEvent)[] = []
+  const events: StreamEvent[] = []
   for (const item of items) {
     if (item.event !== undefined) {
       if (item.event.seq !== nextEvent) {
-        throw new EvsysError(
-          'STORE_CONFLICT',
-          `stream ${stream}: event ${item.event.seq} arrived where ${nextEvent} belongs`,
-        )
+        const what = `event ${item.event.seq} arrived where ${nextEvent} belongs`
+        throw new EvsysError('STORE_CONFLICT', `stream ${stream}: ${what}`)
       }
       nextEvent += 1
       events.push(item.event)
@@ -118,11 +116,7 @@ async function storeItems(
 
 const EVENTS_AT_ONCE = 50
 
-async function insertEvents(
-  query: Queryable,
-  stream: string,
-  events: readonly (RunEvent | ExperimentEvent)[],
-): Promise<void> {
+async function insertEvents(query: Queryable, stream: string, events: readonly StreamEvent[]): Promise<void> {
   for (let start = 0; start < events.length; start += EVENTS_AT_ONCE) {
     const rows = events
       .slice(start, start + EVENTS_AT_ONCE)
@@ -133,8 +127,6 @@ async function insertEvents(
 
 // Appending to a stream by its one writer, who knows where it ends. Sending the same events again is no conflict: the answer to
 // the first time may have been lost.
-type StreamEvent = RunEvent | ExperimentEvent
-
 /** Appends events that follow event `expectedSeq`. */
 export async function append(
   database: Database,
@@ -191,7 +183,7 @@ function isSame(event: StreamEvent, body: string | undefined): boolean {
 // Numbers of events before they enter the record. JSON has no word for what is no number and writes null: a score would be stored
 // as a damaged row, and a reward as one that infrastructure failed to give.
 /** An error unless every number of an event is finite. */
-function checkNumbers(event: RunEvent | ExperimentEvent): void {
+function checkNumbers(event: StreamEvent): void {
   const path = oddNumber(event)
   if (path === undefined) return
   throw new EvsysError('DATA_INVALID', `event ${event.seq}, ${event.type}: ${path.join('.')} is no finite number`, {

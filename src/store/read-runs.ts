@@ -190,46 +190,26 @@ function withPayload(
   parse: <T>(schema: z.ZodType<T>) => T,
 ): RunRow {
   switch (kind) {
-    case 'training': {
-      const config = once(() => parse(RunConfig))
-      return {
-        ...columns,
-        kind,
-        get config() {
-          return config()
-        },
-      }
-    }
-    case 'candidate': {
-      const candidate = once(() => parse(Candidate))
-      return {
-        ...columns,
-        kind,
-        ...present({ failure }),
-        get candidate() {
-          return candidate()
-        },
-      }
-    }
-    case 'job': {
-      const job = once(() => parse(Job))
-      return {
-        ...columns,
-        kind,
-        get job() {
-          return job()
-        },
-      }
-    }
+    case 'training':
+      return withLazy({ ...columns, kind }, 'config', () => parse(RunConfig))
+    case 'candidate':
+      return withLazy({ ...columns, kind, ...present({ failure }) }, 'candidate', () => parse(Candidate))
+    case 'job':
+      return withLazy({ ...columns, kind }, 'job', () => parse(Job))
   }
 }
 
-function once<T extends object>(make: () => T): () => T {
-  let made: T | undefined
-  return () => {
-    made ??= make()
-    return made
+function withLazy<O extends object, K extends string, T>(
+  object: O,
+  key: K,
+  make: () => T,
+): O & { readonly [P in K]: T } {
+  let made: { value: T } | undefined
+  const get = () => {
+    made ??= { value: make() }
+    return made.value
   }
+  return Object.defineProperty(object, key, { get, enumerable: true }) as O & { readonly [P in K]: T } // just defined
 }
 
 /** A run that trains; any other is an error. */

@@ -1,5 +1,5 @@
-// A bound on bytes under way. Whoever comes while there is any left is let in, so that a request larger than the whole budget
-// still goes out, alone.
+// A bound on bytes under way. A request is admitted while any are left, so that one larger than the whole budget still goes out,
+// alone.
 import { onAbort } from '../kernel/index.ts'
 
 export class ByteBudget {

@@ -51,17 +51,10 @@ export function createCaller(options: CallerOptions): Caller {
   const answer = async (call: Call): Promise<Answer> => {
     const { timeoutMs = defaultTimeoutMs, signal = options.signal, retryForMs: ownMs = retryForMs } = call
     const { retry: mode, accept, retryStatus, method, path, json, bytes, headers } = call
-    const exchange = {
-      method,
-      path,
-      json,
-      bytes,
-      headers,
-    }
     const once = async () => {
-      const reply = await transport.send({ ...exchange, timeoutMs, signal })
+      const reply = await transport.send({ method, path, json, bytes, headers, timeoutMs, signal })
       if ((reply.status >= 200 && reply.status < 300) || accept?.includes(reply.status)) return reply
-      throw errorOf(exchange.path, reply, retryStatus)
+      throw errorOf(path, reply, retryStatus)
     }
     const startedMs = clock.now()
     let pausedSinceMs: number | undefined
@@ -90,7 +83,7 @@ export function createCaller(options: CallerOptions): Caller {
       baseMs: 500,
       retryable: mayGoAway,
       onRetry: ({ waitMs, error }) =>
-        onEvent({ type: 'retry', path: exchange.path, waitMs, message: error instanceof Error ? error.message : '' }),
+        onEvent({ type: 'retry', path, waitMs, message: error instanceof Error ? error.message : '' }),
     })
   }
 
@@ -148,7 +141,7 @@ export function errorOf(
     serverText,
     retryable: isTransient(status, headers, retryStatus),
     retryAfterMs: askedMs,
-    ...(status === 401 || status === 403 ? { fix: 'check the API key.' } : {}),
+    fix: status === 401 || status === 403 ? 'check the API key.' : undefined,
   })
 }
 
@@ -181,9 +174,9 @@ export function idempotentCaller(caller: Caller): Caller {
   }
 }
 
-// What a client tells while it works. Nothing here is needed to use it; a screen or a log may want to know.
+// What a client reports while it works. Nothing here is needed to use it; a screen or a log may want to know.
 export type TinkerEvent =
-  /** The service said why a request waits. Told when the state changes, and again once a minute. */
+  /** The service said why a request waits. Reported when the state changes, and again once a minute. */
   | {
       readonly type: 'queue'
       readonly requestId: string
@@ -205,8 +198,8 @@ export type TinkerEvent =
 
 export type OnTinkerEvent = (event: TinkerEvent) => void
 
-// Polls come many times a minute and each tells the state of the queue.
-/** Tells a state of the queue when it changes, and once a minute while it lasts; everything else as it comes. */
+// Polls come many times a minute, and each has the state of the queue.
+/** Reports a state of the queue when it changes, and once a minute while it lasts; everything else as it comes. */
 export function throttleEvents(onEvent: OnTinkerEvent, clock: Clock): OnTinkerEvent {
   let last: { key: string; atMs: number } | undefined
   return (event) => {

@@ -1,4 +1,4 @@
-// The key, or the token it was exchanged for. A token is renewed in good time by whoever sends next, in the background; only one
+// The key, or the token it was exchanged for. A token is renewed in good time by the next sender, in the background; only one
 // that is about to end is waited for.
 import * as tinker from '../contracts/tinker/index.ts'
 import type { Clock } from '../kernel/index.ts'
@@ -27,7 +27,7 @@ export class Credentials {
     return this.#token?.text ?? this.#apiKey
   }
 
-  /** Tells of each new token. */
+  /** Called for each new token. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener)
   }
@@ -60,7 +60,7 @@ export class Credentials {
     const call = { method: 'POST', path: '/api/v1/auth/token', json: {}, headers } as const
     const { jwt } = await caller.json(call, tinker.AuthTokenResponse)
     this.#token = { text: jwt, endsMs: expiryMs(jwt) }
-    for (const tell of this.#listeners) tell()
+    for (const listener of this.#listeners) listener()
   }
 }
 

@@ -1,7 +1,7 @@
-// The sign of life of a session. It beats in a thread of its own: a training loop may compute for a minute without giving the
+// The sign of life of a session. It beats in a separate thread: a training loop may compute for a minute without giving the
 // event loop a turn, and the service would take the session for dead.
 import { Worker } from 'node:worker_threads'
-import type { Clock } from '../kernel/index.ts'
+import { type Clock, messageOf } from '../kernel/index.ts'
 import type { OnTinkerEvent } from './caller.ts'
 
 export type HeartbeatOptions = {
@@ -12,8 +12,7 @@ export type HeartbeatOptions = {
   clock: Clock
   /** Called at each beat, as long as this thread is free. */
   onBeat?: (() => void) | undefined
-  /** Default 10,000. */
-  everyMs?: number | undefined
+  everyMs: number
 }
 
 export type Heartbeat = {
@@ -43,24 +42,17 @@ beat()
 `
 
 /** Starts the thread. It keeps no process alive. */
-export function startHeartbeat({
-  url,
-  sessionId,
-  headers,
-  onEvent,
-  clock,
-  onBeat,
-  everyMs = 10_000,
-}: HeartbeatOptions): Heartbeat {
+export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
+  const { url, sessionId, headers, onEvent, clock, onBeat, everyMs } = options
   const body = JSON.stringify({ session_id: sessionId, type: 'session_heartbeat' })
   const sent = { ...headers, 'content-type': 'application/json', accept: 'application/json' }
   const thread = new Worker(program, { eval: true, workerData: { url, body, headers: sent, everyMs } })
-  const judge = createJudge(onEvent, clock)
+  const assess = createMonitor(onEvent, clock)
   thread.on('message', (outcome) => {
     onBeat?.()
-    judge(outcome)
+    assess(outcome)
   })
-  thread.on('error', (error) => judge(error instanceof Error ? error.message : String(error)))
+  thread.on('error', (error) => assess(messageOf(error)))
   thread.unref() // after the listeners, which hold it again
   return {
     update: (fresh) => thread.postMessage({ ...sent, ...fresh }),
@@ -70,8 +62,8 @@ export function startHeartbeat({
   }
 }
 
-/** Told the status of each beat, or why there was none; speaks up when the service has not heard us for two minutes. */
-function createJudge(onEvent: OnTinkerEvent, clock: Clock): (outcome: number | string) => void {
+/** Takes the status of each beat, or why there was none; reports when the service has not heard us for two minutes. */
+function createMonitor(onEvent: OnTinkerEvent, clock: Clock): (outcome: number | string) => void {
   let heardMs = clock.now()
   let isLost = false
   return (outcome) => {
@@ -90,10 +82,10 @@ function createJudge(onEvent: OnTinkerEvent, clock: Clock): (outcome: number | s
 /** The same on the event loop of this thread, for a service that lives in this process. */
 export function startTimedHeartbeat(
   beat: () => Promise<number>,
-  { onEvent, clock, everyMs = 10_000 }: Pick<HeartbeatOptions, 'onEvent' | 'clock' | 'everyMs'>,
+  { onEvent, clock, everyMs }: Pick<HeartbeatOptions, 'onEvent' | 'clock' | 'everyMs'>,
 ): Heartbeat {
-  const judge = createJudge(onEvent, clock)
-  const run = () => void beat().then(judge, (error) => judge(error instanceof Error ? error.message : String(error)))
+  const assess = createMonitor(onEvent, clock)
+  const run = () => void beat().then(assess, (error) => assess(messageOf(error)))
   run()
   const timer = setInterval(run, everyMs)
   timer.unref()

@@ -55,28 +55,20 @@ export class PassFormat {
       this.#compress === undefined
         ? { data: plain, type: 'application/x-protobuf' }
         : { data: new Uint8Array(this.#compress(plain)), type: 'application/x-protobuf', encoding: 'zstd' }
-    return this.#post({ method: 'POST', path: '/api/v1/forward_backward', bytes })
+    return this.#post('forward_backward', { bytes })
   }
 
-  // As JSON a forward pass has a route of its own: a service that overlooked `forward_only` would train on it.
+  // As JSON a forward pass has a separate route: a service that overlooked `forward_only` would train on it.
   #sendJson({ model_id, seq_id, forward_backward_input, forward_only }: tinker.ForwardBackwardRequest) {
     const { data, loss_fn, loss_fn_config } = forward_backward_input
-    const input = {
-      data: data.map(toJsonDatum),
-      loss_fn,
-      ...(loss_fn_config == null ? {} : { loss_fn_config }),
-    }
+    const input = { data: data.map(toJsonDatum), loss_fn, loss_fn_config: loss_fn_config ?? undefined }
     return forward_only
-      ? this.#post({ method: 'POST', path: '/api/v1/forward', json: { model_id, seq_id, forward_input: input } })
-      : this.#post({
-          method: 'POST',
-          path: '/api/v1/forward_backward',
-          json: { model_id, seq_id, forward_backward_input: input },
-        })
+      ? this.#post('forward', { json: { model_id, seq_id, forward_input: input } })
+      : this.#post('forward_backward', { json: { model_id, seq_id, forward_backward_input: input } })
   }
 
-  #post(call: Call): Promise<tinker.UntypedFuture> {
-    return this.#caller.json(call, tinker.UntypedFuture)
+  #post(route: string, body: Pick<Call, 'json' | 'bytes'>): Promise<tinker.UntypedFuture> {
+    return this.#caller.json({ method: 'POST', path: `/api/v1/${route}`, ...body }, tinker.UntypedFuture)
   }
 }
 
@@ -191,15 +183,15 @@ function reduce(reduction: string, values: readonly number[], parts: readonly Pa
       return Math.max(...values)
     case 'hash_unordered':
     case 'hash2':
-      return Number(
-        BigInt.asUintN(
-          64,
-          values.reduce((sum, value) => sum + BigInt(Math.trunc(value)), 0n),
-        ),
-      )
+      return hashSum(values)
     default:
       return undefined
   }
+}
+
+function hashSum(values: readonly number[]): number {
+  const sum = values.reduce((total, value) => total + BigInt(Math.trunc(value)), 0n)
+  return Number(BigInt.asUintN(64, sum))
 }
 
 function mean(values: readonly number[], parts: readonly PartMetrics[]): number {

@@ -1,6 +1,6 @@
 // Runs, checkpoints and sessions as a person looks them up: direct answers, no session of our own.
 import * as tinker from '../contracts/tinker/index.ts'
-import type { Clock } from '../kernel/index.ts'
+import { type Clock, withoutUndefined } from '../kernel/index.ts'
 import { type Caller, parseBody } from './caller.ts'
 import { ServiceError } from './service-error.ts'
 
@@ -26,12 +26,8 @@ export class RestClient {
     this.#signal = signal
   }
 
-  runs({
-    limit = 20,
-    offset = 0,
-    accessScope = 'owned',
-    projectId,
-  }: Page & Scope & { projectId?: string | undefined } = {}) {
+  runs(options: Page & Scope & { projectId?: string | undefined } = {}) {
+    const { limit = 20, offset = 0, accessScope = 'owned', projectId } = options
     const query = { limit, offset, access_scope: accessScope, project_id: projectId }
     return this.#get(`/api/v1/training_runs${search(query)}`, tinker.TrainingRunsResponse)
   }
@@ -78,11 +74,8 @@ export class RestClient {
   async archive(path: string): Promise<Archive> {
     const route = `${checkpointPath(path)}/archive`
     for (let attempt = 1; ; attempt++) {
-      const { status, headers, bytes } = await this.#caller.answer({
-        method: 'GET',
-        path: route,
-        accept: [302, 303, 307, 503],
-      })
+      const call = { method: 'GET', path: route, accept: [302, 303, 307, 503] } as const
+      const { status, headers, bytes } = await this.#caller.answer(call)
       if (status === 503) {
         if (attempt >= archiveTries) {
           throw new ServiceError('status', `${route}: the archive is still being made`, { status, retryable: true })
@@ -119,7 +112,7 @@ export class RestClient {
     return this.#get(`/api/v1/samplers/${segment(samplerId)}`, tinker.SamplerResponse)
   }
 
-  /** Lets go of a snapshot. One that is gone already is none the worse. */
+  /** Deletes a snapshot; one that is gone already is no error. */
   deleteSampler(samplerId: string): Promise<void> {
     return this.#caller.done({ method: 'DELETE', path: `/api/v1/samplers/${segment(samplerId)}`, accept: [404, 405] })
   }
@@ -134,7 +127,7 @@ export class RestClient {
     return this.#get(`/api/v1/billing/usage/events${query}`, tinker.BillingUsageResponse)
   }
 
-  /** One look at an export of a session's trace; it is asked for until it is ready. */
+  /** The state of an export of a session's trace; it is asked for until it is ready. */
   traceExport(sessionId: string) {
     return this.#get(`/api/v1/sessions/${segment(sessionId)}/trace_export`, tinker.TraceExportResponse)
   }
@@ -161,9 +154,7 @@ function impatient(caller: Caller): Caller {
 }
 
 function search(query: Readonly<Record<string, string | number | undefined>>): string {
-  const known = Object.entries(query).flatMap(([key, value]): [string, string][] =>
-    value === undefined ? [] : [[key, String(value)]],
-  )
+  const known = Object.entries(withoutUndefined(query)).map(([key, value]): [string, string] => [key, String(value)])
   return known.length === 0 ? '' : `?${new URLSearchParams(known)}`
 }
 

@@ -3,7 +3,7 @@
 
 import type * as z from 'zod'
 import * as tinker from '../contracts/tinker/index.ts'
-import { type Clock, messageOf } from '../kernel/index.ts'
+import { type Clock, messageOf, withoutUndefined } from '../kernel/index.ts'
 import type { ByteBudget } from './byte-budget.ts'
 import { errorOf, parseValue, readJson } from './caller.ts'
 import { ServiceError, textOfError } from './service-error.ts'
@@ -53,12 +53,12 @@ export async function retrieveFuture<T>(
       method: 'POST',
       path,
       json: { request_id: requestId, allow_metadata_only: allowMetadataOnly },
-      headers: {
-        ...(expected.protobuf === undefined ? {} : { accept: 'application/x-protobuf, application/json' }),
+      headers: withoutUndefined({
+        accept: expected.protobuf === undefined ? undefined : 'application/x-protobuf, application/json',
         'x-tinker-request-iteration': String(iteration),
         'x-tinker-request-type': expected.requestType,
-        ...(iteration > 0 ? {} : { 'x-tinker-create-promise-roundtrip-time': (options.roundTripMs / 1000).toFixed(6) }),
-      },
+        'x-tinker-create-promise-roundtrip-time': iteration > 0 ? undefined : (options.roundTripMs / 1000).toFixed(6),
+      }),
       timeoutMs: pollTimeoutMs,
       signal,
     })
@@ -86,7 +86,7 @@ export async function retrieveFuture<T>(
       } else if (outcome.state === 'metadata') {
         failures = 0
         if (!allowMetadataOnly) {
-          throw new ServiceError('protocol', `${path}: the size was told twice, the result never`, { requestId })
+          throw new ServiceError('protocol', `${path}: the size was sent twice, the result never`, { requestId })
         }
         allowMetadataOnly = false
         release = await responses.acquire(outcome.sizeBytes, signal)
@@ -117,25 +117,23 @@ function readOutcome<T>(requestId: string, answer: Answer, expected: Expected<T>
   const { status, headers, bytes } = answer
   if (status === 408) return pending(jsonOf(bytes))
   if (status === 410) {
-    const serverText = textOfError(bytes)
-    const error = new ServiceError('lost', `${path}: the service no longer knows this request`, {
-      status,
-      requestId,
-      serverText,
-      fix: 'send the request again.',
-    })
-    return { state: 'error', error }
+    const details = { status, requestId, serverText: textOfError(bytes), fix: 'send the request again.' }
+    return {
+      state: 'error',
+      error: new ServiceError('lost', `${path}: the service no longer knows this request`, details),
+    }
   }
   if (status < 200 || status > 299) return { state: 'error', error: errorOf(path, answer).with({ requestId }) }
   if (headers.get('content-type')?.includes('application/x-protobuf')) {
-    return { state: 'done', result: readResult(requestId, () => fromProtobuf(expected, bytes)) }
+    const { protobuf = unexpected } = expected
+    return { state: 'done', result: readResult(requestId, () => protobuf(bytes)) }
   }
   const body = jsonOf(bytes)
   if (body === undefined) throw new ServiceError('protocol', `${path}: the answer is not JSON`, { requestId })
   // By their marks, before any schema: nearly every answer is neither.
-  const { type, status: told }: { type?: unknown; status?: unknown } = Object(body)
+  const { type, status: state }: { type?: unknown; status?: unknown } = Object(body)
   if (type === 'try_again') return pending(body)
-  if (told === 'complete_metadata') {
+  if (state === 'complete_metadata') {
     const { response_payload_size: sizeBytes } = parseValue(path, body, tinker.CompleteMetadata)
     return { state: 'metadata', sizeBytes: sizeBytes ?? 0 }
   }
@@ -146,9 +144,8 @@ function readOutcome<T>(requestId: string, answer: Answer, expected: Expected<T>
   return { state: 'done', result: readResult(requestId, () => expected.json(body)) }
 }
 
-function fromProtobuf<T>(expected: Expected<T>, bytes: Uint8Array): T {
-  if (expected.protobuf === undefined) throw new TypeError('protobuf was not asked for')
-  return expected.protobuf(bytes)
+function unexpected(): never {
+  throw new TypeError('protobuf was not asked for')
 }
 
 function readResult<T>(requestId: string, read: () => T): T {
@@ -164,11 +161,8 @@ function pending(body: unknown): Outcome<never> {
   const { queue_state, queue_state_reason } = parsed.success ? parsed.data : {}
   if (queue_state == null) return { state: 'pending' }
   const known = tinker.QueueState.safeParse(queue_state)
-  return {
-    state: 'pending',
-    queueState: known.success ? known.data : 'unknown',
-    ...(queue_state_reason == null ? {} : { reason: queue_state_reason }),
-  }
+  const queueState = known.success ? known.data : 'unknown'
+  return { state: 'pending', queueState, reason: queue_state_reason ?? undefined }
 }
 
 function jsonOf(bytes: Uint8Array): unknown {

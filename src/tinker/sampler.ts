@@ -108,16 +108,11 @@ export class Sampler {
     }
   }
 
-  // Nobody waits any more. Where the service offers it, the work is stopped; otherwise it ends by itself.
+  // No one waits any more. Where the service offers it, the work is stopped; otherwise it ends by itself.
   #cancel(requestId: string): void {
     if (!this.#session.cancels() || this.#session.signal.aborted) return
-    const call = {
-      method: 'POST',
-      path: '/api/v1/cancel_future',
-      json: { request_id: requestId },
-      retry: 'off',
-    } as const
-    this.#session.caller.done(call).catch(() => {}) // the work ends by itself later
+    const call = { method: 'POST', path: '/api/v1/cancel_future', json: { request_id: requestId } } as const
+    this.#session.caller.done({ ...call, retry: 'off' }).catch(() => {}) // the work ends by itself later
   }
 }
 
@@ -148,21 +143,17 @@ function stopList(stop: NonNullable<SampleReq['stop']>): string[] | number[] {
 }
 
 function checkRequest({ prompt, numSamples, maxTokens, temperature, stop }: SampleCall): void {
-  const mixed = stop?.some((each) => typeof each !== typeof stop[0]) ?? false
-  const fault =
-    prompt.length === 0
-      ? 'the prompt has no tokens'
-      : prompt.some((token) => token < 0)
-        ? `prompt[${prompt.findIndex((token) => token < 0)}] is no token id`
-        : !(Number.isInteger(numSamples) && numSamples >= 1)
-          ? `numSamples is ${numSamples}`
-          : !(Number.isInteger(maxTokens) && maxTokens >= 0)
-            ? `maxTokens is ${maxTokens}`
-            : !(temperature >= 0 && Number.isFinite(temperature))
-              ? `temperature is ${temperature}`
-              : mixed
-                ? 'stop mixes texts and token ids'
-                : undefined
+  const negative = prompt.findIndex((token) => token < 0)
+  const isCount = (value: number, least: number) => Number.isInteger(value) && value >= least
+  const faults = [
+    prompt.length === 0 && 'the prompt has no tokens',
+    negative !== -1 && `prompt[${negative}] is no token id`,
+    !isCount(numSamples, 1) && `numSamples is ${numSamples}`,
+    !isCount(maxTokens, 0) && `maxTokens is ${maxTokens}`,
+    !(temperature >= 0 && Number.isFinite(temperature)) && `temperature is ${temperature}`,
+    stop?.some((each) => typeof each !== typeof stop[0]) && 'stop mixes texts and token ids',
+  ]
+  const fault = faults.find((each) => typeof each === 'string')
   if (fault !== undefined) throw new ServiceError('invalid', `sample: ${fault}`, { fix: 'correct the request.' })
 }
 
@@ -174,12 +165,12 @@ function toSamples(response: tinker.SampleResponse, request: SampleCall, request
     throw new ServiceError('protocol', message, { requestId })
   }
   const shared = {
-    ...(request.promptLogprobs !== true || prompt_logprobs === undefined
-      ? {}
-      : { promptLogprobs: alignedLogprobs(prompt_logprobs, request.prompt.length, requestId) }),
-    ...(request.topKPromptLogprobs === undefined || topk_prompt_logprobs === undefined
-      ? {}
-      : { topKPromptLogprobs: toTopK(topk_prompt_logprobs) }),
+    promptLogprobs:
+      request.promptLogprobs === true && prompt_logprobs !== undefined
+        ? alignedLogprobs(prompt_logprobs, request.prompt.length, requestId)
+        : undefined,
+    topKPromptLogprobs:
+      request.topKPromptLogprobs === undefined ? undefined : topk_prompt_logprobs && toTopK(topk_prompt_logprobs),
   }
   return sequences.map(({ tokens, logprobs, stop_reason }, index) => {
     if (logprobs === undefined ? tokens.length > 0 : logprobs.length !== tokens.length) {

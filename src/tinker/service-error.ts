@@ -42,12 +42,7 @@ export class ServiceError extends EvsysError {
   readonly seq: number | undefined
 
   constructor(kind: ServiceErrorKind, message: string, details: ServiceErrorDetails = {}) {
-    super(isOurs(kind, details) ? 'BACKEND_REFUSED' : 'BACKEND_FAILED', message, {
-      fix: details.fix,
-      retryable: details.retryable,
-      retryAfterMs: details.retryAfterMs,
-      ...('cause' in details ? { cause: details.cause } : {}),
-    })
+    super(isOurs(kind, details) ? 'BACKEND_REFUSED' : 'BACKEND_FAILED', message, details)
     this.kind = kind
     this.status = details.status
     this.requestId = details.requestId
@@ -56,20 +51,11 @@ export class ServiceError extends EvsysError {
     this.seq = details.seq
   }
 
-  /** The same failure, told with what is known one level up. */
+  /** The same failure with what is known one level up. */
   with(details: Pick<ServiceErrorDetails, 'requestId' | 'seq'>): ServiceError {
-    const { kind, message, status, category, serverText, fix, retryable, retryAfterMs } = this
-    const known = {
-      status,
-      category,
-      serverText,
-      fix,
-      retryable,
-      retryAfterMs,
-      requestId: this.requestId,
-      seq: this.seq,
-    }
-    return new ServiceError(kind, message, { ...known, ...details, cause: this.cause })
+    const { kind, message, status, category, serverText, fix, retryable, retryAfterMs, requestId, seq, cause } = this
+    const known = { status, category, serverText, fix, retryable, retryAfterMs, requestId, seq, cause }
+    return new ServiceError(kind, message, { ...known, ...details })
   }
 }
 

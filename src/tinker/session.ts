@@ -33,7 +33,7 @@ export interface Session {
   sessionId(): Promise<string>
   /** Numbers of samplers within the session. */
   nextSamplerSeq(): number
-  /** Whether the service stops work that nobody waits for. */
+  /** Whether the service stops work that no one waits for. */
   cancels(): boolean
 }
 
@@ -94,7 +94,7 @@ export interface TinkerFuture<T> extends Promise<T> {
   readonly submitted: Promise<Submitted>
 }
 
-/** Starts `work`, which tells when it was accepted. Neither promise needs a handler: a caller may await an earlier one. */
+/** Starts `work`, which calls back when it was accepted. Neither promise needs a handler: a caller may await an earlier one. */
 export function startFuture<T>(work: (accepted: (submitted: Submitted) => void) => Promise<T>): TinkerFuture<T> {
   let accept: (submitted: Submitted) => void = () => {}
   let refuse: (reason: unknown) => void = () => {}

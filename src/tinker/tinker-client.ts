@@ -317,12 +317,6 @@ async function readConfig<S extends Parameters<Caller['json']>[1]>(caller: Calle
   }
 }
 
-function sessionBody({ tags, userMetadata, projectId }: TinkerClientOptions) {
-  return {
-    tags: tags ?? [],
-    user_metadata: userMetadata ?? {},
-    sdk_version: sdkVersion,
-    project_id: projectId,
-    type: 'create_session',
-  }
+function sessionBody({ tags = [], userMetadata = {}, projectId }: TinkerClientOptions) {
+  return { tags, user_metadata: userMetadata, sdk_version: sdkVersion, project_id: projectId, type: 'create_session' }
 }

@@ -76,10 +76,8 @@ export class TrainingModel {
   ) {
     const body = { path: name, overwrite, ...saveFields(options) }
     const expected = expectJson('SaveWeights', tinker.SaveWeightsResponse)
-    return this.#run(
-      options,
-      this.#single('save_weights', body, expected, ({ path }) => path),
-    )
+    const call = this.#single('save_weights', body, expected, ({ path }) => path)
+    return this.#run(options, call)
   }
 
   /** Saves weights to sample from; their path. */
@@ -97,15 +95,11 @@ export class TrainingModel {
   snapshot(options: CallOptions = {}): TinkerFuture<string> {
     const sampling_session_seq_id = this.#session.nextSamplerSeq()
     const expected = expectJson('SaveWeightsForSampler', tinker.SaveWeightsForSamplerResponse)
-    const call = this.#single(
-      'save_weights_for_sampler',
-      { sampling_session_seq_id },
-      expected,
-      ({ sampling_session_id }) => {
-        if (sampling_session_id != null) return sampling_session_id
-        throw new ServiceError('protocol', 'save_weights_for_sampler: the answer names no sampling session')
-      },
-    )
+    const body = { sampling_session_seq_id }
+    const call = this.#single('save_weights_for_sampler', body, expected, ({ sampling_session_id }) => {
+      if (sampling_session_id != null) return sampling_session_id
+      throw new ServiceError('protocol', 'save_weights_for_sampler: the answer names no sampling session')
+    })
     return this.#run(options, call)
   }
 
@@ -116,10 +110,8 @@ export class TrainingModel {
   ): TinkerFuture<void> {
     const body = { path, optimizer, weights_access_token: accessToken }
     const expected = expectJson('LoadWeights', tinker.LoadWeightsResponse)
-    return this.#run(
-      options,
-      this.#single('load_weights', body, expected, () => undefined),
-    )
+    const call = this.#single('load_weights', body, expected, () => undefined)
+    return this.#run(options, call)
   }
 
   info(): Promise<tinker.GetInfoResponse> {
@@ -139,14 +131,15 @@ export class TrainingModel {
     return startFuture(async (accepted) => {
       const linked = callSignal(this.#session, options)
       try {
-        return await unlessAborted(linked.signal, async () => {
+        const answer = async () => {
           const { result, requestIds, seqs } = await this.#order.inTurn(() => {
             linked.signal.throwIfAborted()
             return submit(linked.signal)
           })
           accepted({ requestIds, seqs })
           return result
-        })
+        }
+        return await unlessAborted(answer(), linked.signal)
       } finally {
         linked.release()
       }
@@ -166,7 +159,7 @@ export class TrainingModel {
         { isConflict: route.startsWith('save_') },
       )
       const result = this.#retrieve(answer.request_id, seq, expected, { signal, sentMs }).then(read)
-      result.catch(() => {}) // told to whoever awaits the future
+      result.catch(() => {}) // the future rejects with it
       return { requestIds: [answer.request_id], seqs: [seq], result }
     }
   }
@@ -202,10 +195,8 @@ export class TrainingModel {
       throw new ServiceError('invalid', `this service has no loss "${loss.name}"`, { fix: 'choose another loss.' })
     }
     checkDatums(data, loss)
-    const parts = splitBatch(data, {
-      maxDatums: flags.fwdbwd_max_chunk_len,
-      maxBytes: flags.fwdbwd_max_chunk_bytes_count,
-    })
+    const limits = { maxDatums: flags.fwdbwd_max_chunk_len, maxBytes: flags.fwdbwd_max_chunk_bytes_count }
+    const parts = splitBatch(data, limits)
     const expected = expectPass(forwardOnly)
     const together = flags.parallel_fwdbwd_chunks && preset.ordersBySeq
     const sentMs = clock.now()
@@ -213,7 +204,7 @@ export class TrainingModel {
       parts.map((part) => async (seq: number) => {
         const { request_id } = await this.#sendPart(part, loss, { seq, forwardOnly })
         const result = this.#retrieve(request_id, seq, expected, { signal, sentMs })
-        result.catch(() => {}) // told to whoever awaits the future
+        result.catch(() => {}) // the future rejects with it
         return { requestId: request_id, result }
       }),
       together ? 'together' : 'in order',
@@ -222,11 +213,7 @@ export class TrainingModel {
       joinPasses(parts, outputs, loss),
     )
     result.catch(() => {})
-    return {
-      requestIds: answers.map(({ answer }) => answer.requestId),
-      seqs: answers.map(({ seq }) => seq),
-      result,
-    }
+    return { requestIds: answers.map(({ answer }) => answer.requestId), seqs: answers.map(({ seq }) => seq), result }
   }
 
   async #sendPart(
@@ -240,11 +227,7 @@ export class TrainingModel {
       return await passFormat.send({
         model_id: this.modelId,
         seq_id: seq,
-        forward_backward_input: {
-          data: data.map(toWireDatum),
-          loss_fn: loss.name,
-          loss_fn_config: loss.config,
-        },
+        forward_backward_input: { data: data.map(toWireDatum), loss_fn: loss.name, loss_fn_config: loss.config },
         forward_only: forwardOnly,
       })
     } finally {
@@ -268,17 +251,11 @@ export class TrainingModel {
     const second = await this.#namedPass(withGradients(data, evaluated.gradients), carrier, false, signal)
     const result = second.result.then((surrogate) => ({ outputs, metrics: { ...surrogate.metrics, ...metrics } }))
     result.catch(() => {})
-    return {
-      requestIds: [...first.requestIds, ...second.requestIds],
-      seqs: [...first.seqs, ...second.seqs],
-      result,
-    }
+    const requestIds = [...first.requestIds, ...second.requestIds]
+    return { requestIds, seqs: [...first.seqs, ...second.seqs], result }
   }
 }
 
 function saveFields({ ttlSeconds, userMetadata }: SaveCallOptions) {
-  return {
-    ttl_seconds: ttlSeconds,
-    user_metadata: userMetadata,
-  }
+  return { ttl_seconds: ttlSeconds, user_metadata: userMetadata }
 }

@@ -1,13 +1,5 @@
 // The contract that the training loop knows, over a client: models by id.
-import type {
-  CheckpointKind,
-  Ref,
-  RefOf,
-  SamplerRef,
-  SaveOptions,
-  TrainingService,
-  Weights,
-} from '../contracts/index.ts'
+import type { CheckpointKind, Ref, RefOf, SaveOptions, TrainingService, Weights } from '../contracts/index.ts'
 import type { RestClient } from './rest-client.ts'
 import type { Sampler } from './sampler.ts'
 import { ServiceError } from './service-error.ts'
@@ -61,10 +53,7 @@ export function createTrainingService(options: TrainingServiceOptions): Training
           : found.saveForSampler(name, { ttlSeconds }))
         return { kind, uri }
       }),
-    snapshot: (id) =>
-      on(id, async (found): Promise<SamplerRef> => {
-        return { kind: 'sampler', uri: `${snapshotPrefix}${await found.snapshot()}` }
-      }),
+    snapshot: (id) => on(id, async (found) => ({ kind: 'sampler', uri: `${snapshotPrefix}${await found.snapshot()}` })),
     load: (id, ref, { optimizer }) => on(id, (found) => found.load(ref.uri, { optimizer })),
     sample: ({ model: weights, ...request }, signal) => {
       const samples = samplerFor(weights).then((sampler) => sampler.sample(request, { signal }))

@@ -1,5 +1,5 @@
 // One HTTP exchange: a request goes out, an answer or a connection error comes back. It knows no retry and no promise.
-import { messageOf, onAbort } from '../kernel/index.ts'
+import { messageOf, onAbort, withoutUndefined } from '../kernel/index.ts'
 import { ServiceError } from './service-error.ts'
 
 /** What a transport needs of `fetch`: a server in the same process offers it too. */
@@ -53,16 +53,16 @@ export function createTransport({ baseUrl, headers, prepare, fetch }: TransportO
         if (prepare !== undefined && own?.['x-api-key'] === undefined) await prepare()
         const response = await fetch(`${base}${path}`, {
           method,
-          headers: {
+          headers: withoutUndefined({
             accept: 'application/json',
-            ...(body === undefined ? {} : { 'content-type': bytes?.type ?? 'application/json' }),
-            ...(bytes?.encoding === undefined ? {} : { 'content-encoding': bytes.encoding }),
+            'content-type': body === undefined ? undefined : (bytes?.type ?? 'application/json'),
+            'content-encoding': bytes?.encoding,
             ...headers(),
             ...own,
-          },
+          }),
           redirect: 'manual',
           signal: linked.signal,
-          ...(body === undefined ? {} : { body }),
+          body: body ?? null,
         })
         return { status: response.status, headers: response.headers, bytes: await readBody(response, path) }
       } catch (cause) {
@@ -94,7 +94,7 @@ async function readBody(response: FetchResponse, path: string): Promise<Uint8Arr
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, size)
 }
 
-// One signal out of several, and a time limit; let go of when the call ends, since the signals it listens to live for hours.
+// One signal out of several, and a time limit; released when the call ends, since the signals it listens to live for hours.
 type LinkedSignal = { readonly signal: AbortSignal; release(): void }
 
 /** Aborts with the first of `signals`, or with `late()` after `timeoutMs`. */

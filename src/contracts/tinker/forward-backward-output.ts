@@ -87,8 +87,6 @@ export function decodeForwardBackwardOutput(bytes: Uint8Array): ForwardBackwardO
     if (field.number === 1) type = reader.string(field)
     else if (field.number === 2) readRecord(reader.message(field, 'loss_fn_outputs'), outputs)
     else if (field.number === 3) metrics.set(...readNumberEntry(reader.message(field, 'metrics')))
-    else return false
-    return true
   })
   return {
     // A qualified class name is shown without its module.
@@ -104,8 +102,6 @@ function readRecord(reader: ProtobufReader, outputs: Record<string, TensorData>[
   reader.fields((field) => {
     if (field.number === 2) columns.set(...readColumn(reader.message(field, 'fields')))
     else if (field.number === 3) announced = reader.int(field)
-    else return false
-    return true
   })
   const [first] = columns.values()
   const count = announced === 0 ? (first?.length ?? 0) : announced
@@ -115,27 +111,14 @@ function readRecord(reader: ProtobufReader, outputs: Record<string, TensorData>[
   for (const [name, column] of columns) {
     if (column.length !== count) throw new WireError(reader.at, `${name} has ${column.length} datums, not ${count}`)
   }
+  // Every column has `count` tensors: that was checked above.
   for (let index = 0; index < count; index++) {
-    outputs.push(
-      Object.fromEntries(
-        [...columns].flatMap(([name, column]) => {
-          const tensor = column[index]
-          return tensor === undefined ? [] : [[name, tensor]]
-        }),
-      ),
-    )
+    outputs.push(Object.fromEntries(Array.from(columns, ([name, column]) => [name, column[index] as TensorData])))
   }
 }
 
 function readColumn(reader: ProtobufReader): [string, TensorData[]] {
-  let key = ''
-  let column: TensorData[] = []
-  reader.fields((field) => {
-    if (field.number === 1) key = reader.string(field)
-    else if (field.number === 2) column = readBatch(reader.message(field, key))
-    else return false
-    return true
-  })
+  const [key, column = []] = reader.entry((field, name) => readBatch(reader.message(field, name)))
   return [key, column]
 }
 
@@ -150,8 +133,6 @@ function readBatch(reader: ProtobufReader): TensorData[] {
     else if (field.number === 2) packedOffsets = reader.bytes(field)
     else if (field.number === 3) dtype = reader.int(field)
     else if (field.number === 4) reader.ints(field, trailing)
-    else return false
-    return true
   })
   const size = itemSize(dtype, at)
   const offsets = unpack(packedOffsets, DType.int64, at)

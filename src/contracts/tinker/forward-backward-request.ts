@@ -35,7 +35,6 @@ export const ForwardRequest = z.object({
   seq_id: z.int().min(0).nullish(),
   forward_input: ForwardBackwardInput,
 })
-export type ForwardRequest = z.infer<typeof ForwardRequest>
 
 /** Protobuf body of `forward_backward`. */
 export function encodeForwardBackwardRequest(request: ForwardBackwardRequest): Uint8Array<ArrayBuffer> {
@@ -85,18 +84,16 @@ export function decodeForwardBackwardRequest(bytes: Uint8Array): ForwardBackward
     else if (field.number === 5) config.set(...readNumberEntry(reader.message(field, 'loss_fn_config')))
     else if (field.number === 6) forward_only = reader.bool(field)
     else if (field.number === 7) newer.set(...readSettingEntry(reader.message(field, 'loss_fn_config_v2')))
-    else return false
-    return true
   })
   if (seq_id < 0) throw new WireError('seq_id', `${seq_id} is negative`)
   const settings = newer.size > 0 ? newer : config
   return {
     model_id,
-    ...(seq_id === 0 ? {} : { seq_id }),
+    seq_id: seq_id === 0 ? undefined : seq_id,
     forward_backward_input: {
       data,
       loss_fn,
-      ...(settings.size === 0 ? {} : { loss_fn_config: Object.fromEntries(settings) }),
+      loss_fn_config: settings.size === 0 ? undefined : Object.fromEntries(settings),
     },
     forward_only,
   }
@@ -108,49 +105,33 @@ function readDatum(reader: ProtobufReader): Datum {
   reader.fields((field) => {
     if (field.number === 1) chunks.push(readChunk(reader.message(field, `model_input.chunks[${chunks.length}]`)))
     else if (field.number === 2) inputs.set(...readInputEntry(reader.message(field, 'loss_fn_inputs')))
-    else return false
-    return true
   })
   return { model_input: { chunks }, loss_fn_inputs: Object.fromEntries(inputs) }
 }
 
-function readInputEntry(reader: ProtobufReader): [string, TensorData] {
-  let key = ''
-  let tensor: TensorData | undefined
-  reader.fields((field) => {
-    if (field.number === 1) key = reader.string(field)
-    else if (field.number === 2) tensor = readTensor(reader.message(field, key))
-    else return false
-    return true
-  })
-  if (tensor === undefined) throw new WireError(reader.at, `${key} has no value`)
-  return [key, tensor]
-}
-
 /** An entry of `map<string, double>`. */
 export function readNumberEntry(reader: ProtobufReader): [string, number] {
-  let key = ''
-  let value = 0
-  reader.fields((field) => {
-    if (field.number === 1) key = reader.string(field)
-    else if (field.number === 2) value = reader.double(field)
-    else return false
-    return true
-  })
+  const [key, value = 0] = reader.entry((field) => reader.double(field))
   return [key, value]
+}
+
+function required<T>(reader: ProtobufReader, [key, value]: [string, T | undefined]): [string, T] {
+  if (value === undefined) throw new WireError(reader.at, `${key} has no value`)
+  return [key, value]
+}
+
+function readInputEntry(reader: ProtobufReader): [string, TensorData] {
+  return required(
+    reader,
+    reader.entry((field, key) => readTensor(reader.message(field, key))),
+  )
 }
 
 function readSettingEntry(reader: ProtobufReader): [string, number | string] {
-  let key = ''
-  let value: number | string | undefined
-  reader.fields((field) => {
-    if (field.number === 1) key = reader.string(field)
-    else if (field.number === 2) value = readSetting(reader.message(field, key))
-    else return false
-    return true
-  })
-  if (value === undefined) throw new WireError(reader.at, `${key} has no value`)
-  return [key, value]
+  return required(
+    reader,
+    reader.entry((field, key) => readSetting(reader.message(field, key))),
+  )
 }
 
 function readSetting(reader: ProtobufReader): number | string | undefined {
@@ -158,8 +139,6 @@ function readSetting(reader: ProtobufReader): number | string | undefined {
   reader.fields((field) => {
     if (field.number === 1) value = reader.double(field)
     else if (field.number === 2) value = reader.string(field)
-    else return false
-    return true
   })
   return value
 }

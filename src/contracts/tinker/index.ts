@@ -1,5 +1,5 @@
 // The wire of the training protocol: what client and server say to each other, as JSON and as protobuf. Facts and formats
-// are those of the official SDK, 0.16 to 0.36.
+// are those of the official SDK, 0.16 to 0.36. Files that hold messages alone are exported as a whole.
 
 export {
   decodeForwardBackwardOutput,
@@ -16,59 +16,9 @@ export {
   LossFnConfig,
 } from './forward-backward-request.ts'
 export { Chunk, ModelInput, tokensOf } from './model-input.ts'
-export {
-  AdamParams,
-  CancelFutureRequest,
-  CompleteMetadata,
-  CreateCustomLossRequest,
-  CreateCustomLossResponse,
-  CreateModelRequest,
-  CreateModelResponse,
-  ErrorCategory,
-  FutureCompletion,
-  GetInfoResponse,
-  LoadWeightsRequest,
-  LoadWeightsResponse,
-  LoraConfig,
-  ModelRequest,
-  OptimizerConfig,
-  OptimStepRequest,
-  OptimStepResponse,
-  QueueState,
-  RequestFailedResponse,
-  RetrieveFutureRequest,
-  RetrieveFuturesRequest,
-  RetrieveFuturesResponse,
-  SaveWeightsForSamplerRequest,
-  SaveWeightsForSamplerResponse,
-  SaveWeightsRequest,
-  SaveWeightsResponse,
-  TryAgainResponse,
-  UnloadModelResponse,
-  UntypedFuture,
-  WeightsInfoRequest,
-  WeightsInfoResponse,
-} from './model-messages.ts'
+export * from './model-messages.ts'
 export { WireError } from './protobuf.ts'
-export {
-  AccessScope,
-  ArchiveUrlResponse,
-  AuditResponse,
-  BillingUsageResponse,
-  Checkpoint,
-  type CheckpointFolder,
-  CheckpointsResponse,
-  Cursor,
-  checkpointFolders,
-  checkpointId,
-  formatTinkerPath,
-  parseTinkerPath,
-  type TinkerPath,
-  TraceExportResponse,
-  TrainingRun,
-  TrainingRunsResponse,
-  TtlRequest,
-} from './run-messages.ts'
+export * from './run-messages.ts'
 export {
   decodeSampleResponse,
   encodeSampleResponse,
@@ -84,29 +34,5 @@ export {
   sampleToJson,
   type TopK,
 } from './sampling.ts'
-export {
-  AuthTokenResponse,
-  ClientConfigRequest,
-  ClientConfigResponse,
-  ClientDynamicConfigResponse,
-  CreateSamplingSessionRequest,
-  CreateSamplingSessionResponse,
-  CreateSessionRequest,
-  CreateSessionResponse,
-  HealthResponse,
-  JoinSamplingSessionRequest,
-  JoinSamplingSessionResponse,
-  ListSessionsResponse,
-  SamplerResponse,
-  ServerCapabilities,
-  SessionFinishRequest,
-  SessionHeartbeatRequest,
-  SessionHeartbeatResponse,
-  SessionProjectRequest,
-  SessionResponse,
-  SupportedModel,
-  TelemetryRequest,
-  TelemetryResponse,
-  UserMetadata,
-} from './session-messages.ts'
+export * from './session-messages.ts'
 export { denseTensor, NumberArray, sizeOfShape, TensorData } from './tensor-data.ts'

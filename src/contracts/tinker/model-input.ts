@@ -89,8 +89,6 @@ export function readChunk(reader: ProtobufReader): Chunk {
     if (field.number === 1) chunk = readText(reader.message(field, 'encoded_text'))
     else if (field.number === 2) chunk = readImage(reader.message(field, 'image'))
     else if (field.number === 3) chunk = { type: 'dmel', dmel: firstBytes(reader.message(field, 'dmel')) }
-    else return false
-    return true
   })
   if (chunk === undefined) throw new WireError(reader.at, 'a chunk of no known kind')
   return chunk
@@ -108,8 +106,6 @@ function readImage(reader: ProtobufReader): Chunk {
     if (field.number === 1) data = reader.bytes(field)
     else if (field.number === 2) format = reader.string(field)
     else if (field.number === 3) expected = reader.int(field)
-    else return false
-    return true
   })
   const known = ImageFormat.safeParse(format)
   if (!known.success) throw new WireError(reader.at, `"${format}" is no image format`)

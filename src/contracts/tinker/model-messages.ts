@@ -27,13 +27,11 @@ export const CreateModelRequest = z.object({
 })
 export type CreateModelRequest = z.infer<typeof CreateModelRequest>
 export const CreateModelResponse = z.object({ model_id: z.string(), type: z.literal('create_model').nullish() })
-export type CreateModelResponse = z.infer<typeof CreateModelResponse>
 
 /** Body of the calls that name a model and nothing else: `get_info`, `unload_model`. */
 export const ModelRequest = z.object({ model_id: z.string(), type: z.string().nullish() })
 export type ModelRequest = z.infer<typeof ModelRequest>
 export const UnloadModelResponse = z.object({ model_id: z.string(), type: z.literal('unload_model').nullish() })
-export type UnloadModelResponse = z.infer<typeof UnloadModelResponse>
 
 export const GetInfoResponse = z.object({
   type: z.literal('get_info').nullish(),
@@ -74,7 +72,6 @@ export const OptimStepRequest = z.object({
 })
 export type OptimStepRequest = z.infer<typeof OptimStepRequest>
 export const OptimStepResponse = z.object({ metrics: z.record(z.string(), z.number()).nullish() })
-export type OptimStepResponse = z.infer<typeof OptimStepResponse>
 
 const saving = {
   model_id: z.string(),
@@ -91,7 +88,6 @@ export const SaveWeightsRequest = z.object({
 })
 export type SaveWeightsRequest = z.infer<typeof SaveWeightsRequest>
 export const SaveWeightsResponse = z.object({ path: z.string(), type: z.literal('save_weights').nullish() })
-export type SaveWeightsResponse = z.infer<typeof SaveWeightsResponse>
 
 /** With `path` a named checkpoint, with `sampling_session_seq_id` a sampler that ends with its session. */
 export const SaveWeightsForSamplerRequest = z.object({
@@ -105,7 +101,6 @@ export const SaveWeightsForSamplerResponse = z.object({
   sampling_session_id: z.string().nullish(),
   type: z.literal('save_weights_for_sampler').nullish(),
 })
-export type SaveWeightsForSamplerResponse = z.infer<typeof SaveWeightsForSamplerResponse>
 
 /** Into a model (`model_id`, `seq_id`), or as the making of one (`session_id`, `model_seq_id`). */
 export const LoadWeightsRequest = z.object({
@@ -127,10 +122,8 @@ export const LoadWeightsResponse = z.object({
   model_id: z.string().nullish(),
   type: z.literal('load_weights').nullish(),
 })
-export type LoadWeightsResponse = z.infer<typeof LoadWeightsResponse>
 
 export const WeightsInfoRequest = z.object({ tinker_path: z.string() })
-export type WeightsInfoRequest = z.infer<typeof WeightsInfoRequest>
 export const WeightsInfoResponse = z.object({
   base_model: z.string(),
   is_lora: z.boolean(),
@@ -156,7 +149,6 @@ export const RetrieveFutureRequest = z.object({
   request_id: z.string(),
   allow_metadata_only: z.boolean().default(false),
 })
-export type RetrieveFutureRequest = z.infer<typeof RetrieveFutureRequest>
 
 export const QueueState = z.enum(['active', 'paused_capacity', 'paused_rate_limit'])
 export type QueueState = z.infer<typeof QueueState>
@@ -168,21 +160,18 @@ export const TryAgainResponse = z.object({
   queue_state: z.string().nullish(),
   queue_state_reason: z.string().nullish(),
 })
-export type TryAgainResponse = z.infer<typeof TryAgainResponse>
 
 /** Done, and large: the size comes first so that the client can make room. */
 export const CompleteMetadata = z.object({
   status: z.literal('complete_metadata'),
   response_payload_size: z.number().min(0).nullish(),
 })
-export type CompleteMetadata = z.infer<typeof CompleteMetadata>
 
 export const ErrorCategory = z.enum(['unknown', 'server', 'user'])
 export type ErrorCategory = z.infer<typeof ErrorCategory>
 
 /** Accepted, and failed. The status is 200. */
 export const RequestFailedResponse = z.object({ error: z.string(), category: ErrorCategory.catch('unknown') })
-export type RequestFailedResponse = z.infer<typeof RequestFailedResponse>
 
 /** Since 0.30: which requests of one sampling session are done. */
 export const RetrieveFuturesRequest = z.object({
@@ -196,7 +185,6 @@ export const RetrieveFuturesRequest = z.object({
   timeout: z.number().nullish(),
   retrieved_request_ids: z.array(z.string()).default([]),
 })
-export type RetrieveFuturesRequest = z.infer<typeof RetrieveFuturesRequest>
 
 export const FutureCompletion = z.discriminatedUnion('state', [
   z.object({
@@ -212,32 +200,3 @@ export type RetrieveFuturesResponse = z.infer<typeof RetrieveFuturesResponse>
 
 /** Nobody waits for the result any more; the answer is empty. */
 export const CancelFutureRequest = z.object({ request_id: z.string() })
-export type CancelFutureRequest = z.infer<typeof CancelFutureRequest>
-
-// Since 0.36: a loss that runs on the server, uploaded as a graph of allowed operations. A server offers it by the flag
-// `custom_loss_server_side`; the id it answers is then a `loss_fn` of the same session.
-export const CreateCustomLossRequest = z.object({
-  session_id: z.string(),
-  custom_loss_seq_id: z.int().min(0),
-  name: z.string(),
-  inputs: z.array(z.object({ name: z.string(), rank: z.int().min(0).max(2) })),
-  graph: z.object({
-    format: z.literal(1),
-    nodes: z.array(
-      z.object({
-        op: z.string(),
-        name: z.string(),
-        target: z.string(),
-        args: z.array(z.unknown()).default([]),
-        kwargs: z.record(z.string(), z.unknown()).default({}),
-      }),
-    ),
-  }),
-  type: z.literal('create_custom_loss').nullish(),
-})
-export type CreateCustomLossRequest = z.infer<typeof CreateCustomLossRequest>
-export const CreateCustomLossResponse = z.object({
-  loss_id: z.string(),
-  type: z.literal('create_custom_loss').nullish(),
-})
-export type CreateCustomLossResponse = z.infer<typeof CreateCustomLossResponse>

@@ -111,8 +111,8 @@ export class ProtobufReader {
     this.at = at
   }
 
-  /** Calls `read` for each field; what it does not read (it returns false) is skipped. */
-  fields(read: (field: Field) => boolean): void {
+  /** Calls `read` for each field; what it does not read is skipped. */
+  fields(read: (field: Field) => void): void {
     while (this.#position < this.#bytes.length) {
       const key = this.#varint()
       const type = typeof key === 'number' ? key & 7 : Number(key & 7n)
@@ -122,8 +122,8 @@ export class ProtobufReader {
       if (number < 1 || number > 2 ** 29 - 1) throw this.#error(`${number} is no field number`)
       const before = this.#position
       const field = { number, wireType }
-      if (!read(field)) this.#skip(field)
-      else if (this.#position === before) throw this.#error(`field ${number} was not read`)
+      read(field)
+      if (this.#position === before) this.#skip(field)
     }
   }
 
@@ -165,6 +165,17 @@ export class ProtobufReader {
     } catch {
       throw this.#error(`field ${field.number} is not UTF-8`)
     }
+  }
+
+  /** An entry of a map: its key, and what `read` makes of its value; undefined where it has none. */
+  entry<T>(read: (field: Field, key: string) => T): [string, T | undefined] {
+    let key = ''
+    let value: T | undefined
+    this.fields((field) => {
+      if (field.number === 1) key = this.string(field)
+      else if (field.number === 2) value = read(field, key)
+    })
+    return [key, value]
   }
 
   message(field: Field, name: string): ProtobufReader {

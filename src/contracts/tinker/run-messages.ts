@@ -38,25 +38,20 @@ export const TrainingRun = z.object({
 export type TrainingRun = z.infer<typeof TrainingRun>
 
 export const TrainingRunsResponse = z.object({ training_runs: z.array(TrainingRun), cursor: Cursor })
-export type TrainingRunsResponse = z.infer<typeof TrainingRunsResponse>
 
 export const CheckpointsResponse = z.object({ checkpoints: z.array(Checkpoint), cursor: Cursor.nullish() })
-export type CheckpointsResponse = z.infer<typeof CheckpointsResponse>
 
 /** Body of the TTL call, the one place where null is sent: it means that the checkpoint is kept. */
 export const TtlRequest = z.object({ ttl_seconds: z.int().nullable() })
-export type TtlRequest = z.infer<typeof TtlRequest>
 
 /** Where an archive lies: this body, or a redirect with `Location` and `Expires`. */
 export const ArchiveUrlResponse = z.object({ url: z.string(), expires: Time.nullish() })
-export type ArchiveUrlResponse = z.infer<typeof ArchiveUrlResponse>
 
 export const TraceExportResponse = z.object({
   status: z.enum(['pending', 'ready', 'failed']),
   url: z.string().nullish(),
   error: z.string().nullish(),
 })
-export type TraceExportResponse = z.infer<typeof TraceExportResponse>
 
 export const AuditResponse = z.object({
   entries: z.array(
@@ -70,7 +65,6 @@ export const AuditResponse = z.object({
     }),
   ),
 })
-export type AuditResponse = z.infer<typeof AuditResponse>
 
 export const BillingUsageResponse = z.object({
   data: z.array(
@@ -87,7 +81,6 @@ export const BillingUsageResponse = z.object({
   ),
   sessions: z.record(z.string(), z.unknown()).nullish(),
 })
-export type BillingUsageResponse = z.infer<typeof BillingUsageResponse>
 
 // `tinker://<run>/<kind>/<name>`: the address of a checkpoint. The run id may contain colons, so no URL class reads it.
 /** What a checkpoint is good for, as its path spells it. */

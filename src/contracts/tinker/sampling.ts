@@ -96,39 +96,39 @@ export function sampleFromJson(json: SampleResponseJson): SampleResponse {
     sequences: json.sequences.map(({ stop_reason, tokens, logprobs, topk_logprobs }) => ({
       stop_reason,
       tokens: Int32Array.from(tokens),
-      ...(logprobs == null ? {} : { logprobs: Float32Array.from(logprobs) }),
-      ...(topk_logprobs == null ? {} : { topk_logprobs: fromRows(topk_logprobs) }),
+      logprobs: logprobs == null ? undefined : Float32Array.from(logprobs),
+      topk_logprobs: fromRows(topk_logprobs),
     })),
-    ...(json.prompt_logprobs == null
-      ? {}
-      : { prompt_logprobs: Float32Array.from(json.prompt_logprobs, (value) => value ?? Number.NaN) }),
-    ...(json.topk_prompt_logprobs == null ? {} : { topk_prompt_logprobs: fromRows(json.topk_prompt_logprobs) }),
+    prompt_logprobs: json.prompt_logprobs == null ? undefined : withNaN(json.prompt_logprobs),
+    topk_prompt_logprobs: fromRows(json.topk_prompt_logprobs),
     prompt_cache_hit_tokens: json.prompt_cache_hit_tokens ?? 0,
   }
 }
 
 export function sampleToJson(response: SampleResponse): SampleResponseJson {
-  const { prompt_logprobs, topk_prompt_logprobs } = response
+  const { sequences, prompt_logprobs, topk_prompt_logprobs, prompt_cache_hit_tokens } = response
   return {
     type: 'sample',
-    sequences: response.sequences.map(({ stop_reason, tokens, logprobs, topk_logprobs }) => ({
+    sequences: sequences.map(({ stop_reason, tokens, logprobs, topk_logprobs }) => ({
       stop_reason,
       tokens: [...tokens],
-      logprobs: logprobs === undefined ? undefined : [...logprobs],
-      topk_logprobs: topk_logprobs === undefined ? undefined : toRows(topk_logprobs),
+      logprobs: logprobs && [...logprobs],
+      topk_logprobs: topk_logprobs && toRows(topk_logprobs),
     })),
-    prompt_logprobs:
-      prompt_logprobs === undefined
-        ? undefined
-        : Array.from(prompt_logprobs, (value) => (Number.isNaN(value) ? null : value)),
-    topk_prompt_logprobs: topk_prompt_logprobs === undefined ? undefined : toRows(topk_prompt_logprobs),
-    prompt_cache_hit_tokens: response.prompt_cache_hit_tokens,
+    prompt_logprobs: prompt_logprobs && Array.from(prompt_logprobs, (value) => (Number.isNaN(value) ? null : value)),
+    topk_prompt_logprobs: topk_prompt_logprobs && toRows(topk_prompt_logprobs),
+    prompt_cache_hit_tokens,
   }
+}
+
+function withNaN(values: readonly (number | null)[]): Float32Array {
+  return Float32Array.from(values, (value) => value ?? Number.NaN)
 }
 
 type Rows = z.infer<typeof TopKRows>
 
-function fromRows(rows: Rows): TopK {
+function fromRows(rows: Rows | null | undefined): TopK | undefined {
+  if (rows == null) return undefined
   const k = rows.reduce((most, row) => Math.max(most, row?.length ?? 0), 0)
   const tokens = new Int32Array(rows.length * k)
   const logprobs = new Float32Array(rows.length * k).fill(noLogprob)
@@ -183,12 +183,10 @@ export function decodeSampleResponse(bytes: Uint8Array): SampleResponse {
     else if (field.number === 2) promptLogprobs = reader.bytes(field)
     else if (field.number === 3) topK = readTopK(reader.message(field, 'topk_prompt_logprobs'))
     else if (field.number === 4) cached = reader.int(field)
-    else return false
-    return true
   })
   return {
     sequences,
-    ...(promptLogprobs.length === 0 ? {} : { prompt_logprobs: floats(promptLogprobs, 'prompt_logprobs') }),
+    prompt_logprobs: promptLogprobs.length === 0 ? undefined : floats(promptLogprobs, 'prompt_logprobs'),
     topk_prompt_logprobs: topK,
     prompt_cache_hit_tokens: cached,
   }
@@ -204,15 +202,13 @@ function readSequence(reader: ProtobufReader): SampledSequence {
     else if (field.number === 2) tokens = reader.bytes(field)
     else if (field.number === 3) logprobs = reader.bytes(field)
     else if (field.number === 4) topK = readTopK(reader.message(field, 'topk_sampled_logprobs'))
-    else return false
-    return true
   })
   const stop_reason = StopReason.options[reason]
   if (stop_reason === undefined) throw new WireError(reader.at, `${reason} is no reason to stop`)
   return {
     stop_reason,
     tokens: ints(tokens, reader.at),
-    ...(logprobs.length === 0 ? {} : { logprobs: floats(logprobs, reader.at) }),
+    logprobs: logprobs.length === 0 ? undefined : floats(logprobs, reader.at),
     topk_logprobs: topK,
   }
 }
@@ -227,8 +223,6 @@ function readTopK(reader: ProtobufReader): TopK | undefined {
     else if (field.number === 2) logprobs = reader.bytes(field)
     else if (field.number === 3) k = reader.int(field)
     else if (field.number === 4) length = reader.int(field)
-    else return false
-    return true
   })
   if (k === 0 || length === 0) return undefined
   if (tokens.length !== 4 * k * length || logprobs.length !== 4 * k * length) {

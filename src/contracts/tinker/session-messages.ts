@@ -2,7 +2,6 @@
 import * as z from 'zod'
 
 export const ClientConfigRequest = z.object({ sdk_version: z.string().nullish() })
-export type ClientConfigRequest = z.infer<typeof ClientConfigRequest>
 
 /** Flags by which a server steers its clients; each has a default, and `{}` is a legal answer. */
 export const ClientConfigResponse = z.object({
@@ -40,7 +39,6 @@ export const ClientDynamicConfigResponse = z.object({
 export type ClientDynamicConfigResponse = z.infer<typeof ClientDynamicConfigResponse>
 
 export const AuthTokenResponse = z.object({ jwt: z.string() })
-export type AuthTokenResponse = z.infer<typeof AuthTokenResponse>
 
 export const HealthResponse = z.object({ status: z.string() })
 export type HealthResponse = z.infer<typeof HealthResponse>
@@ -65,7 +63,6 @@ export const CreateSessionRequest = z.object({
   display_name: z.string().nullish(),
   type: z.literal('create_session').nullish(),
 })
-export type CreateSessionRequest = z.infer<typeof CreateSessionRequest>
 
 export const CreateSessionResponse = z.object({
   type: z.literal('create_session').nullish(),
@@ -74,22 +71,17 @@ export const CreateSessionResponse = z.object({
   warning_message: z.string().nullish(),
   error_message: z.string().nullish(),
 })
-export type CreateSessionResponse = z.infer<typeof CreateSessionResponse>
 
 export const SessionHeartbeatRequest = z.object({
   session_id: z.string(),
   type: z.literal('session_heartbeat').nullish(),
 })
-export type SessionHeartbeatRequest = z.infer<typeof SessionHeartbeatRequest>
-export const SessionHeartbeatResponse = z.object({ type: z.literal('session_heartbeat') })
-export type SessionHeartbeatResponse = z.infer<typeof SessionHeartbeatResponse>
 
 /** Body of `sessions/{id}/finish`, with which newer clients say that they are done. */
 export const SessionFinishRequest = z.object({
   reason: z.object({ type: z.enum(['success', 'errored', 'interrupted']) }),
   detail: z.string().nullish(),
 })
-export type SessionFinishRequest = z.infer<typeof SessionFinishRequest>
 
 export const SessionResponse = z.object({
   training_run_ids: z.array(z.string()),
@@ -97,13 +89,8 @@ export const SessionResponse = z.object({
   user_metadata: UserMetadata.nullish(),
   display_name: z.string().nullish(),
 })
-export type SessionResponse = z.infer<typeof SessionResponse>
 
 export const ListSessionsResponse = z.object({ sessions: z.array(z.string()) })
-export type ListSessionsResponse = z.infer<typeof ListSessionsResponse>
-
-export const SessionProjectRequest = z.object({ project_id: z.string() })
-export type SessionProjectRequest = z.infer<typeof SessionProjectRequest>
 
 export const CreateSamplingSessionRequest = z.object({
   session_id: z.string(),
@@ -117,19 +104,12 @@ export const CreateSamplingSessionResponse = z.object({
   type: z.literal('create_sampling_session').nullish(),
   sampling_session_id: z.string(),
 })
-export type CreateSamplingSessionResponse = z.infer<typeof CreateSamplingSessionResponse>
 
 /** Since 0.34: a copy of a sampling client asks for a separate range of numbers. */
 export const JoinSamplingSessionRequest = z.object({
   sampling_session_id: z.string(),
   type: z.literal('join_sampling_session').nullish(),
 })
-export type JoinSamplingSessionRequest = z.infer<typeof JoinSamplingSessionRequest>
-export const JoinSamplingSessionResponse = z.object({
-  type: z.literal('join_sampling_session').nullish(),
-  client_counter: z.int().min(0),
-})
-export type JoinSamplingSessionResponse = z.infer<typeof JoinSamplingSessionResponse>
 
 export const SamplerResponse = z.object({
   sampler_id: z.string(),
@@ -140,6 +120,3 @@ export type SamplerResponse = z.infer<typeof SamplerResponse>
 
 /** Telemetry is taken as it comes. */
 export const TelemetryRequest = z.object({ events: z.array(z.unknown()), session_id: z.string().nullish() })
-export type TelemetryRequest = z.infer<typeof TelemetryRequest>
-export const TelemetryResponse = z.object({ status: z.literal('accepted') })
-export type TelemetryResponse = z.infer<typeof TelemetryResponse>

@@ -104,13 +104,11 @@ export function readTensor(reader: ProtobufReader): TensorData {
     else if (field.number === 2) [dense, csr] = [undefined, readCsr(reader.message(field, 'sparse_csr'))]
     else if (field.number === 3) dtype = reader.int(field)
     else if (field.number === 4) reader.ints(field, shape)
-    else return false
-    return true
   })
   for (const axis of shape) if (axis < 0) throw new WireError(at, `${axis} is no size of an axis`)
   const data = unpack(csr?.values ?? dense ?? new Uint8Array(), dtype, at)
   if (csr === undefined) {
-    const whole = { data, dtype: dtypeName(dtype), ...(shape.length === 0 ? {} : { shape }) }
+    const whole = { data, dtype: dtypeName(dtype), shape: shape.length === 0 ? undefined : shape }
     denseTensor(whole, at)
     return whole
   }
@@ -128,9 +126,7 @@ function readCsr(reader: ProtobufReader): Csr {
   const parts = [undefined, 'values', 'crow', 'col'] as const
   reader.fields((field) => {
     const part = parts[field.number]
-    if (part === undefined) return false
-    csr[part] = reader.bytes(field)
-    return true
+    if (part !== undefined) csr[part] = reader.bytes(field)
   })
   return csr
 }
@@ -139,16 +135,11 @@ function readCsr(reader: ProtobufReader): Csr {
 /** Element types on the wire, by their enum number. */
 export const DType = Object.freeze({ float32: 1, int64: 2, int32: 3, bfloat16: 4 })
 
-const itemSizes = new Map<number, number>([
-  [DType.float32, 4],
-  [DType.int64, 8],
-  [DType.int32, 4],
-  [DType.bfloat16, 2],
-])
+const itemSizes = [undefined, 4, 8, 4, 2] as const
 
 /** Bytes of one element; an unknown type is an error. */
 export function itemSize(dtype: number, at: string): number {
-  const size = itemSizes.get(dtype)
+  const size = itemSizes[dtype]
   if (size === undefined) throw new WireError(at, `${dtype} is no element type`)
   return size
 }

@@ -123,59 +123,50 @@ type FunctionName<P> = P extends unknown
   ? { [F in keyof P]-?: NonNullable<P[F]> extends (...args: never) => unknown ? F : never }[keyof P] & string
   : never
 
-type Entry<P> = readonly [FunctionName<P>, Pace]
-
 // The first of each type is required, the others may be absent. An algorithm has one of its first two.
-const functions: { [T in PluginType]: readonly [Entry<PluginTypes[T]>, ...Entry<PluginTypes[T]>[]] } = {
-  algorithm: [
-    ['buildBatch', 'later'],
-    ['train', 'later'],
-    ['setup', 'later'],
-    ['stepMetrics', 'now'],
-    ['countBatches', 'later'],
-    ['phases', 'now'],
-  ],
-  backend: [['open', 'later']],
-  transform: [['run', 'stream']],
-  data_source: [['rows', 'stream']],
-  data_store: [['open', 'later']],
-  log_store: [['open', 'later']],
-  metric: [
-    ['compute', 'now'],
-    ['minSamples', 'now'],
-  ],
-  verifier: [['verify', 'later']],
-  inference_client: [['open', 'later']],
-  callback: [['open', 'later']],
-  deployer: [
-    ['deploy', 'later'],
-    ['rollback', 'later'],
-  ],
-  agent: [['run', 'later']],
-  environment: [['open', 'later']],
-  renderer: [['open', 'later']],
-  proposer: [['propose', 'later']],
-  strategy: [['next', 'now']],
-  keep_rule: [['decide', 'now']],
-  provider: [['open', 'later']],
-  trace_source: [['pull', 'stream']],
+const functions: { [T in PluginType]: Partial<Record<FunctionName<PluginTypes[T]>, Pace>> } = {
+  algorithm: {
+    buildBatch: 'later',
+    train: 'later',
+    setup: 'later',
+    stepMetrics: 'now',
+    countBatches: 'later',
+    phases: 'now',
+  },
+  backend: { open: 'later' },
+  transform: { run: 'stream' },
+  data_source: { rows: 'stream' },
+  data_store: { open: 'later' },
+  log_store: { open: 'later' },
+  metric: { compute: 'now', minSamples: 'now' },
+  verifier: { verify: 'later' },
+  inference_client: { open: 'later' },
+  callback: { open: 'later' },
+  deployer: { deploy: 'later', rollback: 'later' },
+  agent: { run: 'later' },
+  environment: { open: 'later' },
+  renderer: { open: 'later' },
+  proposer: { propose: 'later' },
+  strategy: { next: 'now' },
+  keep_rule: { decide: 'now' },
+  provider: { open: 'later' },
+  trace_source: { pull: 'stream' },
 }
 
 /** What is wrong with the functions of a definition. */
 function functionFaults(type: PluginType, fields: Readonly<Record<string, unknown>>): Fault[] {
-  const present = functions[type].filter(([name]) => fields[name] !== undefined)
+  const known = Object.entries(functions[type])
+  const present = known.filter(([name]) => fields[name] !== undefined)
+  const [first] = known
   return [
-    ...missingFunction(type, fields),
+    ...(type === 'algorithm' ? algorithmFault(fields) : missingFunction(first, fields)),
     ...present.flatMap(([name, pace]) => functionFault(name, pace, fields[name])),
   ]
 }
 
-function missingFunction(type: PluginType, fields: Readonly<Record<string, unknown>>): Fault[] {
-  if (type === 'algorithm') return algorithmFault(fields)
-  const [[name, pace]] = functions[type]
-  return fields[name] === undefined
-    ? [{ message: `\`${name}\` is missing`, fix: `write ${signature(name, pace)}.` }]
-    : []
+function missingFunction(first: [string, Pace] | undefined, fields: Readonly<Record<string, unknown>>): Fault[] {
+  if (first === undefined || fields[first[0]] !== undefined) return []
+  return [{ message: `\`${first[0]}\` is missing`, fix: `write ${signature(...first)}.` }]
 }
 
 function algorithmFault({ buildBatch, train }: Readonly<Record<string, unknown>>): Fault[] {

@@ -83,14 +83,9 @@ export async function locatePlugin(
     const { name, root, file } = await resolvePackage(spec, from)
     return { file, label: name, rank: 'package', root, where }
   } catch (cause) {
-    const place = where === undefined ? {} : { where }
     return EvsysError.is(cause)
-      ? new EvsysError(cause.code, cause.message, {
-          ...place,
-          cause,
-          ...(cause.fix === undefined ? {} : { fix: cause.fix }),
-        })
-      : cannotLoad(`the package "${spec}" cannot be read: ${messageOf(cause)}`, { ...place, cause })
+      ? new EvsysError(cause.code, cause.message, { where, cause, fix: cause.fix })
+      : cannotLoad(`the package "${spec}" cannot be read: ${messageOf(cause)}`, { where, cause })
   }
 }
 

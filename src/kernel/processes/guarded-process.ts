@@ -75,15 +75,15 @@ class GuardedProcess implements Transport {
       else this.#stuck = placeOf(text)
     })
     this.ended = this.#awaitEnd()
-    this.#write({ token: this.#token })
+    this.post({ token: this.#token })
   }
 
   get pid(): number | undefined {
     return this.#child.pid
   }
 
-  post(frame: unknown): void {
-    this.#write(frame)
+  post(message: unknown): void {
+    this.#input?.write(`${toWire(message)}\n`)
   }
 
   drained(): Promise<void> {
@@ -107,10 +107,6 @@ class GuardedProcess implements Transport {
     this.#stopped ??= reason
     this.#child.ref() // its end is near, and worth waiting for
     killGroup(this.#child.pid)
-  }
-
-  #write(message: unknown): void {
-    this.#input?.write(`${toWire(message)}\n`)
   }
 
   #print(text: string): void {

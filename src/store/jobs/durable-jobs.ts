@@ -28,7 +28,7 @@ export function createDurableJobs(database: Database, clock: Clock, now: Now, op
         .executeTakeFirst()
       if (row === undefined) return undefined
       const state = row.state as DurableJobState // written by this room alone
-      return { state, attempt: row.attempt, ...(row.last_error === null ? {} : { lastError: row.last_error }) }
+      return { state, attempt: row.attempt, lastError: row.last_error ?? undefined }
     },
     async cancel(id) {
       const ended_at_ms = await now()

@@ -78,6 +78,6 @@ export async function requireHeld(database: Database, query: Queryable, lease: L
   const held = await (database.kind === 'postgres' ? select.forShare() : select).executeTakeFirst()
   if (held !== undefined) return
   throw new EvsysError('STORE_CONFLICT', `"${lease.name}" was taken over by another process`, {
-    fix: 'this process stops; the other one goes on.',
+    fix: 'this process stops; the other one continues.',
   })
 }

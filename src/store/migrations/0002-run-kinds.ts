@@ -38,18 +38,16 @@ async function convertRun(
   experimentId: string,
   { name, candidate }: Extract<PlannedRun, { kind: 'candidate' }>,
 ): Promise<void> {
-  const of = query.selectFrom('run').select(['id', 'error']).where('experiment_id', '=', experimentId)
-  const row = await of.where('name', '=', name).executeTakeFirst()
+  const runs = query.selectFrom('run').select(['id', 'error']).where('experiment_id', '=', experimentId)
+  const row = await runs.where('name', '=', name).executeTakeFirst()
   if (row === undefined) return
   const error = row.error === null ? undefined : parseStored(ErrorRecord, row.error, `error of run ${row.id}`)
   const failure = error?.code === 'WORKER_DIED' ? failureOf(error.message) : undefined
+  const of = { kind: 'candidate', payload: JSON.stringify(candidate) }
+  const ended = failure === undefined ? {} : { error: null, failure: JSON.stringify(failure) }
   await query
     .updateTable('run')
-    .set({
-      kind: 'candidate',
-      payload: JSON.stringify(candidate),
-      ...(failure === undefined ? {} : { error: null, failure: JSON.stringify(failure) }),
-    })
+    .set({ ...of, ...ended })
     .where('id', '=', row.id)
     .execute()
 }

@@ -23,11 +23,9 @@ const POSTGRES_LOCK = 7_308_886
 /** Migrates to the newest of `migrations`, all of them or none. */
 export async function migrate(
   database: Database,
-  {
-    migrations = MIGRATIONS,
-    nowMs = Date.now(),
-  }: { migrations?: readonly Migration[] | undefined; nowMs?: number | undefined } = {},
+  options: { migrations?: readonly Migration[] | undefined; nowMs?: number | undefined } = {},
 ): Promise<Migrated> {
+  const { migrations = MIGRATIONS, nowMs = Date.now() } = options
   const to = migrations.length
   const from = await versionIn(database.query, database.kind)
   if (from > to) throw tooNew(database, from, to)

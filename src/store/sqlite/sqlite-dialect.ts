@@ -30,10 +30,12 @@ function sqliteDriver(database: DatabaseSync): Driver {
     async init() {},
     async acquireConnection() {
       const before = lastInLine
-      const { promise, resolve } = turn()
-      lastInLine = promise
+      let done = () => {}
+      lastInLine = new Promise((resolve) => {
+        done = resolve
+      })
       await before
-      leave = resolve
+      leave = done
       return connection
     },
     async releaseConnection() {
@@ -52,14 +54,6 @@ function sqliteDriver(database: DatabaseSync): Driver {
       closeDatabase(database)
     },
   }
-}
-
-function turn(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = () => {}
-  const promise = new Promise<void>((done) => {
-    resolve = done
-  })
-  return { promise, resolve }
 }
 
 function sqliteConnection(database: DatabaseSync): DatabaseConnection {

@@ -2,83 +2,48 @@
 // defined (a tie, the edge of a clamp) the choice is written at the operator.
 import type { CustomLoss, Datum, Metrics, Tensor } from '../../contracts/index.ts'
 
-export const add = (a: Operand, b: Operand): Value =>
-  pairwise(
-    a,
-    b,
-    (x, y) => x + y,
-    () => [1, 1],
-  )
+export const add = (a: Operand, b: Operand): Value => pairwise(a, b, { value: (x, y) => x + y, slopes: () => [1, 1] })
 
-export const sub = (a: Operand, b: Operand): Value =>
-  pairwise(
-    a,
-    b,
-    (x, y) => x - y,
-    () => [1, -1],
-  )
+export const sub = (a: Operand, b: Operand): Value => pairwise(a, b, { value: (x, y) => x - y, slopes: () => [1, -1] })
 
 export const mul = (a: Operand, b: Operand): Value =>
-  pairwise(
-    a,
-    b,
-    (x, y) => x * y,
-    (x, y) => [y, x],
-  )
+  pairwise(a, b, { value: (x, y) => x * y, slopes: (x, y) => [y, x] })
 
 export const div = (a: Operand, b: Operand): Value =>
-  pairwise(
-    a,
-    b,
-    (x, y) => x / y,
-    (x, y) => [1 / y, -x / (y * y)],
-  )
+  pairwise(a, b, { value: (x, y) => x / y, slopes: (x, y) => [1 / y, -x / (y * y)] })
 
 /** The smaller of two; at a tie the slope is that of the first. */
-export const min = (a: Operand, b: Operand): Value => pairwise(a, b, Math.min, (x, y) => (x <= y ? [1, 0] : [0, 1]))
+export const min = (a: Operand, b: Operand): Value =>
+  pairwise(a, b, { value: Math.min, slopes: (x, y) => (x <= y ? [1, 0] : [0, 1]) })
 
 /** The larger of two; at a tie the slope is that of the first. */
-export const max = (a: Operand, b: Operand): Value => pairwise(a, b, Math.max, (x, y) => (x >= y ? [1, 0] : [0, 1]))
+export const max = (a: Operand, b: Operand): Value =>
+  pairwise(a, b, { value: Math.max, slopes: (x, y) => (x >= y ? [1, 0] : [0, 1]) })
 
-export const neg = (a: Operand): Value =>
-  each(
-    a,
-    (x) => -x,
-    () => -1,
-  )
+export const neg = (a: Operand): Value => each(a, { value: (x) => -x, slope: () => -1 })
 
-export const exp = (a: Operand): Value => each(a, Math.exp, (_, y) => y)
+export const exp = (a: Operand): Value => each(a, { value: Math.exp, slope: (_, y) => y })
 
 /** Natural logarithm. */
-export const log = (a: Operand): Value => each(a, Math.log, (x) => 1 / x)
+export const log = (a: Operand): Value => each(a, { value: Math.log, slope: (x) => 1 / x })
 
-export const square = (a: Operand): Value =>
-  each(
-    a,
-    (x) => x * x,
-    (x) => 2 * x,
-  )
+export const square = (a: Operand): Value => each(a, { value: (x) => x * x, slope: (x) => 2 * x })
 
 /** Kept within two bounds; no slope outside of them, that of the value at them. */
 export function clamp(a: Operand, low: number, high: number): Value {
   if (!(low <= high)) throw new RangeError(`nothing lies between ${low} and ${high}`)
-  return each(
-    a,
-    (x) => Math.min(high, Math.max(low, x)),
-    (x) => (x >= low && x <= high ? 1 : 0),
-  )
+  return each(a, { value: (x) => Math.min(high, Math.max(low, x)), slope: (x) => (x >= low && x <= high ? 1 : 0) })
 }
 
 /** 1 / (1 + exp(-x)). */
-export const sigmoid = (a: Operand): Value => each(a, logistic, (_, y) => y * (1 - y))
+export const sigmoid = (a: Operand): Value => each(a, { value: logistic, slope: (_, y) => y * (1 - y) })
 
 /** log(sigmoid(x)), without overflow at either end. */
 export const logsigmoid = (a: Operand): Value =>
-  each(
-    a,
-    (x) => (x >= 0 ? -Math.log1p(Math.exp(-x)) : x - Math.log1p(Math.exp(x))),
-    (x) => logistic(-x),
-  )
+  each(a, {
+    value: (x) => (x >= 0 ? -Math.log1p(Math.exp(-x)) : x - Math.log1p(Math.exp(x))),
+    slope: (x) => logistic(-x),
+  })
 
 /** The sum of all elements, a scalar. */
 export function sum(a: Operand): Value {
@@ -148,7 +113,10 @@ function logistic(x: number): number {
   return x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x))
 }
 
-function each(a: Operand, value: (x: number) => number, slopeAt: (x: number, y: number) => number): Value {
+/** What an operator makes of x, and its derivative, which may also use the result y. */
+type Unary = { value(x: number): number; slope(x: number, y: number): number }
+
+function each(a: Operand, { value, slope: slopeAt }: Unary): Value {
   const from = toValue(a)
   const data = from.data.map((x) => value(x))
   return new Value(data, [from], (slope) =>
@@ -156,19 +124,16 @@ function each(a: Operand, value: (x: number) => number, slopeAt: (x: number, y: 
   )
 }
 
-function pairwise(
-  a: Operand,
-  b: Operand,
-  value: (x: number, y: number) => number,
-  slopesAt: (x: number, y: number) => readonly [number, number],
-): Value {
+type Binary = { value(x: number, y: number): number; slopes(x: number, y: number): readonly [number, number] }
+
+function pairwise(a: Operand, b: Operand, { value, slopes }: Binary): Value {
   const [x, y] = [toValue(a), toValue(b)]
   const length = commonLength(x.length, y.length)
   const data = new Float64Array(length)
   for (let at = 0; at < length; at++) data[at] = value(element(x, at), element(y, at))
   return new Value(data, [x, y], (slope) => {
     for (let at = 0; at < length; at++) {
-      const [toX, toY] = slopesAt(element(x, at), element(y, at))
+      const [toX, toY] = slopes(element(x, at), element(y, at))
       contribute(x, at, (slope[at] ?? 0) * toX)
       contribute(y, at, (slope[at] ?? 0) * toY)
     }

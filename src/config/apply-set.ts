@@ -38,7 +38,6 @@ export function applySets(root: LocatedMap, sets: readonly string[], cwd: string
 interface Assignment {
   readonly path: Path
   readonly value: LocatedNode
-  /** Where the path was written. */
   readonly at: Origin
 }
 

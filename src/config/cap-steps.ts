@@ -5,7 +5,6 @@ import { type LocatedMap, nodeAt, type Origin, type Source, scalarNode } from '.
 
 export interface StepsCap {
   readonly steps: number
-  /** The option that asks for it. */
   readonly flag: string
 }
 
@@ -22,7 +21,6 @@ export function capSteps(run: LocatedMap, { steps, flag }: StepsCap): LocatedMap
   return 'node' in changed && changed.node.type === 'map' ? changed.node : run
 }
 
-/** An experiment that writes its training rollouts. */
 export function logRollouts(root: LocatedMap): LocatedMap {
   const origin = optionOrigin('--dry', '--dry', ['log_rollouts'])
   return withKey(root, 'log_rollouts', scalarNode(true, origin), origin)

@@ -29,7 +29,6 @@ export function nameBenchmarks(root: LocatedMap, report: Report): LocatedMap {
   return withKey(root, 'metadata', withKey(metadata, 'benchmark', seqNode(items, list.origin)))
 }
 
-/** Checks the benchmarks of an experiment whose metadata is valid. */
 export function checkBenchmarks(root: LocatedMap, benchmarks: readonly Benchmark[], checker: NodeChecker): void {
   const { report } = checker
   const first = new Map<string, number>()
@@ -114,7 +113,6 @@ export function checkData(node: LocatedNode, data: DataConfig, report: Report): 
   }
 }
 
-/** Checks that a model starts from one checkpoint at most. */
 export function checkModel(node: LocatedNode, model: ModelConfig, report: Report): void {
   if (node.type !== 'map') return
   if (model.load_checkpoint_path !== undefined && model.init_from_checkpoint !== undefined) {

@@ -35,7 +35,6 @@ export interface DeepCheck {
   readonly plan: Plan
 }
 
-/** Checks plugins, params, paths, rows, tasks, verifiers and secrets of a loaded experiment. */
 export async function checkDeep(
   loaded: LoadedExperiment,
   catalog: Catalog,

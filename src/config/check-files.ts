@@ -42,7 +42,6 @@ export async function checkModelFiles(model: LocatedNode, context: FileContext):
   }
 }
 
-/** Checks that results can be written where the experiment says. */
 export async function checkOutput(root: LocatedMap, context: FileContext): Promise<void> {
   const node = nodeAt(root, ['output_dir'])
   const path = textOf(node)

@@ -13,7 +13,6 @@ import { isLocatedMap, type LocatedNode, type Origin, type Path, toJs } from './
 import type { PluginUse } from './plugin-uses.ts'
 import type { Report } from './report.ts'
 
-/** Reports unknown kinds and params that do not fit. */
 export async function checkPlugins(uses: readonly PluginUse[], catalog: Catalog, report: Report): Promise<void> {
   const known = uses.filter((use) => isKnown(use, catalog, report))
   const requests = new Map(known.map((use) => [requestKey(use), use]))
@@ -28,7 +27,6 @@ export async function checkPlugins(uses: readonly PluginUse[], catalog: Catalog,
   }
 }
 
-/** Whether a plugin exists; reports it when not. */
 export function isKnown(
   { type, kind, at }: Pick<PluginUse, 'type' | 'kind' | 'at'>,
   catalog: Catalog,
@@ -103,7 +101,6 @@ function keyPlace(use: PluginUse, path: Path, key: string): { origin: Origin; be
   return at === undefined ? valuePlace(use, [...path, key]) : { origin: at, below: [] }
 }
 
-/** The description of a value in a JSON Schema. */
 function describe(schema: unknown, path: Path): string | undefined {
   let here = schema
   for (const step of path) here = property(property(here, typeof step === 'number' ? 'items' : 'properties'), step)

@@ -30,7 +30,6 @@ export class ConfigHasher {
     })
   }
 
-  /** The whole experiment, with the hashes and names of its runs. */
   experiment(experiment: Experiment): string {
     const { $schema, output_dir, max_concurrent_arms, runs, budget, ...rest } = withSecondsBudget(experiment)
     return hashOf({

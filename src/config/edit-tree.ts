@@ -84,7 +84,6 @@ export function mergeNodes(base: LocatedNode, over: LocatedNode): LocatedNode {
 
 // `agent: tool_loop` is short for `agent: { kind: tool_loop }`, and so it is with `environment`: in a run, a benchmark, or an axis of a
 // matrix.
-/** The map with its agent and its environment written out. */
 export function spellAgent(map: LocatedMap): LocatedMap {
   return spell(spell(map, 'agent'), 'environment')
 }

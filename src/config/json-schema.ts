@@ -5,7 +5,6 @@ import { ExperimentFile, TaskFile } from '../contracts/index.ts'
 
 type Schema = z.core.JSONSchema.JSONSchema
 
-/** The JSON Schema of an experiment file. */
 export function experimentJsonSchema(): Schema {
   const schema = fileSchema(ExperimentFile, 'urn:evsys:experiment:1', 'evsys experiment')
   // What a file lacks may stand in one that it extends, or come from axes and shorthands.
@@ -13,7 +12,6 @@ export function experimentJsonSchema(): Schema {
   return { ...schema, anyOf: [{ required: ['name'] }, { required: ['extends'] }] }
 }
 
-/** The JSON Schema of a task file. */
 export function taskJsonSchema(): Schema {
   return fileSchema(TaskFile, 'urn:evsys:task:1', 'evsys task')
 }

@@ -41,7 +41,6 @@ export interface LoadedExperiment {
   readonly name: string
   /** Absolute; absent for a mapping made in code. */
   readonly file?: string | undefined
-  /** Folder of the project that it belongs to. */
   readonly project: string
   /** Every text that was read: the file, those that it extends, `--set`. */
   readonly sources: readonly { readonly name: string; readonly text: string }[]
@@ -59,7 +58,6 @@ interface ExperimentTrees {
   readonly sources: readonly Source[]
 }
 
-/** Steps of a trial. */
 export const drySteps = 5
 
 /** Loads and checks an experiment. Throws one `EvsysError` that carries every problem, in file order. */
@@ -125,7 +123,6 @@ function stepsCap({ dry, steps }: LoadOptions): { steps: number; flag: string } 
   return dry === true ? { steps: drySteps, flag: '--dry' } : undefined
 }
 
-// The plugin files and packages that an experiment names, for opening the catalog.
 /** What `plugins:` names: files by absolute path, packages by name, each with the folder and the place it was named in. */
 export function pluginReferences({ trees }: LoadedExperiment): PluginReference[] {
   return itemsOf(nodeAt(trees.root, ['plugins'])).flatMap((node) => {

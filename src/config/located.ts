@@ -75,7 +75,6 @@ export function focusOf(origin: Origin): Span {
   return key !== undefined && (isBlock === true || start === end) ? { source, ...key } : { source, start, end }
 }
 
-/** The value below `node`, if there is one. */
 export function nodeAt(node: LocatedNode | undefined, path: Path): LocatedNode | undefined {
   let here = node
   for (const step of path) here = here === undefined ? undefined : childOf(here, step)
@@ -102,7 +101,6 @@ export function isNull(node: LocatedNode | undefined): boolean {
   return node?.type === 'scalar' && node.value === null
 }
 
-/** The text of a node, if it is text. */
 export function textOf(node: LocatedNode | undefined): string | undefined {
   return node?.type === 'scalar' && typeof node.value === 'string' ? node.value : undefined
 }

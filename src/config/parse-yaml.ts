@@ -120,7 +120,6 @@ interface TreeInput {
 /** Values that a document may hold once its aliases are followed. */
 export const maxExpanded = 1_000_000
 
-/** The located tree of a document; undefined when the report says what is wrong. */
 function buildTree(contents: ParsedNode | null | undefined, input: TreeInput, report: Report): LocatedNode | undefined {
   if (contents === null || contents === undefined) {
     return scalarNode(null, { source: input.source, start: input.shift, end: input.shift, ...input.hook })
@@ -136,7 +135,6 @@ interface Anchor {
   readonly size: number
 }
 
-/** How a value hangs in the tree. */
 interface Hook {
   readonly parent?: Origin | undefined
   readonly step?: Step | undefined

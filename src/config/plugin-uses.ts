@@ -16,7 +16,6 @@ import {
 export interface PluginUse {
   readonly type: PluginType
   readonly kind: string
-  /** Where the kind was written. */
   readonly at: Origin
   readonly params: LocatedNode | undefined
   /** The mapping that would hold the params, and under which key, where they are not written. */

@@ -14,7 +14,6 @@ export interface ReadOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The located document; undefined when the report says what is wrong. */
 export async function readDocument(
   source: ConfigSource,
   { cwd, signal }: ReadOptions,

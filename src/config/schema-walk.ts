@@ -3,7 +3,6 @@
 import * as z from 'zod'
 import { isNull, type LocatedEntry, type LocatedNode, type Path, seqNode } from './located.ts'
 
-/** The schema without what wraps it: optional, default, nullable. */
 function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
   let inner = schema
   while (inner instanceof z.ZodOptional || inner instanceof z.ZodDefault || inner instanceof z.ZodNullable) {

@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import { RolloutError } from './error.ts'
 import { Level } from './execution.ts'
+import { Count } from './name.ts'
 import { PluginSpec } from './plugin.ts'
 import { ChatMessage, ToolCall } from './rows.ts'
 
@@ -51,7 +52,7 @@ export const EnvironmentCall = z.discriminatedUnion('method', [
       upload: z.int(),
       name: z.string().describe('Below the folder that is uploaded; empty: it is a single file.'),
       data: z.string().optional().describe('Added to what is there; absent: a folder.'),
-      mode: z.int().min(0).max(0o777),
+      mode: Count.max(0o777),
     })
     .describe('A part of what `write` and `upload` put in place.'),
   z.strictObject({ method: z.literal('write'), upload: z.int(), path: z.string() }),
@@ -89,14 +90,14 @@ export type EnvironmentReply = z.infer<typeof EnvironmentReply>
 export const AgentRecord = z.strictObject({
   output: z.string().optional(),
   truncated: z.enum(['max_tokens', 'max_turns', 'context']).optional(),
-  prompt_tokens: z.int().min(0),
-  completion_tokens: z.int().min(0),
+  prompt_tokens: Count,
+  completion_tokens: Count,
   latency_s: z.number().min(0),
   error: RolloutError.optional(),
   is_late: z.literal(true).optional().describe('A time limit of its own ended it.'),
   turns: z.array(
     z.strictObject({
-      kept: z.int().min(0).describe('Messages that it shares with the turn before.'),
+      kept: Count.describe('Messages that it shares with the turn before.'),
       messages: z.array(ChatMessage),
       text: z.string(),
       tool_calls: z.array(ToolCall).optional(),
@@ -135,8 +136,8 @@ export const PolicyAnswer = z.strictObject({
   reasoning: z.string().optional(),
   tool_calls: z.array(ToolCall).optional(),
   stop_reason: z.enum(['stop', 'length', 'tool_calls', 'refused']),
-  prompt_tokens: z.int().min(0),
-  completion_tokens: z.int().min(0),
+  prompt_tokens: Count,
+  completion_tokens: Count,
   latency_s: z.number().min(0),
 })
 export type PolicyAnswer = z.infer<typeof PolicyAnswer>

@@ -1,9 +1,10 @@
 // ATIF, the Agent Trajectory Interchange Format: what an agent did, as a document that other tools read. Version 1.7; documents of
 // 1.0 to 1.6 are of the same form. Unknown keys are refused everywhere: what is one's own goes into `extra`.
 import * as z from 'zod'
+import { Count, Text } from './name.ts'
 
 const extra = z.record(z.string(), z.unknown()).optional()
-const count = z.int().min(0)
+const count = Count
 const ids = z.array(count)
 
 /** The versions that can be read; the last one is written. */
@@ -25,7 +26,7 @@ const AtifPart = z.discriminatedUnion('type', [
     type: z.literal('image'),
     source: z.strictObject({
       media_type: z.enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp']),
-      path: z.string().min(1),
+      path: Text,
     }),
   }),
 ])
@@ -34,16 +35,16 @@ const AtifContent = z.union([z.string(), z.array(AtifPart)])
 export type AtifContent = z.infer<typeof AtifContent>
 
 const AtifToolCall = z.strictObject({
-  tool_call_id: z.string().min(1),
-  function_name: z.string().min(1),
+  tool_call_id: Text,
+  function_name: Text,
   arguments: z.record(z.string(), z.unknown()),
   extra,
 })
 
 const SubagentRef = z
   .strictObject({
-    trajectory_id: z.string().min(1).optional(),
-    trajectory_path: z.string().min(1).optional(),
+    trajectory_id: Text.optional(),
+    trajectory_path: Text.optional(),
     session_id: z.string().optional(),
     extra,
   })
@@ -126,7 +127,7 @@ export const AtifTrajectory = z
   .strictObject({
     schema_version: AtifVersion,
     session_id: z.string().optional(),
-    trajectory_id: z.string().min(1).optional(),
+    trajectory_id: Text.optional(),
     agent: z.strictObject({
       name: z.string(),
       version: z.string(),
@@ -137,7 +138,7 @@ export const AtifTrajectory = z
     steps: z.array(AtifStep).min(1),
     notes: z.string().optional(),
     final_metrics: FinalMetrics.optional(),
-    continued_trajectory_ref: z.string().min(1).optional(),
+    continued_trajectory_ref: Text.optional(),
     extra,
     get subagent_trajectories() {
       return z.array(AtifTrajectory).optional()

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { ErrorRecord, RolloutError } from './error.ts'
 import { Level } from './execution.ts'
 import { Split } from './metadata.ts'
+import { Count, Text } from './name.ts'
 import { PlannedArm, PlannedRun } from './plan.ts'
 import { LogLevel } from './plugin.ts'
 import { Bounds, Budget, Metrics } from './quantity.ts'
@@ -29,10 +30,10 @@ export type GuardAction = z.infer<typeof GuardAction>
 
 /** A trip that still stands: no later attempt has taken its step back. */
 export const GuardTrip = z.strictObject({
-  step: z.int().min(0),
+  step: Count,
   reason: GuardReason,
   action: GuardAction,
-  rolled_back_to: z.int().min(0).optional().describe('Absent where it rolled back: to the start of the run.'),
+  rolled_back_to: Count.optional().describe('Absent where it rolled back: to the start of the run.'),
   text: z.string().optional().describe('The numbers that it looked at, in words.'),
 })
 export type GuardTrip = z.infer<typeof GuardTrip>
@@ -67,10 +68,10 @@ const Share = z.tuple([z.number(), z.number()])
 
 /** What judging by a model took, and how well the judge agrees with people. */
 export const JudgeReport = z.strictObject({
-  calls: z.int().min(0),
-  replayed: z.int().min(0).describe('Questions whose verdict was kept from before.'),
-  prompt_tokens: z.int().min(0),
-  completion_tokens: z.int().min(0),
+  calls: Count,
+  replayed: Count.describe('Questions whose verdict was kept from before.'),
+  prompt_tokens: Count,
+  completion_tokens: Count,
   cost_usd: z.number().min(0).nullable().describe('Null: the price of a call is not known.'),
   calibration: z
     .strictObject({
@@ -96,7 +97,7 @@ export const Verdict = z.enum(['supported', 'refuted', 'inconclusive', 'explorat
 export type Verdict = z.infer<typeof Verdict>
 
 /** `seq` counts the events of one run from 1, without gaps and over all its attempts: it is the resume cursor. */
-const base = { seq: z.int().min(1), at: z.iso.datetime(), run_id: z.string().min(1) }
+const base = { seq: z.int().min(1), at: z.iso.datetime(), run_id: Text }
 
 /** What happens in one run. */
 export const RunEvent = z.discriminatedUnion('type', [
@@ -108,42 +109,38 @@ export const RunEvent = z.discriminatedUnion('type', [
     engine_id: z.string().optional(),
     code_hash: z.string().optional().describe('Covers the plugins of the recipe and what they import.'),
     sandbox: Level.optional().describe('How recipe code is shut in.'),
-    num_steps: z.int().min(0).optional(),
-    resumed_from_step: z
-      .int()
-      .min(0)
-      .optional()
-      .describe('Last step that is kept from earlier attempts. Absent: none is.'),
+    num_steps: Count.optional(),
+    resumed_from_step: Count.optional().describe('Last step that is kept from earlier attempts. Absent: none is.'),
   }),
-  z.object({ ...base, type: z.literal('data.loaded'), n_rows: z.int().min(0), data_hash: z.string() }),
-  z.object({ ...base, type: z.literal('step.finished'), step: z.int().min(0), metrics: Metrics }),
+  z.object({ ...base, type: z.literal('data.loaded'), n_rows: Count, data_hash: z.string() }),
+  z.object({ ...base, type: z.literal('step.finished'), step: Count, metrics: Metrics }),
   z.object({
     ...base,
     type: z.literal('checkpoint.saved'),
-    step: z.int().min(0),
+    step: Count,
     kind: CheckpointKind,
-    ref: z.string().min(1),
+    ref: Text,
     final: z.boolean().default(false),
   }),
-  z.object({ ...base, type: z.literal('checkpoint.dropped'), step: z.int().min(0), kind: CheckpointKind }),
+  z.object({ ...base, type: z.literal('checkpoint.dropped'), step: Count, kind: CheckpointKind }),
   z.object({
     ...base,
     type: z.literal('eval.started'),
     benchmark: z.string(),
     split: Split,
-    step: z.int().min(0).optional(),
+    step: Count.optional(),
   }),
   z.object({
     ...base,
     type: z.literal('eval.finished'),
     benchmark: z.string(),
     split: Split,
-    step: z.int().min(0).optional().describe('Absent: scored after training.'),
+    step: Count.optional().describe('Absent: scored after training.'),
     metrics: Metrics,
     bounds: Bounds.optional().describe('Present where rewards are missing.'),
     intervals: Bounds.optional().describe('Of the metrics, over tasks; coverage 0.9.'),
-    n_tasks: z.int().min(0),
-    n_infra_failed: z.int().min(0),
+    n_tasks: Count,
+    n_infra_failed: Count,
     judge: JudgeReport.optional().describe('Present where a model judged.'),
     scorer_hash: z.string(),
     rewards: z
@@ -157,18 +154,18 @@ export const RunEvent = z.discriminatedUnion('type', [
     ...base,
     type: z.literal('rollout.finished'),
     task_id: z.string(),
-    sample: z.int().min(0),
-    step: z.int().min(0).optional(),
+    sample: Count,
+    step: Count.optional(),
     reward: z.number().optional(),
     error: RolloutError.optional(),
   }),
   z.object({
     ...base,
     type: z.literal('guard.tripped'),
-    step: z.int().min(0),
+    step: Count,
     reason: GuardReason,
     action: GuardAction.optional().describe('Absent: it rolled back.'),
-    rolled_back_to: z.int().min(0).optional(),
+    rolled_back_to: Count.optional(),
     text: z.string().optional().describe('The numbers that it looked at, in words.'),
     learning_rate: z.number().optional(),
   }),
@@ -181,9 +178,9 @@ export const RunEvent = z.discriminatedUnion('type', [
     error: ErrorRecord.optional(),
     failure: CandidateFailure.optional().describe('Of a candidate: why it has no score.'),
     metrics: Metrics,
-    best_step: z.int().min(0).optional(),
+    best_step: Count.optional(),
     cost_usd: z.number().min(0).optional(),
-    tokens: z.int().min(0).optional(),
+    tokens: Count.optional(),
     wall_s: z.number().min(0).optional(),
   }),
 ])
@@ -191,29 +188,29 @@ export type RunEvent = z.infer<typeof RunEvent>
 
 /** A model that stands beside the arms of an experiment for comparison, on one benchmark. It is no arm and ranks nothing. */
 export const BaselineScore = z.object({
-  model: z.string().min(1),
+  model: Text,
   benchmark: z.string(),
   split: Split,
   metrics: Metrics,
   bounds: Bounds.optional(),
   intervals: Bounds.optional().describe('Of the metrics, over tasks; coverage 0.9.'),
-  n_tasks: z.int().min(0),
-  n_infra_failed: z.int().min(0),
+  n_tasks: Count,
+  n_infra_failed: Count,
   scorer_hash: z.string(),
   cost_usd: z.number().min(0).nullable().describe('Null: unknown.'),
   error: ErrorRecord.optional().describe('Present where it gave no score.'),
 })
 export type BaselineScore = z.infer<typeof BaselineScore>
 
-const experimentBase = { seq: z.int().min(1), at: z.iso.datetime(), experiment_id: z.string().min(1) }
+const experimentBase = { seq: z.int().min(1), at: z.iso.datetime(), experiment_id: Text }
 
 /** Training rows that repeat questions of a benchmark, where the experiment allows it. */
 export const Leak = z.strictObject({
   benchmark: z.string(),
   arms: z.array(z.string()).min(1).describe('Those that train on these rows.'),
-  rows: z.int().min(0).describe('Training rows that were compared.'),
-  exact: z.int().min(0),
-  near: z.int().min(0),
+  rows: Count.describe('Training rows that were compared.'),
+  exact: Count,
+  near: Count,
   pairs: z
     .array(
       z.strictObject({ place: z.string(), task_id: z.string(), kind: z.enum(['exact', 'near']), share: z.number() }),
@@ -244,7 +241,7 @@ export const ExperimentEvent = z.discriminatedUnion('type', [
   z.object({
     ...experimentBase,
     type: z.literal('run.added'),
-    run_id: z.string().min(1),
+    run_id: Text,
     run: PlannedRun,
     arm: PlannedArm.optional().describe('Present where the run is the first of its arm.'),
     parent_run: z.string().optional(),

@@ -2,7 +2,7 @@
 // people may write: the same with shorthands and first-generation keys. The config room turns the second into the first.
 import * as z from 'zod'
 import { BenchmarkEntry, Metadata, MetricRef } from './metadata.ts'
-import { Name } from './name.ts'
+import { Name, Text } from './name.ts'
 import { Kind, PluginSpec } from './plugin.ts'
 import { Budget } from './quantity.ts'
 import { DataConfig, ModelConfig, RunConfig, Seed } from './run-config.ts'
@@ -12,22 +12,18 @@ const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 export const AxisValue = z.union([Scalar, z.array(z.unknown()), z.record(z.string(), z.unknown())])
 
 export const Axes = z
-  .record(z.string().min(1), z.array(AxisValue).min(1))
+  .record(Text, z.array(AxisValue).min(1))
   .describe('Dotted path in the run -> values. The arms are their cartesian product, in the order written.')
 export type Axes = z.infer<typeof Axes>
 
-export const NameTemplate = z.string().min(1).describe('Name of each arm: `{base}` and `{dotted.path}` are replaced.')
+export const NameTemplate = Text.describe('Name of each arm: `{base}` and `{dotted.path}` are replaced.')
 
 export const Continual = z.strictObject({
   datasets: z
     .array(DataConfig)
     .min(1)
     .describe('One stage each; every stage starts from the weights of the one before.'),
-  name_template: z
-    .string()
-    .min(1)
-    .default('{base}_stage{i}')
-    .describe('Name of a stage: `{base}` and `{i}` are replaced.'),
+  name_template: Text.default('{base}_stage{i}').describe('Name of a stage: `{base}` and `{i}` are replaced.'),
   mix: z
     .boolean()
     .default(false)
@@ -62,11 +58,9 @@ const common = {
   version: z.literal(1, 'this evsys reads version 1').default(1).describe('Version of this file format.'),
   name: Name.describe('Name of the experiment.'),
   description: z.string().default('').describe('One paragraph for readers.'),
-  output_dir: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Where runs are written, relative to this file; absent: .evsys/runs in the project.'),
+  output_dir: Text.optional().describe(
+    'Where runs are written, relative to this file; absent: .evsys/runs in the project.',
+  ),
   log_rollouts: z.boolean().default(false).describe('Write training rollouts to the loggers.'),
   data_store: PluginSpec.optional().describe(
     'Data store plugin that paths are read from. Nothing reads from one yet: refused, except `local`.',
@@ -75,7 +69,7 @@ const common = {
     'Log store plugin that metrics also go to. Nothing writes to one yet: refused; name `callbacks`.',
   ),
   callbacks: z.array(PluginSpec).default([]).describe('Loggers and other callbacks; empty: local_logger.'),
-  plugins: z.array(z.string().min(1)).default([]).describe('Plugin files, relative to this file, or npm packages.'),
+  plugins: z.array(Text).default([]).describe('Plugin files, relative to this file, or npm packages.'),
   n_repeats: z.int().min(1).max(10_000).default(1).describe('Seeded replicates of every arm.'),
   base_seed: Seed.optional().describe('First replicate seed; absent: each run’s own seed.'),
   max_concurrent_arms: z
@@ -84,7 +78,7 @@ const common = {
     .max(10_000)
     .optional()
     .describe('Runs at a time; absent: as many as the machine has room for.'),
-  parent_experiment_id: z.string().min(1).optional().describe('Experiment that this one follows.'),
+  parent_experiment_id: Text.optional().describe('Experiment that this one follows.'),
   budget: Budget.optional().describe('Hard caps; a forecast is checked before anything starts.'),
   compute: Compute.optional().describe(
     'Where the runs are sent. They execute on this machine alone: another kind than `local` is refused.',
@@ -130,7 +124,7 @@ export const LegacyEval = z.strictObject({
 
 /** `validation` of the first generation. */
 export const LegacyValidation = z.strictObject({
-  dataset_id: z.string().min(1).describe('Stored benchmark by id.'),
+  dataset_id: Text.describe('Stored benchmark by id.'),
   eval_for_every: z.int().min(1).describe('Scored after every N training steps.'),
   metrics: z
     .array(z.union([Kind, PluginSpec]))
@@ -152,7 +146,7 @@ export const Matrix = z.strictObject({
 export type Matrix = z.infer<typeof Matrix>
 
 const WrittenBenchmark = BenchmarkEntry.extend({
-  model: z.string().min(1).optional().describe('Short for models: [model].'),
+  model: Text.optional().describe('Short for models: [model].'),
   agent: z
     .union([PluginSpec, Kind])
     .optional()
@@ -175,7 +169,7 @@ const WrittenMetadata = Metadata.extend({
 export const ExperimentFile = z.strictObject({
   ...common,
   extends: z
-    .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+    .union([Text, z.array(Text).min(1)])
     .optional()
     .describe('File or files that this one is laid over, relative to it. Mappings merge, lists are replaced.'),
   metadata: WrittenMetadata.optional().describe('Why it is run and how it is judged.'),

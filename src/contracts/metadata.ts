@@ -1,6 +1,6 @@
 // Why the experiment is run and how it is judged: hypothesis, objective, claim, benchmarks.
 import * as z from 'zod'
-import { Name } from './name.ts'
+import { Count, Name, Text } from './name.ts'
 import { Kind, PluginSpec } from './plugin.ts'
 import { DataConfig } from './run-config.ts'
 
@@ -19,16 +19,12 @@ export const BenchmarkEntry = z.strictObject({
   name: Name.optional().describe(
     'Label and metric namespace; absent: the id, the last part of the path, or `benchmark_<i>`.',
   ),
-  path: z.string().min(1).optional().describe('Benchmark folder (tasks.jsonl, metadata.yaml), relative to this file.'),
-  id: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Named benchmark of the project: NAME@VERSION, or NAME for its newest version.'),
+  path: Text.optional().describe('Benchmark folder (tasks.jsonl, metadata.yaml), relative to this file.'),
+  id: Text.optional().describe('Named benchmark of the project: NAME@VERSION, or NAME for its newest version.'),
   data: DataConfig.optional().describe('Tasks made from data rows instead of a stored benchmark.'),
-  run_every: z.int().min(0).default(0).describe('N > 0: scored after every N training steps; 0: once, after training.'),
+  run_every: Count.default(0).describe('N > 0: scored after every N training steps; 0: once, after training.'),
   split: Split.default('val').describe('`val` may select checkpoints and arms; `test` only confirms.'),
-  tags: z.array(z.string().min(1)).default([]).describe('Free labels.'),
+  tags: z.array(Text).default([]).describe('Free labels.'),
   metrics: z
     .array(Kind)
     .min(1)
@@ -39,7 +35,7 @@ export const BenchmarkEntry = z.strictObject({
   temperature: z.number().min(0).default(0).describe('Sampling temperature.'),
   limit: z.int().min(1).optional().describe('First N tasks, in benchmark order.'),
   breakdown_keys: z
-    .array(z.string().min(1))
+    .array(Text)
     .default([])
     .describe('Dotted paths into task metadata; scores are also reported by their values.'),
   chat_template: ChatTemplate.default({}).describe('How the instruction becomes a prompt.'),
@@ -49,7 +45,7 @@ export const BenchmarkEntry = z.strictObject({
     .describe('Rollout engine; `in_process` or empty: one completion, no environment.'),
   n_concurrent: z.int().min(1).max(10_000).default(8).describe('Rollouts at a time.'),
   models: z
-    .array(z.string().min(1))
+    .array(Text)
     .default([])
     .describe(
       'Models scored on the same tasks for comparison, none of them an arm: claude-sonnet-4-6, openai:NAME, evsys/tiny, or base_model for the untrained one.',
@@ -72,10 +68,7 @@ export const Benchmark = BenchmarkEntry.extend({ name: Name.describe('Label and 
 export type Benchmark = z.infer<typeof Benchmark>
 
 /** `<benchmark>.<metric>`, or a bare metric: then the first val-split benchmark that has it. */
-export const MetricRef = z
-  .string()
-  .min(1)
-  .describe('`<benchmark>.<metric>`, or a bare metric of the val-split benchmark.')
+export const MetricRef = Text.describe('`<benchmark>.<metric>`, or a bare metric of the val-split benchmark.')
 
 export const Direction = z.enum(['max', 'min'])
 export type Direction = z.infer<typeof Direction>
@@ -90,7 +83,7 @@ export type Objective = z.infer<typeof Objective>
 
 /** An arm by name, by axis values (`{ algorithm.kind: sft }`), or `base_model`. */
 export const ArmRef = z
-  .union([z.string().min(1), z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))])
+  .union([Text, z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))])
   .describe('Arm name, axis values such as { algorithm.kind: sft }, or base_model.')
 export type ArmRef = z.infer<typeof ArmRef>
 
@@ -104,10 +97,10 @@ export const Claim = z.strictObject({
 export type Claim = z.infer<typeof Claim>
 
 export const Metadata = z.strictObject({
-  hypothesis: z.string().min(1).optional().describe('Why this is run: one or two sentences that can turn out wrong.'),
+  hypothesis: Text.optional().describe('Why this is run: one or two sentences that can turn out wrong.'),
   notes: z.string().optional().describe('Anything a reader should know.'),
-  tags: z.array(z.string().min(1)).default([]).describe('Free labels of the experiment.'),
-  project_goal_id: z.string().min(1).optional().describe('Goal that this experiment serves.'),
+  tags: z.array(Text).default([]).describe('Free labels of the experiment.'),
+  project_goal_id: Text.optional().describe('Goal that this experiment serves.'),
   objective: Objective.optional().describe('What ranks the arms.'),
   claim: Claim.optional().describe('What would make the hypothesis true, in numbers.'),
   benchmark: z.array(Benchmark).default([]).describe('What every run is scored on.'),

@@ -1,4 +1,5 @@
-// Names of experiments, arms and benchmarks. They become folder names and metric prefixes on every platform.
+// What many schemas are made of, and names of experiments, arms and benchmarks: those become folder names and metric prefixes on
+// every platform.
 import * as z from 'zod'
 
 // Separators and wildcards of some file system; control characters; halves of surrogate pairs, which no file system keeps;
@@ -11,6 +12,12 @@ const DEVICE =
 
 // File systems allow 255 bytes; a time stamp before and a seed behind must fit too.
 const MAX_BYTES = 200
+
+/** Text that is not empty. */
+export const Text = z.string().min(1)
+
+/** A whole number from 0 on. */
+export const Count = z.int().min(0)
 
 export const Name = z
   .string()

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { Location } from './error.ts'
 import { Experiment } from './experiment-file.ts'
 import { Direction } from './metadata.ts'
+import { Count } from './name.ts'
 import { Params } from './plugin.ts'
 import { RunConfig } from './run-config.ts'
 
@@ -10,7 +11,7 @@ const planned = {
   name: z.string(),
   arm: z.string(),
   seed: z.int(),
-  stage: z.int().min(0).optional().describe('Position in a continual or staged chain.'),
+  stage: Count.optional().describe('Position in a continual or staged chain.'),
   after: z.string().optional().describe('Run whose final weights this one starts from.'),
 }
 

@@ -1,6 +1,7 @@
 // What a plugin is. A plain frozen object: its type, a literal kind, a sentence, a schema for its params, its functions.
 // What it needs reaches it through its context, never by import.
 import * as z from 'zod'
+import { Text } from './name.ts'
 
 /** Name under which a plugin is registered: `sft`, `pass@3`, `acme/dedupe`. */
 export const Kind = z
@@ -72,8 +73,8 @@ export interface Context<P> {
 export const Needs = z
   .strictObject({
     container: z.boolean().optional().describe('A container engine.'),
-    commands: z.array(z.string().min(1)).readonly().optional().describe('Executables on the PATH.'),
-    secrets: z.array(z.string().min(1)).readonly().optional().describe('Secrets, by name; no other is handed to it.'),
+    commands: z.array(Text).readonly().optional().describe('Executables on the PATH.'),
+    secrets: z.array(Text).readonly().optional().describe('Secrets, by name; no other is handed to it.'),
     network: z.boolean().optional().describe('Outgoing network.'),
     sandbox: z.boolean().optional().describe('A sandbox for code that a model wrote.'),
     model: z.boolean().optional().describe('A model to ask. Agents have one unless they say false.'),

@@ -1,6 +1,7 @@
 // What is sent to the record, and the interfaces of ingest, durable steps and blobs. The whole of it is `Store`.
 import * as z from 'zod'
 import { ExperimentEvent, RunEvent } from './events.ts'
+import { Count, Text } from './name.ts'
 
 /** Content hash, 64 hexadecimal digits in lower case. */
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'a SHA-256 is 64 hexadecimal digits')
@@ -13,11 +14,11 @@ export type Sha256 = z.infer<typeof Sha256>
 export const PointBatch = z
   .strictObject({
     type: z.literal('points'),
-    run_id: z.string().min(1),
-    key: z.array(z.string().min(1)),
-    step: z.array(z.int().min(0)),
+    run_id: Text,
+    key: z.array(Text),
+    step: z.array(Count),
     value: z.array(z.number()),
-    at_ms: z.array(z.int().min(0)).describe('Milliseconds since 1970, UTC.'),
+    at_ms: z.array(Count).describe('Milliseconds since 1970, UTC.'),
   })
   .refine(({ key, ...columns }) => [columns.step, columns.value, columns.at_ms].every((c) => c.length === key.length), {
     error: 'the columns key, step, value and at_ms have equal lengths',

@@ -1,6 +1,7 @@
 // What a proposer thinks of: a change to the incumbent, labelled so that a model of past effects can rank it before it is run.
 import * as z from 'zod'
 import type { ErrorRecord } from './error.ts'
+import { Count, Text } from './name.ts'
 import { Metrics } from './quantity.ts'
 
 export const IdeaCategory = z.enum(['architectural', 'optimizer', 'hyperparameter', 'regularization'])
@@ -14,7 +15,7 @@ export const KnobValue = z.union([z.number(), z.string(), z.boolean()])
 export type KnobValue = z.infer<typeof KnobValue>
 
 /** Values by knob: what an optimiser may turn, declared by the task or found as literals in the code. */
-export const Knobs = z.record(z.string().min(1), KnobValue)
+export const Knobs = z.record(Text, KnobValue)
 export type Knobs = z.infer<typeof Knobs>
 
 /** What a knob may be. */
@@ -38,16 +39,16 @@ export const Change = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('knobs'), knobs: Knobs.describe('Those that change, with their new values.') }),
   z.strictObject({
     kind: z.literal('files'),
-    files: z.record(z.string().min(1), z.string()).describe('Whole texts of files in scope.'),
+    files: z.record(Text, z.string()).describe('Whole texts of files in scope.'),
   }),
-  z.strictObject({ kind: z.literal('patch'), patch: z.string().min(1).describe('Unified diff against the base.') }),
+  z.strictObject({ kind: z.literal('patch'), patch: Text.describe('Unified diff against the base.') }),
 ])
 export type Change = z.infer<typeof Change>
 
 export const Idea = z.strictObject({
-  title: z.string().min(1).max(200).describe('One line.'),
+  title: Text.max(200).describe('One line.'),
   hypothesis: z.string().max(4000).describe('What it should do, and why.'),
-  family: z.string().min(1).max(60).describe('What kind of change it is; ideas of one family share their fate.'),
+  family: Text.max(60).describe('What kind of change it is; ideas of one family share their fate.'),
   category: IdeaCategory,
   expected_effect: z.number().optional().describe('Gain in units of the metric; positive is better.'),
   cost: z.enum(['cheaper', 'same', 'dearer']).default('same').describe('Against the base, per experiment.'),
@@ -91,7 +92,7 @@ export function failureError({ class: kind, reason }: CandidateFailure): ErrorRe
 
 /** What the scorer said of one seed. */
 export const SeedScore = z.strictObject({
-  seed: z.int().min(0),
+  seed: Count,
   value: z.number(),
   secondary: Metrics.default({}),
 })
@@ -106,8 +107,8 @@ export const MeasuredGain = z.strictObject({
 export type MeasuredGain = z.infer<typeof MeasuredGain>
 
 export const Attempt = z.strictObject({
-  id: z.string().min(1),
-  number: z.int().min(0).describe('In the order of being begun; 0 is the baseline.'),
+  id: Text,
+  number: Count.describe('In the order of being begun; 0 is the baseline.'),
   parents: z.array(z.string()).describe('The first is its base.'),
   title: z.string(),
   hypothesis: z.string(),
@@ -116,7 +117,7 @@ export const Attempt = z.strictObject({
   mode: SearchMode,
   knobs: Knobs.describe('All that are known of it, changed or not.'),
   fingerprint: z.string().describe('Equal for candidates that are equal but for layout and names.'),
-  lines: z.int().min(0).describe('Lines of code in scope.'),
+  lines: Count.describe('Lines of code in scope.'),
   scores: z.array(SeedScore).describe('On validation, in the order of being run.'),
   gain: MeasuredGain.optional(),
   verdict: AttemptVerdict.optional().describe('Absent: it is still raced.'),

@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import { Level } from './execution.ts'
 import { Direction } from './metadata.ts'
+import { Count, Text } from './name.ts'
 import { PluginSpec } from './plugin.ts'
 import { Duration, Metrics } from './quantity.ts'
 import {
@@ -29,40 +30,40 @@ export const ResearchBudget = z.strictObject({
 export type ResearchBudget = z.infer<typeof ResearchBudget>
 
 export const SessionSettings = z.strictObject({
-  task: z.string().min(1),
+  task: Text,
   reference: z
     .string()
     .optional()
     .describe('As the task was asked for, where that is not its name: a variant, or a folder.'),
   task_hash: z.string().describe('Scores compare only where it is equal.'),
-  metric: z.string().min(1),
+  metric: Text,
   direction: Direction,
   unit: z.string().optional(),
   secondary: z.array(SecondaryMetric).default([]),
   space: z.record(z.string(), KnobSpec).default({}),
   train_seconds: z.number().positive(),
-  seed: z.int().min(0).describe('Root of all randomness of the session itself.'),
-  seeds: z.array(z.int().min(0)).min(1).describe('Of search, in the order of use.'),
+  seed: Count.describe('Root of all randomness of the session itself.'),
+  seeds: z.array(Count).min(1).describe('Of search, in the order of use.'),
   strategy: PluginSpec,
   keep_rule: PluginSpec,
   proposer: PluginSpec,
   workers: z.int().min(1),
   budget: ResearchBudget,
   noise_runs: z.int().min(1).describe('Seeds on which the baseline is measured first.'),
-  control_every: z.int().min(0).describe('Attempts between two control runs of the incumbent; 0: none.'),
-  confirm_every: z.int().min(0).describe('Keeps between two confirmations; 0: at the end alone.'),
+  control_every: Count.describe('Attempts between two control runs of the incumbent; 0: none.'),
+  confirm_every: Count.describe('Keeps between two confirmations; 0: at the end alone.'),
 })
 export type SessionSettings = z.infer<typeof SessionSettings>
 
 /** Files by path, where they differ from those of the base; null: it is not there any more. */
-export const FileChanges = z.record(z.string().min(1), z.string().nullable())
+export const FileChanges = z.record(Text, z.string().nullable())
 export type FileChanges = z.infer<typeof FileChanges>
 
 /** What a call to a proposer took. Absent parts are unknown. */
 export const CallUsage = z.object({
-  prompt_tokens: z.int().min(0),
-  completion_tokens: z.int().min(0),
-  cached_prompt_tokens: z.int().min(0).optional(),
+  prompt_tokens: Count,
+  completion_tokens: Count,
+  cached_prompt_tokens: Count.optional(),
   cost_usd: z.number().min(0).optional(),
 })
 export type CallUsage = z.infer<typeof CallUsage>
@@ -106,15 +107,15 @@ export type RecordedOutcome = z.infer<typeof RecordedOutcome>
 export const Steering = z.discriminatedUnion('action', [
   z.object({
     action: z.literal('add_idea'),
-    text: z.string().min(1).max(4000).describe('In words: proposers read it in their brief.'),
+    text: Text.max(4000).describe('In words: proposers read it in their brief.'),
     idea: Idea.optional().describe('Ready to run: it is tried next, with no call.'),
   }),
-  z.object({ action: z.literal('ban_family'), family: z.string().min(1) }),
-  z.object({ action: z.literal('allow_family'), family: z.string().min(1) }),
-  z.object({ action: z.literal('pin'), attempt: z.string().min(1) }),
+  z.object({ action: z.literal('ban_family'), family: Text }),
+  z.object({ action: z.literal('allow_family'), family: Text }),
+  z.object({ action: z.literal('pin'), attempt: Text }),
   z.object({ action: z.literal('unpin') }),
-  z.object({ action: z.literal('veto'), attempt: z.string().min(1).describe('It is discarded, and never a parent.') }),
-  z.object({ action: z.literal('override'), attempt: z.string().min(1), verdict: z.enum(['keep', 'discard']) }),
+  z.object({ action: z.literal('veto'), attempt: Text.describe('It is discarded, and never a parent.') }),
+  z.object({ action: z.literal('override'), attempt: Text, verdict: z.enum(['keep', 'discard']) }),
   z.object({ action: z.literal('confirm') }).describe('Asks for a look at the hidden split.'),
   z.object({ action: z.literal('pause') }),
   z.object({ action: z.literal('resume') }),
@@ -141,10 +142,10 @@ export const PlannedTestEvaluation = z.object({
   number: z.int().min(1),
   reason: LookOccasion,
   champion: z.string(),
-  keeps: z.int().min(0),
+  keeps: Count,
   level: z.number(),
-  decide: z.array(z.int().min(0)).describe('Seeds that decide.'),
-  report: z.array(z.int().min(0)).describe('Seeds that say how large the gain is.'),
+  decide: z.array(Count).describe('Seeds that decide.'),
+  report: z.array(Count).describe('Seeds that say how large the gain is.'),
 })
 export type PlannedTestEvaluation = z.infer<typeof PlannedTestEvaluation>
 
@@ -173,7 +174,7 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     type: z.literal('call.intended'),
     call: z.string().describe('Of one question, however often it is sent.'),
     sending: z.int().min(1),
-    worker: z.int().min(0),
+    worker: Count,
     purpose: z.enum(['propose', 'repair']),
     proposer: z.string(),
     parents: z.array(z.string()),
@@ -181,14 +182,14 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     ideas: z.int().min(1),
     avoid_families: z.array(z.string()).default([]),
     attempt: z.string().optional().describe('That is repaired.'),
-    forecast: z.object({ usd: z.number().min(0), tokens: z.int().min(0) }),
+    forecast: z.object({ usd: z.number().min(0), tokens: Count }),
   }),
   z.object({
     ...at,
     type: z.literal('call.lost'),
     call: z.string(),
     sending: z.int().min(1),
-    charged: z.object({ usd: z.number().min(0), tokens: z.int().min(0) }).describe('Its true cost is unknown.'),
+    charged: z.object({ usd: z.number().min(0), tokens: Count }).describe('Its true cost is unknown.'),
   }),
   z.object({
     ...at,
@@ -209,10 +210,10 @@ export const ResearchEntry = z.discriminatedUnion('type', [
   z.object({
     ...at,
     type: z.literal('attempt.begun'),
-    attempt: z.string().min(1),
-    number: z.int().min(0),
+    attempt: Text,
+    number: Count,
     origin: z.enum(['baseline', 'proposer', 'author', 'ablation']),
-    worker: z.int().min(0).default(0),
+    worker: Count.default(0),
     call: z.string().optional(),
     idea: Idea.optional(),
     parents: z.array(z.string()),
@@ -223,7 +224,7 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     mode: SearchMode,
     knobs: Knobs,
     fingerprint: z.string(),
-    lines: z.int().min(0),
+    lines: Count,
     files: FileChanges,
   }),
   z.object({ ...at, type: z.literal('check.intended'), attempt: z.string() }),
@@ -243,7 +244,7 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     idea: Idea,
     knobs: Knobs,
     fingerprint: z.string(),
-    lines: z.int().min(0),
+    lines: Count,
     files: FileChanges,
   }),
 
@@ -252,7 +253,7 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     type: z.literal('run.intended'),
     run: z.string().describe('Name of the run in the record.'),
     attempt: z.string(),
-    seed: z.int().min(0),
+    seed: Count,
     split: z.enum(['val', 'test']),
     purpose: RunPurpose,
   }),
@@ -261,7 +262,7 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     type: z.literal('run.finished'),
     run: z.string(),
     attempt: z.string(),
-    seed: z.int().min(0),
+    seed: Count,
     split: z.enum(['val', 'test']),
     purpose: RunPurpose,
     outcome: RecordedOutcome,
@@ -293,16 +294,16 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     ...at,
     type: z.literal('incumbent.refreshed'),
     attempt: z.string(),
-    bank: z.array(z.int().min(0)).min(1).describe('Seeds of the races to come.'),
+    bank: z.array(Count).min(1).describe('Seeds of the races to come.'),
   }),
   z.object({
     ...at,
     type: z.literal('control.finished'),
     attempt: z.string(),
-    seed: z.int().min(0),
+    seed: Count,
     deviation: z.number().nullable().describe('From what was expected, in sigmas; null: it did not run.'),
     drifted: z.boolean(),
-    experiments: z.int().min(0).describe('Of the session by then.'),
+    experiments: Count.describe('Of the session by then.'),
     reason: z.string(),
   }),
   z.object({ ...at, type: z.literal('look.planned'), ...PlannedTestEvaluation.shape }),
@@ -313,7 +314,7 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     against: z.string(),
     look: z.int().min(1).describe('Number of this look at the hidden split.'),
     occasion: LookOccasion,
-    keeps: z.int().min(0).describe('Of the session when it was planned.'),
+    keeps: Count.describe('Of the session when it was planned.'),
     level: z.number().describe('Chance of being wrong that it spent.'),
     p: z.number(),
     confirmed: z.boolean(),
@@ -331,7 +332,7 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     reason: z.string(),
   }),
 
-  z.object({ ...at, type: z.literal('steered'), author: z.string().min(1), steering: Steering }),
+  z.object({ ...at, type: z.literal('steered'), author: Text, steering: Steering }),
   z.object({ ...at, type: z.literal('notice'), text: z.string() }),
   z.object({
     ...at,

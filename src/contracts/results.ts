@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { ErrorRecord } from './error.ts'
 import { BaselineScore, Leak, RunStatus, RunTrip, Verdict } from './events.ts'
 import { Direction } from './metadata.ts'
+import { Count } from './name.ts'
 import { Metrics } from './quantity.ts'
 import { Seed } from './run-config.ts'
 
@@ -18,15 +19,15 @@ export const TokenExample = z.strictObject({
   tokens: z.array(z.int()),
   text: z.array(z.string()).describe('What each token stands for.'),
   weights: z.array(z.number()).describe('Weight of each token in the loss; 0: it is context.'),
-  length: z.int().min(0).describe('Tokens of the whole example; the first of them are shown.'),
+  length: Count.describe('Tokens of the whole example; the first of them are shown.'),
 })
 export type TokenExample = z.infer<typeof TokenExample>
 
-const Step = z.strictObject({ kind: z.string(), rows: z.int().min(0).describe('Rows that came out of it.') })
+const Step = z.strictObject({ kind: z.string(), rows: Count.describe('Rows that came out of it.') })
 
 export const DataPreview = z.strictObject({
   version: z.literal(1),
-  rows: z.int().min(0),
+  rows: Count,
   hash: z.string().describe('Of the rows in their order.'),
   source: Step,
   transforms: z.array(Step),
@@ -112,8 +113,8 @@ export type HistoryEntry = z.infer<typeof HistoryEntry>
 /** `evsys import --json`. */
 export const ImportResult = z.strictObject({
   experiment_id: z.string(),
-  n_runs: z.int().min(0),
-  n_kept: z.int().min(0),
+  n_runs: Count,
+  n_kept: Count,
 })
 export type ImportResult = z.infer<typeof ImportResult>
 

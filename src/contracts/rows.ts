@@ -1,5 +1,6 @@
 // The shapes of a data row. They hold data alone: which tokens are trained on is the algorithm's decision.
 import * as z from 'zod'
+import { Text } from './name.ts'
 
 /** A raw row, as a source yields it and transforms pass it on. */
 export type Row = Record<string, unknown>
@@ -12,7 +13,7 @@ export const ToolCall = z.looseObject({
   id: z.string().optional(),
   type: z.literal('function').default('function'),
   function: z.looseObject({
-    name: z.string().min(1),
+    name: Text,
     arguments: z.union([z.string(), z.record(z.string(), z.unknown())]),
   }),
 })
@@ -45,7 +46,7 @@ export type ChatMessagesRow = z.infer<typeof ChatMessagesRow>
 export const VerifierPayload = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('in_process'),
-    fn_name: z.string().min(1),
+    fn_name: Text,
     expected: z.unknown(),
     params: z.record(z.string(), z.unknown()).default({}),
   }),
@@ -55,13 +56,13 @@ export const VerifierPayload = z.discriminatedUnion('kind', [
     test_sh: z.string(),
     test_state_py: z.string().optional(),
   }),
-  z.strictObject({ kind: z.literal('llm_judge'), judge_model: z.string().min(1), rubric: z.string().min(1) }),
+  z.strictObject({ kind: z.literal('llm_judge'), judge_model: Text, rubric: Text }),
 ])
 export type VerifierPayload = z.infer<typeof VerifierPayload>
 
 /** A task to attempt and how the outcome is scored. */
 export const HarborTask = z.object({
-  task_id: z.string().min(1),
+  task_id: Text,
   instruction: z.string(),
   verifier: VerifierPayload,
   metadata,
@@ -72,7 +73,7 @@ export type HarborTask = z.infer<typeof HarborTask>
 export const PromptExample = z.object({ inputs: z.record(z.string(), z.unknown()), expected: z.unknown(), metadata })
 export type PromptExample = z.infer<typeof PromptExample>
 
-const Answer = z.union([z.string().min(1), z.array(ChatMessage).min(1)])
+const Answer = z.union([Text, z.array(ChatMessage).min(1)])
 
 /** A conversation and two answers to it, of which the first is better. Text is short for one assistant message. */
 export const PreferencePair = z.object({

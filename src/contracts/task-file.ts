@@ -1,14 +1,14 @@
 // The task file (`task.yaml`): one command with parameters, for jobs and for research. Strict at every level.
 import * as z from 'zod'
 import { Direction } from './metadata.ts'
-import { Name } from './name.ts'
+import { Count, Name, Text } from './name.ts'
 import { Budget, Duration } from './quantity.ts'
 import { KnobSpec } from './research-attempt.ts'
 
 // What a task file says for research alone: how a candidate runs, what it trains on and what an optimiser may turn.
 /** A metric beside the score that a candidate must not make much worse. */
 export const SecondaryMetric = z.strictObject({
-  metric: z.string().min(1).describe('As the scorer names it.'),
+  metric: Text.describe('As the scorer names it.'),
   direction: Direction.describe('Whether more of it is better.'),
   tolerance: z.number().min(0).describe('Share of its value by which it may get worse: 0.05 is 5 %.'),
 })
@@ -37,7 +37,7 @@ export const TaskDataSource = z.union([
     sha256: Sha256.describe('Of the file.'),
   }),
   z.strictObject({
-    file: z.string().min(1).describe('Path in the folder that EVSYS_DATA_DIR names.'),
+    file: Text.describe('Path in the folder that EVSYS_DATA_DIR names.'),
     sha256: Sha256.optional().describe('Of the file; absent: any content is taken, and its hash is part of the task.'),
   }),
 ])
@@ -49,12 +49,9 @@ export const TaskData = z
       .array(TaskDataSource)
       .default([])
       .describe('Places that the data can be had from, tried in order. Empty: `prepare` makes it.'),
-    prepare: z
-      .string()
-      .min(1)
-      .describe(
-        'Module that makes the splits once: its default export is given `{ source, out }` and fills the folders.',
-      ),
+    prepare: Text.describe(
+      'Module that makes the splits once: its default export is given `{ source, out }` and fills the folders.',
+    ),
   })
   .describe('What candidates train on and are scored on.')
 export type TaskData = z.infer<typeof TaskData>
@@ -77,14 +74,11 @@ const candidateFields = {
   ),
   train_seconds: Duration.optional().describe('Research: training time of one experiment.'),
   knobs: z
-    .record(z.string().min(1), KnobSpec)
+    .record(Text, KnobSpec)
     .optional()
     .describe('Research: constants in the code of the baseline that an optimiser may turn, by name.'),
-  prompt_file: z.string().min(1).optional().describe('Research: file with what the proposer is told about the task.'),
-  required_calls: z
-    .array(z.string().min(1))
-    .optional()
-    .describe('Research: functions of the API that a candidate must call.'),
+  prompt_file: Text.optional().describe('Research: file with what the proposer is told about the task.'),
+  required_calls: z.array(Text).optional().describe('Research: functions of the API that a candidate must call.'),
   packages: z
     .array(z.string().regex(/^[A-Za-z_]\w*$/, 'a package is called by its name in `import`'))
     .optional()
@@ -106,14 +100,14 @@ const VariantName = z.string().regex(/^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/, 'lower ca
 export const TaskVariant = z.strictObject({
   ...candidateFields,
   description: z.string().optional().describe('One line for readers.'),
-  run: z.string().min(1).optional().describe('Command of the candidate.'),
-  scope: z.array(z.string().min(1)).optional().describe('Files that a candidate may change (globs).'),
-  off_limits: z.array(z.string().min(1)).optional().describe('Files that no candidate may change (globs).'),
+  run: Text.optional().describe('Command of the candidate.'),
+  scope: z.array(Text).optional().describe('Files that a candidate may change (globs).'),
+  off_limits: z.array(Text).optional().describe('Files that no candidate may change (globs).'),
   api: z
-    .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+    .union([Text, z.array(Text).min(1)])
     .optional()
     .describe('Modules that candidates import from.'),
-  prompt: z.string().min(1).optional().describe('What the proposer is told about the task.'),
+  prompt: Text.optional().describe('What the proposer is told about the task.'),
 })
 export type TaskVariant = z.infer<typeof TaskVariant>
 
@@ -127,24 +121,24 @@ const ParameterValue = z.union([
 ])
 
 // A number, or text that the provider understands, such as `8+`.
-const Amount = z.union([z.number().positive(), z.string().min(1)])
+const Amount = z.union([z.number().positive(), Text])
 
 /** What a job asks of the machine it runs on. */
 export const Resources = z
   .strictObject({
-    compute_provider: z.string().min(1).optional().describe('Name of a configured provider.'),
+    compute_provider: Text.optional().describe('Name of a configured provider.'),
     cpus: Amount.optional().describe('Processor cores.'),
     memory: Amount.optional().describe('GB.'),
     disk_space: Amount.optional().describe('GB.'),
-    accelerators: z.string().min(1).optional().describe('`TYPE:COUNT`, e.g. H100:1.'),
+    accelerators: Text.optional().describe('`TYPE:COUNT`, e.g. H100:1.'),
     num_nodes: z.int().min(1).optional().describe('Machines of one job.'),
-    instance_type: z.string().min(1).optional().describe('Machine type, as the cloud names it.'),
-    cloud: z.string().min(1).optional().describe('Cloud of a provider that spans several.'),
-    region: z.string().min(1).optional().describe('Region of the cloud.'),
-    zone: z.string().min(1).optional().describe('Zone of the region.'),
+    instance_type: Text.optional().describe('Machine type, as the cloud names it.'),
+    cloud: Text.optional().describe('Cloud of a provider that spans several.'),
+    region: Text.optional().describe('Region of the cloud.'),
+    zone: Text.optional().describe('Zone of the region.'),
     use_spot: z.boolean().optional().describe('Cheaper machines that may be taken away.'),
-    image_id: z.string().min(1).optional().describe('Machine or container image.'),
-    fleet_name: z.string().min(1).optional().describe('Fleet of machines that the job joins.'),
+    image_id: Text.optional().describe('Machine or container image.'),
+    fleet_name: Text.optional().describe('Fleet of machines that the job joins.'),
   })
   .describe('What the job needs.')
 export type Resources = z.infer<typeof Resources>
@@ -152,9 +146,9 @@ export type Resources = z.infer<typeof Resources>
 export const Sweeps = z
   .strictObject({
     sweep_config: z
-      .record(z.string().min(1), z.array(ParameterValue).min(1))
+      .record(Text, z.array(ParameterValue).min(1))
       .describe('Parameter -> values; quoted values take the type of the declared parameter.'),
-    sweep_metric: z.string().min(1).default('eval/loss').describe('Metric that ranks the jobs.'),
+    sweep_metric: Text.default('eval/loss').describe('Metric that ranks the jobs.'),
     lower_is_better: z.boolean().default(true).describe('Whether less of the metric is better.'),
   })
   .describe('One job for every combination of values.')
@@ -164,7 +158,7 @@ export const TaskFile = z.strictObject({
   $schema: z.string().optional().describe('JSON Schema for editors.'),
   name: Name.describe('Name of the task.'),
   description: z.string().optional().describe('One paragraph for readers.'),
-  run: z.string().min(1).describe('Shell command of the job.'),
+  run: Text.describe('Shell command of the job.'),
   setup: z.string().optional().describe('Shell commands before it.'),
   resources: Resources.optional(),
   envs: z
@@ -172,35 +166,35 @@ export const TaskFile = z.strictObject({
     .default({})
     .describe('Environment; values may hold {{secret.NAME}} or ${secret:NAME}.'),
   parameters: z
-    .record(z.string().min(1), ParameterValue)
+    .record(Text, ParameterValue)
     .default({})
     .describe('Read by the job; `--param` may override declared ones.'),
   sweeps: Sweeps.optional(),
-  github_repo_url: z.string().min(1).optional().describe('Code source.'),
-  github_repo_dir: z.string().min(1).optional().describe('Folder of the repository that the job runs in.'),
-  github_repo_branch: z.string().min(1).optional().describe('Branch, tag or commit; absent: the default branch.'),
+  github_repo_url: Text.optional().describe('Code source.'),
+  github_repo_dir: Text.optional().describe('Folder of the repository that the job runs in.'),
+  github_repo_branch: Text.optional().describe('Branch, tag or commit; absent: the default branch.'),
   minutes_requested: z.int().min(1).optional().describe('Time that is held for the job in the quota.'),
 
-  metric: z.string().min(1).optional().describe('Research: the score, as the scorer names it.'),
+  metric: Text.optional().describe('Research: the score, as the scorer names it.'),
   direction: Direction.optional().describe('Research: whether more of it is better.'),
-  unit: z.string().min(1).optional().describe('Research: unit of the metric.'),
+  unit: Text.optional().describe('Research: unit of the metric.'),
   secondary: z
-    .array(z.union([z.string().min(1), SecondaryMetric]))
+    .array(z.union([Text, SecondaryMetric]))
     .default([])
     .describe('Research: other metrics of the scorer. One that is only named is watched and gates nothing.'),
   seeds: z
-    .union([z.int().min(1), z.array(z.int().min(0)).min(1)])
+    .union([z.int().min(1), z.array(Count).min(1)])
     .optional()
     .describe('Research: how many seeds, or which.'),
   budget: Budget.optional().describe('Research: caps on the whole session.'),
-  scope: z.array(z.string().min(1)).default([]).describe('Research: files that a candidate may change (globs).'),
-  off_limits: z.array(z.string().min(1)).default([]).describe('Research: files that no candidate may change (globs).'),
-  scorer: z.string().min(1).optional().describe('Research: the fixed evaluator.'),
+  scope: z.array(Text).default([]).describe('Research: files that a candidate may change (globs).'),
+  off_limits: z.array(Text).default([]).describe('Research: files that no candidate may change (globs).'),
+  scorer: Text.optional().describe('Research: the fixed evaluator.'),
   api: z
-    .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+    .union([Text, z.array(Text).min(1)])
     .optional()
     .describe('Research: modules that candidates import from, read-only beside them.'),
-  prompt: z.string().min(1).optional().describe('Research: what the proposer is told about the task.'),
+  prompt: Text.optional().describe('Research: what the proposer is told about the task.'),
   ...ResearchFields,
   variants: z
     .record(VariantName, TaskVariant)

@@ -11,6 +11,7 @@ import {
 import { ErrorCode, ErrorRecord } from './error.ts'
 import { GuardTrip, JudgeReport } from './events.ts'
 import { ChatTemplate, Direction, Split } from './metadata.ts'
+import { Count } from './name.ts'
 import { LogLevel, PluginSpec } from './plugin.ts'
 import { Bounds, Metrics } from './quantity.ts'
 import { ExperimentResult } from './results.ts'
@@ -29,7 +30,7 @@ export type SealedTask = z.infer<typeof SealedTask>
 export const SealedBenchmark = z.strictObject({
   name: z.string(),
   split: Split,
-  run_every: z.int().min(0),
+  run_every: Count,
   num_samples: z.int().min(1),
   max_tokens: z.int().min(1),
   temperature: z.number().min(0),
@@ -46,7 +47,7 @@ export type SealedBenchmark = z.infer<typeof SealedBenchmark>
 
 /** Where a run resumes: the newest complete checkpoint, with the optimiser’s state. */
 export const ResumePoint = z.strictObject({
-  step: z.int().min(0),
+  step: Count,
   uri: z.string(),
   engine_id: z.string(),
   final: z.boolean().default(false).describe('Training was over: what is left is scoring.'),
@@ -73,23 +74,23 @@ export const RunAssignment = z.strictObject({
     .record(z.string(), z.string())
     .default({})
     .describe('Final weights to sample from of the arms that the run refers to, by name of the arm.'),
-  guard_trips: z.int().min(0).default(0).describe('Roll-backs so far; each halves the learning rate.'),
+  guard_trips: Count.default(0).describe('Roll-backs so far; each halves the learning rate.'),
   past: z
     .strictObject({
-      evals: z.array(z.strictObject({ benchmark: z.string(), split: Split, step: z.int().min(0), metrics: Metrics })),
-      checkpoints: z.array(z.strictObject({ step: z.int().min(0), kind: CheckpointKind, uri: z.string() })),
+      evals: z.array(z.strictObject({ benchmark: z.string(), split: Split, step: Count, metrics: Metrics })),
+      checkpoints: z.array(z.strictObject({ step: Count, kind: CheckpointKind, uri: z.string() })),
       metrics: Metrics.describe('Of the last step that is kept.'),
       losses: z
-        .array(z.strictObject({ step: z.int().min(0), loss: z.number() }))
+        .array(z.strictObject({ step: Count, loss: z.number() }))
         .default([])
         .describe('Of the last steps that are kept: what the guard compares with.'),
       saved: z
-        .array(z.strictObject({ step: z.int().min(0), metrics: Metrics }))
+        .array(z.strictObject({ step: Count, metrics: Metrics }))
         .default([])
         .describe('Metrics of the steps that can be gone back to.'),
       guards: z
         .strictObject({
-          rows: z.array(z.strictObject({ step: z.int().min(0), values: Metrics })),
+          rows: z.array(z.strictObject({ step: Count, values: Metrics })),
           trips: z.array(GuardTrip).describe('Those that stand.'),
         })
         .default({ rows: [], trips: [] })
@@ -110,11 +111,11 @@ export type RunAssignment = z.infer<typeof RunAssignment>
 /** One answer to one task; `error` where infrastructure failed. */
 export const Prediction = z.strictObject({
   task_id: z.string(),
-  sample: z.int().min(0),
+  sample: Count,
   output: z.string().optional(),
   complete: z.boolean().optional(),
-  prompt_tokens: z.int().min(0).optional(),
-  completion_tokens: z.int().min(0).optional(),
+  prompt_tokens: Count.optional(),
+  completion_tokens: Count.optional(),
   latency_s: z.number().min(0).optional(),
   cost_usd: z.number().min(0).optional(),
   error: ErrorRecord.optional(),
@@ -129,8 +130,8 @@ export const Scored = z.strictObject({
   bounds: Bounds.optional().describe('Of the metrics that missing rewards leave open.'),
   intervals: Bounds.optional().describe('Of the metrics, over tasks; coverage 0.9.'),
   rewards: z.record(z.string(), z.array(z.number().nullable())),
-  n_tasks: z.int().min(0),
-  n_infra_failed: z.int().min(0).describe('Answers without a reward.'),
+  n_tasks: Count,
+  n_infra_failed: Count.describe('Answers without a reward.'),
   failures: z
     .array(z.strictObject({ message: z.string(), count: z.int().min(1) }))
     .optional()
@@ -156,7 +157,7 @@ export const WorkerStart = z.strictObject({
 export type WorkerStart = z.infer<typeof WorkerStart>
 
 /** What an evaluation of a benchmark wants; `step` is absent after training. */
-const Evaluation = { benchmark: z.string(), step: z.int().min(0).optional() }
+const Evaluation = { benchmark: z.string(), step: Count.optional() }
 
 /** What the controller and a run worker ask of each other. `evaluation` and `agent` are numbers that the asking side gave. */
 export const workerProtocol = {

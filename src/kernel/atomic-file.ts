@@ -117,7 +117,6 @@ export function temporaryPath(dir: string): string {
   return join(dir, `.evsys-${thisMachine()}-${process.pid}-${randomBytes(8).toString('hex')}.tmp`)
 }
 
-/** Whether a file name is one that `temporaryPath` makes. */
 export function isTemporary(name: string): boolean {
   return pattern.test(name)
 }

@@ -108,7 +108,6 @@ async function removeEmpty(folder: string): Promise<void> {
 // Where blobs lie, and how one that is dying comes back. The reasons are in blobs.ts.
 const namePattern = /^(?<hash>[0-9a-f]{64})(?<dying>\.[0-9a-f]{16}\.dying)?$/
 
-/** The folder and path of a blob. */
 export function blobPlace(dir: string, hash: Sha256): { folder: string; path: string } {
   const folder = join(dir, hash.slice(0, 2))
   return { folder, path: join(folder, hash) }
@@ -117,7 +116,6 @@ export function blobPlace(dir: string, hash: Sha256): { folder: string; path: st
 /** Names that a blob lies under: its hash, and dying names of collections that are under way or were killed. */
 type BlobNames = { hash: Sha256; placed: boolean; dying: string[] }
 
-/** All blobs, by hash. */
 export async function* listBlobs(dir: string): AsyncIterable<BlobNames> {
   for (const prefix of (await blobNames(dir)).sort()) {
     if (!/^[0-9a-f]{2}$/.test(prefix)) continue
@@ -134,7 +132,6 @@ export async function* listBlobs(dir: string): AsyncIterable<BlobNames> {
   }
 }
 
-/** The dying names of one blob. */
 export async function dyingNames(dir: string, hash: Sha256): Promise<string[]> {
   const names = await blobNames(blobPlace(dir, hash).folder)
   return names.filter((name) => name.startsWith(`${hash}.`) && namePattern.test(name))
@@ -159,7 +156,6 @@ export async function restoreBlob(dir: string, name: string): Promise<boolean> {
   })
 }
 
-/** Runs a file operation; false when the file is not there. */
 async function unlessGone(action: string, path: string, work: () => Promise<unknown>): Promise<boolean> {
   return (await ifPresent(action, path, () => work().then(() => true))) ?? false
 }

@@ -40,7 +40,6 @@ export type BlobFolder = Blobs & {
   /** The bytes of a blob. Read to the end: only there is it known that they match their hash, or `BLOB_CORRUPT` is thrown. */
   open(hash: Sha256): AsyncIterable<Uint8Array>
   has(hash: Sha256): Promise<boolean>
-  /** Size in bytes. */
   size(hash: Sha256): Promise<number>
   /** Keeps a blob until the owner unpins it. `BLOB_MISSING` when it is not there (any more): put it again. */
   pin(hash: Sha256, owner: string): Promise<void>
@@ -50,7 +49,6 @@ export type BlobFolder = Blobs & {
   pins(hash: Sha256): Promise<string[]>
   /** Deletes unpinned blobs older than the grace, and what dead writers left unfinished. */
   collect(options: CollectOptions): Promise<Collected>
-  /** All blobs, by hash. */
   list(): AsyncIterable<{ hash: Sha256; sizeBytes: number }>
 }
 

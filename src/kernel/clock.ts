@@ -11,7 +11,6 @@ export interface Clock {
 // setTimeout takes 31 bits and turns anything longer into 1 ms.
 const longestTimerMs = 2 ** 31 - 1
 
-/** The time of this machine. */
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),
   async sleep(ms: number, signal: AbortSignal) {
@@ -43,7 +42,6 @@ export type ManualClock = Clock & {
   advance(ms: number): Promise<void>
   /** Sets the time without waking anybody, as a clock that is corrected does. */
   set(nowMs: number): void
-  /** How many waits are under way. */
   readonly sleeping: number
   /** Resolves as soon as `count` waits are under way. */
   untilSleeping(count: number): Promise<void>

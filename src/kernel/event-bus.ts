@@ -42,7 +42,6 @@ export type EventBus<E> = AsyncDisposable & {
   close(signal?: AbortSignal): Promise<void>
 }
 
-/** Makes an event bus. */
 export function createEventBus<E>({ redact, capacity = 1_024, onError, onGap }: EventBusOptions<E> = {}): EventBus<E> {
   const followers = new Set<Follower<E>>()
   let closed = false

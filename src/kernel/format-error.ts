@@ -11,7 +11,6 @@ const tabWidth = 4
 /** An excerpt may span lines; more than this hides the message above it. */
 const maxLines = 4
 
-/** Prints all problems, a blank line between them. */
 export function formatProblems(problems: readonly Problem[], options: FormatOptions = {}): string {
   return problems.map((problem) => formatProblem(problem, options)).join('\n\n')
 }

@@ -6,7 +6,6 @@ import { EvsysError } from './evsys-error.ts'
 // Far deeper than anything a person writes, far from the end of the stack.
 const deepest = 500
 
-/** The SHA-256 of a text (as UTF-8) or of bytes. */
 export function sha256(data: string | Uint8Array): Sha256 {
   return createHash('sha256').update(data).digest('hex')
 }

@@ -170,7 +170,6 @@ let used = pool.length
 
 /** Random bits of the operating system. Nothing that a run's result depends on may use them. */
 export const systemRandom = Object.freeze({
-  /** 32 uniform bits. */
   uint32(): number {
     if (used === pool.length) {
       randomFillSync(pool)
@@ -180,7 +179,6 @@ export const systemRandom = Object.freeze({
     pool[used++] = 0 // what was given out is not kept
     return value
   },
-  /** Uniform in [0, 1). */
   float(): number {
     return ((systemRandom.uint32() >>> 5) * 2 ** 26 + (systemRandom.uint32() >>> 6)) / 2 ** 53
   },

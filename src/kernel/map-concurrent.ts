@@ -3,7 +3,6 @@
 import { setMaxListeners } from 'node:events'
 
 export type MapConcurrentOptions = {
-  /** How many tasks may run at once. */
   limit: number
   signal: AbortSignal
 }

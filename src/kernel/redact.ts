@@ -3,7 +3,6 @@
 import { EvsysError } from './evsys-error.ts'
 import { shortestSecret } from './secrets.ts'
 
-/** Returns a copy of a value without secrets. */
 export type Redact = <T>(value: T) => T
 
 // Deeper than any event, far from the end of the stack.

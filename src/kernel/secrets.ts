@@ -7,7 +7,6 @@ import { EvsysError, type Problem } from './evsys-error.ts'
 import { fileError, systemCode } from './file-error.ts'
 import { isPlain } from './hash.ts'
 
-/** Where the values of secrets come from. */
 export type SecretSource = {
   get(name: string): string | undefined
   /** For people: where a missing secret can be set. */

@@ -3,13 +3,11 @@
 import type * as z from 'zod'
 import { withoutUndefined } from './hash.ts'
 
-/** One thing wrong with a value. */
 export type ValueIssue = {
   /** From the checked value down to the wrong part; of an unknown key, to the mapping that holds it. */
   path: (string | number)[]
   code: 'unknown_key' | 'invalid'
   message: string
-  /** The unknown keys. */
   keys?: string[] | undefined
   /** What would have been right: the keys of the mapping, or the allowed values. */
   known?: string[] | undefined

@@ -15,7 +15,6 @@ interface GroupLimits {
   readonly cpus?: number | undefined
 }
 
-/** The group of one command. */
 export interface Group {
   /** Files that take the number of a process to put it, and what it starts, into the group. */
   readonly doors: readonly string[]

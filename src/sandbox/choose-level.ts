@@ -26,7 +26,6 @@ export interface LevelWish {
   readonly minimum?: Level | undefined
 }
 
-/** Whether a policy admits a level. */
 export function isStrongEnough(level: Level, minimum: Level = 'chroot'): boolean {
   return strength.indexOf(level) <= strength.indexOf(minimum)
 }

@@ -33,7 +33,6 @@ export interface Plan {
   readonly files: readonly (string | Uint8Array | Pipe)[]
 }
 
-/** What a pipe reports. */
 export interface Pipe {
   readonly tells: 'started' | 'first'
 }
@@ -51,7 +50,6 @@ export function innerCommand({ spec, innerLimits }: Launch): string[] {
   return ['prlimit', ...innerLimits, '--', '/bin/sh', '-c', start, 'sh', spec.cwd ?? '/', ...spec.argv]
 }
 
-/** The environment as lines that a shell reads. */
 export function envFile(env: Readonly<Record<string, string>>): string {
   const all = { PATH: toolPath, HOME: '/root', LANG: 'C.UTF-8', TERM: 'dumb', ...env }
   const lines = Object.entries(all).map(([name, value]) => `export ${name}='${value.replaceAll("'", `'\\''`)}'\n`)
@@ -98,7 +96,7 @@ export function staged({ account, layout, state }: Launch): Staged {
   const names = new Map<string, string>()
   const reach = (source: string): string => {
     if ([...systemFolders, '/etc'].some((folder) => isWithin(folder, source))) return source
-    const above = [...names].find(([known]) => isWithin(known, source))
+    const above = [...names].find(([known]) => known !== '/' && isWithin(known, source))
     if (above !== undefined) return `${place}/${above[1]}${source.slice(above[0].length)}`
     const name = `${statSync(source).isDirectory() ? 'd' : 'f'}${names.size}`
     names.set(source, name)

@@ -31,7 +31,6 @@ export interface CommandOptions {
   readonly places: readonly string[]
   /** Called for every chunk; the answer says whether there is room for more. */
   onOutput?: ((stream: StreamName, chunk: Buffer) => boolean) | undefined
-  /** Keeps the input open. */
   readonly interactive: boolean
   readonly signal: AbortSignal
 }

@@ -29,10 +29,8 @@ export interface StateFolder {
   readonly inside: string
 }
 
-/** Device nodes that commands see. */
 export const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty'] as const
 
-/** Makes what is missing. */
 export function openStateFolder(path: string): StateFolder {
   mkdirSync(path, { recursive: true })
   const real = realpathSync(path)

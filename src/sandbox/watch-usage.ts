@@ -11,12 +11,10 @@ const everyMs = 50
 const tickMs = 20
 
 interface Watched {
-  /** First process of the command. */
   readonly pid: number
   readonly limits: ExecSpec['limits']
   /** False where a control group limits it. */
   readonly memory: boolean
-  /** What the command may write. */
   readonly places: readonly string[]
   onOver(limit: 'memoryBytes' | 'diskBytes'): void
 }
@@ -112,7 +110,6 @@ function deletedFiles(pids: readonly number[]): number {
 // The processes of a command, seen from outside. All of them descend from the first one: a namespace of process numbers gives
 // every orphan inside to its own first process.
 
-/** Direct children of a process. */
 export function childrenOf(pid: number, thread = String(pid)): number[] {
   try {
     const text = readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1')

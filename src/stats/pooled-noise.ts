@@ -5,7 +5,6 @@
 import { moments, requireFinite } from './moments.ts'
 
 export interface NoiseOptions {
-  /** Scores of the baseline, one for each seed. */
   readonly baseline: readonly number[]
   /** Scores of one seed run more than once, per seed. */
   readonly repeats?: readonly (readonly number[])[] | undefined

@@ -22,7 +22,6 @@ interface Prepared {
   readonly points: readonly PointRow[]
 }
 
-/** Stores the items of a batch that are new. */
 export async function ingest(
   database: Database,
   numbers: PointNumbers,
@@ -127,7 +126,6 @@ async function insertEvents(query: Queryable, stream: string, events: readonly S
 
 // Appending to a stream by its one writer, who knows where it ends. Sending the same events again is no conflict: the answer to
 // the first time may have been lost.
-/** Appends events that follow event `expectedSeq`. */
 export async function append(
   database: Database,
   numbers: PointNumbers,

@@ -125,7 +125,6 @@ async function collect(database: Database, options: { before: string }): Promise
   })
 }
 
-// What the record takes.
 /** Rows per table and bytes in all, for `evsys du`. */
 async function usage(database: Database): Promise<StoreUsage> {
   const rows: Record<string, number> = {}

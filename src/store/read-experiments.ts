@@ -100,7 +100,6 @@ function experimentRow(row: Omit<ExperimentTable, 'ix'>): ExperimentRow {
   }
 }
 
-// Keeps the words that an experiment is found by current.
 /** Collects the words of an experiment again, after its texts changed. */
 export async function indexExperiment(query: Queryable, experimentId: string): Promise<void> {
   const row = await query

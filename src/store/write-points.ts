@@ -48,7 +48,6 @@ function lastOfEach(sorted: readonly PointRow[]): PointRow[] {
 }
 
 // Points before they enter the record. Types are no proof: items come from workers and other machines.
-/** An error unless every point of a batch can be stored. */
 function checkPoints({ run_id, key, step, value, at_ms }: PointBatch): void {
   const n = key.length
   if (step.length !== n || value.length !== n || at_ms.length !== n) throw badPoint(run_id, 'columns differ in length')

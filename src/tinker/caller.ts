@@ -124,7 +124,6 @@ export function parseValue<S extends z.ZodType>(path: string, body: unknown, sch
   throw new ServiceError('protocol', `${path}: the answer${where} is not as expected: ${issue?.message ?? ''}`)
 }
 
-/** The error in an answer. */
 export function errorOf(
   path: string,
   { status, headers, bytes }: Answer,
@@ -162,7 +161,6 @@ function retryAfterMs(headers: Answer['headers']): number | undefined {
   return asked > 0 && asked <= 60_000 ? asked : undefined
 }
 
-// Keys by which a service may recognise a call that is sent again.
 /** Gives each call one key, the same for each time it is sent. */
 export function idempotentCaller(caller: Caller): Caller {
   const keyed = <C extends Parameters<Caller['answer']>[0]>(call: C): C =>

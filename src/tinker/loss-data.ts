@@ -101,7 +101,6 @@ export async function evaluateLoss(
   return result
 }
 
-/** The data of the second pass. */
 export function withGradients(data: readonly Datum[], gradients: readonly Tensor[]): Datum[] {
   return data.map((datum, index) => weighted(datum, index, (at) => -(gradients[index]?.data[at] ?? 0)))
 }

@@ -59,7 +59,6 @@ export const presets = Object.freeze({
 
 export type PresetName = keyof typeof presets
 
-// What a new model is, in our words and in those of the wire.
 /** What a new model is. */
 export type ModelSpec = {
   baseModel: string

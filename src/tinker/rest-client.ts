@@ -36,7 +36,6 @@ export class RestClient {
     return this.#get(`${runPath(runId)}${search({ access_scope: accessScope })}`, tinker.TrainingRun)
   }
 
-  /** Checkpoints of one run. */
   async checkpointsOf(runId: string): Promise<tinker.Checkpoint[]> {
     return (await this.#get(`${runPath(runId)}/checkpoints`, tinker.CheckpointsResponse)).checkpoints
   }

@@ -35,7 +35,6 @@ const pollTimeoutMs = 45_000
 // A service that does not hold the question must not be asked as fast as the network allows.
 const leastPollMs = 20
 
-/** The result of `requestId`. */
 export async function retrieveFuture<T>(
   requestId: string,
   expected: Expected<T>,

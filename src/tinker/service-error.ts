@@ -65,7 +65,6 @@ function isOurs(kind: ServiceErrorKind, { status, category }: ServiceErrorDetail
   return kind === 'status' && status !== undefined && [400, 404, 409, 413, 422].includes(status)
 }
 
-/** Recognises an error of a service. */
 export function isServiceError(error: unknown): error is ServiceError {
   return EvsysError.is(error) && error instanceof ServiceError
 }

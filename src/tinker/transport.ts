@@ -5,7 +5,6 @@ import { ServiceError } from './service-error.ts'
 /** What a transport needs of `fetch`: a server in the same process offers it too. */
 export type Fetch = (url: string, init: RequestInit) => Promise<FetchResponse>
 
-/** What it reads of a response. */
 type FetchResponse = {
   readonly status: number
   readonly headers: Pick<Headers, 'get'>

@@ -3,7 +3,6 @@ import * as z from 'zod'
 import { type ProtobufReader, ProtobufWriter, WireError } from './protobuf.ts'
 
 // Numbers in a row, whatever holds them: JSON gives plain arrays, protobuf typed ones.
-/** A list of numbers: a plain or typed array. */
 export type NumberArray = readonly number[] | Float32Array | Float64Array | Int32Array
 
 // One loop instead of a schema per element: a batch holds millions of numbers.

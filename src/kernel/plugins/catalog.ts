@@ -34,7 +34,6 @@ export interface Catalog extends AsyncDisposable {
   require(type: PluginType, kind: string, where?: Location): PluginCard
   /** Whether params fit, in the order asked. An unknown kind is an issue as well. */
   check(requests: readonly ParamsCheck[]): Promise<ParamsResult[]>
-  /** What was shadowed. */
   readonly notices: readonly Notice[]
   /** Files that could not be loaded and plugins that could not be used, all of them; the rest of the catalog works. */
   readonly problems: readonly Problem[]

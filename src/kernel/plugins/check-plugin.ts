@@ -113,7 +113,6 @@ export function isPlugin(value: unknown): value is AnyPlugin {
 
 // The functions that each type of plugin has, and what is wrong with those of a definition. `Pace` catches what would fail
 // only in the middle of a run: a transform that returns a promise, a metric that does not return its number at once.
-/** Something wrong with a definition, and how to put it right. */
 type Fault = { message: string; fix?: string | undefined }
 
 /** `stream` yields, `now` returns a value, `later` returns a promise or may. */
@@ -153,7 +152,6 @@ const functions: { [T in PluginType]: Partial<Record<FunctionName<PluginTypes[T]
   trace_source: { pull: 'stream' },
 }
 
-/** What is wrong with the functions of a definition. */
 function functionFaults(type: PluginType, fields: Readonly<Record<string, unknown>>): Fault[] {
   const known = Object.entries(functions[type])
   const present = known.filter(([name]) => fields[name] !== undefined)
@@ -206,7 +204,6 @@ export function inWords(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }
 
-// Plugin types in sentences and commands.
 /** A type of plugin in words: `data_source` is a "data source". */
 export function typeLabel(type: PluginType): string {
   return type.replaceAll('_', ' ')

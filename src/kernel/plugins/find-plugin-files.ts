@@ -14,9 +14,7 @@ import { createPluginJiti } from './plugin-graph.ts'
 /** A plugin file or package that somebody named: `./lib/dedupe.ts`, `acme-plugins`. */
 export type PluginReference = {
   spec: string
-  /** Folder that the spec is relative to. */
   from: string
-  /** Where it is named, for errors. */
   where?: Location | undefined
 }
 
@@ -173,7 +171,6 @@ async function packageFolder(name: string, from: string): Promise<string | undef
 }
 
 // Paths as people type them: relative to the folder they work in where the file lies below it.
-/** A path relative to the working folder, or absolute where it lies elsewhere. */
 function shownPath(file: string): string {
   const path = relative(process.cwd(), file)
   return path === '' || path.startsWith(`..${sep}`) || path === '..' || isAbsolute(path) ? file : path

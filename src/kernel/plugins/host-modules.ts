@@ -42,12 +42,10 @@ function entryUrl(entry: string): string {
 }
 
 // The package that this code is part of. The path to its root is the same from src/ and from dist/.
-/** Folder of the running evsys. */
 const hostRoot = fileURLToPath(new URL('../../../', import.meta.url))
 
 let version: string | undefined
 
-/** Version of the running evsys. */
 export function hostVersion(): string {
   version ??= z
     .object({ version: z.string() })

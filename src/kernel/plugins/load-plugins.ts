@@ -92,7 +92,6 @@ export interface OpenRegistry {
   hashOf(plugin: AnyPlugin): string
   /** Files that could not be loaded and plugins that could not be used. */
   readonly problems: readonly Problem[]
-  /** Every file that was read. */
   readonly files: readonly string[]
 }
 

@@ -108,7 +108,6 @@ export function stampPlugins(projectDir: string, files: readonly string[]): Prom
   return Promise.all([join(projectDir, 'src', 'plugins'), ...files].map(stampOf))
 }
 
-/** Whether every file still has its stamp. */
 export async function areUnchanged(stamps: readonly FileStamp[]): Promise<boolean> {
   const now = await Promise.all(stamps.map(({ file }) => stampOf(file)))
   return stamps.every(({ stamp }, i) => now[i]?.stamp === stamp)

@@ -24,7 +24,6 @@ const Start = z.object({
 })
 export type Start = z.infer<typeof Start>
 
-/** Params to check. */
 const Checks = z.array(z.object({ index: z.int(), type: PluginType, kind: z.string(), params: z.unknown().optional() }))
 export type Checks = z.infer<typeof Checks>
 

@@ -63,7 +63,6 @@ class Ended extends Error {
   }
 }
 
-/** Starts a process for the plugins in `files`. */
 export function startSession(options: SessionOptions): PluginSession {
   const { files, timeoutMs, signal, hidden, onPrepared, projectDir } = options
   let busy: { index: number; what: 'loaded' | 'checked' } | undefined

@@ -35,7 +35,6 @@ export interface Registry<E extends Entry = AnyPlugin> {
   kinds(type: PluginType): string[]
   /** Plugins by type and kind, in order. */
   list(type?: PluginType): { plugin: E; origin: Origin }[]
-  /** What was shadowed. */
   readonly notices: readonly Notice[]
 }
 
@@ -97,7 +96,6 @@ export function createRegistry<E extends Entry = AnyPlugin>(): Registry<E> {
   return registry
 }
 
-/** The error for a kind that nothing is registered under. */
 export function unknownKind(type: PluginType, kind: string, known: readonly string[], where?: Location): EvsysError {
   const more = `\`evsys list ${typePlural(type)}\` describes them.`
   return new EvsysError('PLUGIN_UNKNOWN', `no ${typeLabel(type)} is called "${kind}"`, {

@@ -14,14 +14,11 @@ export interface Method {
   readonly most?: number | undefined
 }
 
-/** What one side takes, by name. */
 export type Side = Readonly<Record<string, Method>>
 
 /** What two processes may say to each other. */
 export interface Protocol {
-  /** What the parent takes. */
   readonly parent: Side
-  /** What the child takes. */
   readonly child: Side
 }
 
@@ -41,7 +38,6 @@ type Handler<M extends Method> = M extends { readonly result: infer R extends z.
 /** What a side does when it is asked. The signal aborts when the caller cancels, or the channel is closed. */
 export type Handlers<S extends Side> = { readonly [M in keyof S]: Handler<S[M]> }
 
-/** What travels. */
 export type Frame =
   | { readonly type: 'call'; readonly id: number; readonly method: string; readonly params: unknown }
   | { readonly type: 'reply'; readonly id: number; readonly result: unknown }
@@ -96,7 +92,6 @@ export class Channel<Here extends Side, There extends Side> {
     this.#options = options
   }
 
-  /** Calls that wait for a reply. */
   get waiting(): number {
     return this.#waiting.size
   }

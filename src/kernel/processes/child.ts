@@ -15,7 +15,6 @@ import {
   type Result,
 } from './channel.ts'
 
-/** Why a parent ended its child. */
 export type StopReason = 'flood' | 'garbled' | 'silent' | 'closed' | 'not started'
 
 /** How a child ended. `stopped` says why, if it was the parent; `stuck` where its watchdog found it. */
@@ -182,7 +181,6 @@ class ChildProcessChannel<P extends Protocol> {
     return this.#transport.drained()
   }
 
-  /** Kills the child and all it started. */
   stop(reason: StopReason): void {
     this.#transport.stop(reason)
   }

@@ -13,7 +13,6 @@ export interface WatchOptions {
   readonly files?: readonly string[] | undefined
 }
 
-/** What the thread is started with. */
 export interface WatchdogData extends WatchOptions {
   /** Begins every line to the parent. */
   readonly token: string
@@ -22,9 +21,7 @@ export interface WatchdogData extends WatchOptions {
 }
 
 export interface Watchdog {
-  /** Starts the clock, or starts it again. */
   begin(): void
-  /** Stops the clock. */
   end(): void
   /** The author's files, once they are known. */
   know(files: readonly string[]): void
@@ -34,7 +31,6 @@ export interface Watchdog {
 
 export type WatchdogMessage = 'begin' | 'end' | readonly string[]
 
-/** Starts the thread. */
 export function startWatchdog(data: WatchdogData): Watchdog {
   const url = new URL(`./watchdog-thread${extname(import.meta.url)}`, import.meta.url)
   const thread = new Worker(url, { workerData: data, stdin: false })

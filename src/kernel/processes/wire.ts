@@ -33,13 +33,10 @@ const numberKeyText = '\\u0000number'
 
 export type TokenLinesOptions = {
   token: string
-  /** Longest message, in characters. */
   longest: number
-  /** A message, without its token. */
   onLine(text: string): void
   /** Whatever stands before a token, or on a line without one: foreign code wrote it. */
   onOther(text: string): void
-  /** A line is longer than it may be. */
   onFlood(): void
 }
 

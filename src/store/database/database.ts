@@ -37,7 +37,6 @@ export interface Database extends AsyncDisposable {
   keepCopy(query: Queryable, name: string): Promise<string>
   /** A consistent copy as a database file, while others go on writing. */
   copyTo(file: string): Promise<void>
-  /** Bytes on disk. */
   sizeBytes(): Promise<number>
   /** Gives freed space back. */
   compact(): Promise<void>
@@ -93,13 +92,11 @@ export interface ExperimentTable {
   status: string
   hypothesis: string | null
   config_hash: string
-  /** The whole Plan. */
   plan: string
   parent_id: string | null
   tags: string
   verdict: string | null
   conclusion: string | null
-  /** Numbers behind the conclusion. */
   evidence: string | null
   /** What an author added: `[{ at, author, text }]`. */
   words: string

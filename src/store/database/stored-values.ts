@@ -44,7 +44,6 @@ export function toStored(text: string): string {
   return text.replace(EACH_UNSTORABLE, (unit) => `${MARK}${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** The text that was stored. */
 export function fromStored(text: string): string {
   if (!text.includes(MARK)) return text
   return text.replace(/\uffff([0-9a-f]{4})/g, (_, unit: string) => String.fromCharCode(Number.parseInt(unit, 16)))

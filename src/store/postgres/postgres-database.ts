@@ -134,7 +134,6 @@ function stored(value: unknown): unknown {
 }
 
 // The address of a server as it may be shown: messages, logs and reports never hold a password.
-/** The address without secrets. */
 export function withoutPassword(address: string): string {
   try {
     const url = new URL(address)
@@ -190,7 +189,6 @@ const BY_STATE: readonly (readonly [string, Fault])[] = [
 ]
 const AWAY = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|ENOENT)/
 
-/** An error of the database at `label`. */
 function postgresFault(label: string, cause: unknown): EvsysError {
   const message = messageOf(cause)
   return new EvsysError('STORE_FAILED', `the record ${label}: ${message}`, { cause, ...faultOf(cause, message) })

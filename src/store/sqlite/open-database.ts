@@ -12,7 +12,6 @@ import { isBusy, sqliteFault } from './sqlite-fault.ts'
 // last transactions, whole, and never damages the file.
 const SETTINGS = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864'
 
-/** Opens or creates a database file. */
 export async function openDatabase(file: string): Promise<DatabaseSync> {
   const Database = await loadDriver()
   let database: DatabaseSync | undefined

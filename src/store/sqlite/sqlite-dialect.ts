@@ -83,7 +83,6 @@ function bindable(value: unknown): unknown {
 // Prepared statements, kept by their text: compiling one costs more than running it.
 interface Prepared {
   readonly statement: ReturnType<DatabaseSync['prepare']>
-  /** Whether it gives rows. */
   readonly reads: boolean
 }
 

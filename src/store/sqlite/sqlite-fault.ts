@@ -40,7 +40,6 @@ const FAULTS: readonly Fault[] = [
   },
 ]
 
-/** An error of the database in `file`. */
 export function sqliteFault(file: string, cause: unknown): EvsysError {
   const message = messageOf(cause)
   const fault = FAULTS.find(({ says }) => says.test(message))

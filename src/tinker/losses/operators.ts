@@ -165,7 +165,6 @@ function share(value: Value, amount: (at: number) => number): void {
 /** Adds what the value's slope contributes to the slopes of what it was made of. */
 type Backward = (slope: Float64Array) => void
 
-/** A vector in double precision. */
 export class Value {
   readonly data: Float64Array
   readonly #parents: readonly Value[]

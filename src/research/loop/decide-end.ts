@@ -1,8 +1,9 @@
 // The end of a session: changes that help nothing are taken out, what is left is compared with the baseline on the test split once
 // more, and the end is written.
-import type { EndReason, Idea, KnobValue, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
+import type { Direction, EndReason, Idea, KnobValue, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
+import { meanOf } from '../../stats/index.ts'
 import { unifiedDiff } from '../diff/unified-diff.ts'
-import { ablationSeeds, assessAblation } from '../keep/ablation.ts'
+import { pairGains, type SeedResult } from '../keep/measure-gain.ts'
 import { materialise } from '../propose/materialise.ts'
 import { verdictEntry } from './decide-attempt.ts'
 import { decideDueTestEvaluation } from './decide-test-evaluation.ts'
@@ -151,4 +152,34 @@ function ablate(deciding: Deciding, attempt: ResearchAttempt): Step {
   ]
   if (drop) entries.push({ type: 'kept', attempt: attempt.id, before: incumbent.id })
   return { kind: 'write', entries }
+}
+
+/** Seeds of every run of an ablation: the first of the bank. */
+const ablationSeeds = 2
+
+/**
+ * Assesses one change by the scores of the stack without it. What could not be measured stays. `z`: how much worse the stack is without
+ * the change, in standard errors; undefined when a run is missing.
+ */
+export function assessAblation(options: {
+  readonly direction: Direction
+  readonly ablated: readonly SeedResult[]
+  readonly champion: readonly SeedResult[]
+  readonly sigma: number
+  /** Lines of code that leaving it out saves; below zero it would add some. */
+  readonly linesSaved: number
+}): { readonly z: number | undefined; readonly drop: boolean; readonly words: string } {
+  const { direction, ablated, champion, sigma, linesSaved } = options
+  const losses = pairGains(direction, champion, ablated)
+  if (losses.length < ablationSeeds || losses.length < ablated.length) {
+    return { z: undefined, drop: false, words: 'Stays: the stack did not run without it.' }
+  }
+  const z = (meanOf(losses) * Math.sqrt(losses.length)) / sigma
+  const measured = `${Math.abs(z).toFixed(1)} sigma ${z < 0 ? 'better' : 'worse'} without it on ${losses.length} seeds`
+  if (z >= 0.5) return { z, drop: false, words: `Stays: ${measured}.` }
+  // Better without it by as much: it does harm, however long the code.
+  if (z <= -0.5) return { z, drop: true, words: `Dropped: ${measured}.` }
+  return linesSaved > 0
+    ? { z, drop: true, words: `Dropped: ${measured}, ${linesSaved} lines fewer.` }
+    : { z, drop: false, words: `Stays: ${measured}, and no line would be saved.` }
 }

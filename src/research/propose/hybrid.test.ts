@@ -59,13 +59,13 @@ describe('optimizer and model together', () => {
     expect(JSON.stringify(provider.heard[0]?.body)).toContain('CMA-ES after')
   })
 
-  it('goes on with the optimizer when the model fails, and says so (RES-515)', async () => {
+  it('continues with the optimizer when the model fails, and says so (RES-515)', async () => {
     const provider = await startModel()
     provider.misbehave({ status: 500 })
     const context = pluginContext(hybrid, { share: 1, warm_up: 0, llm: llm(provider.url) })
     const { ideas } = await hybrid.propose(briefAfter(3), context)
     expect(ideas.length).toBeGreaterThan(0)
-    expect(context.logged.map(({ text }) => text).join()).toContain('the optimizer goes on alone')
+    expect(context.logged.map(({ text }) => text).join()).toContain('the optimizer continues alone')
   })
 
   it('code is repaired by the model, knobs by the optimizer (RES-513)', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { assessAblation } from './ablation.ts'
+import { assessAblation } from './decide-end.ts'
 
 const results = (...values: (number | null)[]) => values.map((value, seed) => ({ seed, value }))
 const assess = (ablated: readonly (number | null)[], linesSaved: number) =>

@@ -3,7 +3,7 @@
 import type { HarborTask, OpenInferenceClient, PluginSpec, SeedPath, Verification } from '../../contracts/index.ts'
 import { type EquippedPlugin, keyedRandom, messageOf, onAbort, withoutUndefined } from '../../kernel/index.ts'
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly task: HarborTask
   readonly output: string
   readonly expected: unknown

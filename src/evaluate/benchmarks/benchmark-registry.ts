@@ -15,9 +15,9 @@ const Version = z.strictObject({
   n_tasks: z.int().min(1),
   at: z.string(),
 })
-export type BenchmarkVersion = z.infer<typeof Version>
+type BenchmarkVersion = z.infer<typeof Version>
 
-export type KeptBenchmark = Omit<BenchmarkVersion, 'at'> & { readonly status: 'created' | 'updated' | 'unchanged' }
+type KeptBenchmark = Omit<BenchmarkVersion, 'at'> & { readonly status: 'created' | 'updated' | 'unchanged' }
 
 export function benchmarksFolder(projectDir: string): string {
   return join(projectDir, '.evsys', 'benchmarks')

@@ -12,7 +12,7 @@ export interface PluginPlace {
 
 export type ScorerPlugins = ReturnType<typeof createScorerPlugins>
 
-export interface ScorerPluginsOptions {
+interface ScorerPluginsOptions {
   readonly builtins: readonly AnyPlugin[]
   readonly places: readonly PluginPlace[]
   readonly projectDir: string

@@ -3,7 +3,7 @@
 import type { HarborTask, OpenInferenceClient, PluginSpec, SeedPath, Verification } from '../../contracts/index.ts'
 import { type EquippedPlugin, keyedRandom, messageOf, onAbort, withoutUndefined } from '../../kernel/index.ts'
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly task: HarborTask
   readonly output: string
   readonly expected: unknown
@@ -35,7 +35,12 @@ export async function verifyAnswer(
   try {
     // A copy: a verifier that sorts or edits what it is given must not change what the next answer is compared with.
     const given = { output, expected: structuredClone(expected), task: structuredClone(task) }
-    const result = plugin.verify(given, withoutUndefined({ ...context, random, signal: own.signal, model }))
+    const result = plugin.verify(given, {
+      ...context,
+      random,
+      signal: own.signal,
+      ...withoutUndefined({ model }),
+    })
     const verified: unknown = isPromise(result) ? await orAborted(result, own.signal) : result
     const reward = rewardOf(verified)
     return reward === undefined ? { failure: `${name} returned no finite number` } : { reward }

@@ -9,7 +9,7 @@ const longestSearched = 100_000
 /** Thousands of times what an honest search of such a text takes: a slow machine decides no reward. */
 const deadlineMs = 1_000
 
-export type SearchResult = 'found' | 'not found' | 'took too long'
+type SearchResult = 'found' | 'not found' | 'took too long'
 
 /** Whether `pattern` matches somewhere in the first part of `text`. The pattern must compile. */
 export function boundedSearch(pattern: string, flags: string, text: string): SearchResult {

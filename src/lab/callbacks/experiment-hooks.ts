@@ -16,7 +16,7 @@ import { pluginFilesOf } from '../workers/worker-process.ts'
 
 export type ExperimentHooks = ReturnType<typeof openExperimentHooks>
 
-export interface HooksOptions {
+interface HooksOptions {
   readonly store: OpenStore
   readonly experiment: ExperimentRow
   readonly lease?: Lease | undefined

@@ -10,7 +10,7 @@ import { builtinServices } from '../trials/builtin-services.ts'
 import { requireOwnAgent, requireTrialEnvironment } from '../trials/trial-agents.ts'
 import { openTrialScratch, trialsFolder } from '../trials/trial-scratch.ts'
 
-export interface EvaluateOptions {
+interface EvaluateOptions {
   readonly benchmark: Benchmark
   /** Folder of the tasks; absent: what the benchmark itself names. */
   readonly folder?: string | undefined
@@ -23,7 +23,7 @@ export interface EvaluateOptions {
   onAnswer?: ((prediction: Prediction) => void) | undefined
 }
 
-export interface Evaluated {
+interface Evaluated {
   readonly scored: Scored
   readonly predictions: readonly Prediction[]
   readonly usage: TotalUsage

@@ -5,7 +5,7 @@ import { EvsysError } from '../../kernel/index.ts'
 import { modelClient } from '../../models/index.ts'
 import { type OpenStore, type RunRow, requireTraining } from '../../store/index.ts'
 
-export interface EvalTarget {
+interface EvalTarget {
   /** As people see it. */
   readonly label: string
   readonly client: PluginSpec
@@ -67,11 +67,8 @@ function checkpointClient(run: RunRow, checkpoint: string, projectDir: string): 
   }
   if (backend.kind === 'tinker')
     return { kind: 'tinker', params: { ...sampled, ...taken('preset', 'base_url', 'tokenizer') } }
-  throw new EvsysError(
-    'CLI_USAGE',
-    `${name} was trained on the backend "${backend.kind}", whose checkpoints cannot be sampled later`,
-    { fix: 'evaluate runs of the backends local and tinker.' },
-  )
+  const message = `${name} was trained on the backend "${backend.kind}", whose checkpoints cannot be sampled later`
+  throw new EvsysError('CLI_USAGE', message, { fix: 'evaluate runs of the backends local and tinker.' })
 }
 
 function noCheckpoint({ name }: RunRow, steps: readonly number[], step: number | undefined): EvsysError {

@@ -105,11 +105,8 @@ export async function holdLease(leases: Leases, name: string, lost: AbortControl
   const lease = (await leases.acquire(name, owner, LEASE_MS, note)) ?? (await takeFromDead(leases, name, owner, note))
   if (lease === undefined) {
     const holder = await leases.holder(name)
-    throw new EvsysError(
-      'STORE_CONFLICT',
-      `another evsys works on this experiment (${holder?.note ?? 'it just ended'})`,
-      { fix: 'wait until it has ended, or stop it; then run this again' },
-    )
+    const message = `another evsys works on this experiment (${holder?.note ?? 'it just ended'})`
+    throw new EvsysError('STORE_CONFLICT', message, { fix: 'wait until it has ended, or stop it; then run this again' })
   }
   const timer = setInterval(() => {
     leases.renew(lease, LEASE_MS).then(

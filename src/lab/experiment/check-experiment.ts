@@ -110,7 +110,7 @@ export interface TrainingData {
 }
 
 /** Algorithms that take no rows are left out. */
-export function trainingDataOf(plan: Plan, catalog: Pick<Catalog, 'card'>): TrainingData[] {
+function trainingDataOf(plan: Plan, catalog: Pick<Catalog, 'card'>): TrainingData[] {
   type Found = { data: DataConfig; format: RowFormat; config: RunConfig; arms: Set<string>; seeds: Set<number> }
   const found = new Map<string, Found>()
   for (const { arm, seed, config } of plan.runs) {

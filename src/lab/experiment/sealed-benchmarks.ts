@@ -25,7 +25,7 @@ import type { BenchmarkTrials } from '../trials/benchmark-trials.ts'
 import { placeOfAgent, requireOwnAgent, requireTrialAgent, requireTrialEnvironment } from '../trials/trial-agents.ts'
 import { openTrialScratch, trialsFolder } from '../trials/trial-scratch.ts'
 
-export interface SealedOptions {
+interface SealedOptions {
   readonly outputDir: string
   readonly projectDir: string
   readonly plugins: readonly PluginReference[]
@@ -40,7 +40,7 @@ export interface SealedOptions {
   readonly signal: AbortSignal
 }
 
-export interface AttemptQuestion
+interface AttemptQuestion
   extends Pick<BenchmarkTrials, 'policy' | 'runAgent' | 'kept' | 'seed' | 'step' | 'signal' | 'onAnswer'> {
   /** Of the run; those of the benchmark win. */
   readonly agent?: PluginSpec | undefined

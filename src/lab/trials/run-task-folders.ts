@@ -17,7 +17,7 @@ import {
 } from '../../rollout/index.ts'
 import { builtinServices } from './builtin-services.ts'
 
-export interface TaskFoldersOptions {
+interface TaskFoldersOptions {
   /** A task folder, or a folder of such folders. */
   readonly path: string
   /** Folder of the job. */
@@ -44,7 +44,7 @@ export interface TaskFoldersOptions {
   onNotice?: ((text: string) => void) | undefined
 }
 
-export interface TaskFoldersScore {
+interface TaskFoldersScore {
   readonly name: string
   readonly end: JobEnd
   readonly score: RewardScore

@@ -24,11 +24,11 @@ import {
   systemCode,
 } from '../../kernel/index.ts'
 
-export interface CoreLease extends AsyncDisposable {
+interface CoreLease extends AsyncDisposable {
   readonly cores: number
 }
 
-export interface CoreOptions {
+interface CoreOptions {
   /** Cores to share; default: those of the machine. */
   readonly capacity?: number | undefined
   /** Folder of the queue; default: one in the folder for temporary files, of this user and boot. */

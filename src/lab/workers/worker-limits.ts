@@ -37,7 +37,7 @@ export function workerLimits(given: Partial<WorkerLimits> = {}): WorkerLimits {
 }
 
 /** Why a run was stopped for flooding. */
-export type Flood = 'printed' | 'reported' | 'messages'
+type Flood = 'printed' | 'reported' | 'messages'
 
 /** The error of a run whose process is gone. */
 export function lostRun(

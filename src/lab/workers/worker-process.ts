@@ -98,7 +98,7 @@ export interface WorkerProcessOptions {
 }
 
 /** An agent of the project, and the environment that it acts in. */
-export interface AgentTask {
+interface AgentTask {
   readonly order: AgentOrder
   readonly environment: OpenEnvironment
   /** A folder that code of the project cannot see. */

@@ -15,7 +15,7 @@ import type { ExperimentRow, OpenStore } from '../../store/index.ts'
 import { concludeLog, LogSource, logGains } from './conclude-log.ts'
 import type { LogRow, ResultsLog } from './read-results-log.ts'
 
-export interface ImportLogOptions {
+interface ImportLogOptions {
   /** Path of the log, as the record names it. */
   readonly file: string
   /** Name of the experiment; absent: the file's. */

@@ -2,7 +2,7 @@
 // run. Everything that is wrong is told at once, each with its line and column.
 import { EvsysError, type Problem, suggest } from '../../kernel/index.ts'
 
-export const logStatuses = ['keep', 'discard', 'crash'] as const
+const logStatuses = ['keep', 'discard', 'crash'] as const
 export type LogStatus = (typeof logStatuses)[number]
 
 export interface LogRow {
@@ -25,7 +25,7 @@ export interface ResultsLog {
   readonly rows: readonly LogRow[]
 }
 
-export interface ReadLogOptions {
+interface ReadLogOptions {
   /** As errors call it. */
   readonly file: string
   /** Column of the score; absent: the first one of numbers after the name. */

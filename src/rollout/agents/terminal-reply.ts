@@ -3,13 +3,13 @@
 import * as z from 'zod'
 import { messageOf } from '../../kernel/index.ts'
 
-export interface TerminalCommand {
+interface TerminalCommand {
   /** Sent as they are; a name such as `C-c` alone stands for that key. */
   readonly keystrokes: string
   readonly durationS: number
 }
 
-export interface TerminalReply {
+interface TerminalReply {
   readonly commands: readonly TerminalCommand[]
   readonly isComplete: boolean
   readonly warnings: readonly string[]

@@ -15,7 +15,7 @@ import {
 } from '../../kernel/index.ts'
 import { finalMetrics } from './trajectory-of.ts'
 
-export interface WriteTrajectoryOptions {
+interface WriteTrajectoryOptions {
   /** Steps of one file; what is more goes to `trajectory.cont-1.json` and so on. Absent: one file. */
   readonly maxSteps?: number | undefined
 }
@@ -44,7 +44,7 @@ export function trajectoryText(trajectory: AtifTrajectory): string {
 }
 
 /** Parts of at most so many steps, each naming the next; steps are counted anew in each. */
-export function splitTrajectory(trajectory: AtifTrajectory, maxSteps: number): AtifTrajectory[] {
+function splitTrajectory(trajectory: AtifTrajectory, maxSteps: number): AtifTrajectory[] {
   const { steps } = trajectory
   if (steps.length <= maxSteps) return [trajectory]
   const parts: AtifTrajectory[] = []

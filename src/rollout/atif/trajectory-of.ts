@@ -14,7 +14,7 @@ import type {
 } from '../../contracts/index.ts'
 import { isMapping } from '../../kernel/index.ts'
 
-export interface TrajectoryOptions {
+interface TrajectoryOptions {
   readonly agent: { readonly name: string; readonly version: string; readonly model?: string | undefined }
   readonly tools?: readonly ToolSpec[] | undefined
   readonly sessionId?: string | undefined

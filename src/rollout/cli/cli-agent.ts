@@ -41,11 +41,10 @@ export const cli = defineAgent({
   async run({ params, task, policy, environment, sampling, random, signal, logsDir }) {
     const isInside = params.run_on === 'environment'
     if (isInside && environment === undefined) {
-      throw new EvsysError(
-        'SANDBOX_MISSING',
-        'the agent "cli" runs its program in an environment, and the task has none',
-        { fix: 'give the task an environment, or allow `run_on: host` for a program that you trust.' },
-      )
+      const message = 'the agent "cli" runs its program in an environment, and the task has none'
+      throw new EvsysError('SANDBOX_MISSING', message, {
+        fix: 'give the task an environment, or allow `run_on: host` for a program that you trust.',
+      })
     }
     await using server = await serveProxy()
     const opened = openAgentSession(server, { policy, sampling, random: (...path) => random('cli', ...path), params })

@@ -98,10 +98,8 @@ export async function runInEnvironment(environment: OpenEnvironment, run: CliRun
     signal.throwIfAborted()
     const { limitHit, exitCode, signal: killed } = await process.exit
     const how = limitHit === undefined ? `ended with ${killed ?? exitCode}` : `was ended at its limit of ${limitHit}`
-    throw new EvsysError(
-      'PLUGIN_FAILED',
-      `NonZeroAgentExitCodeError: the program of the agent ${how}: ${complaints.trim()}`,
-    )
+    const message = `NonZeroAgentExitCodeError: the program of the agent ${how}: ${complaints.trim()}`
+    throw new EvsysError('PLUGIN_FAILED', message)
   } finally {
     for (const socket of sockets.values()) socket.destroy()
   }

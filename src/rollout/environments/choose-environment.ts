@@ -9,7 +9,7 @@ import { environmentDefinition, networkFaults, refusal } from './environment-def
 import { planEnvironment } from './plan-environment.ts'
 
 /** What this machine has. Absent: it works; else why it does not. */
-export interface MachineCapabilities {
+interface MachineCapabilities {
   sandbox(): Promise<string | undefined>
   docker(): Promise<string | undefined>
 }
@@ -40,13 +40,10 @@ export async function chooseEnvironment(
   const forDocker = networkFaults(definition, { perPhase: false })
   const noDocker = forDocker.length > 0 ? forDocker.join('; ') : await means.docker()
   if (noDocker === undefined) return { kind: 'docker', reasons: unmet }
-  throw new EvsysError(
-    'ENVIRONMENT_REFUSED',
-    `no environment of this machine can hold the task ${definition.task.name}: local: ${unmet.join('; ')}. docker: ${noDocker}`,
-    {
-      fix: 'install docker, or bubblewrap for the local sandbox, or change what the task asks for; docs/concepts/task-folders.md lists it.',
-    },
-  )
+  const message = `no environment of this machine can hold the task ${definition.task.name}: local: ${unmet.join('; ')}. docker: ${noDocker}`
+  throw new EvsysError('ENVIRONMENT_REFUSED', message, {
+    fix: 'install docker, or bubblewrap for the local sandbox, or change what the task asks for; docs/concepts/task-folders.md lists it.',
+  })
 }
 
 // What this machine has for environments, tried out once for a process.

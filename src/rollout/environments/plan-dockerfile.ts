@@ -24,7 +24,7 @@ export type BuildStep =
       readonly env: Readonly<Record<string, string>>
     }
 
-export interface DockerfilePlan {
+interface DockerfilePlan {
   readonly reasons: readonly string[]
   readonly warnings: readonly string[]
   readonly steps: readonly BuildStep[]

@@ -10,7 +10,7 @@ import { type BuildStep, isRoot, planDockerfile } from './plan-dockerfile.ts'
 import type { HasCommand } from './run-subset.ts'
 
 /** What the local sandbox makes of an environment. */
-export type EnvironmentPlan =
+type EnvironmentPlan =
   | {
       readonly status: 'runnable' | 'runnable-with-warnings'
       readonly warnings: readonly string[]

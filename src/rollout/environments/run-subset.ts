@@ -3,7 +3,7 @@
 import { wordsOf } from './dockerfile.ts'
 
 /** What became of a RUN line: the script to run (maybe without installations), or why it cannot be. */
-export type RunPlan = { readonly script: string; readonly skipped: readonly string[] } | { readonly unfit: string }
+type RunPlan = { readonly script: string; readonly skipped: readonly string[] } | { readonly unfit: string }
 
 /** Whether a command is on the PATH of the sandbox. */
 export type HasCommand = (name: string) => boolean

@@ -20,7 +20,7 @@ const mostLinks = 40
 type Level = { path: string; handle: FileHandle }
 
 /** A name in an open folder of the environment. */
-export interface Spot extends AsyncDisposable {
+interface Spot extends AsyncDisposable {
   /** Path of the folder with the name, for calls that do not follow a last link. */
   readonly path: string
 }
@@ -211,11 +211,8 @@ function ignoreExisting(error: unknown): void {
 }
 
 function outside(path: string, why: string): EvsysError {
-  return new EvsysError(
-    'ENVIRONMENT_FAILED',
-    `cannot use the path ${JSON.stringify(path)} of the environment: ${why}`,
-    {
-      fix: 'name an absolute path of a file or folder inside the environment.',
-    },
-  )
+  const message = `cannot use the path ${JSON.stringify(path)} of the environment: ${why}`
+  return new EvsysError('ENVIRONMENT_FAILED', message, {
+    fix: 'name an absolute path of a file or folder inside the environment.',
+  })
 }

@@ -7,7 +7,7 @@ import type { TrialParts } from '../job/run-job.ts'
 import type { RunTrialAgent } from '../trial/run-agent-phase.ts'
 import { trialError } from '../trial/trial-error.ts'
 
-export interface FolderAgent {
+interface FolderAgent {
   readonly spec: PluginSpec
   /** Who answers in one part of the attempt: the task, or one of its steps. Absent: the agent asks no model. */
   policy?: ((part: TaskPart) => OpenInferenceClient) | undefined

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { passAtK } from '../../stats/index.ts'
 import type { Rewards, TrialResult } from '../trial/trial-result.ts'
 
-export type RewardMetric = 'mean' | 'max' | 'min' | 'sum'
+type RewardMetric = 'mean' | 'max' | 'min' | 'sum'
 
 const EvalStats = z.looseObject({
   n_trials: z.int(),
@@ -30,7 +30,7 @@ export const JobStats = z.looseObject({
 })
 export type JobStats = z.infer<typeof JobStats>
 
-export interface JobProgress {
+interface JobProgress {
   readonly total: number
   readonly running: number
   readonly retries: number

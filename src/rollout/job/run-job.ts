@@ -21,7 +21,7 @@ import { creationFailure, findTrial, keepAttempt } from './trial-folder.ts'
 export type TrialParts = Pick<TrialRequest, 'openEnvironment' | 'agentInfo' | 'setupAgent' | 'runAgent' | 'secrets'>
 
 /** Which finished trials of an earlier run are run again. Cancelled ones always are. */
-export interface Rerun {
+interface Rerun {
   /** Those that ended with one of these exceptions. */
   readonly errors?: readonly string[] | undefined
   /** Those without a reward. */

@@ -7,13 +7,13 @@ import type { OfferedTool } from '../tools/tool.ts'
 import type { McpServer } from './mcp-server.ts'
 import { maxMessageBytes, StdioTransport } from './stdio-transport.ts'
 
-export interface McpTool {
+interface McpTool {
   readonly name: string
   readonly description?: string | undefined
   readonly inputSchema?: Readonly<Record<string, unknown>> | undefined
 }
 
-export interface McpClient extends AsyncDisposable {
+interface McpClient extends AsyncDisposable {
   readonly tools: readonly McpTool[]
   call(name: string, args: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolAnswer>
 }
@@ -91,11 +91,11 @@ export async function openMcpClient(server: McpServer, signal: AbortSignal): Pro
   } catch (cause) {
     await transport.close()
     signal.throwIfAborted()
-    throw new EvsysError(
-      'PLUGIN_LOAD',
-      `the MCP server ${url ?? server.command ?? ''} gives no tools: ${reasonOf(cause)}`,
-      { cause, fix: 'run it by hand and see whether it answers; `mcp_servers` says how it is reached.' },
-    )
+    const message = `the MCP server ${url ?? server.command ?? ''} gives no tools: ${reasonOf(cause)}`
+    throw new EvsysError('PLUGIN_LOAD', message, {
+      cause,
+      fix: 'run it by hand and see whether it answers; `mcp_servers` says how it is reached.',
+    })
   }
 }
 
@@ -173,7 +173,7 @@ async function endSession(transport: StreamableHTTPClientTransport): Promise<voi
   clearTimeout(timer)
 }
 
-export interface OpenMcpTools extends AsyncDisposable {
+interface OpenMcpTools extends AsyncDisposable {
   readonly tools: readonly OfferedTool[]
 }
 

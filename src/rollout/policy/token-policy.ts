@@ -13,7 +13,7 @@ import { EvsysError } from '../../kernel/index.ts'
 import { LimitReached } from './limit-reached.ts'
 import { type KnownHistory, promptAfter } from './prompt-after.ts'
 
-export interface TokenPolicyOptions {
+interface TokenPolicyOptions {
   readonly renderer: OpenRenderer
   /** Draws from the weights of this policy. */
   sample(request: Omit<SampleReq, 'model'>, signal: AbortSignal): Promise<readonly Sample[]>

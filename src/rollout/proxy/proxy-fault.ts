@@ -18,7 +18,7 @@ const faults = {
   failed: { status: 500, type: 'server_error' },
   overloaded: { status: 503, type: 'server_error' },
 } as const
-export type FaultKind = keyof typeof faults
+type FaultKind = keyof typeof faults
 
 /** Where Anthropic has other words, or another status. */
 const ofAnthropic: Partial<Record<FaultKind, { readonly status: number; readonly type: string }>> = {

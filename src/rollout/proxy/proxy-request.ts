@@ -30,7 +30,7 @@ export function withOneSystem(messages: readonly ChatMessage[]): ChatMessage[] {
 }
 
 /** A call with an id, and its arguments as JSON text. */
-export interface AnsweredCall {
+interface AnsweredCall {
   readonly id: string
   readonly name: string
   readonly arguments: string

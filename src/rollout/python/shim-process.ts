@@ -18,7 +18,7 @@ const Said = z.discriminatedUnion('t', [
 ])
 export type ShimCall = Extract<z.infer<typeof Said>, { t: 'call' }>
 
-export interface ShimRun {
+interface ShimRun {
   /** The interpreter. */
   readonly python: string
   readonly importPath: string
@@ -31,7 +31,7 @@ export interface ShimRun {
 }
 
 /** How the agent ended, and what it printed. */
-export interface ShimEnd {
+interface ShimEnd {
   readonly failure?: { readonly name: string; readonly message: string } | undefined
   readonly log: string
 }

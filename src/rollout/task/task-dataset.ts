@@ -8,7 +8,7 @@ import { loadTaskFolder } from './load-task-folder.ts'
 import type { LoadedTask, LoadTaskOptions } from './loaded-task.ts'
 
 /** The tasks of a folder, by name of their folders. */
-export interface TaskDataset {
+interface TaskDataset {
   readonly path: string
   readonly tasks: readonly LoadedTask[]
   /** Children that are not valid tasks, and why. */
@@ -50,7 +50,7 @@ export async function loadTaskDataset(path: string, options: LoadTaskOptions = {
 }
 
 /** Whether `path` is a task folder, valid or not. */
-export async function isTaskFolder(path: string): Promise<boolean> {
+async function isTaskFolder(path: string): Promise<boolean> {
   return (await stat(join(path, 'task.toml')).catch(() => undefined))?.isFile() ?? false
 }
 
@@ -64,7 +64,7 @@ export async function holdsTaskFolders(path: string): Promise<boolean> {
 }
 
 // The tasks of a folder as rows, all or none: training and scoring must know that none is missing.
-export interface FolderRow {
+interface FolderRow {
   readonly row: HarborTask
   readonly task: LoadedTask
   /** Its folder, as a person would write it. */

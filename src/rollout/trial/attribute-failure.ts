@@ -79,11 +79,8 @@ async function attributeFailure(
     await record.log(`a fresh environment fails too: ${messageOf(cause)}`)
     return failure
   }
-  return trialError(
-    'EnvironmentWreckedError',
-    `${exceptionName(failure)}: ${messageOf(failure)}; a fresh environment has no such failure, so what the agent left is its cause`,
-    { cause: failure },
-  )
+  const message = `${exceptionName(failure)}: ${messageOf(failure)}; a fresh environment has no such failure, so what the agent left is its cause`
+  return trialError('EnvironmentWreckedError', message, { cause: failure })
 }
 
 /** Whether an environment still runs commands. Nothing of the agent is alive in it. */

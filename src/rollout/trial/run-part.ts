@@ -16,7 +16,7 @@ import type { StepResult, VerifierResult } from './trial-result.ts'
 import type { TrialScope } from './trial-scope.ts'
 import { networkOf, partTests, runSeparateVerifier, type Verified, verifyPart } from './verify-part.ts'
 
-export interface PartRun {
+interface PartRun {
   readonly part: TaskPart
   readonly folder: TaskFolder
   /** Where results and timings go. */

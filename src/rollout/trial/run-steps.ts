@@ -85,10 +85,8 @@ async function prepare({ signal }: TrialScope, { environment }: OpenTrialEnviron
         signal,
       )
       if (ended.exitCode !== 0) {
-        throw trialError(
-          'StepSetupError',
-          `setup.sh of step ${step.name} ended with ${ended.exitCode ?? ended.signal}: ${ended.stderr.slice(0, 500)}`,
-        )
+        const message = `setup.sh of step ${step.name} ended with ${ended.exitCode ?? ended.signal}: ${ended.stderr.slice(0, 500)}`
+        throw trialError('StepSetupError', message)
       }
     }
   }

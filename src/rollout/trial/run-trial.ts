@@ -146,10 +146,8 @@ export function refuseUnsupported(task: LoadedTask, agent: string): void {
   const parts: readonly TaskPart[] = [task, ...task.steps]
   const services = new Set(parts.flatMap(servicesOf))
   if (services.size > 0) {
-    throw trialError(
-      'ServiceOperationsUnsupportedError',
-      `the task collects from the services ${[...services].join(', ')}, and only the service "main" is reached`,
-    )
+    const message = `the task collects from the services ${[...services].join(', ')}, and only the service "main" is reached`
+    throw trialError('ServiceOperationsUnsupportedError', message)
   }
   if (scriptedAgents.includes(agent)) return
   if (parts.some(({ trajectoryPath }) => trajectoryPath !== undefined)) {

@@ -174,11 +174,8 @@ export async function runSeparateVerifier(scope: TrialScope, run: SeparateVerifi
       try {
         await place.environment.upload(join(run.artifactsDir, destination), posix.resolve(run.workdir, source))
       } catch (cause) {
-        throw trialError(
-          'AddTestsDirError',
-          `the artifact ${source} could not be given to the verifier: ${messageOf(cause)}`,
-          { cause },
-        )
+        const message = `the artifact ${source} could not be given to the verifier: ${messageOf(cause)}`
+        throw trialError('AddTestsDirError', message, { cause })
       }
     }
     return await verifyPart({ ...run.verify, environment: place.environment, testDirs: [] })

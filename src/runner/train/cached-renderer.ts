@@ -21,7 +21,7 @@ export interface TokenSource {
   readonly hash: string
 }
 
-export interface CachedRendererOptions {
+interface CachedRendererOptions {
   readonly projectDir: string
   readonly sources: readonly TokenSource[]
   /** Kind and code of the renderer, with what it was opened with. */

@@ -99,11 +99,10 @@ async function openRenderer(
 
 function checkEngine({ resume }: RunAssignment, { backend }: OpenModel): void {
   if (resume === undefined || resume.engine_id === backend.engineId) return
-  throw new EvsysError(
-    'BACKEND_FAILED',
-    `the run was begun on engine ${resume.engine_id} and would resume on ${backend.engineId}: its numbers would not repeat`,
-    { fix: 'resume with the version that began it, or start the experiment anew' },
-  )
+  const message = `the run was begun on engine ${resume.engine_id} and would resume on ${backend.engineId}: its numbers would not repeat`
+  throw new EvsysError('BACKEND_FAILED', message, {
+    fix: 'resume with the version that began it, or start the experiment anew',
+  })
 }
 
 // Models beside the one in training, for recipes that learn from them. Answers of a model behind an API are kept in the folder of the

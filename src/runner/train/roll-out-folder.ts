@@ -7,7 +7,7 @@ import { loadUnchanged } from '../../evaluate/index.ts'
 import { attemptFolder, folderAgent, keepTrial } from '../../rollout/index.ts'
 import type { RunScope } from './run-scope.ts'
 
-export interface FolderRollout {
+interface FolderRollout {
   readonly request: Parameters<Rollout>[0]
   /** What the row says of its folder. */
   readonly folder: { readonly path: string; readonly digest: string }

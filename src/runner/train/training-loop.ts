@@ -215,11 +215,10 @@ async function rollBack(
 ): Promise<GuardTrip | undefined> {
   const { book, reporter } = scope
   if (action === 'roll_back' && rollBacks >= MOST_ROLL_BACKS) {
-    throw new EvsysError(
-      'RUN_DIVERGED',
-      `training collapsed (${reason}) at step ${step}, after ${MOST_ROLL_BACKS} roll-backs`,
-      { fix: 'lower learning_rate, set grad_clip_norm, or look at the rows of that step' },
-    )
+    const message = `training collapsed (${reason}) at step ${step}, after ${MOST_ROLL_BACKS} roll-backs`
+    throw new EvsysError('RUN_DIVERGED', message, {
+      fix: 'lower learning_rate, set grad_clip_norm, or look at the rows of that step',
+    })
   }
   // Where checkpoints are so close that none from before is left, the oldest is the best there is.
   const state = book.stateBefore(since - 1) ?? book.oldestState

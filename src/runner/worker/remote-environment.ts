@@ -14,7 +14,7 @@ import type {
 import { EvsysError, onAbort } from '../../kernel/index.ts'
 
 /** Sends a call. An abort cancels it, and the reply is still waited for. */
-export type CallEnvironment = (asked: EnvironmentCall, signal?: AbortSignal) => Promise<EnvironmentReply>
+type CallEnvironment = (asked: EnvironmentCall, signal?: AbortSignal) => Promise<EnvironmentReply>
 
 /** A message may have a megabyte; base64 makes four bytes of three. */
 const PART_BYTES = 384 * 1024

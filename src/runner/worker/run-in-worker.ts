@@ -36,7 +36,7 @@ import { type AskTrials, createRunReporter, type RunReporter } from '../train/ru
 import { trainRun } from '../train/train-run.ts'
 import { openSegmentWriter } from './segment-writer.ts'
 
-export interface WorkerRunOptions {
+interface WorkerRunOptions {
   readonly assignment: RunAssignment
   readonly secrets: Readonly<Record<string, string>>
   readonly plugins: OpenRegistry

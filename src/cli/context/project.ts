@@ -14,8 +14,7 @@ import {
   systemCode,
   typePlural,
 } from '../../kernel/index.ts'
-import { allBuiltins } from '../../research/index.ts'
-import { type OpenStore, openStore } from '../../store/index.ts'
+import type { OpenStore } from '../../store/index.ts'
 import { shortPath } from '../output/text.ts'
 import type { CommandContext } from './command-context.ts'
 
@@ -79,6 +78,7 @@ export async function withRecord<T>(
   const project = given ?? (await requireProject(context))
   const file = recordFile(project)
   return await context.holding('the record', async () => {
+    const { openStore } = await import('../../store/index.ts') // most commands need no database before this
     const address = create || (await isThere(file)) ? file : ':memory:'
     await using store = await openStore(address, { clock })
     const { from, to, backup } = store.migrated
@@ -120,6 +120,7 @@ export async function withCatalog<T>(
 ): Promise<T> {
   const timeoutMs = readTimeout(context.env.EVSYS_PLUGIN_TIMEOUT_MS)
   return await context.holding('the plugin loader', async () => {
+    const { allBuiltins } = await import('../../research/index.ts')
     await using catalog = await openCatalog({
       builtins: await allBuiltins(),
       plugins,

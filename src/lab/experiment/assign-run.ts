@@ -5,7 +5,7 @@ import { armReference, CheckpointKind, type Metrics, RunAssignment, referencedAr
 import { runFolder, segmentFile, segmentNumbers } from '../../record/index.ts'
 import { type OpenStore, type RunRow, requireTraining } from '../../store/index.ts'
 import type { ExperimentSession } from './experiment-session.ts'
-import { callbacksOf, pluginFilesOf } from './plan-inputs.ts'
+import { callbacksOf } from './plan-inputs.ts'
 
 /** Checkpoints that a run keeps, besides the best. */
 const CHECKPOINTS_KEPT = 3
@@ -53,7 +53,7 @@ export async function assignRun(row: RunRow, session: Assigning): Promise<RunAss
     objective: plan.objective,
     callbacks: callbacksOf(plan),
     project_dir: projectDir,
-    plugin_files: pluginFilesOf(plugins),
+    plugin_files: plugins.map(({ spec, from }) => ({ spec, from })),
     log_rollouts: plan.experiment.log_rollouts,
     checkpoints_kept: CHECKPOINTS_KEPT,
   }

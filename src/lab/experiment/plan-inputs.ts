@@ -5,11 +5,10 @@ import {
   type PluginSpec,
   type RecordedPlan,
   RowFormat,
-  type RunAssignment,
   type RunConfig,
 } from '../../contracts/index.ts'
 import { sourceKind } from '../../data/index.ts'
-import { type Catalog, hashOf, type PluginReference } from '../../kernel/index.ts'
+import { type Catalog, hashOf } from '../../kernel/index.ts'
 
 export interface TrainingData {
   readonly data: DataConfig
@@ -51,11 +50,6 @@ export function trainingDataOf(plan: Plan, catalog: Pick<Catalog, 'card'>): Trai
     isBuiltIn:
       isOurs('data_source', sourceKind(data)) && data.transforms.every(({ kind }) => isOurs('transform', kind)),
   }))
-}
-
-/** Plugins as they are sent to a worker. */
-export function pluginFilesOf(plugins: readonly PluginReference[]): RunAssignment['plugin_files'] {
-  return plugins.map(({ spec, from }) => ({ spec, from }))
 }
 
 /** Callbacks of every run; without any, its files are written. */

@@ -9,7 +9,6 @@ import { workerLimits } from '../workers/lost-run.ts'
 import { createSpareWorker, type SpareWorker } from '../workers/spare-worker.ts'
 import { resolveBenchmarks, sealBenchmarks } from './benchmark-seal.ts'
 import type { CheckedExperiment, RunExperimentOptions } from './experiment-session.ts'
-import { pluginFilesOf } from './plan-inputs.ts'
 
 /** Runs an experiment to its conclusion. Wrong input throws before anything starts; a failed run does not throw. */
 export async function runExperiment(
@@ -63,7 +62,7 @@ async function prepare(
   const limits = workerLimits(options.limits)
   spare.start({ projectDir, limits, hidden, early })
   // Where a plugin must be transpiled, one process does it and the other finds it done.
-  const onPrepared = () => spare.load(pluginFilesOf(plugins))
+  const onPrepared = () => spare.load(plugins.map(({ spec, from }) => ({ spec, from })))
   const opening = openCatalog({ builtins: builtins(), projectDir, plugins, hidden, signal, onPrepared })
   loadConduct().catch(() => {}) // thrown when it is used
   const loading = loadCheck()

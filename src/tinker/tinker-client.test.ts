@@ -15,10 +15,7 @@ describe('createTinkerClient', () => {
         heartbeatMs: 0,
       })
       expect(await client.health()).toEqual({ status: 'ok' })
-      expect(double.seen.map(({ path }) => path)).toEqual([
-        '/api/v1/client/config',
-        '/api/v1/healthz',
-      ])
+      expect(double.seen.map(({ path }) => path)).toEqual(['/api/v1/client/config', '/api/v1/healthz'])
     },
   )
 

@@ -263,11 +263,7 @@ export class TinkerClient implements Session, AsyncDisposable {
     if (clock.now() < this.#dynamicUntilMs) return
     this.#dynamicUntilMs = clock.now() + 10_000
     try {
-      this.#dynamic = await readConfig(
-        this.caller,
-        '/api/v1/client/dynamic_config',
-        tinker.ClientDynamicConfigResponse,
-      )
+      this.#dynamic = await readConfig(this.caller, '/api/v1/client/dynamic_config', tinker.ClientDynamicConfigResponse)
       this.#dynamicUntilMs = clock.now() + 1000 * Math.max(10, this.#dynamic.refresh_interval_sec)
     } catch {
       // Without news the flags stay as they were.

@@ -5,7 +5,7 @@ import type { ExperimentResult, Plan } from '../../contracts/index.ts'
 import { shellWord, systemClock } from '../../kernel/index.ts'
 import { runExperiment } from '../../lab/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
-import { requireProject } from '../context/project.ts'
+import { requireProject, withRecord } from '../context/project.ts'
 import { colorsFor } from '../output/colors.ts'
 import { armTable, verdictPaint } from '../output/experiment-text.ts'
 import { type NextOptions, nextSteps, nextText } from '../output/next-steps.ts'
@@ -37,7 +37,6 @@ export async function run(context: CommandContext, file: string, options: RunOpt
   const asked: Asked = { file, options, project }
   if (options.dry === true) await announce(context, asked)
   const { result, outputDir } = await conduct(context, asked)
-  const { withRecord } = await loadRecord()
   await withRecord(context, { project }, async ({ store }) => {
     const { storedEvidence } = await import('../../record/index.ts')
     const experiment = await store.experiment(result.experiment_id)
@@ -53,11 +52,6 @@ export async function run(context: CommandContext, file: string, options: RunOpt
   })
   if (options.dry === true) await announceAgain(context, asked)
   return result.status === 'failed' ? exitCodes.failed : exitCodes.done
-}
-
-// The database is loaded while the plugins of an experiment are looked at, not before.
-function loadRecord(): Promise<typeof import('../context/project.ts')> {
-  return import('../context/project.ts')
 }
 
 function loadPreviews() {
@@ -123,7 +117,6 @@ async function announce(context: CommandContext, asked: Asked): Promise<void> {
   if (output.quiet) return
   const plan = await wholePlan(context, asked)
   const { planForecast, planPower } = await import('../../record/index.ts')
-  const { withRecord } = await loadRecord()
   const text = await withRecord(context, { project: asked.project }, async ({ store }) => {
     const forecast = await planForecast(store, plan, asked.options)
     return forecastText(forecast, output, { of: await planPower(store, plan, signal) })
@@ -138,7 +131,6 @@ async function announceAgain(context: CommandContext, asked: Asked): Promise<voi
   if (output.quiet) return
   const plan = await wholePlan(context, asked)
   const { planForecast } = await import('../../record/index.ts')
-  const { withRecord } = await loadRecord()
   const text = await withRecord(context, { project: asked.project }, async ({ store }) =>
     forecastText(await planForecast(store, plan, asked.options), output),
   )

@@ -14,8 +14,7 @@ import {
   systemCode,
   typePlural,
 } from '../../kernel/index.ts'
-import { allBuiltins } from '../../research/index.ts'
-import { type OpenStore, openStore } from '../../store/index.ts'
+import type { OpenStore } from '../../store/index.ts'
 import { shortPath } from '../output/text.ts'
 import type { CommandContext } from './command-context.ts'
 
@@ -79,6 +78,7 @@ export async function withRecord<T>(
   const project = given ?? (await requireProject(context))
   const file = join(project, '.evsys', 'evsys.db')
   return await context.holding('the record', async () => {
+    const { openStore } = await import('../../store/index.ts') // most commands need no database before this
     const address = create || (await isThere(file)) ? file : ':memory:'
     await using store = await openStore(address, { clock })
     const { from, to, backup } = store.migrated
@@ -116,6 +116,7 @@ export async function withCatalog<T>(
   const { signal, env } = context
   const timeoutMs = readTimeout(env.EVSYS_PLUGIN_TIMEOUT_MS)
   return await context.holding('the plugin loader', async () => {
+    const { allBuiltins } = await import('../../research/index.ts')
     const builtins = await allBuiltins()
     await using catalog = await openCatalog({ builtins, plugins, signal, projectDir, timeoutMs })
     return await work(catalog)

@@ -27,7 +27,11 @@ export function createApi(state: TrainerState) {
     return { value: parse(raw, schema), hash: raw.hash }
   }
   /** Adds a route from a JSON body to a JSON value. */
-  const post = <S extends z.ZodType>(path: string, schema: S, answer: (value: z.output<S>, hash: () => string) => unknown) =>
+  const post = <S extends z.ZodType>(
+    path: string,
+    schema: S,
+    answer: (value: z.output<S>, hash: () => string) => unknown,
+  ) =>
     routes.post(path, async (c) => {
       const { value, hash } = await json(c.req.raw, schema)
       return jsonResponse(await answer(value, hash))

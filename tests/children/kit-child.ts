@@ -43,7 +43,7 @@ const acts: Readonly<Record<string, (parent: KitParent) => unknown>> = {
       process.exit(1) // the system refused before it killed
     }
   },
-  'start a process': () => spawn('sleep', ['600'], { stdio: 'ignore' }).pid,
+  'start a process': () => spawn(process.execPath, ['-e', 'setTimeout(() => {}, 600_000)'], { stdio: 'ignore' }).pid,
   environment: () => Object.keys(process.env),
 }
 

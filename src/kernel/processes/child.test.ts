@@ -164,7 +164,8 @@ describe('a guarded process', () => {
   it('that fills its memory is found by its watchdog, and ended by the system where that is too slow (KER-5)', async () => {
     const watched = guarded()
     await watched.call('watch', { timeoutMs: 60_000, memoryMb: 300 })
-    expect(await deathBy(watched, 'fill the memory')).toMatchObject({ stuck: { spent: 'memory' } })
+    // It stops at 640 MB: one that goes on may reach what the system allows before the watchdog looks.
+    expect(await deathBy(watched, 'hold much memory')).toMatchObject({ stuck: { spent: 'memory' } })
     expect((await deathBy(guarded({ memoryMb: 1500 }), 'fill the memory')).code).not.toBe(0)
   })
 

@@ -153,7 +153,7 @@ describe('a guarded process', () => {
   it('that is stopped from outside is missed, and one that only computes is not (KER-5)', async () => {
     const child = guarded()
     await child.call('watch', { timeoutMs: 60_000 })
-    await child.call('act', 'block for a moment', { silenceMs: 5000 })
+    await child.call('act', 'block for a moment', { silenceMs: 30_000 })
     expect(await deathBy(child, 'stand still', { silenceMs: 2500 })).toMatchObject({ stopped: 'silent' })
   })
 

@@ -14,6 +14,7 @@ type LaneOptions = Pick<
   | 'sequence'
   | 'allowOnly'
   | 'retry'
+  | 'expect'
   | 'testTimeout'
   | 'hookTimeout'
 >
@@ -35,6 +36,7 @@ export function lane(name: string, inCi = Boolean(process.env.CI)): LaneOptions 
     // There to end a hang: a busy machine may take many times as long as an idle one.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     retry: 0,
     reporters: [
       'default',

@@ -43,7 +43,11 @@ const acts: Readonly<Record<string, (parent: KitParent) => unknown>> = {
       process.exit(1) // the system refused before it killed
     }
   },
-  'start a process': () => spawn('sleep', ['600'], { stdio: 'ignore' }).pid,
+  'hold much memory'() {
+    const held = Array.from({ length: 40 }, () => Buffer.alloc(16 * 1024 * 1024, 1))
+    while (held.length > 0);
+  },
+  'start a process': () => spawn(process.execPath, ['-e', 'setTimeout(() => {}, 600_000)'], { stdio: 'ignore' }).pid,
   environment: () => Object.keys(process.env),
 }
 

@@ -153,7 +153,7 @@ describe('a guarded process', () => {
   it('that is stopped from outside is missed, and one that only computes is not (KER-5)', async () => {
     const child = guarded()
     await child.call('watch', { timeoutMs: 60_000 })
-    await child.call('act', 'block for a moment', { silenceMs: 5000 })
+    await child.call('act', 'block for a moment', { silenceMs: 30_000 })
     expect(await deathBy(child, 'stand still', { silenceMs: 2500 })).toMatchObject({ stopped: 'silent' })
   })
 
@@ -164,7 +164,8 @@ describe('a guarded process', () => {
   it('that fills its memory is found by its watchdog, and ended by the system where that is too slow (KER-5)', async () => {
     const watched = guarded()
     await watched.call('watch', { timeoutMs: 60_000, memoryMb: 300 })
-    expect(await deathBy(watched, 'fill the memory')).toMatchObject({ stuck: { spent: 'memory' } })
+    // It stops at 640 MB: one that goes on may reach what the system allows before the watchdog looks.
+    expect(await deathBy(watched, 'hold much memory')).toMatchObject({ stuck: { spent: 'memory' } })
     expect((await deathBy(guarded({ memoryMb: 1500 }), 'fill the memory')).code).not.toBe(0)
   })
 
@@ -205,7 +206,7 @@ describe('a guarded process', () => {
     stopping.abort(new Error('enough'))
     await expect(waits).rejects.toThrow('enough')
     expect(child.end).toMatchObject({ stopped: 'closed' })
-    await vi.waitFor(() => expect(runs(pid)).toBe(false), { timeout: 10_000 })
+    await vi.waitFor(() => expect(runs(pid)).toBe(false), { timeout: 60_000 })
   })
 
   it('gets no variable that could hold a secret (KER-5)', async () => {
@@ -271,7 +272,7 @@ describe('a warm spare', () => {
     startSpare(spec)
     const spare = takeSpare(spec)
     spare?.child.disconnect()
-    await vi.waitFor(() => expect(spare?.child.exitCode).toBe(0), { timeout: 10_000 })
+    await vi.waitFor(() => expect(spare?.child.exitCode).toBe(0), { timeout: 60_000 })
   })
 
   it('is started by a process before that loads its own script (CPU-46)', async () => {

@@ -178,6 +178,22 @@ metadata:
     const said = await deep(text('{ metric: cost, direction: max }'))
     expect(said.plan).toMatchObject({ objective: { direction: 'max' }, claim: { direction: 'max' } })
   })
+
+  it('a claim on another metric or benchmark than the objective has its own direction (CFG-7)', async () => {
+    const directions = async (objective: string, metric: string) => {
+      const val = '{ name: val, path: data/val, metrics: [cost, best_of_4], num_samples: 4 }'
+      const test = '{ name: test, path: data/val, metrics: [cost], split: test }'
+      const text = benchmark(`${val}\n    - ${test}`).replace(
+        'metadata:\n',
+        `metadata:\n  objective: ${objective}\n  claim: { treatment: e, baseline: base_model, metric: ${metric} }\n`,
+      )
+      const { plan } = await deep(text)
+      return [plan?.objective?.direction, plan?.claim?.direction]
+    }
+    expect(await directions('{ metric: val.best_of_4, direction: max }', 'val.cost')).toEqual(['max', 'min'])
+    expect(await directions('{ metric: val.cost, direction: max }', 'test.cost')).toEqual(['max', 'min'])
+    expect(await directions('{ metric: val.cost }', 'val.best_of_4')).toEqual(['min', 'max'])
+  })
 })
 
 describe('paths', () => {

@@ -151,6 +151,18 @@ metadata:
 `
 
 describe('a claim', () => {
+  it.each([
+    ['none', '', 'min'],
+    ['the same', ', metric: val.pass_rate', 'min'],
+    ['another', ', metric: test.pass@1', 'max'],
+  ])('has the direction of the objective where its metric is %s (CFG-8)', async (_what, metric, direction) => {
+    const text = matrix(`{ treatment: { algorithm.kind: focal }, baseline: { algorithm.kind: sft }${metric} }`)
+    const { claim } = await planOf(
+      text.replace('success_metric: val.pass_rate', 'objective: { metric: val.pass_rate, direction: min }'),
+    )
+    expect(claim?.direction).toBe(direction)
+  })
+
   it('pairs arms by the axes that it does not name (CFG-8)', async () => {
     const { claim, notices } = await planOf(
       matrix('{ treatment: { algorithm.kind: focal }, baseline: { algorithm.kind: sft }, min_effect: 0.02 }'),

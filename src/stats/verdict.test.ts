@@ -6,7 +6,7 @@ import { confirmWinner, judgeArms } from './judge-arms.ts'
 import { holm } from './multiple-comparisons.ts'
 import type { ArmScores, Cell } from './pair-scores.ts'
 import { comparePaired, type PairedComparison } from './paired-comparison.ts'
-import { tTail } from './student-t.ts'
+import { tQuantile, tTail } from './student-t.ts'
 import { judge, verdictOf } from './verdict.ts'
 
 const random = draws('verdict')
@@ -179,6 +179,88 @@ describe('judgeArms', () => {
       { arm: 'fair', comparison: fair },
     ]).arms
     expect(second?.interval?.lower).toBeCloseTo(fair.interval?.lower ?? Number.NaN, 10)
+  })
+
+  it('widens each end by its own step of Holm, and by what is lost and cannot be resolved (STA-16)', () => {
+    // By hand: above 0.1 the first is certain, so the second is tested alone; below it neither is, so both keep half the level.
+    const bySeed = (scores: readonly number[]) => {
+      const comparison = gains(scores, 0.1)
+      if (comparison.error === null) throw new Error('there is an error')
+      return { ...comparison, unknown: 0.002, error: { ...comparison.error, grain: 0.001 } }
+    }
+    const [strong, fair] = [bySeed([0.5, 0.51, 0.49, 0.5, 0.505]), bySeed([0.11, 0.13, 0.15, 0.12, 0.14])]
+    const { arms } = judgeArms([
+      { arm: 'strong', comparison: strong },
+      { arm: 'fair', comparison: fair },
+    ])
+    const reach = ({ error: { standardError, df } }: ReturnType<typeof bySeed>, tail: number) =>
+      0.003 + tQuantile(1 - tail, df) * standardError
+    expect(arms.map(({ interval }) => interval)).toEqual([
+      {
+        lower: expect.closeTo(strong.effect - reach(strong, 0.025), 12),
+        upper: expect.closeTo(strong.effect + reach(strong, 0.025), 12),
+        confidence: expect.closeTo(0.95, 12),
+      },
+      {
+        lower: expect.closeTo(fair.effect - reach(fair, 0.05), 12),
+        upper: expect.closeTo(fair.effect + reach(fair, 0.025), 12),
+        confidence: expect.closeTo(0.925, 12),
+      },
+    ])
+  })
+
+  it('stops at the first arm that fails, on either side of the smallest effect (STA-16)', () => {
+    const tailsOf = (scores: readonly (readonly number[])[]) =>
+      judgeArms(scores.map((one, i) => ({ arm: `arm ${i}`, comparison: gains(one, 0.1) }))).arms.map(
+        ({ interval }, i) => {
+          const { effect, error } = gains(scores[i] ?? [], 0.1)
+          if (error === null || interval === null) throw new Error('there is an error')
+          const tail = (reach: number) => Number(tTail(reach / error.standardError, error.df).toFixed(6))
+          return [tail(effect - interval.lower), tail(interval.upper - effect)]
+        },
+      )
+    const [high, low, open] = [
+      [0.5, 0.51, 0.49, 0.5],
+      [-0.5, -0.51, -0.49, -0.5],
+      [0.3, -0.2, 0.1, 0.21],
+    ] as const
+    const third = Number((0.05 / 3).toFixed(6))
+    expect(tailsOf([open, high, open])).toEqual([
+      [0.025, third],
+      [third, third],
+      [0.025, third],
+    ])
+    expect(tailsOf([low, open, low])).toEqual([
+      [third, third],
+      [third, 0.05],
+      [third, 0.025],
+    ])
+  })
+
+  it('asks for one confidence, and takes it from the arms (STA-16)', () => {
+    const at = (confidence: number, shift = 0) =>
+      comparePaired({
+        treatment: column([0.05 + shift, 0.06, 0.04]),
+        baseline: column(zeros(3)),
+        direction: 'max',
+        confidence,
+        random,
+      })
+    const arms = (...levels: number[]) =>
+      levels.map((level, i) => ({ arm: `arm ${i}`, comparison: at(level, i / 100) }))
+    expect(() => judgeArms(arms(0.9, 0.9, 0.5))).toThrow('need one confidence')
+    expect(judgeArms(arms(0.5)).arms[0]?.interval?.confidence).toBeCloseTo(0.5, 12)
+    expect(judgeArms([])).toEqual({ arms: [], winner: null })
+  })
+
+  it('has the largest effect for its winner wherever it stands, and none where none is above zero (STA-16)', () => {
+    const [low, high] = [gains([0.01, 0.02, 0.03]), gains([0.05, 0.06, 0.04])]
+    const winner = (...comparisons: PairedComparison[]) =>
+      judgeArms(comparisons.map((comparison, i) => ({ arm: `arm ${i}`, comparison }))).winner
+    expect(winner(low, high, low)).toEqual({ arm: 'arm 1', chosenAmong: 3, confirmed: false })
+    expect(winner(high, low, high)).toMatchObject({ arm: 'arm 0' })
+    expect(winner(gains([-0.05, -0.06, -0.04]))).toBeNull()
+    expect(winner(gains([-0.5, 0, 0.5]))).toBeNull()
   })
 
   it('supports exactly what Holm rejects (STA-16)', () => {

@@ -198,6 +198,19 @@ describe('evidence', () => {
     expect(overall(5)?.p_sign_flip).toBe(1 / 32)
   })
 
+  it('counts no score of a run that did not complete, and no run without the score (LAB-33)', () => {
+    const stopped = high.map((each, i) =>
+      i === 0 ? { ...each, run: { ...each.run, status: 'stopped' as const } } : each,
+    )
+    const evidence = weigh(planOf({ min_effect: 0 }), [...low, ...stopped])
+    expect(evidence.arms[1]).toMatchObject({ score: { n: 3 }, n_failed: 0 })
+    expect(evidence.claim?.overall.n_seeds).toBe(3)
+    const unscored = rescored(high, (score, i) => (i === 0 ? { metrics: {}, rewards: undefined } : score))
+    const three = weigh(planOf({ min_effect: 0 }), [...low, ...unscored])
+    expect(three.arms[1]).toMatchObject({ score: { n: 3 } })
+    expect(three.claim?.overall).toMatchObject({ n_seeds: 3, n_tasks: 10 })
+  })
+
   it('never chooses the untrained model, and of equal arms the first (LAB-33)', () => {
     const plan = { ...planOf(), arms: ['base_model', 'old', 'new'].map((name) => ({ name, params: {}, seeds })) }
     const evidence = weigh(plan, [...arm('base_model', [9, 9]), ...arm('old', [5, 6]), ...arm('new', [6, 5])])
@@ -354,6 +367,26 @@ describe('a conclusion in words', () => {
     expect(said({ ...open, seeds_still_needed: 1 })).toContain(' About 1 more seed would decide it')
     expect(said({ ...open, seeds_still_needed: 7 })).toContain(' About 7 more seeds would decide it')
     expect(words(planOf({ min_effect: 0.1 }), [...low, ...high])).not.toMatch(/would decide it|add tasks/)
+  })
+
+  it('says what would help most, and what stands beside the arms (LAB-33)', () => {
+    const plan = {
+      ...planOf({ min_effect: 0 }),
+      arms: ['base_model', 'old', 'new'].map((name) => ({ name, params: {}, seeds })),
+    }
+    const runs = [...arm('base_model', [1, 1]), ...arm('old', [2, 3, 2, 3]), ...arm('new', [7, 9, 8, 8])]
+    const evidence = weigh(plan, runs)
+    const said = (limited_by: PairEvidence['limited_by']) => {
+      if (evidence.claim === null) throw new Error('there is a claim')
+      const overall = { ...evidence.claim.overall, seed_variance: 0.1, task_variance: 0.2, limited_by }
+      return conclusionText({ ...evidence, claim: { ...evidence.claim, overall } })
+    }
+    expect(said('seeds')).toContain('between tasks 0.2; more seeds would help most.')
+    expect(said('tasks')).toContain('between tasks 0.2; more tasks would help most.')
+    expect(said('residual')).toContain('between tasks 0.2.')
+    expect(said(null)).toContain('between tasks 0.2.')
+    expect(words(plan, runs)).toContain('For comparison: the untrained model 0.1.')
+    expect(conclusionText({ ...evidence, objective: null })).not.toContain('For comparison')
   })
 
   it('warns of a choice among arms and of test evaluations in the loop, and only of those (LAB-33)', () => {

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { bundledShapes } from '../models/recipe/bundled-files.ts'
 import { loadBaseModel } from '../src/engine/files/base-model.ts'
-import {
-  bundledModels,
-  openChatTemplate,
-  openTokenizer,
-  readChatTemplate,
-  resolveModelFolder,
-} from '../src/models/index.ts'
+import { openChatTemplate, openTokenizer, readChatTemplate, resolveModelFolder } from '../src/models/index.ts'
 
 const signal = new AbortController().signal
 
@@ -19,10 +14,10 @@ describe('bundled models', () => {
     const { shape, tensors } = await loadBaseModel(at, { maxParameters: parameters, signal })
     expect([...tensors.values()].reduce((sum, { length }) => sum + length, 0)).toBe(parameters)
     const tokenizer = await openTokenizer(at)
-    expect(tokenizer.vocabSize).toBe(bundledModels[name].vocabSize)
+    expect(tokenizer.vocabSize).toBe(bundledShapes[name].vocabSize)
     expect(shape).toMatchObject({ vocabSize: tokenizer.vocabSize })
     const renderer = await openChatTemplate({ tokenizer, template: (await readChatTemplate(at)) ?? '' })
     expect(renderer.stop).toEqual([tokenizer.eos])
-    expect(tensors.get('model.embed_tokens.weight')?.length).toBe(tokenizer.vocabSize * bundledModels[name].hiddenSize)
+    expect(tensors.get('model.embed_tokens.weight')?.length).toBe(tokenizer.vocabSize * bundledShapes[name].hiddenSize)
   })
 })

@@ -5,21 +5,14 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sha256 } from '../../src/kernel/index.ts'
-import {
-  type BundledName,
-  bundledConfig,
-  bundledFileNames,
-  bundledGenerationConfig,
-  bundledModels,
-  bundledTokenizerConfig,
-  folderOf,
-} from '../../src/models/folders/bundled-models.ts'
+import { bundledFileNames, bundledNames, folderOf } from '../../src/models/folders/bundled-models.ts'
+import { bundledConfig, bundledGenerationConfig, bundledShapes, bundledTokenizerConfig } from './bundled-files.ts'
 
 const work = process.argv[2] ?? '.tmp/model'
 const models = fileURLToPath(new URL('..', import.meta.url))
 const digests: Record<string, Record<string, string>> = {}
-for (const name of Object.keys(bundledModels) as BundledName[]) {
-  const shape = bundledModels[name]
+for (const name of bundledNames) {
+  const shape = bundledShapes[name]
   const folder = join(models, folderOf(name))
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'config.json'), json(bundledConfig(shape)))

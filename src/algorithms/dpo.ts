@@ -11,20 +11,16 @@ import type {
   Tensor,
 } from '../contracts/index.ts'
 import { defineAlgorithm, EvsysError } from '../kernel/index.ts'
-import { sharedParams } from './params/shared-params.ts'
+import { maxSeqLen, nonNegative, positive, sharedParams } from './params/shared-params.ts'
 import { type SupervisedDatum, supervisedDatum } from './sequences/datums.ts'
+import { sumOf, tokenLogprobs, tokensIn } from './sequences/rollouts.ts'
 
 const Params = z.strictObject({
   ...sharedParams,
-  learning_rate: z.number().min(0).default(1e-5).describe('Peak learning rate.'),
-  beta: z.number().gt(0).default(0.1).describe('How much the policy is held to its start: higher is closer.'),
-  label_smoothing: z
-    .number()
-    .min(0)
-    .lt(0.5)
-    .default(0)
-    .describe('Share of pairs that may be labelled the wrong way round.'),
-  max_seq_len: z.int().min(2).default(2048).describe('Longest conversation, in tokens; what is longer loses its end.'),
+  learning_rate: nonNegative.default(1e-5).describe('Peak learning rate.'),
+  beta: positive.default(0.1).describe('How much the policy is held to its start: higher is closer.'),
+  label_smoothing: nonNegative.lt(0.5).default(0).describe('Share of pairs that may be labelled the wrong way round.'),
+  max_seq_len: maxSeqLen,
 })
 type Params = z.output<typeof Params>
 
@@ -58,20 +54,14 @@ export const dpo = defineAlgorithm({
       metrics: {
         'data/pairs': made.length,
         'data/dropped_rows': dropped,
-        'data/tokens': data.reduce((sum, { tokens }) => sum + tokens.length, 0),
-        'data/supervised_tokens': made.reduce(
-          (sum, { pair }) => sum + pair.chosen.supervised + pair.rejected.supervised,
-          0,
-        ),
+        'data/tokens': tokensIn(data),
+        'data/supervised_tokens': sumOf(made.map(({ pair }) => pair.chosen.supervised + pair.rejected.supervised)),
       },
     }
   },
 })
 
-interface Pair {
-  readonly chosen: SupervisedDatum
-  readonly rejected: SupervisedDatum
-}
+type Pair = Readonly<Record<'chosen' | 'rejected', SupervisedDatum>>
 
 function toPair(row: PreferencePair, renderer: OpenRenderer, { max_seq_len }: Params): Pair | undefined {
   const answered = (answer: PreferencePair['chosen']) => {
@@ -92,13 +82,16 @@ async function referenceOf(
   pair: Pair,
 ): Promise<ReferencePair> {
   const known = await context.once('dpo/reference', async () => new Map<PreferencePair, Promise<ReferencePair>>())
-  const found = known.get(row)
-  if (found !== undefined) return await found
-  const asked = Promise.all([referenceSum(context, pair.chosen), referenceSum(context, pair.rejected)]).then(
-    ([chosen, rejected]) => ({ chosen, rejected }),
-  )
-  known.set(row, asked)
-  return await asked
+  const sums = async () => {
+    const [chosen, rejected] = await Promise.all([
+      referenceSum(context, pair.chosen),
+      referenceSum(context, pair.rejected),
+    ])
+    return { chosen, rejected }
+  }
+  const found = known.get(row) ?? sums()
+  known.set(row, found)
+  return await found
 }
 
 /** Log-probability of what is trained on, under the reference. */
@@ -109,14 +102,7 @@ async function referenceSum(
   const { target_tokens, weights } = datum.lossInputs
   const targets = target_tokens?.data ?? []
   const prompt = Int32Array.from([...datum.tokens, ...targets.slice(-1)])
-  const asked = { numSamples: 1, maxTokens: 1, temperature: 0, seed: 0, promptLogprobs: true }
-  const [sample] = await service.sample({ model: reference, prompt, ...asked })
-  const logprobs = sample?.promptLogprobs
-  if (logprobs === undefined) {
-    throw new EvsysError('BACKEND_FAILED', 'dpo: the service gives no log-probabilities of a prompt', {
-      fix: 'use a service with prompt_logprobs, such as the backend local.',
-    })
-  }
+  const logprobs = await tokenLogprobs({ service }, reference, prompt)
   // Position t of the weights belongs to the token after it.
   let sum = 0
   for (const [t, weight] of (weights?.data ?? new Float32Array()).entries()) {
@@ -129,24 +115,15 @@ async function referenceSum(
 // log-probabilities. For one pair, with p the policy, r the reference, sums over the tokens of an answer:
 //   z = beta ((log p(chosen) - log r(chosen)) - (log p(rejected) - log r(rejected)))
 //   L = -(1 - e) log sigmoid(z) - e log sigmoid(-z)
-interface DpoOptions {
-  readonly beta: number
-  /** Share of pairs whose labels are taken to be the wrong way round. */
-  readonly labelSmoothing: number
-}
-
 /** Log-probabilities of the two answers under the reference. */
-interface ReferencePair {
-  readonly chosen: number
-  readonly rejected: number
-}
+type ReferencePair = Readonly<Record<'chosen' | 'rejected', number>>
 
 /** `data` holds chosen and rejected in turn. The loss is a sum over pairs; its gradient is by log-probability. */
 export function dpoLoss(
   data: readonly Datum[],
   logprobs: readonly Tensor[],
   references: readonly ReferencePair[],
-  { beta, labelSmoothing }: DpoOptions,
+  { beta, labelSmoothing }: { beta: number; labelSmoothing: number },
 ): { loss: number; gradients: Tensor[]; metrics: Metrics } {
   const weightsOf = (i: number) => data[i]?.lossInputs.weights?.data ?? []
   const gradients: Tensor[] = []
@@ -159,11 +136,9 @@ export function dpoLoss(
     const loss = (1 - labelSmoothing) * softplus(-z) + labelSmoothing * softplus(z)
     return { chosen, rejected, z, loss, isRight: z > 0 ? 1 : z === 0 ? 0.5 : 0 }
   })
-  const mean = (of: (pair: (typeof pairs)[number]) => number) =>
-    pairs.reduce((sum, pair) => sum + of(pair), 0) / Math.max(1, pairs.length)
-  const loss = pairs.reduce((sum, pair) => sum + pair.loss, 0)
+  const mean = (of: (pair: (typeof pairs)[number]) => number) => sumOf(pairs.map(of)) / Math.max(1, pairs.length)
   return {
-    loss,
+    loss: sumOf(pairs.map((pair) => pair.loss)),
     gradients,
     metrics: {
       'dpo/loss': mean((pair) => pair.loss),

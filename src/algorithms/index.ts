@@ -19,9 +19,7 @@ export {
   rewardHacking,
   type Watched,
 } from './guards/metric-guards.ts'
-
 export { GuardParams, Guards, guardParams } from './params/guard-params.ts'
-
 export {
   type LrPlan,
   LrSchedule,
@@ -33,7 +31,6 @@ export {
   stepsPerEpoch,
 } from './params/shared-params.ts'
 export { type SupervisedDatum, supervisedDatum } from './sequences/datums.ts'
-
 export { answerOf, mergeTurns, messageKey } from './sequences/merge-turns.ts'
 export { dpo, rl, scoreOnly, sft }
 

@@ -2,26 +2,22 @@
 // written by hand. What is sampled follows the policy as it gets better.
 import * as z from 'zod'
 import type { Trajectory } from '../contracts/index.ts'
-import { defineAlgorithm } from '../kernel/index.ts'
+import { defineAlgorithm, withoutUndefined } from '../kernel/index.ts'
 import { guardParams, rolloutParams } from './params/guard-params.ts'
-import { sharedParams } from './params/shared-params.ts'
+import { count, nonNegative, sharedParams } from './params/shared-params.ts'
 import { supervisedSequence } from './sequences/datums.ts'
 import { mergeTurns } from './sequences/merge-turns.ts'
-import { drawAnswers, drawnTokens, mean, meanNll, sumOf } from './sequences/rollouts.ts'
+import { drawAnswers, drawnTokens, mean, meanNll, sumOf, tokensIn } from './sequences/rollouts.ts'
 
 const Params = z.strictObject({
   ...sharedParams,
-  num_samples: z.int().min(1).max(1024).default(4).describe('Answers to each task.'),
+  num_samples: count.max(1024).default(4).describe('Answers to each task.'),
   min_reward: z.number().default(1).describe('Reward from which on an answer is trained on.'),
-  keep_per_task: z
-    .int()
-    .min(1)
-    .optional()
-    .describe('Most answers to a task that are trained on; absent: all that differ.'),
-  max_tokens: z.int().min(1).default(256).describe('Longest answer.'),
-  temperature: z.number().min(0).default(1).describe('Of sampling; 0 gives the same answer every time.'),
+  keep_per_task: count.optional().describe('Most answers to a task that are trained on; absent: all that differ.'),
+  max_tokens: count.default(256).describe('Longest answer.'),
+  temperature: nonNegative.default(1).describe('Of sampling; 0 gives the same answer every time.'),
   ...rolloutParams,
-  n_concurrent: z.int().min(1).default(8).describe('Answers that are drawn at a time.'),
+  n_concurrent: count.default(8).describe('Answers that are drawn at a time.'),
   ...guardParams,
 })
 type Params = z.output<typeof Params>
@@ -46,25 +42,25 @@ export const rejectionSft = defineAlgorithm({
     return {
       data,
       loss: { name: 'cross_entropy' },
-      metrics: {
+      metrics: withoutUndefined({
         'data/rows': data.length,
-        'data/tokens': data.reduce((sum, { tokens }) => sum + tokens.length, 0),
+        'data/tokens': tokensIn(data),
         'data/supervised_tokens': sumOf(kept.flat().map(drawnTokens)),
         'rollout/answers:sum': all.length,
         'rollout/failed:sum': all.length - scored.length,
-        ...(all.length === 0 ? {} : { 'rollout/length_mean': drawn.length / all.length }),
-        ...(drawn.length === 0 ? {} : { 'optim/entropy': -mean(drawn) }),
+        'rollout/length_mean': all.length === 0 ? undefined : drawn.length / all.length,
+        'optim/entropy': drawn.length === 0 ? undefined : -mean(drawn),
         'rollout/accepted_share':
           scored.filter((reward) => reward >= params.min_reward).length / Math.max(1, all.length),
         'rollout/solved_tasks': kept.filter((each) => each.length > 0).length / Math.max(1, tasks.length),
-        ...(scored.length === 0 ? {} : { 'reward/mean': mean(scored) }),
-      },
+        'reward/mean': scored.length === 0 ? undefined : mean(scored),
+      }),
     }
   },
   stepMetrics: meanNll,
 })
 
-/** Whole attempts with enough reward, each once. */
+/** Whole answers with enough reward, each once. */
 function chosenOf(answers: readonly Trajectory[], { min_reward, keep_per_task }: Params): Trajectory[] {
   const chosen = new Map<string, Trajectory>()
   for (const answer of answers) {

@@ -2,20 +2,18 @@
 import * as z from 'zod'
 import type { ChatMessagesRow, OpenRenderer, Random, SetupContext } from '../contracts/index.ts'
 import { defineAlgorithm, EvsysError } from '../kernel/index.ts'
-import { sharedParams } from './params/shared-params.ts'
+import { count, maxSeqLen, sharedParams } from './params/shared-params.ts'
 import { type SupervisedDatum, supervisedDatum } from './sequences/datums.ts'
-import { meanNll } from './sequences/rollouts.ts'
+import { meanNll, sumOf, tokensIn } from './sequences/rollouts.ts'
 
 const Params = z.strictObject({
   ...sharedParams,
-  max_seq_len: z.int().min(2).default(2048).describe('Longest conversation, in tokens; what is longer loses its end.'),
+  max_seq_len: maxSeqLen,
   supervise: z
     .enum(['all_assistant', 'last_assistant'])
     .default('all_assistant')
     .describe('Which assistant messages are trained on.'),
-  batch_tokens: z
-    .int()
-    .min(1)
+  batch_tokens: count
     .optional()
     .describe('Tokens per batch: as many rows as fit, in place of batch_size rows. Rows stay apart from each other.'),
 })
@@ -53,15 +51,16 @@ export const sft = defineAlgorithm({
     const dropped = rows.length - byRow.length
     if (dropped > 0)
       log('warn', `sft: step ${step} leaves out ${dropped} of ${rows.length} rows without trainable tokens`)
+    const data = made.map(({ datum }) => datum)
     return {
-      data: made.map(({ datum }) => datum),
+      data,
       loss: { name: 'cross_entropy' },
       metrics: {
         'data/rows': byRow.length,
         'data/dropped_rows': dropped,
         'data/truncated_rows': byRow.filter((data) => data.some(({ truncated }) => truncated)).length,
-        'data/tokens': total(made, ({ datum }) => datum.tokens.length),
-        'data/supervised_tokens': total(made, ({ supervised }) => supervised),
+        'data/tokens': tokensIn(data),
+        'data/supervised_tokens': sumOf(made.map(({ supervised }) => supervised)),
       },
     }
   },
@@ -71,13 +70,10 @@ export const sft = defineAlgorithm({
 type Params = z.output<typeof Params>
 
 // Every row is rendered once to learn its length; a row is rendered again when it is trained on.
-function tokenBatches(
-  { once, rows, renderer, params, random }: SetupContext<Params, 'chat_messages'>,
-  budget: number,
-): Promise<TokenBatches> {
+function tokenBatches({ once, rows, renderer, params, random }: SetupContext<Params, 'chat_messages'>, budget: number) {
   return once('sft/token-batches', async () =>
     createTokenBatches({
-      lengths: rows.map((row) => total(toData(row, renderer, params), ({ datum }) => datum.tokens.length)),
+      lengths: rows.map((row) => tokensIn(toData(row, renderer, params).map(({ datum }) => datum))),
       budget,
       random: (epoch) => random('batches', epoch),
     }),
@@ -103,12 +99,8 @@ function toData(
   return [supervisedDatum(renderer.conversation(messages), { maxTokens, isTrained }) ?? []].flat()
 }
 
-function total<T>(items: readonly T[], amountOf: (item: T) => number): number {
-  return items.reduce((sum, item) => sum + amountOf(item), 0)
-}
-
-// Batches by their tokens: each takes the rows that follow, in the order of its epoch, until the next one would be too much. Rows
-// stay sequences of their own: the training protocol has no way to keep two documents in one sequence apart.
+// Batches by their tokens: each takes the rows that follow, in the order of its epoch, until the next one would be too much. A row
+// stays one sequence: the training protocol has no way to keep two documents in one sequence apart.
 interface TokenBatchesOptions {
   /** Tokens of each row; 0: nothing to train on, the row is in no batch. */
   readonly lengths: readonly number[]
@@ -117,14 +109,7 @@ interface TokenBatchesOptions {
   random(epoch: number): Random
 }
 
-interface TokenBatches {
-  /** Rows of a 0-based batch, counted over all epochs. */
-  rowsOf(batch: number): readonly number[]
-  /** Batches in the first epochs. */
-  count(epochs: number): number
-}
-
-export function createTokenBatches({ lengths, budget, random }: TokenBatchesOptions): TokenBatches {
+export function createTokenBatches({ lengths, budget, random }: TokenBatchesOptions) {
   const kept = lengths.flatMap((length, row) => (length > 0 ? [row] : []))
   const epochs: (readonly (readonly number[])[])[] = []
   const batchesOf = (epoch: number) => {
@@ -132,7 +117,8 @@ export function createTokenBatches({ lengths, budget, random }: TokenBatchesOpti
     return epochs[epoch]
   }
   return {
-    rowsOf(batch) {
+    /** Rows of a 0-based batch, counted over all epochs. */
+    rowsOf(batch: number): readonly number[] {
       if (kept.length === 0) return []
       let left = batch
       for (let epoch = 0; ; epoch++) {
@@ -142,7 +128,8 @@ export function createTokenBatches({ lengths, budget, random }: TokenBatchesOpti
         left -= batches.length
       }
     },
-    count: (number) => Array.from({ length: number }, (_, i) => batchesOf(i).length).reduce((a, b) => a + b, 0),
+    /** Batches in the first epochs. */
+    count: (number: number) => sumOf(Array.from({ length: number }, (_, i) => batchesOf(i).length)),
   }
 }
 

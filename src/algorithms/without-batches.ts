@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { pluginReference } from '../contracts/index.ts'
 import { defineAlgorithm } from '../kernel/index.ts'
-import { sharedParams } from './params/shared-params.ts'
+import { count, nonEmpty, sharedParams } from './params/shared-params.ts'
 
 /** Scores a model without training it. Takes the shared params, so that it can stand on an axis beside recipes that train. */
 export const scoreOnly = defineAlgorithm({
@@ -15,30 +15,26 @@ export const scoreOnly = defineAlgorithm({
   },
 })
 
-// Several recipes in one run, one after the other on the same rows. Weights go on from phase to phase; each phase has an optimiser
-// and a learning rate of its own.
+// Several recipes in one run, one after the other on the same rows. Weights carry over from phase to phase; each phase has a separate
+// optimiser and learning rate.
 const { save_every, save_at_fractions, save_sampler, callbacks, lora_rank, renderer_name, enable_thinking } =
   sharedParams
 
 const Phase = z.strictObject({
-  kind: z.string().min(1).describe('Algorithm of this phase.'),
+  kind: nonEmpty.describe('Algorithm of this phase.'),
   params: z.record(z.string(), z.unknown()).default({}).describe('Its params; its length among them.'),
-  name: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Stands before its metrics; absent: its kind, with its number if needed.'),
+  name: nonEmpty.optional().describe('Stands before its metrics; absent: its kind, with its number if needed.'),
 })
 
 /** Chains recipes that take the same rows. Recipes with other data are `stages`. */
 export const combo = defineAlgorithm({
   kind: 'combo',
   summary:
-    'Several recipes in one run, one after the other on the same rows: weights go on, optimiser and rate start anew.',
+    'Several recipes in one run, one after the other on the same rows: weights carry over, optimiser and rate start anew.',
   params: z
     .strictObject({
       phases: z.array(pluginReference('algorithm', Phase)).min(1).describe('Recipes, in order.'),
-      max_steps: z.int().min(1).optional().describe('Most steps of every phase.'),
+      max_steps: count.optional().describe('Most steps of every phase.'),
       lora_rank,
       renderer_name,
       enable_thinking,
@@ -61,7 +57,7 @@ export const combo = defineAlgorithm({
     return phases.map(({ kind, params }, i) => ({ kind, params: capped(params, max_steps), label: names[i] ?? kind }))
   },
   async buildBatch() {
-    throw new Error('a combo has no batch of its own: its phases have')
+    throw new Error('a combo has no batch: its phases have')
   },
 })
 
@@ -86,7 +82,7 @@ export const promptSearch = defineAlgorithm({
   summary: 'Scores candidate system prompts on validation and answers with the best one; trains nothing.',
   params: z.strictObject({
     ...sharedParams,
-    max_steps: z.int().min(1).optional().describe('Most candidates that are tried.'),
+    max_steps: count.optional().describe('Most candidates that are tried.'),
     candidates: z.array(z.string()).min(1).describe('System prompts to try, in order; an empty one is none.'),
     include_none: z.boolean().default(true).describe('Also tries no system prompt at all, first.'),
   }),

@@ -12,6 +12,7 @@ import { toHarborTask, toPromptExample } from './transforms/to-tasks.ts'
 export {
   type CacheEntry,
   checkedRowsFolder,
+  collectCache,
   dropEntry,
   findEntry,
   leakCacheFolder,
@@ -21,7 +22,6 @@ export {
   touchEntry,
   writeEntry,
 } from './cache/cache-entry.ts'
-export { collectCache } from './cache/collect-cache.ts'
 export {
   isDamaged,
   type Lineage,
@@ -44,57 +44,13 @@ export {
   type StoredDataset,
 } from './sources/named-datasets.ts'
 export { openTokenShards, type TokenShards, type TokenShardsOptions } from './token-shards.ts'
-export {
-  csvSource,
-  datasetSource,
-  dedupe,
-  dropReasoning,
-  filter,
-  folderSource,
-  hfDatasetSource,
-  identity,
-  inMemorySource,
-  inMemoryStore,
-  jsonlSource,
-  jsonlToChat,
-  jsonSource,
-  keepReasoning,
-  localStore,
-  mapTemplate,
-  mix,
-  parquetSource,
-  sample,
-  shuffle,
-  split,
-  systemPrompt,
-  toHarborTask,
-  toPromptExample,
-}
+
+const sources = [
+  ...[jsonlSource, jsonSource, inMemorySource, csvSource, parquetSource],
+  ...[folderSource, hfDatasetSource, datasetSource],
+] as const
+const rowTransforms = [identity, jsonlToChat, dedupe, filter, sample, shuffle, mapTemplate, mix, split] as const
+const shapeTransforms = [dropReasoning, keepReasoning, systemPrompt, toPromptExample, toHarborTask] as const
 
 /** The built-in sources, stores and transforms. */
-export const dataPlugins = [
-  jsonlSource,
-  jsonSource,
-  inMemorySource,
-  csvSource,
-  parquetSource,
-  folderSource,
-  hfDatasetSource,
-  datasetSource,
-  localStore,
-  inMemoryStore,
-  identity,
-  jsonlToChat,
-  dedupe,
-  filter,
-  sample,
-  shuffle,
-  mapTemplate,
-  mix,
-  split,
-  dropReasoning,
-  keepReasoning,
-  systemPrompt,
-  toPromptExample,
-  toHarborTask,
-] as const
+export const dataPlugins = [...sources, localStore, inMemoryStore, ...rowTransforms, ...shapeTransforms] as const

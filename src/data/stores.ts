@@ -5,22 +5,17 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import * as z from 'zod'
 import type { OpenDataStore } from '../contracts/index.ts'
 import { defineDataStore, EvsysError, fileError, syncFolder, systemCode } from '../kernel/index.ts'
-import { fileStats, readError } from './files/read-error.ts'
+import { fileStats, isAbsent, readError } from './files/read-error.ts'
+import { nonEmpty } from './params.ts'
 
 /** Files of this machine. */
 export const localStore = defineDataStore({
   kind: 'local',
   summary: 'Reads and writes files below one folder of this machine; a file is replaced as a whole or not at all.',
   params: z.strictObject({
-    root: z
-      .string()
-      .min(1)
-      .default('.')
-      .describe('Folder that all paths are below, relative to the working directory.'),
+    root: nonEmpty.default('.').describe('Folder that all paths are below, relative to the working directory.'),
   }),
-  async open({ params, signal }) {
-    return openLocal(resolve(params.root), signal)
-  },
+  open: async ({ params, signal }) => openLocal(resolve(params.root), signal),
 })
 
 function openLocal(root: string, signal: AbortSignal): OpenDataStore {
@@ -49,7 +44,7 @@ function openLocal(root: string, signal: AbortSignal): OpenDataStore {
       try {
         return (await lstat(await inside(root, path))).isFile()
       } catch (cause) {
-        if (['ENOENT', 'ENOTDIR'].includes(systemCode(cause) ?? '')) return false
+        if (isAbsent(cause)) return false
         throw readError(path, cause)
       }
     },
@@ -93,7 +88,7 @@ async function writeStream(file: string, bytes: AsyncIterable<Uint8Array>, signa
     }
     await rename(temporary, file)
   } catch (cause) {
-    await unlink(temporary).catch(() => {}) // the first failure is the one to tell
+    await unlink(temporary).catch(() => {}) // the first failure is the one to report
     throw cause
   }
   await syncFolder(dirname(file))
@@ -101,13 +96,10 @@ async function writeStream(file: string, bytes: AsyncIterable<Uint8Array>, signa
 
 async function* filesBelow(root: string, dir: string, prefix: string, signal: AbortSignal): AsyncGenerator<string> {
   signal.throwIfAborted()
-  let entries: Awaited<ReturnType<typeof namesOf>>
-  try {
-    entries = await namesOf(dir)
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return
+  const entries = await readdir(dir, { withFileTypes: true }).catch((cause: unknown) => {
+    if (systemCode(cause) === 'ENOENT') return []
     throw readError(relative(root, dir) || '.', cause)
-  }
+  })
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = relative(root, join(dir, entry.name)).split(sep).join('/')
     if (entry.isDirectory() && (prefix.startsWith(`${path}/`) || path.startsWith(prefix))) {
@@ -116,18 +108,12 @@ async function* filesBelow(root: string, dir: string, prefix: string, signal: Ab
   }
 }
 
-function namesOf(dir: string) {
-  return readdir(dir, { withFileTypes: true })
-}
-
 /** Files that live as long as the store is open. */
 export const inMemoryStore = defineDataStore({
   kind: 'in_memory',
   summary: 'Keeps files in memory until it is closed; for tests and trials.',
   params: z.strictObject({}),
-  async open({ signal }) {
-    return openInMemory(signal)
-  },
+  open: async ({ signal }) => openInMemory(signal),
 })
 
 function openInMemory(signal: AbortSignal): OpenDataStore {

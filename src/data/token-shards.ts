@@ -1,13 +1,12 @@
 // Training rows as the tokens of one model, cached. The key says what tokens follow from: the rows, the renderer and the tokenizer. Which
 // tokens are trained on is no part of it: a shard holds the message of each token and whether an assistant produces it, and every
 // choice of supervision is made from these.
-import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import type { Rendered } from '../contracts/index.ts'
-import { EvsysError, fileError, hashOf, mapConcurrent } from '../kernel/index.ts'
+import { EvsysError, fileError, hashOf, mapConcurrent, sha256 } from '../kernel/index.ts'
 import { type CacheEntry, dropEntry, findEntry, touchEntry, writeEntry } from './cache/cache-entry.ts'
 
 const ShardManifest = z.strictObject({
@@ -71,10 +70,9 @@ async function makeEntry(
       const bytes = encodeShard(rendered)
       const file = `${String(index).padStart(6, '0')}.bin`
       tokens += rendered.reduce((sum, each) => sum + each.tokens.length, 0)
-      await writeFile(join(folder, file), bytes, { flush: true }).catch((cause: unknown) => {
-        throw fileError('write', join(folder, file), cause)
-      })
-      return { file, sha256: createHash('sha256').update(bytes).digest('hex') }
+      const path = join(folder, file)
+      await writeFile(path, bytes, { flush: true }).catch((cause) => Promise.reject(fileError('write', path, cause)))
+      return { file, sha256: sha256(bytes) }
     })
     const manifest = { rows, tokens, made_of: madeOf, shard_rows: shardRows, shards }
     return { key, files: shards.map(({ file }) => file), manifest }
@@ -82,11 +80,10 @@ async function makeEntry(
 }
 
 async function isIntact({ dir, manifest }: CacheEntry<ShardManifest>): Promise<boolean> {
-  for (const { file, sha256 } of manifest.shards) {
-    const bytes = await readFile(join(dir, file)).catch((cause: unknown) => {
-      throw fileError('read', join(dir, file), cause)
-    })
-    if (createHash('sha256').update(bytes).digest('hex') !== sha256) return false
+  for (const shard of manifest.shards) {
+    const path = join(dir, shard.file)
+    const bytes = await readFile(path).catch((cause) => Promise.reject(fileError('read', path, cause)))
+    if (sha256(bytes) !== shard.sha256) return false
   }
   return true
 }
@@ -174,7 +171,7 @@ export function openShard(path: string): OpenShard {
   }
 }
 
-// Memory of its own: numbers begin at a multiple of four, and the reader may keep them.
+// Separate memory: numbers begin at a multiple of four, and the reader may keep them.
 function read(file: number, path: string, position: number, size: number): Buffer {
   const bytes = Buffer.from(new ArrayBuffer(size))
   let done = 0

@@ -1,6 +1,5 @@
 // The outside of every engine that computes in this process: operations run one after the other, in the order they were asked
 // for, and one that fails does not end the next.
-
 import { setImmediate } from 'node:timers/promises'
 import type { Engine, EngineId, EngineOp, EngineResult } from '../contracts/index.ts'
 
@@ -31,7 +30,7 @@ export function oneAtATime({ id, perform, close }: OneAtATimeOptions): Engine {
   }
 }
 
-// Long computations in one thread: now and then the rest of the process gets its turn, and the signal is heard.
+// Long computations in one thread: now and then the rest of the process gets its turn, and the signal is checked.
 /** To be called after so much work; waits a turn of the event loop when enough has come together. */
 export type Breathe = (work: number) => Promise<void>
 

@@ -1,12 +1,16 @@
 // What other rooms may use of the engines. What only reads and checks is here; an engine is loaded where one is opened.
-export type { CpuEngineInfo, MeasuredEngine, NativeBuilt } from './cpu/inspect-cpu-engine.ts'
-export type { OpenCpuEngineOptions } from './cpu/open-cpu-engine.ts'
+export type { CpuEngineInfo, MeasuredEngine, NativeBuilt, OpenCpuEngineOptions } from './cpu/open-cpu-engine.ts'
 export { engineIdText, keptSpeed } from './engine-speed.ts'
-export { type ExportMergedOptions, exportAdapter, exportMerged } from './files/export-model.ts'
+export {
+  type ExportMergedOptions,
+  exportAdapter,
+  exportMerged,
+  type UntrainedOptions,
+  writeUntrained,
+} from './files/export-model.ts'
 export { readModelConfig } from './files/model-config.ts'
 export type { ModelShape } from './files/model-shape.ts'
 export type { ResolvedModel } from './files/model-spec.ts'
-export { type UntrainedOptions, writeUntrained } from './files/write-untrained.ts'
 export { checkedData, type DataLimits } from './losses/checked-data.ts'
 export { lossFunction, lossNames } from './losses/losses.ts'
 export type { MockEngineOptions } from './mock/mock-engine.ts'
@@ -14,8 +18,8 @@ export type { ReferenceEngineOptions } from './reference/reference-engine.ts'
 export { checkRequest } from './sampling/check-request.ts'
 
 /** The CPU engine, and what it is on this machine. */
-export function loadCpuEngine(): Promise<typeof import('./cpu/index.ts')> {
-  return import('./cpu/index.ts')
+export function loadCpuEngine(): Promise<typeof import('./cpu/open-cpu-engine.ts')> {
+  return import('./cpu/open-cpu-engine.ts')
 }
 
 /** Float64 in plain TypeScript: the oracle of the others. */

@@ -5,3 +5,10 @@ import { EvsysError } from '../kernel/index.ts'
 export function refused(message: string, fix: string): EvsysError {
   return new EvsysError('BACKEND_REFUSED', message, { fix })
 }
+
+/** A model of an engine by its id. */
+export function loaded<T>(models: ReadonlyMap<string, T>, id: string): T {
+  const found = models.get(id)
+  if (found !== undefined) return found
+  throw refused(`no model is called "${id}"`, 'create it first.')
+}

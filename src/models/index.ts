@@ -1,7 +1,6 @@
 // What other rooms may use of models.
 
 export { type ChatTemplateOptions, openChatTemplate } from './chat/chat-template-renderer.ts'
-export { type BundledName, bundledModels, isBundled } from './folders/bundled-models.ts'
 export { type DownloadedModel, type DownloadModelOptions, downloadModel } from './folders/download-model.ts'
 export {
   cacheFolder,

@@ -1,5 +1,4 @@
 // The built-in plugins of this room: the model's own template, renderers that are named after families of models, clients of APIs.
-
 import * as z from 'zod'
 import type { OpenRenderer, Renderer, Tokenizer } from '../contracts/index.ts'
 import { defineInferenceClient, keyedRandom, unknownKind } from '../kernel/index.ts'

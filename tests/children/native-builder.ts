@@ -1,6 +1,6 @@
 // Builds the native kernels in the folder that it is told, and opens them.
 import { buildNative } from '../../src/engine/cpu/native-build.ts'
-import { openNativeRuntime } from '../../src/engine/cpu/native-runtime.ts'
+import { openNativeRuntime } from '../../src/engine/cpu/open-runtime.ts'
 
 const build = await buildNative('cc', { cacheFolder: process.argv[2] ?? '' })
 await using runtime = openNativeRuntime(build, { threads: 1, capacityBytes: 2 ** 24 })

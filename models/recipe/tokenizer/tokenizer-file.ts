@@ -1,5 +1,5 @@
 // tokenizer.json: byte-level BPE in Hugging Face form, with the tokens of a conversation at the end of the vocabulary.
-import { bundledTokens } from '../../../src/models/folders/bundled-models.ts'
+import { bundledTokens } from '../bundled-files.ts'
 import type { Merge } from './train-bpe.ts'
 
 // Words with the space before them, single digits, runs of other signs, line ends, spaces.

@@ -8,12 +8,12 @@ import {
   type StepContext,
   TeacherSpec,
 } from '../../contracts/index.ts'
-import { defineAlgorithm, EvsysError, mapConcurrent } from '../../kernel/index.ts'
-import { sharedParams } from '../params/shared-params.ts'
+import { defineAlgorithm, EvsysError, mapConcurrent, withoutUndefined } from '../../kernel/index.ts'
+import { count, maxSeqLen, nonNegative, sharedParams, topTokens } from '../params/shared-params.ts'
 import { supervisedDatum } from '../sequences/datums.ts'
-import { mean, meanNll } from '../sequences/rollouts.ts'
+import { likeliestInPlace, mean, meanNll, sumOf, tokensIn } from '../sequences/rollouts.ts'
 import { type SoftSequence, softSequence, softTarget } from './soft-targets.ts'
-import { likeliestInPlace, type TokenTeacher, tokenTeacher, withSystem } from './token-teacher.ts'
+import { type TokenTeacher, tokenTeacher, withSystem } from './token-teacher.ts'
 
 const Params = z
   .strictObject({
@@ -29,23 +29,14 @@ const Params = z
       .enum(['text', 'logits'])
       .default('text')
       .describe('`text`: the tokens of the answers; `logits`: the teacher’s likeliest tokens in every place of them.'),
-    topk: z
-      .union([z.int().min(1).max(10_000), z.literal('full')])
+    topk: topTokens
       .default(20)
       .describe('With `logits`: how many of the likeliest tokens, or `full` for the whole vocabulary.'),
-    num_samples: z.int().min(1).max(1024).default(1).describe('Answers of the teacher to each conversation.'),
-    max_tokens: z
-      .int()
-      .min(1)
-      .default(256)
-      .describe('Longest answer of the teacher; one that is cut off is not trained on.'),
-    temperature: z.number().min(0).default(0).describe('Of the teacher’s answers; 0 gives the same answer every time.'),
-    max_seq_len: z
-      .int()
-      .min(2)
-      .default(2048)
-      .describe('Longest conversation, in tokens; what is longer loses its end.'),
-    n_concurrent: z.int().min(1).default(8).describe('Questions to the teacher at a time.'),
+    num_samples: count.max(1024).default(1).describe('Answers of the teacher to each conversation.'),
+    max_tokens: count.default(256).describe('Longest answer of the teacher; one that is cut off is not trained on.'),
+    temperature: nonNegative.default(0).describe('Of the teacher’s answers; 0 gives the same answer every time.'),
+    max_seq_len: maxSeqLen,
+    n_concurrent: count.default(8).describe('Questions to the teacher at a time.'),
   })
   .refine(({ answers, targets }) => answers === 'teacher' || targets === 'logits', {
     path: ['targets'],
@@ -59,8 +50,7 @@ const Params = z
     path: ['targets'],
     error: 'a teacher behind a client answers in text and gives no log-probabilities: use targets: text',
   })
-type DistillParams = z.output<typeof Params>
-type DistillContext = StepContext<DistillParams, 'chat_messages'>
+type DistillContext = StepContext<z.output<typeof Params>, 'chat_messages'>
 
 const asText = 'name it as teacher.client, such as { kind: local, params: { model: NAME } }, with targets: text.'
 
@@ -74,13 +64,10 @@ export const distill = defineAlgorithm({
   async setup(context) {
     const { rows, params } = context
     if (params.teacher.client === undefined) await tokenTeacher(context, params.teacher, asText)
-    if (
-      rows.some(({ messages }) =>
-        messages.some(({ role }) => role === (params.answers === 'rows' ? 'assistant' : 'user')),
-      )
-    )
-      return
-    throw new EvsysError('DATA_INVALID', `distill: none of the ${rows.length} rows has ${wanted(params)}`, {
+    const [wanted, what] =
+      params.answers === 'rows' ? ['assistant', 'an answer to train on'] : ['user', 'a question to answer']
+    if (rows.some(({ messages }) => messages.some(({ role }) => role === wanted))) return
+    throw new EvsysError('DATA_INVALID', `distill: none of the ${rows.length} rows has ${what}`, {
       fix: 'give the rows messages: a question of the user, and for answers: rows an answer of the assistant.',
     })
   },
@@ -92,26 +79,23 @@ export const distill = defineAlgorithm({
     ).flat()
     const examples = made.flatMap(({ example }) => example ?? [])
     const data = examples.map(({ datum }) => datum)
-    const supervised = examples.reduce((sum, each) => sum + each.supervised, 0)
-    const asked = made.flatMap(({ answer }) => answer ?? [])
+    const supervised = sumOf(examples.map((each) => each.supervised))
+    const answers = made.flatMap(({ answer }) => answer ?? [])
+    const asked = answers.length === 0 ? undefined : answers
     return {
       data,
       loss: { name: 'cross_entropy' },
-      metrics: {
+      metrics: withoutUndefined({
         'data/rows': rows.length,
         'data/sequences': data.length,
         'data/dropped_answers': made.length - data.length,
-        'data/tokens': data.reduce((sum, { tokens }) => sum + tokens.length, 0),
+        'data/tokens': tokensIn(data),
         'data/supervised_tokens': supervised,
-        'distill/teacher_entropy': examples.reduce((sum, { entropy }) => sum + entropy, 0) / Math.max(1, supervised),
-        ...(asked.length === 0
-          ? {}
-          : {
-              'teacher/answers:sum': asked.length,
-              'teacher/truncated:sum': asked.filter(({ isCut }) => isCut).length,
-              'teacher/length_mean': mean(asked.map(({ length }) => length)),
-            }),
-      },
+        'distill/teacher_entropy': sumOf(examples.map(({ entropy }) => entropy)) / Math.max(1, supervised),
+        'teacher/answers:sum': asked?.length,
+        'teacher/truncated:sum': asked?.filter(({ isCut }) => isCut).length,
+        'teacher/length_mean': asked === undefined ? undefined : mean(asked.map(({ length }) => length)),
+      }),
     }
   },
   stepMetrics(context) {
@@ -121,25 +105,20 @@ export const distill = defineAlgorithm({
   },
 })
 
-function wanted({ answers }: DistillParams): string {
-  return answers === 'rows' ? 'an answer to train on' : 'a question to answer'
-}
-
 type Made = { answer?: TaughtAnswer | undefined; example: Awaited<ReturnType<typeof rowExample>> }
 
 async function examplesOf(context: DistillContext, row: ChatMessagesRow): Promise<Made[]> {
   const { params } = context
   const teacher = params.teacher.client === undefined ? await tokenTeacher(context, params.teacher, asText) : undefined
   if (params.answers === 'rows') return [{ example: await rowExample(context, teacher, row.messages) }]
-  const answers = await answersOf(context, teacher, row)
   const made: Made[] = []
-  for (const answer of answers) {
+  for (const answer of await answersOf(context, teacher, row)) {
     made.push({ answer, example: answer.isCut ? undefined : await answer.example() })
   }
   return made
 }
 
-// Answers of a teacher to the conversations of rows. A conversation is asked about once in a run, with draws that follow from its place
+// An answer of a teacher to the conversation of a row. A conversation is answered once in a run, with draws that follow from its place
 // in the data: a resumed run gets the same answers again.
 interface TaughtAnswer {
   /** It was cut off before its end: what it would teach is not to end. */
@@ -190,13 +169,10 @@ async function spoken(context: DistillContext, question: readonly ChatMessage[],
   return {
     isCut: stopReason !== 'stop' || text.trim() === '',
     length: usage.completionTokens,
-    example: () =>
-      rowExample(
-        context,
-        undefined,
-        [...question, { role: 'assistant', content: text }],
-        (at) => at === question.length,
-      ),
+    example: () => {
+      const answered: ChatMessage[] = [...question, { role: 'assistant', content: text }]
+      return rowExample(context, undefined, answered, (at) => at === question.length)
+    },
   }
 }
 
@@ -252,17 +228,9 @@ async function learnt(
 function flat(sequence: SoftSequence | undefined): SoftSequence | undefined {
   if (sequence === undefined) return undefined
   const { tokens, lossInputs } = sequence.datum
-  const { target_tokens, weights } = lossInputs
-  if (target_tokens === undefined || weights === undefined)
-    throw new EvsysError('INTERNAL', 'a sequence lacks its targets')
   const shape = [tokens.length]
-  return {
-    ...sequence,
-    datum: {
-      tokens,
-      lossInputs: { target_tokens: { data: target_tokens.data, shape }, weights: { data: weights.data, shape } },
-    },
-  }
+  const flattened = Object.entries(lossInputs).map(([name, { data }]) => [name, { data, shape }])
+  return { ...sequence, datum: { tokens, lossInputs: Object.fromEntries(flattened) } }
 }
 
 // A whole conversation as an example: its answers as they are written, or the teacher's distribution in every place of them.
@@ -303,13 +271,9 @@ function answerPlaces(student: Rendered, teacher: Rendered): Map<number, number>
   const isSame =
     own.length === seen.length && own.every((at, i) => student.tokens[at] === teacher.tokens[seen[i] ?? -1])
   if (isSame) return new Map(own.map((at, i) => [at, seen[i] ?? -1]))
-  throw new EvsysError(
-    'DATA_INVALID',
-    'distill: the answers of a row are written differently for a teacher with a prompt',
-    {
-      fix: 'name a renderer that writes an answer alike whatever comes before it.',
-    },
-  )
+  const message = 'distill: the answers of a row are written differently for a teacher with a prompt'
+  const fix = 'name a renderer that writes an answer alike whatever comes before it.'
+  throw new EvsysError('DATA_INVALID', message, { fix })
 }
 
 function producedOf({ produced }: Rendered): number[] {

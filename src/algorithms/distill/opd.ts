@@ -1,17 +1,17 @@
 // On-policy distillation: the student attempts tasks, and a teacher says of every token that the student drew how likely it would have
-// been. Tasks are those of `rl`: any agent, several turns, and a reward that is only looked at. The student is thereby corrected in the
+// been. Tasks are those of `rl`: any agent, several turns, and a reward that is recorded alone. The student is thereby corrected in the
 // places where it ends up itself, not in those where its teacher would.
 import * as z from 'zod'
 import { type Batch, type Datum, type StepContext, TeacherSpec, type Turn } from '../../contracts/index.ts'
-import { defineAlgorithm, EvsysError, mapConcurrent } from '../../kernel/index.ts'
+import { defineAlgorithm, EvsysError, mapConcurrent, withoutUndefined } from '../../kernel/index.ts'
 import { rolloutParams, taughtGuardParams } from '../params/guard-params.ts'
-import { sharedParams } from '../params/shared-params.ts'
+import { count, positive, share, sharedParams, topTokens } from '../params/shared-params.ts'
 import { policyDatum } from '../sequences/datums.ts'
 import { mergeTurns, type TrainingSequence } from '../sequences/merge-turns.ts'
-import { drawAnswers, mean, drawnTokens as tokensOf } from '../sequences/rollouts.ts'
+import { drawAnswers, mean, sumOf, tokenLogprobs, tokensIn, drawnTokens as tokensOf } from '../sequences/rollouts.ts'
 import { reverseKlLoss, softSequence } from './soft-targets.ts'
 import { shownSequence, type Taught, taughtPlaces, taughtTokens } from './taught-sequence.ts'
-import { type TokenTeacher, tokenLogprobs, tokenTeacher } from './token-teacher.ts'
+import { type TokenTeacher, tokenTeacher } from './token-teacher.ts'
 
 const Params = z
   .strictObject({
@@ -24,26 +24,22 @@ const Params = z
       .describe(
         '`reverse` makes the student seek what the teacher finds likely; `forward` makes it cover all of that.',
       ),
-    topk: z
-      .union([z.int().min(1).max(10_000), z.literal('full')])
+    topk: topTokens
       .optional()
       .describe(
         'Likeliest tokens of the teacher that are compared in every place, or `full` for the whole vocabulary; absent: the drawn token alone.',
       ),
-    coef: z.number().gt(0).default(1).describe('Factor of the divergence.'),
-    discount: z
-      .number()
-      .min(0)
-      .max(1)
+    coef: positive.default(1).describe('Factor of the divergence.'),
+    discount: share
       .default(0)
       .describe('How much a token answers for those after it; 0: for itself alone. For `reverse` without topk.'),
     baseline: z
       .enum(['mean', 'none'])
       .default('mean')
       .describe('What a drawn token is compared with: the mean over the step, which lowers the noise, or nothing.'),
-    num_samples: z.int().min(1).max(1024).default(4).describe('Attempts at each task.'),
-    max_tokens: z.int().min(1).default(256).describe('Longest answer of one turn.'),
-    temperature: z.number().gt(0).default(1).describe('Of the student’s answers.'),
+    num_samples: count.max(1024).default(4).describe('Attempts at each task.'),
+    max_tokens: count.default(256).describe('Longest answer of one turn.'),
+    temperature: positive.default(1).describe('Of the student’s answers.'),
     max_context_length: z
       .int()
       .min(2)
@@ -52,7 +48,7 @@ const Params = z
         'Longest text that the teacher is shown; what is longer loses its end. At most the context of the model.',
       ),
     ...rolloutParams,
-    n_concurrent: z.int().min(1).default(8).describe('Attempts that are made at a time.'),
+    n_concurrent: count.default(8).describe('Attempts that are made at a time.'),
   })
   .refine(({ divergence, topk }) => divergence === 'reverse' || topk !== undefined, {
     path: ['topk'],
@@ -78,26 +74,26 @@ export const opd = defineAlgorithm({
   },
   async buildBatch(context) {
     const teacher = await tokenTeacher(context, context.params.teacher, asText)
-    const attempts = (await drawAnswers(context, context.batch(context.params.batch_size), 'opd')).flat()
-    const judged = attempts.filter(({ error }) => error === undefined)
-    const drawn = judged.map(tokensOf)
-    const sequences = judged.flatMap(({ turns }, attempt) => {
+    const answers = (await drawAnswers(context, context.batch(context.params.batch_size), 'opd')).flat()
+    const whole = answers.filter(({ error }) => error === undefined)
+    const drawn = whole.map(tokensOf)
+    const sequences = whole.flatMap(({ turns }) => {
       const merged = mergeTurns(turns, { extendsHistory: context.renderer.extendsHistory })
-      return merged.sequences.map((sequence) => ({ sequence, turns, attempt }))
+      return merged.sequences.map((sequence) => ({ sequence, turns }))
     })
-    const rewards = judged.flatMap(({ reward }) => reward ?? [])
+    const rewards = whole.flatMap(({ reward }) => reward ?? [])
     const built = await opdBatch(context, teacher, sequences)
     return {
       ...built,
-      metrics: {
+      metrics: withoutUndefined({
         ...built.metrics,
-        'rollout/answers:sum': attempts.length,
-        'rollout/failed:sum': attempts.length - judged.length,
-        'rollout/truncated_share': mean(judged.map(({ truncated }) => (truncated === undefined ? 0 : 1))),
+        'rollout/answers:sum': answers.length,
+        'rollout/failed:sum': answers.length - whole.length,
+        'rollout/truncated_share': mean(whole.map(({ truncated }) => (truncated === undefined ? 0 : 1))),
         'rollout/length_mean': mean(drawn),
         'rollout/length_max': Math.max(0, ...drawn),
-        ...(rewards.length === 0 ? {} : { 'reward/mean': mean(rewards) }),
-      },
+        'reward/mean': rewards.length === 0 ? undefined : mean(rewards),
+      }),
     }
   },
   stepMetrics({ built, result, params }) {
@@ -108,12 +104,8 @@ export const opd = defineAlgorithm({
   },
 })
 
-// What the student drew, with what its teacher thinks of it, as a batch.
-interface DrawnSequence {
-  readonly sequence: TrainingSequence
-  /** Of the trajectory that it belongs to. */
-  readonly turns: readonly Turn[]
-}
+/** What the student drew, with the turns of its trajectory. */
+type DrawnSequence = { readonly sequence: TrainingSequence; readonly turns: readonly Turn[] }
 
 /** The batch of a step, with a loss that follows from the params. */
 async function opdBatch(context: OpdContext, teacher: TokenTeacher, drawn: readonly DrawnSequence[]): Promise<Batch> {
@@ -130,7 +122,7 @@ async function opdBatch(context: OpdContext, teacher: TokenTeacher, drawn: reado
       ...built.metrics,
       'optim/entropy': -mean(drawnLogprobs),
       'opd/truncated:sum': shown.filter(({ truncated }) => truncated).length,
-      'data/tokens': built.data.reduce((sum, { tokens }) => sum + tokens.length, 0),
+      'data/tokens': tokensIn(built.data),
       'data/sequences': built.data.length,
     },
   }
@@ -200,8 +192,8 @@ async function places(context: OpdContext, teacher: TokenTeacher, drawn: readonl
     return soft === undefined ? [] : [{ ...soft, teacher: teacherRows(sequence, taught, k) }]
   })
   const data = made.map(({ datum }) => datum)
-  const supervised = made.reduce((sum, each) => sum + each.supervised, 0)
-  const entropy = made.reduce((sum, each) => sum + each.entropy, 0) / Math.max(1, supervised)
+  const supervised = sumOf(made.map((each) => each.supervised))
+  const entropy = sumOf(made.map((each) => each.entropy)) / Math.max(1, supervised)
   const metrics = { 'opd/teacher_entropy': entropy, 'data/supervised_tokens': supervised }
   if (params.divergence === 'forward') return { data, loss: { name: 'cross_entropy' }, metrics }
   const teachers = made.map((each) => each.teacher)

@@ -5,20 +5,19 @@ import * as z from 'zod'
 import type {
   ChatMessage,
   Datum,
+  FwdBwd,
   KeptPolicy,
   PromptExample,
-  Sample,
   StepContext,
   TopKLogprobs,
   Weights,
 } from '../../contracts/index.ts'
 import { defineAlgorithm, EvsysError, mapConcurrent } from '../../kernel/index.ts'
 import { taughtGuardParams } from '../params/guard-params.ts'
-import { sharedParams } from '../params/shared-params.ts'
+import { count, nonEmpty, nonNegative, sharedParams, wholeNumber } from '../params/shared-params.ts'
 import { supervisedDatum } from '../sequences/datums.ts'
-import { mean } from '../sequences/rollouts.ts'
+import { likeliestInPlace, mean, sumOf, tokensIn } from '../sequences/rollouts.ts'
 import { type SoftSequence, softSequence, softTarget } from './soft-targets.ts'
-import { likeliestInPlace } from './token-teacher.ts'
 
 const demo = `{question}
 
@@ -30,10 +29,8 @@ Now answer with a response of your own, including the thinking process:`
 const Params = z.strictObject({
   ...sharedParams,
   ...taughtGuardParams,
-  topk: z.int().min(1).max(10_000).default(20).describe('Likeliest tokens of the teacher that are targets in a place.'),
-  teacher_sync_every: z
-    .int()
-    .min(1)
+  topk: count.max(10_000).default(20).describe('Likeliest tokens of the teacher that are targets in a place.'),
+  teacher_sync_every: count
     .optional()
     .describe('The teacher takes the weights of the student every N steps; absent: it stays as the run started.'),
   max_context_length: z
@@ -43,30 +40,20 @@ const Params = z.strictObject({
     .describe(
       'Longest text of the teacher, prompt and answer; what is longer loses its end. At most the context of the model.',
     ),
-  demo_template: z
-    .string()
-    .min(1)
+  demo_template: nonEmpty
     .default(demo)
     .describe('What the teacher is asked: fields of the row’s inputs in braces, and `{answer}`, the wanted answer.'),
-  user_template: z
-    .string()
-    .min(1)
-    .default('{question}')
-    .describe('What the student is asked: fields of inputs in braces.'),
-  system_prompt: z.string().min(1).optional().describe('System message of both.'),
-  skip_first_n_tokens: z
-    .int()
-    .min(0)
+  user_template: nonEmpty.default('{question}').describe('What the student is asked: fields of inputs in braces.'),
+  system_prompt: nonEmpty.optional().describe('System message of both.'),
+  skip_first_n_tokens: wholeNumber
     .default(3)
     .describe('Tokens at the start of an answer that are not trained on: there the teacher speaks of its example.'),
-  max_tokens: z.int().min(1).default(256).describe('Longest answer.'),
-  temperature: z.number().min(0).default(1).describe('Of the student’s answers; 0 gives the same answer every time.'),
-  sft_anchor_alpha: z
-    .number()
-    .min(0)
+  max_tokens: count.default(256).describe('Longest answer.'),
+  temperature: nonNegative.default(1).describe('Of the student’s answers; 0 gives the same answer every time.'),
+  sft_anchor_alpha: nonNegative
     .default(0)
     .describe('Weight of the likelihood of the wanted answer, added as in sft; 0: none.'),
-  n_concurrent: z.int().min(1).default(8).describe('Answers that are drawn at a time.'),
+  n_concurrent: count.default(8).describe('Answers that are drawn at a time.'),
 })
 type Params = z.output<typeof Params>
 type Context = StepContext<Params, 'prompt_dataset'>
@@ -74,40 +61,39 @@ type Context = StepContext<Params, 'prompt_dataset'>
 /** Trains on the model’s own answers, corrected by itself with the wanted answer in sight. */
 export const sdft = defineAlgorithm({
   kind: 'sdft',
-  summary:
-    'Self-distillation: the student answers, and its own start, shown the wanted answer, tells what to say instead.',
+  summary: 'Self-distillation: the student answers, and its own start, shown the wanted answer, is its teacher.',
   params: Params,
   rowFormat: 'prompt_dataset',
   async setup({ rows, params }) {
-    for (const row of rows.slice(0, 1)) questionOf(row, params) // a template that fits no row is told before anything is drawn
+    for (const row of rows.slice(0, 1)) questionOf(row, params) // a template that fits no row is reported before anything is drawn
   },
   async buildBatch(context) {
     const { batch, params, signal } = context
     const rows = batch(params.batch_size)
     const weights = await context.policy()
     const teacher = await syncedTeacher(context, params.teacher_sync_every)
-    const attempts = await mapConcurrent([...rows.entries()], { limit: params.n_concurrent, signal }, ([at, row]) =>
-      attempt(context, { row, at, student: weights, teacher: teacher.weights }),
+    const answers = await mapConcurrent([...rows.entries()], { limit: params.n_concurrent, signal }, ([at, row]) =>
+      answerOf(context, { row, at, student: weights, teacher: teacher.weights }),
     )
-    const taught = attempts.flatMap(({ taught: each }) => each ?? [])
+    const taught = answers.flatMap(({ taught: each }) => each ?? [])
     const anchors = params.sft_anchor_alpha === 0 ? [] : rows.flatMap((row) => anchorOf(context, row) ?? [])
     const data = [...taught.map(({ datum }) => datum), ...anchors]
-    const supervised = taught.reduce((sum, each) => sum + each.supervised, 0)
-    const drawn = attempts.map(({ drawn: each }) => each)
+    const supervised = sumOf(taught.map((each) => each.supervised))
+    const drawn = answers.map(({ drawn: each }) => each)
     return {
       data,
       loss: { name: 'cross_entropy' },
       metrics: {
-        'sdft/mean_teacher_entropy': taught.reduce((sum, { entropy }) => sum + entropy, 0) / Math.max(1, supervised),
-        'sdft/total_completion_tokens': drawn.reduce((sum, { tokens }) => sum + tokens.length, 0),
-        'sdft/teacher_truncated_count': attempts.filter(({ truncated }) => truncated).length,
+        'sdft/mean_teacher_entropy': sumOf(taught.map(({ entropy }) => entropy)) / Math.max(1, supervised),
+        'sdft/total_completion_tokens': sumOf(drawn.map(({ tokens }) => tokens.length)),
+        'sdft/teacher_truncated_count': answers.filter(({ truncated }) => truncated).length,
         'sdft/num_datums': taught.length,
         'sdft/topk': params.topk,
         'sdft/teacher_version': teacher.version,
         'rollout/answers:sum': drawn.length,
         'rollout/length_mean': mean(drawn.map(({ tokens }) => tokens.length)),
         'rollout/truncated_share': mean(drawn.map(({ stopReason }) => (stopReason === 'length' ? 1 : 0))),
-        'data/tokens': data.reduce((sum, { tokens }) => sum + tokens.length, 0),
+        'data/tokens': tokensIn(data),
         'data/supervised_tokens': supervised,
         'data/sequences': data.length,
       },
@@ -128,21 +114,10 @@ export const sdft = defineAlgorithm({
   },
 })
 
-interface Attempt {
-  readonly drawn: Sample
-  readonly taught: SoftSequence | undefined
-  readonly truncated: boolean
-}
-
-async function attempt(
+async function answerOf(
   context: Context,
-  {
-    row,
-    at,
-    student,
-    teacher,
-  }: { row: PromptExample; at: number } & Record<'student' | 'teacher', Context['reference']>,
-): Promise<Attempt> {
+  { row, at, student, teacher }: { row: PromptExample; at: number } & Record<'student' | 'teacher', Weights>,
+) {
   const { renderer, service, params, random, batchIndex } = context
   const prompt = renderer.prompt(messagesOf(questionOf(row, params), params))
   const [drawn] = await service.sample({
@@ -155,7 +130,8 @@ async function attempt(
     seed: random('sdft', batchIndex, at).int(2 ** 32),
   })
   if (drawn === undefined) throw new EvsysError('BACKEND_FAILED', 'sdft: the service drew no sample')
-  const shown = renderer.prompt(messagesOf(demonstrationOf(row, params), params))
+  const demonstration = fillTemplate(params.demo_template, { ...row.inputs, answer: asText(row.expected) })
+  const shown = renderer.prompt(messagesOf(demonstration, params))
   // One place is left: a service scores a prompt while it draws one token more.
   const room = Math.max(0, params.max_context_length - shown.length - 1)
   const kept = drawn.tokens.slice(0, room)
@@ -195,19 +171,12 @@ function questionOf({ inputs }: PromptExample, { user_template }: Params): strin
   return fillTemplate(user_template, inputs)
 }
 
-function demonstrationOf({ inputs, expected }: PromptExample, { demo_template }: Params): string {
-  return fillTemplate(demo_template, { ...inputs, answer: asText(expected) })
-}
-
 function messagesOf(content: string, { system_prompt }: Params): ChatMessage[] {
   const system: ChatMessage[] = system_prompt === undefined ? [] : [{ role: 'system', content: system_prompt }]
   return [...system, { role: 'user', content }]
 }
 
-function crossEntropy(
-  { lossInputs }: Datum,
-  output: Readonly<Record<string, { data: ArrayLike<number> }>> | undefined,
-) {
+function crossEntropy({ lossInputs }: Datum, output: FwdBwd['outputs'][number] | undefined) {
   const weights = lossInputs.weights?.data ?? new Float64Array()
   let sum = 0
   for (const [i, weight] of weights.entries()) if (weight !== 0) sum -= weight * (output?.logprobs?.data[i] ?? 0)
@@ -217,25 +186,15 @@ function crossEntropy(
 // A teacher that follows its student: every N steps it takes the student's weights and stays with them. Which weights these are follows
 // from the number of the step. They live no longer than the process: a run that resumes between two such steps takes its teacher from
 // where it resumes, which the version shows; one that resumes at such a step has the teacher that it had.
-interface SyncedTeacher {
-  readonly weights: Weights
-  /** Optimiser steps that the teacher had seen. */
-  readonly version: number
-}
-
-type SyncContext = Pick<StepContext<unknown>, 'step' | 'reference' | 'keepPolicy' | 'once'>
-
-/** The teacher of a step; `every` undefined: the start of the run. */
+/** The teacher of a step, with the optimiser steps that it had seen; `every` undefined: the start of the run. */
 async function syncedTeacher(
-  { step, reference, keepPolicy, once }: SyncContext,
+  { step, reference, keepPolicy, once }: Context,
   every: number | undefined,
-): Promise<SyncedTeacher> {
+): Promise<Pick<KeptPolicy, 'weights' | 'version'> | { weights: Weights; version: number }> {
   const due = every === undefined ? 0 : step - (step % every)
   if (due === 0) return { weights: reference, version: 0 }
-  const kept = await once(
-    'distill/synced-teacher',
-    async (): Promise<{ due: number; policy?: KeptPolicy | undefined }> => ({ due: 0 }),
-  )
+  const none = async (): Promise<{ due: number; policy?: KeptPolicy | undefined }> => ({ due: 0 })
+  const kept = await once('distill/synced-teacher', none)
   if (kept.due !== due) {
     await kept.policy?.release()
     kept.policy = await keepPolicy()

@@ -1,4 +1,4 @@
-// A teacher's distribution as targets: several tokens in each place, weighted by their probabilities. What the teacher did not tell
+// A teacher's distribution as targets: several tokens in each place, weighted by their probabilities. What the teacher did not give
 // (the tokens beyond the K likeliest) is left out, and the rest is scaled up to sum to one.
 import type { Datum, Metrics, Tensor, TopKLogprobs } from '../../contracts/index.ts'
 
@@ -16,7 +16,7 @@ export interface SoftSequence {
   readonly entropy: number
 }
 
-/** The distribution in the place of a token; undefined where the teacher told nothing. */
+/** The distribution in the place of a token; undefined where the teacher gave none. */
 export function softTarget({ k, tokens, logprobs }: TopKLogprobs, at: number): SoftTarget | undefined {
   const rows = Array.from({ length: k }, (_, i) => at * k + i).filter((i) => (tokens[i] ?? -1) >= 0)
   const top = Math.max(...rows.map((i) => logprobs[i] ?? Number.NEGATIVE_INFINITY))
@@ -68,17 +68,15 @@ function entropyOf({ probabilities }: SoftTarget): number {
 //   KL = sum_k p_k (log p_k - log q_k) + P (log P - log Q),  P = 1 - sum_k p_k,  Q = 1 - sum_k q_k.
 // Merging outcomes never raises a divergence, so this is a lower bound of the whole one, and equal to it when K is the vocabulary.
 //   d KL / d log p_k = p_k (log p_k - log q_k - log P + log Q)
-/** A teacher's log-probabilities of the targets, row-major like them; NaN where there is no target. */
-type TeacherLogprobs = Float64Array
-
 /** Mass below which an outcome counts as this likely: it bounds the loss where the teacher rules something out. */
 const least = 1e-6
 
-/** A sum over places, with its gradient by the student's log-probabilities. */
+/** A sum over places, with its gradient by the student's log-probabilities. `teachers`: log-probabilities of the targets, row-major like
+ * them; NaN where there is no target. */
 export function reverseKlLoss(
   data: readonly Datum[],
   logprobs: readonly Tensor[],
-  teachers: readonly TeacherLogprobs[],
+  teachers: readonly Float64Array[],
   coef: number,
 ): { loss: number; gradients: Tensor[]; metrics: Metrics } {
   let total = 0
@@ -106,17 +104,17 @@ function placeKl(
   k: number,
   coef: number,
 ): number {
-  let told = 0
+  let given = 0
   let taught = 0
   for (let i = from; i < from + k; i++) {
     if (Number.isNaN(teacher[i])) continue
-    told += Math.exp(student[i] ?? 0)
+    given += Math.exp(student[i] ?? 0)
     taught += Math.exp(teacher[i] ?? 0)
   }
-  const rest = Math.max(least, 1 - told)
+  const rest = Math.max(least, 1 - given)
   const beyond = Math.log(rest) - Math.log(Math.max(least, 1 - taught))
   // At the bound the rest no longer moves with the student.
-  const slope = 1 - told > least ? beyond : -1
+  const slope = 1 - given > least ? beyond : -1
   let kl = rest * beyond
   for (let i = from; i < from + k; i++) {
     const lq = teacher[i] ?? Number.NaN

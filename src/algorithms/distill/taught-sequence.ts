@@ -1,11 +1,12 @@
-// What a teacher thinks of a training sequence. A teacher without a prompt of its own sees exactly the tokens that the student saw. One
+// What a teacher thinks of a training sequence. A teacher without a separate prompt sees exactly the tokens that the student saw. One
 // with a prompt sees every turn's conversation written anew, with its system message and without declared tools, and then the tokens
 // that the student drew.
 import type { StepContext, Turn } from '../../contracts/index.ts'
 import { mapConcurrent } from '../../kernel/index.ts'
 import type { TrainingSequence } from '../sequences/merge-turns.ts'
+import { likeliestInPlace, tokenLogprobs } from '../sequences/rollouts.ts'
 import { type SoftTarget, softTarget } from './soft-targets.ts'
-import { likeliestInPlace, type TokenTeacher, tokenLogprobs, withSystem } from './token-teacher.ts'
+import { type TokenTeacher, withSystem } from './token-teacher.ts'
 
 type Context = Pick<
   StepContext<{ max_context_length: number; n_concurrent: number }>,
@@ -28,15 +29,8 @@ export function shownSequence(
   const room = most - 1 // a service scores a prompt while it draws one token more
   if (tokens.length <= room) return { sequence, truncated: false }
   const cut = spans.flatMap((span) => (span.start >= room ? [] : [{ ...span, end: Math.min(span.end, room) }]))
-  return {
-    sequence: {
-      tokens: tokens.slice(0, room),
-      mask: mask.slice(0, room),
-      logprobs: logprobs.slice(0, room),
-      spans: cut,
-    },
-    truncated: true,
-  }
+  const first = { tokens: tokens.slice(0, room), mask: mask.slice(0, room), logprobs: logprobs.slice(0, room) }
+  return { sequence: { ...first, spans: cut }, truncated: true }
 }
 
 /** Log-probability of every trained token under the teacher; NaN elsewhere, and where the teacher could not see it. */
@@ -47,7 +41,7 @@ export async function taughtTokens(
   turns: readonly Turn[],
 ): Promise<Float64Array> {
   const all = new Float64Array(sequence.tokens.length).fill(Number.NaN)
-  for (const { start, end, prompt } of await viewsOf(context, teacher, sequence, turns)) {
+  for (const { start, end, prompt } of viewsOf(context, teacher, sequence, turns)) {
     const scores = await tokenLogprobs(context, teacher.weights, prompt)
     all.set(scores.subarray(prompt.length - (end - start)), start)
   }
@@ -62,7 +56,7 @@ export async function taughtPlaces(
   turns: readonly Turn[],
   k: number,
 ): Promise<(at: number) => Taught | undefined> {
-  const views = await viewsOf(context, teacher, sequence, turns)
+  const views = viewsOf(context, teacher, sequence, turns)
   const { signal, params } = context
   const scored = await mapConcurrent(views, { limit: params.n_concurrent, signal }, async (view) => ({
     ...view,
@@ -78,19 +72,13 @@ export async function taughtPlaces(
   }
 }
 
-/** Tokens that end with those from `start` to `end` of the sequence. */
-interface View {
-  readonly start: number
-  readonly end: number
-  readonly prompt: Int32Array
-}
-
-async function viewsOf(
+/** Prompts that end with the tokens from `start` to `end` of the sequence. */
+function viewsOf(
   { renderer, params }: Context,
   { prompt: system }: TokenTeacher,
   { tokens, spans }: TrainingSequence,
   turns: readonly Turn[],
-): Promise<View[]> {
+) {
   const last = spans.findLast(({ fault }) => fault === undefined)
   if (last === undefined) return []
   if (system === undefined) return [{ start: 0, end: last.end, prompt: tokens.slice(0, last.end) }]

@@ -1,14 +1,6 @@
-// A teacher whose distribution over tokens is asked for. It has to write with the tokens of the student: a probability of token 17 says
+// A teacher whose distribution over tokens is needed. It has to write with the tokens of the student: a probability of token 17 says
 // nothing to a model for which 17 is another piece of text.
-import type {
-  ChatMessage,
-  SetupContext,
-  StepContext,
-  TeacherSpec,
-  Tokenizer,
-  TopKLogprobs,
-  Weights,
-} from '../../contracts/index.ts'
+import type { ChatMessage, SetupContext, TeacherSpec, Tokenizer, Weights } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 
 export interface TokenTeacher {
@@ -25,15 +17,10 @@ export async function tokenTeacher(
   { checkpoint, base_model, prompt, client }: TeacherSpec,
   asText: string,
 ): Promise<TokenTeacher> {
-  if (client !== undefined) {
-    throw new EvsysError('PLUGIN_PARAMS', 'a teacher behind a client answers in text and gives no log-probabilities', {
-      fix: asText,
-    })
-  }
+  const refused = (why: string) => new EvsysError('PLUGIN_PARAMS', why, { fix: asText })
+  if (client !== undefined) throw refused('a teacher behind a client answers in text and gives no log-probabilities')
   if (base_model !== undefined && !isSameVocabulary(tokenizer, await others.tokenizerOf(base_model))) {
-    throw new EvsysError('PLUGIN_PARAMS', `the teacher ${base_model} has another vocabulary than the student`, {
-      fix: asText,
-    })
+    throw refused(`the teacher ${base_model} has another vocabulary than the student`)
   }
   if (checkpoint !== undefined) return { weights: others.weights(checkpoint) }
   if (base_model !== undefined) return { weights: { baseModel: base_model } }
@@ -59,35 +46,6 @@ function pieceOf(tokenizer: Tokenizer, token: number): string | undefined {
   } catch {
     return undefined // a gap in the vocabulary
   }
-}
-
-// What weights think of given tokens: the log-probability of each, or the likeliest tokens in its place.
-type Service = Pick<StepContext<unknown>, 'service'>
-
-// A service scores a prompt while it samples; one token is the least that it draws.
-const asked = { numSamples: 1, maxTokens: 1, temperature: 0, seed: 0 }
-
-/** Per token; NaN for the first, which nothing predicts. */
-export async function tokenLogprobs({ service }: Service, model: Weights, prompt: Int32Array): Promise<Float64Array> {
-  const [sample] = await service.sample({ model, prompt, ...asked, promptLogprobs: true })
-  return sample?.promptLogprobs ?? missing('prompt_logprobs')
-}
-
-/** The `k` likeliest tokens in the place of each token. */
-export async function likeliestInPlace(
-  { service }: Service,
-  model: Weights,
-  prompt: Int32Array,
-  k: number,
-): Promise<TopKLogprobs> {
-  const [sample] = await service.sample({ model, prompt, ...asked, topKPromptLogprobs: k })
-  return sample?.topKPromptLogprobs ?? missing('topk_prompt_logprobs')
-}
-
-function missing(field: string): never {
-  throw new EvsysError('BACKEND_FAILED', 'the service gives no log-probabilities of a prompt', {
-    fix: `use a service with ${field}, such as the backend local.`,
-  })
 }
 
 /** The conversation with a system message ahead of its own. */

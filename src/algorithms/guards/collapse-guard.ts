@@ -1,5 +1,5 @@
-// Notices when training goes wrong: a loss that is no number, or one far above what the run has seen. It only looks; rolling
-// back is the loop's work.
+// Notices when training goes wrong: a loss that is no number, or one far above what the run has seen. Rolling back is the loop's
+// work.
 import type { Item, Metrics, RunAssignment } from '../../contracts/index.ts'
 
 type Collapse = 'nan' | 'spike'
@@ -18,7 +18,7 @@ const SPIKE_DEVIATIONS = 20
 /** Least deviation: where nearly all is learnt, one hard row is many times the usual loss and no collapse. */
 const LEAST_DEVIATION = 0.05
 
-/** The loss of a step that is looked at: per token where the recipe tells it. A phase writes its label before it. */
+/** The loss of a step that is guarded: per token where the recipe reports it. A phase writes its label before it. */
 export function guardedLoss(metrics: Metrics): number | undefined {
   const named = (name: string) => Object.entries(metrics).find(([key]) => key === name || key.endsWith(`/${name}`))?.[1]
   return named('train_mean_nll') ?? named('loss:sum')

@@ -43,8 +43,8 @@ export class GuardMemory implements KnownToGuards, Watched {
     return this.#trips.findLast(({ action }) => action === 'roll_back')?.rolled_back_to ?? -1
   }
 
-  /** What is only told is told once. */
-  hasTold(reason: GuardReason): boolean {
+  /** What is only recorded is reported once. */
+  hasReported(reason: GuardReason): boolean {
     return this.#trips.some((trip) => trip.reason === reason && trip.action === 'record')
   }
 
@@ -72,35 +72,38 @@ export function keptAfter({ action, step, rolled_back_to }: GuardTrip): number {
 }
 
 // What guards knew at a step, from the events of a run.
-type Told = { readonly at: number } & ({ readonly row: GuardRow & { label: string } } | { readonly trip: GuardTrip })
+type Reported = { readonly at: number } & (
+  | { readonly row: GuardRow & { label: string } }
+  | { readonly trip: GuardTrip }
+)
 
 /** Up to `step`, where a run resumes; absent: up to its end. What attempts did and later ones did again is not in it. */
 export function pastGuards(events: readonly Item[], step?: number): KnownToGuards {
-  let told: Told[] = []
+  let reported: Reported[] = []
   for (const event of events) {
     if (event.type === 'run.started') {
       const { resumed_from_step: kept } = event
-      told = kept === undefined ? [] : upTo(told, kept)
+      reported = kept === undefined ? [] : upTo(reported, kept)
     } else if (event.type === 'guard.tripped') {
       const trip = tripOf(event)
-      told.push({ at: keptAfter(trip), trip })
+      reported.push({ at: keptAfter(trip), trip })
     } else if (event.type === 'step.finished') {
       const row = guardRow(event.step, event.metrics)
-      if (row !== undefined) told.push({ at: event.step, row })
+      if (row !== undefined) reported.push({ at: event.step, row })
     }
   }
-  return replay(step === undefined ? told : upTo(told, step))
+  return replay(step === undefined ? reported : upTo(reported, step))
 }
 
-/** What was told when training stood at a step for the last time. */
-function upTo(told: readonly Told[], step: number): Told[] {
-  return told.slice(0, told.findLastIndex(({ at }) => at <= step) + 1)
+/** What was reported when training stood at a step for the last time. */
+function upTo(reported: readonly Reported[], step: number): Reported[] {
+  return reported.slice(0, reported.findLastIndex(({ at }) => at <= step) + 1)
 }
 
-function replay(told: readonly Told[]): KnownToGuards {
+function replay(reported: readonly Reported[]): KnownToGuards {
   const memory = new GuardMemory()
   let label: string | undefined
-  for (const each of told) {
+  for (const each of reported) {
     if ('trip' in each) memory.trip(each.trip)
     else {
       if (label !== each.row.label) memory.forgetRows()
@@ -113,11 +116,5 @@ function replay(told: readonly Told[]): KnownToGuards {
 
 function tripOf(event: Extract<Item, { type: 'guard.tripped' }>): GuardTrip {
   const { step, reason, action = 'roll_back', rolled_back_to, text } = event
-  return {
-    step,
-    reason,
-    action,
-    rolled_back_to,
-    text,
-  }
+  return { step, reason, action, rolled_back_to, text }
 }

@@ -1,6 +1,5 @@
 // The policy has become certain and nothing came of it. A policy that learns becomes certain as well: where the reward is better than
-// it was, that is what learning looks like. Without rewards nothing tells the two apart, and nothing is said.
-
+// it was, that is what learning looks like. Without rewards the two cannot be distinguished, and nothing is reported.
 import type { Metrics } from '../../contracts/index.ts'
 import type { Guards } from '../params/guard-params.ts'
 
@@ -88,7 +87,7 @@ export function rewardHacking({ rows, after }: Watched, { drop }: Guards['reward
   const [first] = last
   const isNew = first !== undefined && first.step > after && last.at(-1)?.step === rows.at(-1)?.step
   if (!isNew || both.length < 2 * WINDOW) return undefined
-  const best = bestOf(blocksOf(both.slice(0, -WINDOW)))
+  const best = bestOf(both.slice(0, -WINDOW))
   if (best === undefined) return undefined
   const now = meansOf(last)
   const fall = best.heldOut - now.heldOut
@@ -101,17 +100,10 @@ export function rewardHacking({ rows, after }: Watched, { drop }: Guards['reward
   }
 }
 
-interface Scores {
-  readonly reward: number
-  readonly heldOut: number
-}
+type Row = Readonly<Record<'step' | 'reward' | 'heldOut', number>>
 
-interface Block extends Scores {
-  /** Its last step. */
-  readonly end: number
-}
-
-function meansOf(rows: readonly (Scores & { readonly step: number })[]): Block {
+/** Means of a window, and its last step. */
+function meansOf(rows: readonly Row[]) {
   return {
     reward: midmean(rows.map(({ reward }) => reward)),
     heldOut: midmean(rows.map(({ heldOut }) => heldOut)),
@@ -119,18 +111,12 @@ function meansOf(rows: readonly (Scores & { readonly step: number })[]): Block {
   }
 }
 
-/** Whole windows one after the other, from the start. */
-function blocksOf(rows: Parameters<typeof meansOf>[0]): Block[] {
-  return Array.from({ length: Math.floor(rows.length / WINDOW) }, (_, i) =>
+/** The best of whole windows one after the other, from the start; of equals the first. */
+function bestOf(rows: readonly Row[]) {
+  const windows = Array.from({ length: Math.floor(rows.length / WINDOW) }, (_, i) =>
     meansOf(rows.slice(i * WINDOW, (i + 1) * WINDOW)),
   )
-}
-
-function bestOf(blocks: readonly Block[]): Block | undefined {
-  return blocks.reduce<Block | undefined>(
-    (best, each) => (best === undefined || each.heldOut > best.heldOut ? each : best),
-    undefined,
-  )
+  return windows.toSorted((a, b) => b.heldOut - a.heldOut)[0]
 }
 
 // What a guard found, and the windows of steps that it compares.
@@ -150,26 +136,14 @@ function lastOf(series: Series, { rows, after }: Watched, count: number = WINDOW
   return { since: first.step, values: last.map(({ value }) => value) }
 }
 
-/** Two windows of a series. */
-interface Windows {
-  readonly series: Series
-  /** Values of the first steps of the run. */
-  readonly first: readonly number[]
-  readonly start: number
-  /** Of the last steps. */
-  readonly now: number
-  readonly since: number
-  readonly values: readonly number[]
-}
-
 /** The first step of those at the end of a series that are all wrong, and of the window that shows it. */
 function beganAt(series: Series, since: number, isWrong: (value: number) => boolean): number {
   const lastRight = series.findLastIndex(({ value }) => !isWrong(value))
   return Math.min(since, series[lastRight + 1]?.step ?? since)
 }
 
-/** Undefined: there are not yet two windows. */
-function windowsOf(series: Series, watched: Watched): Windows | undefined {
+/** The first window of a series and the last: values and mean of the first steps, mean of the last ones. Undefined: there are fewer. */
+function windowsOf(series: Series, watched: Watched) {
   const last = lastOf(series, watched)
   if (series.length < 2 * WINDOW || last === undefined) return undefined
   const values = series.map(({ value }) => value)
@@ -209,7 +183,7 @@ function shown(value: number): string {
   return String(Number(value.toPrecision(3)))
 }
 
-// What guards look at: some metrics of a step. A recipe tells those that it has; a guard whose metrics are missing sees nothing.
+// What guards read: some metrics of a step. A recipe reports those that it has; a guard whose metrics are missing finds nothing.
 export const guardedMetrics = [
   'optim/entropy',
   'optim/kl_reference',
@@ -241,7 +215,7 @@ export function guardRow(step: number, metrics: Metrics): (GuardRow & { readonly
 /** The steps of a run up to now. */
 export interface Watched {
   readonly rows: readonly GuardRow[]
-  /** Steps up to here are from before a roll-back: they tell how the run started, and nothing of how it is doing. */
+  /** Steps up to here are from before a roll-back: they show how the run started, and nothing of how it is doing. */
   readonly after: number
 }
 

@@ -1,14 +1,15 @@
 // What recipes that roll out take besides: guards against the ways in which a policy that trains on its own answers goes wrong, and a
 // verifier that the reward does not use. A recipe adds them: `z.strictObject({ ...sharedParams, ...guardParams })`. The loop reads
-// these, the recipe need not; it tells the metrics that the guards look at.
+// these, the recipe need not; it reports the metrics that the guards read.
 import * as z from 'zod'
 import { GuardAction, pluginReference } from '../../contracts/index.ts'
+import { nonEmpty, positive } from './shared-params.ts'
 
 const Action = z.enum([...GuardAction.options, 'off'])
 
 const action = (usual: z.infer<typeof Action>) =>
   Action.default(usual).describe(
-    '`record`: told, and training goes on. `roll_back`: back to a checkpoint from before, at half the rate; the third time is the last, then it stops. `stop`: the run ends and keeps its best checkpoint. `off`: not looked at.',
+    '`record`: reported, and training continues. `roll_back`: back to an earlier checkpoint, at half the rate; after the third time the run stops. `stop`: the run ends and keeps its best checkpoint. `off`: not checked.',
   )
 
 // Each compares the last steps with the run’s own start.
@@ -16,9 +17,7 @@ const entropyCollapse = (usual: z.infer<typeof Action>) =>
   z
     .strictObject({
       action: action(usual),
-      share: z
-        .number()
-        .gt(0)
+      share: positive
         .lt(1)
         .default(0.05)
         .describe('Share of the entropy at the start of the run below which it has collapsed.'),
@@ -34,19 +33,13 @@ export const Guards = z.strictObject({
   kl_blowup: z
     .strictObject({
       action: action('roll_back'),
-      limit: z
-        .number()
-        .gt(0)
+      limit: positive
         .default(0.5)
         .describe('Largest optim/kl_sample_train_v2: how far the trained weights may be from those that answered.'),
-      reference_limit: z
-        .number()
-        .gt(0)
+      reference_limit: positive
         .default(2)
         .describe('Least optim/kl_reference, in nats per token, that can be too much.'),
-      reference_times: z
-        .number()
-        .gt(0)
+      reference_times: positive
         .default(4)
         .describe('It is too much above this many times the entropy at the start of the run.'),
     })
@@ -55,9 +48,7 @@ export const Guards = z.strictObject({
   reward_hacking: z
     .strictObject({
       action: action('stop'),
-      drop: z
-        .number()
-        .gt(0)
+      drop: positive
         .max(1)
         .default(0.1)
         .describe('Share of its best that heldout/mean has to lose, beyond noise, while reward/mean rises.'),
@@ -103,17 +94,14 @@ export const GuardParams = z.object({
 })
 export type GuardParams = z.infer<typeof GuardParams>
 
-// What recipes that roll out are told about who answers, and how a task is put to it.
-/** Fields of a params schema. */
+/** Fields of a params schema: which agent answers, and how a task is put to it. */
 export const rolloutParams = {
   system_prompt: z
     .string()
     .optional()
     .describe('Put before the task’s instruction. An agent that the run names has its own.'),
-  user_template: z.string().min(1).default('{prompt}').describe('Wraps the instruction: `{prompt}` is replaced.'),
-  agent_import_path: z
-    .string()
-    .min(1)
+  user_template: nonEmpty.default('{prompt}').describe('Wraps the instruction: `{prompt}` is replaced.'),
+  agent_import_path: nonEmpty
     .optional()
     .describe('Agent that answers: a kind, or an export of a file as `./agent.ts#Name`. `agent` of the run wins.'),
 }

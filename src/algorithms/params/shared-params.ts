@@ -4,6 +4,22 @@ import * as z from 'zod'
 import { pluginReference } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 
+// The numbers and texts that params are made of.
+export const count = z.int().min(1)
+export const wholeNumber = z.int().min(0)
+export const share = z.number().min(0).max(1)
+export const positive = z.number().gt(0)
+export const nonNegative = z.number().min(0)
+export const nonEmpty = z.string().min(1)
+
+/** Params that several recipes take. */
+export const maxSeqLen = z
+  .int()
+  .min(2)
+  .default(2048)
+  .describe('Longest conversation, in tokens; what is longer loses its end.')
+export const topTokens = z.union([count.max(10_000), z.literal('full')])
+
 // The learning rate as a pure function of the step.
 export const LrSchedule = z.enum(['constant', 'linear_warmup', 'linear_decay', 'cosine', 'cosine_with_warmup'])
 export type LrSchedule = z.infer<typeof LrSchedule>
@@ -49,24 +65,22 @@ function cosPi(t: number): number {
 
 /** Fields of a params schema that the training loop understands. */
 export const sharedParams = {
-  learning_rate: z.number().min(0).default(1e-4).describe('Peak learning rate.'),
-  num_epochs: z.int().min(1).default(1).describe('Passes over the data. Ignored when max_steps is set.'),
-  batch_size: z.int().min(1).default(4).describe('Rows per batch.'),
-  gradient_accumulation_steps: z
-    .int()
-    .min(1)
+  learning_rate: nonNegative.default(1e-4).describe('Peak learning rate.'),
+  num_epochs: count.default(1).describe('Passes over the data. Ignored when max_steps is set.'),
+  batch_size: count.default(4).describe('Rows per batch.'),
+  gradient_accumulation_steps: count
     .max(10_000)
     .default(1)
     .describe('Batches per step: their gradients add up before the update.'),
-  max_steps: z.int().min(1).optional().describe('Training steps. Absent: as many as num_epochs needs.'),
-  lora_rank: z.int().min(0).max(4096).default(8).describe('Rank of the trained adapter; 0 trains all weights.'),
-  renderer_name: pluginReference('renderer', z.string().min(1))
+  max_steps: count.optional().describe('Training steps. Absent: as many as num_epochs needs.'),
+  lora_rank: wholeNumber.max(4096).default(8).describe('Rank of the trained adapter; 0 trains all weights.'),
+  renderer_name: pluginReference('renderer', nonEmpty)
     .optional()
     .describe('Chat renderer; wins over model.renderer_name.'),
   enable_thinking: z.boolean().optional().describe('Passed to the model’s chat template.'),
-  save_every: z.int().min(0).default(0).describe('Checkpoint after every N steps; 0: at save_at_fractions.'),
+  save_every: wholeNumber.default(0).describe('Checkpoint after every N steps; 0: at save_at_fractions.'),
   save_at_fractions: z
-    .array(z.number().gt(0).max(1))
+    .array(positive.max(1))
     .min(1)
     .default([1])
     .describe('Checkpoints at these shares of the run, when save_every is 0.'),
@@ -75,18 +89,16 @@ export const sharedParams = {
     .array(pluginReference('callback'))
     .default([])
     .describe('Callbacks of this run’s loop alone, such as early_stopping.'),
-  adam_beta1: z.number().min(0).lt(1).default(0.9).describe('Adam: decay of the mean of gradients.'),
-  adam_beta2: z.number().min(0).lt(1).default(0.95).describe('Adam: decay of the mean of squared gradients.'),
-  adam_eps: z.number().gt(0).default(1e-8).describe('Adam: added to the denominator.'),
-  weight_decay: z.number().min(0).default(0).describe('Decoupled weight decay (AdamW); 0: none.'),
-  grad_clip_norm: z.number().min(0).default(0).describe('Largest norm of the gradient; 0: not clipped.'),
+  adam_beta1: nonNegative.lt(1).default(0.9).describe('Adam: decay of the mean of gradients.'),
+  adam_beta2: nonNegative.lt(1).default(0.95).describe('Adam: decay of the mean of squared gradients.'),
+  adam_eps: positive.default(1e-8).describe('Adam: added to the denominator.'),
+  weight_decay: nonNegative.default(0).describe('Decoupled weight decay (AdamW); 0: none.'),
+  grad_clip_norm: nonNegative.default(0).describe('Largest norm of the gradient; 0: not clipped.'),
   lr_schedule: LrSchedule.default('constant').describe('How the learning rate moves over the run.'),
-  lr_warmup_steps: z
-    .int()
-    .min(0)
+  lr_warmup_steps: wholeNumber
     .default(0)
     .describe('Steps over which the rate rises; used by linear_warmup, linear_decay and cosine_with_warmup.'),
-  lr_min_ratio: z.number().min(0).max(1).default(0).describe('Where decay ends, as a share of learning_rate.'),
+  lr_min_ratio: share.default(0).describe('Where decay ends, as a share of learning_rate.'),
 }
 
 /** The shared params of any recipe; its other params are dropped. */
@@ -97,13 +109,9 @@ export type SharedParams = z.infer<typeof SharedParams>
 /** Training steps: `max_steps`, or whole batches per epoch times epochs. Rows that fill no step wait for the next epoch. */
 export function numSteps(
   rows: number,
-  {
-    max_steps,
-    num_epochs,
-    batch_size,
-    gradient_accumulation_steps = 1,
-  }: Pick<SharedParams, 'max_steps' | 'num_epochs' | 'batch_size'> & Partial<SharedParams>,
+  params: Pick<SharedParams, 'max_steps' | 'num_epochs' | 'batch_size'> & Partial<SharedParams>,
 ): number {
+  const { max_steps, num_epochs, batch_size, gradient_accumulation_steps = 1 } = params
   if (rows <= 0) {
     throw new EvsysError('DATA_INVALID', 'there is no row to train on', {
       fix: 'check the data file, and whether a transform drops every row.',

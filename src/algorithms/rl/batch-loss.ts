@@ -1,5 +1,4 @@
 // The loss of a batch: a named one of the training protocol where that says all, else the same mathematics here.
-
 import type { CustomLoss, Loss, Tensor } from '../../contracts/index.ts'
 import type { PolicySequence } from './policy-sequences.ts'
 import { lossDefaults, type PolicyLoss, type RlParams } from './rl-params.ts'

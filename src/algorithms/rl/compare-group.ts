@@ -1,5 +1,4 @@
 // The answers of one group set against each other, and whether they are trained on.
-
 import type { HarborTask, Trajectory } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { drawnTokens } from '../sequences/rollouts.ts'
@@ -34,14 +33,12 @@ export function compareGroup(group: Group, params: RlParams): ComparedGroup {
   if (compared.length < min_group || (isPartial && on_failure === 'drop_group')) {
     return { ...group, members: [], state: 'dropped', isPartial }
   }
-  const advantages_G = turnAdvantages(
-    compared.map(({ answer: { turns, turnRewards }, reward }) => ({
-      reward,
-      turns: turns.length,
-      turnRewards,
-    })),
-    params,
-  )
+  const attempts = compared.map(({ answer: { turns, turnRewards }, reward }) => ({
+    reward,
+    turns: turns.length,
+    turnRewards,
+  }))
+  const advantages_G = turnAdvantages(attempts, params)
   const members = compared.map(({ answer }, g) => ({ answer, advantages: advantages_G[g] ?? [] }))
   const isUseful = advantages_G.some((advantages) => advantages.some((value) => value !== 0))
   return { ...group, members, state: isUseful ? 'useful' : 'constant', isPartial }
@@ -51,7 +48,7 @@ function failure({ task }: Group, { error, sample }: Trajectory): EvsysError {
   return new EvsysError(
     error?.code ?? 'PLUGIN_FAILED',
     `rl: answer ${sample} to task "${task.task_id}" has no reward: ${error?.message ?? 'nothing was scored'}`,
-    { fix: error?.fix ?? 'with on_failure: mask_member its group goes on without it.' },
+    { fix: error?.fix ?? 'with on_failure: mask_member its group is trained without it.' },
   )
 }
 
@@ -88,19 +85,13 @@ interface Attempt {
   readonly turnRewards?: readonly number[] | undefined
 }
 
-interface CreditOptions {
-  readonly advantage: AdvantageKind
-  readonly credit: 'trajectory' | 'turn'
-  readonly discount: number
-}
+type CreditOptions = Pick<RlParams, 'advantage' | 'credit' | 'discount'>
 
 /** For each attempt of a group the advantage of every turn. */
 export function turnAdvantages(group: readonly Attempt[], { advantage, credit, discount }: CreditOptions): number[][] {
   if (credit === 'trajectory') {
-    const advantages_G = advantagesOf(
-      group.map(({ reward }) => reward),
-      advantage,
-    )
+    const rewards_G = group.map(({ reward }) => reward)
+    const advantages_G = advantagesOf(rewards_G, advantage)
     return group.map(({ turns }, g) => Array.from({ length: turns }, () => advantages_G[g] ?? 0))
   }
   const returns_G = group.map((attempt) => turnReturns(attempt, discount))
@@ -108,10 +99,8 @@ export function turnAdvantages(group: readonly Attempt[], { advantage, credit, d
   const advantages_G = returns_G.map((): number[] => [])
   for (let turn = 0; turn < longest; turn++) {
     // Turns are compared with the same turn of the others; an attempt that was over by then stays with what its last turn brought.
-    const compared = advantagesOf(
-      returns_G.map((returns) => returns[Math.min(turn, returns.length - 1)] ?? 0),
-      advantage,
-    )
+    const rewards_G = returns_G.map((returns) => returns[Math.min(turn, returns.length - 1)] ?? 0)
+    const compared = advantagesOf(rewards_G, advantage)
     for (const [g, returns] of returns_G.entries()) {
       if (turn < returns.length) advantages_G[g]?.push(compared[g] ?? 0)
     }

@@ -1,13 +1,5 @@
 // Groups of answers: the same weights answer each task several times, each time with another seed. Nothing here scores or trains.
-import type {
-  HarborTask,
-  PluginSpec,
-  Random,
-  Rollout,
-  SamplerRef,
-  StepContext,
-  Trajectory,
-} from '../../contracts/index.ts'
+import type { HarborTask, PluginSpec, Random, SamplerRef, StepContext, Trajectory } from '../../contracts/index.ts'
 import { mapConcurrent } from '../../kernel/index.ts'
 import { chatAgent } from '../sequences/rollouts.ts'
 import { type ComparedGroup, compareGroup, type Group, verifiedReward } from './compare-group.ts'
@@ -94,11 +86,7 @@ async function drawBatch(step: DrawnStep, tasks: readonly HarborTask[], options:
 }
 
 /** A step whose answers are drawn: this one, or one that is yet to come. */
-interface DrawnStep {
-  readonly batchIndex: number
-  readonly rollout: Rollout
-  readonly signal: AbortSignal
-}
+type DrawnStep = Pick<Step, 'batchIndex' | 'rollout' | 'signal'>
 
 interface DrawOptions {
   readonly params: RlParams
@@ -106,7 +94,7 @@ interface DrawOptions {
   readonly policy: { readonly weights: SamplerRef; readonly version: number }
   /** The agent of the run; absent: one chat. */
   readonly agent: PluginSpec | undefined
-  readonly lanes: Lanes
+  readonly lanes: ReturnType<typeof createLanes>
 }
 
 /** One group for each task. `first`: number of the first of them among the groups of its batch. */
@@ -130,11 +118,9 @@ async function drawGroups(
   })
 }
 
-type Asked = { readonly task: HarborTask; readonly at: number; readonly sample: number }
-
 async function drawAnswer(
   { batchIndex, rollout, signal }: DrawnStep,
-  { task, at, sample }: Asked,
+  { task, at, sample }: { task: HarborTask; at: number; sample: number },
   { params, policy, agent = chatAgent(params) }: DrawOptions,
 ): Promise<{ answer: Trajectory; retried: number }> {
   const { max_tokens: maxTokens, temperature, max_retries, rollout_timeout_s } = params
@@ -150,13 +136,7 @@ async function drawAnswer(
 }
 
 // So many things at a time, over everything that is drawn for a run: rollouts of a later step must not slow those of an earlier one.
-interface Lanes {
-  readonly limit: number
-  /** Runs `work` when there is room; of those that wait, the lowest `order` first. */
-  run<T>(order: number, work: () => Promise<T>): Promise<T>
-}
-
-export function createLanes(limit: number): Lanes {
+export function createLanes(limit: number) {
   let free = limit
   const waiting: { order: number; start: () => void }[] = []
   const leave = () => {
@@ -168,7 +148,8 @@ export function createLanes(limit: number): Lanes {
   }
   return {
     limit,
-    async run(order, work) {
+    /** Runs `work` when there is room; of those that wait, the lowest `order` first. */
+    async run<T>(order: number, work: () => Promise<T>): Promise<T> {
       if (free > 0) free -= 1
       else await new Promise<void>((start) => waiting.push({ order, start }))
       try {

@@ -1,7 +1,8 @@
 // What the answers of a batch were like, before any is left out.
 import type { Batch, FwdBwd, Metrics } from '../../contracts/index.ts'
+import { withoutUndefined } from '../../kernel/index.ts'
 import { policySpan } from '../sequences/merge-turns.ts'
-import { drawnTokens, mean } from '../sequences/rollouts.ts'
+import { drawnTokens, mean, sumOf } from '../sequences/rollouts.ts'
 import { isClipped, settingsOf } from './batch-loss.ts'
 import { verifiedReward } from './compare-group.ts'
 import type { DrawnBatch } from './draw-groups.ts'
@@ -12,11 +13,12 @@ import type { RlParams } from './rl-params.ts'
 export function rolloutMetrics({ groups, resampled }: DrawnBatch, step: number): Metrics {
   const answers = groups.flatMap((group) => group.answers)
   const rewards = answers.flatMap((answer) => verifiedReward(answer) ?? [])
+  const truncated = answers.map((answer) => (answer.truncated === undefined ? 0 : 1))
   const lengths = answers.map(drawnTokens)
   const entropies = answers.flatMap(({ turns }) => turns.flatMap(({ tokens }) => [...(tokens?.logprobs ?? [])]))
   const span = policySpan(answers.flatMap(({ turns }) => turns))
   const count = (isCounted: (group: DrawnBatch['groups'][number]) => boolean) => groups.filter(isCounted).length
-  return {
+  return withoutUndefined({
     'group/count': groups.length,
     'group/constant': count(({ state }) => state === 'constant'),
     'group/dropped': count(({ state }) => state === 'dropped'),
@@ -24,22 +26,22 @@ export function rolloutMetrics({ groups, resampled }: DrawnBatch, step: number):
     'group/resampled': resampled,
     'rollout/answers:sum': answers.length,
     'rollout/failed:sum': answers.length - rewards.length,
-    'rollout/retried:sum': groups.reduce((sum, { retried }) => sum + retried, 0),
-    ...(rewards.length === 0
-      ? {}
-      : { 'reward/mean': mean(rewards), 'reward/std': deviation(rewards), 'reward/max': greatest(rewards) }),
-    ...(answers.length === 0
-      ? {}
-      : {
-          'rollout/truncated_share': mean(answers.map(({ truncated }) => (truncated === undefined ? 0 : 1))),
-          'rollout/length_mean': mean(lengths),
-          'rollout/length_max': greatest(lengths),
-        }),
-    ...(entropies.length === 0 ? {} : { 'optim/entropy': -mean(entropies) }),
-    ...(span === undefined
-      ? {}
-      : { 'policy/version_min': span.min, 'policy/version_max': span.max, 'policy/staleness': step - span.min }),
-  }
+    'rollout/retried:sum': sumOf(groups.map(({ retried }) => retried)),
+    'reward/mean': known(rewards, mean),
+    'reward/std': known(rewards, deviation),
+    'reward/max': known(rewards, greatest),
+    'rollout/truncated_share': known(truncated, mean),
+    'rollout/length_mean': known(lengths, mean),
+    'rollout/length_max': known(lengths, greatest),
+    'optim/entropy': known(entropies, (values) => -mean(values)),
+    'policy/version_min': span?.min,
+    'policy/version_max': span?.max,
+    'policy/staleness': span === undefined ? undefined : step - span.min,
+  })
+}
+
+function known(values: readonly number[], of: (values: readonly number[]) => number): number | undefined {
+  return values.length === 0 ? undefined : of(values)
 }
 
 function deviation(values: readonly number[]): number {
@@ -73,9 +75,9 @@ export function trainingMetrics({ data }: Batch, { outputs }: FwdBwd, params: Rl
   }
   if (tokens === 0) return {}
   const hasBounds = params.loss === 'ppo' || params.loss === 'cispo'
-  return {
+  return withoutUndefined({
     'optim/kl_sample_train_v1': first / tokens,
     'optim/kl_sample_train_v2': second / tokens,
-    ...(hasBounds ? { 'optim/clipped_share': clipped / tokens } : {}),
-  }
+    'optim/clipped_share': hasBounds ? clipped / tokens : undefined,
+  })
 }

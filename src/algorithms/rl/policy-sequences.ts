@@ -1,10 +1,10 @@
 // What is trained on of one attempt, with an advantage for every drawn token. An attempt that breaks into several sequences has one
 // advantage in all of them.
-
 import type { Datum, StepContext, Trajectory, Weights } from '../../contracts/index.ts'
-import { EvsysError, mapConcurrent } from '../../kernel/index.ts'
+import { mapConcurrent } from '../../kernel/index.ts'
 import { policyDatum } from '../sequences/datums.ts'
 import { type MergeOptions, mergeTurns, type TrainingSequence } from '../sequences/merge-turns.ts'
+import { sumOf, tokenLogprobs } from '../sequences/rollouts.ts'
 import type { Normalisation } from './rl-params.ts'
 
 export interface PolicySequence extends TrainingSequence {
@@ -75,27 +75,17 @@ function difference({ logprobs }: PolicySequence, reference: Float64Array | unde
   return (logprobs[t] ?? 0) - (reference?.[t] ?? 0)
 }
 
-// What the reference thinks of the tokens that were drawn.
-interface ReferenceOptions extends Pick<StepContext<unknown>, 'service' | 'signal'> {
-  readonly reference: Weights
-  /** Requests at a time. */
-  readonly limit: number
-}
-
-/** For each sequence the log-probabilities of its tokens, as long as they are; 0 where nothing is trained on. */
+/** For each sequence the reference's log-probabilities of its tokens; 0 where nothing is trained on. `limit`: requests at a time. */
 export async function referenceLogprobs(
   sequences: readonly PolicySequence[],
-  { reference, service, limit, signal }: ReferenceOptions,
+  {
+    reference,
+    limit,
+    ...context
+  }: Pick<StepContext<unknown>, 'service' | 'signal'> & { reference: Weights; limit: number },
 ): Promise<Float64Array[]> {
-  return await mapConcurrent(sequences, { limit, signal }, async ({ tokens, mask }) => {
-    const asked = { numSamples: 1, maxTokens: 1, temperature: 0, seed: 0, promptLogprobs: true }
-    const [sample] = await service.sample({ model: reference, prompt: tokens, ...asked })
-    const logprobs = sample?.promptLogprobs
-    if (logprobs === undefined) {
-      throw new EvsysError('BACKEND_FAILED', 'rl: the service gives no log-probabilities of a prompt', {
-        fix: 'use a service with prompt_logprobs, such as the backend local, or set kl_coef to 0.',
-      })
-    }
+  return await mapConcurrent(sequences, { limit, signal: context.signal }, async ({ tokens, mask }) => {
+    const logprobs = await tokenLogprobs(context, reference, tokens)
     return Float64Array.from(mask, (trained, t) => (trained === 0 ? 0 : (logprobs[t] ?? 0)))
   })
 }
@@ -110,7 +100,7 @@ export function scalesOf(
     case 'none':
       return sequences.map(() => 1)
     case 'token': {
-      const tokens = sequences.reduce((sum, { trained }) => sum + trained, 0)
+      const tokens = sumOf(sequences.map(({ trained }) => trained))
       return sequences.map(() => 1 / tokens)
     }
     case 'sequence':
@@ -125,7 +115,7 @@ export function scalesOf(
   }
 }
 
-// Sequences as examples of the training protocol, and the way back: an example alone does not tell a drawn token whose advantage
+// Sequences as examples of the training protocol, and the way back: an example alone does not distinguish a drawn token whose advantage
 // and log-probability are 0 from a token of the prompt.
 const made = new WeakMap<Datum, PolicySequence>()
 

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { HarborTask } from '../../contracts/index.ts'
 import { guardParams, rolloutParams } from '../params/guard-params.ts'
-import { sharedParams } from '../params/shared-params.ts'
+import { count, nonNegative, positive, share, sharedParams, wholeNumber } from '../params/shared-params.ts'
 
 export const AdvantageKind = z.enum(['mean', 'mean_std', 'leave_one_out', 'none'])
 export type AdvantageKind = z.infer<typeof AdvantageKind>
@@ -29,15 +29,11 @@ export const Curriculum = z
       .describe(
         'uniform: every task once per epoch; success_rate: tasks are drawn by how open their outcome was, untried ones first.',
       ),
-    explore: z
-      .number()
-      .gt(0)
+    explore: positive
       .max(1)
       .default(0.1)
       .describe('Least weight of a task, against 1 for one that is solved half the time, with success_rate.'),
-    memory: z
-      .number()
-      .min(0)
+    memory: nonNegative
       .lt(1)
       .default(0.5)
       .describe('Share of what was known of a task that its next group leaves, with success_rate.'),
@@ -46,30 +42,22 @@ export const Curriculum = z
 export type Curriculum = z.infer<typeof Curriculum>
 
 const answers = {
-  batch_size: z.int().min(1).default(8).describe('Tasks per update; each is answered num_samples times.'),
-  num_samples: z.int().min(1).max(1024).default(8).describe('Answers to each task: its group.'),
-  max_tokens: z.int().min(1).default(256).describe('Longest answer of one turn, in tokens.'),
-  temperature: z
-    .number()
-    .min(0)
+  batch_size: count.default(8).describe('Tasks per update; each is answered num_samples times.'),
+  num_samples: count.max(1024).default(8).describe('Answers to each task: its group.'),
+  max_tokens: count.default(256).describe('Longest answer of one turn, in tokens.'),
+  temperature: nonNegative
     .default(1)
     .describe('Of sampling. At 1 answers are drawn from the very distribution that is trained.'),
   ...rolloutParams,
-  n_concurrent: z
-    .int()
-    .min(1)
+  n_concurrent: count
     .optional()
     .describe(
-      'Answers that are drawn at a time. Absent: 64, or 8 where tasks are folders with an environment of their own.',
+      'Answers that are drawn at a time. Absent: 64, or 8 where tasks are folders with a separate environment.',
     ),
-  rollout_timeout_s: z
-    .number()
-    .gt(0)
+  rollout_timeout_s: positive
     .optional()
-    .describe('Seconds after which an attempt is cut off; what it left is judged. Absent: an hour.'),
-  max_retries: z
-    .int()
-    .min(0)
+    .describe('Seconds after which an attempt is cut off; what it left is scored. Absent: an hour.'),
+  max_retries: wholeNumber
     .default(2)
     .describe('Times that an answer is drawn again which infrastructure ended; one that is wrong stays.'),
 }
@@ -84,20 +72,14 @@ const groups = {
     .describe(
       'Groups whose rewards do not differ, which teach nothing. drop: left out; resample: other tasks are answered in their place, max_resamples times; keep: trained on, for their KL penalty.',
     ),
-  max_resamples: z
-    .int()
-    .min(1)
-    .default(2)
-    .describe('Rounds of other tasks in a batch, with constant_groups: resample.'),
+  max_resamples: count.default(2).describe('Rounds of other tasks in a batch, with constant_groups: resample.'),
   on_failure: z
     .enum(['mask_member', 'drop_group', 'fail'])
     .default('mask_member')
     .describe(
-      'What becomes of an answer that infrastructure ended, after max_retries; it never counts as a wrong one. mask_member: its group goes on without it; drop_group: the group is left out; fail: the run fails.',
+      'What becomes of an answer that infrastructure ended, after max_retries; it never counts as a wrong one. mask_member: its group is trained without it; drop_group: the group is left out; fail: the run fails.',
     ),
-  min_group: z
-    .int()
-    .min(1)
+  min_group: count
     .optional()
     .describe('Fewest answers with a reward in a group that is trained on. Absent: 2, or 1 where nothing is compared.'),
   curriculum: Curriculum.prefault({}),
@@ -111,9 +93,7 @@ const rewards = {
       'Answers that a limit cut off. keep: the verifier’s reward; mask: not trained on and not compared with; penalise: overlong_reward in its place.',
     ),
   overlong_reward: z.number().default(-0.1).describe('Reward of an answer that was cut off, with overlong: penalise.'),
-  length_penalty: z
-    .number()
-    .min(0)
+  length_penalty: nonNegative
     .default(0)
     .describe(
       'Taken off the reward of an answer of max_tokens drawn tokens; of shorter and longer ones in proportion.',
@@ -124,18 +104,13 @@ const rewards = {
     .describe(
       'Which turns a reward counts for. trajectory: all alike; turn: those that led to it, by rewards of turns where the attempt has them, and `discount`.',
     ),
-  discount: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(1)
-    .describe('What a reward is worth one turn earlier, with credit: turn. 1: as much.'),
-  kl_coef: z.number().min(0).default(0).describe('Weight of the penalty for leaving the reference; 0: none.'),
+  discount: share.default(1).describe('What a reward is worth one turn earlier, with credit: turn. 1: as much.'),
+  kl_coef: nonNegative.default(0).describe('Weight of the penalty for leaving the reference; 0: none.'),
   kl_in: z
     .enum(['reward', 'loss'])
     .default('reward')
     .describe(
-      'Where the penalty goes. reward: tokens that are likelier than under the reference lose advantage, coef (mean - difference); loss: half the squared difference of log-probabilities, with a gradient of its own and one more forward pass.',
+      'Where the penalty goes. reward: tokens that are likelier than under the reference lose advantage, coef (mean - difference); loss: half the squared difference of log-probabilities, with a separate gradient and one more forward pass.',
     ),
   kl_reference: z
     .enum(['start', 'base'])
@@ -154,33 +129,30 @@ const updates = {
   normalise: Normalisation.default('token').describe(
     'What advantages are divided by, as losses are sums. token: the trained tokens of the batch; sequence: per sequence its tokens, and the number of sequences; trajectory: the same per attempt; none: 1.',
   ),
-  num_substeps: z
-    .int()
-    .min(1)
+  num_substeps: count
     .default(1)
     .describe('Updates for each batch of rollouts: answers to the tasks of so many steps are drawn at once.'),
-  max_steps_off_policy: z
-    .int()
-    .min(0)
+  max_steps_off_policy: wholeNumber
     .default(0)
     .describe(
-      'Batches of rollouts that may be drawn ahead, while training goes on. Step t trains on answers of the weights of step t less this; 0: strictly on-policy.',
+      'Batches of rollouts that may be drawn ahead, while training continues. Step t trains on answers of the weights of step t less this; 0: strictly on-policy.',
     ),
 }
 
-export const RlParams = z
-  .strictObject({
-    ...sharedParams,
-    learning_rate: z.number().min(0).default(3e-4).describe('Peak learning rate.'),
-    ...answers,
-    ...groups,
-    ...rewards,
-    ...updates,
-    ...guardParams,
-  })
-  .superRefine((params, { addIssue }) => {
-    for (const { path, message } of impossibleParams(params)) addIssue({ code: 'custom', path: [path], message })
-  })
+const learning_rate = nonNegative.default(3e-4).describe('Peak learning rate.')
+const Fields = z.strictObject({
+  ...sharedParams,
+  learning_rate,
+  ...answers,
+  ...groups,
+  ...rewards,
+  ...updates,
+  ...guardParams,
+})
+
+export const RlParams = Fields.superRefine((params, { addIssue }) => {
+  for (const { path, message } of impossibleParams(params)) addIssue({ code: 'custom', path: [path], message })
+})
 export type RlParams = z.output<typeof RlParams>
 
 /** Answers that are drawn at a time. An engine computes many answers as fast as few; environments are processes. */
@@ -189,58 +161,34 @@ export function concurrencyOf({ n_concurrent }: RlParams, rows: readonly HarborT
 }
 
 // Params under which no step could learn anything, found before a run starts. A group whose answers cannot differ has no advantages.
-interface Checked {
-  readonly num_samples: number
-  readonly temperature: number
-  readonly advantage: AdvantageKind
-  readonly constant_groups: 'drop' | 'resample' | 'keep'
-  readonly kl_coef: number
-  readonly min_group?: number | undefined
-  readonly loss: PolicyLoss
-  readonly loss_config: Readonly<Record<string, number>>
-  readonly overlong: 'keep' | 'mask' | 'penalise'
-  readonly credit: 'trajectory' | 'turn'
-  readonly discount: number
-}
-
 /** Everything that is wrong, with its fix. */
-function impossibleParams(params: Checked): { path: string; message: string }[] {
+function impossibleParams(params: z.output<typeof Fields>): { path: string; message: string }[] {
   const { num_samples, temperature, advantage, constant_groups, kl_coef, min_group, loss, loss_config } = params
   const found: { path: string; message: string }[] = []
+  const refuse = (path: keyof typeof params, message: string) => found.push({ path, message })
   const hasPenalty = kl_coef > 0 && constant_groups === 'keep'
   if (num_samples === 1 && advantage !== 'none' && !hasPenalty) {
-    found.push({
-      path: 'num_samples',
-      message: `a group of one answer has nothing to be compared with (advantage: ${advantage}), so nothing would be trained on: raise num_samples to 2 or more, or write advantage: none`,
-    })
+    const lone = `a group of one answer has nothing to be compared with (advantage: ${advantage})`
+    const fix = 'raise num_samples to 2 or more, or write advantage: none'
+    refuse('num_samples', `${lone}, so nothing would be trained on: ${fix}`)
   }
   if (temperature === 0) {
-    found.push({
-      path: 'temperature',
-      message:
-        'at temperature 0 all answers to a task are the same, so nothing would be trained on: raise it, 1 is usual',
-    })
+    const same = 'at temperature 0 all answers to a task are the same'
+    refuse('temperature', `${same}, so nothing would be trained on: raise it, 1 is usual`)
   }
   if (min_group !== undefined && min_group > num_samples) {
-    found.push({
-      path: 'min_group',
-      message: `a group has ${num_samples} answers, so none would be trained on: lower min_group or raise num_samples`,
-    })
+    const few = `a group has ${num_samples} answers, so none would be trained on`
+    refuse('min_group', `${few}: lower min_group or raise num_samples`)
   }
   if (constant_groups === 'keep' && kl_coef === 0 && advantage !== 'none') {
-    found.push({
-      path: 'constant_groups',
-      message: 'without a KL penalty there is nothing to learn from a constant group: write drop, or set kl_coef',
-    })
+    const nothing = 'without a KL penalty there is nothing to learn from a constant group'
+    refuse('constant_groups', `${nothing}: write drop, or set kl_coef`)
   }
-  if (params.discount !== 1 && params.credit !== 'turn') {
-    found.push({ path: 'discount', message: 'a discount needs credit: turn' })
-  }
+  if (params.discount !== 1 && params.credit !== 'turn') refuse('discount', 'a discount needs credit: turn')
   const known = Object.keys(lossDefaults[loss])
-  for (const key of Object.keys(loss_config)) {
-    if (known.includes(key)) continue
+  for (const key of Object.keys(loss_config).filter((each) => !known.includes(each))) {
     const fix = known.length === 0 ? 'leave it out' : `it has ${known.join(' and ')}`
-    found.push({ path: 'loss_config', message: `${loss} has no setting "${key}": ${fix}` })
+    refuse('loss_config', `${loss} has no setting "${key}": ${fix}`)
   }
   return found
 }

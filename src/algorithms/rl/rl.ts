@@ -1,7 +1,8 @@
 // Reinforcement learning from verified rewards: the policy answers each task several times, and answers that earned more than their
 // group become likelier, token by token, at the cost of those that earned less.
 import type { Batch, HarborTask, StepContext } from '../../contracts/index.ts'
-import { defineAlgorithm, EvsysError } from '../../kernel/index.ts'
+import { defineAlgorithm, EvsysError, withoutUndefined } from '../../kernel/index.ts'
+import { sumOf, tokensIn } from '../sequences/rollouts.ts'
 import { batchLoss, type LossSequence } from './batch-loss.ts'
 import { type ComparedGroup, verifiedReward } from './compare-group.ts'
 import { type DrawnBatch, openTasks, remember, rolloutsOf, type Successes } from './draw-groups.ts'
@@ -70,12 +71,9 @@ async function checkJudged(context: Step, { groups }: DrawnBatch): Promise<void>
 }
 
 function warnOfEmptyStep({ log, step }: Step, { groups }: DrawnBatch): void {
-  const constant = groups.filter(({ state }) => state === 'constant').length
-  const dropped = groups.filter(({ state }) => state === 'dropped').length
-  log(
-    'warn',
-    `rl: step ${step} trains on nothing: of ${groups.length} groups ${constant} are constant, ${dropped} too small`,
-  )
+  const count = (wanted: ComparedGroup['state']) => groups.filter(({ state }) => state === wanted).length
+  const found = `${count('constant')} are constant, ${count('dropped')} too small`
+  log('warn', `rl: step ${step} trains on nothing: of ${groups.length} groups ${found}`)
 }
 
 // What a step trains on: the answers of its groups as sequences, their advantages with penalty and scale, and the loss.
@@ -97,14 +95,13 @@ async function trainedBatch(context: Step, groups: readonly ComparedGroup[]): Pr
   return {
     data,
     loss: batchLoss(sequences, params),
-    metrics: {
+    metrics: withoutUndefined({
       'data/sequences': data.length,
-      'data/tokens': data.reduce((sum, { tokens }) => sum + tokens.length, 0),
-      'data/supervised_tokens': sequences.reduce((sum, { trained }) => sum + trained, 0),
-      ...(references === undefined || drawn.length === 0
-        ? {}
-        : { 'optim/kl_reference': klToReference(drawn, references) }),
-    },
+      'data/tokens': tokensIn(data),
+      'data/supervised_tokens': sumOf(sequences.map(({ trained }) => trained)),
+      'optim/kl_reference':
+        references === undefined || drawn.length === 0 ? undefined : klToReference(drawn, references),
+    }),
   }
 }
 

@@ -30,22 +30,22 @@ interface MergedTurns {
   readonly sequencesBefore: number
   /** Where a sequence had to begin anew. */
   readonly breaks: readonly { readonly turn: number; readonly reason: BreakReason }[]
-  /** Turns whose messages go on from an earlier turn and whose tokens do not; `at`: the first token that differs. */
+  /** Turns whose messages continue an earlier turn and whose tokens do not; `at`: the first token that differs. */
   readonly drift: readonly { readonly turn: number; readonly of: number; readonly at: number }[]
   readonly untrainable: readonly { readonly turn: number; readonly fault: TurnFault }[]
 }
 
 export interface MergeOptions extends TrainableOptions {
-  /** What the renderer says of itself: false explains drift by reasoning that was dropped. */
+  /** Of the renderer: false explains drift by reasoning that was dropped. */
   readonly extendsHistory?: boolean | undefined
 }
 
-type Told = { readonly index: number; readonly turn: Turn; readonly tokens: TurnTokens }
+type Merged = { readonly index: number; readonly turn: Turn; readonly tokens: TurnTokens }
 
 /** Merges the turns of one trajectory. */
 export function mergeTurns(turns: readonly Turn[], options: MergeOptions = {}): MergedTurns {
-  const open: Told[][] = []
-  const told: Told[] = []
+  const open: Merged[][] = []
+  const seen: Merged[] = []
   const breaks: MergedTurns['breaks'][number][] = []
   const drift: MergedTurns['drift'][number][] = []
   const faults = new Map<number, TurnFault>()
@@ -57,15 +57,15 @@ export function mergeTurns(turns: readonly Turn[], options: MergeOptions = {}): 
     const longest = extended(open, next.tokens.prompt)
     if (longest === undefined) {
       open.push([next])
-      const found = breakReason(next, told, options.extendsHistory)
+      const found = breakReason(next, seen, options.extendsHistory)
       if (found !== undefined) breaks.push({ turn: index, reason: found.reason })
       if (found?.drift !== undefined) drift.push({ turn: index, ...found.drift })
     } else longest.push(next)
-    told.push(next)
+    seen.push(next)
   }
   return {
     sequences: open.map((members) => sequenceOf(members, faults)),
-    sequencesBefore: told.length,
+    sequencesBefore: seen.length,
     breaks,
     drift,
     untrainable: [...faults].map(([turn, fault]) => ({ turn, fault })),
@@ -74,8 +74,8 @@ export function mergeTurns(turns: readonly Turn[], options: MergeOptions = {}): 
 
 // The sequence with the most tokens among those that the prompt holds as its beginning. Subagents and repeated calls thereby leave
 // the conversation around them whole.
-function extended(open: readonly Told[][], prompt: Int32Array): Told[] | undefined {
-  let longest: Told[] | undefined
+function extended(open: readonly Merged[][], prompt: Int32Array): Merged[] | undefined {
+  let longest: Merged[] | undefined
   let most = -1
   for (const members of open) {
     const last = members.at(-1)
@@ -90,15 +90,12 @@ function extended(open: readonly Told[][], prompt: Int32Array): Told[] | undefin
 }
 
 function holds(prompt: Int32Array, { prompt: before, completion }: TurnTokens): boolean {
-  const { length } = before
-  if (prompt.length < length + completion.length) return false
-  return (
-    before.every((token, at) => prompt[at] === token) && completion.every((token, at) => prompt[length + at] === token)
-  )
+  const isShort = prompt.length < before.length + completion.length
+  return !isShort && firstDifference(prompt, { prompt: before, completion }) === undefined
 }
 
 // The last turn's prompt holds everything before it.
-function sequenceOf(members: readonly Told[], faults: ReadonlyMap<number, TurnFault>): TrainingSequence {
+function sequenceOf(members: readonly Merged[], faults: ReadonlyMap<number, TurnFault>): TrainingSequence {
   const last = members.at(-1)?.tokens
   if (last === undefined) throw new TypeError('a sequence has at least one turn')
   const length = last.prompt.length + last.completion.length
@@ -123,7 +120,7 @@ function sequenceOf(members: readonly Told[], faults: ReadonlyMap<number, TurnFa
 // Why a turn extends none of those before it. Messages show what the agent did; tokens show what the template did.
 /** Why a sequence begins anew within a trajectory. */
 type BreakReason =
-  /** The messages go on and the tokens do not: drift. */
+  /** The messages continue and the tokens do not: drift. */
   | 'retokenized'
   /** The same, by a template that drops earlier reasoning. */
   | 'thinking_stripped'
@@ -136,13 +133,13 @@ type BreakReason =
 
 /** The reason, and the first token that differs where it is drift; undefined for the first turn of a trajectory. */
 function breakReason(
-  { turn, tokens }: Told,
-  before: readonly Told[],
+  { turn, tokens }: Merged,
+  before: readonly Merged[],
   extendsHistory: boolean | undefined,
 ): { reason: BreakReason; drift?: { of: number; at: number } | undefined } | undefined {
   if (before.length === 0) return undefined
   const keys = turn.messages.map(messageKey)
-  const isSame = ({ turn: { messages } }: Told) =>
+  const isSame = ({ turn: { messages } }: Merged) =>
     messages.length === keys.length && messages.every((message, at) => messageKey(message) === keys[at])
   if (before.some(isSame)) return { reason: 'retry' }
   const extended = before.findLast((each) => {
@@ -163,8 +160,10 @@ function openingOf({ messages }: Turn): string | undefined {
   return first === undefined ? undefined : messageKey(first)
 }
 
-// Undefined: there is none, and another turn has gone on from that one.
-function firstDifference(prompt: Int32Array, { prompt: before, completion }: TurnTokens): number | undefined {
+// Undefined: there is none, and another turn has continued that one.
+type TurnText = Pick<TurnTokens, 'prompt' | 'completion'>
+
+function firstDifference(prompt: Int32Array, { prompt: before, completion }: TurnText): number | undefined {
   const { length } = before
   const at = before.findIndex((token, place) => prompt[place] !== token)
   if (at !== -1) return at
@@ -175,7 +174,7 @@ function firstDifference(prompt: Int32Array, { prompt: before, completion }: Tur
 // Whether the tokens of a turn may be trained on. A missing log-probability is never read as 0, which would mean certainty.
 /** Why a turn is not trained on. */
 type TurnFault =
-  /** The model does not tell its tokens. */
+  /** The model does not report its tokens. */
   | 'no_tokens'
   /** A token that no vocabulary has. */
   | 'bad_tokens'
@@ -211,7 +210,7 @@ function turnFault(turn: Turn, index: number, { staleness, exclude }: TrainableO
   return exclude?.(turn, index) === true ? 'excluded' : undefined
 }
 
-/** Oldest and newest weights that answered; undefined where no turn tells. */
+/** Oldest and newest weights that answered; undefined where no turn has tokens. */
 export function policySpan(turns: readonly Turn[]): { min: number; max: number } | undefined {
   const versions = turns.flatMap(({ tokens }) => (tokens === undefined ? [] : [tokens.policyVersion]))
   return versions.length === 0 ? undefined : { min: Math.min(...versions), max: Math.max(...versions) }
@@ -221,8 +220,8 @@ function areTokens({ prompt, completion }: TurnTokens): boolean {
   return prompt.every((token) => token >= 0) && completion.every((token) => token >= 0)
 }
 
-// When two messages are the same message. Clients send back what they were answered in forms of their own: without reasoning, with
-// ids of calls as they please, content as text or as blocks. What the model was told is what counts.
+// When two messages are the same message. Clients send back what they were answered in various forms: without reasoning, with
+// ids of calls as they please, content as text or as blocks. What the model was given is what counts.
 /** Text that is equal for equal messages. */
 export function messageKey({ role, content, tool_calls }: ChatMessage): string {
   const text = contentKey(content)
@@ -236,11 +235,8 @@ export function messageKey({ role, content, tool_calls }: ChatMessage): string {
 /** The answer of a turn as the message that later prompts hold. */
 export function answerOf({ text, toolCalls = [] }: Pick<Turn, 'text' | 'toolCalls'>): ChatMessage {
   const calls = toolCalls.map((call): ToolCall => ({ ...call }))
-  return {
-    role: 'assistant',
-    content: text === '' && calls.length > 0 ? null : text,
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
-  }
+  const content = text === '' && calls.length > 0 ? null : text
+  return calls.length === 0 ? { role: 'assistant', content } : { role: 'assistant', content, tool_calls: calls }
 }
 
 function contentKey(content: ChatMessage['content']): unknown {

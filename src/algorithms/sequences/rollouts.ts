@@ -1,6 +1,17 @@
 // What recipes share that train on answers: drawing several of them to each task, and what is measured of answers and steps.
-import type { Batch, FwdBwd, HarborTask, Metrics, PluginSpec, StepContext, Trajectory } from '../../contracts/index.ts'
-import { mapConcurrent } from '../../kernel/index.ts'
+import type {
+  Batch,
+  Datum,
+  FwdBwd,
+  HarborTask,
+  Metrics,
+  PluginSpec,
+  StepContext,
+  TopKLogprobs,
+  Trajectory,
+  Weights,
+} from '../../contracts/index.ts'
+import { EvsysError, mapConcurrent } from '../../kernel/index.ts'
 import { meanOf } from '../../stats/index.ts'
 
 interface RolloutParams {
@@ -53,4 +64,38 @@ export function mean(values: readonly number[]): number {
 
 export function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0)
+}
+
+/** Tokens of all examples. */
+export function tokensIn(data: readonly Datum[]): number {
+  return sumOf(data.map(({ tokens }) => tokens.length))
+}
+
+// What weights think of given tokens: the log-probability of each, or the likeliest tokens in its place.
+type Service = Pick<StepContext<unknown>, 'service'>
+
+// A service scores a prompt while it samples; one token is the least that it draws.
+const asked = { numSamples: 1, maxTokens: 1, temperature: 0, seed: 0 }
+
+/** Per token; NaN for the first, which nothing predicts. */
+export async function tokenLogprobs({ service }: Service, model: Weights, prompt: Int32Array): Promise<Float64Array> {
+  const [sample] = await service.sample({ model, prompt, ...asked, promptLogprobs: true })
+  return sample?.promptLogprobs ?? missing('prompt_logprobs')
+}
+
+/** The `k` likeliest tokens in the place of each token. */
+export async function likeliestInPlace(
+  { service }: Service,
+  model: Weights,
+  prompt: Int32Array,
+  k: number,
+): Promise<TopKLogprobs> {
+  const [sample] = await service.sample({ model, prompt, ...asked, topKPromptLogprobs: k })
+  return sample?.topKPromptLogprobs ?? missing('topk_prompt_logprobs')
+}
+
+function missing(field: string): never {
+  throw new EvsysError('BACKEND_FAILED', 'the service gives no log-probabilities of a prompt', {
+    fix: `use a service with ${field}, such as the backend local.`,
+  })
 }

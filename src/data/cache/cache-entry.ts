@@ -1,12 +1,13 @@
-// An entry of a cache: a folder under its key that is whole or not there. It is filled under a name of its own and renamed into
+// An entry of a cache: a folder under its key that is whole or not there. It is filled under a temporary name and renamed into
 // place when all of it, the manifest last, is on disk. So a process that is killed while it writes leaves nothing that counts, and
 // of two that write the same entry at once the first one's is kept.
 import { mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { fileError, sweepTemporary, syncFolder, systemClock, systemCode, temporaryPath } from '../../kernel/index.ts'
+import { isAbsent, namesIn } from '../files/read-error.ts'
 
-/** What every manifest says. Sizes tell an entry that was damaged later; readers compare hashes as they read. */
+/** What every manifest says. Sizes show an entry that was damaged later; readers compare hashes as they read. */
 const Envelope = z.object({
   version: z.literal(1),
   key: z.string(),
@@ -46,11 +47,11 @@ export async function writeEntry<S extends z.ZodType>(
   schema: S,
   fill: (dir: string) => Promise<{ key: string; files: readonly string[]; manifest: z.input<S> }>,
 ): Promise<CacheEntry<z.output<S>>> {
-  await makeFolder(root)
+  await mkdir(root, { recursive: true }).catch((cause) => Promise.reject(fileError('make', root, cause)))
   await sweepTemporary(root)
   const part = temporaryPath(root)
   try {
-    await makeFolder(part)
+    await mkdir(part).catch((cause) => Promise.reject(fileError('make', part, cause)))
     const { key, files, manifest } = await fill(part)
     const sizes: Record<string, number> = {}
     for (const name of files) sizes[name] = (await sizeOf(join(part, name))) ?? 0
@@ -63,7 +64,7 @@ export async function writeEntry<S extends z.ZodType>(
     if (entry === undefined) throw Object.assign(new Error('it changed while it was written'), { code: 'EIO' })
     return entry
   } catch (cause) {
-    await rm(part, { recursive: true, force: true }).catch(() => {}) // the first failure is the one to tell
+    await rm(part, { recursive: true, force: true }).catch(() => {}) // the first failure is the one to report
     throw systemCode(cause) === undefined ? cause : fileError('write', root, cause)
   }
 }
@@ -96,7 +97,7 @@ async function moveIntoPlace(root: string, part: string, key: string, schema: z.
       if (!['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(systemCode(cause) ?? '')) throw cause
       if ((await sizeOf(join(root, key))) === undefined) throw cause
     }
-    // Somebody else was faster, or an entry that cannot be read stands in the way.
+    // Another process was faster, or an entry that cannot be read stands in the way.
     if ((await findEntry(root, key, schema)) !== undefined) {
       await rm(part, { recursive: true, force: true })
       return
@@ -110,7 +111,7 @@ async function readManifest(dir: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))
   } catch (cause) {
-    if (cause instanceof SyntaxError || ['ENOENT', 'ENOTDIR'].includes(systemCode(cause) ?? '')) return undefined
+    if (cause instanceof SyntaxError || isAbsent(cause)) return undefined
     throw fileError('read', path, cause)
   }
 }
@@ -121,45 +122,66 @@ async function writeSynced(path: string, text: string): Promise<void> {
   await file.sync()
 }
 
-async function makeFolder(dir: string): Promise<void> {
-  try {
-    await mkdir(dir, { recursive: true })
-  } catch (cause) {
-    throw fileError('make', dir, cause)
-  }
-}
-
 async function sizeOf(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).size
   } catch (cause) {
-    if (['ENOENT', 'ENOTDIR'].includes(systemCode(cause) ?? '')) return undefined
+    if (isAbsent(cause)) return undefined
     throw fileError('look at', path, cause)
   }
 }
 
 // Where a project keeps what can be made again from its data.
+const cacheFolder = (name: string) => (projectDir: string) => join(projectDir, '.evsys', 'cache', name)
+
 /** Rows after their transforms. */
-export function rowCacheFolder(projectDir: string): string {
-  return join(projectDir, '.evsys', 'cache', 'datasets')
-}
-
+export const rowCacheFolder = cacheFolder('datasets')
 /** Rows that plugins of the project made to be compared with benchmarks. Apart: a run makes its own. */
-export function checkedRowsFolder(projectDir: string): string {
-  return join(projectDir, '.evsys', 'cache', 'checked')
-}
-
+export const checkedRowsFolder = cacheFolder('checked')
 /** What was found when rows were compared with benchmarks. */
-export function leakCacheFolder(projectDir: string): string {
-  return join(projectDir, '.evsys', 'cache', 'leaks')
-}
-
+export const leakCacheFolder = cacheFolder('leaks')
 /** Rows as the tokens of a model. */
-export function tokenCacheFolder(projectDir: string): string {
-  return join(projectDir, '.evsys', 'cache', 'tokens')
+export const tokenCacheFolder = cacheFolder('tokens')
+/** Splits that research tasks made of their data. */
+export const taskCacheFolder = cacheFolder('tasks')
+
+// Garbage collection: entries that were not used for a while are deleted. What is missing is made again.
+/** Removes the entries of a project's caches that were last used before a time, and what dead writers left. */
+export async function collectCache(
+  projectDir: string,
+  { before, signal }: { before: string; signal: AbortSignal },
+): Promise<{ entries: number; bytes: number }> {
+  const beforeMs = Date.parse(before)
+  let entries = 0
+  let bytes = 0
+  for (const folderOf of [rowCacheFolder, tokenCacheFolder, leakCacheFolder, checkedRowsFolder, taskCacheFolder]) {
+    const root = folderOf(projectDir)
+    await sweepTemporary(root)
+    for (const key of await namesIn(root)) {
+      signal.throwIfAborted()
+      const used = await lastUse(join(root, key))
+      if (key.startsWith('.') || used === undefined || used >= beforeMs) continue
+      bytes += await folderSize(join(root, key))
+      await dropEntry(root, key)
+      entries++
+    }
+  }
+  return { entries, bytes }
 }
 
-/** Splits that research tasks made of their data. */
-export function taskCacheFolder(projectDir: string): string {
-  return join(projectDir, '.evsys', 'cache', 'tasks')
+async function lastUse(dir: string): Promise<number | undefined> {
+  try {
+    return (await stat(join(dir, 'manifest.json'))).mtimeMs
+  } catch (cause) {
+    if (isAbsent(cause)) return undefined
+    throw fileError('look at', dir, cause)
+  }
+}
+
+async function folderSize(dir: string): Promise<number> {
+  const sizes = (await namesIn(dir, { recursive: true })).map(async (name) => {
+    const found = await stat(join(dir, name)).catch(() => undefined)
+    return found?.isFile() === true ? found.size : 0
+  })
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
 }

@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { collect } from '../../../tests/collect.ts'
 import { rowRequest } from '../../../tests/row-request.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
-import { rowCacheFolder } from './cache-entry.ts'
-import { collectCache } from './collect-cache.ts'
+import { collectCache, rowCacheFolder } from './cache-entry.ts'
 import { openRows } from './open-rows.ts'
 
 const folder = temporaryFolders()

@@ -1,7 +1,7 @@
 // The rows of a data block, from the cache where it has them. On a hit nothing of the source is read: its identity alone is asked
 // for. What is missing is made in one pass and kept under its key; what cannot be kept is streamed.
 import { createHash } from 'node:crypto'
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { PlacedRow, type Row, RowFormat, type RowOf } from '../../contracts/index.ts'
@@ -38,14 +38,14 @@ export async function openRows<F extends RowFormat>(request: RowRequest<F>): Pro
   const keys = await keysOf(planRows(request), request)
   const { cache } = request
   if (keys === undefined || cache === undefined) return streamed(request)
+  const place = { services: request.services, dir: cache.dir }
   for (const key of [keys.unseeded, keys.seeded]) {
     const entry = await findEntry(cache.dir, key, RowManifest)
     if (entry === undefined) continue
     await touchEntry(entry)
-    return cached(entry, { services: request.services, dir: cache.dir }, true)
+    return cached(entry, place, true)
   }
-  const made = await makeEntry(request, cache.dir, keys)
-  return cached(made, { services: request.services, dir: cache.dir }, false)
+  return cached(await makeEntry(request, cache.dir, keys), place, false)
 }
 
 /** Rows that the cache holds under a key; undefined where it holds none. */
@@ -113,7 +113,7 @@ function describeRows(
         code_hash: codeHash(equipped.plugin),
         rows: counts[index + 1] ?? 0,
       })),
-      ...(drew() && cache !== undefined ? { seed: cache.seed } : {}),
+      seed: drew() ? cache?.seed : undefined,
     },
     before,
     after,
@@ -154,7 +154,7 @@ function cached<F extends RowFormat>(
       await lines.return?.()
     }
     if (count !== manifest.rows || hash.digest('hex') !== manifest.hash) {
-      await damaged('its rows are not those that its manifest tells of')
+      await damaged('its rows are not those of its manifest')
     }
   }
   return { key, isHit, rows, manifest: () => manifest }
@@ -212,13 +212,7 @@ export type RowManifest = z.infer<typeof RowManifest>
 // A file of lines, written as they come: one buffer, however long the file grows.
 const bufferedChars = 1024 * 1024
 
-interface LineWriter extends AsyncDisposable {
-  write(line: string): Promise<void>
-  /** Writes out what is left and waits for the disk. */
-  finish(): Promise<void>
-}
-
-async function createLineWriter(path: string): Promise<LineWriter> {
+async function createLineWriter(path: string) {
   const file = await attempt(path, () => open(path, 'wx'))
   let waiting: string[] = []
   let chars = 0
@@ -226,24 +220,21 @@ async function createLineWriter(path: string): Promise<LineWriter> {
     const text = waiting.join('')
     waiting = []
     chars = 0
-    if (text !== '') await attempt(path, () => append(file, text))
+    if (text !== '') await attempt(path, () => file.appendFile(text))
   }
   return {
-    async write(line) {
+    async write(line: string) {
       waiting.push(line, '\n')
       chars += line.length + 1
       if (chars >= bufferedChars) await flush()
     },
+    /** Writes out what is left and waits for the disk. */
     async finish() {
       await flush()
       await attempt(path, () => file.sync())
     },
     [Symbol.asyncDispose]: () => file.close(),
   }
-}
-
-async function append(file: FileHandle, text: string): Promise<void> {
-  await file.appendFile(text)
 }
 
 async function attempt<T>(path: string, work: () => Promise<T>): Promise<T> {

@@ -1,5 +1,4 @@
 // The typed rows of a data block as a stream, with their places, and an account of what was read and what each transform left.
-
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { AnyPlugin, DataConfig, PlacedRow, Row, RowFormat, RowOf, SourceContext } from '../../contracts/index.ts'
 import { type EquippedPlugin, equipPlugin, hashOf, type PluginServices } from '../../kernel/index.ts'
@@ -66,7 +65,7 @@ async function* placed(
 }
 
 // A data block made ready to be read: its source and transforms found and equipped, and what all of it amounts to as a key.
-/** Where rows may be kept, and what tells the code of a plugin from its next version. */
+/** Where rows may be kept, and what distinguishes the code of a plugin from its next version. */
 export interface RowCache {
   readonly dir: string
   /** Seed of the run: part of the key where a transform draws. */
@@ -97,11 +96,7 @@ export function sourceKind({ source_kind, dataset_id, dataset_name }: DataConfig
   return dataset_id === undefined && dataset_name === undefined ? source_kind : 'dataset'
 }
 
-export function planRows({
-  data,
-  services,
-  projectDir,
-}: Pick<RowRequest, 'data' | 'services' | 'projectDir'>): RowPlan {
+export function planRows({ data, services, projectDir }: RowRequest): RowPlan {
   let drawn = false
   const noticing: PluginServices = {
     ...services,
@@ -115,12 +110,8 @@ export function planRows({
     equipped: equipPlugin('transform', { kind, params }, noticing),
     params,
   }))
-  const root = projectDir ?? process.cwd()
-  const sourceContext: SourceContext = {
-    data: shown(data, projectDir),
-    resolve: (path) => resolve(root, path),
-    projectDir,
-  }
+  const toPath = (path: string) => resolve(projectDir ?? process.cwd(), path)
+  const sourceContext = { data: shown(data, projectDir), resolve: toPath, projectDir }
   return { source, sourceContext, steps, drew: () => drawn }
 }
 

@@ -1,12 +1,12 @@
 // A dataset of Hugging Face as files on this machine: a folder that a person names, or a snapshot in the cache of their tools. Nothing
-// is fetched. Which files make a split is told by the dataset card, else by their names.
+// is fetched. Which files make a split follows from the dataset card, else from their names.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { parseDocument } from 'yaml'
 import { EvsysError, hubCacheFolder, suggest, systemCode } from '../../kernel/index.ts'
 import { isRow } from '../rows/raw-row.ts'
 import { type DataFile, formatOf } from './data-file.ts'
-import { readError } from './read-error.ts'
+import { failsToRead, isAbsent, readError } from './read-error.ts'
 
 export interface HubDataset {
   /** As it was named: a folder or `org/name`. */
@@ -15,7 +15,7 @@ export interface HubDataset {
   readonly splits: ReadonlyMap<string, readonly DataFile[]>
 }
 
-// What the hub allows in names; neither part can be a path of its own.
+// What the hub allows in names; neither part can be a path.
 const repositoryForm = /^(?!.*\.\.)(?:[\w-][\w.-]{0,95}\/)?[\w-][\w.-]{0,95}$/
 const commitForm = /^[0-9a-f]{40}$/
 const mostFiles = 100_000
@@ -23,12 +23,9 @@ const mostFiles = 100_000
 /** Finds the files of a dataset. `config` is one of the configurations that its card names. */
 export async function findHubDataset(
   name: string,
-  {
-    config,
-    revision = 'main',
-    folder,
-  }: { config?: string | undefined; revision?: string | undefined; folder(path: string): string },
+  options: { config?: string | undefined; revision?: string | undefined; folder(path: string): string },
 ): Promise<HubDataset> {
+  const { config, revision = 'main', folder } = options
   const dir = await datasetFolder(name, revision, folder)
   const files = (await filesBelow(dir, '')).filter((file) => formatOf(file) !== undefined)
   const patterns = cardSplits(await readCard(dir), { name, config })
@@ -52,7 +49,12 @@ export function filesOfSplit({ name, splits }: HubDataset, split: string): reado
 }
 
 async function datasetFolder(name: string, revision: string, folder: (path: string) => string): Promise<string> {
-  if (isAbsolute(name) || /^\.{1,2}(?:[/\\]|$)/.test(name)) return await existing(folder(name), name)
+  if (isAbsolute(name) || /^\.{1,2}(?:[/\\]|$)/.test(name)) {
+    if (await isFolder(folder(name))) return folder(name)
+    throw new EvsysError('DATA_READ', `cannot read ${name}: there is no such folder`, {
+      fix: 'correct the path; it is relative to the file in which it is written.',
+    })
+  }
   if (!repositoryForm.test(name)) {
     throw new EvsysError('DATA_READ', `"${name}" is neither a folder nor a name of the hub`, {
       fix: 'write ./folder, or org/name.',
@@ -80,27 +82,19 @@ async function readReference(path: string, revision: string): Promise<string | u
   }
 }
 
-async function existing(path: string, name: string): Promise<string> {
-  if (await isFolder(path)) return path
-  throw new EvsysError('DATA_READ', `cannot read ${name}: there is no such folder`, {
-    fix: 'correct the path; it is relative to the file in which it is written.',
-  })
-}
-
 async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory()
   } catch (cause) {
-    if (['ENOENT', 'ENOTDIR'].includes(systemCode(cause) ?? '')) return false
+    if (isAbsent(cause)) return false
     throw readError(path, cause)
   }
 }
 
 // Links are followed to files, which is how the cache holds them, and not to folders, which could lead in a circle.
 async function filesBelow(root: string, below: string, found: string[] = []): Promise<string[]> {
-  const entries = await readdir(join(root, below), { withFileTypes: true }).catch((cause: unknown) => {
-    throw readError(join(root, below), cause)
-  })
+  const dir = join(root, below)
+  const entries = await readdir(dir, { withFileTypes: true }).catch(failsToRead(dir))
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`
     if (entry.name.startsWith('.')) continue
@@ -126,10 +120,7 @@ async function readCard(dir: string): Promise<string> {
 
 function byName(files: readonly string[]): Map<string, string[]> {
   const splits = new Map<string, string[]>()
-  for (const file of files) {
-    const split = guessSplit(file)
-    splits.set(split, [...(splits.get(split) ?? []), file])
-  }
+  for (const file of files) splits.set(guessSplit(file), [...(splits.get(guessSplit(file)) ?? []), file])
   return splits
 }
 
@@ -144,7 +135,7 @@ function byPattern(files: readonly string[], patterns: SplitPatterns): Map<strin
 
 // The splits that a dataset card names: the `configs` in the YAML at the top of README.md.
 /** Patterns of file paths by split, in the order of the card. */
-export type SplitPatterns = ReadonlyMap<string, readonly RegExp[]>
+type SplitPatterns = ReadonlyMap<string, readonly RegExp[]>
 
 /** The splits of a configuration; undefined where the card names none. */
 function cardSplits(
@@ -204,25 +195,18 @@ function globPattern(glob: string): RegExp {
 }
 
 // The split that a file belongs to where no card says so: the word in its path, as Hugging Face reads them.
-const words: Readonly<Record<string, string>> = {
-  train: 'train',
-  training: 'train',
-  validation: 'validation',
-  valid: 'validation',
-  val: 'validation',
-  dev: 'validation',
-  test: 'test',
-  testing: 'test',
-  eval: 'test',
-  evaluation: 'test',
+const words = {
+  train: ['train', 'training'],
+  validation: ['validation', 'valid', 'val', 'dev'],
+  test: ['test', 'testing', 'eval', 'evaluation'],
 }
 
-/** `data/train-00000-of-00003.parquet` is of train; a file that tells nothing is too. */
+/** `data/train-00000-of-00003.parquet` is of train; so is a file without such a word. */
 function guessSplit(path: string): string {
   for (const step of path.split('/').toReversed()) {
     for (const word of step.toLowerCase().split(/[^a-z]+/)) {
-      const split = Object.hasOwn(words, word) ? words[word] : undefined
-      if (split !== undefined) return split
+      const split = Object.entries(words).find(([, known]) => known.includes(word))
+      if (split !== undefined) return split[0]
     }
   }
   return 'train'

@@ -41,11 +41,8 @@ export async function* readCsv(
     if ('row' in parsed) {
       if (problems.none) yield { row: parsed.row, line }
     } else {
-      problems.add(parsed.message, () => ({
-        place: `${name}:${line}`,
-        where: { file: name, line, col: 1 },
-        fix: parsed.fix,
-      }))
+      const where = { file: name, line, col: 1 }
+      problems.add(parsed.message, () => ({ place: `${name}:${line}`, where, fix: parsed.fix }))
       if (problems.full) break
     }
   }
@@ -53,12 +50,8 @@ export async function* readCsv(
   if (fault !== undefined && problems.none) throw faultError(name, fault)
   problems.throwIfAny()
   if (header === undefined) {
-    throw faultError(name, {
-      message: 'the file is empty',
-      line: 1,
-      col: 1,
-      fix: 'write a header and at least one row, or name the columns in params.columns.',
-    })
+    const fix = 'write a header and at least one row, or name the columns in params.columns.'
+    throw faultError(name, { message: 'the file is empty', line: 1, col: 1, fix })
   }
 }
 
@@ -73,15 +66,10 @@ async function* records(
   let line = 1
   const decode = (chunk?: Uint8Array): string => {
     try {
-      const text = chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true })
-      return text
+      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true })
     } catch {
-      throw faultError(name, {
-        message: 'not valid UTF-8, in this line or after',
-        line,
-        col: 1,
-        fix: 'save the file as UTF-8.',
-      })
+      const message = 'not valid UTF-8, in this line or after'
+      throw faultError(name, { message, line, col: 1, fix: 'save the file as UTF-8.' })
     }
   }
   const pick = (found: readonly CsvRecord[]) =>
@@ -109,29 +97,19 @@ function headerOf(
 ): readonly string[] {
   const problems: Problem[] = []
   const seen = new Map<string, number>()
+  const where = { file: name, line, col: 1 }
   const complain = (message: string, fix: string) =>
-    problems.push({
-      code: 'DATA_INVALID',
-      message: `${name}:${line}: ${message}`,
-      where: { file: name, line, col: 1 },
-      fix,
-    })
+    problems.push({ code: 'DATA_INVALID', message: `${name}:${line}: ${message}`, where, fix })
   for (const [index, field] of fields.entries()) {
     const first = seen.get(field)
+    const both = `columns ${(first ?? 0) + 1} and ${index + 1}`
     if (field.trim() === '') complain(`column ${index + 1} has no name`, 'name every column in the header.')
-    else if (first !== undefined)
-      complain(
-        `columns ${first + 1} and ${index + 1} are both called "${field}"`,
-        'give every column a name of its own.',
-      )
+    else if (first !== undefined) complain(`${both} are both called "${field}"`, 'give every column its own name.')
     else seen.set(field, index)
   }
-  for (const field of Object.keys(types)) {
-    if (!seen.has(field))
-      complain(
-        `params.types names the column "${field}", which the header does not have (it has ${fields.join(', ')})`,
-        'correct the name.',
-      )
+  for (const field of Object.keys(types).filter((each) => !seen.has(each))) {
+    const has = `which the header does not have (it has ${fields.join(', ')})`
+    complain(`params.types names the column "${field}", ${has}`, 'correct the name.')
   }
   if (problems.length > 0) throw EvsysError.many(problems)
   return fields
@@ -143,21 +121,18 @@ function rowOf(
   types: Readonly<Record<string, CsvType>>,
 ): { row: Row } | { message: string; fix: string } {
   if (fields.length !== header.length) {
-    return {
-      message: `the row has ${fields.length} fields, and the header has ${header.length}`,
-      fix: 'quote a field that holds a separator; write empty fields out.',
-    }
+    const message = `the row has ${fields.length} fields, and the header has ${header.length}`
+    return { message, fix: 'quote a field that holds a separator; write empty fields out.' }
   }
   const row: Row = {}
   for (const [index, column] of header.entries()) {
     const text = fields[index] ?? ''
     const type = Object.hasOwn(types, column) ? (types[column] ?? 'text') : 'text'
     const value = typedValue(text, type)
-    if (value === undefined)
-      return {
-        message: `"${column}" is no ${type}: ${JSON.stringify(text.slice(0, 60))}`,
-        fix: 'correct the value, or its type in params.types.',
-      }
+    if (value === undefined) {
+      const message = `"${column}" is no ${type}: ${JSON.stringify(text.slice(0, 60))}`
+      return { message, fix: 'correct the value, or its type in params.types.' }
+    }
     Object.defineProperty(row, column, { value: value.value, enumerable: true, writable: true, configurable: true }) // also where it is called __proto__
   }
   return { row }
@@ -200,10 +175,12 @@ interface CsvFault {
   readonly col: number
 }
 
-/** Splits text into records. After a fault it gives nothing more: where the next record begins cannot be told. */
+/** Splits text into records. After a fault it gives nothing more: where the next record begins is unknown. */
 export class CsvReader {
   readonly #delimiter: string
   readonly #maxChars: number
+  readonly #plainStop: RegExp
+  readonly #quotedStop = /["\r\n]/g
   #fields: string[] = []
   #field = ''
   #state: 'start' | 'plain' | 'quoted' | 'closed' = 'start'
@@ -219,6 +196,7 @@ export class CsvReader {
   constructor({ delimiter, maxChars }: { delimiter: string; maxChars: number }) {
     this.#delimiter = delimiter
     this.#maxChars = maxChars
+    this.#plainStop = new RegExp(`[${delimiter.replace(/[|\\]/g, '\\$&')}"\r\n]`, 'g')
   }
 
   get fault(): CsvFault | undefined {
@@ -240,21 +218,17 @@ export class CsvReader {
   end(): CsvRecord[] {
     if (this.#fault !== undefined) return []
     if (this.#state === 'quoted') {
-      this.#fault = {
-        message: 'a quote is opened here and never closed',
-        fix: 'close it; a quote inside a quoted field is written twice: "".',
-        ...this.#quoteAt,
-      }
+      const fix = 'close it; a quote inside a quoted field is written twice: "".'
+      this.#fault = { message: 'a quote is opened here and never closed', fix, ...this.#quoteAt }
       return []
     }
     const isEmpty = this.#state === 'start' && this.#fields.length === 0
     return isEmpty ? [] : [this.#finish()]
   }
 
-  // Characters without a meaning of their own, all at once: most of a file is made of them.
+  // Characters without a meaning in the format, all at once: most of a file is made of them.
   #takeRun(text: string, from: number): number {
-    const { plain, quoted } = this.#stops
-    const stop = this.#state === 'quoted' ? quoted : plain
+    const stop = this.#state === 'quoted' ? this.#quotedStop : this.#plainStop
     stop.lastIndex = from
     const end = stop.test(text) ? stop.lastIndex - 1 : text.length
     if (end === from) return from
@@ -265,13 +239,6 @@ export class CsvReader {
     if (this.#chars > this.#maxChars) this.#tooLong()
     return end
   }
-
-  get #stops() {
-    const delimiter = this.#delimiter.replace(/[|\\]/g, '\\$&')
-    this.#patterns ??= { plain: new RegExp(`[${delimiter}"\r\n]`, 'g'), quoted: /["\r\n]/g }
-    return this.#patterns
-  }
-  #patterns: { plain: RegExp; quoted: RegExp } | undefined
 
   #take(char: string, records: CsvRecord[]): void {
     const isBreak = char === '\n' || char === '\r'
@@ -311,11 +278,10 @@ export class CsvReader {
       this.#quoteAt = { line: this.#line, col: this.#col }
       this.#state = 'quoted'
       this.#isQuoted = true
-    } else
-      this.#wrong(
-        'there is a quote inside a field that is not quoted',
-        'quote the whole field, and write its quotes twice.',
-      )
+    } else {
+      const fix = 'quote the whole field, and write its quotes twice.'
+      this.#wrong('there is a quote inside a field that is not quoted', fix)
+    }
   }
 
   #endField(): void {
@@ -334,12 +300,9 @@ export class CsvReader {
   }
 
   #tooLong(): void {
-    this.#fault ??= {
-      message: `the record is longer than ${this.#maxChars} characters`,
-      fix: 'look for a quote that is not closed, or raise max_record_chars.',
-      line: this.#recordLine,
-      col: 1,
-    }
+    const fix = 'look for a quote that is not closed, or raise max_record_chars.'
+    const message = `the record is longer than ${this.#maxChars} characters`
+    this.#fault ??= { message, fix, line: this.#recordLine, col: 1 }
   }
 
   #wrong(message: string, fix: string): void {

@@ -2,7 +2,7 @@
 import { type Buffer, isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import type { Location, Row } from '../../contracts/index.ts'
-import { EvsysError, jsonFault } from '../../kernel/index.ts'
+import { EvsysError, jsonFault, placeOf } from '../../kernel/index.ts'
 import { deepestRow, isRow, nestedDeeperThan, typeWords } from '../rows/raw-row.ts'
 import { RowProblems } from '../rows/row-problems.ts'
 import { fileStats, readError } from './read-error.ts'
@@ -64,12 +64,8 @@ function parseList(text: string, name: string): unknown[] {
   }
   if (Array.isArray(value)) return value
   const fix = 'write a list of objects: [{...}, {...}]. For one object per line set `source_kind: jsonl`.'
-  throw invalid(
-    name,
-    `expected a list of objects, got ${typeWords(value)}`,
-    place(text, Math.max(0, text.search(/\S/)), name),
-    fix,
-  )
+  const where = place(text, Math.max(0, text.search(/\S/)), name)
+  throw invalid(name, `expected a list of objects, got ${typeWords(value)}`, where, fix)
 }
 
 function depthFault(row: object): string | undefined {
@@ -90,8 +86,7 @@ function startsOf(text: string): (index: number) => number {
 }
 
 function place(text: string, at: number, file: string): Location {
-  const before = text.slice(0, at)
-  return { file, line: before.split('\n').length, col: at - before.lastIndexOf('\n') }
+  return { file, ...placeOf(text, at) }
 }
 
 function invalid(name: string, message: string, where: Location, fix: string): EvsysError {

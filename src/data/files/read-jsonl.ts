@@ -1,12 +1,12 @@
 // JSON Lines as a stream: 1 MiB at a time, split on byte 10, one row parsed when it is asked for. Faults are gathered, so that
 // a file with twelve bad lines is reported in one go; after the first one no more rows are yielded.
 import { Buffer, isUtf8 } from 'node:buffer'
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import type { Row } from '../../contracts/index.ts'
 import { EvsysError, type Excerpt, jsonFault } from '../../kernel/index.ts'
 import { deepestRow, isRow, nestedDeeperThan, typeWords } from '../rows/raw-row.ts'
 import { RowProblems } from '../rows/row-problems.ts'
-import { fileStats, readError } from './read-error.ts'
+import { failsToRead, fileStats } from './read-error.ts'
 
 const chunkBytes = 1024 * 1024
 const newline = 10
@@ -39,12 +39,8 @@ export async function* readJsonl(
         continue
       }
       const { message, col, fix, text } = parsed
-      problems.add(message, () => ({
-        place: `${name}:${line}`,
-        where: { file: name, line, col },
-        fix,
-        ...excerptOf(text, line, col),
-      }))
+      const where = { file: name, line, col }
+      problems.add(message, () => ({ place: `${name}:${line}`, where, fix, excerpt: excerptOf(text, line, col) }))
       if (problems.full) return problems.throwIfAny()
     }
   }
@@ -57,7 +53,8 @@ type Fault = { message: string; col: number; fix: string; text?: string | undefi
 
 // A piece at a time, and not a line: waiting for every line would take longer than parsing it.
 async function* lines(path: string, name: string, signal: AbortSignal, maxBytes: number): AsyncGenerator<Lines> {
-  await using file = await openFile(path, name)
+  await fileStats(path, name)
+  await using file = await open(path, 'r').catch(failsToRead(name))
   const buffer = Buffer.allocUnsafe(chunkBytes)
   let carried: Buffer[] = []
   let carriedBytes = 0
@@ -72,12 +69,12 @@ async function* lines(path: string, name: string, signal: AbortSignal, maxBytes:
   }
   for (;;) {
     signal.throwIfAborted()
-    const size = await read(file, buffer, name)
+    const { bytesRead: size } = await file.read(buffer, 0, buffer.length, null).catch(failsToRead(name))
     if (size === 0) break
     let start = isFirst ? afterMark(buffer.subarray(0, size), name) : 0
     isFirst = false
     const parts: (Buffer | undefined)[] = []
-    // One look at all of it; a line that was begun in the piece before is looked at by itself.
+    // Checked at once; a line that was begun in the piece before is checked by itself.
     const isValid = carriedBytes === 0 && isUtf8(buffer.subarray(start, buffer.lastIndexOf(newline, size - 1) + 1))
     for (let end = buffer.indexOf(newline, start); end !== -1 && end < size; end = buffer.indexOf(newline, start)) {
       parts.push(take(buffer.subarray(start, end)))
@@ -91,23 +88,6 @@ async function* lines(path: string, name: string, signal: AbortSignal, maxBytes:
     else if (rest.length > 0) carried.push(Buffer.from(rest)) // a copy: the buffer is filled again
   }
   if (carriedBytes > 0) yield { parts: [take(Buffer.alloc(0))], firstLine, isValid: false }
-}
-
-async function openFile(path: string, name: string): Promise<FileHandle> {
-  await fileStats(path, name)
-  try {
-    return await open(path, 'r')
-  } catch (cause) {
-    throw readError(name, cause)
-  }
-}
-
-async function read(file: FileHandle, buffer: Buffer, name: string): Promise<number> {
-  try {
-    return (await file.read(buffer, 0, buffer.length, null)).bytesRead
-  } catch (cause) {
-    throw readError(name, cause)
-  }
 }
 
 // A byte order mark is allowed. Other encodings and compressed files are recognised, since "invalid UTF-8 in line 1" is of no help.
@@ -128,11 +108,8 @@ function foreignFile(name: string, what: string, fix: string): EvsysError {
 }
 
 function tooLong(maxBytes: number): Fault {
-  return {
-    message: `the line is longer than ${maxBytes} bytes`,
-    col: 1,
-    fix: 'split the row, or raise max_line_bytes.',
-  }
+  const fix = 'split the row, or raise max_line_bytes.'
+  return { message: `the line is longer than ${maxBytes} bytes`, col: 1, fix }
 }
 
 function parseLine(line: Buffer, isValid: boolean): { row: Row } | Fault | undefined {
@@ -148,12 +125,8 @@ function parseLine(line: Buffer, isValid: boolean): { row: Row } | Fault | undef
     return { message: `not valid JSON: ${reason}`, col: at + 1, fix: 'write one JSON object per line.', text }
   }
   if (!isRow(value)) {
-    return {
-      message: `expected a mapping, got ${typeWords(value)}`,
-      col: text.search(/\S/) + 1,
-      fix: 'write one JSON object per line: {"text": "..."}.',
-      text,
-    }
+    const fix = 'write one JSON object per line: {"text": "..."}.'
+    return { message: `expected a mapping, got ${typeWords(value)}`, col: text.search(/\S/) + 1, fix, text }
   }
   // A level takes two characters at least.
   if (text.length > 2 * deepestRow && nestedDeeperThan(value, deepestRow)) {
@@ -174,6 +147,6 @@ function invalidUtf8(bytes: Uint8Array): Fault {
 }
 
 // A row is often a whole page of text: only what fits on a screen is shown.
-function excerptOf(text: string | undefined, line: number, col: number): { excerpt?: Excerpt | undefined } {
-  return text === undefined || text.length > 160 ? {} : { excerpt: { text, line, col, length: 1 } }
+function excerptOf(text: string | undefined, line: number, col: number): Excerpt | undefined {
+  return text === undefined || text.length > 160 ? undefined : { text, line, col, length: 1 }
 }

@@ -5,7 +5,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Row } from '../../contracts/index.ts'
 import { EvsysError, messageOf } from '../../kernel/index.ts'
-import { fileStats, readError } from './read-error.ts'
+import { failsToRead, fileStats } from './read-error.ts'
 
 /** Uncompressed bytes of a row group: it is held as a whole. */
 const largestGroupBytes = 2 * 1024 ** 3
@@ -17,9 +17,7 @@ export async function* readParquet(
 ): AsyncGenerator<{ row: Row; place: string }, void, undefined> {
   const { size } = await fileStats(path, name)
   const { parquetMetadataAsync, parquetReadObjects } = await import('hyparquet')
-  await using handle = await open(path, 'r').catch((cause: unknown) => {
-    throw readError(name, cause)
-  })
+  await using handle = await open(path, 'r').catch(failsToRead(name))
   const file = { byteLength: size, slice: (start: number, end = size) => slice(handle, start, end, name) }
   const metadata = await reading(name, signal, () => parquetMetadataAsync(file))
   const compressors = await decompressors()
@@ -27,13 +25,8 @@ export async function* readParquet(
   for (const [index, { num_rows, total_byte_size }] of metadata.row_groups.entries()) {
     signal.throwIfAborted()
     if (total_byte_size > BigInt(largestGroupBytes)) {
-      throw new EvsysError(
-        'DATA_READ',
-        `${name}: row group ${index} takes ${total_byte_size} bytes, too much to hold`,
-        {
-          fix: 'write the file with smaller row groups.',
-        },
-      )
+      const message = `${name}: row group ${index} takes ${total_byte_size} bytes, too much to hold`
+      throw new EvsysError('DATA_READ', message, { fix: 'write the file with smaller row groups.' })
     }
     const rowEnd = rowStart + Number(num_rows)
     const from = rowStart
@@ -53,9 +46,7 @@ async function slice(handle: FileHandle, start: number, end: number, name: strin
   const view = new Uint8Array(buffer)
   let done = 0
   while (done < view.length) {
-    const { bytesRead } = await handle.read(view, done, view.length - done, start + done).catch((cause: unknown) => {
-      throw readError(name, cause)
-    })
+    const { bytesRead } = await handle.read(view, done, view.length - done, start + done).catch(failsToRead(name))
     if (bytesRead === 0) throw new RangeError('it ends in the middle')
     done += bytesRead
   }

@@ -1,5 +1,4 @@
 // Training rows that repeat questions of a benchmark, in one pass over the rows.
-
 import * as z from 'zod'
 import type { ChatMessage, RowFormat, RowOf } from '../../contracts/index.ts'
 import { hashOf } from '../../kernel/index.ts'
@@ -31,7 +30,8 @@ export async function findLeaks<F extends RowFormat>(
   benchmarks: ReadonlyMap<string, LeakIndex>,
   { signal }: { signal: AbortSignal },
 ): Promise<Map<string, FoundLeaks>> {
-  const found = new Map([...benchmarks.keys()].map((name) => [name, { exact: 0, near: 0, pairs: pairLists() }]))
+  const none = () => ({ exact: 0, near: 0, pairs: { exact: [] as LeakPair[], near: [] as LeakPair[] } })
+  const found = new Map([...benchmarks.keys()].map((name) => [name, none()]))
   let count = 0
   for await (const { row, place } of rows) {
     signal.throwIfAborted()
@@ -54,21 +54,12 @@ export async function findLeaks<F extends RowFormat>(
   )
 }
 
-function pairLists(): Record<'exact' | 'near', LeakPair[]> {
-  return { exact: [], near: [] }
-}
-
 function closest(matches: readonly (LeakMatch | undefined)[]): LeakMatch | undefined {
   const order = (match: LeakMatch) => (match.kind === 'exact' ? 2 : match.share)
-  return matches
-    .filter((match) => match !== undefined)
-    .reduce<LeakMatch | undefined>(
-      (best, match) => (best === undefined || order(match) > order(best) ? match : best),
-      undefined,
-    )
+  return matches.filter((match) => match !== undefined).toSorted((a, b) => order(b) - order(a))[0]
 }
 
-// What was found once need not be looked for again: the leaks of rows in the cache against a benchmark, by both of their hashes.
+// What was found once is cached: the leaks of rows in the cache against a benchmark, by both of their hashes.
 const Known = z.strictObject({
   rows: z.int().min(0),
   exact: z.int().min(0),

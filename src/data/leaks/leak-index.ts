@@ -1,6 +1,6 @@
 // Which question of a benchmark a text is, or nearly is. Near: the text holds most of the parts that set this question apart from
 // the others. Parts that many questions share are the wording of the benchmark, not of one question, and do not count; a
-// question with hardly any part of its own is compared as a whole.
+// question with hardly any unique part is compared as a whole.
 import type { SealedTask } from '../../contracts/index.ts'
 import { normalText, shinglesOf } from '../near/near-index.ts'
 
@@ -10,7 +10,7 @@ const nearShare = 0.8
 const fewestParts = 16
 /** A part in more than this share of the questions belongs to their wording. */
 const commonShare = 0.05
-/** Questions that may share a part of their own, whatever the size of the benchmark. */
+/** Questions that may share a part that still counts, whatever the size of the benchmark. */
 const fewestSharing = 2
 const mostSharing = 50
 
@@ -34,11 +34,8 @@ export function createLeakIndex(
   const exact = new Map<string, number>()
   const texts = tasks.map(({ instruction }) => normalText(instruction))
   for (const [task, text] of texts.entries()) {
-    const forms = [
-      text,
-      ...(template === undefined ? [] : [normalText(wrap(template, tasks[task]?.instruction ?? ''))]),
-    ]
-    for (const form of forms) if (form !== '' && !exact.has(form)) exact.set(form, task)
+    const wrapped = template?.replaceAll('{prompt}', () => tasks[task]?.instruction ?? '')
+    for (const form of [text, normalText(wrapped ?? '')]) if (form !== '' && !exact.has(form)) exact.set(form, task)
   }
   const { tasksOf, ownParts } = ownPartsOf(texts)
 
@@ -64,11 +61,7 @@ export function createLeakIndex(
   }
 }
 
-function wrap(template: string, instruction: string): string {
-  return template.replaceAll('{prompt}', () => instruction)
-}
-
-// Part -> the questions that have it, without the parts that are common; and how many parts of its own each question has.
+// Part -> the questions that have it, without the parts that are common; and how many parts count for each question.
 function ownPartsOf(texts: readonly string[]): { tasksOf: Map<number, number[]>; ownParts: number[] } {
   const distinct = new Map<string, number>() // equal questions are one: they must not make their own parts common
   for (const [task, text] of texts.entries()) if (text !== '' && !distinct.has(text)) distinct.set(text, task)

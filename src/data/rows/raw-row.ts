@@ -1,6 +1,6 @@
 // Reading a field of a raw row, for transforms that take field names as params.
 import type { Location, Row } from '../../contracts/index.ts'
-import { EvsysError } from '../../kernel/index.ts'
+import { EvsysError, suggest } from '../../kernel/index.ts'
 
 /**
  * The value of a field, or undefined where the row has none. A key is taken as it is written; failing that, `a.b.0` leads
@@ -25,16 +25,8 @@ export function isRow(value: unknown): value is Row {
 export function typeWords(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
-  switch (typeof value) {
-    case 'string':
-      return 'text'
-    case 'object':
-      return 'a mapping'
-    case 'undefined':
-      return 'nothing'
-    default:
-      return `a ${typeof value}`
-  }
+  const words: Readonly<Record<string, string>> = { string: 'text', object: 'a mapping', undefined: 'nothing' }
+  return words[typeof value] ?? `a ${typeof value}`
 }
 
 // Where a row came from. The place travels with the row under a symbol: `{ ...row, more }` keeps it, JSON and
@@ -61,10 +53,27 @@ export function locationOf(row: Row): Location | undefined {
 
 /** An error about one row: it names the row's place in words, and as a location where there is one. */
 export function rowError(row: Row, message: string, fix: string): EvsysError {
-  const where = locationOf(row)
   const place = placeOf(row)
   const text = place === undefined ? message : `${place}: ${message}`
-  return new EvsysError('DATA_INVALID', text, { fix, where })
+  return new EvsysError('DATA_INVALID', text, { fix, where: locationOf(row) })
+}
+
+/** The messages of a chat row, or an error that says what to put before `transform`. */
+export function messagesOf(row: Row, transform: string): unknown[] {
+  const { messages } = row
+  if (Array.isArray(messages)) return messages
+  const what =
+    messages === undefined
+      ? `the row has no messages (it has ${Object.keys(row).join(', ')})`
+      : `messages is ${typeWords(messages)}, not a list`
+  throw rowError(row, `${transform}: ${what}`, 'put a transform that makes messages before it, such as jsonl_to_chat.')
+}
+
+/** The value of a field that a row must have; `what` begins the error. */
+export function requiredField(row: Row, field: string, what: string): unknown {
+  const value = fieldOf(row, field)
+  if (value !== undefined) return value
+  throw rowError(row, what, suggest(field, Object.keys(row)))
 }
 
 // Depth of parsed JSON. Much of what happens to a row later (schemas, hashing, JSON.stringify) recurses, and a line of a

@@ -1,10 +1,11 @@
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import * as z from 'zod'
 import type { DataConfig } from '../../contracts/index.ts'
 import { defineDataSource, EvsysError } from '../../kernel/index.ts'
 import { type DataFile, formatOf, readDataFile } from '../files/data-file.ts'
-import { fileIdentity, readError } from '../files/read-error.ts'
+import { failsToRead, fileIdentity } from '../files/read-error.ts'
+import { nonEmpty } from '../params.ts'
 import { sourcePath } from './file-sources.ts'
 import { openNamedDatasets } from './named-datasets.ts'
 
@@ -40,34 +41,29 @@ export const folderSource = defineDataSource({
   summary:
     'Reads all .jsonl, .json, .csv, .tsv and .parquet files of a folder (data.path), in the order of their names.',
   params: z.strictObject({
-    label: z
-      .string()
-      .min(1)
+    label: nonEmpty
       .optional()
       .describe('Adds a field of this name to every row: the name of its file without the ending, for mix and filter.'),
   }),
   async *rows({ data, params, resolve, signal }) {
     for (const file of await filesOf(sourcePath(data, 'folder'), resolve)) {
-      const label =
-        file.name
-          .split('/')
-          .at(-1)
-          ?.replace(/\.[^.]+$/, '') ?? ''
+      const label = basename(file.name).replace(/\.[^.]+$/, '')
       for await (const { row, place } of readDataFile(file, { signal })) {
         yield { row: params.label === undefined ? row : { ...row, [params.label]: label }, place }
       }
     }
   },
   async identity({ data, resolve }) {
-    const files = await filesOf(sourcePath(data, 'folder'), resolve)
-    return await Promise.all(files.map(({ name, path }) => fileIdentity(name, () => path)))
+    return identityOf(await filesOf(sourcePath(data, 'folder'), resolve))
   },
 })
 
+function identityOf(files: readonly DataFile[]) {
+  return Promise.all(files.map(({ name, path }) => fileIdentity(name, () => path)))
+}
+
 async function filesOf(name: string, resolve: (path: string) => string): Promise<DataFile[]> {
-  const names = await readdir(resolve(name)).catch((cause: unknown) => {
-    throw readError(name, cause)
-  })
+  const names = await readdir(resolve(name)).catch(failsToRead(name))
   const files = names.filter((each) => formatOf(each) !== undefined && !each.startsWith('.')).sort()
   if (files.length > 0) return files.map((file) => ({ name: `${name}/${file}`, path: join(resolve(name), file) }))
   throw new EvsysError('DATA_READ', `the folder ${name} holds no file of rows`, {
@@ -76,12 +72,8 @@ async function filesOf(name: string, resolve: (path: string) => string): Promise
 }
 
 const Params = z.strictObject({
-  config: z.string().min(1).optional().describe('Configuration that the dataset card names; absent: its default.'),
-  revision: z
-    .string()
-    .min(1)
-    .default('main')
-    .describe('Branch, tag or commit of a dataset in the cache of Hugging Face tools.'),
+  config: nonEmpty.optional().describe('Configuration that the dataset card names; absent: its default.'),
+  revision: nonEmpty.default('main').describe('Branch, tag or commit of a dataset in the cache of Hugging Face tools.'),
 })
 
 /** Rows of a Hugging Face dataset that is on this machine. */
@@ -94,16 +86,11 @@ export const hfDatasetSource = defineDataSource({
     for (const file of await splitFiles(context)) yield* readDataFile(file, context)
   },
   async identity(context) {
-    const files = await splitFiles(context)
-    return await Promise.all(files.map(({ name, path }) => fileIdentity(name, () => path)))
+    return identityOf(await splitFiles(context))
   },
 })
 
-interface Asked {
-  readonly data: DataConfig
-  readonly params: z.output<typeof Params>
-  resolve(path: string): string
-}
+type Asked = { data: DataConfig; params: z.output<typeof Params>; resolve(path: string): string }
 
 async function splitFiles({ data, params: { config, revision }, resolve }: Asked) {
   if (data.hf_dataset === undefined) {
@@ -112,10 +99,5 @@ async function splitFiles({ data, params: { config, revision }, resolve }: Asked
     })
   }
   const { filesOfSplit, findHubDataset } = await import('../files/hub-dataset.ts') // with the YAML of dataset cards
-  const found = await findHubDataset(data.hf_dataset, {
-    revision,
-    folder: resolve,
-    config,
-  })
-  return filesOfSplit(found, data.hf_split)
+  return filesOfSplit(await findHubDataset(data.hf_dataset, { revision, folder: resolve, config }), data.hf_split)
 }

@@ -1,29 +1,26 @@
 import * as z from 'zod'
 import type { DataConfig } from '../../contracts/index.ts'
 import { defineDataSource, EvsysError, hashOf } from '../../kernel/index.ts'
+import { placedLines } from '../files/data-file.ts'
 import { csvTypes, longestRecordChars, readCsv } from '../files/read-csv.ts'
 import { fileIdentity } from '../files/read-error.ts'
 import { readJson } from '../files/read-json.ts'
 import { longestLineBytes, readJsonl } from '../files/read-jsonl.ts'
 import { readParquet } from '../files/read-parquet.ts'
+import { count, nonEmpty } from '../params.ts'
+
+const longest = count.max(256 * 1024 * 1024)
 
 /** Rows of a JSON Lines file, one object per line. */
 export const jsonlSource = defineDataSource({
   kind: 'jsonl',
   summary: 'Reads a JSON Lines file (data.path): one JSON object per line, streamed.',
   params: z.strictObject({
-    max_line_bytes: z
-      .int()
-      .min(1)
-      .max(256 * 1024 * 1024)
-      .default(longestLineBytes)
-      .describe('A longer line is an error.'),
+    max_line_bytes: longest.default(longestLineBytes).describe('A longer line is an error.'),
   }),
   async *rows({ data, params, resolve, signal }) {
     const name = sourcePath(data, 'jsonl')
-    for await (const { row, line } of readJsonl(resolve(name), { name, signal, maxLineBytes: params.max_line_bytes })) {
-      yield { row, place: `${name}:${line}` }
-    }
+    yield* placedLines(name, readJsonl(resolve(name), { name, signal, maxLineBytes: params.max_line_bytes }))
   },
   identity: ({ data, resolve }) => fileIdentity(sourcePath(data, 'jsonl'), resolve),
 })
@@ -46,23 +43,17 @@ export const csvSource = defineDataSource({
   summary: 'Reads a CSV file (data.path) by RFC 4180, streamed; the first record names the fields.',
   params: z.strictObject({
     delimiter: z.enum([',', ';', '\t', '|']).default(',').describe('What separates fields.'),
-    columns: z.array(z.string().min(1)).min(1).optional().describe('Names of the fields, for a file without a header.'),
+    columns: z.array(nonEmpty).min(1).optional().describe('Names of the fields, for a file without a header.'),
     types: z
-      .record(z.string().min(1), z.enum(csvTypes))
+      .record(nonEmpty, z.enum(csvTypes))
       .default({})
       .describe('Fields that are not text: number, boolean or json. An empty one is null.'),
-    max_record_chars: z
-      .int()
-      .min(1)
-      .max(256 * 1024 * 1024)
-      .default(longestRecordChars)
-      .describe('A longer record is an error.'),
+    max_record_chars: longest.default(longestRecordChars).describe('A longer record is an error.'),
   }),
   async *rows({ data, params, resolve, signal }) {
     const name = sourcePath(data, 'csv')
     const { delimiter, columns, types, max_record_chars: maxRecordChars } = params
-    const options = { name, signal, delimiter, types, maxRecordChars, columns }
-    for await (const { row, line } of readCsv(resolve(name), options)) yield { row, place: `${name}:${line}` }
+    yield* placedLines(name, readCsv(resolve(name), { name, signal, delimiter, types, maxRecordChars, columns }))
   },
   identity: ({ data, resolve }) => fileIdentity(sourcePath(data, 'csv'), resolve),
 })
@@ -98,7 +89,6 @@ export const inMemorySource = defineDataSource({
   identity: async ({ data }) => ({ rows: hashOf(data.rows ?? []) }),
 })
 
-// The file of a source that reads one.
 /** `data.path` as it is written, or an error that says which source needs it. */
 export function sourcePath(data: DataConfig, kind: string): string {
   if (data.path !== undefined) return data.path

@@ -1,7 +1,7 @@
 // The named datasets of a project. Content lies among its blobs, under its hash, and is pinned; a version is one small file that names
 // it: `.evsys/datasets/<name>/<version>.json`. A version never changes, and the same content is never added twice.
 import { createReadStream } from 'node:fs'
-import { link, mkdir, readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, stat, unlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import * as z from 'zod'
 import {
@@ -18,7 +18,7 @@ import {
   temporaryPath,
 } from '../../kernel/index.ts'
 import { type DataFile, formatOf, readDataFile } from '../files/data-file.ts'
-import { readError } from '../files/read-error.ts'
+import { failsToRead, namesIn } from '../files/read-error.ts'
 
 // What a project keeps of a version of a named dataset: which files, by the hash of their content, and how many rows.
 /** Names stand before an @ and become folders. */
@@ -30,7 +30,7 @@ const DatasetName = z
   )
 
 const StoredFile = z.strictObject({
-  path: z.string().describe('Name within the dataset; its ending tells the format.'),
+  path: z.string().describe('Name within the dataset; its ending gives the format.'),
   split: z.string(),
   sha256: z.string(),
   bytes: z.int().min(0),
@@ -96,13 +96,8 @@ export function openNamedDatasets(projectDir: string): NamedDatasets {
     async add(name, path, { from = path, signal }) {
       const checked = DatasetName.safeParse(name)
       if (!checked.success) {
-        throw new EvsysError(
-          'CLI_USAGE',
-          `"${name}" cannot be the name of a dataset: ${checked.error.issues[0]?.message}`,
-          {
-            fix: 'choose a name such as router or router-train.',
-          },
-        )
+        const message = `"${name}" cannot be the name of a dataset: ${checked.error.issues[0]?.message}`
+        throw new EvsysError('CLI_USAGE', message, { fix: 'choose a name such as router or router-train.' })
       }
       await makeHome(home, join(root, name))
       const blobs = await openBlobs(blobDir)
@@ -134,20 +129,16 @@ export function openNamedDatasets(projectDir: string): NamedDatasets {
         const all = await list()
         const found = all.find(({ id }) => id === reference.id)
         if (found !== undefined) return found
-        throw unknown(
-          reference.id,
-          all.map(({ id, name, version }) => `${id} (${name}@${version})`),
-        )
+        const known = all.map(({ id, name, version }) => `${id} (${name}@${version})`)
+        throw unknown(reference.id, known)
       }
       const parsed = parseReference(reference.name)
       const versions = parsed === undefined ? [] : await list(parsed.name)
       const found =
         parsed?.version === undefined ? versions[0] : versions.find(({ version }) => version === parsed.version)
       if (found !== undefined) return found
-      throw unknown(
-        reference.name,
-        (await list()).map(({ name, version }) => `${name}@${version}`),
-      )
+      const known = (await list()).map(({ name, version }) => `${name}@${version}`)
+      throw unknown(reference.name, known)
     },
 
     files({ name, version, files }, split) {
@@ -168,13 +159,11 @@ export function openNamedDatasets(projectDir: string): NamedDatasets {
 }
 
 async function filesToAdd(path: string, shown: string): Promise<{ file: DataFile; split: string; shown: string }[]> {
-  const found = await stat(path).catch((cause: unknown) => {
-    throw readError(shown, cause)
-  })
+  const found = await stat(path).catch(failsToRead(shown))
   if (!found.isDirectory()) {
     const name = basename(path)
     if (formatOf(name) === undefined) {
-      throw new EvsysError('DATA_READ', `the name of ${shown} does not tell its format`, {
+      throw new EvsysError('DATA_READ', `the name of ${shown} does not say its format`, {
         fix: 'use a file that ends in .jsonl, .json, .csv, .tsv or .parquet, or a folder of such files.',
       })
     }
@@ -197,7 +186,7 @@ async function countRows(file: DataFile, signal: AbortSignal): Promise<number> {
   throw new EvsysError('DATA_INVALID', `${file.name} holds no rows`, { fix: 'add a file with at least one row.' })
 }
 
-// A link fails where its name is taken, so that of two that add at once each gets a version of its own.
+// A link fails where its name is taken, so that of two that add at once each gets a separate version.
 async function claimVersion(dir: string, body: Omit<StoredDataset, 'version'>): Promise<StoredDataset> {
   const temporary = temporaryPath(dir)
   try {
@@ -226,9 +215,7 @@ async function nextVersion(dir: string): Promise<number> {
 }
 
 async function readVersion(path: string): Promise<StoredDataset> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw readError(path, cause)
-  })
+  const text = await readFile(path, 'utf8').catch(failsToRead(path))
   try {
     return StoredDataset.parse(JSON.parse(text))
   } catch (cause) {
@@ -245,15 +232,6 @@ async function makeHome(home: string, folder: string): Promise<void> {
     await writeFile(join(home, '.gitignore'), '*\n', { flag: 'wx' })
   } catch (cause) {
     if (systemCode(cause) !== 'EEXIST') throw fileError('make', folder, cause)
-  }
-}
-
-async function namesIn(dir: string): Promise<string[]> {
-  try {
-    return (await readdir(dir)).sort()
-  } catch (cause) {
-    if (['ENOENT', 'ENOTDIR'].includes(systemCode(cause) ?? '')) return []
-    throw readError(dir, cause)
   }
 }
 

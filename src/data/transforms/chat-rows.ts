@@ -1,7 +1,8 @@
 import * as z from 'zod'
-import type { ChatMessage, Row } from '../../contracts/index.ts'
+import type { ChatMessage } from '../../contracts/index.ts'
 import { defineTransform } from '../../kernel/index.ts'
-import { isRow, rowError, typeWords } from '../rows/raw-row.ts'
+import { nonEmpty, someFields } from '../params.ts'
+import { isRow, messagesOf } from '../rows/raw-row.ts'
 import { compileTemplate, TemplateText } from './template.ts'
 
 /** A conversation from the fields of a row. */
@@ -9,7 +10,7 @@ export const jsonlToChat = defineTransform({
   kind: 'jsonl_to_chat',
   summary: 'Adds `messages`: a conversation made from the fields of the row by templates.',
   params: z.strictObject({
-    system_prompt: z.string().min(1).optional().describe('Text of a system message, taken as it is. Absent: none.'),
+    system_prompt: nonEmpty.optional().describe('Text of a system message, taken as it is. Absent: none.'),
     user_template: TemplateText.describe('Text of the user message: `Query: {query}`; `{{` and `}}` are braces.'),
     assistant_template: TemplateText.optional().describe(
       'Text of the assistant message. Absent: the row ends with the user.',
@@ -37,7 +38,7 @@ export const systemPrompt = defineTransform({
   kind: 'system_prompt',
   summary: 'Gives every chat row the same system message.',
   params: z.strictObject({
-    text: z.string().min(1).describe('The system message, taken as it is.'),
+    text: nonEmpty.describe('The system message, taken as it is.'),
     existing: z
       .enum(['replace', 'keep'])
       .default('replace')
@@ -46,13 +47,10 @@ export const systemPrompt = defineTransform({
   async *run(rows, { params, signal }) {
     for await (const row of rows) {
       signal.throwIfAborted()
-      const messages = messagesOf(row)
-      const hasSystem = messages.some(isSystem)
-      if (hasSystem && params.existing === 'keep') yield row
-      else {
-        const others = messages.filter((message) => !isSystem(message))
-        yield { ...row, messages: [{ role: 'system', content: params.text }, ...others] }
-      }
+      const messages = messagesOf(row, 'system_prompt')
+      const others = messages.filter((message) => !isSystem(message))
+      if (others.length < messages.length && params.existing === 'keep') yield row
+      else yield { ...row, messages: [{ role: 'system', content: params.text }, ...others] }
     }
   },
 })
@@ -61,27 +59,14 @@ function isSystem(message: unknown): boolean {
   return isRow(message) && message.role === 'system'
 }
 
-function messagesOf(row: Row): unknown[] {
-  const { messages } = row
-  if (Array.isArray(messages)) return messages
-  throw rowError(
-    row,
-    messages === undefined
-      ? `system_prompt: the row has no messages (it has ${Object.keys(row).join(', ')})`
-      : `system_prompt: messages is ${typeWords(messages)}, not a list`,
-    'put a transform that makes messages before it, such as jsonl_to_chat.',
-  )
-}
-
 /** New fields from old ones. */
 export const mapTemplate = defineTransform({
   kind: 'map_template',
   summary: 'Adds or replaces fields by templates over the row’s other fields.',
   params: z.strictObject({
-    fields: z
-      .record(z.string().min(1), TemplateText)
-      .refine((fields) => Object.keys(fields).length > 0, { error: 'needs at least one field' })
-      .describe('Name of the new field -> template. A template that is one `{field}` alone keeps the value’s type.'),
+    fields: someFields(TemplateText, 'needs at least one field').describe(
+      'Name of the new field -> template. A template that is one `{field}` alone keeps the value’s type.',
+    ),
   }),
   async *run(rows, { params, signal }) {
     const templates = Object.entries(params.fields).map(

@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import type { Row } from '../../contracts/index.ts'
-import { canonicalJson, defineTransform, suggest } from '../../kernel/index.ts'
+import { canonicalJson, defineTransform } from '../../kernel/index.ts'
 import { createNearIndex, minHash } from '../near/near-index.ts'
-import { fieldOf, rowError } from '../rows/raw-row.ts'
+import { nonEmpty } from '../params.ts'
+import { requiredField } from '../rows/raw-row.ts'
 
 /** The first of equal rows, or of rows that are nearly equal. */
 export const dedupe = defineTransform({
   kind: 'dedupe',
   summary: 'Keeps the first of equal rows: equal in one field, or as a whole; exactly or nearly.',
   params: z.strictObject({
-    key: z.string().min(1).optional().describe('Field to compare; `a.b` leads into mappings. Absent: the whole row.'),
+    key: nonEmpty.optional().describe('Field to compare; `a.b` leads into mappings. Absent: the whole row.'),
     mode: z
       .enum(['exact', 'near'])
       .default('exact')
@@ -59,8 +60,5 @@ function nearTest(params: { threshold: number; window: number }): (value: unknow
 }
 
 function compared(row: Row, key: string | undefined): unknown {
-  if (key === undefined) return row
-  const value = fieldOf(row, key)
-  if (value !== undefined) return value
-  throw rowError(row, `dedupe: the row has no field "${key}"`, suggest(key, Object.keys(row)))
+  return key === undefined ? row : requiredField(row, key, `dedupe: the row has no field "${key}"`)
 }

@@ -1,15 +1,15 @@
 import * as z from 'zod'
 import type { Random, Row } from '../../contracts/index.ts'
 import { defineTransform, EvsysError, suggest } from '../../kernel/index.ts'
+import { count, nonEmpty, someFields } from '../params.ts'
 import { fieldOf, rowError } from '../rows/raw-row.ts'
 
 const Params = z.strictObject({
-  key: z.string().min(1).describe('Field that tells what a row is of, such as its language or its file.'),
-  weights: z
-    .record(z.string().min(1), z.number().gt(0))
-    .refine((weights) => Object.keys(weights).length > 0, { error: 'needs at least one weight' })
-    .describe('Value of the field -> weight. A share is a weight divided by their sum.'),
-  n: z.int().min(1).optional().describe('Rows in all. Absent: as many as the shares allow without taking a row twice.'),
+  key: nonEmpty.describe('Field that says what a row is of, such as its language or its file.'),
+  weights: someFields(z.number().gt(0), 'needs at least one weight').describe(
+    'Value of the field -> weight. A share is a weight divided by their sum.',
+  ),
+  n: count.optional().describe('Rows in all. Absent: as many as the shares allow without taking a row twice.'),
   repeat: z.boolean().default(false).describe('Take rows again where there are too few for n.'),
   others: z.enum(['error', 'drop']).default('error').describe('What happens to a row whose value has no weight.'),
 })

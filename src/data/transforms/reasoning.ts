@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Row } from '../../contracts/index.ts'
 import { defineTransform } from '../../kernel/index.ts'
-import { isRow, rowError, typeWords } from '../rows/raw-row.ts'
+import { isRow, messagesOf } from '../rows/raw-row.ts'
 
 /** Answers with the thoughts before them, all written in one way. */
 export const keepReasoning = defineTransform({
@@ -62,14 +62,8 @@ export const dropReasoning = defineTransform({
 // The reasoning of an assistant message: in its own field, or at the beginning of its text between <think> and </think>.
 const block = /^\s*<think>([\s\S]*?)<\/think>\s*/
 
-interface SplitMessage {
-  /** The message without its reasoning. */
-  readonly answer: Row
-  readonly reasoning: string | undefined
-}
-
-/** Takes the reasoning out of a message; one that is not an assistant's has none. */
-function splitReasoning(message: unknown): SplitMessage | undefined {
+/** The message of an assistant without its reasoning, and that; undefined for any other message. */
+function splitReasoning(message: unknown): { answer: Row; reasoning: string | undefined } | undefined {
   if (!isRow(message) || message.role !== 'assistant') return undefined
   const { reasoning_content, ...answer } = message
   const field = typeof reasoning_content === 'string' && reasoning_content !== '' ? reasoning_content : undefined
@@ -81,15 +75,4 @@ function splitReasoning(message: unknown): SplitMessage | undefined {
     answer: { ...answer, content: answer.content.slice(whole.length) },
     reasoning: field ?? (text === '' ? undefined : text),
   }
-}
-
-/** The messages of a chat row, or an error that says what to put before. */
-function messagesOf(row: Row, transform: string): unknown[] {
-  const { messages } = row
-  if (Array.isArray(messages)) return messages
-  const what =
-    messages === undefined
-      ? `the row has no messages (it has ${Object.keys(row).join(', ')})`
-      : `messages is ${typeWords(messages)}, not a list`
-  throw rowError(row, `${transform}: ${what}`, 'put a transform that makes messages before it, such as jsonl_to_chat.')
 }

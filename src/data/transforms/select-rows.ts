@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import type { Random, Row } from '../../contracts/index.ts'
 import { canonicalJson, defineTransform, EvsysError, suggest } from '../../kernel/index.ts'
-import { fieldOf, rowError } from '../rows/raw-row.ts'
+import { count, nonEmpty, share } from '../params.ts'
+import { fieldOf, requiredField } from '../rows/raw-row.ts'
 
 const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 
@@ -21,7 +22,7 @@ const Pattern = z
 
 const Params = z
   .strictObject({
-    field: z.string().min(1).describe('Field to look at; `a.b` leads into mappings.'),
+    field: nonEmpty.describe('Field to test; `a.b` leads into mappings.'),
     equals: Scalar.optional().describe('Keep rows whose field is this value.'),
     in: z.array(Scalar).min(1).optional().describe('Keep rows whose field is one of these values.'),
     matches: Pattern.optional().describe('Keep rows whose field is text with a match of this regular expression.'),
@@ -35,9 +36,7 @@ const Params = z
   })
   .refine(
     ({ field: _field, negate: _negate, ...conditions }) => Object.values(conditions).some((each) => each !== undefined),
-    {
-      error: 'needs a condition: equals, in, matches, min, max or nonempty',
-    },
+    { error: 'needs a condition: equals, in, matches, min, max or nonempty' },
   )
 
 type Params = z.output<typeof Params>
@@ -92,7 +91,7 @@ export const sample = defineTransform({
   summary: 'Keeps a random part of the rows, of exact size and in their order; the run’s seed decides which.',
   params: z
     .strictObject({
-      n: z.int().min(1).optional().describe('How many rows to keep. Data with fewer rows is kept whole.'),
+      n: count.optional().describe('How many rows to keep. Data with fewer rows is kept whole.'),
       fraction: z.number().gt(0).max(1).optional().describe('Share of the rows to keep, rounded to whole rows.'),
     })
     .refine(({ n, fraction }) => (n === undefined) !== (fraction === undefined), {
@@ -138,11 +137,8 @@ async function* fractionOf(
   const draw = (): Row[] => {
     const first = seen - block.length
     const quota = Math.round(seen * fraction) - Math.round(first * fraction)
-    const chosen = new Set(
-      random(Math.floor(first / blockRows))
-        .shuffle([...block.keys()])
-        .slice(0, quota),
-    )
+    const order = random(Math.floor(first / blockRows)).shuffle([...block.keys()])
+    const chosen = new Set(order.slice(0, quota))
     const kept = block.filter((_, index) => chosen.has(index))
     block = []
     return kept
@@ -156,25 +152,23 @@ async function* fractionOf(
   yield* draw()
 }
 
-const parts = ['train', 'val', 'test'] as const
+const SplitParams = z
+  .strictObject({
+    part: z.enum(['train', 'val', 'test']).describe('The part to keep.'),
+    train: share.default(0.8).describe('Share of the keys in train.'),
+    val: share.default(0.1).describe('Share of the keys in val; the rest is test.'),
+    key: nonEmpty
+      .optional()
+      .describe('Field that groups rows, such as a customer or a template; absent: the whole row.'),
+    salt: z.string().default('').describe('Another text gives another split.'),
+  })
+  .refine(({ train, val }) => train + val <= 1 + 1e-9, { error: 'train and val together are more than 1' })
 
 /** One part of the rows, the same for every seed. */
 export const split = defineTransform({
   kind: 'split',
   summary: 'Keeps one part of the rows, train, val or test, decided by their key: equal rows and groups stay together.',
-  params: z
-    .strictObject({
-      part: z.enum(parts).describe('The part to keep.'),
-      train: z.number().min(0).max(1).default(0.8).describe('Share of the keys in train.'),
-      val: z.number().min(0).max(1).default(0.1).describe('Share of the keys in val; the rest is test.'),
-      key: z
-        .string()
-        .min(1)
-        .optional()
-        .describe('Field that groups rows, such as a customer or a template; absent: the whole row.'),
-      salt: z.string().default('').describe('Another text gives another split.'),
-    })
-    .refine(({ train, val }) => train + val <= 1 + 1e-9, { error: 'train and val together are more than 1' }),
+  params: SplitParams,
   async *run(rows, { params, signal }) {
     for await (const row of rows) {
       signal.throwIfAborted()
@@ -184,17 +178,10 @@ export const split = defineTransform({
 })
 
 // Not the run's randomness: with another seed a row of train would stand in test.
-function partOf(
-  row: Row,
-  { train, val, key, salt }: { train: number; val: number; key?: string | undefined; salt: string },
-): string {
-  const value = key === undefined ? row : fieldOf(row, key)
-  if (value === undefined) {
-    throw rowError(row, `split: the row has no field "${key}"`, suggest(key ?? '', Object.keys(row)))
-  }
-  const digest = createHash('sha256')
-    .update(canonicalJson([salt, value]))
-    .digest()
+function partOf(row: Row, { train, val, key, salt }: z.output<typeof SplitParams>): string {
+  const value = key === undefined ? row : requiredField(row, key, `split: the row has no field "${key}"`)
+  const text = canonicalJson([salt, value])
+  const digest = createHash('sha256').update(text).digest()
   const at = digest.readUIntBE(0, 6) / 2 ** 48
   return at < train ? 'train' : at < train + val ? 'val' : 'test'
 }

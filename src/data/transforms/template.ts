@@ -5,11 +5,10 @@ import type { Row } from '../../contracts/index.ts'
 import { suggest } from '../../kernel/index.ts'
 import { fieldOf, rowError, typeWords } from '../rows/raw-row.ts'
 
-export type TemplatePart = string | { readonly field: string }
-export type Template = readonly TemplatePart[]
+type TemplatePart = string | { readonly field: string }
 
 /** Splits a template into text and fields, or says what is wrong with it. */
-export function parseTemplate(text: string): { parts: Template } | { problem: string } {
+export function parseTemplate(text: string): { parts: readonly TemplatePart[] } | { problem: string } {
   const parts: TemplatePart[] = []
   let literal = ''
   const flush = () => {
@@ -68,29 +67,22 @@ export function compileTemplate(text: string, param: string) {
     if (value !== undefined) return value
     const keys = Object.keys(row)
     const has = keys.length === 0 ? 'it has none' : `it has ${keys.slice(0, 20).join(', ')}`
-    throw rowError(
-      row,
-      `${param} names the field "${field}", which the row does not have (${has})`,
-      suggest(field, keys),
-    )
+    throw refused(row, field, `which the row does not have (${has})`, suggest(field, keys))
   }
 
   function filled(field: string, row: Row): string {
     const value = present(field, row)
     if (typeof value === 'string') return value
     if (value === null) {
-      throw rowError(
-        row,
-        `${param} names the field "${field}", which is null in this row`,
-        `drop such rows first: { kind: filter, params: { field: ${field}, nonempty: true } }.`,
-      )
+      const fix = `drop such rows first: { kind: filter, params: { field: ${field}, nonempty: true } }.`
+      throw refused(row, field, 'which is null in this row', fix)
     }
     if (typeof value === 'object') return JSON.stringify(value)
     if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-    throw rowError(
-      row,
-      `${param} names the field "${field}", which is ${typeWords(value)}`,
-      'use text, numbers, lists or mappings.',
-    )
+    throw refused(row, field, `which is ${typeWords(value)}`, 'use text, numbers, lists or mappings.')
+  }
+
+  function refused(row: Row, field: string, why: string, fix: string) {
+    return rowError(row, `${param} names the field "${field}", ${why}`, fix)
   }
 }

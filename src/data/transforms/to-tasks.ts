@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import type { Row } from '../../contracts/index.ts'
-import { defineTransform, hashOf, suggest } from '../../kernel/index.ts'
-import { fieldOf, isRow, placeOf, rowError } from '../rows/raw-row.ts'
+import { defineTransform, hashOf } from '../../kernel/index.ts'
+import { nonEmpty, someFields } from '../params.ts'
+import { isRow, placeOf, requiredField, rowError } from '../rows/raw-row.ts'
 import { compileTemplate, TemplateText } from './template.ts'
 
 /** Rows of the shape `harbor_task`. */
@@ -10,16 +11,13 @@ export const toHarborTask = defineTransform({
   summary: 'Shapes rows as tasks: an instruction, and a verifier that scores the answer.',
   params: z.strictObject({
     instruction_template: TemplateText.describe('What the model is asked: `Which tool answers: {query}`.'),
-    verifier: z
-      .string()
-      .min(1)
-      .describe('Verifier that scores an answer: exact_match, contains, regex_match, a plugin.'),
+    verifier: nonEmpty.describe('Verifier that scores an answer: exact_match, contains, regex_match, a plugin.'),
     expected: TemplateText.describe('Template of what the verifier compares with; one `{field}` alone keeps its type.'),
     verifier_params: z.record(z.string(), z.unknown()).default({}).describe('Params of the verifier.'),
     task_id_template: TemplateText.optional().describe(
       'Id of each task, unique. Absent: made from the task’s content.',
     ),
-    metadata_fields: z.array(z.string().min(1)).default([]).describe('Fields that are kept in `metadata`.'),
+    metadata_fields: z.array(nonEmpty).default([]).describe('Fields that are kept in `metadata`.'),
   }),
   async *run(rows, { params, signal }) {
     const instruction = compileTemplate(params.instruction_template, 'to_harbor_task: instruction_template')
@@ -28,18 +26,14 @@ export const toHarborTask = defineTransform({
       params.task_id_template === undefined
         ? undefined
         : compileTemplate(params.task_id_template, 'to_harbor_task: task_id_template')
+    const verifier = { kind: 'in_process', fn_name: params.verifier }
     const places = new Map<string, string>()
     const repeats = new Map<string, number>()
     for await (const row of rows) {
       signal.throwIfAborted()
       const task = {
         instruction: instruction.text(row),
-        verifier: {
-          kind: 'in_process',
-          fn_name: params.verifier,
-          expected: expected.value(row),
-          params: params.verifier_params,
-        },
+        verifier: { ...verifier, expected: expected.value(row), params: params.verifier_params },
         metadata: pickFields(row, params.metadata_fields, 'to_harbor_task: metadata_fields'),
       }
       const task_id = taskId === undefined ? contentId(task, repeats) : uniqueId(taskId.text(row), row, places)
@@ -64,7 +58,7 @@ function uniqueId(id: string, row: Row, places: Map<string, string>): string {
     throw rowError(
       row,
       `to_harbor_task: the task id "${id}" was given before, to ${first}`,
-      'put fields into task_id_template that tell the rows apart, or leave it out.',
+      'put fields into task_id_template that distinguish the rows, or leave it out.',
     )
   }
   places.set(id, placeOf(row) ?? 'an earlier row')
@@ -76,12 +70,11 @@ export const toPromptExample = defineTransform({
   kind: 'to_prompt_example',
   summary: 'Shapes rows as prompt examples: named inputs and the expected answer.',
   params: z.strictObject({
-    inputs: z
-      .record(z.string().min(1), TemplateText)
-      .refine((inputs) => Object.keys(inputs).length > 0, { error: 'needs at least one input' })
-      .describe('Name of the input -> template. A template that is one `{field}` alone keeps the value’s type.'),
+    inputs: someFields(TemplateText, 'needs at least one input').describe(
+      'Name of the input -> template. A template that is one `{field}` alone keeps the value’s type.',
+    ),
     expected: TemplateText.describe('Template of the expected answer; one `{field}` alone keeps the value’s type.'),
-    metadata_fields: z.array(z.string().min(1)).default([]).describe('Fields that are kept in `metadata`.'),
+    metadata_fields: z.array(nonEmpty).default([]).describe('Fields that are kept in `metadata`.'),
   }),
   async *run(rows, { params, signal }) {
     const inputs = Object.entries(params.inputs).map(
@@ -100,16 +93,11 @@ export const toPromptExample = defineTransform({
   },
 })
 
-// Chosen fields of a row as a mapping of their own, for `metadata`.
 /** The row's own metadata, if it has any, with the named fields added. `param` names the list in errors. */
 function pickFields(row: Row, fields: readonly string[], param: string): Row {
   const metadata: Row = isRow(row.metadata) ? { ...row.metadata } : {}
   for (const field of fields) {
-    const value = fieldOf(row, field)
-    if (value === undefined) {
-      throw rowError(row, `${param} names "${field}", which the row does not have`, suggest(field, Object.keys(row)))
-    }
-    metadata[field] = value
+    metadata[field] = requiredField(row, field, `${param} names "${field}", which the row does not have`)
   }
   return metadata
 }

@@ -1,9 +1,10 @@
 // One layer as operations: h = x + attention(norm(x)), out = h + feed-forward(norm(h)), and the gradient of both.
+import type { ModelShape } from '../files/model-shape.ts'
 import type { PackedWeights, RopeTables } from './cpu-base.ts'
 import type { CpuModel } from './cpu-model.ts'
 import type { BackPlaces, LayerPlaces, Projection } from './pass-plan.ts'
 import type { Program } from './program.ts'
-import { type GradientOf, lowRank, project, projectBack, type Span } from './projection.ts'
+import { type GradientOf, lowRank, type ProjectBackOptions, project, projectBack, type Span } from './projection.ts'
 
 export type BlockContext = {
   spans: readonly Span[]
@@ -12,7 +13,7 @@ export type BlockContext = {
   rope: RopeTables
   lowWidth: number
   packed?: PackedWeights | undefined
-  /** What `attend` appends first takes rows of k from the thread that turned them: nobody waits in between. */
+  /** What `attend` appends first takes rows of k from the thread that turned them: no barrier in between. */
   takesTurned?: boolean | undefined
   /** Appends what writes `read` from q, k and v of this layer. */
   attend: (program: Program, layer: number, places: LayerPlaces) => void
@@ -32,27 +33,13 @@ export function blockForward(
   const { hiddenSize, intermediateSize, heads, kvHeads, headDim, normEps: eps, qkNorm } = model.base.shape
   const at = `model.layers.${layer}`
   const { x, h, out, normed, normedH, rawQ, rawK, q, k } = places
-  const norm = (name: string, from: number, to: number, scale: number, count = rows, width = hiddenSize) =>
-    program.add('rmsNorm', {
-      y: to,
-      scale,
-      x: from,
-      w: model.weight(`${at}.${name}.weight`).at,
-      rows: count,
-      width,
-      eps,
-    })
+  const norm = (name: string, from: number, to: number, scale: number, count = rows, width = hiddenSize) => {
+    const w = model.weight(`${at}.${name}.weight`).at
+    program.add('rmsNorm', { y: to, scale, x: from, w, rows: count, width, eps })
+  }
+  const shared = { rows, lowWidth, packed }
   const apply = (name: Projection, from: number, to: number, more = {}) =>
-    project(program, spans, {
-      name: `${at}.${name}`,
-      x: from,
-      y: to,
-      rows,
-      low: places.low[name],
-      lowWidth,
-      packed,
-      ...more,
-    })
+    project(program, spans, { name: `${at}.${name}`, x: from, y: to, low: places.low[name], ...shared, ...more })
 
   norm('input_layernorm', x, normed, places.scaleX)
   apply('self_attn.q_proj', normed, rawQ, { independent: true })
@@ -97,32 +84,19 @@ export type BlockBackOptions = {
   rope: RopeTables
   back: BackPlaces
   /** Whether anything before this layer is trained. */
-  goesOn: boolean
+  reachesBelow: boolean
 }
 
 /** Appends the gradient of a layer: `back.dx` holds that of its output, and that of its input afterwards. Uses gate and up up. */
 export function blockBackward(program: Program, options: BlockBackOptions, layer: number, places: LayerPlaces): void {
-  const { model, gradientOf, rows, lowWidth, positions, rope, starts, segments, back, goesOn } = options
+  const { model, gradientOf, rows, lowWidth, positions, rope, starts, segments, back, reachesBelow } = options
   const { shape } = model.base
   const { hiddenSize, intermediateSize, heads, kvHeads, headDim } = shape
   const at = `model.layers.${layer}`
   const { dx, dNormed, dMixed, dq, dk, dv, dRead, dLow } = back
-  const apply = (
-    name: Projection,
-    x: number,
-    dy: number,
-    more: { dx?: number | undefined; accumulate?: boolean | undefined },
-  ) =>
-    projectBack(program, model, gradientOf, {
-      name: `${at}.${name}`,
-      x,
-      dy,
-      rows,
-      low: places.low[name],
-      lowWidth,
-      dLow,
-      ...more,
-    })
+  const shared = { rows, lowWidth, dLow }
+  const apply = (name: Projection, x: number, dy: number, more: Pick<ProjectBackOptions, 'dx' | 'accumulate'>) =>
+    projectBack(program, model, gradientOf, { name: `${at}.${name}`, x, dy, low: places.low[name], ...shared, ...more })
   const normBack = (name: string, norm: { x: number; scale: number; dy: number; dx: number }, more = {}) => {
     const weight = `${at}.${name}.weight`
     const w = model.weight(weight).at
@@ -137,27 +111,9 @@ export function blockBackward(program: Program, options: BlockBackOptions, layer
   normBack('post_attention_layernorm', { x: places.h, scale: places.scaleH, dy: dNormed, dx }, { accumulate: true })
 
   apply('self_attn.o_proj', places.read, dx, { dx: dRead })
-  program.add('attentionBack', {
-    dq,
-    dk,
-    dv,
-    dOut: dRead,
-    out: places.read,
-    lse: places.lse,
-    q: places.q,
-    k: places.k,
-    v: places.v,
-    work: back.work,
-    starts,
-    segments,
-    heads,
-    kvHeads,
-    headDim,
-    ldq: heads * headDim,
-    ldk: kvHeads * headDim,
-    ldv: kvHeads * headDim,
-    scale: 1 / Math.sqrt(headDim),
-  })
+  const { read: out, lse, q, k, v } = places
+  const seen = { out, lse, q, k, v, starts, segments, ...attentionShape(shape) }
+  program.add('attentionBack', { dq, dk, dv, dOut: dRead, work: back.work, ...seen })
   const turn = { positions, cos: rope.cos, sin: rope.sin, rows, headDim, inverse: true }
   program.add('rope', { x: dq, heads, ldx: heads * headDim, ...turn }, { independent: true })
   program.add('rope', { x: dk, heads: kvHeads, ldx: kvHeads * headDim, ...turn })
@@ -166,11 +122,18 @@ export function blockBackward(program: Program, options: BlockBackOptions, layer
     normBack('self_attn.q_norm', { x: places.rawQ, scale: places.scaleQ, dy: dq, dx: dq }, perHead(heads))
     normBack('self_attn.k_norm', { x: places.rawK, scale: places.scaleK, dy: dk, dx: dk }, perHead(kvHeads))
   }
-  const into = goesOn ? dNormed : undefined
+  const into = reachesBelow ? dNormed : undefined
   apply('self_attn.q_proj', places.normed, dq, { dx: into })
   apply('self_attn.k_proj', places.normed, dk, { dx: into, accumulate: true })
   apply('self_attn.v_proj', places.normed, dv, { dx: into, accumulate: true })
-  if (goesOn) normBack('input_layernorm', { x: places.x, scale: places.scaleX, dy: dNormed, dx }, { accumulate: true })
+  if (reachesBelow)
+    normBack('input_layernorm', { x: places.x, scale: places.scaleX, dy: dNormed, dx }, { accumulate: true })
+}
+
+/** Heads, their strides in dense rows, and the scale of scores. */
+export function attentionShape({ heads, kvHeads, headDim }: Pick<ModelShape, 'heads' | 'kvHeads' | 'headDim'>) {
+  const [ldq, ldk] = [heads * headDim, kvHeads * headDim]
+  return { heads, kvHeads, headDim, ldq, ldk, ldv: ldk, scale: 1 / Math.sqrt(headDim) }
 }
 
 function copy(program: Program, y: number, x: number, rows: number, width: number): void {

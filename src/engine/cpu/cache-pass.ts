@@ -25,7 +25,7 @@ export class CachePasses {
     this.#pool = pool
   }
 
-  /** Computes pieces, adds them to the cache, and tells what was asked for. */
+  /** Computes pieces, adds them to the cache, and reports the wanted rows. */
   run(given: readonly Piece[], packed?: PackedWeights | undefined): void {
     const pieces = byModel(given)
     const wanted = wantedRows(pieces)
@@ -36,7 +36,7 @@ export class CachePasses {
     body.write(pieces)
     head.write(wanted)
     this.#base.runtime.run(body.program)
-    head.tell(wanted)
+    head.report(wanted)
     // More rows than can be held: the others follow, some at a time.
     for (let at = head.rows; at < wanted.length; at += head.rows) {
       const part = wanted.slice(at, at + head.rows)
@@ -45,7 +45,7 @@ export class CachePasses {
       try {
         other.write(part)
         this.#base.runtime.run(program)
-        other.tell(part)
+        other.report(part)
       } finally {
         other.free()
       }
@@ -112,7 +112,7 @@ function isSame(a: Form, b: Form): boolean {
   )
 }
 
-/** Everything up to the last norm, with what tells the kernels which rows belong where. */
+/** Everything up to the last norm, with the tables that say which rows belong where. */
 class PassBody {
   readonly program = new Program()
   readonly #base: CpuBase
@@ -159,22 +159,10 @@ class PassBody {
       attend(program: Program, layer: number, { read, q, k, v }: PassPlan['layers'][number]) {
         const [kCache, vCache] = [pool.keys(layer), pool.values(layer)]
         if (!isSingle) program.add('cacheRows', { kCache, vCache, k, v, slots, rows, kvHeads, headDim })
-        program.add('cacheAttention', {
-          out: read,
-          q,
-          kCache,
-          vCache,
-          pages,
-          sequences,
-          lengths,
-          rows,
-          ...(isSingle ? { k, v, slots } : {}),
-          heads,
-          kvHeads,
-          headDim,
-          ldPages: pagesPerText,
-          scale: 1 / Math.sqrt(headDim),
-        })
+        const written = isSingle ? { k, v, slots } : undefined
+        const cache = { kCache, vCache, pages, sequences, lengths, ldPages: pagesPerText }
+        const scale = 1 / Math.sqrt(headDim)
+        program.add('cacheAttention', { out: read, q, ...cache, rows, ...written, heads, kvHeads, headDim, scale })
       },
     }
     transformerForward(this.program, context, this.#plan)

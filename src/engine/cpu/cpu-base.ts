@@ -1,7 +1,7 @@
 // Base weights in the arena, read once and shared by everything that is trained over them. Matrices that are stored as bfloat16 stay
 // that: kernels widen them exactly. Whatever else is stored becomes float32.
 import { type LoadOptions, readBaseModel } from '../files/base-model.ts'
-import { type ModelShape, tensorShapes } from '../files/model-shape.ts'
+import { type ModelShape, sizeOf, tensorShapes } from '../files/model-shape.ts'
 import { rotationOf } from '../reference/rope.ts'
 import { allocFor } from './alloc-for.ts'
 import { type ElementType, packedBytes } from './ops.ts'
@@ -38,7 +38,7 @@ export class CpuBase {
     return this.#weights
   }
 
-  /** Whether the weights are those of the files no more: who needs them has to read them again. */
+  /** Whether the weights are no longer those of the files: they have to be read again. */
   get isSpent(): boolean {
     return this.#block === undefined
   }
@@ -122,7 +122,7 @@ export async function loadCpuBase(runtime: Runtime, folder: string, options: Loa
       const shapes = tensorShapes(found)
       const sizes = [...shapes].map(([name, axes]) => {
         const type: ElementType = axes.length > 1 && dtypes.get(name) === 'BF16' ? 'bf16' : 'f32'
-        const length = axes.reduce((product, axis) => product * axis, 1)
+        const length = sizeOf(axes)
         return { name, type, bytes: aligned((type === 'bf16' ? 2 : 4) * length) }
       })
       const total = sizes.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -136,7 +136,7 @@ export async function loadCpuBase(runtime: Runtime, folder: string, options: Loa
         room(name) {
           const weight = weights.get(name)
           const [size, dtype] = weight?.type === 'bf16' ? [2, 'BF16'] : [4, 'F32']
-          const length = shapes.get(name)?.reduce((product, axis) => product * axis, 1) ?? 0
+          const length = sizeOf(shapes.get(name) ?? [0])
           return weight === undefined || dtypes.get(name) !== dtype
             ? undefined
             : runtime.bytes(weight.at, size * length)

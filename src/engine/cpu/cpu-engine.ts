@@ -7,7 +7,7 @@ import { EvsysError, sha256 } from '../../kernel/index.ts'
 import { decodeCheckpoint } from '../files/checkpoint.ts'
 import { checkFits, checkLora, type Decode, type ResolvedModel } from '../files/model-spec.ts'
 import { checkAdam } from '../optimizer/adam-state.ts'
-import { refused } from '../refused.ts'
+import { loaded, refused } from '../refused.ts'
 import { type StopRequest, stopsAtText } from '../sampling/next-token.ts'
 import { type CpuBase, loadCpuBase } from './cpu-base.ts'
 import { CpuModel } from './cpu-model.ts'
@@ -24,7 +24,7 @@ export type CpuEngineOptions = {
   resolve: (baseModel: string, signal: AbortSignal) => Promise<ResolvedModel>
   /** Closed with the engine. */
   runtime: Runtime
-  /** The base model that will be asked for: its weights are read before anybody asks. */
+  /** The base model that will be used: its weights are read early. */
   preload?: string | undefined
   /** Called with the id of the engine when the first step of training has been answered. */
   afterFirstStep?: ((id: EngineId) => Promise<void>) | undefined
@@ -72,7 +72,7 @@ class Held {
     this.cacheBytes = Math.min(cacheBytes, runtime.capacityBytes / 4)
   }
 
-  /** A base model. `spent` is one whose weights may be gone, for whom brings all of them along. */
+  /** A base model. `spent`: its weights may be gone, as the caller brings all of them along. */
   async base(name: string, signal: AbortSignal, { spent = false } = {}): Promise<CpuBase> {
     const known = this.#bases.get(name)
     if (known !== undefined && (spent || !known.isSpent)) return known
@@ -84,7 +84,7 @@ class Held {
     return base
   }
 
-  /** What tells of stop texts, for a request that has some. */
+  /** What finds stop texts, for a request that has some. */
   async decode({ spec }: CpuModel, request: StopRequest): Promise<Decode | undefined> {
     return stopsAtText(request) ? this.#resolved.get(spec.baseModel)?.openDecode?.() : undefined
   }
@@ -95,27 +95,19 @@ class Held {
   }
 
   model(id: string): CpuModel {
-    const found = this.models.get(id)
-    if (found?.isTorn) {
-      throw new EvsysError('BACKEND_FAILED', `the weights of "${id}" were lost when a step failed halfway`, {
-        fix: 'load its last checkpoint.',
-      })
-    }
-    if (found !== undefined) return found
-    throw refused(`no model is called "${id}"`, 'create it first.')
+    const found = loaded(this.models, id)
+    if (!found.isTorn) return found
+    throw new EvsysError('BACKEND_FAILED', `the weights of "${id}" were lost when a step failed halfway`, {
+      fix: 'load its last checkpoint.',
+    })
   }
 
-  put(id: string, model: CpuModel): void {
+  /** Puts a model in the place of an earlier one; undefined unloads that. */
+  put(id: string, model: CpuModel | undefined): void {
     const before = this.models.get(id)
     before?.free()
-    this.models.set(id, model)
-    this.sweep(before)
-  }
-
-  unload(id: string): void {
-    const before = this.models.get(id)
-    before?.free()
-    this.models.delete(id)
+    if (model === undefined) this.models.delete(id)
+    else this.models.set(id, model)
     this.sweep(before)
   }
 
@@ -131,15 +123,13 @@ class Held {
   }
 
   close(): void {
-    for (const id of [...this.models.keys()]) this.unload(id)
+    for (const id of [...this.models.keys()]) this.put(id, undefined)
   }
 }
 
-async function perform(
-  held: Held,
-  op: Exclude<EngineOp, { op: 'sample' }>,
-  signal: AbortSignal,
-): Promise<EngineResult> {
+type Operation = Exclude<EngineOp, { op: 'sample' }>
+
+async function perform(held: Held, op: Operation, signal: AbortSignal): Promise<EngineResult> {
   switch (op.op) {
     case 'create': {
       if (held.models.has(op.model)) throw refused(`the model "${op.model}" exists already`, 'choose another id.')
@@ -149,13 +139,13 @@ async function perform(
       return { done: true }
     }
     case 'unload':
-      held.unload(op.model)
+      held.put(op.model, undefined)
       return { done: true }
     case 'forward':
       return { fwdBwd: await forwardBackward(held.model(op.model), op, { memoryBytes: held.passBytes, signal }) }
     case 'forward_backward': {
       const model = held.model(op.model)
-      // A request that fails or is aborted leaves no half behind.
+      // A request that fails or is aborted adds nothing.
       const gradients = model.openGradients()
       try {
         const { passBytes: memoryBytes } = held
@@ -187,7 +177,7 @@ async function perform(
   }
 }
 
-/** How long passes may follow each other before the rest of the process has its turn, and signals are heard. */
+/** How long passes may follow each other before the rest of the process has its turn, and signals are seen. */
 const breathMs = 4
 
 // Models over one base share their passes; one that is trained whole has its own.

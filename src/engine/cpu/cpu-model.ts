@@ -3,13 +3,14 @@
 import type { Adam, Metrics } from '../../contracts/index.ts'
 import { type Checkpoint, type CheckpointTensor, encodeCheckpoint } from '../files/checkpoint.ts'
 import { decodeFloats } from '../files/float-codec.ts'
-import { tensorShapes } from '../files/model-shape.ts'
+import { sizeOf, tensorShapes } from '../files/model-shape.ts'
 import { checkHolds, checkTensors, initialAdapter, loraAlpha, type ModelSpec } from '../files/model-spec.ts'
 import { adapterName, adapterShapes } from '../files/model-weights.ts'
-import { adamStep } from './adam-step.ts'
+import { power } from '../optimizer/adam-state.ts'
 import { allocFor } from './alloc-for.ts'
 import { type CpuBase, PackedWeights, type Weight } from './cpu-base.ts'
 import { Program } from './program.ts'
+import type { Runtime } from './runtime.ts'
 import { TensorLayout } from './tensor-layout.ts'
 
 /** Low-rank part of a projection: y += (scale x A^T) B^T. */
@@ -77,7 +78,7 @@ export class CpuModel {
     return { a: this.#parameters + a, b: this.#parameters + b, nameA, nameB, rank, scale: loraAlpha / rank }
   }
 
-  /** Whether a step has failed halfway: what the weights are then, nobody knows. */
+  /** Whether a step has failed halfway: the weights are undefined then. */
   get isTorn(): boolean {
     return this.#isTorn
   }
@@ -124,7 +125,7 @@ export class CpuModel {
 
   /**
    * Moves the weights and forgets the gradients. A gradient that is not finite moves nothing: training has diverged. `takesBase`:
-   * nobody else computes with the base, so that its memory can become the model's.
+   * no other model computes with the base, so that its memory can become the model's.
    */
   step(adam: Adam, { takesBase }: { takesBase: boolean }): Metrics {
     const { runtime } = this.base
@@ -132,12 +133,11 @@ export class CpuModel {
     const { at: gradients, isFilled } = this.#gradients
     if (!isFilled) this.#clear(gradients)
     this.#gradients.isFilled = false
-    const adamState = this.#adam ?? { step: 0, first: 0, second: 0 }
     this.#isTorn = true // until it is done
     const norm = adamStep(runtime, adam, {
       gradients,
       length: this.layout.length,
-      step: adamState.step + 1,
+      step: (this.#adam?.step ?? 0) + 1,
       places: () => {
         const parameters = this.#writable(takesBase)
         this.#adam ??= { step: 0, first: this.#zeros(), second: this.#zeros() }
@@ -152,35 +152,16 @@ export class CpuModel {
   }
 
   export(withOptimizer: boolean): Uint8Array {
-    const { spec } = this
     const shaped = (read: (name: string, length: number) => Float64Array): ReadonlyMap<string, CheckpointTensor> =>
-      new Map(
-        [...this.trained].map(([name, shape]) => [
-          name,
-          {
-            shape,
-            data: read(
-              name,
-              shape.reduce((product, axis) => product * axis, 1),
-            ),
-          },
-        ]),
-      )
+      new Map([...this.trained].map(([name, shape]) => [name, { shape, data: read(name, sizeOf(shape)) }]))
     const moments = (at: number | undefined) =>
       shaped((name, length) => (at === undefined ? new Float64Array(length) : Float64Array.from(this.#view(at, name))))
+    const { step = 0, first, second } = this.#adam ?? {}
     return encodeCheckpoint({
-      ...spec,
-      ...(spec.lora === undefined ? {} : { alpha: loraAlpha }),
+      ...this.spec,
+      alpha: loraAlpha,
       weights: shaped((name, length) => this.#values(name, length)),
-      ...(withOptimizer
-        ? {
-            adam: {
-              step: this.#adam?.step ?? 0,
-              first: moments(this.#adam?.first),
-              second: moments(this.#adam?.second),
-            },
-          }
-        : {}),
+      adam: withOptimizer ? { step, first: moments(first), second: moments(second) } : undefined,
     })
   }
 
@@ -230,7 +211,7 @@ export class CpuModel {
     const program = new Program()
     for (const [name, axes] of this.trained) {
       const { at, type } = this.weight(name)
-      const n = axes.reduce((product, axis) => product * axis, 1)
+      const n = sizeOf(axes)
       program.add('convert', { y: own + (this.layout.offset(name) ?? 0), x: at, n, xType: type, yType: 'f32' })
     }
     this.base.runtime.run(program)
@@ -253,7 +234,7 @@ export class CpuModel {
   }
 
   #view(block: number, name: string): Float32Array {
-    const length = this.trained.get(name)?.reduce((product, axis) => product * axis, 1) ?? 0
+    const length = sizeOf(this.trained.get(name) ?? [0])
     return this.base.runtime.f32(block + (this.layout.offset(name) ?? 0), length)
   }
 
@@ -273,4 +254,47 @@ export class CpuModel {
     const fix = this.spec.lora === undefined ? 'train an adapter, or a smaller model.' : 'use a smaller rank or model.'
     return allocFor(this.base.runtime, this.layout.bytes, what, fix)
   }
+}
+
+type AdamStepOptions = {
+  gradients: number
+  length: number
+  /** Number of this step, from 1. */
+  step: number
+  /** Called only when the step is taken. */
+  places: () => { parameters: number; first: number; second: number }
+}
+
+// One step of AdamW over a block, with an optional bound on the norm of the whole gradient. Factors are computed in float64.
+/** The gradient's norm before clipping; undefined, and nothing is done, where that is not finite. */
+function adamStep(
+  runtime: Runtime,
+  { learningRate, beta1, beta2, eps, weightDecay = 0, gradClipNorm = 0 }: Adam,
+  { gradients, length, step, places }: AdamStepOptions,
+): number | undefined {
+  const sum = runtime.alloc(8)
+  runtime.run(new Program().add('sumSquares', { sum, x: gradients, n: length }))
+  const norm = Math.sqrt(runtime.f64(sum, 1)[0] ?? Number.NaN)
+  runtime.free(sum)
+  if (!Number.isFinite(norm)) return undefined
+  const { parameters, first, second } = places()
+  runtime.run(
+    new Program().add('adamw', {
+      p: parameters,
+      g: gradients,
+      m: first,
+      v: second,
+      n: length,
+      gradScale: gradClipNorm > 0 && norm > gradClipNorm ? gradClipNorm / norm : 1,
+      beta1,
+      rest1: 1 - beta1,
+      beta2,
+      rest2: 1 - beta2,
+      rate: learningRate / (1 - power(beta1, step)),
+      secondScale: 1 / Math.sqrt(1 - power(beta2, step)),
+      eps,
+      decay: learningRate * weightDecay,
+    }),
+  )
+  return norm
 }

@@ -24,6 +24,8 @@ type ForwardBackwardOptions = {
   signal: AbortSignal
 }
 
+const none = new Float64Array()
+
 /** More rows in a pass gain nothing. */
 const mostRows = 8192
 
@@ -63,12 +65,10 @@ export async function forwardBackward(
   return { outputs, metrics: { 'loss:sum': sum } }
 }
 
-type PassOptions = {
+type PassOptions = Pick<ForwardBackwardOptions, 'gradientOf' | 'signal'> & {
   size: PassSize
   loss: LossFunction
-  gradientOf: GradientOf | undefined
   firstIndex: number
-  signal: AbortSignal
 }
 
 async function runPass(model: CpuModel, part: readonly CheckedDatum[], options: PassOptions) {
@@ -99,28 +99,16 @@ async function runPass(model: CpuModel, part: readonly CheckedDatum[], options: 
       const g = runtime.f32(plan.back.g, rows * targets).fill(0)
       let row = 0
       for (const [i, { tokens, targetsPerToken }] of part.entries()) {
-        const { derivatives, logprobs } = evaluated[i] ?? {
-          derivatives: new Float64Array(),
-          logprobs: new Float64Array(),
-        }
+        const { derivatives, logprobs } = evaluated[i] ?? { derivatives: none, logprobs: none }
         checkDerivatives(derivatives, logprobs, `datum ${firstIndex + i}`)
         spread(derivatives, targetsPerToken, g, row, targets)
         row += tokens.length
       }
       if (g.some((derivative) => derivative !== 0)) {
         program.clear()
-        transformerBackward(program, {
-          model,
-          gradientOf,
-          plan,
-          rows,
-          targets,
-          rope,
-          segments,
-          lowWidth: rank,
-          keepsLogits,
-          recompute: mode === 'recompute' ? context : undefined,
-        })
+        const recompute = mode === 'recompute' ? context : undefined
+        const pass = { model, gradientOf, plan, rows, targets, rope, segments, lowWidth: rank, keepsLogits }
+        transformerBackward(program, { ...pass, recompute })
         await runInParts(runtime, program, signal)
       }
     }
@@ -135,7 +123,7 @@ async function runPass(model: CpuModel, part: readonly CheckedDatum[], options: 
   }
 }
 
-// A pass may take minutes: between its layers the rest of the process has its turn, and the signal is heard.
+// A pass may take minutes: between its layers the rest of the process has its turn, and the signal is checked.
 async function runInParts(runtime: Runtime, program: Program, signal: AbortSignal): Promise<void> {
   for (const part of program.parts) {
     await setImmediate()

@@ -26,12 +26,12 @@ type NativePlace = NativeBuild & {
 
 export type NativeBuildOptions = {
   cacheFolder: string
-  /** Told before a build starts, which takes some seconds, and when native kernels cannot be used. */
+  /** Called before a build starts, which takes some seconds, and when native kernels cannot be used. */
   onBuild?: ((text: string) => void) | undefined
   /** Compiles also where the cache has a build. */
   force?: boolean | undefined
   env?: NodeJS.ProcessEnv | undefined
-  /** What is compiled for; this processor unless told otherwise. */
+  /** What is compiled for; default: this processor. */
   level?: CpuLevel | undefined
 }
 
@@ -54,7 +54,7 @@ export async function findCompiler(env: NodeJS.ProcessEnv = process.env): Promis
   return undefined
 }
 
-/** Looks for the addon of this machine, and builds nothing. */
+/** Finds the addon of this machine, and builds nothing. */
 export async function locateNative(
   compiler: string,
   { cacheFolder, env = process.env, level = cpuLevel() }: Pick<NativeBuildOptions, 'cacheFolder' | 'env' | 'level'>,
@@ -85,7 +85,7 @@ export async function buildNative(compiler: string, options: NativeBuildOptions)
     const args = [...flags, ...level.flags, join(nativeFolder, 'addon.c'), '-o', draft]
     await execute(compiler, args, { env, timeout: compileMs, killSignal: 'SIGKILL' })
     await sync(draft)
-    await rename(draft, build.file) // whoever looks finds nothing or all of it
+    await rename(draft, build.file) // readers find nothing or all of it
   } catch (cause) {
     await rm(draft, { force: true }).catch(() => {}) // in a folder that cannot be written to
     throw new EvsysError('BACKEND_FAILED', `the engine's kernels cannot be compiled: ${complaintOf(cause)}`, {
@@ -102,7 +102,7 @@ async function sync(file: string): Promise<void> {
   await handle.sync()
 }
 
-// The first error of the compiler; the command line before it is long and tells nothing.
+// The first error of the compiler; the command line before it is long and says nothing.
 function complaintOf(cause: unknown): string {
   const isKilled = cause instanceof Error && 'killed' in cause && cause.killed === true
   if (isKilled) return `the compiler did not end within ${compileMs / 1000} s`
@@ -128,21 +128,14 @@ async function exists(file: string): Promise<boolean> {
 }
 
 // What the kernels are compiled for on this machine.
-/** A set of vector instructions: its name, and what tells the compiler. */
+/** A set of vector instructions: its name, and the flags of the compiler. */
 type CpuLevel = { readonly name: string; readonly flags: readonly string[] }
 
 const avx2 = ['-mavx2', '-mfma', '-mbmi', '-mbmi2', '-mf16c', '-mlzcnt', '-mmovbe']
-const avx512 = [
-  ...avx2,
-  '-mavx512f',
-  '-mavx512bw',
-  '-mavx512dq',
-  '-mavx512vl',
-  '-mavx512cd',
-  '-mprefer-vector-width=512',
-]
+const avx512Sets = ['avx512f', 'avx512bw', 'avx512dq', 'avx512vl', 'avx512cd']
+const avx512 = [...avx2, ...avx512Sets.map((set) => `-m${set}`), '-mprefer-vector-width=512']
 
-/** The best level for a processor, told as Linux tells it. */
+/** The best level for a processor, from /proc/cpuinfo. */
 export function cpuLevel(arch: string = process.arch, cpuinfo: string = readCpuinfo()): CpuLevel {
   if (arch !== 'x64') return { name: arch, flags: [] }
   const features = new Set(/^flags\s*:(.*)$/m.exec(cpuinfo)?.[1]?.trim().split(' '))
@@ -150,8 +143,7 @@ export function cpuLevel(arch: string = process.arch, cpuinfo: string = readCpui
   if (!has('avx2', 'fma', 'bmi1', 'bmi2', 'f16c', 'abm', 'movbe')) return { name: 'sse2', flags: [] }
   // AMD's first processors with AVX-512 split its operations: AVX2 with smaller tiles is as fast or faster there.
   const isIntel = cpuinfo.includes('GenuineIntel')
-  if (isIntel && has('avx512f', 'avx512bw', 'avx512dq', 'avx512vl', 'avx512cd'))
-    return { name: 'avx512', flags: avx512 }
+  if (isIntel && has(...avx512Sets)) return { name: 'avx512', flags: avx512 }
   return { name: 'avx2', flags: avx2 }
 }
 

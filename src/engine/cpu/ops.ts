@@ -1,6 +1,6 @@
 // The operations of the kernels: name, number, arguments, and what each computes. native/ops.h is generated from this table.
 //
-// Conventions. A tensor is a byte offset into the arena, a multiple of 4. Everything is f32 unless its argument has a type of its own,
+// Conventions. A tensor is a byte offset into the arena, a multiple of 4. Everything is f32 unless its argument has a separate type,
 // or the text says i32 or f64. Matrices lie row by row; `[m, n]` without a stride is dense, with one (`lda`, in elements) rows may
 // lie further apart. Rows and sizes may be 0: then nothing happens. Operands must not overlap unless the text allows it.
 //
@@ -20,8 +20,15 @@ export const pageSize = 64
 /** Length of a row in a workspace of the head: 2048 logits at once, and room for what is known of the row. */
 export const headChunk = 2064
 
-/** Tokens whose share of the whole is known before they are looked at one by one. */
+/** Tokens whose share of the whole is known before they are read one by one. */
 export const massBlock = 32
+
+// Kinds of arguments, short: the table is read as one.
+const [T, O, I, F, B, Y] = ['tensor', 'optional', 'int', 'float', 'flag', 'type'] as const
+const qkv = { q: T, k: T, v: T } as const
+const heads = { heads: I, kvHeads: I, headDim: I } as const
+const strides = { ldq: I, ldk: I, ldv: I } as const
+const head = { rows: I, targets: I, width: I, vocab: I, rank: I, wType: Y } as const
 
 export const ops = {
   /**
@@ -32,43 +39,31 @@ export const ops = {
   gemm: {
     code: 1,
     args: {
-      c: 'tensor',
-      a: 'tensor',
-      b: 'tensor',
-      m: 'int',
-      n: 'int',
-      k: 'int',
-      lda: 'int',
-      ldb: 'int',
-      ldc: 'int',
-      transA: 'flag',
-      transB: 'flag',
-      bType: 'type',
-      accumulate: 'flag',
-      alpha: 'float',
+      c: T,
+      a: T,
+      b: T,
+      m: I,
+      n: I,
+      k: I,
+      lda: I,
+      ldb: I,
+      ldc: I,
+      transA: B,
+      transB: B,
+      bType: Y,
+      accumulate: B,
+      alpha: F,
     },
   },
   /** dst = `b` as `gemmPacked` reads it, same element type; `packedBytes(n, k, bType)` long. Shapes and flags as in `gemm`. */
   pack: {
     code: 2,
-    args: { dst: 'tensor', b: 'tensor', n: 'int', k: 'int', ldb: 'int', transB: 'flag', bType: 'type' },
+    args: { dst: T, b: T, n: I, k: I, ldb: I, transB: B, bType: Y },
   },
   /** As `gemm` with `b` packed before: bit for bit the same result. For weights that are used many times with few rows. */
   gemmPacked: {
     code: 3,
-    args: {
-      c: 'tensor',
-      a: 'tensor',
-      b: 'tensor',
-      m: 'int',
-      n: 'int',
-      k: 'int',
-      lda: 'int',
-      ldc: 'int',
-      bType: 'type',
-      accumulate: 'flag',
-      alpha: 'float',
-    },
+    args: { c: T, a: T, b: T, m: I, n: I, k: I, lda: I, ldc: I, bType: Y, accumulate: B, alpha: F },
   },
   /**
    * y[r, i] = w[i] x[r, i] s[r], s = 1 / sqrt(mean(x^2) + eps), kept in `scale` [rows] for the gradient (optional).
@@ -76,7 +71,7 @@ export const ops = {
    */
   rmsNorm: {
     code: 4,
-    args: { y: 'tensor', scale: 'optional', x: 'tensor', w: 'tensor', rows: 'int', width: 'int', eps: 'float' },
+    args: { y: T, scale: O, x: T, w: T, rows: I, width: I, eps: F },
   },
   /**
    * dx = (accumulate ? dx : 0) + the gradient by x; dw += the gradient by w (optional, always added). `scale` is what `rmsNorm`
@@ -84,17 +79,7 @@ export const ops = {
    */
   rmsNormBack: {
     code: 5,
-    args: {
-      dx: 'tensor',
-      dw: 'optional',
-      dy: 'tensor',
-      x: 'tensor',
-      w: 'tensor',
-      scale: 'tensor',
-      rows: 'int',
-      width: 'int',
-      accumulate: 'flag',
-    },
+    args: { dx: T, dw: O, dy: T, x: T, w: T, scale: T, rows: I, width: I, accumulate: B },
   },
   /**
    * Rotates x [rows, heads, headDim] (row stride ldx) in place: pairs (i, i + headDim / 2) by row positions[r] (i32 [rows]) of the
@@ -102,17 +87,7 @@ export const ops = {
    */
   rope: {
     code: 6,
-    args: {
-      x: 'tensor',
-      positions: 'tensor',
-      cos: 'tensor',
-      sin: 'tensor',
-      rows: 'int',
-      heads: 'int',
-      headDim: 'int',
-      ldx: 'int',
-      inverse: 'flag',
-    },
+    args: { x: T, positions: T, cos: T, sin: T, rows: I, heads: I, headDim: I, ldx: I, inverse: B },
   },
   /**
    * Causal attention inside segments: segment s is rows starts[s] to starts[s + 1] (i32 [segments + 1], ascending). Query head h of
@@ -121,46 +96,25 @@ export const ops = {
    */
   attention: {
     code: 7,
-    args: {
-      out: 'tensor',
-      lse: 'tensor',
-      q: 'tensor',
-      k: 'tensor',
-      v: 'tensor',
-      starts: 'tensor',
-      segments: 'int',
-      heads: 'int',
-      kvHeads: 'int',
-      headDim: 'int',
-      ldq: 'int',
-      ldk: 'int',
-      ldv: 'int',
-      scale: 'float',
-    },
+    args: { out: T, lse: T, ...qkv, starts: T, segments: I, ...heads, ...strides, scale: F },
   },
   /** dq, dk, dv (dense, overwritten) from dOut, and from out and lse of the forward. `work` is [rows, heads]. */
   attentionBack: {
     code: 8,
     args: {
-      dq: 'tensor',
-      dk: 'tensor',
-      dv: 'tensor',
-      dOut: 'tensor',
-      out: 'tensor',
-      lse: 'tensor',
-      q: 'tensor',
-      k: 'tensor',
-      v: 'tensor',
-      work: 'tensor',
-      starts: 'tensor',
-      segments: 'int',
-      heads: 'int',
-      kvHeads: 'int',
-      headDim: 'int',
-      ldq: 'int',
-      ldk: 'int',
-      ldv: 'int',
-      scale: 'float',
+      dq: T,
+      dk: T,
+      dv: T,
+      dOut: T,
+      out: T,
+      lse: T,
+      ...qkv,
+      work: T,
+      starts: T,
+      segments: I,
+      ...heads,
+      ...strides,
+      scale: F,
     },
   },
   /**
@@ -173,39 +127,37 @@ export const ops = {
   cacheAttention: {
     code: 9,
     args: {
-      out: 'tensor',
-      q: 'tensor',
-      kCache: 'tensor',
-      vCache: 'tensor',
-      pages: 'tensor',
-      sequences: 'tensor',
-      lengths: 'tensor',
-      k: 'optional',
-      v: 'optional',
-      slots: 'optional',
-      rows: 'int',
-      heads: 'int',
-      kvHeads: 'int',
-      headDim: 'int',
-      ldPages: 'int',
-      scale: 'float',
+      out: T,
+      q: T,
+      kCache: T,
+      vCache: T,
+      pages: T,
+      sequences: T,
+      lengths: T,
+      k: O,
+      v: O,
+      slots: O,
+      rows: I,
+      ...heads,
+      ldPages: I,
+      scale: F,
     },
   },
   /** y = silu(gate) * up over n elements; y may be gate or up. */
-  swiglu: { code: 10, args: { y: 'tensor', gate: 'tensor', up: 'tensor', n: 'int' } },
+  swiglu: { code: 10, args: { y: T, gate: T, up: T, n: I } },
   /** dGate, dUp from dy; dGate may be gate, dUp may be up, either may be dy. */
   swigluBack: {
     code: 11,
-    args: { dGate: 'tensor', dUp: 'tensor', dy: 'tensor', gate: 'tensor', up: 'tensor', n: 'int' },
+    args: { dGate: T, dUp: T, dy: T, gate: T, up: T, n: I },
   },
   /** y[r] += b for every row of y [rows, width]. */
-  addBias: { code: 12, args: { y: 'tensor', b: 'tensor', rows: 'int', width: 'int' } },
+  addBias: { code: 12, args: { y: T, b: T, rows: I, width: I } },
   /** db[width] += the sum of the rows of dy [rows, width], first to last. */
-  biasBack: { code: 13, args: { db: 'tensor', dy: 'tensor', rows: 'int', width: 'int' } },
+  biasBack: { code: 13, args: { db: T, dy: T, rows: I, width: I } },
   /** y[r] = table[ids[r]] for ids i32 [rows]; a row of zeros where the id is negative. The table has `type`, y is f32. */
   gatherRows: {
     code: 14,
-    args: { y: 'tensor', table: 'tensor', ids: 'tensor', rows: 'int', width: 'int', type: 'type' },
+    args: { y: T, table: T, ids: T, rows: I, width: I, type: Y },
   },
   /**
    * Writes rows of k and v [rows, kvHeads, headDim] (dense) into the cache of `cacheAttention`, at slots[r] (i32 [rows]): page times
@@ -214,73 +166,43 @@ export const ops = {
    */
   cacheRows: {
     code: 15,
-    args: {
-      kCache: 'tensor',
-      vCache: 'tensor',
-      k: 'tensor',
-      v: 'tensor',
-      slots: 'tensor',
-      rows: 'int',
-      kvHeads: 'int',
-      headDim: 'int',
-    },
+    args: { kCache: T, vCache: T, k: T, v: T, slots: T, rows: I, kvHeads: I, headDim: I },
   },
   /** y[ids[r]] += x[r], first row to last; negative ids are left out, others may repeat. */
-  scatterAddRows: { code: 16, args: { y: 'tensor', x: 'tensor', ids: 'tensor', rows: 'int', width: 'int' } },
+  scatterAddRows: { code: 16, args: { y: T, x: T, ids: T, rows: I, width: I } },
   /**
    * logits[r, v] = x[r] w[v] + x2[r] w2[v] without keeping them: `logprobs` [rows, targets] of the token ids `ids` (i32 [rows, targets];
    * negative: logprob 0), and `lse` [rows]. x [rows, width], w [vocab, width] of `wType`; x2 [rows, rank], w2 [vocab, rank] f32 with
-   * the adapter's factor in x2 already, left out when rank is 0. `work` is [rows, headChunk]; `whole` tells that it has room for all
+   * the adapter's factor in x2 already, left out when rank is 0. `work` is [rows, headChunk]; `whole` says that it has room for all
    * logits, `headWork` floats.
    */
   head: {
     code: 17,
-    args: {
-      logprobs: 'tensor',
-      lse: 'tensor',
-      x: 'tensor',
-      w: 'tensor',
-      x2: 'optional',
-      w2: 'optional',
-      ids: 'tensor',
-      work: 'tensor',
-      rows: 'int',
-      targets: 'int',
-      width: 'int',
-      vocab: 'int',
-      rank: 'int',
-      wType: 'type',
-      whole: 'flag',
-    },
+    args: { logprobs: T, lse: T, x: T, w: T, x2: O, w2: O, ids: T, work: T, ...head, whole: B },
   },
   /**
    * From g [rows, targets] = dL / dlogprob and `lse` of `head`: dx, dx2 overwritten (dx2 optional), dw, dw2 added to (optional).
-   * dlogits[r, v] = sum over targets of g (1[v = id] - p[r, v]). `kept` tells that `work` is as `head` left it, for the same operands
+   * dlogits[r, v] = sum over targets of g (1[v = id] - p[r, v]). `kept` says that `work` is as `head` left it, for the same operands
    * and `whole`: logits that fit into it need not be computed again.
    */
   headBack: {
     code: 18,
     args: {
-      dx: 'tensor',
-      dx2: 'optional',
-      dw: 'optional',
-      dw2: 'optional',
-      g: 'tensor',
-      lse: 'tensor',
-      x: 'tensor',
-      w: 'tensor',
-      x2: 'optional',
-      w2: 'optional',
-      ids: 'tensor',
-      work: 'tensor',
-      rows: 'int',
-      targets: 'int',
-      width: 'int',
-      vocab: 'int',
-      rank: 'int',
-      wType: 'type',
-      kept: 'flag',
-      whole: 'flag',
+      dx: T,
+      dx2: O,
+      dw: O,
+      dw2: O,
+      g: T,
+      lse: T,
+      x: T,
+      w: T,
+      x2: O,
+      w2: O,
+      ids: T,
+      work: T,
+      ...head,
+      kept: B,
+      whole: B,
     },
   },
   /**
@@ -289,20 +211,20 @@ export const ops = {
    */
   logSumExp: {
     code: 19,
-    args: { lse: 'tensor', masses: 'optional', x: 'tensor', rows: 'int', width: 'int', ldx: 'int' },
+    args: { lse: T, masses: O, x: T, rows: I, width: I, ldx: I },
   },
   /** y += alpha x. */
-  add: { code: 20, args: { y: 'tensor', x: 'tensor', n: 'int', alpha: 'float' } },
+  add: { code: 20, args: { y: T, x: T, n: I, alpha: F } },
   /** y *= alpha. */
-  scale: { code: 21, args: { y: 'tensor', n: 'int', alpha: 'float' } },
+  scale: { code: 21, args: { y: T, n: I, alpha: F } },
   /** y = value. */
-  fill: { code: 22, args: { y: 'tensor', n: 'int', value: 'float' } },
+  fill: { code: 22, args: { y: T, n: I, value: F } },
   /** y [rows, width] = x, with row strides. */
-  copyRows: { code: 23, args: { y: 'tensor', x: 'tensor', rows: 'int', width: 'int', ldy: 'int', ldx: 'int' } },
+  copyRows: { code: 23, args: { y: T, x: T, rows: I, width: I, ldy: I, ldx: I } },
   /** y = x in another element type; to bf16 rounds to nearest, ties to even. y may be x only when the types are equal. */
-  convert: { code: 24, args: { y: 'tensor', x: 'tensor', n: 'int', yType: 'type', xType: 'type' } },
+  convert: { code: 24, args: { y: T, x: T, n: I, yType: Y, xType: Y } },
   /** sum (one f64, 8-aligned) = (accumulate ? sum : 0) + the sum of x^2, added up in f64. */
-  sumSquares: { code: 25, args: { sum: 'tensor', x: 'tensor', n: 'int', accumulate: 'flag' } },
+  sumSquares: { code: 25, args: { sum: T, x: T, n: I, accumulate: B } },
   /**
    * AdamW over n elements, with g' = gradScale g: m = beta1 m + rest1 g'; v = beta2 v + rest2 g'^2;
    * p = p - (decay p + rate m / (secondScale sqrt(v) + eps)). The caller computes in f64: rest = 1 - beta, rate = lr / (1 - beta1^t),
@@ -311,24 +233,24 @@ export const ops = {
   adamw: {
     code: 26,
     args: {
-      p: 'tensor',
-      g: 'tensor',
-      m: 'tensor',
-      v: 'tensor',
-      n: 'int',
-      gradScale: 'float',
-      beta1: 'float',
-      rest1: 'float',
-      beta2: 'float',
-      rest2: 'float',
-      rate: 'float',
-      secondScale: 'float',
-      eps: 'float',
-      decay: 'float',
+      p: T,
+      g: T,
+      m: T,
+      v: T,
+      n: I,
+      gradScale: F,
+      beta1: F,
+      rest1: F,
+      beta2: F,
+      rest2: F,
+      rate: F,
+      secondScale: F,
+      eps: F,
+      decay: F,
     },
   },
   /** Loses the thread `thread % threads` in a kernel, as a defect would: its program fails, the next one runs. For tests. */
-  trap: { code: 27, args: { thread: 'int' } },
+  trap: { code: 27, args: { thread: I } },
 } as const satisfies Record<string, { code: number; args: Record<string, ArgKind> }>
 
 export type OpName = keyof typeof ops

@@ -1,5 +1,4 @@
-// The end of a pass: logits of the rows that somebody wants to hear of, and what is needed to draw a token from each.
-
+// The end of a pass: logits of the wanted rows, and what is needed to draw a token from each.
 import type { SampleReq } from '../../contracts/index.ts'
 import { checkLogprobs } from '../sampling/check-request.ts'
 import { type Candidate, sampleToken } from '../sampling/next-token.ts'
@@ -17,10 +16,10 @@ export type Piece = {
   readonly start: number
   /** Pages of the text, for all positions up to the piece's last. */
   readonly pages: readonly number[]
-  /** Hears what follows each token from index `from` on, with logits multiplied by `scale`. */
+  /** Gets what follows each token from index `from` on, with logits multiplied by `scale`. */
   readonly from: number
   readonly scale: number
-  readonly hear: (index: number, row: LogitRow) => void
+  readonly onRow: (index: number, row: LogitRow) => void
 }
 
 /** A row of a pass whose logits are wanted. */
@@ -42,7 +41,7 @@ export class PassHead {
   readonly #block: number | undefined
   readonly #ids: Int32Array
   readonly #normalizers: Float32Array
-  readonly #told: readonly (LogitRow & { normalizer: number })[]
+  readonly #reported: readonly (LogitRow & { normalizer: number })[]
 
   /** Appends to the program of the pass. */
   constructor(base: CpuBase, program: Program, { wanted, normed, rows: all, packed }: PassHeadOptions) {
@@ -61,7 +60,7 @@ export class PassHead {
     const [ids = 0, x = 0, low = 0, logits = 0, lse = 0, mass = 0] = placed(this.#block ?? 0, sizes)
     this.#ids = runtime.i32(ids, rows)
     this.#normalizers = runtime.f32(lse, rows)
-    this.#told = wanted.map((_, i) => ({
+    this.#reported = wanted.map((_, i) => ({
       logits: runtime.f32(logits + 4 * i * vocab, vocab),
       masses: runtime.f32(mass + 4 * i * blocks, blocks),
       normalizer: Number.NaN,
@@ -82,12 +81,12 @@ export class PassHead {
     for (let i = 0; i < this.rows; i++) this.#ids[i] = wanted[i]?.row ?? 0
   }
 
-  /** Tells whoever wants to hear, after the program has run. */
-  tell(wanted: readonly Wanted[]): void {
-    for (const [i, row] of this.#told.entries()) {
+  /** Hands each wanted row to its piece, after the program has run. */
+  report(wanted: readonly Wanted[]): void {
+    for (const [i, row] of this.#reported.entries()) {
       row.normalizer = this.#normalizers[i] ?? Number.NaN
       const { piece, index } = wanted[i] ?? {}
-      piece?.hear(index ?? 0, row)
+      piece?.onRow(index ?? 0, row)
     }
   }
 

@@ -16,52 +16,11 @@ export const projections = [
 ] as const
 export type Projection = (typeof projections)[number]
 
+/** Where a pass keeps what it computes; `back` is absent in a pass without gradient. */
+export type PassPlan = ReturnType<typeof planPass>
 /** What one layer computes. Where queries are not normalised, `rawQ` is `q`. */
-export type LayerPlaces = {
-  readonly [K in
-    | 'x' // T D
-    | 'scaleX' // T
-    | 'normed' // T D
-    | 'rawQ' // T H
-    | 'rawK' // T G
-    | 'scaleQ' // T heads
-    | 'scaleK' // T kvHeads
-    | 'q'
-    | 'k'
-    | 'v'
-    | 'read' // T H
-    | 'lse' // T heads
-    | 'h' // T D
-    | 'scaleH'
-    | 'normedH'
-    | 'gate' // T I
-    | 'up'
-    | 'mixed'
-    | 'out']: number // T D; the x of the next layer
-} & { readonly low: Readonly<Record<Projection, number>> } // T R
-
-export type PassPlan = {
-  readonly end: number
-  readonly tokens: number
-  readonly positions: number
-  readonly starts: number
-  readonly layers: readonly LayerPlaces[]
-  readonly last: number
-  readonly scaleLast: number
-  readonly normed: number
-  /** Of the unembedding's adapter. */
-  readonly low: number
-  readonly ids: number
-  readonly logprobs: number
-  readonly lse: number
-  readonly work: number
-  /** Absent in a pass without gradient. */
-  readonly back?: BackPlaces | undefined
-}
-
-export type BackPlaces = {
-  readonly [K in 'g' | 'dx' | 'dNormed' | 'dq' | 'dk' | 'dv' | 'dRead' | 'dMixed' | 'dLow' | 'work']: number
-}
+export type LayerPlaces = PassPlan['layers'][number]
+export type BackPlaces = NonNullable<PassPlan['back']>
 
 export type PassSize = {
   shape: ModelShape
@@ -78,7 +37,7 @@ export type PassSize = {
 }
 
 /** The plan of a pass that starts at a place. */
-export function planPass(size: PassSize, start: number): PassPlan {
+export function planPass(size: PassSize, start: number) {
   const { shape, rows, segments, targets, rank, mode, keepsLogits = false } = size
   const { hiddenSize: hidden, intermediateSize: inner, heads, kvHeads, headDim, layers } = shape
   const [queries, keys] = [heads * headDim, kvHeads * headDim]
@@ -88,8 +47,9 @@ export function planPass(size: PassSize, start: number): PassPlan {
     at += aligned(4 * width * count)
     return place
   }
-  const layerPlaces = (x: number, out: number): LayerPlaces => {
+  const layerPlaces = (x: number, out: number) => {
     const [q, k] = [take(queries), take(keys)]
+    const raw = () => ({ rawQ: take(queries), rawK: take(keys), scaleQ: take(heads), scaleK: take(kvHeads) })
     return {
       x,
       out,
@@ -103,15 +63,25 @@ export function planPass(size: PassSize, start: number): PassPlan {
       v: take(keys),
       read: take(queries),
       lse: take(heads),
-      ...(shape.qkNorm
-        ? { rawQ: take(queries), rawK: take(keys), scaleQ: take(heads), scaleK: take(kvHeads) }
-        : { rawQ: q, rawK: k, scaleQ: q, scaleK: k }),
+      ...(shape.qkNorm ? raw() : { rawQ: q, rawK: k, scaleQ: q, scaleK: k }),
       gate: take(inner),
       up: take(inner),
       mixed: take(inner),
       low: Object.fromEntries(projections.map((name) => [name, take(rank)])) as Record<Projection, number>, // all of them
     }
   }
+  const backPlaces = () => ({
+    g: take(targets),
+    dx: take(hidden),
+    dNormed: take(hidden),
+    dMixed: take(inner),
+    dLow: take(rank),
+    dq: take(queries),
+    dk: take(keys),
+    dv: take(keys),
+    dRead: take(queries),
+    work: take(heads),
+  })
   const [tokens, positions, starts] = [take(1), take(1), take(1, segments + 1)]
   const first = take(hidden)
   const inputs = Array.from({ length: layers + 1 }, (_, layer) =>
@@ -129,27 +99,12 @@ export function planPass(size: PassSize, start: number): PassPlan {
     last: inputs[layers] ?? first,
     scaleLast: take(1),
     normed: take(hidden),
-    low: take(rank),
+    low: take(rank), // of the unembedding's adapter
     ids: take(targets),
     logprobs: take(targets),
     lse: take(1),
     work: take(targets === 0 ? 0 : headWork(rows, shape.vocabSize, keepsLogits), 1),
-    ...(mode === 'forward'
-      ? {}
-      : {
-          back: {
-            g: take(targets),
-            dx: take(hidden),
-            dNormed: take(hidden),
-            dMixed: take(inner),
-            dLow: take(rank),
-            dq: take(queries),
-            dk: take(keys),
-            dv: take(keys),
-            dRead: take(queries),
-            work: take(heads),
-          },
-        }),
+    back: mode === 'forward' ? undefined : backPlaces(),
     end: at,
   }
 }

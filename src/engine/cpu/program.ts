@@ -3,7 +3,7 @@
 import { EvsysError } from '../../kernel/index.ts'
 import { type ArgKind, type OpArgs, type OpName, ops } from './ops.ts'
 
-/** Bit of an opcode word: the next operation neither reads nor overwrites what this one writes, so nobody waits between them. */
+/** Bit of an opcode word: the next operation neither reads nor overwrites what this one writes, so no thread waits between them. */
 export const independentBit = 1 << 16
 
 export class Program {
@@ -40,7 +40,7 @@ export class Program {
     return this
   }
 
-  /** The operations between the cuts, as programs of their own. */
+  /** The operations between the cuts, as separate programs. */
   get parts(): Program[] {
     const ends = [...this.#cuts, this.#length]
     return ends.flatMap((end, i) => {
@@ -67,7 +67,7 @@ export class Program {
     else if (kind === 'type') this.#words[at] = value === 'bf16' ? 1 : 0
     else if (kind === 'int') this.#words[at] = checked(value, what, (v) => Number.isInteger(v) && v >= 0 && v < 2 ** 31)
     else if (kind === 'optional' && (value === undefined || value === 0)) this.#words[at] = 0
-    // Offsets count words: 32 bits reach 16 GiB. The arena's first bytes belong to nobody, so 0 is no tensor.
+    // Offsets count words: 32 bits reach 16 GiB. The arena's first bytes are unused, so 0 is no tensor.
     else this.#words[at] = checked(value, what, (v) => Number.isInteger(v / 4) && v > 0 && v < 2 ** 34) / 4
   }
 

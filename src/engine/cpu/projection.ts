@@ -1,6 +1,5 @@
 // A linear map of the model with everything that may hang on it: y = x W^T + b + (scale x A^T) B^T. Rows of one batch may belong to
 // several adapters over the same base: the base's part is one product, each adapter's part one over its rows.
-
 import type { PackedWeights } from './cpu-base.ts'
 import type { CpuModel } from './cpu-model.ts'
 import type { Program } from './program.ts'
@@ -52,20 +51,8 @@ export function project(program: Program, spans: readonly Span[], options: Proje
     const { rank } = adapter
     const c = y + 4 * span.start * n
     const a = low + 4 * span.start * lowWidth
-    program.add('gemm', {
-      c,
-      a,
-      b: adapter.b,
-      m: span.rows,
-      n,
-      k: rank,
-      lda: lowWidth,
-      ldb: rank,
-      ldc: n,
-      transB: true,
-      accumulate: true,
-      alpha: 1,
-    })
+    const shape = { m: span.rows, n, k: rank, lda: lowWidth, ldb: rank, ldc: n }
+    program.add('gemm', { c, a, b: adapter.b, ...shape, transB: true, accumulate: true, alpha: 1 })
   }
 }
 
@@ -78,19 +65,9 @@ export function lowRank(
   const adapter = model.adapter(name)
   if (adapter === undefined) return
   const { inputs: k } = model.base.axes(name)
-  program.add('gemm', {
-    c: low + 4 * start * lowWidth,
-    a: x + 4 * start * k,
-    b: adapter.a,
-    m: rows,
-    n: adapter.rank,
-    k,
-    lda: k,
-    ldb: k,
-    ldc: lowWidth,
-    transB: true,
-    alpha: adapter.scale,
-  })
+  const [c, a] = [low + 4 * start * lowWidth, x + 4 * start * k]
+  const shape = { m: rows, n: adapter.rank, k, lda: k, ldb: k, ldc: lowWidth }
+  program.add('gemm', { c, a, b: adapter.a, ...shape, transB: true, alpha: adapter.scale })
 }
 
 export type ProjectBackOptions = {
@@ -103,7 +80,7 @@ export type ProjectBackOptions = {
   lowWidth: number
   /** Room for `[rows, lowWidth]`. */
   dLow: number
-  /** Absent: nobody asks for the gradient by x. */
+  /** Absent: the gradient by x is not needed. */
   dx?: number | undefined
   /** Adds to dx. */
   accumulate?: boolean | undefined
@@ -122,20 +99,8 @@ export function projectBack(
   const { outputs, inputs } = model.base.axes(name)
   const { at: b, type: bType } = model.weight(model.weightName(name))
   if (dx !== undefined) {
-    program.add('gemm', {
-      c: dx,
-      a: dy,
-      b,
-      m: rows,
-      n: inputs,
-      k: outputs,
-      lda: outputs,
-      ldb: inputs,
-      ldc: inputs,
-      bType,
-      accumulate,
-      alpha: 1,
-    })
+    const shape = { m: rows, n: inputs, k: outputs, lda: outputs, ldb: inputs, ldc: inputs }
+    program.add('gemm', { c: dx, a: dy, b, ...shape, bType, accumulate, alpha: 1 })
   }
   const dWeight = gradientOf(model.weightName(name))
   if (dWeight !== undefined) addOuter(program, { c: dWeight, a: dy, m: outputs, b: x, n: inputs, rows })
@@ -146,18 +111,8 @@ export function projectBack(
   const { rank, nameB } = adapter
   const dB = gradientOf(nameB)
   if (dB !== undefined) addOuter(program, { c: dB, a: dy, m: outputs, b: low, n: rank, ldb: lowWidth, rows })
-  program.add('gemm', {
-    c: dLow,
-    a: dy,
-    b: adapter.b,
-    m: rows,
-    n: rank,
-    k: outputs,
-    lda: outputs,
-    ldb: rank,
-    ldc: lowWidth,
-    alpha: 1,
-  })
+  const shape = { m: rows, n: rank, k: outputs, lda: outputs, ldb: rank, ldc: lowWidth }
+  program.add('gemm', { c: dLow, a: dy, b: adapter.b, ...shape, alpha: 1 })
   lowRankBack(program, model, gradientOf, { name, x, rows, lowWidth, dLow, dx })
 }
 
@@ -177,32 +132,11 @@ export function lowRankBack(
     addOuter(program, { c: dA, a: dLow, m: rank, lda: lowWidth, b: x, n: inputs, rows, alpha })
   }
   if (dx === undefined) return
-  program.add('gemm', {
-    c: dx,
-    a: dLow,
-    b,
-    m: rows,
-    n: inputs,
-    k: rank,
-    lda: lowWidth,
-    ldb: inputs,
-    ldc: inputs,
-    accumulate: true,
-    alpha,
-  })
+  const shape = { m: rows, n: inputs, k: rank, lda: lowWidth, ldb: inputs, ldc: inputs }
+  program.add('gemm', { c: dx, a: dLow, b, ...shape, accumulate: true, alpha })
 }
 
-type Outer = {
-  c: number
-  a: number
-  m: number
-  lda?: number | undefined
-  b: number
-  n: number
-  ldb?: number | undefined
-  rows: number
-  alpha?: number | undefined
-}
+type Outer = Record<'c' | 'a' | 'm' | 'b' | 'n' | 'rows', number> & { lda?: number; ldb?: number; alpha?: number }
 
 // c[m, n] += alpha * sum over rows of a[row, m] b[row, n].
 function addOuter(program: Program, { c, a, m, lda = m, b, n, ldb = n, rows, alpha = 1 }: Outer): void {

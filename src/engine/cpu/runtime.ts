@@ -1,5 +1,4 @@
 // What the CPU engine computes on: an arena of memory and something that runs programs over it.
-
 import { performance } from 'node:perf_hooks'
 import type { EngineId } from '../../contracts/index.ts'
 import { type OpName, ops } from './ops.ts'

@@ -101,7 +101,7 @@ export class SampleJob {
     return dropped
   }
 
-  // Scores of a prompt are told with samples: requests for them go alone.
+  // Scores of a prompt come with samples: requests for them stay alone.
   #isLike(other: SampleJob): boolean {
     const { prompt, temperature, topP, topK, stop } = this.request
     const { request } = other
@@ -141,7 +141,7 @@ export class SampleJob {
   }
 
   /** Takes what the prompt up to `at` says of the next token. */
-  hearPrompt(at: number, row: LogitRow): void {
+  takePrompt(at: number, row: LogitRow): void {
     const logprobs_V = logprobsOf(row)
     if (at < this.request.prompt.length - 1) this.#scorer.add(at, logprobs_V)
     else {
@@ -167,7 +167,7 @@ export class SampleJob {
   start(own: readonly number[]): Sequence | undefined {
     const asked = this.#next
     const first = this.#first
-    if (asked === undefined || first === undefined) throw new Error('the prompt was not read, or nobody asked')
+    if (asked === undefined || first === undefined) throw new Error('the prompt was not read, or there is no request')
     const index = asked.started++
     const random = keyedRandom(asked.seed, 'engine', 'sample', index) // one draw per position, in their order
     const pages = [...this.sharedPages, ...own]

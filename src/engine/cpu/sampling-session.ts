@@ -48,7 +48,7 @@ export class SamplingSession {
     if (!isIn) this.#waiting.push(job)
   }
 
-  /** Tells everybody of an error that is nobody’s own. */
+  /** Fails all jobs with an error that no single one caused. */
   fail(error: unknown): void {
     for (const job of [...this.#waiting, ...this.#open]) this.#fail(job, error)
   }
@@ -133,7 +133,7 @@ export class SamplingSession {
     if (copies.words.length > 0) this.#base.runtime.run(copies)
   }
 
-  // The prompt's last page, where it is not full, goes on in each sample.
+  // The prompt's last page, where it is not full, is continued in each sample.
   #copyRest(program: Program, { request, promptPages }: SampleJob, { own }: Sequence): void {
     const [from, to] = [promptPages.at(-1), own[0]]
     if (request.prompt.length % pageSize === 0 || from === undefined || to === undefined) return
@@ -152,7 +152,7 @@ export class SamplingSession {
           pages,
           from: 0,
           scale: job.scale,
-          hear: (_index, row) => this.#guard(job, () => this.#draw(job, sequence, row)),
+          onRow: (_index, row) => this.#guard(job, () => this.#draw(job, sequence, row)),
         })
       }
     }
@@ -181,13 +181,13 @@ export class SamplingSession {
         pages: job.promptPages,
         from: Math.min(tokens.length, Math.max(0, job.firstScored - start)),
         scale: 1,
-        hear: (index, row) => this.#guard(job, () => job.hearPrompt(start + index, row)),
+        onRow: (index, row) => this.#guard(job, () => job.takePrompt(start + index, row)),
       })
     }
     return pieces
   }
 
-  // What goes wrong with one job is told to whoever asked; the others go on.
+  // An error of one job rejects its requests; the others continue.
   #guard(job: SampleJob, work: () => void): void {
     if (!this.#open.includes(job)) return
     try {
@@ -202,7 +202,7 @@ export class SamplingSession {
   }
 
   // The last request that is answered takes the job with it.
-  #end(job: SampleJob, asked: Asked, tell: () => void): void {
+  #end(job: SampleJob, asked: Asked, report: () => void): void {
     const [first, ...others] = job.drop(asked).map(({ own }) => own)
     if (job.hasMore && job.spare === undefined)
       job.spare = first // what is left of the job comes to its end
@@ -215,6 +215,6 @@ export class SamplingSession {
       job.promptPages = []
       job.spare = undefined
     }
-    tell()
+    report()
   }
 }

@@ -1,5 +1,6 @@
 // Tensors side by side in one block, each aligned: what is done to all of them (a step of Adam, a norm, zeroing) is one operation
 // over one range. Gaps hold zeros and stay zero.
+import { sizeOf } from '../files/model-shape.ts'
 
 const floatBytes = 4
 
@@ -29,7 +30,7 @@ export class TensorLayout {
     let at = 0
     for (const [name, axes] of shapes) {
       this.#offsets.set(name, at)
-      at += aligned(floatBytes * axes.reduce((product, axis) => product * axis, 1))
+      at += aligned(floatBytes * sizeOf(axes))
     }
     this.bytes = at
   }

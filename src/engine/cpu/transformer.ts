@@ -1,5 +1,5 @@
 // The whole network as operations: embedding, layers, final norm, unembedding, and its gradient.
-import { type BlockBackOptions, type BlockContext, blockBackward, blockForward } from './block.ts'
+import { attentionShape, type BlockBackOptions, type BlockContext, blockBackward, blockForward } from './block.ts'
 import type { CpuModel } from './cpu-model.ts'
 import type { PassPlan } from './pass-plan.ts'
 import type { Program } from './program.ts'
@@ -30,35 +30,12 @@ export function segmentAttention(
   { shape }: CpuModel['base'],
   { starts, segments }: { starts: number; segments: number },
 ): BlockContext['attend'] {
-  const { heads, kvHeads, headDim } = shape
-  return (program, _layer, { read, lse, q, k, v }) => {
-    program.add('attention', {
-      out: read,
-      lse,
-      q,
-      k,
-      v,
-      starts,
-      segments,
-      heads,
-      kvHeads,
-      headDim,
-      ldq: heads * headDim,
-      ldk: kvHeads * headDim,
-      ldv: kvHeads * headDim,
-      scale: 1 / Math.sqrt(headDim),
-    })
+  return (program, _layer, { read: out, lse, q, k, v }) => {
+    program.add('attention', { out, lse, q, k, v, starts, segments, ...attentionShape(shape) })
   }
 }
 
-type HeadOptions = {
-  model: CpuModel
-  plan: PassPlan
-  rows: number
-  targets: number
-  rank: number
-  keepsLogits: boolean
-}
+type HeadOptions = Pick<BackwardOptions, 'model' | 'plan' | 'rows' | 'targets' | 'keepsLogits'> & { rank: number }
 
 /** Appends the log-probabilities of the targets. */
 export function headForward(program: Program, options: HeadOptions): void {
@@ -68,7 +45,7 @@ export function headForward(program: Program, options: HeadOptions): void {
   program.add('head', { logprobs, lse, ids, work, rows, targets, whole, ...headOperands({ model, plan, rank }) })
 }
 
-export type BackwardOptions = Omit<BlockBackOptions, 'goesOn' | 'starts' | 'positions' | 'back'> & {
+export type BackwardOptions = Omit<BlockBackOptions, 'reachesBelow' | 'starts' | 'positions' | 'back'> & {
   plan: PassPlan
   targets: number
   /** Whether the forward pass left all logits. */
@@ -83,51 +60,32 @@ export function transformerBackward(program: Program, options: BackwardOptions):
   const { back, normed, lse, ids, work } = plan
   if (back === undefined) return
   const { hiddenSize, layers } = model.base.shape
-  const operands = headOperands({ model, plan, rank: lowWidth })
   const adapter = model.adapter('lm_head')
   program.add('headBack', {
     dx: back.dNormed,
     dw: gradientOf(model.weightName('lm_head')),
-    g: back.g,
-    lse,
-    ids,
-    work,
-    rows,
-    targets,
-    ...(adapter === undefined ? {} : { dx2: back.dLow, dw2: gradientOf(adapter.nameB) }),
-    ...operands,
-    kept: true,
-    whole: options.keepsLogits,
+    dx2: adapter && back.dLow,
+    dw2: adapter && gradientOf(adapter.nameB),
+    ...{ g: back.g, lse, ids, work, rows, targets, kept: true, whole: options.keepsLogits },
+    ...headOperands({ model, plan, rank: lowWidth }),
   })
   const { depth, embeds } = reach(model)
-  const goesOn = depth < layers || embeds
-  lowRankBack(program, model, gradientOf, {
-    name: 'lm_head',
-    x: normed,
-    rows,
-    lowWidth,
-    dLow: back.dLow,
-    dx: goesOn ? back.dNormed : undefined,
-  })
-  if (!goesOn) return
-  program.add('rmsNormBack', {
-    dx: back.dx,
-    dw: gradientOf(finalNorm),
-    dy: back.dNormed,
-    x: plan.last,
-    w: model.weight(finalNorm).at,
-    scale: plan.scaleLast,
-    rows,
-    width: hiddenSize,
-  })
+  const reachesBelow = depth < layers || embeds
+  const { dLow, dNormed } = back
+  const dx = reachesBelow ? dNormed : undefined
+  lowRankBack(program, model, gradientOf, { name: 'lm_head', x: normed, rows, lowWidth, dLow, dx })
+  if (!reachesBelow) return
+  const [w, dw] = [model.weight(finalNorm).at, gradientOf(finalNorm)]
+  const norm = { x: plan.last, w, scale: plan.scaleLast, rows, width: hiddenSize }
+  program.add('rmsNormBack', { dx: back.dx, dw, dy: dNormed, ...norm })
   const { starts, positions } = plan
   for (let layer = layers - 1; layer >= depth; layer--) {
     const places = plan.layers[layer]
     if (places === undefined) continue
     program.cut()
     if (recompute !== undefined) blockForward(program, recompute, layer, places, 'mixed')
-    const blockGoesOn = layer > depth || embeds
-    blockBackward(program, { ...options, back, starts, positions, goesOn: blockGoesOn }, layer, places)
+    const isDeeper = layer > depth || embeds
+    blockBackward(program, { ...options, back, starts, positions, reachesBelow: isDeeper }, layer, places)
   }
   const table = gradientOf(embedding)
   if (table !== undefined) {

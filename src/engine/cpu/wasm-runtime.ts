@@ -122,7 +122,7 @@ async function startWorkers(module: WasmModule, memory: WasmMemory, stacks: numb
   )
   for (const worker of workers) {
     worker.unref()
-    worker.on('error', () => {}) // it is ended while it computes: nobody waits for it any more
+    worker.on('error', () => {}) // it is ended while it computes: its result is not awaited
   }
   return workers
 }
@@ -161,7 +161,7 @@ export function claimMemory<T>(bytes: number, claim: (bytes: number) => T): { cl
     for (let less = shrink(bytes); less >= leastBytes; less = shrink(less)) {
       try {
         return { claimed: claim(less), bytes: less }
-      } catch {} // the first error is the one to tell
+      } catch {} // the first error is the one to report
     }
     throw error
   }

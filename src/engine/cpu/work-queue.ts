@@ -2,7 +2,7 @@
 // requests for samples that follow each other share their passes, also those that come while others are being answered.
 import type { Engine, EngineId, EngineOp, EngineResult } from '../../contracts/index.ts'
 
-/** One operation that somebody waits for. */
+/** One operation that a caller waits for. */
 export type Work<Op extends EngineOp = EngineOp> = {
   readonly op: Op
   readonly signal: AbortSignal
@@ -13,12 +13,12 @@ export type SampleWork = Work<Extract<EngineOp, { op: 'sample' }>>
 
 export type WorkQueueOptions = {
   id: EngineId
-  /** Done before anything is asked for. If it fails, it fails again for whoever needs it. */
+  /** Done before the first operation. If it fails, it fails again for the operation that needs it. */
   first?: (() => Promise<unknown>) | undefined
-  /** Done when the first step of training has been answered. If it fails, nobody needs it. */
+  /** Done when the first step of training has been answered. A failure is ignored. */
   afterFirstStep?: (() => Promise<unknown>) | undefined
   perform: (op: Exclude<EngineOp, { op: 'sample' }>, signal: AbortSignal) => Promise<EngineResult>
-  /** Answers `first` and whatever `more` gives; `more` is asked again and again, and gives nothing while other work waits. */
+  /** Answers `first` and what `more` gives; `more` is called again and again, and gives nothing while other work waits. */
   sample: (first: SampleWork, more: () => SampleWork | undefined) => Promise<void>
   /** Called once everything that was asked for has ended. */
   close: () => void | Promise<void>

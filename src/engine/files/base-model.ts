@@ -2,7 +2,7 @@
 import { areFinite } from './float-codec.ts'
 import { invalidModel } from './json-places.ts'
 import { readModelConfig } from './model-config.ts'
-import { type ModelShape, tensorShapes } from './model-shape.ts'
+import { type ModelShape, sizeOf, tensorShapes } from './model-shape.ts'
 import { openModelWeights } from './model-weights.ts'
 
 export interface BaseModel {
@@ -33,7 +33,7 @@ export type TensorTaker = {
   take(name: string, values: Float64Array): void
 }
 
-/** The same, tensor by tensor: nothing is kept. `start` hears the shape before anything is read. */
+/** The same, tensor by tensor: nothing is kept. `start` gets the shape before anything is read. */
 export async function readBaseModel(
   folder: string,
   { maxParameters, signal }: LoadOptions,
@@ -94,10 +94,7 @@ function isSpare(name: string, { tiedEmbeddings }: ModelShape): boolean {
 
 function parameterCount(shape: ModelShape): number {
   const ofOne = (layers: number) =>
-    [...tensorShapes({ ...shape, layers }).values()].reduce(
-      (sum, axes) => sum + axes.reduce((product, axis) => product * axis, 1),
-      0,
-    )
+    [...tensorShapes({ ...shape, layers }).values()].reduce((sum, axes) => sum + sizeOf(axes), 0)
   const none = ofOne(0)
   return none + shape.layers * (ofOne(1) - none)
 }

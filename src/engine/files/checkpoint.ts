@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import type { LoraSpec } from '../../contracts/index.ts'
-import { EvsysError } from '../../kernel/index.ts'
+import { EvsysError, withoutUndefined } from '../../kernel/index.ts'
 import { refused } from '../refused.ts'
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from './safetensors-file.ts'
 
@@ -11,10 +11,10 @@ export interface Checkpoint {
   readonly baseModel: string
   /** Absent: all weights were trained. */
   readonly lora?: LoraSpec | undefined
-  /** Numerator of the adapter's scale. */
+  /** Numerator of the adapter's scale; without an adapter it has no meaning. */
   readonly alpha?: number | undefined
   readonly weights: ReadonlyMap<string, CheckpointTensor>
-  /** Moments of every weight, where training can go on. */
+  /** Moments of every weight, where training can resume. */
   readonly adam?: { readonly step: number; readonly first: Moments; readonly second: Moments } | undefined
 }
 
@@ -32,13 +32,14 @@ export function encodeCheckpoint({ baseModel, lora, alpha, weights, adam }: Chec
     ...prefixed(parts.first, adam?.first ?? new Map()),
     ...prefixed(parts.second, adam?.second ?? new Map()),
   ])
-  const metadata = {
+  const metadata = withoutUndefined({
     format,
     version,
     base_model: baseModel,
-    ...(lora === undefined ? {} : { lora: JSON.stringify(lora), alpha: String(alpha) }),
-    ...(adam === undefined ? {} : { adam_step: String(adam.step) }),
-  }
+    lora: lora === undefined ? undefined : JSON.stringify(lora),
+    alpha: lora === undefined ? undefined : String(alpha),
+    adam_step: adam === undefined ? undefined : String(adam.step),
+  })
   return encodeSafetensors(tensors, { ...metadata, digest: digestOf(tensors, metadata) })
 }
 
@@ -52,15 +53,9 @@ export function decodeCheckpoint(bytes: Uint8Array): Checkpoint {
   }
   if (digest !== digestOf(tensors, rest)) throw bad('the checkpoint is damaged: its digest does not match')
   const { base_model, lora, alpha, adam_step } = parsedMetadata(rest)
-  return {
-    baseModel: base_model,
-    lora,
-    alpha,
-    weights: part(tensors, parts.weights),
-    ...(adam_step === undefined
-      ? {}
-      : { adam: { step: adam_step, first: part(tensors, parts.first), second: part(tensors, parts.second) } }),
-  }
+  const moments = { first: part(tensors, parts.first), second: part(tensors, parts.second) }
+  const adam = adam_step === undefined ? undefined : { step: adam_step, ...moments }
+  return { baseModel: base_model, lora, alpha, weights: part(tensors, parts.weights), adam }
 }
 
 const json = z.string().transform((text, context): unknown => {

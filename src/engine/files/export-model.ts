@@ -1,16 +1,16 @@
-// A checkpoint's adapter as a folder that PEFT, vLLM and their like load.
-
+// Folders of models that other programs load: a checkpoint's adapter as PEFT, vLLM and their like read it, a checkpoint merged into its
+// base, a model with untrained weights.
 import { access, chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import * as z from 'zod'
 import type { LoraSpec } from '../../contracts/index.ts'
-import { EvsysError, fileError, syncFolder, systemCode, writeFileAtomic } from '../../kernel/index.ts'
+import { EvsysError, fileError, keyedRandom, syncFolder, systemCode, writeFileAtomic } from '../../kernel/index.ts'
 import { refused } from '../refused.ts'
 import { type Checkpoint, decodeCheckpoint } from './checkpoint.ts'
 import { isFloatType } from './float-codec.ts'
 import { invalidModel, readText } from './json-places.ts'
 import { parseModelConfig } from './model-config.ts'
-import { type ModelShape, tensorShapes } from './model-shape.ts'
+import { type ModelShape, sizeOf, tensorShapes } from './model-shape.ts'
 import { loraAlpha } from './model-spec.ts'
 import { adapterName, type ModelWeights, openModelWeights, targetModules } from './model-weights.ts'
 import { type NamedTensor, writeSafetensors } from './safetensors-file.ts'
@@ -22,14 +22,10 @@ export async function exportAdapter(checkpoint: Uint8Array, folder: string): Pro
     throw refused('the checkpoint is of a model that was trained whole: it has no adapter', 'export it merged.')
   }
   await createFolder(folder, async (path) => {
-    await writeFileAtomic(
-      join(path, 'adapter_config.json'),
-      `${JSON.stringify(adapterConfig(baseModel, lora, alpha), null, 2)}\n`,
-    )
-    await writeSafetensors(
-      join(path, 'adapter_model.safetensors'),
-      new Map([...weights].map(([name, tensor]) => [name, { ...tensor, dtype: 'F32' }])),
-    )
+    const config = JSON.stringify(adapterConfig(baseModel, lora, alpha), null, 2)
+    await writeFileAtomic(join(path, 'adapter_config.json'), `${config}\n`)
+    const tensors = [...weights].map(([name, tensor]) => [name, { ...tensor, dtype: 'F32' }] as const)
+    await writeSafetensors(join(path, 'adapter_model.safetensors'), new Map(tensors))
   })
 }
 
@@ -66,13 +62,9 @@ const embedding = 'model.embed_tokens.weight'
 const unembedding = 'lm_head.weight'
 
 /** Writes a whole model into a new folder, each tensor in the type that it has in the base. */
-export async function exportMerged({
-  checkpoint: bytes,
-  baseFolder,
-  folder,
-  signal,
-}: ExportMergedOptions): Promise<void> {
-  const checkpoint = decodeCheckpoint(bytes)
+export async function exportMerged(options: ExportMergedOptions): Promise<void> {
+  const { baseFolder, folder, signal } = options
+  const checkpoint = decodeCheckpoint(options.checkpoint)
   const configFile = join(baseFolder, 'config.json')
   const configText = await readText(configFile)
   const base = parseModelConfig(configText, configFile)
@@ -81,10 +73,8 @@ export async function exportMerged({
   const shape = { ...base, tiedEmbeddings: base.tiedEmbeddings && !unties }
   await using weights = await openModelWeights(baseFolder)
   const tensors = await mergedTensors(checkpoint, shape, weights, signal)
-  const config = {
-    ...z.record(z.string(), z.unknown()).parse(JSON.parse(configText)),
-    ...(unties ? { tie_word_embeddings: false } : {}),
-  }
+  const config = z.record(z.string(), z.unknown()).parse(JSON.parse(configText))
+  if (unties) config.tie_word_embeddings = false
   await createFolder(folder, async (path) => {
     await writeSafetensors(join(path, 'model.safetensors'), tensors)
     await copyCompanions(baseFolder, path)
@@ -103,14 +93,12 @@ async function mergedTensors(
     const source = name === unembedding && !weights.tensors.has(name) ? embedding : name
     const info = weights.tensors.get(source)
     if (info === undefined || info.shape.join() !== axes.join() || !isFloatType(info.dtype)) {
-      throw invalidModel(
-        weights.fileOf(source),
-        `does not hold the tensor "${source}" of the shape [${axes.join(', ')}]`,
-      )
+      const wanted = `"${source}" of the shape [${axes.join(', ')}]`
+      throw invalidModel(weights.fileOf(source), `does not hold the tensor ${wanted}`)
     }
     const trained = checkpoint.lora === undefined ? checkpoint.weights.get(name)?.data : undefined
     const data = trained ?? (await weights.read(source, signal))
-    if (data.length !== axes.reduce((product, axis) => product * axis, 1)) {
+    if (data.length !== sizeOf(axes)) {
       throw invalidModel(weights.fileOf(source), `the checkpoint’s "${name}" has another size than the base’s`)
     }
     addAdapter(checkpoint, name, data, axes)
@@ -186,4 +174,33 @@ async function refuseExisting(path: string): Promise<void> {
     throw cause
   }
   throw fileError('write', path, Object.assign(new Error(), { code: 'EEXIST' }))
+}
+
+/** Seed of all draws, and standard deviation of the weights. */
+export type UntrainedOptions = { readonly seed: number; readonly spread: number }
+
+/** Writes the model that a `config.json` describes, with weights drawn from a seed; returns the number of its parameters. */
+export async function writeUntrained(
+  folder: string,
+  config: Readonly<Record<string, unknown>>,
+  { seed, spread }: UntrainedOptions,
+): Promise<number> {
+  const text = `${JSON.stringify(config, null, 2)}\n`
+  const shape = parseModelConfig(text, join(folder, 'config.json'))
+  const tensors = new Map<string, NamedTensor>()
+  let parameters = 0
+  for (const [name, axes] of tensorShapes(shape)) {
+    const random = keyedRandom(seed, 'untrained', name)
+    const data = new Float64Array(sizeOf(axes))
+    // What is added to the residual stream is smaller, the more layers add to it.
+    const scale = /\.(?:o_proj|down_proj)\./.test(name) ? spread / Math.sqrt(2 * shape.layers) : spread
+    if (name.includes('norm')) data.fill(1)
+    else if (!name.endsWith('.bias')) for (let i = 0; i < data.length; i++) data[i] = scale * random.normal()
+    tensors.set(name, { shape: axes, data, dtype: 'F32' })
+    parameters += data.length
+  }
+  await mkdir(folder, { recursive: true })
+  await writeFileAtomic(join(folder, 'config.json'), text)
+  await writeSafetensors(join(folder, 'model.safetensors'), tensors)
+  return parameters
 }

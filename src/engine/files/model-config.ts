@@ -2,8 +2,8 @@
 // the numbers and is not computed here is refused, never ignored.
 import { join } from 'node:path'
 import * as z from 'zod'
-import { EvsysError } from '../../kernel/index.ts'
-import { invalidModel, jsonPlaces, lineAndColumn, readText } from './json-places.ts'
+import { EvsysError, jsonPlace, placeOf } from '../../kernel/index.ts'
+import { duplicateKey, invalidModel, readText } from './json-places.ts'
 import type { ModelShape, Rope } from './model-shape.ts'
 
 // The rotary part of a `config.json`: `rope_theta` and `rope_scaling`, or `rope_parameters`, which holds both.
@@ -28,20 +28,13 @@ const RopeFields = z.looseObject({
 })
 type RopeFields = z.infer<typeof RopeFields>
 
-type Config = {
-  rope_theta?: number | null | undefined
-  rope_scaling?: RopeFields | null | undefined
-  rope_parameters?: RopeFields | null | undefined
-  max_position_embeddings: number
-}
-
 /** The rotation that a config asks for. With problems, it must not be used. */
-function parseRope(config: Config): { rope: Rope; problems: { path: string[]; message: string }[] } {
+function parseRope(config: ModelConfig): { rope: Rope; problems: ConfigProblem[] } {
   const at = config.rope_parameters ? 'rope_parameters' : 'rope_scaling'
   const fields = config[at] ?? {}
   const theta = fields.rope_theta ?? config.rope_theta ?? 10_000
   const type = fields.rope_type ?? fields.type ?? 'default'
-  const problems: { path: string[]; message: string }[] = []
+  const problems: ConfigProblem[] = []
   const required = (name: 'factor' | 'low_freq_factor' | 'high_freq_factor') => {
     const value = fields[name]
     if (value === null || value === undefined) problems.push({ path: [at, name], message: `is needed for ${type}` })
@@ -120,6 +113,7 @@ const ModelConfig = z.looseObject({
   eos_token_id: z.union([z.int(), z.array(z.int()).max(1000)]).nullish(),
 })
 type ModelConfig = z.infer<typeof ModelConfig>
+type ConfigProblem = { path: string[]; message: string }
 
 /** The shape of the model in a folder. */
 export async function readModelConfig(folder: string): Promise<ModelShape> {
@@ -130,12 +124,11 @@ export async function readModelConfig(folder: string): Promise<ModelShape> {
 /** The shape that a `config.json` describes, or everything that is wrong with it, at its places. */
 export function parseModelConfig(text: string, file: string): ModelShape {
   const value = parseJson(text, file)
-  const { places, duplicate } = jsonPlaces(text)
-  const problem = (path: readonly PropertyKey[], message: string) => {
-    const known = path.map((_, i) => path.slice(0, path.length - i).join('.')).find((each) => places.has(each))
-    const offset = places.get(known ?? '') ?? 0
-    const where = { file, ...lineAndColumn(text, offset), path: path.map(String).join('.') }
-    return { offset, error: invalidModel(file, `${path.map(String).join('.') || 'the text'}: ${message}`, { where }) }
+  const duplicate = duplicateKey(text)
+  const problem = (steps: readonly PropertyKey[], message: string) => {
+    const path = steps.map(String).join('.')
+    const where = { ...jsonPlace(text, steps as (string | number)[], file), path } // JSON has no symbols
+    return { where, error: invalidModel(file, `${path || 'the text'}: ${message}`, { where }) }
   }
   if (duplicate !== undefined) throw problem([duplicate.key], 'is given twice').error
   const parsed = ModelConfig.safeParse(value)
@@ -143,7 +136,8 @@ export function parseModelConfig(text: string, file: string): ModelShape {
     ? crossChecks(parsed.data).map(({ path, message }) => problem(path, message))
     : parsed.error.issues.map((issue) => problem(issue.path, issue.message))
   if (!parsed.success || problems.length > 0) {
-    throw EvsysError.many(problems.sort((a, b) => a.offset - b.offset).map(({ error }) => error))
+    const inOrder = problems.sort((a, b) => a.where.line - b.where.line || a.where.col - b.where.col)
+    throw EvsysError.many(inOrder.map(({ error }) => error))
   }
   return shapeOf(parsed.data)
 }
@@ -153,13 +147,13 @@ function parseJson(text: string, file: string): unknown {
     return JSON.parse(text)
   } catch (cause) {
     const offset = Number(/position (\d+)/.exec(String(cause))?.[1] ?? text.length)
-    throw invalidModel(file, 'is no JSON', { where: { file, ...lineAndColumn(text, offset) } })
+    throw invalidModel(file, 'is no JSON', { where: { file, ...placeOf(text, offset) } })
   }
 }
 
-function crossChecks(config: ModelConfig): { path: string[]; message: string }[] {
+function crossChecks(config: ModelConfig): ConfigProblem[] {
   const { num_attention_heads: heads } = config
-  const found: { path: string[]; message: string }[] = []
+  const found: ConfigProblem[] = []
   if (heads % (config.num_key_value_heads ?? heads) !== 0) {
     found.push({ path: ['num_key_value_heads'], message: `does not divide the ${heads} attention heads` })
   }

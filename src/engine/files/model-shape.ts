@@ -49,6 +49,11 @@ export interface ModelShape {
   readonly eosTokens: readonly number[]
 }
 
+/** How many values a tensor of this shape has. */
+export function sizeOf(axes: readonly number[]): number {
+  return axes.reduce((product, axis) => product * axis, 1)
+}
+
 /** Every tensor of a model of this shape, by the name it has in its files. Matrices are `[out, in]`. */
 export function tensorShapes(shape: ModelShape): ReadonlyMap<string, readonly number[]> {
   const { vocabSize, hiddenSize: hidden, intermediateSize: inner, heads, kvHeads, headDim } = shape

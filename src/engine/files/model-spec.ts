@@ -87,7 +87,7 @@ export function checkLora({ rank, seed, trainAttention, trainMlp, trainUnembeddi
   }
 }
 
-/** Text of tokens; what tells where a completion has reached a stop text. */
+/** Text of tokens; finds where a completion has reached a stop text. */
 export type Decode = (tokens: readonly number[]) => string
 
 /** What a base model's name stands for. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import type { LoraSpec } from '../../contracts/index.ts'
 import { fileError, systemCode } from '../../kernel/index.ts'
-import { invalidModel, jsonPlaces, readText } from './json-places.ts'
+import { duplicateKey, invalidModel, readText } from './json-places.ts'
 import { type ModelShape, tensorShapes } from './model-shape.ts'
 import { openSafetensors, type SafetensorsFile, type TensorInfo } from './safetensors-file.ts'
 
@@ -80,7 +80,7 @@ function parseIndex(text: string, file: string): ReadonlyMap<string, string> {
   } catch {
     throw invalidModel(file, 'is no JSON')
   }
-  const { duplicate } = jsonPlaces(text)
+  const duplicate = duplicateKey(text)
   if (duplicate !== undefined) throw invalidModel(file, `names "${duplicate.key}" twice`)
   const parsed = Index.safeParse(value)
   if (!parsed.success) throw invalidModel(file, 'has no weight_map of tensor to file')

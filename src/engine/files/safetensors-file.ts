@@ -3,7 +3,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises'
 import * as z from 'zod'
 import { fileError, writeFileAtomic } from '../../kernel/index.ts'
 import { decodeFloats, encodeFloats, type FloatType, floatBytes, isFloatType } from './float-codec.ts'
-import { invalidModel, jsonPlaces } from './json-places.ts'
+import { duplicateKey, invalidModel } from './json-places.ts'
 
 export interface SafetensorsFile extends SafetensorsHeader, AsyncDisposable {
   /** The values of a floating-point tensor. */
@@ -97,7 +97,7 @@ async function fill(handle: FileHandle, position: number, bytes: Uint8Array, pat
 
 // The header of a safetensors file: 8 bytes of length, JSON that names every tensor with its type, shape and place, then the
 // values. Whatever a reader could be misled by is refused: places outside the file, overlaps and gaps, sizes that do not follow
-// from the shape, types nobody knows, a name that comes twice.
+// from the shape, unknown types, a name that comes twice.
 export interface TensorInfo {
   readonly dtype: string
   readonly shape: readonly number[]
@@ -147,7 +147,7 @@ function parseJson(json: Uint8Array, file: string): Readonly<Record<string, unkn
   } catch {
     throw invalidModel(file, 'its header is no JSON')
   }
-  const { duplicate } = jsonPlaces(text)
+  const duplicate = duplicateKey(text)
   if (duplicate !== undefined) throw invalidModel(file, `its header names "${duplicate.key}" twice`)
   if (!text.startsWith('{') || typeof value !== 'object' || value === null) {
     throw invalidModel(file, 'its header is no JSON object')

@@ -1,5 +1,5 @@
 // Training data as an engine computes with it. Everything is checked before anything is computed, so that a refused request
-// leaves no half of a gradient behind.
+// adds no part of a gradient.
 import type { Datum, Tensor } from '../../contracts/index.ts'
 import { refused } from '../refused.ts'
 import type { LossFunction } from './losses.ts'
@@ -110,7 +110,7 @@ export function evaluateDatum({ inputs }: CheckedDatum, loss: LossFunction, logp
 
 /**
  * Refuses derivatives that are the request's fault: inputs that no number can answer. Where the model itself has none, training has
- * diverged: that the loss tells, and who trains decides what to do.
+ * diverged: the loss shows that, and the caller decides what to do.
  */
 export function checkDerivatives(derivatives: Float64Array, logprobs: Float64Array, what: string): void {
   const wrong = derivatives.findIndex((derivative, i) => !Number.isFinite(derivative) && Number.isFinite(logprobs[i]))

@@ -59,10 +59,7 @@ const losses: Readonly<Record<string, LossMaker>> = {
     inputs: ['weights'],
     manyTargets: true,
     defaults: {},
-    token:
-      () =>
-      (p, [weight = 0]) =>
-        weight === 0 ? nothing : { loss: -weight * p, derivative: -weight },
+    token: () => weightedToken,
   },
   // -r A; dr/dp = r
   importance_sampling: {
@@ -105,28 +102,15 @@ const losses: Readonly<Record<string, LossMaker>> = {
   },
 }
 
-type PolicyToken = {
-  p: number
-  q: number
-  ratio: number
-  advantage: number
-  low?: number | undefined
-  high?: number | undefined
-}
+const weightedToken: LossFunction['token'] = (p, [weight = 0]) =>
+  weight === 0 ? nothing : { loss: -weight * p, derivative: -weight }
+
+type PolicyToken = Record<'p' | 'q' | 'ratio' | 'advantage', number> & Record<'low' | 'high', number | undefined>
 
 // Without advantage there is no loss, whatever the ratio: prompts carry no log-probabilities.
 function policyToken(loss: (token: PolicyToken) => TokenLoss): LossFunction['token'] {
   return (p, [q = 0, advantage = 0, low, high]) =>
-    advantage === 0
-      ? nothing
-      : loss({
-          p,
-          q,
-          ratio: Math.exp(p - q),
-          advantage,
-          low,
-          high,
-        })
+    advantage === 0 ? nothing : loss({ p, q, ratio: Math.exp(p - q), advantage, low, high })
 }
 
 function clipped({ ratio, low, high }: PolicyToken, settings: Readonly<Record<string, number>>): number {

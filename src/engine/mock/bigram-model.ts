@@ -5,7 +5,8 @@
 // Axes: V previous token, U next token (both the vocabulary), R rank.
 import { keyedRandom } from '../../kernel/index.ts'
 import { loraAlpha } from '../files/model-spec.ts'
-import type { Parameters } from '../optimizer/adam-state.ts'
+import { type Parameters, zeros } from '../optimizer/adam-state.ts'
+import { logSoftmax } from '../sampling/next-token.ts'
 
 export interface BigramSpec {
   readonly baseModel: string
@@ -72,9 +73,7 @@ export class BigramModel {
 
   /** The accumulated gradient of every parameter, by its name. */
   gradients(): Parameters {
-    const gradients = Object.fromEntries(
-      Object.entries(this.parameters).map(([name, { length }]) => [name, new Float64Array(length)]),
-    )
+    const gradients = zeros(this.parameters)
     // In the order of the vocabulary: sums must not depend on the order in which data came.
     for (const [v, { targets_U, mass }] of [...this.#gradients].sort(([a], [b]) => a - b)) {
       const logprobs_U = this.logprobs(v)
@@ -124,24 +123,12 @@ function add(target: Float64Array | undefined, start: number, values: Float64Arr
   for (let i = 0; i < values.length; i++) target[start + i] = (target[start + i] ?? 0) + factor * (values[i] ?? 0)
 }
 
-function logSoftmax(logits: Float64Array): Float64Array {
-  let largest = Number.NEGATIVE_INFINITY
-  for (let u = 0; u < logits.length; u++) if ((logits[u] ?? 0) > largest) largest = logits[u] ?? 0
-  let sum = 0
-  for (let u = 0; u < logits.length; u++) sum += Math.exp((logits[u] ?? 0) - largest)
-  const normalizer = largest + Math.log(sum)
-  return logits.map((logit) => logit - normalizer)
-}
-
 // What a "pretrained" mock model knows: a little noise, decided by its name alone. Every seed of an experiment starts from the
 // same base, as it does with a real model.
 /** Large enough that models differ, small enough that every next token is about equally likely. */
 const spread = 0.02
 
-interface BaseWeights {
-  readonly weight_VU: Float64Array
-  readonly bias_U: Float64Array
-}
+type BaseWeights = Readonly<Record<'weight_VU' | 'bias_U', Float64Array>>
 
 // Policy, reference and every snapshot of a run have the same base.
 const mostRecent = 4

@@ -6,7 +6,7 @@ import { breather, oneAtATime } from '../in-process-engine.ts'
 import { type CheckedDatum, checkedData, evaluateDatum } from '../losses/checked-data.ts'
 import { lossFunction } from '../losses/losses.ts'
 import { AdamState, checkAdam } from '../optimizer/adam-state.ts'
-import { refused } from '../refused.ts'
+import { loaded, refused } from '../refused.ts'
 import { checkLogprobs, checkRequest } from '../sampling/check-request.ts'
 import { drawToken, greedyToken, type NextToken, nextToken } from '../sampling/next-token.ts'
 import { promptScorer } from '../sampling/prompt-scores.ts'
@@ -55,15 +55,11 @@ function targetLogprobs(model: BigramModel, { tokens, targets, targetsPerToken }
   )
 }
 
-function accumulate(
-  model: BigramModel,
-  { tokens, targets, targetsPerToken }: CheckedDatum,
-  derivatives?: Float64Array,
-): void {
+function accumulate(model: BigramModel, datum: CheckedDatum, derivatives: Float64Array | undefined): void {
+  const { tokens, targets, targetsPerToken } = datum
   derivatives?.forEach((derivative, at) => {
-    if (derivative !== 0) {
-      model.accumulate(tokens[Math.floor(at / targetsPerToken)] ?? 0, targets.data[at] ?? 0, derivative)
-    }
+    if (derivative === 0) return
+    model.accumulate(tokens[Math.floor(at / targetsPerToken)] ?? 0, targets.data[at] ?? 0, derivative)
   })
 }
 
@@ -117,24 +113,17 @@ async function perform(
     case 'export':
     case 'export_state':
       return { bytes: exportModel(loaded(models, op.model), op.op === 'export_state') }
-    case 'import':
-      models.set(
-        op.model,
-        importModel(op.bytes, { optimizer: op.optimizer, vocabSize, into: models.get(op.model)?.model.spec }),
-      )
+    case 'import': {
+      const into = models.get(op.model)?.model.spec
+      models.set(op.model, importModel(op.bytes, { optimizer: op.optimizer, vocabSize, into }))
       return { done: true }
+    }
   }
 }
 
 function fresh(spec: BigramSpec, seed: number): LoadedModel {
   const model = new BigramModel(spec, seed)
   return { model, adam: new AdamState(model.parameters) }
-}
-
-function loaded(models: ReadonlyMap<string, LoadedModel>, id: string): LoadedModel {
-  const found = models.get(id)
-  if (found !== undefined) return found
-  throw refused(`no model is called "${id}"`, 'create it first.')
 }
 
 async function samples(model: BigramModel, request: Omit<SampleReq, 'model'>, signal: AbortSignal): Promise<Sample[]> {
@@ -151,7 +140,7 @@ async function samples(model: BigramModel, request: Omit<SampleReq, 'model'>, si
 // on how many others are asked for.
 type Request = Omit<SampleReq, 'model'>
 
-/** Samples of one request, one after the other: the caller decides when to go on. */
+/** Samples of one request, one after the other: the caller decides when to draw the next. */
 export function* drawSamples(model: BigramModel, request: Request): Generator<Sample, void> {
   checkRequest(request, { vocabSize: model.spec.vocabSize })
   checkLogprobs(model.logprobs(request.prompt.at(-1) ?? 0))
@@ -170,15 +159,9 @@ export function* drawSamples(model: BigramModel, request: Request): Generator<Sa
   }
 }
 
-function drawOne(
-  model: BigramModel,
-  request: Request,
-  {
-    stops,
-    index,
-    next,
-  }: { stops: readonly (readonly number[])[]; index: number; next: (previous: number) => NextToken },
-): Sample {
+type Draw = { stops: readonly (readonly number[])[]; index: number; next: (previous: number) => NextToken }
+
+function drawOne(model: BigramModel, request: Request, { stops, index, next }: Draw): Sample {
   const random = keyedRandom(request.seed, 'mock', 'sample', index)
   const tokens: number[] = []
   const logprobs: number[] = []

@@ -1,5 +1,4 @@
 // A model and its optimiser as a checkpoint, and back.
-
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { AdamState, type Parameters } from '../optimizer/adam-state.ts'
@@ -8,19 +7,12 @@ import { BigramModel, type BigramSpec } from './bigram-model.ts'
 
 export type LoadedModel = { readonly model: BigramModel; readonly adam: AdamState }
 
-/** The weights as bytes, with the optimiser's state where training is to go on from them. Gradients are not saved. */
+/** The weights as bytes, with the optimiser's state where training is to resume from them. Gradients are not saved. */
 export function exportModel({ model, adam }: LoadedModel, withOptimizer: boolean): Uint8Array {
-  const { baseModel, vocabSize, rank } = model.spec
-  return encodeCheckpoint({
-    base_model: baseModel,
-    vocab_size: vocabSize,
-    rank,
-    ...(withOptimizer ? { adam_step: adam.step } : {}),
-    tensors: {
-      ...model.parameters,
-      ...(withOptimizer ? { ...prefixed('adam_first.', adam.first), ...prefixed('adam_second.', adam.second) } : {}),
-    },
-  })
+  const { baseModel: base_model, vocabSize: vocab_size, rank } = model.spec
+  const moments = { ...prefixed('adam_first.', adam.first), ...prefixed('adam_second.', adam.second) }
+  const tensors = withOptimizer ? { ...model.parameters, ...moments } : model.parameters
+  return encodeCheckpoint({ base_model, vocab_size, rank, adam_step: withOptimizer ? adam.step : undefined, tensors })
 }
 
 type ImportOptions = {

@@ -42,7 +42,8 @@ export class AdamState {
   }
 }
 
-function zeros(parameters: Parameters): Parameters {
+/** Zeros for each parameter. */
+export function zeros(parameters: Parameters): Parameters {
   return Object.fromEntries(Object.entries(parameters).map(([name, values]) => [name, new Float64Array(values.length)]))
 }
 

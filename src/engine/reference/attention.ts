@@ -36,11 +36,7 @@ export function attendBack(
 ): { dq: Float64Array; dk: Float64Array; dv: Float64Array } {
   const { heads, kvHeads, headDim } = shape
   const scale = 1 / Math.sqrt(headDim)
-  const [dq, dk, dv] = [q, k, v].map(({ length }) => new Float64Array(length)) as [
-    Float64Array,
-    Float64Array,
-    Float64Array, // one for each of the three above
-  ]
+  const [dq, dk, dv] = [new Float64Array(q.length), new Float64Array(k.length), new Float64Array(v.length)]
   for (let t = 0; t < rows; t++) {
     for (let h = 0; h < heads; h++) {
       const query = (t * heads + h) * headDim

@@ -93,11 +93,7 @@ function swiglu(gate: Float64Array, up: Float64Array): Float64Array {
 }
 
 /** Gradients by gate and up. silu'(x) = s (1 + x (1 - s)) with s = sigmoid(x). */
-function swigluBack(
-  gate: Float64Array,
-  up: Float64Array,
-  dOut: Float64Array,
-): { dGate: Float64Array; dUp: Float64Array } {
+function swigluBack(gate: Float64Array, up: Float64Array, dOut: Float64Array) {
   return {
     dGate: gate.map((g, i) => {
       const s = sigmoid(g)

@@ -39,13 +39,7 @@ export async function drawSamples(model: ReferenceModel, request: Request, tools
   return samples
 }
 
-type Start = {
-  first_V: Float64Array
-  caches: readonly KvCache[]
-  index: number
-  isStop: StopTest
-  breathe: Breathe
-}
+type Start = { first_V: Float64Array; caches: readonly KvCache[]; index: number; isStop: StopTest; breathe: Breathe }
 
 async function drawOne(
   model: ReferenceModel,
@@ -60,17 +54,13 @@ async function drawOne(
   let row_V = first_V
   for (;;) {
     checkLogprobs(row_V)
-    const uniform = random.float()
-    const drawn = sampleToken(row_V, request, uniform)
+    const drawn = sampleToken(row_V, request, random.float())
     tokens.push(drawn.token)
     logprobs.push(drawn.logprob)
     const stops = isStop(tokens)
     if (stops || tokens.length === limit) {
-      return {
-        tokens: Int32Array.from(tokens),
-        logprobs: Float64Array.from(logprobs),
-        stopReason: stops ? 'stop' : 'length',
-      }
+      const stopReason = stops ? 'stop' : 'length'
+      return { tokens: Int32Array.from(tokens), logprobs: Float64Array.from(logprobs), stopReason }
     }
     const start = request.prompt.length + tokens.length - 1
     const trace = await forward(model, [drawn.token], { start, caches, breathe })

@@ -9,7 +9,7 @@ import { type Breathe, breather, oneAtATime } from '../in-process-engine.ts'
 import { type CheckedDatum, checkDerivatives, checkedData, evaluateDatum } from '../losses/checked-data.ts'
 import { lossFunction } from '../losses/losses.ts'
 import { checkAdam, type Parameters } from '../optimizer/adam-state.ts'
-import { refused } from '../refused.ts'
+import { loaded, refused } from '../refused.ts'
 import { stopsAtText } from '../sampling/next-token.ts'
 import { drawSamples } from './draw-samples.ts'
 import { ModelState, type ReferenceModel } from './reference-model.ts'
@@ -17,6 +17,8 @@ import { backward, forward, logprobsAt, type RowDerivatives, type Trace } from '
 
 /** Changes with every change of a number. */
 const numbers = 'reference engine, numbers of version 1'
+
+const v8Version = `v8-${process.versions.v8.split('.', 2).join('.')}`
 
 /** In multiplications: a few milliseconds. */
 const perBreath = 10_000_000
@@ -47,12 +49,7 @@ export function createReferenceEngine({ resolve, maxParameters = 200_000_000 }: 
   }
   return oneAtATime({
     // Math.exp and Math.cos may differ in their last bit between versions of V8.
-    id: {
-      kind: 'reference',
-      sourceHash: sha256(numbers),
-      threads: 1,
-      cpuFeatures: Object.freeze([`v8-${process.versions.v8.split('.', 2).join('.')}`]),
-    },
+    id: { kind: 'reference', sourceHash: sha256(numbers), threads: 1, cpuFeatures: Object.freeze([v8Version]) },
     perform: (op, signal) => perform({ models, baseOf, forgetUnused }, op, signal),
     close() {
       models.clear()
@@ -86,7 +83,7 @@ async function perform(held: Held, op: EngineOp, signal: AbortSignal): Promise<E
       return { fwdBwd: await forwardBackward(loaded(models, op.model).model, op, { breathe }) }
     case 'forward_backward': {
       const state = loaded(models, op.model)
-      // Into gradients of their own: a request that fails or is aborted leaves no half behind.
+      // Into separate gradients: a request that fails or is aborted adds nothing.
       const gradients = state.model.zeroGradients()
       const fwdBwd = await forwardBackward(state.model, op, { gradients, breathe })
       state.accumulate(gradients)
@@ -114,12 +111,6 @@ async function perform(held: Held, op: EngineOp, signal: AbortSignal): Promise<E
       return { done: true }
     }
   }
-}
-
-function loaded(models: ReadonlyMap<string, ModelState>, id: string): ModelState {
-  const found = models.get(id)
-  if (found !== undefined) return found
-  throw refused(`no model is called "${id}"`, 'create it first.')
 }
 
 // Log-probabilities and gradients of a batch, one text after the other: no text sees another.

@@ -1,12 +1,11 @@
 // A model in training: base weights, and either an adapter over them or a copy of them that is trained whole.
-
 import type { Adam, Metrics } from '../../contracts/index.ts'
 import type { BaseModel } from '../files/base-model.ts'
 import { type Checkpoint, type CheckpointTensor, encodeCheckpoint } from '../files/checkpoint.ts'
 import { type ModelShape, tensorShapes } from '../files/model-shape.ts'
 import { checkHolds, checkTensors, initialAdapter, loraAlpha, type ModelSpec } from '../files/model-spec.ts'
 import { adapterName, adapterShapes } from '../files/model-weights.ts'
-import { AdamState, type Parameters } from '../optimizer/adam-state.ts'
+import { AdamState, type Parameters, zeros } from '../optimizer/adam-state.ts'
 import { add, addOuter, addRowSum, addToRows, multiply, multiplyBack } from './linear.ts'
 import { type Rotation, rotationOf } from './rope.ts'
 
@@ -86,9 +85,7 @@ export class ReferenceModel {
 
   /** Zeros for the gradient of everything that is trained. */
   zeroGradients(): Parameters {
-    return Object.fromEntries(
-      Object.entries(this.#parameters).map(([name, { length }]) => [name, new Float64Array(length)]),
-    )
+    return zeros(this.#parameters)
   }
 }
 
@@ -105,14 +102,11 @@ export class ModelState {
 
   /** Adds to the gradients that the next step uses up. */
   accumulate(gradients: Parameters): void {
-    if (this.#gradients === undefined) {
-      this.#gradients = gradients
-      return
-    }
-    for (const [name, sum] of Object.entries(this.#gradients)) {
+    for (const [name, sum] of Object.entries(this.#gradients ?? {})) {
       const more = gradients[name]
       if (more !== undefined) add(sum, more)
     }
+    this.#gradients ??= gradients
   }
 
   /** Moves the weights and forgets the gradients. A gradient that is not finite moves nothing: training has diverged. */
@@ -130,14 +124,13 @@ export class ModelState {
     const { spec, trained, parameters } = this.model
     const shaped = (values: Parameters): ReadonlyMap<string, CheckpointTensor> =>
       new Map([...trained].map(([name, shape]) => [name, { shape, data: values[name] ?? new Float64Array() }]))
-    const adam = this.#adam ?? (withOptimizer ? new AdamState(parameters) : undefined)
+    const adam = withOptimizer ? (this.#adam ?? new AdamState(parameters)) : undefined
     return encodeCheckpoint({
       ...spec,
-      ...(spec.lora === undefined ? {} : { alpha: loraAlpha }),
+      alpha: loraAlpha,
       weights: shaped(parameters),
-      ...(withOptimizer && adam !== undefined
-        ? { adam: { step: adam.step, first: shaped(adam.first), second: shaped(adam.second) } }
-        : {}),
+      adam:
+        adam === undefined ? undefined : { step: adam.step, first: shaped(adam.first), second: shaped(adam.second) },
     })
   }
 

@@ -2,6 +2,7 @@
 // `[position, vocabulary]` is never held.
 import type { Breathe } from '../in-process-engine.ts'
 import type { Parameters } from '../optimizer/adam-state.ts'
+import { logSoftmax } from '../sampling/next-token.ts'
 import type { KvCache } from './attention.ts'
 import { type BlockTrace, blockBackward, blockForward, rmsNorm, rmsNormBack } from './block.ts'
 import { project, projectBack, type ReferenceModel } from './reference-model.ts'
@@ -21,12 +22,9 @@ const finalNorm = 'model.norm.weight'
 export async function forward(
   model: ReferenceModel,
   tokens: ArrayLike<number>,
-  {
-    start = 0,
-    caches,
-    breathe,
-  }: { start?: number | undefined; caches?: readonly KvCache[] | undefined; breathe: Breathe },
+  options: { start?: number | undefined; caches?: readonly KvCache[] | undefined; breathe: Breathe },
 ): Promise<Trace> {
+  const { start = 0, caches, breathe } = options
   const { hiddenSize, layers, normEps } = model.shape
   const rows = tokens.length
   const table = model.tensor(embedding)
@@ -91,15 +89,6 @@ function logitGradient(logprobs_V: Float64Array, row: RowDerivatives): Float64Ar
   const gradient_V = logprobs_V.map((logprob) => -mass * Math.exp(logprob))
   for (const { token, derivative } of row) gradient_V[token] = (gradient_V[token] ?? 0) + derivative
   return gradient_V
-}
-
-function logSoftmax(logits_V: Float64Array): Float64Array {
-  let largest = Number.NEGATIVE_INFINITY
-  for (const logit of logits_V) if (logit > largest) largest = logit
-  let sum = 0
-  for (const logit of logits_V) sum += Math.exp(logit - largest)
-  const normalizer = largest + Math.log(sum)
-  return logits_V.map((logit) => logit - normalizer)
 }
 
 // Multiplications of one token in one layer.

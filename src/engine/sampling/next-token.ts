@@ -6,11 +6,20 @@ import { likeliestTokens } from './prompt-scores.ts'
 
 export type Candidate = { token: number; logprob: number }
 
-/** The likeliest token, the first of equals. Its log-probability is the model's own: that of a certain choice, 0, tells nothing. */
+/** The likeliest token, the first of equals. Its log-probability is the model's own: that of a certain choice, 0, says nothing. */
 export function greedyToken(logprobs_V: Float64Array): Candidate {
   let token = 0
   for (let v = 1; v < logprobs_V.length; v++) if ((logprobs_V[v] ?? 0) > (logprobs_V[token] ?? 0)) token = v
   return { token, logprob: logprobs_V[token] ?? 0 }
+}
+
+export function logSoftmax(logits_V: Float64Array): Float64Array {
+  let largest = Number.NEGATIVE_INFINITY
+  for (const logit of logits_V) if (logit > largest) largest = logit
+  let sum = 0
+  for (const logit of logits_V) sum += Math.exp(logit - largest)
+  const normalizer = largest + Math.log(sum)
+  return logits_V.map((logit) => logit - normalizer)
 }
 
 /** Draws a token with a number from [0, 1). At temperature 0 it is the likeliest. */
@@ -104,7 +113,7 @@ export type StopTest = (tokens: readonly number[]) => boolean
 /** Where a request stops. */
 export type StopRequest = Pick<SampleReq, 'stop'>
 
-/** Whether a request stops at a text: then somebody must make text of tokens. */
+/** Whether a request stops at a text: then tokens must be decoded. */
 export function stopsAtText({ stop = [] }: StopRequest): boolean {
   return stop.some((each) => typeof each === 'string')
 }

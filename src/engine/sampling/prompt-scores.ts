@@ -15,14 +15,9 @@ export interface PromptScorer {
 /** Collects the scores that a request asks for. Nothing predicts the first token. */
 export function promptScorer({ prompt, promptLogprobs, topKPromptLogprobs: k = 0 }: Asked): PromptScorer {
   const own = promptLogprobs ? new Float64Array(prompt.length).fill(Number.NaN) : undefined
-  const top =
-    k > 0
-      ? {
-          k,
-          tokens: new Int32Array(prompt.length * k).fill(-1),
-          logprobs: new Float64Array(prompt.length * k).fill(Number.NaN),
-        }
-      : undefined
+  const size = prompt.length * k
+  const none = { tokens: new Int32Array(size).fill(-1), logprobs: new Float64Array(size).fill(Number.NaN) }
+  const top = k > 0 ? { k, ...none } : undefined
   return {
     add(at, logprobs_V) {
       const next = prompt[at + 1]
@@ -30,16 +25,11 @@ export function promptScorer({ prompt, promptLogprobs, topKPromptLogprobs: k = 0
       own?.fill(logprobs_V[next] ?? Number.NaN, at + 1, at + 2)
       if (top === undefined) return
       const best = likeliestTokens(logprobs_V, k)
+      const logprobs = Float64Array.from(best, (token) => logprobs_V[token] ?? Number.NaN)
       top.tokens.set(best, (at + 1) * k)
-      top.logprobs.set(
-        Float64Array.from(best, (token) => logprobs_V[token] ?? Number.NaN),
-        (at + 1) * k,
-      )
+      top.logprobs.set(logprobs, (at + 1) * k)
     },
-    scores: {
-      promptLogprobs: own,
-      topKPromptLogprobs: top,
-    },
+    scores: { promptLogprobs: own, topKPromptLogprobs: top },
   }
 }
 

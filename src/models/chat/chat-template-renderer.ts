@@ -1,7 +1,7 @@
 // A model's own chat template as a renderer: the tokens are those of the template's text, with the message of each.
-import type { ChatMessage, OpenRenderer, Tokenizer } from '../../contracts/index.ts'
+import type { ChatMessage, OpenRenderer } from '../../contracts/index.ts'
 import { defineRenderer, EvsysError } from '../../kernel/index.ts'
-import type { ModelTokenizer } from '../tokenizer/open-tokenizer.ts'
+import { isModelTokenizer, type ModelTokenizer } from '../tokenizer/open-tokenizer.ts'
 import { contentText } from './guard-messages.ts'
 import { type AnswerForm, parseAnswer } from './parse-answer.ts'
 import { type Span, TemplateReader, type TemplateText } from './template-text.ts'
@@ -15,7 +15,7 @@ export interface ChatTemplateOptions {
   readonly variables?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Opens a chat template. One whose answers cannot be told from the rest is refused. */
+/** Opens a chat template. One whose answers cannot be distinguished from the rest is refused. */
 export async function openChatTemplate({
   tokenizer,
   template,
@@ -29,9 +29,9 @@ export async function openChatTemplate({
     ...variables,
   })
   const ends = findEnds(reader)
-  const stop = [...new Set([...[...ends].map((name) => tokenizer.special.get(name)), tokenizer.eos])].filter(
-    (token) => token !== undefined,
-  )
+  const stop = [
+    ...new Set([...[...ends].map((name) => tokenizer.special.get(name)), tokenizer.eos].flatMap((each) => each ?? [])),
+  ]
   const form = answerForm(reader, template)
   return {
     stop,
@@ -128,13 +128,10 @@ function nameOf(tokenizer: ModelTokenizer, token: number | undefined): string | 
 }
 
 function unsplittable(index: number, what: string): EvsysError {
-  return new EvsysError(
-    'MODEL_INVALID',
-    `the model’s chat template does not show ${what} of message ${index} as it is`,
-    {
-      fix: 'choose a renderer made for this model: its tokens cannot be given to messages for certain.',
-    },
-  )
+  const message = `the model’s chat template does not show ${what} of message ${index} as it is`
+  return new EvsysError('MODEL_INVALID', message, {
+    fix: 'choose a renderer made for this model: its tokens cannot be given to messages for certain.',
+  })
 }
 
 /** Conversations in the model's own form: the template that its folder holds. */
@@ -143,14 +140,10 @@ export const chatTemplate = defineRenderer({
   summary: 'The model’s own chat template.',
   async open({ tokenizer, chatTemplate: template }) {
     if (template === undefined || !isModelTokenizer(tokenizer)) {
-      throw new EvsysError('PLUGIN_FAILED', 'chat_template: the model has no chat template of its own', {
+      throw new EvsysError('PLUGIN_FAILED', 'chat_template: the model has no chat template', {
         fix: 'name a renderer with renderer_name, or use a model that was trained on conversations.',
       })
     }
     return openChatTemplate({ tokenizer, template })
   },
 })
-
-function isModelTokenizer(tokenizer: Tokenizer): tokenizer is ModelTokenizer {
-  return 'encodeGuarded' in tokenizer && 'special' in tokenizer
-}

@@ -91,7 +91,7 @@ class ExactInterpreter extends Interpreter {
     if (sides === undefined) return super.evaluate(node, scope)
     const { type: kind, value } = fieldsOf(super.evaluate(object, scope))
     if (kind !== 'StringValue' || typeof value !== 'string') return super.evaluate(node, scope)
-    // Setting a variable is how the library makes values of its own.
+    // Setting a variable is how the library makes its values.
     return new Environment().set('strip', (characters?: unknown) => stripped(value, characters, sides))
   }
 }

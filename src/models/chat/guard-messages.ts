@@ -1,6 +1,6 @@
 // Messages for a template, such that nothing in them can become a special token: where a text spells one, or could complete one
 // together with its neighbours, it gets a guard, a character that occurs nowhere else.
-import type { ChatMessage, ToolSpec } from '../../contracts/index.ts'
+import type { ChatMessage, ToolCall, ToolSpec } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { anyOf } from '../tokenizer/open-tokenizer.ts'
 
@@ -37,15 +37,15 @@ export function createGuard(special: readonly string[], guard: string): Guard {
 
 /** The messages, for a template: content as text, arguments as objects, everything from outside passed through `each`. */
 export function templateMessages(messages: readonly ChatMessage[], each: Guard): TemplateMessage[] {
-  return messages.map(({ role, content, name, tool_calls, tool_call_id, reasoning_content }) => ({
-    role,
-    content: each(contentText(content)),
+  return messages.map(({ role, content, name, tool_call_id, reasoning_content, tool_calls }) => {
+    const message: TemplateMessage = { role, content: each(contentText(content)) }
     // Templates ask `'tool_calls' in message`: what is absent must stay absent.
-    ...(name === undefined ? {} : { name: each(name) }),
-    ...(tool_call_id === undefined ? {} : { tool_call_id: each(tool_call_id) }),
-    ...(reasoning_content === undefined ? {} : { reasoning_content: each(reasoning_content) }),
-    ...(tool_calls === undefined ? {} : { tool_calls: tool_calls.map((call) => templateCall(call, each)) }),
-  }))
+    if (name !== undefined) message.name = each(name)
+    if (tool_call_id !== undefined) message.tool_call_id = each(tool_call_id)
+    if (reasoning_content !== undefined) message.reasoning_content = each(reasoning_content)
+    if (tool_calls !== undefined) message.tool_calls = tool_calls.map((call) => templateCall(call, each))
+    return message
+  })
 }
 
 /** Tools for a template, as most of them expect them. */
@@ -57,26 +57,21 @@ export function templateTools(tools: readonly ToolSpec[], each: Guard): unknown[
 export function contentText(content: ChatMessage['content']): string {
   if (content === null) return ''
   if (typeof content === 'string') return content
-  return content
-    .map((block) => {
-      if (block.type === 'text' && typeof block.text === 'string') return block.text
-      throw new EvsysError('DATA_INVALID', 'a message holds an image, and this renderer writes text only', {
-        fix: 'drop rows with images, or choose a model and renderer for them.',
-      })
+  const texts = content.map((block) => {
+    if (block.type === 'text' && typeof block.text === 'string') return block.text
+    throw new EvsysError('DATA_INVALID', 'a message holds an image, and this renderer writes text only', {
+      fix: 'drop rows with images, or choose a model and renderer for them.',
     })
-    .join('')
+  })
+  return texts.join('')
 }
 
-function templateCall(
-  { id, function: { name, arguments: args } }: NonNullable<ChatMessage['tool_calls']>[number],
-  each: Guard,
-) {
+function templateCall({ id, function: { name, arguments: args } }: ToolCall, each: Guard) {
   const call = { name: each(name), arguments: deep(asObject(args), each) }
-  return { type: 'function', ...(id === undefined ? {} : { id: each(id) }), function: call }
+  return id === undefined ? { type: 'function', function: call } : { type: 'function', id: each(id), function: call }
 }
 
-// Templates write arguments as JSON themselves; text that is JSON already would be quoted once more.
-/** Arguments as the object that they are, where they are one. */
+/** Arguments as the object that they are, where they are one: templates would quote JSON text once more. */
 export function asObject(args: unknown): unknown {
   if (typeof args !== 'string') return args
   try {
@@ -87,7 +82,8 @@ export function asObject(args: unknown): unknown {
   }
 }
 
-function deep(value: unknown, each: Guard): unknown {
+/** A JSON value with all its texts, keys included, passed through `each`. */
+export function deep(value: unknown, each: Guard): unknown {
   if (typeof value === 'string') return each(value)
   if (Array.isArray(value)) return value.map((item) => deep(item, each))
   if (typeof value !== 'object' || value === null) return value

@@ -18,13 +18,15 @@ const callForm = /\n?<tool_call>\s*(\{.*?\})\s*<\/tool_call>\s*$/s
 export function parseAnswer(text: string, form: AnswerForm): { message: ChatMessage; closed: boolean } {
   const { reasoning, rest, closed } = splitThinking(text, form)
   const { content, calls } = form.calls ? splitCalls(rest) : { content: rest, calls: [] }
-  const message: ChatMessage = {
-    role: 'assistant',
-    content: content === '' && calls.length > 0 ? null : content,
-    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
-  }
-  return { message, closed }
+  return { message: answerMessage(content, reasoning, calls), closed }
+}
+
+/** The assistant message of its parts: what is empty is left out. */
+export function answerMessage(content: string, reasoning: string, calls: readonly ToolCall[]): ChatMessage {
+  const message: ChatMessage = { role: 'assistant', content: content === '' && calls.length > 0 ? null : content }
+  if (reasoning !== '') message.reasoning_content = reasoning
+  if (calls.length > 0) message.tool_calls = [...calls]
+  return message
 }
 
 /** Reasoning at the beginning of a text, and what follows it. */

@@ -1,4 +1,4 @@
-// Files of a model folder: foreign text, read with a limit and checked by a schema; every fault is told with its place.
+// Files of a model folder: foreign text, read with a limit and checked by a schema; every fault is reported with its place.
 import { isUtf8 } from 'node:buffer'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -2,16 +2,15 @@ import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writ
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolders } from '../../../tests/temporary-folder.ts'
-import { sha256 } from '../../kernel/index.ts'
 import {
   bundledConfig,
-  bundledFileNames,
   bundledGenerationConfig,
-  bundledModels,
+  bundledShapes,
   bundledTokenizerConfig,
-  ensureBundledModel,
-} from './bundled-models.ts'
+} from '../../../models/recipe/bundled-files.ts'
+import { temporaryFolders } from '../../../tests/temporary-folder.ts'
+import { sha256 } from '../../kernel/index.ts'
+import { bundledFileNames, ensureBundledModel } from './bundled-models.ts'
 import { resolveModelFolder } from './resolve-model-folder.ts'
 
 const folder = temporaryFolders()
@@ -22,9 +21,9 @@ describe('bundled models', () => {
   it.each(names)('%s has the files that its shape says (MOD-30)', async (name) => {
     const at = await ensureBundledModel(name)
     const read = (file: string) => JSON.parse(readFileSync(join(at, file), 'utf8'))
-    expect(read('config.json')).toEqual(bundledConfig(bundledModels[name]))
-    expect(read('generation_config.json')).toEqual(bundledGenerationConfig(bundledModels[name]))
-    expect(read('tokenizer_config.json')).toEqual(bundledTokenizerConfig(bundledModels[name]))
+    expect(read('config.json')).toEqual(bundledConfig(bundledShapes[name]))
+    expect(read('generation_config.json')).toEqual(bundledGenerationConfig(bundledShapes[name]))
+    expect(read('tokenizer_config.json')).toEqual(bundledTokenizerConfig(bundledShapes[name]))
     expect(readdirSync(at).sort()).toEqual([...bundledFileNames, 'README.md'].sort())
   })
 

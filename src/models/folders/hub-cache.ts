@@ -1,11 +1,10 @@
 // The cache of Hugging Face tools, read as it lies on disk: models--ORG--NAME/{refs,snapshots}. Nothing is fetched.
-
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { EvsysError, fileError, systemCode } from '../../kernel/index.ts'
 
-// What the hub allows in names; neither part can be a path of its own.
+// What the hub allows in names; neither part can be a path.
 const repositoryForm = /^(?!.*\.\.)(?:[\w-][\w.-]{0,95}\/)?[\w-][\w.-]{0,95}$/
 const commitForm = /^[0-9a-f]{40}$/
 const revisionForm = /^(?!.*\.\.)[\w-][\w./-]{0,199}$/

@@ -1,9 +1,9 @@
-// From the name of a model to the folder with its files. Nothing is downloaded here: that is a step of its own.
+// From the name of a model to the folder with its files. Nothing is downloaded here: that is a separate step.
 import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { EvsysError, fileError, hubCacheFolder, systemCode } from '../../kernel/index.ts'
-import { bundledModels, ensureBundledModel, isBundled } from './bundled-models.ts'
+import { bundledNames, ensureBundledModel, isBundled } from './bundled-models.ts'
 import { findSnapshot, isRepository } from './hub-cache.ts'
 
 export interface ResolveModelOptions {
@@ -32,7 +32,7 @@ export async function resolveModelFolder(name: string, options: ResolveModelOpti
   if (isBundled(name)) return { folder: await ensureBundledModel(name), source: 'bundled' }
   const local = resolve(project, name)
   const isPath = isAbsolute(name) || /^\.{1,2}(?:[\\/]|$)/.test(name)
-  if (name !== '' && !name.includes('\0') && (await isFolder(local))) {
+  if (name !== '' && !name.includes('\0') && (await statOf(local))?.isDirectory() === true) {
     await checkFiles(name, local, files)
     return { folder: local, source: 'folder' }
   }
@@ -56,10 +56,6 @@ async function checkFiles(name: string, folder: string, files: readonly string[]
   }
 }
 
-async function isFolder(path: string): Promise<boolean> {
-  return (await statOf(path))?.isDirectory() === true
-}
-
 async function statOf(path: string) {
   try {
     return await stat(path)
@@ -73,14 +69,12 @@ function missing(name: string, reason: string, revision?: string): EvsysError {
   const flag = revision === undefined ? '' : ` --revision ${revision}`
   const fetched = isRepository(name) ? `fetch it once with \`hf download ${name}${flag}\`, ` : ''
   return new EvsysError('MODEL_MISSING', `no model ${JSON.stringify(name)} is here: ${reason}`, {
-    fix: `${fetched}name a folder with config.json, tokenizer.json and the weights, or use a bundled model: ${Object.keys(bundledModels).join(', ')}.`,
+    fix: `${fetched}name a folder with config.json, tokenizer.json and the weights, or use a bundled model: ${bundledNames.join(', ')}.`,
   })
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 /** Where evsys keeps what it can make again, for all projects of a user. `EVSYS_CACHE` names another place. */
-export function cacheFolder(env: Environment = process.env): string {
+export function cacheFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
   if (env.EVSYS_CACHE) return env.EVSYS_CACHE
   if (env.XDG_CACHE_HOME) return join(env.XDG_CACHE_HOME, 'evsys')
   if (process.platform === 'win32' && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, 'evsys', 'cache')

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ToolCall } from '../../contracts/index.ts'
-import { defineInferenceClient, EvsysError } from '../../kernel/index.ts'
+import { defineInferenceClient } from '../../kernel/index.ts'
 import { openApiClient } from './open-api-client.ts'
 import {
   apiKey,
@@ -8,11 +8,11 @@ import {
   type ContentPart,
   contentParts,
   type LinkedMessage,
-  linkToolCalls,
   type OmittedField,
   type ProviderAnswer,
-  plainText,
   sharedClientParams,
+  splitSystem,
+  turnsOf,
   type WireFormat,
 } from './wire-format.ts'
 
@@ -26,9 +26,9 @@ export const anthropicClient = defineInferenceClient({
     base_url: baseUrl('https://api.anthropic.com'),
   }),
   needs: { network: true },
-  async open({ params, random, log }) {
-    const options = { kind: 'anthropic', provider: 'anthropic', wire: anthropicWire, omit: untaken(params.model) }
-    return openApiClient({ params, random, log }, { ...options, baseUrl: params.base_url, key: params.api_key })
+  async open(context) {
+    const omit = untaken(context.params.model)
+    return openApiClient(context, { kind: 'anthropic', provider: 'anthropic', wire: anthropicWire, omit })
   },
 })
 
@@ -75,63 +75,36 @@ type Answer = z.infer<typeof Answer>
 
 const anthropicWire: WireFormat<typeof Answer> = {
   path: () => '/v1/messages',
-  headers: (key) => ({ 'anthropic-version': '2023-06-01', ...(key === undefined ? {} : { 'x-api-key': key }) }),
-  body({ messages, tools, stop, maxTokens, temperature, topP, topK }, { model, omit }) {
-    const linked = linkToolCalls(messages)
-    const begin = linked.findIndex(({ role }) => role !== 'system')
-    const rest = begin === -1 ? [] : linked.slice(begin)
-    const system = linked
-      .slice(0, linked.length - rest.length)
-      .map(({ content }) => plainText(content, 'the system message'))
+  headers: (key): Record<string, string> => ({
+    'anthropic-version': '2023-06-01',
+    ...(key !== undefined && { 'x-api-key': key }),
+  }),
+  body({ messages, tools, stop, maxTokens, temperature, topP, topK, model }) {
+    const { system, rest } = splitSystem(messages, 'Claude')
     return {
       model,
       max_tokens: maxTokens,
-      ...(system.length === 0 ? {} : { system: system.join('\n\n') }),
-      messages: turns(rest),
-      ...(omit.has('temperature') ? {} : { temperature }),
-      ...(topP === undefined || omit.has('top_p') ? {} : { top_p: topP }),
-      ...(topK === undefined || omit.has('top_k') ? {} : { top_k: topK }),
-      ...(stop === undefined || stop.length === 0 || omit.has('stop') ? {} : { stop_sequences: stop }),
-      ...(tools === undefined || tools.length === 0
-        ? {}
-        : {
-            tools: tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters })),
-          }),
+      system: system.length === 0 ? undefined : system.join('\n\n'),
+      messages: turnsOf(rest, blocks).map(({ isAnswer, parts }) => ({
+        role: isAnswer ? 'assistant' : 'user',
+        content: parts,
+      })),
+      temperature,
+      top_p: topP,
+      top_k: topK,
+      stop_sequences: stop,
+      tools: tools?.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters })),
     }
   },
   answer: Answer,
   read,
 }
 
-type Turn = { role: 'user' | 'assistant'; content: unknown[] }
-
-function turns(messages: readonly LinkedMessage[]): Turn[] {
-  const list: Turn[] = []
-  for (const message of messages) {
-    const role = message.role === 'assistant' ? 'assistant' : 'user'
-    const content = blocks(message)
-    const last = list.at(-1)
-    if (content.length === 0) continue // the API takes no empty message
-    if (last?.role === role) last.content.push(...content)
-    else list.push({ role, content })
-  }
-  return list
-}
-
 function blocks(message: LinkedMessage): unknown[] {
   const parts = contentParts(message.content).map(block)
-  switch (message.role) {
-    case 'system':
-      throw new EvsysError('DATA_INVALID', 'a system message stands after the beginning of the conversation', {
-        fix: 'Claude models take system messages at the beginning only.',
-      })
-    case 'user':
-      return parts
-    case 'assistant':
-      return [...parts, ...message.calls.map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args }))]
-    case 'tool':
-      return [{ type: 'tool_result', tool_use_id: message.id, content: parts }]
-  }
+  if (message.role === 'tool') return [{ type: 'tool_result', tool_use_id: message.id, content: parts }]
+  if (message.role !== 'assistant') return parts
+  return [...parts, ...message.calls.map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args }))]
 }
 
 function block(part: ContentPart): unknown {
@@ -151,19 +124,15 @@ const stopReasons = {
 } as const satisfies Record<Answer['stop_reason'], ProviderAnswer['stopReason']>
 
 function read({ content, stop_reason, usage, model }: Answer): ProviderAnswer {
-  const text = content.flatMap((each) => (each.type === 'text' ? [each.text] : [])).join('')
-  const reasoning = content.flatMap((each) => (each.type === 'thinking' ? [each.thinking] : [])).join('')
-  const toolCalls = content.flatMap((each): ToolCall[] =>
-    each.type === 'tool_use'
-      ? [{ id: each.id, type: 'function', function: { name: each.name, arguments: each.input } }]
-      : [],
-  )
+  const toolCalls = content
+    .filter((each) => each.type === 'tool_use')
+    .map(({ id, name, input }): ToolCall => ({ id, type: 'function', function: { name, arguments: input } }))
   const cacheRead = usage.cache_read_input_tokens ?? 0
   const cacheWrite = usage.cache_creation_input_tokens ?? 0
   return {
-    text,
-    ...(reasoning === '' ? {} : { reasoning }),
-    ...(toolCalls.length === 0 ? {} : { toolCalls }),
+    text: content.map((each) => (each.type === 'text' ? each.text : '')).join(''),
+    reasoning: content.map((each) => (each.type === 'thinking' ? each.thinking : '')).join('') || undefined,
+    toolCalls: toolCalls.length === 0 ? undefined : toolCalls,
     stopReason: stopReasons[stop_reason],
     model,
     counts: {

@@ -103,38 +103,24 @@ async function readText(response: Response, who: string): Promise<string> {
 
 // The words of fetch say nothing; its cause does.
 function reasonOf(cause: unknown): string {
-  const inner = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause
-  return messageOf(inner)
+  return messageOf(cause instanceof Error && cause.cause !== undefined ? cause.cause : cause)
 }
 
 // What a provider answered instead of an answer, as an error that says whether to try again.
-/** An answer over HTTP that is no answer of the model. */
-interface ProviderRefusal {
-  /** Who answered: `anthropic claude-sonnet-4-6`. */
-  readonly who: string
-  readonly status: number
-  readonly headers?: Headers | undefined
-  readonly text: string
-}
+type ProviderRefusal = { who: string; status: number; headers?: Headers | undefined; text: string }
 
 const longestWords = 600
 
 /** The error in a reply. 408, 409, 425, 429 and 5xx may go away; everything else is final. */
 function providerError({ who, status, headers, text }: ProviderRefusal): EvsysError {
-  const body = parse(text)
-  const words = visibleText(wordsIn(body) ?? text)
-    .trim()
-    .slice(0, longestWords)
-  const message = `${who}: ${status}${words === '' ? '' : ` ${words}`}`
+  const words = visibleText(wordsIn(parse(text)) ?? text).trim()
+  const message = `${who}: ${status}${words === '' ? '' : ` ${words.slice(0, longestWords)}`}`
   // A spent quota answers 429 as well, and no waiting brings it back.
   const isSpent = /insufficient_quota|billing_hard_limit|credit balance is too low/.test(text)
-  if (isTransient(status) && !isSpent) {
-    const retryAfterMs = askedMs(headers, text)
-    return new EvsysError('INFERENCE_FAILED', message, {
-      retryable: true,
-      retryAfterMs,
-      fix: status === 429 ? 'ask for fewer answers at a time, or try again later.' : 'try again later.',
-    })
+  const isTransient = [408, 409, 425, 429].includes(status) || status >= 500
+  if (isTransient && !isSpent) {
+    const fix = status === 429 ? 'ask for fewer answers at a time, or try again later.' : 'try again later.'
+    return new EvsysError('INFERENCE_FAILED', message, { retryable: true, retryAfterMs: askedMs(headers, text), fix })
   }
   return new EvsysError('INFERENCE_REFUSED', message, {
     fix: isSpent ? 'add credit to the account.' : (fixes[status] ?? correct),
@@ -152,9 +138,9 @@ function transportError(who: string, what: string, cause?: unknown): EvsysError 
 
 /** The error that stands in the body of a reply that calls itself a success. */
 function errorInBody(who: string, body: unknown, text: string): EvsysError | undefined {
-  const error = typeof body === 'object' && body !== null ? Reflect.get(body, 'error') : undefined
+  const { error }: Record<string, unknown> = Object(body)
   if (error === undefined || error === null) return undefined
-  const code: unknown = typeof error === 'object' ? Reflect.get(error, 'code') : undefined
+  const { code }: Record<string, unknown> = Object(error)
   return providerError({ who, status: typeof code === 'number' && code >= 400 && code < 600 ? code : 500, text })
 }
 
@@ -166,10 +152,6 @@ const fixes: Readonly<Record<number, string>> = {
   403: 'check what the API key is allowed to use.',
   404: 'check the name of the model and base_url.',
   413: 'shorten the conversation.',
-}
-
-function isTransient(status: number): boolean {
-  return [408, 409, 425, 429].includes(status) || status >= 500
 }
 
 function parse(text: string): unknown {

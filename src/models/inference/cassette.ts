@@ -21,8 +21,8 @@ import {
 } from '../../kernel/index.ts'
 
 /**
- * A client that answers from a cassette. `open` is called when something has to be asked, so that a replay needs no key and no
- * network. Equal requests that are under way at the same time are asked once.
+ * A client that answers from a cassette. `open` is called when a request has to be sent, so that a replay needs no key and no
+ * network. Equal requests that are under way at the same time are sent once.
  */
 export function withCassette(
   cassette: Cassette,
@@ -39,15 +39,15 @@ export function withCassette(
       opened = undefined // the next request may find what was missing
       throw error
     })
-    const { tokens, ...answer } = await (await opened).generate(request, signal)
-    await cassette.write({ version: 1, key, client, request: { ...request }, answer: recorded(answer) })
-    return { ...answer, ...(tokens === undefined ? {} : { tokens }) }
+    const generated = await (await opened).generate(request, signal)
+    await cassette.write({ version: 1, key, client, request: { ...request }, answer: recorded(generated) })
+    return generated
   }
   return {
     async generate(request, signal) {
-      const key = cassetteKey(client, request)
+      const key = hashOf({ client, request }) // as canonical JSON, the seed included
       const entry = mode === 'record' ? undefined : await cassette.read(key)
-      if (entry !== undefined) return { ...definedFields(entry.answer), replayed: true }
+      if (entry !== undefined) return { ...entry.answer, replayed: true }
       if (mode === 'replay') throw missing(cassette, spec, key)
       const shared = underWay.get(key)
       if (shared !== undefined) {
@@ -66,46 +66,22 @@ export function withCassette(
   }
 }
 
-function recorded({ toolCalls, replayed: _replayed, ...answer }: Omit<Generated, 'tokens'>): RecordedAnswer {
-  return { ...answer, ...(toolCalls === undefined ? {} : { toolCalls: [...toolCalls] }) }
-}
-
-// An optional field of a schema may be undefined; one of the contract is there or not.
-function definedFields(answer: RecordedAnswer): Generated {
-  const { text, stopReason, usage, reasoning, toolCalls, model, price } = answer
-  const { promptTokens, completionTokens, latencyS, cachedPromptTokens, costUsd } = usage
-  return {
-    text,
-    stopReason,
-    usage: {
-      promptTokens,
-      completionTokens,
-      latencyS,
-      cachedPromptTokens,
-      costUsd,
-    },
-    reasoning,
-    toolCalls,
-    model,
-    price,
-  }
+function recorded({ toolCalls, replayed: _, tokens: __, ...answer }: Generated): RecordedAnswer {
+  return { ...answer, toolCalls: toolCalls === undefined ? undefined : [...toolCalls] }
 }
 
 function missing({ folder }: Cassette, { kind, params }: PluginSpec, key: string): EvsysError {
-  const model = typeof params.model === 'string' ? ` ${params.model}` : ''
-  return new EvsysError(
-    'CASSETTE_MISSING',
-    `${folder} holds no answer of ${kind}${model} for this request (${key.slice(0, 12)})`,
-    {
-      fix: 'record it with the mode `record` or `auto`: the prompt, the model or its params are not those that were recorded.',
-    },
-  )
+  const who = typeof params.model === 'string' ? `${kind} ${params.model}` : kind
+  const message = `${folder} holds no answer of ${who} for this request (${key.slice(0, 12)})`
+  return new EvsysError('CASSETTE_MISSING', message, {
+    fix: 'record it with the mode `record` or `auto`: the prompt, the model or its params are not those that were recorded.',
+  })
 }
 
 // A folder of recorded answers, one file for each. Files are whole or not there, so that many processes may share it.
 /**
- * `replay`: answers come from the folder alone. `record`: every request is asked, and its answer kept. `auto`: what is there is
- * replayed, what is not is asked and kept.
+ * `replay`: answers come from the folder alone. `record`: every request is sent, and its answer kept. `auto`: what is there is
+ * replayed, what is not is sent and kept.
  */
 export type CassetteMode = 'replay' | 'record' | 'auto'
 
@@ -199,15 +175,10 @@ const CassetteEntry = z.strictObject({
 type CassetteEntry = z.infer<typeof CassetteEntry>
 
 // What changes how an answer is fetched, and not the answer. Keys and headers may be secrets: they are never part of a cassette.
-const incidental = ['api_key', 'timeout_s', 'max_attempts', 'retry_wait_s', 'extra_headers', 'price'] as const
+const incidental = ['api_key', 'timeout_s', 'max_attempts', 'retry_wait_s', 'extra_headers', 'price']
 
 /** A client as a cassette knows it: its kind, and the params that decide its answers. */
 function cassetteClient({ kind, params }: PluginSpec): PluginSpec {
-  const deciding = Object.entries(params).filter(([name]) => !incidental.some((each) => each === name))
+  const deciding = Object.entries(params).filter(([name]) => !incidental.includes(name))
   return { kind, params: Object.fromEntries(deciding) }
-}
-
-/** The hash under which an answer is kept: of client and request as canonical JSON, the seed included. */
-function cassetteKey(client: PluginSpec, request: GenerateRequest): string {
-  return hashOf({ client, request })
 }

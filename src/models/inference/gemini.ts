@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ToolCall } from '../../contracts/index.ts'
-import { defineInferenceClient, EvsysError } from '../../kernel/index.ts'
+import { defineInferenceClient } from '../../kernel/index.ts'
 import { openApiClient } from './open-api-client.ts'
 import {
   apiKey,
@@ -8,10 +8,11 @@ import {
   type ContentPart,
   contentParts,
   type LinkedMessage,
-  linkToolCalls,
   type ProviderAnswer,
   plainText,
   sharedClientParams,
+  splitSystem,
+  turnsOf,
   type WireFormat,
 } from './wire-format.ts'
 
@@ -25,9 +26,8 @@ export const geminiClient = defineInferenceClient({
     base_url: baseUrl('https://generativelanguage.googleapis.com'),
   }),
   needs: { network: true },
-  async open({ params, random, log }) {
-    const options = { kind: 'gemini', provider: 'google', wire: geminiWire }
-    return openApiClient({ params, random, log }, { ...options, baseUrl: params.base_url, key: params.api_key })
+  async open(context) {
+    return openApiClient(context, { kind: 'gemini', provider: 'google', wire: geminiWire })
   },
 })
 
@@ -59,17 +59,15 @@ const stopReasons = {
 } as const
 const StopReason = z.literal(Object.keys(stopReasons) as (keyof typeof stopReasons)[]) // the keys of the object above
 
+const Candidate = z.looseObject({
+  content: z.looseObject({ parts: z.array(Part).optional() }).optional(),
+  finishReason: StopReason,
+})
+
 const Answer = z
   .looseObject({
     modelVersion: z.string().optional(),
-    candidates: z
-      .array(
-        z.looseObject({
-          content: z.looseObject({ parts: z.array(Part).optional() }).optional(),
-          finishReason: StopReason,
-        }),
-      )
-      .optional(),
+    candidates: z.array(Candidate).optional(),
     promptFeedback: z.looseObject({ blockReason: z.string().optional() }).optional(),
     usageMetadata: z.looseObject({
       promptTokenCount: z.int().min(0).default(0),
@@ -81,86 +79,43 @@ const Answer = z
   })
   .refine(
     ({ candidates, promptFeedback }) => candidates?.[0] !== undefined || promptFeedback?.blockReason !== undefined,
-    {
-      path: ['candidates'],
-      error: 'there is neither an answer nor a reason why there is none',
-    },
+    { path: ['candidates'], error: 'there is neither an answer nor a reason why there is none' },
   )
 type Answer = z.infer<typeof Answer>
 
 const geminiWire: WireFormat<typeof Answer> = {
   path: (model) => `/v1beta/models/${encodeURIComponent(model)}:generateContent`,
   headers: (key) => (key === undefined ? {} : { 'x-goog-api-key': key }),
-  body({ messages, tools, stop, seed, maxTokens, temperature, topP, topK }, { omit }) {
-    const linked = linkToolCalls(messages)
-    const begin = linked.findIndex(({ role }) => role !== 'system')
-    const rest = begin === -1 ? [] : linked.slice(begin)
-    const system = linked
-      .slice(0, linked.length - rest.length)
-      .map(({ content }) => ({ text: plainText(content, 'the system message') }))
+  body({ messages, tools, stop, seed, maxTokens, temperature, topP, topK }) {
+    const { system, rest } = splitSystem(messages, 'Gemini')
+    const declared = tools?.map(({ name, description, parameters }) => ({
+      name,
+      description,
+      parametersJsonSchema: parameters,
+    }))
     return {
-      ...(system.length === 0 ? {} : { systemInstruction: { parts: system } }),
-      contents: turns(rest),
-      generationConfig: {
-        maxOutputTokens: maxTokens,
-        ...(omit.has('temperature') ? {} : { temperature }),
-        ...(topP === undefined || omit.has('top_p') ? {} : { topP }),
-        ...(topK === undefined || omit.has('top_k') ? {} : { topK }),
-        ...(omit.has('seed') ? {} : { seed: seed % 2 ** 31 }), // 32 bits with a sign
-        ...(stop === undefined || stop.length === 0 || omit.has('stop') ? {} : { stopSequences: stop }),
-      },
-      ...(tools === undefined || tools.length === 0
-        ? {}
-        : {
-            tools: [
-              {
-                functionDeclarations: tools.map(({ name, description, parameters }) => ({
-                  name,
-                  description,
-                  parametersJsonSchema: parameters,
-                })),
-              },
-            ],
-          }),
+      systemInstruction: system.length === 0 ? undefined : { parts: system.map((text) => ({ text })) },
+      contents: turnsOf(rest, partsOf).map(({ isAnswer, parts }) => ({ role: isAnswer ? 'model' : 'user', parts })),
+      generationConfig: { maxOutputTokens: maxTokens, temperature, topP, topK, seed, stopSequences: stop },
+      tools: declared === undefined ? undefined : [{ functionDeclarations: declared }],
     }
   },
   answer: Answer,
   read,
 }
 
-type Turn = { role: 'user' | 'model'; parts: unknown[] }
-
-function turns(messages: readonly LinkedMessage[]): Turn[] {
-  const list: Turn[] = []
-  for (const message of messages) {
-    const role = message.role === 'assistant' ? 'model' : 'user'
-    const parts = partsOf(message)
-    if (parts.length === 0) continue
-    const last = list.at(-1)
-    if (last?.role === role) last.parts.push(...parts)
-    else list.push({ role, parts })
-  }
-  return list
-}
-
 function partsOf(message: LinkedMessage): unknown[] {
-  switch (message.role) {
-    case 'system':
-      throw new EvsysError('DATA_INVALID', 'a system message stands after the beginning of the conversation', {
-        fix: 'Gemini models take system messages at the beginning only.',
-      })
-    case 'user':
-      return contentParts(message.content).map(part)
-    case 'assistant':
-      return [
-        ...contentParts(message.content).map(part),
-        ...message.calls.map(({ name, args, call }) => ({ functionCall: { name, args }, ...signatureOf(call) })),
-      ]
-    case 'tool': {
-      const result = plainText(message.content, 'the result of a tool')
-      return [{ functionResponse: { name: message.name, response: { result } } }]
-    }
+  if (message.role === 'tool') {
+    const result = plainText(message.content, 'the result of a tool')
+    return [{ functionResponse: { name: message.name, response: { result } } }]
   }
+  const parts = contentParts(message.content).map(part)
+  if (message.role !== 'assistant') return parts
+  const calls = message.calls.map(({ name, args, call }) => ({
+    functionCall: { name, args },
+    thoughtSignature: signatureOf(call),
+  }))
+  return [...parts, ...calls]
 }
 
 function part(each: ContentPart): unknown {
@@ -170,10 +125,10 @@ function part(each: ContentPart): unknown {
 }
 
 // Newer models sign their calls and want the signature back; it travels on the call, as in Google's OpenAI-compatible API.
-function signatureOf(call: ToolCall): { thoughtSignature?: string | undefined } {
+function signatureOf(call: ToolCall): string | undefined {
   const { google } = Object(call.extra_content)
   const signature: unknown = Object(google).thought_signature
-  return typeof signature === 'string' ? { thoughtSignature: signature } : {}
+  return typeof signature === 'string' ? signature : undefined
 }
 
 function toolCall({ functionCall, thoughtSignature }: Part): ToolCall[] {
@@ -193,21 +148,19 @@ function read({ candidates, usageMetadata, modelVersion }: Answer): ProviderAnsw
   const parts = candidate?.content?.parts ?? []
   const textOf = (isThought: boolean) =>
     parts.flatMap(({ text = '', thought = false }) => (thought === isThought ? [text] : [])).join('')
-  const reasoning = textOf(true)
   const toolCalls = parts.flatMap(toolCall)
   const reason = candidate === undefined ? 'refused' : stopReasons[candidate.finishReason]
   const { promptTokenCount, toolUsePromptTokenCount, candidatesTokenCount, thoughtsTokenCount } = usageMetadata
-  const cacheRead = usageMetadata.cachedContentTokenCount
   return {
     text: textOf(false),
-    ...(reasoning === '' ? {} : { reasoning }),
-    ...(toolCalls.length === 0 ? {} : { toolCalls }),
+    reasoning: textOf(true) || undefined,
+    toolCalls: toolCalls.length === 0 ? undefined : toolCalls,
     stopReason: reason === 'stop' && toolCalls.length > 0 ? 'tool_calls' : reason,
     model: modelVersion,
     counts: {
       prompt: promptTokenCount + toolUsePromptTokenCount,
       completion: candidatesTokenCount + thoughtsTokenCount,
-      cacheRead,
+      cacheRead: usageMetadata.cachedContentTokenCount,
     },
   }
 }

@@ -3,14 +3,18 @@ import type * as z from 'zod'
 import type { ChatMessage, Context, Generated, GenerateRequest, OpenInferenceClient } from '../../contracts/index.ts'
 import { callProvider } from './call-provider.ts'
 import { costOf, findPrice } from './prices.ts'
-import type { OmittedField, SharedClientParams, WireFormat } from './wire-format.ts'
+import {
+  type ClientParams,
+  linkToolCalls,
+  type OmittedField,
+  type WireFormat,
+  type WireRequest,
+} from './wire-format.ts'
 
 export interface ApiClientOptions<S extends z.ZodType> {
   /** Kind of the client, for messages. */
   readonly kind: string
   readonly wire: WireFormat<S>
-  readonly baseUrl: string
-  readonly key: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Whose prices count; absent: the model has no price but the one in the params. */
   readonly provider?: string | undefined
@@ -18,19 +22,19 @@ export interface ApiClientOptions<S extends z.ZodType> {
   readonly omit?: readonly OmittedField[] | undefined
 }
 
-type ApiContext = Pick<Context<SharedClientParams>, 'params' | 'random' | 'log'>
+type ApiContext = Pick<Context<ClientParams>, 'params' | 'random' | 'log'>
 
 /** Opens a client. What goes wrong is `INFERENCE_FAILED`, `INFERENCE_REFUSED` or `DATA_INVALID`. */
 export function openApiClient<S extends z.ZodType>(
   { params, random, log }: ApiContext,
   options: ApiClientOptions<S>,
 ): OpenInferenceClient {
-  const { kind, wire, key, provider } = options
+  const { kind, wire, provider } = options
   const { model, system_prompt, timeout_s, max_attempts, retry_wait_s, extra_headers, extra_body } = params
   const who = `${kind} ${model}`
-  const url = `${options.baseUrl.replace(/\/+$/, '')}${wire.path(model)}`
+  const url = `${params.base_url.replace(/\/+$/, '')}${wire.path(model)}`
   const omit = new Set([...params.omit, ...(options.omit ?? [])])
-  const headers = { 'user-agent': 'evsys', ...wire.headers(key), ...options.headers, ...extra_headers }
+  const headers = { 'user-agent': 'evsys', ...wire.headers(params.api_key), ...options.headers, ...extra_headers }
   const warn = warnOnce(log)
   return {
     async generate(request, signal): Promise<Generated> {
@@ -42,7 +46,7 @@ export function openApiClient<S extends z.ZodType>(
         who,
         url,
         headers,
-        body: { ...wire.body({ ...request, messages }, { model, omit }), ...extra_body },
+        body: { ...wire.body(sentRequest(request, messages, model, omit)), ...extra_body },
         answer: wire.answer,
         timeoutMs: timeout_s * 1000,
         attempts: max_attempts,
@@ -61,12 +65,32 @@ export function openApiClient<S extends z.ZodType>(
           promptTokens: counts.prompt,
           completionTokens: counts.completion,
           latencyS,
-          ...(counts.cacheRead === undefined ? {} : { cachedPromptTokens: counts.cacheRead }),
-          ...(price === undefined ? {} : { costUsd: costOf(counts, price) }),
+          cachedPromptTokens: counts.cacheRead,
+          costUsd: price === undefined ? undefined : costOf(counts, price),
         },
-        ...(price === undefined ? {} : { price }),
+        price,
       }
     },
+  }
+}
+
+function sentRequest(
+  { tools, stop, seed, maxTokens, temperature, topP, topK }: GenerateRequest,
+  messages: readonly ChatMessage[],
+  model: string,
+  omit: ReadonlySet<OmittedField>,
+): WireRequest {
+  const unlessOmitted = <T>(field: OmittedField, value: T) => (omit.has(field) ? undefined : value)
+  return {
+    model,
+    messages: linkToolCalls(messages),
+    maxTokens,
+    temperature: unlessOmitted('temperature', temperature),
+    topP: unlessOmitted('top_p', topP),
+    topK: unlessOmitted('top_k', topK),
+    seed: unlessOmitted('seed', seed % 2 ** 31), // some servers take 32 bits with a sign
+    stop: stop?.length === 0 ? undefined : unlessOmitted('stop', stop),
+    tools: tools?.length === 0 ? undefined : tools,
   }
 }
 

@@ -54,11 +54,12 @@ type Context = Parameters<InferenceClient['open']>[0]
 
 async function openGuarded(plugin: InferenceClient, context: Context, services: PluginServices) {
   const used: Record<string, string> = {}
-  const get = (name: string): string => {
-    const value = services.secret(name)
+  const noting = (secret: (name: string) => string) => (name: string) => {
+    const value = secret(name)
     if (value.trim().length >= 4) used[name] = value
     return value
   }
+  const get = noting(services.secret)
   const params: unknown = resolveSecrets(context.params, { get, hint: 'in the environment or in .env of the project' })
   const key: unknown = Reflect.get(Object(params), 'api_key')
   const isLiteral = typeof key === 'string' && key.trim().length >= 4 && !Object.values(used).includes(key)
@@ -76,34 +77,24 @@ async function openGuarded(plugin: InferenceClient, context: Context, services: 
       ...context,
       params,
       log: (level, text) => context.log(level, redact(text)),
-      secret: (name) => {
-        const value = context.secret(name)
-        if (value.trim().length >= 4) used[name] = value
-        return value
-      },
+      secret: noting(context.secret),
     }),
   )
-  const close = opened[Symbol.asyncDispose]?.bind(opened)
   const client: OpenInferenceClient = {
     takesTools: opened.takesTools,
     generate: (request, signal) => guard(signal, () => opened.generate(request, signal)),
-    ...(close === undefined ? {} : { [Symbol.asyncDispose]: () => close() }),
+    [Symbol.asyncDispose]: async () => opened[Symbol.asyncDispose]?.(),
   }
   return { client, redact }
 }
 
-/** The same error without what must not be told: a provider may repeat the key that it refuses. */
+/** The same error without secrets: a provider may repeat the key that it refuses. */
 function withoutSecrets(error: unknown, redact: Redact): unknown {
   if (!EvsysError.is(error)) return error
-  const { code, message, fix, where, retryable, retryAfterMs } = error
-  const clean = redact(message)
-  if (clean === message && redact(fix) === fix) return error
-  return new EvsysError(code, clean, {
-    fix: fix === undefined ? undefined : redact(fix),
-    where,
-    retryable,
-    retryAfterMs,
-  })
+  const { code, message, where, retryable, retryAfterMs } = error
+  const [clean, fix] = [redact(message), redact(error.fix)]
+  if (clean === message && fix === error.fix) return error
+  return new EvsysError(code, clean, { fix, where, retryable, retryAfterMs })
 }
 
 // Models by name alone, as `benchmark.models` and judges write them.
@@ -122,8 +113,8 @@ const families: readonly (readonly [RegExp, string])[] = [
 export function modelClient(name: string): PluginSpec {
   const [, kind = families.find(([pattern]) => pattern.test(name))?.[1], model = name] = explicit.exec(name) ?? []
   if (kind !== undefined) return { kind, params: { model } }
-  throw new EvsysError('CONFIG_INVALID', `nothing tells by which client "${name}" is reached`, {
-    fix: 'put the client in front, as in openai:NAME or anthropic:NAME; a server of your own is written out as { kind: openai_compatible, params: { model, base_url } }.',
+  throw new EvsysError('CONFIG_INVALID', `the name "${name}" does not say which client reaches it`, {
+    fix: 'put the client in front, as in openai:NAME or anthropic:NAME; another server is written out as { kind: openai_compatible, params: { model, base_url } }.',
   })
 }
 
@@ -140,13 +131,12 @@ export interface TotalUsage {
   readonly replayed: number
 }
 
-/** A client that adds up what it uses. `onAnswer` hears the total after each answer. */
+/** A client that adds up what it uses. `onAnswer` receives the total after each answer. */
 export function meterUsage(
   client: OpenInferenceClient,
   onAnswer: (total: TotalUsage) => void = () => {},
 ): { client: OpenInferenceClient; total: () => TotalUsage } {
   let total: TotalUsage = { calls: 0, promptTokens: 0, completionTokens: 0, costUsd: 0, unpriced: 0, replayed: 0 }
-  const close = client[Symbol.asyncDispose]?.bind(client)
   const metered: OpenInferenceClient = {
     takesTools: client.takesTools,
     async generate(request, signal) {
@@ -166,7 +156,7 @@ export function meterUsage(
       onAnswer(total)
       return answer
     },
-    ...(close === undefined ? {} : { [Symbol.asyncDispose]: () => close() }),
+    [Symbol.asyncDispose]: async () => client[Symbol.asyncDispose]?.(),
   }
   return { client: metered, total: () => total }
 }

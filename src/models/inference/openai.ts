@@ -3,12 +3,12 @@ import type { ToolCall } from '../../contracts/index.ts'
 import { defineInferenceClient } from '../../kernel/index.ts'
 import { openApiClient } from './open-api-client.ts'
 import {
+  address,
   apiKey,
   baseUrl,
   type ContentPart,
   contentParts,
   type LinkedMessage,
-  linkToolCalls,
   type OmittedField,
   type ProviderAnswer,
   plainText,
@@ -27,20 +27,15 @@ export const openaiClient = defineInferenceClient({
     organization: z.string().min(1).optional().describe('Organization that the calls are booked under.'),
   }),
   needs: { network: true },
-  async open({ params, random, log }) {
-    const { organization, model } = params
-    return openApiClient(
-      { params, random, log },
-      {
-        kind: 'openai',
-        provider: 'openai',
-        wire: openaiWire('max_completion_tokens'),
-        baseUrl: params.base_url,
-        key: params.api_key,
-        headers: organization === undefined ? undefined : { 'openai-organization': organization },
-        omit: untaken(model),
-      },
-    )
+  async open(context) {
+    const { organization, model } = context.params
+    return openApiClient(context, {
+      kind: 'openai',
+      provider: 'openai',
+      wire: openaiWire('max_completion_tokens'),
+      headers: organization === undefined ? undefined : { 'openai-organization': organization },
+      omit: untaken(model),
+    })
   },
 })
 
@@ -50,6 +45,9 @@ function untaken(model: string): OmittedField[] {
   return reasons ? ['top_k', 'temperature', 'top_p', 'stop'] : ['top_k']
 }
 
+/** How the length of an answer is limited: OpenAI has renamed the field, others have not. */
+const LengthField = z.enum(['max_tokens', 'max_completion_tokens'])
+
 /** Any server that follows the Chat Completions API: `evsys serve`, vLLM, SGLang, llama.cpp, gateways. */
 export const openaiCompatibleClient = defineInferenceClient({
   kind: 'openai_compatible',
@@ -57,19 +55,12 @@ export const openaiCompatibleClient = defineInferenceClient({
   params: z.strictObject({
     ...sharedClientParams,
     api_key: z.string().min(1).optional().describe('The key, as a reference to a secret; absent: none is sent.'),
-    base_url: z
-      .url({ protocol: /^https?$/ })
-      .describe('Address of the server, up to and with its version: http://127.0.0.1:8000/v1.'),
-    length_field: z
-      .enum(['max_tokens', 'max_completion_tokens'])
-      .default('max_tokens')
-      .describe('Field that limits the length of an answer.'),
+    base_url: address.describe('Address of the server, up to and with its version: http://127.0.0.1:8000/v1.'),
+    length_field: LengthField.default('max_tokens').describe('Field that limits the length of an answer.'),
   }),
   needs: { network: true },
-  async open({ params, random, log }) {
-    const wire = openaiWire(params.length_field)
-    const options = { kind: 'openai_compatible', wire, baseUrl: params.base_url, key: params.api_key }
-    return openApiClient({ params, random, log }, options)
+  async open(context) {
+    return openApiClient(context, { kind: 'openai_compatible', wire: openaiWire(context.params.length_field) })
   },
 })
 
@@ -82,22 +73,20 @@ const Call = z.looseObject({
   }),
 })
 
+const Choice = z.looseObject({
+  message: z.looseObject({
+    content: z.string().nullish(),
+    refusal: z.string().nullish(),
+    reasoning_content: z.string().nullish(),
+    reasoning: z.string().nullish(),
+    tool_calls: z.array(Call).nullish(),
+  }),
+  finish_reason: z.enum(['stop', 'length', 'tool_calls', 'function_call', 'content_filter']),
+})
+
 const Answer = z.looseObject({
   model: z.string().optional(),
-  choices: z
-    .array(
-      z.looseObject({
-        message: z.looseObject({
-          content: z.string().nullish(),
-          refusal: z.string().nullish(),
-          reasoning_content: z.string().nullish(),
-          reasoning: z.string().nullish(),
-          tool_calls: z.array(Call).nullish(),
-        }),
-        finish_reason: z.enum(['stop', 'length', 'tool_calls', 'function_call', 'content_filter']),
-      }),
-    )
-    .min(1),
+  choices: z.tuple([Choice], Choice),
   usage: z.looseObject({
     prompt_tokens: z.int().min(0),
     completion_tokens: z.int().min(0),
@@ -106,32 +95,17 @@ const Answer = z.looseObject({
 })
 type Answer = z.infer<typeof Answer>
 
-/** How the length of an answer is limited: OpenAI has renamed the field, others have not. */
-type LengthField = 'max_tokens' | 'max_completion_tokens'
-
-function openaiWire(lengthField: LengthField): WireFormat<typeof Answer> {
+function openaiWire(lengthField: z.infer<typeof LengthField>): WireFormat<typeof Answer> {
   return {
     path: () => '/chat/completions',
     headers: (key) => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
-    body({ messages, tools, stop, seed, maxTokens, temperature, topP, topK }, { model, omit }) {
-      return {
-        model,
-        messages: linkToolCalls(messages).map(wireMessage),
-        [lengthField]: maxTokens,
-        ...(omit.has('temperature') ? {} : { temperature }),
-        ...(topP === undefined || omit.has('top_p') ? {} : { top_p: topP }),
-        ...(topK === undefined || omit.has('top_k') ? {} : { top_k: topK }),
-        ...(omit.has('seed') ? {} : { seed: seed % 2 ** 31 }), // some servers take 32 bits with a sign
-        ...(stop === undefined || stop.length === 0 || omit.has('stop') ? {} : { stop }),
-        ...(tools === undefined || tools.length === 0
-          ? {}
-          : {
-              tools: tools.map(({ name, description, parameters }) => ({
-                type: 'function',
-                function: { name, description, parameters },
-              })),
-            }),
-      }
+    body({ messages, tools, stop, seed, maxTokens, temperature, topP, topK, model }) {
+      const declared = tools?.map(({ name, description, parameters }) => ({
+        type: 'function',
+        function: { name, description, parameters },
+      }))
+      const sampling = { [lengthField]: maxTokens, temperature, top_p: topP, top_k: topK, seed, stop }
+      return { model, messages: messages.map(wireMessage), ...sampling, tools: declared }
     },
     answer: Answer,
     read,
@@ -165,35 +139,24 @@ function block(part: ContentPart): unknown {
 }
 
 function read({ choices, usage, model }: Answer): ProviderAnswer {
-  const [choice] = choices
-  const { message, finish_reason } = choice ?? { message: {}, finish_reason: 'stop' as const } // the schema has one
+  const [{ message, finish_reason }] = choices
   const { content, refusal, tool_calls } = message
-  const reasoning = message.reasoning ?? message.reasoning_content
-  const calls = (tool_calls ?? []).map(
-    ({ id, function: { name, arguments: args } }): ToolCall => ({
-      ...(id == null ? {} : { id }),
-      type: 'function',
-      function: { name, arguments: args },
-    }),
-  )
+  const calls = (tool_calls ?? []).map(({ id, function: { name, arguments: args } }): ToolCall => {
+    const call = { type: 'function' as const, function: { name, arguments: args } }
+    return id == null ? call : { id, ...call }
+  })
   const isRefusal = finish_reason === 'content_filter' || (refusal ?? '') !== ''
-  const cacheRead = usage.prompt_tokens_details?.cached_tokens
+  const whole = calls.length > 0 ? 'tool_calls' : 'stop'
   return {
     text: content || refusal || '',
-    ...(reasoning == null || reasoning === '' ? {} : { reasoning }),
-    ...(calls.length === 0 ? {} : { toolCalls: calls }),
-    stopReason: isRefusal
-      ? 'refused'
-      : finish_reason === 'length'
-        ? 'length'
-        : calls.length > 0
-          ? 'tool_calls'
-          : 'stop',
+    reasoning: (message.reasoning ?? message.reasoning_content) || undefined,
+    toolCalls: calls.length === 0 ? undefined : calls,
+    stopReason: isRefusal ? 'refused' : finish_reason === 'length' ? 'length' : whole,
     model,
     counts: {
       prompt: usage.prompt_tokens,
       completion: usage.completion_tokens,
-      ...(cacheRead == null ? {} : { cacheRead }),
+      cacheRead: usage.prompt_tokens_details?.cached_tokens ?? undefined,
     },
   }
 }

@@ -7,7 +7,7 @@ import {
   TokenPrice,
   type ToolCall,
 } from '../../contracts/index.ts'
-import { EvsysError } from '../../kernel/index.ts'
+import { EvsysError, isMapping } from '../../kernel/index.ts'
 
 /** Tokens as a provider counts them. */
 export interface TokenCounts {
@@ -24,72 +24,72 @@ export interface ProviderAnswer extends Pick<Generated, 'text' | 'reasoning' | '
   readonly counts: TokenCounts
 }
 
+/** A request as it is sent: undefined are the fields that the model does not take, and lists that are empty. */
+export type WireRequest = Pick<GenerateRequest, 'maxTokens' | 'topP' | 'topK' | 'stop' | 'tools'> & {
+  readonly model: string
+  readonly messages: readonly LinkedMessage[]
+  readonly temperature: number | undefined
+  readonly seed: number | undefined
+}
+
 export interface WireFormat<S extends z.ZodType = z.ZodType> {
   /** After the base URL. */
   path(model: string): string
   headers(key: string | undefined): Record<string, string>
-  /** The body of a request. `omit`: fields that the model does not take. */
-  body(request: GenerateRequest, options: { model: string; omit: ReadonlySet<OmittedField> }): Record<string, unknown>
+  body(request: WireRequest): Record<string, unknown>
   /** The parts of an answer that are read. */
   readonly answer: S
   read(answer: z.output<S>): ProviderAnswer
 }
 
-// What every client of an API takes. A client adds where its provider is and how it is paid.
+const words = z.string().min(1)
+const shortWait = z.number().min(0).max(60)
+const mapping = z.record(z.string(), z.unknown())
+export const address = z.url({ protocol: /^https?$/ })
+
 /** Fields of a request that some models refuse. */
 const OmittedField = z.enum(['temperature', 'top_p', 'top_k', 'seed', 'stop'])
 export type OmittedField = z.infer<typeof OmittedField>
 
+/** What every client of an API takes. A client adds where its provider is, and the key. */
 export const sharedClientParams = {
-  model: z.string().min(1).describe('The model, as its provider names it.'),
-  system_prompt: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Put before every conversation, ahead of its own system message.'),
+  model: words.describe('The model, as its provider names it.'),
+  system_prompt: words.optional().describe('Put before every conversation, ahead of its own system message.'),
   // Node itself gives up on an answer that has not begun after 300 seconds.
   timeout_s: z.number().gt(0).max(300).default(120).describe('How long one attempt may take.'),
   max_attempts: z.int().min(1).max(20).default(5).describe('How often a call is tried, where trying again may help.'),
-  retry_wait_s: z
-    .number()
-    .min(0)
-    .max(60)
+  retry_wait_s: shortWait
     .default(0.5)
     .describe('Wait before the second attempt, doubled before each further one; a provider may ask for more.'),
   extra_headers: z.record(z.string(), z.string()).default({}).describe('Sent with every request.'),
-  extra_body: z
-    .record(z.string(), z.unknown())
+  extra_body: mapping
     .default({})
     .describe('Put into the body of every request: options of the provider that have no param here.'),
   omit: z.array(OmittedField).default([]).describe('Fields that the model does not take; they are not sent.'),
   price: TokenPrice.optional().describe('Dollars for a million tokens; wins over the built-in table.'),
 }
 
-/** The shared params of any client of an API. */
-export type SharedClientParams = z.infer<z.ZodObject<typeof sharedClientParams>>
+/** The params of any client of an API. */
+export type ClientParams = z.infer<z.ZodObject<typeof sharedClientParams>> & {
+  readonly base_url: string
+  readonly api_key?: string | undefined
+}
 
 /** Address of a provider. */
 export function baseUrl(provider: string) {
-  return z
-    .url({ protocol: /^https?$/ })
-    .default(provider)
-    .describe('Address of the provider, or of a gateway that stands in for it.')
+  return address.default(provider).describe('Address of the provider, or of a gateway that stands in for it.')
 }
 
 /** Key of a provider: a reference to a secret, so that no file holds it. */
 export function apiKey(secret: string) {
-  return z.string().min(1).default(`\${secret:${secret}}`).describe('The key; write it as a reference to a secret.')
+  return words.default(`\${secret:${secret}}`).describe('The key; write it as a reference to a secret.')
 }
 
 // What a message holds: texts, and images by their address.
+/** An image is an address, and its bytes where it is a data: one. */
 export type ContentPart =
   | { readonly type: 'text'; readonly text: string }
-  /** Bytes in base64, or an address. */
-  | {
-      readonly type: 'image'
-      readonly url: string
-      readonly data?: { readonly mime: string; readonly base64: string } | undefined
-    }
+  | { readonly type: 'image'; readonly url: string; readonly data: { mime: string; base64: string } | undefined }
 
 /** The parts of a message. An image is an `image_url` block with a data: or http(s) address. */
 export function contentParts(content: ChatMessage['content']): ContentPart[] {
@@ -104,7 +104,7 @@ export function contentParts(content: ChatMessage['content']): ContentPart[] {
       })
     }
     const [, mime, base64] = /^data:([\w.+/-]+);base64,([A-Za-z0-9+/=]+)$/.exec(url) ?? []
-    return { type: 'image', url, ...(mime === undefined || base64 === undefined ? {} : { data: { mime, base64 } }) }
+    return { type: 'image', url, data: mime === undefined || base64 === undefined ? undefined : { mime, base64 } }
   })
 }
 
@@ -167,9 +167,9 @@ function argumentsOf({ function: { name, arguments: args } }: ToolCall, index: n
   if (args.trim() === '') return {}
   try {
     const value: unknown = JSON.parse(args)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+    if (isMapping(value)) return { ...value }
   } catch {
-    // told below
+    // reported below
   }
   throw new EvsysError('DATA_INVALID', `message ${index}: the arguments of the call of ${name} are no JSON object`, {
     fix: 'write arguments as an object, or as the JSON text of one.',
@@ -181,4 +181,31 @@ function unlinked(index: number, id: string | undefined): EvsysError {
   return new EvsysError('DATA_INVALID', `message ${index} is the result of a tool, and ${which}`, {
     fix: 'put it after the assistant message that makes the call.',
   })
+}
+
+/** System messages at the beginning, as texts, and what follows them; a later one is an error of models of this `family`. */
+export function splitSystem(messages: readonly LinkedMessage[], family: string) {
+  const begin = messages.findIndex(({ role }) => role !== 'system')
+  const rest = begin === -1 ? [] : messages.slice(begin)
+  if (rest.some(({ role }) => role === 'system')) {
+    throw new EvsysError('DATA_INVALID', 'a system message stands after the beginning of the conversation', {
+      fix: `${family} models take system messages at the beginning only.`,
+    })
+  }
+  const first = messages.slice(0, messages.length - rest.length)
+  return { system: first.map(({ content }) => plainText(content, 'the system message')), rest }
+}
+
+/** Messages as turns: what one side says in a row is one turn, and an empty message is none. */
+export function turnsOf(messages: readonly LinkedMessage[], partsOf: (message: LinkedMessage) => unknown[]) {
+  const list: { isAnswer: boolean; parts: unknown[] }[] = []
+  for (const message of messages) {
+    const isAnswer = message.role === 'assistant'
+    const parts = partsOf(message)
+    const last = list.at(-1)
+    if (parts.length === 0) continue
+    if (last?.isAnswer === isAnswer) last.parts.push(...parts)
+    else list.push({ isAnswer, parts })
+  }
+  return list
 }

@@ -1,8 +1,8 @@
 // What a chat format is: how each message is written, how an answer begins, how one is read back. A format writes text; tokens are
 // made of the whole text at once, as for a chat template.
 import type { ChatMessage, ToolCall, ToolSpec } from '../../contracts/index.ts'
-import { EvsysError } from '../../kernel/index.ts'
-import { asObject, contentText, unusedCharacters } from '../chat/guard-messages.ts'
+import { EvsysError, isMapping } from '../../kernel/index.ts'
+import { asObject, contentText, deep, unusedCharacters } from '../chat/guard-messages.ts'
 import type { ModelTokenizer } from '../tokenizer/open-tokenizer.ts'
 
 /** A call of a message, with arguments as an object where they are one. */
@@ -44,7 +44,7 @@ export interface Place {
   readonly isLast: boolean
 }
 
-/** The text of an answer. Special tokens of the format are told from text that spells them. */
+/** The text of an answer. Special tokens of the format differ from text that spells them. */
 export interface AnswerText {
   readonly text: string
   /** How a special token stands in `text`. */
@@ -62,9 +62,9 @@ export interface ChatFormat {
   readonly refusesReasoning?: boolean | undefined
   /** Written before everything else. */
   begin?: ((bos: string | undefined) => string) | undefined
-  /** Tells the model of tools. Absent: the format has no place for them in a message. */
+  /** Declares tools to the model. Absent: the format has no place for them in a message. */
   declare?: ((messages: readonly FormatMessage[], tools: readonly ToolSpec[]) => readonly FormatMessage[]) | undefined
-  /** Puts in messages of its own, or refuses a conversation. */
+  /** Puts in messages, or refuses a conversation. */
   prepare?: ((messages: readonly FormatMessage[]) => readonly FormatMessage[]) | undefined
   turn(message: FormatMessage, place: Place): Turn
   /** What follows these messages up to where the answer begins. */
@@ -76,17 +76,18 @@ export interface ChatFormat {
 /** Messages for a format, in the Unicode form of the tokenizer. An image is an error. */
 export function formatMessages(messages: readonly ChatMessage[], form: string | undefined): FormatMessage[] {
   const normal = (text: string) => (form === undefined ? text : text.normalize(form))
-  return messages.map((message, index) => ({
-    role: message.role,
-    text: normal(contentText(message.content)),
-    reasoning: message.reasoning_content === undefined ? undefined : normal(message.reasoning_content),
-    calls: (message.tool_calls ?? []).map(({ id, function: { name, arguments: args } }) => ({
-      id: id === undefined ? undefined : normal(id),
-      name: normal(name),
-      args: deepNormal(asObject(args), normal),
+  const given = (text: string | undefined) => (text === undefined ? undefined : normal(text))
+  return messages.map(({ role, content, reasoning_content, tool_calls, name, tool_call_id }, index) => ({
+    role,
+    text: normal(contentText(content)),
+    reasoning: given(reasoning_content),
+    calls: (tool_calls ?? []).map(({ id, function: call }) => ({
+      id: given(id),
+      name: normal(call.name),
+      args: deep(asObject(call.arguments), normal),
     })),
-    name: message.name === undefined ? undefined : normal(message.name),
-    callId: message.tool_call_id === undefined ? undefined : normal(message.tool_call_id),
+    name: given(name),
+    callId: given(tool_call_id),
     index,
   }))
 }
@@ -116,14 +117,7 @@ export function refused(format: string, what: string, fix: string): EvsysError {
   return new EvsysError('DATA_INVALID', `${format}: ${what}`, { fix })
 }
 
-function deepNormal(value: unknown, normal: (text: string) => string): unknown {
-  if (typeof value === 'string') return normal(value)
-  if (Array.isArray(value)) return value.map((item) => deepNormal(item, normal))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [normal(key), deepNormal(item, normal)]))
-}
-
-/** The text of a completion up to `end` (-1: all of it), its special tokens told from text that spells them. */
+/** The text of a completion up to `end` (-1: all of it), with its special tokens marked. */
 export function readAnswer(
   tokenizer: ModelTokenizer,
   completion: Int32Array,
@@ -145,21 +139,11 @@ export function readAnswer(
   return { text: text + textOf(tokenizer, tokens.subarray(from), mark), token: (name) => `${mark}${name}${mark}` }
 }
 
-/** The assistant message of its parts: what is empty is left out. */
-export function answerMessage(content: string, reasoning: string, calls: readonly ToolCall[]): ChatMessage {
-  return {
-    role: 'assistant',
-    content: content === '' && calls.length > 0 ? null : content,
-    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
-    ...(calls.length === 0 ? {} : { tool_calls: [...calls] }),
-  }
-}
-
 /** A call whose arguments are the JSON object of a text; undefined where they are none. */
 export function callOf(name: string, json: string, id?: string): ToolCall | undefined {
   try {
     const args: unknown = JSON.parse(json)
-    if (name === '' || typeof args !== 'object' || args === null || Array.isArray(args)) return undefined
+    if (name === '' || !isMapping(args)) return undefined
     const call = { type: 'function' as const, function: { name, arguments: { ...args } } }
     return id === undefined ? call : { ...call, id }
   } catch {
@@ -190,6 +174,14 @@ export function pythonString(value: unknown): string {
   if (value === false) return 'False'
   if (value === null || value === undefined) return 'None'
   return typeof value === 'object' ? pythonJson(value) : String(value)
+}
+
+/** The call that a result answers, by its place among the results after the last answer, and that place. */
+export function answeredCall({ at, messages }: Place) {
+  const before = messages.slice(0, at)
+  const nth = at - 1 - before.findLastIndex(({ role }) => role !== 'tool')
+  const asked = before.findLast(({ role }) => role === 'assistant')?.calls ?? []
+  return { asked, nth, call: asked[nth] }
 }
 
 /** Arguments of a call as JSON text; text that is no JSON object stays as it is. */

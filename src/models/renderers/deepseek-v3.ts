@@ -1,10 +1,9 @@
-// DeepSeek V3.1. A header of one token; `</think>` in it says that no reasoning follows. After the result of a tool the answer goes
-// on without a header.
+// DeepSeek V3.1. A header of one token; `</think>` in it says that no reasoning follows. After the result of a tool the answer
+// continues without a header.
 import type { ToolCall } from '../../contracts/index.ts'
-import { splitThinking } from '../chat/parse-answer.ts'
+import { answerMessage, splitThinking } from '../chat/parse-answer.ts'
 import {
   type AnswerText,
-  answerMessage,
   argumentText,
   type ChatFormat,
   callOf,
@@ -80,7 +79,8 @@ function callParts(message: FormatMessage): Part[] {
 
 function splitCalls({ text, token }: AnswerText): { text: string; toolCalls: ToolCall[] } {
   const [before = '', section] = text.split(token(calls.begin))
-  if (section?.endsWith(token(calls.end)) !== true) return { text: withoutMarks(text, token), toolCalls: [] }
+  const plain = Object.values(calls).reduce((rest, name) => rest.replaceAll(token(name), name), text)
+  if (section?.endsWith(token(calls.end)) !== true) return { text: plain, toolCalls: [] }
   const made = section
     .slice(0, -token(calls.end).length)
     .split(token(calls.oneEnd))
@@ -90,11 +90,5 @@ function splitCalls({ text, token }: AnswerText): { text: string; toolCalls: Too
       return callOf(name?.trim() ?? '', args ?? '')
     })
   const toolCalls = made.filter((call) => call !== undefined)
-  return toolCalls.length === made.length
-    ? { text: before, toolCalls }
-    : { text: withoutMarks(text, token), toolCalls: [] }
-}
-
-function withoutMarks(text: string, token: AnswerText['token']): string {
-  return Object.values(calls).reduce((rest, name) => rest.replaceAll(token(name), name), text)
+  return toolCalls.length === made.length ? { text: before, toolCalls } : { text: plain, toolCalls: [] }
 }

@@ -1,9 +1,10 @@
-// gpt-oss: the Harmony format. An answer speaks in channels: analysis (reasoning), commentary (calls, and words around them) and
+// gpt-oss: the Harmony format. An answer has channels: analysis (reasoning), commentary (calls, and words around them) and
 // final. Reasoning of earlier answers is dropped, unless it led to calls that no final answer follows yet.
 import type { ToolCall } from '../../contracts/index.ts'
+import { answerMessage } from '../chat/parse-answer.ts'
 import {
   type AnswerText,
-  answerMessage,
+  answeredCall,
   argumentText,
   type ChatFormat,
   callOf,
@@ -24,14 +25,8 @@ const tokens = [
   '<|call|>',
 ] as const
 
-export interface GptOssOptions {
-  /** Absent: without the built-in system message. */
-  readonly effort?: 'low' | 'medium' | 'high' | undefined
-  /** The day that the built-in system message tells. */
-  readonly currentDate?: string | undefined
-}
-
-export function gptOss({ effort, currentDate = '' }: GptOssOptions = {}): ChatFormat {
+/** `effort` undefined: without the built-in system message, which names the day. */
+export function gptOss(effort?: 'low' | 'medium' | 'high', currentDate = ''): ChatFormat {
   return {
     tokens,
     ends: ['<|return|>', '<|call|>'],
@@ -69,25 +64,19 @@ export function gptOss({ effort, currentDate = '' }: GptOssOptions = {}): ChatFo
 }
 
 function systemText(effort: string, currentDate: string): string {
-  return [
-    'You are ChatGPT, a large language model trained by OpenAI.',
-    'Knowledge cutoff: 2024-06',
-    `Current date: ${currentDate}`,
-    '',
-    `Reasoning: ${effort}`,
-    '',
-    '# Valid channels: analysis, commentary, final. Channel must be included for every message.',
-  ].join('\n')
+  return `You are ChatGPT, a large language model trained by OpenAI.
+Knowledge cutoff: 2024-06
+Current date: ${currentDate}
+
+Reasoning: ${effort}
+
+# Valid channels: analysis, commentary, final. Channel must be included for every message.`
 }
 
 // Which function a result is of: its name, or that of the call it answers.
-function functionOf({ name, callId }: FormatMessage, { at, messages }: Place): string {
-  const asked = messages.slice(0, at).findLast(({ role }) => role === 'assistant')?.calls ?? []
-  const nth = messages
-    .slice(0, at)
-    .reverse()
-    .findIndex(({ role }) => role !== 'tool')
-  const found = name ?? asked.find(({ id }) => id !== undefined && id === callId)?.name ?? asked[nth]?.name
+function functionOf({ name, callId }: FormatMessage, place: Place): string {
+  const { call, asked } = answeredCall(place)
+  const found = name ?? asked.find(({ id }) => id !== undefined && id === callId)?.name ?? call?.name
   if (found === undefined)
     throw refused('gpt_oss', 'the result of a tool follows no call', 'put it after the call, or give its name.')
   return found.replace(/^functions\./, '')

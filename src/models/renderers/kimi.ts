@@ -1,11 +1,11 @@
 // Kimi K2, K2.5 and K2.6. Every answer has a place for reasoning; that of earlier turns is empty, unless it is kept by choice. A turn
-// goes on through calls and their results, up to an answer without calls.
+// spans calls and their results, up to an answer without calls.
 import type { ToolCall, ToolSpec } from '../../contracts/index.ts'
 import { canonicalJson } from '../../kernel/index.ts'
-import { splitThinking } from '../chat/parse-answer.ts'
+import { answerMessage, splitThinking } from '../chat/parse-answer.ts'
 import {
   type AnswerText,
-  answerMessage,
+  answeredCall,
   argumentText,
   type ChatFormat,
   callOf,
@@ -36,16 +36,14 @@ export function kimi({ opens = 'nothing', keeps = false }: KimiOptions = {}): Ch
     ends: ['<|im_end|>'],
     extendsHistory: keeps,
     refusesReasoning: opens === 'empty',
-    ...(opens === 'nothing' ? { declare: declareTools } : {}), // later ones are told of tools in TypeScript
+    declare: opens === 'nothing' ? declareTools : undefined, // for later ones tools are declared in TypeScript
     prepare(messages) {
-      const own = messages.findIndex(({ index }) => index !== -1)
-      return messages[own]?.role === 'system'
-        ? messages
-        : [
-            ...messages.slice(0, Math.max(0, own)),
-            ownMessage('system', defaultSystem),
-            ...messages.slice(Math.max(0, own)),
-          ]
+      const own = Math.max(
+        0,
+        messages.findIndex(({ index }) => index !== -1),
+      ) // behind declared tools
+      const isGiven = messages[own]?.role === 'system' && messages[own].index !== -1
+      return isGiven ? messages : messages.toSpliced(own, 0, ownMessage('system', defaultSystem))
     },
     turn(message, place) {
       const { role, text, name } = message
@@ -70,7 +68,7 @@ export function kimi({ opens = 'nothing', keeps = false }: KimiOptions = {}): Ch
   }
 }
 
-// Compact JSON with sorted keys, in a message of its own before all others.
+// Compact JSON with sorted keys, in a separate message before all others.
 function declareTools(messages: readonly FormatMessage[], tools: readonly ToolSpec[]): FormatMessage[] {
   const json = canonicalJson(tools.map((tool) => ({ type: 'function', function: tool })))
   return [{ ...ownMessage('system', json), name: declaration }, ...messages]
@@ -87,14 +85,9 @@ function idOf({ id, name }: FormatCall, number: number): string {
 }
 
 // A result without an id answers the calls before it in order.
-function callIdOf({ callId }: FormatMessage, { at, messages }: Place): string {
+function callIdOf({ callId }: FormatMessage, place: Place): string {
   if (callId !== undefined) return callId
-  const asked = messages.slice(0, at).findLast(({ role }) => role === 'assistant')?.calls ?? []
-  const nth = messages
-    .slice(0, at)
-    .reverse()
-    .findIndex(({ role }) => role !== 'tool')
-  const found = asked[nth]
+  const { call: found, nth } = answeredCall(place)
   return found === undefined ? '' : idOf(found, nth)
 }
 

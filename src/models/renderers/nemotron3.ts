@@ -1,15 +1,7 @@
 // Nemotron 3: in the manner of Qwen3.5, but with a system message always, with an empty reasoning in every answer that has none, and
 // with one line break where Qwen has two. Ultra has none.
-import { splitThinking } from '../chat/parse-answer.ts'
-import {
-  answerMessage,
-  type ChatFormat,
-  type FormatMessage,
-  ownMessage,
-  type Part,
-  type Place,
-  pythonString,
-} from './chat-format.ts'
+import { answerMessage, splitThinking } from '../chat/parse-answer.ts'
+import { type ChatFormat, type FormatMessage, ownMessage, type Part, type Place, pythonString } from './chat-format.ts'
 import { qwenTokens, separator } from './qwen.ts'
 import { inSystem, nemotronTools, splitXmlCalls, xmlCall } from './tool-declarations.ts'
 

@@ -1,7 +1,6 @@
 // Qwen3. The answer that is being produced is framed by its reasoning, also when there is none; earlier answers lose theirs.
-import { parseAnswer, splitThinking } from '../chat/parse-answer.ts'
+import { answerMessage, parseAnswer, splitThinking } from '../chat/parse-answer.ts'
 import {
-  answerMessage,
   argumentText,
   type ChatFormat,
   type FormatMessage,
@@ -85,7 +84,7 @@ function callParts({ calls }: FormatMessage, hasText: boolean): Part[] {
 }
 
 // Qwen3.5 and Qwen3.8: as Qwen3, but the prompt opens the reasoning, texts are trimmed and calls are XML. Qwen3.8 keeps the
-// reasoning of earlier answers and is told in words how much to reason.
+// reasoning of earlier answers and the effort is written out in words.
 type Effort = 'xhigh' | 'medium' | 'low'
 
 interface Qwen35Options {

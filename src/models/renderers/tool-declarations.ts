@@ -1,4 +1,4 @@
-// Tools as families of models are told of them: a text in the system message. The words are those of each family's template, since
+// Tools as they are declared to families of models: a text in the system message. The words are those of each family's template, since
 // the models were trained on them.
 import type { ToolCall, ToolSpec } from '../../contracts/index.ts'
 import { type FormatCall, type FormatMessage, ownMessage, type Part, pythonJson, pythonString } from './chat-format.ts'
@@ -74,7 +74,7 @@ function extraKeys(fields: Readonly<Record<string, unknown>>, known: readonly st
     .map(([key, value]) => `<${key}>${pythonString(value)}</${key}>`)
 }
 
-// Calls as Qwen3.5 and Nemotron write them: a function, and each of its parameters in a block of its own.
+// Calls as Qwen3.5 and Nemotron write them: a function, and each of its parameters in a separate block.
 /** `<tool_call>` to `</tool_call>`. `textOf`: how a value that is no text is written. */
 export function xmlCall({ name, args }: FormatCall, textOf: (value: unknown) => string): Part[] {
   const fields = typeof args === 'object' && args !== null ? Object.entries(args) : []

@@ -35,6 +35,11 @@ export interface ModelTokenizer extends Tokenizer {
   encodeGuarded(text: string, guard: string): Int32Array
 }
 
+/** Whether a tokenizer was read from a model's folder: the only ones with both. */
+export function isModelTokenizer(tokenizer: Tokenizer): tokenizer is ModelTokenizer {
+  return 'encodeGuarded' in tokenizer && 'special' in tokenizer
+}
+
 const tokenizerLimitBytes = 128 * 2 ** 20
 const configLimitBytes = 16 * 2 ** 20
 const longestText = 2 ** 26
@@ -57,13 +62,7 @@ type Library = new (
   decode(tokens: number[], options: { clean_up_tokenization_spaces: boolean }): string
   decoder: unknown
 }
-type Opened = {
-  file: ModelFile
-  tokenizer: TokenizerFile
-  config: TokenizerConfig
-  rows: number
-  Library: Library
-}
+type Opened = { file: ModelFile; tokenizer: TokenizerFile; config: TokenizerConfig; rows: number; Library: Library }
 
 function createTokenizer({ file, tokenizer, config, rows, Library }: Opened): ModelTokenizer {
   const added = addedTokens(tokenizer, config)
@@ -81,7 +80,7 @@ function createTokenizer({ file, tokenizer, config, rows, Library }: Opened): Mo
 
   const plainTokens = (text: string): number[] => {
     const { ids } = plain.encode(text, { add_special_tokens: false })
-    // By construction there is none; a turn that content forged would go unnoticed, so it is looked at.
+    // By construction there is none; a turn that content forged would go unnoticed, so it is checked.
     const forged = ids.find((id) => specialIds.has(id) && id !== unknown)
     if (forged !== undefined) throw fileFault(file, [], `plain text became the special token ${pieces.get(forged)}`)
     return ids
@@ -228,7 +227,7 @@ async function modelRows(folder: string): Promise<number> {
   try {
     return ModelRows.parse(JSON.parse(file.text)).vocab_size
   } catch {
-    return 0 // who computes with config.json tells what is wrong with it
+    return 0 // the engine reports what is wrong with config.json
   }
 }
 

@@ -1,6 +1,5 @@
-// What a token stands for, by itself. Decoders look at whole sequences; to find the place of a token in a text, its bytes are
+// What a token stands for, by itself. Decoders read whole sequences; to find the place of a token in a text, its bytes are
 // enough.
-
 import type { Tokenizer } from '../../contracts/index.ts'
 import type { AddedToken, TokenizerFile } from './tokenizer-file.ts'
 
@@ -79,17 +78,17 @@ export interface TextStream {
 }
 
 // A character has at most four bytes: what is still open lies within the last three tokens. The rest of the window is there
-// because decoders look at the token before (leading spaces, runs of bytes).
+// because decoders read the token before (leading spaces, runs of bytes).
 const keptTokens = 8
 const windowTokens = 32
 
 /** Starts a text. Its cost per token does not grow with its length. */
 export function createTextStream(tokenizer: Pick<Tokenizer, 'decode'>): TextStream {
   let window: number[] = []
-  let told = 0
+  let given = 0
   const take = (text: string) => {
-    const fresh = text.slice(told)
-    told = Math.max(told, text.length)
+    const fresh = text.slice(given)
+    given = Math.max(given, text.length)
     return fresh
   }
   const push = (token: number) => {
@@ -98,7 +97,7 @@ export function createTextStream(tokenizer: Pick<Tokenizer, 'decode'>): TextStre
     const fresh = take(certain(decode()))
     if (window.length >= windowTokens) {
       window = window.slice(-keptTokens)
-      told = certain(decode()).length
+      given = certain(decode()).length
     }
     return fresh
   }

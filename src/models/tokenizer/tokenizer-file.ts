@@ -36,7 +36,7 @@ const Bpe = z.looseObject({
   fuse_unk: z.boolean().optional(),
   byte_fallback: z.boolean().optional(),
   ignore_merges: z.boolean().optional(),
-  // Both are looked at one by one below: they are long, and a record of zod would drop the token `__proto__`.
+  // Both are checked one by one below: they are long, and a record of zod would drop the token `__proto__`.
   vocab: z.custom<Record<string, number>>(isMapping, 'expected a mapping of tokens to ids'),
   merges: z.array(z.unknown()).max(mostTokens),
 })
@@ -56,53 +56,53 @@ export type TokenizerFile = RawTokenizerFile & { model: { merges: [string, strin
 export function parseTokenizerFile(file: ModelFile): TokenizerFile {
   const parsed = parseModelFile(RawTokenizerFile, file)
   const problems: Problem[] = []
-  const tell = (path: (string | number)[], message: string) => {
+  const report = (path: (string | number)[], message: string) => {
     if (problems.length < 20) problems.push(fileProblem(file, path, message))
   }
-  checkVocabulary(parsed, tell)
-  const merges = checkMerges(parsed, tell)
-  for (const part of partNames) for (const { path, message } of partFaults(part, parsed[part])) tell(path, message)
+  checkVocabulary(parsed, report)
+  const merges = checkMerges(parsed, report)
+  for (const part of partNames) for (const { path, message } of partFaults(part, parsed[part])) report(path, message)
   if (problems.length > 0) throw EvsysError.many(problems)
   return { ...parsed, model: { ...parsed.model, type: 'BPE', merges } }
 }
 
-type Tell = (path: (string | number)[], message: string) => void
+type Report = (path: (string | number)[], message: string) => void
 
-function checkVocabulary({ model, added_tokens }: RawTokenizerFile, tell: Tell): void {
+function checkVocabulary({ model, added_tokens }: RawTokenizerFile, report: Report): void {
   const nameOf = new Map<number, string>()
   for (const [token, id] of Object.entries(model.vocab)) {
     if (!TokenId.safeParse(id).success)
-      tell(['model', 'vocab', token], `expected a whole number from 0 to ${mostTokens - 1}`)
+      report(['model', 'vocab', token], `expected a whole number from 0 to ${mostTokens - 1}`)
     const other = nameOf.get(id)
-    if (other !== undefined) tell(['model', 'vocab', token], `token ${id} is ${JSON.stringify(other)} already`)
+    if (other !== undefined) report(['model', 'vocab', token], `token ${id} is ${JSON.stringify(other)} already`)
     nameOf.set(id, token)
   }
   const idOf = new Map(Object.entries(model.vocab))
   for (const [index, { id, content }] of added_tokens.entries()) {
     const path = ['added_tokens', index]
     const other = nameOf.get(id)
-    if (other !== undefined && other !== content) tell(path, `token ${id} is ${JSON.stringify(other)} already`)
-    if (idOf.has(content) && idOf.get(content) !== id) tell(path, `${JSON.stringify(content)} has another id already`)
+    if (other !== undefined && other !== content) report(path, `token ${id} is ${JSON.stringify(other)} already`)
+    if (idOf.has(content) && idOf.get(content) !== id) report(path, `${JSON.stringify(content)} has another id already`)
     nameOf.set(id, content)
     idOf.set(content, id)
   }
-  if (nameOf.size === 0) tell(['model', 'vocab'], 'there are no tokens')
+  if (nameOf.size === 0) report(['model', 'vocab'], 'there are no tokens')
   const { unk_token } = model
-  if (unk_token != null && !idOf.has(unk_token)) tell(['model', 'unk_token'], 'it is not in the vocabulary')
+  if (unk_token != null && !idOf.has(unk_token)) report(['model', 'unk_token'], 'it is not in the vocabulary')
 }
 
-function checkMerges({ model, added_tokens }: RawTokenizerFile, tell: Tell): [string, string][] {
+function checkMerges({ model, added_tokens }: RawTokenizerFile, report: Report): [string, string][] {
   const known = new Set([...Object.keys(model.vocab), ...added_tokens.map(({ content }) => content)])
   return model.merges.map((merge, index): [string, string] => {
     const pair: unknown[] = typeof merge === 'string' ? merge.split(' ') : Array.isArray(merge) ? merge : []
     const [left, right] = pair
     if (typeof left !== 'string' || typeof right !== 'string' || pair.length !== 2 || left === '' || right === '') {
-      tell(['model', 'merges', index], 'expected two tokens')
+      report(['model', 'merges', index], 'expected two tokens')
       return ['', '']
     }
     for (const token of [left, right, left + right]) {
       if (!known.has(token)) {
-        tell(['model', 'merges', index], `${JSON.stringify(token)} is not in the vocabulary`)
+        report(['model', 'merges', index], `${JSON.stringify(token)} is not in the vocabulary`)
         break
       }
     }
@@ -130,7 +130,7 @@ export function parseTokenizerConfig(file: ModelFile | undefined): TokenizerConf
   return file === undefined ? {} : parseModelFile(TokenizerConfig, file)
 }
 
-// The chat template of a model's folder: a file of its own, or a field of tokenizer_config.json.
+// The chat template of a model's folder: a separate file, or a field of tokenizer_config.json.
 const limitBytes = 2 ** 20
 const configLimitBytes = 16 * 2 ** 20
 

@@ -65,7 +65,7 @@ export function createWatch({ past, guard_trips }: RunAssignment, phase: Phase) 
       for (const found of findings(memory, guards)) {
         const isOver = found.action === 'roll_back' && rollBacks() >= MOST_ROLL_BACKS
         const action = isOver ? 'stop' : found.action
-        if (action === 'off' || (action === 'record' && memory.hasTold(found.reason))) continue
+        if (action === 'off' || (action === 'record' && memory.hasReported(found.reason))) continue
         return { step, reason: found.reason, action, since: found.since, text: found.text }
       }
       return undefined

@@ -1,6 +1,5 @@
 // Bodies of requests: bounded, unpacked, parsed, checked. Whatever is wrong is the client's fault and says where.
 import { Buffer } from 'node:buffer'
-
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Decompress } from 'fzstd'
 import type * as z from 'zod'
@@ -84,24 +83,19 @@ function unpack(packed: Uint8Array, maxBytes: number): Uint8Array {
   return Buffer.concat(parts)
 }
 
-// Who may ask. Keys are compared by their hashes in constant time, so that an answer's time tells nothing about them.
+// Keys are compared by their hashes in constant time, so that the time of an answer reveals nothing about them.
 /** Refuses a request without a valid key. Without configured keys every key of the right form is valid. */
-type KeyCheck = (request: Request, options?: { bearer?: boolean | undefined }) => void
-
-export function createKeyCheck(keys: readonly string[]): KeyCheck {
+export function createKeyCheck(keys: readonly string[]) {
   const known = keys.map(digest)
-  return (request, { bearer = false } = {}) => {
+  return (request: Request, { bearer = false } = {}): void => {
     const key = keyOf(request, bearer)
     if (key === undefined || key === '') {
       throw new HttpError(401, `send an API key in ${bearer ? 'Authorization: Bearer or ' : ''}X-API-Key`)
     }
     // Official clients refuse to send anything else.
-    const isValid = known.length === 0 ? /^tml-./.test(key) : isKnown(digest(key), known)
-    if (isValid) return
-    throw new HttpError(
-      401,
-      known.length === 0 ? 'any key that begins with tml- is valid here' : 'the API key is unknown',
-    )
+    if (known.length === 0 && !/^tml-./.test(key))
+      throw new HttpError(401, 'any key that begins with tml- is valid here')
+    if (known.length > 0 && !isKnown(digest(key), known)) throw new HttpError(401, 'the API key is unknown')
   }
 }
 

@@ -2,7 +2,7 @@
 import * as tinker from '../../contracts/tinker/index.ts'
 import { HttpError, unprocessable } from '../http/http-error.ts'
 import { pathOf } from '../state/checkpoint-files.ts'
-import type { Answer } from '../state/futures.ts'
+import type { SaveSpec } from '../state/checkpoint-store.ts'
 import type { TrainedModel, TrainerState } from '../state/trainer-state.ts'
 import { plainAnswer } from '../wire/wire-data.ts'
 import { asText, createFromCheckpoint, type Promised } from './create-model.ts'
@@ -11,13 +11,14 @@ import { type Prepared, submit } from './train-model.ts'
 
 export function submitSave(state: TrainerState, request: tinker.SaveWeightsRequest, hash: string): Promised {
   return submit(state, request, hash, (model) => {
-    const name = checkpointName(request)
-    const ttlSeconds = checkTtl(request.ttl_seconds)
-    return () =>
-      saveWork(state, model, { folder: 'weights', name, ttlSeconds, overwrite: request.overwrite }, async (save) =>
-        plainAnswer({ type: 'save_weights', path: await save(asText(request.user_metadata)) }),
-      )
+    const target = { folder: 'weights', ...saveTarget(request), overwrite: request.overwrite } as const
+    return () => saveWork(state, model, target, (path) => ({ type: 'save_weights', path }))
   })
+}
+
+function saveTarget(request: Pick<tinker.SaveWeightsRequest, 'path' | 'seq_id' | 'ttl_seconds' | 'user_metadata'>) {
+  const name = checkpointName(request)
+  return { name, ttlSeconds: checkTtl(request.ttl_seconds), userMetadata: asText(request.user_metadata) }
 }
 
 /** A named sampler checkpoint, or weights that end with the session. */
@@ -31,13 +32,9 @@ export function submitSaveForSampler(
     if (path == null && samplerSeq != null) {
       return () => snapshotWork(state, model, samplerIdOf(model.run.session_id, samplerSeq), hash)
     }
-    const name = checkpointName(request)
-    const ttlSeconds = checkTtl(request.ttl_seconds)
-    return () =>
-      saveWork(state, model, { folder: 'sampler_weights', name, ttlSeconds, overwrite: false }, async (save) => {
-        const saved = await save(asText(request.user_metadata))
-        return plainAnswer({ type: 'save_weights_for_sampler', path: saved, sampling_session_id: null })
-      })
+    const target = { folder: 'sampler_weights', ...saveTarget(request), overwrite: false } as const
+    const type = 'save_weights_for_sampler'
+    return () => saveWork(state, model, target, (saved) => ({ type, path: saved, sampling_session_id: null }))
   })
 }
 
@@ -96,19 +93,15 @@ function snapshotWork(state: TrainerState, model: TrainedModel, id: string, hash
   }
 }
 
-type SaveTarget = {
-  folder: 'weights' | 'sampler_weights'
-  name: string
-  ttlSeconds: number | undefined
-  overwrite: boolean
-}
+type SaveTarget = Omit<SaveSpec, 'bytes'> & { overwrite: boolean }
 
 function saveWork(
   state: TrainerState,
   model: TrainedModel,
-  { folder, name, ttlSeconds, overwrite }: SaveTarget,
-  finish: (save: (userMetadata: Record<string, string>) => Promise<string>) => Promise<Answer>,
+  { overwrite, ...target }: SaveTarget,
+  answer: (path: string) => Readonly<Record<string, unknown>>,
 ): Prepared {
+  const { folder, name } = target
   const key = `${folder}/${name}`
   const exists = model.saving.has(key) || state.checkpoints.find({ runId: model.id, folder, name }) !== undefined
   // Not 409: official clients repeat that for five minutes, and everything after it waits.
@@ -118,12 +111,11 @@ function saveWork(
   model.saving.add(key)
   return {
     settled: () => void model.saving.delete(key),
-    work: () =>
-      finish(async (userMetadata) => {
-        const op = folder === 'weights' ? 'export_state' : 'export'
-        const bytes = await state.run({ op, model: model.id }, 'bytes')
-        return pathOf(await state.checkpoints.save(model.run, { folder, name, bytes, ttlSeconds, userMetadata }))
-      }),
+    async work() {
+      const op = folder === 'weights' ? 'export_state' : 'export'
+      const bytes = await state.run({ op, model: model.id }, 'bytes')
+      return plainAnswer(answer(pathOf(await state.checkpoints.save(model.run, { ...target, bytes }))))
+    },
   }
 }
 

@@ -117,10 +117,8 @@ export class CheckpointStore {
 
   // Equal weights saved twice share a file.
   async #dropBytes(entry: CheckpointEntry): Promise<void> {
-    const isUsed = [...this.#entries.values()].some(
-      ({ run, folder, sha256: hash }) =>
-        run.run_id === entry.run.run_id && folder === entry.folder && hash === entry.sha256,
-    )
+    const fileOf = ({ run, folder, sha256: hash }: CheckpointEntry) => `${run.run_id}/${folder}/${hash}`
+    const isUsed = [...this.#entries.values()].some((other) => fileOf(other) === fileOf(entry))
     if (!isUsed) await this.#files.removeBytes(entry)
   }
 

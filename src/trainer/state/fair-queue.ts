@@ -22,9 +22,9 @@ export class FairQueue {
   /** Queues work that handles its own failure. */
   add(lane: string, work: () => Promise<void>, { shared = false } = {}): Job {
     const entry = { lane, work, shared }
-    const queued = this.#lanes.get(lane)
-    if (queued === undefined) this.#lanes.set(lane, [entry])
-    else queued.push(entry)
+    const queued = this.#lanes.get(lane) ?? []
+    queued.push(entry)
+    this.#lanes.set(lane, queued)
     void this.#pump()
     return entry
   }
@@ -72,9 +72,7 @@ export class FairQueue {
   }
 
   #start(job: Job): Promise<void> {
-    const ended = job.work().then(() => {
-      this.#running.delete(job)
-    })
+    const ended = job.work().then(() => void this.#running.delete(job))
     this.#running.set(job, ended)
     return ended
   }

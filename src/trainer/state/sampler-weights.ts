@@ -50,11 +50,8 @@ export class SamplerWeights {
   }
 
   async #loadOnce(model: string, source: WeightSource, signal: AbortSignal): Promise<void> {
-    const loading =
-      this.#loading.get(model) ??
-      this.#load(model, source, signal).finally(() => {
-        this.#loading.delete(model)
-      })
+    const load = () => this.#load(model, source, signal).finally(() => this.#loading.delete(model))
+    const loading = this.#loading.get(model) ?? load()
     this.#loading.set(model, loading)
     await loading
   }

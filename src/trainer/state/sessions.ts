@@ -51,20 +51,13 @@ export class Sessions {
 
   async create(options: { projectId?: string | undefined; userMetadata: Record<string, unknown> }): Promise<Session> {
     const id = randomUUID()
-    const now = this.#clock.now()
     if (this.#folder !== undefined) {
       const file = join(this.#folder, id)
       await writeFile(file, '').catch((cause) => Promise.reject(fileError('write', file, cause)))
     }
-    const session: Session = {
-      id,
-      createdMs: now,
-      silentMs: 0,
-      userMetadata: options.userMetadata,
-      projectId: options.projectId,
-      modelIds: new Set(),
-      samplerIds: new Set(),
-    }
+    const { userMetadata, projectId } = options
+    const held = { modelIds: new Set<string>(), samplerIds: new Set<string>() }
+    const session: Session = { id, createdMs: this.#clock.now(), silentMs: 0, userMetadata, projectId, ...held }
     this.#sessions.set(id, session)
     return session
   }

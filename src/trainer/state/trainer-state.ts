@@ -70,12 +70,9 @@ export class TrainerState {
     this.checkpoints = parts.checkpoints
     this.ephemeral = parts.ephemeral
     this.samplerWeights = new SamplerWeights(options.engine, this.limits.samplersLoaded)
-    this.futures = new Futures({
-      queue: this.queue,
-      keepMs: this.limits.keepMs,
-      keepBytes: this.limits.keepBytes,
-      onSettled: (future) => this.completions.add(future),
-    })
+    const { keepMs, keepBytes } = this.limits
+    const onSettled = (future: Future) => this.completions.add(future)
+    this.futures = new Futures({ queue: this.queue, keepMs, keepBytes, onSettled })
     options.engine.onLost?.((error) => {
       for (const model of this.models.values()) model.lost = wordsOf(error)
       this.samplerWeights.forget()
@@ -85,8 +82,7 @@ export class TrainerState {
   static async open(options: TrainerOptions): Promise<TrainerState> {
     const { dir, clock = systemClock } = options
     const below = (name: string) => (dir === undefined ? undefined : join(dir, name))
-    const runs = below('runs')
-    const files = options.checkpoints ?? (runs === undefined ? undefined : new CheckpointFolder(runs))
+    const files = options.checkpoints ?? (dir === undefined ? undefined : new CheckpointFolder(join(dir, 'runs')))
     if (files === undefined) throw new TypeError('a trainer needs a folder, or a place for its checkpoints')
     const checkpoints = await CheckpointStore.open(files, clock)
     const sessions = await Sessions.open(below('sessions'), clock)
@@ -108,10 +104,9 @@ export class TrainerState {
   model(id: string): TrainedModel {
     const model = this.models.get(id)
     if (model === undefined) {
-      const known = this.checkpoints.run(id) !== undefined
-      throw notFound(
-        known ? `${id} is not loaded any more: make a model from one of its checkpoints` : `no model is called ${id}`,
-      )
+      const isKnown = this.checkpoints.run(id) !== undefined
+      const unloaded = `${id} is not loaded any more: make a model from one of its checkpoints`
+      throw notFound(isKnown ? unloaded : `no model is called ${id}`)
     }
     this.sessions.get(model.run.session_id)
     model.lastRequestMs = this.clock.now()
@@ -133,12 +128,7 @@ export class TrainerState {
   }
 
   /** Queues work whose result settles a promise. */
-  enqueue(
-    lane: string,
-    future: Future,
-    work: () => Promise<Answer>,
-    options: { shared?: boolean | undefined } = {},
-  ): void {
+  enqueue(lane: string, future: Future, work: () => Promise<Answer>, options: { shared?: boolean } = {}): void {
     const job = async () => {
       try {
         this.signal.throwIfAborted()
@@ -157,7 +147,7 @@ export class TrainerState {
     const lost = this.models.get(op.model)?.lost
     if (lost !== undefined) throw new EvsysError('BACKEND_FAILED', lost)
     const result = await this.engine.run(op, this.signal)
-    if (key in result) return Reflect.get(result, key) as ResultOf<K> // the key tells the member of the union
+    if (key in result) return Reflect.get(result, key) as ResultOf<K> // the key selects the member of the union
     throw new TypeError(`the engine answered ${op.op} without ${key}`)
   }
 
@@ -231,34 +221,24 @@ export interface TrainedModel {
   lastRequestMs: number
 }
 
-/** Bounds and times of a trainer. */
-export type TrainerLimits = {
+const defaultLimits = {
   /** How long an unfinished poll is held: below the 45 s after which clients give up on it. */
-  holdMs: number
-  /** A session that was silent for so long has ended. */
-  sessionMs: number
-  /** How long requests wait for one with a lower number. */
-  gapMs: number
-  /** How long results are kept, and how much of them. */
-  keepMs: number
-  keepBytes: number
-  /** Results from this size on are announced before they are sent. */
-  announceBytes: number
-  bodyBytes: number
-  /** Models in training at once. */
-  models: number
-  /** Weights that stay loaded for sampling. */
-  samplersLoaded: number
-}
-
-const defaultLimits: Readonly<TrainerLimits> = Object.freeze({
   holdMs: 30_000,
+  /** A session that was silent for so long has ended. */
   sessionMs: 300_000,
+  /** How long requests wait for one with a lower number. */
   gapMs: 120_000,
+  /** How long results are kept, and how much of them. */
   keepMs: 3_600_000,
   keepBytes: 1 << 30,
+  /** Results from this size on are announced before they are sent. */
   announceBytes: 1 << 20,
   bodyBytes: 1 << 27,
+  /** Models in training at once. */
   models: 64,
+  /** Weights that stay loaded for sampling. */
   samplersLoaded: 8,
-})
+}
+
+/** Bounds and times of a trainer. */
+export type TrainerLimits = typeof defaultLimits

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { buildNative } from '../../../src/engine/cpu/native-build.ts'
-import { openNativeRuntime } from '../../../src/engine/cpu/native-runtime.ts'
+import { openNativeRuntime } from '../../../src/engine/cpu/open-runtime.ts'
 import type { Runtime } from '../../../src/engine/cpu/runtime.ts'
 import { openWasmRuntime } from '../../../src/engine/cpu/wasm-runtime.ts'
 import { needs } from '../../needs.ts'

@@ -3,24 +3,9 @@ import type { ConfigSource } from '../config/index.ts'
 import type { ExperimentResult } from '../contracts/index.ts'
 import type { RunExperimentOptions } from './experiment/experiment-session.ts'
 
-/** What commands do with experiments. Imported on demand: most need neither a database nor statistics. */
-export async function loadLab() {
-  const [evaluation, kept, target, conclusion, lease, run, reproduction, rescore, jobFile, taskFolders, cores] =
-    await Promise.all([
-      import('./evaluation/evaluate-model.ts'),
-      import('./evaluation/kept-evals.ts'),
-      import('./evaluation/target-client.ts'),
-      import('./experiment/conclude-experiment.ts'),
-      import('./experiment/begin-experiment.ts'),
-      import('./experiment/run-experiment.ts'),
-      import('./reproduction/check-reproduction.ts'),
-      import('./reproduction/rescore-experiment.ts'),
-      import('./trials/read-job-file.ts'),
-      import('./trials/run-task-folders.ts'),
-      import('./workers/core-leases.ts'),
-    ])
-  const ours = { ...evaluation, ...kept, ...target, ...conclusion, ...lease, ...run }
-  return { ...ours, ...reproduction, ...rescore, ...jobFile, ...taskFolders, ...cores }
+/** The controller of experiments. Imported on demand: most commands need neither a database nor statistics. */
+export function loadLab(): Promise<typeof import('./controller.ts')> {
+  return import('./controller.ts')
 }
 
 /**

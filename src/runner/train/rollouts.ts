@@ -67,6 +67,7 @@ type LocalPolicy = Extract<Request['policy'], { weights: Weights }>
 /** `versionOf`: optimiser steps that the weights of a request have seen. */
 export function createRollouts(scope: RunScope, versionOf: (policy: LocalPolicy) => number, heldOut?: HeldOut) {
   const ending = new AbortController()
+  const ended: AbortSignal = ending.signal
   const underWay = new Set<Promise<void>>()
   let done: Done[] = []
   let wasCut = false
@@ -89,7 +90,7 @@ export function createRollouts(scope: RunScope, versionOf: (policy: LocalPolicy)
   }
   return {
     /** Aborted when they end, and with the run. */
-    signal: ending.signal,
+    signal: ended,
     /** Some were cut off, or refused because they came too late. */
     get wasCut() {
       return wasCut

@@ -28,7 +28,7 @@ export function createWorkAhead(scope: RunScope, heldOut?: HeldOut) {
     if (!('uri' in weights)) return undefined
     return [...held].find(({ uri }) => uri === weights.uri)?.version
   }
-  const rollouts = (step: number) => {
+  const rollouts = (step: number): Rollouts => {
     const known =
       begun.get(step) ?? createRollouts(scope, (policy) => versionOf(policy.weights) ?? policy.version ?? step, heldOut)
     begun.set(step, known)

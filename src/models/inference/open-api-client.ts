@@ -1,6 +1,7 @@
 // A client of any provider with a wire format: builds, calls, reads, prices.
 import type * as z from 'zod'
 import type { ChatMessage, Context, Generated, GenerateRequest, OpenInferenceClient } from '../../contracts/index.ts'
+import { withoutUndefined } from '../../kernel/index.ts'
 import { callProvider } from './call-provider.ts'
 import { costOf, findPrice } from './prices.ts'
 import {
@@ -58,18 +59,14 @@ export function openApiClient<S extends z.ZodType>(
       const { counts, model: answered, ...generated } = wire.read(answer)
       const price = params.price ?? findPrice(provider, counts.prompt, answered, model)
       if (price === undefined) warn(`no price is known for ${who}: what it costs is unknown. Set its param \`price\`.`)
-      return {
-        ...generated,
-        model: answered ?? model,
-        usage: {
-          promptTokens: counts.prompt,
-          completionTokens: counts.completion,
-          latencyS,
-          cachedPromptTokens: counts.cacheRead,
-          costUsd: price === undefined ? undefined : costOf(counts, price),
-        },
-        price,
-      }
+      const usage = withoutUndefined({
+        promptTokens: counts.prompt,
+        completionTokens: counts.completion,
+        latencyS,
+        cachedPromptTokens: counts.cacheRead,
+        costUsd: price === undefined ? undefined : costOf(counts, price),
+      })
+      return withoutUndefined({ ...generated, model: answered ?? model, usage, price })
     },
   }
 }

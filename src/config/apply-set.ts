@@ -1,5 +1,5 @@
 // `--set PATH=VALUE`: values laid over the file from the command line. A path into a run is meant for every arm; an axis of the
-// same path gives way to it. The arguments are a source of their own, one line each, in which errors are located.
+// same path gives way to it. The arguments are a separate source, one line each, in which errors are located.
 
 import { formatPath, parsePath } from './dotted-path.ts'
 import { withKey, withoutKey, withValueAt } from './edit-tree.ts'

@@ -49,7 +49,7 @@ export function buildArms(root: LocatedMap, checker: NodeChecker, finish: (tree:
 
 function writtenArms(root: LocatedMap, checker: NodeChecker): Arm[] {
   const name = root.entries.get('name')?.value ?? scalarNode('experiment', root.origin) // its absence is reported at the root
-  // With two forms, which is an error of its own, the other would only be found to lack what the first one has.
+  // With two forms, which is a separate error, the other would only be found to lack what the first one has.
   const run = presentIn(root, 'run')
   if (run !== undefined) return armOf(run, name, checker)
   const runs = presentIn(root, 'runs')

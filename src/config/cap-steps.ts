@@ -1,5 +1,5 @@
-// `--steps` and `--dry`: how long a run may train, whatever the file says. The cap is a source of its own, so that an algorithm
-// which takes no `max_steps` is told of the option and not of the file.
+// `--steps` and `--dry`: how long a run may train, whatever the file says. The cap is a separate source, so that for an algorithm
+// which takes no `max_steps` the error names the option and not the file.
 import { withKey, withValueAt } from './edit-tree.ts'
 import { type LocatedMap, nodeAt, type Origin, type Source, scalarNode } from './located.ts'
 

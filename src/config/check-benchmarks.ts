@@ -75,7 +75,7 @@ function checkSamples(node: LocatedMap, { metrics, num_samples }: Benchmark, rep
 
 function noteTestLooks(node: LocatedMap, { name, split, run_every }: Benchmark, report: Report): void {
   if (split !== 'test' || run_every === 0) return
-  const text = `${name} is a test benchmark scored every ${run_every} steps: each look is metered and recorded, and nothing is selected by it.`
+  const text = `${name} is a test benchmark scored every ${run_every} steps: each test evaluation is metered and recorded, and nothing is selected by it.`
   report.notice(text, node.entries.get('run_every')?.at)
 }
 
@@ -125,7 +125,7 @@ export function checkModel(node: LocatedNode, model: ModelConfig, report: Report
   }
   const resume = node.entries.get('resume_step')
   if (resume !== undefined && model.load_checkpoint_path === undefined) {
-    const message = 'resume_step says where a loaded checkpoint goes on, and none is loaded'
+    const message = 'resume_step says where training resumes from a loaded checkpoint, and none is loaded'
     const fix = 'add load_checkpoint_path, or remove resume_step.'
     report.problem(resume.at, { code: 'CONFIG_CONFLICT', message, fix })
   }

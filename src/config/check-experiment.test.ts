@@ -62,7 +62,7 @@ describe('benchmarks', () => {
     const { notices } = await planOf(withMetadata('benchmark: [{ name: t, path: t, split: test, run_every: 200 }]'))
     expect(notices).toEqual([
       {
-        text: expect.stringContaining('each look is metered'),
+        text: expect.stringContaining('each test evaluation is metered'),
         where: expect.objectContaining({ line: 9, path: 'metadata.benchmark.0.run_every' }),
       },
     ])

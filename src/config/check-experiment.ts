@@ -20,7 +20,7 @@ import { presentIn } from './normalise.ts'
 import { placeName, type Report } from './report.ts'
 import { baseModel, resolveClaim, resolveObjective } from './resolve-claim.ts'
 
-/** More runs than anybody waits for. */
+/** More runs than anyone waits for. */
 const maxRuns = 100_000
 
 export interface Resolved {
@@ -74,7 +74,7 @@ function checkForms(root: LocatedMap, report: Report): void {
   }
   const second = chains[1]
   if (second !== undefined) {
-    const message = 'continual and stages both say how the run goes on'
+    const message = 'continual and stages both say how the run continues'
     report.problem(second.at, { code: 'CONFIG_CONFLICT', message, fix: 'keep one of the two.' })
   }
 }

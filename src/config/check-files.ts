@@ -81,7 +81,7 @@ export async function checkPath(
 
 function rowOf(node: LocatedNode | undefined): Row | undefined {
   if (node?.type !== 'map') return undefined
-  return Object.fromEntries([...node.entries.keys()].map((key) => [key, true])) // the keys tell the shape
+  return Object.fromEntries([...node.entries.keys()].map((key) => [key, true])) // the keys show the shape
 }
 
 async function firstLine(
@@ -105,7 +105,7 @@ async function firstLine(
   return add(1, 'the file holds no rows', 'write one JSON object per line.')
 }
 
-// The list may be large; that it starts as a list tells the usual mistake, JSON Lines under another name.
+// The list may be large; its first character shows the usual mistake, JSON Lines under another name.
 async function checkList(node: LocatedNode | undefined, context: FileContext): Promise<undefined> {
   const path = textOf(node) ?? ''
   try {

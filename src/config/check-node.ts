@@ -73,7 +73,7 @@ export class NodeChecker {
   #complain(issue: ValueIssue, schema: z.ZodType, root: LocatedNode, options: CheckOptions): void {
     const { written, code = 'CONFIG_INVALID' } = { ...this.#options, ...options }
     const { node, below } = nearest(root, issue.path)
-    if (this.report.isTold(node.origin, JSON.stringify([issue.message, issue.keys, below]))) return
+    if (this.report.isReported(node.origin, JSON.stringify([issue.message, issue.keys, below]))) return
     if (issue.code === 'unknown_key') {
       for (const key of issue.keys ?? []) this.#unknownKey(key, issue, node, written)
       return

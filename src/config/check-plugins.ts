@@ -33,7 +33,7 @@ export function isKnown(
   report: Report,
 ): boolean {
   if (catalog.card(type, kind) !== undefined) return true
-  if (report.isTold(at, type)) return false
+  if (report.isReported(at, type)) return false
   const { code, message, fix } = unknownKind(type, kind, catalog.kinds(type))
   report.problem(at, { code, message, fix })
   return false
@@ -69,7 +69,7 @@ function reportIssue(use: PluginUse, issue: ValueIssue, catalog: Catalog, report
   if (issue.code === 'unknown_key') {
     for (const key of issue.keys ?? []) {
       const { origin, below } = keyPlace(use, issue.path, key)
-      if (report.isTold(origin, JSON.stringify([kind, key, below]))) continue
+      if (report.isReported(origin, JSON.stringify([kind, key, below]))) continue
       const flag = capFlag(origin)
       if (flag !== undefined) {
         const message = `${flag} caps max_steps, which ${kind} does not take`
@@ -83,7 +83,7 @@ function reportIssue(use: PluginUse, issue: ValueIssue, catalog: Catalog, report
     return
   }
   const { origin, below } = valuePlace(use, issue.path)
-  if (report.isTold(origin, JSON.stringify([kind, issue.message, below]))) return
+  if (report.isReported(origin, JSON.stringify([kind, issue.message, below]))) return
   const meaning = describe(catalog.card(type, kind)?.schema, issue.path)
   const fix = meaning === undefined ? more : `\`${issue.path.at(-1)}\`: ${meaning} ${more}`
   report.problem(origin, { code: 'PLUGIN_PARAMS', message: issue.message, fix }, below)

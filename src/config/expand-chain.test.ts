@@ -139,7 +139,7 @@ describe('stages', () => {
 
   it('exclude continual (CFG-6)', async () => {
     const faults = await faultsIn(`${staged}continual: { datasets: [{ path: a }] }\n`)
-    expect(faults).toEqual(['8:1 CONFIG_CONFLICT stages: continual and stages both say how the run goes on'])
+    expect(faults).toEqual(['8:1 CONFIG_CONFLICT stages: continual and stages both say how the run continues'])
   })
 
   it('are capped, each of them (CFG-12)', async () => {

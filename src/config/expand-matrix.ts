@@ -31,7 +31,7 @@ export interface Arm {
   readonly params: Readonly<Record<string, unknown>>
 }
 
-/** More arms than anybody compares; a list too many in an axis makes millions. */
+/** More arms than can be compared; a list too many in an axis makes millions. */
 export const maxArms = 10_000
 
 const PartialRun = Matrix.shape.base_run.unwrap()

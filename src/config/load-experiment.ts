@@ -1,5 +1,5 @@
 // From what a person wrote to the plan of its runs: read, extend, set, normalise, expand, validate, check. Nothing is run and no
-// plugin is loaded; everything that can be wrong without them is found here, and told at once.
+// plugin is loaded; everything that can be wrong without them is found here, and reported at once.
 
 import { stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -54,7 +54,7 @@ interface ExperimentTrees {
   readonly root: LocatedMap
   /** By name of the run. */
   readonly runs: ReadonlyMap<string, LocatedMap>
-  /** In the order in which problems are told. */
+  /** In the order in which problems are reported. */
   readonly sources: readonly Source[]
 }
 

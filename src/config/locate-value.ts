@@ -1,4 +1,4 @@
-// A mapping made in code as a located tree. It has no text of its own, so one is written: the value as indented JSON, which
+// A mapping made in code as a located tree. It has no text, so one is written: the value as indented JSON, which
 // errors can quote. What JSON cannot hold is a problem with a place in it.
 
 import {

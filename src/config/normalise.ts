@@ -96,7 +96,7 @@ function refuseTwice(kept: LocatedNode, other: LocatedNode, report: Report): voi
 
 /**
  * Two writings of the same thing as one. Where both give a value, that of the higher layer is meant: `--set` over a file, a
- * file over what it extends. Within one file it is the explicit one, and `onTwice` is told.
+ * file over what it extends. Within one file it is the explicit one, and `onTwice` is called.
  */
 function combineNodes(
   explicit: LocatedNode,

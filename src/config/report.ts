@@ -1,5 +1,5 @@
 // Everything that is wrong with a configuration, gathered so that it can be told at once and in file order, and the notices
-// that are no errors. Arms share text, so the same problem may be found many times; it is told once.
+// that are no errors. Arms share text, so the same problem may be found many times; it is reported once.
 import type { ErrorCode, Location, Notice } from '../contracts/index.ts'
 import { EvsysError, type Problem, withoutUndefined } from '../kernel/index.ts'
 import { formatPath } from './dotted-path.ts'
@@ -15,9 +15,9 @@ export class Report {
   readonly #problems = new Map<string, { problem: Problem; source: Source | undefined }>()
   readonly #notices = new Map<string, Notice>()
   readonly #order = new Map<Source, number>()
-  readonly #told = new WeakMap<Origin, Set<string>>()
+  readonly #reported = new WeakMap<Origin, Set<string>>()
 
-  /** Declares a source; problems are told in the order in which sources were declared. */
+  /** Declares a source; problems are reported in the order in which sources were declared. */
   addSource(source: Source): void {
     if (!this.#order.has(source)) this.#order.set(source, this.#order.size)
   }
@@ -27,11 +27,11 @@ export class Report {
   }
 
   /** True from the second time on: what thousands of arms share need be put into words only once. */
-  isTold(origin: Origin, what: string): boolean {
-    const told = this.#told.get(origin) ?? new Set()
-    this.#told.set(origin, told)
-    if (told.has(what)) return true
-    told.add(what)
+  isReported(origin: Origin, what: string): boolean {
+    const reported = this.#reported.get(origin) ?? new Set()
+    this.#reported.set(origin, reported)
+    if (reported.has(what)) return true
+    reported.add(what)
     return false
   }
 

@@ -57,7 +57,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
         { name: 'test', path: `${cwd}/data/test`, run_every: 200, metrics: ['pass@1'], split: 'test' },
       ])
       expect(plan.notices.map(({ text }) => text)).toEqual([
-        expect.stringMatching(/^test is a test benchmark .*: each look is metered/),
+        expect.stringMatching(/^test is a test benchmark .*: each test evaluation is metered/),
       ])
     },
   },

@@ -177,7 +177,7 @@ function keyFinding(fault: YAMLError, nodes: readonly Delimited[], text: string)
   return { start: key.lastLine, end, message: 'this line is indented too far', fix }
 }
 
-// The composer gives the start of a block that it read as a key; the key goes on to the next line that holds a colon.
+// The composer gives the start of a block that it read as a key; the key continues to the next line that holds a colon.
 function multilineKey(
   text: string,
   start: number,

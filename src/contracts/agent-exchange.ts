@@ -94,7 +94,7 @@ export const AgentRecord = z.strictObject({
   completion_tokens: Count,
   latency_s: z.number().min(0),
   error: RolloutError.optional(),
-  is_late: z.literal(true).optional().describe('A time limit of its own ended it.'),
+  is_late: z.literal(true).optional().describe('A limit on its time ended it.'),
   turns: z.array(
     z.strictObject({
       kept: Count.describe('Messages that it shares with the turn before.'),

@@ -56,8 +56,8 @@ export function tripText({ step, reason, action, rolled_back_to, text }: GuardTr
   const what = text ?? words[reason]
   const back = rolled_back_to === undefined ? 'the start' : `step ${rolled_back_to + 1}`
   const done = {
-    record: 'training went on',
-    roll_back: `it went on from ${back} at half the rate`,
+    record: 'training continued',
+    roll_back: `it resumed from ${back} at half the rate`,
     stop: rolled_back_to === undefined ? 'the run was ended' : `the run was ended with the weights of ${back}`,
   }[action]
   return `${reason.replaceAll('_', ' ')} at step ${step + 1}: ${what}; ${done}`

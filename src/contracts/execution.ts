@@ -39,7 +39,7 @@ export interface Turn {
   readonly text: string
   readonly toolCalls?: readonly ToolCall[] | undefined
   readonly stopReason: 'stop' | 'length' | 'tool_calls' | 'refused' | 'abort'
-  /** Absent where the model does not tell (most APIs): such a turn is never trained on. */
+  /** Absent where the model does not report them (most APIs): such a turn is never trained on. */
   readonly tokens?: TurnTokens | undefined
 }
 
@@ -47,7 +47,7 @@ export interface Turn {
 export interface Usage {
   readonly promptTokens: number
   readonly completionTokens: number
-  /** Part of `promptTokens` that the provider had in its cache; absent: it does not tell. */
+  /** Part of `promptTokens` that the provider had in its cache; absent: it does not report it. */
   readonly cachedPromptTokens?: number | undefined
   readonly latencyS: number
   /** Absent: unknown. */

@@ -206,6 +206,6 @@ export interface Trace {
 /** Where production interactions are read from. */
 export interface TraceSource<K extends string = string, S extends z.ZodType = z.ZodType>
   extends Plugin<'trace_source', K, S> {
-  /** Traces after the cursor, oldest first; each with the cursor to go on from. */
+  /** Traces after the cursor, oldest first; each with the cursor to resume from. */
   pull(cursor: string | undefined, context: Context<z.output<S>>): AsyncIterable<{ trace: Trace; cursor: string }>
 }

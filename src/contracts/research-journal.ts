@@ -85,7 +85,7 @@ const WatchRecord = z.object({
     .number()
     .optional()
     .describe('Against the incumbent on the same seed, in sigmas; absent: it was ended early.'),
-  condemned: z.boolean().describe('It was ended early, or would have been and went on as an audit.'),
+  condemned: z.boolean().describe('It was ended early, or would have been and continued as an audit.'),
 })
 
 /** What came of one run. */
@@ -116,7 +116,7 @@ export const Steering = z.discriminatedUnion('action', [
   z.object({ action: z.literal('unpin') }),
   z.object({ action: z.literal('veto'), attempt: Text.describe('It is discarded, and never a parent.') }),
   z.object({ action: z.literal('override'), attempt: Text, verdict: z.enum(['keep', 'discard']) }),
-  z.object({ action: z.literal('confirm') }).describe('Asks for a look at the hidden split.'),
+  z.object({ action: z.literal('confirm') }).describe('Asks for a test evaluation.'),
   z.object({ action: z.literal('pause') }),
   z.object({ action: z.literal('resume') }),
 ])
@@ -137,7 +137,7 @@ export type EndReason = z.infer<typeof EndReason>
 
 const LookOccasion = z.enum(['milestone', 'end', 'request'])
 
-/** One look at the hidden split: champion and baseline on fresh seeds. */
+/** One test evaluation: champion and baseline on fresh seeds. */
 export const PlannedTestEvaluation = z.object({
   number: z.int().min(1),
   reason: LookOccasion,
@@ -312,14 +312,14 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     type: z.literal('confirmation'),
     attempt: z.string(),
     against: z.string(),
-    look: z.int().min(1).describe('Number of this look at the hidden split.'),
+    look: z.int().min(1).describe('Number of this test evaluation.'),
     occasion: LookOccasion,
     keeps: Count.describe('Of the session when it was planned.'),
     level: z.number().describe('Chance of being wrong that it spent.'),
     p: z.number(),
     confirmed: z.boolean(),
     reported: ReportedGainRecord.optional().describe('Gain on seeds that had no part in the decision.'),
-    reason: z.string().describe('In words for people; it tells of the hidden split, so no proposer reads it.'),
+    reason: z.string().describe('In words for people; it is about the hidden split, so no proposer reads it.'),
   }),
   z.object({
     ...at,

@@ -26,7 +26,7 @@ export interface SearchState {
   readonly space: Readonly<Record<string, KnobSpec>>
   /** Families that a person has banned. */
   readonly banned: readonly string[]
-  /** Attempt that a person wants to go on from. */
+  /** Attempt that a person wants to continue from. */
   readonly pinned?: string | undefined
   /** Experiments that the budget still allows; absent: no cap. */
   readonly experimentsLeft?: number | undefined
@@ -247,7 +247,7 @@ export interface CurveSample {
   readonly value: number
 }
 
-/** What a dry run says of the memory of a run. Absent: the machine does not tell. */
+/** What a dry run says of the memory of a run. Absent: the machine does not report it. */
 export interface MemoryEstimate {
   readonly peakMemoryBytes?: number | undefined
   readonly memoryLimitBytes: number
@@ -269,7 +269,7 @@ export interface Executor extends AsyncDisposable {
       /** `test` is the hidden split: reads of it are metered. */
       readonly split: 'val' | 'test'
       readonly trainSeconds: number
-      /** Told of every point of the curve; answers whether to go on. */
+      /** Called with every point of the curve; answers whether to continue. */
       watch?: ((sample: CurveSample) => 'continue' | 'kill') | undefined
     },
     signal: AbortSignal,

@@ -137,11 +137,11 @@ export interface ResearchState {
   readonly forgivenCalls: number
   /** What is in progress, or was when the controller died, in the order in which it was begun. */
   readonly begun: readonly BegunWork[]
-  /** Looks at the hidden split. */
+  /** Test evaluations so far. */
   readonly looks: number
   /** The one that is going on. */
   readonly look?: PlannedTestEvaluation | undefined
-  /** A person asked for a look, and none was taken since. */
+  /** A person asked for a test evaluation, and there was none since. */
   readonly lookRequested: boolean
   readonly confirmations: readonly ResearchEntryOf<'confirmation'>[]
   readonly controls: readonly ResearchEntryOf<'control.finished'>[]

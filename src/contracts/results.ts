@@ -71,7 +71,7 @@ const JudgedBy = z.strictObject({ metric: z.string(), direction: Direction })
 /** An engine that runs were trained on. */
 export const UsedEngine = z.strictObject({
   id: z.string().describe('Equal ids give equal bytes for equal seeds.'),
-  threads: z.int().min(1).nullable().describe('Null: the service does not tell.'),
+  threads: z.int().min(1).nullable().describe('Null: the service does not report it.'),
   n_runs: z.int().min(1),
   gflops: z.number().positive().optional().describe('10^9 operations per second, as its machine measured once.'),
 })
@@ -202,6 +202,6 @@ export const Evidence = z.strictObject({
   n_runs: z.int(),
   n_completed: z.int(),
   n_invalid: z.int(),
-  n_test_looks: z.int().describe('In-loop looks at test benchmarks; each one spends some of what test is for.'),
+  n_test_looks: z.int().describe('In-loop evaluations on test benchmarks; each one spends some of what test is for.'),
 })
 export type Evidence = z.infer<typeof Evidence>

@@ -37,7 +37,7 @@ export const ModelConfig = z
     load_checkpoint_path: Text.optional().describe('Continue: weights and optimiser state.'),
     init_from_checkpoint: Text.optional().describe('Start from these weights with a fresh optimiser.'),
     renderer_name: Text.optional().describe('Chat renderer; absent: the model’s own template.'),
-    resume_step: Count.optional().describe('With load_checkpoint_path: training goes on at the step after this one.'),
+    resume_step: Count.optional().describe('With load_checkpoint_path: training resumes at the step after this one.'),
   })
   .describe('What is trained.')
 export type ModelConfig = z.infer<typeof ModelConfig>

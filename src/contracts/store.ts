@@ -69,7 +69,7 @@ export interface Store extends Ingest, AsyncDisposable {
   /** Drops what the record no longer needs: log lines of experiments and jobs that ended before `before`. */
   collect(options: { before: string }): Promise<Collected>
   usage(): Promise<StoreUsage>
-  /** A consistent copy while others go on writing: a file that `openStore` opens. Returns its path. */
+  /** A consistent copy while others write: a file that `openStore` opens. Returns its path. */
   backup(file: string): Promise<string>
   /** Gives freed space back to the disk. */
   compact(): Promise<void>

@@ -8,7 +8,7 @@ import type { Metrics } from './quantity.ts'
 export type ModelId = string
 
 /**
- * Result that is already on its way: requests pipeline, awaiting is separate from sending. Whoever makes one also handles its
+ * Result that is already on its way: requests pipeline, awaiting is separate from sending. The maker of one also handles its
  * rejection, since a later request may fail while the caller still awaits an earlier one.
  */
 export type Future<T> = Promise<T>
@@ -187,7 +187,7 @@ export type EngineOp =
   | { readonly op: 'export' | 'export_state'; readonly model: ModelId }
   | { readonly op: 'import'; readonly model: ModelId; readonly bytes: Uint8Array; readonly optimizer: boolean }
 
-/** What an operation answers; `done` where there is nothing to tell. */
+/** What an operation answers; `done` where there is nothing to say. */
 export type EngineResult =
   | { readonly fwdBwd: FwdBwd }
   | { readonly metrics: Metrics }

@@ -7,7 +7,7 @@ import { type FileHandle, lstat, open, readdir, readlink, rename, rm, stat, unli
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileError, ifPresent, systemCode } from './file-error.ts'
-import { isAlive } from './processes/process-identity.ts'
+import { isAlive } from './process-identity.ts'
 
 export type AtomicWriteOptions = {
   /** Permissions of the file. Default: those of the file it replaces, else what the umask leaves of 0o666. */
@@ -30,7 +30,7 @@ export async function writeFileAtomic(
       await writeNew(temporary, data, { mode, sync, old })
       await rename(temporary, target)
     } catch (cause) {
-      await unlink(temporary).catch(() => {}) // the first failure is the one to tell
+      await unlink(temporary).catch(() => {}) // the first failure is the one to report
       throw cause
     }
     if (sync) await syncFolder(dirname(target))
@@ -105,11 +105,11 @@ async function followLinks(path: string): Promise<string> {
   throw Object.assign(new Error(), { code: 'ELOOP' })
 }
 
-// Names of unfinished files and folders, and the removal of those whose writer died. A name tells who writes it, so that a sweep in one
+// Names of unfinished files and folders, and the removal of those whose writer died. A name says who writes it, so that a sweep in one
 // process never removes what another is still writing.
 const pattern = /^\.evsys-(?<machine>[0-9a-f]{8})-(?<pid>[1-9]\d{0,9})-[0-9a-f]{16}\.tmp$/
 
-// Whether a writer on another machine still lives cannot be asked; nobody writes one file for a day.
+// Whether a writer on another machine still lives cannot be asked; no one writes one file for a day.
 const foreignAgeMs = 24 * 60 * 60 * 1000
 
 /** A fresh name in `dir`. It does not hold the target's name, which may already be as long as names can be. */

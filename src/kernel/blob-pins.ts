@@ -144,7 +144,7 @@ async function condemnBlob(dir: string, hash: Sha256): Promise<string | undefine
   return (await unlessGone('delete', path, () => rename(path, join(folder, name)))) ? name : undefined
 }
 
-/** Moves a dying blob back to its place. False when it is gone: deleted, or brought back by somebody else. */
+/** Moves a dying blob back to its place. False when it is gone: deleted, or brought back by another process. */
 export async function restoreBlob(dir: string, name: string): Promise<boolean> {
   const { folder, path } = blobPlace(dir, name.slice(0, 64))
   return unlessGone('restore', path, async () => {
@@ -172,7 +172,7 @@ async function blobNames(folder: string): Promise<string[]> {
 
 // Deletes blobs without a pin. Why this is safe beside any number of writers and readers is explained in blobs.ts.
 export type CollectOptions = {
-  /** Unpinned blobs younger than this stay: somebody may be about to pin them. */
+  /** Unpinned blobs younger than this stay: an owner may be about to pin them. */
   graceMs: number
   clock?: Pick<Clock, 'now'> | undefined
 }

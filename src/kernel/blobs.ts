@@ -69,7 +69,7 @@ export async function openBlobs(dir: string): Promise<BlobFolder> {
         await moveIntoPlace(temporary, dir, hash)
         return hash
       } catch (cause) {
-        await unlink(temporary).catch(() => {}) // the first failure is the one to tell
+        await unlink(temporary).catch(() => {}) // the first failure is the one to report
         throw cause
       }
     },
@@ -98,7 +98,7 @@ export async function openBlobs(dir: string): Promise<BlobFolder> {
       if (!(await isPresent(dir, checked(hash)))) throw missing(hash) // leaves no pin behind in the common case
       await pins.add(hash, owner)
       // Deleted in between. The pin stays: taking it back could take it from another process of this owner, which has put
-      // and pinned the blob since; and whoever puts it again will pin it again.
+      // and pinned the blob since; and a process that puts it again will pin it again.
       if (!(await isPresent(dir, hash))) throw missing(hash)
     },
 

@@ -1,4 +1,4 @@
-// Time as a dependency: whoever needs it is handed a clock, so that tests and replays decide what time it is.
+// Time as a dependency: code that needs it is handed a clock, so that tests and replays decide what time it is.
 import { onAbort } from './map-concurrent.ts'
 
 export interface Clock {
@@ -36,11 +36,11 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** A clock that stands still until it is told to move. */
+/** A clock that stands still until it is moved. */
 export type ManualClock = Clock & {
   /** Moves on by `ms` and wakes, in order of their times, those whose wait is over. Resolves when they have run. */
   advance(ms: number): Promise<void>
-  /** Sets the time without waking anybody, as a clock that is corrected does. */
+  /** Sets the time without waking anything, as a clock that is corrected does. */
   set(nowMs: number): void
   readonly sleeping: number
   /** Resolves as soon as `count` waits are under way. */
@@ -96,7 +96,7 @@ export function manualClock(startMs = 0): ManualClock {
         nowMs += sleeper.dueMs - passedMs
         passedMs = sleeper.dueMs
         sleeper.wake()
-        // Whoever woke may sleep again within the same advance; a turn of the event loop lets it come that far.
+        // What woke may sleep again within the same advance; a turn of the event loop lets it come that far.
         await new Promise((resolve) => setImmediate(resolve))
       }
       nowMs += untilMs - passedMs

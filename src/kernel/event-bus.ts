@@ -1,8 +1,8 @@
 // Producers emit, subscribers follow at their own pace. Emitting never waits and never throws: each subscriber has a queue of
 // its own, and what it does with an event reaches neither the producer nor the other subscribers.
 //
-// A subscriber that falls behind loses the oldest events, and is told how many: memory stays bounded, and whoever shows live
-// progress wants the newest. One that may lose nothing, such as the record, subscribes with `lossless: true` and is bounded by
+// A subscriber that falls behind loses the oldest events, and learns how many: memory stays bounded, and a live view wants the
+// newest. One that may lose nothing, such as the record, subscribes with `lossless: true` and is bounded by
 // memory alone; its backlog is what `flush` and `close` wait for.
 import { BoundedQueue, type Delivery, type Follower, handlerFollower, readerFollower } from './event-follower.ts'
 import { messageOf } from './evsys-error.ts'
@@ -11,13 +11,13 @@ import { onAbort, unlessAborted } from './map-concurrent.ts'
 export type { Delivery } from './event-follower.ts'
 
 export type EventBusOptions<E> = {
-  /** Applied once to each event, before anybody sees it: removes secrets. An event that it fails on is not delivered. */
+  /** Applied once to each event, before any subscriber sees it: removes secrets. An event that it fails on is not delivered. */
   redact?: ((event: E) => E) | undefined
   /** Length of a subscriber's queue. Default 1,024. */
   capacity?: number | undefined
-  /** Told when a subscriber, or `redact`, throws. Default: a process warning. */
+  /** Called when a subscriber, or `redact`, throws. Default: a process warning. */
   onError?: ((failure: { subscriber: string; error: unknown }) => void) | undefined
-  /** Told when a subscriber has lost events, just before it is handed the next one. */
+  /** Called when a subscriber has lost events, just before it is handed the next one. */
   onGap?: ((gap: { subscriber: string; missed: number }) => void) | undefined
 }
 
@@ -30,7 +30,7 @@ export type SubscribeOptions = {
 }
 
 export type EventBus<E> = AsyncDisposable & {
-  /** Hands `event` to all subscribers, later. False when the bus is closed or `redact` failed: it reaches nobody. */
+  /** Hands `event` to all subscribers, later. False when the bus is closed or `redact` failed: it reaches no one. */
   emit(event: E): boolean
   /** Calls `handle` for each event, one after the other; a returned promise is waited for. Returns the unsubscribe. */
   subscribe(handle: (event: E, info: { missed: number }) => unknown, options?: SubscribeOptions): () => void

@@ -128,7 +128,7 @@ export function readerFollower<E>(
       const next = asker === undefined ? undefined : step()
       if (next !== undefined) asker?.resolve(next)
     },
-    settled: async () => {}, // a loop goes at its own pace; whoever runs it knows when it has ended
+    settled: async () => {}, // a loop goes at its own pace; its owner knows when it has ended
     end: () => leave('ended'),
     drop: () => queue.clear(),
     abort(reason) {

@@ -58,7 +58,7 @@ export class EvsysError extends Error {
     try {
       return typeof error === 'object' && error !== null && Reflect.get(error, brand) === true
     } catch {
-      return false // a proxy or getter that throws is nobody's error of ours
+      return false // a proxy or getter that throws is no error of ours
     }
   }
 

@@ -12,7 +12,7 @@ export interface JsonFault {
 type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or end'
 
 /**
- * The first fault of a JSON text, or undefined if it has none. `onElement` is told where each element of an outermost list
+ * The first fault of a JSON text, or undefined if it has none. `onElement` is called where each element of an outermost list
  * begins. Nesting costs memory, never stack.
  */
 export function jsonFault(text: string, onElement?: (at: number) => void): JsonFault | undefined {

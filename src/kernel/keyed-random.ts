@@ -164,7 +164,7 @@ function mulHigh(a: number, b: number): number {
   return (aHigh * bHigh + (middle >>> 16) + (cross >>> 16)) | 0
 }
 
-// Randomness that nobody can repeat, for what must differ between processes: ids, and the jitter of real requests.
+// Randomness that no one can repeat, for what must differ between processes: ids, and the jitter of real requests.
 const pool = new Uint32Array(256)
 let used = pool.length
 

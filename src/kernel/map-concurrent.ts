@@ -69,7 +69,7 @@ function pullFrom<T>(items: Iterable<T> | AsyncIterable<T>, signal: AbortSignal)
     state = 'pulling'
     try {
       const step = await untilAborted(signal, async () => iterator.next())
-      if (step === undefined) return undefined // the source still thinks, and nobody waits for it any more
+      if (step === undefined) return undefined // the source still thinks, and no one waits for it any more
       state = step.done ? 'ended' : 'open'
       return step.done ? undefined : { item: step.value, index: index++ }
     } catch (error) {
@@ -87,7 +87,7 @@ function pullFrom<T>(items: Iterable<T> | AsyncIterable<T>, signal: AbortSignal)
     async close() {
       if (state === 'ended') return
       const closing = Promise.resolve(iterator.return?.())
-      // A source that did not answer its last pull may never end; it was told, and that is all that can be done.
+      // A source that did not answer its last pull may never end; it was asked to close, and that is all that can be done.
       if (state === 'pulling') closing.catch(() => {})
       else await closing
     },

@@ -107,7 +107,7 @@ function bytesCopy(bytes: Uint8Array, clean: Clean): Uint8Array {
   return new Uint8Array(Buffer.from(clean(text), 'latin1'))
 }
 
-// Keys of well-known services, known by their shape: for secrets that nobody declared. Every repetition is bounded or runs
+// Keys of well-known services, known by their shape: for secrets that were not declared. Every repetition is bounded or runs
 // over characters that cannot start another match, so the time stays linear in the text.
 const shapes: readonly [RegExp, string][] = [
   [
@@ -142,7 +142,7 @@ export function maskKeys(text: string): string {
 /** The texts that give a secret away. None is shorter than `shortest`, which would match by chance. */
 function secretForms(value: string, shortest: number): Set<string> {
   const forms = new Set<string>()
-  // A value read from a file ends in a newline that nobody sends; a key of several lines is logged line by line.
+  // A value read from a file ends in a newline that is never sent; a key of several lines is logged line by line.
   const lines = value.split(/\r?\n/).map((line) => line.trim())
   for (const text of [value, value.trim(), ...lines.filter((line) => line.length >= 16)]) {
     for (const form of formsOf(text)) if (form.length >= shortest) forms.add(form)

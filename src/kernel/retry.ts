@@ -18,7 +18,7 @@ export type RetryOptions = {
   /** Which errors may go away by themselves. Default: those with `retryable: true`. */
   retryable?: ((error: unknown) => boolean) | undefined
   clock?: Clock | undefined
-  /** Told before each wait. */
+  /** Called before each wait. */
   onRetry?: ((retry: { attempt: number; waitMs: number; error: unknown }) => void) | undefined
 }
 

@@ -18,7 +18,7 @@ export function suggest(word: string, known: readonly string[], { more }: Sugges
 /** The known word that was probably meant, if one is near enough. Case, `-`, `_` and spaces count for nothing. */
 export function closest(word: string, known: readonly string[]): string | undefined {
   const wanted = folded(word)
-  // Past this length nobody mistyped a name, and the comparison is quadratic.
+  // Past this length no one mistyped a name, and the comparison is quadratic.
   if (wanted.length === 0 || wanted.length > 100) return undefined
   let best: { name: string; distance: number } | undefined
   for (const name of [...new Set(known)].sort()) {

@@ -31,8 +31,8 @@ export function bubblewrapPlan(launch: Launch): Plan {
     argv: limited(launch, enter(inside)),
     env: { PATH: toolPath },
     files: [
-      ...[envFile(spec.env ?? {}), orders.map((each) => `${each}\0`).join(''), { tells: 'started' } as const],
-      ...[filter ?? '', table ?? '', { tells: 'first' } as const],
+      ...[envFile(spec.env ?? {}), orders.map((each) => `${each}\0`).join(''), { reports: 'started' } as const],
+      ...[filter ?? '', table ?? '', { reports: 'first' } as const],
     ],
   }
 }

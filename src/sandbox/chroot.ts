@@ -65,7 +65,7 @@ export function chrootPlan(launch: Launch): Plan {
   return {
     argv: limited(launch, enter(argv)),
     env: { PATH: toolPath, R: root },
-    files: [envFile(spec.env ?? {}), fstab(mounts), { tells: 'started' }, '', table ?? ''],
+    files: [envFile(spec.env ?? {}), fstab(mounts), { reports: 'started' }, '', table ?? ''],
   }
 }
 

@@ -34,7 +34,7 @@ export interface Plan {
 }
 
 export interface Pipe {
-  readonly tells: 'started' | 'first'
+  readonly reports: 'started' | 'first'
 }
 
 /** Where the tools of a sandbox are looked for, whatever PATH is. */

@@ -205,7 +205,7 @@ class OpenedSandbox implements LocalSandbox {
     const plan: Plan = this.level === 'bubblewrap' ? bubblewrapPlan(launch) : chrootPlan(launch)
     this.#count += 1
     const files = plan.files.map((content, i): CommandOptions['files'][number] => {
-      if (typeof content === 'object' && 'tells' in content) return content
+      if (typeof content === 'object' && 'reports' in content) return content
       if (content.length === 0) return 'ignore'
       return unnamedFile(this.#state.commands, `${process.pid}-${this.#count}-${i}`, content, this.#account)
     })

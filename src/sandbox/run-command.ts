@@ -46,7 +46,7 @@ export class Command {
   #first: ProcessIdentity | undefined
   readonly #startLine: Readable | null
   readonly #firstLine: Readable | null
-  #firstTold = ''
+  #firstReport = ''
   #hasStarted = false
   #limitHit: Limit | undefined
   #isKilled = false
@@ -65,7 +65,7 @@ export class Command {
     this.#startLine?.once('data', () => this.#onStarted())
     this.#firstLine = this.#pipe('first')
     this.#firstLine?.on('data', (chunk: Buffer) => {
-      this.#firstTold += chunk.toString('latin1')
+      this.#firstReport += chunk.toString('latin1')
     })
     this.#hasStarted = this.#startLine === null
     this.exit = this.#follow()
@@ -73,8 +73,8 @@ export class Command {
     if (this.#hasStarted) this.#onStarted()
   }
 
-  #pipe(tells: Pipe['tells']): Readable | null {
-    const at = this.#options.files.findIndex((file) => typeof file === 'object' && file.tells === tells)
+  #pipe(reports: Pipe['reports']): Readable | null {
+    const at = this.#options.files.findIndex((file) => typeof file === 'object' && file.reports === reports)
     const pipe = at < 0 ? null : this.#child.stdio[3 + at]
     return pipe instanceof Readable ? pipe : null
   }
@@ -147,7 +147,7 @@ export class Command {
       this.#watch?.stop()
       if (!contained) this.#strike()
       await drained([this.#firstLine], contained)
-      const first = this.#first ?? firstNamed(this.#firstTold)
+      const first = this.#first ?? firstNamed(this.#firstReport)
       if (first !== undefined) await gone(first)
       await drained([this.#child.stdout, this.#child.stderr, this.#startLine], contained)
       if (signal.aborted) throw signal.reason
@@ -240,8 +240,8 @@ function ended(child: ChildProcess): Promise<{ code: number | null; signal: Node
 
 // A command may be over before we have looked for its namespace, whose other processes then end a little later. By now the number
 // could be that of another process: only the first one of a namespace within ours is meant.
-function firstNamed(told: string): ProcessIdentity | undefined {
-  const pid = Number(/"child-pid":\s*(\d+)/.exec(told)?.[1])
+function firstNamed(report: string): ProcessIdentity | undefined {
+  const pid = Number(/"child-pid":\s*(\d+)/.exec(report)?.[1])
   if (!Number.isSafeInteger(pid)) return undefined
   const first = identify(pid)
   return /^NSpid:.*\t1$/m.test(textIn(`/proc/${pid}/status`)) && pid !== 1 ? first : undefined

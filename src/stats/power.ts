@@ -7,7 +7,7 @@ import { requireCount, requireFinite, requireFraction, requirePositive } from '.
 import { normalQuantile } from './normal-distribution.ts'
 import { noncentralTTail, tMultiplier } from './student-t.ts'
 
-/** The chance of success that plans aim for unless told otherwise. */
+/** The chance of success that plans aim for by default. */
 export const usualPower = 0.8
 
 export interface PowerOptions {

@@ -1,6 +1,6 @@
 // Metric points gathered before they are written: one transaction for many points instead of one each. A reader may see them
 // a quarter of a second late. Points whose write failed stay and are written with the next ones; `flush` and disposal resolve
-// when everything is written, and tell when it cannot be.
+// when everything is written, and reject when it cannot be.
 import type { PointBatch } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
 import type { Database, PointRow } from './database/database.ts'
@@ -36,7 +36,7 @@ export function createPointBuffer(database: Database, numbers: PointNumbers): Po
   const flush = async () => {
     clearTimeout(timer)
     timer = undefined
-    await writing?.catch(() => {}) // whoever waits for that one is told
+    await writing?.catch(() => {}) // it rejects for the one that waits for it
     if (waiting.length === 0) return
     writing ??= write().finally(() => {
       writing = undefined
@@ -48,10 +48,10 @@ export function createPointBuffer(database: Database, numbers: PointNumbers): Po
     async add(batch) {
       if (isClosed) throw new EvsysError('STORE_FAILED', 'the record is closed')
       const rows = await numberPoints(numbers, batch)
-      if (waiting.length + rows.length > MOST_WAITING) await flush() // tells why, when the database takes no more
+      if (waiting.length + rows.length > MOST_WAITING) await flush() // rejects when the database takes no more
       for (const row of rows) waiting.push(row)
       if (waiting.length >= FLUSH_POINTS) await flush()
-      else timer ??= setTimeout(() => void flush().catch(() => {}), FLUSH_MS) // the points stay; the next flush tells
+      else timer ??= setTimeout(() => void flush().catch(() => {}), FLUSH_MS) // the points stay; the next flush reports it
     },
     flush,
     async [Symbol.asyncDispose]() {

@@ -41,7 +41,7 @@ export async function listExperiments(
   return rows.sort((a, b) => (rank.get(a.id) ?? 0) - (rank.get(b.id) ?? 0)).map(experimentRow)
 }
 
-/** Nobody reads further in a list of what fits best. */
+/** No one reads further in a list of what fits best. */
 const MOST_FOUND = 1_000
 
 async function search(database: Database, text: string): Promise<string[]> {

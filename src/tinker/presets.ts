@@ -10,7 +10,7 @@ export interface Preset {
   readonly wire: 'auto' | 'json' | 'protobuf'
   /** Work is done in the order of its numbers. Where it is done as it arrives, the parts of a batch go one after the other. */
   readonly ordersBySeq: boolean
-  /** How often a 400 for a promise is asked again. 0 where failed work is told that way. */
+  /** How often a 400 for a promise is asked again. 0 where failed work is reported that way. */
   readonly badRequestRetries: number
   /** Statuses that go away by themselves, besides the usual ones. */
   readonly retryStatus: readonly number[]

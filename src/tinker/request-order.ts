@@ -45,7 +45,7 @@ export class RequestOrder {
       return this.#took(seq, await send(seq))
     } catch (error) {
       if (!isRefusal(error)) throw this.#break(seq, error)
-      // Services differ in whether a refused number is used up. A conflict over one that was refused tells that it is.
+      // Services differ in whether a refused number is used up. A conflict over one that was refused shows that it is.
       if (error.status !== 409 || !this.#wasRefused) throw this.#refuse(seq, error)
     }
     try {

@@ -3,7 +3,7 @@ import type * as tinker from '../contracts/tinker/index.ts'
 import { EvsysError, visibleText } from '../kernel/index.ts'
 
 /**
- * How a call failed. `connection`, `timeout`: nobody answered. `status`: an answer that is an error. `failed`: the work was
+ * How a call failed. `connection`, `timeout`: no answer came. `status`: an answer that is an error. `failed`: the work was
  * accepted and failed. `lost`: the service forgot the promise. `protocol`: an answer that makes no sense. `invalid`: never
  * sent. `broken`: the order of this model's requests cannot be kept any more. `deadline`: our own time was up.
  */

@@ -31,7 +31,7 @@ type TransportOptions = {
   baseUrl: string
   /** Sent with every request; read anew each time, since credentials change. */
   headers: () => Readonly<Record<string, string>>
-  /** Awaited before each request that brings no credentials of its own. */
+  /** Awaited before each request that brings no other credentials. */
   prepare?: (() => Promise<void>) | undefined
   fetch: Fetch
 }

@@ -36,7 +36,7 @@ it('show and the conclusion tell of trips in words, those that stand (RL-405)', 
     await concludeExperiment(store, experiment, { outputDir: outputDirOf(experiment, cwd), clock, wallS: 60 })
   }
   const { stdout } = await runMain(['show', experimentId], { cwd, env: { COLUMNS: '300' } })
-  const back = `${first.name}: kl blowup at step 9: the policy moved too far; it went on from step 4 at half the rate`
+  const back = `${first.name}: kl blowup at step 9: the policy moved too far; it resumed from step 4 at half the rate`
   const end = `${first.name}: reward hacking at step 10: the reward rose while the held-out verifier fell; the run was ended`
   for (const words of [back, end, `Guard of ${back}.`, `Guard of ${end}.`]) expect(stdout).toContain(words)
   expect(stdout).not.toContain('length explosion')

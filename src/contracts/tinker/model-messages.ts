@@ -45,7 +45,7 @@ export const GetInfoResponse = z.object({
   lora_rank: z.int().nullish(),
   model_name: z.string().nullish(),
   optimizer_config: OptimizerConfig.nullish(),
-  /** Told by `evsys serve` alone: what decides the bytes of results, and the longest sequence. */
+  /** Sent by `evsys serve` alone: what decides the bytes of results, and the longest sequence. */
   engine_id: z.string().nullish(),
   max_context_length: z.int().nullish(),
 })
@@ -198,5 +198,5 @@ export type FutureCompletion = z.infer<typeof FutureCompletion>
 export const RetrieveFuturesResponse = z.object({ completions: z.array(FutureCompletion), cursor: z.int() })
 export type RetrieveFuturesResponse = z.infer<typeof RetrieveFuturesResponse>
 
-/** Nobody waits for the result any more; the answer is empty. */
+/** No one waits for the result any more; the answer is empty. */
 export const CancelFutureRequest = z.object({ request_id: z.string() })

@@ -1,4 +1,4 @@
-// What makes an object a plugin, checked at run time: JavaScript authors, and TypeScript that nobody compiled, get the precise
+// What makes an object a plugin, checked at run time: JavaScript authors, and TypeScript that was not compiled, get the precise
 // complaints that a compiler would give. It does not know where the object came from.
 import type * as z from 'zod'
 import { type AnyPlugin, Direction, Needs, PluginType, type PluginTypes, RowFormat } from '../../contracts/index.ts'
@@ -63,7 +63,7 @@ function summaryFaults(summary: unknown): Fault[] {
 }
 
 function schemaFaults(params: unknown): Fault[] {
-  // Not instanceof: the project may have a copy of zod of its own.
+  // Not instanceof: the project may have another copy of zod.
   const isZod4 =
     isObject(params) && isObject(Reflect.get(params, '_zod')) && typeof Reflect.get(params, 'safeParse') === 'function'
   if (isZod4) return []

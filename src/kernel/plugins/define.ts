@@ -85,7 +85,7 @@ export function extendAlgorithm<const K extends Kind, B extends Schema, F extend
 ): WholeRunAlgorithm<K, S, F>
 export function extendAlgorithm(base: Algorithm, changes: Partial<Algorithm>): Algorithm {
   const given = Object.entries(changes).filter(([, value]) => value !== undefined)
-  // An extension has a kind and a summary of its own: without them it would shadow its base.
+  // An extension has a new kind and summary: without them it would shadow its base.
   const { kind: _kind, summary: _summary, ...inherited } = base
   return define('algorithm', { ...inherited, ...Object.fromEntries(given) })
 }

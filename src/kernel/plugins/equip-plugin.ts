@@ -26,7 +26,7 @@ export interface PluginServices {
   readonly signal: AbortSignal
   random(...path: SeedPath): Random
   log(level: LogLevel, text: string): void
-  /** Value of a secret, whoever asks. */
+  /** Value of a secret, for any plugin. */
   secret(name: string): string
 }
 
@@ -123,7 +123,7 @@ export function pluginCard(plugin: AnyPlugin, { origin, hash }: { origin: string
     type: plugin.type,
     kind: plugin.kind,
     summary: plugin.summary.trim(),
-    // Made when somebody looks: a run has dozens of plugins, and checks params by the plugins themselves.
+    // Made when it is read: a run has dozens of plugins, and checks params by the plugins themselves.
     get schema() {
       schema ??= paramsSchema(plugin.params)
       return schema

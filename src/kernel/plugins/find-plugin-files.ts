@@ -11,7 +11,7 @@ import { systemCode } from '../file-error.ts'
 import { suggest } from '../suggest.ts'
 import { createPluginJiti } from './plugin-graph.ts'
 
-/** A plugin file or package that somebody named: `./lib/dedupe.ts`, `acme-plugins`. */
+/** A plugin file or package that is named: `./lib/dedupe.ts`, `acme-plugins`. */
 export type PluginReference = {
   spec: string
   from: string

@@ -38,7 +38,7 @@ export interface Registry<E extends Entry = AnyPlugin> {
   readonly notices: readonly Notice[]
 }
 
-/** A registry of its own; there is no global one. */
+/** A new registry; there is no global one. */
 export function createRegistry<E extends Entry = AnyPlugin>(): Registry<E> {
   const tables = new Map<PluginType, Map<string, { plugin: E; origin: Origin }>>()
   const notices: Notice[] = []

@@ -22,7 +22,7 @@ export interface FilePortOptions {
   onFault(): void
 }
 
-/** One end of a pipe between two processes of our own. Whoever reads a file removes it. */
+/** One end of a pipe between two processes of our own. The reader of a file removes it. */
 export class FilePort {
   readonly #post: (frame: unknown, sent: () => void) => void
   readonly #take: (frame: unknown) => void

@@ -168,7 +168,7 @@ export class Channel<Here extends Side, There extends Side> {
       )
       .catch((error: unknown) => this.#fail(id, error)) // a result that cannot be sent
       .finally(() => this.#running.delete(id))
-      .catch(() => {}) // the pipe is gone: the end of the other side tells
+      .catch(() => {}) // the pipe is gone: the end of the other side reports it
   }
 
   #fail(id: number, error: unknown): void {
@@ -192,7 +192,7 @@ export class Channel<Here extends Side, There extends Side> {
       const handler = handlers[name as keyof Here] as (params: unknown) => void // `given` is parsed
       handler(given)
     } catch (error) {
-      // The fault of this side: whoever waits for the other one gets it.
+      // The fault of this side: callers that wait for the other one get it.
       for (const { reject } of [...this.#waiting.values()]) reject(error)
     }
   }

@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { compiledUrl } from '../../../tests/compiled-url.ts'
 import { kitProtocol } from '../../../tests/kit-protocol.ts'
+import { isAlive } from '../process-identity.ts'
 import {
   type Child,
   type ChildOptions,
@@ -15,7 +16,6 @@ import {
 } from './child.ts'
 import { forkedProcess, ownThread } from './forked-process.ts'
 import { type GuardedProcessOptions, guardedProcess } from './guarded-process.ts'
-import { isAlive } from './process-identity.ts'
 import { dropSpares, startSpare, takeSpare } from './spare.ts'
 
 type KitChild = Child<typeof kitProtocol>

@@ -40,7 +40,7 @@ class ForkedProcess implements Transport {
     this.#port = new FilePort({
       post(frame, sent) {
         if (child.connected) child.send(Object(frame), () => sent())
-        else sent() // one that does not arrive has nobody waiting: `ended` tells
+        else sent() // no one waits for a frame that does not arrive: `ended` reports it
       },
       take: onFrame,
       onFault: () => this.stop('garbled'),
@@ -112,7 +112,7 @@ export function ownThread(script: URL): (events: TransportEvents) => Transport {
     })
     const stop = (reason: StopReason) => {
       stopped ??= reason
-      worker.terminate().catch(() => {}) // `ended` tells
+      worker.terminate().catch(() => {}) // `ended` reports it
     }
     return {
       pid: undefined,

@@ -65,7 +65,7 @@ class GuardedProcess implements Transport {
       })
     this.#child = launch(options)
     this.#input = pipeOf<Writable>(this.#child, inputFd, 'write')
-    for (const stream of this.#child.stdio) stream?.on('error', () => {}) // broken pipes: `ended` tells
+    for (const stream of this.#child.stdio) stream?.on('error', () => {}) // broken pipes: `ended` reports it
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => this.#print(text))
     }

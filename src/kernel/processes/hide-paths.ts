@@ -31,7 +31,7 @@ export function hidingCommand(paths: readonly string[], command: readonly string
 
 let probed: Promise<string | undefined> | undefined
 
-/** Why this machine cannot hide paths; undefined when it can. Tried once, with a folder of its own. */
+/** Why this machine cannot hide paths; undefined when it can. Tried once, with a temporary folder. */
 export function whyNotHidden(): Promise<string | undefined> {
   probed ??= probe()
   return probed

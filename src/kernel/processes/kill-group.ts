@@ -1,4 +1,4 @@
-// Ends a process with all that it started. A guarded process leads a process group of its own, so one signal reaches them all;
+// Ends a process with all that it started. A guarded process leads a separate process group, so one signal reaches them all;
 // only what left the group on purpose (setsid) stays behind.
 
 // Taken hold of before foreign code can replace it.

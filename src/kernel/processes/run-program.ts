@@ -50,7 +50,7 @@ export async function runProgram(run: ProgramRun): Promise<ProgramEnd> {
     child.stdin.end(stdin)
     const [exitCode, killed] = await new Promise<[number | null, string | null]>((resolve, reject) => {
       child.once('error', reject)
-      // What it left behind may hold the streams open: it is over when it is.
+      // A leaked process may hold the streams open: it is over when the program is.
       child.once('exit', (code, by) => {
         endAll()
         child.once('close', () => resolve([code, by]))

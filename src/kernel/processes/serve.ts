@@ -116,7 +116,7 @@ function writeAll(text: string): void {
 function ipcLink(): Link {
   const leave = () => exit(0)
   process.once('disconnect', leave)
-  if (!process.connected) leave() // gone before anybody listened
+  if (!process.connected) leave() // gone before there was a listener
   return {
     token: '',
     leave,

@@ -35,7 +35,7 @@ export interface ForkedChild {
   kill(signal?: 'SIGKILL'): unknown
 }
 
-/** A process that was forked, and what it has sent before anybody listened. */
+/** A process that was forked, and what it has sent before there was a listener. */
 export interface Forked {
   readonly child: ForkedChild
   readonly early: readonly unknown[]

@@ -35,7 +35,7 @@ export interface Database extends AsyncDisposable {
   search(words: readonly string[], limit: number): Promise<string[]>
   /** A copy of all rows as they are, for the time after a migration; within its transaction. Returns where it is. */
   keepCopy(query: Queryable, name: string): Promise<string>
-  /** A consistent copy as a database file, while others go on writing. */
+  /** A consistent copy as a database file, while others write. */
   copyTo(file: string): Promise<void>
   sizeBytes(): Promise<number>
   /** Gives freed space back. */

@@ -153,7 +153,7 @@ function checkOutput<T>(schema: z.ZodType<T>, output: unknown, key: string): T {
   })
 }
 
-// Claiming: the one moment when a job gets a worker. Whoever claims raises the epoch, and with it shuts out the worker before.
+// Claiming: the one moment when a job gets a worker. A claim raises the epoch, and with it shuts out the worker before.
 export interface JobContext {
   readonly database: Database
   readonly now: Now

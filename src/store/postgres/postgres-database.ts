@@ -146,7 +146,7 @@ export function withoutPassword(address: string): string {
   }
 }
 
-// The rows of a record as they were before a migration, kept in a schema of their own in the same database.
+// The rows of a record as they were before a migration, kept in a separate schema of the same database.
 /** Copies all tables of the current schema. Within the transaction of the migration, so it comes with it or not at all. */
 async function keepSchemaCopy(query: Queryable, name: string): Promise<string> {
   const schema = `evsys_${name.replaceAll(/[^a-z0-9]+/gi, '_').toLowerCase()}`

@@ -107,7 +107,7 @@ export async function patiently<T>(work: () => T, patienceMs = PATIENCE_MS): Pro
   }
 }
 
-// A copy of a database file, made while others go on writing. It appears under its name when it is complete, not before, and
+// A copy of a database file, made while others write. It appears under its name when it is complete, not before, and
 // never in the place of another file.
 /** Copies the database in `file`. One in memory is copied from the connection that holds it. */
 export async function copyFile(database: DatabaseSync, file: string, target: string): Promise<void> {

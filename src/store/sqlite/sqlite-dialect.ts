@@ -1,4 +1,4 @@
-// Kysely over an open embedded database. One connection per process: whoever has it runs statements to completion, the others
+// Kysely over an open embedded database. One connection per process: its holder runs statements to completion, the others
 // wait in line.
 import {
   type CompiledQuery,
@@ -68,7 +68,7 @@ function sqliteConnection(database: DatabaseSync): DatabaseConnection {
     // Within a transaction the lock is held already.
     executeQuery: async (query) => (database.isTransaction ? execute(query) : patiently(() => execute(query))),
     streamQuery() {
-      throw new Error('the embedded database gives all rows at once') // nobody in this room asks
+      throw new Error('the embedded database gives all rows at once') // nothing in this room asks
     },
   }
 }

@@ -206,7 +206,7 @@ export class Value {
     return this.#slope
   }
 
-  // Every value after those it was made of. Walked with a list of its own: a loss over a long batch is deeper than the stack.
+  // Every value after those it was made of. Walked with an explicit list: a loss over a long batch is deeper than the stack.
   #ancestors(): Value[] {
     const order: Value[] = []
     const entered = new Set<Value>()

@@ -2,10 +2,10 @@
 // is gone; with the time of its start it names one process for good. Only Linux tells that time cheaply: elsewhere a pid that
 // was given again counts as the old process until it ends.
 import { readFileSync } from 'node:fs'
-import { systemCode } from '../file-error.ts'
+import { systemCode } from './file-error.ts'
 
 export type ProcessIdentity = {
-  readonly pid: number /** Empty where the system does not tell. */
+  readonly pid: number /** Empty where the system does not report it. */
   readonly start: string
 }
 
@@ -25,7 +25,7 @@ export function isAlive({ pid, start }: ProcessIdentity): boolean {
     process.kill(pid, 0)
     return true
   } catch (cause) {
-    return systemCode(cause) === 'EPERM' // it lives and is somebody else's
+    return systemCode(cause) === 'EPERM' // it lives and belongs to another user
   }
 }
 

@@ -2,8 +2,16 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { scaled } from '../../../tests/scale.ts'
 import type { Metric, TaskRewards, Usage } from '../../contracts/index.ts'
-import { avg, meanReward, passAtK, passHatK, passRate } from './reward-metrics.ts'
-import { costPerTask, timePerTask, tokensPerTask } from './reward-metrics.ts'
+import {
+  avg,
+  costPerTask,
+  meanReward,
+  passAtK,
+  passHatK,
+  passRate,
+  timePerTask,
+  tokensPerTask,
+} from './reward-metrics.ts'
 
 const compute = (metric: Metric, rewards: TaskRewards, params: object = {}, usage: Usage[][] = []) =>
   metric.compute(rewards, { params: metric.params.parse(params), usage })

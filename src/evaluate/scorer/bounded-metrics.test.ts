@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { scaled } from '../../../tests/scale.ts'
-import { majorityAtK, meanReward, passAtK, passHatK, passRate } from '../metrics/reward-metrics.ts'
-import { latencyPercentile } from '../metrics/reward-metrics.ts'
+import { latencyPercentile, majorityAtK, meanReward, passAtK, passHatK, passRate } from '../metrics/reward-metrics.ts'
 import { boundedMetrics, metricIntervals, type PartialRewards, type ReadyMetric } from './bounded-metrics.ts'
 
 const ready = (name: string, compute: ReadyMetric['compute'], direction: 'max' | 'min' = 'max'): ReadyMetric => ({

@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import { scaled } from '../../../tests/scale.ts'
 import type { Verifier } from '../../contracts/index.ts'
-import { firstJsonObject } from './json-answer.ts'
+import { firstJsonObject, toolCallsMatch } from './json-answer.ts'
 import { contains, exactMatch, formatOnly, regexMatch } from './text-verifiers.ts'
-import { toolCallsMatch } from './json-answer.ts'
 
 async function verify(verifier: Verifier, output: string, expected: unknown, params: object = {}) {
   const result = await verifier.verify({ output, expected }, pluginContext(verifier, params))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventsOf, recordSample, samplePlan } from '../../../tests/sample-plan.ts'
 import type { Plan } from '../../contracts/index.ts'
 import { openStore } from '../../store/index.ts'
-import { checkForecast, countSpent, BudgetKeeper } from './budget-keeper.ts'
+import { BudgetKeeper, checkForecast, countSpent } from './budget-keeper.ts'
 
 const steps = (runId: string, numbers: readonly number[], tokens = 0) =>
   eventsOf(

@@ -9,7 +9,7 @@ import { identify, isAlive } from '../../kernel/index.ts'
 import { type DockerCli, outputTail } from './docker-cli.ts'
 import { composeFile } from './dockerfile.ts'
 import { limitParams } from './environment-commands.ts'
-import { type EnvironmentDefinition, hasNetwork, refusal, environmentError } from './environment-definition.ts'
+import { type EnvironmentDefinition, environmentError, hasNetwork, refusal } from './environment-definition.ts'
 
 export const DockerParams = z.strictObject({
   program: z

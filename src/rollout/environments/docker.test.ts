@@ -9,8 +9,8 @@ import { needs } from '../../../tests/needs.ts'
 import { pluginContext } from '../../../tests/plugin-context.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { loadTaskFolder, taskRow } from '../task/index.ts'
-import { environmentId, isOrphan, ownerOfThis } from './docker-container.ts'
 import { docker } from './docker.ts'
+import { environmentId, isOrphan, ownerOfThis } from './docker-container.ts'
 
 const newFolder = temporaryFolders()
 const linux = needs('Linux with its usual programs', () => {

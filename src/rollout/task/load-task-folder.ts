@@ -5,13 +5,7 @@ import { EvsysError, fileError, type Problem } from '../../kernel/index.ts'
 import type { LoadedStep, LoadedTask, LoadTaskOptions, TaskPart, Verification } from './loaded-task.ts'
 import { networkPolicy } from './network-policy.ts'
 import { readTaskConfig } from './read-task-config.ts'
-import {
-  type AgentConfig,
-  type EnvironmentConfig,
-  type StepConfig,
-  type TaskConfig,
-  type VerifierConfig,
-} from './task-config.ts'
+import type { AgentConfig, EnvironmentConfig, StepConfig, TaskConfig, VerifierConfig } from './task-config.ts'
 import { taskDigest } from './task-digest.ts'
 
 /** Longest task.toml or instruction that is read: a larger one is a mistake, and would only fill the memory. */

@@ -14,16 +14,16 @@ const finished = (runId: string, cost_usd: number) =>
 
 describe('a budget', () => {
   it('stops at the first step beyond the cap, and at every one after it (LAB-30)', () => {
-    const { count } = new BudgetKeeper({ steps: 3 })
-    const said = steps('a', [0, 1, 2, 3, 4]).map((event) => count(event)?.code)
+    const budget = new BudgetKeeper({ steps: 3 })
+    const said = steps('a', [0, 1, 2, 3, 4]).map((event) => budget.count(event)?.code)
     expect(said).toEqual([undefined, undefined, undefined, 'BUDGET_EXCEEDED', 'BUDGET_EXCEEDED'])
   })
 
   it('charges a step once, however often it is done again after a crash or a roll-back (LAB-30)', () => {
-    const { count } = new BudgetKeeper({ steps: 4, tokens: 40 })
-    const said = [...steps('a', [0, 1, 0, 1, 2], 10), ...steps('b', [0], 10)].map((event) => count(event))
+    const budget = new BudgetKeeper({ steps: 4, tokens: 40 })
+    const said = [...steps('a', [0, 1, 0, 1, 2], 10), ...steps('b', [0], 10)].map((event) => budget.count(event))
     expect(said).toEqual([undefined, undefined, undefined, undefined, undefined, undefined])
-    expect(steps('b', [1], 10).map((event) => count(event)?.message)).toEqual(['budget.steps is 4, and 5 are used'])
+    expect(steps('b', [1], 10).map((event) => budget.count(event)?.message)).toEqual(['budget.steps is 4, and 5 are used'])
   })
 
   it('counts tokens and money over all runs, and money as often as it is spent (LAB-30)', () => {

@@ -159,7 +159,7 @@ describe('a written trajectory', () => {
     const bad = { ...turn, tokens: { ...turn.tokens, logprobs: Float64Array.of(Number.NaN, -1) } }
     const { steps } = trajectoryOf({ agent, turns: [bad] })
     expect(steps.at(-1)?.metrics?.extra).toMatchObject({ trainable: false })
-    expect(steps.at(-1)?.metrics).not.toHaveProperty('logprobs')
+    expect(steps.at(-1)?.metrics?.logprobs).toBeUndefined()
     expect(mergeTurns(turnsOf(steps)).untrainable).toEqual([{ turn: 0, fault: 'missing_logprobs' }])
   })
 })

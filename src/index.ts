@@ -3,6 +3,7 @@
 
 export { z } from 'zod'
 export { sft } from './algorithms/index.ts'
+export { mockBackend } from './backends/index.ts'
 export { builtins } from './builtins/index.ts'
 export {
   type ConfigSource,

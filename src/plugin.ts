@@ -1,9 +1,8 @@
 // `evsys/plugin`: everything that a plugin file needs, and the built-ins that it may build upon.
 
 export { z } from 'zod'
-// To build upon: `extendAlgorithm(sft, { ... })`, `mockBackend.open(context)`, `localEnvironment.open(context)`.
+// To build upon: `extendAlgorithm(sft, { ... })`, `localEnvironment.open(context)`. Backends are in `evsys`: no scorer loads them.
 export { dpo, guardParams, rl, sft, sharedParams } from './algorithms/index.ts'
-export { mockBackend } from './backends/index.ts'
 export type {
   Agent,
   Algorithm,

@@ -118,7 +118,7 @@ describe('what the pages show', () => {
 
   it('docs/start/README.md: every command prints what the page says, and it trains (CLI-1, MOD-33)', async () => {
     await playConsole(read('docs/start/README.md'), folder())
-  }, 180_000)
+  }, 600_000)
 
   it.each(readdirSync(join(root, 'examples')))('examples/%s: its experiment is valid (CLI-1)', async (name) => {
     const project = join(folder(), name)

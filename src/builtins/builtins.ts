@@ -4,21 +4,14 @@ import type { AnyPlugin } from '../contracts/index.ts'
 
 /** The built-in plugins, in the order in which they are listed. */
 export async function builtins(): Promise<readonly AnyPlugin[]> {
-  const { algorithmPlugins } = await import('../algorithms/index.ts')
-  const { backendPlugins } = await import('../backends/index.ts')
-  const { callbackPlugins } = await import('./callback-plugins.ts')
-  const { dataPlugins } = await import('../data/index.ts')
-  const { evaluatePlugins } = await import('../evaluate/index.ts')
-  const { rolloutPlugins } = await import('../rollout/index.ts')
-  const { loadModelPlugins } = await import('../models/index.ts')
-  const modelPlugins = await loadModelPlugins()
-  return Object.freeze([
-    ...algorithmPlugins,
-    ...backendPlugins,
-    ...callbackPlugins,
-    ...dataPlugins,
-    ...evaluatePlugins,
-    ...modelPlugins,
-    ...rolloutPlugins,
-  ])
+  const loading = [
+    import('../algorithms/index.ts').then(({ algorithmPlugins }) => algorithmPlugins),
+    import('../backends/index.ts').then(({ backendPlugins }) => backendPlugins),
+    import('./callback-plugins.ts').then(({ callbackPlugins }) => callbackPlugins),
+    import('../data/index.ts').then(({ dataPlugins }) => dataPlugins),
+    import('../evaluate/index.ts').then(({ evaluatePlugins }) => evaluatePlugins),
+    import('../models/index.ts').then(({ loadModelPlugins }) => loadModelPlugins()),
+    import('../rollout/index.ts').then(({ rolloutPlugins }) => rolloutPlugins),
+  ]
+  return Object.freeze((await Promise.all<readonly AnyPlugin[]>(loading)).flat())
 }

@@ -73,6 +73,6 @@ export async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<
   const working = work()
   return new Promise((resolve, reject) => {
     const stopListening = onAbort(signal, () => reject(signal.reason))
-    working.then(resolve, reject).then(stopListening)
+    void working.then(resolve, reject).then(stopListening)
   })
 }

@@ -79,7 +79,7 @@ export class Sampler {
       try {
         const roundTripMs = clock.now() - sentMs
         const answer = retrieve(this.#session, request_id, expectSample, { signal, roundTripMs })
-        return toSamples(await unlessAborted(signal, () => answer), request, request_id)
+        return toSamples(await unlessAborted(answer, signal), request, request_id)
       } catch (error) {
         if (signal.aborted) this.#cancel(request_id)
         // A forgotten promise is asked for anew, under a new number: the old one belongs to what was forgotten.

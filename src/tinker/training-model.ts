@@ -243,7 +243,7 @@ export class TrainingModel {
     signal: AbortSignal,
   ): Promise<Accepted<FwdBwd>> {
     const first = await this.#namedPass(unweighted(data), carrier, true, signal)
-    const { outputs } = await unlessAborted(signal, () => first.result)
+    const { outputs } = await unlessAborted(first.result, signal)
     const evaluated = await evaluateLoss(data, loss, outputs, signal)
     const metrics = { ...evaluated.metrics, 'loss:sum': evaluated.loss }
     if (forwardOnly) return { ...first, result: Promise.resolve({ outputs, metrics }) }

@@ -78,7 +78,7 @@ export async function withRecord<T>(
   const project = given ?? (await requireProject(context))
   const file = join(project, '.evsys', 'evsys.db')
   return await context.holding('the record', async () => {
-    const { openStore } = await import('../../store/index.ts') // most commands need no database before this
+    const { openStore } = await loadStore()
     const address = create || (await isThere(file)) ? file : ':memory:'
     await using store = await openStore(address, { clock })
     const { from, to, backup } = store.migrated
@@ -89,6 +89,16 @@ export async function withRecord<T>(
     context.signal.throwIfAborted()
     return await work({ store, project, file })
   })
+}
+
+// Most commands need neither before they open them. Not inside the functions above: TypeScript leaves the extension of an import
+// as it is beside an `await using`.
+function loadStore(): Promise<typeof import('../../store/index.ts')> {
+  return import('../../store/index.ts')
+}
+
+function loadResearch(): Promise<typeof import('../../research/index.ts')> {
+  return import('../../research/index.ts')
 }
 
 async function isThere(path: string): Promise<boolean> {
@@ -116,7 +126,7 @@ export async function withCatalog<T>(
   const { signal, env } = context
   const timeoutMs = readTimeout(env.EVSYS_PLUGIN_TIMEOUT_MS)
   return await context.holding('the plugin loader', async () => {
-    const { allBuiltins } = await import('../../research/index.ts')
+    const { allBuiltins } = await loadResearch()
     const builtins = await allBuiltins()
     await using catalog = await openCatalog({ builtins, plugins, signal, projectDir, timeoutMs })
     return await work(catalog)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { draws } from '../../../tests/keyed-draws.ts'
 import { scaled } from '../../../tests/scale.ts'
 import { meanOf, moments } from '../../stats/index.ts'
-import { measureGain, pairGains, runningEvidence } from './measure-gain.ts'
+import { measureGain, pairGains } from './measure-gain.ts'
 
 const results = (values: readonly number[]) => values.map((value, seed) => ({ seed, value }))
 
@@ -52,15 +52,5 @@ describe('measureGain', () => {
       sigma: expect.closeTo(Math.sqrt(2 * variance), 12),
     })
     expect(measureGain({ ...race, noise: { sigma: 1, degreesOfFreedom: 9 } })).toEqual({ mean: 2.5, n: 2, sigma: 1 })
-  })
-})
-
-describe('runningEvidence', () => {
-  it.each([
-    [[-5], 'as likely by luck on 1 seeds.'],
-    [[1.5, 1.5], /at most \d\d % by luck on 2 seeds\.$/],
-    [[10, 10, 10], 'at most 0.1 % by luck on 3 seeds.'],
-  ])('of gains %j in words (RES-214)', (gains, words) => {
-    expect(runningEvidence(gains, 1).words).toMatch(words)
   })
 })

@@ -61,13 +61,15 @@ describe('refreshBank', () => {
 
   it('brings a seed that nothing was run on, another one at each keep (RES-202)', () => {
     const bank = openBank([], 3)
-    const [drawn = 0] = refreshBank({ bank, sessionSeed: 3, number: 1, used: [] }).measure
-    expect(refreshBank({ bank, sessionSeed: 3, number: 2, used: [] }).measure).not.toEqual([drawn])
-    expect(refreshBank({ bank, sessionSeed: 3, number: 1, used: [drawn] }).measure).not.toEqual([drawn])
-    expect(refreshBank({ bank: [drawn, ...bank], sessionSeed: 3, number: 1, used: [] }).measure).not.toEqual([drawn])
-    const renewed = renewBank({ bank, sessionSeed: 3, number: 1, used: [] }).bank
-    const again = renewBank({ bank, sessionSeed: 3, number: 1, used: renewed }).bank
-    const later = renewBank({ bank, sessionSeed: 3, number: 2, used: [] }).bank
+    const drawn = (number: number, used: readonly number[], of = bank) =>
+      refreshBank({ bank: of, sessionSeed: 3, number, used })[0] ?? 0
+    const first = drawn(1, [])
+    expect(drawn(2, [])).not.toBe(first)
+    expect(drawn(1, [first])).not.toBe(first)
+    expect(drawn(1, [], [first, ...bank])).not.toBe(first)
+    const renewed = renewBank({ bank, sessionSeed: 3, number: 1, used: [] })
+    const again = renewBank({ bank, sessionSeed: 3, number: 1, used: renewed })
+    const later = renewBank({ bank, sessionSeed: 3, number: 2, used: [] })
     expect(new Set([...renewed, ...again, ...later]).size).toBe(3 * bankSize)
   })
 

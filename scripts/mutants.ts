@@ -146,7 +146,7 @@ function changesOf(node: ts.Node, raw: (node: ts.Node) => string): Change[] {
     if (other !== undefined) add('method', `${raw(object)}${dot}${other}${rest}`)
     else if (dropped.has(name.text)) add('method', raw(object) === 'Math' ? rest : raw(object))
   }
-  if (ts.isOptionalChain(node) && node.questionDotToken !== undefined) {
+  if (ts.isOptionalChain(node) && !ts.isNonNullChain(node) && node.questionDotToken !== undefined) {
     const start = node.expression.end - node.getStart()
     const chain = raw(node)
     const plain = ts.isPropertyAccessExpression(node) ? '.' : ''

@@ -1,7 +1,22 @@
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalJson, hashOf, sha256 } from './hash.ts'
+import { canonicalJson, hashOf, sha256, withoutUndefined } from './hash.ts'
+
+describe('withoutUndefined', () => {
+  it('leaves out the keys that hold undefined and keeps the order and every other value', () => {
+    const value = { z: 0, gone: undefined, a: null, empty: '', no: false, inner: { x: undefined } }
+    const kept = withoutUndefined(value)
+    expect(Object.entries(kept)).toStrictEqual([
+      ['z', 0],
+      ['a', null],
+      ['empty', ''],
+      ['no', false],
+      ['inner', { x: undefined }],
+    ])
+    expect(value).toHaveProperty('gone', undefined)
+  })
+})
 
 describe('canonicalJson', () => {
   it('sorts keys by UTF-16 units, as RFC 8785 does', () => {

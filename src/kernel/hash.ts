@@ -89,3 +89,22 @@ function notJson(what: string, steps: readonly Step[]): EvsysError {
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** Keys that may hold `undefined` become optional; the others stay as they are. */
+export type WithoutUndefined<T extends object> = T extends unknown
+  ? Flat<
+      { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+        [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+      }
+    >
+  : never
+
+type Flat<T> = { [K in keyof T]: T[K] }
+
+/**
+ * A copy without the keys that hold `undefined`, in the same order: for objects that are stored, hashed or compared. Not
+ * recursive. What `JSON.stringify` writes does not need it.
+ */
+export function withoutUndefined<T extends object>(value: T): WithoutUndefined<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as WithoutUndefined<T>
+}

@@ -23,7 +23,7 @@ export {
 } from './evsys-error.ts'
 export { fileError, isDiskFull, isDiskFullError, systemCode } from './file-error.ts'
 export { type FormatOptions, formatProblem, formatProblems } from './format-error.ts'
-export { canonicalJson, hashOf, isMapping, sha256 } from './hash.ts'
+export { canonicalJson, hashOf, isMapping, sha256, type WithoutUndefined, withoutUndefined } from './hash.ts'
 export { hubCacheFolder } from './hub-cache-folder.ts'
 export { createIds, type Id, type Ids, isId, parseId } from './ids.ts'
 export { type JsonFault, jsonFault, jsonPlace, placeOf } from './json-fault.ts'

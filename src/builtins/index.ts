@@ -4,23 +4,22 @@ import type { AnyPlugin } from '../contracts/index.ts'
 
 /** The built-in plugins, in the order in which they are listed. */
 export async function builtins(): Promise<readonly AnyPlugin[]> {
-  const { algorithmPlugins } = await import('../algorithms/index.ts')
-  const { backendPlugins } = await import('../backends/index.ts')
+  const loading = [
+    import('../algorithms/index.ts').then(({ algorithmPlugins }) => algorithmPlugins),
+    import('../backends/index.ts').then(({ backendPlugins }) => backendPlugins),
+    loadCallbacks(),
+    import('../data/index.ts').then(({ dataPlugins }) => dataPlugins),
+    import('../evaluate/index.ts').then(({ evaluatePlugins }) => evaluatePlugins),
+    import('../models/index.ts').then(({ loadModelPlugins }) => loadModelPlugins()),
+    import('../rollout/index.ts').then(({ rolloutPlugins }) => rolloutPlugins),
+  ]
+  return Object.freeze((await Promise.all<readonly AnyPlugin[]>(loading)).flat())
+}
+
+async function loadCallbacks(): Promise<readonly AnyPlugin[]> {
   const { csvMetrics } = await import('./csv-metrics.ts')
   const { debugLogger, earlyStopping, printProgress } = await import('./step-callbacks.ts')
   const { localLogger } = await import('./local-logger.ts')
   const { tensorboardLogger } = await import('./tensorboard-logger.ts')
-  const { dataPlugins } = await import('../data/index.ts')
-  const { evaluatePlugins } = await import('../evaluate/index.ts')
-  const { rolloutPlugins } = await import('../rollout/index.ts')
-  const { loadModelPlugins } = await import('../models/index.ts')
-  return Object.freeze([
-    ...algorithmPlugins,
-    ...backendPlugins,
-    ...[csvMetrics, debugLogger, earlyStopping, localLogger, printProgress, tensorboardLogger],
-    ...dataPlugins,
-    ...evaluatePlugins,
-    ...(await loadModelPlugins()),
-    ...rolloutPlugins,
-  ])
+  return [csvMetrics, debugLogger, earlyStopping, localLogger, printProgress, tensorboardLogger]
 }

@@ -23,7 +23,9 @@ describe('a budget', () => {
     const budget = new BudgetKeeper({ steps: 4, tokens: 40 })
     const said = [...steps('a', [0, 1, 0, 1, 2], 10), ...steps('b', [0], 10)].map((event) => budget.count(event))
     expect(said).toEqual([undefined, undefined, undefined, undefined, undefined, undefined])
-    expect(steps('b', [1], 10).map((event) => budget.count(event)?.message)).toEqual(['budget.steps is 4, and 5 are used'])
+    expect(steps('b', [1], 10).map((event) => budget.count(event)?.message)).toEqual([
+      'budget.steps is 4, and 5 are used',
+    ])
   })
 
   it('counts tokens and money over all runs, and money as often as it is spent (LAB-30)', () => {

@@ -72,7 +72,9 @@ function spread(values) {
   return `${quantile(values, 0.5).toFixed(0)} (${quantile(values, 0.25).toFixed(0)} to ${quantile(values, 0.75).toFixed(0)})`
 }
 
-console.log(`${cpus().length} cores of ${cpus()[0]?.model.trim()}, Node ${process.versions.node}, load ${loadavg()[0]?.toFixed(0)}`)
+console.log(
+  `${cpus().length} cores of ${cpus()[0]?.model.trim()}, Node ${process.versions.node}, load ${loadavg()[0]?.toFixed(0)}`,
+)
 const rows = [['what', 'base, CPU ms', 'now, CPU ms', 'ratio', 'base, ms', 'now, ms', 'ratio']]
 for (const [name, contender] of Object.entries(contenders)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { initialResearchState, type ResearchState, reduceResearch } from '../../contracts/index.ts'
-import { addUsage } from '../propose/proposal-usage.ts'
+import { addUsage } from '../propose/ledger/proposal-usage.ts'
 import { capOnCall, forecastOf } from './session-budget.ts'
 
 type Calls = ResearchState['calls']

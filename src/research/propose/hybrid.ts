@@ -5,9 +5,9 @@ import { knobsAt } from '../surrogate/knob-space.ts'
 import { cell } from '../surrogate/linear-algebra.ts'
 import { figure } from './brief/brief-sections.ts'
 import { innerProposers, proposeWith } from './inner-proposer.ts'
+import { usageOfError } from './ledger/proposal-usage.ts'
 import { type KnobModel, openKnobModel } from './optimizer/knob-model.ts'
 import { optimizerParams, proposeKnobs } from './optimizer/optimizer.ts'
-import { usageOfError } from './proposal-usage.ts'
 
 const params = z.strictObject({
   share: z.number().min(0).max(1).default(0.3).describe('Part of the turns on which the model is asked as well.'),

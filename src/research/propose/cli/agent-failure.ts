@@ -1,7 +1,7 @@
 // Why a coding agent gave nothing, as an error that says what to do.
 import type { Usage } from '../../../contracts/index.ts'
 import { EvsysError, messageOf } from '../../../kernel/index.ts'
-import { proposalError } from '../proposal-usage.ts'
+import { proposalError } from '../ledger/proposal-usage.ts'
 import type { AgentPreset } from './agent-presets.ts'
 import type { AgentReport } from './agent-report.ts'
 

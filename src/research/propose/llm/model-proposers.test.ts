@@ -3,7 +3,7 @@ import { type Heard, type Reply, startFakeProvider } from '../../../../tests/fak
 import { pluginContext } from '../../../../tests/plugin-context.ts'
 import { sampleBrief, sampleIdea } from '../../../../tests/research-brief.ts'
 import type { Brief } from '../../../contracts/index.ts'
-import { usageOfError } from '../proposal-usage.ts'
+import { usageOfError } from '../ledger/proposal-usage.ts'
 import { anthropic, openaiCompatible } from './model-proposers.ts'
 
 const good = JSON.stringify({ ideas: [sampleIdea(), sampleIdea({ title: 'Other' })] })

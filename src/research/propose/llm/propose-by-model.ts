@@ -12,7 +12,7 @@ import type {
 } from '../../../contracts/index.ts'
 import { createRegistry, EvsysError } from '../../../kernel/index.ts'
 import { loadModelPlugins, openInferenceClient } from '../../../models/index.ts'
-import { addUsage, proposalError, withUsage } from '../proposal-usage.ts'
+import { addUsage, proposalError, withUsage } from '../ledger/proposal-usage.ts'
 import { parseReply } from './parse-reply.ts'
 import { askAgain, writePrompt } from './write-prompt.ts'
 

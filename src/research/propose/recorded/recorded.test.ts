@@ -14,7 +14,7 @@ import { temporaryFolders } from '../../../../tests/temporary-folder.ts'
 import type { Brief, Usage } from '../../../contracts/index.ts'
 import { createRedactor } from '../../../kernel/index.ts'
 import { writeBrief } from '../brief/write-brief.ts'
-import { addUsage, usageOfError } from '../proposal-usage.ts'
+import { addUsage, usageOfError } from '../ledger/proposal-usage.ts'
 import { bank } from './bank.ts'
 import { appendLine, briefKey, replay } from './replay.ts'
 

@@ -14,8 +14,8 @@ import {
   systemCode,
 } from '../../../kernel/index.ts'
 import { innerProposers, proposeWith } from '../inner-proposer.ts'
+import { proposalError } from '../ledger/proposal-usage.ts'
 import { parseReply } from '../llm/parse-reply.ts'
-import { proposalError } from '../proposal-usage.ts'
 
 const params = z.strictObject({
   file: z.string().min(1).describe('The cassette: lines of {key, reply, usage}.'),

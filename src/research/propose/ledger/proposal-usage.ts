@@ -1,6 +1,6 @@
 // What a proposal cost, also where it failed: usage of several answers as one, and beside an error.
-import type { Usage } from '../../contracts/index.ts'
-import { EvsysError, type EvsysErrorOptions } from '../../kernel/index.ts'
+import type { Usage } from '../../../contracts/index.ts'
+import { EvsysError, type EvsysErrorOptions } from '../../../kernel/index.ts'
 
 // Beside the error, so that it stays one of ours in every copy of this module.
 const spent = Symbol.for('evsys.proposal.usage')

@@ -2,19 +2,14 @@ import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writ
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import {
-  bundledConfig,
-  bundledGenerationConfig,
-  bundledShapes,
-  bundledTokenizerConfig,
-} from '../../../models/recipe/bundled-files.ts'
-import { temporaryFolders } from '../../../tests/temporary-folder.ts'
-import { sha256 } from '../../kernel/index.ts'
-import { bundledFileNames, ensureBundledModel } from './bundled-models.ts'
-import { resolveModelFolder } from './resolve-model-folder.ts'
+import { sha256 } from '../../src/kernel/index.ts'
+import { bundledFileNames, ensureBundledModel } from '../../src/models/folders/bundled-models.ts'
+import { resolveModelFolder } from '../../src/models/folders/resolve-model-folder.ts'
+import { temporaryFolders } from '../../tests/temporary-folder.ts'
+import { bundledConfig, bundledGenerationConfig, bundledShapes, bundledTokenizerConfig } from './bundled-files.ts'
 
 const folder = temporaryFolders()
-const models = fileURLToPath(new URL('../../../models', import.meta.url))
+const models = fileURLToPath(new URL('..', import.meta.url))
 const names = ['evsys/nano', 'evsys/tiny'] as const
 
 describe('bundled models', () => {

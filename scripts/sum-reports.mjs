@@ -96,6 +96,8 @@ function main() {
     return sumReport(name, withoutRepeated(report, readReport(name.replace('unit-', 'skipped-'))))
   })
   const { lines, ok } = conclude(lanes, process.argv.slice(2))
+  const secondTries = join(folder, 'second-tries.txt')
+  if (existsSync(secondTries)) console.log(`passed at the second try only:\n${readFileSync(secondTries, 'utf8')}`)
   for (const name of names)
     for (const failure of failuresIn(readReport(name) ?? { testResults: [] }))
       console.log(`failed in ${name}: ${failure}`)

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -20,9 +20,9 @@ async function runLane(env: NodeJS.ProcessEnv, tests = skips) {
   writeFileSync(
     join(folder, 'vitest.config.ts'),
     `import { defineConfig } from 'vitest/config'
-import { lane, skipReporter } from '../../tests/lane.ts'
-const reporters = [skipReporter(Boolean(process.env.CI))]
-export default defineConfig({ test: { include: ['*.test.ts'], retry: lane('some').retry, reporters } })`,
+import { secondTryReporter, skipReporter } from '../../tests/lane.ts'
+const reporters = [skipReporter(Boolean(process.env.CI)), secondTryReporter('second-tries.txt')]
+export default defineConfig({ test: { include: ['*.test.ts'], retry: 1, reporters } })`,
   )
   writeFileSync(join(folder, 'some.test.ts'), tests)
   const { CI, VITEST, VITEST_MODE, ...inherited } = process.env
@@ -44,10 +44,26 @@ describe('a skipped test', () => {
   })
 })
 
-it('a test that would pass at a second try fails in CI (REPO-9)', async () => {
-  const moody = `import { expect, it } from 'vitest'
-let tries = 0
-it('is moody', () => expect(++tries).toBe(2))
+describe('a test that passes at its second try only', () => {
+  const flaky = (n: number) => `import { expect, it } from 'vitest'
+for (let i = 0; i < ${n}; i++) {
+  let tries = 0
+  it(\`is moody \${i}\`, () => expect(++tries).toBe(2))
+}
 it('is sound', () => {})`
-  expect((await runLane({ CI: 'true' }, moody)).status).toBe(1)
+
+  it('is named, in the log and for the end of CI (REPO-9)', async () => {
+    const { status, stdout } = await runLane({ CI: 'true' }, flaky(1))
+    expect(stdout).toContain('Passed at the second try only:\n  some.test.ts > is moody 0: expected 1 to be 2')
+    expect(readFileSync(join(folder, 'second-tries.txt'), 'utf8')).toMatch(
+      /^some\.test\.ts > is moody 0: expected 1 to be 2.*\n$/,
+    )
+    expect(status).toBe(0)
+  })
+
+  it('fails the lane where there are more than two (REPO-9)', async () => {
+    const { status, stdout } = await runLane({ CI: 'true' }, flaky(3))
+    expect(stdout).toContain('is moody 2')
+    expect(status).toBe(1)
+  })
 })

@@ -1,7 +1,9 @@
 // What the test lanes (unit, skipped, nodes, integration, full) have in common: how many files run at once, where a lane leaves
 // its report, and what a skipped test means.
 
+import { appendFileSync, mkdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { dirname } from 'node:path'
 import type { InlineConfig, Reporter, TestModule } from 'vitest/node'
 import { SlowFirst } from './slow-first.ts'
 
@@ -21,7 +23,7 @@ type LaneOptions = Pick<
 
 /**
  * Vitest options of one lane. In CI a skipped test fails it; elsewhere skips are named. A JSON report is written in CI, and
- * where EVSYS_TEST_REPORTS=yes asks for it. A test that fails is not tried again: one that passes then has a fault to be found.
+ * where EVSYS_TEST_REPORTS=yes asks for it; there a test that fails is tried once more, see docs/decisions/0010.
  */
 export function lane(name: string, inCi = Boolean(process.env.CI)): LaneOptions {
   const outputFile = `.tmp/reports/${name}-node${process.versions.node.split('.')[0]}.json`
@@ -37,10 +39,11 @@ export function lane(name: string, inCi = Boolean(process.env.CI)): LaneOptions 
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    retry: 0,
+    retry: isReported ? 1 : 0,
     reporters: [
       'default',
       skipReporter(inCi),
+      secondTryReporter('.tmp/reports/second-tries.txt'),
       ...(isReported ? [['json', { outputFile }] satisfies ['json', unknown]] : []),
     ],
   }
@@ -78,4 +81,35 @@ function skippedIn(module: TestModule, chosen = /(?:)/): string[] {
     const reason = result.state === 'skipped' && result.note ? `: ${result.note}` : ''
     return `${module.relativeModuleId} > ${test.fullName}${reason}`
   })
+}
+
+/** Tests of one lane that may pass at their second try only. */
+const mostSecondTries = 2
+
+/**
+ * Names every test that passed only when it was tried again, in the log and in a file that the end of CI prints. More than a few
+ * fail the lane: then it is not chance.
+ * @public the lane that lane.test.ts writes uses it
+ */
+export function secondTryReporter(
+  file: string,
+  write: (text: string) => void = (text) => process.stdout.write(text),
+): Reporter {
+  return {
+    onTestRunEnd(modules) {
+      const again = modules.flatMap((module) =>
+        [...module.children.allTests('passed')]
+          .filter((test) => (test.diagnostic()?.retryCount ?? 0) > 0)
+          .map((test) => {
+            const [first] = test.result()?.errors ?? []
+            return `${module.relativeModuleId} > ${test.fullName}: ${first?.message.replaceAll(/\s+/g, ' ').slice(0, 500)}`
+          }),
+      )
+      if (again.length === 0) return
+      write(`\nPassed at the second try only:\n${again.map((line) => `  ${line}`).join('\n')}\n`)
+      mkdirSync(dirname(file), { recursive: true })
+      appendFileSync(file, again.map((line) => `${line}\n`).join(''))
+      if (again.length > mostSecondTries) process.exitCode = 1
+    },
+  }
 }

@@ -14,7 +14,8 @@ export const requirements = {
   'REPO-11': 'a plugin of each type can be run against a fixture with evsys/testing',
   'REPO-12': 'the guides show a plugin of each type that compiles, passes its tests and is used, with the packed evsys',
   'REPO-13': 'every page of docs is reached from docs/README.md and uses the words of the glossary',
-  'REPO-9': 'a test that fails is not tried again, and is named with its fault at the end of CI',
+  'REPO-9':
+    'a test that fails, or passes at its second try only, is named at the end of CI; more than two second tries fail a lane',
 
   // Contracts
   'CON-1': 'every field of the experiment file has a type, a default and a description',

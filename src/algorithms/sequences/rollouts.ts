@@ -96,6 +96,6 @@ export async function likeliestInPlace(
 
 function missing(field: string): never {
   throw new EvsysError('BACKEND_FAILED', 'the service gives no log-probabilities of a prompt', {
-    fix: `use a service with ${field}, such as the backend local.`,
+    fix: `use a service with ${field}, such as the backend local; rl needs none with kl_coef: 0.`,
   })
 }

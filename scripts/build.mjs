@@ -24,8 +24,20 @@ const { status } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc
 })
 if (status !== 0) process.exit(status ?? 1)
 removeOrphans()
+refuseSourceImports()
 await link()
 writeFileSync(stamp, sources)
+
+/** The compiler leaves `import('./x.ts')` as it is in a function with `using` or `await using`: there is no such file in dist/. */
+function refuseSourceImports() {
+  const compiled = readdirSync(build, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
+  const wrong = compiled.filter((file) =>
+    /\bimport\((['"])\.{1,2}\/[^'"]*\.ts\1\)/.test(readFileSync(join(build, file), 'utf8')),
+  )
+  if (wrong.length === 0) return
+  console.error(`import() of a .ts file is left in ${wrong.join(', ')}: put it in a function of its own`)
+  process.exit(1)
+}
 
 /** Of all that dist/ is made of: the sources, how they are compiled and linked, the versions of packages that go in. */
 function hashOfSources() {

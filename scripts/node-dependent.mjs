@@ -11,6 +11,7 @@ export const nodeDependent = [
   {
     files: [
       'src/kernel/plugins/{catalog,load-plugins}.test.ts',
+      'src/kernel/process-identity.test.ts',
       'src/kernel/processes/*.test.ts',
       'src/kernel/{atomic-file,blob-pins,blobs,file-error}.test.ts',
     ],

@@ -30,6 +30,11 @@ function loadConduct(): Promise<typeof import('./conduct-experiment.ts')> {
   return import('./conduct-experiment.ts')
 }
 
+// Apart: the compiler leaves the extension of an import as it is beside an `await using`.
+function loadCheck(): Promise<typeof import('./check-experiment.ts')> {
+  return import('./check-experiment.ts')
+}
+
 async function prepare(
   source: ConfigSource,
   options: RunExperimentOptions,
@@ -57,7 +62,7 @@ async function prepare(
   const onPrepared = () => spare.load(pluginFilesOf(plugins))
   const opening = openCatalog({ builtins: builtins(), projectDir, plugins, hidden, signal, onPrepared })
   loadConduct().catch(() => {}) // thrown when it is used
-  const loading = import('./check-experiment.ts')
+  const loading = loadCheck()
   loading.catch(() => {}) // thrown below
   await using catalog = await opening
   onPrepared()

@@ -60,7 +60,7 @@ describe.each(versions)('on Node %s with nothing else on the PATH', (version) =>
       },
     ])
     expect(await evsys(project, 'show', result.experiment_id)).toMatch(
-      /^engine +cpu-wasm-\S+, \d+ threads?, \d+ GFLOP\/s$/m,
+      /^engine +cpu-wasm-\S+, \d+ threads?, [\d.]+ GFLOP\/s$/m,
     )
   }, 240_000)
 })

@@ -23,7 +23,7 @@ describe('the packed tarball', () => {
     const files = await tarballFiles()
     const strange = files.filter(
       (file) =>
-        !/^(package\.json|README\.md|LICENSE|bin\/evsys\.js|dist\/.+|models\/(?!recipe\/).+|native\/.+|tasks\/.+\.(mjs|py|md|json|yaml)|python\/.+\.py)$/.test(
+        !/^(package\.json|README\.md|LICENSE|bin\/evsys\.js|dist\/.+|models\/(?!recipe\/).+|native\/.+|tasks\/.+\.(mjs|cjs|py|md|json|yaml)|templates\/.+|python\/.+\.py)$/.test(
           file,
         ),
     )

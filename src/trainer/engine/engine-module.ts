@@ -44,7 +44,7 @@ export function engineModule(choice: EngineChoice): EngineModule {
 }
 
 /** What the thread or process of an engine runs. */
-export const engineScript = () => new URL(`./engine-child${extname(import.meta.url)}`, import.meta.url)
+export const engineScript = (): URL => new URL(`./engine-child${extname(import.meta.url)}`, import.meta.url)
 
 /** The process of an engine that opens this module: a warm spare of it is started with the same. */
 export const engineFork = (url: string): ForkSpec => ({ script: engineScript().href, args: [url] })

@@ -105,7 +105,7 @@ export function openPlainChat(tokenizer: Tokenizer): OpenRenderer {
   }
 }
 
-// The role token is template text, written by whoever asks; content and end are the message, produced by an assistant.
+// The role token is template text, written by the caller; content and end are the message, produced by an assistant.
 function rendered(messages: readonly ChatMessage[], tokenizer: Tokenizer): Rendered {
   const parts = messages.map((message) => tokenizer.encode(messageText(message)))
   const length = parts.reduce((sum, part) => sum + part.length + 2, 0)

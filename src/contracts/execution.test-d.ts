@@ -8,7 +8,6 @@ import type {
   PolicyRef,
   Rollout,
   Sandbox,
-  Scorer,
   Trajectory,
   Turn,
 } from './execution.ts'
@@ -59,14 +58,6 @@ describe('a trajectory', () => {
     expectTypeOf(rollout({ ...request, sampling }, signal)).resolves.toEqualTypeOf<Trajectory>()
     // @ts-expect-error nothing is assumed about sampling
     void rollout(request, signal)
-  })
-})
-
-describe('a scorer', () => {
-  it('has null where infrastructure failed', () => {
-    expectTypeOf<Scorer['score']>().returns.resolves.toHaveProperty('rewards')
-    type Rewards = Awaited<ReturnType<Scorer['score']>>['rewards'][string]
-    expectTypeOf<Rewards>().toEqualTypeOf<readonly (number | null)[]>()
   })
 })
 

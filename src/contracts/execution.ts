@@ -1,8 +1,7 @@
-// Interfaces of execution: rollouts, scorer, sandbox, compute providers.
+// Interfaces of execution: rollouts, sandbox, compute providers.
 import * as z from 'zod'
 import type { RolloutError } from './error.ts'
 import type { Params, PluginSpec, SeedPath } from './plugin.ts'
-import type { Bounds, Metrics } from './quantity.ts'
 import type { ChatMessage, HarborTask, ToolCall } from './rows.ts'
 import type { Weights } from './training-service.ts'
 
@@ -94,28 +93,6 @@ export type Rollout = (
   },
   signal: AbortSignal,
 ) => Promise<Trajectory>
-
-/** Stored predictions of one evaluation, by content. */
-export interface PredictionsRef {
-  readonly blob: string
-  readonly benchmarkHash: string
-}
-
-/** The verdict of a scorer on one set of predictions. */
-export interface ScoreRecord {
-  readonly scorerHash: string
-  readonly metrics: Metrics
-  /** For metrics that missing rewards leave open. */
-  readonly bounds?: Bounds | undefined
-  /** Rewards by task, then sample; null where infrastructure failed. */
-  readonly rewards: Readonly<Record<string, readonly (number | null)[]>>
-}
-
-/** The sealed judge. `hash` covers tasks, verifiers and metrics: results compare only where it is equal. */
-export interface Scorer {
-  readonly hash: string
-  score(predictions: PredictionsRef, signal: AbortSignal): Promise<ScoreRecord>
-}
 
 /** How well untrusted code is shut in, strongest first. */
 export const Level = z.enum(['container', 'bubblewrap', 'chroot', 'process'])

@@ -1,13 +1,11 @@
-// Bootstrap intervals of any statistic of independent values (Efron and Tibshirani 1993, chapters 13 and 14): percentile, and BCa,
-// which corrects bias and skew. With fewer than about ten values both are too narrow: claims over few seeds rest on t intervals.
+// Bootstrap intervals of any statistic of independent values by percentiles (Efron and Tibshirani 1993, chapter 13). With fewer
+// than about ten values they are too narrow: claims over few seeds rest on t intervals.
 import type { Random } from '../contracts/index.ts'
 import { at, type Interval, requireCount, requireFinite, requireFraction, tailOf } from './moments.ts'
-import { normalCdf, normalQuantile } from './normal-distribution.ts'
 
 export interface BootstrapOptions {
   readonly values: readonly number[]
   readonly statistic: (values: readonly number[]) => number
-  readonly method: 'percentile' | 'bca'
   readonly confidence: number
   /** Resamples; 2,000 keep the ends of a 90 % interval steady to about 2 % of its width. */
   readonly resamples?: number | undefined
@@ -23,14 +21,12 @@ export interface BootstrapResult {
 
 /** Interval of `statistic` by resampling values with replacement. */
 export function bootstrap(options: BootstrapOptions): BootstrapResult {
-  const { values, statistic, method, confidence, resamples = 2000, random } = options
+  const { values, statistic, confidence, resamples = 2000, random } = options
   if (values.length < 2) throw new RangeError('a bootstrap needs at least two values')
   requireFinite(values, 'values')
   const estimate = statistic(values)
   const draw = () => statistic(values.map(() => values[random.int(values.length)] ?? Number.NaN))
-  const replicates = replicate(draw, resamples)
-  const tails = method === 'bca' ? bcaTails(options, estimate, replicates) : tailsOf(confidence)
-  return { estimate, ...summary(replicates, tails, confidence) }
+  return { estimate, ...summary(replicate(draw, resamples), confidence) }
 }
 
 /** Sorted values of `draw`. */
@@ -42,45 +38,14 @@ function replicate(draw: () => number, resamples: number): Float64Array {
 }
 
 /** Interval and standard error from sorted replicates. */
-function summary(
-  replicates: Float64Array,
-  [low, high]: readonly [number, number],
-  confidence: number,
-): Omit<BootstrapResult, 'estimate'> {
+function summary(replicates: Float64Array, confidence: number): Omit<BootstrapResult, 'estimate'> {
   requireFraction(confidence, 'confidence')
+  const tail = tailOf(confidence)
   const n = replicates.length
   const mean = replicates.reduce((sum, value) => sum + value, 0) / n
   const squares = replicates.reduce((sum, value) => sum + (value - mean) ** 2, 0)
-  const interval = { lower: quantile(replicates, low), upper: quantile(replicates, high), confidence }
+  const interval = { lower: quantile(replicates, tail), upper: quantile(replicates, 1 - tail), confidence }
   return { interval, standardError: Math.sqrt(squares / (n - 1)) }
-}
-
-function tailsOf(confidence: number): [number, number] {
-  return [tailOf(confidence), 1 - tailOf(confidence)]
-}
-
-// alpha -> Phi(z0 + (z0 + z) / (1 - a (z0 + z))), Efron and Tibshirani 1993, eq. 14.10.
-function bcaTails(options: BootstrapOptions, estimate: number, replicates: Float64Array): [number, number] {
-  const below = replicates.reduce((count, value) => count + (value < estimate ? 1 : value === estimate ? 0.5 : 0), 0)
-  // All replicates on one side: the correction is infinite, so it is held at what this many resamples can show.
-  const share = Math.min(Math.max(below, 0.5), replicates.length - 0.5) / replicates.length
-  const bias = normalQuantile(share)
-  const acceleration = jackknifeAcceleration(options.values, options.statistic)
-  const shift = (tail: number) => {
-    const z = bias + normalQuantile(tail)
-    return normalCdf(bias + z / (1 - acceleration * z))
-  }
-  const [low, high] = tailsOf(options.confidence)
-  return [shift(low), shift(high)]
-}
-
-// a = sum (mean - jack_i)^3 / (6 (sum (mean - jack_i)^2)^(3/2)), eq. 14.15.
-function jackknifeAcceleration(values: readonly number[], statistic: (values: readonly number[]) => number): number {
-  const without = values.map((_, i) => statistic(values.filter((_, j) => j !== i)))
-  const mean = without.reduce((sum, value) => sum + value, 0) / without.length
-  const squares = without.reduce((sum, value) => sum + (mean - value) ** 2, 0)
-  const cubes = without.reduce((sum, value) => sum + (mean - value) ** 3, 0)
-  return squares === 0 ? 0 : cubes / (6 * squares ** 1.5)
 }
 
 // Linear between order statistics (Hyndman and Fan 1996, type 6: the p-th of n has probability p / (n + 1)).
@@ -120,5 +85,5 @@ export function crossedBootstrap(options: CrossedBootstrapOptions): BootstrapRes
     for (const s of picked) for (const t of columns) sum += at(at(values_S_T, s), t)
     return sum / (picked.length * nTasks)
   }
-  return { estimate, ...summary(replicate(draw, resamples), tailsOf(confidence), confidence) }
+  return { estimate, ...summary(replicate(draw, resamples), confidence) }
 }

@@ -93,7 +93,7 @@ describe('under the null', () => {
         arm: `arm ${i}`,
         comparison: comparePaired({ treatment: one, baseline, direction: 'max', random }),
       }))
-      return judgeArms(arms).arms.some(({ verdict }) => verdict === 'supported')
+      return judgeArms(arms).some(({ verdict }) => verdict === 'supported')
     })
     expect(atMost).toBeLessThanOrEqual(0.06)
   })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { benjaminiHochberg, holm } from './multiple-comparisons.ts'
+import { holm } from './multiple-comparisons.ts'
 
 // Benjamini and Hochberg (1995), section 3.2: fifteen endpoints of a trial of thrombolysis.
 const thrombolysis = [
@@ -38,26 +38,5 @@ describe('holm', () => {
 
   it.each([-0.1, 1.1, Number.NaN])('refuses %d (STA-5)', (p) => {
     expect(() => holm([p])).toThrow(RangeError)
-    expect(() => benjaminiHochberg([p])).toThrow(RangeError)
-  })
-})
-
-describe('benjaminiHochberg', () => {
-  it('rejects four of the thrombolysis endpoints at 5 %, as the paper does (STA-5)', () => {
-    const adjusted = benjaminiHochberg(thrombolysis)
-    expect(adjusted.filter((p) => p <= 0.05)).toHaveLength(4)
-    expect(adjusted[3]).toBeCloseTo((15 / 4) * 0.0095, 12)
-  })
-
-  it('never asks for more than Holm (STA-5)', () => {
-    fc.assert(
-      fc.property(pValues, (raw) => {
-        const strict = holm(raw)
-        for (const [i, p] of benjaminiHochberg(raw).entries()) {
-          expect(p).toBeLessThanOrEqual((strict[i] ?? 0) + 1e-12)
-          expect(p).toBeGreaterThanOrEqual(raw[i] ?? 1)
-        }
-      }),
-    )
   })
 })

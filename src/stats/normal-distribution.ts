@@ -6,11 +6,6 @@ import { findRoot } from './find-root.ts'
 const sqrtPi = 1.772453850905516
 const sqrt2 = Math.SQRT2
 
-/** Density of the standard normal at z. */
-export function normalDensity(z: number): number {
-  return Math.exp((-z * z) / 2) / (sqrt2 * sqrtPi)
-}
-
 /** P(Z <= z). */
 export function normalCdf(z: number): number {
   return erfc(-z / sqrt2) / 2

@@ -2,7 +2,7 @@
 // last seed is parked as a near miss. z_n = mean(gain_1..n) sqrt(n) / sigma_d, positive when the candidate is better.
 // This keeps do-nothing changes out; it does not make the search faster.
 
-import { requireFinite, requirePositive } from './moments.ts'
+import { requireFinite } from './moments.ts'
 
 export type RaceSeeds = 2 | 3 | 5
 
@@ -29,16 +29,7 @@ export const racePresets = {
   strict: { threshold: 1.75, maxSeeds: 5 },
 } as const satisfies Record<string, RaceRule>
 
-/** What to do after the gains seen so far. */
-export function decideRace(gains: readonly number[], sigma: number, rule: RaceRule): RaceDecision {
-  requireFinite(gains, 'gains')
-  requirePositive(sigma, 'sigma')
-  const n = gains.length
-  if (n === 0) return 'continue'
-  return decideRaceAt(n, gains.reduce((sum, gain) => sum + gain, 0) / Math.sqrt(n) / sigma, rule)
-}
-
-/** The same for a gain that is `z` standard errors above zero after `n` seeds, one or more. */
+/** What to do about a gain that is `z` standard errors above zero after `n` seeds, one or more. */
 export function decideRaceAt(n: number, z: number, rule: RaceRule): RaceDecision {
   requireFinite([z], 'z')
   const floor = floors[rule.maxSeeds][n - 1]

@@ -2,7 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { draws } from '../../tests/keyed-draws.ts'
 import { scaled } from '../../tests/scale.ts'
-import { effectPrior, expectedFalseKeeps, ideaMixture, shrink, weighEffect } from './shrinkage.ts'
+import { moments } from './moments.ts'
+import {
+  type EffectPrior,
+  expectedFalseKeeps,
+  ideaMixture,
+  type MeasuredEffect,
+  shrink,
+  weighEffect,
+} from './shrinkage.ts'
 
 // Efron and Morris (1975), "Data analysis using Stein's estimator", table 1: batting averages of 18 players after 45 at-bats, and
 // over the rest of the season.
@@ -16,10 +24,17 @@ const season = [
 ]
 const noise = (0.2654 * (1 - 0.2654)) / 45
 
+/** The spread of true effects among all that were tried, by the method of moments. */
+function effectPrior(tried: readonly MeasuredEffect[]): EffectPrior {
+  const { mean, variance } = moments(tried.map(({ effect }) => effect))
+  const noise = moments(tried.map((one) => one.noise)).mean
+  const spread = Math.max(0, (variance ?? 0) - noise)
+  return { mean, variance: spread, meanVariance: (spread + noise) / tried.length }
+}
+
 describe('shrinkage', () => {
   const players = early.map((effect) => ({ effect, noise }))
   const prior = effectPrior(players)
-  if (prior === null) throw new Error('18 players make a prior')
 
   it('finds mean and true spread of batting averages (STA-9)', () => {
     expect(prior.mean).toBeCloseTo(0.2654, 4)
@@ -44,7 +59,6 @@ describe('shrinkage', () => {
     fc.assert(
       fc.property(tried, effect, (all, one) => {
         const found = effectPrior(all)
-        if (found === null) throw new Error('three effects make a prior')
         const rough = shrink({ effect: one, noise: 0.5 }, found)
         const fine = shrink({ effect: one, noise: 0.05 }, found)
         const [low, high] = [Math.min(one, found.mean), Math.max(one, found.mean)]
@@ -59,8 +73,8 @@ describe('shrinkage', () => {
 
   it('takes all for noise when noise explains all (STA-9)', () => {
     const flat = effectPrior([0.1, 0.11, 0.12].map((effect) => ({ effect, noise: 1 })))
-    expect(flat?.variance).toBe(0)
-    const shrunk = shrink({ effect: 5, noise: 1 }, flat ?? prior)
+    expect(flat.variance).toBe(0)
+    const shrunk = shrink({ effect: 5, noise: 1 }, flat)
     expect(shrunk.effect).toBeCloseTo(0.11, 12)
     expect(shrunk.factor).toBe(0)
     expect(shrunk.standardError).toBeGreaterThan(0.5)
@@ -68,7 +82,7 @@ describe('shrinkage', () => {
 
   it('keeps what was measured without noise (STA-9)', () => {
     const exact = effectPrior([1, 1, 1].map((effect) => ({ effect, noise: 0 })))
-    expect(shrink({ effect: 1, noise: 0 }, exact ?? prior)).toEqual({
+    expect(shrink({ effect: 1, noise: 0 }, exact)).toEqual({
       effect: 1,
       factor: 1,
       standardError: 0,
@@ -82,12 +96,6 @@ describe('shrinkage', () => {
       probabilityNotBetter,
     }))
     expect(expectedFalseKeeps(kept)).toBeCloseTo(0.6, 12)
-  })
-
-  it('knows nothing of two effects, and refuses noise below zero (STA-9)', () => {
-    expect(effectPrior(players.slice(0, 2))).toBeNull()
-    expect(() => effectPrior([1, 2, 3].map((effect) => ({ effect, noise: -1 })))).toThrow(/noise/)
-    expect(() => effectPrior([1, 2, Number.NaN].map((effect) => ({ effect, noise: 1 })))).toThrow(RangeError)
   })
 })
 

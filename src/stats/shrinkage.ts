@@ -1,7 +1,6 @@
 // What to print of an effect that was picked among many: the lucky part is taken back. Empirical Bayes with a normal prior
 // (Efron and Morris 1975): g_hat = m + B (g - m), B = t2 / (t2 + noise), where m and t2 are the mean and the variance beyond noise of
 // all effects that were tried, not only of those kept.
-import { moments } from './moments.ts'
 import { normalCdf, normalLogMills } from './normal-distribution.ts'
 
 export interface EffectPrior {
@@ -12,17 +11,6 @@ export interface EffectPrior {
   readonly meanVariance: number
   /** What ideas do, where one normal does not tell it: `shrink` then goes by this. */
   readonly mixture?: IdeaMixture | undefined
-}
-
-/** The spread of true effects among all that were tried; null below three, where mean and variance say nothing. */
-export function effectPrior(tried: readonly MeasuredEffect[]): EffectPrior | null {
-  if (tried.length < 3) return null
-  const wrong = tried.find(({ noise }) => !(noise >= 0))
-  if (wrong !== undefined) throw new RangeError(`the noise of an effect must be zero or more, not ${wrong.noise}`)
-  const { mean, variance } = moments(tried.map(({ effect }) => effect))
-  const noise = moments(tried.map((one) => one.noise)).mean
-  const spread = Math.max(0, (variance ?? 0) - noise)
-  return { mean, variance: spread, meanVariance: (spread + noise) / tried.length }
 }
 
 /** The posterior of one effect. */

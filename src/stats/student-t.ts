@@ -71,7 +71,7 @@ function certainTail(t: number, df: number, delta: number): 0 | 1 | undefined {
   return high < -negligible ? 0 : undefined
 }
 
-// Student's t intervals: one sample, paired, and two independent samples with unequal variances (Welch 1947).
+// Student's t intervals: one sample, and two independent samples with unequal variances (Welch 1947).
 export interface TInterval {
   readonly estimate: number
   /** Null when nothing is known about spread: one value, or one on either side of a Welch comparison. */
@@ -84,21 +84,6 @@ export interface TInterval {
 export function tInterval(values: readonly number[], confidence: number): TInterval {
   const { n, mean, variance } = moments(values)
   return fromError(mean, variance === null ? null : Math.sqrt(variance / n), n - 1, confidence)
-}
-
-/** Interval of the mean difference `treatment - baseline`, item by item. */
-export function pairedTInterval(
-  treatment: readonly number[],
-  baseline: readonly number[],
-  confidence: number,
-): TInterval {
-  if (treatment.length !== baseline.length) {
-    throw new RangeError(`pairs need equal lengths, not ${treatment.length} and ${baseline.length}`)
-  }
-  return tInterval(
-    treatment.map((value, i) => value - (baseline[i] ?? Number.NaN)),
-    confidence,
-  )
 }
 
 /** Interval of the difference of means of two independent samples, with the degrees of freedom of Welch and Satterthwaite. */

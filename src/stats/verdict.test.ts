@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { draws } from '../../tests/keyed-draws.ts'
 import { simulateExperiment } from '../../tests/simulated-experiment.ts'
-import { confirmWinner, judgeArms } from './judge-arms.ts'
+import { judgeArms } from './judge-arms.ts'
 import { holm } from './multiple-comparisons.ts'
 import type { ArmScores, Cell } from './pair-scores.ts'
 import { comparePaired, type PairedComparison } from './paired-comparison.ts'
@@ -151,12 +151,11 @@ describe('verdictOf', () => {
 })
 
 describe('judgeArms', () => {
-  it('with one arm is the plain verdict, and its winner needs no confirmation (STA-16)', () => {
+  it('with one arm is the plain verdict (STA-16)', () => {
     const comparison = gains([0.05, 0.06, 0.04])
-    const { arms, winner } = judgeArms([{ arm: 'a', comparison }])
-    expect(arms[0]?.verdict).toBe(verdictOf(comparison).verdict)
-    expect(arms[0]?.interval?.lower).toBeCloseTo(comparison.interval?.lower ?? Number.NaN, 10)
-    expect(winner).toEqual({ arm: 'a', chosenAmong: 1, confirmed: true })
+    const [only] = judgeArms([{ arm: 'a', comparison }])
+    expect(only?.verdict).toBe(verdictOf(comparison).verdict)
+    expect(only?.interval?.lower).toBeCloseTo(comparison.interval?.lower ?? Number.NaN, 10)
   })
 
   it('asks more of each arm when there are many (STA-16)', () => {
@@ -167,8 +166,8 @@ describe('judgeArms', () => {
       { arm: 'fair', comparison: fair },
       ...[1, 2, 3, 4, 5].map((i) => ({ arm: `dull ${i}`, comparison: dull })),
     ])
-    expect(crowd.arms[0]?.verdict).toBe('inconclusive')
-    expect(crowd.arms[0]?.interval?.lower).toBeLessThan(fair.interval?.lower ?? Number.NaN)
+    expect(crowd[0]?.verdict).toBe('inconclusive')
+    expect(crowd[0]?.interval?.lower).toBeLessThan(fair.interval?.lower ?? Number.NaN)
   })
 
   it('steps down: a strong arm spares the next one (STA-16)', () => {
@@ -177,7 +176,7 @@ describe('judgeArms', () => {
     const [, second] = judgeArms([
       { arm: 'strong', comparison: strong },
       { arm: 'fair', comparison: fair },
-    ]).arms
+    ])
     expect(second?.interval?.lower).toBeCloseTo(fair.interval?.lower ?? Number.NaN, 10)
   })
 
@@ -189,7 +188,7 @@ describe('judgeArms', () => {
       return { ...comparison, unknown: 0.002, error: { ...comparison.error, grain: 0.001 } }
     }
     const [strong, fair] = [bySeed([0.5, 0.51, 0.49, 0.5, 0.505]), bySeed([0.11, 0.13, 0.15, 0.12, 0.14])]
-    const { arms } = judgeArms([
+    const arms = judgeArms([
       { arm: 'strong', comparison: strong },
       { arm: 'fair', comparison: fair },
     ])
@@ -211,14 +210,12 @@ describe('judgeArms', () => {
 
   it('stops at the first arm that fails, on either side of the smallest effect (STA-16)', () => {
     const tailsOf = (scores: readonly (readonly number[])[]) =>
-      judgeArms(scores.map((one, i) => ({ arm: `arm ${i}`, comparison: gains(one, 0.1) }))).arms.map(
-        ({ interval }, i) => {
-          const { effect, error } = gains(scores[i] ?? [], 0.1)
-          if (error === null || interval === null) throw new Error('there is an error')
-          const tail = (reach: number) => Number(tTail(reach / error.standardError, error.df).toFixed(6))
-          return [tail(effect - interval.lower), tail(interval.upper - effect)]
-        },
-      )
+      judgeArms(scores.map((one, i) => ({ arm: `arm ${i}`, comparison: gains(one, 0.1) }))).map(({ interval }, i) => {
+        const { effect, error } = gains(scores[i] ?? [], 0.1)
+        if (error === null || interval === null) throw new Error('there is an error')
+        const tail = (reach: number) => Number(tTail(reach / error.standardError, error.df).toFixed(6))
+        return [tail(effect - interval.lower), tail(interval.upper - effect)]
+      })
     const [high, low, open] = [
       [0.5, 0.51, 0.49, 0.5],
       [-0.5, -0.51, -0.49, -0.5],
@@ -249,18 +246,8 @@ describe('judgeArms', () => {
     const arms = (...levels: number[]) =>
       levels.map((level, i) => ({ arm: `arm ${i}`, comparison: at(level, i / 100) }))
     expect(() => judgeArms(arms(0.9, 0.9, 0.5))).toThrow('need one confidence')
-    expect(judgeArms(arms(0.5)).arms[0]?.interval?.confidence).toBeCloseTo(0.5, 12)
-    expect(judgeArms([])).toEqual({ arms: [], winner: null })
-  })
-
-  it('has the largest effect for its winner wherever it stands, and none where none is above zero (STA-16)', () => {
-    const [low, high] = [gains([0.01, 0.02, 0.03]), gains([0.05, 0.06, 0.04])]
-    const winner = (...comparisons: PairedComparison[]) =>
-      judgeArms(comparisons.map((comparison, i) => ({ arm: `arm ${i}`, comparison }))).winner
-    expect(winner(low, high, low)).toEqual({ arm: 'arm 1', chosenAmong: 3, confirmed: false })
-    expect(winner(high, low, high)).toMatchObject({ arm: 'arm 0' })
-    expect(winner(gains([-0.05, -0.06, -0.04]))).toBeNull()
-    expect(winner(gains([-0.5, 0, 0.5]))).toBeNull()
+    expect(judgeArms(arms(0.5))[0]?.interval?.confidence).toBeCloseTo(0.5, 12)
+    expect(judgeArms([])).toEqual([])
   })
 
   it('supports exactly what Holm rejects (STA-16)', () => {
@@ -275,7 +262,7 @@ describe('judgeArms', () => {
           tTail(effect / (error?.standardError ?? 0), error?.df ?? 0),
         )
         const rejected = holm(pValues).map((p) => p < 0.05)
-        expect(judgeArms(arms).arms.map(({ verdict }) => verdict === 'supported')).toEqual(rejected)
+        expect(judgeArms(arms).map(({ verdict }) => verdict === 'supported')).toEqual(rejected)
       }),
     )
   })
@@ -292,31 +279,15 @@ describe('judgeArms', () => {
             random,
           }),
         }))
-        const together = judgeArms(arms).arms
+        const together = judgeArms(arms)
         for (const [i, { comparison }] of arms.entries()) {
           if (together[i]?.verdict === 'supported') expect(verdictOf(comparison).verdict).toBe('supported')
           if (together[i]?.verdict === 'refuted') expect(verdictOf(comparison).verdict).toBe('refuted')
         }
-        const reversed = judgeArms([...arms].reverse()).arms
+        const reversed = judgeArms([...arms].reverse())
         expect(reversed.map(({ verdict }) => verdict).reverse()).toEqual(together.map(({ verdict }) => verdict))
       }),
     )
-  })
-
-  it('flags the best of several until fresh seeds confirm it (STA-16)', () => {
-    const best = gains([0.5, 0.6, 0.55])
-    const { winner } = judgeArms([
-      { arm: 'a', comparison: gains([0.1, 0.2, 0.15]) },
-      { arm: 'b', comparison: best },
-    ])
-    expect(winner).toEqual({ arm: 'b', chosenAmong: 2, confirmed: false })
-    expect(confirmWinner({ chosen: best, fresh: gains([0.4, 0.5, 0.45], 0, 100) }).verdict).toBe('supported')
-    expect(() => confirmWinner({ chosen: best, fresh: gains([0.4, 0.5, 0.45], 0, 2) })).toThrow(/seeds 2 had a part/)
-  })
-
-  it('finds no winner where nothing is better (STA-16)', () => {
-    expect(judgeArms([{ arm: 'a', comparison: gains([-0.1, -0.2]) }]).winner).toBeNull()
-    expect(judgeArms([])).toEqual({ arms: [], winner: null })
   })
 
   it('judges only by one confidence (STA-16)', () => {

@@ -61,7 +61,6 @@ export function resampled(
   statistic: (values: readonly number[]) => number,
   random: { int(n: number): number },
 ): { estimate: number; interval: readonly [number, number] } {
-  const how = { method: 'percentile', confidence: 0.95, resamples } as const
-  const { estimate, interval } = bootstrap({ values, statistic, ...how, random })
+  const { estimate, interval } = bootstrap({ values, statistic, confidence: 0.95, resamples, random })
   return { estimate, interval: [interval.lower, interval.upper] }
 }

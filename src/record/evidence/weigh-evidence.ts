@@ -127,7 +127,7 @@ function claimEvidence(
     compared.map(({ pair, comparison }) => ({ arm: `${pair.treatment} / ${pair.baseline}`, comparison })),
   )
   const pairs = compared.map(({ pair, comparison }, i) =>
-    pairEvidence(pair, comparison, judged.arms[i] ?? verdictOf(comparison)),
+    pairEvidence(pair, comparison, judged[i] ?? verdictOf(comparison)),
   )
   const [only] = pairs
   const overall = pairs.length === 1 && only !== undefined ? only : overallEvidence(plan, compared)

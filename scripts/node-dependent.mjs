@@ -13,7 +13,7 @@ export const nodeDependent = [
       'src/kernel/plugins/{catalog,load-plugins}.test.ts',
       'src/kernel/process-identity.test.ts',
       'src/kernel/processes/*.test.ts',
-      'src/kernel/{atomic-file,blob-pins,blobs,file-error}.test.ts',
+      'src/kernel/{atomic-file,blobs,file-error}.test.ts',
     ],
     why: 'plugin loaders and their hooks, processes, threads, atomic files, locks',
   },

@@ -36,12 +36,11 @@ export const requirements = {
   'KER-4': 'a plugin’s hash covers everything it imports from the project and changes with it',
   'KER-5': 'a plugin that throws, exits, hangs or floods at load is a typed error with file and line, never a crash',
   'KER-6': 'errors have a code, a place, a fix; they are recognised by brand across copies',
-  'KER-7': 'the event bus never lets a slow or failing subscriber slow the producer',
   'KER-8': 'retry honours retryable, backs off with a cap, and stops at the signal',
   'KER-9': 'mapConcurrent keeps order, bounds concurrency, aborts siblings and settles all before it returns',
   'KER-10': 'randomness is keyed by a seed path: equal keys give equal draws, whatever else was drawn',
   'KER-11': 'an atomic write leaves the old or the new file, also under kill -9 and on a full disk',
-  'KER-12': 'blobs are content-addressed, checked on read, shared between writers, and collected only when unpinned',
+  'KER-12': 'blobs are content-addressed, shared between writers, and pinned by name before they appear',
   'KER-13': 'secrets resolve at use and are removed from everything that is emitted',
   'KER-14': 'every define* returns a frozen plugin that the registry can list and describe',
 
@@ -349,9 +348,9 @@ export const requirements = {
   'STA-2':
     'means and variances keep their digits (NIST StRD); t intervals (one sample, paired, Welch) match published examples',
   'STA-3':
-    'bootstrap intervals (percentile, BCa, over seeds and tasks) repeat with their seed and match published ones',
+    'bootstrap intervals (of any statistic, over seeds and tasks) repeat with their seed and match a published one',
   'STA-4': 'the sign-flip test is exact up to 20 pairs, drawn beyond, and says the smallest p that it can reach',
-  'STA-5': 'Holm and Benjamini-Hochberg match published examples',
+  'STA-5': 'Holm matches published examples',
   'STA-6': 'Wilson and exact intervals of a proportion match published tables',
   'STA-7': 'pass@k and pass^k are unbiased; pass@k never falls as k grows',
   'STA-8': 'evidence may be looked at after every seed: luck reaches 20 in at most 5 %',
@@ -365,7 +364,7 @@ export const requirements = {
     'what cannot be paired is named; lost scores stay in the comparison as bounds and widen it to all they may have been',
   'STA-15':
     'a verdict follows the interval; one seed, or seeds that only repeat each other, support nothing by themselves',
-  'STA-16': 'Holm over arms; a winner chosen by looking is flagged until fresh seeds confirm it',
+  'STA-16': 'several arms are judged by Holm, so that luck supports one no more often than a single claim',
   'STA-17': 'the 90 % interval holds the truth in 88 to 92 % of simulated experiments at 3, 5 and 8 seeds',
   'STA-18':
     'under the null, the 95 % upper bound of false “supported” in 2,000 simulated experiments is at or under 6 %',

@@ -1,11 +1,10 @@
 import { describe, expectTypeOf, it } from 'vitest'
 import * as z from 'zod'
 import type { ExperimentEvent, RunEvent } from './events.ts'
-import type { Ack, Blobs, Ingest, Item, PointBatch, Sha256, Steps } from './record.ts'
+import type { Ack, Ingest, Item, PointBatch, Steps } from './record.ts'
 
 declare const steps: Steps
 declare const ingest: Ingest
-declare const blobs: Blobs
 declare const batch: PointBatch
 declare const event: RunEvent
 declare const item: Item
@@ -23,21 +22,10 @@ describe('Steps', () => {
   })
 })
 
-describe('Ingest and Blobs', () => {
-  it('take events and points in one stream, told apart by their type (CON-3)', () => {
+describe('Ingest', () => {
+  it('takes events and points in one stream, told apart by their type (CON-3)', () => {
     expectTypeOf(ingest.push({ stream: 's', fromSeq: 1, items: [event, batch] })).resolves.toEqualTypeOf<Ack>()
     if (item.type === 'points') expectTypeOf(item).toEqualTypeOf<PointBatch>()
     else expectTypeOf(item).toEqualTypeOf<RunEvent | ExperimentEvent>()
-  })
-
-  it('take bytes at once or as they come', () => {
-    async function* chunks() {
-      yield new Uint8Array(1)
-    }
-    expectTypeOf(blobs.put(chunks())).resolves.toEqualTypeOf<Sha256>()
-    expectTypeOf(blobs.put(new Uint8Array(1))).resolves.toEqualTypeOf<Sha256>()
-    expectTypeOf(blobs.open('h')).toEqualTypeOf<AsyncIterable<Uint8Array>>()
-    // @ts-expect-error text has no bytes until it is encoded
-    void blobs.put('text')
   })
 })

@@ -1,4 +1,4 @@
-// What is sent to the record, and the interfaces of ingest, durable steps and blobs. The whole of it is `Store`.
+// What is sent to the record, and the interfaces of ingest and durable steps. The whole of it is `Store`.
 import * as z from 'zod'
 import { ExperimentEvent, RunEvent } from './events.ts'
 import { Count, Text } from './name.ts'
@@ -46,14 +46,6 @@ export interface Ack {
  */
 export interface Ingest {
   push(batch: { stream: string; fromSeq: number; items: readonly Item[] }): Promise<Ack>
-}
-
-/** Content-addressed bytes, kept while an owner pins them. */
-export interface Blobs {
-  put(bytes: AsyncIterable<Uint8Array> | Uint8Array): Promise<Sha256>
-  open(hash: Sha256): AsyncIterable<Uint8Array>
-  pin(hash: Sha256, owner: string): Promise<void>
-  unpin(hash: Sha256, owner: string): Promise<void>
 }
 
 // Who may act now, with fencing: an old holder that comes back late cannot write.

@@ -17,7 +17,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { onPrivateTmpfs, privateTmpfs } from '../../tests/private-tmpfs.ts'
 import { scaled } from '../../tests/scale.ts'
 import { startChild } from '../../tests/start-child.ts'
-import { isTemporary, sweepTemporary, temporaryPath, writeFileAtomic } from './atomic-file.ts'
+import { sweepTemporary, temporaryPath, writeFileAtomic } from './atomic-file.ts'
 import { sha256 } from './hash.ts'
 
 let dir = ''
@@ -70,8 +70,7 @@ describe('temporaryPath', () => {
   it('is new every time and recognised by its name', () => {
     const names = Array.from({ length: 100 }, own)
     expect(new Set(names).size).toBe(100)
-    expect(names.every(isTemporary)).toBe(true)
-    expect(isTemporary('model.tmp')).toBe(false)
+    for (const name of names) expect(name).toMatch(/^\.evsys-[0-9a-f]{8}-\d+-[0-9a-f]{16}\.tmp$/)
   })
 })
 
@@ -97,16 +96,12 @@ describe('writeFileAtomic', () => {
     writeFileSync(path, 'old', { mode: 0o640 })
     await writeFileAtomic(path, 'new')
     expect(statSync(path).mode & 0o7777).toBe(0o640)
-    await writeFileAtomic(path, 'new', { mode: 0o600 })
-    expect(statSync(path).mode & 0o7777).toBe(0o600)
   })
 
-  it('gives a new file what the umask leaves, or exactly the mode that was asked for', async () => {
+  it('gives a new file what the umask leaves', async () => {
     const umask = process.umask()
     await writeFileAtomic(join(dir, 'plain'), '')
     expect(statSync(join(dir, 'plain')).mode & 0o777).toBe(0o666 & ~umask)
-    await writeFileAtomic(join(dir, 'exact'), '', { mode: 0o666 })
-    expect(statSync(join(dir, 'exact')).mode & 0o777).toBe(0o666)
   })
 
   it('replaces what a symbolic link points to, not the link', async () => {

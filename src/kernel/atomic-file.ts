@@ -9,25 +9,17 @@ import { dirname, join, resolve } from 'node:path'
 import { fileError, ifPresent, systemCode } from './file-error.ts'
 import { isAlive } from './process-identity.ts'
 
-export type AtomicWriteOptions = {
-  /** Permissions of the file. Default: those of the file it replaces, else what the umask leaves of 0o666. */
-  mode?: number | undefined
-  /** Waits until the disk has the content and the name. Default true; without it a power loss may undo the write. */
-  sync?: boolean | undefined
-}
-
-/** Replaces the file at `path`, in one step, by `data`. A symbolic link is followed; the folder must exist. */
-export async function writeFileAtomic(
-  path: string,
-  data: string | Uint8Array,
-  { mode, sync = true }: AtomicWriteOptions = {},
-): Promise<void> {
+/**
+ * Replaces the file at `path`, in one step, by `data`. A symbolic link is followed; the folder must exist. The file keeps the permissions
+ * of the one it replaces. `sync` waits until the disk has the content and the name; without it a power loss may undo the write.
+ */
+export async function writeFileAtomic(path: string, data: string | Uint8Array, { sync = true } = {}): Promise<void> {
   try {
     const target = await followLinks(path)
     const old = await existing(target)
     const temporary = temporaryPath(dirname(target))
     try {
-      await writeNew(temporary, data, { mode, sync, old })
+      await writeNew(temporary, data, { sync, old })
       await rename(temporary, target)
     } catch (cause) {
       await unlink(temporary).catch(() => {}) // the first failure is the one to report
@@ -56,14 +48,15 @@ type Owner = { mode: number; uid: number; gid: number }
 async function writeNew(
   path: string,
   data: string | Uint8Array,
-  { mode, sync, old }: { mode: number | undefined; sync: boolean; old: Owner | undefined },
+  { sync, old }: { sync: boolean; old: Owner | undefined },
 ): Promise<void> {
-  const wanted = mode ?? old?.mode
   // Created with no more than the wanted permissions: a secret file is at no moment readable by others.
-  await using file = await open(path, 'wx', wanted ?? 0o666)
+  await using file = await open(path, 'wx', old?.mode ?? 0o666)
   await file.writeFile(data)
-  if (old !== undefined) await keepOwner(file, old)
-  if (wanted !== undefined) await file.chmod(wanted)
+  if (old !== undefined) {
+    await keepOwner(file, old)
+    await file.chmod(old.mode)
+  }
   if (sync) await file.sync()
 }
 
@@ -117,10 +110,6 @@ export function temporaryPath(dir: string): string {
   return join(dir, `.evsys-${thisMachine()}-${process.pid}-${randomBytes(8).toString('hex')}.tmp`)
 }
 
-export function isTemporary(name: string): boolean {
-  return pattern.test(name)
-}
-
 /**
  * Removes the unfinished files and folders that dead processes left in `dir` and returns their names. Files of another machine (or
  * container) count as dead after a day without a write. A folder that does not exist has none.
@@ -130,7 +119,7 @@ export async function sweepTemporary(
   { nowMs = Date.now() }: { nowMs?: number | undefined } = {},
 ): Promise<string[]> {
   const removed: string[] = []
-  for (const name of await namesIn(dir)) {
+  for (const name of (await ifPresent('list', dir, () => readdir(dir))) ?? []) {
     const parts = pattern.exec(name)?.groups
     if (parts === undefined) continue
     const path = join(dir, name)
@@ -141,11 +130,6 @@ export async function sweepTemporary(
     if (dead && (await remove(path))) removed.push(name)
   }
   return removed.sort()
-}
-
-/** Names in a folder; none where there is no such folder. */
-export async function namesIn(dir: string): Promise<string[]> {
-  return (await ifPresent('list', dir, () => readdir(dir))) ?? []
 }
 
 // 0: finished or swept meanwhile.

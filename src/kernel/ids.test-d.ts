@@ -1,5 +1,5 @@
 import { expectTypeOf } from 'vitest'
-import { createIds, type Id, isId } from './ids.ts'
+import { createIds, type Id } from './ids.ts'
 
 declare const ids: ReturnType<typeof createIds>
 expectTypeOf(createIds).parameter(0).toHaveProperty('clock')
@@ -10,6 +10,3 @@ expectTypeOf(ids.next('run')).toExtend<string>()
 // @ts-expect-error
 const wrong: Id<'exp'> = ids.next('run')
 expectTypeOf(wrong).toExtend<string>()
-
-declare const text: string
-if (isId(text, 'run')) expectTypeOf(text).toEqualTypeOf<Id<'run'>>()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { manualClock } from './clock.ts'
-import { createIds, isId, parseId } from './ids.ts'
+import { createIds } from './ids.ts'
 import { keyedRandom, systemRandom } from './keyed-random.ts'
 
 const clock = manualClock(1_700_000_000_000)
@@ -11,7 +11,7 @@ describe('createIds', () => {
   it('makes ids that name their kind and their time', () => {
     const id = make().next('run')
     expect(id).toMatch(/^run_[0-9a-hjkmnp-tv-z]{26}$/)
-    expect(parseId(id)).toEqual({ prefix: 'run', timeMs: 1_700_000_000_000 })
+    expect(id.slice(0, 14)).toBe('run_01hf7yat00')
   })
 
   it('repeats exactly with the same clock and randomness (KER-10)', () => {
@@ -40,43 +40,18 @@ describe('createIds', () => {
     const second = ids.next('run')
     expect(first).toBe('run_0000000005zzzzzzzzzzzzzzzz')
     expect(second > first).toBe(true)
-    expect(parseId(second)?.timeMs).toBe(6)
+    expect(second.slice(0, 14)).toBe('run_0000000006')
   })
 
   it.each([Number.NEGATIVE_INFINITY, -1, 0, 1.5, 2 ** 48, Number.POSITIVE_INFINITY])(
     'stays valid at time %d',
     (now) => {
       const id = createIds({ clock: { now: () => now }, random: systemRandom }).next('run')
-      expect(isId(id, 'run')).toBe(true)
+      expect(id).toMatch(/^run_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
     },
   )
 
   it.each(['', 'Run', '1run', 'my_run', '../x', 'a'.repeat(17), 'run\n'])('refuses the prefix %j', (prefix) => {
     expect(() => make().next(prefix)).toThrow(RangeError)
-  })
-})
-
-describe('isId', () => {
-  const id = make().next('run')
-
-  it('accepts ids of its kind only', () => {
-    expect([isId(id), isId(id, 'run'), isId(id, 'exp')]).toEqual([true, true, false])
-  })
-
-  it.each([
-    '',
-    'run',
-    'run_',
-    id.toUpperCase(),
-    `${id}0`,
-    id.slice(0, -1),
-    ` ${id}`,
-    `${id}\n`,
-    id.replace('run_', 'run-'),
-    `run_${'8'.padEnd(26, '0')}`,
-    `run_${'i'.repeat(26)}`,
-    `run_../../../../etc/passwd0000`,
-  ])('refuses %j', (text) => {
-    expect(isId(text)).toBe(false)
   })
 })

@@ -36,20 +36,6 @@ export function createIds({ clock, random }: { clock: Pick<Clock, 'now'>; random
   }
 }
 
-/** Whether a text is an id, of the kind `prefix` if one is given. */
-export function isId<P extends string>(text: string, prefix?: P): text is Id<P> {
-  const parts = parseId(text)
-  return parts !== undefined && (prefix === undefined || parts.prefix === prefix)
-}
-
-/** The parts of an id, or undefined when the text is none. */
-export function parseId(text: string): { prefix: string; timeMs: number } | undefined {
-  const parts = /^([a-z][a-z0-9]{0,15})_([0-7][0-9a-hjkmnp-tv-z]{9})[0-9a-hjkmnp-tv-z]{16}$/.exec(text)
-  if (parts === null) return undefined
-  const [, prefix = '', time = ''] = parts
-  return { prefix, timeMs: Array.from(time).reduce((sum, char) => sum * 32 + alphabet.indexOf(char), 0) }
-}
-
 function checkPrefix(prefix: string): void {
   if (!/^[a-z][a-z0-9]{0,15}$/.test(prefix)) {
     throw new RangeError(`"${prefix}" is no prefix of an id: use 1 to 16 lower-case letters and digits`)

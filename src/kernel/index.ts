@@ -1,16 +1,8 @@
 // What other rooms may use of the kernel.
 
-export { type AtomicWriteOptions, sweepTemporary, syncFolder, temporaryPath, writeFileAtomic } from './atomic-file.ts'
-export { blobPlace } from './blob-pins.ts'
-export { type BlobFolder, openBlobs } from './blobs.ts'
-export { type Clock, type ManualClock, manualClock, systemClock } from './clock.ts'
-export {
-  createEventBus,
-  type Delivery,
-  type EventBus,
-  type EventBusOptions,
-  type SubscribeOptions,
-} from './event-bus.ts'
+export { sweepTemporary, syncFolder, temporaryPath, writeFileAtomic } from './atomic-file.ts'
+export { blobPlace, putBlob } from './blobs.ts'
+export { type Clock, manualClock, systemClock } from './clock.ts'
 export {
   boundary,
   EvsysError,
@@ -22,17 +14,16 @@ export {
   problemsOf,
   toRecord,
 } from './evsys-error.ts'
-export { fileError, fileWork, ifPresent, isDiskFull, isDiskFullError, systemCode } from './file-error.ts'
-export { type FormatOptions, formatProblem, formatProblems } from './format-error.ts'
-export { canonicalJson, hashOf, isMapping, sha256, type WithoutUndefined, withoutUndefined } from './hash.ts'
+export { fileError, ifPresent, isDiskFull, isDiskFullError, systemCode } from './file-error.ts'
+export { formatProblem, formatProblems } from './format-error.ts'
+export { canonicalJson, hashOf, isMapping, sha256, withoutUndefined } from './hash.ts'
 export { hubCacheFolder } from './hub-cache-folder.ts'
-export { createIds, type Id, type Ids, isId, parseId } from './ids.ts'
-export { type JsonFault, jsonFault, jsonPlace, placeOf } from './json-fault.ts'
+export { createIds, type Id, type Ids } from './ids.ts'
+export { jsonFault, jsonPlace, placeOf } from './json-fault.ts'
 export { type KeyedRandom, keyedRandom, systemRandom } from './keyed-random.ts'
 export {
   createRateBound,
   createSlots,
-  type MapConcurrentOptions,
   mapConcurrent,
   onAbort,
   type RateBound,
@@ -44,7 +35,7 @@ export {
   type CatalogOptions,
   openCatalog,
 } from './plugins/catalog.ts'
-export { isPlugin, typeLabel, typePlural } from './plugins/check-plugin.ts'
+export { isPlugin, typePlural } from './plugins/check-plugin.ts'
 export {
   defineAgent,
   defineAlgorithm,
@@ -80,7 +71,6 @@ export type { PluginReference } from './plugins/find-plugin-files.ts'
 // Plugins: registry, define* and loading, from ./plugins/.
 export { builtInHash } from './plugins/host-modules.ts'
 export {
-  type LoadedPlugins,
   type LoadPluginsOptions,
   loadExport,
   loadPlugins,
@@ -97,7 +87,6 @@ export { identify, isAlive, type ProcessIdentity } from './process-identity.ts'
 export type { Handlers, Protocol, Result } from './processes/channel.ts'
 export {
   type Child,
-  type ChildCall,
   howEnded,
   isOutOfMemory,
   lastPrinted,
@@ -108,13 +97,13 @@ export { forkedProcess, ownThread } from './processes/forked-process.ts'
 export { guardedProcess } from './processes/guarded-process.ts'
 export { whyNotHidden } from './processes/hide-paths.ts'
 export { killGroup } from './processes/kill-group.ts'
-export { type ProgramEnd, type ProgramRun, runProgram } from './processes/run-program.ts'
+export { runProgram } from './processes/run-program.ts'
 export { type Parent, serve } from './processes/serve.ts'
 export { dropSpares, type ForkSpec, spareArgs } from './processes/spare.ts'
 export { createRedactor, type Redact } from './redact.ts'
-export { type RetryOptions, retry } from './retry.ts'
-export { findSecrets, readSecretSource, resolveSecrets, type SecretSource, type SecretUse } from './secrets.ts'
-export { closest, type SuggestOptions, suggest } from './suggest.ts'
+export { retry } from './retry.ts'
+export { findSecrets, readSecretSource, resolveSecrets, type SecretSource } from './secrets.ts'
+export { closest, suggest } from './suggest.ts'
 export {
   boundedText,
   bytesText,

@@ -2,7 +2,7 @@
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { StoreUsage } from '../contracts/index.ts'
-import { fileError, systemCode } from '../kernel/index.ts'
+import { fileError, ifPresent, systemCode } from '../kernel/index.ts'
 import type { OpenStore } from '../store/index.ts'
 import { filesOf, runFolder } from './experiment-folder.ts'
 
@@ -99,27 +99,18 @@ async function folderSize(path: string, signal: AbortSignal): Promise<FolderSize
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     signal.throwIfAborted()
     const folder = next
-    const entries = await unlessGone(folder, () => readdir(folder, { withFileTypes: true }))
+    const entries = await ifPresent('look at', folder, () => readdir(folder, { withFileTypes: true }))
     for (const entry of entries ?? []) {
       const child = join(folder, entry.name)
       if (entry.isDirectory()) {
         waiting.push(child)
         continue
       }
-      const found = await unlessGone(child, () => lstat(child))
+      const found = await ifPresent('look at', child, () => lstat(child))
       if (found === undefined) continue
       bytes += found.size
       files += 1
     }
   }
   return { bytes, files }
-}
-
-async function unlessGone<T>(path: string, look: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await look()
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return undefined
-    throw fileError('look at', path, cause)
-  }
 }

@@ -10,7 +10,7 @@ import {
   fileError,
   hashOf,
   messageOf,
-  openBlobs,
+  putBlob,
   suggest,
   syncFolder,
   systemClock,
@@ -100,12 +100,11 @@ export function openNamedDatasets(projectDir: string): NamedDatasets {
         throw new EvsysError('CLI_USAGE', message, { fix: 'choose a name such as router or router-train.' })
       }
       await makeHome(home, join(root, name))
-      const blobs = await openBlobs(blobDir)
       const files: StoredDataset['files'] = []
       for (const { file, split, shown } of await filesToAdd(path, from)) {
         const rows = await countRows({ name: shown, path: file.path }, signal) // refuses what a run could not read
-        const sha256 = await blobs.put(createReadStream(file.path, { signal }), { owner: `dataset:${name}` })
-        files.push({ path: file.name, split, sha256, bytes: await blobs.size(sha256), rows })
+        const { hash, sizeBytes } = await putBlob(blobDir, createReadStream(file.path, { signal }), `dataset:${name}`)
+        files.push({ path: file.name, split, sha256: hash, bytes: sizeBytes, rows })
       }
       const hash = hashOf(files.map(({ path: own, split, sha256 }) => ({ path: own, split, sha256 })))
       const known = (await list(name)).find((each) => each.hash === hash)

@@ -97,13 +97,12 @@ export const Verdict = z.enum(['supported', 'refuted', 'inconclusive', 'explorat
 export type Verdict = z.infer<typeof Verdict>
 
 /** `seq` counts the events of one run from 1, without gaps and over all its attempts: it is the resume cursor. */
-const base = { seq: z.int().min(1), at: z.iso.datetime(), run_id: Text }
+const runEvent = <const T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
+  z.object({ seq: z.int().min(1), at: z.iso.datetime(), run_id: Text, type: z.literal(type), ...shape })
 
 /** What happens in one run. */
 export const RunEvent = z.discriminatedUnion('type', [
-  z.object({
-    ...base,
-    type: z.literal('run.started'),
+  runEvent('run.started', {
     config_hash: z.string(),
     attempt: z.int().min(1),
     engine_id: z.string().optional(),
@@ -112,27 +111,21 @@ export const RunEvent = z.discriminatedUnion('type', [
     num_steps: Count.optional(),
     resumed_from_step: Count.optional().describe('Last step that is kept from earlier attempts. Absent: none is.'),
   }),
-  z.object({ ...base, type: z.literal('data.loaded'), n_rows: Count, data_hash: z.string() }),
-  z.object({ ...base, type: z.literal('step.finished'), step: Count, metrics: Metrics }),
-  z.object({
-    ...base,
-    type: z.literal('checkpoint.saved'),
+  runEvent('data.loaded', { n_rows: Count, data_hash: z.string() }),
+  runEvent('step.finished', { step: Count, metrics: Metrics }),
+  runEvent('checkpoint.saved', {
     step: Count,
     kind: CheckpointKind,
     ref: Text,
     final: z.boolean().default(false),
   }),
-  z.object({ ...base, type: z.literal('checkpoint.dropped'), step: Count, kind: CheckpointKind }),
-  z.object({
-    ...base,
-    type: z.literal('eval.started'),
+  runEvent('checkpoint.dropped', { step: Count, kind: CheckpointKind }),
+  runEvent('eval.started', {
     benchmark: z.string(),
     split: Split,
     step: Count.optional(),
   }),
-  z.object({
-    ...base,
-    type: z.literal('eval.finished'),
+  runEvent('eval.finished', {
     benchmark: z.string(),
     split: Split,
     step: Count.optional().describe('Absent: scored after training.'),
@@ -150,18 +143,14 @@ export const RunEvent = z.discriminatedUnion('type', [
     predictions: z.string().optional().describe('Blob of the answers that were scored.'),
     error: ErrorRecord.optional().describe('Present where it gave no score.'),
   }),
-  z.object({
-    ...base,
-    type: z.literal('rollout.finished'),
+  runEvent('rollout.finished', {
     task_id: z.string(),
     sample: Count,
     step: Count.optional(),
     reward: z.number().optional(),
     error: RolloutError.optional(),
   }),
-  z.object({
-    ...base,
-    type: z.literal('guard.tripped'),
+  runEvent('guard.tripped', {
     step: Count,
     reason: GuardReason,
     action: GuardAction.optional().describe('Absent: it rolled back.'),
@@ -169,11 +158,9 @@ export const RunEvent = z.discriminatedUnion('type', [
     text: z.string().optional().describe('The numbers that it looked at, in words.'),
     learning_rate: z.number().optional(),
   }),
-  z.object({ ...base, type: z.literal('notice'), text: z.string() }),
-  z.object({ ...base, type: z.literal('log'), level: LogLevel, text: z.string() }),
-  z.object({
-    ...base,
-    type: z.literal('run.finished'),
+  runEvent('notice', { text: z.string() }),
+  runEvent('log', { level: LogLevel, text: z.string() }),
+  runEvent('run.finished', {
     status: EndStatus,
     error: ErrorRecord.optional(),
     failure: CandidateFailure.optional().describe('Of a candidate: why it has no score.'),
@@ -202,7 +189,8 @@ export const BaselineScore = z.object({
 })
 export type BaselineScore = z.infer<typeof BaselineScore>
 
-const experimentBase = { seq: z.int().min(1), at: z.iso.datetime(), experiment_id: Text }
+const experimentEvent = <const T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
+  z.object({ seq: z.int().min(1), at: z.iso.datetime(), experiment_id: Text, type: z.literal(type), ...shape })
 
 /** Training rows that repeat questions of a benchmark, where the experiment allows it. */
 export const Leak = z.strictObject({
@@ -221,51 +209,39 @@ export type Leak = z.infer<typeof Leak>
 
 /** What happens to an experiment as a whole. Its runs have separate streams. */
 export const ExperimentEvent = z.discriminatedUnion('type', [
-  z.object({
-    ...experimentBase,
-    type: z.literal('experiment.started'),
+  experimentEvent('experiment.started', {
     name: z.string(),
     hypothesis: z.string().optional(),
     config_hash: z.string(),
     n_arms: z.int().min(1),
     n_runs: z.int().min(1),
   }),
-  z.object({
-    ...experimentBase,
-    type: z.literal('run.queued'),
+  experimentEvent('run.queued', {
     run_id: z.string(),
     run_name: z.string(),
     arm: z.string(),
     seed: Seed,
   }),
-  z.object({
-    ...experimentBase,
-    type: z.literal('run.added'),
+  experimentEvent('run.added', {
     run_id: Text,
     run: PlannedRun,
     arm: PlannedArm.optional().describe('Present where the run is the first of its arm.'),
     parent_run: z.string().optional(),
   }),
-  z.object({ ...experimentBase, type: z.literal('research'), entry: ResearchEntry }),
-  z.object({
-    ...experimentBase,
-    type: z.literal('budget.warned'),
+  experimentEvent('research', { entry: ResearchEntry }),
+  experimentEvent('budget.warned', {
     resource: Budget.keyof(),
     used: z.number().min(0),
     cap: z.number().positive(),
   }),
-  z.object({ ...experimentBase, type: z.literal('notice'), text: z.string() }),
-  z.object({ ...experimentBase, type: z.literal('baseline.finished'), ...BaselineScore.shape }),
-  z.object({ ...experimentBase, type: z.literal('data.leaked'), ...Leak.shape }),
-  z.object({
-    ...experimentBase,
-    type: z.literal('engine.measured'),
+  experimentEvent('notice', { text: z.string() }),
+  experimentEvent('baseline.finished', { ...BaselineScore.shape }),
+  experimentEvent('data.leaked', { ...Leak.shape }),
+  experimentEvent('engine.measured', {
     engine_id: z.string(),
     gflops: z.number().positive(),
   }),
-  z.object({
-    ...experimentBase,
-    type: z.literal('experiment.finished'),
+  experimentEvent('experiment.finished', {
     status: EndStatus,
     verdict: Verdict,
     best_arm: z.string().optional(),

@@ -157,21 +157,18 @@ export const ReportedGainRecord = z.object({
 })
 export type ReportedGainRecord = z.infer<typeof ReportedGainRecord>
 
-const at = { at: z.iso.datetime() }
+const entry = <const T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
+  z.object({ at: z.iso.datetime(), type: z.literal(type), ...shape })
 
 export const ResearchEntry = z.discriminatedUnion('type', [
-  z.object({
-    ...at,
-    type: z.literal('session.begun'),
+  entry('session.begun', {
     settings: SessionSettings,
     files: z.record(z.string(), z.string()).describe('Of the baseline.'),
   }),
-  z.object({ ...at, type: z.literal('session.resumed'), budget: SessionSettings.shape.budget.optional() }),
-  z.object({ ...at, type: z.literal('session.interrupted'), reason: z.string() }),
+  entry('session.resumed', { budget: SessionSettings.shape.budget.optional() }),
+  entry('session.interrupted', { reason: z.string() }),
 
-  z.object({
-    ...at,
-    type: z.literal('call.intended'),
+  entry('call.intended', {
     call: z.string().describe('Of one question, however often it is sent.'),
     sending: z.int().min(1),
     worker: Count,
@@ -184,32 +181,24 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     attempt: z.string().optional().describe('That is repaired.'),
     forecast: z.object({ usd: z.number().min(0), tokens: Count }),
   }),
-  z.object({
-    ...at,
-    type: z.literal('call.lost'),
+  entry('call.lost', {
     call: z.string(),
     sending: z.int().min(1),
     charged: z.object({ usd: z.number().min(0), tokens: Count }).describe('Its true cost is unknown.'),
   }),
-  z.object({
-    ...at,
-    type: z.literal('call.answered'),
+  entry('call.answered', {
     call: z.string(),
     ideas: z.array(Idea),
     usage: CallUsage.optional().describe('Absent: no model was asked.'),
   }),
-  z.object({
-    ...at,
-    type: z.literal('call.failed'),
+  entry('call.failed', {
     call: z.string(),
     reason: z.string(),
     usage: CallUsage.optional(),
   }),
-  z.object({ ...at, type: z.literal('ideas.rejected'), call: z.string().optional(), ideas: z.array(TurnedDown) }),
+  entry('ideas.rejected', { call: z.string().optional(), ideas: z.array(TurnedDown) }),
 
-  z.object({
-    ...at,
-    type: z.literal('attempt.begun'),
+  entry('attempt.begun', {
     attempt: Text,
     number: Count,
     origin: z.enum(['baseline', 'proposer', 'author', 'ablation']),
@@ -227,17 +216,13 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     lines: Count,
     files: FileChanges,
   }),
-  z.object({ ...at, type: z.literal('check.intended'), attempt: z.string() }),
-  z.object({
-    ...at,
-    type: z.literal('attempt.checked'),
+  entry('check.intended', { attempt: z.string() }),
+  entry('attempt.checked', {
     attempt: z.string(),
     failures: z.array(AttemptFailure).describe('Empty: it may run.'),
     dry_run_memory_bytes: z.number().min(0).optional().describe('Most that the dry run held: an estimate of a run.'),
   }),
-  z.object({
-    ...at,
-    type: z.literal('attempt.repaired'),
+  entry('attempt.repaired', {
     attempt: z.string(),
     turn: z.int().min(1),
     call: z.string().optional(),
@@ -248,18 +233,14 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     files: FileChanges,
   }),
 
-  z.object({
-    ...at,
-    type: z.literal('run.intended'),
+  entry('run.intended', {
     run: z.string().describe('Name of the run in the record.'),
     attempt: z.string(),
     seed: Count,
     split: z.enum(['val', 'test']),
     purpose: RunPurpose,
   }),
-  z.object({
-    ...at,
-    type: z.literal('run.finished'),
+  entry('run.finished', {
     run: z.string(),
     attempt: z.string(),
     seed: Count,
@@ -272,9 +253,7 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     watch: WatchRecord.optional().describe('Present where its curve was held against that of the incumbent.'),
   }),
 
-  z.object({
-    ...at,
-    type: z.literal('verdict'),
+  entry('verdict', {
     attempt: z.string(),
     verdict: AttemptVerdict,
     reason: z.string(),
@@ -284,21 +263,15 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     failure: AttemptFailure.optional(),
     author: z.string().optional().describe('Present where a person decided.'),
   }),
-  z.object({
-    ...at,
-    type: z.literal('kept'),
+  entry('kept', {
     attempt: z.string(),
     before: z.string().describe('Incumbent that it replaces.'),
   }),
-  z.object({
-    ...at,
-    type: z.literal('incumbent.refreshed'),
+  entry('incumbent.refreshed', {
     attempt: z.string(),
     bank: z.array(Count).min(1).describe('Seeds of the races to come.'),
   }),
-  z.object({
-    ...at,
-    type: z.literal('control.finished'),
+  entry('control.finished', {
     attempt: z.string(),
     seed: Count,
     deviation: z.number().nullable().describe('From what was expected, in sigmas; null: it did not run.'),
@@ -306,10 +279,8 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     experiments: Count.describe('Of the session by then.'),
     reason: z.string(),
   }),
-  z.object({ ...at, type: z.literal('look.planned'), ...PlannedTestEvaluation.shape }),
-  z.object({
-    ...at,
-    type: z.literal('confirmation'),
+  entry('look.planned', { ...PlannedTestEvaluation.shape }),
+  entry('confirmation', {
     attempt: z.string(),
     against: z.string(),
     look: z.int().min(1).describe('Number of this test evaluation.'),
@@ -321,9 +292,7 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     reported: ReportedGainRecord.optional().describe('Gain on seeds that had no part in the decision.'),
     reason: z.string().describe('In words for people; it is about the hidden split, so no proposer reads it.'),
   }),
-  z.object({
-    ...at,
-    type: z.literal('ablation'),
+  entry('ablation', {
     attempt: z.string().describe('Kept change that was left out.'),
     without: z.string().describe('Attempt that is the incumbent without it.'),
     effect: z.number().optional().describe('Gain that the change brings; positive: it helps.'),
@@ -332,11 +301,9 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     reason: z.string(),
   }),
 
-  z.object({ ...at, type: z.literal('steered'), author: Text, steering: Steering }),
-  z.object({ ...at, type: z.literal('notice'), text: z.string() }),
-  z.object({
-    ...at,
-    type: z.literal('session.ended'),
+  entry('steered', { author: Text, steering: Steering }),
+  entry('notice', { text: z.string() }),
+  entry('session.ended', {
     reason: EndReason,
     text: z.string(),
   }),

@@ -5,7 +5,7 @@ import type { ErrorRecord } from './error.ts'
 import type { ExperimentEvent, RunEvent, RunStatus, Verdict } from './events.ts'
 import type { Candidate, Job, RecordedPlan, ResolvedObjective } from './plan.ts'
 import type { Bounds, Metrics } from './quantity.ts'
-import type { Ack, DurableJobs, Ingest, Item, JobOptions, Lease, Leases, PointBatch } from './record.ts'
+import type { Ack, DurableJobs, Ingest, Item, JobOptions, Lease, Leases } from './record.ts'
 import type { CandidateFailure } from './research-attempt.ts'
 import type { Artifact } from './results.ts'
 import type { RunConfig } from './run-config.ts'
@@ -34,9 +34,6 @@ export interface Store extends Ingest, AsyncDisposable {
   ): Promise<void>
   /** Number of the next item and of the next event of a stream. */
   cursor(stream: string): Promise<{ nextItem: number; nextEvent: number }>
-  /** Points that belong to no stream. They are written soon; `flush` waits until they are. */
-  points(batch: PointBatch): Promise<void>
-  flush(): Promise<void>
 
   experiment(experimentId: string): Promise<ExperimentRow | undefined>
   /** By id, by name (the newest), or by an unambiguous beginning of an id; STORE_MISSING otherwise. */

@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DataPreview, type Datum, type TokenExample, type Tokenizer } from '../contracts/index.ts'
-import { fileError, systemCode, writeFileAtomic } from '../kernel/index.ts'
+import { fileError, ifPresent, writeFileAtomic } from '../kernel/index.ts'
 import type { RowManifest } from './cache/open-rows.ts'
 
 /** Examples of the first batch that are kept. */
@@ -56,13 +56,8 @@ export function createPreviewWriter(runDir: string): PreviewWriter {
 /** The preview of a run; undefined where it has none, such as one that trains on no data. */
 export async function readPreview(runDir: string): Promise<DataPreview | undefined> {
   const path = previewFile(runDir)
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return undefined
-    throw fileError('read', path, cause)
-  }
+  const text = await ifPresent('read', path, () => readFile(path, 'utf8'))
+  if (text === undefined) return undefined
   try {
     return DataPreview.parse(JSON.parse(text))
   } catch {

@@ -14,7 +14,7 @@ export {
   problemsOf,
   toRecord,
 } from './evsys-error.ts'
-export { fileError, ifPresent, isDiskFull, isDiskFullError, systemCode } from './file-error.ts'
+export { fileError, fileWork, ifPresent, isDiskFull, isDiskFullError, systemCode } from './file-error.ts'
 export { formatProblem, formatProblems } from './format-error.ts'
 export { canonicalJson, hashOf, isMapping, sha256, withoutUndefined } from './hash.ts'
 export { hubCacheFolder } from './hub-cache-folder.ts'

@@ -1,7 +1,7 @@
 // Where an experiment's files lie: its folder, those of its runs, and what their attempts wrote.
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileError, systemCode } from '../kernel/index.ts'
+import { ifPresent } from '../kernel/index.ts'
 import type { ExperimentRow } from '../store/index.ts'
 
 /** Folder of an experiment: `<stamp>_<name>` below `output_dir`, or below `.evsys/runs`. */
@@ -26,13 +26,8 @@ export function segmentFile(runDir: string, attempt: number): string {
 /** Attempts that have a segment, in order. */
 export async function segmentNumbers(runDir: string): Promise<number[]> {
   const folder = join(runDir, 'segments')
-  try {
-    const names = await readdir(folder)
-    return names.flatMap((name) => Number(/^([1-9]\d{0,8})\.jsonl$/.exec(name)?.[1] ?? [])).sort((a, b) => a - b)
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return []
-    throw fileError('list', folder, cause)
-  }
+  const names = (await ifPresent('list', folder, () => readdir(folder))) ?? []
+  return names.flatMap((name) => Number(/^([1-9]\d{0,8})\.jsonl$/.exec(name)?.[1] ?? [])).sort((a, b) => a - b)
 }
 
 /** Folder of an experiment's files; undefined where they lie on another machine or were deleted. */

@@ -2,7 +2,7 @@
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { StoreUsage } from '../contracts/index.ts'
-import { fileError, ifPresent, systemCode } from '../kernel/index.ts'
+import { fileError, fileWork, ifPresent, systemCode } from '../kernel/index.ts'
 import type { OpenStore } from '../store/index.ts'
 import { filesOf, runFolder } from './experiment-folder.ts'
 
@@ -35,13 +35,8 @@ function bySize(a: FolderSize, b: FolderSize): number {
 }
 
 async function foldersIn(dir: string): Promise<string[]> {
-  try {
-    const entries = await readdir(dir, { withFileTypes: true })
-    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return []
-    throw fileError('look at', dir, cause)
-  }
+  const entries = (await ifPresent('look at', dir, () => readdir(dir, { withFileTypes: true }))) ?? []
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }
 
 // Segment files hold what workers told. Once an experiment has ended, all of it is in the record, and they can go.
@@ -65,9 +60,7 @@ export async function collectSegments(
       const folder = join(runFolder(dir, run.name), 'segments')
       if (!(await isFolder(folder))) continue
       const size = await folderSize(folder, signal)
-      await rm(folder, { recursive: true, force: true }).catch((cause: unknown) => {
-        throw fileError('delete', folder, cause)
-      })
+      await fileWork('delete', folder, () => rm(folder, { recursive: true, force: true }))
       bytes += size.bytes
       files += size.files
     }

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { sql } from 'kysely'
 import type { Collected, Migrated, Store, StoreUsage } from '../contracts/index.ts'
-import { type Clock, EvsysError, fileError, systemClock } from '../kernel/index.ts'
+import { type Clock, EvsysError, fileWork, systemClock } from '../kernel/index.ts'
 import { canonicalRecord } from './canonical-record.ts'
 import { type Database, TABLE_NAMES } from './database/database.ts'
 import { guarded } from './database/guarded.ts'
@@ -11,7 +11,6 @@ import { append, ingest } from './ingest.ts'
 import { createDurableJobs } from './jobs/durable-jobs.ts'
 import { createLeases, type Now } from './jobs/leases.ts'
 import { migrate } from './migrations/migrate.ts'
-import { createPointBuffer } from './point-buffer.ts'
 import { readCurve, readMetricKeys } from './read-curve.ts'
 import { findExperiment, listExperiments, readExperiment } from './read-experiments.ts'
 import { findRun, keepArtifact, readArtifacts, readCheckpoints, readEvals, readRun, readRuns } from './read-runs.ts'
@@ -42,9 +41,7 @@ async function openDatabaseAt(address: string): Promise<Database> {
     return postgresDatabase(address)
   }
   if (address !== ':memory:') {
-    await mkdir(dirname(address), { recursive: true }).catch((cause: unknown) => {
-      throw fileError('create', dirname(address), cause)
-    })
+    await fileWork('create', dirname(address), () => mkdir(dirname(address), { recursive: true }))
   }
   const { sqliteDatabase } = await import('./sqlite/sqlite-database.ts')
   return sqliteDatabase(address)
@@ -54,7 +51,6 @@ function storeOver(database: Database, ownClock: Clock | undefined, migrated: Mi
   const clock = ownClock ?? systemClock
   const now: Now = ownClock === undefined && database.serverTimeMs ? database.serverTimeMs : async () => clock.now()
   const numbers = createPointNumbers(database)
-  const buffer = createPointBuffer(database, numbers)
   const store: Store = {
     label: database.label,
     migrated,
@@ -62,8 +58,6 @@ function storeOver(database: Database, ownClock: Clock | undefined, migrated: Mi
     push: (batch, under) => ingest(database, numbers, batch, under),
     append: (stream, expectedSeq, events, under) => append(database, numbers, { stream, expectedSeq, events }, under),
     cursor: (stream) => readCursor(database.query, stream),
-    points: (batch) => buffer.add(batch),
-    flush: () => buffer.flush(),
     experiment: (id) => readExperiment(database, id),
     findExperiment: (reference) => findExperiment(database, reference),
     experiments: (query) => listExperiments(database, query),
@@ -83,19 +77,12 @@ function storeOver(database: Database, ownClock: Clock | undefined, migrated: Mi
     collect: (options) => collect(database, options),
     usage: () => usage(database),
     async backup(file) {
-      await buffer.flush()
       await database.copyTo(file)
       return file
     },
     compact: () => database.compact(),
     canonicalRecord: (experimentId, options) => canonicalRecord(database, experimentId, options),
-    async [Symbol.asyncDispose]() {
-      try {
-        await buffer[Symbol.asyncDispose]()
-      } finally {
-        await database[Symbol.asyncDispose]()
-      }
-    },
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   }
   return guarded(store, database)
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ErrorReport, ImportResult } from '../../src/contracts/index.ts'
 import { openStore } from '../../src/store/index.ts'
+import { putPoints } from '../stores/put-points.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { recordExperiment } from './recorded.ts'
 import { runMain } from './run-main.ts'
@@ -22,7 +23,7 @@ async function exported() {
     const run_id = first?.id ?? ''
     await store.verdicts.note(run_id, { category: 'optimiser', kept: false, claimed: { loss: 0.5 } })
     await store.keepArtifact(run_id, { name: 'weights', kind: 'file', ref: 'file:///weights' })
-    await store.points({ type: 'points', run_id, key: ['gpu'], step: [3], value: [0.1], at_ms: [1_000] })
+    await putPoints(store, { type: 'points', run_id, key: ['gpu'], step: [3], value: [0.1], at_ms: [1_000] })
   }
   const file = join(cwd, 'rates.json')
   const { code, stdout } = await runMain(['export', 'rates', '-o', file], { cwd })

@@ -45,14 +45,13 @@ postgres.describe('a PostgreSQL server', () => {
       () => store.push({ stream: `run:${runId}`, fromSeq: 2, items }),
       () => store.experiments({ limit: 1 }),
       () => store.leases.acquire('x', 'me', 1000),
-      () => store.points({ ...points, step: [1] }).then(() => store.flush()),
+      () => store.push({ stream: `run:${runId}`, fromSeq: 2, items: [{ ...points, step: [1] }] }),
     ]) {
       await expect(attempt()).rejects.toMatchObject(away)
     }
     running().start()
     expect(await dumpRun(store, runId)).toEqual(before)
-    await store.flush() // what waited is written now
-    await store.push({ stream: `run:${runId}`, fromSeq: 2, items })
+    await store.push({ stream: `run:${runId}`, fromSeq: 2, items: [...items, { ...points, step: [1] }] })
     expect(await store.curve({ runId, key: 'loss', maxPoints: 9 })).toHaveLength(2)
   })
 

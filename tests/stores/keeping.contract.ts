@@ -7,6 +7,7 @@ import { hashOf, manualClock } from '../../src/kernel/index.ts'
 import { TABLE_NAMES } from '../../src/store/database/database.ts'
 import { eventsOf, recordRun, recordSample } from '../sample-plan.ts'
 import { dumpRun } from './dump-run.ts'
+import { putPoints } from './put-points.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
 export function describeKeeping(under: StoreUnderTest): void {
@@ -15,7 +16,14 @@ export function describeKeeping(under: StoreUnderTest): void {
       const store = await openForTest(under.address())
       const { experimentId, runIds } = await fill(store)
       const file = join(under.folder(), 'copy.db')
-      await store.points({ type: 'points', run_id: runIds[0] ?? '', key: ['late'], step: [0], value: [1], at_ms: [1] })
+      await putPoints(store, {
+        type: 'points',
+        run_id: runIds[0] ?? '',
+        key: ['late'],
+        step: [0],
+        value: [1],
+        at_ms: [1],
+      })
       expect(await store.backup(file)).toBe(file)
       expect(readdirSync(dirname(file))).toEqual(['copy.db'])
       const copy = await openForTest(file)
@@ -142,9 +150,8 @@ export function describeKeeping(under: StoreUnderTest): void {
       const steps = Array.from({ length: 25_000 }, (_, step) => step)
       const value = steps.map((step) => Math.sin(step))
       const batch = { type: 'points' as const, run_id: runIds[0] ?? '', step: steps, at_ms: steps }
-      await store.points({ ...batch, key: steps.map(() => 'loss'), value })
-      await store.points({ ...batch, key: steps.map(() => 'time/step'), value })
-      await store.flush()
+      await putPoints(store, { ...batch, key: steps.map(() => 'loss'), value })
+      await putPoints(store, { ...batch, key: steps.map(() => 'time/step'), value })
       const hash = hashOf(steps.map((step) => [step, value[step]]))
       expect(await store.canonicalRecord(experimentId)).toMatchObject({
         runs: [{ points: { loss: { n: 25_000, hash } } }],
@@ -163,7 +170,7 @@ export function describeKeeping(under: StoreUnderTest): void {
       const point =
         (step: number, value: number) =>
         async (own: Store, { runIds }: Filled) => {
-          await own.points({
+          await putPoints(own, {
             type: 'points',
             run_id: runIds[0] ?? '',
             key: ['loss'],
@@ -171,7 +178,6 @@ export function describeKeeping(under: StoreUnderTest): void {
             value: [value],
             at_ms: [1],
           })
-          await own.flush()
         }
       const changes = [
         point(1, 0.25000001),

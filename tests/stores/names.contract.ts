@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { keyedRandom } from '../../src/kernel/index.ts'
 import { eventsOf, recordRun } from '../sample-plan.ts'
+import { putPoints } from './put-points.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
 const JOBS = { leaseMs: 60_000, attempts: 1, backoffMs: 1, maxBackoffMs: 1 }
@@ -29,9 +30,8 @@ export function describeNames(under: StoreUnderTest): void {
         }
         const items = eventsOf(runId, [{ type: 'eval.finished', benchmark: name, ...scored }], nextEvent)
         await store.push({ stream: `run:${runId}`, fromSeq: nextItem, items })
-        await store.points({ type: 'points', run_id: runId, key: [name], step: [0], value: [1], at_ms: [1] })
+        await putPoints(store, { type: 'points', run_id: runId, key: [name], step: [0], value: [1], at_ms: [1] })
       }
-      await store.flush()
       expect(await store.evals(runId)).toHaveLength(3)
       expect(await store.metricKeys(runId)).toHaveLength(3)
     })
@@ -44,7 +44,7 @@ export function describeNames(under: StoreUnderTest): void {
         const jobs = store.jobs(JOBS)
         const point = { type: 'points' as const, run_id: runId, key: [name], step: [0], value: [1], at_ms: [1] }
         for (const attempt of [
-          () => store.points(point),
+          () => putPoints(store, point),
           () => store.leases.acquire(name, 'me', 1),
           () => store.leases.acquire('x', name, 1),
           () => jobs.submit(name, null),
@@ -54,7 +54,7 @@ export function describeNames(under: StoreUnderTest): void {
         ]) {
           await expect(attempt()).rejects.toMatchObject({ code: 'DATA_INVALID' })
         }
-        if (name !== '') await expect(store.points(point)).rejects.toMatchObject(refused)
+        if (name !== '') await expect(putPoints(store, point)).rejects.toMatchObject(refused)
       }
     })
   })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { CurvePoint, PointBatch, Store } from '../../src/contracts/index.ts'
 import { recordRun } from '../sample-plan.ts'
 import { scaled } from '../scale.ts'
+import { putPoints } from './put-points.ts'
 import { openForTest, type StoreUnderTest } from './store-under-test.ts'
 
 export function describePoints(under: StoreUnderTest): void {
@@ -10,51 +11,34 @@ export function describePoints(under: StoreUnderTest): void {
     it('replace earlier ones of the same key and step, within a batch too (STO-5)', async () => {
       const store = await openForTest(under.address())
       const runId = await recordRun(store)
-      await store.points(
+      await putPoints(
+        store,
         batch(runId, 'loss', [
           [0, 3],
           [1, 2],
           [0, 1],
         ]),
       )
-      await store.points(batch(runId, 'loss', [[1, 5]]))
-      await store.flush()
+      await putPoints(store, batch(runId, 'loss', [[1, 5]]))
       expect(await store.curve({ runId, key: 'loss', maxPoints: 9 })).toEqual([
         { step: 0, min: 1, max: 1, mean: 1 },
         { step: 1, min: 5, max: 5, mean: 5 },
       ])
-      await store.points(batch(runId, 'loss', [[1, 0]]))
-      await store.flush()
+      await putPoints(store, batch(runId, 'loss', [[1, 0]]))
       expect(await store.curve({ runId, key: 'loss', maxPoints: 1 })).toEqual([{ step: 0, min: 0, max: 1, mean: 0.5 }])
-    })
-
-    it('are written without being asked for, and at the latest on closing (STO-5)', async () => {
-      const address = under.address()
-      const store = await openForTest(address)
-      const runId = await recordRun(store)
-      {
-        await using writer = await openForTest(address)
-        await writer.points(batch(runId, 'loss', [[0, 1]]))
-      }
-      expect(await store.curve({ runId, key: 'loss', maxPoints: 9 })).toHaveLength(1)
-      const many = Array.from({ length: 10_000 }, (_, i) => [i, i] as const)
-      await store.points(batch(runId, 'many', many)) // a full buffer is written at once
-      const other = await openForTest(address)
-      expect((await other.curve({ runId, key: 'many', maxPoints: 1 }))[0]).toMatchObject({ min: 0, max: 9999 })
     })
 
     it('of unknown runs and of no numbers are refused, and spoil no others (STO-5)', async () => {
       const store = await openForTest(under.address())
       const runId = await recordRun(store)
-      await store.points(batch(runId, 'loss', [[0, 1]]))
-      await expect(store.points(batch('run_9', 'loss', [[0, 1]]))).rejects.toMatchObject({ code: 'STORE_MISSING' })
-      await expect(store.points(batch(runId, 'loss', [[0, Number.NaN]]))).rejects.toMatchObject({
+      await putPoints(store, batch(runId, 'loss', [[0, 1]]))
+      await expect(putPoints(store, batch('run_9', 'loss', [[0, 1]]))).rejects.toMatchObject({ code: 'STORE_MISSING' })
+      await expect(putPoints(store, batch(runId, 'loss', [[0, Number.NaN]]))).rejects.toMatchObject({
         code: 'DATA_INVALID',
       })
-      await expect(store.points({ ...batch(runId, 'loss', [[0, 1]]), at_ms: [] })).rejects.toMatchObject({
+      await expect(putPoints(store, { ...batch(runId, 'loss', [[0, 1]]), at_ms: [] })).rejects.toMatchObject({
         code: 'DATA_INVALID',
       })
-      await store.flush()
       expect(await store.curve({ runId, key: 'loss', maxPoints: 9 })).toHaveLength(1)
     })
 
@@ -62,7 +46,7 @@ export function describePoints(under: StoreUnderTest): void {
       const store = await openForTest(under.address())
       const runId = await recordRun(store)
       await store[Symbol.asyncDispose]()
-      await expect(store.points(batch(runId, 'loss', [[0, 1]]))).rejects.toMatchObject({ code: 'STORE_FAILED' })
+      await expect(putPoints(store, batch(runId, 'loss', [[0, 1]]))).rejects.toMatchObject({ code: 'STORE_FAILED' })
     })
 
     it('have names of any text (STO-16)', async () => {
@@ -82,8 +66,7 @@ export function describePoints(under: StoreUnderTest): void {
         '😀',
         "'; drop table point; --",
       ]
-      for (const [i, name] of names.entries()) await store.points(batch(runId, name, [[0, i]]))
-      await store.flush()
+      for (const [i, name] of names.entries()) await putPoints(store, batch(runId, name, [[0, i]]))
       expect(new Set(await store.metricKeys(runId))).toEqual(new Set(names))
       for (const [i, key] of names.entries()) {
         expect(await store.curve({ runId, key, maxPoints: 9 }), key).toEqual([{ step: 0, min: i, max: i, mean: i }])
@@ -107,8 +90,7 @@ export function describePoints(under: StoreUnderTest): void {
           const runId = await recordRun(store)
           const key = `metric ${n++}`
           for (let i = 0; i < points.length; i += 50) {
-            await store.points(batch(runId, key, points.slice(i, i + 50)))
-            await store.flush()
+            await putPoints(store, batch(runId, key, points.slice(i, i + 50)))
           }
           const curve = await store.curve({ runId, key, maxPoints })
           checkCurve(curve, new Map(points), maxPoints)
@@ -121,8 +103,7 @@ export function describePoints(under: StoreUnderTest): void {
       const store = await openForTest(under.address())
       const runId = await recordRun(store)
       const points = Array.from({ length: 3_000 }, (_, i) => [i, Math.sin(i)] as const)
-      await store.points(batch(runId, 'wave', points))
-      await store.flush()
+      await putPoints(store, batch(runId, 'wave', points))
       const curve = await store.curve({ runId, key: 'wave', maxPoints: 3_000 })
       expect(curve).toEqual(points.map(([step, value]) => ({ step, min: value, max: value, mean: value })))
       for (const maxPoints of [1, 2, 3, 10, 93, 94, 1000, 2999]) {
@@ -145,8 +126,7 @@ export function describePoints(under: StoreUnderTest): void {
       const train = async (from: number, to: number, value: number) => {
         const steps = Array.from({ length: to - from }, (_, i) => [from + i, value] as const)
         for (const [step, each] of steps) model.set(step, each)
-        await store.points(batch(runId, 'loss', steps))
-        await store.flush()
+        await putPoints(store, batch(runId, 'loss', steps))
       }
       await train(0, 2_100, 1)
       let seq = 1
@@ -158,7 +138,9 @@ export function describePoints(under: StoreUnderTest): void {
           step: 9,
           reason: 'nan' as const,
         }
-        await store.push({ stream: `run:${runId}`, fromSeq: seq, items: [{ ...event, seq, rolled_back_to: back }] })
+        const stream = `run:${runId}`
+        const { nextItem } = await store.cursor(stream)
+        await store.push({ stream, fromSeq: nextItem, items: [{ ...event, seq, rolled_back_to: back }] })
         seq += 1
         for (const step of model.keys()) if (step > back) model.delete(step)
         for (const maxPoints of [1, 40, 5_000])

@@ -4,7 +4,16 @@
 import { mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { fileError, sweepTemporary, syncFolder, systemClock, systemCode, temporaryPath } from '../../kernel/index.ts'
+import {
+  fileError,
+  fileWork,
+  ifPresent,
+  sweepTemporary,
+  syncFolder,
+  systemClock,
+  systemCode,
+  temporaryPath,
+} from '../../kernel/index.ts'
 import { isAbsent, namesIn } from '../files/read-error.ts'
 
 /** What every manifest says. Sizes show an entry that was damaged later; readers compare hashes as they read. */
@@ -47,11 +56,11 @@ export async function writeEntry<S extends z.ZodType>(
   schema: S,
   fill: (dir: string) => Promise<{ key: string; files: readonly string[]; manifest: z.input<S> }>,
 ): Promise<CacheEntry<z.output<S>>> {
-  await mkdir(root, { recursive: true }).catch((cause) => Promise.reject(fileError('make', root, cause)))
+  await fileWork('make', root, () => mkdir(root, { recursive: true }))
   await sweepTemporary(root)
   const part = temporaryPath(root)
   try {
-    await mkdir(part).catch((cause) => Promise.reject(fileError('make', part, cause)))
+    await fileWork('make', part, () => mkdir(part))
     const { key, files, manifest } = await fill(part)
     const sizes: Record<string, number> = {}
     for (const name of files) sizes[name] = (await sizeOf(join(part, name))) ?? 0
@@ -78,12 +87,7 @@ export async function touchEntry({ dir }: Pick<CacheEntry<unknown>, 'dir'>): Pro
 /** Removes an entry that turned out to be damaged. */
 export async function dropEntry(root: string, key: string): Promise<void> {
   const away = temporaryPath(root) // renamed first: what is half deleted must not be found
-  try {
-    await rename(join(root, key), away)
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return
-    throw fileError('remove', join(root, key), cause)
-  }
+  await ifPresent('remove', join(root, key), () => rename(join(root, key), away))
   await rm(away, { recursive: true, force: true })
 }
 

@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { PlacedRow, type Row, RowFormat, type RowOf } from '../../contracts/index.ts'
-import { canonicalJson, EvsysError, fileError } from '../../kernel/index.ts'
+import { canonicalJson, EvsysError, fileWork } from '../../kernel/index.ts'
 import { readJsonl } from '../files/read-jsonl.ts'
 import { isRow } from '../rows/raw-row.ts'
 import { type CacheEntry, dropEntry, findEntry, touchEntry, writeEntry } from './cache-entry.ts'
@@ -213,14 +213,14 @@ export type RowManifest = z.infer<typeof RowManifest>
 const bufferedChars = 1024 * 1024
 
 async function createLineWriter(path: string) {
-  const file = await attempt(path, () => open(path, 'wx'))
+  const file = await fileWork('write', path, () => open(path, 'wx'))
   let waiting: string[] = []
   let chars = 0
   const flush = async () => {
     const text = waiting.join('')
     waiting = []
     chars = 0
-    if (text !== '') await attempt(path, () => file.appendFile(text))
+    if (text !== '') await fileWork('write', path, () => file.appendFile(text))
   }
   return {
     async write(line: string) {
@@ -231,16 +231,8 @@ async function createLineWriter(path: string) {
     /** Writes out what is left and waits for the disk. */
     async finish() {
       await flush()
-      await attempt(path, () => file.sync())
+      await fileWork('write', path, () => file.sync())
     },
     [Symbol.asyncDispose]: () => file.close(),
-  }
-}
-
-async function attempt<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (cause) {
-    throw fileError('write', path, cause)
   }
 }

@@ -30,7 +30,7 @@ import {
   builtInHash,
   createRegistry,
   EvsysError,
-  fileError,
+  fileWork,
   hashOf,
   keyedRandom,
   type PluginReference,
@@ -86,9 +86,7 @@ export async function checkLeaks(options: CheckLeaksOptions): Promise<{ leaks: L
 }
 
 async function targetOf({ tasks_file, chat_template }: SealedBenchmark): Promise<LeakTarget> {
-  const text = await readFile(tasks_file, 'utf8').catch((cause: unknown) => {
-    throw fileError('read', tasks_file, cause)
-  })
+  const text = await fileWork('read', tasks_file, () => readFile(tasks_file, 'utf8'))
   const lines = text.split('\n').filter((line) => line !== '')
   const tasks = lines.map((line) => SealedTask.parse(JSON.parse(line)))
   const { user_template: template } = chat_template

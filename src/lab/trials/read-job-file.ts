@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
 import type { PluginSpec } from '../../contracts/index.ts'
-import { EvsysError, fileError } from '../../kernel/index.ts'
+import { EvsysError, fileWork } from '../../kernel/index.ts'
 import { JobConfig, refuseJobFields } from '../../rollout/index.ts'
 
 /** What a job file asks for, in the words of `runTaskFolders`. */
@@ -83,9 +83,7 @@ function modelName(written: string): string {
 }
 
 async function parsed(file: string): Promise<unknown> {
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw fileError('read', file, cause)
-  })
+  const text = await fileWork('read', file, () => readFile(file, 'utf8'))
   const document = parseDocument(text, { prettyErrors: true })
   const [error] = document.errors
   if (error !== undefined) throw new EvsysError('CONFIG_SYNTAX', `${file}: ${error.message}`)

@@ -17,11 +17,12 @@ import {
   type Clock,
   EvsysError,
   fileError,
+  fileWork,
   identify,
+  ifPresent,
   isAlive,
   type ProcessIdentity,
   systemClock,
-  systemCode,
 } from '../../kernel/index.ts'
 
 interface CoreLease extends AsyncDisposable {
@@ -145,26 +146,15 @@ async function openFolder(dir: string): Promise<void> {
 }
 
 async function create(dir: string, name: string): Promise<void> {
-  try {
-    const file = await open(join(dir, name), 'wx', 0o600)
-    await file.close()
-  } catch (cause) {
-    throw fileError('create', join(dir, name), cause)
-  }
+  const path = join(dir, name)
+  await fileWork('create', path, async () => (await open(path, 'wx', 0o600)).close())
 }
 
 async function remove(dir: string, name: string): Promise<void> {
-  try {
-    await unlink(join(dir, name))
-  } catch (cause) {
-    if (systemCode(cause) !== 'ENOENT') throw fileError('delete', join(dir, name), cause)
-  }
+  const path = join(dir, name)
+  await ifPresent('delete', path, () => unlink(path))
 }
 
-async function list(dir: string): Promise<string[]> {
-  try {
-    return await readdir(dir)
-  } catch (cause) {
-    throw fileError('list', dir, cause)
-  }
+function list(dir: string): Promise<string[]> {
+  return fileWork('list', dir, () => readdir(dir))
 }

@@ -5,7 +5,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
 import * as z from 'zod'
 import { Item, Prediction } from '../../contracts/index.ts'
-import { checkValue, EvsysError, fileError, systemCode, type ValueIssue } from '../../kernel/index.ts'
+import { checkValue, EvsysError, fileWork, ifPresent, type ValueIssue } from '../../kernel/index.ts'
 import type { Lease, OpenStore, RunRow } from '../../store/index.ts'
 
 export interface SegmentOptions {
@@ -51,10 +51,11 @@ export function readSegment(
   }
 
   const fill = async (): Promise<boolean> => {
-    handle ??= await openExisting(file)
-    if (handle === undefined) return false
+    handle ??= await ifPresent('read', file, () => open(file, 'r'))
+    const opened = handle
+    if (opened === undefined) return false
     const chunk = Buffer.allocUnsafe(Math.max(chunkBytes, rest.length)) // doubled, so that a long line is copied a few times only
-    const { bytesRead } = await readAt(handle, chunk, offset, file)
+    const { bytesRead } = await fileWork('read', file, () => opened.read(chunk, 0, chunk.length, offset))
     offset += bytesRead
     if (bytesRead === chunk.length) chunkBytes = Math.min(2 * chunkBytes, mostChunkBytes)
     rest = rest.length === 0 ? chunk.subarray(0, bytesRead) : Buffer.concat([rest, chunk.subarray(0, bytesRead)])
@@ -114,23 +115,6 @@ function damaged(file: string, line: number, message: string): EvsysError {
     where: { file, line, col: 1 },
     fix: 'look for a plugin that writes into the folder of its run; `--resume` does the run again from its last checkpoint.',
   })
-}
-
-async function openExisting(file: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(file, 'r')
-  } catch (cause) {
-    if (systemCode(cause) === 'ENOENT') return undefined
-    throw fileError('read', file, cause)
-  }
-}
-
-async function readAt(handle: FileHandle, chunk: Buffer, offset: number, file: string) {
-  try {
-    return await handle.read(chunk, 0, chunk.length, offset)
-  } catch (cause) {
-    throw fileError('read', file, cause)
-  }
 }
 
 interface IntakeOptions {

@@ -3,10 +3,16 @@
 //
 //   node bench/research-keep.mjs [SESSIONS]      default 2000 for the null world, an eighth of them for the other tables
 
-import { openWorld } from '../build/arena/simulate/simulated-runs.js'
-import { simulateSessions } from '../build/arena/simulate/summarize-sessions.js'
-import { defaultRule, greedyRule, referenceRule } from '../build/research/keep/keep-rules.js'
+import { createJiti } from 'jiti'
 import { printTable } from './best-of.mjs'
+
+const jiti = createJiti(import.meta.url)
+/** @type {typeof import('./research/simulated-runs.ts')} */
+const { openWorld } = await jiti.import('./research/simulated-runs.ts')
+/** @type {typeof import('./research/summarize-sessions.ts')} */
+const { simulateSessions } = await jiti.import('./research/summarize-sessions.ts')
+/** @type {typeof import('../src/research/keep/keep-rules.ts')} */
+const { defaultRule, greedyRule, referenceRule } = await jiti.import('../src/research/keep/keep-rules.ts')
 
 const mostFalse = 0.06
 const mostBias = 0.1

@@ -275,7 +275,6 @@ export const requirements = {
   'MOD-4': 'tokens with a role, added tokens and rows of the model beyond the vocabulary are known',
   'MOD-5': 'a malformed file of a model is a typed error with file, line and column, all problems at once',
   'MOD-6': 'what could not be followed exactly, or could run without end, is refused by name',
-  'MOD-7': 'streamed text never holds half a character, and its parts are the whole',
   'MOD-8': 'damaged tokenizers, configs and templates are typed errors or work; none crashes or hangs',
   'MOD-10': 'a conversation becomes the tokens of the model’s own chat template',
   'MOD-11':
@@ -285,7 +284,6 @@ export const requirements = {
   'MOD-14': 'an answer is read back as the message that it was written from',
   'MOD-20': 'a name leads to a folder of the project, to the Hugging Face cache or to a bundled model',
   'MOD-21': 'a model that is not here is a typed error that says how to get it; no name leads out of the cache',
-  'MOD-22': 'a download is explicit, checked by digest, tried again, and counts as a model only when it is whole',
   'MOD-30': 'bundled models have the files that their shape says, and the promised sizes',
   'MOD-31': 'files of bundled models are checked by digest; damaged or missing ones are a typed error',
   'MOD-32': 'bundled models are trained: they need few bits for new English text, answer and end their turn',

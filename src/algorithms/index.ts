@@ -20,19 +20,10 @@ export {
   type Watched,
 } from './guards/metric-guards.ts'
 export { GuardParams, Guards, guardParams } from './params/guard-params.ts'
-export {
-  type LrPlan,
-  LrSchedule,
-  learningRateAt,
-  numSteps,
-  SharedParams,
-  saveMarks,
-  sharedParams,
-  stepsPerEpoch,
-} from './params/shared-params.ts'
-export { type SupervisedDatum, supervisedDatum } from './sequences/datums.ts'
+export { learningRateAt, numSteps, SharedParams, saveMarks, sharedParams } from './params/shared-params.ts'
+export { supervisedDatum } from './sequences/datums.ts'
 export { answerOf, mergeTurns, messageKey } from './sequences/merge-turns.ts'
-export { dpo, rl, scoreOnly, sft }
+export { dpo, rl, sft }
 
 /** The built-in algorithms. */
 export const algorithmPlugins = [

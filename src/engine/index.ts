@@ -1,19 +1,11 @@
 // What other rooms may use of the engines. What only reads and checks is here; an engine is loaded where one is opened.
-export type { CpuEngineInfo, MeasuredEngine, NativeBuilt, OpenCpuEngineOptions } from './cpu/open-cpu-engine.ts'
+export type { CpuEngineInfo, MeasuredEngine } from './cpu/open-cpu-engine.ts'
 export { engineIdText, keptSpeed } from './engine-speed.ts'
-export {
-  type ExportMergedOptions,
-  exportAdapter,
-  exportMerged,
-  type UntrainedOptions,
-  writeUntrained,
-} from './files/export-model.ts'
+export { exportAdapter, exportMerged, writeUntrained } from './files/export-model.ts'
 export { readModelConfig } from './files/model-config.ts'
-export type { ModelShape } from './files/model-shape.ts'
 export type { ResolvedModel } from './files/model-spec.ts'
 export { checkedData, type DataLimits } from './losses/checked-data.ts'
-export { lossFunction, lossNames } from './losses/losses.ts'
-export type { MockEngineOptions } from './mock/mock-engine.ts'
+export { lossFunction } from './losses/losses.ts'
 export type { ReferenceEngineOptions } from './reference/reference-engine.ts'
 export { checkRequest } from './sampling/check-request.ts'
 

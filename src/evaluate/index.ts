@@ -7,12 +7,7 @@ export {
   taskMessages,
   withSystemPrompt,
 } from './answers/answer-tasks.ts'
-export {
-  type BenchmarkFolder,
-  loadUnchanged,
-  readBenchmarkFolder,
-  taskFoldersOf,
-} from './benchmarks/benchmark-folder.ts'
+export { loadUnchanged, readBenchmarkFolder, taskFoldersOf } from './benchmarks/benchmark-folder.ts'
 export { benchmarksFolder, findBenchmark, keepBenchmark } from './benchmarks/benchmark-registry.ts'
 export { passAtK } from './metrics/reward-metrics.ts'
 export { evaluatePlugins } from './plugins.ts'

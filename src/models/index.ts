@@ -1,25 +1,16 @@
 // What other rooms may use of models.
 
-export { type ChatTemplateOptions, openChatTemplate } from './chat/chat-template-renderer.ts'
-export { type DownloadedModel, type DownloadModelOptions, downloadModel } from './folders/download-model.ts'
-export {
-  cacheFolder,
-  type ModelFolder,
-  type ResolveModelOptions,
-  resolveModelFolder,
-} from './folders/resolve-model-folder.ts'
-export type { CassetteMode, CassetteSpec } from './inference/cassette.ts'
+export { openChatTemplate } from './chat/chat-template-renderer.ts'
+export { cacheFolder, resolveModelFolder } from './folders/resolve-model-folder.ts'
 export {
   clientSecrets,
   meterUsage,
   modelClient,
-  type OpenClientOptions,
   openInferenceClient,
   type TotalUsage,
 } from './inference/open-inference-client.ts'
 export { costOf, findPrice } from './inference/prices.ts'
-export { type ModelTokenizer, openTokenizer } from './tokenizer/open-tokenizer.ts'
-export { createTextStream, type TextStream } from './tokenizer/token-bytes.ts'
+export { openTokenizer } from './tokenizer/open-tokenizer.ts'
 export { readChatTemplate } from './tokenizer/tokenizer-file.ts'
 
 /** The built-in plugins of this room: renderers and clients. Loaded when asked for: engines and trainers do without. */

@@ -1,11 +1,11 @@
 // Reports that people read and files that other programs take, made from the record alone.
 
 export { reportOfExperiment } from './experiment-report.ts'
-export { type FinalizedSession, finalizeResearch, type KeptPatch, patchReadme } from './finalize/finalize-research.ts'
-export { findSession, readSession } from './input/read-session.ts'
+export { finalizeResearch, patchReadme } from './finalize/finalize-research.ts'
+export { findSession } from './input/read-session.ts'
 export type { ResearchReportInput } from './input/report-input.ts'
 export { sessionInput } from './input/session-input.ts'
-export { type NextStep, type RankedStep, rankNext } from './next/next-step.ts'
+export { type RankedStep, rankNext } from './next/next-step.ts'
 export { openSteps } from './next/open-steps.ts'
 export { researchReport } from './research-report.ts'
 export { resultsTsv } from './results-tsv.ts'

@@ -18,15 +18,13 @@ export const rolloutPlugins = [
 
 export type { SimulatedUser } from './agents/plain-agents.ts'
 export { type AgentOutcome, type AgentRun, runAgent } from './agents/run-agent.ts'
-export { turnsOf } from './atif/turns-of.ts'
 export { type AttemptedFolder, attemptFolder, keepTrial } from './folders/attempt-folder.ts'
-export { folderAgent, folderEnvironment, type TaskPart } from './folders/folder-trials.ts'
+export { folderAgent, folderEnvironment } from './folders/folder-trials.ts'
 export { JobConfig, refuseJobFields } from './job/job-config.ts'
 export type { JobTask, PlannedTrial } from './job/plan-trials.ts'
-export { type JobEnd, type JobRequest, type JobTrial, runJob, type TrialParts } from './job/run-job.ts'
+export { type JobEnd, type JobRequest, type JobTrial, runJob } from './job/run-job.ts'
 export { LimitReached, limitOf } from './policy/limit-reached.ts'
-export { createTokenPolicy, withTokenSession } from './policy/token-policy.ts'
-export { createCaptureProxy } from './proxy/capture-proxy.ts'
+export { createTokenPolicy } from './policy/token-policy.ts'
 export { type ProxyServer, type ServedSession, serveProxy } from './proxy/serve-proxy.ts'
 export {
   folderOfRow,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import * as z from 'zod'
 import { type CandidateFiles, FailureClass } from '../../contracts/index.ts'
-import { lineFiles } from './line-task.ts'
+import { filled, lineFiles, programs } from './line-task.ts'
 
 /** What an attacker could know of the machine. */
 export interface AttackWorld {
@@ -44,20 +44,6 @@ export interface Attack extends z.infer<typeof Expected> {
   files(world: AttackWorld): CandidateFiles
 }
 
-const training = `
-const w = Array.from({ length: 9 }, () => 0)
-for (const batch of api.getTrainLoader({ batchSize: 16 }))
-  for (const { x, y } of batch) {
-    const error = w[8] + x.reduce((sum, each, i) => sum + each * w[i], 0) - y
-    for (let i = 0; i < 8; i++) w[i] -= (0.05 * error * x[i]) / batch.length
-    w[8] -= (0.05 * error) / batch.length
-  }
-api.saveCheckpoint(w)
-`
-const loading = `
-const w = api.loadCheckpoint()
-const predict = (x) => w[8] + x.reduce((sum, each, i) => sum + each * w[i], 0)
-`
 export const byModel = `await api.onAnswer((question) => question.map(predict))`
 
 /** What it does in its first phase beside honest training, and in the second in place of answering. */
@@ -66,20 +52,12 @@ export const node = ({
   answer = byModel,
   skip = false,
 }: Partial<z.input<typeof Parts>>): CandidateFiles => ({
-  'train.mjs': `import * as api from './api.mjs'
-import fs from 'node:fs'
-import os from 'node:os'
-const attempt = (work) => { try { return work() } catch { return undefined } }
-const out = process.env.EVSYS_OUT
-
-if (api.phase === 'train') {
-${train}
-${skip ? '' : training}
-} else {
-${skip ? '' : loading}
-${answer}
-}
-`,
+  'train.mjs': filled(programs.attack, {
+    train,
+    answer,
+    training: skip ? '' : `\n${programs.training}`,
+    loading: skip ? '' : `\n${programs.loading}`,
+  }),
 })
 /** The same without any trick. */
 export const untampered: CandidateFiles = node({})
@@ -99,11 +77,6 @@ export const attacks: readonly Attack[] = z
     files({ dir, tag, port, canary }) {
       const known = { dir, tag, port, head: canary.slice(0, 8), tail: canary.slice(8), 'honest answers': byModel }
       const all = { ...(expected.language === 'python' ? {} : node({ train, answer, skip })), ...files }
-      const filled = (text: string) =>
-        Object.entries(known).reduce(
-          (whole, [name, value]) => whole.replaceAll(`{{${name}}}`, () => String(value)),
-          text,
-        )
-      return Object.fromEntries(Object.entries(all).map(([path, text]) => [path, filled(text)]))
+      return Object.fromEntries(Object.entries(all).map(([path, text]) => [path, filled(text, known)]))
     },
   }))

@@ -1,12 +1,24 @@
 // A research task of a second, to try the executor on: mean squared error of a regression in plain Node or in Python.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parse } from 'yaml'
+import * as z from 'zod'
 import { type ResearchTask, TaskFile, type TaskProgram } from '../../contracts/index.ts'
 import { keyedRandom } from '../../kernel/index.ts'
 import { bundledTasks } from '../../research/index.ts'
 
 /** Programs, scorers and candidates of the task. */
 export const lineFiles = join(bundledTasks, 'shared', 'line')
+
+/** Programs of candidates, with holes. */
+export const programs = z
+  .record(z.enum(['attack', 'training', 'loading', 'network', 'node', 'python']), z.string())
+  .parse(parse(readFileSync(join(lineFiles, 'programs.yaml'), 'utf8')))
+
+/** The text with its holes filled; others stay. */
+export function filled(text: string, holes: Readonly<Record<string, string | number | undefined>>): string {
+  return text.replaceAll(/\{\{([\w ]+)\}\}/g, (hole, name: string) => String(holes[name] ?? hole))
+}
 
 /** Of the labels: the error of a candidate that knows the true line. */
 const noise = 0.1

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { TokenPrice } from '../../contracts/index.ts'
-import { costOf, findPrice, type ListPrice, pricesOf, priceTable } from './prices.ts'
+import { costOf, findPrice, priceList } from './prices.ts'
 
 describe('the price table', () => {
   it('is dated, and every price of it is one (INF-6)', () => {
-    expect(pricesOf).toMatch(/^\d{4}-\d{2}-\d{2}$/)
-    for (const models of Object.values(priceTable)) {
-      for (const [model, { long, ...price }] of Object.entries<ListPrice>(models)) {
+    expect(priceList().date).toMatch(/^\d{4}-\d{2}-\d{2}$/)
+    for (const models of Object.values(priceList().models)) {
+      for (const [model, { long, ...price }] of Object.entries(models)) {
         expect(TokenPrice.safeParse(price).error, model).toBeUndefined()
         expect(long?.above ?? 128_000, model).toBeGreaterThanOrEqual(100_000)
       }

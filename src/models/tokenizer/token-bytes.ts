@@ -1,6 +1,5 @@
 // What a token stands for, by itself. Decoders read whole sequences; to find the place of a token in a text, its bytes are
 // enough.
-import type { Tokenizer } from '../../contracts/index.ts'
 import type { AddedToken, TokenizerFile } from './tokenizer-file.ts'
 
 export type NormalForm = 'NFC' | 'NFD' | 'NFKC' | 'NFKD'
@@ -65,49 +64,4 @@ export function byteCharacters(): string[] {
     const isVisible = (byte > 32 && byte < 127) || (byte > 160 && byte !== 173)
     return String.fromCharCode(isVisible ? byte : next++)
   })
-}
-
-// Tokens to text while they arrive. A token may end inside a character, so text is held back until it can no longer change;
-// all parts together are what `decode` gives for all tokens.
-/** Text that grows token by token. */
-export interface TextStream {
-  /** The text that is certain now and was not before; often one word, sometimes nothing. */
-  push(...tokens: readonly number[]): string
-  /** What was held back: half a character, written as U+FFFD. */
-  end(): string
-}
-
-// A character has at most four bytes: what is still open lies within the last three tokens. The rest of the window is there
-// because decoders read the token before (leading spaces, runs of bytes).
-const keptTokens = 8
-const windowTokens = 32
-
-/** Starts a text. Its cost per token does not grow with its length. */
-export function createTextStream(tokenizer: Pick<Tokenizer, 'decode'>): TextStream {
-  let window: number[] = []
-  let given = 0
-  const take = (text: string) => {
-    const fresh = text.slice(given)
-    given = Math.max(given, text.length)
-    return fresh
-  }
-  const push = (token: number) => {
-    const decode = () => tokenizer.decode(Int32Array.from(window))
-    window.push(token)
-    const fresh = take(certain(decode()))
-    if (window.length >= windowTokens) {
-      window = window.slice(-keptTokens)
-      given = certain(decode()).length
-    }
-    return fresh
-  }
-  return {
-    push: (...tokens) => tokens.map(push).join(''),
-    end: () => take(tokenizer.decode(Int32Array.from(window))),
-  }
-}
-
-// An open character decodes to one U+FFFD at the end. So may bytes that are no character at all: those wait as well.
-function certain(text: string): string {
-  return text.endsWith('\uFFFD') ? text.slice(0, -1) : text
 }

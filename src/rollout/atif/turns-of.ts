@@ -11,7 +11,7 @@ import type {
   TurnTokens,
 } from '../../contracts/index.ts'
 
-/** Turns of the steps of one document, or of all documents of a chain, in order. */
+/** Turns of the steps of one document, in order. */
 export function turnsOf(steps: AtifTrajectory['steps']): Turn[] {
   const turns: Turn[] = []
   let messages: ChatMessage[] = []

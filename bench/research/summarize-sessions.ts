@@ -1,6 +1,6 @@
 // Many simulated sessions in a few numbers, in units of the noise where nothing else is said.
 
-import { clopperPearson, moments } from '../../stats/index.ts'
+import { clopperPearson, moments } from '../../src/stats/index.ts'
 import { type SimulatedSession, type SimulationOptions, simulateSession } from './simulate-session.ts'
 import type { RunPurpose } from './simulated-runs.ts'
 

@@ -1,12 +1,12 @@
 // Whole sessions of known truth, by the functions that the loop decides with. Seeds are fixed: every lane sees the same sessions.
 
 import { describe, expect, it } from 'vitest'
-import { inFullLane } from '../../../tests/scale.ts'
-import type { KeepRule } from '../../contracts/index.ts'
-import { defaultRule, greedyRule, referenceRule } from '../../research/keep/keep-rules.ts'
-import { simulateSession } from './simulate-session.ts'
-import { openWorld, type WorldName } from './simulated-runs.ts'
-import { simulateSessions } from './summarize-sessions.ts'
+import { simulateSession } from '../../bench/research/simulate-session.ts'
+import { openWorld, type WorldName } from '../../bench/research/simulated-runs.ts'
+import { simulateSessions } from '../../bench/research/summarize-sessions.ts'
+import type { KeepRule } from '../../src/contracts/index.ts'
+import { defaultRule, greedyRule, referenceRule } from '../../src/research/keep/keep-rules.ts'
+import { inFullLane } from '../scale.ts'
 
 describe('a simulated session', () => {
   it('repeats exactly, and is its own mirror where smaller is better (RES-218)', () => {

@@ -1,36 +1,29 @@
 // A whole session without any training: the loop's decisions over scores of known truth. Everything that decides is what the real loop
 // uses; only ideas and scores are drawn.
 
-import type { Direction, KeepRule, MeasuredGain, Race, SeedScore } from '../../contracts/index.ts'
-import { keyedRandom } from '../../kernel/index.ts'
+import type { Direction, KeepRule, MeasuredGain, Race, SeedScore } from '../../src/contracts/index.ts'
+import { keyedRandom } from '../../src/kernel/index.ts'
+import { assessControl, controlDue } from '../../src/research/keep/control-runs.ts'
+import { startingTypicalGain } from '../../src/research/keep/keep-rules.ts'
+import { gainOf, measureGain, pairGains, type SeedResult, valuesBySeed } from '../../src/research/keep/measure-gain.ts'
 import {
-  addGains,
-  addIncumbent,
   adoptControl,
-  assessControl,
-  controlDue,
-  type DecidedAttempt,
   freshSeeds,
-  gainOf,
-  measureGain,
   nextRaceRun,
   openBank,
-  openNoise,
-  pairGains,
-  planTestEvaluation,
   refreshBank,
   renewBank,
-  type SeedResult,
-  type SessionNoise,
-  shrunkenGains,
-  startingTypicalGain,
+} from '../../src/research/keep/seed-bank.ts'
+import { addGains, addIncumbent, openNoise, type SessionNoise } from '../../src/research/keep/session-noise.ts'
+import { type DecidedAttempt, shrunkenGains } from '../../src/research/keep/shrunken-gains.ts'
+import {
+  planTestEvaluation,
   stepTestEvaluation,
   type TestEvaluationReason,
   type TestEvaluationRecord,
   testEvaluationDue,
-  valuesBySeed,
-} from '../../research/index.ts'
-import { meanOf, updateTypicalGain } from '../../stats/index.ts'
+} from '../../src/research/keep/test-evaluation.ts'
+import { meanOf, updateTypicalGain } from '../../src/stats/index.ts'
 import { openRuns, type RunPurpose, type SimulatedCandidate, type World } from './simulated-runs.ts'
 
 export interface SimulationOptions {

@@ -1,8 +1,8 @@
 // Runs of a simulated session. A score is the candidate's true mean, what its seed does to every candidate, and its own luck; validation
 // and the hidden split have luck of their own. The same seed twice gives the same score.
-import type { Direction, Random } from '../../contracts/index.ts'
-import { keyedRandom } from '../../kernel/index.ts'
-import type { SeedResult } from '../../research/index.ts'
+import type { Direction, Random } from '../../src/contracts/index.ts'
+import { keyedRandom } from '../../src/kernel/index.ts'
+import type { SeedResult } from '../../src/research/keep/measure-gain.ts'
 
 // Streams of ideas with known effects, to judge keep rules by. One unit is the standard deviation of a score over seeds; effects are
 // gains over the incumbent, positive when better.

@@ -65,9 +65,10 @@ function stable(text) {
       if (!known.has(id)) known.set(id, `${kind}_${known.size + 1}`)
       return known.get(id) ?? id
     })
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID')
     .replaceAll(/\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}(?:[.-]\d+)?Z?/g, 'TIME')
     .replaceAll(
-      /"((?:\w*_)?(?:seconds|wall_s|wallS|latency_s|latencyS|duration|duration_s|_ms|bytes|size|size_bytes|sizeBytes|free|at|created_at|updated_at|started_at|finished_at|cost_usd|costUsd|time_per_task|latency_p50|latency_p95|peak_memory_gb|startS|free_gb|pid))": ?-?[\d.e+-]+/g,
+      /"((?:\w*_)?(?:seconds|wall_s|wallS|latency_s|latencyS|duration|duration_s|_ms|bytes|size|size_bytes|sizeBytes|free|at|created_at|updated_at|started_at|finished_at|cost_usd|costUsd|time_per_task|latency_p50|latency_p95|peak_memory_gb|memory_gb|per_hour|startS|free_gb|pid))": ?-?[\d.e+-]+/g,
       '"$1": N',
     )
     .replaceAll(/\b\d+(?:\.\d+)? (?:ms|s|seconds|minutes|min|MB|kB|GB|bytes)\b/g, 'N unit')

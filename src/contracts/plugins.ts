@@ -15,26 +15,26 @@ import type { Algorithm, Backend } from './training-plugins.ts'
 import type { Ref } from './training-service.ts'
 
 /** The definition of each plugin type. */
-export interface PluginTypes {
-  algorithm: Algorithm
-  backend: Backend
-  transform: Transform
-  data_source: DataSource
-  data_store: DataStore
-  log_store: LogStore
-  metric: Metric
-  verifier: Verifier
-  inference_client: InferenceClient
-  callback: Callback
-  deployer: Deployer
-  agent: Agent
-  environment: Environment
-  renderer: Renderer
-  proposer: Proposer
-  strategy: Strategy
-  keep_rule: KeepRule
-  provider: Provider
-  trace_source: TraceSource
+export interface PluginTypes<K extends string = string, S extends z.ZodType = z.ZodType> {
+  algorithm: Algorithm<K, S>
+  backend: Backend<K, S>
+  transform: Transform<K, S>
+  data_source: DataSource<K, S>
+  data_store: DataStore<K, S>
+  log_store: LogStore<K, S>
+  metric: Metric<K, S>
+  verifier: Verifier<K, S>
+  inference_client: InferenceClient<K, S>
+  callback: Callback<K, S>
+  deployer: Deployer<K, S>
+  agent: Agent<K, S>
+  environment: Environment<K, S>
+  renderer: Renderer<K, S>
+  proposer: Proposer<K, S>
+  strategy: Strategy<K, S>
+  keep_rule: KeepRule<K, S>
+  provider: Provider<K, S>
+  trace_source: TraceSource<K, S>
 }
 
 /** A plugin of any type. Does not compile while a type is missing above. */

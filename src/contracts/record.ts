@@ -1,4 +1,4 @@
-// What is sent to the record, and the interfaces of ingest and durable steps. The whole of it is `Store`.
+// What is sent to the record, and the interfaces of durable steps. The whole of it is `Store`.
 import * as z from 'zod'
 import { ExperimentEvent, RunEvent } from './events.ts'
 import { Count, Text } from './name.ts'
@@ -38,14 +38,6 @@ export interface Steps {
 export interface Ack {
   readonly stream: string
   readonly nextSeq: number
-}
-
-/**
- * Exactly-once arrival of numbered items: what was acknowledged before is skipped, a gap is refused. `fromSeq` is the number
- * of the first item among all items that its sender put into the stream; the `seq` inside an event counts events alone.
- */
-export interface Ingest {
-  push(batch: { stream: string; fromSeq: number; items: readonly Item[] }): Promise<Ack>
 }
 
 // Who may act now, with fencing: an old holder that comes back late cannot write.

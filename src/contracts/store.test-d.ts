@@ -1,18 +1,21 @@
 import { describe, expectTypeOf, it } from 'vitest'
 import type { ExperimentEvent, RunEvent } from './events.ts'
-import type { Ingest, Lease, PointBatch } from './record.ts'
+import type { Ack, Item, Lease, PointBatch } from './record.ts'
 import type { CurvePoint, EvalRow, ExperimentRow, RunRow, Store } from './store.ts'
 
 declare const store: Store
 declare const batch: PointBatch
 declare const event: RunEvent
 declare const lease: Lease
+declare const item: Item
 
 describe('Store', () => {
-  it('is an ingest, closed by its opener', () => {
-    expectTypeOf(store).toExtend<Ingest>()
+  it('takes events and points in one stream, told apart by their type, and is closed by its opener (CON-3)', () => {
     expectTypeOf(store).toExtend<AsyncDisposable>()
-    void store.push({ stream: 'run:r', fromSeq: 1, items: [event, batch] }, lease)
+    const pushed = store.push({ stream: 'run:r', fromSeq: 1, items: [event, batch] }, lease)
+    expectTypeOf(pushed).resolves.toEqualTypeOf<Ack>()
+    if (item.type === 'points') expectTypeOf(item).toEqualTypeOf<PointBatch>()
+    else expectTypeOf(item).toEqualTypeOf<RunEvent | ExperimentEvent>()
   })
 
   it('appends events of both streams, never points', () => {

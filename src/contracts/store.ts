@@ -5,14 +5,14 @@ import type { ErrorRecord } from './error.ts'
 import type { ExperimentEvent, RunEvent, RunStatus, Verdict } from './events.ts'
 import type { Candidate, Job, RecordedPlan, ResolvedObjective } from './plan.ts'
 import type { Bounds, Metrics } from './quantity.ts'
-import type { Ack, DurableJobs, Ingest, Item, JobOptions, Lease, Leases } from './record.ts'
+import type { Ack, DurableJobs, Item, JobOptions, Lease, Leases } from './record.ts'
 import type { CandidateFailure } from './research-attempt.ts'
 import type { Artifact } from './results.ts'
 import type { RunConfig } from './run-config.ts'
 import type { CheckpointKind } from './training-service.ts'
 
 /** The record: open it with `openStore`, dispose of it when done. */
-export interface Store extends Ingest, AsyncDisposable {
+export interface Store extends AsyncDisposable {
   /** Address without secrets, for messages. */
   readonly label: string
   /** What opening it did. */
@@ -21,8 +21,9 @@ export interface Store extends Ingest, AsyncDisposable {
   /** Intent before action: an experiment, its arms and all its runs. Doing it again changes nothing. */
   createExperiment(created: NewExperiment): Promise<void>
   /**
-   * Exactly-once arrival of numbered items, as in `Ingest`. Under a lease that was lost, nothing is written
-   * (STORE_CONFLICT).
+   * Exactly-once arrival of numbered items: what was acknowledged before is skipped, a gap is refused. `fromSeq` is the number of the
+   * first item among all items that its sender put into the stream; the `seq` inside an event counts events alone. Under a lease that
+   * was lost, nothing is written (STORE_CONFLICT).
    */
   push(batch: { stream: string; fromSeq: number; items: readonly Item[] }, under?: Lease): Promise<Ack>
   /** Appends events that follow event `expectedSeq`; a conflicting writer is an error, a repeated append is not. */

@@ -10,7 +10,6 @@ import { filter, identity, sample, shuffle, split } from './transforms/select-ro
 import { toHarborTask, toPromptExample } from './transforms/to-tasks.ts'
 
 export {
-  type CacheEntry,
   checkedRowsFolder,
   collectCache,
   dropEntry,
@@ -30,20 +29,15 @@ export {
   openRows,
   type RowManifest,
 } from './cache/open-rows.ts'
-export { type RowCache, type RowRequest, sourceKind, type TypedRow } from './cache/typed-rows.ts'
-export { type ReadJsonlOptions, readJsonl } from './files/read-jsonl.ts'
-export { type FoundLeaks, findLeaks, knownLeaks, type LeakPair, type LeakTarget } from './leaks/find-leaks.ts'
+export { type RowCache, type RowRequest, sourceKind } from './cache/typed-rows.ts'
+export { readJsonl } from './files/read-jsonl.ts'
+export { type FoundLeaks, findLeaks, knownLeaks, type LeakTarget } from './leaks/find-leaks.ts'
 export { createLeakIndex } from './leaks/leak-index.ts'
 export { createPreviewWriter, readPreview } from './preview.ts'
 export { locationOf, nestedDeeperThan, placeOf, withPlace } from './rows/raw-row.ts'
-export { parseRows, rowStream, type TransformStep } from './rows/row-stream.ts'
-export {
-  type AddedDataset,
-  type NamedDatasets,
-  openNamedDatasets,
-  type StoredDataset,
-} from './sources/named-datasets.ts'
-export { openTokenShards, type TokenShards, type TokenShardsOptions } from './token-shards.ts'
+export { parseRows, rowStream } from './rows/row-stream.ts'
+export { openNamedDatasets, type StoredDataset } from './sources/named-datasets.ts'
+export { openTokenShards, type TokenShards } from './token-shards.ts'
 
 const sources = [
   ...[jsonlSource, jsonSource, inMemorySource, csvSource, parquetSource],

@@ -36,29 +36,7 @@ export {
   openCatalog,
 } from './plugins/catalog.ts'
 export { isPlugin, typePlural } from './plugins/check-plugin.ts'
-export {
-  defineAgent,
-  defineAlgorithm,
-  defineBackend,
-  defineCallback,
-  defineDataSource,
-  defineDataStore,
-  defineDeployer,
-  defineEnvironment,
-  defineInferenceClient,
-  defineKeepRule,
-  defineLogStore,
-  defineMetric,
-  defineProposer,
-  defineProvider,
-  defineRenderer,
-  defineStrategy,
-  defineTraceSource,
-  defineTransform,
-  defineVerifier,
-  extendAlgorithm,
-  type NoParams,
-} from './plugins/define.ts'
+export * from './plugins/define.ts'
 export {
   type EquippedPlugin,
   equipPlugin,

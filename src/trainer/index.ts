@@ -1,10 +1,9 @@
 // What other rooms may use of the trainer. Everything is loaded when it is called for: an engine starts while what answers requests is
 // loaded.
-export type { ArchiveFile, ArchiveFiles } from './archive/archive-files.ts'
 export type { Trainer, TrainerOptions } from './create-trainer.ts'
 export { type EngineChoice, engineFork, engineModule } from './engine/engine-module.ts'
 export type { EngineHost } from './engine/open-engine-host.ts'
-export type { FolderCatalog, ServeOptions, TrainerServer } from './serve-trainer.ts'
+export type { ServeOptions } from './serve-trainer.ts'
 export type { CheckpointEntry, CheckpointFiles, RunRecord } from './state/checkpoint-files.ts'
 export type { ModelCatalog, ModelText, ServedModel } from './state/served-model.ts'
 export type { TrainerLimits } from './state/trainer-state.ts'

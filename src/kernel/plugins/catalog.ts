@@ -3,25 +3,11 @@
 import type { AnyPlugin, Location, Notice, PluginCard, PluginType } from '../../contracts/index.ts'
 import { EvsysError, type Problem } from '../evsys-error.ts'
 import { checkParams, type ParamsCheck, type ParamsResult, pluginCard } from './equip-plugin.ts'
-import type { PluginReference } from './find-plugin-files.ts'
 import { builtInHash } from './host-modules.ts'
-import { inspectPlugins } from './plugin-host.ts'
+import { type InspectOptions, inspectPlugins } from './plugin-host.ts'
 import { createRegistry, type Found, type Origin, unknownKind } from './registry.ts'
 
-export type CatalogOptions = {
-  builtins: readonly AnyPlugin[] | Promise<readonly AnyPlugin[]>
-  /** Its `src/plugins/*` are found by themselves. Absent: built-ins and `plugins` alone. */
-  projectDir?: string | undefined
-  /** What `plugins:` of the experiment names. */
-  plugins?: readonly PluginReference[] | undefined
-  signal: AbortSignal
-  /** Paths that the project's code must not see, where `whyNotHidden` finds nothing against it. */
-  hidden?: readonly string[] | undefined
-  /** The longest that one file may take to load, and one check to answer. Default 20 s. */
-  timeoutMs?: number | undefined
-  /** Called when the project's files are transpiled and about to run; not at all where there are none. */
-  onPrepared?: (() => void) | undefined
-}
+export type CatalogOptions = InspectOptions & { builtins: readonly AnyPlugin[] | Promise<readonly AnyPlugin[]> }
 
 export interface Catalog extends AsyncDisposable {
   /** Kinds of a type in order; a family stands as `pass@{k}`. */

@@ -2,29 +2,12 @@
 // freezes it. All inference follows from the signature: K is the literal kind, S the schema that params are typed by.
 import * as z from 'zod'
 import type {
-  Agent,
   Algorithm,
-  Backend,
-  Callback,
-  DataSource,
-  DataStore,
-  Deployer,
-  Environment,
-  InferenceClient,
-  KeepRule,
-  LogStore,
   Metric,
   PluginType,
   PluginTypes,
-  Proposer,
-  Provider,
-  Renderer,
   RowFormat,
   StepAlgorithm,
-  Strategy,
-  TraceSource,
-  Transform,
-  Verifier,
   WholeRunAlgorithm,
 } from '../../contracts/index.ts'
 import { EvsysError } from '../evsys-error.ts'
@@ -41,6 +24,13 @@ type Definition<P, S, Optional extends keyof P = never> = Omit<P, 'type' | 'para
 
 type Kind = string
 type Schema = z.ZodType
+
+/** The function for a type whose definitions have no defaults but that of `params`. */
+function definer<T extends PluginType>(type: T) {
+  return <const K extends Kind, S extends Schema = NoParams>(
+    definition: Definition<PluginTypes<K, S>[T], S>,
+  ): PluginTypes<K, S>[T] => define(type, definition)
+}
 
 /** An algorithm: either `buildBatch`, the mathematics of one step, or a whole `train`. Rows are chats unless `rowFormat` says otherwise. */
 export function defineAlgorithm<
@@ -91,39 +81,19 @@ export function extendAlgorithm(base: Algorithm, changes: Partial<Algorithm>): A
 }
 
 /** A place to train. */
-export function defineBackend<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<Backend<K, S>, S>,
-): Backend<K, S> {
-  return define('backend', definition)
-}
+export const defineBackend = definer('backend')
 
 /** A step of data preparation: rows in, rows out. */
-export function defineTransform<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<Transform<K, S>, S>,
-): Transform<K, S> {
-  return define('transform', definition)
-}
+export const defineTransform = definer('transform')
 
 /** Where raw rows come from. */
-export function defineDataSource<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<DataSource<K, S>, S>,
-): DataSource<K, S> {
-  return define('data_source', definition)
-}
+export const defineDataSource = definer('data_source')
 
 /** Where data paths are read from and written to. */
-export function defineDataStore<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<DataStore<K, S>, S>,
-): DataStore<K, S> {
-  return define('data_store', definition)
-}
+export const defineDataStore = definer('data_store')
 
 /** Where metrics also go. */
-export function defineLogStore<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<LogStore<K, S>, S>,
-): LogStore<K, S> {
-  return define('log_store', definition)
-}
+export const defineLogStore = definer('log_store')
 
 /** A number over all rewards of a benchmark. Larger is better unless `direction` says otherwise. */
 export function defineMetric<const K extends Kind, S extends Schema = NoParams>(
@@ -133,90 +103,42 @@ export function defineMetric<const K extends Kind, S extends Schema = NoParams>(
 }
 
 /** Scores one answer. */
-export function defineVerifier<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<Verifier<K, S>, S>,
-): Verifier<K, S> {
-  return define('verifier', definition)
-}
+export const defineVerifier = definer('verifier')
 
 /** Answers in the place of the trained model. */
-export function defineInferenceClient<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<InferenceClient<K, S>, S>,
-): InferenceClient<K, S> {
-  return define('inference_client', definition)
-}
+export const defineInferenceClient = definer('inference_client')
 
 /** Hooks along the life of an experiment. */
-export function defineCallback<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<Callback<K, S>, S>,
-): Callback<K, S> {
-  return define('callback', definition)
-}
+export const defineCallback = definer('callback')
 
 /** Puts a checkpoint into service. */
-export function defineDeployer<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<Deployer<K, S>, S>,
-): Deployer<K, S> {
-  return define('deployer', definition)
-}
+export const defineDeployer = definer('deployer')
 
 /** A harness that attempts tasks with the policy. */
-export function defineAgent<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<Agent<K, S>, S>,
-): Agent<K, S> {
-  return define('agent', definition)
-}
+export const defineAgent = definer('agent')
 
 /** Where a task happens. */
-export function defineEnvironment<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<Environment<K, S>, S>,
-): Environment<K, S> {
-  return define('environment', definition)
-}
+export const defineEnvironment = definer('environment')
 
 /** Conversations as the tokens of one family of models. */
-export function defineRenderer<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<Renderer<K, S>, S>,
-): Renderer<K, S> {
-  return define('renderer', definition)
-}
+export const defineRenderer = definer('renderer')
 
 /** Thinks of the next candidate of a research loop. */
-export function defineProposer<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<Proposer<K, S>, S>,
-): Proposer<K, S> {
-  return define('proposer', definition)
-}
+export const defineProposer = definer('proposer')
 
 /** Chooses what a research loop builds on next. */
-export function defineStrategy<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<Strategy<K, S>, S>,
-): Strategy<K, S> {
-  return define('strategy', definition)
-}
+export const defineStrategy = definer('strategy')
 
 /** Decides whether a candidate replaces the incumbent. */
-export function defineKeepRule<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<KeepRule<K, S>, S>,
-): KeepRule<K, S> {
-  return define('keep_rule', definition)
-}
+export const defineKeepRule = definer('keep_rule')
 
 /** A place that jobs are sent to. */
-export function defineProvider<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<Provider<K, S>, S>,
-): Provider<K, S> {
-  return define('provider', definition)
-}
+export const defineProvider = definer('provider')
 
 /** Where production traces come from. */
-export function defineTraceSource<const K extends Kind, S extends Schema = NoParams>(
-  definition: Definition<TraceSource<K, S>, S>,
-): TraceSource<K, S> {
-  return define('trace_source', definition)
-}
+export const defineTraceSource = definer('trace_source')
 
-function define<T extends PluginType, P extends PluginTypes[T]>(type: T, definition: { readonly params?: unknown }): P {
+function define<P>(type: PluginType, definition: { readonly params?: unknown }): P {
   const given: { readonly params?: unknown } = { ...definition } // plain JavaScript may hand over nothing at all
   const plugin = { ...given, type, params: given.params ?? noParams }
   const problems = definitionProblems(plugin)

@@ -7,14 +7,16 @@ import { findPluginFiles, type PluginFile, type PluginReference, shownPaths } fr
 import { type InspectedPlugin, type PluginSession, startSession } from './plugin-session.ts'
 
 export type InspectOptions = {
+  /** Its `src/plugins/*` are found by themselves. Absent: `plugins` alone. */
   projectDir?: string | undefined
+  /** What `plugins:` of the experiment names. */
   plugins?: readonly PluginReference[] | undefined
   signal: AbortSignal
-  /** Paths that the project's code must not see. */
+  /** Paths that the project's code must not see, where `whyNotHidden` finds nothing against it. */
   hidden?: readonly string[] | undefined
-  /** The longest that one file may take to load, and one check to answer. */
+  /** The longest that one file may take to load, and one check to answer. Default 20 s. */
   timeoutMs?: number | undefined
-  /** Called when the files are transpiled and about to run; not at all where there are none. */
+  /** Called when the project's files are transpiled and about to run; not at all where there are none. */
   onPrepared?: (() => void) | undefined
 }
 

@@ -5,19 +5,16 @@ import type {
   Context,
   DataConfig,
   Datum,
-  LogLevel,
   OpenBackend,
   OpenRenderer,
   Plugin,
   PluginSpec,
   PluginType,
   PluginTypes,
-  Random,
   Renderer,
   RowFormat,
   RowOf,
   RunConfig,
-  SeedPath,
   Tokenizer,
 } from '../../contracts/index.ts'
 import {
@@ -28,15 +25,9 @@ import {
   type RowManifest,
   type RowRequest,
 } from '../../data/index.ts'
-import { checkValue, EvsysError, hashOf, type Registry } from '../../kernel/index.ts'
+import { checkValue, EvsysError, hashOf, type PluginServices } from '../../kernel/index.ts'
 
-export interface RunServices {
-  readonly registry: Registry
-  readonly signal: AbortSignal
-  /** Randomness of this run for a purpose. */
-  random(...path: SeedPath): Random
-  log(level: LogLevel, text: string): void
-  secret(name: string): string
+export interface RunServices extends PluginServices {
   /** Where stored datasets lie and rows are kept. Absent: neither is known, and rows are made at every start. */
   readonly data?: RunData | undefined
 }

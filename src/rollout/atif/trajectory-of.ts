@@ -24,7 +24,6 @@ interface TrajectoryOptions {
   /** What the environment answered after the last turn. */
   readonly after?: readonly ChatMessage[] | undefined
   readonly subagents?: readonly AtifTrajectory[] | undefined
-  readonly notes?: string | undefined
   /**
    * `full`: every step has the whole prompt, as other tools expect. `compact`: only what is new in it, where the prompt holds the
    * tokens of the turn before.
@@ -60,7 +59,6 @@ export function trajectoryOf(options: TrajectoryOptions): AtifTrajectory {
       tool_definitions: unlessEmpty(tools.map((each) => ({ type: 'function', function: { ...each } }))),
     },
     steps: numbered,
-    notes: options.notes,
     final_metrics: finalMetrics(numbered, subagents),
     subagent_trajectories: unlessEmpty(subagents),
   }

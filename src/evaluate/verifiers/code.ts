@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
 import type { ExecResult, Level, Mount, Sandbox } from '../../contracts/index.ts'
 import { defineVerifier, EvsysError } from '../../kernel/index.ts'
@@ -118,9 +119,8 @@ const Told = z.object({ word: z.string(), passed: z.int().min(0), reason: z.stri
 // answer runs; what it prints is dropped. How many tests passed is reported together with a word that the answer was not given, so
 // that an answer which ends the process early has passed none. It shares the interpreter with its tests all the same: code that
 // goes looking for the word finds it.
-function driver(file: string): Promise<string> {
-  return readFile(new URL(`../../../templates/verify/${file}`, import.meta.url), 'utf8')
-}
+const drivers = fileURLToPath(new URL('../../../templates/verify', import.meta.url))
+const driver = (file: string) => readFile(join(drivers, file), 'utf8')
 
 async function byDriver(run: TestRun, sandbox: Sandbox): Promise<TestOutcome> {
   const isPython = run.language === 'python'

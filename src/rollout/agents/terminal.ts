@@ -1,6 +1,8 @@
 // A terminal agent in the manner of Terminus: the model sees a terminal and types into it, in JSON or XML; that the task is done it
 // has to say twice.
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
 import type { ChatMessage } from '../../contracts/index.ts'
 import { defineAgent } from '../../kernel/index.ts'
@@ -57,5 +59,6 @@ function filled(template: string, values: Readonly<Record<string, string>>): str
 
 /** The first message of the agent: what it may type and how, with places for the instruction and the terminal. */
 function terminalPrompt(format: TerminalFormat): string {
-  return readFileSync(new URL(`../../../templates/rollout/terminal-${format}.md`, import.meta.url), 'utf8').trimEnd()
+  return readFileSync(join(templates, `terminal-${format}.md`), 'utf8').trimEnd()
 }
+const templates = fileURLToPath(new URL('../../../templates/rollout', import.meta.url))

@@ -2,6 +2,8 @@
 // loopback travel over the standard streams of one command and come out at the proxy, and nowhere else.
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
 import type { OpenEnvironment } from '../../contracts/index.ts'
 import { boundedText, EvsysError, messageOf } from '../../kernel/index.ts'
@@ -134,4 +136,5 @@ function broken(why: string, cause?: unknown): EvsysError {
 export const portMark = '__EVSYS_PORT__'
 
 /** The inner end of the bridge, as a program for `node -e`. */
-const bridgeScript = readFileSync(new URL('../../../templates/rollout/bridge.cjs', import.meta.url), 'utf8')
+const templates = fileURLToPath(new URL('../../../templates/rollout', import.meta.url))
+const bridgeScript = readFileSync(join(templates, 'bridge.cjs'), 'utf8')

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { lstat, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type {
   EnvironmentCommand,
   ExecResult,
@@ -20,9 +21,8 @@ import { copyOut, readStateFile, type StateFolders } from './state-copy.ts'
 // Scripts that end processes inside a container, where alone they can be seen. A command and what it starts carry a mark in their
 // variables; the end of the agent's phase ends everything that the image did not start itself.
 
-function script(name: string): string {
-  return readFileSync(new URL(`../../../templates/rollout/${name}`, import.meta.url), 'utf8')
-}
+const scripts = fileURLToPath(new URL('../../../templates/rollout', import.meta.url))
+const script = (name: string) => readFileSync(join(scripts, name), 'utf8')
 
 /** Marks a command and its children. */
 const variable = 'EVSYS_COMMAND'

@@ -29,7 +29,6 @@ export function createInterpreter({ capacityBytes = 1 << 28 } = {}): Runtime {
     free: (at) => blocks.free(at),
     ...memory,
     run: (program) => interpret(program, memory),
-    profile: { isOn: false, times: () => [], clear() {} },
     gflops: () => 0,
     async [Symbol.asyncDispose]() {},
   }

@@ -433,7 +433,6 @@ export const requirements = {
   'CPU-6':
     'a program that would leave the memory is refused; a kernel that is lost fails its program with a typed error, and the next program runs',
   'CPU-7': 'a pass of training that is aborted ends between two of its layers',
-  'CPU-8': 'the time of a computation can be seen by operation',
 
   // CPU engine: models
   'CPU-22':

@@ -18,6 +18,11 @@ export function addResearchCommands(program: EvsysCommand): void {
       'evsys research report --task digits',
     )
 
+  const ofSession = (command: EvsysCommand): EvsysCommand =>
+    command
+      .option('--task <name>', 'newest session of this task (default: the newest of all)')
+      .option('--session <id>', 'this session')
+
   research
     .command('run')
     .description('search on a task until a cap is reached; Ctrl-C keeps everything')
@@ -63,21 +68,15 @@ export function addResearchCommands(program: EvsysCommand): void {
     )
     .runs(async () => (await import('./commands/research-baseline.ts')).researchBaseline)
 
-  research
-    .command('status')
+  ofSession(research.command('status'))
     .description('show a session: experiments, best so far, what it cost, what it will cost')
-    .option('--task <name>', 'newest session of this task (default: the newest of all)')
-    .option('--session <id>', 'this session')
     .examples('evsys research status', 'evsys research status --task digits --json')
     .runs(async () => (await import('./commands/research-session.ts')).researchStatus)
 
-  research
-    .command('steer')
+  ofSession(research.command('steer'))
     .argument('<verb>', 'add-idea, ban, allow, pin, unpin, veto, keep, discard, confirm, pause or resume')
     .argument('[word]', 'idea in words, family, or experiment')
     .description('say something to a session, running or not; it is kept with its author')
-    .option('--task <name>', 'newest session of this task (default: the newest of all)')
-    .option('--session <id>', 'this session')
     .option('--idea <json>', 'for add-idea: the idea as data, ready to run')
     .option('--author <name>', 'who says it (default: EVSYS_AUTHOR, else the user)')
     .examples(
@@ -88,20 +87,14 @@ export function addResearchCommands(program: EvsysCommand): void {
     )
     .runs(async () => (await import('./commands/research-steer.ts')).researchSteer)
 
-  research
-    .command('report')
+  ofSession(research.command('report'))
     .description('write a session as one HTML file that opens in any browser')
-    .option('--task <name>', 'newest session of this task (default: the newest of all)')
-    .option('--session <id>', 'this session')
     .option('-o, --output <file>', 'file to write (default: TASK-report.html)')
     .examples('evsys research report --task digits', 'evsys research report -o digits.html')
     .runs(async () => (await import('./commands/research-session.ts')).researchReportCommand)
 
-  research
-    .command('export')
+  ofSession(research.command('export'))
     .description('write the experiments of a session as a table with tabs; kept changes as patches')
-    .option('--task <name>', 'newest session of this task (default: the newest of all)')
-    .option('--session <id>', 'this session')
     .option('-o, --output <file>', 'file to write (default: standard output)')
     .option('--patches <folder>', 'one patch for every kept change, with its evidence')
     .examples('evsys research export --task digits -o results.tsv')

@@ -30,17 +30,4 @@ function describeFaults(open: () => Promise<Runtime>): void {
       expect(runtime.f32(y, 100).every((value) => value === i)).toBe(true)
     }
   })
-
-  it('tell how long each operation takes (CPU-8)', () => {
-    const { profile } = runtime
-    profile.isOn = true
-    runtime.run(fills(3, 7).add('scale', { y, n: 100, alpha: 2 }, { independent: true }))
-    profile.isOn = false
-    runtime.run(fills(3, 7))
-    const times = new Map(profile.times())
-    expect([times.get('fill')?.calls, times.get('scale')?.calls, times.size]).toEqual([4, 1, 2])
-    expect(times.get('fill')?.ms).toBeGreaterThan(0)
-    profile.clear()
-    expect(profile.times()).toEqual([])
-  })
 }

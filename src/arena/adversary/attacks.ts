@@ -62,13 +62,6 @@ export const node = ({
 /** The same without any trick. */
 export const untampered: CandidateFiles = node({})
 
-/** As JavaScript writes it. */
-export const text = (value: unknown) => JSON.stringify(value)
-/** Answers with labels if it has some. */
-export const withLabels = (found: string) =>
-  `const rows = attempt(() => ${found})
-if (rows) { let i = 0; await api.onAnswer((question) => question.map(() => rows[i++].y)) } else ${byModel}`
-
 export const attacks: readonly Attack[] = z
   .array(Written)
   .parse(parse(readFileSync(join(lineFiles, 'attacks.yaml'), 'utf8')))

@@ -4,7 +4,7 @@ import type { EngineId } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { type OpName, ops } from './ops.ts'
 import { Program } from './program.ts'
-import { createProfile, type Runtime } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 
 /** Kernels over a memory. */
 type Kernels = {
@@ -32,7 +32,6 @@ const problems = [
 /** A runtime of these kernels. */
 export function arenaRuntime({ id, capacityBytes, start, window, execute, close }: Kernels): Runtime {
   const blocks = new BlockList(Math.max(start, 1), capacityBytes)
-  const profile = createProfile()
   let room = { offset: blocks.alloc(4096), words: 1024 }
   let isClosed = false
 
@@ -53,8 +52,7 @@ export function arenaRuntime({ id, capacityBytes, start, window, execute, close 
       room = { offset: blocks.alloc(words.length * 8), words: words.length * 2 }
     }
     view(Int32Array, room.offset, words.length).set(words)
-    if (profile.isOn) profile.measure(words, (from, length) => check(execute(room.offset + 4 * from, length)))
-    else check(execute(room.offset, words.length))
+    check(execute(room.offset, words.length))
   }
 
   return {
@@ -67,7 +65,6 @@ export function arenaRuntime({ id, capacityBytes, start, window, execute, close 
     i32: (offset, length) => view(Int32Array, offset, length),
     bytes: (offset, length) => view(Uint8Array, offset, length),
     run,
-    profile,
     gflops() {
       const size = 512
       const [a, b, c] = [0, 0, 0].map(() => blocks.alloc(4 * size * size)) as [number, number, number] // of three

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
 import type { ExecResult, Level, Mount, Sandbox } from '../../contracts/index.ts'
 import { defineVerifier, EvsysError } from '../../kernel/index.ts'
-import { javascriptDriver, pythonDriver } from './code-drivers.ts'
 
 export const code = defineVerifier({
   kind: 'code',
@@ -115,9 +115,16 @@ async function outcome(run: TestRun, work: string, sandbox: Sandbox): Promise<Te
 
 const Told = z.object({ word: z.string(), passed: z.int().min(0), reason: z.string().nullish() })
 
+// Programs that load an answer and try its tests, each in turn, in one interpreter. Orders come by stdin and are read before the
+// answer runs; what it prints is dropped. How many tests passed is reported together with a word that the answer was not given, so
+// that an answer which ends the process early has passed none. It shares the interpreter with its tests all the same: code that
+// goes looking for the word finds it.
+const drivers = fileURLToPath(new URL('../../../templates/verify', import.meta.url))
+const driver = (file: string) => readFile(join(drivers, file), 'utf8')
+
 async function byDriver(run: TestRun, sandbox: Sandbox): Promise<TestOutcome> {
   const isPython = run.language === 'python'
-  const argv = isPython ? ['python3', '-I', '-c', pythonDriver] : [node, '-e', javascriptDriver]
+  const argv = isPython ? ['python3', '-I', '-c', await driver('driver.py')] : [node, '-e', await driver('driver.cjs')]
   const word = randomBytes(16).toString('hex')
   const stdin = JSON.stringify({ word, answer: run.answer, tests: run.tests })
   const result = await execute(run, sandbox, argv, stdin)

@@ -1,10 +1,9 @@
 // From the name of a model to the folder with its files. Nothing is downloaded here: that is a separate step.
-import { stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { EvsysError, fileError, hubCacheFolder, systemCode } from '../../kernel/index.ts'
 import { bundledNames, ensureBundledModel, isBundled } from './bundled-models.ts'
-import { findSnapshot, isRepository } from './hub-cache.ts'
 
 export interface ResolveModelOptions {
   /** The folder that a relative path starts from. Default: the working folder. */
@@ -71,6 +70,55 @@ function missing(name: string, reason: string, revision?: string): EvsysError {
   return new EvsysError('MODEL_MISSING', `no model ${JSON.stringify(name)} is here: ${reason}`, {
     fix: `${fetched}name a folder with config.json, tokenizer.json and the weights, or use a bundled model: ${bundledNames.join(', ')}.`,
   })
+}
+
+// The cache of Hugging Face tools, read as it lies on disk: models--ORG--NAME/{refs,snapshots}. Nothing is fetched.
+// What the hub allows in names; neither part can be a path.
+const repositoryForm = /^(?!.*\.\.)(?:[\w-][\w.-]{0,95}\/)?[\w-][\w.-]{0,95}$/
+const commitForm = /^[0-9a-f]{40}$/
+const revisionForm = /^(?!.*\.\.)[\w-][\w./-]{0,199}$/
+
+/** Whether a name can be one of the hub. */
+function isRepository(name: string): boolean {
+  return repositoryForm.test(name)
+}
+
+/** The snapshot that a revision (a branch, a tag, a commit) names; undefined if it is not in the cache. */
+async function findSnapshot(cache: string, name: string, revision: string) {
+  if (!revisionForm.test(revision)) {
+    throw new EvsysError('MODEL_MISSING', `${JSON.stringify(revision)} is no revision`, {
+      fix: 'use a branch, a tag or the 40 digits of a commit.',
+    })
+  }
+  const repository = join(cache, `models--${name.replace('/', '--')}`)
+  const commit = commitForm.test(revision) ? revision : await readReference(join(repository, 'refs', revision))
+  if (commit === undefined) return undefined
+  const folder = join(repository, 'snapshots', commit)
+  return (await entries(folder)) === undefined ? undefined : { folder, commit }
+}
+
+async function readReference(path: string): Promise<string | undefined> {
+  try {
+    const commit = (await readFile(path, 'utf8')).trim()
+    if (commitForm.test(commit)) return commit
+  } catch (cause) {
+    if (isAbsent(cause)) return undefined
+    throw fileError('read', path, cause)
+  }
+  throw new EvsysError('MODEL_INVALID', `${path} names no commit`, { fix: 'download the model again.' })
+}
+
+async function entries(folder: string): Promise<string[] | undefined> {
+  try {
+    return await readdir(folder)
+  } catch (cause) {
+    if (isAbsent(cause)) return undefined
+    throw fileError('list', folder, cause)
+  }
+}
+
+function isAbsent(cause: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR', 'EISDIR'].includes(systemCode(cause) ?? '')
 }
 
 /** Where evsys keeps what it can make again, for all projects of a user. `EVSYS_CACHE` names another place. */

@@ -92,8 +92,6 @@ export interface ExecutorOptions {
   /** Absent: the strongest level that works here. `process` holds nothing: for candidates that are trusted. */
   readonly level?: Level | undefined
   readonly limits?: Partial<ExecutorLimits> | undefined
-  /** Keeps the folders of candidates that have ended. */
-  readonly keepFolders?: boolean | undefined
   /** Called with what the sandbox of this machine does not hold. */
   onNotice?: ((text: string) => void) | undefined
   /** Called with what a dry run took. */

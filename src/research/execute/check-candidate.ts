@@ -26,7 +26,7 @@ export async function checkCandidate(
   const refused = checkFiles(task, program, files)
   if (refused.length > 0) return asFailures(refused) // they are never written
   const findings = checkCode(program, files)
-  await using folder = await makeRunFolder(workDir, files, program, options.keepFolders === true)
+  await using folder = await makeRunFolder(workDir, files, program)
   const phase = dryRunPhase(opened, folder)
   {
     await using held = await openCandidateSandbox({ ...phase, phase: 'answer' })

@@ -45,9 +45,9 @@ export async function openExecutor(task: ResearchTask, options: ExecutorOptions 
       ),
       scorerHash: createHash('sha256').update(readFileSync(program.scorer)).digest('hex'),
     }
-    return executorOf(opened, () => remove(workDir, options))
+    return executorOf(opened, () => removeFolder(workDir))
   } catch (cause) {
-    await remove(workDir, options)
+    await removeFolder(workDir)
     throw cause
   }
 }
@@ -133,10 +133,6 @@ async function sweep(base: string): Promise<void> {
   }
 }
 
-async function remove(workDir: string, { keepFolders = false }: ExecutorOptions): Promise<void> {
-  if (!keepFolders) await removeFolder(workDir)
-}
-
 /** Below this a busy machine would decide. */
 const leastSeconds = 5
 /** A candidate may need this many times what the baseline needs: it compiles, it has a larger model to save. */
@@ -162,7 +158,7 @@ function measuredGrace(opened: Opened): (trainSeconds: number, signal: AbortSign
 }
 
 async function dryRunSeconds(opened: Opened, signal: AbortSignal): Promise<number> {
-  await using folder = await makeRunFolder(opened.workDir, opened.task.baseline, opened.program, false)
+  await using folder = await makeRunFolder(opened.workDir, opened.task.baseline, opened.program)
   const begin = performance.now()
   await trainPhase(dryRunPhase(opened, folder), signal)
   return (performance.now() - begin) / 1000

@@ -33,7 +33,7 @@ export async function runCandidate(opened: Opened, request: RunRequest, graceSec
   const { files, seed, split, trainSeconds } = request
   const [refused] = asFailures(checkFiles(task, program, files)) // also where it was not checked before
   if (refused !== undefined) throw new RunFailure(refused.class, refused.reason)
-  await using folder = await makeRunFolder(workDir, files, program, options.keepFolders === true)
+  await using folder = await makeRunFolder(workDir, files, program)
   const code = await sealFiles([folder.code])
   const onPeak = (bytes: number) => request.onPeak?.(bytes)
   const common = { program, folder, seed, trainSeconds, limits, dry: false, level: options.level, onPeak }

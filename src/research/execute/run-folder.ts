@@ -33,12 +33,7 @@ export interface RunFolder extends AsyncDisposable {
 }
 
 /** `files` have been checked: their paths stay inside. */
-export async function makeRunFolder(
-  workDir: string,
-  files: CandidateFiles,
-  program: TaskProgram,
-  keep: boolean,
-): Promise<RunFolder> {
+export async function makeRunFolder(workDir: string, files: CandidateFiles, program: TaskProgram): Promise<RunFolder> {
   mkdirSync(workDir, { recursive: true })
   const path = await mkdtemp(join(workDir, 'evsys-run-'))
   const [code, out] = [join(path, 'code'), join(path, 'out')]
@@ -54,9 +49,7 @@ export async function makeRunFolder(
     code,
     out,
     state: (phase) => join(path, phase),
-    async [Symbol.asyncDispose]() {
-      if (!keep) await removeFolder(path)
-    },
+    [Symbol.asyncDispose]: () => removeFolder(path),
   }
 }
 

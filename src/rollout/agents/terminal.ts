@@ -1,5 +1,8 @@
 // A terminal agent in the manner of Terminus: the model sees a terminal and types into it, in JSON or XML; that the task is done it
 // has to say twice.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
 import type { ChatMessage } from '../../contracts/index.ts'
 import { defineAgent } from '../../kernel/index.ts'
@@ -54,37 +57,8 @@ function filled(template: string, values: Readonly<Record<string, string>>): str
   return template.replaceAll(/\{(instruction|terminal_state)\}/g, (_, name: string) => values[name] ?? '')
 }
 
-// The first message of the terminal agent: what it may type and how.
-const json = `{
-  "analysis": "what the terminal shows, and what is done so far",
-  "plan": "what comes next, and why",
-  "commands": [
-    { "keystrokes": "ls -la\\n", "duration": 0.5 }
-  ],
-  "task_complete": false
-}`
-
-const xml = `<response>
-<analysis>what the terminal shows, and what is done so far</analysis>
-<plan>what comes next, and why</plan>
-<commands>
-<keystrokes duration="0.5">ls -la
-</keystrokes>
-</commands>
-<task_complete>false</task_complete>
-</response>`
-
-/** With places for the instruction and the terminal. */
+/** The first message of the agent: what it may type and how, with places for the instruction and the terminal. */
 function terminalPrompt(format: TerminalFormat): string {
-  return `You finish a task in a Linux terminal by typing into it. Answer with one ${format === 'json' ? 'JSON object' : '<response>'} and nothing else:
-
-${format === 'json' ? json : xml}
-
-Keystrokes are typed exactly as they stand: a command runs when it ends with a newline. A key by its name alone, such as C-c, Tab or Up, stands for that key. duration is how many seconds to wait at most (60 at the most); the next message comes as soon as the shell is ready again. An empty list of commands waits for nothing. Say task_complete only when the task is done: you are asked to confirm it.
-
-The task:
-{instruction}
-
-The terminal:
-{terminal_state}`
+  return readFileSync(join(templates, `terminal-${format}.md`), 'utf8').trimEnd()
 }
+const templates = fileURLToPath(new URL('../../../templates/rollout', import.meta.url))

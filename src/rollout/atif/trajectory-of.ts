@@ -1,18 +1,19 @@
 // Turns as an ATIF document. What was new in the prompt of a turn becomes steps of system and user; results of tools are the
-// observation of the step that called them; the answer is a step of the agent with its exact tokens.
+// observation of the step that called them; the answer is a step of the agent with its exact tokens. As a file it is whole at every
+// moment, with long lists of numbers on one line.
 import { answerOf, messageKey } from '../../algorithms/index.ts'
-import type {
-  AtifContent,
-  AtifFinalMetrics,
-  AtifMetrics,
-  AtifStep,
+import {
+  type AtifContent,
+  type AtifFinalMetrics,
+  type AtifMetrics,
+  type AtifStep,
   AtifTrajectory,
-  ChatMessage,
-  ToolCall,
-  ToolSpec,
-  Turn,
+  type ChatMessage,
+  type ToolCall,
+  type ToolSpec,
+  type Turn,
 } from '../../contracts/index.ts'
-import { isMapping } from '../../kernel/index.ts'
+import { checkValue, EvsysError, isMapping, writeFileAtomic } from '../../kernel/index.ts'
 
 interface TrajectoryOptions {
   readonly agent: { readonly name: string; readonly version: string; readonly model?: string | undefined }
@@ -23,7 +24,6 @@ interface TrajectoryOptions {
   /** What the environment answered after the last turn. */
   readonly after?: readonly ChatMessage[] | undefined
   readonly subagents?: readonly AtifTrajectory[] | undefined
-  readonly notes?: string | undefined
   /**
    * `full`: every step has the whole prompt, as other tools expect. `compact`: only what is new in it, where the prompt holds the
    * tokens of the turn before.
@@ -59,10 +59,24 @@ export function trajectoryOf(options: TrajectoryOptions): AtifTrajectory {
       tool_definitions: unlessEmpty(tools.map((each) => ({ type: 'function', function: { ...each } }))),
     },
     steps: numbered,
-    notes: options.notes,
     final_metrics: finalMetrics(numbered, subagents),
     subagent_trajectories: unlessEmpty(subagents),
   }
+}
+
+/** Writes a trajectory, replacing what is there. A document that is no ATIF is refused. */
+export async function writeTrajectory(file: string, trajectory: AtifTrajectory): Promise<void> {
+  const checked = checkValue(AtifTrajectory, trajectory)
+  if (!checked.ok) {
+    const faults = checked.issues.slice(0, 3).map(({ path, message }) => `${path.join('.')}: ${message}`)
+    throw new EvsysError('INTERNAL', `the trajectory is no valid ATIF: ${faults.join('; ')}`)
+  }
+  await writeFileAtomic(file, trajectoryText(trajectory))
+}
+
+export function trajectoryText(trajectory: AtifTrajectory): string {
+  const text = JSON.stringify(trajectory, undefined, 2)
+  return `${text.replace(/\[\s*(-?[\d.][^[\]{}"]*?)\s*\]/g, (_, list: string) => `[${list.replace(/\s+/g, ' ')}]`)}\n`
 }
 
 function addMessages(steps: NewStep[], messages: readonly ChatMessage[], stepOf = messageStep): void {

@@ -1,7 +1,9 @@
 // A container as an environment. Time limits are kept inside, where the processes are: ending the docker program would leave them.
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { lstat, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type {
   EnvironmentCommand,
   ExecResult,
@@ -19,6 +21,9 @@ import { copyOut, readStateFile, type StateFolders } from './state-copy.ts'
 // Scripts that end processes inside a container, where alone they can be seen. A command and what it starts carry a mark in their
 // variables; the end of the agent's phase ends everything that the image did not start itself.
 
+const scripts = fileURLToPath(new URL('../../../templates/rollout', import.meta.url))
+const script = (name: string) => readFileSync(join(scripts, name), 'utf8')
+
 /** Marks a command and its children. */
 const variable = 'EVSYS_COMMAND'
 
@@ -29,40 +34,10 @@ const keptProcesses = 'for p in /proc/[0-9]*; do p=${p#/proc/}; [ "$p" = "$$" ] 
  * Ends the command with the mark `$1`: everything that has the mark, and all descendants of it, again until none is found. Twice
  * around is enough for processes that do not fork on; more, for those that do.
  */
-const killCommand = `
-for round in 1 2 3 4 5; do
-  found=
-  for d in /proc/[0-9]*; do
-    p=\${d#/proc/}
-    [ "$p" = "$$" ] && continue
-    if tr '\\0' '\\n' < "$d/environ" 2> /dev/null | grep -qx "${variable}=$1"; then found="$found $p"; fi
-  done
-  [ -z "$found" ] && exit 0
-  all=$found
-  for p in $found; do
-    for d in /proc/[0-9]*; do
-      q=\${d#/proc/}
-      [ "$q" = "$$" ] && continue
-      grep -q "^PPid:[[:space:]]*$p$" "$d/status" 2> /dev/null && all="$all $q"
-    done
-  done
-  kill -9 $all 2> /dev/null
-done
-exit 0`
+const killCommand = script('kill-command.sh')
 
 /** Ends all processes but the first, this one, and those whose numbers are its arguments. */
-const killOthers = `
-for round in 1 2 3 4 5; do
-  found=
-  for d in /proc/[0-9]*; do
-    p=\${d#/proc/}
-    case " 1 $$ $* " in *" $p "*) continue ;; esac
-    [ -r "$d/status" ] && ! grep -q '^State:[[:space:]]*Z' "$d/status" 2> /dev/null && found="$found $p"
-  done
-  [ -z "$found" ] && exit 0
-  kill -9 $found 2> /dev/null
-done
-exit 0`
+const killOthers = script('kill-others.sh')
 
 // The workdir, the folders of logs that every account may write to, and the processes that run already.
 const prepare = `mkdir -p -- "$1" || exit 1

@@ -1,5 +1,6 @@
 // Attacks by what is answered, and by what is left for the scorer to read.
-import { type Attack, node, text } from '../../../src/arena/adversary/attacks.ts'
+import { type Attack, node } from '../../../src/arena/adversary/attacks.ts'
+import { text } from './attack-words.ts'
 
 /** Answers every question by a line of its own making; `id` and `question` are in sight. */
 const byLine = (line: string) => `const { createInterface } = await import('node:readline')

@@ -1,5 +1,6 @@
 // Attacks on files that are not the candidate's: scorer, API, task, orders for the interpreter, by every road that leads to a file.
-import { type Attack, node, text } from '../../../src/arena/adversary/attacks.ts'
+import { type Attack, node } from '../../../src/arena/adversary/attacks.ts'
+import { text } from './attack-words.ts'
 
 const forged = `'export default { score: () => ({ value: 0 }) }'`
 const run = `const { execFileSync, spawnSync } = await import('node:child_process')\n`

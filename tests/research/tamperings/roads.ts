@@ -1,5 +1,6 @@
 // Roads to the labels that hide from whoever reads the code: each names the file, or what runs programs, in a way of its own.
-import { type Attack, node, text, withLabels } from '../../../src/arena/adversary/attacks.ts'
+import { type Attack, node } from '../../../src/arena/adversary/attacks.ts'
+import { text, withLabels } from './attack-words.ts'
 
 /** `found` gives the text of the labels' file at PATH, or throws. */
 const road = (name: string, found: string, first = ''): Attack => ({

@@ -1,4 +1,5 @@
 // What a candidate in JavaScript imports: itself, the API, Node's own modules but a few, packages that the task allows.
+import { readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { posix } from 'node:path'
 import { type CodeFile, type Finding, matchesIn } from './code-file.ts'
@@ -146,22 +147,8 @@ function allowance(packages: readonly string[]): string {
 const withoutEnding = (name: string) => name.replace(/\.\w+$/, '')
 
 // The standard library of Python 3.9 to 3.14, as `sys.stdlib_module_names` lists it.
-const names = `
-__future__ abc aifc argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect
-builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys compileall
-concurrent configparser contextlib contextvars copy copyreg crypt csv ctypes curses dataclasses datetime dbm
-decimal difflib dis distutils doctest email encodings ensurepip enum errno faulthandler fcntl filecmp
-fileinput fnmatch fractions ftplib functools gc genericpath getopt getpass gettext glob graphlib grp gzip
-hashlib heapq hmac html http imaplib imghdr imp importlib inspect io ipaddress itertools json keyword
-linecache locale logging lzma mailbox mailcap marshal math mimetypes mmap modulefinder msvcrt multiprocessing
-netrc nis nntplib nt ntpath numbers opcode operator optparse os ossaudiodev pathlib pdb pickle pickletools
-pipes pkgutil platform plistlib poplib posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc
-pyexpat queue quopri random re readline reprlib resource rlcompleter runpy sched secrets select selectors
-shelve shlex shutil signal site smtpd smtplib sndhdr socket socketserver spwd sqlite3 sre_compile
-sre_constants sre_parse ssl stat statistics string stringprep struct subprocess sunau symtable sys sysconfig
-syslog tabnanny tarfile telnetlib tempfile termios textwrap threading time timeit tkinter token tokenize
-tomllib trace traceback tracemalloc tty turtle types typing unicodedata unittest urllib uu uuid venv warnings
-wave weakref webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo
-`
-
-const pythonModules: ReadonlySet<string> = new Set(names.trim().split(/\s+/))
+const pythonModules: ReadonlySet<string> = new Set(
+  readFileSync(new URL('../../../../templates/research/python-modules.txt', import.meta.url), 'utf8')
+    .trim()
+    .split(/\s+/),
+)

@@ -168,9 +168,8 @@ function mended(text: string): string {
   return out
 }
 
-/** From an opening bracket to the one that closes it; all, where none does. */
-function balanced(text: string): string {
-  let depth = 0
+/** Characters outside of texts, with their places. */
+function* structure(text: string): Generator<readonly [number, string | undefined]> {
   let inText = false
   for (let at = 0; at < text.length; at++) {
     const char = text[at]
@@ -178,7 +177,15 @@ function balanced(text: string): string {
       if (char === '\\') at++
       else if (char === '"') inText = false
     } else if (char === '"') inText = true
-    else if (char === '{' || char === '[') depth++
+    else yield [at, char]
+  }
+}
+
+/** From an opening bracket to the one that closes it; all, where none does. */
+function balanced(text: string): string {
+  let depth = 0
+  for (const [at, char] of structure(text)) {
+    if (char === '{' || char === '[') depth++
     else if ((char === '}' || char === ']') && --depth === 0) return text.slice(0, at + 1)
   }
   return text
@@ -188,18 +195,10 @@ function balanced(text: string): string {
 function wholeObjects(text: string): unknown[] {
   const opened: number[] = []
   const spans: [number, number][] = []
-  let inText = false
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at]
-    if (inText) {
-      if (char === '\\') at++
-      else if (char === '"') inText = false
-    } else if (char === '"') inText = true
-    else if (char === '{') opened.push(at)
-    else if (char === '}') {
-      const start = opened.pop()
-      if (start !== undefined) spans.push([start, at + 1])
-    }
+  for (const [at, char] of structure(text)) {
+    const start = char === '}' ? opened.pop() : undefined
+    if (char === '{') opened.push(at)
+    if (start !== undefined) spans.push([start, at + 1])
   }
   const outer = spans.filter(([start, end]) => !spans.some(([s, e]) => s < start && e >= end))
   return outer.sort(([a], [b]) => a - b).flatMap(([start, end]) => parseLoosely(text.slice(start, end)) ?? [])

@@ -9,7 +9,7 @@ import type {
   ToolCall,
   Turn,
   TurnTokens,
-} from '../../contracts/index.ts'
+} from '../src/contracts/index.ts'
 
 /** Turns of the steps of one document, in order. */
 export function turnsOf(steps: AtifTrajectory['steps']): Turn[] {

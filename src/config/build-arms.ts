@@ -36,7 +36,7 @@ export function buildArms(root: LocatedMap, checker: NodeChecker, finish: (tree:
   const [only] = written
   const isOne = only !== undefined && written.length === 1
   const chain: Chain | undefined = isOne ? expandChain(only, root, checker.report) : undefined
-  // What a chain would supply cannot be told from one that is not well formed: only the chain itself is reported.
+  // A chain that is not well formed does not say what it would supply: only the chain itself is reported.
   if (isOne && chain === undefined) return { base: [], planned: [], expanded: [] }
   const base = (chain === undefined ? written : [chain.base]).map(finished)
   const stages = chain?.stages?.map(finished)

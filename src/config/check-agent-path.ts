@@ -64,7 +64,7 @@ async function hasPython(): Promise<boolean> {
   return tried.some(({ status }) => status === 'fulfilled')
 }
 
-// Whether the rows that come out of a data block are of the kind that the algorithm takes, as far as that can be told before
+// Whether the rows that come out of a data block are of the kind that the algorithm takes, as far as that is known before
 // anything runs: by the keys of the first row, and by built-in transforms whose outcome is known.
 /** What built-in transforms make of rows: a shape that they add, or `kept`. Others may do anything. */
 const outcomes: Readonly<Record<string, RowFormat | 'kept'>> = {

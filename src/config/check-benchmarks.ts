@@ -45,7 +45,7 @@ export function checkBenchmarks(root: LocatedMap, benchmarks: readonly Benchmark
     else {
       const origin = node.entries.get('name')?.value.origin ?? node.origin
       const message = `two benchmarks are called ${JSON.stringify(benchmark.name)} (${placeName(earlier.origin)})`
-      report.problem(origin, { code: 'CONFIG_NAME', message, fix: 'give each a `name` of its own.' })
+      report.problem(origin, { code: 'CONFIG_NAME', message, fix: 'give each a different `name`.' })
     }
     checkSamples(node, benchmark, report)
     noteTestEvaluations(node, benchmark, report)

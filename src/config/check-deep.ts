@@ -1,4 +1,4 @@
-// `validate --deep`: all that can be checked once plugins are known and files can be looked at. Nothing is run.
+// `validate --deep`: all that can be checked once plugins are known and files can be read. Nothing is run.
 import { dirname, join, relative } from 'node:path'
 import type { Direction, Notice, Plan, Row } from '../contracts/index.ts'
 import {

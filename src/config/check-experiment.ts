@@ -96,9 +96,7 @@ function checkNames(arms: readonly Arm[], root: LocatedMap, report: Report): voi
         ? `two arms are called ${JSON.stringify(arm.name)}${twins(arm, other)}`
         : `the arms ${JSON.stringify(other.name)} and ${JSON.stringify(arm.name)} share one folder where case does not count`
     const hasTemplate = textOf(nodeAt(root, ['matrix', 'name_template'])) !== undefined
-    const fix = hasTemplate
-      ? 'put every axis into name_template, as {dotted.path}.'
-      : 'give each arm a name of its own.'
+    const fix = hasTemplate ? 'put every axis into name_template, as {dotted.path}.' : 'give each arm a different name.'
     report.problem(arm.nameAt, { code: 'CONFIG_NAME', message, fix })
   }
 }

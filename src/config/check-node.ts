@@ -122,7 +122,7 @@ export function nearest(root: LocatedNode, path: Path): { node: LocatedNode; bel
   return { node, below: [] }
 }
 
-// What a value is for; an item of a list has no words of its own and is explained by its list.
+// What a value is for; an item of a list has no description and is explained by its list.
 function meaningOf(schema: z.ZodType, path: Path): { text: string; label: string | undefined } | undefined {
   for (let length = path.length; length >= 0; length--) {
     const text = descriptionAt(schema, path.slice(0, length))

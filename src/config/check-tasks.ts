@@ -81,7 +81,7 @@ class TaskChecker {
     if (first === undefined) this.#lineOf.set(task_id, line)
     else {
       const message = `the task id ${JSON.stringify(task_id)} stands in line ${first} too`
-      complain(message, 'give every task an id of its own.')
+      complain(message, 'give every task a different id.')
     }
     if (verifier.kind === 'e2b') {
       const message = 'tasks of kind "e2b" run in a service that evsys does not use'

@@ -54,7 +54,7 @@ function moveShorthands(root: LocatedMap, checker: NodeChecker): LocatedMap {
   if (entries.length === 0) return root
   const short = mapNode(entries, root.origin)
   const rest = withoutKey(root, ...shorthandKeys)
-  // A run may replace all of a default, and then nothing else would look at it.
+  // A run may replace all of a default, and then nothing else would check it.
   const given = withoutNulls(short, ExperimentFile)
   for (const key of shorthandKeys) {
     const value = given.entries.get(key)?.value

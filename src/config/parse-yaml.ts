@@ -62,7 +62,7 @@ export function parseYaml(source: Source, report: Report, part?: Part): LocatedN
     )
   if (text.length > maxLength) {
     const message = `the text is ${text.length} characters long, more than ${maxLength}`
-    return complain(0, 1, message, 'put data rows into a file of their own.')
+    return complain(0, 1, message, 'put data rows into a separate file.')
   }
   const bad = forbidden.exec(text)
   if (bad !== null) {

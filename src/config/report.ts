@@ -1,4 +1,4 @@
-// Everything that is wrong with a configuration, gathered so that it can be told at once and in file order, and the notices
+// Everything that is wrong with a configuration, gathered so that it can be reported at once and in file order, and the notices
 // that are no errors. Arms share text, so the same problem may be found many times; it is reported once.
 import type { ErrorCode, Location, Notice } from '../contracts/index.ts'
 import { EvsysError, type Problem, withoutUndefined } from '../kernel/index.ts'

@@ -115,7 +115,7 @@ export async function readText(path: string, name: string, signal?: AbortSignal)
     const limit = maxLength * 4 // bytes of the longest text that is read
     if (found.size > limit) {
       const message = `${name} has ${found.size} bytes, more than ${limit}`
-      return { problem: { message, fix: 'put data rows into a file of their own.' } }
+      return { problem: { message, fix: 'put data rows into a separate file.' } }
     }
     bytes = await file.readFile(signal === undefined ? {} : { signal })
   } catch (cause) {

@@ -150,7 +150,7 @@ export async function namesIn(dir: string): Promise<string[]> {
 
 // 0: finished or swept meanwhile.
 async function ageMs(path: string, nowMs: number): Promise<number> {
-  return (await ifPresent('look at', path, async () => nowMs - (await lstat(path)).mtimeMs)) ?? 0
+  return (await ifPresent('inspect', path, async () => nowMs - (await lstat(path)).mtimeMs)) ?? 0
 }
 
 // False: another sweep was faster.

@@ -189,7 +189,7 @@ export async function collectBlobs(
 
   // The size of a file that may go, undefined for one that must stay or is gone.
   const expendable = async (hash: Sha256, path: string): Promise<number | undefined> => {
-    const found = await ifPresent('look at', path, () => stat(path))
+    const found = await ifPresent('inspect', path, () => stat(path))
     // A time in the future gives a negative age: after a clock was set back, blobs stay longer.
     if (found === undefined || clock.now() - found.mtimeMs < graceMs || (await pins.has(hash))) return undefined
     return found.size

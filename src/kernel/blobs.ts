@@ -11,8 +11,8 @@
 // the pin fails. If (a) comes before (2), the collection sees the pin and moves the blob back. If (a) comes after (2), the
 // blob was moved away before (b), so (b) either takes the dying name, and (3) finds nothing to delete, or comes too late and
 // says that the blob is missing. A put renames a whole new file, with a new time, into place. Either the collection moved
-// the older file away before, and deletes that one; or it moved the new file, sees its time at (2), and moves it back. Whoever
-// reads while a blob is away moves it back likewise. A collection that is killed leaves a dying name, which the next one,
+// the older file away before, and deletes that one; or it moved the new file, sees its time at (2), and moves it back. A
+// reader that comes while a blob is away moves it back likewise. A collection that is killed leaves a dying name, which the next one,
 // or the next reader, treats in the same way. Names are made durable before a call returns.
 //
 // Not covered: network disks that show other machines an old listing of a folder.
@@ -174,7 +174,7 @@ async function isPresent(dir: string, hash: Sha256): Promise<boolean> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return (await ifPresent('look at', path, () => stat(path))) !== undefined
+  return (await ifPresent('inspect', path, () => stat(path))) !== undefined
 }
 
 function readChunk(file: FileHandle, dir: string, hash: Sha256): Promise<Uint8Array> {

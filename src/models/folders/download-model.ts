@@ -23,7 +23,7 @@ export interface DownloadModelOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
   readonly signal?: AbortSignal | undefined
   readonly clock?: Clock | undefined
-  /** Told before each file. */
+  /** Called before each file. */
   readonly onFile?: ((file: { path: string; sizeBytes: number }) => void) | undefined
 }
 

@@ -40,11 +40,11 @@ async function foldersIn(dir: string): Promise<string[]> {
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
   } catch (cause) {
     if (systemCode(cause) === 'ENOENT') return []
-    throw fileError('look at', dir, cause)
+    throw fileError('inspect', dir, cause)
   }
 }
 
-// Segment files hold what workers told. Once an experiment has ended, all of it is in the record, and they can go.
+// Segment files hold what workers reported. Once an experiment has ended, all of it is in the record, and they can go.
 const ENDED = new Set(['completed', 'failed', 'stopped', 'cancelled'])
 const MOST_COLLECTED = 10_000
 
@@ -82,7 +82,7 @@ async function isFolder(path: string): Promise<boolean> {
   } catch (cause) {
     const code = systemCode(cause)
     if (code === 'ENOENT' || code === 'ENOTDIR') return false
-    throw fileError('look at', path, cause)
+    throw fileError('inspect', path, cause)
   }
 }
 
@@ -120,6 +120,6 @@ async function unlessGone<T>(path: string, look: () => Promise<T>): Promise<T | 
     return await look()
   } catch (cause) {
     if (systemCode(cause) === 'ENOENT') return undefined
-    throw fileError('look at', path, cause)
+    throw fileError('inspect', path, cause)
   }
 }

@@ -87,14 +87,18 @@ async function ranToItsEnd({ near, slowestMs }: { near: string; slowestMs: numbe
     detached: true,
   })
   const end = () => process.kill(-(child.pid as number), 'SIGKILL')
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
+  const stop = () => {
+    end()
+    process.exit(130)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
   const watch = setInterval(() => {
     const found = statSync(`${folder}/current`, { throwIfNoEntry: false })
     if (found !== undefined && Date.now() - found.mtimeMs >= stalledMs) end()
   }, 1_000)
   const code = await new Promise((done) => child.once('exit', done))
   clearInterval(watch)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, end)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
   if (existsSync(`${folder}/current`)) return false
   if (code !== 0) throw new Error('the tests fail without any mutant')
   return true

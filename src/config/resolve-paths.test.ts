@@ -61,7 +61,7 @@ metadata: { benchmark: [{ name: val, path: v, ${agent} }] }
   })
 })
 
-it('files of plugins are told from packages, and addresses from paths (CFG-16)', async () => {
+it('files of plugins are distinguished from packages, and addresses from paths (CFG-16)', async () => {
   const { experiment } = await planOf(file('"s3://bucket/x"', 'plugins: [lib/a.ts, acme, "@acme/b.ts", ./c, d.mjs]\n'))
   expect(experiment.plugins).toEqual(['/project/lib/a.ts', 'acme', '@acme/b.ts', '/project/c', '/project/d.mjs'])
   expect(experiment.runs[0]?.data.path).toBe('s3://bucket/x')

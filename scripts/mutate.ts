@@ -71,7 +71,7 @@ for (const pass of passes) {
 }
 report()
 
-/** False when a mutant hung the process, which is ended then. */
+/** False when a mutant hung the process, which is ended then, or ended it, as one does that fills the memory. */
 async function ranToItsEnd({ near, slowestMs }: { near: string; slowestMs: number }): Promise<boolean> {
   const tests = files.filter((file) => file.endsWith('.test.ts') && !slow.includes(file))
   rmSync(`${folder}/current`, { force: true })
@@ -87,18 +87,21 @@ async function ranToItsEnd({ near, slowestMs }: { near: string; slowestMs: numbe
     detached: true,
   })
   const end = () => process.kill(-(child.pid as number), 'SIGKILL')
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
-  let hung = false
-  const watch = setInterval(() => {
-    if (!existsSync(`${folder}/current`) || Date.now() - statSync(`${folder}/current`).mtimeMs < stalledMs) return
-    hung = true
+  const stop = () => {
     end()
+    process.exit(130)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  const watch = setInterval(() => {
+    const found = statSync(`${folder}/current`, { throwIfNoEntry: false })
+    if (found !== undefined && Date.now() - found.mtimeMs >= stalledMs) end()
   }, 1_000)
   const code = await new Promise((done) => child.once('exit', done))
   clearInterval(watch)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, end)
-  if (!hung && code !== 0) throw new Error('the tests fail without any mutant')
-  return !hung
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
+  if (existsSync(`${folder}/current`)) return false
+  if (code !== 0) throw new Error('the tests fail without any mutant')
+  return true
 }
 
 function report(): void {

@@ -1,6 +1,6 @@
 // Runs every test again under each mutant that it reaches and that no test has caught yet. Modules are loaded once for all mutants,
 // so a mutant costs as much as the test itself; what runs while a module loads is therefore out of reach.
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { type RunnerTestCase, TestRunner } from 'vitest'
 import type { Mutant } from './mutants.ts'
@@ -97,6 +97,7 @@ export default class MutationRunner extends TestRunner {
         state.active = -1
       }
     }
+    rmSync(`${folder}/current`)
     done()
   }
 }

@@ -170,3 +170,76 @@ describe('--set', () => {
     ])
   })
 })
+
+describe('--set into a chain or a matrix', () => {
+  const chain = `name: e
+run: { name: r, data: { path: a }, model: { name: m }, algorithm: { kind: sft, params: { lr: 1, keep: 2 } } }
+`
+  const datasets = `${chain}continual: { datasets: [{ path: b }, { path: c }] }\n`
+  const stages = `${chain}stages: [{ algorithm: { kind: sft } }, { algorithm: { kind: rl }, data: { path: d } }]\n`
+  const matrix = `name: e
+matrix: { axes: { algorithm.kind: [sft, rl] }, base_run: { data: { path: a }, model: { name: m } } }
+`
+
+  it('changes datasets by paths of data alone (CFG-4, CFG-6)', async () => {
+    const seeded = await planOf(datasets, { set: ['seed=3'] })
+    expect(seeded.runs.map(({ seed, config }) => [seed, config.data.path])).toEqual([
+      [3, '/project/b'],
+      [3, '/project/c'],
+    ])
+    const { runs } = await planOf(datasets, { set: ['data.path=z'] })
+    expect(runs.map(({ config }) => config.data.path)).toEqual(['/project/z', '/project/z'])
+  })
+
+  it('changes stages in what they say for themselves alone (CFG-4, CFG-6)', async () => {
+    const { runs } = await planOf(stages, { set: ['data.path=z', 'model.name=n'] })
+    expect(runs.map(({ config }) => [config.algorithm.kind, config.data.path, config.model.name])).toEqual([
+      ['sft', '/project/z', 'n'],
+      ['rl', '/project/z', 'n'],
+    ])
+    const { experiment } = await planOf(stages, { set: ['data.path=z'] })
+    expect(experiment.stages?.stages.map((stage) => stage.data?.path)).toEqual([undefined, '/project/z'])
+  })
+
+  it('takes the short forms of a file: base_run, a stage by its number, an axis by its path (CFG-4)', async () => {
+    expect((await planOf(matrix, { set: ['base_run.seed=5'] })).runs.map(({ seed }) => seed)).toEqual([5, 5])
+    expect((await planOf(stages, { set: ['stages.1.data.path=z'] })).runs[1]?.config.data.path).toBe('/project/z')
+    const axis = await planOf(matrix, { set: ['matrix.axes."algorithm.kind"=[dpo]', 'matrix.axes.seed=[1, 2]'] })
+    expect(axis.arms.map(({ params }) => params)).toEqual([
+      { 'algorithm.kind': 'dpo', seed: 1 },
+      { 'algorithm.kind': 'dpo', seed: 2 },
+    ])
+    const named = await planOf(matrix, { set: ['matrix.name_template="{base}-{algorithm.kind}"'] })
+    expect(named.arms.map(({ name }) => name)).toEqual(['e-sft', 'e-rl'])
+  })
+
+  it('removes a parameter that is set to null, and no other (CFG-4)', async () => {
+    const { runs } = await planOf(chain, { set: ['algorithm.params.lr=null'] })
+    expect(runs[0]?.config.algorithm.params).toEqual({ keep: 2 })
+  })
+
+  it('says how to name an item of a list, or a value beside a plain one (CFG-4, ERR-1)', async () => {
+    const list = `${chain}metadata: { benchmark: [{ name: val, path: v }] }\n`
+    const problem = async (set: string[]) => {
+      const error = await planOf(list, { set }).catch((cause) => cause)
+      return error.problems.map((each: { message: string; fix: string; where: object; excerpt: object }) => ({
+        ...each,
+      }))
+    }
+    expect(await problem(['metadata.benchmark.7.limit=1'])).toMatchObject([
+      {
+        message: 'cannot set `metadata.benchmark.7.limit`: `metadata.benchmark` is a list of 1, and 7 is no item of it',
+        fix: 'items of a list are numbered from 0; benchmarks and runs also go by name.',
+      },
+    ])
+    expect(await problem(['name.x=1'])).toMatchObject([
+      {
+        message: 'cannot set `name.x`: `name` is a plain value and holds no keys',
+        fix: 'set `name` itself, or a path beside it.',
+      },
+    ])
+    expect(await problem(['seed=1', 'a..b=1'])).toMatchObject([
+      { message: 'a step of the path is empty', where: { line: 2, col: 3 }, excerpt: { text: 'a..b=1', length: 2 } },
+    ])
+  })
+})

@@ -2,15 +2,18 @@
 // same path gives way to it. The arguments are a separate source, one line each, in which errors are located.
 
 import { formatPath, parsePath } from './dotted-path.ts'
-import { withKey, withoutKey, withValueAt } from './edit-tree.ts'
+import { putAt, withKey, withoutKey, withValueAt } from './edit-tree.ts'
 import {
   isNull,
+  itemsOf,
   type LocatedMap,
   type LocatedNode,
   nodeAt,
   type Origin,
+  originAlong,
   type Path,
   type Source,
+  type Span,
   seqNode,
   textOf,
 } from './located.ts'
@@ -22,7 +25,6 @@ const example = 'write --set algorithm.params.max_steps=20, in quotes where the 
 
 /** The tree with every `PATH=VALUE` applied in order. It must be normalised before, and again after. */
 export function applySets(root: LocatedMap, sets: readonly string[], cwd: string, report: Report): LocatedMap {
-  if (sets.length === 0) return root
   const source: Source = { name: '--set', text: sets.join('\n'), dir: cwd, rank: Number.POSITIVE_INFINITY }
   report.addSource(source)
   let tree = root
@@ -41,24 +43,18 @@ interface Assignment {
   readonly at: Origin
 }
 
-function readSet(span: { source: Source; start: number; end: number }, report: Report): Assignment | undefined {
-  const { source, start, end } = span
+function readSet({ source, start, end }: Span, report: Report): Assignment | undefined {
   const text = source.text.slice(start, end)
-  const complain = (from: number, to: number, message: string) => {
+  const complain = (from: number, to: number, message: string) =>
     report.problemAt({ source, start: from, end: to }, { code: 'CONFIG_SET', message, fix: example })
-    return undefined
-  }
   const equals = equalsSign(text)
   if (equals === -1) return complain(start, end, 'there is no = between a path and a value')
   const parsed = parsePath(text.slice(0, equals))
   if ('message' in parsed)
     return complain(start + parsed.offset, start + Math.max(equals, parsed.offset + 1), parsed.message)
-  const at = originOf(parsed.path, { source, start, end: start + equals })
-  const hook = {
-    key: { start, end: start + equals },
-    parent: at.parent,
-    step: at.step,
-  }
+  const key = { start, end: start + equals }
+  const at = originAlong(parsed.path, { source, ...key })
+  const hook = { key, parent: at.parent, step: at.step }
   const faults = new Report()
   const value = parseYaml(source, faults, { start: start + equals + 1, end, hook })
   // What is wrong with the value is wrong with the argument.
@@ -72,15 +68,10 @@ function equalsSign(text: string): number {
   return match === null ? text.indexOf('=') : match[0].length - 1
 }
 
-function originOf(path: Path, span: { source: Source; start: number; end: number }): Origin {
-  let origin: Origin = span
-  for (const step of path) origin = { ...span, parent: origin, step }
-  return origin
-}
-
 const runKeys: readonly string[] = [...shorthandKeys, 'tags']
 
-function applySet(root: LocatedMap, { path, value, at }: Assignment, report: Report): LocatedMap {
+function applySet(root: LocatedMap, assignment: Assignment, report: Report): LocatedMap {
+  const { path, at } = assignment
   const [head] = path
   if (head === 'extends') {
     const message = 'extends is followed before --set is applied'
@@ -90,8 +81,8 @@ function applySet(root: LocatedMap, { path, value, at }: Assignment, report: Rep
   const isForRuns = typeof head === 'string' && runKeys.includes(head)
   const targets = isForRuns ? [...runTargets(root, path), ...stageTargets(root, path)] : [spelledPath(root, path)]
   const axes = nodeAt(root, ['matrix', 'axes'])
-  const tree = isForRuns && axes?.type === 'map' ? setAxes(root, axes, { path, value, at }, report) : root
-  return targets.reduce((changed, target) => setAt(changed, target, { path, value, at }, report), tree)
+  const tree = isForRuns && axes?.type === 'map' ? setAxes(root, axes, assignment, report) : root
+  return targets.reduce((changed, target) => setAt(changed, target, assignment, report), tree)
 }
 
 function runTargets(root: LocatedMap, path: Path): Path[] {
@@ -103,16 +94,11 @@ function runTargets(root: LocatedMap, path: Path): Path[] {
 
 // Stages are arms too: what they say for themselves would hide what is set in the run.
 function stageTargets(root: LocatedMap, [head, ...rest]: Path): Path[] {
-  const datasets = nodeAt(root, ['continual', 'datasets'])
-  const stages = nodeAt(root, ['stages', 'stages'])
+  const datasets = head === 'data' ? itemsOf(nodeAt(root, ['continual', 'datasets'])) : []
+  const stages = itemsOf(nodeAt(root, ['stages', 'stages']))
   return [
-    ...(head === 'data' && datasets?.type === 'seq' ? datasets.items : []).map((_, i) => [
-      'continual',
-      'datasets',
-      i,
-      ...rest,
-    ]),
-    ...(stages?.type === 'seq' ? stages.items : []).flatMap((stage, i) =>
+    ...datasets.map((_, i) => ['continual', 'datasets', i, ...rest]),
+    ...stages.flatMap((stage, i) =>
       head !== undefined && nodeAt(stage, [head]) !== undefined ? [['stages', 'stages', i, head, ...rest]] : [],
     ),
   ]
@@ -129,27 +115,25 @@ function spelledPath(root: LocatedMap, path: Path): Path {
   }
   const steps: (string | number)[] = []
   for (const step of path) {
-    const list = nodeAt(root, steps)
-    const named = list?.type === 'seq' ? list.items.findIndex((item) => textOf(nodeAt(item, ['name'])) === step) : -1
+    const named = itemsOf(nodeAt(root, steps)).findIndex((item) => textOf(nodeAt(item, ['name'])) === step)
     steps.push(named === -1 ? step : named)
   }
   return steps
 }
 
 function setAt(root: LocatedMap, target: Path, { path, value, at }: Assignment, report: Report): LocatedMap {
-  const last = target.at(-1)
+  const last = String(target.at(-1))
   const holder = nodeAt(root, target.slice(0, -1))
-  if (isNull(value) && holder?.type === 'map' && holder.entries.has(String(last))) {
-    return replaced(root, target.slice(0, -1), withoutKey(holder, String(last)), at)
+  if (isNull(value) && holder?.type === 'map' && holder.entries.has(last)) {
+    return putAt(root, target.slice(0, -1), withoutKey(holder, last), at)
   }
   const changed = withValueAt(root, target, value, at)
   if ('node' in changed) return changed.node.type === 'map' ? changed.node : root
-  const { obstacle } = changed
-  const done = target.length - obstacle.path.length
-  const isList = obstacle.at.type === 'seq'
-  const reached = formatPath(target.slice(0, done))
+  const { at: obstacle, reached: steps } = changed.obstacle
+  const reached = formatPath(steps)
+  const isList = obstacle.type === 'seq'
   const message = isList
-    ? `\`${reached}\` is a list of ${obstacle.at.type === 'seq' ? obstacle.at.items.length : 0}, and ${JSON.stringify(obstacle.path[0])} is no item of it`
+    ? `\`${reached}\` is a list of ${obstacle.items.length}, and ${JSON.stringify(target[steps.length])} is no item of it`
     : `\`${reached}\` is a plain value and holds no keys`
   const fix = isList
     ? 'items of a list are numbered from 0; benchmarks and runs also go by name.'
@@ -158,36 +142,31 @@ function setAt(root: LocatedMap, target: Path, { path, value, at }: Assignment, 
   return root
 }
 
-function replaced(root: LocatedMap, target: Path, node: LocatedNode, at: Origin): LocatedMap {
-  const changed = withValueAt(root, target, node, at)
-  return 'node' in changed && changed.node.type === 'map' ? changed.node : root
-}
-
 // Axes are applied after the base run, and would undo what was set there.
 function setAxes(root: LocatedMap, axes: LocatedMap, { path, value, at }: Assignment, report: Report): LocatedMap {
   let changed = axes
   for (const axis of axes.entries.values()) {
     const parsed = parsePath(axis.key)
     if ('message' in parsed) continue
+    const complain = (message: string) =>
+      report.problem(at, { code: 'CONFIG_SET', message, fix: `set \`${axis.key}\`, or remove the axis.` })
     const shared = sharedSteps(parsed.path, path)
     if (shared < parsed.path.length && shared < path.length) continue
     if (parsed.path.length === path.length) {
       changed = withKey(changed, axis.key, seqNode([value], value.origin), at)
     } else if (parsed.path.length > path.length) {
-      const message = `the axis \`${axis.key}\` lies inside what is set`
-      report.problem(at, { code: 'CONFIG_SET', message, fix: `set \`${axis.key}\`, or remove the axis.` })
+      complain(`the axis \`${axis.key}\` lies inside what is set`)
     } else if (axis.value.type === 'seq') {
       const items = axis.value.items.map((item) => {
         const inside = withValueAt(item, path.slice(shared), value, at)
         if ('node' in inside) return inside.node
-        const message = `cannot set \`${formatPath(path)}\`: the axis \`${axis.key}\` has values that hold no keys`
-        report.problem(at, { code: 'CONFIG_SET', message, fix: `set \`${axis.key}\`, or remove the axis.` })
+        complain(`cannot set \`${formatPath(path)}\`: the axis \`${axis.key}\` has values that hold no keys`)
         return item
       })
       changed = withKey(changed, axis.key, seqNode(items, axis.value.origin))
     }
   }
-  return changed === axes ? root : replaced(root, ['matrix', 'axes'], changed, at)
+  return putAt(root, ['matrix', 'axes'], changed, at)
 }
 
 function sharedSteps(a: Path, b: Path): number {

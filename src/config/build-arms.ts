@@ -2,7 +2,7 @@
 import { RunConfig } from '../contracts/index.ts'
 import { suggest } from '../kernel/index.ts'
 import type { NodeChecker } from './check-node.ts'
-import { spellAgent, withKey, withoutKey, withValueAt } from './edit-tree.ts'
+import { changeAt, changeMap, spellAgent, withKey, withoutKey } from './edit-tree.ts'
 import { type Arm, type CheckedArm, expandMatrix } from './expand-matrix.ts'
 import {
   impliedOrigin,
@@ -10,6 +10,7 @@ import {
   type LocatedNode,
   mapNode,
   nodeAt,
+  numberOf,
   scalarNode,
   seqNode,
   textOf,
@@ -35,10 +36,10 @@ export function buildArms(root: LocatedMap, checker: NodeChecker, finish: (tree:
   const [only] = written
   const isOne = only !== undefined && written.length === 1
   const chain: Chain | undefined = isOne ? expandChain(only, root, checker.report) : undefined
-  // What a chain would supply cannot be told from one that is not well formed: only the chain itself is reported.
+  // A chain that is not well formed does not say what it would supply: only the chain itself is reported.
   if (isOne && chain === undefined) return { base: [], planned: [], expanded: [] }
   const base = (chain === undefined ? written : [chain.base]).map(finished)
-  const stages = chain?.stages?.map((arm) => ({ ...finished(arm), stage: arm.stage }))
+  const stages = chain?.stages?.map(finished)
   const checkedBase = checkArms(base, checker)
   return {
     base: checkedBase,
@@ -74,25 +75,18 @@ function armOf(run: LocatedNode, fallbackName: LocatedNode | undefined, checker:
   return [{ name: textOf(name) ?? '', nameAt: name?.origin ?? run.origin, tree: named, params: {} }]
 }
 
-function checkArms(arms: readonly (Arm & { stage?: number | undefined })[], checker: NodeChecker): CheckedArm[] {
+function checkArms(arms: readonly Arm[], checker: NodeChecker): CheckedArm[] {
   return arms.flatMap((arm) => {
     const config = checker.checkFields(RunConfig, arm.tree)
-    if (config === undefined) return []
-    const { name, params, tree, stage } = arm
-    return [{ name, params, tree, config, stage }]
+    return config === undefined ? [] : [{ ...arm, config }]
   })
 }
 
 // `continual` and `stages` as chains: one arm for each dataset or recipe, each starting from the weights of the one before.
-/** Without a stage: an arm beside the chain. */
-interface StageArm extends Arm {
-  readonly stage?: number | undefined
-}
-
 /** A run as its chain. `base` is the run with what it lacks taken from the first stage; no stages: it is no chain. */
 interface Chain {
   readonly base: Arm
-  readonly stages?: readonly StageArm[] | undefined
+  readonly stages?: readonly Arm[] | undefined
 }
 
 /** The chain that `continual` or `stages` at the root make of an arm; undefined where they are not well formed. */
@@ -111,7 +105,7 @@ function continualChain(arm: Arm, continual: LocatedNode, report: Report): Chain
   if (datasets?.type !== 'seq' || datasets.items.length === 0) return undefined
   const template = nodeAt(continual, ['name_template'])
   const nameOf = stageNamer(arm.name, template, report)
-  const stages = datasets.items.map((data, stage): StageArm => {
+  const stages = datasets.items.map((data, stage) => {
     const tree = withTags(started(withKey(arm.tree, 'data', data), stage), ['continual', `stage:${stage}`])
     return stageArm({ ...arm, nameAt: template?.origin ?? arm.nameAt }, tree, nameOf(stage), stage, { stage })
   })
@@ -121,23 +115,20 @@ function continualChain(arm: Arm, continual: LocatedNode, report: Report): Chain
 }
 
 // All datasets at once, for as many steps as the whole chain has: the same work, without an order to forget in.
-function mixArm(arm: Arm, [first, ...others]: readonly LocatedNode[], at: LocatedNode): StageArm {
+function mixArm(arm: Arm, [first, ...others]: readonly LocatedNode[], at: LocatedNode): Arm {
   const data = first === undefined ? arm.tree : withKey(arm.tree, 'data', first)
   const mixed = others.length === 0 ? data : withKey(data, 'mix', seqNode(others, at.origin))
-  const path = ['algorithm', 'params', 'max_steps']
-  const steps = nodeAt(mixed, path)
-  const isNumber = steps?.type === 'scalar' && typeof steps.value === 'number'
-  const longer = isNumber
-    ? withValueAt(mixed, path, scalarNode(Number(steps.value) * (others.length + 1), steps.origin), steps.origin)
-    : undefined
-  const whole = longer !== undefined && 'node' in longer && longer.node.type === 'map' ? longer.node : mixed
+  const whole = changeAt(mixed, ['algorithm', 'params', 'max_steps'], (node) => {
+    const steps = numberOf(node)
+    return steps === undefined ? node : scalarNode(steps * (others.length + 1), node.origin)
+  })
   const name = `${arm.name}_mix`
   const tree = withKey(withTags(whole, ['continual', 'mix']), 'name', scalarNode(name, at.origin))
   return { name, nameAt: at.origin, tree, params: { ...arm.params, mix: true } }
 }
 
 function stagedChain(arm: Arm, items: readonly LocatedNode[]): Chain {
-  const stages = items.map((item, stage): StageArm => {
+  const stages = items.map((item, stage) => {
     const algorithm = nodeAt(item, ['algorithm']) ?? mapNode([], impliedOrigin(item.origin, 'algorithm'))
     const data = nodeAt(item, ['data'])
     const kind = textOf(nodeAt(algorithm, ['kind'])) ?? ''
@@ -151,7 +142,7 @@ function stagedChain(arm: Arm, items: readonly LocatedNode[]): Chain {
   return { base: withFallback(filled, 'data', nodeAt(items[0], ['data'])), stages }
 }
 
-function stageArm(arm: Arm, tree: LocatedMap, name: string, stage: number, params: Arm['params']): StageArm {
+function stageArm(arm: Arm, tree: LocatedMap, name: string, stage: number, params: Arm['params']): Arm {
   const named = withKey(tree, 'name', scalarNode(name, arm.nameAt))
   return { name, nameAt: arm.nameAt, tree: named, params: { ...arm.params, ...params }, stage }
 }
@@ -162,9 +153,9 @@ function withFallback(arm: Arm, key: string, node: LocatedNode | undefined): Arm
 
 // Only the first stage starts from the run's own checkpoint; the others start from the stage before them.
 function started(tree: LocatedMap, stage: number): LocatedMap {
-  const model = tree.entries.get('model')?.value
-  if (stage === 0 || model?.type !== 'map') return tree
-  return withKey(tree, 'model', withoutKey(model, 'load_checkpoint_path', 'resume_step', 'init_from_checkpoint'))
+  if (stage === 0) return tree
+  const ofRun = ['load_checkpoint_path', 'resume_step', 'init_from_checkpoint']
+  return changeMap(tree, ['model'], (model) => withoutKey(model, ...ofRun))
 }
 
 function withTags(tree: LocatedMap, added: readonly string[]): LocatedMap {

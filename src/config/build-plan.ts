@@ -26,15 +26,9 @@ interface PlanParts {
   readonly notices: Notice[]
 }
 
-export function buildPlan({ shell, arms, resolved, paths, notices }: PlanParts): {
-  plan: Plan
-  runTrees: Map<string, LocatedMap>
-} {
+export function buildPlan({ shell, arms, resolved, paths, notices }: PlanParts) {
   const hasher = new ConfigHasher((path) => paths.portable(path))
-  const experiment: Experiment = {
-    ...withSecondsBudget(shell),
-    runs: arms.base.map(({ config }) => config),
-  }
+  const experiment: Experiment = { ...withSecondsBudget(shell), runs: arms.base.map(({ config }) => config) }
   const runs: TrainingRun[] = []
   const runTrees = new Map<string, LocatedMap>()
   const hashes = new Map<string, string>()
@@ -46,12 +40,8 @@ export function buildPlan({ shell, arms, resolved, paths, notices }: PlanParts):
     runTrees.set(run.name, tree)
     runs.push({ ...run, config_hash })
   }
-  const base = baseModelArm(resolved.claim, {
-    arms: arms.planned,
-    runs: repeated,
-    hasher,
-    isNamed: shell.metadata.benchmark.some(({ models }) => models.includes('base_model')),
-  })
+  const isNamed = shell.metadata.benchmark.some(({ models }) => models.includes(baseModel))
+  const base = baseModelArm(resolved.claim, isNamed, arms.planned, repeated, hasher)
   const plan: Plan = {
     experiment,
     config_hash: hasher.experiment(experiment),
@@ -81,24 +71,14 @@ function plannedArm(arm: CheckedArm, shell: PlanParts['shell']): PlannedArm {
 }
 
 // The untrained model as an arm: a claim that names it needs its scores, under the seeds of the arms that it is compared with.
-interface BaseModelArm {
-  readonly arm: PlannedArm
-  readonly runs: readonly TrainingRun[]
-}
-
-interface BaseModelOptions {
-  readonly arms: readonly CheckedArm[]
-  readonly runs: readonly RepeatedRun[]
-  readonly hasher: ConfigHasher
-  /** A benchmark has `base_model` among its `models`. */
-  readonly isNamed?: boolean | undefined
-}
-
-/** The arm that scores the model as it came; undefined where neither the claim nor `models` of a benchmark asks for it. */
+/** The arm that scores the model as it came; undefined where neither the claim nor `models` of a benchmark names it. */
 function baseModelArm(
   claim: ResolvedClaim | undefined,
-  { arms, runs, hasher, isNamed = false }: BaseModelOptions,
-): BaseModelArm | undefined {
+  isNamed: boolean,
+  arms: readonly CheckedArm[],
+  runs: readonly RepeatedRun[],
+  hasher: ConfigHasher,
+) {
   const claimed = new Set(claim?.pairs.flatMap(({ treatment, baseline }) => [treatment, baseline]))
   if (!claimed.delete(baseModel) && !isNamed) return undefined
   const compared = claimed.size > 0 ? claimed : new Set(arms.map(({ name }) => name))
@@ -107,7 +87,7 @@ function baseModelArm(
   const seeds = [...new Set(runs.filter(({ arm }) => compared.has(arm)).map(({ seed }) => seed))].sort((a, b) => a - b)
   return {
     arm: { name: baseModel, params: {}, seeds, max_steps: 0 },
-    runs: seeds.map((seed) => {
+    runs: seeds.map((seed): TrainingRun => {
       const name = seeds.length > 1 ? `${baseModel}__s${seed}` : baseModel
       const config = untrained(template, name, seed)
       return { name, arm: baseModel, seed, config, config_hash: hasher.run(config) }

@@ -1,24 +1,27 @@
 // `--steps` and `--dry`: how long a run may train, whatever the file says. The cap is a separate source, so that for an algorithm
 // which takes no `max_steps` the error names the option and not the file.
-import { withKey, withValueAt } from './edit-tree.ts'
-import { type LocatedMap, nodeAt, type Origin, type Source, scalarNode } from './located.ts'
-
-export interface StepsCap {
-  readonly steps: number
-  readonly flag: string
-}
+import { putAt, withKey } from './edit-tree.ts'
+import {
+  isNull,
+  type LocatedMap,
+  nodeAt,
+  numberOf,
+  type Origin,
+  originAlong,
+  type Source,
+  scalarNode,
+} from './located.ts'
 
 const maxSteps = ['algorithm', 'params', 'max_steps'] as const
 
 /** A run that trains no longer than the cap. What is no number is left for the algorithm to refuse. */
-export function capSteps(run: LocatedMap, { steps, flag }: StepsCap): LocatedMap {
+export function capSteps(run: LocatedMap, { steps, flag }: { steps: number; flag: string }): LocatedMap {
   const old = nodeAt(run, maxSteps)
-  if (old?.type === 'scalar' && typeof old.value === 'number' && old.value <= steps) return run
-  if (old !== undefined && !(old.type === 'scalar' && (old.value === null || typeof old.value === 'number'))) return run
+  const written = numberOf(old)
+  if (written === undefined ? old !== undefined && !isNull(old) : written <= steps) return run
   if (run.entries.get('algorithm')?.value.type !== 'map') return run
   const origin = optionOrigin(flag, `${flag} ${steps}`, maxSteps)
-  const changed = withValueAt(run, maxSteps, scalarNode(steps, origin), origin)
-  return 'node' in changed && changed.node.type === 'map' ? changed.node : run
+  return putAt(run, maxSteps, scalarNode(steps, origin), origin)
 }
 
 export function logRollouts(root: LocatedMap): LocatedMap {
@@ -36,7 +39,5 @@ const flags = new WeakSet<Source>()
 function optionOrigin(name: string, text: string, path: readonly string[]): Origin {
   const source: Source = { name, text, dir: '.', rank: Number.POSITIVE_INFINITY }
   flags.add(source)
-  let origin: Origin = { source, start: 0, end: text.length }
-  for (const step of path) origin = { ...origin, parent: origin, step }
-  return origin
+  return originAlong(path, { source, start: 0, end: text.length })
 }

@@ -24,13 +24,9 @@ export async function checkAgentPath(
     if (await hasPython()) return
     const message = `${named} is a Python class, and there is no python3 on the PATH`
     const fix = `install Python 3.10 or newer, or write ${example} or the kind of an agent.`
-    report.problem(node.origin, { code: 'PLUGIN_LOAD', message, fix })
-    return
+    return report.problem(node.origin, { code: 'PLUGIN_LOAD', message, fix })
   }
-  if (!isAbsolute(text)) {
-    isKnown({ type: 'agent', kind: text, at: node.origin }, catalog, report)
-    return
-  }
+  if (!isAbsolute(text)) return void isKnown({ type: 'agent', kind: text, at: node.origin }, catalog, report)
   const [, name] = text.split('#')
   if (name === undefined || name === '') {
     const message = 'the path does not say which export of the file is the agent'
@@ -68,22 +64,20 @@ async function hasPython(): Promise<boolean> {
   return tried.some(({ status }) => status === 'fulfilled')
 }
 
-// Whether the rows that come out of a data block are of the kind that the algorithm takes, as far as that can be told before
+// Whether the rows that come out of a data block are of the kind that the algorithm takes, as far as that is known before
 // anything runs: by the keys of the first row, and by built-in transforms whose outcome is known.
 /** What built-in transforms make of rows: a shape that they add, or `kept`. Others may do anything. */
-const keeping = [
-  'identity',
-  'dedupe',
-  'filter',
-  'sample',
-  'shuffle',
-  'mix',
-  'split',
-  'drop_reasoning',
-  'keep_reasoning',
-]
 const outcomes: Readonly<Record<string, RowFormat | 'kept'>> = {
-  ...Object.fromEntries([...keeping, 'system_prompt'].map((kind) => [kind, 'kept' as const])),
+  identity: 'kept',
+  dedupe: 'kept',
+  filter: 'kept',
+  sample: 'kept',
+  shuffle: 'kept',
+  mix: 'kept',
+  split: 'kept',
+  drop_reasoning: 'kept',
+  keep_reasoning: 'kept',
+  system_prompt: 'kept',
   jsonl_to_chat: 'chat_messages',
   to_harbor_task: 'harbor_task',
   to_prompt_example: 'prompt_dataset',
@@ -93,41 +87,35 @@ export function checkRowFormat(
   { algorithm, data, row }: { algorithm: LocatedNode; data: LocatedNode; row: Row | undefined },
   catalog: Catalog,
   report: Report,
-): void {
+): undefined {
   const kind = textOf(nodeAt(algorithm, ['kind'])) ?? ''
   const wanted = catalog.card('algorithm', kind)?.facts.rowFormat
-  const transforms = itemsOf(nodeAt(data, ['transforms'])).map((item) => textOf(nodeAt(item, ['kind'])) ?? '')
-  const steps = transforms.map((name) =>
-    catalog.card('transform', name)?.origin === 'built-in' ? outcomes[name] : undefined,
+  if (wanted === undefined || row === undefined) return // an unread source may bring the wanted shape itself
+  const formats = new Set<string>(
+    shapes.filter(([, keys]) => keys.every((key) => key in row)).map(([format]) => format),
   )
-  const formats = row === undefined ? undefined : formatsOf(row)
-  for (const step of steps) {
-    if (step === undefined) return
-    if (step !== 'kept') formats?.add(step)
+  for (const item of itemsOf(nodeAt(data, ['transforms']))) {
+    const name = textOf(nodeAt(item, ['kind'])) ?? ''
+    const outcome = catalog.card('transform', name)?.origin === 'built-in' ? outcomes[name] : undefined
+    if (outcome === undefined) return
+    if (outcome !== 'kept') formats.add(outcome)
   }
-  const known = formats ?? new Set(steps.filter((step) => step !== 'kept'))
-  if (wanted === undefined || [...known].some((format) => format === wanted)) return
-  if (known.size === 0) {
-    if (row !== undefined)
-      report.notice(
-        `The rows have no known shape, and ${kind} takes ${wanted} rows: a transform can make them.`,
-        data.origin,
-      )
-    return
+  if (formats.has(wanted)) return
+  if (formats.size === 0) {
+    const text = `The rows have no known shape, and ${kind} takes ${wanted} rows: a transform can make them.`
+    return report.notice(text, data.origin)
   }
-  if (formats === undefined) return // an unread source may bring the wanted shape itself
-  const message = `${kind} takes ${wanted} rows, and these are ${[...known].join(', ')}`
+  const message = `${kind} takes ${wanted} rows, and these are ${[...formats].join(', ')}`
   report.problem(data.origin, { code: 'DATA_INVALID', message, fix: fixFor(wanted) })
 }
 
-function formatsOf(row: Row): Set<string> {
-  const formats = new Set<string>()
-  if ('task_id' in row && 'verifier' in row) formats.add('harbor_task')
-  if ('inputs' in row && 'expected' in row) formats.add('prompt_dataset')
-  if ('messages' in row) formats.add('chat_messages')
-  if ('chosen' in row && 'rejected' in row) formats.add('preference_pair')
-  return formats
-}
+/** The keys that rows of a format have. */
+const shapes: readonly (readonly [RowFormat, readonly string[]])[] = [
+  ['harbor_task', ['task_id', 'verifier']],
+  ['prompt_dataset', ['inputs', 'expected']],
+  ['chat_messages', ['messages']],
+  ['preference_pair', ['chosen', 'rejected']],
+]
 
 function fixFor(wanted: string): string {
   const [transform] = Object.entries(outcomes).find(([, outcome]) => outcome === wanted) ?? []

@@ -1,61 +1,61 @@
 // What a schema cannot say about benchmarks: that there is something to score, that names tell them apart, that there are as
 // many samples as a metric needs.
 import { basename } from 'node:path'
-import { type Benchmark, DataConfig, type ModelConfig } from '../contracts/index.ts'
+import { type Benchmark, DataConfig, ModelConfig } from '../contracts/index.ts'
 import type { NodeChecker } from './check-node.ts'
-import { withKey } from './edit-tree.ts'
+import { changeAt, withKey } from './edit-tree.ts'
 import { impliedOrigin, type LocatedMap, type LocatedNode, nodeAt, scalarNode, seqNode, textOf } from './located.ts'
 import { placeName, type Report } from './report.ts'
 import { safeName } from './safe-name.ts'
 
 /** The tree with a name for every benchmark: its own, its id, the last part of its path, or its number. */
 export function nameBenchmarks(root: LocatedMap, report: Report): LocatedMap {
-  const metadata = root.entries.get('metadata')?.value
-  const list = nodeAt(metadata, ['benchmark'])
-  if (metadata?.type !== 'map' || list?.type !== 'seq') return root
-  const items = list.items.map((item, i) => {
-    if (item.type !== 'map' || item.entries.has('name')) return item
-    if (!['path', 'id', 'data'].some((key) => item.entries.has(key))) {
-      const message = 'the entry says nothing about what is scored'
-      const fix = 'add `path` (a folder), `id` or `name` (a stored benchmark), or `data` (rows).'
-      report.problem(item.origin, { code: 'CONFIG_INVALID', message, fix })
-    }
-    const id = nodeAt(item, ['id'])
-    const path = nodeAt(item, ['path'])
-    const text = textOf(id) ?? basename(textOf(path) ?? '')
-    const origin = id?.origin ?? path?.origin ?? impliedOrigin(item.origin, 'name')
-    return withKey(item, 'name', scalarNode(text === '' ? `benchmark_${i}` : safeName(text), origin))
-  })
-  return withKey(root, 'metadata', withKey(metadata, 'benchmark', seqNode(items, list.origin)))
+  return changeAt(root, ['metadata', 'benchmark'], (list) =>
+    list.type === 'seq'
+      ? seqNode(
+          list.items.map((item, i) => named(item, i, report)),
+          list.origin,
+        )
+      : list,
+  )
+}
+
+function named(item: LocatedNode, i: number, report: Report): LocatedNode {
+  if (item.type !== 'map' || item.entries.has('name')) return item
+  if (!['path', 'id', 'data'].some((key) => item.entries.has(key))) {
+    const message = 'the entry says nothing about what is scored'
+    const fix = 'add `path` (a folder), `id` or `name` (a stored benchmark), or `data` (rows).'
+    report.problem(item.origin, { code: 'CONFIG_INVALID', message, fix })
+  }
+  const id = nodeAt(item, ['id'])
+  const path = nodeAt(item, ['path'])
+  const text = textOf(id) ?? basename(textOf(path) ?? '')
+  const origin = id?.origin ?? path?.origin ?? impliedOrigin(item.origin, 'name')
+  return withKey(item, 'name', scalarNode(text === '' ? `benchmark_${i}` : safeName(text), origin))
 }
 
 export function checkBenchmarks(root: LocatedMap, benchmarks: readonly Benchmark[], checker: NodeChecker): void {
   const { report } = checker
-  const first = new Map<string, number>()
+  const first = new Map<string, LocatedMap>()
   for (const [i, benchmark] of benchmarks.entries()) {
     const node = nodeAt(root, ['metadata', 'benchmark', i])
     if (node?.type !== 'map') continue
     const earlier = first.get(nameKey(benchmark.name))
-    if (earlier === undefined) first.set(nameKey(benchmark.name), i)
-    else reportTwice(node, nodeAt(root, ['metadata', 'benchmark', earlier]), benchmark.name, report)
+    if (earlier === undefined) first.set(nameKey(benchmark.name), node)
+    else {
+      const origin = node.entries.get('name')?.value.origin ?? node.origin
+      const message = `two benchmarks are called ${JSON.stringify(benchmark.name)} (${placeName(earlier.origin)})`
+      report.problem(origin, { code: 'CONFIG_NAME', message, fix: 'give each a different `name`.' })
+    }
     checkSamples(node, benchmark, report)
-    noteTestLooks(node, benchmark, report)
-    const data = node.entries.get('data')?.value
-    const valid = data === undefined ? undefined : checker.check(DataConfig, data)
-    if (data !== undefined && valid !== undefined) checkData(data, valid, report)
+    noteTestEvaluations(node, benchmark, report)
+    checkData(nodeAt(node, ['data']), checker)
   }
 }
 
 /** What file systems that ignore case, or spell accents in two ways, take for the same name. */
 export function nameKey(name: string): string {
   return name.normalize('NFC').toLowerCase()
-}
-
-function reportTwice(node: LocatedMap, other: ReturnType<typeof nodeAt>, name: string, report: Report): void {
-  const origin = node.entries.get('name')?.value.origin ?? node.origin
-  const place = other === undefined ? '' : ` (${placeName(other.origin)})`
-  const message = `two benchmarks are called ${JSON.stringify(name)}${place}`
-  report.problem(origin, { code: 'CONFIG_NAME', message, fix: 'give each a `name` of its own.' })
 }
 
 // pass@k and pass^k draw k samples of a task.
@@ -73,7 +73,7 @@ function checkSamples(node: LocatedMap, { metrics, num_samples }: Benchmark, rep
   }
 }
 
-function noteTestLooks(node: LocatedMap, { name, split, run_every }: Benchmark, report: Report): void {
+function noteTestEvaluations(node: LocatedMap, { name, split, run_every }: Benchmark, report: Report): void {
   if (split !== 'test' || run_every === 0) return
   const text = `${name} is a test benchmark scored every ${run_every} steps: each test evaluation is metered and recorded, and nothing is selected by it.`
   report.notice(text, node.entries.get('run_every')?.at)
@@ -89,10 +89,11 @@ const needed: Readonly<Record<string, 'path' | 'rows' | 'hf_dataset'>> = {
 }
 
 /** Checks that a data block names its rows, and notes what it gives but does not read. */
-export function checkData(node: LocatedNode, data: DataConfig, report: Report): void {
-  if (node.type !== 'map') return
-  const stored =
-    data.dataset_id !== undefined ? 'dataset_id' : data.dataset_name !== undefined ? 'dataset_name' : undefined
+export function checkData(node: LocatedNode | undefined, checker: NodeChecker): undefined {
+  const { report } = checker
+  const data = node && checker.check(DataConfig, node)
+  if (node?.type !== 'map' || data === undefined) return
+  const stored = (['dataset_id', 'dataset_name'] as const).find((key) => data[key] !== undefined)
   const field = needed[data.source_kind]
   if (stored === undefined && field !== undefined && data[field] === undefined) {
     const given = Object.entries(needed).find(([, other]) => data[other] !== undefined)
@@ -101,8 +102,7 @@ export function checkData(node: LocatedNode, data: DataConfig, report: Report): 
         ? `add \`${field}\`, or name a stored dataset by dataset_id or dataset_name.`
         : `\`${given[1]}\` is read with source_kind: ${given[0]}.`
     const message = `is missing: source_kind ${data.source_kind} reads its rows from \`${field}\``
-    report.problem(node.origin, { code: 'CONFIG_INVALID', message, fix }, [field])
-    return
+    return report.problem(node.origin, { code: 'CONFIG_INVALID', message, fix }, [field])
   }
   for (const other of ['dataset_name', 'path', 'rows', 'hf_dataset'] as const) {
     const entry = node.entries.get(other)
@@ -113,15 +113,16 @@ export function checkData(node: LocatedNode, data: DataConfig, report: Report): 
   }
 }
 
-export function checkModel(node: LocatedNode, model: ModelConfig, report: Report): void {
-  if (node.type !== 'map') return
-  if (model.load_checkpoint_path !== undefined && model.init_from_checkpoint !== undefined) {
+const startKeys = ['load_checkpoint_path', 'init_from_checkpoint']
+
+export function checkModel(node: LocatedNode | undefined, checker: NodeChecker): void {
+  const { report } = checker
+  const model = node && checker.check(ModelConfig, node)
+  if (node?.type !== 'map' || model === undefined) return
+  const [, second] = [...node.entries.values()].filter(({ key }) => startKeys.includes(key))
+  if (second !== undefined) {
     const message = 'a run either continues (load_checkpoint_path) or starts from weights (init_from_checkpoint)'
-    report.problem(lastOf(node, ['load_checkpoint_path', 'init_from_checkpoint']), {
-      code: 'CONFIG_CONFLICT',
-      message,
-      fix: 'keep one of the two.',
-    })
+    report.problem(second.at, { code: 'CONFIG_CONFLICT', message, fix: 'keep one of the two.' })
   }
   const resume = node.entries.get('resume_step')
   if (resume !== undefined && model.load_checkpoint_path === undefined) {
@@ -129,9 +130,4 @@ export function checkModel(node: LocatedNode, model: ModelConfig, report: Report
     const fix = 'add load_checkpoint_path, or remove resume_step.'
     report.problem(resume.at, { code: 'CONFIG_CONFLICT', message, fix })
   }
-}
-
-function lastOf(map: LocatedMap, keys: readonly string[]) {
-  const written = [...map.entries.values()].filter(({ key }) => keys.includes(key))
-  return written.at(-1)?.at ?? map.origin
 }

@@ -1,4 +1,4 @@
-// `validate --deep`: all that can be checked once plugins are known and files can be looked at. Nothing is run.
+// `validate --deep`: all that can be checked once plugins are known and files can be read. Nothing is run.
 import { dirname, join, relative } from 'node:path'
 import type { Direction, Notice, Plan, Row } from '../contracts/index.ts'
 import {
@@ -44,7 +44,10 @@ export async function checkDeep(
   const runs = [...new Set(loaded.trees.runs.values())]
   const report = new Report()
   for (const source of loaded.trees.sources) report.addSource(source)
-  const context: FileContext = { report, signal, shown: (path) => shownPath(loaded, path) }
+  // As the user would write it from where the file was named.
+  const shown = (path: string) =>
+    loaded.file === undefined ? path : join(dirname(loaded.name), relative(dirname(loaded.file), path))
+  const context: FileContext = { report, signal, shown }
   await checkPlugins(pluginUses(root, runs, catalog), catalog, report)
   checkUnused(root, report)
   await checkRuns(runs, catalog, { ...context, hasStore: root.entries.has('data_store') })
@@ -66,10 +69,9 @@ async function checkRuns(
     const data = nodeAt(run, ['data'])
     const model = nodeAt(run, ['model'])
     const algorithm = nodeAt(run, ['algorithm'])
-    if (data !== undefined && !rows.has(data))
-      rows.set(data, context.hasStore ? undefined : await checkDataFile(data, context))
-    for (const more of itemsOf(nodeAt(run, ['mix']))) {
-      if (!rows.has(more)) rows.set(more, context.hasStore ? undefined : await checkDataFile(more, context))
+    for (const each of [data, ...itemsOf(nodeAt(run, ['mix']))]) {
+      if (each === undefined || rows.has(each)) continue
+      rows.set(each, context.hasStore ? undefined : await checkDataFile(each, context))
     }
     if (model !== undefined && !models.has(model)) await checkModelFiles(model, context)
     if (model !== undefined) models.add(model)
@@ -96,11 +98,6 @@ async function checkBenchmarkFolders(root: LocatedMap, catalog: Catalog, context
   }
 }
 
-// As the user would write it from where the file was named.
-function shownPath({ file, name }: LoadedExperiment, path: string): string {
-  return file === undefined ? path : join(dirname(name), relative(dirname(file), path))
-}
-
 function withDirections(plan: Plan, catalog: Catalog): Plan {
   const { objective, claim } = plan
   const written = plan.experiment.metadata.objective
@@ -117,7 +114,7 @@ function withDirections(plan: Plan, catalog: Catalog): Plan {
 
 // Secrets that an experiment refers to. A reference that is no reference is an error, since it would be sent as it stands; a
 // secret that is not set is a notice, since it may be set where the run goes.
-export function checkSecrets(trees: Iterable<LocatedMap>, source: SecretSource, report: Report): void {
+function checkSecrets(trees: Iterable<LocatedMap>, source: SecretSource, report: Report): void {
   for (const tree of trees) {
     for (const { name, text, path } of findSecrets(toJs(tree))) {
       const { node } = nearest(tree, path)

@@ -7,15 +7,14 @@ import {
   Metadata,
   type ResolvedClaim,
   type ResolvedObjective,
-  RunConfig,
   Seed,
 } from '../contracts/index.ts'
 import { suggest } from '../kernel/index.ts'
 import type { Arms } from './build-arms.ts'
 import { checkBenchmarks, checkData, checkModel, nameKey } from './check-benchmarks.ts'
 import type { NodeChecker } from './check-node.ts'
-import type { Arm, CheckedArm } from './expand-matrix.ts'
-import { isLocatedMap, itemsOf, type LocatedMap, type LocatedNode, nodeAt, textOf } from './located.ts'
+import type { Arm } from './expand-matrix.ts'
+import { itemsOf, type LocatedMap, type LocatedNode, nodeAt, numberOf, textOf } from './located.ts'
 import { presentIn } from './normalise.ts'
 import { placeName, type Report } from './report.ts'
 import { baseModel, resolveClaim, resolveObjective } from './resolve-claim.ts'
@@ -34,7 +33,10 @@ export function checkExperiment(root: LocatedMap, arms: Arms, checker: NodeCheck
   checkNames(arms.expanded, root, report)
   checkRepeats(root, arms, report)
   checkArmReferences(root, arms, report)
-  for (const { tree } of arms.expanded) checkParts(tree, checker)
+  for (const { tree } of arms.expanded) {
+    checkData(nodeAt(tree, ['data']), checker)
+    checkModel(nodeAt(tree, ['model']), checker)
+  }
   const node = root.entries.get('metadata')?.value
   const metadata = node === undefined ? undefined : checker.check(Metadata, node)
   if (metadata === undefined) return {}
@@ -49,10 +51,9 @@ export function checkExperiment(root: LocatedMap, arms: Arms, checker: NodeCheck
 }
 
 function checkForms(root: LocatedMap, report: Report): void {
-  const forms = ['run', 'runs', 'matrix'].flatMap((key) =>
-    presentIn(root, key) === undefined ? [] : (root.entries.get(key) ?? []),
-  )
-  const [first, ...others] = forms
+  const written = (...keys: string[]) =>
+    keys.flatMap((key) => (presentIn(root, key) === undefined ? [] : (root.entries.get(key) ?? [])))
+  const [first, ...others] = written('run', 'runs', 'matrix')
   if (first === undefined) {
     const fix = 'add `run` (one arm), `runs` (several) or `matrix` (a product of axes).'
     const message = 'nothing is run: there is no run, runs or matrix'
@@ -64,11 +65,9 @@ function checkForms(root: LocatedMap, report: Report): void {
     const fix = `keep one of the two; \`${first.key}: null\` drops one that is inherited.`
     report.problem(other.at, { code: 'CONFIG_CONFLICT', message, fix })
   }
-  const chains = ['continual', 'stages'].flatMap((key) =>
-    presentIn(root, key) === undefined ? [] : (root.entries.get(key) ?? []),
-  )
+  const chains = written('continual', 'stages')
   for (const chain of chains) {
-    if (presentIn(root, 'run') !== undefined || first === undefined) continue
+    if (first === undefined || first.key === 'run') continue
     const message = `\`${chain.key}\` makes a chain of one run, and the file has \`${first.key}\``
     report.problem(chain.at, { code: 'CONFIG_CONFLICT', message, fix: `write \`run\` instead of \`${first.key}\`.` })
   }
@@ -97,9 +96,7 @@ function checkNames(arms: readonly Arm[], root: LocatedMap, report: Report): voi
         ? `two arms are called ${JSON.stringify(arm.name)}${twins(arm, other)}`
         : `the arms ${JSON.stringify(other.name)} and ${JSON.stringify(arm.name)} share one folder where case does not count`
     const hasTemplate = textOf(nodeAt(root, ['matrix', 'name_template'])) !== undefined
-    const fix = hasTemplate
-      ? 'put every axis into name_template, as {dotted.path}.'
-      : 'give each arm a name of its own.'
+    const fix = hasTemplate ? 'put every axis into name_template, as {dotted.path}.' : 'give each arm a different name.'
     report.problem(arm.nameAt, { code: 'CONFIG_NAME', message, fix })
   }
 }
@@ -116,7 +113,7 @@ function twins(arm: Arm, other: Arm): string {
 
 function checkRepeats(root: LocatedMap, arms: Arms, report: Report): void {
   const node = root.entries.get('n_repeats')?.value
-  const count = node?.type === 'scalar' && typeof node.value === 'number' ? node.value : 1
+  const count = numberOf(node) ?? 1
   const total = count * arms.expanded.length
   if (node !== undefined && total > maxRuns && Experiment.shape.n_repeats.safeParse(count).success) {
     const message = `${arms.expanded.length} arms with ${count} seeds each make ${total} runs, more than ${maxRuns}`
@@ -125,26 +122,16 @@ function checkRepeats(root: LocatedMap, arms: Arms, report: Report): void {
   const base = root.entries.get('base_seed')?.value
   for (const { tree, config } of arms.planned) {
     const from = base ?? tree.entries.get('seed')?.value
-    const first = base?.type === 'scalar' && typeof base.value === 'number' ? base.value : config.seed
+    const first = numberOf(base) ?? config.seed
     if (from === undefined || Seed.safeParse(first + count - 1).success) continue
     const message = `${count} seeds from ${first} on go beyond the largest seed`
     report.problem(from.origin, { code: 'CONFIG_INVALID', message, fix: 'start from a smaller seed.' })
   }
 }
 
-function checkParts(run: LocatedMap, checker: NodeChecker): void {
-  const dataNode = run.entries.get('data')?.value
-  const modelNode = run.entries.get('model')?.value
-  const data = dataNode === undefined ? undefined : checker.check(RunConfig.shape.data, dataNode)
-  const model = modelNode === undefined ? undefined : checker.check(RunConfig.shape.model, modelNode)
-  if (dataNode !== undefined && data !== undefined) checkData(dataNode, data, checker.report)
-  if (modelNode !== undefined && model !== undefined) checkModel(modelNode, model, checker.report)
-}
-
 function noteSingleSeed(root: LocatedMap, claim: ResolvedClaim | undefined, report: Report): void {
   const repeats = root.entries.get('n_repeats')?.value
-  const isSingle = repeats === undefined || (repeats.type === 'scalar' && repeats.value === 1)
-  if (claim === undefined || !isSingle) return
+  if (claim === undefined || (repeats !== undefined && numberOf(repeats) !== 1)) return
   const text = 'The claim rests on one seed for each arm, which cannot support it: n_repeats of 3 or more can.'
   report.notice(text, nodeAt(root, ['metadata', 'claim'])?.origin)
 }
@@ -152,7 +139,8 @@ function noteSingleSeed(root: LocatedMap, claim: ResolvedClaim | undefined, repo
 // Weights that an arm takes from another one, as `arm:NAME`: that arm is there, is written before it, and has the same seeds.
 function checkArmReferences(root: LocatedMap, { planned, expanded }: Arms, report: Report): void {
   const names = expanded.map(({ name }) => name)
-  const seeds = root.entries.has('base_seed') ? new Map<string, number>() : seedsOf(planned)
+  const seeded = root.entries.has('base_seed') ? [] : planned
+  const seeds = new Map(seeded.map(({ name, config }) => [name, config.seed]))
   for (const [at, { name, tree }] of expanded.entries()) {
     for (const node of checkpointsOf(tree)) {
       const wanted = armReference(textOf(node))
@@ -169,10 +157,6 @@ function checkArmReferences(root: LocatedMap, { planned, expanded }: Arms, repor
   }
 }
 
-function seedsOf(arms: readonly CheckedArm[]): Map<string, number> {
-  return new Map(arms.map(({ name, config }) => [name, config.seed]))
-}
-
 function checkpointsOf(run: LocatedMap): LocatedNode[] {
   const recipe = nodeAt(run, ['algorithm', 'params'])
   const recipes = [recipe, ...itemsOf(nodeAt(recipe, ['phases'])).map((phase) => nodeAt(phase, ['params']))]
@@ -181,7 +165,7 @@ function checkpointsOf(run: LocatedMap): LocatedNode[] {
 }
 
 /** Refuses fields of the file format that nothing acts on yet: accepted, they would be ignored in silence. */
-export function checkUnused(root: LocatedMap, report: Report): void {
+export function checkUnused(root: LocatedMap, report: Report): undefined {
   const refuse = (node: LocatedNode, message: string, fix: string) =>
     report.problem(node.origin, { code: 'CONFIG_INVALID', message, fix })
   for (const [field, [message, fix]] of Object.entries(unused)) {
@@ -192,12 +176,10 @@ export function checkUnused(root: LocatedMap, report: Report): void {
   const kind = nodeAt(compute, ['kind'])
   if (kind !== undefined && textOf(kind) !== 'local') {
     const message = 'runs execute on this machine; they cannot be sent elsewhere yet'
-    refuse(kind, message, 'write kind: local, or leave `compute` out.')
-    return
+    return refuse(kind, message, 'write kind: local, or leave `compute` out.')
   }
-  if (!isLocatedMap(compute)) return
-  for (const { key, value } of compute.entries.values()) {
-    const isDefault = key === 'kind' || (key === 'params' && isLocatedMap(value) && value.entries.size === 0)
+  for (const { key, value } of compute?.type === 'map' ? compute.entries.values() : []) {
+    const isDefault = key === 'kind' || (key === 'params' && value.type === 'map' && value.entries.size === 0)
     if (isDefault) continue
     refuse(value, `\`${key}\` has no effect where runs execute on this machine`, `leave \`${key}\` out.`)
   }

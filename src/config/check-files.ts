@@ -5,7 +5,7 @@ import { Buffer } from 'node:buffer'
 import { constants, open, stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import type { Row } from '../contracts/index.ts'
-import { fileError } from '../kernel/index.ts'
+import { fileError, isMapping } from '../kernel/index.ts'
 import { type LocatedMap, type LocatedNode, nodeAt, textOf } from './located.ts'
 import { isStored } from './plugin-uses.ts'
 import type { Report } from './report.ts'
@@ -22,17 +22,22 @@ export async function checkDataFile(data: LocatedNode, context: FileContext): Pr
   if (isStored(data)) return undefined
   const kind = textOf(nodeAt(data, ['source_kind'])) ?? 'jsonl'
   if (kind === 'in_memory') return rowOf(nodeAt(data, ['rows', 0]))
-  if (kind === 'hf_dataset') {
-    await checkPath(nodeAt(data, ['hf_dataset']), 'folder', context)
+  const node = nodeAt(data, [kind === 'hf_dataset' ? 'hf_dataset' : 'path'])
+  const needed = ['hf_dataset', 'folder', 'harbor'].includes(kind) ? 'folder' : 'file'
+  const isBuiltIn = needed === 'folder' || ['csv', 'parquet', 'jsonl', 'json'].includes(kind)
+  const path = textOf(node)
+  if (!isBuiltIn || !(await checkPath(node, needed, context)) || node === undefined || path === undefined) {
     return undefined
   }
-  const path = nodeAt(data, ['path'])
-  if (kind === 'folder' || kind === 'harbor' || kind === 'csv' || kind === 'parquet') {
-    await checkPath(path, kind === 'folder' || kind === 'harbor' ? 'folder' : 'file', context)
-    return undefined
+  try {
+    if (kind === 'jsonl') return await firstLine(path, context)
+    if (kind === 'json') await checkList(path, context)
+  } catch (cause) {
+    context.signal.throwIfAborted()
+    const { message, fix } = fileError('read', context.shown(path), cause)
+    context.report.problem(node.origin, { code: 'CONFIG_PATH', message, fix })
   }
-  if ((kind !== 'jsonl' && kind !== 'json') || !(await checkPath(path, 'file', context))) return undefined
-  return kind === 'jsonl' ? await firstLine(path, context) : await checkList(path, context)
+  return undefined
 }
 
 /** Checks what a model starts from, where that is a path. */
@@ -84,55 +89,26 @@ function rowOf(node: LocatedNode | undefined): Row | undefined {
   return Object.fromEntries([...node.entries.keys()].map((key) => [key, true])) // the keys show the shape
 }
 
-async function firstLine(
-  node: LocatedNode | undefined,
-  { report, signal, shown }: FileContext,
-): Promise<Row | undefined> {
-  const path = textOf(node) ?? ''
-  const add = (line: number, message: string, fix: string) => {
+async function firstLine(path: string, { report, signal, shown }: FileContext): Promise<Row | undefined> {
+  const add = (line: number, message: string, fix: string): undefined =>
     report.add({ code: 'DATA_INVALID', message, where: { file: shown(path), line, col: 1 }, fix })
-    return undefined
-  }
-  try {
-    for await (const { line, result } of readJsonLines(path, signal)) {
-      if ('fault' in result) return add(line, result.fault, 'write one JSON object per line.')
-      if (isRow(result.value)) return result.value
-      return add(line, 'the row is no JSON object', 'write one JSON object per line: {"text": "..."}.')
-    }
-  } catch (cause) {
-    return unreadable(node, cause, { report, signal, shown })
+  for await (const { line, result } of readJsonLines(path, signal)) {
+    if ('fault' in result) return add(line, result.fault, 'write one JSON object per line.')
+    if (isMapping(result.value)) return result.value
+    return add(line, 'the row is no JSON object', 'write one JSON object per line: {"text": "..."}.')
   }
   return add(1, 'the file holds no rows', 'write one JSON object per line.')
 }
 
 // The list may be large; its first character shows the usual mistake, JSON Lines under another name.
-async function checkList(node: LocatedNode | undefined, context: FileContext): Promise<undefined> {
-  const path = textOf(node) ?? ''
-  try {
-    await using file = await open(path, 'r')
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(4096), 0, 4096, 0)
-    const start = buffer
-      .toString('utf8', 0, bytesRead)
-      .replace(/^\uFEFF/, '')
-      .trimStart()
-    if (start.startsWith('[')) return undefined
-  } catch (cause) {
-    return unreadable(node, cause, context)
-  }
+async function checkList(path: string, { report, shown }: FileContext): Promise<void> {
+  await using file = await open(path, 'r')
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(4096), 0, 4096, 0)
+  const text = buffer.toString('utf8', 0, bytesRead).replace(/^\uFEFF/, '')
+  if (text.trimStart().startsWith('[')) return
   const message = 'the file does not start with a list'
   const fix = 'write a list of objects, [{...}, {...}]; one object per line is source_kind: jsonl.'
-  context.report.add({ code: 'DATA_INVALID', message, where: { file: context.shown(path), line: 1, col: 1 }, fix })
-  return undefined
-}
-
-function unreadable(node: LocatedNode | undefined, cause: unknown, { report, signal, shown }: FileContext): undefined {
-  signal.throwIfAborted()
-  const { message, fix } = fileError('read', shown(textOf(node) ?? ''), cause)
-  if (node !== undefined) report.problem(node.origin, { code: 'CONFIG_PATH', message, fix })
-}
-
-function isRow(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  report.add({ code: 'DATA_INVALID', message, where: { file: shown(path), line: 1, col: 1 }, fix })
 }
 
 // The lines of a JSON Lines file, for checks before anything starts. It streams, and knows the shape of nothing: what a row

@@ -9,20 +9,23 @@ import {
 } from '../kernel/index.ts'
 import { capFlag } from './cap-steps.ts'
 import { nearest } from './check-node.ts'
-import { isLocatedMap, type LocatedNode, type Origin, type Path, toJs } from './located.ts'
+import { type Origin, type Path, toJs } from './located.ts'
 import type { PluginUse } from './plugin-uses.ts'
 import type { Report } from './report.ts'
 
 export async function checkPlugins(uses: readonly PluginUse[], catalog: Catalog, report: Report): Promise<void> {
-  const known = uses.filter((use) => isKnown(use, catalog, report))
-  const requests = new Map(known.map((use) => [requestKey(use), use]))
-  const asked = [...requests.values()]
-  const answers = await catalog.check(
-    asked.map(({ type, kind, params }) => ({ type, kind, params: plainParams(params) })),
-  )
+  const known = uses
+    .filter((use) => isKnown(use, catalog, report))
+    .map((use) => {
+      const request = { type: use.type, kind: use.kind, params: use.params === undefined ? {} : toJs(use.params) }
+      return { use, request, key: canonicalJson(request) }
+    })
+  // Arms that differ elsewhere ask the same question; it is asked once.
+  const requests = new Map(known.map(({ key, request }) => [key, request]))
+  const answers = await catalog.check([...requests.values()])
   const results = new Map([...requests.keys()].map((key, i) => [key, answers[i]]))
-  for (const use of known) {
-    const result = results.get(requestKey(use))
+  for (const { use, key } of known) {
+    const result = results.get(key)
     if (result !== undefined) reportResult(use, result, catalog, report)
   }
 }
@@ -37,15 +40,6 @@ export function isKnown(
   const { code, message, fix } = unknownKind(type, kind, catalog.kinds(type))
   report.problem(at, { code, message, fix })
   return false
-}
-
-function plainParams(params: LocatedNode | undefined): unknown {
-  return params === undefined ? {} : toJs(params)
-}
-
-// Arms that differ elsewhere ask the same question; it is asked once.
-function requestKey({ type, kind, params }: PluginUse): string {
-  return canonicalJson([type, kind, plainParams(params)])
 }
 
 function reportResult(use: PluginUse, result: ParamsResult, catalog: Catalog, report: Report): void {
@@ -90,7 +84,7 @@ function reportIssue(use: PluginUse, issue: ValueIssue, catalog: Catalog, report
 }
 
 function valuePlace({ params, holder }: PluginUse, path: Path): { origin: Origin; below: Path } {
-  if (params === undefined) return { origin: holder.origin, below: isLocatedMap(holder) ? ['params', ...path] : [] }
+  if (params === undefined) return { origin: holder.origin, below: holder.type === 'map' ? ['params', ...path] : [] }
   const { node, below } = nearest(params, path)
   return { origin: node.origin, below }
 }

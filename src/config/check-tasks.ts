@@ -13,19 +13,15 @@ import {
 } from '../kernel/index.ts'
 import { type JsonLine, readJsonLines } from './check-files.ts'
 import { formatPath } from './dotted-path.ts'
+import type { Path } from './located.ts'
+import type { Complaint } from './report.ts'
 
 /** After so many the file has to be mended anyway. */
 const most = 20
 
-export interface TasksFile {
-  readonly folder: string
-  /** What errors call the folder. */
-  readonly name: string
-}
-
-/** What is wrong with the tasks of a folder that exists; `cannot be read` is a problem without a line. */
+/** What is wrong with the tasks of a folder that exists, which errors call `name`; `cannot be read` is a problem without a line. */
 export async function checkTasks(
-  { folder, name }: TasksFile,
+  { folder, name }: { folder: string; name: string },
   catalog: Catalog,
   signal: AbortSignal,
 ): Promise<Problem[]> {
@@ -38,9 +34,10 @@ export async function checkTasks(
     }
   } catch (cause) {
     signal.throwIfAborted()
-    if (systemCode(cause) === 'ENOENT' && (await holdsTaskFolders(folder))) return []
+    const isAbsent = systemCode(cause) === 'ENOENT'
+    if (isAbsent && (await holdsTaskFolders(folder))) return []
     const { message, fix } = fileError('read', file, cause)
-    const hint = systemCode(cause) === 'ENOENT' ? 'a benchmark folder holds tasks.jsonl, one task per line.' : fix
+    const hint = isAbsent ? 'a benchmark folder holds tasks.jsonl, one task per line.' : fix
     return [{ code: 'CONFIG_PATH', message, fix: hint }]
   }
   await checker.checkVerifiers()
@@ -68,27 +65,29 @@ class TaskChecker {
     this.#catalog = catalog
   }
 
-  add({ line, result }: JsonLine): void {
+  add({ line, result }: JsonLine): undefined {
     this.#count += 1
-    if ('fault' in result) {
-      this.#fault(line, result.fault, 'write one JSON object per line.')
-      return
-    }
+    const complain = (message: string, fix: string, path: Path = []) =>
+      this.#problem(line, { code: 'DATA_INVALID', message, fix }, path)
+    if ('fault' in result) return complain(result.fault, 'write one JSON object per line.')
     const checked = checkValue(HarborTask, result.value)
     if (!checked.ok) {
-      for (const issue of checked.issues.slice(0, 3)) this.#issue(line, issue)
+      const fix = 'a task has task_id, instruction and verifier: { kind: in_process, fn_name, expected }.'
+      for (const { message, path } of checked.issues.slice(0, 3)) complain(message, fix, path)
       return
     }
     const { task_id, verifier } = checked.value
     const first = this.#lineOf.get(task_id)
     if (first === undefined) this.#lineOf.set(task_id, line)
-    else
-      this.#fault(
-        line,
-        `the task id ${JSON.stringify(task_id)} stands in line ${first} too`,
-        'give every task an id of its own.',
-      )
-    if (verifier.kind === 'e2b') this.#noContainer(line)
+    else {
+      const message = `the task id ${JSON.stringify(task_id)} stands in line ${first} too`
+      complain(message, 'give every task a different id.')
+    }
+    if (verifier.kind === 'e2b') {
+      const message = 'tasks of kind "e2b" run in a service that evsys does not use'
+      const fix = 'score them with the verifier `code`, or keep them as task folders, which run in the sandbox.'
+      this.#problem(line, { code: 'SANDBOX_MISSING', message, fix }, ['verifier', 'kind'])
+    }
     if (verifier.kind !== 'in_process') return
     const key = JSON.stringify([verifier.fn_name, verifier.params])
     if (!this.#verifiers.has(key)) this.#verifiers.set(key, { line, kind: verifier.fn_name, params: verifier.params })
@@ -96,52 +95,29 @@ class TaskChecker {
 
   /** Each verifier once, at the first line that names it. */
   async checkVerifiers(): Promise<void> {
-    if (this.#count === 0)
-      this.#fault(
-        1,
-        'the file holds no task',
-        'write one task per line: {"task_id": ..., "instruction": ..., "verifier": {...}}.',
-      )
+    if (this.#count === 0) {
+      const fix = 'write one task per line: {"task_id": ..., "instruction": ..., "verifier": {...}}.'
+      this.#problem(1, { code: 'DATA_INVALID', message: 'the file holds no task', fix })
+    }
     const uses = [...this.#verifiers.values()].filter(({ kind, line }) => {
       if (this.#catalog.card('verifier', kind) !== undefined) return true
       const { code, message, fix } = unknownKind('verifier', kind, this.#catalog.kinds('verifier'))
-      this.problems.push({
-        code,
-        message,
-        where: this.#where(line, 'verifier.fn_name'),
-        fix,
-      })
+      this.#problem(line, { code, message, fix }, ['verifier', 'fn_name'])
       return false
     })
     const results = await this.#catalog.check(uses.map(({ kind, params }) => ({ type: 'verifier', kind, params })))
     for (const [i, { line, kind }] of uses.entries()) {
       const result = results[i]
-      for (const issue of result?.ok === false ? result.issues : []) {
-        const path = formatPath(['verifier', 'params', ...issue.path])
+      for (const { message, path } of result?.ok === false ? result.issues : []) {
         const fix = `\`evsys schema verifier ${kind}\` prints what it takes.`
-        this.problems.push({ code: 'PLUGIN_PARAMS', message: issue.message, where: this.#where(line, path), fix })
+        this.#problem(line, { code: 'PLUGIN_PARAMS', message, fix }, ['verifier', 'params', ...path])
       }
     }
     this.problems.sort((a, b) => (a.where?.line ?? 0) - (b.where?.line ?? 0))
   }
 
-  #noContainer(line: number): void {
-    const message = 'tasks of kind "e2b" run in a service that evsys does not use'
-    const fix = 'score them with the verifier `code`, or keep them as task folders, which run in the sandbox.'
-    this.problems.push({ code: 'SANDBOX_MISSING', message, where: this.#where(line, 'verifier.kind'), fix })
-  }
-
-  #issue(line: number, { path, message }: { path: (string | number)[]; message: string }): void {
-    const text = formatPath(path)
-    const fix = 'a task has task_id, instruction and verifier: { kind: in_process, fn_name, expected }.'
-    this.problems.push({ code: 'DATA_INVALID', message, where: this.#where(line, text), fix })
-  }
-
-  #fault(line: number, message: string, fix: string): void {
-    this.problems.push({ code: 'DATA_INVALID', message, where: this.#where(line), fix })
-  }
-
-  #where(line: number, path?: string) {
-    return withoutUndefined({ file: this.#file, line, col: 1, path: path || undefined })
+  #problem(line: number, complaint: Complaint, path: Path = []): undefined {
+    const where = withoutUndefined({ file: this.#file, line, col: 1, path: formatPath(path) || undefined })
+    this.problems.push({ ...complaint, where })
   }
 }

@@ -28,10 +28,10 @@ export function withoutKey(map: LocatedMap, ...keys: readonly string[]): Located
   return { ...map, entries }
 }
 
-/** Why a value cannot be put at a path: what stands in its way, and the steps that could not be taken. */
+/** What stands in the way of a value, and the steps that lead there. */
 interface Obstacle {
-  readonly path: Path
   readonly at: LocatedNode
+  readonly reached: Path
 }
 
 /** `root` with `value` at `path`; mappings that are missing on the way are made. `keyAt` is where the path was written. */
@@ -43,19 +43,59 @@ export function withValueAt(
 ): { node: LocatedNode } | { obstacle: Obstacle } {
   const [step, ...rest] = path
   if (step === undefined) return { node: value }
-  if (root.type === 'scalar') return { obstacle: { path, at: root } }
   const index = root.type === 'seq' ? indexOf(root.items.length, step) : undefined
-  if (root.type === 'seq' && index === undefined) return { obstacle: { path, at: root } }
+  if (root.type === 'scalar' || (root.type === 'seq' && index === undefined)) {
+    return { obstacle: { at: root, reached: [] } }
+  }
   const old = childOf(root, index ?? step)
   const below =
     old === undefined || (isNull(old) && rest.length > 0) ? empty(rest[0], impliedOrigin(root.origin, step)) : old
   const changed = withValueAt(below, rest, value, keyAt)
-  if ('obstacle' in changed) return changed
+  if ('obstacle' in changed) {
+    return { obstacle: { ...changed.obstacle, reached: [step, ...changed.obstacle.reached] } }
+  }
   if (root.type === 'map')
     return { node: withKey(root, String(step), changed.node, old === undefined ? keyAt : undefined) }
   const items = [...root.items]
   items[index ?? 0] = changed.node
   return { node: seqNode(items, root.origin) }
+}
+
+/** The same for a mapping; it stays as it is where something stands in the way. */
+export function putAt(root: LocatedMap, path: Path, value: LocatedNode, keyAt: Origin): LocatedMap {
+  const changed = withValueAt(root, path, value, keyAt)
+  return 'node' in changed && changed.node.type === 'map' ? changed.node : root
+}
+
+/** `node` with what stands at `path` changed, where something does; `*` leads to every item of a list. */
+export function changeAt<N extends LocatedNode>(
+  node: N,
+  path: readonly string[],
+  change: (node: LocatedNode) => LocatedNode,
+): N
+export function changeAt(
+  node: LocatedNode,
+  [step, ...rest]: readonly string[],
+  change: (node: LocatedNode) => LocatedNode,
+): LocatedNode {
+  if (step === undefined) return change(node)
+  if (node.type === 'seq' && step === '*') {
+    const items = node.items.map((item) => changeAt(item, rest, change))
+    return items.every((item, i) => item === node.items[i]) ? node : seqNode(items, node.origin)
+  }
+  const child = node.type === 'map' ? node.entries.get(step)?.value : undefined
+  if (node.type !== 'map' || child === undefined) return node
+  const changed = changeAt(child, rest, change)
+  return changed === child ? node : withKey(node, step, changed)
+}
+
+/** The same for mappings: anything else at `path` stays, for validation to refuse. */
+export function changeMap<N extends LocatedNode>(
+  node: N,
+  path: readonly string[],
+  change: (map: LocatedMap) => LocatedNode,
+): N {
+  return changeAt(node, path, (each) => (each.type === 'map' ? change(each) : each))
 }
 
 // What an index leads into is a list.
@@ -85,11 +125,7 @@ export function mergeNodes(base: LocatedNode, over: LocatedNode): LocatedNode {
 // `agent: tool_loop` is short for `agent: { kind: tool_loop }`, and so it is with `environment`: in a run, a benchmark, or an axis of a
 // matrix.
 export function spellAgent(map: LocatedMap): LocatedMap {
-  return spell(spell(map, 'agent'), 'environment')
-}
-
-function spell(map: LocatedMap, key: string): LocatedMap {
-  const named = map.entries.get(key)?.value
-  if (named?.type !== 'scalar' || textOf(named) === undefined) return map
-  return withKey(map, key, mapNode([{ key: 'kind', at: named.origin, value: named }], named.origin))
+  const spell = (named: LocatedNode) =>
+    textOf(named) === undefined ? named : mapNode([{ key: 'kind', at: named.origin, value: named }], named.origin)
+  return changeAt(changeAt(map, ['agent'], spell), ['environment'], spell)
 }

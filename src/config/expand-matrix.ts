@@ -2,7 +2,7 @@
 // are put into the tree before anything is validated, so the base run may lack what they supply, and a wrong value is located
 // in the list of its axis.
 import type * as z from 'zod'
-import { Matrix, type RunConfig } from '../contracts/index.ts'
+import { type Experiment, Matrix, type RunConfig, type TrainingRun } from '../contracts/index.ts'
 import { canonicalJson, suggest, withoutUndefined } from '../kernel/index.ts'
 import type { NodeChecker } from './check-node.ts'
 import { formatPath, parsePath } from './dotted-path.ts'
@@ -29,6 +29,8 @@ export interface Arm {
   readonly tree: LocatedMap
   /** Axis values that make it. */
   readonly params: Readonly<Record<string, unknown>>
+  /** Its place in a chain; absent: it stands alone, or beside the chain. */
+  readonly stage?: number | undefined
 }
 
 /** More arms than can be compared; a list too many in an axis makes millions. */
@@ -40,10 +42,7 @@ const MatrixShell = Matrix.omit({ base_run: true, axes: true })
 /** The arms of a matrix; undefined when the report says why there are none. */
 export function expandMatrix(matrix: LocatedNode, name: LocatedNode, checker: NodeChecker): Arm[] | undefined {
   const { report } = checker
-  if (matrix.type !== 'map') {
-    checker.check(Matrix, matrix, { code: 'CONFIG_MATRIX' })
-    return undefined
-  }
+  if (matrix.type !== 'map') return void checker.check(Matrix, matrix, 'CONFIG_MATRIX')
   const { base_run: base, axes: written, ...shell } = Object.fromEntries(matrix.entries)
   const isShellValid = checker.checkFields(MatrixShell, mapNode(Object.values(shell), matrix.origin)) !== undefined
   const run = base?.value ?? mapNode([], impliedOrigin(matrix.origin, 'base_run'))
@@ -52,10 +51,9 @@ export function expandMatrix(matrix: LocatedNode, name: LocatedNode, checker: No
   if (axes === undefined || run.type !== 'map' || !isShellValid) return undefined
   const named = run.entries.has('name') ? run : withKey(run, 'name', name)
   const template = matrix.entries.get('name_template')?.value
-  const cells = axes.length === 0 ? [[]] : product(axes)
   const nameOf = armNamer(named, axes, template, report)
   if (nameOf === undefined) return undefined
-  return cells.flatMap((cell) => armOf(cell, named, nameOf(cell), template, checker) ?? [])
+  return product(axes).flatMap((cell) => armOf(cell, named, nameOf(cell), template, checker) ?? [])
 }
 
 interface AxisValue {
@@ -75,8 +73,11 @@ function readAxes(node: LocatedNode | undefined, report: Report): Axis[] | undef
   if (node === undefined) return []
   const fix = 'write a dotted path and a list: `algorithm.params.lora_rank: [4, 16]`.'
   if (node.type !== 'map') {
-    report.problem(node.origin, { code: 'CONFIG_MATRIX', message: 'axes are a mapping from paths to lists', fix })
-    return undefined
+    return report.problem(node.origin, {
+      code: 'CONFIG_MATRIX',
+      message: 'axes are a mapping from paths to lists',
+      fix,
+    })
   }
   const axes: Axis[] = []
   let isValid = true
@@ -116,11 +117,8 @@ function axisOf(
     const text = canonicalJson(toJs(node))
     const first = seen.get(text)
     if (first !== undefined) {
-      complain(
-        node.origin,
-        `the value stands in the axis already, at ${placeName(first.origin)}`,
-        'remove one of them.',
-      )
+      const message = `the value stands in the axis already, at ${placeName(first.origin)}`
+      complain(node.origin, message, 'remove one of them.')
       continue
     }
     seen.set(text, node)
@@ -137,10 +135,10 @@ function overlaps(axes: readonly Axis[]): [inner: Axis, outer: Axis][] {
   const byPath = new Map(axes.map((axis) => [formatPath(axis.path), axis]))
   return axes.flatMap((axis): [Axis, Axis][] => {
     const same = byPath.get(formatPath(axis.path))
-    if (same !== undefined && same !== axis) return [[axis, same]]
-    const outer = axis.path
-      .map((_, i) => byPath.get(formatPath(axis.path.slice(0, i))))
-      .find((each) => each !== undefined)
+    const [outer] = [
+      ...(same === axis ? [] : [same]),
+      ...axis.path.map((_, i) => byPath.get(formatPath(axis.path.slice(0, i)))),
+    ].filter((each) => each !== undefined)
     return outer === undefined ? [] : [[axis, outer]]
   })
 }
@@ -163,10 +161,9 @@ function armOf(
   for (const { axis, node } of cell) {
     const changed = withValueAt(tree, axis.path, node, axis.at)
     if ('obstacle' in changed) {
-      const { obstacle } = changed
-      const reached = formatPath(axis.path.slice(0, axis.path.length - obstacle.path.length))
-      const what = obstacle.at.type === 'seq' ? 'is a list without such an item' : 'is a plain value and holds no keys'
-      const message = `the axis leads through \`${reached}\`, which ${what} (${placeName(obstacle.at.origin)})`
+      const { at, reached } = changed.obstacle
+      const what = at.type === 'seq' ? 'is a list without such an item' : 'is a plain value and holds no keys'
+      const message = `the axis leads through \`${formatPath(reached)}\`, which ${what} (${placeName(at.origin)})`
       checker.report.problem(axis.at, { code: 'CONFIG_MATRIX', message, fix: 'correct the path of the axis.' })
       checkHead(base, axis.path, checker)
       return undefined
@@ -187,17 +184,10 @@ function checkHead(base: LocatedMap, [head]: Path, checker: NodeChecker): void {
   if (node !== undefined && field !== undefined) checker.check(field, node)
 }
 
-type NameOf = (cell: readonly AxisValue[]) => string
-
-function armNamer(
-  run: LocatedMap,
-  axes: readonly Axis[],
-  template: LocatedNode | undefined,
-  report: Report,
-): NameOf | undefined {
+function armNamer(run: LocatedMap, axes: readonly Axis[], template: LocatedNode | undefined, report: Report) {
   const base = textOf(run.entries.get('name')?.value) ?? ''
   const text = textOf(template)
-  if (text === undefined || template === undefined) return (cell) => defaultName(base, cell)
+  if (text === undefined || template === undefined) return (cell: readonly AxisValue[]) => defaultName(base, cell)
   const known = ['base', ...axes.map(({ key }) => key)]
   const unknown = [...text.matchAll(/\{([^{}]*)\}/g)].map(([, key = '']) => key).filter((key) => !known.includes(key))
   for (const key of unknown) {
@@ -205,7 +195,7 @@ function armNamer(
     report.problem(template.origin, { code: 'CONFIG_NAME', message, fix: suggest(key, known) })
   }
   if (unknown.length > 0) return undefined
-  return (cell) =>
+  return (cell: readonly AxisValue[]) =>
     text.replaceAll(/\{([^{}]*)\}/g, (_, key) =>
       key === 'base' ? base : (cell.find(({ axis }) => axis.key === key)?.label ?? ''),
     )
@@ -217,28 +207,15 @@ function defaultName(base: string, cell: readonly AxisValue[]): string {
 }
 
 // Seeded replicates: every arm becomes `n_repeats` runs that differ in seed alone. A chain is repeated as a whole.
-/** An arm that is valid, with the tree it was read from. */
-export interface CheckedArm {
-  readonly name: string
-  readonly params: Readonly<Record<string, unknown>>
-  readonly tree: LocatedMap
+/** An arm that is valid. */
+export interface CheckedArm extends Arm {
   readonly config: RunConfig
-  readonly stage?: number | undefined
 }
 
-interface Repeats {
-  readonly n_repeats: number
-  readonly base_seed?: number | undefined
-}
+type Repeats = Pick<Experiment, 'n_repeats' | 'base_seed'>
 
 /** A run before its hash is known. */
-export interface RepeatedRun {
-  readonly name: string
-  readonly arm: string
-  readonly seed: number
-  readonly stage?: number | undefined
-  readonly after?: string | undefined
-  readonly config: RunConfig
+export interface RepeatedRun extends Omit<TrainingRun, 'config_hash'> {
   readonly tree: LocatedMap
 }
 
@@ -251,18 +228,16 @@ export function seedsOf(arm: CheckedArm, { n_repeats, base_seed }: Repeats): num
 /** The runs of all arms, in the order in which they start. */
 export function expandRepeats(arms: readonly CheckedArm[], repeats: Repeats): RepeatedRun[] {
   const isChain = arms.some((arm) => arm.stage !== undefined)
-  if (!isChain) return arms.flatMap((arm) => seedsOf(arm, repeats).map((seed) => runOf(arm, seed, repeats)))
-  return Array.from({ length: repeats.n_repeats }, (_, i) => chainOf(arms, i, repeats)).flat()
-}
-
-function chainOf(arms: readonly CheckedArm[], repeat: number, repeats: Repeats): RepeatedRun[] {
-  const runs: RepeatedRun[] = []
+  const runsOf = (arm: CheckedArm) => seedsOf(arm, repeats).map((seed) => runOf(arm, seed, repeats))
+  if (!isChain) return arms.flatMap(runsOf)
+  const chains = Array.from({ length: repeats.n_repeats }, (): RepeatedRun[] => [])
   for (const arm of arms) {
-    const run = runOf(arm, seedsOf(arm, repeats)[repeat] ?? arm.config.seed, repeats)
-    const before = arm.stage === undefined ? undefined : runs.findLast(({ stage }) => stage !== undefined)
-    runs.push(withoutUndefined({ ...run, stage: arm.stage, after: before?.name }))
+    for (const [i, run] of runsOf(arm).entries()) {
+      const before = arm.stage === undefined ? undefined : chains[i]?.findLast(({ stage }) => stage !== undefined)
+      chains[i]?.push(withoutUndefined({ ...run, stage: arm.stage, after: before?.name }))
+    }
   }
-  return runs
+  return chains.flat()
 }
 
 function runOf(arm: CheckedArm, seed: number, { n_repeats }: Repeats): RepeatedRun {

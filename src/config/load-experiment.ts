@@ -11,7 +11,7 @@ import { buildPlan } from './build-plan.ts'
 import { capSteps, logRollouts } from './cap-steps.ts'
 import { nameBenchmarks } from './check-benchmarks.ts'
 import { checkExperiment, checkUnused } from './check-experiment.ts'
-import { NodeChecker, nearest } from './check-node.ts'
+import { locateIn, NodeChecker } from './check-node.ts'
 import { withoutKey } from './edit-tree.ts'
 import { itemsOf, type LocatedMap, nodeAt, type Path, type Source, textOf } from './located.ts'
 import { normalise } from './normalise.ts'
@@ -71,20 +71,15 @@ export async function loadExperiment(source: ConfigSource, options: LoadOptions 
   if (document === undefined || extended === undefined) throw EvsysError.many(report.problems)
 
   const project = await findProject(document.file === undefined ? cwd : dirname(document.file))
-  const paths = new PathResolver(project, report)
   let root = normalise(extended, checker)
-  if (options.set !== undefined && options.set.length > 0) {
-    root = normalise(applySets(root, options.set, cwd, report), checker)
-  }
+  if (options.set?.length) root = normalise(applySets(root, options.set, cwd, report), checker)
   if (options.dry === true) root = logRollouts(root)
   root = nameBenchmarks(root, report)
-  const hasStore = root.entries.has('data_store')
-  root = paths.root(root, { hasStore })
+  const paths = new PathResolver(project, root.entries.has('data_store'), report)
+  root = paths.root(root)
 
   const shell = checker.checkFields(ExperimentShell, withoutKey(root, 'run', 'runs', 'matrix'))
-  const arms = buildArms(root, checker, (tree) =>
-    paths.run(cap === undefined ? tree : capSteps(tree, cap), { hasStore }),
-  )
+  const arms = buildArms(root, checker, (tree) => paths.run(cap === undefined ? tree : capSteps(tree, cap)))
   const resolved = checkExperiment(root, arms, checker)
   if (options.refuseUnused === true) checkUnused(root, report)
   report.throwIfAny()
@@ -100,20 +95,17 @@ export async function loadExperiment(source: ConfigSource, options: LoadOptions 
     project,
     sources: report.sources,
     trees: { root, runs: runTrees, sources: report.sources },
-    locate: (run, path) => locateIn(run === undefined ? root : runTrees.get(run), path),
+    locate: (run, path) => {
+      const tree = run === undefined ? root : runTrees.get(run)
+      return tree && locateIn(tree, path)
+    },
   }
 }
 
 /** The experiment without its runs: those are checked arm by arm. */
 const ExperimentShell = Experiment.omit({ runs: true })
 
-function locateIn(tree: LocatedMap | undefined, path: Path): Location | undefined {
-  if (tree === undefined) return undefined
-  const { node, below } = nearest(tree, path)
-  return locationOf(node.origin, below)
-}
-
-function stepsCap({ dry, steps }: LoadOptions): { steps: number; flag: string } | undefined {
+function stepsCap({ dry, steps }: LoadOptions) {
   if (steps !== undefined && (!Number.isSafeInteger(steps) || steps < 1)) {
     throw new EvsysError('CLI_USAGE', `--steps takes a whole number of 1 or more, not ${steps}`, {
       fix: 'write --steps 20.',
@@ -150,10 +142,6 @@ function* ancestors(folder: string): Generator<string> {
 }
 
 async function isThere(path: string, what: 'file' | 'folder'): Promise<boolean> {
-  try {
-    const found = await stat(path)
-    return what === 'file' ? found.isFile() : found.isDirectory()
-  } catch {
-    return false // what cannot be looked at is no sign of a project
-  }
+  const found = await stat(path).catch(() => undefined) // what cannot be read is no sign of a project
+  return (what === 'file' ? found?.isFile() : found?.isDirectory()) === true
 }

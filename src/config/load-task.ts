@@ -2,12 +2,12 @@
 import { dirname, resolve } from 'node:path'
 import { type Location, TaskFile } from '../contracts/index.ts'
 import { EvsysError, suggest } from '../kernel/index.ts'
-import { NodeChecker, nearest } from './check-node.ts'
-import { withKey, withValueAt } from './edit-tree.ts'
+import { locateIn, NodeChecker } from './check-node.ts'
+import { putAt, withKey } from './edit-tree.ts'
 import { maxArms } from './expand-matrix.ts'
 import { type LocatedMap, type LocatedNode, nodeAt, type Path, scalarNode, seqNode } from './located.ts'
 import { type ConfigSource, readDocument } from './read-document.ts'
-import { locationOf, Report } from './report.ts'
+import { Report } from './report.ts'
 import { withoutNulls } from './schema-walk.ts'
 
 export interface LoadTaskOptions {
@@ -35,7 +35,7 @@ export async function loadTask(source: ConfigSource, options: LoadTaskOptions = 
   const document = await readDocument(source, { cwd, signal: options.signal }, report)
   if (document === undefined) throw EvsysError.many(report.problems)
   const root = coerceSweeps(withoutNulls(document.root, TaskFile), report)
-  const task = new NodeChecker(report, { written: TaskFile }).checkFields(TaskFile, root)
+  const task = new NodeChecker(report, TaskFile).checkFields(TaskFile, root)
   report.throwIfAny()
   if (task === undefined) throw new EvsysError('INTERNAL', 'a task was refused, and nothing says why')
   return {
@@ -43,10 +43,7 @@ export async function loadTask(source: ConfigSource, options: LoadTaskOptions = 
     name: document.source.name,
     file: document.file,
     dir: document.file === undefined ? cwd : dirname(document.file),
-    locate: (path) => {
-      const { node, below } = nearest(root, path)
-      return locationOf(node.origin, below)
-    },
+    locate: (path) => locateIn(root, path),
   }
 }
 
@@ -58,15 +55,15 @@ const config = ['sweeps', 'sweep_config'] as const
 function coerceSweeps(root: LocatedMap, report: Report): LocatedMap {
   const sweeps = nodeAt(root, config)
   if (sweeps?.type !== 'map') return root
-  const parameters = root.entries.get('parameters')?.value
-  const declared = parameters?.type === 'map' ? parameters.entries : new Map<string, { value: LocatedNode }>()
+  const parameters = nodeAt(root, ['parameters'])
+  const declared = parameters?.type === 'map' ? [...parameters.entries.keys()] : []
   let changed = sweeps
   let cells = 1
   for (const { key, at, value } of sweeps.entries.values()) {
-    const parameter = declared.get(key)?.value
+    const parameter = nodeAt(parameters, [key])
     if (parameter === undefined) {
       const message = `the sweep varies ${JSON.stringify(key)}, which is no parameter of the task`
-      report.problem(at, { code: 'CONFIG_UNKNOWN_KEY', message, fix: suggest(key, [...declared.keys()]) })
+      report.problem(at, { code: 'CONFIG_UNKNOWN_KEY', message, fix: suggest(key, declared) })
     } else if (value.type === 'seq') {
       const items = value.items.map((item) => coerced(item, parameter, key, report))
       changed = withKey(changed, key, seqNode(items, value.origin))
@@ -77,8 +74,7 @@ function coerceSweeps(root: LocatedMap, report: Report): LocatedMap {
     const message = `the sweep makes ${cells} jobs, more than ${maxArms}`
     report.problem(sweeps.origin, { code: 'CONFIG_MATRIX', message, fix: 'shorten or remove lists of values.' })
   }
-  const result = withValueAt(root, config, changed, sweeps.origin)
-  return 'node' in result && result.node.type === 'map' ? result.node : root
+  return putAt(root, config, changed, sweeps.origin)
 }
 
 function coerced(item: LocatedNode, parameter: LocatedNode, key: string, report: Report): LocatedNode {

@@ -60,41 +60,34 @@ class ValueWriter {
       this.text += '<...>'
       return this.#fault(this.#origin(start, hook), fault.message, fault.fix)
     }
+    const origin: Mutable<Origin> = { source: this.source, start, end: start, isBlock: true, ...hook }
+    const [opening, closing] = Array.isArray(value) ? '[]' : '{}'
     this.#open.push(value)
-    const node = Array.isArray(value) ? this.#writeList(value, hook, depth) : this.#writeMap(value, hook, depth)
-    this.#open.pop()
-    return node
-  }
-
-  #writeList(value: readonly unknown[], hook: Hook, depth: number): LocatedNode {
-    const start = this.text.length
-    const origin = this.#blockOrigin(start, hook)
-    this.text += '['
-    const items = Array.from(value, (item, step) => {
-      this.#newLine(depth + 1, step > 0)
-      return this.write(item, { parent: origin, step }, depth + 1)
-    })
-    if (items.length > 0) this.#newLine(depth, false)
-    this.text += ']'
-    origin.end = this.text.length
-    return seqNode(items, origin)
-  }
-
-  #writeMap(value: object, hook: Hook, depth: number): LocatedNode {
-    const start = this.text.length
-    const origin = this.#blockOrigin(start, hook)
-    this.text += '{'
-    const entries: LocatedEntry[] = []
-    for (const key of Object.keys(value)) {
-      const child: unknown = Reflect.get(value, key)
-      if (child === undefined) continue
-      this.#newLine(depth + 1, entries.length > 0)
-      entries.push(this.#writeEntry(key, child, origin, depth + 1))
+    this.text += opening
+    const write = <C, N>(children: readonly C[], writeChild: (child: C, i: number) => N): N[] => {
+      const written = children.map((child, i) => {
+        this.text += `${i > 0 ? ',' : ''}\n${'  '.repeat(depth + 1)}`
+        return writeChild(child, i)
+      })
+      if (written.length > 0) this.text += `\n${'  '.repeat(depth)}`
+      return written
     }
-    if (entries.length > 0) this.#newLine(depth, false)
-    this.text += '}'
+    const node = Array.isArray(value)
+      ? seqNode(
+          write(Array.from(value), (item, step) => this.write(item, { parent: origin, step }, depth + 1)),
+          origin,
+        )
+      : mapNode(
+          write(
+            Object.entries(value).filter(([, child]) => child !== undefined),
+            ([key, child]) => this.#writeEntry(key, child, origin, depth + 1),
+          ),
+          origin,
+        )
+    this.#open.pop()
+    this.text += closing
     origin.end = this.text.length
-    return mapNode(entries, origin)
+    return node
   }
 
   #writeEntry(key: string, child: unknown, parent: Origin, depth: number): LocatedEntry {
@@ -115,16 +108,8 @@ class ValueWriter {
     return isPlain ? undefined : { message: 'an object of a class is no JSON value', fix }
   }
 
-  #newLine(depth: number, isNext: boolean): void {
-    this.text += `${isNext ? ',' : ''}\n${'  '.repeat(depth)}`
-  }
-
   #origin(start: number, hook: Hook): Origin {
     return { source: this.source, start, end: this.text.length, ...hook }
-  }
-
-  #blockOrigin(start: number, hook: Hook): Mutable<Origin> {
-    return { source: this.source, start, end: start, isBlock: true, ...hook }
   }
 
   #fault(origin: Origin, message: string, fix: string): LocatedNode {

@@ -69,6 +69,11 @@ export function pathOf(origin: Origin): Path {
   return steps.reverse()
 }
 
+/** The place of a value whose whole path is written at one span, as on a command line. */
+export function originAlong(path: Path, span: Span): Origin {
+  return path.reduce<Origin>((parent, step) => ({ ...span, parent, step }), span)
+}
+
 /** What to point at: the key of a block or of nothing at all, else the value itself. */
 export function focusOf(origin: Origin): Span {
   const { source, start, end, key, isBlock } = origin
@@ -93,16 +98,16 @@ export function childOf(node: LocatedNode, step: Step): LocatedNode | undefined 
   return undefined
 }
 
-export function isLocatedMap(node: LocatedNode | undefined): node is LocatedMap {
-  return node?.type === 'map'
-}
-
 export function isNull(node: LocatedNode | undefined): boolean {
   return node?.type === 'scalar' && node.value === null
 }
 
 export function textOf(node: LocatedNode | undefined): string | undefined {
   return node?.type === 'scalar' && typeof node.value === 'string' ? node.value : undefined
+}
+
+export function numberOf(node: LocatedNode | undefined): number | undefined {
+  return node?.type === 'scalar' && typeof node.value === 'number' ? node.value : undefined
 }
 
 const plain = new WeakMap<LocatedNode, unknown>()

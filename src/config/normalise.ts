@@ -1,10 +1,9 @@
 // Every way of writing an experiment as one: shorthands are moved to where they belong, first-generation keys are translated.
 // Works on trees that may still be wrong: what has not the expected shape stays where it is, for validation to report.
-import * as z from 'zod'
 import { ExperimentFile } from '../contracts/index.ts'
 import type { NodeChecker } from './check-node.ts'
-import { mergeNodes, spellAgent, withKey, withoutKey } from './edit-tree.ts'
-import { isNull, type LocatedMap, type LocatedNode, mapNode, seqNode } from './located.ts'
+import { changeAt, changeMap, mergeNodes, spellAgent, withKey, withoutKey } from './edit-tree.ts'
+import { isNull, type LocatedEntry, type LocatedMap, type LocatedNode, mapNode, seqNode } from './located.ts'
 import { placeName, type Report } from './report.ts'
 import { withoutNulls } from './schema-walk.ts'
 import { translateLegacy } from './translate-legacy.ts'
@@ -41,10 +40,11 @@ function moveBaseRun(root: LocatedMap, report: Report): LocatedMap {
   }
   if (matrix?.type !== 'map') return rest
   const inner = presentIn(matrix, 'base_run')
-  const base =
-    inner === undefined
-      ? entry.value
-      : combineNodes(inner, entry.value, (kept, other) => refuseTwice(kept, other, report))
+  const refuseTwice = (kept: LocatedNode, other: LocatedNode) => {
+    const message = `given twice: here and at ${placeName(kept.origin)}`
+    report.problem(other.origin, { code: 'CONFIG_CONFLICT', message, fix: 'keep one of the two.' })
+  }
+  const base = inner === undefined ? entry.value : combineNodes(inner, entry.value, refuseTwice)
   return withKey(rest, 'matrix', withKey(matrix, 'base_run', base))
 }
 
@@ -54,31 +54,21 @@ function moveShorthands(root: LocatedMap, checker: NodeChecker): LocatedMap {
   if (entries.length === 0) return root
   const short = mapNode(entries, root.origin)
   const rest = withoutKey(root, ...shorthandKeys)
-  // A run may replace all of a default, and then nothing else would look at it.
-  for (const { key, value } of withoutNulls(short, ExperimentFile).entries.values()) {
-    checker.check(shorthandSchema(key), value)
+  // A run may replace all of a default, and then nothing else would check it.
+  const given = withoutNulls(short, ExperimentFile)
+  for (const key of shorthandKeys) {
+    const value = given.entries.get(key)?.value
+    if (value !== undefined) checker.check(ExperimentFile.shape[key], value)
   }
-  const matrix = presentIn(rest, 'matrix')
-  if (matrix !== undefined) {
-    if (matrix.type !== 'map') return rest
-    return withKey(
-      rest,
-      'matrix',
-      withKey(matrix, 'base_run', combinedRun(presentIn(matrix, 'base_run'), short, report)),
+  if (presentIn(rest, 'matrix') !== undefined) {
+    return changeMap(rest, ['matrix'], (map) =>
+      withKey(map, 'base_run', combinedRun(presentIn(map, 'base_run'), short, report)),
     )
   }
-  const runs = presentIn(rest, 'runs')
-  if (runs !== undefined) {
-    if (runs.type !== 'seq') return rest
-    const items = runs.items.map((item) => (item.type === 'map' ? mergeNodes(short, item) : item))
-    return withKey(rest, 'runs', seqNode(items, runs.origin))
+  if (presentIn(rest, 'runs') !== undefined) {
+    return changeMap(rest, ['runs', '*'], (run) => mergeNodes(short, run))
   }
   return withKey(rest, 'run', combinedRun(presentIn(rest, 'run'), short, report))
-}
-
-function shorthandSchema(key: string): z.ZodType {
-  const known = shorthandKeys.find((each) => each === key)
-  return known === undefined ? z.unknown() : ExperimentFile.shape[known]
 }
 
 function combinedRun(run: LocatedNode | undefined, short: LocatedMap, report: Report): LocatedNode {
@@ -87,11 +77,6 @@ function combinedRun(run: LocatedNode | undefined, short: LocatedMap, report: Re
   return combineNodes(run, short, (kept, other) => {
     report.notice(`The value at ${placeName(kept.origin)}, in the run itself, wins over this one.`, other.origin)
   })
-}
-
-function refuseTwice(kept: LocatedNode, other: LocatedNode, report: Report): void {
-  const message = `given twice: here and at ${placeName(kept.origin)}`
-  report.problem(other.origin, { code: 'CONFIG_CONFLICT', message, fix: 'keep one of the two.' })
 }
 
 /**
@@ -107,12 +92,10 @@ function combineNodes(
     let combined = explicit
     for (const { key, at, value } of short.entries.values()) {
       const other = explicit.entries.get(key)?.value
-      combined = withKey(
-        combined,
-        key,
-        other === undefined ? value : combineNodes(other, value, onTwice),
-        other === undefined ? at : undefined,
-      )
+      combined =
+        other === undefined
+          ? withKey(combined, key, value, at)
+          : withKey(combined, key, combineNodes(other, value, onTwice))
     }
     return combined
   }
@@ -124,52 +107,50 @@ function combineNodes(
 }
 
 function spellMetadata(root: LocatedMap, report: Report): LocatedMap {
-  const metadata = presentIn(root, 'metadata')
-  if (metadata?.type !== 'map') return root
-  return withKey(root, 'metadata', spellBenchmarks(spellObjective(metadata, report), report))
+  const spelled = changeMap(root, ['metadata'], (metadata) => spellObjective(metadata, report))
+  // One benchmark may stand without a list around it.
+  const listed = changeMap(spelled, ['metadata', 'benchmark'], (only) => seqNode([only], only.origin))
+  return changeMap(listed, ['metadata', 'benchmark', '*'], (entry) => spellAgent(spellModels(entry, report)))
 }
 
 function spellObjective(metadata: LocatedMap, report: Report): LocatedMap {
-  const short = metadata.entries.get('success_metric')
-  if (short === undefined) return metadata
-  const rest = withoutKey(metadata, 'success_metric')
-  const spelled = mapNode([{ ...short, key: 'metric' }], short.value.origin)
-  const objective = presentIn(rest, 'objective')
-  if (objective === undefined) return withKey(rest, 'objective', spelled, short.at)
-  const higher = objective.origin.source.rank - short.value.origin.source.rank
-  if (higher > 0) return rest
-  // A higher layer changes the metric alone: the direction belongs to the objective that it replaces.
-  if (higher < 0) return withKey(rest, 'objective', spelled, short.at)
-  const message = `success_metric is short for objective, which stands at ${placeName(objective.origin)}`
-  report.problem(short.at, { code: 'CONFIG_CONFLICT', message, fix: 'keep one of the two.' })
-  return rest
-}
-
-function spellBenchmarks(metadata: LocatedMap, report: Report): LocatedMap {
-  const benchmark = presentIn(metadata, 'benchmark')
-  if (benchmark === undefined || benchmark.type === 'scalar') return metadata
-  const items = benchmark.type === 'seq' ? benchmark.items : [benchmark]
-  const spelled = items.map((item) => (item.type === 'map' ? spellAgent(spellModels(item, report)) : item))
-  return withKey(metadata, 'benchmark', seqNode(spelled, benchmark.origin))
+  return spellOut(metadata, 'success_metric', 'objective', report, {
+    // A higher layer changes the metric alone: the direction belongs to the objective that it replaces.
+    spell: (short) => mapNode([{ ...short, key: 'metric' }], short.value.origin),
+    onTwice: (objective) => `success_metric is short for objective, which stands at ${placeName(objective.origin)}`,
+  })
 }
 
 function spellModels(entry: LocatedMap, report: Report): LocatedMap {
-  const short = entry.entries.get('model')
-  if (short === undefined) return entry
-  const rest = withoutKey(entry, 'model')
-  const models = presentIn(rest, 'models')
-  const higher = models === undefined ? -1 : models.origin.source.rank - short.value.origin.source.rank
-  if (higher < 0) return withKey(rest, 'models', seqNode([short.value], short.value.origin), short.at)
-  if (higher === 0) {
-    const message = 'model is short for models, and both are given'
-    report.problem(short.at, { code: 'CONFIG_CONFLICT', message, fix: 'keep one of the two.' })
+  return spellOut(entry, 'model', 'models', report, {
+    spell: ({ value }) => seqNode([value], value.origin),
+    onTwice: () => 'model is short for models, and both are given',
+  })
+}
+
+/** The value under a short key, spelled out under the full one; of two, that of the higher layer is meant. */
+function spellOut(
+  map: LocatedMap,
+  shortKey: string,
+  key: string,
+  report: Report,
+  { spell, onTwice }: { spell(short: LocatedEntry): LocatedNode; onTwice(full: LocatedNode): string },
+): LocatedMap {
+  const short = map.entries.get(shortKey)
+  if (short === undefined) return map
+  const rest = withoutKey(map, shortKey)
+  const full = presentIn(rest, key)
+  const higher = full === undefined ? -1 : full.origin.source.rank - short.value.origin.source.rank
+  if (higher < 0) return withKey(rest, key, spell(short), short.at)
+  if (full !== undefined && higher === 0) {
+    report.problem(short.at, { code: 'CONFIG_CONFLICT', message: onTwice(full), fix: 'keep one of the two.' })
   }
   return rest
 }
 
 function spellStages(root: LocatedMap): LocatedMap {
-  const stages = presentIn(root, 'stages')
-  if (stages?.type !== 'seq') return root
-  const entry = { key: 'stages', at: root.entries.get('stages')?.at ?? stages.origin, value: stages }
-  return withKey(root, 'stages', mapNode([entry], stages.origin))
+  return changeAt(root, ['stages'], (stages) => {
+    const entry = { key: 'stages', at: root.entries.get('stages')?.at ?? stages.origin, value: stages }
+    return stages.type === 'seq' ? mapNode([entry], stages.origin) : stages
+  })
 }

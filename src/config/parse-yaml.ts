@@ -4,9 +4,10 @@ import {
   type Alias,
   Composer,
   type CST,
-  type Document,
   isAlias,
+  isCollection,
   isMap,
+  isNode,
   isScalar,
   isSeq,
   Lexer,
@@ -17,6 +18,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
+import type { ErrorCode } from '../contracts/index.ts'
 import {
   type Json,
   type LocatedEntry,
@@ -29,7 +31,7 @@ import {
   seqNode,
 } from './located.ts'
 import { placeName, type Report } from './report.ts'
-import { reportSyntax } from './syntax-problems.ts'
+import { type ParsedText, reportSyntax } from './syntax-problems.ts'
 
 /** Characters of text that are read; what people write by hand is a thousandth of it. */
 export const maxLength = 4_000_000
@@ -59,29 +61,28 @@ export function parseYaml(source: Source, report: Report, part?: Part): LocatedN
       { code: 'CONFIG_SYNTAX', message, fix },
     )
   if (text.length > maxLength) {
-    complain(
-      0,
-      1,
-      `the text is ${text.length} characters long, more than ${maxLength}`,
-      'put data rows into a file of their own.',
-    )
-    return undefined
+    const message = `the text is ${text.length} characters long, more than ${maxLength}`
+    return complain(0, 1, message, 'put data rows into a separate file.')
   }
   const bad = forbidden.exec(text)
   if (bad !== null) {
     const code = (bad[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
-    complain(bad.index, bad[0].length, `the text holds a character that YAML does not allow (U+${code})`, 'remove it.')
-    return undefined
+    const message = `the text holds a character that YAML does not allow (U+${code})`
+    return complain(bad.index, bad[0].length, message, 'remove it.')
   }
   const tokens: CST.Token[] = []
   const tooDeep = tokenise(text, tokens)
   if (tooDeep !== undefined) {
-    complain(tooDeep, 1, `nested more than ${maxDepth} levels deep`, 'flatten the value, or put it into a data file.')
-    return undefined
+    const fix = 'flatten the value, or put it into a data file.'
+    return complain(tooDeep, 1, `nested more than ${maxDepth} levels deep`, fix)
   }
-  const documents = [...compose(tokens, text.length)]
+  // Duplicate keys and merge keys are handled in TreeBuilder: it knows where both keys are, and takes linear time.
+  const options = { uniqueKeys: false, merge: false, resolveKnownTags: false, version: '1.2' } as const
+  const documents = [...new Composer<ParsedNode>(options).compose(tokens, true, text.length)]
   if (reportSyntax(documents, tokens, { source, start, text }, report)) return undefined
-  return buildTree(documents[0]?.contents, { source, shift: start, text, hook: part?.hook ?? {} }, report)
+  const builder = new TreeBuilder({ source, start, text }, report)
+  const tree = builder.build(documents[0]?.contents, part?.hook ?? {})
+  return builder.isFaulty ? undefined : tree
 }
 
 // Drives the parser by hand to see how deep it is: `[[[[...` is stopped before anything recurses over it.
@@ -96,44 +97,8 @@ function tokenise(text: string, tokens: CST.Token[]): number | undefined {
   return undefined
 }
 
-function compose(tokens: readonly CST.Token[], length: number): Generator<Document.Parsed<ParsedNode>> {
-  // Duplicate keys and merge keys are handled in buildTree: it knows where both keys are, and takes linear time.
-  const composer = new Composer<ParsedNode>({
-    uniqueKeys: false,
-    merge: false,
-    resolveKnownTags: false,
-    version: '1.2',
-  })
-  return composer.compose(tokens, true, length)
-}
-
-// From the nodes of the YAML parser to the located tree: aliases and merge keys are followed, keys become text, and values are
-// those that JSON can hold. Duplicate keys, unknown aliases and bombs of aliases are found here.
-interface TreeInput {
-  readonly source: Source
-  /** Where the parsed text starts in its source. */
-  readonly shift: number
-  readonly text: string
-  readonly hook: Hook
-}
-
 /** Values that a document may hold once its aliases are followed. */
 export const maxExpanded = 1_000_000
-
-function buildTree(contents: ParsedNode | null | undefined, input: TreeInput, report: Report): LocatedNode | undefined {
-  if (contents === null || contents === undefined) {
-    return scalarNode(null, { source: input.source, start: input.shift, end: input.shift, ...input.hook })
-  }
-  const builder = new TreeBuilder(input, report)
-  const tree = builder.build(contents, input.hook)
-  return builder.isFaulty ? undefined : tree
-}
-
-interface Anchor {
-  readonly node: LocatedNode
-  /** Number of values in it, aliases followed. */
-  readonly size: number
-}
 
 interface Hook {
   readonly parent?: Origin | undefined
@@ -141,22 +106,25 @@ interface Hook {
   readonly key?: { readonly start: number; readonly end: number } | undefined
 }
 
+// From the nodes of the YAML parser to the located tree: aliases and merge keys are followed, keys become text, and values are
+// those that JSON can hold. Duplicate keys, unknown aliases and bombs of aliases are found here.
 class TreeBuilder {
   isFaulty = false
-  readonly #input: TreeInput
+  readonly #input: ParsedText
   readonly #report: Report
-  readonly #anchors = new Map<string, Anchor>()
+  /** `size` is the number of values in it, aliases followed. */
+  readonly #anchors = new Map<string, { node: LocatedNode; size: number }>()
   readonly #open = new Set<string>()
   #size = 0
 
-  constructor(input: TreeInput, report: Report) {
+  constructor(input: ParsedText, report: Report) {
     this.#input = input
     this.#report = report
   }
 
   build(node: unknown, hook: Hook): LocatedNode {
     if (isAlias(node)) return this.#alias(node, hook)
-    const anchor = isMap(node) || isSeq(node) || isScalar(node) ? node.anchor : undefined
+    const anchor = isCollection(node) || isScalar(node) ? node.anchor : undefined
     const before = this.#size
     this.#size += 1
     if (anchor !== undefined) this.#open.add(anchor)
@@ -172,8 +140,8 @@ class TreeBuilder {
     if (isMap(node)) return this.#map(node, hook)
     if (isSeq(node)) return this.#seq(node, hook)
     if (isScalar(node)) return this.#scalar(node, hook)
-    // `{ a }` and `? a`: a key without any value.
-    const at = hook.key?.end ?? this.#input.shift
+    // `{ a }` and `? a`: a key without any value; or an empty text.
+    const at = hook.key?.end ?? this.#input.start
     return scalarNode(null, { source: this.#input.source, start: at, end: at, ...hook })
   }
 
@@ -227,7 +195,7 @@ class TreeBuilder {
     const { key } = pair
     const at = keyOrigin(key, this.#input, parent)
     if (!isScalar(key) || typeof at.step !== 'string') {
-      const isComplex = isMap(key) || isSeq(key) || isAlias(key)
+      const isComplex = isCollection(key) || isAlias(key)
       this.#fault(at, isComplex ? 'a key must be text' : 'a key is missing before the colon', 'write `key: value`.')
       return undefined
     }
@@ -252,24 +220,20 @@ class TreeBuilder {
     const origin = this.#origin(node.range, hook)
     const { value } = node
     const problem = scalarProblem(value, node.source)
-    if (problem !== undefined) {
-      this.#report.problem(origin, { code: 'CONFIG_INVALID', ...problem })
-      this.isFaulty = true
-      return scalarNode(null, origin)
-    }
+    if (problem !== undefined) return this.#fault(origin, problem.message, problem.fix, 'CONFIG_INVALID')
     return scalarNode(value as Json, origin) // scalarProblem has refused everything else
   }
 
   #origin(range: readonly number[] | null | undefined, hook: Hook, isBlock = false): Origin {
-    const { source, shift, text } = this.#input
+    const { source, start: shift, text } = this.#input
     const start = range?.[0] ?? 0
     let end = range?.[1] ?? start
     while (end > start && /\s/.test(text[end - 1] ?? '')) end -= 1 // a block's range reaches to the line break after it
     return { source, start: shift + start, end: shift + end, isBlock: isBlock || undefined, ...hook }
   }
 
-  #fault(origin: Origin, message: string, fix: string): LocatedNode {
-    this.#report.problem(origin, { code: 'CONFIG_SYNTAX', message, fix })
+  #fault(origin: Origin, message: string, fix: string, code: ErrorCode = 'CONFIG_SYNTAX'): LocatedNode {
+    this.#report.problem(origin, { code, message, fix })
     this.isFaulty = true
     return scalarNode(null, origin)
   }
@@ -280,10 +244,10 @@ function isMergeKey({ key }: Pair): boolean {
 }
 
 // A plain key is the text that stands there: `1: x` and `true: x` have the keys "1" and "true".
-function keyOrigin(key: unknown, { source, shift }: TreeInput, parent: Origin): Origin {
-  const range = isScalar(key) || isMap(key) || isSeq(key) || isAlias(key) ? key.range : undefined
-  const start = shift + (range?.[0] ?? parent.start - shift)
-  const end = shift + (range?.[1] ?? parent.start - shift)
+function keyOrigin(key: unknown, { source, start: shift }: ParsedText, parent: Origin): Origin {
+  const range = isNode(key) ? key.range : undefined
+  const start = range ? shift + range[0] : parent.start
+  const end = range ? shift + range[1] : parent.start
   const text = isScalar(key) ? (typeof key.value === 'string' ? key.value : key.source) : undefined
   return { source, start, end, parent, step: text === '' && start === end ? undefined : text }
 }
@@ -296,10 +260,8 @@ function scalarProblem(value: unknown, written: string | undefined): { message: 
   if (!Number.isFinite(value))
     return { message: `${written} is not a finite number`, fix: 'write a finite number, or quote the text.' }
   if (isInexact(value, written ?? '')) {
-    return {
-      message: `${written} is too large to be kept exactly`,
-      fix: 'quote it if it is an id, or write it as 1.5e20.',
-    }
+    const fix = 'quote it if it is an id, or write it as 1.5e20.'
+    return { message: `${written} is too large to be kept exactly`, fix }
   }
   return undefined
 }

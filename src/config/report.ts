@@ -1,4 +1,4 @@
-// Everything that is wrong with a configuration, gathered so that it can be told at once and in file order, and the notices
+// Everything that is wrong with a configuration, gathered so that it can be reported at once and in file order, and the notices
 // that are no errors. Arms share text, so the same problem may be found many times; it is reported once.
 import type { ErrorCode, Location, Notice } from '../contracts/index.ts'
 import { EvsysError, type Problem, withoutUndefined } from '../kernel/index.ts'
@@ -36,30 +36,26 @@ export class Report {
   }
 
   /** A problem with a value, a key, or with what is missing `below` it. */
-  problem(origin: Origin, complaint: Complaint, below: Path = []): void {
+  problem(origin: Origin, complaint: Complaint, below: Path = []): undefined {
     this.problemAt(focusOf(origin), complaint, [...pathOf(origin), ...below])
   }
 
-  problemAt(span: Span, complaint: Complaint, path?: Path): void {
+  problemAt(span: Span, complaint: Complaint, path?: Path): undefined {
     this.addSource(span.source)
     this.add({ ...complaint, where: whereOf(span, path), excerpt: excerptOf(span) }, span.source)
   }
 
   /** A problem that was located elsewhere, such as in a data file, or has no place. */
-  add(problem: Problem, source?: Source): void {
+  add(problem: Problem, source?: Source): undefined {
     const { code, message, where } = problem
     const key = JSON.stringify([code, message, where])
     if (!this.#problems.has(key)) this.#problems.set(key, { problem, source })
   }
 
-  notice(text: string, origin?: Origin): void {
+  notice(text: string, origin?: Origin): undefined {
     const where = origin === undefined ? undefined : locationOf(origin)
     const key = JSON.stringify([text, where?.file, where?.line, where?.col])
     if (!this.#notices.has(key)) this.#notices.set(key, where === undefined ? { text } : { text, where })
-  }
-
-  get hasProblems(): boolean {
-    return this.#problems.size > 0
   }
 
   /** All problems: by source, then by place. Those of other files come after. */
@@ -72,7 +68,7 @@ export class Report {
   }
 
   throwIfAny(): void {
-    if (this.hasProblems) throw EvsysError.many(this.problems)
+    if (this.#problems.size > 0) throw EvsysError.many(this.problems)
   }
 
   #compare(a: { problem: Problem; source: Source | undefined }, b: typeof a): number {

@@ -51,10 +51,8 @@ function claimMetric(
   const origin = node?.origin ?? root.origin
   if (reference === undefined) {
     const message = 'the claim has no metric, and there is no objective to take it from'
-    report.problem(origin, { code: 'CONFIG_CLAIM', message, fix: 'add claim.metric, or metadata.objective.' }, [
-      'metric',
-    ])
-    return undefined
+    const fix = 'add claim.metric, or metadata.objective.'
+    return report.problem(origin, { code: 'CONFIG_CLAIM', message, fix }, ['metric'])
   }
   const found = resolveMetric(reference, benchmarks)
   if (!('message' in found)) return { benchmark: found.benchmark.name, metric: found.metric }
@@ -76,9 +74,7 @@ function sideArms(side: Side, ref: ArmRef, context: ClaimContext): CheckedArm[] 
     if (named.length > 0) return named
     const names = [...arms.slice(0, 1_000).map(({ name }) => name), baseModel]
     const message = `no arm is called ${JSON.stringify(ref)}`
-    const fix = suggest(ref, names)
-    report.problem(origin, { code: 'CONFIG_CLAIM', message, fix })
-    return undefined
+    return report.problem(origin, { code: 'CONFIG_CLAIM', message, fix: suggest(ref, names) })
   }
   const conditions = Object.entries(ref).map(([key, value]) => ({ key, value, path: pathOfKey(key) }))
   const unknown = conditions.filter(({ key, path }) => !arms.some((arm) => valueIn(arm, key, path) !== undefined))
@@ -100,8 +96,7 @@ function sideArms(side: Side, ref: ArmRef, context: ClaimContext): CheckedArm[] 
     return `\`${key}\` is ${listed([...values])}`
   })
   const fix = known.length === 0 ? 'name an arm, axis values, or base_model.' : `in the arms, ${known.join('; ')}.`
-  report.problem(origin, { code: 'CONFIG_CLAIM', message, fix })
-  return undefined
+  return report.problem(origin, { code: 'CONFIG_CLAIM', message, fix })
 }
 
 function pathOfKey(key: string): Path {
@@ -129,10 +124,7 @@ type Pair = ResolvedClaim['pairs'][number]
 
 function pairArms(claim: Claim, treatment: Arms, baseline: Arms, { root, report }: ClaimContext): Pair[] | undefined {
   const origin = nodeAt(root, ['metadata', 'claim'])?.origin ?? root.origin
-  const complain = (message: string, fix: string) => {
-    report.problem(origin, { code: 'CONFIG_CLAIM', message, fix })
-    return undefined
-  }
+  const complain = (message: string, fix: string) => report.problem(origin, { code: 'CONFIG_CLAIM', message, fix })
   if (treatment === baseModel || baseline === baseModel) {
     if (treatment === baseline) return complain('both sides are the base model', 'name an arm as treatment.')
     const arms = treatment === baseModel ? baseline : treatment
@@ -140,22 +132,15 @@ function pairArms(claim: Claim, treatment: Arms, baseline: Arms, { root, report 
     const models = new Set(arms.map(({ config }) => canonicalJson([config.model.name, config.backend])))
     if (models.size > 1) {
       const found = listed([...new Set(arms.map(({ config }) => `${config.model.name} on ${config.backend.kind}`))])
-      return complain(
-        `${baseModel} could be any of: ${found}`,
-        'let the claim be about arms that train one model in one place.',
-      )
+      const fix = 'let the claim be about arms that train one model in one place.'
+      return complain(`${baseModel} could be any of: ${found}`, fix)
     }
     return arms.map(({ name }) =>
       treatment === baseModel ? { treatment: baseModel, baseline: name } : { treatment: name, baseline: baseModel },
     )
   }
   const both = treatment.filter((arm) => baseline.includes(arm))
-  if (both.length > 0) {
-    return complain(
-      `both sides mean ${listed(both.map(({ name }) => name))}`,
-      'let the two sides differ in an axis value.',
-    )
-  }
+  if (both.length > 0) return complain(`both sides mean ${namesOf(both)}`, 'let the two sides differ in an axis value.')
   const named = [claim.treatment, claim.baseline].flatMap((ref) => (typeof ref === 'string' ? [] : Object.keys(ref)))
   const isSingle = treatment.length === 1 && baseline.length === 1
   const keyOf = (arm: CheckedArm) =>
@@ -172,20 +157,19 @@ function pairArms(claim: Claim, treatment: Arms, baseline: Arms, { root, report 
   for (const [key, arms] of sides) {
     const others = partners.get(key) ?? []
     if (arms.length !== 1 || others.length !== 1) {
-      const found = `${listed(arms.map(({ name }) => name))} against ${others.length === 0 ? 'no arm' : listed(others.map(({ name }) => name))}`
-      return complain(
-        `the arms of the two sides cannot be paired: ${found}`,
-        'name more axis values, so that each treatment arm meets one baseline arm.',
-      )
+      const found = `${namesOf(arms)} against ${others.length === 0 ? 'no arm' : namesOf(others)}`
+      const fix = 'name more axis values, so that each treatment arm meets one baseline arm.'
+      return complain(`the arms of the two sides cannot be paired: ${found}`, fix)
     }
     for (const arm of arms) for (const other of others) pairs.push({ treatment: arm.name, baseline: other.name })
   }
   const lonely = [...partners.keys()].filter((key) => !sides.has(key)).flatMap((key) => partners.get(key) ?? [])
   if (lonely.length === 0) return pairs
-  return complain(
-    `no treatment arm meets ${listed(lonely.map(({ name }) => name))}`,
-    'name more axis values in the baseline.',
-  )
+  return complain(`no treatment arm meets ${namesOf(lonely)}`, 'name more axis values in the baseline.')
+}
+
+function namesOf(arms: readonly CheckedArm[]): string {
+  return listed(arms.map(({ name }) => name))
 }
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
@@ -215,31 +199,21 @@ export function resolveObjective(
   if (objective === undefined) return undefined
   const origin = nodeAt(root, ['metadata', 'objective', 'metric'])?.origin ?? root.origin
   const found = resolveMetric(objective.metric, benchmarks)
-  if ('message' in found) {
-    report.problem(origin, { code: 'CONFIG_OBJECTIVE', ...found })
-    return undefined
-  }
+  if ('message' in found) return report.problem(origin, { code: 'CONFIG_OBJECTIVE', ...found })
   const { benchmark, metric } = found
   if (benchmark.split === 'val') return { benchmark: benchmark.name, metric, direction: objective.direction ?? 'max' }
   const selecting = benchmarks.filter(({ split }) => split === 'val')
   if (selecting.length === 0) {
-    report.notice('Only test benchmarks are declared: scores are reported, nothing is selected by them.', origin)
-    return undefined
+    return report.notice('Only test benchmarks are declared: scores are reported, nothing is selected by them.', origin)
   }
   const names = selecting.map(({ name }) => `${name}.${metric}`).join(', ')
   const message = `${benchmark.name} is a test benchmark: test confirms, validation selects`
-  report.problem(origin, { code: 'CONFIG_OBJECTIVE', message, fix: `select on validation, such as ${names}.` })
-  return undefined
+  return report.problem(origin, { code: 'CONFIG_OBJECTIVE', message, fix: `select on validation, such as ${names}.` })
 }
 
 // Which benchmark and metric a reference means: `<benchmark>.<metric>`, or a bare metric of the benchmark that selects. Names may
 // hold dots, so the longest benchmark name that fits is the one that is meant.
-interface MetricOf {
-  readonly benchmark: Benchmark
-  readonly metric: string
-}
-
-type ResolvedMetric = MetricOf | { readonly message: string; readonly fix: string }
+type ResolvedMetric = { benchmark: Benchmark; metric: string } | { message: string; fix: string }
 
 /** The metric that `reference` means. A bare one is looked for in the val split, then, with no val benchmark, in test. */
 function resolveMetric(reference: string, benchmarks: readonly Benchmark[]): ResolvedMetric {

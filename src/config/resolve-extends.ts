@@ -4,6 +4,7 @@
 import { isUtf8 } from 'node:buffer'
 import { constants, open } from 'node:fs/promises'
 import { dirname, join, normalize, resolve } from 'node:path'
+import type { ErrorCode } from '../contracts/index.ts'
 import { fileError, type Problem } from '../kernel/index.ts'
 import { mergeNodes, withoutKey } from './edit-tree.ts'
 import { isNull, type LocatedMap, type LocatedNode, type Origin, type Source, textOf } from './located.ts'
@@ -17,109 +18,81 @@ export interface Document {
   readonly file?: string | undefined
 }
 
+type Chain = readonly { readonly file: string; readonly name: string }[]
+
 /** The tree of a document with all that it extends below it; undefined when the report says what is wrong. */
 export async function resolveExtends(
   document: Document,
   report: Report,
   signal?: AbortSignal,
 ): Promise<LocatedMap | undefined> {
-  const layers = new Layers(report, signal)
-  const { source, file } = document
-  const root = await layers.merged(document, file === undefined ? [] : [{ file, name: source.name }])
-  return layers.isFaulty ? undefined : root
-}
-
-type Chain = readonly { readonly file: string; readonly name: string }[]
-
-class Layers {
-  isFaulty = false
-  readonly #report: Report
-  readonly #signal: AbortSignal | undefined
-  readonly #known = new Map<string, LocatedMap | undefined>()
-  #rank = 0
-
-  constructor(report: Report, signal: AbortSignal | undefined) {
-    this.#report = report
-    this.#signal = signal
+  const known = new Map<string, LocatedMap | undefined>()
+  let isFaulty = false
+  let rank = 0
+  const fault = (origin: Origin, message: string, fix: string, code: ErrorCode = 'CONFIG_EXTENDS'): undefined => {
+    isFaulty = true
+    return report.problem(origin, { code, message, fix })
   }
 
   /** `chain` holds the files from the first down to this one. */
-  async merged({ root, source }: Document, chain: Chain): Promise<LocatedMap> {
+  const merged = async ({ root, source }: Document, chain: Chain): Promise<LocatedMap> => {
     const own = withoutKey(root, 'extends')
     let base: LocatedNode | undefined
-    for (const name of this.#names(root)) {
-      const layer = await this.#layer(name, source, chain)
+    for (const node of named(root)) {
+      const layer = await layerOf(node, source, chain)
       if (layer !== undefined) base = base === undefined ? layer : mergeNodes(base, layer)
     }
-    source.rank = this.#rank++
-    if (base === undefined) return own
-    const merged = mergeNodes(base, own)
-    return merged.type === 'map' ? merged : own
+    source.rank = rank++
+    const all = base === undefined ? own : mergeNodes(base, own)
+    return all.type === 'map' ? all : own
   }
 
-  #names(root: LocatedMap): { text: string; origin: Origin }[] {
+  const named = (root: LocatedMap): readonly LocatedNode[] => {
     const node = root.entries.get('extends')?.value
     if (node === undefined || isNull(node)) return []
     const items = node.type === 'seq' ? node.items : [node]
-    if (items.length === 0) this.#fault(node.origin, 'the list is empty', 'name a file, or remove the line.')
-    return items.flatMap((item) => {
-      const text = textOf(item)
-      if (text !== undefined && text !== '') return [{ text, origin: item.origin }]
-      this.#fault(
-        item.origin,
-        'expected the name of a file',
-        'write a path relative to this file, such as ../base.yaml.',
-      )
-      return []
-    })
+    if (items.length === 0) fault(node.origin, 'the list is empty', 'name a file, or remove the line.')
+    return items
   }
 
-  async #layer(
-    { text, origin }: { text: string; origin: Origin },
-    from: Source,
-    chain: Chain,
-  ): Promise<LocatedMap | undefined> {
+  const layerOf = async (node: LocatedNode, from: Source, chain: Chain): Promise<LocatedMap | undefined> => {
+    const { origin } = node
+    const text = textOf(node)
+    if (text === undefined || text === '') {
+      const fix = 'write a path relative to this file, such as ../base.yaml.'
+      return fault(origin, 'expected the name of a file', fix)
+    }
     const file = resolve(from.dir, text)
     const first = chain.findIndex((each) => each.file === file)
     if (first !== -1) {
       const names = [...chain.slice(first), ...chain.slice(first, first + 1)].map((each) => each.name)
-      this.#fault(origin, `the files extend each other in a circle: ${names.join(' -> ')}`, 'break the circle.')
-      return undefined
+      return fault(origin, `the files extend each other in a circle: ${names.join(' -> ')}`, 'break the circle.')
     }
-    if (this.#known.has(file)) return this.#known.get(file)
-    const layer = await this.#read(file, nameBeside(from, text), origin, chain)
-    this.#known.set(file, layer)
-    return layer
+    if (!known.has(file)) known.set(file, await read(file, nameBeside(from, text), origin, chain))
+    return known.get(file)
   }
 
-  async #read(file: string, name: string, origin: Origin, chain: Chain): Promise<LocatedMap | undefined> {
-    const read = await readText(file, name, this.#signal)
-    if ('problem' in read) {
-      const { where, message } = read.problem
+  const read = async (file: string, name: string, origin: Origin, chain: Chain): Promise<LocatedMap | undefined> => {
+    const found = await readText(file, name, signal)
+    if ('problem' in found) {
       const fix = 'correct the path: it is relative to the file that it is written in.'
-      if (where !== undefined) this.#report.add({ code: 'CONFIG_READ', ...read.problem })
-      else this.#report.problem(origin, { code: 'CONFIG_EXTENDS', message, fix })
-      this.isFaulty = true
-      return undefined
+      if (found.problem.where === undefined) return fault(origin, found.problem.message, fix)
+      isFaulty = true
+      return report.add({ code: 'CONFIG_READ', ...found.problem })
     }
-    const source: Source = { name, text: read.text, dir: dirname(file), rank: 0 }
-    const root = parseYaml(source, this.#report)
-    if (root === undefined) this.isFaulty = true
+    const source: Source = { name, text: found.text, dir: dirname(file), rank: 0 }
+    const root = parseYaml(source, report)
+    if (root === undefined) isFaulty = true
     if (root === undefined || isNull(root)) return undefined
     if (root.type !== 'map') {
-      const message = 'the file holds no mapping'
-      const fix = 'write `key: value` lines.'
-      this.#report.problem(root.origin, { code: 'CONFIG_INVALID', message, fix })
-      this.isFaulty = true
-      return undefined
+      return fault(root.origin, 'the file holds no mapping', 'write `key: value` lines.', 'CONFIG_INVALID')
     }
-    return await this.merged({ root, source, file }, [...chain, { file, name }])
+    return await merged({ root, source, file }, [...chain, { file, name }])
   }
 
-  #fault(origin: Origin, message: string, fix: string): void {
-    this.#report.problem(origin, { code: 'CONFIG_EXTENDS', message, fix })
-    this.isFaulty = true
-  }
+  const { source, file } = document
+  const root = await merged(document, file === undefined ? [] : [{ file, name: source.name }])
+  return isFaulty ? undefined : root
 }
 
 // Errors call files as the user would: relative to where the first name was relative to.
@@ -141,12 +114,8 @@ export async function readText(path: string, name: string, signal?: AbortSignal)
     if (!found.isFile()) throw Object.assign(new Error(), { code: 'ENXIO' })
     const limit = maxLength * 4 // bytes of the longest text that is read
     if (found.size > limit) {
-      return {
-        problem: {
-          message: `${name} has ${found.size} bytes, more than ${limit}`,
-          fix: 'put data rows into a file of their own.',
-        },
-      }
+      const message = `${name} has ${found.size} bytes, more than ${limit}`
+      return { problem: { message, fix: 'put data rows into a separate file.' } }
     }
     bytes = await file.readFile(signal === undefined ? {} : { signal })
   } catch (cause) {
@@ -167,7 +136,7 @@ function notUtf8(bytes: Buffer, name: string): Extract<ReadText, { problem: unkn
     const newline = bytes.indexOf(0x0a, start)
     const stop = newline === -1 ? bytes.length : newline
     const content = bytes.subarray(start, stop)
-    if (!isUtf8(content)) return { ...badLine(content, line, name) }
+    if (!isUtf8(content)) return badLine(content, line, name)
     start = stop + 1
     line += 1
   }

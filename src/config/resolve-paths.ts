@@ -1,19 +1,21 @@
 // Paths are relative to the file that wrote them, also when another file extends it. They are made absolute here; for hashes
 // each has a second form, relative to the project, that does not change when the project moves.
 import { isAbsolute, relative, resolve, sep } from 'node:path'
-import { withKey, withValueAt } from './edit-tree.ts'
-import { type LocatedMap, type LocatedNode, nodeAt, type Path, scalarNode, seqNode, textOf } from './located.ts'
+import { changeAt, changeMap } from './edit-tree.ts'
+import { type LocatedMap, type LocatedNode, scalarNode, textOf } from './located.ts'
 import type { Report } from './report.ts'
 
 export class PathResolver {
   readonly #project: string
+  readonly #fields: PathFields
   readonly #report: Report
   readonly #portable = new Map<string, string>()
   readonly #known = new WeakMap<LocatedNode, LocatedNode>()
 
-  /** `project` is the folder that portable paths are relative to. */
-  constructor(project: string, report: Report) {
+  /** `project` is the folder that portable paths are relative to. With a data store, `data.path` is the store's business. */
+  constructor(project: string, hasStore: boolean, report: Report) {
     this.#project = project
+    this.#fields = pathFields(hasStore)
     this.#report = report
   }
 
@@ -22,90 +24,34 @@ export class PathResolver {
     return this.#portable.get(path) ?? path
   }
 
-  /** A run with its paths made absolute. With a data store, `data.path` is the store's business. */
-  run(run: LocatedMap, { hasStore }: { hasStore: boolean }): LocatedMap {
-    let tree = run
-    for (const [key, change] of Object.entries(this.#runParts(hasStore))) {
-      const part = tree.entries.get(key)?.value
-      if (part !== undefined) tree = this.#replace(tree, key, part, change)
-    }
-    return tree
+  /** A run with its paths made absolute. */
+  run(run: LocatedMap): LocatedMap {
+    return this.#parts(run, ['data', 'mix', 'model', 'algorithm', 'agent'])
   }
 
   /** The rest of an experiment, benchmarks and datasets of chains included. */
-  root(root: LocatedMap, { hasStore }: { hasStore: boolean }): LocatedMap {
-    let tree = this.#field(root, ['output_dir'], isAnyPath)
-    tree = this.#each(tree, ['plugins'], (item) => this.#scalar(item, isPluginFile))
-    tree = this.#each(tree, ['metadata', 'benchmark'], (item) => {
-      if (item.type !== 'map') return item
-      const pathed = this.#field(item, ['path'], isAnyPath)
-      const agent = pathed.entries.get('agent')?.value
-      const entry = agent === undefined ? pathed : this.#replace(pathed, 'agent', agent, (each) => this.#agent(each))
-      const data = entry.entries.get('data')?.value
-      return data === undefined ? entry : this.#replace(entry, 'data', data, (each) => this.#data(each, hasStore))
-    })
-    tree = this.#each(tree, ['continual', 'datasets'], (item) => this.#data(item, hasStore))
-    return this.#each(tree, ['stages', 'stages'], (item) => (item.type === 'map' ? this.run(item, { hasStore }) : item))
+  root(root: LocatedMap): LocatedMap {
+    let tree = this.#parts(root, ['output_dir', 'plugins'])
+    tree = changeMap(tree, ['metadata', 'benchmark', '*'], (item) => this.#parts(item, ['path', 'agent', 'data']))
+    tree = changeAt(tree, ['continual', 'datasets', '*'], (item) => this.#absolute(item, this.#fields.data))
+    return changeMap(tree, ['stages', 'stages', '*'], (item) => this.run(item))
   }
 
-  #runParts(hasStore: boolean): Record<string, (node: LocatedNode) => LocatedNode> {
-    return {
-      data: (node) => this.#data(node, hasStore),
-      mix: (node) =>
-        node.type === 'seq'
-          ? seqNode(
-              node.items.map((item) => this.#data(item, hasStore)),
-              node.origin,
-            )
-          : node,
-      model: (node) => this.#model(node),
-      algorithm: (node) => this.#field(node, ['params', 'agent_import_path'], isDotted),
-      agent: (node) => this.#agent(node),
-    }
+  // Arms share parts, and they stay shared: the same node gives the same result.
+  #parts(map: LocatedMap, keys: readonly (keyof PathFields)[]): LocatedMap {
+    return keys.reduce(
+      (tree, key) =>
+        changeAt(tree, [key], (part) => {
+          const changed = this.#known.get(part) ?? this.#absolute(part, this.#fields[key])
+          this.#known.set(part, changed)
+          return changed
+        }),
+      map,
+    )
   }
 
-  #data(node: LocatedNode, hasStore: boolean): LocatedNode {
-    const data = hasStore ? node : this.#field(node, ['path'], isAnyPath)
-    return this.#field(data, ['hf_dataset'], isClearPath)
-  }
-
-  // Files that an agent brings: tools, a simulated user, the folder of an MCP server.
-  #agent(node: LocatedNode): LocatedNode {
-    if (node.type !== 'map') return node
-    let tree = this.#field(node, ['params', 'user'], isDotted)
-    tree = this.#each(tree, ['params', 'tools'], (item) => this.#scalar(item, isDotted))
-    return this.#each(tree, ['params', 'mcp_servers'], (item) => this.#field(item, ['cwd'], isDotted))
-  }
-
-  #model(node: LocatedNode): LocatedNode {
-    const fields = ['name', 'load_checkpoint_path', 'init_from_checkpoint']
-    return fields.reduce((model, field) => this.#field(model, [field], isClearPath), node)
-  }
-
-  // Shared parts stay shared: the same node gives the same result.
-  #replace(map: LocatedMap, key: string, node: LocatedNode, change: (node: LocatedNode) => LocatedNode): LocatedMap {
-    const changed = this.#known.get(node) ?? change(node)
-    this.#known.set(node, changed)
-    return changed === node ? map : withKey(map, key, changed)
-  }
-
-  #each(root: LocatedMap, path: Path, change: (item: LocatedNode) => LocatedNode): LocatedMap {
-    const list = nodeAt(root, path)
-    if (list?.type !== 'seq') return root
-    return this.#put(root, path, seqNode(list.items.map(change), list.origin))
-  }
-
-  #field<N extends LocatedNode>(node: N, path: Path, isPath: (text: string) => boolean): N
-  #field(node: LocatedNode, path: Path, isPath: (text: string) => boolean): LocatedNode {
-    const field = nodeAt(node, path)
-    const changed = field === undefined ? undefined : this.#scalar(field, isPath)
-    return changed === undefined || changed === field ? node : this.#put(node, path, changed)
-  }
-
-  #put<N extends LocatedNode>(root: N, path: Path, value: LocatedNode): N
-  #put(root: LocatedNode, path: Path, value: LocatedNode): LocatedNode {
-    const changed = withValueAt(root, path, value, value.origin)
-    return 'node' in changed ? changed.node : root
+  #absolute(node: LocatedNode, fields: Fields): LocatedNode {
+    return fields.reduce((tree, [path, isPath]) => changeAt(tree, path, (each) => this.#scalar(each, isPath)), node)
   }
 
   #scalar(node: LocatedNode, isPath: (text: string) => boolean): LocatedNode {
@@ -129,6 +75,29 @@ export class PathResolver {
       if (!this.#portable.has(absolute)) this.#portable.set(absolute, absolute)
     } else this.#portable.set(absolute, `./${inProject.replaceAll(sep, '/')}`)
   }
+}
+
+type PathFields = ReturnType<typeof pathFields>
+type Fields = readonly (readonly [path: readonly string[], isPath: (text: string) => boolean])[]
+
+/** Where paths stand, by the key that they are under, and which texts there are paths. */
+function pathFields(hasStore: boolean) {
+  const data: Fields = [...(hasStore ? [] : [[['path'], isAnyPath] as const]), [['hf_dataset'], isClearPath]]
+  return {
+    data,
+    mix: data.map(([path, isPath]) => [['*', ...path], isPath] as const),
+    model: ['name', 'load_checkpoint_path', 'init_from_checkpoint'].map((key) => [[key], isClearPath] as const),
+    algorithm: [[['params', 'agent_import_path'], isDotted]],
+    // Files that an agent brings: tools, a simulated user, the folder of an MCP server.
+    agent: [
+      [['params', 'user'], isDotted],
+      [['params', 'tools', '*'], isDotted],
+      [['params', 'mcp_servers', '*', 'cwd'], isDotted],
+    ],
+    path: [[[], isAnyPath]],
+    output_dir: [[[], isAnyPath]],
+    plugins: [[['*'], isPluginFile]],
+  } satisfies Record<string, Fields>
 }
 
 function isUrl(text: string): boolean {

@@ -113,7 +113,7 @@ function delimited(contents: ParsedNode | null, text: string): Delimited[] {
 
 type NodeRange = readonly [number, number, number]
 
-// A pair in a flow list, `[a: 1]`, is a mapping without brackets of its own.
+// A pair in a flow list, `[a: 1]`, is a mapping without brackets.
 function bracketed([start, end]: NodeRange, opening: '{' | '[', text: string): Delimited {
   const closing = opening === '{' ? '}' : ']'
   const isClosed = text[start] !== opening || (end - start > 1 && text[end - 1] === closing)
@@ -166,7 +166,7 @@ function keyFinding(fault: YAMLError, nodes: readonly Delimited[], text: string)
   }
   const key = multilineKey(text, start, end)
   if (key === undefined) {
-    const fix = 'put text that holds ": " in quotes, or start the nested mapping on a line of its own.'
+    const fix = 'put text that holds ": " in quotes, or start the nested mapping on a separate line.'
     return { start, end, message: 'a mapping cannot start here', fix }
   }
   if (startsLine(text, start)) {

@@ -2,12 +2,12 @@
 // benchmarks. Each key that is translated gives one notice; what is left of it keeps the place in which it was written.
 import { LegacyEval, LegacyValidation } from '../contracts/index.ts'
 import type { NodeChecker } from './check-node.ts'
-import { withKey, withoutKey } from './edit-tree.ts'
+import { changeMap, withKey, withoutKey } from './edit-tree.ts'
 import {
   impliedOrigin,
+  itemsOf,
   type LocatedEntry,
   type LocatedMap,
-  type LocatedNode,
   mapNode,
   nodeAt,
   type Origin,
@@ -58,7 +58,7 @@ function translateLogStore(root: LocatedMap, report: Report): LocatedMap {
 
 function childStores(multiplex: LocatedMap, report: Report): readonly LocatedMap[] {
   const children = nodeAt(multiplex, ['params', 'children'])
-  const stores = children?.type === 'seq' ? children.items : []
+  const stores = itemsOf(children)
   if (stores.length > 0 && stores.every((store) => store.type === 'map')) return stores
   const at = children ?? multiplex
   const fix = 'write them as `callbacks`: local_logger, tensorboard_logger.'
@@ -91,24 +91,15 @@ function kindOf(spec: LocatedMap, fallback: string): string | undefined {
 
 function translateEvals(root: LocatedMap, checker: NodeChecker): LocatedMap {
   const found: { key: string; entry: LocatedEntry; benchmark: LocatedMap | undefined }[] = []
-  const strip = (run: LocatedNode | undefined): LocatedNode | undefined => {
-    if (run?.type !== 'map') return run
+  const strip = (run: LocatedMap) => {
     for (const [key, translate] of Object.entries(translations)) {
       const entry = run.entries.get(key)
       if (entry !== undefined) found.push({ key, entry, benchmark: translate(entry, run, checker) })
     }
     return withoutKey(run, ...Object.keys(translations))
   }
-  let tree = changeIn(root, 'run', strip)
-  tree = changeIn(tree, 'matrix', (matrix) => (matrix?.type === 'map' ? changeIn(matrix, 'base_run', strip) : matrix))
-  tree = changeIn(tree, 'runs', (runs) =>
-    runs?.type === 'seq'
-      ? seqNode(
-          runs.items.map((item) => strip(item) ?? item),
-          runs.origin,
-        )
-      : runs,
-  )
+  const places = [['run'], ['matrix', 'base_run'], ['runs', '*']]
+  let tree = places.reduce((map, path) => changeMap(map, path, strip), root)
   for (const key of Object.keys(translations)) {
     const ofKey = found.filter((each) => each.key === key)
     const [first] = ofKey
@@ -124,18 +115,8 @@ function translateEvals(root: LocatedMap, checker: NodeChecker): LocatedMap {
   return tree
 }
 
-function changeIn(
-  map: LocatedMap,
-  key: string,
-  change: (node: LocatedNode | undefined) => LocatedNode | undefined,
-): LocatedMap {
-  const old = map.entries.get(key)?.value
-  const changed = change(old)
-  return changed === undefined || changed === old ? map : withKey(map, key, changed)
-}
-
 function isSameBenchmark(a: LocatedMap | undefined, b: LocatedMap | undefined): boolean {
-  return JSON.stringify(a === undefined ? null : toJs(a)) === JSON.stringify(b === undefined ? null : toJs(b))
+  return JSON.stringify(a && toJs(a)) === JSON.stringify(b && toJs(b))
 }
 
 type Translate = (entry: LocatedEntry, run: LocatedMap, checker: NodeChecker) => LocatedMap | undefined
@@ -145,14 +126,12 @@ const translations: Readonly<Record<'validation' | 'eval', Translate>> = {
     if (checker.check(LegacyValidation, entry.value) === undefined || entry.value.type !== 'map') return undefined
     const { entries, origin } = entry.value
     const id = entries.get('dataset_id')
-    const every = entries.get('eval_for_every')
+    const name = id && scalarNode(safeName(textOf(id.value) ?? ''), id.value.origin)
     return mapNode(
       [
-        ...(id === undefined
-          ? []
-          : [{ ...id, key: 'name', value: scalarNode(safeName(textOf(id.value) ?? ''), id.value.origin) }]),
-        ...(id === undefined ? [] : [{ ...id, key: 'id' }]),
-        ...(every === undefined ? [] : [{ ...every, key: 'run_every' }]),
+        ...renamed(id && { ...id, value: name ?? id.value }, 'name'),
+        ...renamed(id, 'id'),
+        ...renamed(entries.get('eval_for_every'), 'run_every'),
         ...metricNames(entries.get('metrics'), checker.report),
         { key: 'split', at: entry.at, value: scalarNode('val', origin) },
       ],
@@ -168,23 +147,25 @@ const translations: Readonly<Record<'validation' | 'eval', Translate>> = {
     const data = entries.get('eval_data') ?? run.entries.get('data')
     if (data === undefined) {
       const fix = 'add eval_data, or write metadata.benchmark.'
-      checker.report.problem(entry.at, { code: 'CONFIG_INVALID', message: 'there are no rows to evaluate on', fix })
-      return undefined
+      const message = 'there are no rows to evaluate on'
+      return checker.report.problem(entry.at, { code: 'CONFIG_INVALID', message, fix })
     }
-    const limit = entries.get('n_samples')
-    const inference = entries.get('inference')
     return mapNode(
       [
         { key: 'name', at: entry.at, value: scalarNode('eval', origin) },
         { ...data, key: 'data' },
         ...metricNames(entries.get('metrics'), checker.report),
-        ...(limit === undefined ? [] : [{ ...limit, key: 'limit' }]),
-        ...(inference === undefined ? [] : [inference]),
+        ...renamed(entries.get('n_samples'), 'limit'),
+        ...renamed(entries.get('inference'), 'inference'),
         { key: 'split', at: entry.at, value: scalarNode('val', origin) },
       ],
       origin,
     )
   },
+}
+
+function renamed(entry: LocatedEntry | undefined, key: string): LocatedEntry[] {
+  return entry === undefined ? [] : [{ ...entry, key }]
 }
 
 // A metric was a kind with params; now it is a name, and `pass_at_k` with k: 3 is `pass@3`.
@@ -195,9 +176,7 @@ function metricNames(metrics: LocatedEntry | undefined, report: Report): Located
     const kind = nodeAt(item, ['kind']) ?? item
     const params = nodeAt(item, ['params'])
     const k = nodeAt(params, ['k'])
-    if (textOf(kind) === 'pass_at_k') {
-      return scalarNode(`pass@${k?.type === 'scalar' ? k.value : 1}`, kind.origin)
-    }
+    if (textOf(kind) === 'pass_at_k') return scalarNode(`pass@${k?.type === 'scalar' ? k.value : 1}`, kind.origin)
     if (params?.type === 'map' && params.entries.size > 0) {
       const message = 'a metric of a benchmark is a name and takes no params'
       const fix = 'define a metric plugin under another name.'

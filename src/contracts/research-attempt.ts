@@ -48,7 +48,7 @@ export type Change = z.infer<typeof Change>
 export const Idea = z.strictObject({
   title: Text.max(200).describe('One line.'),
   hypothesis: z.string().max(4000).describe('What it should do, and why.'),
-  family: Text.max(60).describe('What kind of change it is; ideas of one family share their fate.'),
+  family: Text.max(60).describe('What kind of change it is; ideas of one family have related outcomes.'),
   category: IdeaCategory,
   expected_effect: z.number().optional().describe('Gain in units of the metric; positive is better.'),
   cost: z.enum(['cheaper', 'same', 'dearer']).default('same').describe('Against the base, per experiment.'),

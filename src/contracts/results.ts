@@ -122,7 +122,7 @@ export type ImportResult = z.infer<typeof ImportResult>
 export const Artifact = z.strictObject({ name: z.string(), kind: z.string(), ref: z.string() })
 export type Artifact = z.infer<typeof Artifact>
 
-/** What a whole-run algorithm returns and what `run_result.json` holds. */
+/** What an algorithm with `train` returns and what `run_result.json` holds. */
 export const RunResult = z.strictObject({
   run_id: z.string(),
   status: RunStatus.exclude(['pending', 'running']),

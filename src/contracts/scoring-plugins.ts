@@ -91,7 +91,7 @@ export interface Environment<K extends string = string, S extends z.ZodType = z.
   ): Promise<OpenEnvironment>
 }
 
-/** A harness: how a model is led through a task. */
+/** A harness: the loop in which a model works on a task. */
 export interface Agent<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'agent', K, S> {
   /**
    * One attempt at a task. The policy is the client: whatever is trained or compared answers through it. Its calls are

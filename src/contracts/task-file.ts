@@ -77,7 +77,7 @@ const candidateFields = {
     .record(Text, KnobSpec)
     .optional()
     .describe('Research: constants in the code of the baseline that an optimiser may turn, by name.'),
-  prompt_file: Text.optional().describe('Research: file with what the proposer is told about the task.'),
+  prompt_file: Text.optional().describe('Research: file with the description of the task for the proposer.'),
   required_calls: z.array(Text).optional().describe('Research: functions of the API that a candidate must call.'),
   packages: z
     .array(z.string().regex(/^[A-Za-z_]\w*$/, 'a package is called by its name in `import`'))
@@ -107,7 +107,7 @@ export const TaskVariant = z.strictObject({
     .union([Text, z.array(Text).min(1)])
     .optional()
     .describe('Modules that candidates import from.'),
-  prompt: Text.optional().describe('What the proposer is told about the task.'),
+  prompt: Text.optional().describe('Description of the task for the proposer.'),
 })
 export type TaskVariant = z.infer<typeof TaskVariant>
 
@@ -194,7 +194,7 @@ export const TaskFile = z.strictObject({
     .union([Text, z.array(Text).min(1)])
     .optional()
     .describe('Research: modules that candidates import from, read-only beside them.'),
-  prompt: Text.optional().describe('Research: what the proposer is told about the task.'),
+  prompt: Text.optional().describe('Research: description of the task for the proposer.'),
   ...ResearchFields,
   variants: z
     .record(VariantName, TaskVariant)

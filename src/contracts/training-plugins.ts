@@ -92,7 +92,7 @@ export interface Batch {
 }
 
 /**
- * A whole-run algorithm drives the run itself and gets the run's context once. Only it knows where it stands, so a run that was
+ * An algorithm with `train` drives the run itself and gets the run's context once. Only it knows where it stands, so a run that was
  * interrupted begins it anew.
  */
 export interface TrainContext<P, F extends RowFormat = RowFormat>

@@ -43,7 +43,7 @@ describe('saved weights', () => {
     void service.load('m', state, { optimizer: true })
     void service.sample({ ...request, model: sampler })
     void service.sample({ ...request, model: { baseModel: 'evsys/tiny' } })
-    // @ts-expect-error training does not go on from weights for sampling
+    // @ts-expect-error training does not resume from weights for sampling
     void service.load('m', sampler, { optimizer: true })
     // @ts-expect-error nothing is sampled from training state
     void service.sample({ ...request, model: state })

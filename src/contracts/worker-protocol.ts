@@ -36,7 +36,7 @@ export const SealedBenchmark = z.strictObject({
   temperature: z.number().min(0),
   n_concurrent: z.int().min(1),
   chat_template: ChatTemplate,
-  agent: PluginSpec.optional().describe('Harness that leads the answers; absent: that of the run.'),
+  agent: PluginSpec.optional().describe('Harness that produces the answers; absent: that of the run.'),
   tasks_file: z.string().describe('JSON lines of tasks as SealedTask has them.'),
   in_folders: z
     .literal(true)

@@ -134,7 +134,7 @@ export async function sweepTemporary(
 
 // 0: finished or swept meanwhile.
 async function ageMs(path: string, nowMs: number): Promise<number> {
-  return (await ifPresent('look at', path, async () => nowMs - (await lstat(path)).mtimeMs)) ?? 0
+  return (await ifPresent('inspect', path, async () => nowMs - (await lstat(path)).mtimeMs)) ?? 0
 }
 
 // False: another sweep was faster.

@@ -1,5 +1,5 @@
 // Names for experiments, runs and all that is recorded: `run_01hf7yat1g3m5x9c2k8dq4bwn0`. Sorting them by text sorts them by
-// time. A prefix tells what kind of thing it names; Crockford's base 32 has no letters that look alike, and lower case is
+// time. A prefix says what kind of thing it names; Crockford's base 32 has no letters that look alike, and lower case is
 // safe on disks that do not tell cases apart.
 import type { Clock } from './clock.ts'
 

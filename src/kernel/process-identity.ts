@@ -1,5 +1,5 @@
-// Which process holds something, so that others can tell whether it still lives. A pid alone is given again after its process
-// is gone; with the time of its start it names one process for good. Only Linux tells that time cheaply: elsewhere a pid that
+// Which process holds something, so that others can find out whether it still lives. A pid alone is given again after its process
+// is gone; with the time of its start it names one process for good. Only Linux gives that time cheaply: elsewhere a pid that
 // was given again counts as the old process until it ends.
 import { readFileSync } from 'node:fs'
 import { systemCode } from './file-error.ts'

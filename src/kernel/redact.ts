@@ -45,7 +45,7 @@ function escaped(text: string): string {
 
 function tooShort(name: string): EvsysError {
   return new EvsysError('SECRET_MISSING', `the secret ${name} has fewer than ${shortestSecret} characters`, {
-    fix: 'use a longer one: shorter values cannot be told from ordinary text.',
+    fix: 'use a longer one: shorter values cannot be distinguished from ordinary text.',
   })
 }
 

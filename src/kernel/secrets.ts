@@ -15,14 +15,14 @@ export type SecretSource = {
 
 /** What `readSecretSource` found. */
 type FoundSecrets = SecretSource & {
-  /** Values whose names say that they are secrets, long enough to be told from ordinary text. */
+  /** Values whose names say that they are secrets, long enough to be distinguished from ordinary text. */
   readonly known: Readonly<Record<string, string>>
 }
 
 /** A reference to a secret: its name, the text as written, and the keys that lead to it. */
 export type SecretUse = { name: string; text: string; path: (string | number)[] }
 
-/** Shorter values cannot be told from ordinary text, so they could not be kept out of logs. */
+/** Shorter values cannot be distinguished from ordinary text, so they could not be kept out of logs. */
 export const shortestSecret = 4
 
 // Wider than what is allowed, so that `${ secret:NAME }` or a missing brace is an error and not sent as a password.

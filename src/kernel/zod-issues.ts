@@ -94,7 +94,7 @@ function isOtherShape(issue: z.core.$ZodIssue): boolean {
   return (isTypeOrValue && issue.path.length === 0) || isTag
 }
 
-/** The words for an issue whose schema brings none of its own. */
+/** The words for an issue whose schema brings none. */
 function words(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

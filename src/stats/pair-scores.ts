@@ -137,7 +137,7 @@ function cellsOf({ rows, columns }: Arm, seeds: readonly SeedId[], tasks: readon
   })
 }
 
-// Seeds that share no task with others cannot be told from their tasks' difficulty: of several such islands the largest is kept.
+// Seeds that share no task with others cannot be separated from their tasks' difficulty: of several such islands the largest is kept.
 function largestBlock(pairs: readonly (readonly Pair[])[]): { rows: number[]; columns: number[] } {
   if (pairs.every((row) => row.length > 0 && row.every(({ difference }) => difference !== null))) {
     return { rows: [...pairs.keys()], columns: [...(pairs[0] ?? []).keys()] }

@@ -1,4 +1,4 @@
-// What to print of an effect that was picked among many: the lucky part is taken back. Empirical Bayes with a normal prior
+// What to print of an effect that was picked among many: the shrunken effect. Empirical Bayes with a normal prior
 // (Efron and Morris 1975): g_hat = m + B (g - m), B = t2 / (t2 + noise), where m and t2 are the mean and the variance beyond noise of
 // all effects that were tried, not only of those kept.
 import { normalCdf, normalLogMills } from './normal-distribution.ts'
@@ -41,7 +41,7 @@ export interface IdeaMixture {
   /** Mean gain of those that help, and mean loss of those that hurt. */
   readonly gain: number
   readonly loss: number
-  /** The noise of one difference, which luck is told in. */
+  /** The noise of one difference, which luck is measured in. */
   readonly unit: number
 }
 
@@ -97,7 +97,7 @@ export function weighEffect(effect: MeasuredEffect, mixture: IdeaMixture): Shrun
   const mean = help * gain.mean - hurt * loss.mean
   const variance = help * (gain.variance + gain.mean ** 2) + hurt * (loss.variance + loss.mean ** 2) - mean ** 2
   return {
-    // Luck that is given back to everybody is no reason to promise more than was seen.
+    // A correction that raises every effect is no reason to promise more than was seen.
     effect: Math.min(mean, Math.max(0, effect.effect)),
     factor: effect.noise === 0 ? 1 : Math.min(1, Math.max(0, variance) / effect.noise),
     standardError: Math.sqrt(Math.max(0, variance)),
@@ -138,7 +138,7 @@ function onesided(seen: number, scale: number): Size & { readonly log: number } 
   }
 }
 
-// An effect as it was measured, and what is left of it when its luck is taken back.
+// An effect as it was measured, and its shrunken value.
 export interface MeasuredEffect {
   /** Positive is better. */
   readonly effect: number

@@ -154,7 +154,7 @@ async function applyExperimentEvent(query: Queryable, event: ExperimentEvent): P
   }
 }
 
-// When training resumes from an earlier step, what came after that step is taken back: the tables then hold what they would hold
+// When training resumes from an earlier step, what came after that step is rolled back: the tables then hold what they would hold
 // had the run never gone further. Its events stay.
 /** Takes back everything of a run after `step`; all of it when no step is kept. */
 async function takeBack(database: Database, query: Queryable, runId: string, step: number | undefined): Promise<void> {

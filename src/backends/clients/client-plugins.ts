@@ -53,7 +53,7 @@ export const localClient = defineInferenceClient({
         sampler: await client.sampler(checkpoint === undefined ? { baseModel: model } : { path: checkpoint }),
         renderer,
         systemPrompt: params.system_prompt,
-        price: params.price ?? { input: 0, output: 0 }, // nobody is paid for this machine's own work
+        price: params.price ?? { input: 0, output: 0 }, // work on this machine costs nothing
         async close() {
           await client.close('success')
           await trainer[Symbol.asyncDispose]()

@@ -128,7 +128,7 @@ export async function openModelRenderer(
   const { openNamedRenderer } = await import('../../models/index.ts')
   if (name !== undefined) return openNamedRenderer(name, text)
   if (text.chatTemplate !== undefined) return openNamedRenderer('chat_template', text)
-  throw new EvsysError('MODEL_INVALID', 'the model has no chat template of its own', {
+  throw new EvsysError('MODEL_INVALID', 'the model has no chat template', {
     fix: 'name a renderer in the params of the client.',
   })
 }

@@ -40,7 +40,7 @@ export async function openLocalEngine(options: Omit<LocalTrainerOptions, 'dir' |
   const starting = openEngineHost(engineModule(choice), onNotice === undefined ? {} : { onNotice })
   // While the engine starts, what stands before it is loaded.
   const parts = loadTrainer().then(find)
-  parts.catch(() => {}) // told to whoever makes a trainer of it
+  parts.catch(() => {}) // thrown again where a trainer is made of it
   return { host: await starting, parts }
 }
 

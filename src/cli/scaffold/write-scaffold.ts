@@ -84,6 +84,6 @@ async function stands(path: string): Promise<boolean> {
     return true
   } catch (cause) {
     if (systemCode(cause) === 'ENOENT') return false
-    throw fileError('look at', path, cause)
+    throw fileError('inspect', path, cause)
   }
 }

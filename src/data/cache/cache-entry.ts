@@ -131,7 +131,7 @@ async function sizeOf(path: string): Promise<number | undefined> {
     return (await stat(path)).size
   } catch (cause) {
     if (isAbsent(cause)) return undefined
-    throw fileError('look at', path, cause)
+    throw fileError('inspect', path, cause)
   }
 }
 
@@ -178,7 +178,7 @@ async function lastUse(dir: string): Promise<number | undefined> {
     return (await stat(join(dir, 'manifest.json'))).mtimeMs
   } catch (cause) {
     if (isAbsent(cause)) return undefined
-    throw fileError('look at', dir, cause)
+    throw fileError('inspect', dir, cause)
   }
 }
 

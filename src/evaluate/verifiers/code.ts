@@ -113,7 +113,7 @@ async function outcome(run: TestRun, work: string, sandbox: Sandbox): Promise<Te
   return run.language === 'sh' ? await byShell(run, work, sandbox) : await byDriver(run, sandbox)
 }
 
-const Told = z.object({ word: z.string(), passed: z.int().min(0), reason: z.string().nullish() })
+const Reported = z.object({ word: z.string(), passed: z.int().min(0), reason: z.string().nullish() })
 
 // Programs that load an answer and try its tests, each in turn, in one interpreter. Orders come by stdin and are read before the
 // answer runs; what it prints is dropped. How many tests passed is reported together with a word that the answer was not given, so
@@ -128,9 +128,9 @@ async function byDriver(run: TestRun, sandbox: Sandbox): Promise<TestOutcome> {
   const word = randomBytes(16).toString('hex')
   const stdin = JSON.stringify({ word, answer: run.answer, tests: run.tests })
   const result = await execute(run, sandbox, argv, stdin)
-  const told = Told.safeParse(parsed(result.stdout))
-  if (!told.success || told.data.word !== word) return { passed: 0, reason: endOf(result) }
-  const { passed, reason } = told.data
+  const reported = Reported.safeParse(parsed(result.stdout))
+  if (!reported.success || reported.data.word !== word) return { passed: 0, reason: endOf(result) }
+  const { passed, reason } = reported.data
   return { passed: Math.min(passed, run.tests.length), reason: reason ?? undefined }
 }
 

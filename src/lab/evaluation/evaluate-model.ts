@@ -68,7 +68,7 @@ export async function answersOf(
   return { predictions, usage }
 }
 
-/** Does something with a model behind a built-in client, and tells what its answers took. */
+/** Does something with a model behind a built-in client, and returns what its answers used. */
 export async function withModel<T>(
   {
     client: spec,

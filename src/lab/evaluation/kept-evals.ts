@@ -1,5 +1,5 @@
 // Evaluations outside of runs, kept as files below `.evsys/evals`: the score, what was scored, by which scorer, and the answers.
-// Looking at a benchmark again and again wears it out: how often it was looked at is told with every score.
+// Repeated evaluation wears a benchmark out: the number of evaluations is reported with every score.
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'

@@ -19,7 +19,7 @@ export interface ReproductionCheck {
   readonly why?: string | undefined
 }
 
-/** Arms whose code and data are looked at; a sweep of hundreds has few recipes. */
+/** Arms whose code and data are checked; a sweep of hundreds has few recipes. */
 const MOST_ARMS = 20
 
 export async function checkReproduction(
@@ -45,7 +45,7 @@ export async function checkReproduction(
   )
   for (const run of ones) {
     const now = hashes.find(({ key }) => key === run.id)
-    const why = now === undefined ? 'a plugin ended the process that looked at it' : now.error?.message
+    const why = now === undefined ? 'a plugin ended the process that loaded it' : now.error?.message
     checks.push(compared('code', run.arm, run.codeHash, now?.code_hash, why))
     checks.push(compared('data', run.arm, run.dataHash, now?.data_hash, why))
   }

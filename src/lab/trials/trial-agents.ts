@@ -35,7 +35,7 @@ export function requireTrialAgent(agent: PluginSpec | undefined, benchmark: stri
   throw refused(
     benchmark,
     'the agent "oracle" runs their solutions',
-    'name an agent that is led by a model; `evsys benchmark run --agent oracle` tries the solutions.',
+    'name an agent that calls a model; `evsys benchmark run --agent oracle` tries the solutions.',
   )
 }
 

@@ -9,7 +9,7 @@ import { identify, isAlive, systemCode } from '../../kernel/index.ts'
 
 const Owner = z.strictObject({ host: z.string(), pid: z.int(), start: z.string() })
 
-/** Of a folder whose owner cannot be asked: on another machine, or not told. */
+/** Of a folder whose owner cannot be asked: on another machine, or not known. */
 const FOREIGN_AGE_MS = 7 * 24 * 60 * 60 * 1000
 
 /** Makes the folder of this process, and removes those whose process is gone. */

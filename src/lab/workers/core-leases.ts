@@ -1,9 +1,9 @@
 // The cores of this machine, shared by all evsys processes of a user, so that engines, workers and jobs do not fight.
 //
-// Whoever wants cores puts a file into one folder; its name says who it is, how many it wants, and its place in the queue. It has
-// its cores as soon as everybody before it, and it itself, fit on the machine: first come, first served, and a large wish is not
+// A process that wants cores puts a file into one folder; its name says who it is, how many it wants, and its place in the queue. It has
+// its cores as soon as all before it, and it itself, fit on the machine: first come, first served, and a large wish is not
 // starved by small ones. Places are given as in Lamport's bakery (1974): a newcomer first says that it chooses, then takes a
-// place behind all it sees; nobody takes cores while another chooses. Every process writes its own files alone, and names are
+// place behind all it sees; no process takes cores while another chooses. Every process writes its own files alone, and names are
 // never used twice, so anyone may clear away those of a process that is gone: kill -9 gives the cores back by itself. Nothing
 // is renewed, so a holder that was busy or stopped for long loses nothing.
 //
@@ -89,7 +89,7 @@ async function joinQueue(dir: string, cores: number): Promise<Claim> {
   }
 }
 
-// The claims are listed after it was seen that nobody chooses: one whose choice ended just before is among them for certain.
+// The claims are listed after it was seen that no process chooses: one whose choice ended just before is among them for certain.
 async function isServed(dir: string, own: Claim, capacity: number): Promise<boolean> {
   if ((await claimsIn(dir)).some(({ isChoosing }) => isChoosing)) return false
   const before = (await claimsIn(dir)).filter((claim) => !claim.isChoosing && comesBefore(claim, own))

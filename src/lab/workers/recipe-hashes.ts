@@ -9,7 +9,7 @@ const memoryMb = 4096
 /** A source that never ends must not be waited for. */
 const longestMs = 10 * 60_000
 
-/** Hashes for every recipe that could be looked at; those that a plugin took down with it are missing. */
+/** Hashes for every recipe that could be loaded; those that a plugin took down with it are missing. */
 export async function recipeHashes(
   recipes: readonly Recipe[],
   {
@@ -45,7 +45,7 @@ export async function recipeHashes(
     }),
     handlers: { hashes: (hashes) => void found.push(hashes) },
     deathOf: ({ printed }) =>
-      new EvsysError('WORKER_DIED', `the process that looks at recipes could not be started: ${printed}`),
+      new EvsysError('WORKER_DIED', `the process that loads recipes could not be started: ${printed}`),
   })
   try {
     await child.call('hash', start, { signal, onAbort: 'kill', timeoutMs: longestMs })

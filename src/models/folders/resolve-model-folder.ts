@@ -60,7 +60,7 @@ async function statOf(path: string) {
     return await stat(path)
   } catch (cause) {
     if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'].includes(systemCode(cause) ?? '')) return undefined
-    throw fileError('look at', path, cause)
+    throw fileError('inspect', path, cause)
   }
 }
 

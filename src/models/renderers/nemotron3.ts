@@ -10,7 +10,7 @@ export interface Nemotron3Options {
   readonly isOff?: boolean | undefined
   /** Earlier answers keep their reasoning. */
   readonly keeps?: boolean | undefined
-  /** Told at the end of the last user message. */
+  /** Written at the end of the last user message. */
   readonly effort?: 'low' | 'efficient' | undefined
 }
 

@@ -75,7 +75,7 @@ export function seedScore(seeds: readonly SeedValue[], metric: string): Score {
   }
 }
 
-// What such a metric tells is a share of the tasks: an interval reaches no further than shares do.
+// What such a metric measures is a share of the tasks: an interval reaches no further than shares do.
 function isShare(metric: string): boolean {
   return /^(pass_rate|(pass|majority)[@^]\d+)(\[|$)/.test(metric)
 }

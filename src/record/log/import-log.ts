@@ -1,4 +1,4 @@
-// A log of research into the record: every row a run with the run it was derived from. Its scores are claimed by whoever wrote
+// A log of research into the record: every row a run with the run it was derived from. Its scores are claims of the author of
 // the log, and never count as measured. Doing it again, also after a crash in the middle, leaves one experiment.
 import { basename } from 'node:path'
 import {

@@ -1,5 +1,5 @@
 // A log of research as a table of tab-separated columns: a name, a score, more columns, `status`, `description`. One row is one
-// run. Everything that is wrong is told at once, each with its line and column.
+// run. Everything that is wrong is reported at once, each with its line and column.
 import { EvsysError, type Problem, suggest } from '../../kernel/index.ts'
 
 const logStatuses = ['keep', 'discard', 'crash'] as const
@@ -32,7 +32,7 @@ interface ReadLogOptions {
   readonly metric?: string | undefined
 }
 
-/** More than this of one file help nobody. */
+/** More than this of one file help no one. */
 const mostProblems = 20
 
 /** Reads a log, or throws one error that carries every problem. */

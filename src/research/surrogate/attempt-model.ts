@@ -173,8 +173,8 @@ const mostRemembered = 400
 /** An attempt with what it was worth, more is better. */
 type Remembered = { readonly attempt: Attempt; readonly merit: number }
 
-// A candidate that failed is worse than all others: so the border of what fits and runs is learned. A machine that failed tells
-// nothing of the candidate.
+// A candidate that failed is worse than all others: so the border of what fits and runs is learned. A machine that failed says
+// nothing about the candidate.
 function rememberedAttempts({ attempts, direction }: SearchState): Remembered[] {
   const all: Remembered[] = []
   for (const attempt of attempts) {

@@ -54,7 +54,7 @@ export async function whyNoFile(dir: string, path: string): Promise<string | und
     return (await stat(join(dir, path))).isFile() ? undefined : 'is no file'
   } catch (cause) {
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(cause) ?? '')) return 'does not exist'
-    throw fileError('look at', join(dir, path), cause)
+    throw fileError('inspect', join(dir, path), cause)
   }
 }
 

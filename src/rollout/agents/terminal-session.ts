@@ -63,7 +63,7 @@ export class TerminalSession implements AsyncDisposable {
     this.#reading = this.#read(this.#process)
     await this.#until(() => this.#ready > 0, 10)
     if (isAgain) this.#shown = `${this.#shown}[the shell had ended; this is a new one]\n`
-    else this.#shown = lastLine(this.#shown) // what a shell says when it starts is nobody's business
+    else this.#shown = lastLine(this.#shown) // what a shell prints when it starts is not shown
   }
 
   async #read(process: SandboxProcess): Promise<void> {

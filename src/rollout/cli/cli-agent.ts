@@ -22,7 +22,7 @@ export const cli = defineAgent({
       .record(z.string(), z.string())
       .default({})
       .describe('Further environment variables, with the same placeholders.'),
-    model: z.string().min(1).default('policy').describe('What the program is told its model is called.'),
+    model: z.string().min(1).default('policy').describe('Name of the model that the program is given.'),
     stdin: z.enum(['none', 'instruction']).default('none').describe('What the program reads.'),
     output: z
       .enum(['stdout', 'last_answer'])

@@ -44,15 +44,15 @@ export async function collectArtifacts({
     const { service = 'main' } = artifact
     const source = posix.resolve(environment.workdir, artifact.source)
     const destination = artifactPlace({ ...artifact, source })
-    const told = { source: artifact.source, destination, service }
+    const entry = { source: artifact.source, destination, service }
     if (service !== 'main') {
       const reason = `this environment has no service "${service}"`
-      manifest.push({ ...told, type: 'file', status: 'skipped', reason })
+      manifest.push({ ...entry, type: 'file', status: 'skipped', reason })
     } else if (destination === manifestName || taken.some((place) => placesOverlap(place, destination))) {
-      manifest.push({ ...told, type: 'file', status: 'skipped', reason: 'another artifact has its place' })
+      manifest.push({ ...entry, type: 'file', status: 'skipped', reason: 'another artifact has its place' })
     } else {
       taken.push(destination)
-      manifest.push({ ...told, ...(await collect(environment, { ...artifact, source }, join(target, destination))) })
+      manifest.push({ ...entry, ...(await collect(environment, { ...artifact, source }, join(target, destination))) })
     }
   }
   await mkdir(target, { recursive: true }).catch(() => undefined)

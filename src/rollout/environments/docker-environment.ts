@@ -71,7 +71,7 @@ export class DockerEnvironment implements OpenEnvironment {
   static async enter(cli: DockerCli, container: StartedContainer, options: DockerOptions): Promise<DockerEnvironment> {
     const { signal, definition, stateDir } = options
     const format = '{{.Config.WorkingDir}}'
-    const inspected = await cli.must('look at the container', ['inspect', '--format', format, container.id], { signal })
+    const inspected = await cli.must('inspect the container', ['inspect', '--format', format, container.id], { signal })
     const workdir = definition.config.workdir ?? (inspected === '' ? '/' : inspected)
     await mkdir(stateDir, { recursive: true })
     // What runs before the agent belongs to the image: it outlives the agent.

@@ -107,7 +107,7 @@ const ofJob: Readonly<Record<string, string>> = {
 const ofAgent: Readonly<Record<string, string>> = {
   skills: 'skills are not given to agents; say in the instruction where they lie',
   mcp_servers: 'servers are params of the agent tool_loop: kwargs.mcp_servers',
-  resume_trajectory: 'every step begins a conversation of its own',
+  resume_trajectory: 'every step begins a new conversation',
   load_trajectory: 'agents begin without earlier turns',
   extra_allowed_hosts: 'no environment here holds the network to an allowlist',
 }

@@ -121,7 +121,7 @@ export function withTokenSession(client: OpenInferenceClient): OpenInferenceClie
   const session = createTokenPolicy({
     model,
     renderer: splitting(sampler.renderer),
-    version: () => 0, // told by the sampler with each answer
+    version: () => 0, // reported by the sampler with each answer
     async sample(request, signal) {
       const drawn = await sampler.sample(request, signal)
       versions.set(drawn.tokens, drawn.policyVersion)

@@ -66,17 +66,17 @@ export function trialError(name: ExceptionName, message: string, options: { caus
 
 /** The name of a failure. Errors of ours without one are named after their code, those of plugins after their class. */
 export function exceptionName(error: unknown): string {
-  const told = RolloutError.safeParse(error).data
+  const reported = RolloutError.safeParse(error).data
   const name: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'name') : undefined
-  if (told !== undefined) return nameOf(told)
+  if (reported !== undefined) return nameOf(reported)
   if (EvsysError.is(error) && (name === 'EvsysError' || typeof name !== 'string')) return nameOf(error)
   return typeof name === 'string' && /^[A-Za-z]\w{0,80}$/.test(name) && name !== 'Error' ? name : 'RuntimeError'
 }
 
 // Agents outside of this process put a name in front of their message.
 function nameOf({ code, message }: { code: ErrorCode; message: string }): string {
-  const told = /^([A-Z]\w{2,60}Error): /.exec(message)?.[1]
-  return told !== undefined && Object.hasOwn(meanings, told) ? told : (byCode[code] ?? 'RuntimeError')
+  const reported = /^([A-Z]\w{2,60}Error): /.exec(message)?.[1]
+  return reported !== undefined && Object.hasOwn(meanings, reported) ? reported : (byCode[code] ?? 'RuntimeError')
 }
 
 /** Whether what the agent reached is verified after this failure of its phase. */
@@ -87,8 +87,8 @@ export function isVerifiedAfter(error: unknown): boolean {
 
 /** A failure as the record holds it. */
 export function rolloutError(error: unknown): RolloutError {
-  const told = RolloutError.safeParse(error).data
-  if (told !== undefined) return told
+  const reported = RolloutError.safeParse(error).data
+  if (reported !== undefined) return reported
   const named = rolloutErrorNamed(exceptionName(error), messageOf(error))
   if (!EvsysError.is(error)) return named
   return { ...error.toRecord(), infra: named.infra }

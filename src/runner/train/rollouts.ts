@@ -49,7 +49,7 @@ export function createHeldOut(services: RunServices, params: unknown): HeldOut |
   }
 }
 
-/** `scores`: in the order of tasks and samples, so that sums are the same whoever was faster. */
+/** `scores`: in the order of tasks and samples, so that sums do not depend on which was faster. */
 function heldOutMetrics(scores: readonly (number | undefined)[]): Metrics {
   const known = scores.flatMap((score) => score ?? [])
   if (known.length === 0) return {}

@@ -98,7 +98,7 @@ const RecordedUsage = z.strictObject({
 
 const CassetteLine = z.strictObject({
   key: z.string().describe('Hash of the brief; `*`: of any.'),
-  call: z.string().optional().describe('Of the session: tells equal briefs apart.'),
+  call: z.string().optional().describe('Of the session: distinguishes equal briefs.'),
   purpose: z.enum(['propose', 'repair']).default('propose'),
   reply: z.union([z.string(), z.array(Idea)]).describe('Words of a model, or the ideas in them.'),
   usage: RecordedUsage.optional(),

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import { planOf } from '../../tests/load-text.ts'
+import { EvsysError } from '../kernel/index.ts'
+
+const file = (
+  claim: string,
+  objective = '',
+  axes = 'algorithm.params.lr: [1, 2], algorithm.params.b: [1, 2]',
+) => `name: e
+matrix: { axes: { ${axes} } }
+base_run: { data: { path: a }, model: { name: m }, algorithm: { kind: sft }, backend: { kind: mock } }
+metadata:
+  benchmark:
+    - { name: val, path: v, metrics: [loss, pass_rate] }
+    - { name: test, path: t, split: test, metrics: [loss] }
+  claim: ${claim}
+${objective}`
+
+/** What is wrong with a claim, and how to mend it. */
+async function faults(claim: string, axes?: string): Promise<[string, string | undefined][]> {
+  const error = await planOf(file(claim, '', axes)).catch((cause) => cause)
+  if (!EvsysError.is(error)) throw error
+  return error.problems.map(({ message, fix }) => [message, fix])
+}
+
+describe('a side of a claim', () => {
+  it('that names no arm says which arms there are (CFG-8)', async () => {
+    const [[message, fix] = []] = await faults('{ treatment: e__lr1_b3, baseline: e__lr1_b1, metric: val.loss }')
+    expect(message).toBe('no arm is called "e__lr1_b3"')
+    expect(fix).toMatch(/did you mean "e__lr1_b[12]"/)
+    expect(fix).toContain('base_model')
+  })
+
+  it('that names no axis says which axes there are (CFG-8)', async () => {
+    const claim = '{ treatment: { algorithm.params.lrr: 1 }, baseline: { algorithm.params.lr: 2 }, metric: val.loss }'
+    const [[message, fix] = []] = await faults(claim)
+    expect(message).toBe('no arm has a value at `algorithm.params.lrr`')
+    expect(fix).toContain('did you mean "algorithm.params.lr"')
+  })
+
+  it('leads through mappings alone (CFG-8)', async () => {
+    for (const path of ['model.name.length', 'algorithm.params.lr.x', 'model.toString']) {
+      const claim = `{ treatment: { ${path}: 1 }, baseline: { algorithm.params.lr: 2 }, metric: val.loss }`
+      expect((await faults(claim)).map(([message]) => message)).toEqual([`no arm has a value at \`${path}\``])
+    }
+  })
+
+  it('with values that no arm has says which values the arms have (CFG-8)', async () => {
+    const claim = '{ treatment: { algorithm.params.lr: 3 }, baseline: { algorithm.params.lr: 2 }, metric: val.loss }'
+    expect(await faults(claim)).toEqual([['no arm has these values', 'in the arms, `algorithm.params.lr` is 1, 2.']])
+    const empty = '{ treatment: {}, baseline: { algorithm.params.lr: 2 }, metric: val.loss }'
+    expect(await faults(empty)).toEqual([['the reference is empty', 'name an arm, axis values, or base_model.']])
+  })
+})
+
+describe('the arms of a claim', () => {
+  it('are not paired one to many (CFG-8)', async () => {
+    const one = '{ algorithm.params.lr: 1, algorithm.params.b: 1 }'
+    const two = '{ algorithm.params.lr: 2 }'
+    const says = 'the arms of the two sides cannot be paired: '
+    expect((await faults(`{ treatment: ${one}, baseline: ${two}, metric: val.loss }`))[0]?.[0]).toBe(
+      `${says}e__lr1_b1 against e__lr2_b1, e__lr2_b2`,
+    )
+    expect((await faults(`{ treatment: ${two}, baseline: ${one}, metric: val.loss }`))[0]?.[0]).toBe(
+      `${says}e__lr2_b1, e__lr2_b2 against e__lr1_b1`,
+    )
+  })
+
+  it('are listed up to the fifth where they cannot be paired (CFG-8)', async () => {
+    const axes = 'algorithm.params.lr: [1, 2], algorithm.params.b: [1, 2, 3, 4, 5, 6]'
+    const claim =
+      '{ treatment: { algorithm.params.lr: 1, algorithm.params.b: 1 }, baseline: { algorithm.params.lr: 2 }, metric: val.loss }'
+    const [[message] = []] = await faults(claim, axes)
+    expect(message).toMatch(/against e__lr2_b1, e__lr2_b2, e__lr2_b3, e__lr2_b4, e__lr2_b5 and 1 more$/)
+    const [[five] = []] = await faults(claim, axes.replace(', 6]', ']'))
+    expect(five).toMatch(/e__lr2_b5$/)
+  })
+
+  it('are of one model and one backend where they meet the untrained model (CFG-8)', async () => {
+    const claim = '{ treatment: { algorithm.params.lr: 1 }, baseline: base_model, metric: val.loss }'
+    expect((await faults(claim, 'algorithm.params.lr: [1], backend.kind: [mock, local]'))[0]?.[0]).toBe(
+      'base_model could be any of: m on mock, m on local',
+    )
+    const { claim: resolved } = await planOf(file(claim, '', 'algorithm.params.lr: [1], seed: [1, 2]'))
+    expect(resolved?.pairs).toEqual([
+      { treatment: 'e__lr1_seed1', baseline: 'base_model' },
+      { treatment: 'e__lr1_seed2', baseline: 'base_model' },
+    ])
+  })
+})
+
+describe('the direction of a claim', () => {
+  const directed = async (metric: string) => {
+    const sides = 'treatment: { algorithm.params.lr: 1 }, baseline: { algorithm.params.lr: 2 }'
+    const text = file(`{ ${sides}${metric} }`, '  objective: { metric: val.loss, direction: min }\n')
+    const { claim } = await planOf(text)
+    return [claim?.benchmark, claim?.metric, claim?.direction]
+  }
+
+  it('is that of the objective for its metric, named or not, and no other (CFG-7, CFG-8)', async () => {
+    expect(await directed('')).toEqual(['val', 'loss', 'min'])
+    expect(await directed(', metric: val.loss')).toEqual(['val', 'loss', 'min'])
+    expect(await directed(', metric: val.pass_rate')).toEqual(['val', 'pass_rate', 'max'])
+    expect(await directed(', metric: test.loss')).toEqual(['test', 'loss', 'max'])
+  })
+})
+
+it('an objective on test names the metrics of validation to select on (CFG-7)', async () => {
+  const error = await planOf(
+    file('{ treatment: { algorithm.params.lr: 1 }, baseline: { algorithm.params.lr: 2 } }').concat(
+      '  objective: { metric: test.loss }\n',
+    ),
+  ).catch((cause) => cause)
+  expect(error.problems).toMatchObject([
+    { code: 'CONFIG_OBJECTIVE', where: { line: 9 }, fix: 'select on validation, such as val.loss.' },
+  ])
+})

@@ -35,11 +35,11 @@ function bySize(a: FolderSize, b: FolderSize): number {
 }
 
 async function foldersIn(dir: string): Promise<string[]> {
-  const entries = (await ifPresent('look at', dir, () => readdir(dir, { withFileTypes: true }))) ?? []
+  const entries = (await ifPresent('inspect', dir, () => readdir(dir, { withFileTypes: true }))) ?? []
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }
 
-// Segment files hold what workers told. Once an experiment has ended, all of it is in the record, and they can go.
+// Segment files hold what workers reported. Once an experiment has ended, all of it is in the record, and they can go.
 const ENDED = new Set(['completed', 'failed', 'stopped', 'cancelled'])
 const MOST_COLLECTED = 10_000
 
@@ -75,7 +75,7 @@ async function isFolder(path: string): Promise<boolean> {
   } catch (cause) {
     const code = systemCode(cause)
     if (code === 'ENOENT' || code === 'ENOTDIR') return false
-    throw fileError('look at', path, cause)
+    throw fileError('inspect', path, cause)
   }
 }
 
@@ -92,14 +92,14 @@ async function folderSize(path: string, signal: AbortSignal): Promise<FolderSize
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     signal.throwIfAborted()
     const folder = next
-    const entries = await ifPresent('look at', folder, () => readdir(folder, { withFileTypes: true }))
+    const entries = await ifPresent('inspect', folder, () => readdir(folder, { withFileTypes: true }))
     for (const entry of entries ?? []) {
       const child = join(folder, entry.name)
       if (entry.isDirectory()) {
         waiting.push(child)
         continue
       }
-      const found = await ifPresent('look at', child, () => lstat(child))
+      const found = await ifPresent('inspect', child, () => lstat(child))
       if (found === undefined) continue
       bytes += found.size
       files += 1

@@ -286,7 +286,9 @@ async function connect(options: TinkerClientOptions) {
   const stopListening =
     options.signal === undefined ? () => {} : onAbort(options.signal, () => ending.abort(options.signal?.reason))
   const credentials = new Credentials(apiKey, clock)
-  const headers = () => ({ 'user-agent': 'evsys', ...options.headers, 'x-api-key': credentials.value })
+  const added = Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])
+  const common: Readonly<Record<string, string>> = { 'user-agent': 'evsys', ...Object.fromEntries(added) }
+  const headers = () => ({ ...common, 'x-api-key': credentials.value })
   const prepare = () => credentials.refresh()
   const { isInProcess = false } = options
   const transport = createTransport({ baseUrl, headers, prepare, fetch: options.fetch ?? fetch, timed: !isInProcess })

@@ -42,7 +42,7 @@ export function plainRequest(url: string, { method = 'GET', headers, body, signa
   const request = {
     url,
     method,
-    headers: plainHeaders(headers as Record<string, string>), // our client gives them as a record
+    headers: plainHeaders(headers as Record<string, string>), // our client gives them as a record, in lower case
     body: bytes == null ? null : [bytes],
     signal: signal ?? new AbortController().signal,
   }
@@ -50,10 +50,5 @@ export function plainRequest(url: string, { method = 'GET', headers, body, signa
 }
 
 function plainHeaders(record: Readonly<Record<string, string>> = {}): PlainHeaders {
-  let lower: Record<string, string> | undefined
-  const find = (name: string) => {
-    lower ??= Object.fromEntries(Object.entries(record).map(([key, value]) => [key.toLowerCase(), value]))
-    return lower[name.toLowerCase()]
-  }
-  return { get: (name) => record[name] ?? find(name) ?? null }
+  return { get: (name) => record[name.toLowerCase()] ?? null }
 }

@@ -1,7 +1,6 @@
 // The work of a run worker's process: it loads the project's plugins once, then does one run after another for the controller. It lives
 // only as long as the controller does, and holds nothing of the record: what it reports goes into the segment of its run.
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
 import { warmUpClient } from '../../backends/index.ts'
 import { builtins } from '../../builtins/index.ts'
 import {
@@ -41,8 +40,6 @@ type Evaluation = Pick<Parameters<AskTrials>[0], 'answer' | 'runAgent'>
 
 export async function serveRuns(): Promise<void> {
   Error.stackTraceLimit = 100 // enough to reach the author's line under a library's
-  // A short run ends before its optimised code has paid for the compiling, which took a fifth of the processor time of 500 mock steps.
-  setFlagsFromString('--interrupt-budget=600000')
   const builtIn = builtins()
   builtIn.catch(() => {}) // thrown where they are used
   await serve(workerProtocol, (parent) => {

@@ -902,4 +902,6 @@ export const requirements = {
   'USE-82': 'TINKER_BASE_URL, of the environment or of .env, is the address wherever none is written',
   'USE-83':
     'the first signal ends a run cleanly, also while its service is away; the second ends it at once, and both are said',
+  'USE-84':
+    'every file that init, new-experiment and task init write is as its template is and runs, from the packed tarball',
 } as const

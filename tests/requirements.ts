@@ -895,4 +895,13 @@ export const requirements = {
     'snapshots that a step let go of leave the trainer’s disk, and samples that nobody waits for any more are stopped',
   'RL-209':
     'the same file with `rl` gives the same numbers on `local` and on `tinker` over HTTP, on-policy and one step off-policy',
+  'USE-80':
+    'a training service that cannot be reached is an error within ten seconds, with its address and the fix; the wait is announced within five',
+  'USE-81':
+    'a service that stops answering in the middle of a run is announced, and that it answers again; it is an event of the run',
+  'USE-82': 'TINKER_BASE_URL, of the environment or of .env, is the address wherever none is written',
+  'USE-83':
+    'the first signal ends a run cleanly, also while its service is away; the second ends it at once, and both are said',
+  'USE-84':
+    'every file that init, new-experiment and task init write is as its template is and runs, from the packed tarball',
 } as const

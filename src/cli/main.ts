@@ -17,7 +17,9 @@ export async function main(argv: readonly string[], outside: CliIo): Promise<Exi
   const held = new Set<string>()
   const sayInterrupted = () => {
     const open = [...held].join(', ')
-    io.stderr.write(`interrupted: ${open === '' ? 'nothing was left open' : `closing ${open}`}\n`)
+    io.stderr.write(
+      `interrupted: ${open === '' ? 'nothing was left open' : `closing ${open}; a second signal ends it at once`}\n`,
+    )
   }
   io.signal.addEventListener('abort', sayInterrupted, { once: true })
   try {

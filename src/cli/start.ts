@@ -1,4 +1,5 @@
 // The command line as a process: its streams, its signals, its end.
+import { writeSync } from 'node:fs'
 import { exitCodes } from './context/command-context.ts'
 import { main } from './main.ts'
 import type { CliIo } from './output/io.ts'
@@ -17,7 +18,10 @@ export async function start(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       // The second time the user does not want to wait any longer.
-      if (controller.signal.aborted) process.exit(exitCodes.interrupted)
+      if (controller.signal.aborted) {
+        writeSync(stderr.fd, 'interrupted again: ended at once; what was not saved is done again by --resume\n')
+        process.exit(exitCodes.interrupted)
+      }
       controller.abort()
     })
   }

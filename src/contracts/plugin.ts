@@ -67,7 +67,13 @@ export interface Context<P> {
   log(level: LogLevel, text: string): void
   /** Value of a secret that the plugin declared. */
   secret(name: string): string
+  /** Address of a service, such as `TINKER_BASE_URL`, from the environment or the project's `.env`. */
+  readonly address?: ((name: AddressVariable) => string | undefined) | undefined
 }
+
+/** Variables that name the address of a service. They hold no secret, and every plugin may ask for them. */
+export const AddressVariable = z.enum(['TINKER_BASE_URL', 'OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL'])
+export type AddressVariable = z.infer<typeof AddressVariable>
 
 /** What a plugin cannot work without; checked before anything starts. */
 export const Needs = z

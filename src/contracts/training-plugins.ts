@@ -195,6 +195,8 @@ export interface Backend<K extends string = string, S extends z.ZodType = z.ZodT
       runDir: string
       /** Base models that are sampled from beside the one in training; absent: none. */
       otherModels?: readonly string[] | undefined
+      /** Aborted: the run saves and leaves. What gets no answer then is not waited for. */
+      stopping?: AbortSignal | undefined
     },
   ): Promise<OpenBackend>
 }

@@ -12,7 +12,7 @@ import { ErrorCode, ErrorRecord } from './error.ts'
 import { GuardTrip, JudgeReport } from './events.ts'
 import { ChatTemplate, Direction, Split } from './metadata.ts'
 import { Count } from './name.ts'
-import { LogLevel, PluginSpec } from './plugin.ts'
+import { AddressVariable, LogLevel, PluginSpec } from './plugin.ts'
 import { Bounds, Metrics } from './quantity.ts'
 import { ExperimentResult } from './results.ts'
 import { RunConfig } from './run-config.ts'
@@ -172,6 +172,7 @@ export const workerProtocol = {
       params: z.strictObject({
         assignment: RunAssignment,
         secrets: z.record(z.string(), z.string()).describe('Those that the plugins of the run declare, and no other.'),
+        addresses: z.partialRecord(AddressVariable, z.string()).default({}),
       }),
       result: z.strictObject({
         outcome: z.enum(['finished', 'interrupted']),

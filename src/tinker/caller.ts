@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import type * as z from 'zod'
 import * as tinker from '../contracts/tinker/index.ts'
 import { type Clock, retry, systemRandom } from '../kernel/index.ts'
+import type { ConnectionWatch } from './connection-watch.ts'
 import { ServiceError, textOfError } from './service-error.ts'
 import type { Answer, Exchange, Transport } from './transport.ts'
 
@@ -47,14 +48,24 @@ type CallerOptions = {
   billingPauseMs: () => number
   /** Asks for results together with the acceptance of the work. */
   wantsResults?: boolean | undefined
+  connection: ConnectionWatch
 }
 
 const defaultTimeoutMs = 60_000
+export const defaultRetryForMs = 300_000
 const billingWaitMs = 5000
 const wantsResult = { prefer: tinker.wantsResult, accept: 'application/x-protobuf, application/json' }
 
 export function createCaller(options: CallerOptions): Caller {
-  const { transport, clock, onEvent, random = systemRandom, retryForMs = 300_000, billingPauseMs } = options
+  const {
+    transport,
+    clock,
+    onEvent,
+    random = systemRandom,
+    retryForMs = defaultRetryForMs,
+    billingPauseMs,
+    connection,
+  } = options
 
   const answer = async (call: Call): Promise<Answer> => {
     const { timeoutMs = defaultTimeoutMs, signal = options.signal, retryForMs: ownMs = retryForMs } = call
@@ -72,7 +83,9 @@ export function createCaller(options: CallerOptions): Caller {
         pausedSinceMs ??= clock.now()
         return clock.now() - pausedSinceMs < billingPauseMs()
       }
-      return clock.now() - startedMs < Math.min(ownMs, retryForMs)
+      const isSilent = error.kind === 'connection' || error.kind === 'timeout'
+      const patienceMs = isSilent ? connection.patienceMs() : retryForMs
+      return clock.now() - startedMs < Math.min(ownMs, patienceMs)
     }
     let failed: unknown
     try {
@@ -89,6 +102,7 @@ export function createCaller(options: CallerOptions): Caller {
       random,
       attempts: Number.POSITIVE_INFINITY,
       baseMs: 500,
+      maxMs: connection.isReached() ? undefined : 1000,
       retryable: mayGoAway,
       onRetry: ({ waitMs, error }) =>
         onEvent({ type: 'retry', path, waitMs, message: error instanceof Error ? error.message : '' }),
@@ -201,6 +215,16 @@ export type TinkerEvent =
   | { readonly type: 'retry'; readonly path: string; readonly waitMs: number; readonly message: string }
   /** The service asked for fewer samples at a time. */
   | { readonly type: 'backoff'; readonly samplingSession: string; readonly waitMs: number }
+  /** Requests get no answer; sent once for each time that this happens. `untilMs`: how much longer they are sent again. */
+  | {
+      readonly type: 'connection'
+      readonly state: 'lost'
+      readonly url: string
+      readonly message: string
+      readonly untilMs: number
+    }
+  /** The service answers again. */
+  | { readonly type: 'connection'; readonly state: 'restored'; readonly url: string; readonly afterMs: number }
   /** Words of the service about a session. */
   | { readonly type: 'message'; readonly level: 'info' | 'warning' | 'error'; readonly text: string }
   /** The service has not heard our sign of life for a while, or no longer knows the session. */

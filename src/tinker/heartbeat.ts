@@ -12,6 +12,8 @@ export type HeartbeatOptions = {
   clock: Clock
   /** Called at each beat, as long as this thread is free. */
   onBeat?: (() => void) | undefined
+  /** Takes the status of each beat, or why there was none. */
+  onOutcome?: ((outcome: number | string) => void) | undefined
   everyMs: number
 }
 
@@ -30,11 +32,11 @@ let { url, body, headers, everyMs } = workerData
 parentPort.on('message', (fresh) => { headers = fresh })
 const beat = async () => {
   try {
-    const answer = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(10000) })
+    const answer = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(4000) })
     await answer.arrayBuffer()
     parentPort.postMessage(answer.status)
   } catch (error) {
-    parentPort.postMessage(String(error && error.message))
+    parentPort.postMessage(String(error && ((error.cause && error.cause.message) || error.message)))
   }
 }
 setInterval(beat, everyMs)
@@ -43,11 +45,11 @@ beat()
 
 /** Starts the thread. It keeps no process alive. */
 export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
-  const { url, sessionId, headers, onEvent, clock, onBeat, everyMs } = options
+  const { url, sessionId, headers, onEvent, clock, onBeat, onOutcome, everyMs } = options
   const body = JSON.stringify({ session_id: sessionId, type: 'session_heartbeat' })
   const sent = { ...headers, 'content-type': 'application/json', accept: 'application/json' }
   const thread = new Worker(program, { eval: true, workerData: { url, body, headers: sent, everyMs } })
-  const assess = createMonitor(onEvent, clock)
+  const assess = createMonitor(onEvent, clock, onOutcome)
   thread.on('message', (outcome) => {
     onBeat?.()
     assess(outcome)
@@ -63,10 +65,15 @@ export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
 }
 
 /** Takes the status of each beat, or why there was none; reports when the service has not heard us for two minutes. */
-function createMonitor(onEvent: OnTinkerEvent, clock: Clock): (outcome: number | string) => void {
+function createMonitor(
+  onEvent: OnTinkerEvent,
+  clock: Clock,
+  onOutcome: HeartbeatOptions['onOutcome'] = () => {},
+): (outcome: number | string) => void {
   let heardMs = clock.now()
   let isLost = false
   return (outcome) => {
+    onOutcome(outcome)
     const silentMs = clock.now() - heardMs
     if (outcome === 404 && !isLost) {
       isLost = true

@@ -53,6 +53,7 @@ describe('retrieveFuture', () => {
           roundTripMs: 1,
           billingPauseMs: () => 1,
           badRequestRetries: 3,
+          retryForMs: 1000,
         }
         const asked = samples
           ? retrieveFuture({ requestId: 'r' }, expectSample, options)

@@ -28,6 +28,8 @@ type RetrieveOptions = {
   billingPauseMs: () => number
   /** How often a 400 is asked again: proxies make some up. A service that fails work that way has none. */
   badRequestRetries: number
+  /** How long a service that does not answer is asked. */
+  retryForMs: number
 }
 
 const path = '/api/v1/retrieve_future'
@@ -40,12 +42,13 @@ export async function retrieveFuture<T>(
   expected: Expected<T>,
   options: RetrieveOptions,
 ): Promise<T> {
-  const { transport, clock, signal, responses, onQueueState, billingPauseMs, badRequestRetries } = options
+  const { transport, clock, signal, responses, onQueueState, billingPauseMs, badRequestRetries, retryForMs } = options
   let allowMetadataOnly = true
   let release = () => {}
   let failures = 0
   let badRequests = 0
   let pausedSinceMs: number | undefined
+  let silentSinceMs: number | undefined
 
   const ask = (iteration: number) =>
     transport.send({
@@ -72,9 +75,12 @@ export async function retrieveFuture<T>(
         answer = iteration === 0 && first !== undefined ? first : await ask(iteration)
       } catch (error) {
         if (!(error instanceof ServiceError) || !error.retryable) throw error
+        silentSinceMs ??= askedMs
+        if (clock.now() - silentSinceMs >= retryForMs) throw error.with({ requestId })
         if (error.kind !== 'timeout') await backOff()
         continue
       }
+      silentSinceMs = undefined
       const outcome = readOutcome(requestId, answer, expected)
       if (outcome.state === 'done') return outcome.result
       if (outcome.state === 'pending') {

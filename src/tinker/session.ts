@@ -29,6 +29,8 @@ export interface Session {
   readonly passBytes: ByteBudget
   readonly responseBytes: ByteBudget
   readonly promptBytes: ByteBudget
+  /** How long a service that does not answer is asked again. */
+  readonly retryForMs: number
   /** Id of the session; it is made when it is first needed. */
   sessionId(): Promise<string>
   /** Numbers of samplers within the session. */
@@ -59,6 +61,7 @@ export function retrieve<T>(
     roundTripMs,
     billingPauseMs: () => session.flags.billing_exception_max_pause_duration_sec * 1000,
     badRequestRetries: session.preset.badRequestRetries,
+    retryForMs: session.retryForMs,
     onQueueState: (id, state, reason) => session.onEvent({ type: 'queue', requestId: id, state, reason }),
   })
 }

@@ -3,7 +3,15 @@ import type { TrainingService } from '../contracts/index.ts'
 import * as tinker from '../contracts/tinker/index.ts'
 import { type Clock, onAbort, systemClock } from '../kernel/index.ts'
 import { ByteBudget } from './byte-budget.ts'
-import { type Caller, createCaller, idempotentCaller, type OnTinkerEvent, throttleEvents } from './caller.ts'
+import {
+  type Caller,
+  createCaller,
+  defaultRetryForMs,
+  idempotentCaller,
+  type OnTinkerEvent,
+  throttleEvents,
+} from './caller.ts'
+import { type ConnectionWatch, createConnectionWatch } from './connection-watch.ts'
 import { Credentials } from './credentials.ts'
 import { type Heartbeat, startHeartbeat, startTimedHeartbeat } from './heartbeat.ts'
 import { PassFormat } from './pass-data.ts'
@@ -18,7 +26,7 @@ import { createTrainingService } from './training-service.ts'
 import { createTransport, type Fetch, type Transport } from './transport.ts'
 
 export type TinkerClientOptions = {
-  /** Default: that of the preset. */
+  /** Default: the environment's `TINKER_BASE_URL`, else that of the preset. */
   baseUrl?: string | undefined
   apiKey?: string | undefined
   /** Which service it is. Default `tinker`, the hosted one. */
@@ -39,6 +47,10 @@ export type TinkerClientOptions = {
   heartbeatMs?: number | undefined
   /** How long a call that fails for reasons that may go away is repeated. Default five minutes. */
   retryForMs?: number | undefined
+  /** How long a service that has never answered is tried. Default six seconds. */
+  connectForMs?: number | undefined
+  /** Aborted: what is under way is still waited for, as long as the service answers. */
+  stopping?: AbortSignal | undefined
   clock?: Clock | undefined
 }
 
@@ -54,6 +66,7 @@ export function createTinkerClient(options: TinkerClientOptions = {}): Promise<T
 export class TinkerClient implements Session, AsyncDisposable {
   readonly preset: Preset
   readonly clock: Clock
+  readonly retryForMs: number
   readonly transport: Transport
   readonly caller: Caller
   readonly rest: RestClient
@@ -85,6 +98,7 @@ export class TinkerClient implements Session, AsyncDisposable {
     this.clock = clock
     this.transport = transport
     this.caller = caller
+    this.retryForMs = options.retryForMs ?? defaultRetryForMs
     this.flags = flags
     this.onEvent = throttleEvents(onEvent, clock)
     this.passFormat = new PassFormat({
@@ -214,7 +228,7 @@ export class TinkerClient implements Session, AsyncDisposable {
       await this.caller.done({ method: 'POST', path, json, retry: 'off', accept: [404, 405] }).catch(() => {})
     }
     await this.#heartbeat?.stop()
-    this.#connection.stopListening()
+    this.#connection.release()
     this.#connection.ending.abort(
       new ServiceError('invalid', 'the client was closed', { fix: 'await results before closing.' }),
     )
@@ -245,13 +259,17 @@ export class TinkerClient implements Session, AsyncDisposable {
   #beat(sessionId: string): Heartbeat | undefined {
     const { heartbeatMs: everyMs = 10_000, onEvent = () => {}, fetch } = this.#options
     const { clock, signal, transport } = this
-    const { baseUrl, headers, credentials } = this.#connection
+    const { baseUrl, headers, credentials, connection } = this.#connection
     if (everyMs === 0) return undefined
     const path = '/api/v1/session_heartbeat'
     if (fetch === undefined) {
       const url = `${baseUrl.replace(/\/+$/, '')}${path}`
+      const onOutcome = (outcome: number | string) => {
+        if (typeof outcome === 'number') connection.answered()
+        else connection.failed(`no sign of life was taken: ${outcome}`)
+      }
       const onBeat = () => void credentials.refresh() // a token must last for the thread too
-      return startHeartbeat({ url, sessionId, headers: headers(), onEvent, clock, onBeat, everyMs })
+      return startHeartbeat({ url, sessionId, headers: headers(), onEvent, clock, onBeat, onOutcome, everyMs })
     }
     const json = { session_id: sessionId, type: 'session_heartbeat' }
     const send = () => transport.send({ method: 'POST', path, json, timeoutMs: 10_000, signal })
@@ -278,9 +296,10 @@ type Connection = Awaited<ReturnType<typeof connect>>
 async function connect(options: TinkerClientOptions) {
   const preset: Preset = typeof options.preset === 'object' ? options.preset : presets[options.preset ?? 'tinker']
   const { clock = systemClock, onEvent = () => {} } = options
-  const baseUrl = options.baseUrl ?? preset.baseUrl
+  const baseUrl = options.baseUrl ?? addressFrom(process.env.TINKER_BASE_URL) ?? preset.baseUrl
   const apiKey = options.apiKey ?? preset.apiKey
-  if (baseUrl === undefined) throw new ServiceError('invalid', 'no address of a service', { fix: 'give baseUrl.' })
+  if (baseUrl === undefined)
+    throw new ServiceError('invalid', 'no address of a service', { fix: 'give baseUrl, or set TINKER_BASE_URL.' })
   if (apiKey === undefined) throw new ServiceError('invalid', 'no API key', { fix: 'give apiKey.' })
   const ending = new AbortController()
   const stopListening =
@@ -291,9 +310,18 @@ async function connect(options: TinkerClientOptions) {
   const headers = () => ({ ...common, 'x-api-key': credentials.value })
   const prepare = () => credentials.refresh()
   const { isInProcess = false } = options
-  const transport = createTransport({ baseUrl, headers, prepare, fetch: options.fetch ?? fetch, timed: !isInProcess })
+  const connection = createConnectionWatch({
+    url: baseUrl,
+    onEvent,
+    clock,
+    connectForMs: options.connectForMs,
+    retryForMs: options.retryForMs ?? defaultRetryForMs,
+  })
+  const stopCutting = cutOffWhenLost(connection, options.stopping, (error) => ending.abort(error))
+  const plain = createTransport({ baseUrl, headers, prepare, fetch: options.fetch ?? fetch, timed: !isInProcess })
+  const transport = isInProcess ? plain : connection.watched(plain)
   let flags = tinker.ClientConfigResponse.parse({})
-  const plain = createCaller({
+  const direct = createCaller({
     transport,
     signal: ending.signal,
     clock,
@@ -301,11 +329,46 @@ async function connect(options: TinkerClientOptions) {
     billingPauseMs: () => flags.billing_exception_max_pause_duration_sec * 1000,
     retryForMs: options.retryForMs,
     wantsResults: isInProcess,
+    connection,
   })
-  const caller = isInProcess ? plain : idempotentCaller(plain)
-  flags = await readConfig(caller, '/api/v1/client/config', tinker.ClientConfigResponse)
-  if (flags.pjwt_auth_enabled) await credentials.useTokens(caller)
-  return { preset, clock, baseUrl, ending, stopListening, credentials, headers, transport, caller, flags }
+  const caller = isInProcess ? direct : idempotentCaller(direct)
+  const release = () => {
+    stopListening()
+    stopCutting()
+  }
+  try {
+    flags = await readConfig(caller, '/api/v1/client/config', tinker.ClientConfigResponse)
+    if (flags.pjwt_auth_enabled) await credentials.useTokens(caller)
+  } catch (error) {
+    release()
+    throw error
+  }
+  return { preset, clock, baseUrl, ending, release, credentials, headers, transport, caller, flags, connection }
+}
+
+/** An address that was written into a variable; absent where nothing is in it. */
+export function addressFrom(text: string | undefined): string | undefined {
+  const address = text?.trim() ?? ''
+  if (address === '') return undefined
+  if (/^https?:\/\/[^/]/.test(address) && URL.canParse(address)) return address
+  throw new ServiceError('invalid', `TINKER_BASE_URL is "${address}", which is no address of a service`, {
+    fix: 'write it as http://127.0.0.1:10600, or leave it unset.',
+  })
+}
+
+// Who was asked to stop waits for work that is being done, and not for a service that is gone.
+function cutOffWhenLost(
+  connection: ConnectionWatch,
+  stopping: AbortSignal | undefined,
+  end: (error: ServiceError) => void,
+): () => void {
+  if (stopping === undefined) return () => {}
+  const check = () => {
+    const error = stopping.aborted ? connection.lost() : undefined
+    if (error !== undefined) end(error)
+  }
+  connection.onLost(check)
+  return onAbort(stopping, check)
 }
 
 // Services of the time before flags answer 404; the defaults are what they expect.

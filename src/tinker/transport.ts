@@ -46,7 +46,8 @@ export function createTransport({ baseUrl, headers, prepare, fetch, timed = true
   const base = baseUrl.replace(/\/+$/, '')
   return {
     async send({ method, path, json, bytes, headers: own, timeoutMs, signal }) {
-      const late = () => new ServiceError('timeout', `${path}: no answer in ${timeoutMs} ms`, { retryable: true })
+      const late = () =>
+        new ServiceError('timeout', `${base}${path}: no answer in ${timeoutMs} ms`, { retryable: true, fix: reachFix })
       const linked = timed ? linkSignals([signal], { timeoutMs, late }) : { signal, release() {} }
       const body = bytes?.data ?? (json === undefined ? undefined : JSON.stringify(json))
       try {
@@ -71,12 +72,25 @@ export function createTransport({ baseUrl, headers, prepare, fetch, timed = true
         if (linked.signal.aborted) throw linked.signal.reason
         if (cause instanceof ServiceError) throw cause
         const reason = cause instanceof TypeError && cause.cause !== undefined ? cause.cause : cause
-        throw new ServiceError('connection', `${path}: ${messageOf(reason)}`, { retryable: true, cause })
+        throw new ServiceError('connection', `${base}${path}: ${reasonText(reason)}`, {
+          retryable: true,
+          fix: reachFix,
+          cause,
+        })
       } finally {
         linked.release()
       }
     },
   }
+}
+
+const reachFix =
+  'see that the training service runs (`evsys serve` starts one) and that its address is right: base_url in the params, or TINKER_BASE_URL.'
+
+// A host with several addresses fails with one error for each, and no words of its own.
+function reasonText(reason: unknown): string {
+  const tried = reason instanceof AggregateError ? reason.errors.map(messageOf) : []
+  return tried.length === 0 ? messageOf(reason) : tried.join('; ')
 }
 
 async function readBody(response: FetchResponse, path: string): Promise<Uint8Array> {

@@ -34,13 +34,13 @@ describe('an interruption', () => {
     expect(await interrupted(args)).toEqual({
       code: 130,
       stdout: '',
-      stderr: 'interrupted: closing the plugin loader\n',
+      stderr: 'interrupted: closing the plugin loader; a second signal ends it at once\n',
     })
   })
 
   it('is one document under --json (CLI-2, CLI-3)', async () => {
     const { code, stdout, stderr } = await interrupted(['list', '--json'])
-    expect({ code, stderr }).toEqual({ code: 130, stderr: 'interrupted: closing the plugin loader\n' })
+    expect({ code, stderr }).toEqual({ code: 130, stderr: 'interrupted: closing the plugin loader; a second signal ends it at once\n' })
     expect(ErrorReport.parse(JSON.parse(stdout)).errors).toMatchObject([{ code: 'INTERRUPTED' }])
   })
 

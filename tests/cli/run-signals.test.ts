@@ -106,6 +106,20 @@ describe('a run in a process of its own', () => {
   )
 
   it(
+    'says on the first signal what the second does, and on the second that it is done (USE-83)',
+    async () => {
+      const running = start(lab(), ['run', 'config.yaml', '--set', 'backend.params.latency_ms=60000'])
+      await running.until('started')
+      running.process.kill('SIGINT')
+      await running.until('a second signal ends it at once')
+      running.process.kill('SIGINT')
+      expect(await running.ended).toBe(130)
+      expect(running.output.stderr).toContain('interrupted again: ended at once')
+    },
+    slow,
+  )
+
+  it(
     'is resumed to the same record after kill -9 (CLI-11)',
     async () => {
       const cwd = lab()

@@ -76,7 +76,7 @@ export const tinkerClient = defineInferenceClient({
     base_url: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .describe('Address of the service. Default: that of the preset.'),
+      .describe('Address of the service. Default: TINKER_BASE_URL, else that of the preset.'),
     api_key: z
       .string()
       .min(1)
@@ -89,17 +89,18 @@ export const tinkerClient = defineInferenceClient({
       .describe('Model whose tokenizer is used, or `bytes` for the mock engine. Default: the base model.'),
   }),
   needs: { network: true },
-  async open({ params, signal, log }) {
-    const { createTinkerClient } = await import('../../tinker/index.ts')
-    const { openModelText } = await import('../tinker/open-client-backend.ts')
+  async open({ params, signal, address, log }) {
+    const { addressFrom, createTinkerClient } = await import('../../tinker/index.ts')
+    const { logEvents, openModelText } = await import('../tinker/open-client-backend.ts')
     const { openModelRenderer } = await import('./sampler-client.ts')
     const { openSamplerClient } = await import('./sampler-client.ts')
-    const { model, checkpoint, renderer, base_url: baseUrl, tokenizer = model } = params
+    const { model, checkpoint, renderer, tokenizer = model } = params
     const client = await createTinkerClient({
       preset: params.preset,
       apiKey: params.api_key,
-      baseUrl,
+      baseUrl: params.base_url ?? addressFrom(address?.('TINKER_BASE_URL')),
       signal,
+      onEvent: logEvents(log),
     })
     try {
       if (params.price === undefined) log('warn', `no price is known for tinker ${model}: what it costs is unknown`)

@@ -10,7 +10,7 @@ export const localBackend = defineBackend({
   params: z.strictObject({
     engine: z.enum(engineKinds).default('cpu').describe('What computes.'),
   }),
-  async open({ params, model, loraRank, seed, runDir, otherModels = [], signal, log }) {
+  async open({ params, model, loraRank, seed, runDir, otherModels = [], signal, stopping, log }) {
     const { startTrainerProcess } = await import('./start-trainer-process.ts')
     const { openModelText } = await import('../tinker/open-client-backend.ts')
     const starting = startTrainerProcess({
@@ -29,9 +29,16 @@ export const localBackend = defineBackend({
     client.catch(() => {}) // thrown below
     const trainer = await starting
     try {
-      const [{ createTinkerClient }, { openClientBackend }] = await client
+      const [{ createTinkerClient }, { logEvents, openClientBackend }] = await client
       const backend = await openClientBackend({
-        client: await createTinkerClient({ preset: 'evsys', baseUrl: trainer.url, apiKey: trainer.key, signal }),
+        client: await createTinkerClient({
+          preset: 'evsys',
+          baseUrl: trainer.url,
+          apiKey: trainer.key,
+          signal: AbortSignal.any([signal, trainer.gone]),
+          stopping,
+          onEvent: logEvents(log),
+        }),
         baseModel: model.name,
         loraRank,
         seed,

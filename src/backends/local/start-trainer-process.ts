@@ -20,6 +20,8 @@ export type TrainerProcessOptions = {
 export interface TrainerProcess extends AsyncDisposable {
   readonly url: string
   readonly key: string
+  /** Aborted with the reason when the process ends by itself. */
+  readonly gone: AbortSignal
 }
 
 /** Starts a trainer, or uses the spare one, and waits until it listens. */
@@ -40,7 +42,9 @@ export async function startTrainerProcess(options: TrainerProcessOptions): Promi
   const start = { engine, models: [...models], project: process.cwd(), dir: trainerDir(runDir), key }
   try {
     const { url } = await trainer.call('open', start)
-    return { url, key, [Symbol.asyncDispose]: end }
+    const gone = new AbortController()
+    void trainer.ended.then((how) => how.stopped === 'closed' || gone.abort(deathOf(how)))
+    return { url, key, gone: gone.signal, [Symbol.asyncDispose]: end }
   } catch (error) {
     await end()
     throw signal.aborted ? signal.reason : error

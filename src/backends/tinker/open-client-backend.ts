@@ -1,7 +1,7 @@
 // A backend over any service that speaks the training protocol: one model of one client.
-import type { OpenBackend, Tokenizer } from '../../contracts/index.ts'
+import type { LogLevel, OpenBackend, Tokenizer } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
-import type { TinkerClient } from '../../tinker/index.ts'
+import type { OnTinkerEvent, TinkerClient } from '../../tinker/index.ts'
 import { byteTokenizer } from '../models/mock-models.ts'
 
 export type ClientBackendOptions = {
@@ -40,6 +40,25 @@ export async function openClientBackend(options: ClientBackendOptions): Promise<
     await client.close('errored')
     throw error
   }
+}
+
+/** Passes on what a person should know of a connection: words of the service, and that it is waited for. */
+export function logEvents(log: (level: LogLevel, text: string) => void): OnTinkerEvent {
+  return (event) => {
+    if (event.type === 'message') log(event.level === 'warning' ? 'warn' : event.level, event.text)
+    if (event.type === 'queue' && event.state !== 'active') {
+      log('info', `the service lets requests wait: ${event.reason ?? event.state}`)
+    }
+    if (event.type !== 'connection') return
+    const { url } = event
+    if (event.state === 'restored') return log('info', `${url} answers again, after ${secondsText(event.afterMs)}`)
+    const more = event.untilMs > 0 ? `; reconnecting for up to ${secondsText(event.untilMs)}` : ''
+    log('warn', `no answer from ${url} (${event.message})${more}`)
+  }
+}
+
+function secondsText(ms: number): string {
+  return `${Math.ceil(ms / 1000)} s`
 }
 
 async function contextOf(client: TinkerClient, baseModel: string): Promise<number> {

@@ -14,26 +14,25 @@ export const tinkerBackend = defineBackend({
     base_url: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .describe('Address of the service. Default: that of the preset.'),
+      .describe('Address of the service. Default: TINKER_BASE_URL, else that of the preset.'),
     tokenizer: z.string().min(1).optional().describe('Model whose tokenizer is used. Default: what the service names.'),
     max_context: z.int().min(1).optional().describe('Longest sequence, where the service does not tell.'),
     project_id: z.string().min(1).optional().describe('Project that the service books the run under.'),
   }),
   needs: { secrets: ['TINKER_API_KEY'], network: true },
-  async open({ params, model, loraRank, seed, signal, secret, log }) {
-    const { createTinkerClient, presets } = await import('../../tinker/index.ts')
-    const { openClientBackend } = await import('./open-client-backend.ts')
-    const { openModelText } = await import('./open-client-backend.ts')
-    const { preset, base_url: baseUrl, tokenizer, max_context: maxContext, project_id: projectId } = params
+  async open({ params, model, loraRank, seed, signal, stopping, secret, address, log }) {
+    const { addressFrom, createTinkerClient, presets } = await import('../../tinker/index.ts')
+    const { logEvents, openClientBackend, openModelText } = await import('./open-client-backend.ts')
+    const { preset, base_url, tokenizer, max_context: maxContext, project_id: projectId } = params
+    const baseUrl = base_url ?? addressFrom(address?.('TINKER_BASE_URL'))
     const client = await createTinkerClient({
       preset,
       baseUrl,
       apiKey: secret('TINKER_API_KEY'),
       signal,
+      stopping,
       projectId,
-      onEvent: (event) => {
-        if (event.type === 'message') log(event.level === 'warning' ? 'warn' : event.level, event.text)
-      },
+      onEvent: logEvents(log),
     })
     const known: Preset = presets[preset]
     return openClientBackend({

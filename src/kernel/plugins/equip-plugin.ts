@@ -28,6 +28,8 @@ export interface PluginServices {
   log(level: LogLevel, text: string): void
   /** Value of a secret, for any plugin. */
   secret(name: string): string
+  /** Address of a service, for any plugin. */
+  address?: Context<unknown>['address']
 }
 
 export interface EquippedPlugin<T extends PluginType> {
@@ -39,7 +41,7 @@ export interface EquippedPlugin<T extends PluginType> {
 export function equipPlugin<T extends PluginType>(
   type: T,
   { kind, params }: PluginSpec,
-  { registry, signal, random, log, secret }: PluginServices,
+  { registry, signal, random, log, secret, address }: PluginServices,
 ): EquippedPlugin<T> {
   const { plugin, params: fixed } = registry.get(type, kind)
   const checked = checkParams(plugin, params, fixed)
@@ -56,6 +58,7 @@ export function equipPlugin<T extends PluginType>(
       signal,
       random,
       log,
+      address,
       secret(name) {
         if (plugin.needs?.secrets?.includes(name)) return secret(name)
         throw new EvsysError('SECRET_MISSING', `"${kind}" asks for the secret ${name} without declaring it`, {

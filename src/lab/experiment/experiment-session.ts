@@ -2,7 +2,14 @@
 // with it is in conduct-experiment.ts.
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { agentOf, type Item, type Notice, type Plan, type SealedBenchmark } from '../../contracts/index.ts'
+import {
+  AddressVariable,
+  agentOf,
+  type Item,
+  type Notice,
+  type Plan,
+  type SealedBenchmark,
+} from '../../contracts/index.ts'
 import { type Clock, EvsysError, onAbort, type PluginReference, type SecretSource } from '../../kernel/index.ts'
 import { dryRunMark } from '../../record/index.ts'
 import {
@@ -51,6 +58,14 @@ interface PreparedExperiment {
   readonly runs: readonly RunRow[]
 }
 
+function addressesOf(source: SecretSource): Partial<Record<AddressVariable, string>> {
+  const set = AddressVariable.options.flatMap((name) => {
+    const value = source.get(name)
+    return value === undefined || value.trim() === '' ? [] : [[name, value.trim()]]
+  })
+  return Object.fromEntries(set)
+}
+
 export type SessionOptions = RunExperimentOptions & {
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -81,6 +96,7 @@ export class ExperimentSession {
   readonly trainingData: readonly TrainingData[]
   readonly seal: BenchmarkSeal
   readonly secrets: CheckedExperiment['secrets']
+  readonly addresses: Readonly<Partial<Record<AddressVariable, string>>>
   readonly secretSource: SecretSource
   readonly clock: Clock
   /** What is written counts only while this lease is held. */
@@ -112,6 +128,7 @@ export class ExperimentSession {
     this.seal = checked.seal
     this.secrets = checked.secrets
     this.secretSource = checked.secretSource
+    this.addresses = addressesOf(checked.secretSource)
     const { max_concurrent_arms } = this.experiment.plan.experiment
     this.limit = options.maxConcurrent ?? max_concurrent_arms ?? availableParallelism()
     const { projectDir, seal } = checked

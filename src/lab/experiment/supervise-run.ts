@@ -41,7 +41,7 @@ export async function superviseRun(row: RunRow, session: ExperimentSession): Pro
 }
 
 async function conductRun(row: RunRow, session: ExperimentSession): Promise<RunOutcome> {
-  const { pool, secrets, stopping, signal } = session
+  const { pool, secrets, addresses, stopping, signal } = session
   const broken = new AbortController()
   const assignment = await assignRun(row, session)
   const onFailed = (error: unknown) => broken.abort(error)
@@ -54,6 +54,7 @@ async function conductRun(row: RunRow, session: ExperimentSession): Promise<RunO
       stopping,
       signal: AbortSignal.any([signal, broken.signal]),
       secrets: secrets.get(row.name) ?? {},
+      addresses,
     })
     await intake.drain()
     return ended

@@ -15,6 +15,7 @@ export async function builtinServices(options: {
     registry,
     random: (...path) => keyedRandom(options.seed, ...path),
     log: () => {},
+    address: (name) => options.secretSource?.get(name),
     secret(name) {
       const value = options.secretSource?.get(name)
       if (value !== undefined && value.trim() !== '') return value

@@ -2,6 +2,7 @@
 // becomes the typed failure of the run it was at. What the worker says of an agent is its words and its usage; it cannot say a reward.
 import { extname } from 'node:path'
 import {
+  type AddressVariable,
   type AgentOrder,
   type AgentRecord,
   type ErrorRecord,
@@ -70,6 +71,8 @@ export interface RunOptions {
   readonly signal: AbortSignal
   /** Those that the plugins of the run declare; no other reaches the worker. */
   readonly secrets?: Readonly<Record<string, string>> | undefined
+  /** Of services, by the variables that name them. */
+  readonly addresses?: Readonly<Partial<Record<AddressVariable, string>>> | undefined
   /** What the worker's plugins print. */
   onPrinted?: ((text: string) => void) | undefined
 }
@@ -182,7 +185,7 @@ class RunWorker {
   }
 
   async run(assignment: RunAssignment, options: RunOptions): Promise<WorkerEnd> {
-    const { signal, stopping, secrets = {} } = options
+    const { signal, stopping, secrets = {}, addresses = {} } = options
     const lines = createPrintedLines(createRedactor(secrets), (text) => options.onPrinted?.(text))
     const run: RunUnderWay = {
       assignment,
@@ -200,7 +203,11 @@ class RunWorker {
     try {
       const { silenceMs } = this.#limits
       const limits = { silenceMs, firstMs: startMs }
-      const running = this.#child.call('run', { assignment, secrets }, { signal, onAbort: 'kill', ...limits })
+      const running = this.#child.call(
+        'run',
+        { assignment, secrets, addresses },
+        { signal, onAbort: 'kill', ...limits },
+      )
       quiet = onAbort(stopping, () => this.#child.notify('stop', messageOf(stopping.reason)))
       const { outcome, reusable } = await running
       return { outcome, reusable: reusable && this.#child.end === undefined }

@@ -44,12 +44,22 @@ export async function openModel(options: {
   services: RunServices
   /** Weights to start from; with `optimizer`, training resumes where they were saved. */
   from?: { ref: StateRef; optimizer: boolean } | undefined
+  /** Aborted: what gets no answer is not waited for. */
+  stopping?: AbortSignal | undefined
 }): Promise<OpenModel> {
-  const { config, loraRank, runDir, services, from } = options
+  const { config, loraRank, runDir, services, from, stopping } = options
   const { plugin, context } = equip('backend', config.backend, services)
   await mkdir(runDir, { recursive: true })
   const backend = await boundary('BACKEND_FAILED', `backend "${config.backend.kind}"`, services.signal, () =>
-    plugin.open({ ...context, model: config.model, loraRank, seed: config.seed, runDir, ...otherModels(config) }),
+    plugin.open({
+      ...context,
+      model: config.model,
+      loraRank,
+      seed: config.seed,
+      runDir,
+      stopping,
+      ...otherModels(config),
+    }),
   )
   const { modelId } = backend
   const service = reportBatches(backend, services)

@@ -62,7 +62,7 @@ export async function openRun(
 
 /** The model at a checkpoint of this run, or with the weights that the run starts from. */
 export function reopenModel(
-  { assignment, services }: TrainRunOptions,
+  { assignment, services, stopping }: TrainRunOptions,
   shared: SharedParams,
   at: { uri: string; optimizer: boolean } | undefined,
 ): Promise<OpenModel> {
@@ -73,7 +73,7 @@ export function reopenModel(
   const optimizer = at?.optimizer ?? load_checkpoint_path !== undefined
   const from = uri === undefined ? undefined : { ref: { kind: 'state' as const, uri }, optimizer }
   const loraRank = shared.lora_rank === 0 ? undefined : shared.lora_rank
-  return openModel({ config, loraRank, runDir, services, from })
+  return openModel({ config, loraRank, runDir, services, from, stopping })
 }
 
 function bookOf({ past, objective }: RunAssignment): CheckpointBook {

@@ -70,12 +70,17 @@ export function equip<T extends PluginType>(
   }
 }
 
-function contextOf<P>({ kind, needs }: Plugin, params: P, { signal, random, log, secret }: RunServices): Context<P> {
+function contextOf<P>(
+  { kind, needs }: Plugin,
+  params: P,
+  { signal, random, log, secret, address }: RunServices,
+): Context<P> {
   return {
     params,
     signal,
     log,
     random,
+    address,
     secret(name) {
       if (needs?.secrets?.includes(name)) return secret(name)
       throw new EvsysError('SECRET_MISSING', `"${kind}" asks for the secret ${name} without declaring it`, {

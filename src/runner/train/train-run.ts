@@ -25,7 +25,7 @@ import { type LoopOptions, savedSteps, trainingLoop } from './training-loop.ts'
 
 /** Does a run. A failure is reported as its last event, not thrown; `interrupted` can be resumed. */
 export async function trainRun(options: TrainRunOptions): Promise<'finished' | 'interrupted'> {
-  const { services, reporter } = options
+  const { reporter } = options
   const began = performance.now()
   try {
     const end = await attempt(options)
@@ -34,11 +34,17 @@ export async function trainRun(options: TrainRunOptions): Promise<'finished' | '
     const wall_s = (performance.now() - began) / 1000
     await reporter.report({ type: 'run.finished', status: 'completed', metrics, wall_s, best_step })
   } catch (error) {
-    if (services.signal.aborted) return 'interrupted'
+    if (isInterrupted(error, options)) return 'interrupted'
     const wall_s = (performance.now() - began) / 1000
     await reporter.report({ type: 'run.finished', status: 'failed', metrics: {}, error: errorRecord(error), wall_s })
   }
   return 'finished'
+}
+
+// A run that was asked to stop cannot save where its service is gone: it is resumed from its last checkpoint.
+function isInterrupted(error: unknown, { services, stopping }: TrainRunOptions): boolean {
+  if (services.signal.aborted) return true
+  return stopping.aborted && EvsysError.is(error) && error.code === 'BACKEND_FAILED' && error.retryable === true
 }
 
 type End = { interrupted: true } | { interrupted: false; metrics: Metrics; best_step?: number | undefined }
@@ -67,7 +73,7 @@ async function attempt(given: TrainRunOptions): Promise<End> {
     if (!end.interrupted) await callbacks.call('onRunEnd', scope, { status: 'completed', metrics: end.metrics })
     return end
   } catch (error) {
-    if (services.signal.aborted) throw error
+    if (isInterrupted(error, options)) throw error
     await callbacks.call('onRunEnd', scope, { status: 'failed', metrics: {}, error: errorRecord(error) })
     throw error
   }

@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import {
+  type AddressVariable,
   type AnyPlugin,
   agentOf,
   type Item,
@@ -39,6 +40,7 @@ import { openSegmentWriter } from './segment-writer.ts'
 interface WorkerRunOptions {
   readonly assignment: RunAssignment
   readonly secrets: Readonly<Record<string, string>>
+  readonly addresses?: Readonly<Partial<Record<AddressVariable, string>>> | undefined
   readonly plugins: OpenRegistry
   readonly stopping: AbortSignal
   readonly signal: AbortSignal
@@ -50,7 +52,7 @@ interface WorkerRunOptions {
 
 /** Does a run. What the run itself gets wrong is reported in its segment; a segment that cannot be written is thrown. */
 export async function runInWorker(options: WorkerRunOptions): Promise<'finished' | 'interrupted'> {
-  const { assignment, secrets, plugins, signal, stopping } = options
+  const { assignment, secrets, addresses, plugins, signal, stopping } = options
   const redact = createRedactor(secrets)
   const used = usedPlugins(plugins, assignment.config, assignment.project_dir)
   const segment = await openSegmentWriter(assignment.segment_file)
@@ -83,6 +85,7 @@ export async function runInWorker(options: WorkerRunOptions): Promise<'finished'
           random: (...path) => keyedRandom(assignment.config.seed, ...path),
           log: log.log,
           secret: (name) => secretOf(secrets, name),
+          address: (name) => addresses?.[name],
           data,
         },
         askTrials: options.askTrials,

@@ -4,6 +4,7 @@ import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import { warmUpClient } from '../../backends/index.ts'
 import { builtins } from '../../builtins/index.ts'
 import {
+  type AddressVariable,
   type AgentOrder,
   type AgentRecord,
   type PolicyQuestion,
@@ -33,7 +34,11 @@ import { runInWorker } from './run-in-worker.ts'
 import { notifyWritten } from './segment-writer.ts'
 
 type Protocol = typeof workerProtocol
-type Assigned = { readonly assignment: RunAssignment; readonly secrets: Readonly<Record<string, string>> }
+interface Assigned {
+  readonly assignment: RunAssignment
+  readonly secrets: Readonly<Record<string, string>>
+  readonly addresses?: Readonly<Partial<Record<AddressVariable, string>>> | undefined
+}
 
 /** What the controller may ask of the policy while it evaluates a benchmark for the run. */
 type Evaluation = Pick<Parameters<AskTrials>[0], 'answer' | 'runAgent'>
@@ -101,14 +106,14 @@ class RunServer {
     return { files }
   }
 
-  async run({ assignment, secrets }: Assigned) {
+  async run({ assignment, secrets, addresses }: Assigned) {
     const loaded = await this.#loading
     if (loaded === undefined) throw new EvsysError('INTERNAL', 'the worker has loaded no plugins')
     this.#stopping = new AbortController()
     this.#evaluations.clear()
     this.#parent.notify('taken', null)
     try {
-      return await this.#doRun(loaded, { assignment, secrets })
+      return await this.#doRun(loaded, { assignment, secrets, addresses })
     } catch (error) {
       const { code, message, fix } = errorRecord(error)
       this.#parent.notify('failing', {
@@ -159,7 +164,10 @@ class RunServer {
     }
   }
 
-  async #doRun({ plugins, heapMb }: { plugins: OpenRegistry; heapMb: number }, { assignment, secrets }: Assigned) {
+  async #doRun(
+    { plugins, heapMb }: { plugins: OpenRegistry; heapMb: number },
+    { assignment, secrets, addresses }: Assigned,
+  ) {
     const parent = this.#parent
     this.#redact = createRedactor(secrets)
     const left = observeProcess(heapMb)
@@ -167,6 +175,7 @@ class RunServer {
     const outcome = await runInWorker({
       assignment,
       secrets,
+      addresses,
       plugins,
       signal: this.#signal,
       stopping: this.#stopping.signal,

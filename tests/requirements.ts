@@ -895,4 +895,10 @@ export const requirements = {
     'snapshots that a step let go of leave the trainer’s disk, and samples that nobody waits for any more are stopped',
   'RL-209':
     'the same file with `rl` gives the same numbers on `local` and on `tinker` over HTTP, on-policy and one step off-policy',
+  'USE-60': 'without `num_samples`, a benchmark takes as many samples as the largest k of its metrics needs',
+  'USE-61':
+    'without a benchmark, a training metric may rank arms and be claimed; the conclusion says so when no run has it',
+  'USE-62': 'problems of all layers are reported at once: a wrong field hides no unknown plugin and no missing file',
+  'USE-63': 'kinds and parameters of the first generation name their successors',
+  'USE-64': 'names that every object inherits are no kinds',
 } as const

@@ -1,6 +1,6 @@
 // `validate --deep`: all that can be checked once plugins are known and files can be read. Nothing is run.
 import { dirname, join, relative } from 'node:path'
-import type { Direction, Notice, Plan, Row } from '../contracts/index.ts'
+import type { Direction, Notice, Plan, ResolvedObjective, Row } from '../contracts/index.ts'
 import {
   type Catalog,
   findSecrets,
@@ -15,7 +15,7 @@ import { checkDataFile, checkModelFiles, checkOutput, checkPath, type FileContex
 import { nearest } from './check-node.ts'
 import { checkPlugins } from './check-plugins.ts'
 import { checkTasks } from './check-tasks.ts'
-import type { LoadedExperiment } from './load-experiment.ts'
+import type { ExperimentDraft, LoadedExperiment } from './load-experiment.ts'
 import { itemsOf, type LocatedMap, type LocatedNode, nodeAt, textOf, toJs } from './located.ts'
 import { pluginUses } from './plugin-uses.ts'
 import { Report } from './report.ts'
@@ -35,11 +35,16 @@ export interface DeepCheck {
   readonly plan: Plan
 }
 
-export async function checkDeep(
-  loaded: LoadedExperiment,
+export async function checkDeep(loaded: LoadedExperiment, catalog: Catalog, options: DeepOptions): Promise<DeepCheck> {
+  return { ...(await checkDraft(loaded, catalog, options)), plan: withDirections(loaded.plan, catalog) }
+}
+
+/** What a deep check finds in an experiment that may have other faults already. */
+export async function checkDraft(
+  loaded: ExperimentDraft,
   catalog: Catalog,
   { signal, secrets }: DeepOptions,
-): Promise<DeepCheck> {
+): Promise<Omit<DeepCheck, 'plan'>> {
   const { root } = loaded.trees
   const runs = [...new Set(loaded.trees.runs.values())]
   const report = new Report()
@@ -55,7 +60,7 @@ export async function checkDeep(
   await checkOutput(root, context)
   checkSecrets([root, ...runs], secrets ?? (await readSecretSource({ projectDir: loaded.project })), report)
   signal.throwIfAborted()
-  return { problems: report.problems, notices: report.notices, plan: withDirections(loaded.plan, catalog) }
+  return { problems: report.problems, notices: report.notices }
 }
 
 async function checkRuns(
@@ -101,10 +106,11 @@ async function checkBenchmarkFolders(root: LocatedMap, catalog: Catalog, context
 function withDirections(plan: Plan, catalog: Catalog): Plan {
   const { objective, claim } = plan
   const written = plan.experiment.metadata.objective
+  const isTraining = plan.experiment.metadata.benchmark.length === 0 // which no plugin measures
   const own = (metric: string): Direction => (catalog.card('metric', metric)?.facts.direction === 'min' ? 'min' : 'max')
   const isObjective = claim?.metric === objective?.metric && claim?.benchmark === objective?.benchmark
-  const directed = <O extends { metric: string }>(of: O | undefined, given: Direction | undefined) =>
-    of && { ...of, direction: given ?? own(of.metric) }
+  const directed = <O extends ResolvedObjective>(of: O | undefined, given: Direction | undefined) =>
+    of && (isTraining ? of : { ...of, direction: given ?? own(of.metric) })
   return withoutUndefined({
     ...plan,
     objective: directed(objective, written?.direction),

@@ -901,4 +901,6 @@ export const requirements = {
   'USE-62': 'problems of all layers are reported at once: a wrong field hides no unknown plugin and no missing file',
   'USE-63': 'kinds and parameters of the first generation name their successors',
   'USE-64': 'names that every object inherits are no kinds',
+  'USE-65': '`--resume` is safe to repeat: it starts what was not started, and shows what has finished',
+  'USE-66': 'what is refused before its first run, as for a leak, leaves no experiment in the record',
 } as const

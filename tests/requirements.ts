@@ -903,4 +903,5 @@ export const requirements = {
   'USE-64': 'names that every object inherits are no kinds',
   'USE-65': '`--resume` is safe to repeat: it starts what was not started, and shows what has finished',
   'USE-66': 'what is refused before its first run, as for a leak, leaves no experiment in the record',
+  'USE-67': 'a stored dataset or benchmark whose bytes changed under its id is refused, and cached rows with it',
 } as const

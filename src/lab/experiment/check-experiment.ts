@@ -14,7 +14,7 @@ import {
   type RunConfig,
   teachersOf,
 } from '../../contracts/index.ts'
-import { sourceKind } from '../../data/index.ts'
+import { requireStoredData, sourceKind } from '../../data/index.ts'
 import {
   type Catalog,
   EvsysError,
@@ -56,7 +56,8 @@ export async function checkExperiment(
 ): Promise<CheckedExperiment> {
   const { projectDir, plugins, seal, signal } = options
   const checked = await checkDeep(loaded, catalog, { signal })
-  const problems = [...catalog.problems, ...checked.problems, ...unknownModels(checked.plan)]
+  const stored = await storedProblems(checked.plan, projectDir)
+  const problems = [...catalog.problems, ...checked.problems, ...unknownModels(checked.plan), ...stored]
   if (problems.length > 0) throw EvsysError.many(problems)
   const secretSource = await readSecretSource({ projectDir })
   const plan = await resolveBenchmarks(checked.plan, projectDir)
@@ -74,6 +75,21 @@ export async function checkExperiment(
     secrets: new Map(checked.plan.runs.map(({ name, config }) => [name, runSecrets(config, asked)])),
     trainingData: trainingDataOf(checked.plan, catalog),
   }
+}
+
+// Stored datasets are there and hold what was stored: found out here, not by every run for itself.
+async function storedProblems({ experiment, runs }: Plan, projectDir: string): Promise<Problem[]> {
+  const ofRuns = runs.flatMap(({ config }) => [config.data, ...(config.mix ?? [])])
+  const blocks = [...ofRuns, ...experiment.metadata.benchmark.flatMap(({ data }) => data ?? [])]
+  const problems = new Map<string, Problem>()
+  for (const data of new Map(blocks.map((data) => [hashOf(data), data])).values()) {
+    try {
+      await requireStoredData(data, projectDir)
+    } catch (error) {
+      for (const problem of problemsOf(error)) problems.set(problem.message, problem)
+    }
+  }
+  return [...problems.values()]
 }
 
 // A model that nothing is known of is reported before anything starts, not after hours of training.

@@ -904,4 +904,7 @@ export const requirements = {
   'USE-65': '`--resume` is safe to repeat: it starts what was not started, and shows what has finished',
   'USE-66': 'what is refused before its first run, as for a leak, leaves no experiment in the record',
   'USE-67': 'a stored dataset or benchmark whose bytes changed under its id is refused, and cached rows with it',
+  'USE-68': '`data_store`, and `store` of a data block, is where paths are read from, for training and for benchmarks',
+  'USE-69': '`inference` of a benchmark, a plugin of the project too, answers instead of the trained checkpoint',
+  'USE-70': '`log_store` of a project gets the configuration, the metrics and the checkpoints of every run',
 } as const

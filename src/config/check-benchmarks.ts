@@ -124,10 +124,11 @@ export function checkData(node: LocatedNode | undefined, checker: NodeChecker): 
     const message = `is missing: source_kind ${data.source_kind} reads its rows from \`${field}\``
     return report.problem(node.origin, { code: 'CONFIG_INVALID', message, fix }, [field])
   }
-  for (const other of ['dataset_name', 'path', 'rows', 'hf_dataset'] as const) {
+  for (const other of ['dataset_name', 'path', 'rows', 'hf_dataset', 'store'] as const) {
     const entry = node.entries.get(other)
     if (entry === undefined || other === stored) continue
     if (stored !== undefined) report.notice(`\`${other}\` is not read: ${stored} wins.`, entry.at)
+    else if (other === 'store' && data.path !== undefined) continue
     else if (field !== undefined && other !== field)
       report.notice(`\`${other}\` is not read: source_kind is ${data.source_kind}.`, entry.at)
   }

@@ -55,7 +55,7 @@ export async function checkDraft(
   const context: FileContext = { report, signal, shown }
   await checkPlugins(pluginUses(root, runs, catalog), catalog, report)
   checkUnused(root, report)
-  await checkRuns(runs, catalog, { ...context, hasStore: root.entries.has('data_store') })
+  await checkRuns(runs, catalog, context)
   await checkBenchmarkFolders(root, catalog, context)
   await checkOutput(root, context)
   checkSecrets([root, ...runs], secrets ?? (await readSecretSource({ projectDir: loaded.project })), report)
@@ -63,11 +63,7 @@ export async function checkDraft(
   return { problems: report.problems, notices: report.notices }
 }
 
-async function checkRuns(
-  runs: readonly LocatedMap[],
-  catalog: Catalog,
-  context: FileContext & { hasStore: boolean },
-): Promise<void> {
+async function checkRuns(runs: readonly LocatedMap[], catalog: Catalog, context: FileContext): Promise<void> {
   const rows = new Map<LocatedNode, Row | undefined>()
   const models = new Set<LocatedNode>()
   for (const run of runs) {
@@ -76,7 +72,7 @@ async function checkRuns(
     const algorithm = nodeAt(run, ['algorithm'])
     for (const each of [data, ...itemsOf(nodeAt(run, ['mix']))]) {
       if (each === undefined || rows.has(each)) continue
-      rows.set(each, context.hasStore ? undefined : await checkDataFile(each, context))
+      rows.set(each, await checkDataFile(each, context))
     }
     if (model !== undefined && !models.has(model)) await checkModelFiles(model, context)
     if (model !== undefined) models.add(model)
@@ -91,7 +87,7 @@ async function checkBenchmarkFolders(root: LocatedMap, catalog: Catalog, context
   for (const benchmark of itemsOf(nodeAt(root, ['metadata', 'benchmark']))) {
     await checkAgentFiles(nodeAt(benchmark, ['agent']), context)
     const data = nodeAt(benchmark, ['data'])
-    if (data !== undefined && !root.entries.has('data_store')) await checkDataFile(data, context)
+    if (data !== undefined) await checkDataFile(data, context)
     const node = nodeAt(benchmark, ['path'])
     const folder = textOf(node)
     if (node === undefined || folder === undefined || !(await checkPath(node, 'folder', context))) continue

@@ -10,7 +10,7 @@ import { buildArms } from './build-arms.ts'
 import { buildPlan } from './build-plan.ts'
 import { capSteps, logRollouts } from './cap-steps.ts'
 import { completeBenchmarks } from './check-benchmarks.ts'
-import { checkExperiment, checkUnused } from './check-experiment.ts'
+import { checkExperiment, checkStore, checkUnused } from './check-experiment.ts'
 import { locateIn, NodeChecker } from './check-node.ts'
 import { withoutKey } from './edit-tree.ts'
 import { itemsOf, type LocatedMap, nodeAt, type Path, type Source, textOf } from './located.ts'
@@ -19,6 +19,7 @@ import { type ConfigSource, readDocument } from './read-document.ts'
 import { locationOf, Report } from './report.ts'
 import { resolveExtends } from './resolve-extends.ts'
 import { PathResolver } from './resolve-paths.ts'
+import { withStore, withStores } from './spread-store.ts'
 
 export interface LoadOptions {
   /** `PATH=VALUE` assignments, laid over the file in order. */
@@ -81,13 +82,16 @@ export async function loadExperiment(source: ConfigSource, options: LoadOptions 
   if (options.set?.length) root = normalise(applySets(root, options.set, cwd, report), checker)
   if (options.dry === true) root = logRollouts(root)
   root = completeBenchmarks(root, report)
-  const paths = new PathResolver(project, root.entries.has('data_store'), report)
-  root = paths.root(root)
+  const paths = new PathResolver(project, report)
+  root = paths.root(withStores(paths.store(root)))
 
   const shell = checker.checkFields(ExperimentShell, withoutKey(root, 'run', 'runs', 'matrix'))
-  const arms = buildArms(root, checker, (tree) => paths.run(cap === undefined ? tree : capSteps(tree, cap)))
+  const arms = buildArms(root, checker, (tree) =>
+    paths.run(withStore(cap === undefined ? tree : capSteps(tree, cap), root)),
+  )
   const resolved = checkExperiment(root, arms, checker)
   if (options.refuseUnused === true) checkUnused(root, report)
+  if (options.refuseUnused === true) checkStore(root, arms, report)
   if (report.problems.length > 0 && options.furtherProblems !== undefined) {
     const runs = new Map(arms.expanded.map(({ tree }, i) => [`${i}`, tree]))
     const trees = { root, runs, sources: report.sources }

@@ -166,3 +166,35 @@ describe('kinds of the first generation', () => {
     ])
   })
 })
+
+describe('a data store', () => {
+  it('is the store of every block that reads a path, runs and benchmarks alike (USE-68)', async () => {
+    const text = `name: e
+data_store: { kind: s3, params: { bucket: b } }
+data: { path: train.jsonl }
+model: { name: mock }
+algorithm: { kind: sft }
+metadata: { benchmark: [{ name: val, data: { path: val.jsonl } }, { name: own, data: { path: v.jsonl, store: { kind: other } } }] }
+`
+    const { runs, experiment } = await planOf(text)
+    const store = { kind: 's3', params: { bucket: 'b' } }
+    expect(runs[0]?.config.data).toMatchObject({ path: 'train.jsonl', store })
+    expect(experiment.metadata.benchmark.map(({ data }) => data)).toMatchObject([
+      { path: 'val.jsonl', store },
+      { path: 'v.jsonl', store: { kind: 'other' } },
+    ])
+    const other = await planOf(text.replace('bucket: b', 'bucket: c'))
+    expect(other.runs[0]?.config_hash).not.toBe(runs[0]?.config_hash)
+  })
+
+  it('of this machine has its folder beside the file that names it (USE-68)', async () => {
+    const text = `${base}data_store: { kind: local, params: { root: files } }\n`
+    expect((await planOf(text)).runs[0]?.config.data.store?.params).toEqual({ root: '/project/files' })
+  })
+
+  it('that nothing is read from is refused (USE-68)', async () => {
+    expect(await faultsIn(`${minimal}data_store: { kind: s3 }\n`, { refuseUnused: true })).toEqual([
+      '8:1 CONFIG_INVALID data_store: nothing is read from the data store: no data block has a `path`',
+    ])
+  })
+})

@@ -55,7 +55,7 @@ export const BenchmarkEntry = z.strictObject({
     .describe(
       'Models scored on the same tasks for comparison, none of them an arm: claude-sonnet-4-6, openai:NAME, evsys/tiny, or base_model for the untrained one.',
     ),
-  inference: PluginSpec.optional().describe('Client that answers instead of the trained checkpoint.'),
+  inference: PluginSpec.optional().describe('Client that answers its tasks instead of the trained checkpoint.'),
   verifier: PluginSpec.optional().describe('Scores rows that name no verifier.'),
   agent: PluginSpec.optional().describe('Harness for these rollouts; absent: the run’s.'),
   environment: PluginSpec.optional().describe('Where its task folders are attempted; absent: the run’s.'),

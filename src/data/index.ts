@@ -38,6 +38,7 @@ export { locationOf, nestedDeeperThan, placeOf, withPlace } from './rows/raw-row
 export { parseRows, rowStream } from './rows/row-stream.ts'
 export { requireStoredData } from './sources/dataset-sources.ts'
 export { openNamedDatasets, type StoredDataset } from './sources/named-datasets.ts'
+export { fetchStored } from './stores.ts'
 export { openTokenShards, type TokenShards } from './token-shards.ts'
 
 const sources = [

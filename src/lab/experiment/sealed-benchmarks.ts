@@ -144,7 +144,13 @@ export class SealedBenchmarks implements AsyncDisposable {
     const lines = scorer.sealedTasks().map((task) => `${JSON.stringify(task)}\n`)
     await writeFileAtomic(tasks_file, lines.join(''))
     const asked = { name, split, run_every, num_samples, max_tokens, temperature, n_concurrent, chat_template }
-    return { ...asked, tasks_file, agent: benchmark.agent, in_folders: folders === undefined ? undefined : true }
+    return {
+      ...asked,
+      tasks_file,
+      agent: benchmark.agent,
+      inference: benchmark.inference,
+      in_folders: folders === undefined ? undefined : true,
+    }
   }
 
   #find(benchmark: string): Opened {

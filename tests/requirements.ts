@@ -904,4 +904,16 @@ export const requirements = {
     'the first signal ends a run cleanly, also while its service is away; the second ends it at once, and both are said',
   'USE-84':
     'every file that init, new-experiment and task init write is as its template is and runs, from the packed tarball',
+  'USE-60': 'without `num_samples`, a benchmark takes as many samples as the largest k of its metrics needs',
+  'USE-61':
+    'without a benchmark, a training metric may rank arms and be claimed; the conclusion says so when no run has it',
+  'USE-62': 'problems of all layers are reported at once: a wrong field hides no unknown plugin and no missing file',
+  'USE-63': 'kinds and parameters of the first generation name their successors',
+  'USE-64': 'names that every object inherits are no kinds',
+  'USE-65': '`--resume` is safe to repeat: it starts what was not started, and shows what has finished',
+  'USE-66': 'what is refused before its first run, as for a leak, leaves no experiment in the record',
+  'USE-67': 'a stored dataset or benchmark whose bytes changed under its id is refused, and cached rows with it',
+  'USE-68': '`data_store`, and `store` of a data block, is where paths are read from, for training and for benchmarks',
+  'USE-69': '`inference` of a benchmark, a plugin of the project too, answers instead of the trained checkpoint',
+  'USE-70': '`log_store` of a project gets the configuration, the metrics and the checkpoints of every run',
 } as const

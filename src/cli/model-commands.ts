@@ -9,7 +9,7 @@ export function addScoringCommands(program: EvsysCommand): void {
   const scoring = (command: EvsysCommand): EvsysCommand =>
     command
       .option('--metric <name>', 'metric; may be repeated (default: mean_reward and pass_rate)', append)
-      .option('--num-samples <n>', 'answers to each task (default: 1)', wholeNumber)
+      .option('--num-samples <n>', 'answers to each task (default: the largest k of pass@k, else 1)', wholeNumber)
       .option('--max-tokens <n>', 'longest answer (default: 512)', wholeNumber)
       .option('--temperature <t>', 'sampling temperature (default: 0)', temperature)
       .option('--limit <n>', 'the first n tasks alone', wholeNumber)

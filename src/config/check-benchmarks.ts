@@ -1,19 +1,28 @@
 // What a schema cannot say about benchmarks: that there is something to score, that names tell them apart, that there are as
 // many samples as a metric needs.
 import { basename } from 'node:path'
-import { type Benchmark, DataConfig, ModelConfig } from '../contracts/index.ts'
+import { Benchmark, DataConfig, ModelConfig, samplesNamed } from '../contracts/index.ts'
 import type { NodeChecker } from './check-node.ts'
 import { changeAt, withKey } from './edit-tree.ts'
-import { impliedOrigin, type LocatedMap, type LocatedNode, nodeAt, scalarNode, seqNode, textOf } from './located.ts'
+import {
+  impliedOrigin,
+  itemsOf,
+  type LocatedMap,
+  type LocatedNode,
+  nodeAt,
+  scalarNode,
+  seqNode,
+  textOf,
+} from './located.ts'
 import { placeName, type Report } from './report.ts'
 import { safeName } from './safe-name.ts'
 
-/** The tree with a name for every benchmark: its own, its id, the last part of its path, or its number. */
-export function nameBenchmarks(root: LocatedMap, report: Report): LocatedMap {
+/** The tree with a name for every benchmark (its own, its id, the last part of its path, or its number) and its samples. */
+export function completeBenchmarks(root: LocatedMap, report: Report): LocatedMap {
   return changeAt(root, ['metadata', 'benchmark'], (list) =>
     list.type === 'seq'
       ? seqNode(
-          list.items.map((item, i) => named(item, i, report)),
+          list.items.map((item, i) => sampled(named(item, i, report))),
           list.origin,
         )
       : list,
@@ -32,6 +41,16 @@ function named(item: LocatedNode, i: number, report: Report): LocatedNode {
   const text = textOf(id) ?? basename(textOf(path) ?? '')
   const origin = id?.origin ?? path?.origin ?? impliedOrigin(item.origin, 'name')
   return withKey(item, 'name', scalarNode(text === '' ? `benchmark_${i}` : safeName(text), origin))
+}
+
+// Who asks for pass@3 asks for three samples.
+function sampled(item: LocatedNode): LocatedNode {
+  if (item.type !== 'map' || item.entries.has('num_samples')) return item
+  const metrics = nodeAt(item, ['metrics'])
+  const needed = samplesNamed(itemsOf(metrics).flatMap((metric) => textOf(metric) ?? []))
+  const isValid = Benchmark.shape.num_samples.safeParse(needed).success
+  if (metrics === undefined || needed === 1 || !isValid) return item
+  return withKey(item, 'num_samples', scalarNode(needed, metrics.origin))
 }
 
 export function checkBenchmarks(root: LocatedMap, benchmarks: readonly Benchmark[], checker: NodeChecker): void {
@@ -80,13 +99,14 @@ function noteTestEvaluations(node: LocatedMap, { name, split, run_every }: Bench
 }
 
 // What a schema cannot say about a run: which fields a data source needs, which checkpoints exclude each other.
-const needed: Readonly<Record<string, 'path' | 'rows' | 'hf_dataset'>> = {
-  jsonl: 'path',
-  json: 'path',
-  in_memory: 'rows',
-  hf_dataset: 'hf_dataset',
-  harbor: 'path',
-}
+// Maps: a kind that is called like a key which every object inherits names no source.
+const needed: ReadonlyMap<string, 'path' | 'rows' | 'hf_dataset'> = new Map([
+  ['jsonl', 'path'],
+  ['json', 'path'],
+  ['in_memory', 'rows'],
+  ['hf_dataset', 'hf_dataset'],
+  ['harbor', 'path'],
+])
 
 /** Checks that a data block names its rows, and notes what it gives but does not read. */
 export function checkData(node: LocatedNode | undefined, checker: NodeChecker): undefined {
@@ -94,9 +114,9 @@ export function checkData(node: LocatedNode | undefined, checker: NodeChecker): 
   const data = node && checker.check(DataConfig, node)
   if (node?.type !== 'map' || data === undefined) return
   const stored = (['dataset_id', 'dataset_name'] as const).find((key) => data[key] !== undefined)
-  const field = needed[data.source_kind]
+  const field = needed.get(data.source_kind)
   if (stored === undefined && field !== undefined && data[field] === undefined) {
-    const given = Object.entries(needed).find(([, other]) => data[other] !== undefined)
+    const given = [...needed].find(([, other]) => data[other] !== undefined)
     const fix =
       given === undefined
         ? `add \`${field}\`, or name a stored dataset by dataset_id or dataset_name.`
@@ -104,10 +124,11 @@ export function checkData(node: LocatedNode | undefined, checker: NodeChecker): 
     const message = `is missing: source_kind ${data.source_kind} reads its rows from \`${field}\``
     return report.problem(node.origin, { code: 'CONFIG_INVALID', message, fix }, [field])
   }
-  for (const other of ['dataset_name', 'path', 'rows', 'hf_dataset'] as const) {
+  for (const other of ['dataset_name', 'path', 'rows', 'hf_dataset', 'store'] as const) {
     const entry = node.entries.get(other)
     if (entry === undefined || other === stored) continue
     if (stored !== undefined) report.notice(`\`${other}\` is not read: ${stored} wins.`, entry.at)
+    else if (other === 'store' && data.path !== undefined) continue
     else if (field !== undefined && other !== field)
       report.notice(`\`${other}\` is not read: source_kind is ${data.source_kind}.`, entry.at)
   }

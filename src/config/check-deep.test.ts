@@ -312,11 +312,15 @@ describe('agent_import_path of a Python class', () => {
 describe('what nothing acts on', () => {
   it.each([
     [
-      'a data store',
-      'data_store: { kind: in_memory }',
-      '5:13 CONFIG_INVALID data_store: data is read from the file system; no run reads from a data store yet',
+      'an unknown data store',
+      'data_store: { kind: s3 }',
+      '5:21 PLUGIN_UNKNOWN data_store.kind: no data store is called "s3"',
     ],
-    ['a log store', 'log_store: { kind: mlflow }', '5:12 CONFIG_INVALID log_store: no run writes to a log store yet'],
+    [
+      'an unknown log store',
+      'log_store: { kind: mlflow }',
+      '5:20 PLUGIN_UNKNOWN log_store.kind: no log store is called "mlflow"',
+    ],
     ['deploy', 'deploy: { kind: folder }', '5:9 CONFIG_INVALID deploy: nothing is deployed after a run yet'],
     [
       'another place to run',

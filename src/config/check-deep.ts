@@ -1,6 +1,6 @@
 // `validate --deep`: all that can be checked once plugins are known and files can be read. Nothing is run.
 import { dirname, join, relative } from 'node:path'
-import type { Direction, Notice, Plan, Row } from '../contracts/index.ts'
+import type { Direction, Notice, Plan, ResolvedObjective, Row } from '../contracts/index.ts'
 import {
   type Catalog,
   findSecrets,
@@ -15,7 +15,7 @@ import { checkDataFile, checkModelFiles, checkOutput, checkPath, type FileContex
 import { nearest } from './check-node.ts'
 import { checkPlugins } from './check-plugins.ts'
 import { checkTasks } from './check-tasks.ts'
-import type { LoadedExperiment } from './load-experiment.ts'
+import type { ExperimentDraft, LoadedExperiment } from './load-experiment.ts'
 import { itemsOf, type LocatedMap, type LocatedNode, nodeAt, textOf, toJs } from './located.ts'
 import { pluginUses } from './plugin-uses.ts'
 import { Report } from './report.ts'
@@ -35,11 +35,16 @@ export interface DeepCheck {
   readonly plan: Plan
 }
 
-export async function checkDeep(
-  loaded: LoadedExperiment,
+export async function checkDeep(loaded: LoadedExperiment, catalog: Catalog, options: DeepOptions): Promise<DeepCheck> {
+  return { ...(await checkDraft(loaded, catalog, options)), plan: withDirections(loaded.plan, catalog) }
+}
+
+/** What a deep check finds in an experiment that may have other faults already. */
+export async function checkDraft(
+  loaded: ExperimentDraft,
   catalog: Catalog,
   { signal, secrets }: DeepOptions,
-): Promise<DeepCheck> {
+): Promise<Omit<DeepCheck, 'plan'>> {
   const { root } = loaded.trees
   const runs = [...new Set(loaded.trees.runs.values())]
   const report = new Report()
@@ -50,19 +55,15 @@ export async function checkDeep(
   const context: FileContext = { report, signal, shown }
   await checkPlugins(pluginUses(root, runs, catalog), catalog, report)
   checkUnused(root, report)
-  await checkRuns(runs, catalog, { ...context, hasStore: root.entries.has('data_store') })
+  await checkRuns(runs, catalog, context)
   await checkBenchmarkFolders(root, catalog, context)
   await checkOutput(root, context)
   checkSecrets([root, ...runs], secrets ?? (await readSecretSource({ projectDir: loaded.project })), report)
   signal.throwIfAborted()
-  return { problems: report.problems, notices: report.notices, plan: withDirections(loaded.plan, catalog) }
+  return { problems: report.problems, notices: report.notices }
 }
 
-async function checkRuns(
-  runs: readonly LocatedMap[],
-  catalog: Catalog,
-  context: FileContext & { hasStore: boolean },
-): Promise<void> {
+async function checkRuns(runs: readonly LocatedMap[], catalog: Catalog, context: FileContext): Promise<void> {
   const rows = new Map<LocatedNode, Row | undefined>()
   const models = new Set<LocatedNode>()
   for (const run of runs) {
@@ -71,7 +72,7 @@ async function checkRuns(
     const algorithm = nodeAt(run, ['algorithm'])
     for (const each of [data, ...itemsOf(nodeAt(run, ['mix']))]) {
       if (each === undefined || rows.has(each)) continue
-      rows.set(each, context.hasStore ? undefined : await checkDataFile(each, context))
+      rows.set(each, await checkDataFile(each, context))
     }
     if (model !== undefined && !models.has(model)) await checkModelFiles(model, context)
     if (model !== undefined) models.add(model)
@@ -86,7 +87,7 @@ async function checkBenchmarkFolders(root: LocatedMap, catalog: Catalog, context
   for (const benchmark of itemsOf(nodeAt(root, ['metadata', 'benchmark']))) {
     await checkAgentFiles(nodeAt(benchmark, ['agent']), context)
     const data = nodeAt(benchmark, ['data'])
-    if (data !== undefined && !root.entries.has('data_store')) await checkDataFile(data, context)
+    if (data !== undefined) await checkDataFile(data, context)
     const node = nodeAt(benchmark, ['path'])
     const folder = textOf(node)
     if (node === undefined || folder === undefined || !(await checkPath(node, 'folder', context))) continue
@@ -101,10 +102,11 @@ async function checkBenchmarkFolders(root: LocatedMap, catalog: Catalog, context
 function withDirections(plan: Plan, catalog: Catalog): Plan {
   const { objective, claim } = plan
   const written = plan.experiment.metadata.objective
+  const isTraining = plan.experiment.metadata.benchmark.length === 0 // which no plugin measures
   const own = (metric: string): Direction => (catalog.card('metric', metric)?.facts.direction === 'min' ? 'min' : 'max')
   const isObjective = claim?.metric === objective?.metric && claim?.benchmark === objective?.benchmark
-  const directed = <O extends { metric: string }>(of: O | undefined, given: Direction | undefined) =>
-    of && { ...of, direction: given ?? own(of.metric) }
+  const directed = <O extends ResolvedObjective>(of: O | undefined, given: Direction | undefined) =>
+    of && (isTraining ? of : { ...of, direction: given ?? own(of.metric) })
   return withoutUndefined({
     ...plan,
     objective: directed(objective, written?.direction),

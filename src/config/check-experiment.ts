@@ -111,6 +111,19 @@ function twins(arm: Arm, other: Arm): string {
   return `: ${values(other)}; and ${values(arm)}`
 }
 
+/** Refuses a data store that nothing is read from: it would be accepted without effect. */
+export function checkStore(root: LocatedMap, { expanded }: Arms, report: Report): void {
+  const entry = root.entries.get('data_store')
+  if (entry === undefined || expanded.length === 0) return
+  const blocks = [
+    ...expanded.flatMap(({ tree }) => [nodeAt(tree, ['data']), ...itemsOf(nodeAt(tree, ['mix']))]),
+    ...itemsOf(nodeAt(root, ['metadata', 'benchmark'])).map((each) => nodeAt(each, ['data'])),
+  ]
+  if (blocks.some((block) => nodeAt(block, ['store']) !== undefined)) return
+  const message = 'nothing is read from the data store: no data block has a `path`'
+  report.problem(entry.at, { code: 'CONFIG_INVALID', message, fix: 'name a path of the store, or leave it out.' })
+}
+
 function checkRepeats(root: LocatedMap, arms: Arms, report: Report): void {
   const node = root.entries.get('n_repeats')?.value
   const count = numberOf(node) ?? 1
@@ -186,10 +199,5 @@ export function checkUnused(root: LocatedMap, report: Report): undefined {
 }
 
 const unused: Readonly<Record<string, readonly [message: string, fix: string]>> = {
-  data_store: [
-    'data is read from the file system; no run reads from a data store yet',
-    'leave `data_store` out and name files, or read rows with a data source plugin (`data.source_kind`).',
-  ],
-  log_store: ['no run writes to a log store yet', 'write to it in a callback plugin, and name that under `callbacks`.'],
   deploy: ['nothing is deployed after a run yet', 'leave `deploy` out.'],
 }

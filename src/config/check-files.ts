@@ -19,7 +19,7 @@ export interface FileContext {
 
 /** Checks the file of a data block and reads its first row; undefined where there is none to read. */
 export async function checkDataFile(data: LocatedNode, context: FileContext): Promise<Row | undefined> {
-  if (isStored(data)) return undefined
+  if (isStored(data) || nodeAt(data, ['store']) !== undefined) return undefined // a store is asked when it is read
   const kind = textOf(nodeAt(data, ['source_kind'])) ?? 'jsonl'
   if (kind === 'in_memory') return rowOf(nodeAt(data, ['rows', 0]))
   const node = nodeAt(data, [kind === 'hf_dataset' ? 'hf_dataset' : 'path'])

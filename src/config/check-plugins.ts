@@ -30,6 +30,32 @@ export async function checkPlugins(uses: readonly PluginUse[], catalog: Catalog,
   }
 }
 
+// Kinds of the first generation, and what does their work now.
+const samePath = (kind: string) =>
+  `write \`kind: ${kind}\`: the backend says where it trains, and one recipe runs on all of them (\`backend: { kind: local }\`, \`tinker\` or \`mock\`).`
+const preset = (name: string) => `write \`backend: { kind: tinker, params: { preset: ${name}, base_url: URL } }\`.`
+const successors: ReadonlyMap<string, string> = new Map([
+  ...['sft', 'rl', 'sdft'].flatMap((kind) =>
+    ['local', 'mock'].map((place) => [`algorithm ${place}_${kind}`, samePath(kind)] as const),
+  ),
+  ...['gepa_prompt', 'optimize_anything'].map((kind) => [`algorithm ${kind}`, 'write `kind: prompt_search`.'] as const),
+  ...['skyrl', 'fireworks'].map((name) => [`backend ${name}`, preset(name)] as const),
+  ['agent basic_loop', 'write `kind: chat` (one model, no tools) or `kind: tool_loop` (with tools).'],
+  ['callback wandb_logger', 'write `kind: tensorboard_logger`, or a callback of your own in src/plugins.'],
+])
+
+/** What a parameter of the first generation is written as now. */
+const movedParams: ReadonlyMap<string, string> = new Map([
+  [
+    'max_turns',
+    'turns are a limit of the agent: write `agent: { kind: tool_loop, params: { max_turns: N } }` in the run.',
+  ],
+  ['num_generations', 'write `num_samples`.'],
+  ['max_completion_length', 'write `max_tokens`.'],
+  ['per_device_train_batch_size', 'write `batch_size`.'],
+  ['drop_constant_reward', 'write `constant_groups: drop` or `keep`.'],
+])
+
 export function isKnown(
   { type, kind, at }: Pick<PluginUse, 'type' | 'kind' | 'at'>,
   catalog: Catalog,
@@ -38,7 +64,7 @@ export function isKnown(
   if (catalog.card(type, kind) !== undefined) return true
   if (report.isReported(at, type)) return false
   const { code, message, fix } = unknownKind(type, kind, catalog.kinds(type))
-  report.problem(at, { code, message, fix })
+  report.problem(at, { code, message, fix: successors.get(`${type} ${kind}`) ?? fix })
   return false
 }
 
@@ -72,7 +98,9 @@ function reportIssue(use: PluginUse, issue: ValueIssue, catalog: Catalog, report
         continue
       }
       const message = `${kind} takes no ${JSON.stringify(key)}`
-      report.problem(origin, { code: 'PLUGIN_PARAMS', message, fix: suggest(key, issue.known ?? [], { more }) }, below)
+      const moved = type === 'algorithm' ? movedParams.get(key) : undefined
+      const fix = moved === undefined ? suggest(key, issue.known ?? [], { more }) : `${moved} ${more}`
+      report.problem(origin, { code: 'PLUGIN_PARAMS', message, fix }, below)
     }
     return
   }

@@ -17,9 +17,10 @@ export class ConfigHasher {
 
   /** What a run computes: not its name or tags. `after` is the hash of the run whose weights it starts from. */
   run(config: RunConfig, after?: string): string {
-    const { data, model, algorithm, backend, agent, environment, seed } = config
+    const { data, mix, model, algorithm, backend, agent, environment, seed } = config
     return hashOf({
       data: this.#part(data),
+      mix: mix?.map((each) => this.#part(each)),
       model: this.#part(model),
       algorithm: this.#part(algorithm),
       backend: this.#part(backend),

@@ -106,7 +106,7 @@ metadata:
   claim: { treatment: { algorithm.params.lora_rank: 16 }, baseline: base_model }
   benchmark:
     - { name: val, path: data/val, metrics: [pass@1] }
-    - { name: test, path: data/test, metrics: [pass@1, pass@5], split: test }
+    - { name: test, path: data/test, metrics: [pass@1, pass@5], num_samples: 2, split: test }
 `,
     },
   },

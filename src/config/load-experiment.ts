@@ -4,13 +4,13 @@
 import { stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { Experiment, type Location, type Plan } from '../contracts/index.ts'
-import { EvsysError, type PluginReference } from '../kernel/index.ts'
+import { EvsysError, type PluginReference, type Problem } from '../kernel/index.ts'
 import { applySets } from './apply-set.ts'
 import { buildArms } from './build-arms.ts'
 import { buildPlan } from './build-plan.ts'
 import { capSteps, logRollouts } from './cap-steps.ts'
-import { nameBenchmarks } from './check-benchmarks.ts'
-import { checkExperiment, checkUnused } from './check-experiment.ts'
+import { completeBenchmarks } from './check-benchmarks.ts'
+import { checkExperiment, checkStore, checkUnused } from './check-experiment.ts'
 import { locateIn, NodeChecker } from './check-node.ts'
 import { withoutKey } from './edit-tree.ts'
 import { itemsOf, type LocatedMap, nodeAt, type Path, type Source, textOf } from './located.ts'
@@ -19,6 +19,7 @@ import { type ConfigSource, readDocument } from './read-document.ts'
 import { locationOf, Report } from './report.ts'
 import { resolveExtends } from './resolve-extends.ts'
 import { PathResolver } from './resolve-paths.ts'
+import { withStore, withStores } from './spread-store.ts'
 
 export interface LoadOptions {
   /** `PATH=VALUE` assignments, laid over the file in order. */
@@ -29,24 +30,30 @@ export interface LoadOptions {
   readonly steps?: number | undefined
   /** Fields that nothing acts on yet are problems. Without it they are read, as in a plan that was recorded with them. */
   readonly refuseUnused?: boolean | undefined
+  /** Finds what else is wrong with an experiment that is refused, such as plugins that it names: all is reported at once. */
+  readonly furtherProblems?: ((draft: ExperimentDraft) => Promise<readonly Problem[]>) | undefined
   /** Folder that the file, and paths in `set`, are relative to. */
   readonly cwd?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** A valid experiment: its plan, and where everything in it was written. */
-export interface LoadedExperiment {
-  readonly plan: Plan
+/** What was read of an experiment, valid or not. */
+export interface ExperimentDraft {
   /** As errors call it. */
   readonly name: string
   /** Absolute; absent for a mapping made in code. */
   readonly file?: string | undefined
   readonly project: string
+  readonly trees: ExperimentTrees
+}
+
+/** A valid experiment: its plan, and where everything in it was written. */
+export interface LoadedExperiment extends ExperimentDraft {
+  readonly plan: Plan
   /** Every text that was read: the file, those that it extends, `--set`. */
   readonly sources: readonly { readonly name: string; readonly text: string }[]
   /** The place of a value in the configuration of a run, or with no run, in the experiment. */
   locate(run: string | undefined, path: Path): Location | undefined
-  readonly trees: ExperimentTrees
 }
 
 /** The located trees that the plan was made from, with paths made absolute. */
@@ -74,14 +81,24 @@ export async function loadExperiment(source: ConfigSource, options: LoadOptions 
   let root = normalise(extended, checker)
   if (options.set?.length) root = normalise(applySets(root, options.set, cwd, report), checker)
   if (options.dry === true) root = logRollouts(root)
-  root = nameBenchmarks(root, report)
-  const paths = new PathResolver(project, root.entries.has('data_store'), report)
-  root = paths.root(root)
+  root = completeBenchmarks(root, report)
+  const paths = new PathResolver(project, report)
+  root = paths.root(withStores(paths.store(root)))
 
   const shell = checker.checkFields(ExperimentShell, withoutKey(root, 'run', 'runs', 'matrix'))
-  const arms = buildArms(root, checker, (tree) => paths.run(cap === undefined ? tree : capSteps(tree, cap)))
+  const arms = buildArms(root, checker, (tree) =>
+    paths.run(withStore(cap === undefined ? tree : capSteps(tree, cap), root)),
+  )
   const resolved = checkExperiment(root, arms, checker)
   if (options.refuseUnused === true) checkUnused(root, report)
+  if (options.refuseUnused === true) checkStore(root, arms, report)
+  if (report.problems.length > 0 && options.furtherProblems !== undefined) {
+    const runs = new Map(arms.expanded.map(({ tree }, i) => [`${i}`, tree]))
+    const trees = { root, runs, sources: report.sources }
+    const draft = { name: document.source.name, file: document.file, project, trees }
+    const sourceOf = (name: string | undefined) => report.sources.find((each) => each.name === name)
+    for (const problem of await options.furtherProblems(draft)) report.add(problem, sourceOf(problem.where?.file))
+  }
   report.throwIfAny()
   if (shell === undefined || arms.base.length === 0) {
     throw new EvsysError('INTERNAL', 'an experiment was refused, and nothing says why')
@@ -116,7 +133,7 @@ function stepsCap({ dry, steps }: LoadOptions) {
 }
 
 /** What `plugins:` names: files by absolute path, packages by name, each with the folder and the place it was named in. */
-export function pluginReferences({ trees }: LoadedExperiment): PluginReference[] {
+export function pluginReferences({ trees }: Pick<ExperimentDraft, 'trees'>): PluginReference[] {
   return itemsOf(nodeAt(trees.root, ['plugins'])).flatMap((node) => {
     const spec = textOf(node)
     if (spec === undefined) return []

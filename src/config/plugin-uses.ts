@@ -51,6 +51,7 @@ export function pluginUses(root: LocatedMap, runs: Iterable<LocatedMap>, catalog
       if (known.has(node)) continue
       known.add(node)
       if (form === 'data') add(node, { type: 'transform', path: ['transforms', '*'], form: 'spec' })
+      if (form === 'data') add(node, { type: 'data_store', path: ['store'], form: 'spec' })
       if (form === 'data' && isStored(node)) continue
       const written = form === 'name' ? node : nodeAt(node, [form === 'data' ? 'source_kind' : 'kind'])
       const kind = textOf(written) ?? (form === 'data' ? 'jsonl' : undefined)
@@ -63,6 +64,8 @@ export function pluginUses(root: LocatedMap, runs: Iterable<LocatedMap>, catalog
   }
   for (const run of runs) for (const place of runPlaces) add(run, place)
   add(root, { type: 'callback', path: ['callbacks', '*'], form: 'spec' })
+  add(root, { type: 'log_store', path: ['log_store'], form: 'spec' })
+  add(root, { type: 'data_store', path: ['data_store'], form: 'spec' })
   for (const benchmark of itemsOf(nodeAt(root, ['metadata', 'benchmark']))) {
     const numSamples = numberOf(nodeAt(benchmark, ['num_samples'])) ?? 1
     for (const place of benchmarkPlaces) add(benchmark, place, place.type === 'metric' ? numSamples : undefined)

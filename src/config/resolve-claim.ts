@@ -1,13 +1,15 @@
 // Which arms a claim compares. A side names one arm, or axis values that several arms have; then the arms of the two sides are
 // paired by the axes that the claim does not name.
-import type {
-  ArmRef,
-  Benchmark,
-  Claim,
-  Metadata,
-  Objective,
-  ResolvedClaim,
-  ResolvedObjective,
+import {
+  type ArmRef,
+  type Benchmark,
+  type Claim,
+  type Direction,
+  type Metadata,
+  type Objective,
+  type ResolvedClaim,
+  type ResolvedObjective,
+  trainingScores,
 } from '../contracts/index.ts'
 import { canonicalJson, suggest } from '../kernel/index.ts'
 import { parsePath } from './dotted-path.ts'
@@ -35,9 +37,18 @@ export function resolveClaim(metadata: Metadata, context: ClaimContext): Resolve
   if (metric === undefined || treatment === undefined || baseline === undefined) return undefined
   const pairs = pairArms(claim, treatment, baseline, context)
   if (pairs === undefined) return undefined
+  if (context.benchmarks.length === 0 && pairs.some((pair) => Object.values(pair).includes(baseModel))) {
+    const origin = nodeAt(context.root, ['metadata', 'claim'])?.origin ?? context.root.origin
+    const message = `${baseModel} is not trained, so it has no ${metric.metric}`
+    return context.report.problem(origin, {
+      code: 'CONFIG_CLAIM',
+      message,
+      fix: 'declare a benchmark, or name an arm.',
+    })
+  }
   const { min_effect, confidence } = claim
   const isObjective = claim.metric === undefined || claim.metric === objective?.metric
-  const direction = (isObjective ? objective?.direction : undefined) ?? 'max'
+  const direction = (isObjective ? objective?.direction : undefined) ?? directionOf(metric)
   return { ...metric, direction, pairs, min_effect, confidence }
 }
 
@@ -55,7 +66,7 @@ function claimMetric(
     return report.problem(origin, { code: 'CONFIG_CLAIM', message, fix }, ['metric'])
   }
   const found = resolveMetric(reference, benchmarks)
-  if (!('message' in found)) return { benchmark: found.benchmark.name, metric: found.metric }
+  if (!('message' in found)) return { benchmark: found.benchmark?.name ?? trainingScores, metric: found.metric }
   // A fallback that cannot be found has been reported as the objective.
   if (claim.metric !== undefined) report.problem(origin, { code: 'CONFIG_CLAIM', ...found })
   return undefined
@@ -201,6 +212,16 @@ export function resolveObjective(
   const found = resolveMetric(objective.metric, benchmarks)
   if ('message' in found) return report.problem(origin, { code: 'CONFIG_OBJECTIVE', ...found })
   const { benchmark, metric } = found
+  if (benchmark === undefined) {
+    const resolved = { benchmark: trainingScores, metric }
+    const direction = objective.direction ?? directionOf(resolved)
+    const better = direction === 'min' ? 'lower' : 'higher'
+    report.notice(
+      `No benchmark is declared: arms are ranked by the training metric ${metric} at the end of a run, ${better} is better. It is measured on training rows and says nothing of others.`,
+      origin,
+    )
+    return { ...resolved, direction }
+  }
   if (benchmark.split === 'val') return { benchmark: benchmark.name, metric, direction: objective.direction ?? 'max' }
   const selecting = benchmarks.filter(({ split }) => split === 'val')
   if (selecting.length === 0) {
@@ -213,13 +234,27 @@ export function resolveObjective(
 
 // Which benchmark and metric a reference means: `<benchmark>.<metric>`, or a bare metric of the benchmark that selects. Names may
 // hold dots, so the longest benchmark name that fits is the one that is meant.
-type ResolvedMetric = { benchmark: Benchmark; metric: string } | { message: string; fix: string }
+// No benchmark: a training metric.
+type ResolvedMetric = { benchmark?: Benchmark | undefined; metric: string } | { message: string; fix: string }
+
+/** Of training metrics by their names; metrics of benchmarks say it themselves, once plugins are known. */
+function directionOf({ benchmark, metric }: { benchmark: string; metric: string }): Direction {
+  return benchmark === trainingScores && /(?:^|[/_.])(?:loss|nll|perplexity)(?:$|[/_.:])/.test(metric) ? 'min' : 'max'
+}
+
+// What only answers to tasks have: a training metric is never called so.
+function isScored(metric: string): boolean {
+  return /^[\w-]+\./.test(metric) || /^(?:(?:pass|majority)[@^]\d+|pass_rate|mean_reward)$/.test(metric)
+}
 
 /** The metric that `reference` means. A bare one is looked for in the val split, then, with no val benchmark, in test. */
 function resolveMetric(reference: string, benchmarks: readonly Benchmark[]): ResolvedMetric {
   const declared = benchmarks.flatMap(({ name, metrics }) => metrics.map((metric) => `${name}.${metric}`))
   if (benchmarks.length === 0) {
-    const fix = 'add metadata.benchmark with a validation benchmark that has this metric.'
+    const metric = reference.startsWith(`${trainingScores}.`) ? reference.slice(trainingScores.length + 1) : reference
+    if (!isScored(metric)) return { metric }
+    const fix =
+      'add metadata.benchmark with a validation benchmark that has this metric, or name a training metric: loss.'
     return { message: `no benchmark is declared that could give ${JSON.stringify(reference)}`, fix }
   }
   const named = benchmarks

@@ -2,20 +2,19 @@
 // each has a second form, relative to the project, that does not change when the project moves.
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { changeAt, changeMap } from './edit-tree.ts'
-import { type LocatedMap, type LocatedNode, scalarNode, textOf } from './located.ts'
+import { type LocatedMap, type LocatedNode, nodeAt, scalarNode, textOf } from './located.ts'
 import type { Report } from './report.ts'
 
 export class PathResolver {
   readonly #project: string
-  readonly #fields: PathFields
   readonly #report: Report
   readonly #portable = new Map<string, string>()
   readonly #known = new WeakMap<LocatedNode, LocatedNode>()
+  readonly #blocks = new WeakMap<LocatedMap, LocatedMap>()
 
-  /** `project` is the folder that portable paths are relative to. With a data store, `data.path` is the store's business. */
-  constructor(project: string, hasStore: boolean, report: Report) {
+  /** `project` is the folder that portable paths are relative to. In a data store, `path` is the store's business. */
+  constructor(project: string, report: Report) {
     this.#project = project
-    this.#fields = pathFields(hasStore)
     this.#report = report
   }
 
@@ -26,14 +25,20 @@ export class PathResolver {
 
   /** A run with its paths made absolute. */
   run(run: LocatedMap): LocatedMap {
-    return this.#parts(run, ['data', 'mix', 'model', 'algorithm', 'agent'])
+    const tree = changeMap(run, ['mix', '*'], (block) => this.#block(block))
+    return this.#parts(this.#data(tree), ['model', 'algorithm', 'agent'])
+  }
+
+  /** The experiment with the folder of a data store of this machine made absolute. */
+  store(root: LocatedMap): LocatedMap {
+    return changeMap(root, ['data_store'], (store) => this.#store(store))
   }
 
   /** The rest of an experiment, benchmarks and datasets of chains included. */
   root(root: LocatedMap): LocatedMap {
     let tree = this.#parts(root, ['output_dir', 'plugins'])
-    tree = changeMap(tree, ['metadata', 'benchmark', '*'], (item) => this.#parts(item, ['path', 'agent', 'data']))
-    tree = changeAt(tree, ['continual', 'datasets', '*'], (item) => this.#absolute(item, this.#fields.data))
+    tree = changeMap(tree, ['metadata', 'benchmark', '*'], (item) => this.#data(this.#parts(item, ['path', 'agent'])))
+    tree = changeMap(tree, ['continual', 'datasets', '*'], (block) => this.#block(block))
     return changeMap(tree, ['stages', 'stages', '*'], (item) => this.run(item))
   }
 
@@ -42,12 +47,35 @@ export class PathResolver {
     return keys.reduce(
       (tree, key) =>
         changeAt(tree, [key], (part) => {
-          const changed = this.#known.get(part) ?? this.#absolute(part, this.#fields[key])
+          const changed = this.#known.get(part) ?? this.#absolute(part, pathFields[key])
           this.#known.set(part, changed)
           return changed
         }),
       map,
     )
+  }
+
+  #data(map: LocatedMap): LocatedMap {
+    return changeMap(map, ['data'], (block) => this.#block(block))
+  }
+
+  #block(block: LocatedMap): LocatedMap {
+    const known = this.#blocks.get(block)
+    if (known !== undefined) return known
+    const fields: Fields = [[['hf_dataset'], isClearPath], ...(block.entries.has('store') ? [] : [ownPath])]
+    const tree = changeMap(block, ['store'], (store) => this.#store(store))
+    const changed = fields.reduce<LocatedMap>(
+      (each, [path, isPath]) => changeAt(each, path, (node) => this.#scalar(node, isPath)),
+      tree,
+    )
+    this.#blocks.set(block, changed)
+    this.#blocks.set(changed, changed)
+    return changed
+  }
+
+  #store(store: LocatedMap): LocatedMap {
+    if (textOf(nodeAt(store, ['kind'])) !== 'local') return store
+    return changeAt(store, ['params', 'root'], (node) => this.#scalar(node, isAnyPath))
   }
 
   #absolute(node: LocatedNode, fields: Fields): LocatedNode {
@@ -77,28 +105,25 @@ export class PathResolver {
   }
 }
 
-type PathFields = ReturnType<typeof pathFields>
+type PathFields = typeof pathFields
 type Fields = readonly (readonly [path: readonly string[], isPath: (text: string) => boolean])[]
 
+const ownPath: Fields[number] = [['path'], isAnyPath]
+
 /** Where paths stand, by the key that they are under, and which texts there are paths. */
-function pathFields(hasStore: boolean) {
-  const data: Fields = [...(hasStore ? [] : [[['path'], isAnyPath] as const]), [['hf_dataset'], isClearPath]]
-  return {
-    data,
-    mix: data.map(([path, isPath]) => [['*', ...path], isPath] as const),
-    model: ['name', 'load_checkpoint_path', 'init_from_checkpoint'].map((key) => [[key], isClearPath] as const),
-    algorithm: [[['params', 'agent_import_path'], isDotted]],
-    // Files that an agent brings: tools, a simulated user, the folder of an MCP server.
-    agent: [
-      [['params', 'user'], isDotted],
-      [['params', 'tools', '*'], isDotted],
-      [['params', 'mcp_servers', '*', 'cwd'], isDotted],
-    ],
-    path: [[[], isAnyPath]],
-    output_dir: [[[], isAnyPath]],
-    plugins: [[['*'], isPluginFile]],
-  } satisfies Record<string, Fields>
-}
+const pathFields = {
+  model: ['name', 'load_checkpoint_path', 'init_from_checkpoint'].map((key) => [[key], isClearPath] as const),
+  algorithm: [[['params', 'agent_import_path'], isDotted]],
+  // Files that an agent brings: tools, a simulated user, the folder of an MCP server.
+  agent: [
+    [['params', 'user'], isDotted],
+    [['params', 'tools', '*'], isDotted],
+    [['params', 'mcp_servers', '*', 'cwd'], isDotted],
+  ],
+  path: [[[], isAnyPath]],
+  output_dir: [[[], isAnyPath]],
+  plugins: [[['*'], isPluginFile]],
+} satisfies Record<string, Fields>
 
 function isUrl(text: string): boolean {
   return /^[A-Za-z][\w+.-]+:\/\//.test(text)

@@ -77,7 +77,7 @@ describe('data_store', () => {
 
   it('stays when it says more than the default (CFG-10)', async () => {
     const { experiment } = await planOf(`${minimal}data_store: { kind: local, params: { root: data } }\n`)
-    expect(experiment.data_store).toEqual({ kind: 'local', params: { root: 'data' } })
+    expect(experiment.data_store).toEqual({ kind: 'local', params: { root: '/project/data' } })
   })
 })
 

@@ -24,7 +24,10 @@ export function translateLegacy(root: LocatedMap, checker: NodeChecker): Located
 }
 
 // Built-in log stores of the first generation and the callbacks that do their work now.
-const loggers: Readonly<Record<string, string>> = { jsonl: 'local_logger', tensorboard: 'tensorboard_logger' }
+const loggers: ReadonlyMap<string, string> = new Map([
+  ['jsonl', 'local_logger'],
+  ['tensorboard', 'tensorboard_logger'],
+])
 
 function translateDataStore(root: LocatedMap, report: Report): LocatedMap {
   const entry = root.entries.get('data_store')
@@ -41,9 +44,9 @@ function translateLogStore(root: LocatedMap, report: Report): LocatedMap {
   const entry = root.entries.get('log_store')
   if (entry?.value.type !== 'map') return root
   const kind = kindOf(entry.value, 'jsonl')
-  if (kind === undefined || (kind !== 'multiplex' && loggers[kind] === undefined)) return root
+  if (kind === undefined || (kind !== 'multiplex' && !loggers.has(kind))) return root
   const stores = kind === 'multiplex' ? childStores(entry.value, report) : [entry.value]
-  const kept = stores.filter((store) => loggers[kindOf(store, 'jsonl') ?? ''] === undefined)
+  const kept = stores.filter((store) => !loggers.has(kindOf(store, 'jsonl') ?? ''))
   const callbacks = stores.filter((store) => !kept.includes(store)).map(asCallback)
   const names = callbacks.map((callback) => textOf(nodeAt(callback, ['kind'])))
   report.notice(`log_store is written as callbacks now${names.length === 0 ? '' : `: ${names.join(', ')}`}.`, entry.at)
@@ -69,7 +72,7 @@ function childStores(multiplex: LocatedMap, report: Report): readonly LocatedMap
 
 function asCallback(store: LocatedMap): LocatedMap {
   const old = nodeAt(store, ['kind'])
-  const kind = scalarNode(loggers[kindOf(store, 'jsonl') ?? ''] ?? '', old?.origin ?? store.origin)
+  const kind = scalarNode(loggers.get(kindOf(store, 'jsonl') ?? '') ?? '', old?.origin ?? store.origin)
   return withKey(store, 'kind', kind)
 }
 

@@ -63,10 +63,10 @@ const common = {
   ),
   log_rollouts: z.boolean().default(false).describe('Write training rollouts to the loggers.'),
   data_store: PluginSpec.optional().describe(
-    'Data store plugin that paths are read from. Nothing reads from one yet: refused, except `local`.',
+    'Data store that the paths of data blocks are read from, where a block names none with `store`.',
   ),
   log_store: PluginSpec.optional().describe(
-    'Log store plugin that metrics also go to. Nothing writes to one yet: refused; name `callbacks`.',
+    'Log store that the metrics, the configuration and the checkpoints of every run also go to.',
   ),
   callbacks: z.array(PluginSpec).default([]).describe('Loggers and other callbacks; empty: local_logger.'),
   plugins: z.array(Text).default([]).describe('Plugin files, relative to this file, or npm packages.'),
@@ -117,7 +117,7 @@ const PartialRun = RunConfig.partial()
 export const LegacyEval = z.strictObject({
   enabled: z.boolean().default(true).describe('False: no evaluation.'),
   metrics: z.array(PluginSpec).default([]).describe('Metrics; none: no evaluation.'),
-  inference: PluginSpec.nullable().optional().describe('Client that answers; absent: no evaluation.'),
+  inference: PluginSpec.nullable().optional().describe('Client that answers; absent: the trained checkpoint.'),
   eval_data: DataConfig.nullable().optional().describe('Rows to score; absent: the training rows.'),
   n_samples: z.int().min(1).nullable().optional().describe('First N rows.'),
 })

@@ -30,7 +30,12 @@ export const BenchmarkEntry = z.strictObject({
     .min(1)
     .default(['mean_reward', 'pass_rate'])
     .describe('Metric names, e.g. pass@1, pass@3, pass^3.'),
-  num_samples: z.int().min(1).max(10_000).default(1).describe('Rollouts per task.'),
+  num_samples: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(1)
+    .describe('Rollouts per task; absent: the largest k of pass@k and pass^k among its metrics, else 1.'),
   max_tokens: z.int().min(1).default(512).describe('Longest completion.'),
   temperature: z.number().min(0).default(0).describe('Sampling temperature.'),
   limit: z.int().min(1).optional().describe('First N tasks, in benchmark order.'),
@@ -50,7 +55,7 @@ export const BenchmarkEntry = z.strictObject({
     .describe(
       'Models scored on the same tasks for comparison, none of them an arm: claude-sonnet-4-6, openai:NAME, evsys/tiny, or base_model for the untrained one.',
     ),
-  inference: PluginSpec.optional().describe('Client that answers instead of the trained checkpoint.'),
+  inference: PluginSpec.optional().describe('Client that answers its tasks instead of the trained checkpoint.'),
   verifier: PluginSpec.optional().describe('Scores rows that name no verifier.'),
   agent: PluginSpec.optional().describe('Harness for these rollouts; absent: the run’s.'),
   environment: PluginSpec.optional().describe('Where its task folders are attempted; absent: the run’s.'),
@@ -63,12 +68,19 @@ export const BenchmarkEntry = z.strictObject({
 })
 export type BenchmarkEntry = z.infer<typeof BenchmarkEntry>
 
+/** Samples of each task that metrics need by their names: the largest k of pass@k and pass^k, else 1. */
+export function samplesNamed(metrics: readonly string[]): number {
+  return Math.max(1, ...metrics.map((metric) => Number(/^pass[@^](\d+)$/.exec(metric)?.[1] ?? 1)))
+}
+
 /** A benchmark of a loaded experiment: it always has a name. */
 export const Benchmark = BenchmarkEntry.extend({ name: Name.describe('Label and metric namespace.') })
 export type Benchmark = z.infer<typeof Benchmark>
 
 /** `<benchmark>.<metric>`, or a bare metric: then the first val-split benchmark that has it. */
-export const MetricRef = Text.describe('`<benchmark>.<metric>`, or a bare metric of the val-split benchmark.')
+export const MetricRef = Text.describe(
+  '`<benchmark>.<metric>`, or a bare metric of the val-split benchmark; with no benchmark declared, a training metric such as loss.',
+)
 
 export const Direction = z.enum(['max', 'min'])
 export type Direction = z.infer<typeof Direction>

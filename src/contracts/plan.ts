@@ -71,6 +71,9 @@ export type PlannedArm = z.infer<typeof PlannedArm>
 export const Notice = z.strictObject({ text: z.string(), where: Location.optional() })
 export type Notice = z.infer<typeof Notice>
 
+/** Stands for the benchmark of an objective or claim on a training metric, in a plan that declares none. */
+export const trainingScores = 'training'
+
 export const ResolvedObjective = z.strictObject({ benchmark: z.string(), metric: z.string(), direction: Direction })
 export type ResolvedObjective = z.infer<typeof ResolvedObjective>
 

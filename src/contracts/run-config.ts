@@ -17,6 +17,9 @@ export const DataConfig = z
     path: Text.optional().describe(
       'File of a jsonl, json, csv or parquet source, or folder of a folder or harbor source, relative to this file.',
     ),
+    store: PluginSpec.optional().describe(
+      'Data store that `path` is read from; absent: `data_store` of the experiment, else files of this machine.',
+    ),
     rows: z.array(z.record(z.string(), z.unknown())).min(1).optional().describe('Rows of an in_memory source.'),
     hf_dataset: Text.optional().describe('Hugging Face dataset: a folder or a hub id.'),
     hf_split: Text.default('train').describe('Split of the Hugging Face or stored dataset.'),

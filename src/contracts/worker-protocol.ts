@@ -37,6 +37,7 @@ export const SealedBenchmark = z.strictObject({
   n_concurrent: z.int().min(1),
   chat_template: ChatTemplate,
   agent: PluginSpec.optional().describe('Harness that produces the answers; absent: that of the run.'),
+  inference: PluginSpec.optional().describe('Client that answers in place of the weights.'),
   tasks_file: z.string().describe('JSON lines of tasks as SealedTask has them.'),
   in_folders: z
     .literal(true)
@@ -101,6 +102,7 @@ export const RunAssignment = z.strictObject({
   benchmarks: z.array(SealedBenchmark),
   objective: z.strictObject({ benchmark: z.string(), metric: z.string(), direction: Direction }).optional(),
   callbacks: z.array(PluginSpec).describe('Opened in the worker, for this run alone.'),
+  log_store: PluginSpec.optional().describe('Opened in the worker, for this run alone.'),
   project_dir: z.string(),
   plugin_files: z.array(z.strictObject({ spec: z.string(), from: z.string() })),
   log_rollouts: z.boolean(),

@@ -36,7 +36,9 @@ export { createLeakIndex } from './leaks/leak-index.ts'
 export { createPreviewWriter, readPreview } from './preview.ts'
 export { locationOf, nestedDeeperThan, placeOf, withPlace } from './rows/raw-row.ts'
 export { parseRows, rowStream } from './rows/row-stream.ts'
+export { requireStoredData } from './sources/dataset-sources.ts'
 export { openNamedDatasets, type StoredDataset } from './sources/named-datasets.ts'
+export { fetchStored } from './stores.ts'
 export { openTokenShards, type TokenShards } from './token-shards.ts'
 
 const sources = [

@@ -1,10 +1,19 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, mkdir, open, readdir, realpath, rename, unlink } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import * as z from 'zod'
-import type { OpenDataStore } from '../contracts/index.ts'
-import { defineDataStore, EvsysError, fileError, syncFolder, systemCode } from '../kernel/index.ts'
+import type { DataConfig, OpenDataStore } from '../contracts/index.ts'
+import {
+  defineDataStore,
+  EvsysError,
+  equipPlugin,
+  fileError,
+  hashOf,
+  type PluginServices,
+  syncFolder,
+  systemCode,
+} from '../kernel/index.ts'
 import { fileStats, isAbsent, readError } from './files/read-error.ts'
 import { nonEmpty } from './params.ts'
 
@@ -155,4 +164,62 @@ function checkedPath(path: string): string {
   throw new EvsysError('DATA_READ', `"${path}" is not a path inside the data store`, {
     fix: 'write a relative path with /, without . and ..: `datasets/train.jsonl`.',
   })
+}
+
+/** Copies of what data blocks read from stores. */
+export function storeFolder(projectDir: string): string {
+  return join(projectDir, '.evsys', 'cache', 'stores')
+}
+
+/**
+ * Where the `path` of a data block lies on this machine: a file or folder of its store is copied, and replaced where its content
+ * has changed, so that an unchanged one is known again. Undefined where the block names no store.
+ */
+export async function fetchStored(
+  { path, store }: Pick<DataConfig, 'path' | 'store'>,
+  services: PluginServices,
+  folder: string,
+): Promise<string | undefined> {
+  if (store === undefined || path === undefined) return undefined
+  const { plugin, context } = equipPlugin('data_store', store, services)
+  await using opened = await plugin.open(context)
+  const root = join(folder, hashOf(store).slice(0, 16))
+  const place = join(root, ...checkedPath(path).split('/'))
+  const names = (await opened.exists(path)) ? [path] : await collected(opened.list(`${path}/`))
+  if (names.length === 0) {
+    throw new EvsysError('DATA_READ', `the data store "${store.kind}" has no ${path}`, {
+      fix: 'correct `path`: it is a path inside the store, written with /.',
+    })
+  }
+  for (const name of names) {
+    const file = join(root, ...checkedPath(name).split('/'))
+    await mkdir(dirname(file), { recursive: true })
+    const copy = join(dirname(file), `.evsys-part-${randomBytes(8).toString('hex')}`)
+    try {
+      await writeStream(copy, opened.read(name), services.signal)
+      if ((await contentHash(copy)) === (await contentHash(file))) await unlink(copy)
+      else await rename(copy, file)
+    } catch (cause) {
+      await unlink(copy).catch(() => {}) // the first failure is the one to report
+      throw EvsysError.is(cause) || services.signal.aborted ? cause : readError(name, cause)
+    }
+  }
+  return place
+}
+
+async function collected(paths: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = []
+  for await (const path of paths) all.push(path)
+  return all
+}
+
+async function contentHash(file: string): Promise<string | undefined> {
+  const digest = createHash('sha256')
+  try {
+    for await (const chunk of createReadStream(file)) digest.update(chunk)
+  } catch (cause) {
+    if (isAbsent(cause)) return undefined
+    throw cause
+  }
+  return digest.digest('hex')
 }

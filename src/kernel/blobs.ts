@@ -6,11 +6,13 @@
 //
 // A pin is written before its blob appears. Names are made durable before a call returns.
 import { createHash } from 'node:crypto'
-import { mkdir, open, rename, unlink } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Sha256 } from '../contracts/index.ts'
 import { syncFolder, temporaryPath, writeFileAtomic } from './atomic-file.ts'
-import { fileWork } from './file-error.ts'
+import { EvsysError } from './evsys-error.ts'
+import { fileWork, ifPresent } from './file-error.ts'
 import { canonicalJson, sha256 } from './hash.ts'
 
 /** Stores bytes under their hash, for `owner`. The folder is made if needed. */
@@ -33,6 +35,33 @@ export async function putBlob(
     await unlink(temporary).catch(() => {}) // the first failure is the one to report
     throw cause
   }
+}
+
+/** Contents that this process has hashed, by path and by what changes with them. */
+const whole = new Map<string, string>()
+
+/** The path of a blob whose content still has its hash. Missing or changed, it is refused; `what` is what errors call it. */
+export async function requireBlob(dir: string, hash: Sha256, what: string): Promise<string> {
+  const { path } = blobPlace(dir, hash)
+  const found = await ifPresent('read', path, () => stat(path, { bigint: true }))
+  if (found === undefined) {
+    throw new EvsysError('BLOB_MISSING', `the content of ${what} is not there: ${path}`, {
+      fix: 'restore the `.evsys/blobs` folder from a copy, or store it again: the same content has the same hash.',
+    })
+  }
+  const state = `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`
+  if (whole.get(path) === state) return path
+  const digest = createHash('sha256')
+  await fileWork('read', path, async () => {
+    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) digest.update(chunk)
+  })
+  if (digest.digest('hex') !== hash) {
+    throw new EvsysError('BLOB_CORRUPT', `the content of ${what} has changed since it was stored: ${path}`, {
+      fix: `remove that file and store the content again; check what wrote to it.`,
+    })
+  }
+  whole.set(path, state)
+  return path
 }
 
 export function blobPlace(dir: string, hash: Sha256): { folder: string; path: string } {

@@ -1,7 +1,7 @@
 // What other rooms may use of the kernel.
 
 export { sweepTemporary, syncFolder, temporaryPath, writeFileAtomic } from './atomic-file.ts'
-export { blobPlace, putBlob } from './blobs.ts'
+export { blobPlace, putBlob, requireBlob } from './blobs.ts'
 export { type Clock, manualClock, systemClock } from './clock.ts'
 export {
   boundary,

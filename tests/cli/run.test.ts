@@ -205,10 +205,20 @@ describe('a file that cannot be run', () => {
     expect([unknown.code, missing.code]).toEqual([2, 2])
   })
 
-  it('--resume without an unfinished experiment says so (CLI-3, CLI-11)', async () => {
-    const { code, stdout } = await runMain(['run', 'config.yaml', '--resume', '--json'], { cwd: lab() })
-    expect(code).toBe(2)
-    expect(ErrorReport.parse(JSON.parse(stdout)).errors).toMatchObject([{ code: 'STORE_MISSING' }])
+  it('--resume starts what was not started, and shows what has finished (CLI-3, CLI-11, USE-65)', async () => {
+    const cwd = lab({ steps: 2 })
+    const args = ['run', 'config.yaml', '--resume', '--json']
+    const started = await runMain(args, { cwd })
+    expect(started.code).toBe(0)
+    expect(started.stderr).toContain('nothing of this experiment is in the record yet, so --resume starts it')
+    const again = await runMain(args, { cwd })
+    expect(again.code).toBe(0)
+    expect(again.stderr).toContain('has finished already, and nothing is run again')
+    expect(JSON.parse(again.stdout)).toEqual(JSON.parse(started.stdout))
+    const shown = await runMain(['run', 'config.yaml', '--resume'], { cwd })
+    const [folder = ''] = readdirSync(join(cwd, '.evsys', 'runs'))
+    expect(shown.stdout.replaceAll(/\s+/g, ' ')).toContain(`.evsys/runs/${folder}/experiment.md`)
+    expect(readdirSync(join(cwd, '.evsys', 'runs'))).toEqual([folder])
   })
 
   it('a plan beyond its budget is refused (CLI-3)', async () => {

@@ -1,5 +1,5 @@
 // What an experiment does about its data, from the file to the result.
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readPreview } from '../../src/data/index.ts'
@@ -34,7 +34,7 @@ const runsOf = (file: string) => {
 
 /** Whole experiments in several processes, from sources: on a busy machine each takes a while. */
 describe('the data of an experiment', { timeout: 300_000 }, () => {
-  it('that repeats a question of a benchmark is an error before any run starts, with both places (DATA-4)', async () => {
+  it('that repeats a question of a benchmark is an error before any run starts, with both places, and leaves no experiment (DATA-4, USE-66)', async () => {
     const file = leak(experimentProject(folder(), one()))
     await expect(runExperiment(file)).rejects.toMatchObject({
       code: 'DATA_LEAK',
@@ -43,7 +43,9 @@ describe('the data of an experiment', { timeout: 300_000 }, () => {
       where: { file: 'data/train.jsonl', line: 4 },
       fix: expect.stringContaining('leaks: allow'),
     })
-    expect(readdirSync(runsOf(file))).toEqual(['questions'])
+    expect(existsSync(join(dirname(file), '.evsys', 'runs'))).toBe(false)
+    await using store = await openStore(join(dirname(file), '.evsys', 'evsys.db'))
+    expect(await store.experiments({ limit: 10 })).toEqual([])
   })
 
   it('may repeat questions where the benchmark allows it, and the result tells of them (DATA-4)', async () => {

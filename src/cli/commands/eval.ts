@@ -1,7 +1,7 @@
 // `evsys eval TARGET --benchmark B`: a model on a benchmark, outside of any experiment. The score is kept below `.evsys/evals`.
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { Benchmark } from '../../contracts/index.ts'
+import { Benchmark, samplesNamed } from '../../contracts/index.ts'
 import { findBenchmark, readBenchmarkFolder } from '../../evaluate/index.ts'
 import { checkValue, createIds, EvsysError, readSecretSource, systemClock, systemRandom } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
@@ -96,7 +96,7 @@ function benchmarkOf(name: string, options: ScoringOptions): Benchmark {
     name: name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 80) || 'benchmark',
     split: split ?? 'test',
     metrics: metric,
-    num_samples: numSamples,
+    num_samples: numSamples ?? samplesNamed(metric ?? []),
     max_tokens: maxTokens,
     temperature,
     limit,

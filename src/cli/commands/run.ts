@@ -38,10 +38,13 @@ export async function run(context: CommandContext, file: string, options: RunOpt
   if (options.dry === true) await announce(context, asked)
   const { result, outputDir } = await conduct(context, asked)
   await withRecord(context, { project }, async ({ store }) => {
-    const { storedEvidence } = await import('../../record/index.ts')
+    const { outputDirOf, storedEvidence } = await import('../../record/index.ts')
     const experiment = await store.experiment(result.experiment_id)
     const evidence = experiment === undefined ? undefined : storedEvidence(experiment)
-    const page = shortPath(join(outputDir, 'experiment.md'), cwd)
+    // Without a plan nothing was run: what was to be resumed has its end already.
+    if (outputDir === '') output.notice(`${result.experiment_id} has finished already, and nothing is run again`)
+    const folder = outputDir !== '' || experiment === undefined ? outputDir : outputDirOf(experiment, project)
+    const page = shortPath(join(folder, 'experiment.md'), cwd)
     const dry = options.dry === true
     const commandWith = (...sets: readonly string[]) => commandOf(context, asked, sets)
     const text = () => resultText(result, { ...output, evidence, commandWith, page, dry })

@@ -1,9 +1,19 @@
 // `evsys validate FILE`: everything that is wrong with it at once, or the plan of what it would do.
 import { constants, open } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { type ConfigSource, type LoadedExperiment, loadExperiment, loadTask } from '../../config/index.ts'
+import {
+  type ConfigSource,
+  checkDeep,
+  checkDraft,
+  type DeepOptions,
+  type ExperimentDraft,
+  type LoadedExperiment,
+  loadExperiment,
+  loadTask,
+  pluginReferences,
+} from '../../config/index.ts'
 import { ExperimentFile, type Notice, type Plan, TaskFile, type ValidateReport } from '../../contracts/index.ts'
-import { EvsysError, type Problem, readSecretSource } from '../../kernel/index.ts'
+import { type Catalog, EvsysError, type Problem, readSecretSource } from '../../kernel/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { readStdin } from '../context/read-stdin.ts'
 import { planText, taskText } from '../output/plan-text.ts'
@@ -29,7 +39,15 @@ async function validateExperiment(
   { deep, set = [], dry, steps }: ValidateOptions,
 ): Promise<ExitCode> {
   const { cwd, signal, output } = context
-  const loaded = await loadExperiment(source, { cwd, signal, set, dry: dry === true, steps, refuseUnused: true })
+  const loaded = await loadExperiment(source, {
+    cwd,
+    signal,
+    set,
+    dry: dry === true,
+    steps,
+    refuseUnused: true,
+    furtherProblems: deep === true ? (draft) => draftProblems(context, draft) : undefined,
+  })
   const { plan, notices } =
     deep === true ? await checkDeeply(context, loaded) : { plan: loaded.plan, notices: loaded.plan.notices }
   const report: ValidateReport = {
@@ -51,16 +69,31 @@ async function validateExperiment(
   return exitCodes.done
 }
 
+async function draftProblems(context: CommandContext, draft: ExperimentDraft): Promise<readonly Problem[]> {
+  return await withDeepCheck(context, draft, async (catalog, options) => {
+    const { problems } = await checkDraft(draft, catalog, options)
+    return [...catalog.problems, ...problems]
+  })
+}
+
+async function withDeepCheck<T>(
+  context: CommandContext,
+  draft: ExperimentDraft,
+  use: (catalog: Catalog, options: DeepOptions) => Promise<T>,
+): Promise<T> {
+  const { requireProject, withCatalog } = await import('../context/project.ts')
+  const projectDir = context.project === undefined ? draft.project : await requireProject(context)
+  return await withCatalog(context, { projectDir, plugins: pluginReferences(draft) }, async (catalog) =>
+    use(catalog, { signal: context.signal, secrets: await readSecretSource({ projectDir, env: context.env }) }),
+  )
+}
+
 async function checkDeeply(
   context: CommandContext,
   loaded: LoadedExperiment,
 ): Promise<{ plan: Plan; notices: Notice[] }> {
-  const { checkDeep, pluginReferences } = await import('../../config/index.ts')
-  const { requireProject, withCatalog } = await import('../context/project.ts')
-  const projectDir = context.project === undefined ? loaded.project : await requireProject(context)
-  return await withCatalog(context, { projectDir, plugins: pluginReferences(loaded) }, async (catalog) => {
-    const secrets = await readSecretSource({ projectDir, env: context.env })
-    const checked = await checkDeep(loaded, catalog, { signal: context.signal, secrets })
+  return await withDeepCheck(context, loaded, async (catalog, options) => {
+    const checked = await checkDeep(loaded, catalog, options)
     // Plugins first: a kind is unknown because its file is broken more often than the other way round.
     const problems: Problem[] = [...catalog.problems, ...checked.problems]
     if (problems.length > 0) throw EvsysError.many(problems)
@@ -116,7 +149,11 @@ export function isTaskShaped(text: string): boolean {
   // A command is text; the run of an experiment is a mapping, in the lines below or in braces.
   const isCommand = run !== undefined && /^[^\s{[#&*!]/.test(run.trim())
   const names = [...keys.keys()]
-  const isExperiment = names.some((key) => key in ExperimentFile.shape && !(key in TaskFile.shape))
-  const isTask = names.some((key) => key in TaskFile.shape && !(key in ExperimentFile.shape))
+  const isExperiment = names.some((key) => isKeyOf(ExperimentFile, key) && !isKeyOf(TaskFile, key))
+  const isTask = names.some((key) => isKeyOf(TaskFile, key) && !isKeyOf(ExperimentFile, key))
   return isCommand ? !isExperiment : isTask && !isExperiment && run === undefined
+}
+
+function isKeyOf({ shape }: { shape: object }, key: string): boolean {
+  return Object.hasOwn(shape, key)
 }

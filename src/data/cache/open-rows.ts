@@ -8,6 +8,7 @@ import { PlacedRow, type Row, RowFormat, type RowOf } from '../../contracts/inde
 import { canonicalJson, EvsysError, fileWork } from '../../kernel/index.ts'
 import { readJsonl } from '../files/read-jsonl.ts'
 import { isRow } from '../rows/raw-row.ts'
+import { fetchStored, storeFolder } from '../stores.ts'
 import { type CacheEntry, dropEntry, findEntry, touchEntry, writeEntry } from './cache-entry.ts'
 import {
   keysOf,
@@ -34,7 +35,9 @@ export interface OpenRows<F extends RowFormat> {
 }
 
 /** Opens the rows of a data block. Every fault of the data is an error here or while they are read. */
-export async function openRows<F extends RowFormat>(request: RowRequest<F>): Promise<OpenRows<F>> {
+export async function openRows<F extends RowFormat>(asked: RowRequest<F>): Promise<OpenRows<F>> {
+  const fetched = await fetchStored(asked.data, asked.services, storeFolder(asked.projectDir ?? process.cwd()))
+  const request = { ...asked, fetched }
   const keys = await keysOf(planRows(request), request)
   const { cache } = request
   if (keys === undefined || cache === undefined) return streamed(request)

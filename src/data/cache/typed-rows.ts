@@ -79,6 +79,8 @@ export interface RowRequest<F extends RowFormat = RowFormat> {
   readonly services: PluginServices
   /** Folder of the project. Absent: the working directory, and no stored datasets. */
   readonly projectDir?: string | undefined
+  /** Where the path of a block with a store was copied to. */
+  readonly fetched?: string | undefined
   /** Absent: rows are made at every start. */
   readonly cache?: RowCache | undefined
 }
@@ -96,7 +98,7 @@ export function sourceKind({ source_kind, dataset_id, dataset_name }: DataConfig
   return dataset_id === undefined && dataset_name === undefined ? source_kind : 'dataset'
 }
 
-export function planRows({ data, services, projectDir }: RowRequest): RowPlan {
+export function planRows({ data, services, projectDir, fetched }: RowRequest): RowPlan {
   let drawn = false
   const noticing: PluginServices = {
     ...services,
@@ -110,7 +112,8 @@ export function planRows({ data, services, projectDir }: RowRequest): RowPlan {
     equipped: equipPlugin('transform', { kind, params }, noticing),
     params,
   }))
-  const toPath = (path: string) => resolve(projectDir ?? process.cwd(), path)
+  const toPath = (path: string) =>
+    (path === data.path ? fetched : undefined) ?? resolve(projectDir ?? process.cwd(), path)
   const sourceContext = { data: shown(data, projectDir), resolve: toPath, projectDir }
   return { source, sourceContext, steps, drew: () => drawn }
 }

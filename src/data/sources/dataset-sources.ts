@@ -16,10 +16,12 @@ export const datasetSource = defineDataSource({
   params: z.strictObject({}),
   async *rows(context) {
     const { datasets, dataset } = await findDataset(context)
-    for (const file of datasets.files(dataset, context.data.hf_split)) yield* readDataFile(file, context)
+    for (const file of await datasets.wholeFiles(dataset, context.data.hf_split)) yield* readDataFile(file, context)
   },
   async identity(context) {
-    const { dataset } = await findDataset(context)
+    const { datasets, dataset } = await findDataset(context)
+    // Rows in the cache stand for this content: where it has changed, they are refused with it.
+    await datasets.wholeFiles(dataset, context.data.hf_split)
     return { name: dataset.name, version: dataset.version, hash: dataset.hash, split: context.data.hf_split }
   },
 })
@@ -33,6 +35,13 @@ async function findDataset({ data, projectDir }: { data: DataConfig; projectDir?
   }
   const datasets = openNamedDatasets(projectDir)
   return { datasets, dataset: await datasets.find(reference) }
+}
+
+/** Throws where a data block names a stored dataset that is not there, or whose content is not what was stored. */
+export async function requireStoredData(data: DataConfig, projectDir: string): Promise<void> {
+  if (data.dataset_id === undefined && data.dataset_name === undefined) return
+  const { datasets, dataset } = await findDataset({ data, projectDir })
+  await datasets.wholeFiles(dataset, data.hf_split)
 }
 
 /** Rows of all files in a folder, one file after the other. */

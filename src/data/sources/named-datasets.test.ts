@@ -1,10 +1,12 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { collect } from '../../../tests/collect.ts'
 import { rowRequest } from '../../../tests/row-request.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
+import { DataConfig } from '../../contracts/index.ts'
 import { openRows } from '../cache/open-rows.ts'
+import { requireStoredData } from './dataset-sources.ts'
 import { openNamedDatasets } from './named-datasets.ts'
 
 const folder = temporaryFolders()
@@ -73,5 +75,35 @@ describe('named datasets', () => {
     })
     await expect(rows({ dataset_name: 'router@9' })).rejects.toThrow('no dataset is stored under "router@9"')
     await expect(rows({ dataset_name: '../../etc' })).rejects.toMatchObject({ code: 'DATA_READ' })
+  })
+
+  it('whose bytes changed under their id are refused, and rows of the cache with them (USE-67)', async () => {
+    const { dir, datasets, add, rows } = project()
+    const { dataset } = await add('router', line('one'))
+    expect(await rows({ dataset_id: dataset.id })).toEqual(['router@1/train.jsonl:1 one'])
+    const [blob] = datasets.files(dataset, 'train')
+    writeFileSync(blob?.path ?? '', line('two')) // of the same size
+    await expect(rows({ dataset_id: dataset.id })).rejects.toMatchObject({
+      code: 'BLOB_CORRUPT',
+      message: expect.stringContaining('the content of router@1/train.jsonl has changed since it was stored'),
+    })
+    await expect(requireStoredData(DataConfig.parse({ dataset_name: 'router' }), dir)).rejects.toMatchObject({
+      code: 'BLOB_CORRUPT',
+    })
+    rmSync(blob?.path ?? '')
+    await expect(rows({ dataset_name: 'router' })).rejects.toMatchObject({ code: 'BLOB_MISSING' })
+    await add('router', line('one')) // the same content has the same hash
+    expect(await rows({ dataset_id: dataset.id })).toEqual(['router@1/train.jsonl:1 one'])
+    await expect(requireStoredData(DataConfig.parse({ path: 'x.jsonl' }), dir)).resolves.toBeUndefined()
+  })
+
+  it('whose description was edited are refused (USE-67)', async () => {
+    const { dir, datasets, add } = project()
+    await add('router', line('one'))
+    const other = await add('router', line('two'))
+    const file = join(dir, '.evsys', 'datasets', 'router', '1.json')
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, text.replace(/"sha256": "\w+"/, `"sha256": "${other.dataset.files[0]?.sha256}"`))
+    await expect(datasets.find({ name: 'router@1' })).rejects.toMatchObject({ code: 'BLOB_CORRUPT' })
   })
 })

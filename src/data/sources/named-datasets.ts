@@ -11,6 +11,7 @@ import {
   hashOf,
   messageOf,
   putBlob,
+  requireBlob,
   suggest,
   syncFolder,
   systemClock,
@@ -73,6 +74,8 @@ export interface NamedDatasets {
   find(reference: { name: string } | { id: string }): Promise<StoredDataset>
   /** The files of a version where they lie on disk, with the names that errors use. */
   files(dataset: StoredDataset, split: string): DataFile[]
+  /** The same, once their content is known to be what was stored. */
+  wholeFiles(dataset: StoredDataset, split: string): Promise<DataFile[]>
 }
 
 export function openNamedDatasets(projectDir: string): NamedDatasets {
@@ -106,13 +109,13 @@ export function openNamedDatasets(projectDir: string): NamedDatasets {
         const { hash, sizeBytes } = await putBlob(blobDir, createReadStream(file.path, { signal }), `dataset:${name}`)
         files.push({ path: file.name, split, sha256: hash, bytes: sizeBytes, rows })
       }
-      const hash = hashOf(files.map(({ path: own, split, sha256 }) => ({ path: own, split, sha256 })))
+      const hash = contentHash(files)
       const known = (await list(name)).find((each) => each.hash === hash)
       if (known !== undefined) return { dataset: known, isNew: false }
       const dataset = await claimVersion(join(root, name), {
         format: 1,
         name,
-        id: `ds_${hashOf({ name, hash }).slice(0, 16)}`,
+        id: idOf(name, hash),
         hash,
         rows: files.reduce((sum, { rows }) => sum + rows, 0),
         bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -140,21 +143,29 @@ export function openNamedDatasets(projectDir: string): NamedDatasets {
       throw unknown(reference.name, known)
     },
 
-    files({ name, version, files }, split) {
-      const splits = [...new Set(files.map((file) => file.split))]
-      const chosen = splits.length === 1 ? splits[0] : split
-      const own = files.filter((file) => file.split === chosen)
-      if (own.length === 0) {
-        throw new EvsysError('DATA_READ', `the dataset ${name}@${version} has no split "${split}"`, {
-          fix: suggest(split, splits),
-        })
-      }
-      return own.map(({ path, sha256 }) => ({
-        name: `${name}@${version}/${path}`,
-        path: blobPlace(blobDir, sha256).path,
-      }))
-    },
+    files: (dataset, split) =>
+      filesOf(dataset, split).map(({ name, sha256 }) => ({ name, path: blobPlace(blobDir, sha256).path })),
+
+    wholeFiles: (dataset, split) =>
+      Promise.all(
+        filesOf(dataset, split).map(async ({ name, sha256 }) => ({
+          name,
+          path: await requireBlob(blobDir, sha256, name),
+        })),
+      ),
   }
+}
+
+function filesOf({ name, version, files }: StoredDataset, split: string): { name: string; sha256: string }[] {
+  const splits = [...new Set(files.map((file) => file.split))]
+  const chosen = splits.length === 1 ? splits[0] : split
+  const own = files.filter((file) => file.split === chosen)
+  if (own.length === 0) {
+    throw new EvsysError('DATA_READ', `the dataset ${name}@${version} has no split "${split}"`, {
+      fix: suggest(split, splits),
+    })
+  }
+  return own.map(({ path, sha256 }) => ({ name: `${name}@${version}/${path}`, sha256 }))
 }
 
 async function filesToAdd(path: string, shown: string): Promise<{ file: DataFile; split: string; shown: string }[]> {
@@ -216,13 +227,32 @@ async function nextVersion(dir: string): Promise<number> {
 async function readVersion(path: string): Promise<StoredDataset> {
   const text = await readFile(path, 'utf8').catch(failsToRead(path))
   try {
-    return StoredDataset.parse(JSON.parse(text))
+    return unchanged(StoredDataset.parse(JSON.parse(text)), path)
   } catch (cause) {
+    if (EvsysError.is(cause)) throw cause
     throw new EvsysError('DATA_INVALID', `${path} does not describe a dataset: ${messageOf(cause)}`, {
       cause,
       fix: 'remove the file and add the dataset again.',
     })
   }
+}
+
+// The id follows from the hash, and the hash from the files: who edits one of them has made another dataset.
+function unchanged(dataset: StoredDataset, path: string): StoredDataset {
+  const { name, files, hash, id } = dataset
+  const now = contentHash(files)
+  if (now === hash && id === idOf(name, hash)) return dataset
+  throw new EvsysError('BLOB_CORRUPT', `${path} was changed after ${name}@${dataset.version} was stored`, {
+    fix: 'remove the file and add the dataset again.',
+  })
+}
+
+function contentHash(files: StoredDataset['files']): string {
+  return hashOf(files.map(({ path, split, sha256 }) => ({ path, split, sha256 })))
+}
+
+function idOf(name: string, hash: string): string {
+  return `ds_${hashOf({ name, hash }).slice(0, 16)}`
 }
 
 async function makeHome(home: string, folder: string): Promise<void> {

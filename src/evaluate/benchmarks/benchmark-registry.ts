@@ -60,7 +60,9 @@ export async function findBenchmark(
   const versions = await versionsOf(projectDir, name)
   const found = number === undefined ? versions.at(-1) : versions.find(({ version }) => version === Number(number))
   if (found !== undefined) {
-    return { ...found, folder: join(benchmarksFolder(projectDir), found.name, String(found.version)) }
+    const folder = join(benchmarksFolder(projectDir), found.name, String(found.version))
+    await requireUnchanged(found, folder)
+    return { ...found, folder }
   }
   const known =
     versions.length > 0 ? versions.map(({ benchmark_id }) => benchmark_id) : await entries(benchmarksFolder(projectDir))
@@ -69,6 +71,16 @@ export async function findBenchmark(
       known.length === 0
         ? 'keep one with `evsys benchmark upload FOLDER`, or name its folder.'
         : suggest(reference, known),
+  })
+}
+
+// A version never changes: scores under its id stand for these tasks.
+async function requireUnchanged({ benchmark_id, content_hash }: BenchmarkVersion, folder: string): Promise<void> {
+  const { signal } = new AbortController()
+  const { hash } = await readBenchmarkFolder(folder, { signal })
+  if (hash === content_hash) return
+  throw new EvsysError('BLOB_CORRUPT', `the tasks of ${benchmark_id} have changed since it was stored: ${folder}`, {
+    fix: `remove that folder and keep the benchmark again with \`evsys benchmark upload FOLDER\`.`,
   })
 }
 

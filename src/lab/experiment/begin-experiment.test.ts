@@ -5,7 +5,7 @@ import { samplePlan } from '../../../tests/sample-plan.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { manualClock } from '../../kernel/index.ts'
 import { type OpenStore, openStore } from '../../store/index.ts'
-import { beginExperiment } from './begin-experiment.ts'
+import { beginExperiment, finishedExperiment } from './begin-experiment.ts'
 
 const folder = temporaryFolders()
 const clock = manualClock(Date.parse('2026-01-02T03:04:05.678Z'))
@@ -37,19 +37,20 @@ describe('an experiment that begins', () => {
     expect((await begin(store, dir, { resume: true })).outputDir).toBe(first.outputDir)
   })
 
-  it('is an error when there is none, which says whether one has finished (LAB-34)', async () => {
+  it('starts when there is none to resume; the newest that has finished is found (LAB-34, USE-65)', async () => {
     const dir = folder()
     await using store = await openStore(join(dir, 'evsys.db'))
-    await expect(begin(store, dir, { resume: true })).rejects.toMatchObject({
-      code: 'STORE_MISSING',
-      fix: expect.stringContaining('leave out --resume'),
+    const plan = samplePlan({ configHash: 'c' })
+    expect(await finishedExperiment(store, plan)).toBeUndefined()
+    const { experiment, isResumed } = await begin(store, dir, { resume: true })
+    expect(isResumed).toBe(false)
+    expect(await finishedExperiment(store, plan)).toBeUndefined()
+    expect(await begin(store, dir, { resume: true })).toMatchObject({
+      experiment: { id: experiment.id },
+      isResumed: true,
     })
-    const { experiment } = await begin(store, dir)
     await finish(store, experiment.id)
-    await expect(begin(store, dir, { resume: true })).rejects.toMatchObject({
-      code: 'STORE_MISSING',
-      fix: expect.stringContaining(`${experiment.id} has finished`),
-    })
+    expect(await finishedExperiment(store, plan)).toMatchObject({ id: experiment.id })
   })
 })
 

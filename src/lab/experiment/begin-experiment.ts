@@ -23,13 +23,11 @@ export async function beginExperiment(
   store: OpenStore,
   plan: Plan,
   options: { resume: boolean; projectDir: string; clock: Clock; provenance: Record<string, unknown> },
-): Promise<{ experiment: ExperimentRow; outputDir: string }> {
+): Promise<{ experiment: ExperimentRow; outputDir: string; isResumed: boolean }> {
   const { resume, projectDir, clock, provenance } = options
-  if (resume) {
-    const known = await store.experiments({ limit: 1000, configHash: plan.config_hash })
-    const unfinished = known.find(isUnfinished)
-    if (unfinished === undefined) throw nothingToResume(plan.experiment.name, known[0]?.id)
-    return { experiment: unfinished, outputDir: outputDirOf(unfinished, projectDir) }
+  const unfinished = resume ? (await knownExperiments(store, plan)).find(isUnfinished) : undefined
+  if (unfinished !== undefined) {
+    return { experiment: unfinished, outputDir: outputDirOf(unfinished, projectDir), isResumed: true }
   }
   const ids = createIds({ clock, random: systemRandom })
   const experimentId = ids.next('exp')
@@ -37,22 +35,24 @@ export async function beginExperiment(
   const runIds = plan.runs.map(() => ids.next('run'))
   await store.createExperiment({ experimentId, at, plan, runIds, provenance })
   const experiment = await store.findExperiment(experimentId)
-  return { experiment, outputDir: outputDirOf(experiment, projectDir) }
+  return { experiment, outputDir: outputDirOf(experiment, projectDir), isResumed: false }
 }
 
 export function isUnfinished({ status }: Pick<ExperimentRow, 'status'>): boolean {
   return status === 'running' || status === 'pending' || status === 'stopped'
 }
 
-/** The error for `--resume` where all is done; `finished` is the newest experiment of the same configuration. */
-export function nothingToResume(name: string, finished?: string): EvsysError {
-  return finished === undefined
-    ? new EvsysError('STORE_MISSING', `no experiment of this project has the configuration of "${name}"`, {
-        fix: 'leave out --resume to start it; a changed file is another experiment. `evsys history` lists what there is',
-      })
-    : new EvsysError('STORE_MISSING', `no unfinished experiment of this project has the configuration of "${name}"`, {
-        fix: `${finished} has finished: \`evsys show ${finished}\` shows it. Leave out --resume to run the file again`,
-      })
+/** The newest experiment of the same configuration where none is left to resume: what `--resume` shows in place of doing it again. */
+export async function finishedExperiment(
+  store: Pick<OpenStore, 'experiments'>,
+  plan: Plan,
+): Promise<ExperimentRow | undefined> {
+  const known = await knownExperiments(store, plan)
+  return known.some(isUnfinished) ? undefined : known[0]
+}
+
+function knownExperiments(store: Pick<OpenStore, 'experiments'>, plan: Plan): Promise<ExperimentRow[]> {
+  return store.experiments({ limit: 1000, configHash: plan.config_hash })
 }
 
 // Two that start in the same millisecond would share a folder: the one that makes it has it, the other takes the next.

@@ -27,13 +27,18 @@ export interface SealOptions {
 export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: SealOptions): Promise<BenchmarkSeal> {
   const found = await Promise.all(
     benchmarks.map(async ({ name, path, data }) =>
-      [path ?? data?.path ?? [], await storedFiles(data, projectDir)]
+      [path ?? (data?.store === undefined ? data?.path : undefined) ?? [], await storedFiles(data, projectDir)]
         .flat()
         .map((place) => ({ name, path: resolve(place) })),
     ),
   )
   const answers = found.flat()
-  if (answers.length === 0 || choice === 'off') return open(choice === 'off' ? ['--seal off'] : [])
+  const outside = benchmarks.flatMap(({ name, data }) => (data?.store === undefined ? [] : [name]))
+  const inStore = outside.map(
+    (name) => `benchmark ${name} is read from a data store, which recipe code may be able to read too`,
+  )
+  if (choice === 'off') return open(['--seal off'])
+  if (answers.length === 0 && (inStore.length === 0 || choice !== 'required')) return open(inStore)
   const problem = (await whyNotHidden()) ?? (await foreignOwner(projectDir))
   if (problem !== undefined) {
     if (choice === 'required') {
@@ -47,13 +52,16 @@ export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: S
   const stored = await Promise.all(blocks.map((data) => storedFiles(data, projectDir)))
   const read = [
     ...runs.map(({ model }) => model.name),
-    ...blocks.flatMap(({ path, hf_dataset }) => [path ?? [], hf_dataset ?? []].flat()),
+    ...blocks.flatMap(({ path, store, hf_dataset }) =>
+      [(store === undefined ? path : undefined) ?? [], hf_dataset ?? []].flat(),
+    ),
     ...stored.flat(),
   ]
   const clashing = answers.filter(({ path }) => read.some((used) => isWithin(resolve(used), path)))
   const clash = clashing.map(
     ({ name }) => `benchmark ${name} is made from a file that training reads, so recipe code can read its answers too`,
   )
+  clash.push(...inStore)
   if (clash.length > 0 && choice === 'required') throw new EvsysError('SEAL_FAILED', clash.join('; '))
   const hidden = answers.filter((each) => !clashing.includes(each)).map(({ path }) => path)
   // Verdicts of judges quote reference answers, trials hold tests; what is hidden must be there before a process starts.

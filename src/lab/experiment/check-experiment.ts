@@ -14,7 +14,7 @@ import {
   type RunConfig,
   teachersOf,
 } from '../../contracts/index.ts'
-import { sourceKind } from '../../data/index.ts'
+import { requireStoredData, sourceKind } from '../../data/index.ts'
 import {
   type Catalog,
   EvsysError,
@@ -56,13 +56,23 @@ export async function checkExperiment(
 ): Promise<CheckedExperiment> {
   const { projectDir, plugins, seal, signal } = options
   const checked = await checkDeep(loaded, catalog, { signal })
-  const problems = [...catalog.problems, ...checked.problems, ...unknownModels(checked.plan)]
+  const stored = await storedProblems(checked.plan, projectDir)
+  const problems = [...catalog.problems, ...checked.problems, ...unknownModels(checked.plan), ...stored]
   if (problems.length > 0) throw EvsysError.many(problems)
   const secretSource = await readSecretSource({ projectDir })
   const plan = await resolveBenchmarks(checked.plan, projectDir)
   checkForecast(plan)
   const agents = plan.experiment.metadata.benchmark.flatMap(({ agent }) => agent ?? [])
-  const asked = { callbacks: callbacksOf(plan), agents, cardOf: catalog.card.bind(catalog), source: secretSource }
+  const clients = plan.experiment.metadata.benchmark.flatMap(({ inference }) => inference ?? [])
+  const logStore = plan.experiment.log_store
+  const asked = {
+    callbacks: callbacksOf(plan),
+    agents,
+    clients,
+    logStore,
+    cardOf: catalog.card.bind(catalog),
+    source: secretSource,
+  }
   return {
     plan,
     notices: [...checked.plan.notices, ...catalog.notices, ...checked.notices, ...seal.notices],
@@ -74,6 +84,21 @@ export async function checkExperiment(
     secrets: new Map(checked.plan.runs.map(({ name, config }) => [name, runSecrets(config, asked)])),
     trainingData: trainingDataOf(checked.plan, catalog),
   }
+}
+
+// Stored datasets are there and hold what was stored: found out here, not by every run for itself.
+async function storedProblems({ experiment, runs }: Plan, projectDir: string): Promise<Problem[]> {
+  const ofRuns = runs.flatMap(({ config }) => [config.data, ...(config.mix ?? [])])
+  const blocks = [...ofRuns, ...experiment.metadata.benchmark.flatMap(({ data }) => data ?? [])]
+  const problems = new Map<string, Problem>()
+  for (const data of new Map(blocks.map((data) => [hashOf(data), data])).values()) {
+    try {
+      await requireStoredData(data, projectDir)
+    } catch (error) {
+      for (const problem of problemsOf(error)) problems.set(problem.message, problem)
+    }
+  }
+  return [...problems.values()]
 }
 
 // A model that nothing is known of is reported before anything starts, not after hours of training.
@@ -124,7 +149,8 @@ function trainingDataOf(plan: Plan, catalog: Pick<Catalog, 'card'>): TrainingDat
       found.set(key, known)
     }
   }
-  const isOurs = (type: 'data_source' | 'transform', kind: string) => catalog.card(type, kind)?.origin === 'built-in'
+  const isOurs = (type: 'data_source' | 'data_store' | 'transform', kind: string) =>
+    catalog.card(type, kind)?.origin === 'built-in'
   return [...found.values()].map(({ data, arms, seeds, ...rest }) => ({
     ...rest,
     data,
@@ -132,7 +158,9 @@ function trainingDataOf(plan: Plan, catalog: Pick<Catalog, 'card'>): TrainingDat
     seeds: [...seeds],
     callbacks: callbacksOf(plan),
     isBuiltIn:
-      isOurs('data_source', sourceKind(data)) && data.transforms.every(({ kind }) => isOurs('transform', kind)),
+      isOurs('data_source', sourceKind(data)) &&
+      (data.store === undefined || isOurs('data_store', data.store.kind)) &&
+      data.transforms.every(({ kind }) => isOurs('transform', kind)),
   }))
 }
 
@@ -145,6 +173,9 @@ interface SecretOptions {
   readonly callbacks: readonly PluginSpec[]
   /** Agents of the benchmarks. */
   readonly agents?: readonly PluginSpec[] | undefined
+  /** Clients that answer benchmarks. */
+  readonly clients?: readonly PluginSpec[] | undefined
+  readonly logStore?: PluginSpec | undefined
   readonly cardOf: (type: PluginType, kind: string) => PluginCard | undefined
   readonly source: SecretSource
 }
@@ -155,7 +186,7 @@ interface SecretOptions {
  */
 export function runSecrets(
   config: RunConfig,
-  { callbacks, agents = [], cardOf, source }: SecretOptions,
+  { callbacks, agents = [], clients = [], logStore, cardOf, source }: SecretOptions,
 ): Record<string, string> {
   const secrets: Record<string, string> = {}
   const problems = new Map<string, Problem>()
@@ -165,7 +196,16 @@ export function runSecrets(
   const written = [config.agent ?? [], agents]
     .flat()
     .flatMap(({ kind, params }) => findSecrets(params).map(({ name }) => ({ kind, name })))
-  const taught = teacherClients(config).flatMap((spec) =>
+  const stores = [config.data.store, ...(config.mix ?? []).map(({ store }) => store)].flatMap((store) => store ?? [])
+  for (const [type, spec] of [
+    ...stores.map((store) => ['data_store', store] as const),
+    ['log_store', logStore] as const,
+  ]) {
+    for (const name of spec === undefined ? [] : (cardOf(type, spec.kind)?.needs.secrets ?? [])) {
+      wanted.push({ kind: spec?.kind ?? '', name })
+    }
+  }
+  const taught = [...teacherClients(config), ...clients].flatMap((spec) =>
     clientSecrets(spec, cardOf('inference_client', spec.kind)).map((name) => ({ kind: spec.kind, name })),
   )
   for (const { kind, name } of [...wanted, ...written, ...taught]) {

@@ -1,17 +1,8 @@
 // Before any run starts: do training rows repeat the questions of a benchmark? The questions come from the scorers, which keep the
 // answers; rows come from the cache, or are put there now. Rows that plugins of the project make are made in a separate process
 // and compared here, out of reach of those plugins.
-import { readFile } from 'node:fs/promises'
 import { builtins } from '../../builtins/index.ts'
-import {
-  type AnyPlugin,
-  type Benchmark,
-  type Leak,
-  type Notice,
-  type RowFormat,
-  type SealedBenchmark,
-  SealedTask,
-} from '../../contracts/index.ts'
+import type { AnyPlugin, Benchmark, Leak, Notice, RowFormat, SealedTask } from '../../contracts/index.ts'
 import {
   checkedRowsFolder,
   createLeakIndex,
@@ -30,14 +21,12 @@ import {
   builtInHash,
   createRegistry,
   EvsysError,
-  fileWork,
   hashOf,
   keyedRandom,
   type PluginReference,
   type PluginServices,
   type Problem,
 } from '../../kernel/index.ts'
-import type { ExperimentRow } from '../../store/index.ts'
 import { recipeHashes } from '../workers/recipe-hashes.ts'
 import type { BenchmarkSeal } from './benchmark-seal.ts'
 import type { TrainingData } from './check-experiment.ts'
@@ -46,26 +35,27 @@ import type { TrainingData } from './check-experiment.ts'
 const LONGEST_MS = 60_000
 
 interface CheckLeaksOptions {
-  readonly experiment: ExperimentRow
+  readonly benchmarks: readonly Benchmark[]
+  /** The questions of a benchmark. */
+  tasks(benchmark: string): readonly SealedTask[]
   readonly trainingData: readonly TrainingData[]
-  readonly benchmarks: readonly SealedBenchmark[]
   readonly projectDir: string
   readonly plugins: readonly PluginReference[]
   /** What the plugins of the project must not see meanwhile. */
   readonly seal: Pick<BenchmarkSeal, 'hidden'>
-  readonly options: { readonly limits?: { readonly blockedMs?: number | undefined } | undefined }
+  readonly limits?: { readonly blockedMs?: number | undefined } | undefined
   readonly signal: AbortSignal
 }
 
 /** The leaks that the experiment allows, and what a reader should know. Leaks that it does not allow are thrown, all at once. */
 export async function checkLeaks(options: CheckLeaksOptions): Promise<{ leaks: Leak[]; notices: Notice[] }> {
-  const { experiment, trainingData, benchmarks, signal } = options
+  const { trainingData, benchmarks, signal } = options
   const notices: Notice[] = []
   if (benchmarks.length === 0 || trainingData.length === 0) return { leaks: [], notices }
-  const targets = new Map(await Promise.all(benchmarks.map(async (each) => [each.name, await targetOf(each)] as const)))
+  const targets = new Map(benchmarks.map((each) => [each.name, targetOf(each, options.tasks(each.name))]))
   const allowed: Leak[] = []
   const problems: Problem[] = []
-  const rules = new Map(experiment.plan.experiment.metadata.benchmark.map((each) => [each.name, each.leaks ?? 'error']))
+  const rules = new Map(benchmarks.map((each) => [each.name, each.leaks ?? 'error']))
   for (const each of trainingData) {
     for await (const opened of rowsOf(each, options)) {
       if (opened === undefined) {
@@ -85,10 +75,7 @@ export async function checkLeaks(options: CheckLeaksOptions): Promise<{ leaks: L
   return { leaks: allowed, notices: [...notices, ...allowed.map((leak) => ({ text: leakText(leak) }))] }
 }
 
-async function targetOf({ tasks_file, chat_template }: SealedBenchmark): Promise<LeakTarget> {
-  const text = await fileWork('read', tasks_file, () => readFile(tasks_file, 'utf8'))
-  const lines = text.split('\n').filter((line) => line !== '')
-  const tasks = lines.map((line) => SealedTask.parse(JSON.parse(line)))
+function targetOf({ chat_template }: Benchmark, tasks: readonly SealedTask[]): LeakTarget {
   const { user_template: template } = chat_template
   return { hash: hashOf({ tasks, template: template ?? null }), index: createLeakIndex(tasks, { template }) }
 }
@@ -124,12 +111,12 @@ async function openHere(
 async function openElsewhere(
   { data, config, callbacks }: TrainingData,
   seed: number,
-  { projectDir, plugins, seal, options, signal }: CheckLeaksOptions,
+  { projectDir, plugins, seal, limits, signal }: CheckLeaksOptions,
 ): Promise<OpenRows<RowFormat> | undefined> {
   const { mix: _mix, ...alone } = config
   const recipe = { key: 'data', config: { ...alone, data, seed }, callbacks: [...callbacks] }
   const cacheDir = checkedRowsFolder(projectDir)
-  const limit = AbortSignal.timeout(Math.min(LONGEST_MS, options.limits?.blockedMs ?? LONGEST_MS))
+  const limit = AbortSignal.timeout(Math.min(LONGEST_MS, limits?.blockedMs ?? LONGEST_MS))
   try {
     const either = AbortSignal.any([signal, limit])
     const [made] = await recipeHashes([recipe], { projectDir, plugins, cacheDir, hidden: seal.hidden, signal: either })

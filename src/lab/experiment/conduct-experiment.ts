@@ -1,15 +1,15 @@
 // An experiment in the record, from its first run to its conclusion: leaks, schedule, baselines, evidence, and how it stops.
+import { join } from 'node:path'
 import { type ExperimentResult, type Leak, referencedArms } from '../../contracts/index.ts'
 import { keptSpeed } from '../../engine/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { cacheFolder } from '../../models/index.ts'
-import { recordedLeaks, recordedSpeeds } from '../../record/index.ts'
-import { type RunRow, requireTraining, requireTrainingPlan } from '../../store/index.ts'
-import { appendEvents } from './begin-experiment.ts'
+import { recordedLeaks, recordedSpeeds, resultOf } from '../../record/index.ts'
+import { openStore, type RunRow, requireTraining, requireTrainingPlan } from '../../store/index.ts'
+import { appendEvents, finishedExperiment } from './begin-experiment.ts'
 import type { CheckedExperiment } from './check-experiment.ts'
-import { checkLeaks } from './check-leaks.ts'
 import { concludeExperiment } from './conclude-experiment.ts'
-import { ExperimentSession, type SessionOptions } from './experiment-session.ts'
+import { ExperimentSession, ResumedMeanwhile, type SessionOptions } from './experiment-session.ts'
 import { scoreBaselines } from './score-baselines.ts'
 import { ingestLeftovers, reportRun, superviseRun } from './supervise-run.ts'
 
@@ -18,12 +18,39 @@ export async function conductExperiment(
   checked: CheckedExperiment,
   options: SessionOptions,
 ): Promise<ExperimentResult> {
-  const session = await ExperimentSession.open(checked, options)
+  const known = options.resume === true ? await alreadyFinished(checked, options) : undefined
+  if (known !== undefined) return known
+  const session = await openSession(checked, options)
+  if (!(session instanceof ExperimentSession)) return session
   try {
     return await conduct(session)
   } finally {
     await session.close() // not `await using`: of two errors, say of a full disk, one is thrown
   }
+}
+
+/** The session, or the result where another process finished what was to be resumed. */
+async function openSession(
+  checked: CheckedExperiment,
+  options: SessionOptions,
+): Promise<ExperimentSession | ExperimentResult> {
+  try {
+    return await ExperimentSession.open(checked, options)
+  } catch (error) {
+    const finished = error instanceof ResumedMeanwhile ? await alreadyFinished(checked, options) : undefined
+    if (finished === undefined) throw error
+    return finished
+  }
+}
+
+/** The result of the newest experiment of the same configuration, where nothing of it is left to resume. */
+async function alreadyFinished(
+  { plan, projectDir }: CheckedExperiment,
+  { clock }: SessionOptions,
+): Promise<ExperimentResult | undefined> {
+  await using store = await openStore(join(projectDir, '.evsys', 'evsys.db'), { clock })
+  const finished = await finishedExperiment(store, plan)
+  return finished && (await resultOf(store, finished))
 }
 
 async function conduct(session: ExperimentSession): Promise<ExperimentResult> {
@@ -51,18 +78,15 @@ async function conduct(session: ExperimentSession): Promise<ExperimentResult> {
 
 async function runAll(session: ExperimentSession): Promise<void> {
   const { store, experiment, outputDir, options, hooks, stopping, signal } = session
-  const either = AbortSignal.any([signal, stopping])
-  const checked = await checkLeaks({ ...session, signal: either }).catch((error: unknown) => {
-    if (signal.aborted || !stopping.aborted) throw error
-    return { leaks: [], notices: [] } // what was to start is stopped below
-  })
-  await recordLeaks(session, checked.leaks)
+  await recordLeaks(session, session.leaks.leaks)
   await hooks.started()
   for (const row of await store.runs(experiment.id)) {
     if (row.status !== 'completed') await ingestLeftovers(row, session)
   }
   const runs = await store.runs(experiment.id)
-  const notices = [...session.checked.notices, ...checked.notices]
+  const isFresh = options.resume === true && !session.isResumed
+  const fresh = isFresh ? [{ text: 'nothing of this experiment is in the record yet, so --resume starts it' }] : []
+  const notices = [...session.checked.notices, ...session.leaks.notices, ...fresh]
   const plan = requireTrainingPlan(experiment.plan)
   options.onPlan?.({ plan, notices, experimentId: experiment.id, outputDir, runs })
   await scheduleRuns({
@@ -83,7 +107,7 @@ async function runAll(session: ExperimentSession): Promise<void> {
       }),
   })
   if (stopping.aborted) return
-  await scoreBaselines(session, either).catch((error: unknown) => {
+  await scoreBaselines(session, AbortSignal.any([signal, stopping])).catch((error: unknown) => {
     if (!stopping.aborted) throw error // stopped in the middle: the model has no score, as the record says
   })
 }

@@ -12,21 +12,15 @@ import {
 } from '../../contracts/index.ts'
 import { type Clock, EvsysError, onAbort, type PluginReference, type SecretSource } from '../../kernel/index.ts'
 import { dryRunMark } from '../../record/index.ts'
-import {
-  type ExperimentRow,
-  type Lease,
-  type OpenStore,
-  openStore,
-  type RunRow,
-  requireTrainingPlan,
-} from '../../store/index.ts'
+import { type ExperimentRow, type Lease, type OpenStore, openStore, type RunRow } from '../../store/index.ts'
 import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experiment-hooks.ts'
 import type { WorkerLimits } from '../workers/worker-limits.ts'
 import { createWorkerPool, type SpareWorker, type WorkerPool } from '../workers/worker-pool.ts'
-import { beginExperiment, type HeldLease, holdLease, isUnfinished, nothingToResume } from './begin-experiment.ts'
+import { beginExperiment, type HeldLease, holdLease, isUnfinished } from './begin-experiment.ts'
 import type { BenchmarkSeal, SealChoice } from './benchmark-seal.ts'
 import { BudgetKeeper, countSpent, isOfRun } from './budget-keeper.ts'
-import type { CheckedExperiment, TrainingData } from './check-experiment.ts'
+import type { CheckedExperiment } from './check-experiment.ts'
+import { checkLeaks } from './check-leaks.ts'
 import { SealedBenchmarks } from './sealed-benchmarks.ts'
 
 export interface RunExperimentOptions {
@@ -79,6 +73,8 @@ export class ExperimentSession {
   readonly checked: CheckedExperiment
   readonly options: SessionOptions
   readonly outputDir: string
+  /** Begun by an earlier process. */
+  readonly isResumed: boolean
   readonly hooks: ExperimentHooks
   readonly sealed: SealedBenchmarks
   readonly pool: WorkerPool
@@ -90,10 +86,11 @@ export class ExperimentSession {
   readonly signal: AbortSignal
   /** Aborted: another process has the lease. */
   readonly lost: AbortSignal
-  // Fields, since `checkLeaks` and `assignRun` take them as plain values.
+  // Fields, since `assignRun` takes them as plain values.
   readonly projectDir: string
   readonly plugins: readonly PluginReference[]
-  readonly trainingData: readonly TrainingData[]
+  /** Rows that repeat questions, which the experiment allows, and what was not compared. */
+  readonly leaks: FoundInData
   readonly seal: BenchmarkSeal
   readonly secrets: CheckedExperiment['secrets']
   readonly addresses: Readonly<Partial<Record<AddressVariable, string>>>
@@ -106,10 +103,11 @@ export class ExperimentSession {
   readonly #signals: SessionSignals
 
   private constructor(parts: SessionParts) {
-    const { store, experiment, outputDir, checked, options, held, signals, hooks, sealed } = parts
+    const { store, experiment, outputDir, checked, options, held, signals, hooks, sealed, leaks } = parts
     this.store = store
     this.experiment = experiment
     this.outputDir = outputDir
+    this.isResumed = parts.isResumed
     this.checked = checked
     this.options = options
     this.hooks = hooks
@@ -124,7 +122,7 @@ export class ExperimentSession {
     this.clock = options.clock
     this.projectDir = checked.projectDir
     this.plugins = checked.plugins
-    this.trainingData = checked.trainingData
+    this.leaks = leaks
     this.seal = checked.seal
     this.secrets = checked.secrets
     this.secretSource = checked.secretSource
@@ -149,33 +147,37 @@ export class ExperimentSession {
   }
 
   static async #openIn(store: OpenStore, checked: CheckedExperiment, options: SessionOptions) {
-    const begun = await beginChecked(store, checked, options)
-    const { outputDir } = begun
     const lost = new AbortController()
-    const held = await holdLease(store.leases, `experiment:${begun.experiment.id}`, lost)
+    const budget = new BudgetKeeper(checked.plan.experiment.budget)
+    const signals = new SessionSignals(budget, options.signal, lost)
+    // What is asked to end before it is in the record ends at once.
+    const stopListening = onAbort(options.signal, () => signals.working.abort(notBegun()))
     try {
-      // The process that held the lease until now may have brought it to its end.
-      const experiment = (await store.experiment(begun.experiment.id)) ?? begun.experiment
-      if (!isUnfinished(experiment)) throw nothingToResume(experiment.name, experiment.id)
-      const { projectDir, plugins, seal } = checked
-      const { clock } = options
-      const { hidden } = seal
-      const { lease } = held
-      const hooks = openExperimentHooks({ store, experiment, lease, outputDir, projectDir, plugins, hidden, clock })
-      const budget = new BudgetKeeper(experiment.plan.experiment.budget)
-      const signals = new SessionSignals(budget, options.signal, lost)
+      // Before anything is recorded: what is refused here has not begun.
+      const sealed = await openBenchmarks(checked, signals.working.signal)
       try {
-        await countSpent(store, experiment, budget)
-        signals.startClock()
-        const sealed = await openBenchmarks(checked, { experiment, outputDir }, signals.working.signal)
-        return new ExperimentSession({ store, experiment, outputDir, checked, options, held, signals, hooks, sealed })
+        const leaks = await leaksOf(checked, sealed, options, signals.working.signal)
+        signals.working.signal.throwIfAborted()
+        stopListening()
+        const { experiment, ...rest } = await beginHeld(store, checked, options, lost)
+        const { held, hooks, outputDir } = rest
+        try {
+          await sealed.place(outputDir)
+          await countSpent(store, experiment, budget)
+          signals.startClock()
+          return new ExperimentSession({ store, experiment, checked, options, signals, sealed, leaks, ...rest })
+        } catch (error) {
+          await hooks[Symbol.asyncDispose]()
+          await held[Symbol.asyncDispose]()
+          throw error
+        }
       } catch (error) {
-        signals.close()
-        await hooks[Symbol.asyncDispose]()
+        await sealed[Symbol.asyncDispose]()
         throw error
       }
     } catch (error) {
-      await held[Symbol.asyncDispose]()
+      stopListening()
+      signals.close()
       throw error
     }
   }
@@ -216,13 +218,21 @@ interface SessionParts {
   readonly store: OpenStore
   readonly experiment: ExperimentRow
   readonly outputDir: string
+  readonly isResumed: boolean
   readonly checked: CheckedExperiment
   readonly options: SessionOptions
   readonly held: HeldLease
   readonly signals: SessionSignals
   readonly hooks: ExperimentHooks
   readonly sealed: SealedBenchmarks
+  readonly leaks: FoundInData
 }
+
+function notBegun(): EvsysError {
+  return new EvsysError('INTERRUPTED', 'it was interrupted before anything was recorded', { fix: 'run the file again' })
+}
+
+type FoundInData = Awaited<ReturnType<typeof checkLeaks>>
 
 /** What ends an experiment before its time: a request, a budget that is used up, a lease that another process took. */
 class SessionSignals {
@@ -258,6 +268,59 @@ class SessionSignals {
   }
 }
 
+interface Begun {
+  readonly experiment: ExperimentRow
+  readonly outputDir: string
+  readonly isResumed: boolean
+  readonly held: HeldLease
+  readonly hooks: ExperimentHooks
+}
+
+/** The experiment in the record, new or to be resumed, with the lease on it. */
+async function beginHeld(
+  store: OpenStore,
+  checked: CheckedExperiment,
+  options: SessionOptions,
+  lost: AbortController,
+): Promise<Begun> {
+  const { projectDir, plugins, seal } = checked
+  const { clock } = options
+  const begun = await beginChecked(store, checked, options)
+  const { outputDir, isResumed } = begun
+  const held = await holdLease(store.leases, `experiment:${begun.experiment.id}`, lost)
+  try {
+    const experiment = (await store.experiment(begun.experiment.id)) ?? begun.experiment
+    // The process that held the lease until now may have brought it to its end: then this one is a second run of the file.
+    if (!isUnfinished(experiment)) throw new ResumedMeanwhile(experiment)
+    const of = { store, experiment, lease: held.lease, outputDir, projectDir, plugins, hidden: seal.hidden, clock }
+    return { experiment, outputDir, isResumed, held, hooks: openExperimentHooks(of) }
+  } catch (error) {
+    await held[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** Thrown when another process finished what was to be resumed. */
+export class ResumedMeanwhile extends Error {
+  readonly experiment: ExperimentRow
+
+  constructor(experiment: ExperimentRow) {
+    super(`${experiment.id} has finished meanwhile`)
+    this.experiment = experiment
+  }
+}
+
+async function leaksOf(
+  { plan, trainingData, projectDir, plugins, seal }: CheckedExperiment,
+  sealed: SealedBenchmarks,
+  { limits }: SessionOptions,
+  signal: AbortSignal,
+): Promise<FoundInData> {
+  const benchmarks = plan.experiment.metadata.benchmark
+  const tasks = (benchmark: string) => sealed.tasks(benchmark)
+  return await checkLeaks({ benchmarks, tasks, trainingData, projectDir, plugins, seal, limits, signal })
+}
+
 function beginChecked(store: OpenStore, checked: CheckedExperiment, options: SessionOptions) {
   const { plan, projectDir, file, seal } = checked
   const { clock, dry = false, resume = false } = options
@@ -272,13 +335,10 @@ function beginChecked(store: OpenStore, checked: CheckedExperiment, options: Ses
 }
 
 function openBenchmarks(
-  { projectDir, plugins, cards, seal, secretSource }: CheckedExperiment,
-  { experiment, outputDir }: { experiment: ExperimentRow; outputDir: string },
+  { plan, projectDir, plugins, cards, seal, secretSource }: CheckedExperiment,
   signal: AbortSignal,
 ): Promise<SealedBenchmarks> {
-  const plan = requireTrainingPlan(experiment.plan)
   return SealedBenchmarks.open(plan.experiment.metadata.benchmark, {
-    outputDir,
     projectDir,
     plugins,
     cards,

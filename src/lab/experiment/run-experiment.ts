@@ -2,7 +2,13 @@
 import { relative, resolve } from 'node:path'
 import { loadTrainerSpare } from '../../backends/index.ts'
 import { builtins } from '../../builtins/index.ts'
-import { type ConfigSource, loadExperiment, pluginReferences } from '../../config/index.ts'
+import {
+  type ConfigSource,
+  checkDraft,
+  type ExperimentDraft,
+  loadExperiment,
+  pluginReferences,
+} from '../../config/index.ts'
 import type { ExperimentResult } from '../../contracts/index.ts'
 import { openCatalog, systemClock, whyNotHidden } from '../../kernel/index.ts'
 import { workerLimits } from '../workers/worker-limits.ts'
@@ -42,7 +48,12 @@ async function prepare(
 ): Promise<CheckedExperiment> {
   const { set, dry, steps, cwd } = options
   whyNotHidden().catch(() => {}) // asked meanwhile; thrown when it is used
-  const loaded = await loadExperiment(source, { signal, set, dry, steps, cwd, refuseUnused: true })
+  const furtherProblems = async (draft: ExperimentDraft) => {
+    const at = { projectDir: options.projectDir ?? draft.project, plugins: pluginReferences(draft) }
+    await using catalog = await openCatalog({ builtins: builtins(), ...at, signal })
+    return [...catalog.problems, ...(await checkDraft(draft, catalog, { signal })).problems]
+  }
+  const loaded = await loadExperiment(source, { signal, set, dry, steps, cwd, refuseUnused: true, furtherProblems })
   const projectDir = options.projectDir ?? loaded.project
   const plugins = pluginReferences(loaded)
   const named = await resolveBenchmarks(loaded.plan, projectDir)

@@ -26,7 +26,6 @@ import { placeOfAgent, requireOwnAgent, requireTrialAgent, requireTrialEnvironme
 import { openTrialScratch, trialsFolder } from '../trials/trial-scratch.ts'
 
 interface SealedOptions {
-  readonly outputDir: string
   readonly projectDir: string
   readonly plugins: readonly PluginReference[]
   /** Of the plugins of the project. */
@@ -59,9 +58,11 @@ interface Opened {
 }
 
 export class SealedBenchmarks implements AsyncDisposable {
-  /** What workers may know of them. */
+  /** What workers may know of them, once their questions have a place. */
   sealed: readonly SealedBenchmark[] = []
   readonly #options: SealedOptions
+  #names: readonly string[] = []
+  #outputDir: string | undefined
   readonly #opened = new Map<string, Opened>()
   readonly #closing = new AbortController()
   readonly #underWay = new Set<Promise<unknown>>()
@@ -74,14 +75,21 @@ export class SealedBenchmarks implements AsyncDisposable {
   static async open(benchmarks: readonly Benchmark[], options: SealedOptions): Promise<SealedBenchmarks> {
     const opened = new SealedBenchmarks(options)
     try {
-      await mkdir(join(options.outputDir, 'questions'), { recursive: true })
       const pace = { limit: availableParallelism(), signal: options.signal }
-      opened.sealed = await mapConcurrent(benchmarks, pace, (benchmark) => opened.#open(benchmark))
+      opened.#names = benchmarks.map(({ name }) => name)
+      await mapConcurrent(benchmarks, pace, (benchmark) => opened.#open(benchmark))
       return opened
     } catch (error) {
       await opened[Symbol.asyncDispose]()
       throw error
     }
+  }
+
+  /** Writes the questions as files of the experiment: what was opened before there was one belongs to it from now on. */
+  async place(outputDir: string): Promise<void> {
+    this.#outputDir = outputDir
+    await mkdir(join(outputDir, 'questions'), { recursive: true })
+    this.sealed = await Promise.all(this.#names.map((name) => this.#place(this.#find(name), outputDir)))
   }
 
   /** What is asked. */
@@ -117,9 +125,9 @@ export class SealedBenchmarks implements AsyncDisposable {
     if (scratch !== undefined) await rm(scratch, { recursive: true, force: true })
   }
 
-  async #open(benchmark: Benchmark): Promise<SealedBenchmark> {
-    const { outputDir, cards, agents, environments, ...options } = this.#options
-    const { name, split, run_every, num_samples, max_tokens, temperature, n_concurrent, chat_template } = benchmark
+  async #open(benchmark: Benchmark): Promise<void> {
+    const { cards, agents, environments, ...options } = this.#options
+    const { name } = benchmark
     const folders = await taskFoldersOf(benchmark)
     if (folders !== undefined) {
       for (const agent of benchmark.agent === undefined ? agents : [benchmark.agent]) requireTrialAgent(agent, name)
@@ -128,11 +136,21 @@ export class SealedBenchmarks implements AsyncDisposable {
     }
     const scorer = await openScorer({ ...options, benchmark, catalog: { cards: () => [...cards] } })
     this.#opened.set(name, { benchmark, scorer, folders })
+  }
+
+  async #place({ benchmark, scorer, folders }: Opened, outputDir: string): Promise<SealedBenchmark> {
+    const { name, split, run_every, num_samples, max_tokens, temperature, n_concurrent, chat_template } = benchmark
     const tasks_file = join(outputDir, 'questions', `${name}.jsonl`)
     const lines = scorer.sealedTasks().map((task) => `${JSON.stringify(task)}\n`)
     await writeFileAtomic(tasks_file, lines.join(''))
     const asked = { name, split, run_every, num_samples, max_tokens, temperature, n_concurrent, chat_template }
-    return { ...asked, tasks_file, agent: benchmark.agent, in_folders: folders === undefined ? undefined : true }
+    return {
+      ...asked,
+      tasks_file,
+      agent: benchmark.agent,
+      inference: benchmark.inference,
+      in_folders: folders === undefined ? undefined : true,
+    }
   }
 
   #find(benchmark: string): Opened {
@@ -148,7 +166,8 @@ export class SealedBenchmarks implements AsyncDisposable {
     const { agent: ofRun, environment, runAgent, systemPrompt, label, ...question } = asked
     const { benchmark, scorer, folders } = this.#find(name)
     if (folders === undefined) throw new EvsysError('INTERNAL', `benchmark "${name}" has no task folders`)
-    const { projectDir, outputDir, cards, secretSource } = this.#options
+    const { projectDir, cards, secretSource } = this.#options
+    const outputDir = this.#outputDir ?? 'unplaced'
     const named = benchmark.agent ?? ofRun
     const agent = runAgent === undefined ? requireOwnAgent(named, name) : requireTrialAgent(named, name)
     const isProjects = (kind: string) =>

@@ -97,7 +97,8 @@ async function scoreAnswers(
 ): Promise<Scored> {
   try {
     const scored = await sealed.score(benchmark, predictions)
-    onCost(scored.judge?.cost_usd ?? 0)
+    const answers = predictions.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0) // of a client that answers
+    onCost((scored.judge?.cost_usd ?? 0) + answers)
     return scored
   } catch (error) {
     signal.throwIfAborted()
@@ -225,6 +226,7 @@ export async function assignRun(
     benchmarks: [...benchmarks],
     objective: plan.objective,
     callbacks: callbacksOf(plan),
+    log_store: plan.experiment.log_store,
     project_dir: projectDir,
     plugin_files: pluginFilesOf(plugins),
     log_rollouts: plan.experiment.log_rollouts,

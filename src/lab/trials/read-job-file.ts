@@ -60,7 +60,7 @@ export async function readJobFile(file: string, cwd: string): Promise<JobFile> {
     path: resolve(cwd, place.path),
     agent:
       import_path === undefined
-        ? { kind: name === undefined ? 'oracle' : (theirs[name] ?? name), params: kwargs }
+        ? { kind: name === undefined ? 'oracle' : (theirs.get(name) ?? name), params: kwargs }
         : { kind: 'python', params: { import_path, kwargs } },
     model: model_name === undefined ? undefined : modelName(model_name),
     environment: { kind: environment.type ?? 'auto', params: environment.kwargs },
@@ -74,7 +74,10 @@ export async function readJobFile(file: string, cwd: string): Promise<JobFile> {
 }
 
 /** Names of Harbor for agents that are like ours. */
-const theirs: Readonly<Record<string, string>> = { 'terminus-2': 'terminal', terminus: 'terminal' }
+const theirs: ReadonlyMap<string, string> = new Map([
+  ['terminus-2', 'terminal'],
+  ['terminus', 'terminal'],
+])
 
 // `provider/model` of Harbor.
 function modelName(written: string): string {

@@ -86,9 +86,12 @@ function varianceSentence({ effect, reason, seed_variance, task_variance, limite
   return ` Variance of the difference: ${parts.join(', ')}${limit}.`
 }
 
-function bestSentence({ best_arm, arms, objective, chosen_among }: Evidence): string {
+function bestSentence({ best_arm, arms, objective, chosen_among, n_completed }: Evidence): string {
   const best = arms.find((arm) => arm.name === best_arm)
-  if (best?.score == null || objective === null) return ''
+  if (objective === null) return ''
+  if (best?.score == null) {
+    return n_completed === 0 ? '' : `No arm is ranked: no run has ${objective.benchmark}.${objective.metric}.`
+  }
   const { mean, ci, n } = best.score
   const interval = ci === null ? '' : ` (${range(ci)})`
   const others = chosen_among > 1 ? ` of ${count(chosen_among, 'arm')}` : ''

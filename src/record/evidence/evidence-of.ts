@@ -1,16 +1,19 @@
 // The evidence of an experiment and its result, as the record has them now.
-import type {
-  BaselineScore,
-  Direction,
-  Evidence,
-  ExperimentResult,
-  Leak,
-  RunTrip,
-  UsedEngine,
+
+import { guardedLoss } from '../../algorithms/index.ts'
+import {
+  type BaselineScore,
+  type Direction,
+  type Evidence,
+  type ExperimentResult,
+  type Leak,
+  type RunTrip,
+  trainingScores,
+  type UsedEngine,
 } from '../../contracts/index.ts'
 import { evaluatePlugins } from '../../evaluate/index.ts'
 import { createRegistry } from '../../kernel/index.ts'
-import type { ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
+import type { EvalRow, ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
 import type { TaskMetric } from './arm-scores.ts'
 import { conclusionText } from './conclusion-text.ts'
 import { isDryRun } from './dry-run.ts'
@@ -23,10 +26,26 @@ export async function evidenceOf(
   experiment: ExperimentRow,
 ): Promise<{ evidence: Evidence; runs: RecordedRun[] }> {
   const rows = await store.runs(experiment.id)
-  const runs = await Promise.all(rows.map(async (run) => ({ run, evals: await store.evals(run.id) })))
+  const { objective, experiment: written } = experiment.plan
+  const judges = [objective, experiment.plan.claim].some((each) => each?.benchmark === trainingScores)
+  const isTraining = judges && written.metadata.benchmark.length === 0
+  const runs = await Promise.all(
+    rows.map(async (run) => {
+      const evals = await store.evals(run.id)
+      return { run, evals: isTraining ? [...evals, trainingEval(run)] : evals }
+    }),
+  )
   const { claim, ...unclaimed } = experiment.plan
   const plan = claim === undefined || isDryRun(experiment) ? unclaimed : { ...unclaimed, claim }
   return { evidence: weighEvidence({ plan, runs, metricOf }), runs }
+}
+
+// Where no benchmark is declared, the last training metrics of a run are what it is judged by.
+// `loss` is the one per token, where the recipe gives it no name of its own.
+function trainingEval({ metrics: given }: RunRow): EvalRow {
+  const loss = guardedLoss(given)
+  const metrics = loss === undefined ? given : { loss, ...given }
+  return { benchmark: trainingScores, split: 'val', metrics, nTasks: 0, nInfraFailed: 0, scorerHash: '' }
 }
 
 /** The result of an experiment as the record has it now. */

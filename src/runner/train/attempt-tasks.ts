@@ -30,21 +30,23 @@ export async function attemptTasks(
   if (askTrials === undefined) {
     throw new EvsysError('INTERNAL', `the task folders of benchmark "${benchmark.name}" are not attempted here`)
   }
+  const { inference } = benchmark
+  const client = inference === undefined ? undefined : await scope.others.client(inference)
+  const open = () => client ?? openPolicy(scope, weights)
   return askTrials({
     benchmark: benchmark.name,
     step,
     system_prompt: systemPrompt ?? benchmark.chat_template.system_prompt ?? '',
-    answer: answering(scope, weights),
-    runAgent: (order, environment, signal) =>
-      runOrder(scope, { order, environment, policy: openPolicy(scope, weights) }, signal),
+    answer: answering(scope, open),
+    runAgent: (order, environment, signal) => runOrder(scope, { order, environment, policy: open() }, signal),
   })
 }
 
-/** Answers for the weights. Each session has a separate policy, which keeps the tokens of its conversation. */
-function answering(scope: RunScope, weights: Weights) {
+/** Answers for the weights, or for the client in their place. Each session has a separate policy, which keeps the tokens of its conversation. */
+function answering(scope: RunScope, open: () => OpenInferenceClient) {
   const sessions = new Map<string, OpenInferenceClient>()
   return async (question: PolicyQuestion): Promise<PolicyAnswer> => {
-    const policy = sessions.get(question.session) ?? openPolicy(scope, weights)
+    const policy = sessions.get(question.session) ?? open()
     sessions.set(question.session, policy)
     const { session: _, max_tokens: maxTokens, top_p: topP, top_k: topK, ...rest } = question
     const request = { ...rest, maxTokens, topP, topK }

@@ -11,7 +11,11 @@ export interface LoopCallbacks extends AsyncDisposable {
   call<H extends Hook>(hook: H, ...args: ArgumentsOf<H>): Promise<void>
 }
 
-export async function openLoopCallbacks(specs: readonly PluginSpec[], services: RunServices): Promise<LoopCallbacks> {
+export async function openLoopCallbacks(
+  specs: readonly PluginSpec[],
+  services: RunServices,
+  logStore?: PluginSpec,
+): Promise<LoopCallbacks> {
   const opened: { kind: string; hooks: CallbackHooks & Partial<AsyncDisposable> }[] = []
   const callbacks: LoopCallbacks = {
     async call(hook, ...args) {
@@ -41,9 +45,36 @@ export async function openLoopCallbacks(specs: readonly PluginSpec[], services: 
       const hooks = await boundary('PLUGIN_FAILED', what, services.signal, () => plugin.open(context))
       opened.push({ kind: spec.kind, hooks })
     }
+    if (logStore !== undefined) opened.push({ kind: logStore.kind, hooks: await openLogStore(logStore, services) })
   } catch (error) {
     await callbacks[Symbol.asyncDispose]()
     throw error
   }
   return callbacks
+}
+
+/** A log store as a callback: metrics of steps and evaluations, the configuration of the run, its checkpoints. */
+async function openLogStore(spec: PluginSpec, services: RunServices): Promise<CallbackHooks & AsyncDisposable> {
+  const { plugin, context } = equip('log_store', spec, services)
+  const what = `log store "${spec.kind}", open`
+  const store = await boundary('PLUGIN_FAILED', what, services.signal, () => plugin.open(context))
+  let last = 0
+  return {
+    async onRunStart({ experiment, run }) {
+      const { runId: run_id, name, arm, seed, config } = run ?? {}
+      await store.hyperparams({ experiment, run_id, name, arm, seed, config })
+    },
+    async onStepEnd({ step }, metrics) {
+      last = step
+      await store.metrics(step, 'train', metrics)
+    },
+    async onBenchmarkEval(_scope, benchmark, split, metrics, _predictions, step = last) {
+      const named = Object.entries(metrics).map(([name, value]) => [`${benchmark}/${name}`, value] as const)
+      await store.metrics(step, split, Object.fromEntries(named))
+    },
+    async onCheckpoint({ step }, { kind, uri }) {
+      await store.artifact(`step_${step + 1}`, uri, kind)
+    },
+    [Symbol.asyncDispose]: async () => await store[Symbol.asyncDispose](),
+  }
 }

@@ -10,7 +10,7 @@ import {
   SealedTask,
   type Weights,
 } from '../../contracts/index.ts'
-import { type AgentQuestion, answerWithAgent, prompted, taskMessages } from '../../evaluate/index.ts'
+import { type AgentQuestion, answerWithAgent, answerWithClient, prompted, taskMessages } from '../../evaluate/index.ts'
 import { errorRecord, keyedRandom, mapConcurrent } from '../../kernel/index.ts'
 import { createTokenPolicy } from '../../rollout/index.ts'
 import { attemptTasks } from './attempt-tasks.ts'
@@ -57,9 +57,20 @@ export async function evaluateBenchmark(
 async function answerAndScore(scope: RunScope, benchmark: SealedBenchmark, weights: Weights, step: number | undefined) {
   const { assignment, services, model, renderer } = scope
   const agent = benchmark.agent ?? agentOf(assignment.config)
-  const predictions = await answerTasks({
+  const asked = {
     benchmark: scope.systemPrompt === undefined ? benchmark : prompted(benchmark, scope.systemPrompt),
     tasks: await readSealedTasks(benchmark.tasks_file),
+  }
+  if (benchmark.inference !== undefined) {
+    const client = await scope.others.client(benchmark.inference)
+    const { seed } = assignment.config
+    const { signal } = services
+    const withAgent = agent && { agent, services }
+    const predictions = await answerWithClient({ ...asked, client, seed, signal, withAgent })
+    return { scored: await scope.askScore({ benchmark: benchmark.name, step, predictions }), predictions }
+  }
+  const predictions = await answerTasks({
+    ...asked,
     model,
     weights,
     renderer,

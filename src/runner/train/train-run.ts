@@ -65,7 +65,8 @@ async function attempt(given: TrainRunOptions): Promise<End> {
   const shared = SharedParams.parse(context.params)
   const assignment = 'train' in algorithm ? withoutPast(options.assignment) : options.assignment
   const scope = callbackScope(assignment)
-  await using callbacks = await openLoopCallbacks([...assignment.callbacks, ...shared.callbacks], services)
+  const specs = [...assignment.callbacks, ...shared.callbacks]
+  await using callbacks = await openLoopCallbacks(specs, services, assignment.log_store)
   await callbacks.call('onRunStart', scope)
   try {
     const recipe = { algorithm, params: context.params, shared }

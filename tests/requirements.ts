@@ -895,4 +895,13 @@ export const requirements = {
     'snapshots that a step let go of leave the trainer’s disk, and samples that nobody waits for any more are stopped',
   'RL-209':
     'the same file with `rl` gives the same numbers on `local` and on `tinker` over HTTP, on-policy and one step off-policy',
+
+  // What users meet: failures, judges, baselines, budgets
+  'USE-40':
+    'an agent that fails, in TypeScript or Python, is counted with its first message and share in text, JSON and experiment.md; on every task it fails the run',
+  'USE-41': 'a run whose every sample failed at the service has failed, with the first error',
+  'USE-42': 'a run whose groups of answers were all constant, or whose rollouts all failed, has failed and says why',
+  'USE-43': 'a run whose batches were all empty has failed; some empty ones are counted in the conclusion',
+  'USE-44': 'rows that max_seq_len cut or left nothing of are counted in the conclusion and in JSON',
+  'USE-45': 'failures of steps that are done again after a resume or a roll-back count once',
 } as const

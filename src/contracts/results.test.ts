@@ -49,6 +49,7 @@ describe('the documents under --json', () => {
       'arms',
       'baselines',
       'conclusion',
+      'failures',
       'guards',
       'leaks',
       'data',

@@ -16,6 +16,7 @@ import {
   number,
   outputDirOf,
   type RecordedRun,
+  recordedFailures,
   recordedLeaks,
   recordedSpeeds,
   recordedTrips,
@@ -36,7 +37,8 @@ export async function concludeExperiment(
   const baselines = await baselinesOf(store, experiment.id)
   const rows = runs.map(({ run }) => run)
   const trips = await recordedTrips(store, rows)
-  const text = conclusionText(evidence, { isDry: isDryRun(experiment), baselines, trips })
+  const failures = await recordedFailures(store, rows)
+  const text = conclusionText(evidence, { isDry: isDryRun(experiment), baselines, trips, failures })
   await writeExperimentFiles({ experiment, runs, evidence, baselines, text, dir: options.outputDir })
   const ids = rows.map(({ id }) => id)
   const spent = [...rows.map((run) => run.costUsd), ...baselines.map((each) => each.cost_usd)]
@@ -54,6 +56,7 @@ export async function concludeExperiment(
   return experimentResult(await store.findExperiment(experiment.id), rows, evidence, {
     baselines,
     trips,
+    failures,
     leaks: await recordedLeaks(store, experiment.id),
     speeds: await recordedSpeeds(store, experiment.id),
   })

@@ -5,6 +5,7 @@ import type {
   Evidence,
   ExperimentResult,
   Leak,
+  RunFailures,
   RunTrip,
   UsedEngine,
 } from '../../contracts/index.ts'
@@ -14,7 +15,14 @@ import type { ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
 import type { TaskMetric } from './arm-scores.ts'
 import { conclusionText } from './conclusion-text.ts'
 import { isDryRun } from './dry-run.ts'
-import { baselinesOf, type EngineSpeeds, recordedLeaks, recordedSpeeds, recordedTrips } from './recorded-events.ts'
+import {
+  baselinesOf,
+  type EngineSpeeds,
+  recordedFailures,
+  recordedLeaks,
+  recordedSpeeds,
+  recordedTrips,
+} from './recorded-events.ts'
 import { type RecordedRun, weighEvidence } from './weigh-evidence.ts'
 
 /** Weighs what the record holds of an experiment. */
@@ -38,6 +46,7 @@ export async function resultOf(store: OpenStore, experiment: ExperimentRow): Pro
     leaks: await recordedLeaks(store, experiment.id),
     speeds: await recordedSpeeds(store, experiment.id),
     trips: await recordedTrips(store, rows),
+    failures: await recordedFailures(store, rows),
   })
 }
 
@@ -59,13 +68,14 @@ interface BesidesRuns {
   readonly leaks?: readonly Leak[] | undefined
   readonly speeds?: EngineSpeeds | undefined
   readonly trips?: readonly RunTrip[] | undefined
+  readonly failures?: readonly RunFailures[] | undefined
 }
 
 export function experimentResult(
   experiment: ExperimentRow,
   runs: readonly RunRow[],
   evidence: Evidence,
-  { baselines = [], leaks = [], speeds = new Map(), trips = [] }: BesidesRuns = {},
+  { baselines = [], leaks = [], speeds = new Map(), trips = [], failures = [] }: BesidesRuns = {},
 ): ExperimentResult {
   const { plan } = experiment
   const costs = [...runs.flatMap((run) => run.costUsd ?? []), ...baselines.flatMap((each) => each.cost_usd ?? [])]
@@ -83,7 +93,8 @@ export function experimentResult(
     conclusion:
       experiment.verdict === undefined
         ? null
-        : { verdict: experiment.verdict, text: experiment.conclusion ?? conclusionText(evidence, { trips }) },
+        : { verdict: experiment.verdict, text: experiment.conclusion ?? conclusionText(evidence, { trips, failures }) },
+    failures: unlessEmpty(failures),
     guards: unlessEmpty(trips),
     leaks: unlessEmpty(leaks),
     engines: usedEngines(runs, speeds),

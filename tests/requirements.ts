@@ -903,5 +903,7 @@ export const requirements = {
   'USE-42': 'a run whose groups of answers were all constant, or whose rollouts all failed, has failed and says why',
   'USE-43': 'a run whose batches were all empty has failed; some empty ones are counted in the conclusion',
   'USE-44': 'rows that max_seq_len cut or left nothing of are counted in the conclusion and in JSON',
+  'USE-46': 'a malformed verdict of a judge is asked for again and never kept; failed verdicts on labels are counted',
+  'USE-47': 'where people labelled answers, the agreement of the judge stands in the conclusion and in JSON',
   'USE-45': 'failures of steps that are done again after a resume or a roll-back count once',
 } as const

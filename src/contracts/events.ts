@@ -107,6 +107,14 @@ export type StepFailures = z.infer<typeof StepFailures>
 // What is reported beside a score that a model gave: what judging took, and how far the judge can be trusted.
 const Share = z.tuple([z.number(), z.number()])
 
+const Calibration = z.strictObject({
+  n: z.int().min(1).describe('Labels of people.'),
+  agreement: z.number(),
+  agreement_ci: Share,
+  kappa: z.number().nullable().describe('Null: one of the two always says the same.'),
+  kappa_ci: Share.nullable(),
+})
+
 /** What judging by a model took, and how well the judge agrees with people. */
 export const JudgeReport = z.strictObject({
   calls: Count,
@@ -114,18 +122,20 @@ export const JudgeReport = z.strictObject({
   prompt_tokens: Count,
   completion_tokens: Count,
   cost_usd: z.number().min(0).nullable().describe('Null: the price of a call is not known.'),
-  calibration: z
-    .strictObject({
-      n: z.int().min(1).describe('Labels of people.'),
-      agreement: z.number(),
-      agreement_ci: Share,
-      kappa: z.number().nullable().describe('Null: one of the two always says the same.'),
-      kappa_ci: Share.nullable(),
-    })
-    .optional()
-    .describe('Absent: the benchmark has no judge-labels.jsonl.'),
+  calibration: Calibration.optional().describe(
+    'Absent: the benchmark has no judge-labels.jsonl, or no label has a verdict.',
+  ),
+  labels_failed: Count.optional().describe('Labelled answers that the judge gave no verdict on.'),
 })
 export type JudgeReport = z.infer<typeof JudgeReport>
+
+/** How well the judge of a benchmark agrees with labels of people. */
+export const JudgeAgreement = z.strictObject({
+  benchmark: z.string(),
+  ...Calibration.partial().shape,
+  labels_failed: Count.optional().describe('Labelled answers that the judge gave no verdict on.'),
+})
+export type JudgeAgreement = z.infer<typeof JudgeAgreement>
 
 /** `stopped`: a budget ended it. `cancelled`: a person did. */
 export const RunStatus = z.enum(['pending', 'running', 'completed', 'stopped', 'failed', 'cancelled'])

@@ -50,6 +50,7 @@ describe('the documents under --json', () => {
       'baselines',
       'conclusion',
       'failures',
+      'judges',
       'guards',
       'leaks',
       'data',

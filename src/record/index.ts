@@ -11,6 +11,7 @@ export {
   baselinesOf,
   judgeCosts,
   recordedFailures,
+  recordedJudges,
   recordedLeaks,
   recordedSpeeds,
   recordedTrips,

@@ -9,6 +9,7 @@ import { mockBackend } from '../../src/backends/mock/mock-backend.ts'
 import { FailureTally, type RunAssignment } from '../../src/contracts/index.ts'
 import { defineAgent, defineAlgorithm, defineBackend, defineVerifier } from '../../src/kernel/index.ts'
 import { runExperiment } from '../../src/lab/index.ts'
+import { startJudgeServer } from '../judge-server.ts'
 import { needs } from '../needs.ts'
 import { runAssignment } from '../run-assignment.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
@@ -227,6 +228,31 @@ describe('training that trains on nothing', () => {
     ])
     expect(result.conclusion?.text).toContain('within max_seq_len: 5 of 20 (25 %) in 1 run.')
     expect(result.conclusion?.text).toContain('Rows cut at max_seq_len: 5 of 20 (25 %) in 1 run.')
+  }, 60_000)
+})
+
+describe('a judge with labels of people', () => {
+  it('is compared with them in the conclusion and in JSON (USE-47)', async () => {
+    await using judge = await startJudgeServer(({ answer }) =>
+      JSON.stringify({ reason: 'as it is', verdict: answer === 'hello' ? 'pass' : 'fail' }),
+    )
+    const dir = folder()
+    const file = experimentProject(dir, evaluated())
+    const model = { kind: 'openai_compatible', params: { model: 'judge', base_url: judge.url, api_key: 'none' } }
+    const verifier = { kind: 'in_process', fn_name: 'llm_judge', expected: '', params: { rubric: 'Polite.', model } }
+    writeFileSync(join(dir, 'data/val/tasks.jsonl'), JSON.stringify({ task_id: 'a', instruction: 'greet', verifier }))
+    const labels = [
+      ['hello', 'pass'],
+      ['go away', 'fail'],
+      ['good day', 'pass'],
+      ['hi', 'pass'],
+    ].map(([output, label]) => JSON.stringify({ task_id: 'a', output, label }))
+    writeFileSync(join(dir, 'data/val/judge-labels.jsonl'), labels.join('\n'))
+    const result = await runExperiment(file, { projectDir: dir })
+    expect(result.judges).toMatchObject([{ benchmark: 'val', n: 4, agreement: 0.5 }])
+    expect(result.conclusion?.text).toMatch(
+      /The judge of val agrees with people on 50 % of 4 labels \(.* to .*, kappa 0\.2\)\./,
+    )
   }, 60_000)
 })
 

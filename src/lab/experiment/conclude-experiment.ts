@@ -17,6 +17,7 @@ import {
   outputDirOf,
   type RecordedRun,
   recordedFailures,
+  recordedJudges,
   recordedLeaks,
   recordedSpeeds,
   recordedTrips,
@@ -38,9 +39,10 @@ export async function concludeExperiment(
   const rows = runs.map(({ run }) => run)
   const trips = await recordedTrips(store, rows)
   const failures = await recordedFailures(store, rows)
-  const text = conclusionText(evidence, { isDry: isDryRun(experiment), baselines, trips, failures })
-  await writeExperimentFiles({ experiment, runs, evidence, baselines, text, dir: options.outputDir })
   const ids = rows.map(({ id }) => id)
+  const judges = await recordedJudges(store, ids)
+  const text = conclusionText(evidence, { isDry: isDryRun(experiment), baselines, trips, failures, judges })
+  await writeExperimentFiles({ experiment, runs, evidence, baselines, text, dir: options.outputDir })
   const spent = [...rows.map((run) => run.costUsd), ...baselines.map((each) => each.cost_usd)]
   const costs = [...spent.flatMap((cost) => cost ?? []), ...(await judgeCosts(store, ids))]
   const costUsd = costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0)
@@ -57,6 +59,7 @@ export async function concludeExperiment(
     baselines,
     trips,
     failures,
+    judges,
     leaks: await recordedLeaks(store, experiment.id),
     speeds: await recordedSpeeds(store, experiment.id),
   })

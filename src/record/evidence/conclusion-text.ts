@@ -6,6 +6,7 @@ import {
   type Evidence,
   type FailureKind,
   type Forgetting,
+  type JudgeAgreement,
   type PairEvidence,
   type RunFailures,
   type RunTrip,
@@ -17,11 +18,12 @@ interface Besides {
   readonly baselines?: readonly BaselineScore[] | undefined
   readonly trips?: readonly RunTrip[] | undefined
   readonly failures?: readonly RunFailures[] | undefined
+  readonly judges?: readonly JudgeAgreement[] | undefined
 }
 
 export function conclusionText(
   evidence: Evidence,
-  { isDry = false, baselines = [], trips = [], failures = [] }: Besides = {},
+  { isDry = false, baselines = [], trips = [], failures = [], judges = [] }: Besides = {},
 ): string {
   const sentences = [
     isDry ? drySentence(evidence) : claimSentence(evidence),
@@ -29,6 +31,7 @@ export function conclusionText(
     ...(isDry || evidence.forgetting === undefined ? [] : forgettingSentences(evidence.forgetting)),
     ...(evidence.verdict === 'failed' ? [] : [`${evidence.n_completed} of ${evidence.n_runs} runs completed.`]),
     ...failureSentences(evidence.arms),
+    ...judges.map(judgeSentence),
     ...countSentences(failures),
     ...tripSentences(trips),
     ...(isDry ? [] : cautionSentences(evidence)),
@@ -133,6 +136,17 @@ function failureSentences(arms: readonly ArmEvidence[]): string[] {
     const why = error === undefined ? '' : ` (${error.code}: ${error.message})`
     return n_failed === 0 ? [] : [`${name}: ${count(n_failed, 'run')} failed${why}.`]
   })
+}
+
+/** How far the judge of a benchmark can be trusted, where people labelled answers. */
+function judgeSentence({ benchmark, n, agreement, agreement_ci, kappa, labels_failed = 0 }: JudgeAgreement): string {
+  const failed = labels_failed === 0 ? '' : `; no verdict on ${count(labels_failed, 'labelled answer')}`
+  if (n === undefined || agreement === undefined || agreement_ci === undefined) {
+    return `The judge of ${benchmark} could not be compared with people${failed}.`
+  }
+  const chance = kappa == null ? '' : `, kappa ${number(kappa)}`
+  const share = `${percent(agreement)} of ${count(n, 'label')} (${percent(agreement_ci[0])} to ${percent(agreement_ci[1])}${chance})`
+  return `The judge of ${benchmark} agrees with people on ${share}${failed}.`
 }
 
 const counted: Readonly<Record<FailureKind, string>> = {

@@ -4,6 +4,7 @@ import type {
   Direction,
   Evidence,
   ExperimentResult,
+  JudgeAgreement,
   Leak,
   RunFailures,
   RunTrip,
@@ -19,6 +20,7 @@ import {
   baselinesOf,
   type EngineSpeeds,
   recordedFailures,
+  recordedJudges,
   recordedLeaks,
   recordedSpeeds,
   recordedTrips,
@@ -47,6 +49,10 @@ export async function resultOf(store: OpenStore, experiment: ExperimentRow): Pro
     speeds: await recordedSpeeds(store, experiment.id),
     trips: await recordedTrips(store, rows),
     failures: await recordedFailures(store, rows),
+    judges: await recordedJudges(
+      store,
+      rows.map(({ id }) => id),
+    ),
   })
 }
 
@@ -69,13 +75,14 @@ interface BesidesRuns {
   readonly speeds?: EngineSpeeds | undefined
   readonly trips?: readonly RunTrip[] | undefined
   readonly failures?: readonly RunFailures[] | undefined
+  readonly judges?: readonly JudgeAgreement[] | undefined
 }
 
 export function experimentResult(
   experiment: ExperimentRow,
   runs: readonly RunRow[],
   evidence: Evidence,
-  { baselines = [], leaks = [], speeds = new Map(), trips = [], failures = [] }: BesidesRuns = {},
+  { baselines = [], leaks = [], speeds = new Map(), trips = [], failures = [], judges = [] }: BesidesRuns = {},
 ): ExperimentResult {
   const { plan } = experiment
   const costs = [...runs.flatMap((run) => run.costUsd ?? []), ...baselines.flatMap((each) => each.cost_usd ?? [])]
@@ -93,8 +100,12 @@ export function experimentResult(
     conclusion:
       experiment.verdict === undefined
         ? null
-        : { verdict: experiment.verdict, text: experiment.conclusion ?? conclusionText(evidence, { trips, failures }) },
+        : {
+            verdict: experiment.verdict,
+            text: experiment.conclusion ?? conclusionText(evidence, { trips, failures, judges }),
+          },
     failures: unlessEmpty(failures),
+    judges: unlessEmpty(judges),
     guards: unlessEmpty(trips),
     leaks: unlessEmpty(leaks),
     engines: usedEngines(runs, speeds),

@@ -8,8 +8,10 @@ export interface JudgeServer extends AsyncDisposable {
   readonly heard: { readonly system: string; readonly user: string; readonly key: string | undefined }[]
 }
 
-/** `verdict` gives the text of a reply from the document that the judge is handed. */
-export async function startJudgeServer(verdict: (document: { answer: string }) => string): Promise<JudgeServer> {
+/** `verdict` gives the text of a reply from the document that the judge is handed; `again`: times that it was asked before. */
+export async function startJudgeServer(
+  verdict: (document: { answer: string }, again: number) => string,
+): Promise<JudgeServer> {
   const heard: JudgeServer['heard'] = []
   const server = createServer((request, response) => {
     bodyOf(request).then(
@@ -17,7 +19,7 @@ export async function startJudgeServer(verdict: (document: { answer: string }) =
         const { messages } = JSON.parse(body)
         const [system, user] = messages.map(({ content }: { content: string }) => content)
         heard.push({ system, user, key: request.headers.authorization })
-        const content = verdict(JSON.parse(user))
+        const content = verdict(JSON.parse(user), (messages.length - 2) / 2)
         const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }]
         const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 }
         response.setHeader('content-type', 'application/json')

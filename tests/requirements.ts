@@ -916,4 +916,15 @@ export const requirements = {
   'USE-68': '`data_store`, and `store` of a data block, is where paths are read from, for training and for benchmarks',
   'USE-69': '`inference` of a benchmark, a plugin of the project too, answers instead of the trained checkpoint',
   'USE-70': '`log_store` of a project gets the configuration, the metrics and the checkpoints of every run',
+
+  // What users meet: failures, judges, baselines, budgets
+  'USE-40':
+    'an agent that fails, in TypeScript or Python, is counted with its first message and share in text, JSON and experiment.md; on every task it fails the run',
+  'USE-41': 'a run whose every sample failed at the service has failed, with the first error',
+  'USE-42': 'a run whose groups of answers were all constant, or whose rollouts all failed, has failed and says why',
+  'USE-43': 'a run whose batches were all empty has failed; some empty ones are counted in the conclusion',
+  'USE-44': 'rows that max_seq_len cut or left nothing of are counted in the conclusion and in JSON',
+  'USE-46': 'a malformed verdict of a judge is asked for again and never kept; failed verdicts on labels are counted',
+  'USE-47': 'where people labelled answers, the agreement of the judge stands in the conclusion and in JSON',
+  'USE-45': 'failures of steps that are done again after a resume or a roll-back count once',
 } as const

@@ -1,6 +1,6 @@
 import { pastLosses } from '../src/algorithms/guards/collapse-guard.ts'
 import { pastGuards } from '../src/algorithms/guards/guard-memory.ts'
-import type { RunAssignment } from '../src/contracts/index.ts'
+import { FailureTally, type RunAssignment } from '../src/contracts/index.ts'
 import type { TrainedHere } from './train-here.ts'
 
 /** The same run, as it is assigned again after it was interrupted. */
@@ -13,6 +13,8 @@ export function resumed(
   const [started] = first.of('run.started')
   const metricsAt = (at: number) => first.of('step.finished').findLast((each) => each.step === at)?.metrics ?? {}
   const { rows, trips } = pastGuards(first.items, step)
+  const tally = new FailureTally()
+  for (const item of first.items) tally.take(item)
   const state = saved.findLast((each) => each.kind === 'state' && each.step === step)
   return {
     ...assignment,
@@ -31,6 +33,7 @@ export function resumed(
       saved: saved.flatMap((each) =>
         each.kind === 'state' ? [{ step: each.step, metrics: metricsAt(each.step) }] : [],
       ),
+      failures: tally.upTo(step),
       guards: { rows: [...rows], trips: [...trips] },
     },
   }

@@ -35,6 +35,7 @@ export const ErrorCode = z.enum([
   'INFERENCE_REFUSED',
   'CASSETTE_MISSING',
   'RUN_DIVERGED',
+  'RUN_EMPTY',
   'WORKER_DIED',
   'WORKER_HUNG',
   'WORKER_FLOODED',

@@ -63,8 +63,57 @@ export function tripText({ step, reason, action, rolled_back_to, text }: GuardTr
   return `${reason.replaceAll('_', ' ')} at step ${step + 1}: ${what}; ${done}`
 }
 
+// What went wrong in a run without ending it, counted.
+/** Why attempts at tasks of a benchmark failed. */
+export const AnswerFailure = z.strictObject({
+  message: z.string(),
+  count: z.int().min(1),
+  cause: z.literal('agent').optional().describe('The agent failed by itself. Absent: there is no reward.'),
+})
+export type AnswerFailure = z.infer<typeof AnswerFailure>
+
+/** What is counted. */
+export const FailureKind = z.enum([
+  'answers',
+  'agents',
+  'rollouts',
+  'empty_steps',
+  'constant_groups',
+  'dropped_rows',
+  'cut_rows',
+])
+export type FailureKind = z.infer<typeof FailureKind>
+
+/** How often one kind of failure happened in a run. */
+export const FailureCount = z.strictObject({
+  kind: FailureKind.describe(
+    'answers: to benchmarks, without a reward. agents: attempts at benchmarks in which the agent failed. rollouts: of training, failed. ' +
+      'empty_steps: trained on nothing. constant_groups: equal rewards. dropped_rows, cut_rows: by max_seq_len.',
+  ),
+  n: Count,
+  of: Count,
+  message: z.string().optional().describe('The first of them in its words.'),
+})
+export type FailureCount = z.infer<typeof FailureCount>
+
+/** A count and the run that it is of. */
+export const RunFailures = FailureCount.extend({ run: z.string() })
+export type RunFailures = z.infer<typeof RunFailures>
+
+/** Counts of the steps up to one, from the checkpoint before it. */
+export const StepFailures = z.strictObject({ step: z.int().min(-1), counts: z.array(FailureCount) })
+export type StepFailures = z.infer<typeof StepFailures>
+
 // What is reported beside a score that a model gave: what judging took, and how far the judge can be trusted.
 const Share = z.tuple([z.number(), z.number()])
+
+const Calibration = z.strictObject({
+  n: z.int().min(1).describe('Labels of people.'),
+  agreement: z.number(),
+  agreement_ci: Share,
+  kappa: z.number().nullable().describe('Null: one of the two always says the same.'),
+  kappa_ci: Share.nullable(),
+})
 
 /** What judging by a model took, and how well the judge agrees with people. */
 export const JudgeReport = z.strictObject({
@@ -73,18 +122,20 @@ export const JudgeReport = z.strictObject({
   prompt_tokens: Count,
   completion_tokens: Count,
   cost_usd: z.number().min(0).nullable().describe('Null: the price of a call is not known.'),
-  calibration: z
-    .strictObject({
-      n: z.int().min(1).describe('Labels of people.'),
-      agreement: z.number(),
-      agreement_ci: Share,
-      kappa: z.number().nullable().describe('Null: one of the two always says the same.'),
-      kappa_ci: Share.nullable(),
-    })
-    .optional()
-    .describe('Absent: the benchmark has no judge-labels.jsonl.'),
+  calibration: Calibration.optional().describe(
+    'Absent: the benchmark has no judge-labels.jsonl, or no label has a verdict.',
+  ),
+  labels_failed: Count.optional().describe('Labelled answers that the judge gave no verdict on.'),
 })
 export type JudgeReport = z.infer<typeof JudgeReport>
+
+/** How well the judge of a benchmark agrees with labels of people. */
+export const JudgeAgreement = z.strictObject({
+  benchmark: z.string(),
+  ...Calibration.partial().shape,
+  labels_failed: Count.optional().describe('Labelled answers that the judge gave no verdict on.'),
+})
+export type JudgeAgreement = z.infer<typeof JudgeAgreement>
 
 /** `stopped`: a budget ended it. `cancelled`: a person did. */
 export const RunStatus = z.enum(['pending', 'running', 'completed', 'stopped', 'failed', 'cancelled'])
@@ -134,6 +185,8 @@ export const RunEvent = z.discriminatedUnion('type', [
     intervals: Bounds.optional().describe('Of the metrics, over tasks; coverage 0.9.'),
     n_tasks: Count,
     n_infra_failed: Count,
+    n_agent_failed: Count.optional().describe('Attempts in which the agent failed; each counts as a wrong answer.'),
+    failures: z.array(AnswerFailure).optional().describe('Why attempts failed, the most frequent first.'),
     judge: JudgeReport.optional().describe('Present where a model judged.'),
     scorer_hash: z.string(),
     rewards: z
@@ -166,6 +219,7 @@ export const RunEvent = z.discriminatedUnion('type', [
     failure: CandidateFailure.optional().describe('Of a candidate: why it has no score.'),
     metrics: Metrics,
     best_step: Count.optional(),
+    failures: z.array(FailureCount).optional().describe('What failed within the run, by kind. Absent: nothing.'),
     cost_usd: z.number().min(0).optional(),
     tokens: Count.optional(),
     wall_s: z.number().min(0).optional(),

@@ -49,6 +49,8 @@ describe('the documents under --json', () => {
       'arms',
       'baselines',
       'conclusion',
+      'failures',
+      'judges',
       'guards',
       'leaks',
       'data',

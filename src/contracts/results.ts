@@ -1,7 +1,7 @@
 // The documents that commands print under --json and that the record keeps of finished work.
 import * as z from 'zod'
 import { ErrorRecord } from './error.ts'
-import { BaselineScore, Leak, RunStatus, RunTrip, Verdict } from './events.ts'
+import { BaselineScore, JudgeAgreement, Leak, RunFailures, RunStatus, RunTrip, Verdict } from './events.ts'
 import { Direction } from './metadata.ts'
 import { Count } from './name.ts'
 import { Metrics } from './quantity.ts'
@@ -87,6 +87,8 @@ export const ExperimentResult = z.strictObject({
   arms: z.array(ArmResult),
   baselines: z.array(BaselineScore).optional().describe('Models that were scored for comparison; none is an arm.'),
   conclusion: z.strictObject({ verdict: Verdict, text: z.string() }).nullable().describe('Null: not finished.'),
+  failures: z.array(RunFailures).optional().describe('What failed within runs without ending them, counted.'),
+  judges: z.array(JudgeAgreement).optional().describe('Judges against labels of people, where there are labels.'),
   guards: z.array(RunTrip).optional().describe('Where a guard tripped, and what was done.'),
   leaks: z.array(Leak).optional().describe('Training rows that repeat questions, which the experiment allows.'),
   data: z.array(RunDataPreview).optional().describe('What a trial trained on, one run of each arm; under --dry alone.'),

@@ -9,7 +9,7 @@ import {
   PolicyQuestion,
 } from './agent-exchange.ts'
 import { ErrorCode, ErrorRecord } from './error.ts'
-import { GuardTrip, JudgeReport } from './events.ts'
+import { AnswerFailure, GuardTrip, JudgeReport, StepFailures } from './events.ts'
 import { ChatTemplate, Direction, Split } from './metadata.ts'
 import { Count } from './name.ts'
 import { AddressVariable, LogLevel, PluginSpec } from './plugin.ts'
@@ -89,6 +89,7 @@ export const RunAssignment = z.strictObject({
         .array(z.strictObject({ step: Count, metrics: Metrics }))
         .default([])
         .describe('Metrics of the steps that can be gone back to.'),
+      failures: z.array(StepFailures).default([]).describe('What was counted up to the resume point.'),
       guards: z
         .strictObject({
           rows: z.array(z.strictObject({ step: Count, values: Metrics })),
@@ -97,7 +98,15 @@ export const RunAssignment = z.strictObject({
         .default({ rows: [], trips: [] })
         .describe('What the guards of rollouts knew.'),
     })
-    .default({ evals: [], checkpoints: [], metrics: {}, losses: [], saved: [], guards: { rows: [], trips: [] } })
+    .default({
+      evals: [],
+      checkpoints: [],
+      metrics: {},
+      losses: [],
+      saved: [],
+      failures: [],
+      guards: { rows: [], trips: [] },
+    })
     .describe('What earlier attempts left up to the resume point.'),
   benchmarks: z.array(SealedBenchmark),
   objective: z.strictObject({ benchmark: z.string(), metric: z.string(), direction: Direction }).optional(),
@@ -106,6 +115,10 @@ export const RunAssignment = z.strictObject({
   project_dir: z.string(),
   plugin_files: z.array(z.strictObject({ spec: z.string(), from: z.string() })),
   log_rollouts: z.boolean(),
+  is_dry: z
+    .boolean()
+    .default(false)
+    .describe('It shows that the plan runs: steps that train on nothing are no failure.'),
   checkpoints_kept: z.int().min(1),
 })
 export type RunAssignment = z.infer<typeof RunAssignment>
@@ -121,6 +134,9 @@ export const Prediction = z.strictObject({
   latency_s: z.number().min(0).optional(),
   cost_usd: z.number().min(0).optional(),
   error: ErrorRecord.optional(),
+  agent_error: ErrorRecord.optional().describe(
+    'The agent failed by itself: what it left is scored, and it is counted.',
+  ),
 })
 export type Prediction = z.infer<typeof Prediction>
 
@@ -134,10 +150,8 @@ export const Scored = z.strictObject({
   rewards: z.record(z.string(), z.array(z.number().nullable())),
   n_tasks: Count,
   n_infra_failed: Count.describe('Answers without a reward.'),
-  failures: z
-    .array(z.strictObject({ message: z.string(), count: z.int().min(1) }))
-    .optional()
-    .describe('Why answers have no reward, the most frequent first.'),
+  n_agent_failed: Count.optional().describe('Attempts in which the agent failed; each counts as a wrong answer.'),
+  failures: z.array(AnswerFailure).optional().describe('Why attempts failed, the most frequent first.'),
   judge: JudgeReport.optional().describe('Present where a model judged.'),
   scorer_hash: z.string(),
   predictions: z.string().optional(),

@@ -7,7 +7,15 @@ export { selectedEval } from './evidence/arm-scores.ts'
 export { conclusionText, number } from './evidence/conclusion-text.ts'
 export { dryRunMark, isDryRun } from './evidence/dry-run.ts'
 export { evidenceOf, experimentResult, resultOf } from './evidence/evidence-of.ts'
-export { baselinesOf, judgeCosts, recordedLeaks, recordedSpeeds, recordedTrips } from './evidence/recorded-events.ts'
+export {
+  baselinesOf,
+  judgeCosts,
+  recordedFailures,
+  recordedJudges,
+  recordedLeaks,
+  recordedSpeeds,
+  recordedTrips,
+} from './evidence/recorded-events.ts'
 export type { RecordedRun } from './evidence/weigh-evidence.ts'
 export { filesOf, outputDirOf, runFolder, segmentFile, segmentNumbers } from './experiment-folder.ts'
 export { type ExperimentStatus, experimentStatus, historyEntry, storedEvidence } from './history-entry.ts'

@@ -25,7 +25,7 @@ export function rolloutMetrics({ groups, resampled }: DrawnBatch, step: number):
     'group/partial': count(({ isPartial }) => isPartial),
     'group/resampled': resampled,
     'rollout/answers:sum': answers.length,
-    'rollout/failed:sum': answers.length - rewards.length,
+    'rollout/failed:sum': answers.filter(({ error, reward }) => error !== undefined || reward === undefined).length,
     'rollout/retried:sum': sumOf(groups.map(({ retried }) => retried)),
     'reward/mean': known(rewards, mean),
     'reward/std': known(rewards, deviation),

@@ -67,6 +67,7 @@ const byCode: Record<ErrorCode, 1 | 2 | 130> = {
   INFERENCE_REFUSED: failed,
   CASSETTE_MISSING: failed,
   RUN_DIVERGED: failed,
+  RUN_EMPTY: failed,
   WORKER_DIED: failed,
   WORKER_HUNG: failed,
   WORKER_FLOODED: failed,

@@ -1,13 +1,14 @@
 // The answers of a model behind a client to the tasks of a benchmark. It sees what is asked and never what is expected.
-import type {
-  Benchmark,
-  ChatMessage,
-  HarborTask,
-  OpenInferenceClient,
-  PluginSpec,
-  Prediction,
-  SealedTask,
-  Usage,
+import {
+  type Benchmark,
+  type ChatMessage,
+  ErrorRecord,
+  type HarborTask,
+  type OpenInferenceClient,
+  type PluginSpec,
+  type Prediction,
+  type SealedTask,
+  type Usage,
 } from '../../contracts/index.ts'
 import { errorRecord, keyedRandom, mapConcurrent, type PluginServices } from '../../kernel/index.ts'
 import type { AgentOutcome } from '../../rollout/index.ts'
@@ -111,22 +112,22 @@ async function attemptTask(task: SealedTask, sample: number, question: AgentQues
   return { task_id, sample, ...agentPrediction(outcome) }
 }
 
-// An agent that fails by itself has answered wrongly; a model that cannot be reached has not answered.
+// An agent that fails by itself has answered wrongly, and is counted; a model that cannot be reached has not answered.
 function agentPrediction({
   ended,
-  output = '',
+  output,
   truncated,
   usage,
   error,
 }: AgentOutcome): Omit<Prediction, 'task_id' | 'sample'> {
-  if (error?.infra === true) {
-    const { infra: _, ...record } = error
-    return { error: record }
-  }
+  const record = error === undefined ? undefined : ErrorRecord.strip().parse(error)
+  if (error?.infra === true) return { error: record }
   return {
-    output: ended === 'failed' ? '' : output,
+    output: ended === 'failed' ? '' : (output ?? ''),
     complete: ended === 'done' && truncated === undefined,
     ...usageFields(usage),
+    // What an agent said before its time was up is its answer.
+    agent_error: ended === 'failed' || output === undefined ? record : undefined,
   }
 }
 

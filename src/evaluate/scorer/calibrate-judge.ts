@@ -8,21 +8,23 @@ import { checkValue, EvsysError } from '../../kernel/index.ts'
 import { normalQuantile, wilson } from '../../stats/index.ts'
 import type { ScoringPlan } from './score-predictions.ts'
 
-/** Agreement with the labels; undefined where none of them is of a task that a model judges. A verdict that fails is left out. */
+/** Agreement with the labels; undefined where none of them is of a task that a model judges. Failed verdicts are counted. */
 export async function calibrateJudge(
   plan: Pick<ScoringPlan, 'tasks' | 'verify'>,
   labels: readonly JudgeLabel[],
   signal: AbortSignal,
-): Promise<Agreement | undefined> {
+): Promise<{ calibration?: Agreement | undefined; labels_failed?: number | undefined }> {
   const tasks = new Map(plan.tasks.map((task) => [task.task_id, task]))
   const pairs: { judge: boolean; label: boolean }[] = []
+  let failed = 0
   for (const { task_id, output, label } of labels) {
     const task = tasks.get(task_id)
     if (task === undefined || task.verifier.kind !== 'in_process' || task.verifier.fn_name !== 'llm_judge') continue
     const verified = await plan.verify(task, output, 0, signal)
     if ('reward' in verified) pairs.push({ judge: verified.reward >= 0.5, label: label === 'pass' })
+    else failed += 1
   }
-  return agreementOf(pairs)
+  return { calibration: agreementOf(pairs), labels_failed: failed === 0 ? undefined : failed }
 }
 
 /** Labels of tasks that the benchmark does not have are a mistake in the labels. */

@@ -3,7 +3,7 @@
 import type { HarborTask, JudgeReport, OpenInferenceClient, PluginSpec } from '../../contracts/index.ts'
 import { builtInHash, canonicalJson, type PluginServices, pluginCard } from '../../kernel/index.ts'
 import { clientSecrets, meterUsage, modelClient, openInferenceClient, type TotalUsage } from '../../models/index.ts'
-import { llmJudge } from '../verifiers/llm-judge.ts'
+import { isKeptVerdict, llmJudge } from '../verifiers/llm-judge.ts'
 import type { ScorerServices } from './load-tasks.ts'
 
 /** `folder` keeps the answers. */
@@ -16,16 +16,18 @@ export function createJudgeModels(services: PluginServices, folder: string) {
       const key = canonicalJson(spec)
       const opening =
         opened.get(key) ??
-        openInferenceClient(spec, services, { cassette: { folder, mode: 'auto' } }).then((client) => {
-          const metered = meterUsage(client)
-          totals.push(metered.total)
-          return metered
-        })
+        openInferenceClient(spec, services, { cassette: { folder, mode: 'auto', keeps: isKeptVerdict } }).then(
+          (client) => {
+            const metered = meterUsage(client)
+            totals.push(metered.total)
+            return metered
+          },
+        )
       opened.set(key, opening)
       return (await opening).client
     },
     /** What was asked since the last report; undefined where nothing was. */
-    report(): Omit<JudgeReport, 'calibration'> | undefined {
+    report(): Omit<JudgeReport, 'calibration' | 'labels_failed'> | undefined {
       const now = totals.map((total) => total()).reduce((sum, each) => plus(sum, each), nothing)
       const since = plus(now, reported, -1)
       reported = now

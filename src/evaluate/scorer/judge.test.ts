@@ -128,26 +128,51 @@ describe('a judge in a benchmark', slow, () => {
         metrics: { 'pass@1': 1 / 3 },
         bounds: { 'pass@1': [1 / 3, 2 / 3] },
         failures: [
-          { message: 'verifier "llm_judge": the judge gave no verdict in the form that was asked for', count: 1 },
+          {
+            message: 'verifier "llm_judge": the judge gave no verdict in the form that was asked for, asked 3 times',
+            count: 1,
+          },
         ],
         judge: {
-          calls: 7,
+          calls: 9,
           replayed: 0,
-          prompt_tokens: 7000,
-          completion_tokens: 700,
+          prompt_tokens: 9000,
+          completion_tokens: 900,
           calibration: { n: 4, agreement: 0.5, kappa: 0 },
         },
       })
-      expect(scored.judge?.cost_usd).toBeCloseTo(0.014, 12)
+      expect(scored.judge?.cost_usd).toBeCloseTo(0.018, 12)
       expect(judge.heard.every(({ key }) => key === 'Bearer key-of-the-judge')).toBe(true)
     }
-    // Another process, another look: nothing is asked again, and the score is the same.
+    // Another process, another look: what has a verdict is not asked again, and the score is the same.
     await using again = await open()
     const second = await again.score(predictions)
-    expect(second).toMatchObject({ metrics: { 'pass@1': 1 / 3 }, judge: { calls: 0, replayed: 7, cost_usd: 0 } })
-    expect(judge.heard).toHaveLength(7)
+    expect(second).toMatchObject({ metrics: { 'pass@1': 1 / 3 }, judge: { calls: 3, replayed: 6 } })
+    expect(judge.heard).toHaveLength(12)
     const kept = readdirSync(join(dir, '.evsys', 'verdicts'))
-    expect(kept).toHaveLength(7)
+    expect(kept).toHaveLength(6)
+  })
+
+  it('is asked again where its verdict is malformed, which is not kept; its failures on labels are counted (USE-46)', async () => {
+    await using judge = await startJudgeServer(({ answer }, again) => {
+      if (answer === 'never' || (answer === 'later' && again < 2)) return 'It passes.'
+      return JSON.stringify({ reason: 'as it is', verdict: 'pass' })
+    })
+    const dir = folder()
+    mkdirSync(join(dir, 'val'))
+    const [task] = tasks(judge.url)
+    writeFileSync(join(dir, 'val', 'tasks.jsonl'), `${JSON.stringify(task)}\n`)
+    const labels = ['fine', 'never'].map((output) => JSON.stringify({ task_id: 'a', output, label: 'pass' }))
+    writeFileSync(join(dir, 'val', 'judge-labels.jsonl'), labels.join('\n'))
+    const benchmark = Benchmark.parse({ name: 'val', path: join(dir, 'val'), metrics: ['pass@1'] })
+    const secretSource = { get: () => 'key-of-the-judge' }
+    await using scorer = await openScorer({ benchmark, projectDir: dir, plugins: [], secretSource, signal })
+    const scored = await scorer.score([{ task_id: 'a', sample: 0, output: 'later' }])
+    expect(scored).toMatchObject({
+      rewards: { a: [1] },
+      judge: { calls: 7, calibration: { n: 1, agreement: 1 }, labels_failed: 1 },
+    })
+    expect(readdirSync(join(dir, '.evsys', 'verdicts'))).toHaveLength(2)
   })
 
   it('without its key no answer has a reward, and the reason is told (EVL-4)', async () => {

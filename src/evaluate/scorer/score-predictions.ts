@@ -1,7 +1,7 @@
 // From answers to a score: a verifier for each answer, metrics over all tasks. It knows no process: the scorer child runs it,
 // and so may a test. Every task and sample counts, also those that have no answer.
 import { setImmediate } from 'node:timers/promises'
-import type { Bounds, HarborTask, Metrics, Prediction, Scored, Usage } from '../../contracts/index.ts'
+import type { AnswerFailure, Bounds, HarborTask, Metrics, Prediction, Scored, Usage } from '../../contracts/index.ts'
 import { canonicalJson, EvsysError, mapConcurrent } from '../../kernel/index.ts'
 import {
   boundedMetrics,
@@ -74,18 +74,27 @@ export async function scorePredictions(
     cells.map(({ answer }, i) => ('reward' in (verified[i] ?? {}) ? answer?.output : undefined)),
     plan.numSamples,
   )
-  return assemble(plan, rewards, { usage, answers: judged }, failuresOf(verified))
+  // What an agent left that failed was scored all the same; where that is worth nothing the agent is the reason.
+  const agentFaults = cells.flatMap(({ answer }, i) => {
+    const each = verified[i]
+    return each !== undefined && 'reward' in each && each.reward === 0 ? (answer?.agent_error?.message ?? []) : []
+  })
+  const lost = verified.flatMap((each) => ('failure' in each ? each.failure : []))
+  return assemble(plan, rewards, { usage, answers: judged }, { lost, agentFaults })
 }
 
 function assemble(
   plan: ScoringPlan,
   rewards: (number | null)[][],
   samples: Samples,
-  failures: { message: string; count: number }[],
+  { lost, agentFaults }: { lost: readonly string[]; agentFaults: readonly string[] },
 ): Scored {
-  const { metrics, bounds, intervals } = withBreakdowns(plan, rewards, samples)
   const n_infra_failed = rewards.flat().filter((reward) => reward === null).length
-  const isBlank = n_infra_failed === rewards.flat().length
+  // Where every attempt failed nothing was measured: a score of 0 would be one.
+  const isBlank = n_infra_failed + agentFaults.length === rewards.flat().length
+  const { metrics, bounds, intervals } =
+    isBlank && agentFaults.length > 0 ? nothing : withBreakdowns(plan, rewards, samples)
+  const failures = [...counted(lost), ...counted(agentFaults).map((each) => ({ ...each, cause: 'agent' as const }))]
   return {
     metrics,
     bounds: Object.keys(bounds).length === 0 ? undefined : bounds,
@@ -93,12 +102,16 @@ function assemble(
     rewards: Object.fromEntries(plan.tasks.map(({ task_id }, i) => [task_id, rewards[i] ?? []])),
     n_tasks: plan.tasks.length,
     n_infra_failed,
-    failures: failures.length === 0 ? undefined : failures.slice(0, mostFailures),
+    n_agent_failed: agentFaults.length === 0 ? undefined : agentFaults.length,
+    failures: failures.length === 0 ? undefined : failures,
     scorer_hash: plan.hash,
     error: isBlank ? nothingScored(failures) : undefined,
   }
 }
 
+const nothing = { metrics: {}, bounds: {}, intervals: {} }
+
+/** Of each cause. */
 const mostFailures = 5
 
 function withBreakdowns(
@@ -155,12 +168,11 @@ function usageOf(answer: Prediction | undefined): Usage {
   return { promptTokens: prompt_tokens, completionTokens: completion_tokens, latencyS: latency_s, costUsd: cost_usd }
 }
 
-function failuresOf(verified: readonly Verified[]): { message: string; count: number }[] {
+function counted(messages: readonly string[]): AnswerFailure[] {
   const counts = new Map<string, number>()
-  for (const each of verified) {
-    if ('failure' in each) counts.set(each.failure, (counts.get(each.failure) ?? 0) + 1)
-  }
-  return [...counts].map(([message, count]) => ({ message, count })).sort((a, b) => b.count - a.count)
+  for (const message of messages) counts.set(message, (counts.get(message) ?? 0) + 1)
+  const all = [...counts].map(([message, count]) => ({ message, count })).sort((a, b) => b.count - a.count)
+  return all.slice(0, mostFailures)
 }
 
 function nothingScored(failures: readonly { message: string }[]): ReturnType<EvsysError['toRecord']> {

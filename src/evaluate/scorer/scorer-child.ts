@@ -96,9 +96,9 @@ async function openScoring(
     )
     const reasons = new Map(excluded.map(({ task_id, sample, reason }) => [answerKey(task_id, sample), reason]))
     const scored = await scorePredictions(plan, predictions, { limit, signal, excluded: reasons, given })
-    const calibration = await calibrateJudge(plan, labels, signal)
+    const calibrated = await calibrateJudge(plan, labels, signal)
     const used = judges.report()
-    return { ...scored, judge: used && { ...used, calibration } }
+    return { ...scored, judge: used && { ...used, ...calibrated } }
   }
   return { plan, score }
 }

@@ -16,6 +16,8 @@ import {
   number,
   outputDirOf,
   type RecordedRun,
+  recordedFailures,
+  recordedJudges,
   recordedLeaks,
   recordedSpeeds,
   recordedTrips,
@@ -36,9 +38,11 @@ export async function concludeExperiment(
   const baselines = await baselinesOf(store, experiment.id)
   const rows = runs.map(({ run }) => run)
   const trips = await recordedTrips(store, rows)
-  const text = conclusionText(evidence, { isDry: isDryRun(experiment), baselines, trips })
-  await writeExperimentFiles({ experiment, runs, evidence, baselines, text, dir: options.outputDir })
+  const failures = await recordedFailures(store, rows)
   const ids = rows.map(({ id }) => id)
+  const judges = await recordedJudges(store, ids)
+  const text = conclusionText(evidence, { isDry: isDryRun(experiment), baselines, trips, failures, judges })
+  await writeExperimentFiles({ experiment, runs, evidence, baselines, text, dir: options.outputDir })
   const spent = [...rows.map((run) => run.costUsd), ...baselines.map((each) => each.cost_usd)]
   const costs = [...spent.flatMap((cost) => cost ?? []), ...(await judgeCosts(store, ids))]
   const costUsd = costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0)
@@ -54,6 +58,8 @@ export async function concludeExperiment(
   return experimentResult(await store.findExperiment(experiment.id), rows, evidence, {
     baselines,
     trips,
+    failures,
+    judges,
     leaks: await recordedLeaks(store, experiment.id),
     speeds: await recordedSpeeds(store, experiment.id),
   })

@@ -8,6 +8,7 @@ import {
   armReference,
   CheckpointKind,
   type ErrorRecord,
+  FailureTally,
   type Metrics,
   RunAssignment,
   type RunEvent,
@@ -15,7 +16,7 @@ import {
   type Scored,
 } from '../../contracts/index.ts'
 import { EvsysError, errorRecord, fileError, isDiskFull, isDiskFullError, systemCode } from '../../kernel/index.ts'
-import { runFolder, segmentFile, segmentNumbers } from '../../record/index.ts'
+import { isDryRun, runFolder, segmentFile, segmentNumbers } from '../../record/index.ts'
 import { type OpenStore, type RunRow, requireTraining } from '../../store/index.ts'
 import { untilRunDirFree } from '../workers/run-holder.ts'
 import { createIntake } from '../workers/segment-reader.ts'
@@ -230,6 +231,7 @@ export async function assignRun(
     project_dir: projectDir,
     plugin_files: pluginFilesOf(plugins),
     log_rollouts: plan.experiment.log_rollouts,
+    is_dry: isDryRun(experiment),
     checkpoints_kept: CHECKPOINTS_KEPT,
   }
 }
@@ -241,18 +243,21 @@ async function resumeFrom(store: OpenStore, row: RunRow) {
   const evals = await store.evals(row.id)
   const events = await store.events({ stream: `run:${row.id}`, afterSeq: 0, limit: 1_000_000 })
   const guards = pastGuards(events, state.step)
+  const tally = new FailureTally()
+  for (const event of events) tally.take(event)
   return {
     resume: { step: state.step, uri: state.ref, engine_id: row.engineId, final: state.final },
     guardTrips: guards.trips.filter(({ action }) => action === 'roll_back').length,
     past: {
       metrics: metricsOf(events, state.step),
       losses: pastLosses(events, state.step),
+      failures: tally.upTo(state.step),
       guards: { rows: [...guards.rows], trips: [...guards.trips] },
       saved: checkpoints.flatMap(({ step, kind }) =>
         kind !== 'state' || step > state.step ? [] : [{ step, metrics: metricsOf(events, step) }],
       ),
-      evals: evals.flatMap(({ benchmark, split, step, metrics }) =>
-        step === undefined || step > state.step ? [] : [{ benchmark, split, step, metrics }],
+      evals: evals.flatMap(({ benchmark, split, step, metrics, error }) =>
+        step === undefined || step > state.step || error !== undefined ? [] : [{ benchmark, split, step, metrics }],
       ),
       checkpoints: checkpoints.flatMap(({ step, kind, ref }) =>
         step > state.step ? [] : [{ step, kind: CheckpointKind.parse(kind), uri: ref }],

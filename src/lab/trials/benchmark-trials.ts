@@ -183,18 +183,21 @@ function rewardOf({ reward, error }: AttemptedFolder): Pick<TrialReward, 'reward
   return error?.infra === false ? { reward: 0 } : { reward: null, reason: error?.message ?? 'nothing was scored' }
 }
 
+function recordOf({ infra: _, ...record }: NonNullable<AttemptedFolder['error']>) {
+  return record
+}
+
 function predictionOf({
   output = '',
   truncated,
   usage,
   error,
 }: AttemptedFolder): Omit<Prediction, 'task_id' | 'sample'> {
-  if (error?.infra === true) {
-    const { infra: _, ...record } = error
-    return { error: record }
-  }
+  const agent_error = error === undefined ? undefined : recordOf(error)
+  if (error?.infra === true) return { error: agent_error }
   return {
     output,
+    agent_error,
     complete: error === undefined && truncated === undefined,
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,

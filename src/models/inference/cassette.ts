@@ -29,7 +29,7 @@ export function withCassette(
   spec: PluginSpec,
   open: () => Promise<OpenInferenceClient>,
 ): OpenInferenceClient {
-  const { mode } = cassette
+  const { mode, keeps = () => true } = cassette
   const client = cassetteClient(spec)
   const underWay = new Map<string, Promise<Generated>>()
   let opened: Promise<OpenInferenceClient> | undefined
@@ -40,6 +40,7 @@ export function withCassette(
       throw error
     })
     const generated = await (await opened).generate(request, signal)
+    if (!keeps(request, generated)) return generated
     await cassette.write({ version: 1, key, client, request: { ...request }, answer: recorded(generated) })
     return generated
   }
@@ -47,7 +48,7 @@ export function withCassette(
     async generate(request, signal) {
       const key = hashOf({ client, request }) // as canonical JSON, the seed included
       const entry = mode === 'record' ? undefined : await cassette.read(key)
-      if (entry !== undefined) return { ...entry.answer, replayed: true }
+      if (entry !== undefined && keeps(request, entry.answer)) return { ...entry.answer, replayed: true }
       if (mode === 'replay') throw missing(cassette, spec, key)
       const shared = underWay.get(key)
       if (shared !== undefined) {
@@ -89,6 +90,8 @@ export type CassetteMode = 'replay' | 'record' | 'auto'
 export interface CassetteSpec {
   readonly folder: string
   readonly mode: CassetteMode
+  /** False: the answer is neither kept nor replayed. Absent: every answer is. */
+  keeps?: ((request: GenerateRequest, answer: Pick<Generated, 'text' | 'stopReason'>) => boolean) | undefined
 }
 
 interface Cassette extends CassetteSpec {
@@ -97,11 +100,12 @@ interface Cassette extends CassetteSpec {
 }
 
 /** Opens a cassette. `redact` is applied to all that is written. */
-export function openCassette({ folder, mode }: CassetteSpec, redact: Redact): Cassette {
+export function openCassette({ folder, mode, keeps }: CassetteSpec, redact: Redact): Cassette {
   const fileOf = (key: string) => join(folder, `${key}.json`)
   return {
     folder,
     mode,
+    keeps,
     async read(key) {
       const file = fileOf(key)
       const text = await textOf(file)

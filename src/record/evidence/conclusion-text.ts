@@ -4,8 +4,11 @@ import {
   type ArmEvidence,
   type BaselineScore,
   type Evidence,
+  type FailureKind,
   type Forgetting,
+  type JudgeAgreement,
   type PairEvidence,
+  type RunFailures,
   type RunTrip,
   tripText,
 } from '../../contracts/index.ts'
@@ -14,11 +17,13 @@ interface Besides {
   readonly isDry?: boolean | undefined
   readonly baselines?: readonly BaselineScore[] | undefined
   readonly trips?: readonly RunTrip[] | undefined
+  readonly failures?: readonly RunFailures[] | undefined
+  readonly judges?: readonly JudgeAgreement[] | undefined
 }
 
 export function conclusionText(
   evidence: Evidence,
-  { isDry = false, baselines = [], trips = [] }: Besides = {},
+  { isDry = false, baselines = [], trips = [], failures = [], judges = [] }: Besides = {},
 ): string {
   const sentences = [
     isDry ? drySentence(evidence) : claimSentence(evidence),
@@ -26,6 +31,8 @@ export function conclusionText(
     ...(isDry || evidence.forgetting === undefined ? [] : forgettingSentences(evidence.forgetting)),
     ...(evidence.verdict === 'failed' ? [] : [`${evidence.n_completed} of ${evidence.n_runs} runs completed.`]),
     ...failureSentences(evidence.arms),
+    ...judges.map(judgeSentence),
+    ...countSentences(failures),
     ...tripSentences(trips),
     ...(isDry ? [] : cautionSentences(evidence)),
   ]
@@ -131,6 +138,40 @@ function failureSentences(arms: readonly ArmEvidence[]): string[] {
   return arms.flatMap(({ name, n_failed, error }) => {
     const why = error === undefined ? '' : ` (${error.code}: ${error.message})`
     return n_failed === 0 ? [] : [`${name}: ${count(n_failed, 'run')} failed${why}.`]
+  })
+}
+
+/** How far the judge of a benchmark can be trusted, where people labelled answers. */
+function judgeSentence({ benchmark, n, agreement, agreement_ci, kappa, labels_failed = 0 }: JudgeAgreement): string {
+  const failed = labels_failed === 0 ? '' : `; no verdict on ${count(labels_failed, 'labelled answer')}`
+  if (n === undefined || agreement === undefined || agreement_ci === undefined) {
+    return `The judge of ${benchmark} could not be compared with people${failed}.`
+  }
+  const chance = kappa == null ? '' : `, kappa ${number(kappa)}`
+  const share = `${percent(agreement)} of ${count(n, 'label')} (${percent(agreement_ci[0])} to ${percent(agreement_ci[1])}${chance})`
+  return `The judge of ${benchmark} agrees with people on ${share}${failed}.`
+}
+
+const counted: Readonly<Record<FailureKind, string>> = {
+  answers: 'Answers to benchmarks without a reward',
+  agents: 'Attempts at benchmarks in which the agent failed, each scored as wrong',
+  rollouts: 'Rollouts of training that failed',
+  empty_steps: 'Steps that trained on nothing',
+  constant_groups: 'Groups of answers with equal rewards, which teach nothing',
+  dropped_rows: 'Rows left out, since nothing of them was left to train on within max_seq_len',
+  cut_rows: 'Rows cut at max_seq_len',
+}
+
+/** What failed within runs: each kind once, over all of them, with its share and the first message. */
+function countSentences(failures: readonly RunFailures[]): string[] {
+  const kinds = [...new Set(failures.map(({ kind }) => kind))]
+  return kinds.map((kind) => {
+    const own = failures.filter((each) => each.kind === kind)
+    const total = (of: (each: RunFailures) => number) => own.reduce((sum, each) => sum + of(each), 0)
+    const [n, all] = [total((each) => each.n), total((each) => each.of)]
+    const first = own.find(({ message }) => message !== undefined)
+    const message = first === undefined ? '' : `; the first, in ${first.run}: ${first.message?.replace(/\.$/, '')}`
+    return `${counted[kind]}: ${n} of ${all} (${percent(n / Math.max(1, all))}) in ${count(own.length, 'run')}${message}.`
   })
 }
 

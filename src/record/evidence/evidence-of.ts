@@ -6,7 +6,9 @@ import {
   type Direction,
   type Evidence,
   type ExperimentResult,
+  type JudgeAgreement,
   type Leak,
+  type RunFailures,
   type RunTrip,
   trainingScores,
   type UsedEngine,
@@ -17,7 +19,15 @@ import type { EvalRow, ExperimentRow, OpenStore, RunRow } from '../../store/inde
 import type { TaskMetric } from './arm-scores.ts'
 import { conclusionText } from './conclusion-text.ts'
 import { isDryRun } from './dry-run.ts'
-import { baselinesOf, type EngineSpeeds, recordedLeaks, recordedSpeeds, recordedTrips } from './recorded-events.ts'
+import {
+  baselinesOf,
+  type EngineSpeeds,
+  recordedFailures,
+  recordedJudges,
+  recordedLeaks,
+  recordedSpeeds,
+  recordedTrips,
+} from './recorded-events.ts'
 import { type RecordedRun, weighEvidence } from './weigh-evidence.ts'
 
 /** Weighs what the record holds of an experiment. */
@@ -57,6 +67,11 @@ export async function resultOf(store: OpenStore, experiment: ExperimentRow): Pro
     leaks: await recordedLeaks(store, experiment.id),
     speeds: await recordedSpeeds(store, experiment.id),
     trips: await recordedTrips(store, rows),
+    failures: await recordedFailures(store, rows),
+    judges: await recordedJudges(
+      store,
+      rows.map(({ id }) => id),
+    ),
   })
 }
 
@@ -78,13 +93,15 @@ interface BesidesRuns {
   readonly leaks?: readonly Leak[] | undefined
   readonly speeds?: EngineSpeeds | undefined
   readonly trips?: readonly RunTrip[] | undefined
+  readonly failures?: readonly RunFailures[] | undefined
+  readonly judges?: readonly JudgeAgreement[] | undefined
 }
 
 export function experimentResult(
   experiment: ExperimentRow,
   runs: readonly RunRow[],
   evidence: Evidence,
-  { baselines = [], leaks = [], speeds = new Map(), trips = [] }: BesidesRuns = {},
+  { baselines = [], leaks = [], speeds = new Map(), trips = [], failures = [], judges = [] }: BesidesRuns = {},
 ): ExperimentResult {
   const { plan } = experiment
   const costs = [...runs.flatMap((run) => run.costUsd ?? []), ...baselines.flatMap((each) => each.cost_usd ?? [])]
@@ -102,7 +119,12 @@ export function experimentResult(
     conclusion:
       experiment.verdict === undefined
         ? null
-        : { verdict: experiment.verdict, text: experiment.conclusion ?? conclusionText(evidence, { trips }) },
+        : {
+            verdict: experiment.verdict,
+            text: experiment.conclusion ?? conclusionText(evidence, { trips, failures, judges }),
+          },
+    failures: unlessEmpty(failures),
+    judges: unlessEmpty(judges),
     guards: unlessEmpty(trips),
     leaks: unlessEmpty(leaks),
     engines: usedEngines(runs, speeds),

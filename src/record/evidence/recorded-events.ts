@@ -1,7 +1,7 @@
 // What the events of an experiment say besides its runs: leaks that it allows, speeds of its engines, scores of other models, and the
 // trips of guards in its runs.
 import { pastGuards } from '../../algorithms/index.ts'
-import type { BaselineScore, Leak, RunTrip } from '../../contracts/index.ts'
+import type { BaselineScore, JudgeAgreement, Leak, RunFailures, RunTrip } from '../../contracts/index.ts'
 import type { OpenStore, RunRow } from '../../store/index.ts'
 
 type Events = Pick<OpenStore, 'events'>
@@ -42,6 +42,33 @@ export async function baselinesOf(store: Events, experimentId: string): Promise<
 export async function judgeCosts(store: Events, runIds: readonly string[]): Promise<number[]> {
   const events = await Promise.all(runIds.map((id) => eventsOf(store, `run:${id}`, 'eval.finished')))
   return events.flat().flatMap(({ judge }) => judge?.cost_usd ?? [])
+}
+
+/** How well the judges of benchmarks agree with labels of people, as last measured in these runs. */
+export async function recordedJudges(store: Events, runIds: readonly string[]): Promise<JudgeAgreement[]> {
+  const newest = new Map<string, JudgeAgreement>()
+  const events = await Promise.all(runIds.map((id) => eventsOf(store, `run:${id}`, 'eval.finished')))
+  for (const { benchmark, judge } of events.flat()) {
+    const { calibration, labels_failed } = judge ?? {}
+    if (calibration === undefined && labels_failed === undefined) continue
+    newest.set(benchmark, { benchmark, ...calibration, labels_failed })
+  }
+  return [...newest.values()]
+}
+
+/** What failed within runs without ending them, as each counted at its end. */
+export async function recordedFailures(
+  store: Events,
+  runs: readonly Pick<RunRow, 'id' | 'name' | 'invalid'>[],
+): Promise<RunFailures[]> {
+  const valid = runs.filter(({ invalid }) => invalid === undefined)
+  const counted = await Promise.all(
+    valid.map(async ({ id, name }) => {
+      const last = (await eventsOf(store, `run:${id}`, 'run.finished')).at(-1)
+      return (last?.failures ?? []).map((count) => ({ ...count, run: name }))
+    }),
+  )
+  return counted.flat()
 }
 
 /** The trips of guards. What a later attempt did again is not in it. */

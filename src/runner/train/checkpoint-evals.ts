@@ -27,6 +27,10 @@ export function createCheckpointEvals(scope: RunScope) {
   const takeIn = async (finished: BenchmarkEval, at: StepScope): Promise<boolean> => {
     const { benchmark, scored } = finished
     const { name, split } = benchmark
+    if (scored.error !== undefined) {
+      await notifyCallbacks(scope, finished)
+      return false // nothing was measured: no score, and nothing to select by
+    }
     scope.evals = [...scope.evals, { benchmark: name, split, step: at.step, metrics: scored.metrics }]
     await notifyCallbacks(scope, finished)
     await callbacks.call('onEval', at, name, split, scored.metrics)

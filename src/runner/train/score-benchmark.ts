@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import {
   agentOf,
+  type ErrorRecord,
   type OpenRenderer,
   type PluginSpec,
   type Prediction,
@@ -22,6 +23,8 @@ export interface BenchmarkEval {
   readonly scored: Omit<Scored, 'predictions'>
   readonly predictions: readonly Prediction[]
   readonly step?: number | undefined
+  /** The first error, where every attempt failed. */
+  readonly failure?: ErrorRecord | undefined
 }
 
 /** Scores `weights` on a benchmark; without `step`, after training. */
@@ -29,10 +32,10 @@ export async function scoreBenchmark(
   scope: RunScope,
   benchmark: SealedBenchmark,
   weights: Weights,
-): Promise<BenchmarkEval['scored']> {
+): Promise<BenchmarkEval> {
   const evaluated = await evaluateBenchmark(scope, benchmark, weights)
   await notifyCallbacks(scope, evaluated)
-  return evaluated.scored
+  return evaluated
 }
 
 /** An evaluation that callbacks do not know of yet. */
@@ -51,7 +54,13 @@ export async function evaluateBenchmark(
       : await answerAndScore(scope, benchmark, weights, step)
   const { predictions: blob, ...scored } = found
   await reporter.report({ type: 'eval.finished', benchmark: name, split, step, ...scored, predictions: blob })
-  return { benchmark, scored, predictions, step }
+  return { benchmark, scored, predictions, step, failure: wholeFailure(predictions) }
+}
+
+// Whether the attempts failed, and not their scoring: answers that are there can be scored again.
+function wholeFailure(predictions: readonly Prediction[]): ErrorRecord | undefined {
+  const errors = predictions.flatMap(({ error, agent_error }) => error ?? agent_error ?? [])
+  return errors.length === predictions.length ? errors[0] : undefined
 }
 
 async function answerAndScore(scope: RunScope, benchmark: SealedBenchmark, weights: Weights, step: number | undefined) {

@@ -264,7 +264,8 @@ describe('a rollout', () => {
     })
     const config = { algorithm: { kind: 'rolling', params: { ...base, max_steps: 1 } } }
     const run = await trainHere(assignmentOf({ config }), { plugins: [rolling] })
-    expect(run.of('run.finished')).toMatchObject([{ status: 'completed' }])
+    expect(run.of('step.finished')).toHaveLength(1)
+    expect(run.of('run.finished')).toMatchObject([{ status: 'failed', error: { code: 'RUN_EMPTY' } }])
     expect(seen).toMatchObject([{ error: { infra: true, message: expect.stringContaining(words) } }])
     expect(run.of('rollout.finished')).toMatchObject([{ task_id: 'a', step: 0, error: { infra: true } }])
   })

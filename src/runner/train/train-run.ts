@@ -5,6 +5,8 @@ import { numSteps, SharedParams } from '../../algorithms/index.ts'
 import {
   type Algorithm,
   agentOf,
+  type ErrorRecord,
+  FailureTally,
   type Metrics,
   type RowFormat,
   type RowOf,
@@ -19,24 +21,37 @@ import { openRun, reopenModel, type TrainRunOptions } from './open-run.ts'
 import { type Phase, planPhases } from './phases.ts'
 import { equip, loadAllRows } from './run-context.ts'
 import { finite } from './run-progress.ts'
-import { callbackScope, type RunScope, stepScope } from './run-scope.ts'
-import { scoreBenchmark } from './score-benchmark.ts'
+import { callbackScope, type RunReporter, type RunScope, stepScope } from './run-scope.ts'
+import { type BenchmarkEval, scoreBenchmark } from './score-benchmark.ts'
 import { type LoopOptions, savedSteps, trainingLoop } from './training-loop.ts'
 
 /** Does a run. A failure is reported as its last event, not thrown; `interrupted` can be resumed. */
 export async function trainRun(options: TrainRunOptions): Promise<'finished' | 'interrupted'> {
-  const { reporter } = options
+  const { assignment, reporter } = options
   const began = performance.now()
+  const tally = new FailureTally(assignment.past.failures)
+  const counting: RunReporter = {
+    report(event) {
+      tally.take(event)
+      return reporter.report(event)
+    },
+  }
+  const failures = () => {
+    const counts = tally.counts()
+    return counts.length === 0 ? undefined : counts
+  }
   try {
-    const end = await attempt(options)
+    const end = await attempt({ ...options, reporter: counting, tally })
     if (end.interrupted) return 'interrupted'
     const { metrics, best_step } = end
     const wall_s = (performance.now() - began) / 1000
-    await reporter.report({ type: 'run.finished', status: 'completed', metrics, wall_s, best_step })
-  } catch (error) {
-    if (isInterrupted(error, options)) return 'interrupted'
+    const finished = { type: 'run.finished', status: 'completed', metrics, wall_s, best_step } as const
+    await reporter.report({ ...finished, failures: failures() })
+  } catch (thrown) {
+    if (isInterrupted(thrown, options)) return 'interrupted'
     const wall_s = (performance.now() - began) / 1000
-    await reporter.report({ type: 'run.finished', status: 'failed', metrics: {}, error: errorRecord(error), wall_s })
+    const finished = { type: 'run.finished', status: 'failed', metrics: {}, wall_s } as const
+    await reporter.report({ ...finished, error: errorRecord(thrown), failures: failures() })
   }
   return 'finished'
 }
@@ -47,6 +62,8 @@ function isInterrupted(error: unknown, { services, stopping }: TrainRunOptions):
   return stopping.aborted && EvsysError.is(error) && error.code === 'BACKEND_FAILED' && error.retryable === true
 }
 
+type CountedOptions = TrainRunOptions & { readonly tally: FailureTally }
+
 type End = { interrupted: true } | { interrupted: false; metrics: Metrics; best_step?: number | undefined }
 
 interface Recipe {
@@ -56,7 +73,7 @@ interface Recipe {
 }
 
 // Callbacks are opened first and closed last: whatever becomes of the run, those that saw it start see it end.
-async function attempt(given: TrainRunOptions): Promise<End> {
+async function attempt(given: CountedOptions): Promise<End> {
   const { config, project_dir } = given.assignment
   const registry = await withAgentFile(given.services.registry, config, project_dir)
   const options = { ...given, services: { ...given.services, registry } }
@@ -80,7 +97,7 @@ async function attempt(given: TrainRunOptions): Promise<End> {
   }
 }
 
-async function prepared(options: TrainRunOptions, recipe: Recipe, callbacks: LoopCallbacks): Promise<End> {
+async function prepared(options: CountedOptions, recipe: Recipe, callbacks: LoopCallbacks): Promise<End> {
   const { assignment, reporter, services } = options
   const { algorithm, shared } = recipe
   const isRead = !('train' in algorithm && algorithm.takesRows === false)
@@ -123,11 +140,12 @@ type Training = Recipe & {
   readonly steps: number
 }
 
-async function trainAndScore(scope: RunScope, options: TrainRunOptions, training: Training): Promise<End> {
+async function trainAndScore(scope: RunScope, options: CountedOptions, training: Training): Promise<End> {
   const { assignment, book } = scope
   const { steps } = training
   const loop = await train(scope, options, training)
   if (loop.interrupted) return { interrupted: true }
+  checkTrained(options.tally, assignment)
   const last = Math.max(loop.lastStep, 0)
   // Weights that nothing moved are those that the run started from: there is nothing to save.
   const isMoved = loop.trained || !('baseModel' in scope.reference)
@@ -139,15 +157,51 @@ async function trainAndScore(scope: RunScope, options: TrainRunOptions, training
   const best = book.bestStep
   const weights = isMoved ? (book.sampler(best ?? last) ?? (await scope.model.snapshot())) : scope.reference
   const metrics: Metrics = { ...loop.metrics }
+  const finals: BenchmarkEval[] = []
   for (const benchmark of assignment.benchmarks) {
     if (scope.stopping.aborted) return { interrupted: true }
     // One that training was too short for is scored like those that wait for its end.
     if (benchmark.run_every > 0 && scope.evals.some((each) => each.benchmark === benchmark.name)) continue
-    const scored = await scoreBenchmark(scope, benchmark, weights)
-    for (const [name, value] of Object.entries(scored.metrics))
+    const evaluated = await scoreBenchmark(scope, benchmark, weights)
+    finals.push(evaluated)
+    for (const [name, value] of Object.entries(evaluated.scored.metrics))
       metrics[`${benchmark.split}/${benchmark.name}/${name}`] = value
   }
+  checkAnswered(scope, finals)
   return { interrupted: false, metrics: finite(metrics), best_step: best }
+}
+
+// A run in which nothing worked is no result, however far it came.
+function checkTrained(tally: FailureTally, { is_dry }: RunAssignment): void {
+  const rollouts = tally.of('rollouts')
+  if (rollouts !== undefined && rollouts.n === rollouts.of) {
+    throw new EvsysError('RUN_EMPTY', `all ${rollouts.of} rollouts failed, the first with: ${rollouts.message ?? ''}`, {
+      fix: 'correct what the message names: the agent, the verifier or the model it asks.',
+    })
+  }
+  const steps = tally.of('empty_steps')
+  if (is_dry || steps === undefined || steps.n < steps.of) return
+  const groups = tally.of('constant_groups')
+  const isConstant = groups !== undefined && groups.n === groups.of
+  const why = isConstant
+    ? `: all ${groups.of} groups of answers had equal rewards`
+    : ': the algorithm returned no example to train on'
+  throw new EvsysError('RUN_EMPTY', `none of the ${steps.of} steps trained on anything${why}`, {
+    fix: isConstant
+      ? 'give tasks that the model solves sometimes, more answers per task (num_samples) or a higher temperature.'
+      : 'look at the rows, at max_seq_len, and at what buildBatch returns.',
+  })
+}
+
+// Without one answer on what selects, or on anything at all, the run has no score.
+function checkAnswered({ assignment, evals }: RunScope, finals: readonly BenchmarkEval[]): void {
+  const failed = finals.flatMap(({ benchmark, failure }) => (failure === undefined ? [] : [{ benchmark, failure }]))
+  const selecting = failed.find(({ benchmark }) => benchmark.name === assignment.objective?.benchmark)
+  const isWhole = failed.length === finals.length && evals.length === 0
+  const lost = selecting ?? (isWhole ? failed[0] : undefined)
+  if (lost === undefined) return
+  const { code, message, fix } = lost.failure satisfies ErrorRecord
+  throw new EvsysError(code, `every attempt at ${lost.benchmark.name} failed, the first with: ${message}`, { fix })
 }
 
 async function train(

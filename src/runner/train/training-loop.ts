@@ -196,7 +196,7 @@ function merged(parts: readonly Metrics[]): Metrics {
   for (const key of new Set(parts.flatMap((part) => Object.keys(part)))) {
     const values = parts.flatMap((part) => part[key] ?? [])
     const sum = values.reduce((total, value) => total + value, 0)
-    whole[key] = key.startsWith('data/') || key.endsWith(':sum') ? sum : sum / values.length
+    whole[key] = /^(data|group)\//.test(key) || key.endsWith(':sum') ? sum : sum / values.length
   }
   return whole
 }

@@ -895,4 +895,8 @@ export const requirements = {
     'snapshots that a step let go of leave the trainer’s disk, and samples that nobody waits for any more are stopped',
   'RL-209':
     'the same file with `rl` gives the same numbers on `local` and on `tinker` over HTTP, on-policy and one step off-policy',
+  'USE-100':
+    'a benchmark with `run_every` is scored on the selected checkpoint too, unless it was scored at that step already',
+  'USE-101':
+    'scores on val and test of the selected checkpoint stand side by side for each arm, with intervals and marked which selected, in conclusion, arm table, experiment.md, HTML report and JSON',
 } as const

@@ -12,6 +12,7 @@ import { evaluatePlugins } from '../../evaluate/index.ts'
 import { createRegistry } from '../../kernel/index.ts'
 import type { ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
 import type { TaskMetric } from './arm-scores.ts'
+import { withBenchmarkScores } from './benchmark-scores.ts'
 import { conclusionText } from './conclusion-text.ts'
 import { isDryRun } from './dry-run.ts'
 import { baselinesOf, type EngineSpeeds, recordedLeaks, recordedSpeeds, recordedTrips } from './recorded-events.ts'
@@ -26,7 +27,7 @@ export async function evidenceOf(
   const runs = await Promise.all(rows.map(async (run) => ({ run, evals: await store.evals(run.id) })))
   const { claim, ...unclaimed } = experiment.plan
   const plan = claim === undefined || isDryRun(experiment) ? unclaimed : { ...unclaimed, claim }
-  return { evidence: weighEvidence({ plan, runs, metricOf }), runs }
+  return { evidence: withBenchmarkScores(weighEvidence({ plan, runs, metricOf }), plan, runs), runs }
 }
 
 /** The result of an experiment as the record has it now. */
@@ -75,9 +76,9 @@ export function experimentResult(
     status: experiment.status,
     objective: shownObjective(evidence.objective),
     best_arm: evidence.best_arm,
-    arms: evidence.arms.map(({ name, status, score, error }) => {
+    arms: evidence.arms.map(({ name, status, score, scores, error }) => {
       const { params = {}, seeds = [] } = plan.arms.find((each) => each.name === name) ?? {}
-      return { name, status, params, seeds, score, error }
+      return { name, status, params, seeds, score, scores, error }
     }),
     baselines: unlessEmpty(baselines),
     conclusion:

@@ -134,13 +134,17 @@ async function trainAndScore(scope: RunScope, options: TrainRunOptions, training
   const metrics: Metrics = { ...loop.metrics }
   for (const benchmark of assignment.benchmarks) {
     if (scope.stopping.aborted) return { interrupted: true }
-    // One that training was too short for is scored like those that wait for its end.
-    if (benchmark.run_every > 0 && scope.evals.some((each) => each.benchmark === benchmark.name)) continue
+    if (isScoredAt(scope, benchmark.name, best ?? last)) continue
     const scored = await scoreBenchmark(scope, benchmark, weights)
     for (const [name, value] of Object.entries(scored.metrics))
       metrics[`${benchmark.split}/${benchmark.name}/${name}`] = value
   }
   return { interrupted: false, metrics: finite(metrics), best_step: best }
+}
+
+// What was scored in the loop counts where it was the selected checkpoint: another step is another model.
+function isScoredAt({ evals }: RunScope, name: string, step: number): boolean {
+  return evals.some((each) => each.benchmark === name && each.step === step && Object.keys(each.metrics).length > 0)
 }
 
 async function train(

@@ -16,7 +16,7 @@ export function greedyToken(logprobs_V: Float64Array): Candidate {
 export function logSoftmax(logits_V: Float64Array): Float64Array {
   const size = logits_V.length
   let largest = Number.NEGATIVE_INFINITY
-  for (let v = 0; v < size; v++) largest = (logits_V[v] ?? 0) > largest ? (logits_V[v] ?? 0) : largest
+  for (let v = 0; v < size; v++) largest = Math.max(largest, logits_V[v] ?? 0)
   let sum = 0
   for (let v = 0; v < size; v++) sum += Math.exp((logits_V[v] ?? 0) - largest)
   const normalizer = largest + Math.log(sum)

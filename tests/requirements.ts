@@ -927,4 +927,8 @@ export const requirements = {
   'USE-46': 'a malformed verdict of a judge is asked for again and never kept; failed verdicts on labels are counted',
   'USE-47': 'where people labelled answers, the agreement of the judge stands in the conclusion and in JSON',
   'USE-45': 'failures of steps that are done again after a resume or a roll-back count once',
+  'USE-100':
+    'a benchmark with `run_every` is scored on the selected checkpoint too, unless it was scored at that step already',
+  'USE-101':
+    'scores on val and test of the selected checkpoint stand side by side for each arm, with intervals and marked which selected, in conclusion, arm table, experiment.md, HTML report and JSON',
 } as const

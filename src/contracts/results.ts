@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { ErrorRecord } from './error.ts'
 import { BaselineScore, JudgeAgreement, Leak, RunFailures, RunStatus, RunTrip, Verdict } from './events.ts'
-import { Direction } from './metadata.ts'
+import { Direction, Split } from './metadata.ts'
 import { Count } from './name.ts'
 import { Metrics } from './quantity.ts'
 import { Seed } from './run-config.ts'
@@ -55,6 +55,17 @@ export const Score = z.strictObject({
 })
 export type Score = z.infer<typeof Score>
 
+/** The score of an arm on one benchmark by one metric, of the checkpoint that was selected. */
+export const BenchmarkScore = z.strictObject({
+  benchmark: z.string(),
+  split: Split,
+  metric: z.string(),
+  selects: z.boolean().describe('It chose checkpoint and best arm; a score that was chosen by is flattered.'),
+  score: Score,
+  by_seed: z.array(z.strictObject({ seed: z.int(), value: z.number() })),
+})
+export type BenchmarkScore = z.infer<typeof BenchmarkScore>
+
 /** One arm: its runs over all seeds. */
 export const ArmResult = z.strictObject({
   name: z.string(),
@@ -62,6 +73,7 @@ export const ArmResult = z.strictObject({
   params: z.record(z.string(), z.unknown()),
   seeds: z.array(Seed),
   score: Score.nullable().describe('Null: no run of it has the objective’s metric.'),
+  scores: z.array(BenchmarkScore).optional().describe('On every benchmark, by every metric.'),
   error: ErrorRecord.optional(),
 })
 export type ArmResult = z.infer<typeof ArmResult>
@@ -164,6 +176,7 @@ export const ArmEvidence = z.strictObject({
   status: RunStatus,
   score: Score.nullable(),
   by_seed: z.array(z.strictObject({ seed: z.int(), value: z.number() })),
+  scores: z.array(BenchmarkScore).optional().describe('On every benchmark, by every metric.'),
   n_failed: z.int(),
   error: ErrorRecord.optional(),
 })

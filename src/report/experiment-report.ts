@@ -12,8 +12,9 @@ import { readSession } from './input/read-session.ts'
 import { sessionInput } from './input/session-input.ts'
 import { researchReport } from './research-report.ts'
 
-/** Runs that are listed. */
+/** Runs and scores that are listed. */
 const mostRuns = 1_000
+const mostScores = 2_000
 
 /** Writes the report of any experiment of the record: a research session, an imported log, an ordinary experiment. */
 export async function reportOfExperiment(store: OpenStore, experiment: ExperimentRow): Promise<string> {
@@ -28,7 +29,7 @@ export async function reportOfExperiment(store: OpenStore, experiment: Experimen
 
 /** Writes the report of an experiment as HTML. */
 function experimentReport(input: ExperimentReportInput): string {
-  const parts = [arms, claim, runs, words, again]
+  const parts = [arms, scores, claim, runs, words, again]
   return page({
     title: `Experiment: ${input.result.name}`,
     header: overview(input),
@@ -79,6 +80,29 @@ function arms({ evidence, result }: ExperimentReportInput): Section {
     title: 'Arms',
     short: 'Arms',
     body: html`${chart === undefined ? undefined : html`<figure>${chart}${caption}</figure>`}${table}`,
+  }
+}
+
+/** Val and test side by side, of the selected checkpoints. */
+function scores({ evidence, result }: ExperimentReportInput): Section | undefined {
+  const all = evidence.arms.flatMap(({ name, scores: own = [] }) => own.map((each) => ({ arm: name, ...each })))
+  if (all.length === 0) return undefined
+  const table = dataTable(all.slice(0, mostScores), [
+    { title: 'arm', kind: 'words', cell: ({ arm }) => (arm === result.best_arm ? html`<b>${arm}</b>` : arm) },
+    { title: 'benchmark', kind: 'words', cell: ({ benchmark }) => benchmark },
+    { title: 'split', cell: ({ split, selects }) => (selects ? `${split}, selected` : split) },
+    { title: 'metric', kind: 'words', cell: ({ metric }) => metric },
+    { title: 'mean', kind: 'n', cell: ({ score }) => html`<b>${scoreText(score.mean)}</b>` },
+    { title: 'interval', kind: 'n', cell: ({ score }) => (score.ci === null ? '–' : rangeText(score.ci)) },
+    { title: 'by seed', kind: 'n', cell: ({ by_seed }) => by_seed.map(({ value }) => numberText(value)).join(', ') },
+  ])
+  const rest = all.length - mostScores
+  const more = rest <= 0 ? undefined : html`<p class="muted">${countText(rest, 'more score')} are in the record.</p>`
+  return {
+    id: 'scores',
+    title: 'Scores on all benchmarks',
+    short: 'Scores',
+    body: html`<p>Of the checkpoint that was selected in each run. What selected is marked: its score is that of a winner.</p>${table}${more}`,
   }
 }
 

@@ -24,6 +24,8 @@ export interface Recorded {
   readonly engines?: readonly string[] | undefined
   /** Reward of a task: 1 or 0. */
   readonly reward?: ((rate: number, seed: number, task: number) => number) | undefined
+  /** The same on test; absent: as on validation. */
+  readonly testReward?: ((rate: number, seed: number, task: number) => number) | undefined
   /** Runs of these arms fail. */
   readonly failing?: readonly number[] | undefined
   readonly day?: string | undefined
@@ -106,13 +108,15 @@ function completedEvents(
   at: string,
   recorded: Recorded & { scorerHash: string; engineId: string },
 ): RunEvent[] {
-  const { reward = defaultReward, scorerHash, engineId } = recorded
+  const { reward = defaultReward, testReward = reward, scorerHash, engineId } = recorded
   const rate = rateOf(run)
-  const rewards = Object.fromEntries(
-    Array.from({ length: tasks }, (_, task) => [`task-${task}`, [reward(rate, run.seed, task)]]),
-  )
-  const mean = Object.values(rewards).reduce((sum, [value = 0]) => sum + value, 0) / tasks
-  const scored = { metrics: { 'pass@1': mean }, n_tasks: tasks, n_infra_failed: 0, scorer_hash: scorerHash, rewards }
+  const scoredBy = (rewardOf: typeof reward) => {
+    const rewards = Object.fromEntries(
+      Array.from({ length: tasks }, (_, task) => [`task-${task}`, [rewardOf(rate, run.seed, task)]]),
+    )
+    const mean = Object.values(rewards).reduce((sum, [value = 0]) => sum + value, 0) / tasks
+    return { metrics: { 'pass@1': mean }, n_tasks: tasks, n_infra_failed: 0, scorer_hash: scorerHash, rewards }
+  }
   return numbered(run, at, [
     {
       type: 'run.started',
@@ -129,9 +133,9 @@ function completedEvents(
       metrics: { train_mean_nll: 2 / (step + 1), 'data/tokens': 100 },
     })),
     { type: 'log', level: 'info', text: 'a line of a plugin' },
-    { type: 'eval.finished', benchmark: 'val', split: 'val', step: 9, ...scored },
+    { type: 'eval.finished', benchmark: 'val', split: 'val', step: 9, ...scoredBy(reward) },
     { type: 'checkpoint.saved', step: 9, kind: 'state', ref: `mock:///${run.name}/state`, final: true },
-    { type: 'eval.finished', benchmark: 'test', split: 'test', ...scored },
+    { type: 'eval.finished', benchmark: 'test', split: 'test', ...scoredBy(testReward) },
     { type: 'run.finished', status: 'completed', metrics: { train_mean_nll: 0.2 }, best_step: 9, wall_s: 5 },
   ])
 }

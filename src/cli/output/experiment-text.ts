@@ -1,5 +1,5 @@
 // An experiment as people read it: its arms with their scores, its runs, what was concluded.
-import type { Evidence, ExperimentResult, RunRow, Verdict } from '../../contracts/index.ts'
+import type { BenchmarkScore, Evidence, ExperimentResult, RunRow, Score, Verdict } from '../../contracts/index.ts'
 import type { Colors } from './colors.ts'
 import type { Output } from './output.ts'
 import { table } from './table.ts'
@@ -27,13 +27,14 @@ export function armTable({ arms, objective, best_arm }: ExperimentResult, { colo
   const sign = objective?.direction === 'min' ? 1 : -1
   const sorted = [...arms].sort((a, b) => byScore(a.score?.mean, b.score?.mean, sign))
   const hasErrors = arms.some(({ error }) => error !== undefined)
+  const tests = testColumns(arms, objective?.metric)
   const rows = sorted
     .slice(0, shownArms)
-    .map(({ name, status, score, seeds, error }) => [
+    .map(({ name, status, score, scores = [], seeds, error }) => [
       name === best_arm && arms.length > 1 ? `${name} *` : name,
       status,
-      score === null ? '' : numberText(score.mean),
-      score?.ci == null ? '' : rangeText(score.ci),
+      ...scoreCells(score),
+      ...tests.flatMap((column) => scoreCells(scores.find((each) => nameOf(each) === column)?.score)),
       `${score?.n ?? 0} of ${seeds.length}`,
       ...(hasErrors ? [error === undefined ? '' : shorten(`${error.code}: ${error.message}`, 200)] : []),
     ])
@@ -42,11 +43,41 @@ export function armTable({ arms, objective, best_arm }: ExperimentResult, { colo
     'STATUS',
     objective?.metric ?? 'SCORE',
     '90 % INTERVAL',
+    ...tests.flatMap((column) => [column, '90 % INTERVAL']),
     'SEEDS',
     ...(hasErrors ? ['ERROR'] : []),
   ]
-  const text = table(rows, { head, width, paintHead: colors.bold })
-  return arms.length > shownArms ? `${text}\n... and ${countText(arms.length - shownArms, 'more arm')}` : text
+  const rest = arms.length - shownArms
+  return [
+    table(rows, { head, width, paintHead: colors.bold }),
+    ...(rest > 0 ? [`... and ${countText(rest, 'more arm')}`] : []),
+    ...(tests.length > 0 && objective !== null
+      ? [`selected by ${objective.metric}; ${tests.join(', ')} of the selected checkpoints`]
+      : []),
+  ].join('\n')
+}
+
+/** A table of arms has room for so many beside the objective; `--json` and the report hold all. */
+const shownTests = 2
+
+/** Of each test benchmark the metric of the objective, or its first. */
+function testColumns(arms: ExperimentResult['arms'], objective: string | undefined): string[] {
+  const metric = objective?.slice(objective.indexOf('.') + 1)
+  const scores = arms.flatMap((arm) => arm.scores ?? []).filter(({ split }) => split === 'test')
+  const benchmarks = [...new Set(scores.map(({ benchmark }) => benchmark))].slice(0, shownTests)
+  return benchmarks.flatMap((benchmark) => {
+    const own = scores.filter((each) => each.benchmark === benchmark)
+    const shown = own.find((each) => each.metric === metric) ?? own[0]
+    return shown === undefined ? [] : [nameOf(shown)]
+  })
+}
+
+function nameOf({ benchmark, metric }: BenchmarkScore): string {
+  return `${benchmark}.${metric}`
+}
+
+function scoreCells(score: Score | null | undefined): [string, string] {
+  return [score == null ? '' : numberText(score.mean), score?.ci == null ? '' : rangeText(score.ci)]
 }
 
 function byScore(a: number | undefined, b: number | undefined, sign: number): number {

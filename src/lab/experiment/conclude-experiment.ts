@@ -138,9 +138,35 @@ function experimentPage(
     '| --- | --- | --- | --- | --- | --- |',
     ...rows,
     '',
+    ...scoreLines(evidence.arms),
     ...(evidence.forgetting === undefined ? [] : forgettingTable(evidence.forgetting)),
     ...baselineLines(baselines),
   ].join('\n')
+}
+
+/** Every arm on every benchmark, by every metric: val and test side by side. */
+function scoreLines(arms: Evidence['arms']): string[] {
+  const all = arms.flatMap(({ scores = [] }) => scores)
+  const columns = new Map(all.map((each) => [`${each.benchmark}.${each.metric}`, each]))
+  if (columns.size < 2) return [] // it is in the table above
+  const heads = [...columns].map(([name, { split, selects }]) =>
+    cell(`${name} (${split}${selects ? ', selected' : ''})`),
+  )
+  const rows = arms.map(({ name: arm, scores = [] }) => {
+    const cells = [...columns.keys()].map((name) => {
+      const found = scores.find((each) => `${each.benchmark}.${each.metric}` === name)?.score
+      return found === undefined ? '' : `${number(found.mean)}${found.ci === null ? '' : ` (${range(found.ci)})`}`
+    })
+    return `| ${[cell(arm), ...cells].join(' | ')} |`
+  })
+  return [
+    'Scores of the selected checkpoints, with 90 % intervals.',
+    '',
+    `| arm | ${heads.join(' | ')} |`,
+    `| --- | ${heads.map(() => '---').join(' | ')} |`,
+    ...rows,
+    '',
+  ]
 }
 
 function baselineLines(baselines: readonly BaselineScore[]): string[] {

@@ -12,6 +12,7 @@ import {
   type RunTrip,
   tripText,
 } from '../../contracts/index.ts'
+import { testSentences } from './benchmark-scores.ts'
 
 interface Besides {
   readonly isDry?: boolean | undefined
@@ -27,7 +28,7 @@ export function conclusionText(
 ): string {
   const sentences = [
     isDry ? drySentence(evidence) : claimSentence(evidence),
-    ...(isDry ? [] : [bestSentence(evidence), ...baselineSentences(evidence, baselines)]),
+    ...(isDry ? [] : [bestSentence(evidence), ...testSentences(evidence), ...baselineSentences(evidence, baselines)]),
     ...(isDry || evidence.forgetting === undefined ? [] : forgettingSentences(evidence.forgetting)),
     ...(evidence.verdict === 'failed' ? [] : [`${evidence.n_completed} of ${evidence.n_runs} runs completed.`]),
     ...failureSentences(evidence.arms),

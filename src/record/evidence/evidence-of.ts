@@ -17,6 +17,7 @@ import { evaluatePlugins } from '../../evaluate/index.ts'
 import { createRegistry } from '../../kernel/index.ts'
 import type { EvalRow, ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
 import type { TaskMetric } from './arm-scores.ts'
+import { withBenchmarkScores } from './benchmark-scores.ts'
 import { conclusionText } from './conclusion-text.ts'
 import { isDryRun } from './dry-run.ts'
 import {
@@ -47,7 +48,7 @@ export async function evidenceOf(
   )
   const { claim, ...unclaimed } = experiment.plan
   const plan = claim === undefined || isDryRun(experiment) ? unclaimed : { ...unclaimed, claim }
-  return { evidence: weighEvidence({ plan, runs, metricOf }), runs }
+  return { evidence: withBenchmarkScores(weighEvidence({ plan, runs, metricOf }), plan, runs), runs }
 }
 
 // Where no benchmark is declared, the last training metrics of a run are what it is judged by.
@@ -111,9 +112,9 @@ export function experimentResult(
     status: experiment.status,
     objective: shownObjective(evidence.objective),
     best_arm: evidence.best_arm,
-    arms: evidence.arms.map(({ name, status, score, error }) => {
+    arms: evidence.arms.map(({ name, status, score, scores, error }) => {
       const { params = {}, seeds = [] } = plan.arms.find((each) => each.name === name) ?? {}
-      return { name, status, params, seeds, score, error }
+      return { name, status, params, seeds, score, scores, error }
     }),
     baselines: unlessEmpty(baselines),
     conclusion:

@@ -175,6 +175,31 @@ describe('the reference of a run', () => {
   })
 })
 
+describe('the scores of a run', () => {
+  it('are of the selected checkpoint on test too, also where test was scored in the loop (USE-100)', async () => {
+    const dir = folder()
+    const benchmarks = [
+      benchmarkFile(dir, { name: 'val', run_every: 1 }),
+      benchmarkFile(dir, { name: 'test', split: 'test', run_every: 4 }),
+      benchmarkFile(dir, { name: 'both', split: 'test', run_every: 2 }),
+    ]
+    const objective = { benchmark: 'val', metric: 'pass_rate', direction: 'max' as const }
+    // The second step is the best on val; test is scored in the loop at the fourth.
+    const score = ({ benchmark, step }: { benchmark: string; step?: number | undefined }) => ({
+      pass_rate: benchmark === 'val' ? (step === 1 ? 1 : 0) : (step ?? 0.25),
+    })
+    const run = await trainHere(assignmentOf({ benchmarks, objective }), { score })
+    const scored = run.of('eval.finished').filter(({ benchmark }) => benchmark !== 'val')
+    expect(scored.map(({ benchmark, step }) => [benchmark, step])).toEqual([
+      ['both', 1],
+      ['test', 3],
+      ['both', 3],
+      ['test', undefined],
+    ])
+    expect(run.of('run.finished')).toMatchObject([{ best_step: 1, metrics: { 'test/test/pass_rate': 0.25 } }])
+  })
+})
+
 describe('a run that goes on', () => {
   const losses = (run: TrainedHere) =>
     run.of('step.finished').map(({ step, metrics }) => [step, metrics.train_mean_nll])

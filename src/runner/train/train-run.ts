@@ -160,8 +160,7 @@ async function trainAndScore(scope: RunScope, options: CountedOptions, training:
   const finals: BenchmarkEval[] = []
   for (const benchmark of assignment.benchmarks) {
     if (scope.stopping.aborted) return { interrupted: true }
-    // One that training was too short for is scored like those that wait for its end.
-    if (benchmark.run_every > 0 && scope.evals.some((each) => each.benchmark === benchmark.name)) continue
+    if (isScoredAt(scope, benchmark.name, best ?? last)) continue
     const evaluated = await scoreBenchmark(scope, benchmark, weights)
     finals.push(evaluated)
     for (const [name, value] of Object.entries(evaluated.scored.metrics))
@@ -202,6 +201,11 @@ function checkAnswered({ assignment, evals }: RunScope, finals: readonly Benchma
   if (lost === undefined) return
   const { code, message, fix } = lost.failure satisfies ErrorRecord
   throw new EvsysError(code, `every attempt at ${lost.benchmark.name} failed, the first with: ${message}`, { fix })
+}
+
+// What was scored in the loop counts where it was the selected checkpoint: another step is another model.
+function isScoredAt({ evals }: RunScope, name: string, step: number): boolean {
+  return evals.some((each) => each.benchmark === name && each.step === step && Object.keys(each.metrics).length > 0)
 }
 
 async function train(

@@ -656,7 +656,7 @@ export const requirements = {
   'RES-205': 'shorter code is kept when what it may lose is below half the noise',
   'RES-206': 'a candidate that breaks a guard, or does not report a guarded metric, is not kept',
   'RES-207':
-    'a look at the hidden split decides on fresh seeds and reports on others; what fails on a fresh seed is not confirmed',
+    'a look at the hidden split runs on fresh seeds alone, half of them first; what fails on a fresh seed is not confirmed',
   'RES-208': 'looks are few and share one chance of being wrong, which a confirmed look gives back',
   'RES-209': 'the search learns of a hidden score only when it beats the last one by a step',
   'RES-210':
@@ -667,7 +667,7 @@ export const requirements = {
   'RES-213': 'kept gains are shrunk, expected false keeps are counted, and p-values of claims count every look',
   'RES-214': 'verdicts are told in words: seeds, noise, seeds still needed and their cost',
   'RES-215':
-    'null world, 2,000 sessions: at most 6 % confirm anything, and what is reported on fresh seeds is right on average, also given confirmation',
+    'null world, 2,000 sessions: at most 6 % confirm anything, what is reported on fresh seeds is right on average, and its interval covers as it says',
   'RES-216': 'gains that are beyond the noise are confirmed',
   'RES-217':
     'in worlds of known effects `default` overstates its gain less than `reference` and `greedy`, and fewer of its keeps help nothing',
@@ -888,6 +888,14 @@ export const requirements = {
   'RES-627': 'an interruption is heard between two steps of a session, however fast its work is done',
   'RES-628': '`--resume` goes on with the newest session whose task is the same as now, or names those that there are',
   'RES-629': 'a proposer whose key is missing is refused before anything is measured, with the way out',
+  'USE-20':
+    'research confirms a gain exactly where the interval that it prints lies above zero: one test over seeds and items decides both',
+  'USE-21':
+    'a scorer may give outcomes by item; races and confirmations count the noise of items, and no gain is claimed that their number cannot carry',
+  'USE-22':
+    'null worlds with few items and no seed noise: at most 5 % and the error of the simulation confirm anything',
+  'USE-23':
+    'a research task of one number says in its claims what they do not cover; a table claims neither fresh seeds nor a hidden test set',
   'RL-206': 'a rollout has a deadline: one that never ends is cut off, and what it left is judged',
   'RL-207':
     'whoever leads the model, the tokens that are trained on are those that the weights of the step drew, each once, with their log-probabilities',

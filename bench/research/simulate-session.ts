@@ -5,7 +5,14 @@ import type { Direction, KeepRule, MeasuredGain, Race, SeedScore } from '../../s
 import { keyedRandom } from '../../src/kernel/index.ts'
 import { assessControl, controlDue } from '../../src/research/keep/control-runs.ts'
 import { startingTypicalGain } from '../../src/research/keep/keep-rules.ts'
-import { gainOf, measureGain, pairGains, type SeedResult, valuesBySeed } from '../../src/research/keep/measure-gain.ts'
+import {
+  gainInNoise,
+  gainOf,
+  measureGain,
+  pairGains,
+  type SeedResult,
+  valuesBySeed,
+} from '../../src/research/keep/measure-gain.ts'
 import {
   adoptControl,
   freshSeeds,
@@ -109,7 +116,7 @@ class Session {
     const { verdict, scores, gain } = this.#race(candidate)
     this.#attempts.push({ id: candidate.id, number, verdict, gain })
     const kept = verdict === 'provisional' && gain !== undefined
-    this.#typicalGain = updateTypicalGain(this.#typicalGain, kept ? gain.mean / this.#noise.sigma : null)
+    this.#typicalGain = updateTypicalGain(this.#typicalGain, kept ? gainInNoise(gain, this.#noise) : null)
     this.#noise = addGains(this.#noise, pairGains(this.#direction, scores, this.#scores))
     this.#sinceKeep++
     if (kept) this.#keep(candidate, scores, effect)
@@ -249,8 +256,8 @@ class Session {
 
   #score(candidate: SimulatedCandidate, seed: number, purpose: RunPurpose): SeedScore | undefined {
     this.#used.add(seed)
-    const { value } = this.runs.run(candidate, seed, 'val', purpose)
-    return value === null ? undefined : { seed, value, secondary: {} }
+    const { value, items } = this.runs.run(candidate, seed, 'val', purpose)
+    return value === null ? undefined : { seed, value, secondary: {}, items: items && [...items] }
   }
 
   #seen(): number {

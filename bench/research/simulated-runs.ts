@@ -11,8 +11,29 @@ export interface World {
   readonly rho: number
   /** Share of runs that end without a score. */
   readonly crashes: number
+  /** Finite validation and test sets, whose items are a sample. Absent: scores are those of a set without end. */
+  readonly items?: ItemWorld | undefined
   /** True gain of the next idea over an incumbent that is better than the baseline by `gained`. */
   idea(random: Random, gained: number): number
+}
+
+/** What the items of a split do to candidates, beside their seeds. No world here has anything to gain: all of it is luck. */
+export interface ItemWorld {
+  readonly count: number
+  /** Seed noise, as a standard deviation of one score; 0: every seed gives the same. */
+  readonly seedNoise: number
+  /**
+   * `luck`: the mean of a candidate over the items of a split deviates by this, as a standard deviation. `share`: outcomes are right or
+   * wrong, a fair coin for the baseline, of which each candidate redraws this share.
+   */
+  readonly outcomes: { readonly luck: number } | { readonly share: number }
+  /** The scorer gives one number and no outcomes by item. */
+  readonly isScalar?: boolean | undefined
+}
+
+/** A world in which no idea does anything, on finite sets. */
+export function openItemWorld(items: ItemWorld, rho = 0): World {
+  return { rho, crashes: 0, items, idea: ideas.null }
 }
 
 export type WorldName = keyof typeof ideas
@@ -78,6 +99,7 @@ export function openRuns(world: World, direction: Direction, sessionSeed: number
   const count = { val: 0, test: 0 }
   const spent = { baseline: 0, 'first seeds': 0, 'later seeds': 0, incumbent: 0, control: 0 }
   const sign = direction === 'max' ? 1 : -1
+  const outcomesOf = openOutcomes(world.items, sessionSeed)
   return {
     count,
     spent,
@@ -92,9 +114,39 @@ export function openRuns(world: World, direction: Direction, sessionSeed: number
       const own = luck.normal()
       const crashed = world.crashes > 0 && id !== '0' && luck.float() < world.crashes
       const noise = Math.sqrt(world.rho) * shared + Math.sqrt(1 - world.rho) * own
-      const result = { seed, value: crashed ? null : 10 + sign * (gain + noise) }
-      known.set(key, result)
-      return result
+      const result: SeedResult = { seed, ...scoreOf(id, split, gain, noise) }
+      const ended = crashed ? { seed, value: null } : result
+      known.set(key, ended)
+      return ended
     },
   }
+
+  function scoreOf(id: string, split: 'val' | 'test', gain: number, noise: number): Omit<SeedResult, 'seed'> {
+    if (world.items === undefined) return { value: 10 + sign * (gain + noise) }
+    const shift = gain + world.items.seedNoise * noise
+    const items = outcomesOf(id, split).map((outcome) => 10 + sign * (outcome + shift))
+    const value = items.reduce((sum, each) => sum + each, 0) / items.length
+    return world.items.isScalar === true ? { value } : { value, items }
+  }
+}
+
+// The same candidate has the same outcomes on every seed, but for what its seed does to all of them.
+function openOutcomes(world: ItemWorld | undefined, sessionSeed: number) {
+  const known = new Map<string, readonly number[]>()
+  const drawn = (id: string, split: string): readonly number[] => {
+    const { count, outcomes } = world ?? { count: 0, outcomes: { luck: 0 } }
+    const random = keyedRandom(sessionSeed, 'items', split, id)
+    if ('luck' in outcomes)
+      return Array.from({ length: count }, () => outcomes.luck * Math.sqrt(count) * random.normal())
+    const coin = () => Number(random.float() < 0.5)
+    if (id === '0') return Array.from({ length: count }, coin)
+    return outcomesOf('0', split).map((before) => (random.float() < outcomes.share ? coin() : before))
+  }
+  function outcomesOf(id: string, split: string): readonly number[] {
+    const key = `${id} ${split}`
+    const found = known.get(key) ?? drawn(id, split)
+    known.set(key, found)
+    return found
+  }
+  return outcomesOf
 }

@@ -44,6 +44,11 @@ export function simulateSessions(options: SimulationOptions, sessions: number) {
     /** Reported on fresh seeds less true: over the last test evaluations of sessions, and over those that confirmed. */
     bias: biasOf(evaluations.filter(({ reason }) => reason === 'end')),
     biasConfirmed: biasOf(evaluations.filter(({ confirmed }) => confirmed)),
+    /** Share of the intervals of last test evaluations that hold the true gain, and what they promise, on average. */
+    coverage: coverageOf(evaluations.filter(({ reason }) => reason === 'end')),
+    /** Test evaluations whose verdict says other than their interval does: none, by construction. */
+    contradictions: evaluations.filter(({ confirmed, reported }) => confirmed !== (reported?.interval?.lower ?? 0) > 0)
+      .length,
     driftShare: mean(({ drifts }) => Number(drifts > 0)),
   }
 }
@@ -59,6 +64,17 @@ function shrunkenOf(all: readonly SimulatedSession[], keeps: number) {
     shrunk: perKeep(({ shrunkGain }) => shrunkGain),
     truth: perKeep(({ trueGain }) => trueGain),
   }
+}
+
+function coverageOf(evaluations: SimulatedSession['evaluations']) {
+  const all = evaluations.flatMap(({ reported, truth }) => {
+    if (reported?.interval === undefined) return []
+    const { lower, upper } = reported.interval
+    return [{ holds: Number(lower <= truth && truth <= upper), confidence: reported.confidence ?? 0.9 }]
+  })
+  if (all.length === 0) return null
+  const mean = (value: (one: (typeof all)[number]) => number) => moments(all.map(value)).mean
+  return { share: mean(({ holds }) => holds), promised: mean(({ confidence }) => confidence), n: all.length }
 }
 
 function biasOf(evaluations: SimulatedSession['evaluations']) {

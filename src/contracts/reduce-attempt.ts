@@ -148,6 +148,7 @@ export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intend
     wallS: wall_s,
     peakMemoryBytes,
     value: scored?.value,
+    items: scored?.items,
     level: scored?.level,
     accelerator: scored?.accelerator,
     claimed: scored?.claimed,
@@ -179,7 +180,8 @@ function withScore(
 ): ResearchAttempt {
   const measured = { ...attempt, runs: replaceRun(attempt, ended), wallS: attempt.wallS + wall_s }
   if (outcome.status !== 'scored' || purpose === 'repeat' || purpose === 'audit') return measured
-  const score = { seed, value: outcome.value, secondary: outcome.secondary }
+  const { value, secondary, items } = outcome
+  const score = { seed, value, secondary, items }
   return split === 'test'
     ? { ...measured, hidden: [...attempt.hidden, score] }
     : { ...measured, scores: [...attempt.scores.filter((each) => each.seed !== seed), score] }

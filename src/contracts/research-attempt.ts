@@ -95,6 +95,10 @@ export const SeedScore = z.strictObject({
   seed: Count,
   value: z.number(),
   secondary: Metrics.default({}),
+  items: z
+    .array(z.number())
+    .optional()
+    .describe('Outcome of each item, in the order of the split; their mean is the value. Absent: not known.'),
 })
 export type SeedScore = z.infer<typeof SeedScore>
 
@@ -102,7 +106,15 @@ export type SeedScore = z.infer<typeof SeedScore>
 export const MeasuredGain = z.strictObject({
   mean: z.number(),
   n: z.int().min(1),
-  sigma: z.number().min(0).describe('Noise of one paired difference, as it was estimated then.'),
+  sigma: z
+    .number()
+    .min(0)
+    .describe('Noise of one paired difference, as it was estimated then; the error of the mean is sigma / sqrt(n).'),
+  item_error: z
+    .number()
+    .min(0)
+    .optional()
+    .describe('Part of that error that comes from the items: more seeds do not lower it. Absent: items are not known.'),
 })
 export type MeasuredGain = z.infer<typeof MeasuredGain>
 

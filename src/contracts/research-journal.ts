@@ -16,6 +16,7 @@ import {
   Knobs,
   MeasuredGain,
   SearchMode,
+  SeedScore,
 } from './research-attempt.ts'
 import { SecondaryMetric } from './task-file.ts'
 
@@ -52,6 +53,10 @@ export const SessionSettings = z.strictObject({
   noise_runs: z.int().min(1).describe('Seeds on which the baseline is measured first.'),
   control_every: Count.describe('Attempts between two control runs of the incumbent; 0: none.'),
   confirm_every: Count.describe('Keeps between two confirmations; 0: at the end alone.'),
+  hidden_test: z
+    .boolean()
+    .optional()
+    .describe('False: the task has neither a hidden test set nor fresh seeds, and nothing is confirmed.'),
 })
 export type SessionSettings = z.infer<typeof SessionSettings>
 
@@ -95,6 +100,7 @@ export const RecordedOutcome = z.discriminatedUnion('status', [
     value: z.number(),
     secondary: Metrics.default({}),
     claimed: Metrics.optional().describe('What the candidate said of itself; never counts.'),
+    items: SeedScore.shape.items,
     level: Level.or(z.literal('in-process')).optional(),
     accelerator: z.string().optional().describe('GPU that the candidate was shown.'),
   }),
@@ -144,15 +150,17 @@ export const PlannedTestEvaluation = z.object({
   champion: z.string(),
   keeps: Count,
   level: z.number(),
-  decide: z.array(Count).describe('Seeds that decide.'),
-  report: z.array(Count).describe('Seeds that say how large the gain is.'),
+  decide: z.array(Count).describe('Seeds that are run first: where they show nothing, the others are spared.'),
+  report: z.array(Count).describe('The others: all together decide and say how large the gain is.'),
 })
 export type PlannedTestEvaluation = z.infer<typeof PlannedTestEvaluation>
 
 export const ReportedGainRecord = z.object({
   gain: z.number().describe('Positive is better.'),
   n: z.int().min(1),
-  interval: z.object({ lower: z.number(), upper: z.number() }).optional().describe('Of 90 %.'),
+  interval: z.object({ lower: z.number(), upper: z.number() }).optional(),
+  confidence: z.number().optional().describe('Of the interval; absent: 0.9.'),
+  items: z.int().min(1).optional().describe('Items that the interval is over; absent: over seeds alone.'),
   probability_better: z.number().optional().describe('That one more run of each shows the champion ahead.'),
 })
 export type ReportedGainRecord = z.infer<typeof ReportedGainRecord>
@@ -289,7 +297,9 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     level: z.number().describe('Chance of being wrong that it spent.'),
     p: z.number(),
     confirmed: z.boolean(),
-    reported: ReportedGainRecord.optional().describe('Gain on seeds that had no part in the decision.'),
+    reported: ReportedGainRecord.optional().describe(
+      'Gain with the interval that decided; absent: it was hopeless early on.',
+    ),
     reason: z.string().describe('In words for people; it is about the hidden split, so no proposer reads it.'),
   }),
   entry('ablation', {

@@ -49,6 +49,8 @@ export interface RecordedRunOf {
   readonly purpose: RunPurpose
   readonly status: 'running' | 'scored' | 'failed' | 'killed'
   readonly value?: number | undefined
+  /** Outcomes by item. */
+  readonly items?: readonly number[] | undefined
   readonly failure?: AttemptFailure | undefined
   readonly wallS?: number | undefined
   /** Most that its processes held together. */

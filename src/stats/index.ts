@@ -1,6 +1,8 @@
 // Statistics of claims: pure functions of numbers, without dependency, safe in a browser. Chance comes in as an argument.
 
 export { bootstrap, crossedBootstrap } from './bootstrap.ts'
+export { crossedAnova } from './crossed-anova.ts'
+export { type CrossedGain, crossedGain, gainInterval, gainTail } from './crossed-gain.ts'
 export { judgeArms } from './judge-arms.ts'
 export { type Interval, type Moments, meanOf, moments } from './moments.ts'
 export { holm } from './multiple-comparisons.ts'

@@ -20,6 +20,7 @@ export function imageScorer({ imageBytes, worst }) {
       const order = shuffled(labels.length)
       const wrong = new Array(classes).fill(0)
       const shown = new Array(classes).fill(0)
+      const items = new Array(labels.length).fill(0) // in the order of the split, whatever order they were shown in
       for (let from = 0; from < labels.length; from += batch) {
         const count = Math.min(batch, labels.length - from)
         const shownNow = order.subarray(from, from + count)
@@ -30,12 +31,15 @@ export function imageScorer({ imageBytes, worst }) {
         for (let i = 0; i < count; i++) {
           const label = labels[shownNow[i]]
           shown[label]++
-          if (answer[i] !== label) wrong[label]++
+          if (answer[i] === label) continue
+          wrong[label]++
+          items[shownNow[i]] = 1
         }
       }
       return {
         value: wrong.reduce((sum, each) => sum + each, 0) / labels.length,
         secondary: { [worst]: Math.max(...wrong.map((each, label) => each / Math.max(1, shown[label]))) },
+        items,
       }
     },
   }

@@ -26,9 +26,9 @@ export function textScorer(metric) {
     async score({ dataDir, ask, checkpoint, engine }) {
       const windows = windowsOf(readFileSync(join(dataDir, 'text.bin')))
       const model = engine === undefined ? undefined : await checkpoint('model.evsys').catch(() => undefined)
-      const nats =
-        model === undefined ? await askStepByStep(inAnyOrder(windows), ask) : await runModel(windows, model, engine)
-      return { value: nats / Math.LN2 / (streams * steps), secondary: {} }
+      const nats = model === undefined ? await askInAnyOrder(windows, ask) : await runModel(windows, model, engine)
+      const items = nats.map((each) => each / Math.LN2 / steps)
+      return { value: items.reduce((sum, each) => sum + each, 0) / streams, secondary: {}, items }
     },
   }
 }
@@ -47,22 +47,32 @@ async function runModel(windows, checkpoint, engine) {
     throw new CandidateError(`model.evsys cannot be run: ${error instanceof Error ? error.message : error}`)
   })
   try {
-    const { nats } = await model.measure(windows, { from: given })
-    return nats
+    const { each } = await model.measure(windows, { from: given })
+    return each
   } finally {
     await model[Symbol.asyncDispose]()
   }
 }
 
-const inAnyOrder = (windows) => Array.from(shuffled(windows.length), (at) => windows[at])
+// Nats of each window, in the order of the split.
+async function askInAnyOrder(windows, ask) {
+  const order = Array.from(shuffled(windows.length))
+  const asked = await askStepByStep(
+    order.map((at) => windows[at]),
+    ask,
+  )
+  const nats = new Array(windows.length).fill(0)
+  for (const [i, at] of order.entries()) nats[at] = asked[i]
+  return nats
+}
 
 async function askStepByStep(windows, ask) {
-  let nats = 0
+  const nats = new Array(windows.length).fill(0)
   for (let step = 0; step < steps; step++) {
     const contexts = windows.map((window) => window.subarray(0, given + step).toString('base64'))
     const logits = floatsOf(await ask({ contexts }))
     for (let i = 0; i < streams; i++)
-      nats += surprise(logits.subarray(i * bytes, (i + 1) * bytes), windows[i][given + step])
+      nats[i] += surprise(logits.subarray(i * bytes, (i + 1) * bytes), windows[i][given + step])
   }
   return nats
 }

@@ -19,7 +19,7 @@ export async function scoreRun(
   answers: Asked,
   seconds: { readonly answer: number; readonly scorer: number },
   signal: AbortSignal,
-): Promise<{ readonly value: number; readonly secondary: Metrics }> {
+): Promise<{ readonly value: number; readonly secondary: Metrics; readonly items?: readonly number[] | undefined }> {
   signal.throwIfAborted()
   let hasRead = false // from then on it works on what the candidate left
   let unanswered: { readonly cause: unknown } | undefined
@@ -59,7 +59,7 @@ export async function scoreRun(
     if ('whose' in scored) throw failed(scored)
     if (!Number.isFinite(scored.value))
       throw new RunFailure('divergence', `the score is ${scored.value}: the model answers no numbers`)
-    return { value: scored.value, secondary: finite(scored.secondary) }
+    return { value: scored.value, secondary: finite(scored.secondary), items: itemsOf(scored) }
   } finally {
     await scorer.close()
   }
@@ -93,8 +93,38 @@ function failed({ whose, message }: { whose: 'candidate' | 'scorer'; message: st
     : infra(`the scorer failed: ${message}`)
 }
 
-function infra(message: string): EvsysError {
-  return new EvsysError('VERIFIER_FAILED', message, { fix: 'look at the scorer of the task and at its data.' })
+function infra(message: string, fix = 'look at the scorer of the task and at its data.'): EvsysError {
+  return new EvsysError('VERIFIER_FAILED', message, { fix })
+}
+
+// Fewer say nothing of chance.
+const fewestItems = 2
+/** More are averaged in blocks of neighbours: enough to know the error by, and a journal that can be read. */
+const mostItems = 2000
+/** By how much the mean of the items may miss the score, as a share of it: they are added up in another order. */
+const tolerance = 1e-6
+
+function itemsOf({ value, items }: { value: number; items?: number[] | undefined }): readonly number[] | undefined {
+  if (items === undefined || items.length < fewestItems) return undefined
+  const mean = items.reduce((sum, each) => sum + each / items.length, 0)
+  const size = items.reduce((sum, each) => sum + Math.abs(each) / items.length, 0)
+  if (!(Math.abs(mean - value) <= tolerance * Math.max(size, Math.abs(value))))
+    throw infra(
+      `the scorer gives ${items.length} items with a mean of ${mean}, and a score of ${value}`,
+      'let `items` hold what each item adds to the score, so that their mean is `value`, or leave `items` out.',
+    )
+  return items.length <= mostItems ? items : inBlocks(items)
+}
+
+// Sizes of blocks differ by one at most.
+function inBlocks(items: readonly number[]): number[] {
+  return Array.from({ length: mostItems }, (_, i) => {
+    const block = items.slice(
+      Math.floor((i * items.length) / mostItems),
+      Math.floor(((i + 1) * items.length) / mostItems),
+    )
+    return block.reduce((sum, each) => sum + each, 0) / block.length
+  })
 }
 
 const finite = (values: Readonly<Record<string, number>>): Metrics =>

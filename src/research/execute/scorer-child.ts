@@ -15,7 +15,11 @@ const Scorer = z.looseObject({
   metric: z.string().optional(),
   score: z.custom<Score>((it) => typeof it === 'function'),
 })
-const Scored = z.looseObject({ value: AnyNumber, secondary: z.record(z.string(), z.unknown()).optional() })
+const Scored = z.looseObject({
+  value: AnyNumber,
+  secondary: z.record(z.string(), z.unknown()).optional(),
+  items: z.array(AnyNumber).optional(),
+})
 
 await serve(scorerProtocol, (parent) => ({ score: (start) => scoreCandidate(start, parent) }))
 
@@ -44,9 +48,9 @@ async function scoreCandidate(
     return Scored.parse(await exported.score({ split, dataDir: data_dir, ask, checkpoint, seed, engine: load }))
   }
   try {
-    const { value, secondary = {} } = await score()
+    const { value, secondary = {}, items } = await score()
     const numbers = Object.entries(secondary).filter((each): each is [string, number] => typeof each[1] === 'number')
-    return { value, secondary: Object.fromEntries(numbers) }
+    return { value, secondary: Object.fromEntries(numbers), ...(items === undefined ? {} : { items }) }
   } catch (cause) {
     const whose: 'candidate' | 'scorer' = hasSeen || isFault(cause) ? 'candidate' : 'scorer'
     return { whose, message: messageOf(cause) }

@@ -18,7 +18,11 @@ export type ScorerStart = z.infer<typeof ScorerStart>
 /** Also one that is not finite. */
 export const AnyNumber = z.custom<number>((value) => typeof value === 'number')
 
-const Scored = z.strictObject({ value: AnyNumber, secondary: z.record(z.string(), AnyNumber) })
+const Scored = z.strictObject({
+  value: AnyNumber,
+  secondary: z.record(z.string(), AnyNumber),
+  items: z.array(AnyNumber).optional().describe('Outcome of each item, in the order of the split.'),
+})
 const NotScored = z.strictObject({
   whose: z.enum(['candidate', 'scorer']).describe('`candidate`: what it left or answered cannot be scored.'),
   message: z.string(),

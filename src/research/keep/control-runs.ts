@@ -53,7 +53,8 @@ export function assessControl(options: {
   const deviation = (control - mean) / (noise.seedSd * Math.sqrt(1 + 1 / values.length))
   const limit = threeSigma(noise.seedDegreesOfFreedom)
   const drift = Math.abs(deviation) > limit
-  const measured = `${Math.abs(deviation).toFixed(1)} sigma ${deviation < 0 ? 'below' : 'above'} its mean (limit ${limit.toFixed(1)})`
+  const size = Math.abs(deviation) >= beyondCounting ? 'far' : `${Math.abs(deviation).toFixed(1)} sigma`
+  const measured = `${size} ${deviation < 0 ? 'below' : 'above'} its mean (limit ${limit.toFixed(1)})`
   return {
     drift,
     deviation,
@@ -62,6 +63,9 @@ export function assessControl(options: {
       : `Control: the incumbent on a fresh seed lies ${measured}.`,
   }
 }
+
+/** Sigmas from which their number says nothing: the task has no noise to count in. */
+const beyondCounting = 1000
 
 // As rare as 3 sigma of a known spread; further out while the spread is known from few seeds.
 function threeSigma(df: number): number {

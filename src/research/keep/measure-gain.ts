@@ -1,8 +1,9 @@
 // How much better a candidate is, from everything that is known of the incumbent. On shared seeds the two are compared seed by seed. The
 // incumbent's other seeds help too: they say how lucky it was on the shared ones. The less a seed does to all candidates alike, the
-// more they count (the regression estimator of double sampling, Cochran 1977, section 12.6, with a common variance).
+// more they count (the regression estimator of double sampling, Cochran 1977, section 12.6, with a common variance). Where outcomes are
+// known item by item, the items are a sample as well: however many seeds agree, a gain is known no better than they allow.
 import type { Direction, MeasuredGain, Race, SeedScore } from '../../contracts/index.ts'
-import { meanOf } from '../../stats/index.ts'
+import { crossedAnova, crossedGain, meanOf } from '../../stats/index.ts'
 
 /** The gain with its error: `sigma / sqrt(n)`. Undefined without a shared seed. */
 export function measureGain(options: {
@@ -22,11 +23,52 @@ export function measureGain(options: {
   const value = meanOf(own.map(([, score]) => score))
   const weight = weightOfShared(n, other.length, noise.shared)
   const against = weight === 1 ? meanOf(shared) : weight * meanOf(shared) + (1 - weight) * meanOf(other)
-  return {
-    mean: gainOf(direction, value, against),
-    n,
-    sigma: weight === 1 ? noise.sigma : Math.sqrt(n * varianceOf(n, other.length, weight, noise)),
+  const variance = weight === 1 ? noise.sigma ** 2 / n : varianceOf(n, other.length, weight, noise)
+  const mean = gainOf(direction, value, against)
+  const table = itemDifferences(direction, options.candidate, options.incumbent)
+  if (table === undefined) return { mean, n, sigma: Math.sqrt(n * variance) }
+  const items = itemVariance(table, noise.sigma ** 2)
+  return { mean, n, sigma: Math.sqrt(n * (variance + items)), item_error: Math.sqrt(items) }
+}
+
+/** A gain in units of the noise of one difference, for the typical gain of a session. A task without noise has no such unit, hence the most. */
+export function gainInNoise({ mean, sigma }: MeasuredGain, noise: { readonly sigma: number }): number {
+  return Math.min(mostInNoise, mean / Math.max(sigma, noise.sigma))
+}
+
+const mostInNoise = 10
+
+/** Gains by seed and item over the seeds that both ran; undefined where outcomes of one are not known by item. */
+export function itemDifferences(
+  direction: Direction,
+  candidate: readonly SeedResult[],
+  other: readonly SeedResult[],
+): number[][] | undefined {
+  const own = resultsBySeed(candidate)
+  const table: number[][] = []
+  let nItems: number | undefined
+  for (const [seed, against] of resultsBySeed(other)) {
+    const result = own.get(seed)
+    if (result === undefined) continue
+    const { items } = result
+    nItems ??= items?.length
+    if (items === undefined || items.length < 2 || items.length !== nItems) return undefined
+    if (against.items?.length !== nItems) return undefined
+    table.push(items.map((value, i) => gainOf(direction, value, against.items?.[i] ?? Number.NaN)))
   }
+  return table.length === 0 ? undefined : table
+}
+
+// What items add to the variance of the mean, beyond that of seeds. One seed does not tell the two apart: then the larger counts.
+function itemVariance(differences_S_T: number[][], seedVariance: number): number {
+  const [first = []] = differences_S_T
+  if (differences_S_T.length === 1) return Math.max(0, errorOf([first]) ** 2 - seedVariance)
+  const { task: between } = crossedAnova(differences_S_T).variance
+  return (between ?? 0) / first.length
+}
+
+function errorOf(differences_S_T: number[][]): number {
+  return crossedGain(differences_S_T).standardError ?? 0
 }
 
 // What a seed does to all candidates alike has the share rho of a score's variance: rho 1 leaves only pairs, rho 0 counts all seeds of
@@ -47,6 +89,8 @@ function varianceOf(n: number, others: number, weight: number, { sigma, seedSd }
 export interface SeedResult {
   readonly seed: number
   readonly value: number | null
+  /** Outcomes by item, in the order of the split. Absent: not known. */
+  readonly items?: readonly number[] | undefined
 }
 
 /** Gains of `candidate` over `other`, one for each shared seed, in the order of the candidate's runs. */
@@ -69,11 +113,16 @@ export function gainOf(direction: Direction, value: number, against: number): nu
 
 /** Finite values by seed; of a seed that ran twice, the first. */
 export function valuesBySeed(results: readonly SeedResult[]): Map<number, number> {
-  const values = new Map<number, number>()
-  for (const { seed, value } of results) {
-    if (value !== null && Number.isFinite(value) && !values.has(seed)) values.set(seed, value)
+  return new Map([...resultsBySeed(results)].map(([seed, { value }]) => [seed, value]))
+}
+
+function resultsBySeed(results: readonly SeedResult[]): Map<number, SeedResult & { readonly value: number }> {
+  const found = new Map<number, SeedResult & { readonly value: number }>()
+  for (const { value, ...result } of results) {
+    if (value !== null && Number.isFinite(value) && !found.has(result.seed))
+      found.set(result.seed, { ...result, value })
   }
-  return values
+  return found
 }
 
 /** Whether any run ended without a number. */

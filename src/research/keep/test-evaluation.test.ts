@@ -73,7 +73,7 @@ describe('planTestEvaluation', () => {
 describe('stepTestEvaluation', () => {
   const evaluation = plan()
 
-  it('asks for the deciding seeds, then for the others, then concludes by each alone (RES-207)', () => {
+  it('asks for the first seeds, then for the others, and concludes by all of them (RES-207)', () => {
     expect(stepTestEvaluation(evaluation, scoresOf([], []))).toEqual({ action: 'run', seeds: evaluation.decide })
     expect(stepTestEvaluation(evaluation, scoresOf(evaluation.decide, good))).toEqual({
       action: 'run',
@@ -83,14 +83,14 @@ describe('stepTestEvaluation', () => {
     const step = stepTestEvaluation(evaluation, scoresOf(all, [...good, 0.1, 0.2, 0.3, 0.2, 0.2], 'min'))
     if (step.action !== 'conclude') throw new Error('not concluded')
     expect(step.record).toMatchObject({ confirmed: true, champion: 'a7', number: 1 })
-    expect(step.record.reported).toMatchObject({ gain: expect.closeTo(0.2, 12), n: 5 })
-    expect(step.record.reported?.probability_better).toBeGreaterThan(0.9)
+    expect(step.record.reported).toMatchObject({ gain: expect.closeTo(0.6, 12), n: 10, confidence: 0.925 })
+    expect(step.record.reported?.probability_better).toBeGreaterThan(0.85)
     expect(step.record.words).toBe(
-      'Confirmed: 5 new seeds, hidden test set; 5 others measure val_bpb -0.200 ± 0.067 against the baseline.',
+      'Confirmed on 10 new seeds, hidden test set: val_bpb -0.60 ± 0.28 against the baseline (93 % interval over seeds alone; the scorer gives no outcomes by item, so what other items would show is not covered).',
     )
   })
 
-  it('spares the reporting seeds of a test evaluation that fails before the end, and not at the end (RES-207)', () => {
+  it('spares the later seeds of a test evaluation that is hopeless before the end, and not at the end (RES-207)', () => {
     const bad = [1, -1, 1, -1, 0]
     const milestone = plan({ reason: 'milestone' })
     const step = stepTestEvaluation(milestone, scoresOf(milestone.decide, bad))
@@ -140,7 +140,7 @@ describe('stepTestEvaluation', () => {
     })
   })
 
-  it('takes gains without any spread for one observation: a gain or none (RES-207)', () => {
+  it('takes gains without any spread for one observation, on which nothing is confirmed (RES-207, USE-21)', () => {
     const milestone = plan({ reason: 'milestone' })
     const step = (gain: number) =>
       stepTestEvaluation(
@@ -150,8 +150,56 @@ describe('stepTestEvaluation', () => {
           milestone.decide.map(() => gain),
         ),
       )
-    expect(step(0.5).action).toBe('run')
-    for (const gain of [0, -0.5]) expect(step(gain)).toMatchObject({ record: { confirmed: false, p: 1 } })
+    for (const gain of [0.5, 0, -0.5]) expect(step(gain)).toMatchObject({ record: { confirmed: false, p: 1 } })
+    expect(step(0.5)).toMatchObject({ record: { words: expect.stringContaining('one observation') } })
+  })
+
+  it('confirms exactly where the interval that is printed is above zero (USE-20)', () => {
+    const gains = fc.array(fc.double({ min: -1, max: 3, noNaN: true }), { minLength: 10, maxLength: 10 })
+    const reason = fc.constantFrom('end' as const, 'milestone' as const, 'request' as const)
+    const direction = fc.constantFrom('min' as const, 'max' as const)
+    fc.assert(
+      fc.property(gains, reason, direction, (all, why, smaller) => {
+        const planned = plan({ reason: why })
+        const step = stepTestEvaluation(planned, scoresOf([...planned.decide, ...planned.report], all, smaller))
+        if (step.action !== 'conclude') throw new Error('not concluded')
+        const { confirmed, reported, p, words } = step.record
+        expect(confirmed).toBe((reported?.interval?.lower ?? 0) > 0)
+        if (reported !== undefined) expect(confirmed).toBe(p < planned.level)
+        expect(words.startsWith('Confirmed')).toBe(confirmed)
+      }),
+    )
+  })
+
+  it('confirms no gain that the number of items cannot carry, however little seeds differ (USE-21)', () => {
+    // 107 against 105 right of 118, on every seed: what was called "confirmed +0.0156 ± 0.0025".
+    const seeds = [...evaluation.decide, ...evaluation.report]
+    const conclude = (more: number, fewer: number, flip = false) => {
+      const before = Array.from({ length: 118 }, (_, i) => Number(i >= 13))
+      const after = before.map((value, i) => (i < more ? 1 : i >= 118 - fewer ? 0 : value))
+      const result = (seed: number, items: readonly number[]) => ({ seed, value: share(items), items })
+      const jittered = (items: readonly number[], i: number) =>
+        flip ? items.map((value, at) => (at === 50 + i ? 1 - value : value)) : items
+      const step = stepTestEvaluation(evaluation, {
+        direction: 'max',
+        metric: 'accuracy',
+        champion: seeds.map((seed, i) => result(seed, jittered(after, i))),
+        baseline: seeds.map((seed) => result(seed, before)),
+      })
+      if (step.action !== 'conclude') throw new Error('not concluded')
+      return step.record
+    }
+    const share = (items: readonly number[]) => items.reduce((sum, each) => sum + each, 0) / items.length
+    for (const flip of [false, true]) {
+      const small = conclude(3, 1, flip)
+      expect(small).toMatchObject({ confirmed: false, reported: { items: 118, n: 10 } })
+      expect(small.reported?.interval?.lower).toBeLessThan(0)
+      expect(conclude(12, 1, flip).confirmed).toBe(true)
+    }
+    expect(conclude(3, 1).words).toMatch(
+      /^Not confirmed on 10 new seeds, hidden test set of 118 items: accuracy \+0.017 ± 0.0\d+ against the baseline \(93 % interval\)\.$/,
+    )
+    expect(conclude(0, 0)).toMatchObject({ confirmed: false, p: 1 })
   })
 
   it('says the same where smaller is better (RES-207)', () => {
@@ -174,15 +222,15 @@ describe('stepTestEvaluation', () => {
       let confirmed = 0
       const n = scaled(300)
       for (let i = 0; i < n; i++) {
-        const gains = evaluation.decide.map(() => gain + random.normal())
-        // A confirmed test evaluation asks for its other seeds, and so does the end: the level tells them apart.
-        const step = stepTestEvaluation({ ...evaluation, reason: 'milestone' }, scoresOf(evaluation.decide, gains))
-        confirmed += Number(step.action === 'run')
+        const seeds = [...evaluation.decide, ...evaluation.report]
+        const gains = seeds.map(() => gain + random.normal())
+        const step = stepTestEvaluation({ ...evaluation, reason: 'milestone' }, scoresOf(seeds, gains))
+        confirmed += Number(step.action === 'conclude' && step.record.confirmed)
       }
       return confirmed / n
     })
-    expect(shares[0]).toBeGreaterThan(0.35)
-    expect(shares[1]).toBeGreaterThan(0.88)
+    expect(shares[0]).toBeGreaterThan(0.7)
+    expect(shares[1]).toBeGreaterThan(0.95)
     expect(shares[2]).toBeGreaterThan(0.98)
   })
 })
@@ -259,7 +307,7 @@ describe('reportedGain', () => {
   it('has no interval from one pair, and none without any (RES-207)', () => {
     expect(reportedGain([])).toBeUndefined()
     expect(reportedGain([2])).toEqual({ gain: 2, n: 1 })
-    expect(reportedGain([2, 2])).toMatchObject({ interval: { lower: 2, upper: 2 }, probability_better: 1 })
+    expect(reportedGain([2, 2])).toEqual({ gain: 2, n: 2, probability_better: 1 })
     expect(reportedGain([-2, -2])).toMatchObject({ probability_better: 0 })
     expect(reportedGain([0, 0])).toMatchObject({ probability_better: 0.5 })
   })

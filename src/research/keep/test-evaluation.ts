@@ -1,9 +1,9 @@
-// Metered evaluations on the hidden test split: champion and baseline on fresh seeds. Some seeds decide whether the gain is confirmed,
-// others say how large it is. A mean that was good enough to pass a test is too good on average; a mean over seeds that the test never
-// saw is not (docs/decisions/0009).
+// Metered evaluations on the hidden test split: champion and baseline on fresh seeds. One test decides, over all those seeds and, where
+// outcomes are known by item, over the items of the split; the interval that is printed is the one of that test, so that it leaves zero
+// out exactly where the gain is confirmed (docs/decisions/0014).
 import type { Direction, PlannedTestEvaluation, ReportedGainRecord } from '../../contracts/index.ts'
-import { tCdf, tInterval, tTail } from '../../stats/index.ts'
-import { pairGains, type SeedResult, valuesBySeed } from './measure-gain.ts'
+import { crossedGain, gainInterval, gainTail, moments, tCdf } from '../../stats/index.ts'
+import { itemDifferences, pairGains, type SeedResult, valuesBySeed } from './measure-gain.ts'
 import { freshSeeds } from './seed-bank.ts'
 
 interface TestEvaluationOptions {
@@ -11,7 +11,7 @@ interface TestEvaluationOptions {
   readonly champion: string
   readonly keeps: number
   readonly evaluations: readonly TestEvaluationRecord[]
-  /** Seeds that decide, and as many that report: `confirmSeeds` of the keep rule. */
+  /** Seeds that are run first, and as many after them: `confirmSeeds` of the keep rule. */
   readonly seeds: number
   readonly sessionSeed: number
   /** Every seed that the session ran on any split. */
@@ -42,6 +42,9 @@ export interface TestEvaluationScores {
   readonly unit?: string | undefined
 }
 
+/** Where the first half of the seeds is no likelier to be a gain than this, a test evaluation before the end is given up. */
+const hopeless = 0.25
+
 /** The test evaluation's next step, given what has been run of it. */
 export function stepTestEvaluation(
   evaluation: PlannedTestEvaluation,
@@ -49,41 +52,63 @@ export function stepTestEvaluation(
 ): TestEvaluationStep {
   const open = stillOpen(evaluation.decide, scores)
   if (open.length > 0) return { action: 'run', seeds: open }
-  const p = pValue(evaluation, scores)
-  const confirmed = p <= evaluation.level
-  const reports = confirmed || evaluation.reason === 'end'
-  const openReports = reports ? stillOpen(evaluation.report, scores) : []
-  if (openReports.length > 0) return { action: 'run', seeds: openReports }
-  const reported = reports ? reportedGain(gainsOn(evaluation.report, scores)) : undefined
   const { number, reason, champion, keeps, level } = evaluation
+  const first = compareOn(evaluation.decide, scores, level)
+  // Giving up early confirms nothing, so it costs no certainty.
+  const isOver = reason !== 'end' && !(first.p <= hopeless)
+  const openLater = isOver ? [] : stillOpen(evaluation.report, scores)
+  if (openLater.length > 0) return { action: 'run', seeds: openLater }
+  const seeds = isOver ? evaluation.decide : [...evaluation.decide, ...evaluation.report]
+  const { p, reported, why } = isOver ? { ...first, reported: undefined } : compareOn(seeds, scores, level)
+  const confirmed = (reported?.interval?.lower ?? 0) > 0
   const record = { number, reason, champion, keeps, level, p, confirmed, reported }
-  const words = testEvaluationWords(record, evaluation.decide.length, scores)
-  return { action: 'conclude', record: { ...record, words } }
+  return {
+    action: 'conclude',
+    record: { ...record, words: testEvaluationWords(record, seeds.length, { ...scores, why }) },
+  }
 }
 
-/** Gain, 90 % interval and chance of one more run being better, from paired gains; undefined without any. */
-export function reportedGain(gains: readonly number[]): ReportedGainRecord | undefined {
-  if (gains.length === 0) return undefined
-  const { estimate, standardError, df, interval } = tInterval(gains, 0.9)
-  if (interval === null || standardError === null || df === null) return { gain: estimate, n: gains.length }
-  // The next difference has the spread of one and the error of the mean.
-  const spread = standardError * Math.sqrt(gains.length + 1)
-  const probability_better = spread === 0 ? (1 + Math.sign(estimate)) / 2 : tCdf(estimate / spread, df)
-  const { lower, upper } = interval
-  return { gain: estimate, n: gains.length, interval: { lower, upper }, probability_better }
+interface Comparison {
+  /** One-sided; 1 where nothing can be decided, and then there is no interval. */
+  readonly p: number
+  readonly reported: ReportedGainRecord | undefined
+  /** Why nothing can be decided. */
+  readonly why?: string | undefined
 }
 
 // A champion that fails on a fresh seed is not confirmed; a pair that lost its baseline is left out, and two are not enough.
-function pValue(evaluation: PlannedTestEvaluation, scores: TestEvaluationScores): number {
-  const champion = valuesBySeed(scores.champion)
-  if (evaluation.decide.some((seed) => !champion.has(seed))) return 1
-  const gains = gainsOn(evaluation.decide, scores)
-  if (gains.length < Math.max(3, evaluation.decide.length - 2)) return 1
-  const { estimate, standardError, df } = tInterval(gains, 0.9)
-  if (standardError === null || df === null) return 1
-  // Without any spread all seeds are one observation: it is a gain or none, as on a task without chance.
-  if (standardError === 0) return estimate > 0 ? 0 : 1
-  return tTail(estimate / standardError, df)
+function compareOn(seeds: readonly number[], scores: TestEvaluationScores, level: number): Comparison {
+  const own = scores.champion.filter(({ seed }) => seeds.includes(seed))
+  const gains = pairGains(scores.direction, own, scores.baseline)
+  const reported = reportedGain(gains)
+  const lost = seeds.length - valuesBySeed(own).size
+  if (lost > 0) return { p: 1, reported, why: `it failed on ${lost} of them` }
+  if (gains.length < Math.max(3, seeds.length - 2))
+    return { p: 1, reported, why: 'the baseline failed on too many of them' }
+  const byItem = itemDifferences(scores.direction, own, scores.baseline)
+  const compared = crossedGain(byItem ?? gains.map((gain) => [gain]))
+  const interval = gainInterval(compared, level)
+  if (interval === null || reported === undefined) return { p: 1, reported, why: noSpread(gains, byItem) }
+  const items = byItem?.[0]?.length
+  return { p: gainTail(compared), reported: { ...reported, interval, confidence: 1 - 2 * level, items } }
+}
+
+function noSpread(gains: readonly number[], byItem: unknown): string {
+  if (gains.every((gain) => gain === 0)) return 'it scores what the baseline scores'
+  return byItem === undefined
+    ? 'its seeds do not differ, so they are one observation, and the scorer gives no `items` to count instead'
+    : 'all items differ alike, so nothing says how far that reaches'
+}
+
+/** Mean gain and chance of one more run being better, from paired gains; undefined without any. */
+export function reportedGain(gains: readonly number[]): ReportedGainRecord | undefined {
+  if (gains.length === 0) return undefined
+  const { mean: gain, n, variance } = moments(gains)
+  if (variance === null) return { gain, n }
+  // The next difference has the spread of one and the error of the mean.
+  const spread = Math.sqrt(variance * (1 + 1 / n))
+  const probability_better = spread === 0 ? (1 + Math.sign(gain)) / 2 : tCdf(gain / spread, n - 1)
+  return { gain, n, probability_better }
 }
 
 function stillOpen(seeds: readonly number[], { champion, baseline }: TestEvaluationScores): readonly number[] {
@@ -92,15 +117,10 @@ function stillOpen(seeds: readonly number[], { champion, baseline }: TestEvaluat
   return seeds.filter((seed) => !ran.has(seed) || !ranBaseline.has(seed))
 }
 
-function gainsOn(seeds: readonly number[], { direction, champion, baseline }: TestEvaluationScores): number[] {
-  const own = champion.filter(({ seed }) => seeds.includes(seed))
-  return pairGains(direction, own, baseline)
-}
-
 // Evaluations are counted, and share one chance of being wrong. Each spends a part of what is left of `claimLevel`; one that confirms
 // gives its part back, as its claim was tested and holds (the fallback procedure for claims that come one after another: Tian and
 // Ramdas 2021, "Online control of the familywise error rate"). The one at the end may spend most of what is left. Levels depend on
-// earlier evaluations alone and each runs fresh seeds, so a session confirms anything falsely with probability at most `claimLevel`.
+// earlier evaluations alone, so a session confirms anything falsely with probability at most `claimLevel`.
 
 /** Chance that a session confirms anything that is no better than its baseline: the bound; most sessions stay below it. */
 export const claimLevel = 0.05
@@ -127,10 +147,10 @@ export interface TestEvaluationRecord {
   readonly keeps: number
   /** Chance of being wrong that it spent. */
   readonly level: number
-  /** One-sided p-value over the deciding seeds; 1 where the champion failed on any of them. */
+  /** One-sided p-value of what was run; 1 where the champion failed on a seed, or nothing says how far the gain may be chance. */
   readonly p: number
   readonly confirmed: boolean
-  /** Gain over the baseline on seeds that had no part in the decision. Absent: they were not run. */
+  /** Gain over the baseline, with the interval that decided. Absent: it was given up after the first seeds. */
   readonly reported?: ReportedGainRecord | undefined
   /** In words for people. */
   readonly words: string
@@ -188,24 +208,37 @@ export function releasedGain(evaluations: readonly TestEvaluationRecord[]): numb
   return released
 }
 
-/** `Confirmed: 5 new seeds, hidden test set; 5 others measure val_bpb -0.0031 ± 0.0009 against the baseline.` */
+/** `Confirmed on 10 new seeds, hidden test set of 118 items: val_bpb -0.0031 ± 0.0009 against the baseline (93 % interval).` */
 export function testEvaluationWords(
   record: Omit<TestEvaluationRecord, 'words'>,
   seeds: number,
-  { direction, metric, unit }: Pick<TestEvaluationScores, 'direction' | 'metric' | 'unit'>,
+  {
+    direction,
+    metric,
+    unit,
+    why,
+  }: Pick<TestEvaluationScores, 'direction' | 'metric' | 'unit'> & {
+    readonly why?: string | undefined
+  },
 ): string {
   const { confirmed, reported } = record
-  const verdict = confirmed
-    ? `Confirmed: ${seeds} new seeds, hidden test set`
-    : `Not confirmed on ${seeds} new seeds, hidden test set`
-  if (reported === undefined) return `${verdict}.`
+  const { items, interval, confidence = 0.9 } = reported ?? {}
+  const set = `hidden test set${items === undefined ? '' : ` of ${items} items`}`
+  const verdict = `${confirmed ? 'Confirmed' : 'Not confirmed'} on ${seeds} new seeds, ${set}`
+  const because = why === undefined ? '' : ` (${why})`
+  if (reported === undefined) return `${verdict}${because}.`
   const change = direction === 'max' ? reported.gain : 0 - reported.gain
-  const half = reported.interval === undefined ? undefined : (reported.interval.upper - reported.interval.lower) / 2
+  const half = interval === undefined ? undefined : (interval.upper - interval.lower) / 2
   const digits = decimals(half ?? Math.abs(change))
   const sign = change > 0 ? '+' : ''
   const error = half === undefined ? '' : ` ± ${half.toFixed(digits)}`
-  return `${verdict}; ${reported.n} others measure ${metric} ${sign}${change.toFixed(digits)}${error}${unit === undefined ? '' : ` ${unit}`} against the baseline.`
+  const size = `${metric} ${sign}${change.toFixed(digits)}${error}${unit === undefined ? '' : ` ${unit}`} against the baseline`
+  if (interval === undefined) return `${verdict}${because}: ${size}.`
+  return `${verdict}: ${size} (${Math.round(100 * confidence)} % interval${items === undefined ? ` over seeds alone; ${uncovered}` : ''}).`
 }
+
+/** What a claim of scores without items does not cover. */
+export const uncovered = 'the scorer gives no outcomes by item, so what other items would show is not covered'
 
 // Two digits of the error are shown, and no more.
 function decimals(error: number): number {

@@ -56,6 +56,21 @@ describe('words of a race', () => {
   })
 })
 
+describe('words of a race on few items', () => {
+  it('count the noise of items, ask for no seeds that cannot help, and claim no chance without noise (USE-21)', () => {
+    const gain = { mean: 0.017, n: 2, sigma: 0.024, item_error: 0.017 }
+    expect(seedsStillNeeded(gain)).toBeNull()
+    expect(inconclusiveWords({ pairs: [0.017, 0.017], gain })).toBe(
+      'Inconclusive: better on 2 of 2 shared seeds, 0.7x noise; more seeds would not decide it, only more items.',
+    )
+    expect(seedsStillNeeded({ mean: 0.75, n: 3, sigma: 1, item_error: 0.1 })).toBe(10)
+    const bare = { pairs: [0.5, 0.5], gain: { mean: 0.5, n: 2, sigma: 1e-12 } }
+    expect(keptWords(bare, { chance: 0.999 })).toBe(
+      'Kept (provisional): better on 2 of 2 shared seeds, far above noise; its seeds show no noise, so nothing says how far it holds on other items.',
+    )
+  })
+})
+
 describe('words of a test evaluation', () => {
   const record = {
     number: 1,
@@ -65,17 +80,17 @@ describe('words of a test evaluation', () => {
     level: 0.04,
     p: 0.01,
     confirmed: true,
-    reported: { gain: 0.0031, n: 6, interval: { lower: 0.0022, upper: 0.004 } },
+    reported: { gain: 0.0031, n: 6, interval: { lower: 0.0022, upper: 0.004 }, confidence: 0.92, items: 64 },
   }
 
   it('give the change of the metric and its error (RES-214)', () => {
     expect(testEvaluationWords(record, 6, { direction: 'min', metric: 'val_bpb' })).toBe(
-      'Confirmed: 6 new seeds, hidden test set; 6 others measure val_bpb -0.00310 ± 0.00090 against the baseline.',
+      'Confirmed on 6 new seeds, hidden test set of 64 items: val_bpb -0.00310 ± 0.00090 against the baseline (92 % interval).',
     )
     expect(
       testEvaluationWords({ ...record, confirmed: false }, 6, { direction: 'max', metric: 'accuracy', unit: 'points' }),
     ).toBe(
-      'Not confirmed on 6 new seeds, hidden test set; 6 others measure accuracy +0.00310 ± 0.00090 points against the baseline.',
+      'Not confirmed on 6 new seeds, hidden test set of 64 items: accuracy +0.00310 ± 0.00090 points against the baseline (92 % interval).',
     )
   })
 })

@@ -22,8 +22,18 @@ export function keptWords(
   { chance, why }: { readonly chance?: number | undefined; readonly why?: string | undefined } = {},
 ): string {
   // Shorter code is not kept for a gain.
-  const more = why ?? (chance === undefined ? luckWords(seen) : `${percent(chance)} likely to help`)
+  const more =
+    why ?? noNoiseWords(seen) ?? (chance === undefined ? luckWords(seen) : `${percent(chance)} likely to help`)
   return `Kept (provisional): ${betterOn(seen)}, ${timesNoise(seen)}${more === undefined ? '' : `; ${more}`}.`
+}
+
+// Seeds that all agree are one observation, and no chance can be computed from it.
+function noNoiseWords(seen: RaceSeen): string | undefined {
+  return hasNoNoise(seen) ? 'its seeds show no noise, so nothing says how far it holds on other items' : undefined
+}
+
+function hasNoNoise({ gain }: RaceSeen): boolean {
+  return gain !== undefined && Math.abs(gain.mean) >= 1000 * gain.sigma
 }
 
 // Before enough was tried to know how likely a gain is true, what chance alone often gives is called by its name.
@@ -43,6 +53,8 @@ export function discardedWords(seen: RaceSeen, why?: string): string {
 
 /** `Inconclusive: would need about 9 more seeds (45 min, $1.10).` */
 export function inconclusiveWords(seen: RaceSeen, cost: SeedCost = {}): string {
+  if (seen.gain !== undefined && isLimitedByItems(seen.gain))
+    return `Inconclusive: ${betterOn(seen)}, ${timesNoise(seen)}; more seeds would not decide it, only more items.`
   const more = seen.gain === undefined ? null : seedsStillNeeded(seen.gain)
   if (more === null) return `Inconclusive: ${betterOn(seen)}, no gain to be seen.`
   const parts = [
@@ -53,10 +65,19 @@ export function inconclusiveWords(seen: RaceSeen, cost: SeedCost = {}): string {
 }
 
 /** Seeds beyond those run that would show the gain seen, if it is the true one, in four of five cases; null when none was seen. */
-export function seedsStillNeeded({ mean, n, sigma }: MeasuredGain): number | null {
-  if (!(mean > 0)) return null
-  // 2.5 is z(0.95) + z(0.8): a one-sided 5 % test with power 0.8.
-  return Math.max(1, Math.ceil(((2.5 * sigma) / mean) ** 2) - n)
+export function seedsStillNeeded(gain: MeasuredGain): number | null {
+  const { mean, n, sigma, item_error = 0 } = gain
+  if (!(mean > 0) || isLimitedByItems(gain)) return null
+  const bySeed = Math.max(0, sigma ** 2 - n * item_error ** 2)
+  return Math.max(1, Math.ceil(bySeed / ((mean / visible) ** 2 - item_error ** 2)) - n)
+}
+
+/** z(0.95) + z(0.8): a gain of so many errors is seen by a one-sided 5 % test in four of five cases. */
+const visible = 2.5
+
+/** Whether the items alone keep a gain of this size from being decided, however many seeds are run. */
+export function isLimitedByItems({ mean, item_error = 0 }: MeasuredGain): boolean {
+  return mean > 0 && visible * item_error >= mean
 }
 
 function betterOn({ pairs }: RaceSeen): string {
@@ -67,7 +88,7 @@ function betterOn({ pairs }: RaceSeen): string {
 function timesNoise({ pairs, gain }: RaceSeen): string {
   const ratio = gain === undefined ? 0 : gain.mean / gain.sigma
   // A task without noise: any difference is beyond all measure.
-  if (Math.abs(ratio) >= 1000) return ratio > 0 ? 'far above noise' : 'far below noise'
+  if (gain !== undefined && hasNoNoise({ pairs, gain })) return ratio > 0 ? 'far above noise' : 'far below noise'
   const times = `${(Math.round(ratio * 10) / 10 + 0).toFixed(1)}x noise`
   return ratio * meanOf(pairs) < 0 ? `but ${times} against all seeds of the best` : times
 }

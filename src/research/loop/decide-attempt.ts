@@ -1,7 +1,7 @@
 // One candidate on its way: checked, repaired at most twice, raced seed by seed against the incumbent, decided by the keep rule.
 import type { AttemptFailure, AttemptVerdict, RaceStep, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
 import { updateTypicalGain } from '../../stats/index.ts'
-import { measureGain, pairGains } from '../keep/measure-gain.ts'
+import { gainInNoise, measureGain, pairGains } from '../keep/measure-gain.ts'
 import { freshSeeds, nextRaceRun, refreshBank } from '../keep/seed-bank.ts'
 import { failedText, repairCall } from './decide-call.ts'
 import type { SessionPlugins } from './research-options.ts'
@@ -106,7 +106,7 @@ export function verdictEntry(
   const incumbent = attemptOf(state, state.incumbent ?? '')
   const pairs = pairGains(state.settings?.direction ?? 'min', attempt.scores, incumbent.scores)
   const gain = measureGain(raceOf(state, attempt, incumbent))
-  const kept = verdict === 'provisional' && gain !== undefined ? gain.mean / noiseOf(state).sigma : null
+  const kept = verdict === 'provisional' && gain !== undefined ? gainInNoise(gain, noiseOf(state)) : null
   return {
     type: 'verdict' as const,
     attempt: attempt.id,

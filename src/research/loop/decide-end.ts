@@ -3,7 +3,7 @@
 import type { Direction, EndReason, Idea, KnobValue, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
 import { meanOf } from '../../stats/index.ts'
 import { unifiedDiff } from '../diff/unified-diff.ts'
-import { pairGains, type SeedResult } from '../keep/measure-gain.ts'
+import { measureGain, pairGains, type SeedResult } from '../keep/measure-gain.ts'
 import { materialise } from '../propose/materialise.ts'
 import { verdictEntry } from './decide-attempt.ts'
 import { decideDueTestEvaluation } from './decide-test-evaluation.ts'
@@ -35,9 +35,14 @@ function endText(state: ResearchState, reason: EndReason): string {
   const failed = state.calls.length === 0 || reason !== 'failed' ? '' : ` ${sentence(state.notices.at(-1) ?? '')}`
   if (champion === undefined || champion.id === state.baseline)
     return `${REASONS[reason]}${failed} Nothing was kept: the baseline stands.`
-  const why = champion.confirmation?.reason ?? champion.reason ?? ''
+  const open = state.settings?.hidden_test === false ? ` ${NOT_CONFIRMED}` : ''
+  const why = `${champion.confirmation?.reason ?? champion.reason ?? ''}${open}`
   return `${REASONS[reason]}${failed} Best: ${champion.id} (${champion.title}). ${why}`.trim()
 }
+
+/** Of a task that is a table of finished trainings. */
+const NOT_CONFIRMED =
+  'It is not confirmed: the task is a table, which has neither fresh seeds nor a hidden test set, so this is the best that was found in it and may be the luck of its entries.'
 
 function sentence(text: string): string {
   return text === '' || /[.!?]$/.test(text) ? text : `${text}.`
@@ -127,7 +132,7 @@ function ablate(deciding: Deciding, attempt: ResearchAttempt): Step {
   if (busy.has(`attempt:${attempt.id}`)) return { kind: 'wait' }
   if (attempt.checked === 'no') return { kind: 'check', attempt: attempt.id }
   const seeds = attempt.checked === 'failed' ? [] : state.bank.slice(0, ablationSeeds)
-  const ablated: { seed: number; value: number | null }[] = []
+  const ablated: SeedResult[] = []
   for (const seed of seeds) {
     if (!incumbent.scores.some((score) => score.seed === seed)) {
       const refreshed = neededRun(deciding, incumbent, { seed, purpose: 'refresh' })
@@ -135,7 +140,7 @@ function ablate(deciding: Deciding, attempt: ResearchAttempt): Step {
     }
     const run = neededRun(deciding, attempt, { seed, purpose: 'ablate' })
     if (run.done === undefined) return run.step ?? { kind: 'wait' }
-    ablated.push({ seed, value: run.done.value ?? null })
+    ablated.push({ seed, value: run.done.value ?? null, items: run.done.items })
   }
   const { z, drop, words } = assessAblation({
     direction: state.settings?.direction ?? 'min',
@@ -153,6 +158,9 @@ function ablate(deciding: Deciding, attempt: ResearchAttempt): Step {
   if (drop) entries.push({ type: 'kept', attempt: attempt.id, before: incumbent.id })
   return { kind: 'write', entries }
 }
+
+/** Sigmas from which their number says nothing: the task has no noise to count in. */
+const beyondCounting = 1000
 
 /** Seeds of every run of an ablation: the first of the bank. */
 const ablationSeeds = 2
@@ -174,8 +182,11 @@ export function assessAblation(options: {
   if (losses.length < ablationSeeds || losses.length < ablated.length) {
     return { z: undefined, drop: false, words: 'Stays: the stack did not run without it.' }
   }
-  const z = (meanOf(losses) * Math.sqrt(losses.length)) / sigma
-  const measured = `${Math.abs(z).toFixed(1)} sigma ${z < 0 ? 'better' : 'worse'} without it on ${losses.length} seeds`
+  const pairs = champion.filter(({ seed }) => ablated.some((each) => each.seed === seed))
+  const lost = measureGain({ direction, candidate: pairs, incumbent: ablated, noise: { sigma, degreesOfFreedom: 0 } })
+  const z = (meanOf(losses) * Math.sqrt(losses.length)) / (lost?.sigma ?? sigma)
+  const size = Math.abs(z) >= beyondCounting ? 'far' : `${Math.abs(z).toFixed(1)} sigma`
+  const measured = `${size} ${z < 0 ? 'better' : 'worse'} without it on ${losses.length} seeds`
   if (z >= 0.5) return { z, drop: false, words: `Stays: ${measured}.` }
   // Better without it by as much: it does harm, however long the code.
   if (z <= -0.5) return { z, drop: true, words: `Dropped: ${measured}.` }

@@ -50,14 +50,15 @@ const FEWEST_SEEDS = 3
 /** A test evaluation that is due. At the end it is made only where there is time for it. */
 export function decideDueTestEvaluation({ state, plugins, nowMs }: Deciding, ending: boolean): Step | undefined {
   const most = plugins.keepRule.confirmSeeds
-  const { incumbent, baseline, look } = state
+  const { incumbent, baseline, look, settings } = state
+  if (settings?.hidden_test === false) return undefined
   if (most === undefined || look !== undefined || incumbent === undefined || baseline === undefined) return undefined
   // One at the end for each champion: evaluating again until it is confirmed would be no confirmation.
   if (ending && state.confirmations.some(({ attempt, occasion }) => attempt === incumbent && occasion === 'end'))
     return undefined
   const { keeps } = state.gauges
   const evaluations = testEvaluationsOf(state)
-  const { lookRequested: requested, settings } = state
+  const { lookRequested: requested } = state
   const every = settings?.confirm_every
   const now = { champion: incumbent, baseline, keeps, evaluations, ending, requested, every }
   const reason = testEvaluationDue(now)

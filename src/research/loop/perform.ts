@@ -135,13 +135,21 @@ export async function performRun(
       return [{ ...finished, outcome: { status: 'failed', failure: outcome.failure }, ...taken }]
     }
     if (outcome.status === 'killed') return [{ ...finished, outcome: { status: 'killed' }, ...taken, ...curve }]
-    const { value, claimed, level, accelerator } = outcome
+    const { value, claimed, level, accelerator, items } = outcome
     if (!Number.isFinite(value)) {
       const failure = { class: 'divergence' as const, reason: `its score is ${value}` }
       return [{ ...finished, outcome: { status: 'failed', failure }, ...taken }]
     }
     const secondary = { ...memoryOf(outcome, options), ...outcome.secondary }
-    const scored = { status: 'scored' as const, value, secondary, level, accelerator, claimed }
+    const scored = {
+      status: 'scored' as const,
+      value,
+      secondary,
+      items: items && [...items],
+      level,
+      accelerator,
+      claimed,
+    }
     return [{ ...finished, outcome: scored, ...taken, ...curve }]
   } catch (error) {
     if (signal.aborted) return []

@@ -112,8 +112,8 @@ export function testEvaluationsOf({ confirmations }: ResearchState): TestEvaluat
 /** Test scores of one side of an evaluation; null where a run failed. */
 export function testResults(state: ResearchState, planned: PlannedTestEvaluation, attempt: string): SeedResult[] {
   const seeds = new Set([...planned.decide, ...planned.report])
-  return attemptOf(state, attempt).runs.flatMap(({ purpose, seed, status, value }) =>
-    purpose === 'confirm' && seeds.has(seed) && status !== 'running' ? [{ seed, value: value ?? null }] : [],
+  return attemptOf(state, attempt).runs.flatMap(({ purpose, seed, status, value, items }) =>
+    purpose === 'confirm' && seeds.has(seed) && status !== 'running' ? [{ seed, value: value ?? null, items }] : [],
   )
 }
 
@@ -145,9 +145,10 @@ export function searchState(state: ResearchState): SearchState {
 
 const KNOWN = Attempt.keyof().options
 
-// An attempt of the journal has runs and test scores besides.
+// An attempt of the journal has runs and test scores besides. Outcomes by item would teach a search the items, not the task.
 function known(attempt: ResearchAttempt): Attempt {
-  return Object.fromEntries(KNOWN.map((field) => [field, attempt[field]])) as Attempt // the fields of its schema
+  const fields = Object.fromEntries(KNOWN.map((field) => [field, attempt[field]])) as Attempt // the fields of its schema
+  return { ...fields, scores: attempt.scores.map(({ items: _, ...score }) => score) }
 }
 
 /** Most memory that the processes of a run held together. */

@@ -141,6 +141,7 @@ function settingsOf(task: ResearchTask, options: StartResearchOptions, hasKey: b
     noise_runs: Math.min(MOST_NOISE_RUNS, Math.max(2, task.seeds.length)),
     control_every: CONTROL_EVERY,
     confirm_every: keepsBetweenTestEvaluations,
+    hidden_test: isDeterministic ? false : undefined,
   }
 }
 

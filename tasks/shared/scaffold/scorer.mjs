@@ -10,7 +10,9 @@ export default {
     const answers = await ask(points.map(({ x }) => x))
     if (!Array.isArray(answers) || answers.length !== points.length)
       throw new Error(`an answer is a list of ${points.length} numbers`)
-    const sum = points.reduce((total, { y }, i) => total + (Number(answers[i]) - y) ** 2, 0)
-    return { value: sum / points.length, secondary: {} }
+    // What each item adds, in the order of the split: it says how far a gain may be the luck of these items.
+    const items = points.map(({ y }, i) => (Number(answers[i]) - y) ** 2)
+    const value = items.reduce((sum, each) => sum + each, 0) / items.length
+    return { value, secondary: {}, items }
   },
 }

@@ -36,11 +36,11 @@ export interface LanguageModel extends AsyncDisposable {
   readonly parameters: number
   /** One step of AdamW on windows of bytes: every byte but the first of a window is predicted. Returns the mean loss in nats. */
   step(windows: readonly Uint8Array[], options: StepOptions): Promise<number>
-  /** Sum of the loss over bytes from the index `from` of each window on, in nats, and their number. */
+  /** Sum of the loss over bytes from the index `from` of each window on, in nats, that of each window, and the number of bytes. */
   measure(
     windows: readonly Uint8Array[],
     options?: { from?: number | undefined },
-  ): Promise<{ nats: number; count: number }>
+  ): Promise<{ nats: number; each: readonly number[]; count: number }>
   /** Shape and weights as bytes. */
   save(): Promise<Uint8Array>
 }
@@ -104,16 +104,16 @@ async function open(
     },
     async measure(windows, { from = 1 } = {}) {
       const first = Math.max(1, from)
-      let nats = 0
+      const each: number[] = []
       // A few at a time: every byte is asked for at every place.
       for (let at = 0; at < windows.length; at += 8) {
         const part = windows.slice(at, at + 8)
         const result = await run({ op: 'forward', model, data: part.map(everyByte), loss })
         const outputs = 'fwdBwd' in result ? result.fwdBwd.outputs : []
-        for (const [i, window] of part.entries()) nats += surpriseOf(window, outputs[i]?.logprobs?.data, first)
+        for (const [i, window] of part.entries()) each.push(surpriseOf(window, outputs[i]?.logprobs?.data, first))
       }
       const count = windows.reduce((sum, window) => sum + Math.max(0, window.length - first), 0)
-      return { nats, count }
+      return { nats: each.reduce((sum, one) => sum + one, 0), each, count }
     },
     async save() {
       const result = await run({ op: 'export', model })

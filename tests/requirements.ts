@@ -895,4 +895,10 @@ export const requirements = {
     'snapshots that a step let go of leave the trainer’s disk, and samples that nobody waits for any more are stopped',
   'RL-209':
     'the same file with `rl` gives the same numbers on `local` and on `tinker` over HTTP, on-policy and one step off-policy',
+  'USE-1':
+    'intervals of scores and effects are over seeds and tasks, of every metric: on tasks like these decides and is the headline, seeds alone is the detail, and what an interval leaves out is said',
+  'USE-2': 'intervals stay within what the metric can be, and those of effects within what it can differ',
+  'USE-3': 'equal scores are called a tie, in text and JSON',
+  'USE-4':
+    'what each task adds to a metric is kept with an evaluation, by the jackknife where the metric is no mean over tasks, at a bounded cost',
 } as const

@@ -55,8 +55,8 @@ describe('retrieveFuture', () => {
           badRequestRetries: 3,
         }
         const asked = samples
-          ? retrieveFuture('r', expectSample, options)
-          : retrieveFuture('r', expectPass(false), options)
+          ? retrieveFuture({ requestId: 'r' }, expectSample, options)
+          : retrieveFuture({ requestId: 'r' }, expectPass(false), options)
         const outcome: unknown = await asked.catch((error: unknown) => error)
         if (outcome instanceof Error) expect(outcome).toBeInstanceOf(ServiceError)
       }),

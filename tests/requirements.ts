@@ -939,4 +939,10 @@ export const requirements = {
     'a benchmark with `run_every` is scored on the selected checkpoint too, unless it was scored at that step already',
   'USE-101':
     'scores on val and test of the selected checkpoint stand side by side for each arm, with intervals and marked which selected, in conclusion, arm table, experiment.md, HTML report and JSON',
+  'USE-1':
+    'intervals of scores and effects are over seeds and tasks, of every metric: on tasks like these decides and is the headline, seeds alone is the detail, and what an interval leaves out is said',
+  'USE-2': 'intervals stay within what the metric can be, and those of effects within what it can differ',
+  'USE-3': 'equal scores are called a tie, in text and JSON',
+  'USE-4':
+    'what each task adds to a metric is kept with an evaluation, by the jackknife where the metric is no mean over tasks, at a bounded cost',
 } as const

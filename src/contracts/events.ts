@@ -6,7 +6,7 @@ import { Split } from './metadata.ts'
 import { Count, Text } from './name.ts'
 import { PlannedArm, PlannedRun } from './plan.ts'
 import { LogLevel } from './plugin.ts'
-import { Bounds, Budget, Metrics } from './quantity.ts'
+import { Bounds, Budget, MetricRanges, Metrics, TaskScores } from './quantity.ts'
 import { CandidateFailure } from './research-attempt.ts'
 import { ResearchEntry } from './research-journal.ts'
 import { Seed } from './run-config.ts'
@@ -193,6 +193,8 @@ export const RunEvent = z.discriminatedUnion('type', [
       .record(z.string(), z.array(z.number().nullable()))
       .optional()
       .describe('By task, then sample; null where infrastructure failed.'),
+    by_task: TaskScores.optional().describe('What each task adds to metrics that rewards alone do not give.'),
+    ranges: MetricRanges.optional().describe('What metrics can be, where their plugins say so.'),
     predictions: z.string().optional().describe('Blob of the answers that were scored.'),
     error: ErrorRecord.optional().describe('Present where it gave no score.'),
   }),

@@ -48,3 +48,20 @@ export type Metrics = z.infer<typeof Metrics>
 /** What a metric could be at worst and at best while rewards are missing because infrastructure failed. */
 export const Bounds = z.record(z.string(), z.tuple([z.number(), z.number()]))
 export type Bounds = z.infer<typeof Bounds>
+
+/**
+ * What each task adds to a metric: metric -> task -> value, of which the mean over tasks is the score; a pair where missing rewards leave it
+ * open. Tasks by the thousand stand together in groups.
+ */
+export const TaskScores = z.record(
+  z.string(),
+  z.record(z.string(), z.union([z.number(), z.tuple([z.number(), z.number()])])),
+)
+export type TaskScores = z.infer<typeof TaskScores>
+
+/** The least and the most that a metric can be; null: without end on that side. */
+export const MetricRange = z.tuple([z.number().nullable(), z.number().nullable()])
+export type MetricRange = z.infer<typeof MetricRange>
+
+export const MetricRanges = z.record(z.string(), MetricRange)
+export type MetricRanges = z.infer<typeof MetricRanges>

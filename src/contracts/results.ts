@@ -47,10 +47,19 @@ export const RunDataPreview = z.strictObject({
 })
 export type RunDataPreview = z.infer<typeof RunDataPreview>
 
-/** A mean with its interval over `n` seeds. */
+/** Which chance an interval holds. */
+export const IntervalOver = z
+  .enum(['both', 'tasks', 'seeds'])
+  .describe(
+    'Which chance the interval holds: of seeds and tasks; of tasks alone, with one seed or seeds that are all alike; of seeds alone, where scores of single tasks are not known.',
+  )
+export type IntervalOver = z.infer<typeof IntervalOver>
+
+/** A mean over `n` seeds with its interval on tasks like these. */
 export const Score = z.strictObject({
   mean: z.number(),
   ci: z.tuple([z.number(), z.number()]).nullable().describe('Null when one value says nothing about spread.'),
+  over: IntervalOver.optional(),
   n: z.int().min(1),
 })
 export type Score = z.infer<typeof Score>
@@ -154,8 +163,14 @@ export const PairEvidence = z.strictObject({
   treatment: z.string(),
   baseline: z.string(),
   effect: z.number().describe('Mean improvement; positive is better whatever the direction.'),
-  interval: IntervalPair.nullable().describe('Over seeds, on this benchmark: it decides.'),
-  transfer_interval: IntervalPair.nullable().describe('Over seeds and tasks: on tasks like these.'),
+  interval: IntervalPair.nullable().describe('On tasks like these, seeds and tasks both by chance: it decides.'),
+  over: IntervalOver.optional(),
+  seed_interval: IntervalPair.nullable()
+    .optional()
+    .describe('On these very tasks, seeds alone by chance: the detail. Null with one seed.'),
+  transfer_interval: IntervalPair.nullable()
+    .optional()
+    .describe('Of older records, in which `interval` was over seeds alone: that over seeds and tasks.'),
   confidence: z.number(),
   n_seeds: z.int(),
   n_tasks: z.int().nullable(),
@@ -163,8 +178,8 @@ export const PairEvidence = z.strictObject({
   task_variance: z.number().nullable(),
   residual_variance: z.number().nullable(),
   limited_by: z.enum(['seeds', 'tasks', 'residual']).nullable(),
-  p_sign_flip: z.number().nullable().describe('Null where so few seeds cannot reach a small value.'),
-  evidence: z.number().describe('Anytime-valid; 20 or more is strong.'),
+  p_sign_flip: z.number().nullable().describe('Over seeds alone. Null where so few seeds cannot reach a small value.'),
+  evidence: z.number().describe('Over seeds alone, anytime-valid; 20 or more is strong.'),
   verdict: z.enum(['supported', 'refuted', 'inconclusive']),
   reason: z.string(),
   seeds_still_needed: z.int().nullable(),
@@ -202,6 +217,7 @@ export const Evidence = z.strictObject({
   verdict: Verdict,
   objective: z.strictObject({ benchmark: z.string(), metric: z.string(), direction: Direction }).nullable(),
   best_arm: z.string().nullable(),
+  tied: z.array(z.string()).optional().describe('Other arms with the same score as the best one.'),
   chosen_among: z.int().describe('Arms that the best one was chosen from; more than one: confirm it on fresh seeds.'),
   arms: z.array(ArmEvidence),
   claim: z

@@ -4,6 +4,7 @@ import type { ExecResult, ExecSpec, Level, Sampling, SandboxProcess, Usage } fro
 import type { OpenInferenceClient } from './inference-plugins.ts'
 import type { Direction } from './metadata.ts'
 import type { Context, Plugin, PluginSpec } from './plugin.ts'
+import type { MetricRange } from './quantity.ts'
 import type { HarborTask } from './rows.ts'
 
 /**
@@ -19,6 +20,8 @@ export type TaskAnswers = readonly (readonly (string | undefined)[])[]
 export interface Metric<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'metric', K, S> {
   /** Which way is better. */
   readonly direction: Direction
+  /** The least and the most that it can be, null without end: intervals and effects stay within. Absent: unknown. */
+  readonly range?: MetricRange | undefined
   /** Samples per task that it needs at least; checked against num_samples before anything starts. */
   minSamples?(params: z.output<S>): number
   /** One number, or undefined where the usage or the answers that it needs are not known. */

@@ -4,7 +4,7 @@
 import type { ErrorRecord } from './error.ts'
 import type { ExperimentEvent, RunEvent, RunStatus, Verdict } from './events.ts'
 import type { Candidate, Job, RecordedPlan, ResolvedObjective } from './plan.ts'
-import type { Bounds, Metrics } from './quantity.ts'
+import type { Bounds, MetricRanges, Metrics, TaskScores } from './quantity.ts'
 import type { Ack, DurableJobs, Item, JobOptions, Lease, Leases } from './record.ts'
 import type { CandidateFailure } from './research-attempt.ts'
 import type { Artifact } from './results.ts'
@@ -209,6 +209,10 @@ export interface EvalRow {
   scorerHash: string
   /** By task, then sample; null where infrastructure failed. */
   rewards?: Record<string, (number | null)[]> | undefined
+  /** What each task adds to metrics that rewards alone do not give; absent in older records. */
+  byTask?: TaskScores | undefined
+  /** What metrics can be, where their plugins say so. */
+  ranges?: MetricRanges | undefined
   /** Blob of the answers that were scored. */
   predictions?: string | undefined
   error?: ErrorRecord | undefined

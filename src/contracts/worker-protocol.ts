@@ -13,7 +13,7 @@ import { AnswerFailure, GuardTrip, JudgeReport, StepFailures } from './events.ts
 import { ChatTemplate, Direction, Split } from './metadata.ts'
 import { Count } from './name.ts'
 import { AddressVariable, LogLevel, PluginSpec } from './plugin.ts'
-import { Bounds, Metrics } from './quantity.ts'
+import { Bounds, MetricRanges, Metrics, TaskScores } from './quantity.ts'
 import { ExperimentResult } from './results.ts'
 import { RunConfig } from './run-config.ts'
 import { CheckpointKind } from './training-service.ts'
@@ -148,6 +148,8 @@ export const Scored = z.strictObject({
   bounds: Bounds.optional().describe('Of the metrics that missing rewards leave open.'),
   intervals: Bounds.optional().describe('Of the metrics, over tasks; coverage 0.9.'),
   rewards: z.record(z.string(), z.array(z.number().nullable())),
+  by_task: TaskScores.optional().describe('What each task adds to metrics that rewards alone do not give.'),
+  ranges: MetricRanges.optional().describe('What metrics can be, where their plugins say so.'),
   n_tasks: Count,
   n_infra_failed: Count.describe('Answers without a reward.'),
   n_agent_failed: Count.optional().describe('Attempts in which the agent failed; each counts as a wrong answer.'),

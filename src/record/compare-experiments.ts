@@ -4,7 +4,7 @@ import type { Direction, RunRow, Score, Verdict } from '../contracts/index.ts'
 import { canonicalJson, hashOf, keyedRandom } from '../kernel/index.ts'
 import { type ArmScores, comparePaired, welchTInterval } from '../stats/index.ts'
 import type { ExperimentRow, OpenStore } from '../store/index.ts'
-import { armScores, CONFIDENCE, type ScoredRun, seedScore, selectedEval } from './evidence/arm-scores.ts'
+import { armScore, armScores, CONFIDENCE, rangeOf, type ScoredRun, selectedEval } from './evidence/arm-scores.ts'
 import { evidenceOf, metricOf, shownObjective } from './evidence/evidence-of.ts'
 import type { RecordedRun } from './evidence/weigh-evidence.ts'
 
@@ -107,7 +107,9 @@ function effectOf(
   const shared = a.seeds.filter((seed) => b.seeds.includes(seed)).length
   if (shared >= 2) {
     const random = keyedRandom(Number.parseInt(hashOf(names).slice(0, 8), 16), 'sign-flip')
-    const paired = comparePaired({ treatment: a, baseline: b, direction, minEffect: 0, confidence: CONFIDENCE, random })
+    const evals = [...treatment.runs, ...baseline.runs].map(({ selected }) => selected)
+    const options = { direction, minEffect: 0, confidence: CONFIDENCE, range: rangeOf(evals, metric), random }
+    const paired = comparePaired({ treatment: a, baseline: b, ...options })
     const { effect, interval, seeds } = paired
     return { ...names, effect, interval: pairOf(interval), shared_seeds: seeds.length }
   }
@@ -211,10 +213,7 @@ function scoredArm(runs: readonly ScoredRun[], metric: string): ScoredArm {
   return {
     experiment_id: runs[0]?.run.experimentId ?? '',
     arm: runs[0]?.run.arm ?? '',
-    score: seedScore(
-      runs.map(({ selected }) => ({ value: selected.metrics[metric] ?? 0, selected })),
-      metric,
-    ),
+    score: armScore(runs, metric, metricOf(metric)),
     runs,
   }
 }

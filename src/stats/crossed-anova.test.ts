@@ -146,17 +146,41 @@ describe('the error of a mean', () => {
 
   it('on tasks like these adds both, with the degrees of freedom of Satterthwaite (STA-13)', () => {
     const seedError = { standardError: 0.5, df: 2, grain: 0.1, over: 'seeds', rests: 'spread' } as const // MS 3
-    expect(overBoth({ ...input, anova: anova(3, 5, 1) }, seedError)).toEqual({
+    expect(overBoth({ ...input, anova: anova(3, 5, 1) }, seedError, 0.9)).toEqual({
       standardError: expect.closeTo(Math.sqrt(7 / 12), 14),
       df: expect.closeTo(49 / (9 / 2 + 25 / 3 + 1 / 6), 12),
-      grain: 0.1,
+      grain: 0,
+      over: 'both',
     })
-    expect(overBoth({ ...input, anova: anova(3, 5, 4) }, seedError)).toEqual({
+    expect(overBoth({ ...input, anova: anova(3, 5, 5) }, seedError, 0.9)).toEqual({
       standardError: expect.closeTo(Math.sqrt(5 / 12), 14),
       df: 3,
-      grain: 0.1,
+      grain: 0,
+      over: 'both',
     })
-    expect(overBoth({ ...input, anova: anova(3, 2, 4) }, seedError)).toBe(seedError)
+    const alone = { standardError: expect.closeTo(0.5, 14), df: 2, grain: 0, over: 'both' }
+    expect(overBoth({ ...input, anova: anova(3, 2, 4) }, seedError, 0.9)).toEqual(alone)
+  })
+
+  it('on tasks like these is no smaller than over seeds that differ by more than cells do in every second experiment (STA-13)', () => {
+    const at = (residual: number) => {
+      const seedError = { standardError: Math.sqrt(3 / 12), df: 2, grain: 0, over: 'seeds', rests: 'spread' } as const
+      return overBoth({ ...input, anova: anova(3, 3.5, residual) }, seedError, 0.9)
+    }
+    const line = 3 / fQuantile(0.5, 2, 6)
+    expect(at(line * 0.99)).toMatchObject({ standardError: expect.closeTo(0.5, 14), df: 2 })
+    expect(at(line * 1.01)).toMatchObject({ standardError: expect.closeTo(Math.sqrt(3.5 / 12), 14), df: 3 })
+  })
+
+  it('of one seed is over tasks, never below one flip of one score, and with room for lost scores (USE-1)', () => {
+    const one = { ...input, nSeeds: 1, slack_S_T: [[0, 0, 0, 0]] }
+    const table = { ...anova(0, 9, 0), seed: null, residual: null }
+    expect(overSeeds({ ...one, anova: table })).toBeNull()
+    expect(overBoth({ ...one, anova: table }, null, 0.9)).toMatchObject({ standardError: 1.5, df: 3, over: 'tasks' })
+    expect(overBoth({ ...one, anova: table, resolution: 8 }, null, 0.9)).toMatchObject({ standardError: 2, grain: 1 })
+    const open = overBoth({ ...one, anova: table, slack_S_T: [[3, 0, 0, 0]] }, null, 0.9)
+    expect(open?.standardError).toBeCloseTo((3 + Math.sqrt(9 / 3)) / 2, 12)
+    expect(overBoth({ ...one, anova: { ...table, task: null } }, null, 0.9)).toBeNull()
   })
 
   it('knows luck by the quantiles of F, which have a closed form at two degrees of freedom (STA-13)', () => {

@@ -47,8 +47,8 @@ describe('under the null', () => {
     expect(rate(found.length, (i) => found[i]?.verdict === 'supported').atMost).toBeLessThanOrEqual(0.06)
     const { share } = rate(found.length, (i) => found[i]?.holds === true)
     expect(share).toBeGreaterThan(0.88)
-    // Half a step of continuity and the floors make the interval a little wide on small benchmarks.
-    expect(share).toBeLessThan(0.94)
+    // Without any variance between seeds or tasks the moments err on the wide side, and benchmarks here have 5 to 50 tasks.
+    expect(share).toBeLessThan(0.96)
   })
 
   it('of tiny benchmarks, two seeds and saturated scores no more either (STA-18)', () => {

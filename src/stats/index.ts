@@ -13,6 +13,7 @@ export { type Noise, pooledNoise } from './pooled-noise.ts'
 export { bernoulliDifferenceSd, pairsNeeded, power, smallestDetectableEffect, usualPower } from './power.ts'
 export { clopperPearson, passAtK, passHatK, wilson } from './proportions.ts'
 export { adaptiveRule, decideRaceAt, type RaceRule, racePresets, updateTypicalGain } from './race.ts'
+export { type ScoreInterval, scoreInterval } from './score-interval.ts'
 export {
   type EffectPrior,
   expectedFalseKeeps,

@@ -104,17 +104,17 @@ describe('the 90 % intervals of a paired comparison', () => {
         tasks.map((task) => 0.5 + seed + task + random.normal()),
       )
       const names = { seeds: [...cells_S_T.keys()], tasks: tasks.map((_, t) => `task ${t}`) }
-      const { interval, transferInterval } = comparePaired({
+      const { interval, seedInterval } = comparePaired({
         treatment: { ...names, cells_S_T },
         baseline: { ...names, cells_S_T: cells_S_T.map((row) => row.map(() => 0)) },
         direction: 'max',
         random,
       })
-      return { interval, transferInterval, here: 0.5 + moments(tasks).mean }
+      return { interval, seedInterval, here: 0.5 + moments(tasks).mean }
     })
     return {
-      here: shares(found.map(({ interval, here }) => ({ interval, truth: here }))).held,
-      elsewhere: shares(found.map(({ transferInterval }) => ({ interval: transferInterval, truth: 0.5 }))).held,
+      here: shares(found.map(({ seedInterval, here }) => ({ interval: seedInterval, truth: here }))).held,
+      elsewhere: shares(found.map(({ interval }) => ({ interval, truth: 0.5 }))).held,
     }
   }
 })

@@ -3,7 +3,7 @@
 
 import { at, type Interval, tailOf } from './moments.ts'
 import { ascending } from './multiple-comparisons.ts'
-import type { PairedComparison } from './paired-comparison.ts'
+import { type PairedComparison, withinEffect } from './paired-comparison.ts'
 import { tQuantile, tTail } from './student-t.ts'
 import { type Judgement, judge } from './verdict.ts'
 
@@ -61,8 +61,9 @@ function holmTails(pValues: readonly number[], tail: number): number[] {
 }
 
 function intervalAt(comparison: PairedComparison, lowerTail: number, upperTail: number): Interval | null {
-  const { effect, unknown, error } = comparison
+  const { effect, unknown, error, largest } = comparison
   if (error === null) return null
   const reach = (tail: number) => unknown + error.grain + tQuantile(1 - tail, error.df) * error.standardError
-  return { lower: effect - reach(lowerTail), upper: effect + reach(upperTail), confidence: 1 - lowerTail - upperTail }
+  const ends = { lower: effect - reach(lowerTail), upper: effect + reach(upperTail) }
+  return withinEffect({ ...ends, confidence: 1 - lowerTail - upperTail }, largest)
 }

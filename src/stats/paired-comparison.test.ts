@@ -85,7 +85,7 @@ describe('comparePaired over seeds alone', () => {
       task: null,
       residual: null,
     })
-    expect(comparison).toMatchObject({ nTasks: null, transferInterval: null, limitedBy: 'seeds', unknown: 0 })
+    expect(comparison).toMatchObject({ nTasks: null, limitedBy: 'seeds', unknown: 0, error: { over: 'seeds' } })
   })
 
   it('turns a metric around that is better when lower (STA-13)', () => {
@@ -128,11 +128,11 @@ describe('comparePaired over seeds and tasks', () => {
   )
   const zero = rows.map((row) => row.map(() => 0))
 
-  it('lets seeds decide on this benchmark, and reports tasks like these apart (STA-13)', () => {
-    const { interval, transferInterval, effect, variance, limitedBy, nTasks } = compare(byTask(rows), byTask(zero))
+  it('lets tasks like these decide, and reports these very tasks apart (STA-13, USE-1)', () => {
+    const { interval, seedInterval, effect, variance, limitedBy, nTasks } = compare(byTask(rows), byTask(zero))
     expect(effect).toBeCloseTo(1.7, 1)
-    expect(interval?.lower).toBeGreaterThan(0)
-    expect(transferInterval?.lower).toBeLessThan(0)
+    expect(seedInterval?.lower).toBeGreaterThan(0)
+    expect(interval?.lower).toBeLessThan(0)
     expect(nTasks).toBe(5)
     expect(variance.task).toBeGreaterThan(5)
     expect(variance.seed).toBeLessThan(0.1)
@@ -190,24 +190,20 @@ describe('comparePaired over seeds and tasks', () => {
           row.map((cell) => (cell === lost ? ([0, 1, chance.float()][chance.int(3)] ?? 0) : cell)),
         )
         const filled = compare({ ...treatment, cells_S_T }, baseline, { resolution: 1 })
-        if (bounded.error?.over !== 'seeds' || filled.error?.over !== 'seeds') continue
-        expect(filled.interval?.lower).toBeGreaterThanOrEqual((bounded.interval?.lower ?? Number.NaN) - 1e-9)
-        expect(filled.interval?.upper).toBeLessThanOrEqual((bounded.interval?.upper ?? Number.NaN) + 1e-9)
+        if (bounded.seedError?.over !== 'seeds' || filled.seedError?.over !== 'seeds') continue
+        expect(filled.seedInterval?.lower).toBeGreaterThanOrEqual((bounded.seedInterval?.lower ?? Number.NaN) - 1e-9)
+        expect(filled.seedInterval?.upper).toBeLessThanOrEqual((bounded.seedInterval?.upper ?? Number.NaN) + 1e-9)
         expect(Math.abs(filled.effect - bounded.effect)).toBeLessThanOrEqual(bounded.unknown + 1e-9)
       }
     }
   })
 
-  it('the wider question never has the narrower answer, and order of seeds and tasks does not matter (STA-13)', () => {
+  it('order of seeds and tasks does not matter (STA-13)', () => {
     const size = fc.integer({ min: 2, max: 6 })
     fc.assert(
       fc.property(size, size, fc.nat(), (seeds, nTasks, seed) => {
         const { treatment, baseline } = simulateExperiment({ seeds, tasks: nTasks }, draws('order', seed))
         const here = compare(treatment, baseline)
-        if (here.interval !== null && here.transferInterval !== null) {
-          expect(here.transferInterval.lower).toBeLessThanOrEqual(here.interval.lower)
-          expect(here.transferInterval.upper).toBeGreaterThanOrEqual(here.interval.upper)
-        }
         const mirrored: ArmScores = {
           seeds: [...treatment.seeds].reverse(),
           tasks: [...(treatment.tasks ?? [])].reverse(),
@@ -251,10 +247,10 @@ describe('comparePaired of coarse or repeated scores', () => {
       [0, 0, 1, 1, 0, 0, 0, 0, 0, 0],
       [0, 0, 0, 0, 1, 1, 0, 0, 0, 0],
     ]
-    const { error, interval } = compare(byTask(cells), byTask(flat(0, 10, 3)))
-    expect(error?.over).toBe('seeds')
-    expect(error?.rests).not.toBe('spread')
-    expect((interval?.upper ?? 0) - (interval?.lower ?? 0)).toBeGreaterThan(0.2)
+    const { error, seedError, interval } = compare(byTask(cells), byTask(flat(0, 10, 3)))
+    expect([error?.over, seedError?.over]).toEqual(['both', 'seeds'])
+    expect(seedError?.rests).not.toBe('spread')
+    expect((interval?.upper ?? 0) - (interval?.lower ?? 0)).toBeGreaterThan(0.19)
   })
 
   it('does not believe a spread far below the noise of single tasks (STA-15)', () => {
@@ -265,10 +261,24 @@ describe('comparePaired of coarse or repeated scores', () => {
       const shift = mean - row.reduce((sum, value) => sum + value, 0) / 30
       return row.map((value) => value + shift)
     })
-    const { error, variance } = compare(byTask(cells), byTask(flat(0, 30, 3)))
-    expect(error?.rests).toBe('luck')
+    const { seedError, variance } = compare(byTask(cells), byTask(flat(0, 30, 3)))
+    expect(seedError?.rests).toBe('luck')
     const line = fQuantile(0.05, 2, 58) * (variance.residual ?? Number.NaN)
-    expect(error?.standardError).toBeCloseTo(Math.sqrt(line / 90), 12)
+    expect(seedError?.standardError).toBeCloseTo(Math.sqrt(line / 90), 12)
+  })
+
+  it('of equal scores has an interval where their range says how far one can move (USE-1)', () => {
+    const tie = compare(byTask(flat(1, 20, 3)), byTask(flat(1, 20, 3)), { range: [0, 1] })
+    expect(tie).toMatchObject({ effect: 0, error: { over: 'tasks', standardError: 0.05 } })
+    expect(tie.interval?.upper).toBeCloseTo(0.05 * 1.7291 + 0.025, 4)
+  })
+
+  it('never reaches beyond what scores of its range can differ (USE-2)', () => {
+    const options = { range: [0, 1] as const, minEffect: 0.5 }
+    const { interval, seedInterval } = compare(byTask(flat(1, 4, 3)), byTask(flat(0, 4, 3)), options)
+    expect([interval?.upper, seedInterval?.upper]).toEqual([1, 1])
+    expect(compare(byTask(flat(0, 4, 3)), byTask(flat(1, 4, 3)), options).interval?.lower).toBe(-1)
+    expect(compare(byTask(flat(1, 4, 3)), byTask(flat(0, 4, 3))).interval?.upper).toBeGreaterThan(1)
   })
 
   it('has no interval when nothing varies at all (STA-15)', () => {

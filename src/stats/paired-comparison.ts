@@ -2,7 +2,7 @@
 // same tasks (a crossed design), so the same seed is compared with itself. Positive effects are improvements, whatever the metric's
 // direction. A baseline without training (`base_model`) is scored under each seed as well: its rows differ by sampling alone.
 
-import type { Direction, Random } from '../contracts/index.ts'
+import type { Direction, MetricRange, Random } from '../contracts/index.ts'
 import { type AnytimeEvidence, anytimeEvidence, scaleFreeEvidence } from './anytime-evidence.ts'
 import {
   type CrossedAnova,
@@ -11,11 +11,14 @@ import {
   overBoth,
   overSeeds,
   type SeedError,
+  type TableError,
   type VarianceComponents,
 } from './crossed-anova.ts'
 import { type Interval, meanOf, requireFraction, requirePositive } from './moments.ts'
+import { normalQuantile } from './normal-distribution.ts'
 import { type ArmScores, fillMissing, type PairedScores, pairScores, type SeedId } from './pair-scores.ts'
-import { pairsNeeded } from './power.ts'
+import { pairsNeeded, usualPower } from './power.ts'
+import { widthOf } from './score-interval.ts'
 import { type SignFlipResult, signFlip } from './sign-flip.ts'
 import { tCdf, tMultiplier } from './student-t.ts'
 
@@ -31,6 +34,8 @@ export interface PairedComparisonOptions {
   readonly resolution?: number | undefined
   /** Standard deviation of one paired difference, known from elsewhere (`pooledNoise`). */
   readonly sigma?: number | undefined
+  /** What scores of the metric can be: an effect is no larger than its width. */
+  readonly range?: Readonly<MetricRange> | undefined
   readonly random: Pick<Random, 'float'>
 }
 
@@ -41,11 +46,17 @@ export interface PairedComparison {
   readonly unknown: number
   readonly minEffect: number
   readonly confidence: number
-  /** Uncertainty on this benchmark: it decides. Null: one seed, or no variation at all. */
-  readonly error: SeedError | null
+  /**
+   * Uncertainty on tasks like these, seeds and tasks both by chance: it decides. `over` names what it holds: with one seed, or seeds that
+   * are all alike, the tasks alone; without scores of tasks, the seeds alone. Null: nothing is known of it.
+   */
+  readonly error: TableError | null
   readonly interval: Interval | null
-  /** Uncertainty on tasks like these: seeds and tasks both by chance. Never narrower than `interval`. */
-  readonly transferInterval: Interval | null
+  /** Uncertainty on these very tasks, with the seeds alone by chance: the detail. Null: one seed, or no variation at all. */
+  readonly seedError: SeedError | null
+  /** The largest difference that the range of the metric allows; infinite where it has none. */
+  readonly largest: number
+  readonly seedInterval: Interval | null
   readonly seeds: readonly SeedId[]
   /** Null when scores are not by task. */
   readonly nTasks: number | null
@@ -74,6 +85,7 @@ export function comparePaired(options: PairedComparisonOptions): PairedCompariso
   requireFraction(confidence, 'confidence')
   if (resolution !== undefined) requirePositive(resolution, 'resolution')
   if (sigma !== undefined) requirePositive(sigma, 'sigma')
+  const largest = widthOf(options.range ?? [null, null])
   const hasTasks = options.treatment.tasks !== undefined
   const pairs = orient(pairScores(options.treatment, options.baseline), options.direction)
   const anova = crossedAnova(fillMissing(pairs.differences_S_T), pairs.missing)
@@ -82,21 +94,24 @@ export function comparePaired(options: PairedComparisonOptions): PairedCompariso
     nSeeds: pairs.seeds.length,
     nTasks: pairs.tasks.length,
     identical: allAlike(pairs),
-    resolution: resolution ?? (hasTasks ? pairs.step : null),
+    // Scores that are all equal show no step: then it may be as large as the range.
+    resolution: resolution ?? (hasTasks ? (pairs.step ?? finite(largest)) : null),
     rounding: pairs.rounding,
     slack_S_T: pairs.slack_S_T,
   }
-  const error = overSeeds(errorInput)
+  const seedError = overSeeds(errorInput)
+  const error = hasTasks && pairs.tasks.length > 1 ? overBoth(errorInput, seedError, confidence) : seedError
   const unknown = meanOf(
     pairs.slack_S_T.map((row) => meanOf(row, 0)),
     0,
   )
   const effect = anova.mean
-  const interval = intervalOf(effect, unknown, error, confidence)
+  const within = (found: Interval | null) => found && withinEffect(found, largest)
+  const interval = within(intervalOf(effect, unknown, error, confidence))
   // Against the treatment, lost scores are taken at their worst. Seeds that all gave the same are one observation.
   const gains = anova.means_S
     .map((mean, s) => mean - meanOf(pairs.slack_S_T[s] ?? [], 0) - minEffect)
-    .slice(0, error?.over === 'seeds' ? undefined : 1)
+    .slice(0, seedError?.over === 'seeds' ? undefined : 1)
   return {
     effect,
     unknown,
@@ -104,7 +119,9 @@ export function comparePaired(options: PairedComparisonOptions): PairedCompariso
     confidence,
     error,
     interval,
-    transferInterval: atLeast(interval, intervalOf(effect, unknown, overBoth(errorInput, error), confidence)),
+    seedError,
+    largest,
+    seedInterval: within(intervalOf(effect, unknown, seedError, confidence)),
     seeds: pairs.seeds,
     nTasks: hasTasks ? pairs.tasks.length : null,
     unpairedSeeds: pairs.unpairedSeeds,
@@ -115,9 +132,20 @@ export function comparePaired(options: PairedComparisonOptions): PairedCompariso
     limitedBy: limitOf(anova, pairs),
     signFlip: signFlip({ differences: gains, alternative: 'greater', random: options.random }),
     evidence: sigma === undefined ? scaleFreeEvidence(gains) : anytimeEvidence({ differences: gains, sigma }),
-    probabilityBetter: error?.over === 'seeds' ? chanceOfNext(effect, error, pairs.seeds.length) : null,
-    seedsNeeded: seedsToDecide(Math.abs(effect - minEffect) - unknown, error, pairs.seeds.length, confidence, sigma),
+    probabilityBetter: seedError?.over === 'seeds' ? chanceOfNext(effect, seedError, pairs.seeds.length) : null,
+    seedsNeeded: seedsToDecide({
+      gap: Math.abs(effect - minEffect) - unknown,
+      seedError,
+      nSeeds: pairs.seeds.length,
+      taskError: (anova.variance.task ?? 0) / pairs.tasks.length,
+      confidence,
+      sigma,
+    }),
   }
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null
 }
 
 /** The interval around what may be the mean; null without an error. */
@@ -141,12 +169,6 @@ function allAlike({ differences_S_T, rounding }: PairedScores): boolean {
   return others.every((row) => row.every((value, t) => alike(value, first[t] ?? null)))
 }
 
-// More degrees of freedom can make the wider question's interval the narrower one; more uncertainty never knows more.
-function atLeast(inner: Interval | null, outer: Interval | null): Interval | null {
-  if (inner === null || outer === null) return outer
-  return { ...outer, lower: Math.min(inner.lower, outer.lower), upper: Math.max(inner.upper, outer.upper) }
-}
-
 // Shares of Var(mean) = var_seed / S + var_task / T + var_residual / (S T).
 function limitOf({ variance }: CrossedAnova, { seeds, tasks }: PairedScores): PairedComparison['limitedBy'] {
   const shares = [
@@ -163,14 +185,29 @@ function chanceOfNext(effect: number, { standardError, df }: EffectError, nSeeds
   return tCdf(effect / (standardError * Math.sqrt(nSeeds + 1)), df)
 }
 
-function seedsToDecide(
-  gap: number,
-  error: SeedError | null,
-  nSeeds: number,
-  confidence: number,
-  sigma: number | undefined,
-): number | null {
-  if (error?.over === 'tasks') return null // more seeds of the same would say the same
-  const sd = sigma ?? (error === null ? null : error.standardError * Math.sqrt(nSeeds))
-  return sd === null ? null : pairsNeeded({ gap, sd, confidence })
+interface SeedsToDecide {
+  readonly gap: number
+  readonly seedError: SeedError | null
+  readonly nSeeds: number
+  /** Variance of the mean that more seeds leave: the tasks'. */
+  readonly taskError: number
+  readonly confidence: number
+  readonly sigma: number | undefined
+}
+
+function seedsToDecide({ gap, seedError, nSeeds, taskError, confidence, sigma }: SeedsToDecide): number | null {
+  if (seedError?.over === 'tasks') return null // more seeds of the same would say the same
+  const sd = sigma ?? (seedError === null ? null : seedError.standardError * Math.sqrt(nSeeds))
+  if (sd === null) return null
+  // gap^2 = z^2 (sd^2 / n + taskError) at the usual power: what the tasks take of the gap, seeds cannot give back.
+  const z = normalQuantile((1 + confidence) / 2) + normalQuantile(usualPower)
+  const left = gap ** 2 - z ** 2 * taskError
+  return left <= 0 && taskError > 0
+    ? null
+    : pairsNeeded({ gap: Math.sign(gap) * Math.sqrt(Math.abs(left)), sd, confidence })
+}
+
+/** An interval of a difference that is never larger than `largest`. */
+export function withinEffect(interval: Interval, largest: number): Interval {
+  return { ...interval, lower: Math.max(-largest, interval.lower), upper: Math.min(largest, interval.upper) }
 }

@@ -80,7 +80,8 @@ describe('verdictOf', () => {
   it('supports nothing on one seed, however large and however many tasks (STA-15)', () => {
     const many = new Array<number>(500).fill(1)
     const one = comparePaired({ treatment: arm([many]), baseline: arm([many.map(() => 0)]), direction: 'max', random })
-    expect(verdictOf(one)).toMatchObject({ verdict: 'inconclusive', reason: 'one_seed', interval: null })
+    expect(verdictOf(one)).toMatchObject({ verdict: 'inconclusive', reason: 'one_seed' })
+    expect(one).toMatchObject({ seedInterval: null, error: { over: 'tasks' } })
   })
 
   it('supports nothing on equal values, which are one observation (STA-15)', () => {

@@ -124,7 +124,7 @@ async function saveEval(query: Queryable, event: Of<'eval.finished'>): Promise<v
     n_tasks: event.n_tasks,
     n_infra_failed: event.n_infra_failed,
     scorer_hash: event.scorer_hash,
-    rewards: jsonOf(event.rewards),
+    rewards: jsonOf(taskOutcomes(event)),
     predictions: event.predictions ?? null,
     error: jsonOf(event.error),
   }
@@ -134,6 +134,11 @@ async function saveEval(query: Queryable, event: Of<'eval.finished'>): Promise<v
     .values({ run_id: event.run_id, benchmark, step: event.step ?? FINAL_STEP, ...row })
     .onConflict((conflict) => conflict.columns(['run_id', 'benchmark', 'step']).doUpdateSet(row))
     .execute()
+}
+
+// What belongs to single tasks stands in one column: rewards alone as ever, and around them what else is known.
+function taskOutcomes({ rewards, by_task, ranges }: Of<'eval.finished'>): unknown {
+  return by_task === undefined && ranges === undefined ? rewards : { rewards, by_task, ranges }
 }
 
 function jsonOf(value: unknown): string | null {

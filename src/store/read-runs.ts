@@ -11,6 +11,7 @@ import {
   type EvalRow,
   failureError,
   Job,
+  MetricRanges,
   Metrics,
   type Plan,
   type RecordedPlan,
@@ -20,6 +21,7 @@ import {
   type RunRow,
   RunStatus,
   Split,
+  TaskScores,
   type TrainingRunRow,
 } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
@@ -80,8 +82,19 @@ export async function readEvals(database: Database, runId: string): Promise<Eval
 
 const Rewards = z.record(z.string(), z.array(z.number().nullable()))
 
+// No task hides in the second form: what rewards say of a task is a list.
+const TaskOutcomes = z.union([
+  Rewards.transform((rewards) => ({ rewards, by_task: undefined, ranges: undefined })),
+  z.strictObject({
+    rewards: Rewards.optional(),
+    by_task: TaskScores.optional(),
+    ranges: MetricRanges.optional(),
+  }),
+])
+
 function evalRow(row: EvalTable): EvalRow {
   const of = (column: string) => `${column} of an evaluation of run ${row.run_id}`
+  const outcomes = row.rewards === null ? undefined : parseStored(TaskOutcomes, row.rewards, of('rewards'))
   return {
     benchmark: row.benchmark,
     split: checkStored(Split, row.split, of('split')),
@@ -92,7 +105,9 @@ function evalRow(row: EvalTable): EvalRow {
     ...present({
       step: row.step === FINAL_STEP ? null : row.step,
       bounds: row.bounds === null ? null : parseStored(Bounds, row.bounds, of('bounds')),
-      rewards: row.rewards === null ? null : parseStored(Rewards, row.rewards, of('rewards')),
+      rewards: outcomes?.rewards ?? null,
+      byTask: outcomes?.by_task ?? null,
+      ranges: outcomes?.ranges ?? null,
       predictions: row.predictions,
       error: row.error === null ? null : parseStored(ErrorRecord, row.error, of('error')),
     }),

@@ -121,6 +121,8 @@ export function describeEvents(under: StoreUnderTest): void {
         n_infra_failed: 1,
         scorer_hash: 's',
         rewards: { t1: [1, null], t2: [0, 1] },
+        by_task: { macro_f1: { t1: 0.5, t2: [0.25, 1] } },
+        ranges: { macro_f1: [0, 1] as [number, number] },
         predictions: 'blob:p',
       }
       const items = eventsOf(runId, [
@@ -140,7 +142,13 @@ export function describeEvents(under: StoreUnderTest): void {
         nTasks: 4,
         nInfraFailed: 1,
       }
-      const rest = { scorerHash: 's', rewards: scored.rewards, predictions: 'blob:p' }
+      const rest = {
+        scorerHash: 's',
+        rewards: scored.rewards,
+        byTask: scored.by_task,
+        ranges: scored.ranges,
+        predictions: 'blob:p',
+      }
       expect(await store.evals(runId)).toEqual([
         { ...row, ...rest },
         { ...row, ...rest, step: 9 },

@@ -28,21 +28,26 @@ export function armTable({ arms, objective, best_arm }: ExperimentResult, { colo
   const sorted = [...arms].sort((a, b) => byScore(a.score?.mean, b.score?.mean, sign))
   const hasErrors = arms.some(({ error }) => error !== undefined)
   const tests = testColumns(arms, objective?.metric)
-  const rows = sorted
-    .slice(0, shownArms)
-    .map(({ name, status, score, scores = [], seeds, error }) => [
-      name === best_arm && arms.length > 1 ? `${name} *` : name,
+  // Without a benchmark there is nothing that seeds could be scored by.
+  const isScored = objective !== null || arms.some(({ score }) => score !== null)
+  const best = arms.find(({ name }) => name === best_arm)?.score?.mean
+  const isBest = ({ name, score }: ExperimentResult['arms'][number]) =>
+    name === best_arm || (name !== 'base_model' && best !== undefined && score?.mean === best)
+  const rows = sorted.slice(0, shownArms).map((arm) => {
+    const { name, status, score, scores = [], seeds, error } = arm
+    return [
+      isBest(arm) && arms.length > 1 ? `${name} *` : name,
       status,
-      ...scoreCells(score),
+      ...(isScored ? scoreCells(score) : []),
       ...tests.flatMap((column) => scoreCells(scores.find((each) => nameOf(each) === column)?.score)),
-      `${score?.n ?? 0} of ${seeds.length}`,
+      isScored ? `${score?.n ?? 0} of ${seeds.length}` : String(seeds.length),
       ...(hasErrors ? [error === undefined ? '' : shorten(`${error.code}: ${error.message}`, 200)] : []),
-    ])
+    ]
+  })
   const head = [
     'ARM',
     'STATUS',
-    objective?.metric ?? 'SCORE',
-    '90 % INTERVAL',
+    ...(isScored ? [objective?.metric ?? 'SCORE', '90 % INTERVAL'] : []),
     ...tests.flatMap((column) => [column, '90 % INTERVAL']),
     'SEEDS',
     ...(hasErrors ? ['ERROR'] : []),
@@ -77,7 +82,16 @@ function nameOf({ benchmark, metric }: BenchmarkScore): string {
 }
 
 function scoreCells(score: Score | null | undefined): [string, string] {
-  return [score == null ? '' : numberText(score.mean), score?.ci == null ? '' : rangeText(score.ci)]
+  return [
+    score == null ? '' : numberText(score.mean),
+    score?.ci == null ? '' : `${rangeText(score.ci)}${partOf(score)}`,
+  ]
+}
+
+// An interval is over seeds and tasks unless it says which of them it lacks.
+function partOf({ over, n }: Score): string {
+  if (over === 'seeds') return ' (seeds alone)'
+  return over === 'tasks' && n === 1 ? ' (tasks alone)' : ''
 }
 
 function byScore(a: number | undefined, b: number | undefined, sign: number): number {
@@ -134,10 +148,15 @@ function valueText(value: number | undefined): string {
 /** What a claim's comparison found, one line each. */
 export function claimLines({ claim }: Evidence): string[] {
   if (claim === null) return []
-  return claim.pairs.map(({ treatment, baseline, effect, interval, transfer_interval, confidence, verdict }) => {
-    const percent = `${numberText(confidence * 100)} %`
-    const range = interval === null ? 'no interval' : `${percent} interval ${rangeText(interval)}`
-    const transfer = transfer_interval === null ? '' : `; on tasks like these ${rangeText(transfer_interval)}`
-    return `${treatment} against ${baseline}: ${effect > 0 ? '+' : ''}${numberText(effect)} (${range}${transfer}), ${verdict}`
-  })
+  return claim.pairs.map(
+    ({ treatment, baseline, effect, interval, over, seed_interval = null, confidence, verdict }) => {
+      const percent = `${numberText(confidence * 100)} %`
+      const of = { both: ' on tasks like these', tasks: ' over tasks', seeds: ' over seeds' }[over ?? 'seeds']
+      const range = interval === null ? 'no interval' : `${percent} interval ${rangeText(interval)}${of}`
+      const detail =
+        over !== 'both' || seed_interval === null ? '' : `; on these very tasks ${rangeText(seed_interval)}`
+      const size = effect === 0 ? 'a tie' : `${effect > 0 ? '+' : ''}${numberText(effect)}`
+      return `${treatment} against ${baseline}: ${size} (${range}${detail}), ${verdict}`
+    },
+  )
 }

@@ -29,6 +29,7 @@ export const passRate = defineMetric({
   kind: 'pass_rate',
   summary: 'Share of all samples that pass: reward of 1 or more.',
   direction: 'max',
+  range: [0, 1],
   // Equal numbers of samples per task make the mean of shares the share of all.
   compute: (rewards) => meanOf(fullRewards(rewards).map((task) => passes(task) / task.length)),
 })
@@ -38,6 +39,7 @@ export const passAtK = defineMetric({
   summary: 'Chance that at least one of k samples of a task passes, without bias when more than k were taken.',
   params: z.strictObject({ k: z.int().min(1).max(10_000).describe('Samples of which one must pass.') }),
   direction: 'max',
+  range: [0, 1],
   minSamples: ({ k }) => k,
   compute: (rewards, { params: { k } }) =>
     meanOf(fullRewards(rewards, k).map((task) => chanceOfAny(task.length, passes(task), k))),
@@ -48,6 +50,7 @@ export const passHatK = defineMetric({
   summary: 'Chance that all of k samples of a task pass, without bias when more than k were taken.',
   params: z.strictObject({ k: z.int().min(1).max(10_000).describe('Samples that must all pass.') }),
   direction: 'max',
+  range: [0, 1],
   minSamples: ({ k }) => k,
   compute: (rewards, { params: { k } }) =>
     meanOf(fullRewards(rewards, k).map((task) => chanceOfAll(task.length, passes(task), k))),
@@ -58,6 +61,7 @@ export const majorityAtK = defineMetric({
   summary: 'Share of tasks whose most frequent final answer among k samples passes; ties go to the earlier answer.',
   params: z.strictObject({ k: z.int().min(1).max(10_000).describe('Samples that vote.') }),
   direction: 'max',
+  range: [0, 1],
   minSamples: ({ k }) => k,
   compute(rewards, { params: { k }, answers }) {
     if (answers === undefined) return undefined
@@ -100,6 +104,9 @@ function vote(samples: readonly Sample[]): number {
   return winner?.passes === true ? 1 : 0
 }
 
+/** Means over tasks that rewards alone give: whoever has the rewards can compute them again, task by task. */
+export const rewardMetrics: ReadonlySet<unknown> = new Set([meanReward, avg, passRate, passAtK, passHatK])
+
 // Rewards in a shape that every metric can count on: each task has as many samples as the one with the most.
 
 /** An answer with at least this reward passes. */
@@ -133,6 +140,7 @@ export const timePerTask = defineMetric({
   kind: 'time_per_task',
   summary: 'Mean seconds per attempt at a task.',
   direction: 'min',
+  range: [0, null],
   compute: (_rewards, { usage }) => meanUsage(usage, ({ latencyS }) => latencyS),
 })
 
@@ -141,6 +149,7 @@ export const latencyPercentile = defineMetric({
   summary: 'Seconds within which q of a hundred answers came: latency_p50, latency_p95.',
   params: z.strictObject({ q: z.int().min(1).max(100).describe('Of a hundred.') }),
   direction: 'min',
+  range: [0, null],
   compute(_rewards, { params: { q }, usage }) {
     const seconds = usage
       .flat()
@@ -155,6 +164,7 @@ export const tokensPerTask = defineMetric({
   kind: 'tokens_per_task',
   summary: 'Mean tokens per attempt at a task, prompt and completion together.',
   direction: 'min',
+  range: [0, null],
   compute: (_rewards, { usage }) =>
     meanUsage(usage, ({ promptTokens, completionTokens }) => promptTokens + completionTokens),
 })
@@ -163,6 +173,7 @@ export const costPerTask = defineMetric({
   kind: 'cost_per_task',
   summary: 'Mean US dollars per attempt at a task; absent where the model reports no cost.',
   direction: 'min',
+  range: [0, null],
   compute: (_rewards, { usage }) => meanUsage(usage, ({ costUsd }) => costUsd),
 })
 

@@ -2,7 +2,7 @@
 // may have been 0 or 1, and the metric is computed with both. These are its bounds. The value that counts is the worse of the
 // two, so that no failure of infrastructure, and no recipe that provokes one, ever lifts a score. Where no reward is known at
 // all there is no value, only bounds.
-import type { Bounds, Direction, Metrics, TaskAnswers, Usage } from '../../contracts/index.ts'
+import type { Bounds, Direction, MetricRange, Metrics, TaskAnswers, Usage } from '../../contracts/index.ts'
 import { EvsysError, equipPlugin, keyedRandom, messageOf, type PluginServices } from '../../kernel/index.ts'
 import { meanOf, tInterval, wilson } from '../../stats/index.ts'
 
@@ -10,6 +10,9 @@ export interface ReadyMetric {
   /** As the benchmark names it: `pass@3`. */
   readonly name: string
   readonly direction: Direction
+  readonly range?: Readonly<MetricRange> | undefined
+  /** It is a mean over tasks that the rewards alone give. */
+  readonly fromRewards?: boolean | undefined
   compute(rewards: number[][], usage: Usage[][], answers: (string | undefined)[][]): unknown
 }
 
@@ -43,7 +46,7 @@ export function boundedMetrics(
 }
 
 /** One metric, with `missing` in the place of missing rewards. */
-function computeMetric(
+export function computeMetric(
   { name, compute }: ReadyMetric,
   rewards: PartialRewards,
   { usage, answers }: Samples,
@@ -125,14 +128,14 @@ function ofMean(values: readonly number[]): Pair | undefined {
   return isShare ? [Math.max(0, interval.lower), Math.min(1, interval.upper)] : [interval.lower, interval.upper]
 }
 
-function pick<T>(all: readonly T[], indices: readonly number[]): T[] {
+export function pick<T>(all: readonly T[], indices: readonly number[]): T[] {
   return indices.flatMap((i) => {
     const each = all[i]
     return each === undefined ? [] : [each]
   })
 }
 
-function picked({ usage, answers }: Samples, indices: readonly number[]): Samples {
+export function picked({ usage, answers }: Samples, indices: readonly number[]): Samples {
   return { usage: pick(usage, indices), answers: pick(answers, indices) }
 }
 
@@ -162,6 +165,7 @@ export function scoreRewards(
     return {
       name: kind,
       direction: plugin.direction,
+      range: plugin.range,
       compute: (all, used, answers) => plugin.compute(all, { params: context.params, usage: used, answers }),
     }
   })

@@ -1,7 +1,7 @@
 // A benchmark ready to score: its tasks, its verifiers and metrics with their params checked, and the hash over all of it.
 import type { AnyPlugin, Benchmark, HarborTask, OpenInferenceClient, PluginSpec } from '../../contracts/index.ts'
 import { type EquippedPlugin, EvsysError, equipPlugin, hashOf } from '../../kernel/index.ts'
-import { passThreshold } from '../metrics/reward-metrics.ts'
+import { passThreshold, rewardMetrics } from '../metrics/reward-metrics.ts'
 import { needSandbox } from '../verifiers/code.ts'
 import type { ReadyMetric } from './bounded-metrics.ts'
 import { loadTasks, type ScorerServices, type TaskSource } from './load-tasks.ts'
@@ -79,6 +79,8 @@ function ready(name: string, { plugin, context: { params } }: EquippedPlugin<'me
   return {
     name,
     direction: plugin.direction,
+    range: plugin.range,
+    fromRewards: rewardMetrics.has(plugin),
     compute: (rewards, usage, answers) => plugin.compute(rewards, { params, usage, answers }),
   }
 }

@@ -115,6 +115,7 @@ describe('scoring', () => {
         'pass@1': [expect.closeTo(0.02, 3), expect.closeTo(0.98, 3)],
       },
       rewards: { a: [1, 1], b: [1, 0], c: [0, 0], d: [0.25, 1] },
+      ranges: { 'pass@1': [0, 1] },
       n_tasks: 4,
       n_infra_failed: 0,
       scorer_hash: expect.stringMatching(/^[0-9a-f]{64}$/),

@@ -1,7 +1,16 @@
 // From answers to a score: a verifier for each answer, metrics over all tasks. It knows no process: the scorer child runs it,
 // and so may a test. Every task and sample counts, also those that have no answer.
 import { setImmediate } from 'node:timers/promises'
-import type { AnswerFailure, Bounds, HarborTask, Metrics, Prediction, Scored, Usage } from '../../contracts/index.ts'
+import type {
+  AnswerFailure,
+  Bounds,
+  HarborTask,
+  MetricRanges,
+  Metrics,
+  Prediction,
+  Scored,
+  Usage,
+} from '../../contracts/index.ts'
 import { canonicalJson, EvsysError, mapConcurrent } from '../../kernel/index.ts'
 import {
   boundedMetrics,
@@ -10,6 +19,7 @@ import {
   type ReadyMetric,
   type Samples,
 } from './bounded-metrics.ts'
+import { taskScores } from './task-scores.ts'
 import type { Verified } from './verify-answer.ts'
 
 export interface ScoringPlan {
@@ -95,11 +105,16 @@ function assemble(
   const { metrics, bounds, intervals } =
     isBlank && agentFaults.length > 0 ? nothing : withBreakdowns(plan, rewards, samples)
   const failures = [...counted(lost), ...counted(agentFaults).map((each) => ({ ...each, cause: 'agent' as const }))]
+  const names = plan.tasks.map(({ task_id }) => task_id)
+  const by_task = isBlank ? {} : taskScores(plan.metrics, names, rewards, samples)
+  const ranges = rangesOf(plan.metrics)
   return {
     metrics,
     bounds: Object.keys(bounds).length === 0 ? undefined : bounds,
     intervals: isBlank || Object.keys(intervals).length === 0 ? undefined : intervals,
-    rewards: Object.fromEntries(plan.tasks.map(({ task_id }, i) => [task_id, rewards[i] ?? []])),
+    rewards: Object.fromEntries(names.map((name, i) => [name, rewards[i] ?? []])),
+    by_task: Object.keys(by_task).length === 0 ? undefined : by_task,
+    ranges: Object.keys(ranges).length === 0 ? undefined : ranges,
     n_tasks: plan.tasks.length,
     n_infra_failed,
     n_agent_failed: agentFaults.length === 0 ? undefined : agentFaults.length,
@@ -113,6 +128,12 @@ const nothing = { metrics: {}, bounds: {}, intervals: {} }
 
 /** Of each cause. */
 const mostFailures = 5
+
+function rangesOf(metrics: readonly ReadyMetric[]): MetricRanges {
+  return Object.fromEntries(
+    metrics.flatMap(({ name, range }) => (range === undefined ? [] : [[name, [range[0], range[1]]]])),
+  )
+}
 
 function withBreakdowns(
   plan: ScoringPlan,

@@ -1,7 +1,15 @@
 // What makes an object a plugin, checked at run time: JavaScript authors, and TypeScript that was not compiled, get the precise
 // complaints that a compiler would give. It does not know where the object came from.
 import type * as z from 'zod'
-import { type AnyPlugin, Direction, Needs, PluginType, type PluginTypes, RowFormat } from '../../contracts/index.ts'
+import {
+  type AnyPlugin,
+  Direction,
+  MetricRange,
+  Needs,
+  PluginType,
+  type PluginTypes,
+  RowFormat,
+} from '../../contracts/index.ts'
 import type { Problem } from '../evsys-error.ts'
 import { suggest } from '../suggest.ts'
 import { checkValue } from '../zod-issues.ts'
@@ -37,6 +45,7 @@ export function definitionProblems(definition: object): Problem[] {
     ...functionFaults(type.data, fields),
     ...(type.data === 'algorithm' ? valueFaults('rowFormat', RowFormat, fields.rowFormat) : []),
     ...(type.data === 'metric' ? valueFaults('direction', Direction, fields.direction) : []),
+    ...(type.data === 'metric' ? valueFaults('range', MetricRange.optional(), fields.range) : []),
   ]
   const name = typeof fields.kind === 'string' && fields.kind.trim() !== '' ? ` "${fields.kind}"` : ''
   return faults.map(({ message, fix }) => problem({ message: `${typeLabel(type.data)}${name}: ${message}`, fix }))

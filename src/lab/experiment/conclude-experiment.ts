@@ -115,7 +115,7 @@ async function writeExperimentFiles(options: {
 }
 
 function experimentPage(
-  { id, name, hypothesis, words }: ExperimentRow,
+  { id, name, hypothesis, words, plan }: ExperimentRow,
   evidence: Evidence,
   baselines: readonly BaselineScore[],
   text: string,
@@ -123,7 +123,10 @@ function experimentPage(
   const metric = evidence.objective === null ? 'score' : `${evidence.objective.benchmark}.${evidence.objective.metric}`
   const rows = evidence.arms.map(({ name: arm, status, score, n_failed }) => {
     const mean = score === null ? '' : number(score.mean)
-    return `| ${cell(arm)} | ${status} | ${mean} | ${range(score?.ci)} | ${score?.n ?? 0} | ${n_failed} |`
+    // Without a benchmark there is nothing that seeds could be scored by.
+    const nSeeds =
+      evidence.objective === null ? (plan.arms.find((each) => each.name === arm)?.seeds.length ?? 0) : score?.n
+    return `| ${cell(arm)} | ${status} | ${mean} | ${range(score?.ci)} | ${nSeeds ?? 0} | ${n_failed} |`
   })
   return [
     `# ${name}`,
@@ -134,7 +137,7 @@ function experimentPage(
     `- conclusion: ${text}`,
     ...words.map((word) => `- ${word.author}: ${word.text}`),
     '',
-    `| arm | status | ${cell(metric)} | 90 % interval | seeds | failed |`,
+    `| arm | status | ${cell(metric)} | 90 % interval on tasks like these | seeds | failed |`,
     '| --- | --- | --- | --- | --- | --- |',
     ...rows,
     '',

@@ -1,6 +1,6 @@
-// Scores of an arm for comparison: one row per seed, one column per task where the metric is a mean over tasks.
-import type { Metric, Score } from '../../contracts/index.ts'
-import { type ArmScores, type Cell, moments, tInterval, wilson } from '../../stats/index.ts'
+// Scores of an arm: one row per seed, one column per task, so that seeds and tasks are both by chance; and the interval that they give.
+import type { Metric, MetricRange, Score } from '../../contracts/index.ts'
+import { type ArmScores, type Cell, moments, scoreInterval } from '../../stats/index.ts'
 import type { EvalRow, RunRow } from '../../store/index.ts'
 
 export interface ScoredRun {
@@ -8,21 +8,29 @@ export interface ScoredRun {
   readonly selected: EvalRow
 }
 
-/** A metric of the lab's own that can be computed task by task; absent for metrics of a project, which run elsewhere. */
+/** A metric of the lab's own that rewards alone give, task by task. */
 export type TaskMetric = Pick<Metric, 'compute'> & { readonly params: unknown }
 
 /** Scores by seed and task, or by seed alone where no task scores are known. */
 export function armScores(scored: readonly ScoredRun[], metric: string, own: TaskMetric | undefined): ArmScores {
   const seeds = scored.map(({ run }) => run.seed)
-  const byTask = own === undefined ? undefined : scored.map(({ selected }) => taskCells(selected, metric, own))
-  const tasks = byTask?.[0] === undefined ? [] : [...byTask[0].keys()]
-  const isWhole = byTask?.every(
+  const byTask = scored.map(({ selected }) => taskCells(selected, metric, own))
+  const tasks = byTask[0] === undefined ? [] : [...byTask[0].keys()]
+  const isWhole = byTask.every(
     (cells) => cells !== undefined && cells.size === tasks.length && tasks.every((task) => cells.has(task)),
   )
-  if (byTask !== undefined && isWhole === true && tasks.length > 0) {
+  if (isWhole && tasks.length > 0) {
     return { seeds, tasks, cells_S_T: byTask.map((cells) => tasks.map((task) => cells?.get(task) ?? null)) }
   }
-  return { seeds, cells_S_T: scored.map(({ selected }) => [wholeCell(selected, metric)]) }
+  return seedScores(scored, metric)
+}
+
+/** Whole scores, one for each seed. */
+export function seedScores(scored: readonly ScoredRun[], metric: string): ArmScores {
+  return {
+    seeds: scored.map(({ run }) => run.seed),
+    cells_S_T: scored.map(({ selected }) => [wholeCell(selected, metric)]),
+  }
 }
 
 function wholeCell({ metrics, bounds }: EvalRow, metric: string): Cell {
@@ -30,8 +38,18 @@ function wholeCell({ metrics, bounds }: EvalRow, metric: string): Cell {
   return open === undefined ? (metrics[metric] ?? null) : { lower: open[0], upper: open[1] }
 }
 
+function taskCells(selected: EvalRow, metric: string, own: TaskMetric | undefined): Map<string, Cell> | undefined {
+  const stored = selected.byTask?.[metric]
+  if (stored !== undefined) {
+    const cellOf = (value: number | [number, number]): Cell =>
+      typeof value === 'number' ? value : { lower: value[0], upper: value[1] }
+    return new Map(Object.entries(stored).map(([task, value]) => [task, cellOf(value)]))
+  }
+  return own === undefined ? undefined : rewardCells(selected, metric, own)
+}
+
 // Only where the mean over tasks is the metric itself: a ratio of sums is not.
-function taskCells(
+function rewardCells(
   { rewards, metrics, bounds }: EvalRow,
   metric: string,
   own: TaskMetric,
@@ -53,53 +71,30 @@ function taskCells(
   return Math.abs(mean - total) < 1e-9 ? cells : undefined
 }
 
-// The score of an arm: mean over its seeds, with an interval.
-
 /** Coverage of the intervals that scores carry. */
 export const CONFIDENCE = 0.9
 
-interface SeedValue {
-  readonly value: number
-  readonly selected: EvalRow
-}
-
-export function seedScore(seeds: readonly SeedValue[], metric: string): Score {
-  const values = seeds.map(({ value }) => value)
-  const interval =
-    values.length > 1 && new Set(values).size === 1 ? agreed(seeds) : tInterval(values, CONFIDENCE).interval
-  const [least, most] = isShare(metric) ? [0, 1] : [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+/** The score of an arm: mean over its seeds, with an interval on tasks like these. */
+export function armScore(scored: readonly ScoredRun[], metric: string, own: TaskMetric | undefined): Score {
+  const values = scored.map(({ selected }) => selected.metrics[metric] ?? 0)
+  const range = rangeOf(
+    scored.map(({ selected }) => selected),
+    metric,
+  )
+  const found = scoreInterval(armScores(scored, metric, own), { confidence: CONFIDENCE, range })
   return {
     mean: moments(values).mean,
-    ci: interval === null ? null : [Math.max(interval.lower, least), Math.min(interval.upper, most)],
+    ci: found === null ? null : [found.lower, found.upper],
+    over: found?.over,
     n: values.length,
   }
 }
 
-// What such a metric measures is a share of the tasks: an interval reaches no further than shares do.
-function isShare(metric: string): boolean {
-  return /^(pass_rate|(pass|majority)[@^]\d+)(\[|$)/.test(metric)
-}
-
-// Seeds that all score the same show no spread, which is not certainty. What is left is that the tasks are a sample, each of
-// which counts once: of right and wrong answers by their share, of other rewards by their mean, where the score is that mean.
-function agreed([first]: readonly SeedValue[]) {
-  const tasks = Object.values(first?.selected.rewards ?? {})
-  const score = first?.value ?? Number.NaN
-  if (tasks.length === 0) return null
-  if (score >= 0 && score <= 1 && tasks.flat().every((reward) => reward === 0 || reward === 1 || reward === null)) {
-    // Several answers may make a task right in part; one without a reward may be either.
-    const open = tasks.filter((rewards) => rewards.includes(null)).length
-    const rounded = (right: number) => Number(right.toFixed(9))
-    const fewest = Math.floor(rounded(score * (tasks.length - open)))
-    const most = Math.min(tasks.length, Math.ceil(rounded(score * tasks.length)) + open)
-    return {
-      lower: wilson(fewest, tasks.length, CONFIDENCE).lower,
-      upper: wilson(most, tasks.length, CONFIDENCE).upper,
-    }
-  }
-  const means = tasks.map((rewards) => moments(rewards.map((reward) => reward ?? 0)).mean)
-  const { estimate, standardError, interval } = tInterval(means, CONFIDENCE)
-  return standardError !== 0 && Math.abs(estimate - score) < 1e-9 ? interval : null
+/** What a metric can be: as its plugin says, and in older records by its name. */
+export function rangeOf(evals: readonly EvalRow[], metric: string): Readonly<MetricRange> | undefined {
+  const whole = metric.replace(/\[.*$/, '') // `pass@1[topic=algebra]` is what pass@1 is
+  for (const { ranges } of evals) if (ranges?.[whole] !== undefined) return ranges[whole]
+  return /^(pass_rate|(pass|majority)[@^]\d+)$/.test(whole) ? [0, 1] : undefined
 }
 
 // Which evaluation of a run counts for a benchmark: the one of the selected checkpoint. Selection is by validation alone, so

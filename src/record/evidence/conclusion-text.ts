@@ -49,12 +49,25 @@ function claimSentence({ verdict, claim, n_runs }: Evidence): string {
   }
   const { overall, metric, benchmark, min_effect } = claim
   const word = { supported: 'Supported', refuted: 'Refuted', inconclusive: 'Inconclusive' }[overall.verdict]
-  const size = `${signed(overall.effect)} on ${benchmark}.${metric}`
+  const size = `${overall.effect === 0 ? 'a tie' : signed(overall.effect)} on ${benchmark}.${metric}`
   const interval =
-    overall.interval === null ? 'no interval' : `${percent(overall.confidence)} interval ${range(overall.interval)}`
+    overall.interval === null
+      ? 'no interval'
+      : `${percent(overall.confidence)} interval ${range(overall.interval)}${overall.over === 'seeds' ? '' : ' on tasks like these'}`
   const basis = `${count(overall.n_seeds, 'shared seed')}${overall.n_tasks === null ? '' : `, ${count(overall.n_tasks, 'task')}`}`
   const claimed = min_effect === 0 ? 'any improvement was claimed' : `more than ${number(min_effect)} was claimed`
-  return `${word}: ${overall.treatment} against ${overall.baseline} is ${size} (${interval}; ${basis}; ${claimed}).${openSentence(overall)}${varianceSentence(overall)}`
+  return `${word}: ${overall.treatment} against ${overall.baseline} is ${size} (${interval}; ${basis}; ${claimed}).${coverSentence(overall)}${openSentence(overall)}${varianceSentence(overall)}`
+}
+
+// Which chance the interval leaves out, and how it looks on these very tasks where that is another question.
+function coverSentence({ interval, over, n_seeds, seed_interval = null }: PairEvidence): string {
+  if (interval === null || over === undefined) return ''
+  if (over === 'seeds') return ' The interval covers the chance of seeds alone: scores of single tasks are not known.'
+  if (over === 'both')
+    return seed_interval === null ? '' : ` On these very tasks, by seeds alone: ${range(seed_interval)}.`
+  return n_seeds === 1
+    ? ' The interval covers the chance of tasks, not of the seed.'
+    : ' All seeds gave the same, so the interval covers the chance of tasks alone.'
 }
 
 function drySentence({ verdict, n_runs }: Evidence): string {
@@ -94,7 +107,7 @@ function varianceSentence({ effect, reason, seed_variance, task_variance, limite
   return ` Variance of the difference: ${parts.join(', ')}${limit}.`
 }
 
-function bestSentence({ best_arm, arms, objective, chosen_among, n_completed }: Evidence): string {
+function bestSentence({ best_arm, tied = [], arms, objective, chosen_among, n_completed }: Evidence): string {
   const best = arms.find((arm) => arm.name === best_arm)
   if (objective === null) return ''
   if (best?.score == null) {
@@ -102,9 +115,17 @@ function bestSentence({ best_arm, arms, objective, chosen_among, n_completed }: 
   }
   const { mean, ci, n } = best.score
   const interval = ci === null ? '' : ` (${range(ci)})`
+  if (tied.length > 0) {
+    const all = [best.name, ...tied]
+    const named = `${all.slice(0, NAMED_TIES).join(', ')}${all.length > NAMED_TIES ? ', ...' : ''}`
+    return `Tied for best, ${all.length} of ${count(chosen_among, 'arm')}: ${named} with ${objective.benchmark}.${objective.metric} ${number(mean)}.`
+  }
   const others = chosen_among > 1 ? ` of ${count(chosen_among, 'arm')}` : ''
   return `Best${others}: ${best.name} with ${objective.benchmark}.${objective.metric} ${number(mean)}${interval}, n = ${n}.`
 }
+
+/** Tied arms that are named; the rest is counted. */
+const NAMED_TIES = 5
 
 // What stands beside the arms, on the metric that ranks them.
 function baselineSentences({ objective, arms }: Evidence, baselines: readonly BaselineScore[]): string[] {

@@ -82,14 +82,13 @@ describe('evidence', () => {
     const [none, all] = intervalOf([...arm('old', [0, 0, 0, 0]), ...arm('new', [10, 10, 10, 10])])
     expect(none).toEqual([0, expect.closeTo(0.213, 3)])
     expect(all).toEqual([expect.closeTo(0.787, 3), 1])
-    const graded = (rewards: Record<string, number[]>) =>
-      arm('new', [5, 5]).map(({ run, evals }) => ({ run, evals: evals.map((each) => ({ ...each, rewards })) }))
-    expect(intervalOf(graded({ t0: [0.49], t1: [0.51] }))[1]).toEqual([
-      expect.closeTo(0.437, 3),
-      expect.closeTo(0.563, 3),
-    ])
+    const graded = (rewards: Record<string, number[]>) => {
+      const runs = rescored(arm('new', [5, 5]), () => ({ rewards, metrics: { mean_reward: 0.5 } }))
+      return weigh({ ...planOf(), objective: { ...objective, metric: 'mean_reward' } }, runs).arms[1]?.score?.ci
+    }
+    expect(graded({ t0: [0.49], t1: [0.51] })).toEqual([expect.closeTo(0.437, 3), expect.closeTo(0.563, 3)])
     for (const unknown of [{ t0: [0.5] }, { t0: [0.5], t1: [0.5] }, { t0: [0.1], t1: [0.2] }])
-      expect(intervalOf(graded(unknown))[1]).toBeNull()
+      expect(graded(unknown)).toBeNull()
   })
 
   it('supports a claim whose interval lies above what was claimed (LAB-33)', () => {
@@ -176,10 +175,58 @@ describe('evidence', () => {
     expect(widthAt(0.99)).toBeGreaterThan(widthAt(0.9) * 1.5)
   })
 
-  it('reports tasks like these apart, never more narrowly than these tasks (LAB-33)', () => {
-    const { interval, transfer_interval } = weigh(planOf({ min_effect: 0 }), [...low, ...high]).claim?.overall ?? {}
-    expect(transfer_interval?.[0]).toBeLessThanOrEqual(interval?.[0] ?? Number.NaN)
-    expect(transfer_interval?.[1]).toBeGreaterThanOrEqual(interval?.[1] ?? Number.NaN)
+  it('is over seeds and tasks, and reports these very tasks apart (LAB-33, USE-1)', () => {
+    const { interval, seed_interval, over } = weigh(planOf({ min_effect: 0 }), [...low, ...high]).claim?.overall ?? {}
+    expect(over).toBe('both')
+    expect(interval?.[0]).toBeLessThan(seed_interval?.[0] ?? Number.NaN)
+    expect(interval?.[1]).toBeGreaterThan(seed_interval?.[1] ?? Number.NaN)
+  })
+
+  // Seeds agree, while tasks tell: 10 tasks cannot carry a gain that all seeds show.
+  it('of any metric is decided by tasks as well as seeds (USE-1)', () => {
+    const values = (gain: number, seed: number) =>
+      Object.fromEntries(Array.from({ length: 10 }, (_, t) => [`t${t}`, 0.6 + (t < 2 ? 5 * gain : 0) + 0.001 * seed]))
+    const f1 = (runs: readonly RecordedRun[], gain: number) =>
+      rescored(runs, (_score, i) => ({
+        metrics: { 'pass@1': 0.6 + gain + 0.001 * i },
+        byTask: { 'pass@1': values(gain, i) },
+      }))
+    const arms = [...f1(low, 0), ...f1(high, 0.04)]
+    const withTasks = weigh(planOf({ min_effect: 0 }), arms)
+    expect(withTasks).toMatchObject({ verdict: 'inconclusive', claim: { overall: { n_tasks: 10, over: 'tasks' } } })
+    expect(conclusionText(withTasks)).toContain(
+      'All seeds gave the same, so the interval covers the chance of tasks alone.',
+    )
+    const noise = (runs: readonly RecordedRun[], gain: number) =>
+      rescored(runs, (_score, i) => ({ metrics: { 'pass@1': 0.6 + gain * (1 + 0.1 * i) }, rewards: undefined }))
+    const older = weigh(planOf({ min_effect: 0 }), [...noise(low, 0), ...noise(high, 0.04)])
+    expect(older).toMatchObject({ verdict: 'supported', claim: { overall: { n_tasks: null, over: 'seeds' } } })
+    expect(conclusionText(older)).toContain(
+      'The interval covers the chance of seeds alone: scores of single tasks are not known.',
+    )
+  })
+
+  it('of one seed has an interval over tasks, and decides nothing (USE-1)', () => {
+    const one = weigh(planOf({ min_effect: 0 }), [...arm('old', [3]), ...arm('new', [9])])
+    expect(one).toMatchObject({ verdict: 'inconclusive', claim: { overall: { over: 'tasks', seed_interval: null } } })
+    expect(one.arms.map(({ score }) => score?.over)).toEqual(['tasks', 'tasks'])
+    expect(one.arms[1]?.score?.ci?.[1]).toBeLessThanOrEqual(1)
+    expect(conclusionText(one)).toContain('The interval covers the chance of tasks, not of the seed.')
+  })
+
+  it('of a share is no effect beyond 1 (USE-2)', () => {
+    const { overall } =
+      weigh(planOf({ min_effect: 0.5 }), [...arm('old', [0, 0, 1]), ...arm('new', [10, 10, 10])]).claim ?? {}
+    expect(overall?.interval?.[1]).toBeLessThanOrEqual(1)
+    expect(overall?.seed_interval?.[1]).toBeLessThanOrEqual(1)
+  })
+
+  it('calls a tie a tie (USE-3)', () => {
+    const same = weigh(planOf({ min_effect: 0 }), [...low, ...arm('new', [2, 3, 2, 3])])
+    expect(same).toMatchObject({ verdict: 'inconclusive', best_arm: 'old', tied: ['new'] })
+    expect(conclusionText(same)).toContain('new against old is a tie on val.pass@1 (')
+    expect(conclusionText(same)).toContain('Tied for best, 2 of 2 arms: old, new with val.pass@1 0.25.')
+    expect(weigh(planOf(), [...low, ...high]).tied).toBeUndefined()
   })
 
   it('has a p-value of sign flips only where seeds are enough for a small one (LAB-33)', () => {
@@ -284,7 +331,7 @@ describe('a conclusion in words', () => {
   it('holds the effect, its interval, what it rests on and what was claimed (LAB-33)', () => {
     const text = words(planOf({ min_effect: 0.1 }), [...arm('old', [2, 3, 2, 3]), ...arm('new', [7, 9, 8, 8])])
     expect(text).toMatch(
-      /^Supported: new against old is \+0\.55 on val\.pass@1 \(90 % interval [\d.]+ to [\d.]+; 4 shared seeds, 10 tasks; more than 0\.1 was claimed\)\./,
+      /^Supported: new against old is \+0\.55 on val\.pass@1 \(90 % interval [\d.]+ to [\d.]+ on tasks like these; 4 shared seeds, 10 tasks; more than 0\.1 was claimed\)\./,
     )
     expect(text).toContain(' The difference varies with neither the seed nor the task beyond chance.')
     expect(text).toContain('Best of 2 arms: new with val.pass@1 0.8 (')

@@ -11,7 +11,15 @@ import {
   verdictOf,
 } from '../../stats/index.ts'
 import type { EvalRow, RunRow } from '../../store/index.ts'
-import { armScores, type ScoredRun, seedScore, selectedEval, type TaskMetric } from './arm-scores.ts'
+import {
+  armScore,
+  armScores,
+  rangeOf,
+  type ScoredRun,
+  seedScores,
+  selectedEval,
+  type TaskMetric,
+} from './arm-scores.ts'
 
 const BASE_MODEL = 'base_model'
 
@@ -23,7 +31,7 @@ export interface RecordedRun {
 interface WeighOptions {
   readonly plan: RecordedPlan
   readonly runs: readonly RecordedRun[]
-  /** Metrics that can be computed here, task by task. */
+  /** Metrics that rewards alone give, to be computed here, task by task. */
   metricOf(kind: string): TaskMetric | undefined
 }
 
@@ -34,6 +42,7 @@ export function weighEvidence({ plan, runs, metricOf }: WeighOptions): Evidence 
       arm.name,
       valid.filter(({ run }) => run.arm === arm.name),
       plan,
+      metricOf,
     ),
   )
   const completed = valid.filter(({ run }) => run.status === 'completed')
@@ -49,6 +58,7 @@ export function weighEvidence({ plan, runs, metricOf }: WeighOptions): Evidence 
         : (claim?.overall.verdict ?? (plan.claim === undefined ? 'exploratory' : 'inconclusive')),
     objective: plan.objective ?? null,
     best_arm: best?.name ?? null,
+    tied: tiedWith(best, scored),
     chosen_among: scored.length,
     arms,
     claim,
@@ -61,7 +71,12 @@ export function weighEvidence({ plan, runs, metricOf }: WeighOptions): Evidence 
   }
 }
 
-function armEvidence(name: string, runs: readonly RecordedRun[], { objective }: RecordedPlan): ArmEvidence {
+function armEvidence(
+  name: string,
+  runs: readonly RecordedRun[],
+  { objective }: RecordedPlan,
+  metricOf: WeighOptions['metricOf'],
+): ArmEvidence {
   // Of a chain of stages only the last one is the arm's result.
   const last = Math.max(0, ...runs.map(({ run }) => run.stage ?? 0))
   const final = runs.filter(({ run }) => (run.stage ?? 0) === last)
@@ -69,14 +84,17 @@ function armEvidence(name: string, runs: readonly RecordedRun[], { objective }: 
     const selected =
       objective === undefined || run.status !== 'completed' ? undefined : selectedEval(run, evals, objective.benchmark)
     const value = objective === undefined ? undefined : selected?.metrics[objective.metric]
-    return value === undefined || selected === undefined ? [] : [{ seed: run.seed, value, selected }]
+    return value === undefined || selected === undefined ? [] : [{ run, value, selected }]
   })
   const failed = runs.find(({ run }) => run.status === 'failed')
   return {
     name,
     status: statusOf(final.map(({ run }) => run)),
-    score: objective === undefined || scored.length === 0 ? null : seedScore(scored, objective.metric),
-    by_seed: scored.map(({ seed, value }) => ({ seed, value })),
+    score:
+      objective === undefined || scored.length === 0
+        ? null
+        : armScore(scored, objective.metric, metricOf(objective.metric)),
+    by_seed: scored.map(({ run, value }) => ({ seed: run.seed, value })),
     n_failed: runs.filter(({ run }) => run.status === 'failed').length,
     error: failed?.run.error === undefined ? undefined : failed.run.error,
   }
@@ -98,6 +116,15 @@ function bestOf(arms: readonly ArmEvidence[], direction: Direction): ArmEvidence
   )
 }
 
+/** Other arms with the very same score as the best: it is one of them, and better than none of them. */
+function tiedWith(best: ArmEvidence | undefined, arms: readonly ArmEvidence[]): string[] | undefined {
+  const mean = best?.score?.mean
+  if (best === undefined || mean == null) return undefined
+  const near = 1e-12 * Math.max(1, Math.abs(mean))
+  const tied = arms.filter((arm) => arm !== best && arm.score !== null && Math.abs(arm.score.mean - mean) <= near)
+  return tied.length === 0 ? undefined : tied.map((arm) => arm.name)
+}
+
 function claimEvidence(
   plan: RecordedPlan,
   runs: readonly RecordedRun[],
@@ -106,21 +133,25 @@ function claimEvidence(
   const { claim } = plan
   if (claim === undefined) return null
   const own = metricOf(claim.metric)
-  const pairsBy = (metric: TaskMetric | undefined) => {
-    const scoresOf = (arm: string) =>
-      armScores(scoredRuns(runs, arm, claim.benchmark, claim.metric), claim.metric, metric)
+  const pairsBy = (columns: 'tasks' | 'none') => {
+    const scoresOf = (arm: string) => {
+      const scored = scoredRuns(runs, arm, claim.benchmark, claim.metric)
+      return columns === 'tasks' ? armScores(scored, claim.metric, own) : seedScores(scored, claim.metric)
+    }
     return claim.pairs
       .map((pair) => ({ pair, treatment: scoresOf(pair.treatment), baseline: scoresOf(pair.baseline) }))
       .filter(({ treatment, baseline }) => shares(treatment, baseline))
   }
-  const byTask = pairsBy(own)
+  const byTask = pairsBy('tasks')
   // Whole scores cannot be paired with scores of tasks: one arm without the latter leaves the former to all.
   const isByTask = byTask.every(({ treatment, baseline }) =>
     [treatment, baseline].every(({ tasks }) => tasks !== undefined),
   )
-  const compared = (isByTask ? byTask : pairsBy(undefined)).map((each) => ({
+  const evals = runs.flatMap((each) => selectedEval(each.run, each.evals, claim.benchmark) ?? [])
+  const range = rangeOf(evals, claim.metric)
+  const compared = (isByTask ? byTask : pairsBy('none')).map((each) => ({
     ...each,
-    comparison: compare(plan, each.treatment, each.baseline),
+    comparison: compare(plan, each.treatment, each.baseline, range),
   }))
   if (compared.length === 0) return null
   const judged = judgeArms(
@@ -130,7 +161,7 @@ function claimEvidence(
     pairEvidence(pair, comparison, judged[i] ?? verdictOf(comparison)),
   )
   const [only] = pairs
-  const overall = pairs.length === 1 && only !== undefined ? only : overallEvidence(plan, compared)
+  const overall = pairs.length === 1 && only !== undefined ? only : overallEvidence(plan, compared, range)
   return { benchmark: claim.benchmark, metric: claim.metric, min_effect: claim.min_effect, overall, pairs }
 }
 
@@ -138,6 +169,7 @@ function claimEvidence(
 function overallEvidence(
   plan: RecordedPlan,
   compared: readonly { treatment: ArmScores; baseline: ArmScores; pair: { treatment: string; baseline: string } }[],
+  range: Range,
 ): PairEvidence {
   const joined = (side: 'treatment' | 'baseline'): ArmScores => {
     const cells = compared.map((each) => each[side])
@@ -148,18 +180,26 @@ function overallEvidence(
       cells_S_T: cells.flatMap((each) => each.cells_S_T),
     }
   }
-  const comparison = compare(plan, joined('treatment'), joined('baseline'))
+  const comparison = compare(plan, joined('treatment'), joined('baseline'), range)
   const names = (side: 'treatment' | 'baseline') => [...new Set(compared.map(({ pair }) => pair[side]))].join(', ')
   return pairEvidence({ treatment: names('treatment'), baseline: names('baseline') }, comparison, verdictOf(comparison))
 }
 
-function compare({ claim, config_hash }: RecordedPlan, treatment: ArmScores, baseline: ArmScores): PairedComparison {
+type Range = ReturnType<typeof rangeOf>
+
+function compare(
+  { claim, config_hash }: RecordedPlan,
+  treatment: ArmScores,
+  baseline: ArmScores,
+  range: Range,
+): PairedComparison {
   return comparePaired({
     treatment,
     baseline,
     direction: claim?.direction ?? 'max',
     minEffect: claim?.min_effect ?? 0,
     confidence: claim?.confidence ?? 0.9,
+    range,
     random: keyedRandom(Number.parseInt(config_hash.slice(0, 8), 16) || 0, 'sign-flip'),
   })
 }
@@ -184,12 +224,13 @@ function pairEvidence(
   judgement: Judgement,
 ): PairEvidence {
   const { interval } = judgement
-  const { transferInterval, variance, signFlip } = comparison
+  const { seedInterval, variance, signFlip, error } = comparison
   return {
     ...pair,
     effect: comparison.effect,
     interval: interval === null ? null : [interval.lower, interval.upper],
-    transfer_interval: transferInterval === null ? null : [transferInterval.lower, transferInterval.upper],
+    over: error?.over,
+    seed_interval: seedInterval === null ? null : [seedInterval.lower, seedInterval.upper],
     confidence: comparison.confidence,
     n_seeds: comparison.seeds.length,
     n_tasks: comparison.nTasks,

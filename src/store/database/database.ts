@@ -178,7 +178,7 @@ export interface EvalTable {
   n_tasks: number
   n_infra_failed: number
   scorer_hash: string
-  /** Task id -> rewards by sample, null where infrastructure failed. */
+  /** Task id -> rewards by sample, null where infrastructure failed; or these among what else is known of tasks. */
   rewards: string | null
   /** Blob of the answers that were scored. */
   predictions: string | null

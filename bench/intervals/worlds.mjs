@@ -137,7 +137,7 @@ function sigmoid(odds) {
 
 /**
  * The mean of sigmoid(level + sd z) over z, by a fine sum; of macro-F1 the F1 of each class from the expected shares.
- * @param {WorldSpec & { level: number, luck: number | undefined }} model
+ * @param {Omit<WorldSpec, 'level'> & { level: number, luck: number | undefined }} model
  */
 function truthOf({ kind, level, luck, taskSd, ownSd, seedSd }) {
   const at = (/** @type {number} */ own) => {

@@ -121,7 +121,7 @@ export function describeEvents(under: StoreUnderTest): void {
         n_infra_failed: 1,
         scorer_hash: 's',
         rewards: { t1: [1, null], t2: [0, 1] },
-        by_task: { macro_f1: { t1: 0.5, t2: [0.25, 1] } },
+        by_task: { macro_f1: { t1: 0.5, t2: [0.25, 1] as [number, number] } },
         ranges: { macro_f1: [0, 1] as [number, number] },
         predictions: 'blob:p',
       }

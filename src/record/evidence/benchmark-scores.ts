@@ -2,13 +2,18 @@
 // scores are those of a winner, and the others are not.
 import type { ArmEvidence, BenchmarkScore, Evidence, RecordedPlan } from '../../contracts/index.ts'
 import { numberText, rangeText } from '../../kernel/index.ts'
-import { seedScore, selectedEval } from './arm-scores.ts'
+import { armScore, selectedEval, type TaskMetric } from './arm-scores.ts'
 import type { RecordedRun } from './weigh-evidence.ts'
 
 /** Evidence with the scores of its arms on all benchmarks. */
-export function withBenchmarkScores(evidence: Evidence, plan: RecordedPlan, runs: readonly RecordedRun[]): Evidence {
+export function withBenchmarkScores(
+  evidence: Evidence,
+  plan: RecordedPlan,
+  runs: readonly RecordedRun[],
+  metricOf: (kind: string) => TaskMetric | undefined,
+): Evidence {
   const arms = evidence.arms.map((arm): ArmEvidence => {
-    const scores = benchmarkScores(finalRuns(runs, arm.name), plan)
+    const scores = benchmarkScores(finalRuns(runs, arm.name), plan, metricOf)
     return scores.length === 0 ? arm : { ...arm, scores }
   })
   return { ...evidence, arms }
@@ -21,27 +26,28 @@ export function finalRuns(runs: readonly RecordedRun[], arm: string): RecordedRu
   return own.filter(({ run }) => (run.stage ?? 0) === last && run.status === 'completed')
 }
 
-function benchmarkScores(runs: readonly RecordedRun[], { objective, experiment }: RecordedPlan): BenchmarkScore[] {
+function benchmarkScores(
+  runs: readonly RecordedRun[],
+  { objective, experiment }: RecordedPlan,
+  metricOf: (kind: string) => TaskMetric | undefined,
+): BenchmarkScore[] {
   const declared = experiment.metadata.benchmark.map(({ name }) => name)
   const scored = runs.flatMap(({ evals }) => evals.map(({ benchmark }) => benchmark))
   return [...new Set([...declared, ...scored])].flatMap((benchmark) => {
     const seeds = runs.flatMap(({ run, evals }) => {
       const selected = selectedEval(run, evals, benchmark)
-      return selected === undefined ? [] : [{ seed: run.seed, selected }]
+      return selected === undefined ? [] : [{ run, selected }]
     })
     const metrics = [...new Set(seeds.flatMap(({ selected }) => Object.keys(selected.metrics).filter(isWhole)))]
     return metrics.map((metric): BenchmarkScore => {
-      const values = seeds.flatMap(({ seed, selected }) => {
-        const value = selected.metrics[metric]
-        return value === undefined ? [] : [{ seed, value, selected }]
-      })
+      const scored = seeds.filter(({ selected }) => selected.metrics[metric] !== undefined)
       return {
         benchmark,
         split: seeds[0]?.selected.split ?? 'val',
         metric,
         selects: objective?.benchmark === benchmark && objective.metric === metric,
-        score: seedScore(values, metric),
-        by_seed: values.map(({ seed, value }) => ({ seed, value })),
+        score: armScore(scored, metric, metricOf(metric)),
+        by_seed: scored.map(({ run, selected }) => ({ seed: run.seed, value: selected.metrics[metric] ?? Number.NaN })),
       }
     })
   })

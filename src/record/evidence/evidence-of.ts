@@ -48,7 +48,7 @@ export async function evidenceOf(
   )
   const { claim, ...unclaimed } = experiment.plan
   const plan = claim === undefined || isDryRun(experiment) ? unclaimed : { ...unclaimed, claim }
-  return { evidence: withBenchmarkScores(weighEvidence({ plan, runs, metricOf }), plan, runs), runs }
+  return { evidence: withBenchmarkScores(weighEvidence({ plan, runs, metricOf }), plan, runs, metricOf), runs }
 }
 
 // Where no benchmark is declared, the last training metrics of a run are what it is judged by.

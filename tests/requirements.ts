@@ -934,6 +934,10 @@ export const requirements = {
   'USE-44': 'rows that max_seq_len cut or left nothing of are counted in the conclusion and in JSON',
   'USE-46': 'a malformed verdict of a judge is asked for again and never kept; failed verdicts on labels are counted',
   'USE-47': 'where people labelled answers, the agreement of the judge stands in the conclusion and in JSON',
+  'USE-48':
+    '`models` of a benchmark takes a client of any server, { kind, base_url, model }; one that fails says why in the conclusion',
+  'USE-49': '`eval` and `benchmark run` take such a client; OPENAI_BASE_URL and ANTHROPIC_BASE_URL are honoured',
+  'USE-50': 'answers of another system, in a CSV or JSONL file, are scored as an arm and by `eval`',
   'USE-45': 'failures of steps that are done again after a resume or a roll-back count once',
   'USE-100':
     'a benchmark with `run_every` is scored on the selected checkpoint too, unless it was scored at that step already',

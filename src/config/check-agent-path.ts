@@ -43,6 +43,11 @@ export async function checkAgentFiles(agent: LocatedNode | undefined, context: F
     if (node === undefined || text === undefined || !isAbsolute(text)) continue
     await checkExportFile(node, text, './tools.ts#search', context)
   }
+  const answers = nodeAt(agent, ['params', 'path'])
+  const path = textOf(answers)
+  if (answers !== undefined && path !== undefined && isAbsolute(path)) {
+    await checkExportFile(answers, path, './answers.csv', context)
+  }
 }
 
 async function checkExportFile(

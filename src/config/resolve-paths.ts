@@ -118,12 +118,18 @@ const pathFields = {
   agent: [
     [['params', 'user'], isDotted],
     [['params', 'tools', '*'], isDotted],
+    [['params', 'path'], isAnswerFile],
     [['params', 'mcp_servers', '*', 'cwd'], isDotted],
   ],
   path: [[[], isAnyPath]],
   output_dir: [[[], isAnyPath]],
   plugins: [[['*'], isPluginFile]],
 } satisfies Record<string, Fields>
+
+/** Of answers of another system. */
+function isAnswerFile(text: string): boolean {
+  return /\.(csv|jsonl)$/i.test(text)
+}
 
 function isUrl(text: string): boolean {
   return /^[A-Za-z][\w+.-]+:\/\//.test(text)

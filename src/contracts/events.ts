@@ -239,6 +239,8 @@ export const BaselineScore = z.object({
   intervals: Bounds.optional().describe('Of the metrics, over tasks; coverage 0.9.'),
   n_tasks: Count,
   n_infra_failed: Count,
+  n_agent_failed: Count.optional().describe('Attempts in which the agent failed; each counts as a wrong answer.'),
+  failures: z.array(AnswerFailure).optional().describe('Why attempts failed, the most frequent first.'),
   scorer_hash: z.string(),
   cost_usd: z.number().min(0).nullable().describe('Null: unknown.'),
   error: ErrorRecord.optional().describe('Present where it gave no score.'),

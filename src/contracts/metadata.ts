@@ -15,6 +15,24 @@ export const ChatTemplate = z.strictObject({
   enable_thinking: z.boolean().optional().describe('Passed to the model’s chat template.'),
 })
 
+export const ModelEntry = z.union(
+  [
+    Text,
+    z
+      .looseObject({
+        kind: Text.describe('Client that reaches the model: openai_compatible, anthropic, ...'),
+        name: Text.optional().describe('What the model is called beside the arms; absent: kind and model.'),
+        params: z
+          .record(z.string(), z.unknown())
+          .optional()
+          .describe('Params of the client; they may also stand beside kind.'),
+      })
+      .describe('A client with its params: { kind: openai_compatible, base_url: ..., model: ... }.'),
+  ],
+  { error: 'expected text, or a client: { kind: openai_compatible, base_url: ..., model: ... }' },
+)
+export type ModelEntry = z.infer<typeof ModelEntry>
+
 export const BenchmarkEntry = z.strictObject({
   name: Name.optional().describe(
     'Label and metric namespace; absent: the id, the last part of the path, or `benchmark_<i>`.',
@@ -50,10 +68,10 @@ export const BenchmarkEntry = z.strictObject({
     .describe('Rollout engine; `in_process` or empty: one completion, no environment.'),
   n_concurrent: z.int().min(1).max(10_000).default(8).describe('Rollouts at a time.'),
   models: z
-    .array(Text)
+    .array(ModelEntry)
     .default([])
     .describe(
-      'Models scored on the same tasks for comparison, none of them an arm: claude-sonnet-4-6, openai:NAME, evsys/tiny, or base_model for the untrained one.',
+      'Models scored on the same tasks for comparison, none of them an arm: claude-sonnet-4-6, openai:NAME, evsys/tiny, base_model for the untrained one, or a client: { kind: openai_compatible, base_url: ..., model: ... }.',
     ),
   inference: PluginSpec.optional().describe('Client that answers its tasks instead of the trained checkpoint.'),
   verifier: PluginSpec.optional().describe('Scores rows that name no verifier.'),

@@ -30,6 +30,7 @@ export {
   type RowManifest,
 } from './cache/open-rows.ts'
 export { type RowCache, type RowRequest, sourceKind } from './cache/typed-rows.ts'
+export { readCsv } from './files/read-csv.ts'
 export { readJsonl } from './files/read-jsonl.ts'
 export { type FoundLeaks, findLeaks, knownLeaks, type LeakTarget } from './leaks/find-leaks.ts'
 export { createLeakIndex } from './leaks/leak-index.ts'

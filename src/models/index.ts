@@ -3,9 +3,11 @@
 export { openChatTemplate } from './chat/chat-template-renderer.ts'
 export { cacheFolder, resolveModelFolder } from './folders/resolve-model-folder.ts'
 export {
+  clientAddresses,
   clientSecrets,
   meterUsage,
   modelClient,
+  namedModel,
   openInferenceClient,
   type TotalUsage,
 } from './inference/open-inference-client.ts'

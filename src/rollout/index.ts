@@ -1,5 +1,6 @@
 // What other rooms may use of rollouts.
 import { chat, nop, oracle } from './agents/plain-agents.ts'
+import { predictions } from './agents/predictions.ts'
 import { shellLoop } from './agents/shell-loop.ts'
 import { terminal } from './agents/terminal.ts'
 import { toolLoop } from './agents/tool-loop.ts'
@@ -12,7 +13,7 @@ import { harborSource } from './task/task-dataset.ts'
 
 /** The built-in plugins of this room. */
 export const rolloutPlugins = [
-  ...([chat, toolLoop, shellLoop, terminal, cli, python, oracle, nop] as const),
+  ...([chat, toolLoop, shellLoop, terminal, cli, python, predictions, oracle, nop] as const),
   ...([inline, local, docker, harborSource] as const),
 ] as const
 

@@ -40,7 +40,10 @@ describe('an interruption', () => {
 
   it('is one document under --json (CLI-2, CLI-3)', async () => {
     const { code, stdout, stderr } = await interrupted(['list', '--json'])
-    expect({ code, stderr }).toEqual({ code: 130, stderr: 'interrupted: closing the plugin loader; a second signal ends it at once\n' })
+    expect({ code, stderr }).toEqual({
+      code: 130,
+      stderr: 'interrupted: closing the plugin loader; a second signal ends it at once\n',
+    })
     expect(ErrorReport.parse(JSON.parse(stdout)).errors).toMatchObject([{ code: 'INTERRUPTED' }])
   })
 

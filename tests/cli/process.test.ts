@@ -77,6 +77,9 @@ describe('bin/evsys.js', () => {
     await new Promise<void>((resolve) => child.stdin.write(' '.repeat(4_000_000), () => resolve()))
     child.kill(signal)
     const code = await new Promise((resolve) => child.once('close', resolve))
-    expect({ code, stderr }).toEqual({ code: 130, stderr: 'interrupted: closing standard input; a second signal ends it at once\n' })
+    expect({ code, stderr }).toEqual({
+      code: 130,
+      stderr: 'interrupted: closing standard input; a second signal ends it at once\n',
+    })
   })
 })

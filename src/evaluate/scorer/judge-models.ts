@@ -2,7 +2,14 @@
 // scoring again costs nothing and gives the same.
 import type { HarborTask, JudgeReport, OpenInferenceClient, PluginSpec } from '../../contracts/index.ts'
 import { builtInHash, canonicalJson, type PluginServices, pluginCard } from '../../kernel/index.ts'
-import { clientSecrets, meterUsage, modelClient, openInferenceClient, type TotalUsage } from '../../models/index.ts'
+import {
+  clientAddresses,
+  clientSecrets,
+  meterUsage,
+  modelClient,
+  openInferenceClient,
+  type TotalUsage,
+} from '../../models/index.ts'
 import { isKeptVerdict, llmJudge } from '../verifiers/llm-judge.ts'
 import type { ScorerServices } from './load-tasks.ts'
 
@@ -65,7 +72,7 @@ export async function judgeSecrets(tasks: readonly HarborTask[], services: Score
     await services.need('inference_client', spec.kind)
     const { plugin } = services.registry.get('inference_client', spec.kind)
     const card = pluginCard(plugin, { origin: 'here', hash: builtInHash(plugin) })
-    for (const name of clientSecrets(spec, card)) names.add(name)
+    for (const name of [...clientSecrets(spec, card), ...clientAddresses(spec)]) names.add(name)
   }
   return [...names].sort()
 }

@@ -1,14 +1,18 @@
 // What `eval` is asked to score: a run’s checkpoint, a base model, a model behind an API. All of them become a client.
-import { join, relative } from 'node:path'
-import type { PluginSpec } from '../../contracts/index.ts'
+import { existsSync } from 'node:fs'
+import { basename, join, relative, resolve } from 'node:path'
+import { parseDocument } from 'yaml'
+import { ModelEntry, type PluginSpec } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
-import { modelClient } from '../../models/index.ts'
+import { namedModel } from '../../models/index.ts'
 import { type OpenStore, type RunRow, requireTraining } from '../../store/index.ts'
 
 interface EvalTarget {
   /** As people see it. */
   readonly label: string
   readonly client: PluginSpec
+  /** Answers in place of the client. */
+  readonly agent?: PluginSpec | undefined
   /** Whose checkpoint it is. */
   readonly run?:
     | { readonly id: string; readonly name: string; readonly step: number; readonly experimentId: string }
@@ -21,6 +25,7 @@ export async function targetClient(
   reference: string,
   { projectDir, step }: { projectDir: string; step?: number | undefined },
 ): Promise<EvalTarget> {
+  if (isPredictions(reference)) return predictionsTarget(reference)
   const run = await runOf(store, reference)
   if (run === undefined) return modelTarget(reference)
   const saved = (await store.checkpoints(run.id)).filter(({ kind }) => kind === 'sampler' || kind === 'state')
@@ -41,7 +46,27 @@ export async function targetClient(
 }
 
 export function modelTarget(name: string): EvalTarget {
-  return { label: name, client: modelClient(name) }
+  return name.trimStart().startsWith('{') ? namedModel(writtenOut(name)) : namedModel(name)
+}
+
+/** A file with answers of another system. */
+function isPredictions(reference: string): boolean {
+  return /\.(csv|jsonl)$/i.test(reference) && existsSync(reference)
+}
+
+function predictionsTarget(path: string): EvalTarget {
+  const agent = { kind: 'predictions', params: { path: resolve(path) } }
+  return { label: basename(path), client: { kind: 'mock', params: { model: 'none' } }, agent }
+}
+
+/** A client as an experiment file writes it. */
+function writtenOut(text: string): ModelEntry {
+  const document = parseDocument(text)
+  const checked = document.errors.length > 0 ? undefined : ModelEntry.safeParse(document.toJS()).data
+  if (checked !== undefined) return checked
+  throw new EvsysError('CLI_USAGE', `"${text}" is no client`, {
+    fix: "write '{ kind: openai_compatible, base_url: ADDRESS, model: NAME }', in quotes.",
+  })
 }
 
 async function runOf(store: OpenStore, reference: string): Promise<RunRow | undefined> {

@@ -18,6 +18,7 @@ import { requireStoredData, sourceKind } from '../../data/index.ts'
 import {
   type Catalog,
   EvsysError,
+  equipPlugin,
   findSecrets,
   hashOf,
   type PluginReference,
@@ -26,7 +27,8 @@ import {
   readSecretSource,
   type SecretSource,
 } from '../../kernel/index.ts'
-import { clientSecrets, modelClient } from '../../models/index.ts'
+import { clientAddresses, clientSecrets, modelClient, namedModel } from '../../models/index.ts'
+import { builtinServices } from '../trials/builtin-services.ts'
 import { type BenchmarkSeal, resolveBenchmarks } from './benchmark-seal.ts'
 import { checkForecast } from './budget-keeper.ts'
 
@@ -57,7 +59,7 @@ export async function checkExperiment(
   const { projectDir, plugins, seal, signal } = options
   const checked = await checkDeep(loaded, catalog, { signal })
   const stored = await storedProblems(checked.plan, projectDir)
-  const problems = [...catalog.problems, ...checked.problems, ...unknownModels(checked.plan), ...stored]
+  const problems = [...catalog.problems, ...checked.problems, ...(await unknownModels(checked.plan)), ...stored]
   if (problems.length > 0) throw EvsysError.many(problems)
   const secretSource = await readSecretSource({ projectDir })
   const plan = await resolveBenchmarks(checked.plan, projectDir)
@@ -102,23 +104,33 @@ async function storedProblems({ experiment, runs }: Plan, projectDir: string): P
 }
 
 // A model that nothing is known of is reported before anything starts, not after hours of training.
-function unknownModels({ experiment }: Plan): Problem[] {
-  return experiment.metadata.benchmark.flatMap((benchmark) =>
-    namedModels(benchmark).flatMap((model) => {
-      try {
-        modelClient(model)
-        return []
-      } catch (error) {
-        const whose = `benchmark "${benchmark.name}"`
-        return problemsOf(error).map((problem) => ({ ...problem, message: `${whose}: ${problem.message}` }))
-      }
-    }),
-  )
+async function unknownModels({ experiment }: Plan): Promise<Problem[]> {
+  const services = { ...(await builtinServices({ seed: 0 })), signal: new AbortController().signal }
+  return experiment.metadata.benchmark.flatMap((benchmark) => {
+    const whose = `benchmark "${benchmark.name}"`
+    const labels = new Map<string, string>()
+    return benchmark.models
+      .filter((entry) => entry !== 'base_model')
+      .flatMap((entry): Problem[] => {
+        try {
+          const { label, client } = namedModel(entry)
+          equipPlugin('inference_client', client, services)
+          const known = labels.get(label)
+          labels.set(label, hashOf(client))
+          if (known === undefined || known === hashOf(client)) return []
+          const fix = 'give them names: { name: ..., kind: ..., base_url: ..., model: ... }.'
+          return [{ code: 'CONFIG_NAME', message: `${whose}: two of its models are called "${label}"`, fix }]
+        } catch (error) {
+          return problemsOf(error).map((problem) => ({ ...problem, message: `${whose}: ${problem.message}` }))
+        }
+      })
+  })
 }
 
-/** Names of models that are asked through a client; `base_model` is scored by separate runs. */
-export function namedModels({ models }: Pick<Benchmark, 'models'>): string[] {
-  return [...new Set(models)].filter((model) => model !== 'base_model')
+/** Models that are asked through a client, each once; `base_model` is scored by separate runs. */
+export function namedModels({ models }: Pick<Benchmark, 'models'>): ReturnType<typeof namedModel>[] {
+  const all = models.filter((entry) => entry !== 'base_model').map(namedModel)
+  return [...new Map(all.map((each) => [each.label, each])).values()]
 }
 
 export interface TrainingData {
@@ -212,6 +224,10 @@ export function runSecrets(
     const value = source.get(name)
     if (value !== undefined && value.trim() !== '') secrets[name] = value
     else problems.set(name, missing(name, kind, source))
+  }
+  for (const name of teacherClients(config).flatMap(clientAddresses)) {
+    const value = source.get(name)
+    if (value !== undefined && value.trim() !== '') secrets[name] = value
   }
   if (problems.size > 0) throw EvsysError.many([...problems.values()])
   return secrets

@@ -176,7 +176,8 @@ function baselineLines(baselines: readonly BaselineScore[]): string[] {
   if (baselines.length === 0) return []
   const rows = baselines.flatMap(({ model, benchmark, metrics, intervals, cost_usd, error }) => {
     const scores = Object.entries(metrics).filter(([metric]) => !metric.includes('['))
-    if (error !== undefined) return [`| ${cell(model)} | ${cell(benchmark)} | ${error.code} | | |`]
+    if (error !== undefined)
+      return [`| ${cell(model)} | ${cell(benchmark)} | ${cell(`${error.code}: ${error.message}`)} | | |`]
     return scores.map(([metric, value]) => {
       const name = cell(`${benchmark}.${metric}`)
       const usd = cost_usd === null ? '' : number(cost_usd)

@@ -2,9 +2,8 @@
 // are asked in, and scored by the same scorer. Their scores stand in the record of the experiment and belong to no run, so that
 // nothing that ranks arms can take one of them for an arm.
 
-import type { BaselineScore, Benchmark, Prediction } from '../../contracts/index.ts'
+import type { BaselineScore, Benchmark, PluginSpec, Prediction } from '../../contracts/index.ts'
 import { EvsysError, errorRecord, hashOf } from '../../kernel/index.ts'
-import { modelClient } from '../../models/index.ts'
 import { baselinesOf } from '../../record/index.ts'
 import { answersOf, withModel } from '../evaluation/evaluate-model.ts'
 import { appendEvents } from './begin-experiment.ts'
@@ -16,7 +15,7 @@ export async function scoreBaselines(session: ExperimentSession, signal: AbortSi
   const { store, experiment, sealed } = session
   const known = await baselinesOf(store, experiment.id)
   for (const benchmark of experiment.plan.experiment.metadata.benchmark) {
-    for (const model of namedModels(benchmark)) {
+    for (const { label: model, client } of namedModels(benchmark)) {
       const isDone = known.some(
         (each) =>
           each.model === model &&
@@ -26,7 +25,7 @@ export async function scoreBaselines(session: ExperimentSession, signal: AbortSi
       )
       if (isDone) continue
       signal.throwIfAborted()
-      const score = await scoreOne(session, benchmark, model, signal)
+      const score = await scoreOne(session, benchmark, { model, client }, signal)
       await appendEvents(session, [{ type: 'baseline.finished', ...score }])
     }
   }
@@ -35,17 +34,17 @@ export async function scoreBaselines(session: ExperimentSession, signal: AbortSi
 async function scoreOne(
   session: ExperimentSession,
   benchmark: Benchmark,
-  model: string,
+  { model, client }: { model: string; client: PluginSpec },
   signal: AbortSignal,
 ): Promise<BaselineScore> {
   const { sealed, secretSource, onCost } = session
   const { name, split } = benchmark
   try {
     const onAnswer = ({ cost_usd }: Prediction) => onCost(cost_usd ?? 0)
-    const asked = { benchmark, client: modelClient(model), secretSource, signal, onAnswer }
+    const asked = { benchmark, client, secretSource, signal, onAnswer }
     const isInFolders = sealed.sealed.some((each) => each.name === name && each.in_folders === true)
     const { scored, usage } = isInFolders ? await attempted(asked, session, model) : await answered(asked, session)
-    const { rewards: _rewards, failures: _failures, predictions: _predictions, judge, ...score } = scored
+    const { rewards: _rewards, predictions: _predictions, judge, ...score } = scored
     onCost(judge?.cost_usd ?? 0)
     const isUnpriced = usage.unpriced > 0 || judge?.cost_usd === null
     const cost_usd = isUnpriced ? null : usage.costUsd + (judge?.cost_usd ?? 0)

@@ -63,7 +63,7 @@ async function attempt<S extends z.ZodType>(
     signal.throwIfAborted()
     if (EvsysError.is(cause)) throw cause
     if (deadline.aborted) throw transportError(who, `no whole answer within ${timeoutMs / 1000} s`, cause)
-    throw transportError(who, `the connection failed: ${reasonOf(cause)}`, cause)
+    throw transportError(who, `the connection to ${new URL(url).origin} failed: ${reasonOf(cause)}`, cause)
   }
   if (!response.ok) throw providerError({ who, status: response.status, headers: response.headers, text })
   const latencyS = Math.max(0, clock.now() - startedMs) / 1000

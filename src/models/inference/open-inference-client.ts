@@ -1,5 +1,5 @@
 // A client by its kind, ready to answer: params checked, secrets put in, nothing secret coming out.
-import type { InferenceClient, OpenInferenceClient, PluginCard, PluginSpec } from '../../contracts/index.ts'
+import type { InferenceClient, ModelEntry, OpenInferenceClient, PluginCard, PluginSpec } from '../../contracts/index.ts'
 import {
   boundary,
   createRedactor,
@@ -17,12 +17,29 @@ export interface OpenClientOptions {
   readonly cassette?: CassetteSpec | undefined
 }
 
+/** Where providers are reached, as their own libraries read it. Each is no secret, and is looked up where secrets are. */
+const addresses = new Map([
+  ['openai', 'OPENAI_BASE_URL'],
+  ['anthropic', 'ANTHROPIC_BASE_URL'],
+])
+
+function withAddress(spec: PluginSpec, { secret }: Pick<PluginServices, 'secret'>): PluginSpec {
+  const name = addresses.get(spec.kind)
+  if (name === undefined || spec.params.base_url !== undefined) return spec
+  try {
+    return { ...spec, params: { ...spec.params, base_url: secret(name) } }
+  } catch {
+    return spec // it is not set
+  }
+}
+
 /** Opens the client that a spec names. Disposing of it closes what it opened. */
 export async function openInferenceClient(
-  spec: PluginSpec,
+  given: PluginSpec,
   services: PluginServices,
   { cassette }: OpenClientOptions = {},
 ): Promise<OpenInferenceClient> {
+  const spec = withAddress(given, services)
   const { plugin, context } = equipPlugin('inference_client', spec, services)
   const params = Object(context.params) as Record<string, unknown> // params of a plugin are an object
   if (cassette === undefined) return openGuarded(plugin, context, services).then(({ client }) => client)
@@ -38,6 +55,11 @@ export async function openInferenceClient(
     { kind: spec.kind, params },
     open,
   )
+}
+
+/** What a client may be given besides its secrets: where its provider is reached. */
+export function clientAddresses({ kind, params }: PluginSpec): string[] {
+  return params.base_url === undefined ? [addresses.get(kind) ?? []].flat() : []
 }
 
 /** Names of the secrets that a client with these params uses: those to hand to the process that opens it. */
@@ -114,8 +136,17 @@ export function modelClient(name: string): PluginSpec {
   const [, kind = families.find(([pattern]) => pattern.test(name))?.[1], model = name] = explicit.exec(name) ?? []
   if (kind !== undefined) return { kind, params: { model } }
   throw new EvsysError('CONFIG_INVALID', `the name "${name}" does not say which client reaches it`, {
-    fix: 'put the client in front, as in openai:NAME or anthropic:NAME; another server is written out as { kind: openai_compatible, params: { model, base_url } }.',
+    fix: 'put the client in front, as in openai:NAME or anthropic:NAME; another server is written out as { kind: openai_compatible, base_url: ADDRESS, model: NAME }.',
   })
+}
+
+/** A model as `models` of a benchmark names it, with the label that people see. */
+export function namedModel(entry: ModelEntry): { label: string; client: PluginSpec } {
+  if (typeof entry === 'string') return { label: entry, client: modelClient(entry) }
+  const { kind, name, params = {}, ...flat } = entry
+  const client = { kind, params: { ...params, ...flat } }
+  const { model } = client.params
+  return { label: name ?? (typeof model === 'string' ? `${kind}:${model}` : kind), client }
 }
 
 /** What the answers of a client took together. */

@@ -133,15 +133,22 @@ function baselineSentences({ objective, arms }: Evidence, baselines: readonly Ba
   const untrained = arms.find((arm) => arm.name === 'base_model')?.score?.mean
   const shown = [
     ...(untrained === undefined ? [] : [`the untrained model ${number(untrained)}`]),
-    ...baselines.flatMap(({ model, benchmark, metrics, error }) => {
+    ...baselines.flatMap((each) => {
+      const { model, benchmark, metrics, error } = each
       if (benchmark !== objective.benchmark) return []
       const value = metrics[objective.metric]
       return value === undefined
-        ? [`${model} has no score${error === undefined ? '' : ` (${error.code})`}`]
-        : [`${model} ${number(value)}`]
+        ? [`${model} has no score${error === undefined ? '' : ` (${error.code}: ${error.message.replace(/\.$/, '')})`}`]
+        : [`${model} ${number(value)}${lostText(each)}`]
     }),
   ]
   return shown.length === 0 ? [] : [`For comparison: ${shown.join(', ')}.`]
+}
+
+/** Which of the answers of a baseline failed, and why. */
+function lostText({ n_infra_failed, n_agent_failed = 0, failures }: BaselineScore): string {
+  const n = n_infra_failed + n_agent_failed
+  return n === 0 ? '' : ` (${count(n, 'attempt')} failed, the first with: ${failures?.[0]?.message ?? 'no message'})`
 }
 
 function forgettingSentences({ benchmarks, stages, mix, lost }: Forgetting): string[] {

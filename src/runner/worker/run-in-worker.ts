@@ -1,4 +1,5 @@
 // One assignment inside a worker: the services of the run over the loaded plugins, its segment, its questions to the scorer.
+import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import {
@@ -160,10 +161,17 @@ export function usedPlugins({ registry, hashOf: codeHash }: OpenRegistry, config
  */
 export function agentFileHashes(agent: PluginSpec | undefined, projectDir: string): Record<string, string> {
   if (agent === undefined) return {}
-  const { tools, user } = agent.params
+  const { tools, user, path } = agent.params
   const named = [agent.kind, ...(Array.isArray(tools) ? tools : []), user]
   const files = named.flatMap((each: unknown) => (typeof each === 'string' ? (each.split('#')[0] ?? []) : []))
   const hashes: Record<string, string> = {}
+  if (typeof path === 'string' && isAbsolute(path)) {
+    try {
+      hashes[`file ${relative(projectDir, path).split(sep).join('/')}`] = hashOf(readFileSync(path, 'utf8'))
+    } catch {
+      // a folder, or missing: reported when it is read
+    }
+  }
   for (const file of new Set(files)) {
     if (!isAbsolute(file)) continue
     try {

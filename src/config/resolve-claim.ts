@@ -4,6 +4,7 @@ import type {
   ArmRef,
   Benchmark,
   Claim,
+  Direction,
   Metadata,
   Objective,
   ResolvedClaim,
@@ -37,7 +38,7 @@ export function resolveClaim(metadata: Metadata, context: ClaimContext): Resolve
   if (pairs === undefined) return undefined
   const { min_effect, confidence } = claim
   const isObjective = claim.metric === undefined || claim.metric === objective?.metric
-  const direction = (isObjective ? objective?.direction : undefined) ?? 'max'
+  const direction = (isObjective ? objective?.direction : undefined) ?? usualDirection(metric.metric)
   return { ...metric, direction, pairs, min_effect, confidence }
 }
 
@@ -189,6 +190,11 @@ function listed(names: readonly string[]): string {
 
 // What ranks the arms. A validation benchmark selects; a test benchmark only confirms, so an objective on it is an error.
 // Where only test is declared nothing is selected: scores are reported, and a notice says so.
+// Which way is better is for the metric to say, once plugins are loaded (`check-deep.ts`). Until then what answers take is the better the less.
+function usualDirection(metric: string): Direction {
+  return /^(?:(?:time|tokens|cost)_per_task|latency_p\d+)(?:\[|$)/.test(metric) ? 'min' : 'max'
+}
+
 /** The benchmark and metric of the objective; undefined where nothing is selected. */
 export function resolveObjective(
   root: LocatedMap,
@@ -201,7 +207,9 @@ export function resolveObjective(
   const found = resolveMetric(objective.metric, benchmarks)
   if ('message' in found) return report.problem(origin, { code: 'CONFIG_OBJECTIVE', ...found })
   const { benchmark, metric } = found
-  if (benchmark.split === 'val') return { benchmark: benchmark.name, metric, direction: objective.direction ?? 'max' }
+  if (benchmark.split === 'val') {
+    return { benchmark: benchmark.name, metric, direction: objective.direction ?? usualDirection(metric) }
+  }
   const selecting = benchmarks.filter(({ split }) => split === 'val')
   if (selecting.length === 0) {
     return report.notice('Only test benchmarks are declared: scores are reported, nothing is selected by them.', origin)

@@ -949,4 +949,6 @@ export const requirements = {
   'USE-3': 'equal scores are called a tie, in text and JSON',
   'USE-4':
     'what each task adds to a metric is kept with an evaluation, by the jackknife where the metric is no mean over tasks, at a bounded cost',
+  'USE-5': 'a run without a benchmark has its seeds counted in the arm table, and no column of scores',
+  'USE-6': 'a plan that is printed before plugins are loaded says that less is better of what answers take',
 } as const

@@ -23,6 +23,23 @@ async function faults(claim: string, axes?: string): Promise<[string, string | u
   return error.problems.map(({ message, fix }) => [message, fix])
 }
 
+describe('which way is better', () => {
+  it.each([
+    ['tokens_per_task', 'min'],
+    ['latency_p95', 'min'],
+    ['pass_rate', 'max'],
+  ])('of %s is %s before any plugin is loaded (USE-6)', async (metric, direction) => {
+    const { objective, claim } = await planOf(`name: e
+matrix: { axes: { algorithm.params.lr: [1, 2] } }
+base_run: { data: { path: a }, model: { name: m }, algorithm: { kind: sft }, backend: { kind: mock } }
+metadata:
+  benchmark: [{ name: val, path: v, metrics: [${metric}] }]
+  objective: { metric: val.${metric} }
+  claim: { treatment: e__lr1, baseline: e__lr2, metric: val.${metric} }`)
+    expect([objective?.direction, claim?.direction]).toEqual([direction, direction])
+  })
+})
+
 describe('a side of a claim', () => {
   it('that names no arm says which arms there are (CFG-8)', async () => {
     const [[message, fix] = []] = await faults('{ treatment: e__lr1_b3, baseline: e__lr1_b1, metric: val.loss }')

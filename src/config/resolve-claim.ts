@@ -222,7 +222,10 @@ export function resolveObjective(
     )
     return { ...resolved, direction }
   }
-  if (benchmark.split === 'val') return { benchmark: benchmark.name, metric, direction: objective.direction ?? 'max' }
+  if (benchmark.split === 'val') {
+    const resolved = { benchmark: benchmark.name, metric }
+    return { ...resolved, direction: objective.direction ?? directionOf(resolved) }
+  }
   const selecting = benchmarks.filter(({ split }) => split === 'val')
   if (selecting.length === 0) {
     return report.notice('Only test benchmarks are declared: scores are reported, nothing is selected by them.', origin)
@@ -238,8 +241,14 @@ export function resolveObjective(
 type ResolvedMetric = { benchmark?: Benchmark | undefined; metric: string } | { message: string; fix: string }
 
 /** Of training metrics by their names; metrics of benchmarks say it themselves, once plugins are known. */
+// Which way is better is for the metric to say, once plugins are loaded (`check-deep.ts`). Until then what answers take is the better the
+// less, and so are the losses of training.
 function directionOf({ benchmark, metric }: { benchmark: string; metric: string }): Direction {
-  return benchmark === trainingScores && /(?:^|[/_.])(?:loss|nll|perplexity)(?:$|[/_.:])/.test(metric) ? 'min' : 'max'
+  const less =
+    benchmark === trainingScores
+      ? /(?:^|[/_.])(?:loss|nll|perplexity)(?:$|[/_.:])/
+      : /^(?:(?:time|tokens|cost)_per_task|latency_p\d+)(?:\[|$)/
+  return less.test(metric) ? 'min' : 'max'
 }
 
 // What only answers to tasks have: a training metric is never called so.

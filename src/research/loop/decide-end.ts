@@ -37,7 +37,16 @@ function endText(state: ResearchState, reason: EndReason): string {
     return `${REASONS[reason]}${failed} Nothing was kept: the baseline stands.`
   const open = state.settings?.hidden_test === false ? ` ${NOT_CONFIRMED}` : ''
   const why = `${champion.confirmation?.reason ?? champion.reason ?? ''}${open}`
-  return `${REASONS[reason]}${failed} Best: ${champion.id} (${champion.title}). ${why}`.trim()
+  return `${REASONS[reason]}${failed} Best: ${champion.id}, ${chainText(state)}. ${why}`.trim()
+}
+
+// The gain over the baseline is that of all kept steps together, not of the last alone.
+function chainText(state: ResearchState): string {
+  const steps = state.kept.filter((id) => id !== state.baseline).map((id) => attemptOf(state, id))
+  const last = steps.at(-1)?.title ?? ''
+  return steps.length < 2
+    ? `one kept step (${last})`
+    : `${steps.length} kept steps together (${steps.map(({ id }) => id).join(', ')}; the last: ${last})`
 }
 
 /** Of a task that is a table of finished trainings. */

@@ -6,7 +6,7 @@ import { unifiedDiff } from '../diff/unified-diff.ts'
 import { measureGain, pairGains, type SeedResult } from '../keep/measure-gain.ts'
 import { materialise } from '../propose/materialise.ts'
 import { verdictEntry } from './decide-attempt.ts'
-import { decideDueTestEvaluation } from './decide-test-evaluation.ts'
+import { decideDueTestEvaluation, runsToConfirm } from './decide-test-evaluation.ts'
 import { hasTimeFor } from './session-budget.ts'
 import type { NewEntry } from './session-journal.ts'
 import { attemptOf, changesBetween, filesOf, lineCount, noiseOf } from './session-views.ts'
@@ -66,7 +66,8 @@ function decideAblation(deciding: Deciding): Step | undefined {
   const stack = stackOf(state)
   if (stack.length < 2) return undefined
   const change = stack.find(({ ablation }) => ablation === undefined)
-  if (change === undefined || !hasTimeFor(state, nowMs, 2 * ablationSeeds, plugins.asksModel)) return undefined
+  const runs = 2 * ablationSeeds + runsToConfirm(deciding)
+  if (change === undefined || !hasTimeFor(state, nowMs, runs, plugins.asksModel)) return undefined
   return { kind: 'write', entries: [begin(deciding, change)] }
 }
 

@@ -896,6 +896,9 @@ export const requirements = {
     'null worlds with few items and no seed noise: at most 5 % and the error of the simulation confirm anything',
   'USE-23':
     'a research task of one number says in its claims what they do not cover; a table claims neither fresh seeds nor a hidden test set',
+  'USE-24':
+    'a kept research step is described by its difference from what it was raced with, and the gain is credited to all kept steps',
+  'USE-25': 'a wall budget of a research session keeps the time that confirming its best needs',
   'RL-206': 'a rollout has a deadline: one that never ends is cut off, and what it left is judged',
   'RL-207':
     'whoever leads the model, the tokens that are trained on are those that the weights of the step drew, each once, with their log-probabilities',

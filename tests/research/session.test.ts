@@ -8,6 +8,8 @@ import {
   type Steering,
 } from '../../src/contracts/index.ts'
 import { defineProposer, systemClock } from '../../src/kernel/index.ts'
+import { sessionInput } from '../../src/report/input/session-input.ts'
+import { researchReport } from '../../src/report/research-report.ts'
 import type { ResearchOptions } from '../../src/research/loop/research-options.ts'
 import { runResearch } from '../../src/research/loop/run-research.ts'
 import { steerSession } from '../../src/research/loop/session-journal.ts'
@@ -78,6 +80,40 @@ describe('a research session', slow, () => {
     const experiment = await store.findExperiment('toy')
     expect(experiment).toMatchObject({ id: experimentId, status: 'completed', bestArm: best, verdict: 'exploratory' })
     expect(experiment.conclusion).toContain('Confirmed')
+  })
+
+  it('confirms nothing of a task without fresh seeds and a hidden test set, and says so at its end (USE-23)', async () => {
+    await using store = await openStore(':memory:')
+    const { state } = await runResearch(toyResearch({ store, settings: { hidden_test: false, confirm_every: 1 } }))
+    expect(state.kept.length).toBeGreaterThan(1)
+    expect({ looks: state.looks, confirmations: state.confirmations }).toEqual({ looks: 0, confirmations: [] })
+    expect(state.attempts.flatMap(({ runs }) => runs).filter(({ split }) => split === 'test')).toEqual([])
+    expect(state.end?.text).toContain('It is not confirmed: the task is a table')
+    expect(state.end?.text).not.toMatch(/new seeds|hidden test set of/)
+  })
+
+  it('describes what was kept by what it was raced with, and credits all kept steps with the gain (USE-24)', async () => {
+    await using store = await openStore(':memory:')
+    const script = [
+      knobIdea('WIDTH', 1, []), // discarded, and the base of the next one all the same
+      { ...knobIdea('DEPTH', 4, ['a1']), change: { kind: 'knobs', knobs: { WIDTH: 32, DEPTH: 4 } } },
+      knobIdea('RATE', 0.02, ['a2']),
+    ] satisfies Idea[]
+    const proposer = scripted(script)
+    const { state, experimentId } = await runResearch(
+      toyResearch({ store, proposer, settings: { budget: { experiments: 3 } } }),
+    )
+    expect(state.kept).toEqual(['baseline', 'a2', 'a3'])
+    expect(state.end?.text).toContain('Best: a3, 2 kept steps together (a2, a3; the last: RATE 0.02).')
+    const { settings } = state
+    if (settings === undefined) throw new Error('not begun')
+    const page = researchReport(sessionInput({ ...state, settings }, { id: experimentId }))
+    const [, second = ''] = page.split('DEPTH 4</h3>')
+    const article = second.slice(0, second.indexOf('</article>'))
+    expect(article).toContain('What it changed against the baseline')
+    expect(article).toContain('const WIDTH = 8') // of the baseline, not the 1 that was discarded
+    expect(article).not.toContain('const WIDTH = 1\n')
+    expect(article).toContain('on top of 1: WIDTH 1')
   })
 
   it('leaves out at its end each change that the best is made of, on two seeds; knobs go back to what was kept last (RES-211, RES-640)', async () => {

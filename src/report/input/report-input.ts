@@ -80,6 +80,8 @@ export interface ReportedConfirmation {
   readonly confidence?: number | undefined
   /** On which the gain was measured. */
   readonly seeds?: number | undefined
+  /** Items that the interval is over; absent: over seeds alone. */
+  readonly items?: number | undefined
   /** Chance of such a result by luck. */
   readonly p?: number | undefined
   readonly split: 'val' | 'test'

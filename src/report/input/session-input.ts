@@ -112,9 +112,19 @@ function noiseOf({ attempts, jitter, baseline }: ResearchState): ReportedNoise {
 
 function confirmationOf(entry: ResearchState['confirmations'][number]): ReportedConfirmation {
   const { attempt, p, confirmed, reported } = entry
-  const { gain, n: seeds, interval } = { gain: undefined, n: undefined, ...reported }
+  const { gain, n: seeds, interval, items, confidence = 0.9 } = { gain: undefined, n: undefined, ...reported }
   const ends = interval && ([interval.lower, interval.upper] as const)
-  return { attempt, p, split: 'test', passed: confirmed, gain, seeds, interval: ends, confidence: ends && 0.9 }
+  return {
+    attempt,
+    p,
+    split: 'test',
+    passed: confirmed,
+    gain,
+    seeds,
+    items,
+    interval: ends,
+    confidence: ends && confidence,
+  }
 }
 
 function notesOf(state: ResearchState): NonNullable<ResearchReportInput['notes']> {

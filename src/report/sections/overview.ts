@@ -60,7 +60,10 @@ function freshSentence({ input, figures, words }: ReportContext): string {
     ({ attempt, passed, gain }) => passed && gain !== undefined && attempt === figures.champion?.attempt.id,
   )
   if (found === undefined) return ''
-  const range = found.interval === undefined ? '' : ` (90 % interval ${words.range(found.interval)})`
+  const range =
+    found.interval === undefined
+      ? ''
+      : ` (${Math.round(100 * (found.confidence ?? 0.9))} % interval ${words.range(found.interval)})`
   const where = found.split === 'test' ? 'the hidden split' : 'fresh seeds'
   return ` On ${where}, ${words.gain(found.gain)}${range} was measured.`
 }

@@ -31,11 +31,15 @@ function wholeChange({ figures: { baseline, champion } }: ReportContext): Conten
   return html`<article><details><summary>Everything between the baseline and the best: ${countText(added, 'line')} in, ${removed} out</summary>${diffMarkup(diff)}</details></article>`
 }
 
-// An idea may be written on one candidate and measured against another, the best of its time.
-function opponent(id: string, { succession, attempts }: ReportContext['input']): string {
+// An idea may be written on one candidate, even a discarded one, and measured against another, the best of its time.
+function opponentOf(id: string, { succession, attempts }: ResearchReportInput): ReportedAttempt | undefined {
   const place = succession?.lastIndexOf(id) ?? -1
   const before = place > 0 ? succession?.[place - 1] : undefined
-  const number = attempts.find(({ attempt }) => attempt.id === before)?.attempt.number
+  return attempts.find(({ attempt }) => attempt.id === before)
+}
+
+function opponent(id: string, input: ResearchReportInput): string {
+  const number = opponentOf(id, input)?.attempt.number
   if (number === undefined) return 'the best of its time'
   return number === 0 ? 'the baseline' : `attempt ${number}, the best of its time`
 }
@@ -47,7 +51,9 @@ function attemptMarkup(
 ): Content {
   const { words, input } = context
   const diff = diffOf(reported, input)
-  const base = input.attempts.find((each) => each.attempt.id === attempt.parents[0])?.attempt
+  const parent = input.attempts.find((each) => each.attempt.id === attempt.parents[0])?.attempt
+  const base = opponentOf(attempt.id, input)?.attempt ?? parent
+  const inherited = parent !== undefined && base !== undefined && parent.id !== base.id && parent.number !== 0
   const size = diff === undefined ? undefined : diffSize(diff)
   const facts: Content[] = [
     html`${outcomeLabel(outcome)}`,
@@ -56,6 +62,7 @@ function attemptMarkup(
       ? []
       : [html`raw gain ${words.gain(attempt.gain.mean)} over ${opponent(attempt.id, input)}`]),
     html`${attempt.category}, ${clipped(attempt.family, 60)}`,
+    ...(inherited ? [html`on top of ${parent.number}: ${clipped(parent.title, 80)} (${parent.category})`] : []),
   ]
   const summary =
     size === undefined
@@ -88,10 +95,11 @@ function topFive({ placed, direction }: Pick<SessionFigures, 'placed' | 'directi
     .slice(0, 5)
 }
 
-/** What an attempt changed against its base; undefined where the record does not hold it. */
-function diffOf({ attempt, diff, files }: ReportedAttempt, { attempts }: ResearchReportInput): string | undefined {
+/** What an attempt changed against what it was raced with, else against its base; undefined where the record does not hold it. */
+function diffOf({ attempt, diff, files }: ReportedAttempt, input: ResearchReportInput): string | undefined {
   if (diff !== undefined) return diff
-  const base = attempts.find((each) => each.attempt.id === attempt.parents[0])?.files
+  const parent = input.attempts.find((each) => each.attempt.id === attempt.parents[0])
+  const base = (opponentOf(attempt.id, input) ?? parent)?.files
   return files === undefined || base === undefined ? undefined : unifiedDiff(base, files)
 }
 

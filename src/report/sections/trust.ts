@@ -99,6 +99,7 @@ function confirmations({ input, figures, words }: ReportContext): Content {
         interval === undefined ? '–' : `${words.range(interval)} (${Math.round(100 * confidence)} %)`,
     },
     { title: 'fresh seeds', kind: 'n', cell: ({ seeds }) => (seeds === undefined ? '–' : String(seeds)) },
+    { title: 'items', kind: 'n', cell: ({ items }) => (items === undefined ? 'not covered' : String(items)) },
     {
       title: 'by luck',
       kind: 'n',

@@ -6,7 +6,7 @@ import { unifiedDiff } from '../diff/unified-diff.ts'
 import { measureGain, pairGains, type SeedResult } from '../keep/measure-gain.ts'
 import { materialise } from '../propose/materialise.ts'
 import { verdictEntry } from './decide-attempt.ts'
-import { decideDueTestEvaluation } from './decide-test-evaluation.ts'
+import { decideDueTestEvaluation, runsToConfirm } from './decide-test-evaluation.ts'
 import { hasTimeFor } from './session-budget.ts'
 import type { NewEntry } from './session-journal.ts'
 import { attemptOf, changesBetween, filesOf, lineCount, noiseOf } from './session-views.ts'
@@ -37,7 +37,16 @@ function endText(state: ResearchState, reason: EndReason): string {
     return `${REASONS[reason]}${failed} Nothing was kept: the baseline stands.`
   const open = state.settings?.hidden_test === false ? ` ${NOT_CONFIRMED}` : ''
   const why = `${champion.confirmation?.reason ?? champion.reason ?? ''}${open}`
-  return `${REASONS[reason]}${failed} Best: ${champion.id} (${champion.title}). ${why}`.trim()
+  return `${REASONS[reason]}${failed} Best: ${champion.id}, ${chainText(state)}. ${why}`.trim()
+}
+
+// The gain over the baseline is that of all kept steps together, not of the last alone.
+function chainText(state: ResearchState): string {
+  const steps = state.kept.filter((id) => id !== state.baseline).map((id) => attemptOf(state, id))
+  const last = steps.at(-1)?.title ?? ''
+  return steps.length < 2
+    ? `one kept step (${last})`
+    : `${steps.length} kept steps together (${steps.map(({ id }) => id).join(', ')}; the last: ${last})`
 }
 
 /** Of a task that is a table of finished trainings. */
@@ -57,7 +66,8 @@ function decideAblation(deciding: Deciding): Step | undefined {
   const stack = stackOf(state)
   if (stack.length < 2) return undefined
   const change = stack.find(({ ablation }) => ablation === undefined)
-  if (change === undefined || !hasTimeFor(state, nowMs, 2 * ablationSeeds, plugins.asksModel)) return undefined
+  const runs = 2 * ablationSeeds + runsToConfirm(deciding)
+  if (change === undefined || !hasTimeFor(state, nowMs, runs, plugins.asksModel)) return undefined
   return { kind: 'write', entries: [begin(deciding, change)] }
 }
 

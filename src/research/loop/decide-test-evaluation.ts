@@ -47,6 +47,14 @@ export function decideOpenTestEvaluation(deciding: Deciding): Step | undefined {
 /** The smallest number of seeds that can decide anything. */
 const FEWEST_SEEDS = 3
 
+/** Runs of the smallest test evaluation that the end of the session will want; 0 while nothing is kept that could be confirmed. */
+export function runsToConfirm({ state, plugins }: Pick<Deciding, 'state' | 'plugins'>): number {
+  const { incumbent, baseline, settings, confirmations } = state
+  if (plugins.keepRule.confirmSeeds === undefined || settings?.hidden_test === false) return 0
+  const isConfirmed = confirmations.some(({ attempt, confirmed }) => attempt === incumbent && confirmed)
+  return incumbent === baseline || isConfirmed ? 0 : 4 * FEWEST_SEEDS
+}
+
 /** A test evaluation that is due. At the end it is made only where there is time for it. */
 export function decideDueTestEvaluation({ state, plugins, nowMs }: Deciding, ending: boolean): Step | undefined {
   const most = plugins.keepRule.confirmSeeds

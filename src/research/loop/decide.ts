@@ -7,7 +7,7 @@ import { decideBaseline, decideControl, decideDrift } from './decide-baseline.ts
 import { decideAnswer, decideAsk, decideReadyIdea } from './decide-call.ts'
 import { decideEnd } from './decide-end.ts'
 import { decideInterrupted, decideSteering } from './decide-pending.ts'
-import { decideDueTestEvaluation, decideOpenTestEvaluation } from './decide-test-evaluation.ts'
+import { decideDueTestEvaluation, decideOpenTestEvaluation, runsToConfirm } from './decide-test-evaluation.ts'
 import { capInTheWay } from './session-budget.ts'
 import type { Deciding, Step } from './step.ts'
 
@@ -23,7 +23,7 @@ export function decide(deciding: Deciding): Step {
   if (first !== undefined) return first
   const open = decideOpenTestEvaluation(deciding) ?? decideAttempts(deciding) ?? decideAnswer(deciding)
   if (open !== undefined) return open
-  const ending = capInTheWay(state, nowMs, plugins.asksModel) ?? nothingNew(deciding)
+  const ending = capInTheWay(state, nowMs, plugins.asksModel, runsToConfirm(deciding)) ?? nothingNew(deciding)
   if (ending !== undefined) {
     const ready = needsCall.has(ending) ? decideReadyIdea(deciding) : undefined
     return ready ?? (isAtWork(deciding) ? { kind: 'wait' } : decideEnd(deciding, ending))

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { initialResearchState, type ResearchState, reduceResearch } from '../../contracts/index.ts'
 import { addUsage } from '../propose/ledger/proposal-usage.ts'
-import { capOnCall, forecastOf } from './session-budget.ts'
+import { capInTheWay, capOnCall, forecastOf } from './session-budget.ts'
 
 type Calls = ResearchState['calls']
 
@@ -51,6 +51,13 @@ describe('the budget of a session', () => {
     })
     expect(spend).toMatchObject({ assumedUsd: 0.05, tokens: 3500, lostCalls: 1 })
     expect(spend.usd).toBeCloseTo(0.15, 12)
+  })
+
+  it('keeps the time that confirmation needs, and none that is not there any more (USE-25)', () => {
+    const late = (wallS: number, reserved: number) =>
+      capInTheWay(sessionOf({ wall: '100s' }, { runs: 10, runS: 20, wallS }), 0, false, reserved)
+    expect([late(50, 12), late(71, 12), late(75, 12)]).toEqual([undefined, undefined, 'wall'])
+    expect([late(75, 0), late(80, 12), late(99, 12), late(99, 0)]).toEqual([undefined, undefined, 'wall', 'wall'])
   })
 
   it('names the cap that the next call would break, with those that are open booked (RES-509)', () => {

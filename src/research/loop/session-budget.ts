@@ -76,15 +76,24 @@ export function capOnCall(state: ResearchState, forecast: Forecast['call']): 'us
 const USD_ERROR = 1e-9
 
 /** The cap that one more experiment would pass; undefined while there is room for it. */
-export function capInTheWay(state: ResearchState, nowMs: number, asksModel: boolean): EndReason | undefined {
+export function capInTheWay(
+  state: ResearchState,
+  nowMs: number,
+  asksModel: boolean,
+  /** Runs that the end of the session needs: time for them is kept, as long as there is that much. */
+  reservedRuns = 0,
+): EndReason | undefined {
   const { settings, spend } = state
   const { experiments, wall } = settings?.budget ?? {}
   const forecast = forecastOf(state, asksModel)
   if (experiments !== undefined && spend.experiments >= experiments) return 'experiments'
   const cap = capOnCall(state, forecast.call)
   if (cap !== undefined) return cap
-  const isLate = wall !== undefined && durationSeconds(wall) - workedSeconds(state, nowMs) < forecast.runS
-  return isLate ? 'wall' : undefined
+  if (wall === undefined) return undefined
+  const left = durationSeconds(wall) - workedSeconds(state, nowMs)
+  const reserved = (forecast.runS * reservedRuns) / (settings?.workers ?? 1)
+  const next = Math.max(forecast.runS, forecast.experiment.seconds)
+  return left < forecast.runS || (left >= reserved && left < reserved + next && reserved > 0) ? 'wall' : undefined
 }
 
 /** Whether the time cap leaves room for some more runs. */

@@ -19,7 +19,10 @@ export function addRecordCommands(program: EvsysCommand): void {
     )
     .option('--steps <n>', 'cap every run at this many steps', wholeNumber)
     .option('--set <path=value>', 'override a value in every arm; may be repeated', append)
-    .option('--resume', 'resume the newest unfinished experiment of the same configuration')
+    .option(
+      '--resume',
+      'resume the newest unfinished experiment of the same configuration; starts it where there is none, shows it where it has finished',
+    )
     .option('--max-concurrent <n>', 'runs at a time (default: as many as there are cores)', wholeNumber)
     .addOption(
       new Option('--seal <way>', 'hide benchmarks from recipe code (default: auto, where the machine can)').choices([

@@ -1,7 +1,7 @@
 // What other rooms may use of data.
 import { datasetSource, folderSource, hfDatasetSource } from './sources/dataset-sources.ts'
 import { csvSource, inMemorySource, jsonlSource, jsonSource, parquetSource } from './sources/file-sources.ts'
-import { inMemoryStore, localStore } from './stores.ts'
+import { inMemoryStore, localStore } from './stores/stores.ts'
 import { jsonlToChat, mapTemplate, systemPrompt } from './transforms/chat-rows.ts'
 import { dedupe } from './transforms/dedupe.ts'
 import { mix } from './transforms/mix.ts'
@@ -39,7 +39,7 @@ export { locationOf, nestedDeeperThan, placeOf, withPlace } from './rows/raw-row
 export { parseRows, rowStream } from './rows/row-stream.ts'
 export { requireStoredData } from './sources/dataset-sources.ts'
 export { openNamedDatasets, type StoredDataset } from './sources/named-datasets.ts'
-export { fetchStored } from './stores.ts'
+export { fetchStored } from './stores/stores.ts'
 export { openTokenShards, type TokenShards } from './token-shards.ts'
 
 const sources = [

@@ -8,7 +8,7 @@ import { PlacedRow, type Row, RowFormat, type RowOf } from '../../contracts/inde
 import { canonicalJson, EvsysError, fileWork } from '../../kernel/index.ts'
 import { readJsonl } from '../files/read-jsonl.ts'
 import { isRow } from '../rows/raw-row.ts'
-import { fetchStored, storeFolder } from '../stores.ts'
+import { fetchStored, storeFolder } from '../stores/stores.ts'
 import { type CacheEntry, dropEntry, findEntry, touchEntry, writeEntry } from './cache-entry.ts'
 import {
   keysOf,

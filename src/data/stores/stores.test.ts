@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { collect, streamOf } from '../../tests/collect.ts'
-import { pluginContext } from '../../tests/plugin-context.ts'
-import { temporaryFolders } from '../../tests/temporary-folder.ts'
-import type { OpenDataStore } from '../contracts/index.ts'
+import { collect, streamOf } from '../../../tests/collect.ts'
+import { pluginContext } from '../../../tests/plugin-context.ts'
+import { temporaryFolders } from '../../../tests/temporary-folder.ts'
+import type { OpenDataStore } from '../../contracts/index.ts'
 import { inMemoryStore, localStore } from './stores.ts'
 
 const folder = temporaryFolders()
@@ -49,7 +49,7 @@ describe.each([
     expect(await collect(store.list(''))).toEqual(['f'])
   })
 
-  it.each(['../x', '/etc/passwd', 'a/../../x', 'a//b', './a', 'a\\b', 'C:/x', '', 'a/\0'])(
+  it.each(['../../x', '/etc/passwd', 'a/../../x', 'a//b', './a', 'a\\b', 'C:/x', '', 'a/\0'])(
     'refuses the path %j (PLG-6)',
     async (path) => {
       await using store = await open()

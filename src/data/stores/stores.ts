@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { lstat, mkdir, open, readdir, realpath, rename, unlink } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import * as z from 'zod'
-import type { DataConfig, OpenDataStore } from '../contracts/index.ts'
+import type { DataConfig, OpenDataStore } from '../../contracts/index.ts'
 import {
   defineDataStore,
   EvsysError,
@@ -13,16 +13,19 @@ import {
   type PluginServices,
   syncFolder,
   systemCode,
-} from '../kernel/index.ts'
-import { fileStats, isAbsent, readError } from './files/read-error.ts'
-import { nonEmpty } from './params.ts'
+} from '../../kernel/index.ts'
+import { fileStats, isAbsent, readError } from '../files/read-error.ts'
 
 /** Files of this machine. */
 export const localStore = defineDataStore({
   kind: 'local',
   summary: 'Reads and writes files below one folder of this machine; a file is replaced as a whole or not at all.',
   params: z.strictObject({
-    root: nonEmpty.default('.').describe('Folder that all paths are below, relative to the working directory.'),
+    root: z
+      .string()
+      .min(1)
+      .default('.')
+      .describe('Folder that all paths are below, relative to the file that names it.'),
   }),
   open: async ({ params, signal }) => openLocal(resolve(params.root), signal),
 })

@@ -899,4 +899,9 @@ export const requirements = {
     'a benchmark with `run_every` is scored on the selected checkpoint too, unless it was scored at that step already',
   'USE-101':
     'scores on val and test of the selected checkpoint stand side by side for each arm, with intervals and marked which selected, in conclusion, arm table, experiment.md, HTML report and JSON',
+  'USE-102':
+    '`run --json` and `show --json` hold runs with their scores by seed, hypothesis, effect of the claim, words of authors, tags, parent, files and notices; `history --json` holds words, tags, effect, status and parent',
+  'USE-103':
+    'answers of evaluations are kept with instruction, expected answer and reward, where recipe code does not see them; rollout files hold instruction and reward',
+  'USE-104': '`artifacts` of run_result.json and of the JSON of runs hold checkpoints and what algorithms left',
 } as const

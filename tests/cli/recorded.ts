@@ -61,7 +61,12 @@ export async function recordExperiment(
   }
   const experiment = await store.findExperiment(experimentId)
   if (recorded.unfinished !== true) {
-    await concludeExperiment(store, experiment, { outputDir: outputDirOf(experiment, dir), clock, wallS: 60 })
+    await concludeExperiment(store, experiment, {
+      outputDir: outputDirOf(experiment, dir),
+      projectDir: dir,
+      clock,
+      wallS: 60,
+    })
   }
   return { experimentId, runs: await store.runs(experimentId) }
 }

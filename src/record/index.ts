@@ -18,7 +18,7 @@ export {
   runFolder,
   segmentFile,
   segmentNumbers,
-} from './experiment-folder.ts'
+} from './files/experiment-folder.ts'
 export { type ExperimentStatus, experimentStatus, historyEntry, storedEvidence } from './history-entry.ts'
 export { concludeLog, isLogImport, logGains, scoredRow } from './log/conclude-log.ts'
 export { importLog } from './log/import-log.ts'

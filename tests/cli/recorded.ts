@@ -5,7 +5,7 @@ import { loadExperiment } from '../../src/config/index.ts'
 import type { RunEvent, RunRow } from '../../src/contracts/index.ts'
 import { manualClock } from '../../src/kernel/index.ts'
 import { concludeExperiment } from '../../src/lab/experiment/conclude-experiment.ts'
-import { outputDirOf } from '../../src/record/experiment-folder.ts'
+import { outputDirOf } from '../../src/record/files/experiment-folder.ts'
 import { openStore, requireTraining } from '../../src/store/index.ts'
 
 export interface Recorded {

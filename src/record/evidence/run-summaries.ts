@@ -2,7 +2,7 @@
 import { access } from 'node:fs/promises'
 import type { Artifact, RunScore, RunSummary } from '../../contracts/index.ts'
 import type { ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
-import { answersFile, filesOf, runFolder } from '../experiment-folder.ts'
+import { answersFile, filesOf, runFolder } from '../files/experiment-folder.ts'
 import { selectedEval } from './arm-scores.ts'
 import type { RecordedRun } from './weigh-evidence.ts'
 

@@ -1,8 +1,8 @@
 // Where an experiment's files lie: its folder, those of its runs, and what their attempts wrote.
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ifPresent } from '../kernel/index.ts'
-import type { ExperimentRow, RunRow } from '../store/index.ts'
+import { ifPresent } from '../../kernel/index.ts'
+import type { ExperimentRow, RunRow } from '../../store/index.ts'
 
 /** Folder of an experiment: `<stamp>_<name>` below `output_dir`, or below `.evsys/runs`. */
 export function outputDirOf(

@@ -954,4 +954,9 @@ export const requirements = {
     'what each task adds to a metric is kept with an evaluation, by the jackknife where the metric is no mean over tasks, at a bounded cost',
   'USE-5': 'a run without a benchmark has its seeds counted in the arm table, and no column of scores',
   'USE-6': 'a plan that is printed before plugins are loaded says that less is better of what answers take',
+  'USE-102':
+    '`run --json` and `show --json` hold runs with their scores by seed, hypothesis, effect of the claim, words of authors, tags, parent, files and notices; `history --json` holds words, tags, effect, status and parent',
+  'USE-103':
+    'answers of evaluations are kept with instruction, expected answer and reward, where recipe code does not see them; rollout files hold instruction and reward',
+  'USE-104': '`artifacts` of run_result.json and of the JSON of runs hold checkpoints and what algorithms left',
 } as const

@@ -147,6 +147,10 @@ const EndStatus = RunStatus.exclude(['pending', 'running'])
 export const Verdict = z.enum(['supported', 'refuted', 'inconclusive', 'exploratory', 'failed'])
 export type Verdict = z.infer<typeof Verdict>
 
+/** Something a run leaves behind, by address: weights, a prompt, a report. */
+export const Artifact = z.strictObject({ name: z.string(), kind: z.string(), ref: z.string() })
+export type Artifact = z.infer<typeof Artifact>
+
 /** `seq` counts the events of one run from 1, without gaps and over all its attempts: it is the resume cursor. */
 const runEvent = <const T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
   z.object({ seq: z.int().min(1), at: z.iso.datetime(), run_id: Text, type: z.literal(type), ...shape })
@@ -213,7 +217,7 @@ export const RunEvent = z.discriminatedUnion('type', [
     text: z.string().optional().describe('The numbers that it looked at, in words.'),
     learning_rate: z.number().optional(),
   }),
-  runEvent('notice', { text: z.string() }),
+  runEvent('notice', { text: z.string(), artifact: Artifact.optional().describe('What its algorithm left.') }),
   runEvent('log', { level: LogLevel, text: z.string() }),
   runEvent('run.finished', {
     status: EndStatus,

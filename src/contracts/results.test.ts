@@ -33,6 +33,11 @@ const entry = {
   verdict: 'supported',
   objective: { metric: 'val.pass@1', direction: 'max' },
   best: { arm: 'focal', score },
+  status: 'completed',
+  effect: null,
+  words: [],
+  tags: [],
+  parent: null,
   conclusion: 'It does.',
   cost_usd: null,
 }
@@ -44,21 +49,31 @@ describe('the documents under --json', () => {
       'experiment_id',
       'name',
       'status',
+      'interrupted',
+      'created_at',
+      'hypothesis',
       'objective',
       'best_arm',
       'arms',
+      'runs',
       'baselines',
       'conclusion',
+      'claim',
+      'words',
+      'tags',
+      'parent',
+      'notices',
       'failures',
       'judges',
       'guards',
       'leaks',
       'data',
       'engines',
+      'files',
       'cost_usd',
       'wall_s',
     ])
-    expect(Object.keys(ArmResult.shape)).toEqual(['name', 'status', 'params', 'seeds', 'score', 'error'])
+    expect(Object.keys(ArmResult.shape)).toEqual(['name', 'status', 'params', 'seeds', 'score', 'scores', 'error'])
     expect(Object.keys(Score.shape)).toEqual(['mean', 'ci', 'n'])
   })
 
@@ -68,11 +83,16 @@ describe('the documents under --json', () => {
       'experiment_id',
       'name',
       'created_at',
+      'status',
       'hypothesis',
       'verdict',
       'objective',
       'best',
+      'effect',
       'conclusion',
+      'words',
+      'tags',
+      'parent',
       'cost_usd',
     ])
     const imported = { experiment_id: 'exp_1', n_runs: 126, n_kept: 23 }

@@ -1,10 +1,10 @@
 // The documents that commands print under --json and that the record keeps of finished work.
 import * as z from 'zod'
 import { ErrorRecord } from './error.ts'
-import { BaselineScore, JudgeAgreement, Leak, RunFailures, RunStatus, RunTrip, Verdict } from './events.ts'
+import { Artifact, BaselineScore, JudgeAgreement, Leak, RunFailures, RunStatus, RunTrip, Verdict } from './events.ts'
 import { Direction, Split } from './metadata.ts'
 import { Count } from './name.ts'
-import { Metrics } from './quantity.ts'
+import { Bounds, Metrics } from './quantity.ts'
 import { Seed } from './run-config.ts'
 
 // What a run was trained on, to look at: rows before and after the transforms, and the first batch as tokens with the weight that each
@@ -98,41 +98,6 @@ export const UsedEngine = z.strictObject({
 })
 export type UsedEngine = z.infer<typeof UsedEngine>
 
-/** `evsys run --json` and `evsys show --json`. */
-export const ExperimentResult = z.strictObject({
-  experiment_id: z.string(),
-  name: z.string(),
-  status: RunStatus,
-  objective: JudgedBy.nullable(),
-  best_arm: z.string().nullable(),
-  arms: z.array(ArmResult),
-  baselines: z.array(BaselineScore).optional().describe('Models that were scored for comparison; none is an arm.'),
-  conclusion: z.strictObject({ verdict: Verdict, text: z.string() }).nullable().describe('Null: not finished.'),
-  failures: z.array(RunFailures).optional().describe('What failed within runs without ending them, counted.'),
-  judges: z.array(JudgeAgreement).optional().describe('Judges against labels of people, where there are labels.'),
-  guards: z.array(RunTrip).optional().describe('Where a guard tripped, and what was done.'),
-  leaks: z.array(Leak).optional().describe('Training rows that repeat questions, which the experiment allows.'),
-  data: z.array(RunDataPreview).optional().describe('What a trial trained on, one run of each arm; under --dry alone.'),
-  engines: z.array(UsedEngine).optional().describe('Of the runs that have begun.'),
-  cost_usd: z.number().min(0).nullable().describe('Null: unknown. Never zero for unknown.'),
-  wall_s: z.number().min(0),
-})
-export type ExperimentResult = z.infer<typeof ExperimentResult>
-
-/** One entry of `evsys history --json`. */
-export const HistoryEntry = z.strictObject({
-  experiment_id: z.string(),
-  name: z.string(),
-  created_at: z.iso.datetime(),
-  hypothesis: z.string().nullable(),
-  verdict: Verdict.nullable(),
-  objective: JudgedBy.nullable(),
-  best: z.strictObject({ arm: z.string(), score: Score }).nullable(),
-  conclusion: z.string().nullable(),
-  cost_usd: z.number().min(0).nullable(),
-})
-export type HistoryEntry = z.infer<typeof HistoryEntry>
-
 /** `evsys import --json`. */
 export const ImportResult = z.strictObject({
   experiment_id: z.string(),
@@ -140,10 +105,6 @@ export const ImportResult = z.strictObject({
   n_kept: Count,
 })
 export type ImportResult = z.infer<typeof ImportResult>
-
-/** Something a run leaves behind, by address: weights, a prompt, a report. */
-export const Artifact = z.strictObject({ name: z.string(), kind: z.string(), ref: z.string() })
-export type Artifact = z.infer<typeof Artifact>
 
 /** What an algorithm with `train` returns and what `run_result.json` holds. */
 export const RunResult = z.strictObject({
@@ -236,3 +197,101 @@ export const Evidence = z.strictObject({
   n_test_looks: z.int().describe('In-loop evaluations on test benchmarks; each one spends some of what test is for.'),
 })
 export type Evidence = z.infer<typeof Evidence>
+
+/** What a run scored on one benchmark, of the checkpoint that was selected. */
+export const RunScore = z.strictObject({
+  benchmark: z.string(),
+  split: Split,
+  step: Count.optional().describe('Of an evaluation in the loop; absent: after training.'),
+  metrics: Metrics,
+  bounds: Bounds.optional().describe('Of the metrics that missing rewards leave open.'),
+  n_tasks: Count,
+  n_infra_failed: Count.describe('Answers without a reward.'),
+  scorer_hash: z.string(),
+  answers: z.string().optional().describe('File of the answers, with instruction, expected answer and reward.'),
+})
+export type RunScore = z.infer<typeof RunScore>
+
+export const RunSummary = z.strictObject({
+  run_id: z.string(),
+  name: z.string(),
+  arm: z.string(),
+  seed: z.int(),
+  stage: Count.optional(),
+  status: RunStatus,
+  steps: Count.optional(),
+  best_step: Count.optional().describe('Of the selected checkpoint, counted from 0; absent: the last.'),
+  scores: z.array(RunScore),
+  metrics: Metrics.describe('Of the last step of training.'),
+  artifacts: z.array(Artifact),
+  files: z.string().optional().describe('Its folder; absent: not on this machine.'),
+  cost_usd: z.number().min(0).optional(),
+  tokens: Count.optional(),
+  wall_s: z.number().min(0).optional(),
+  invalid: z.string().optional().describe('Why its numbers no longer count.'),
+  error: ErrorRecord.optional(),
+})
+export type RunSummary = z.infer<typeof RunSummary>
+
+const AuthorsWord = z.strictObject({ at: z.string(), author: z.string(), text: z.string() })
+
+/** `evsys run --json` and `evsys show --json`. */
+export const ExperimentResult = z.strictObject({
+  experiment_id: z.string(),
+  name: z.string(),
+  status: RunStatus,
+  interrupted: z.literal(true).optional().describe('No process works on it, and it can be resumed.'),
+  created_at: z.iso.datetime().optional(),
+  hypothesis: z.string().nullable().optional(),
+  objective: JudgedBy.nullable(),
+  best_arm: z.string().nullable(),
+  arms: z.array(ArmResult),
+  runs: z.array(RunSummary).optional().describe('In the order of the plan.'),
+  baselines: z.array(BaselineScore).optional().describe('Models that were scored for comparison; none is an arm.'),
+  conclusion: z.strictObject({ verdict: Verdict, text: z.string() }).nullable().describe('Null: not finished.'),
+  claim: Evidence.shape.claim.optional().describe('What the comparison of the claim found; null: none was declared.'),
+  words: z.array(AuthorsWord).optional().describe('What authors added: `evsys conclude`.'),
+  tags: z.array(z.string()).optional(),
+  parent: z.string().nullable().optional().describe('Experiment that it follows.'),
+  notices: z.array(z.string()).optional(),
+  failures: z.array(RunFailures).optional().describe('What failed within runs without ending them, counted.'),
+  judges: z.array(JudgeAgreement).optional().describe('Judges against labels of people, where there are labels.'),
+  guards: z.array(RunTrip).optional().describe('Where a guard tripped, and what was done.'),
+  leaks: z.array(Leak).optional().describe('Training rows that repeat questions, which the experiment allows.'),
+  data: z.array(RunDataPreview).optional().describe('What a trial trained on, one run of each arm; under --dry alone.'),
+  engines: z.array(UsedEngine).optional().describe('Of the runs that have begun.'),
+  files: z.string().nullable().optional().describe('Folder of its files; null: none on this machine.'),
+  cost_usd: z.number().min(0).nullable().describe('Null: unknown. Never zero for unknown.'),
+  wall_s: z.number().min(0),
+})
+export type ExperimentResult = z.infer<typeof ExperimentResult>
+
+/** One entry of `evsys history --json`. */
+export const HistoryEntry = z.strictObject({
+  experiment_id: z.string(),
+  name: z.string(),
+  created_at: z.iso.datetime(),
+  status: z.enum([...RunStatus.options, 'interrupted']),
+  hypothesis: z.string().nullable(),
+  verdict: Verdict.nullable(),
+  objective: JudgedBy.nullable(),
+  best: z.strictObject({ arm: z.string(), score: Score }).nullable(),
+  effect: PairEvidence.pick({
+    treatment: true,
+    baseline: true,
+    effect: true,
+    interval: true,
+    confidence: true,
+    n_seeds: true,
+    n_tasks: true,
+  })
+    .extend({ benchmark: z.string(), metric: z.string() })
+    .nullable()
+    .describe('Of the claim; null: none was declared, or it has no scores.'),
+  conclusion: z.string().nullable(),
+  words: z.array(AuthorsWord).describe('What authors added: `evsys conclude`.'),
+  tags: z.array(z.string()),
+  parent: z.string().nullable().describe('Experiment that it follows.'),
+  cost_usd: z.number().min(0).nullable(),
+})
+export type HistoryEntry = z.infer<typeof HistoryEntry>

@@ -2,12 +2,11 @@
 // that does not fit is a damaged record (STORE_FAILED) and no surprise later.
 
 import type { ErrorRecord } from './error.ts'
-import type { ExperimentEvent, RunEvent, RunStatus, Verdict } from './events.ts'
+import type { Artifact, ExperimentEvent, RunEvent, RunStatus, Verdict } from './events.ts'
 import type { Candidate, Job, RecordedPlan, ResolvedObjective } from './plan.ts'
 import type { Bounds, MetricRanges, Metrics, TaskScores } from './quantity.ts'
 import type { Ack, DurableJobs, Item, JobOptions, Lease, Leases } from './record.ts'
 import type { CandidateFailure } from './research-attempt.ts'
-import type { Artifact } from './results.ts'
 import type { RunConfig } from './run-config.ts'
 import type { CheckpointKind } from './training-service.ts'
 

@@ -140,6 +140,15 @@ export const Prediction = z.strictObject({
 })
 export type Prediction = z.infer<typeof Prediction>
 
+/** One answer with what was asked, what was expected and what it earned. Recipe code never sees it. */
+export const ScoredAnswer = Prediction.extend({
+  instruction: z.string(),
+  expected: z.unknown().describe('Absent where a task has no answer to compare with.'),
+  reward: z.number().nullable().describe('Null: infrastructure failed.'),
+  metadata: z.unknown().describe('Of the task.'),
+})
+export type ScoredAnswer = z.infer<typeof ScoredAnswer>
+
 /** What the scorer found. */
 export const Scored = z.strictObject({
   metrics: Metrics.describe(

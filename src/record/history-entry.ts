@@ -9,7 +9,7 @@ export function storedEvidence({ evidence }: Pick<ExperimentRow, 'evidence'>): E
   return evidence === undefined ? undefined : Evidence.safeParse(evidence).data // of another version: the words remain
 }
 
-export function historyEntry(experiment: ExperimentRow): HistoryEntry {
+export function historyEntry(experiment: ExperimentRow, status: ExperimentStatus): HistoryEntry {
   const { objective } = experiment
   const evidence = storedEvidence(experiment)
   const best = evidence?.arms.find(({ name }) => name === evidence.best_arm)
@@ -17,6 +17,7 @@ export function historyEntry(experiment: ExperimentRow): HistoryEntry {
     experiment_id: experiment.id,
     name: experiment.name,
     created_at: experiment.createdAt,
+    status: status === 'interrupted' ? status : experiment.status,
     hypothesis: experiment.hypothesis ?? null,
     verdict: experiment.verdict ?? null,
     objective:
@@ -24,9 +25,20 @@ export function historyEntry(experiment: ExperimentRow): HistoryEntry {
         ? null
         : { metric: `${objective.benchmark}.${objective.metric}`, direction: objective.direction },
     best: best?.score == null || isDryRun(experiment) ? null : { arm: best.name, score: best.score },
+    effect: effectOf(evidence),
     conclusion: experiment.conclusion ?? null,
+    words: experiment.words,
+    tags: experiment.tags,
+    parent: experiment.parentId ?? null,
     cost_usd: experiment.costUsd ?? null,
   }
+}
+
+function effectOf(evidence: Evidence | undefined): HistoryEntry['effect'] {
+  if (evidence?.claim == null) return null
+  const { benchmark, metric, overall } = evidence.claim
+  const { treatment, baseline, effect, interval, confidence, n_seeds, n_tasks } = overall
+  return { benchmark, metric, treatment, baseline, effect, interval, confidence, n_seeds, n_tasks }
 }
 
 // Where an experiment stands, in one word. The record says "running" of one whose process was killed; the lease shows it.

@@ -6,18 +6,19 @@ export { type Comparison, compareExperiments } from './compare-experiments.ts'
 export { selectedEval } from './evidence/arm-scores.ts'
 export { conclusionText, number } from './evidence/conclusion-text.ts'
 export { dryRunMark, isDryRun } from './evidence/dry-run.ts'
-export { evidenceOf, experimentResult, resultOf } from './evidence/evidence-of.ts'
-export {
-  baselinesOf,
-  judgeCosts,
-  recordedFailures,
-  recordedJudges,
-  recordedLeaks,
-  recordedSpeeds,
-  recordedTrips,
-} from './evidence/recorded-events.ts'
+export { besidesRuns, evidenceOf, experimentResult, resultOf } from './evidence/evidence-of.ts'
+export { baselinesOf, judgeCosts, recordedLeaks, recordedSpeeds } from './evidence/recorded-events.ts'
+export { runArtifacts } from './evidence/run-summaries.ts'
 export type { RecordedRun } from './evidence/weigh-evidence.ts'
-export { filesOf, outputDirOf, runFolder, segmentFile, segmentNumbers } from './experiment-folder.ts'
+export {
+  answersFile,
+  answersFolder,
+  filesOf,
+  outputDirOf,
+  runFolder,
+  segmentFile,
+  segmentNumbers,
+} from './files/experiment-folder.ts'
 export { type ExperimentStatus, experimentStatus, historyEntry, storedEvidence } from './history-entry.ts'
 export { concludeLog, isLogImport, logGains, scoredRow } from './log/conclude-log.ts'
 export { importLog } from './log/import-log.ts'

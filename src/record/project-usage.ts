@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { StoreUsage } from '../contracts/index.ts'
 import { fileError, fileWork, ifPresent, systemCode } from '../kernel/index.ts'
 import type { OpenStore } from '../store/index.ts'
-import { filesOf, runFolder } from './experiment-folder.ts'
+import { filesOf, runFolder } from './files/experiment-folder.ts'
 
 interface ProjectUsage {
   readonly record: StoreUsage

@@ -1,7 +1,13 @@
 // What an event changes in the tables. Runs in the transaction that stores the event: tables and events never disagree. Every
 // change can be made again, so that steps done again after a crash leave the same rows. It follows `reduceRun`: what the fold
 // takes back, the tables take back.
-import { type ExperimentEvent, type PlannedRun, RecordedPlan, type RunEvent } from '../contracts/index.ts'
+import {
+  type Artifact,
+  type ExperimentEvent,
+  type PlannedRun,
+  RecordedPlan,
+  type RunEvent,
+} from '../contracts/index.ts'
 import type { Database, Queryable, RunTable } from './database/database.ts'
 import { checkedName, parseStored } from './database/stored-values.ts'
 import { indexExperiment } from './read-experiments.ts'
@@ -55,10 +61,12 @@ async function applyRunEvent(database: Database, query: Queryable, event: RunEve
       return saveEval(query, event)
     case 'run.finished':
       return finishRun(query, event)
+    case 'notice':
+      if (event.artifact !== undefined) await keepArtifact(query, event.run_id, event.artifact)
+      return
     case 'step.finished': // its metrics are points, written by the caller
     case 'eval.started':
     case 'rollout.finished':
-    case 'notice':
     case 'log':
       return // the event itself is the record
   }
@@ -103,6 +111,14 @@ async function finishRun(query: Queryable, event: Of<'run.finished'>): Promise<v
       finished_at: event.at,
     })
     .where('id', '=', event.run_id)
+    .execute()
+}
+
+async function keepArtifact(query: Queryable, run_id: string, { name, kind, ref }: Artifact): Promise<void> {
+  await query
+    .insertInto('artifact')
+    .values({ run_id, name, kind, ref })
+    .onConflict((conflict) => conflict.columns(['run_id', 'name']).doUpdateSet({ kind, ref }))
     .execute()
 }
 

@@ -5,7 +5,7 @@ import { loadExperiment } from '../../src/config/index.ts'
 import type { RunEvent, RunRow } from '../../src/contracts/index.ts'
 import { manualClock } from '../../src/kernel/index.ts'
 import { concludeExperiment } from '../../src/lab/experiment/conclude-experiment.ts'
-import { outputDirOf } from '../../src/record/experiment-folder.ts'
+import { outputDirOf } from '../../src/record/files/experiment-folder.ts'
 import { openStore, requireTraining } from '../../src/store/index.ts'
 
 export interface Recorded {
@@ -61,7 +61,12 @@ export async function recordExperiment(
   }
   const experiment = await store.findExperiment(experimentId)
   if (recorded.unfinished !== true) {
-    await concludeExperiment(store, experiment, { outputDir: outputDirOf(experiment, dir), clock, wallS: 60 })
+    await concludeExperiment(store, experiment, {
+      outputDir: outputDirOf(experiment, dir),
+      projectDir: dir,
+      clock,
+      wallS: 60,
+    })
   }
   return { experimentId, runs: await store.runs(experimentId) }
 }

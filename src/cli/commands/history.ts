@@ -32,7 +32,7 @@ export async function history(
     const items: HistoryItem[] = []
     for (const row of rows.slice(0, limit)) {
       const status = await experimentStatus(store, row)
-      const [entry, evidence, isTrial] = [historyEntry(row), storedEvidence(row), isDryRun(row)]
+      const [entry, evidence, isTrial] = [historyEntry(row, status), storedEvidence(row), isDryRun(row)]
       items.push({ entry, evidence, status, isTrial, words: row.words })
     }
     const hidden = rows.length > items.length

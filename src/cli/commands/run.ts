@@ -67,6 +67,7 @@ async function conduct(context: CommandContext, asked: Asked) {
   const { dry, steps, set, resume, maxConcurrent, seal } = options
   const colors = colorsFor(live, env)
   let outputDir = ''
+  const notices: string[] = []
   using watch = createRunWatch({ live, quiet: output.quiet, colors, env, clock: systemClock, signal })
   try {
     const asIs = { projectDir: project, cwd, signal, steps, set, maxConcurrent, seal }
@@ -79,14 +80,17 @@ async function conduct(context: CommandContext, asked: Asked) {
           resume: resume === true,
           onPlan(prepared) {
             outputDir = prepared.outputDir
-            for (const notice of prepared.notices) output.notice(noticeText(notice, cwd))
+            for (const notice of prepared.notices) {
+              output.notice(noticeText(notice, cwd))
+              notices.push(noticeText(notice, cwd))
+            }
             watch.begin(prepared.plan, prepared.runs)
           },
           onItem: (row, item) => watch.follow(row, item),
         },
       ),
     )
-    return { result, outputDir }
+    return { result: { ...result, notices: [...notices, ...(result.notices ?? [])] }, outputDir }
   } catch (error) {
     // Nothing is in the record before the plan is.
     if (signal.aborted && outputDir !== '' && !output.json) {

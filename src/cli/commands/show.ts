@@ -27,13 +27,12 @@ export async function show(context: CommandContext, reference: string, { data }:
   const { output } = context
   return await withRecord(context, {}, async ({ store, project }) => {
     const experiment = await store.findExperiment(reference)
-    const { evidenceOf, filesOf, isDryRun, resultOf, selectedEval, experimentStatus } = await import(
-      '../../record/index.ts'
-    )
-    const result = await resultOf(store, experiment)
+    const { evidenceOf, isDryRun, resultOf, selectedEval, experimentStatus } = await import('../../record/index.ts')
+    const found = await resultOf(store, experiment, project)
     const { evidence, runs } = await evidenceOf(store, experiment)
-    const files = await filesOf(experiment, project)
+    const files = found.files ?? undefined
     const status = await experimentStatus(store, experiment)
+    const result: ExperimentResult = status === 'interrupted' ? { ...found, interrupted: true } : found
     output.result(result, () => {
       const shown = runs.map(({ run, evals }) => ({ run, scores: scoresOf(run, evals, selectedEval) }))
       const { verdict } = experiment

@@ -41,6 +41,8 @@ export interface OpenScorer extends AsyncDisposable {
     signal?: AbortSignal,
     /** Of trials, where the tasks are folders: their tests have judged. */
     rewards?: readonly TrialReward[],
+    /** Written by the scorer, which alone knows what was expected: one line of JSON for each answer, `ScoredAnswer`. */
+    answersFile?: string,
   ): Promise<Scored>
 }
 
@@ -70,12 +72,13 @@ export async function openScorer(options: ScorerOptions): Promise<OpenScorer> {
     predictions: readonly Prediction[],
     own: AbortSignal,
     rewards: readonly TrialReward[] | undefined,
+    answers_file: string | undefined,
   ): Promise<Scored> => {
     const excluded: { task_id: string; sample: number; reason: string }[] = []
     for (let deaths = 0; ; deaths++) {
       const limit = deaths === 0 ? benchmark.n_concurrent : 1
       const given = rewards && [...rewards]
-      const result = await ask({ predictions: [...predictions], excluded, limit, rewards: given }, own)
+      const result = await ask({ predictions: [...predictions], excluded, limit, rewards: given, answers_file }, own)
       if ('scored' in result) return result.scored
       live = undefined
       if (deaths === 0) continue
@@ -102,11 +105,11 @@ export async function openScorer(options: ScorerOptions): Promise<OpenScorer> {
   return {
     hash: sealed.hash,
     sealedTasks: () => sealed.tasks,
-    score(predictions, own = signal, rewards = undefined) {
+    score(predictions, own = signal, rewards = undefined, answersFile = undefined) {
       const either = AbortSignal.any([own, closing.signal])
       const scored = turn.then(() => {
         either.throwIfAborted()
-        return scoreAll(predictions, either, rewards)
+        return scoreAll(predictions, either, rewards, answersFile)
       })
       turn = scored.catch(() => {}) // one evaluation at a time
       return scored

@@ -11,6 +11,7 @@ import { createJudgeModels, judgeSecrets } from './judge-models.ts'
 import { sealedTask } from './load-tasks.ts'
 import { prepareScoring } from './prepare-scoring.ts'
 import { answerKey, scorePredictions } from './score-predictions.ts'
+import { scoredAnswers, writeAnswers } from './scored-answers.ts'
 import { createScorerPlugins } from './scorer-plugins.ts'
 import { type ScorerStart, scorerProtocol, type ToScorer } from './scorer-protocol.ts'
 
@@ -87,7 +88,7 @@ async function openScoring(
   checkLabels(labels, plan.tasks)
   watchdog.keepTime()
 
-  const score = async ({ predictions, excluded, limit, rewards = [] }: ToScorer): Promise<Scored> => {
+  const score = async ({ predictions, excluded, limit, rewards = [], answers_file }: ToScorer): Promise<Scored> => {
     const given = new Map(
       rewards.map(({ task_id, sample, reward, reason = 'its trial has no reward' }) => [
         answerKey(task_id, sample),
@@ -96,6 +97,7 @@ async function openScoring(
     )
     const reasons = new Map(excluded.map(({ task_id, sample, reason }) => [answerKey(task_id, sample), reason]))
     const scored = await scorePredictions(plan, predictions, { limit, signal, excluded: reasons, given })
+    if (answers_file !== undefined) await writeAnswers(answers_file, redact(scoredAnswers(plan, predictions, scored)))
     const calibrated = await calibrateJudge(plan, labels, signal)
     const used = judges.report()
     return { ...scored, judge: used && { ...used, ...calibrated } }

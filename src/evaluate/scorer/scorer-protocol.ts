@@ -27,6 +27,10 @@ export const ToScorer = z.strictObject({
     .array(Answer.extend({ reward: z.number().nullable(), reason: z.string().optional() }))
     .optional()
     .describe('What the tests of task folders gave, by the controller, which ran them; null: nothing, and why.'),
+  answers_file: z
+    .string()
+    .optional()
+    .describe('Where answers are written with what was asked, what was expected and the reward; absent: nowhere.'),
 })
 export type ToScorer = z.infer<typeof ToScorer>
 

@@ -44,7 +44,7 @@ describe('the seal of benchmarks', () => {
     }
     expect(level).toBe('namespace')
     expect(notices).toEqual([])
-    const places = ['data/val', '.evsys/benchmarks', '.evsys/verdicts', '.env', '.git']
+    const places = ['data/val', '.evsys/benchmarks', '.evsys/verdicts', '.evsys/answers', '.env', '.git']
     expect(hidden).toEqual(expect.arrayContaining(places.map((place) => join(dir, place))))
     expect(hidden).not.toContain(join(dir, 'data'))
   })

@@ -4,6 +4,7 @@ import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { Benchmark, DataConfig, Notice, Plan, RunConfig } from '../../contracts/index.ts'
 import { EvsysError, whyNotHidden } from '../../kernel/index.ts'
+import { answersFolder } from '../../record/index.ts'
 import { trialsFolder } from '../trials/trial-scratch.ts'
 
 export interface BenchmarkSeal {
@@ -64,9 +65,9 @@ export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: S
   clash.push(...inStore)
   if (clash.length > 0 && choice === 'required') throw new EvsysError('SEAL_FAILED', clash.join('; '))
   const hidden = answers.filter((each) => !clashing.includes(each)).map(({ path }) => path)
-  // Verdicts of judges quote reference answers, trials hold tests; what is hidden must be there before a process starts.
+  // Verdicts of judges quote reference answers, as do answers that were scored; trials hold tests; what is hidden must be there before a process starts.
   const verdicts = join(projectDir, '.evsys', 'verdicts')
-  const kin = [verdicts, trialsFolder(projectDir)]
+  const kin = [verdicts, answersFolder(projectDir), trialsFolder(projectDir)]
   for (const folder of kin) await mkdir(folder, { recursive: true })
   const { benchmarksFolder } = await import('../../evaluate/index.ts')
   const others = [benchmarksFolder(projectDir), ...kin, join(projectDir, '.env'), ...(await histories(projectDir))]

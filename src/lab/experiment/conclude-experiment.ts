@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { BaselineScore, Evidence, ExperimentResult, Forgetting, RunResult } from '../../contracts/index.ts'
 import { type Clock, writeFileAtomic } from '../../kernel/index.ts'
 import {
-  baselinesOf,
+  besidesRuns,
   concludeLog,
   conclusionText,
   evidenceOf,
@@ -16,12 +16,8 @@ import {
   number,
   outputDirOf,
   type RecordedRun,
-  recordedFailures,
-  recordedJudges,
-  recordedLeaks,
-  recordedSpeeds,
-  recordedTrips,
   resultOf,
+  runArtifacts,
   runFolder,
   selectedEval,
 } from '../../record/index.ts'
@@ -32,17 +28,22 @@ import { appendEvents } from './begin-experiment.ts'
 export async function concludeExperiment(
   store: OpenStore,
   experiment: ExperimentRow,
-  options: { outputDir: string; clock: Clock; wallS: number; lease?: Lease | undefined },
+  options: {
+    outputDir: string
+    projectDir?: string | undefined
+    clock: Clock
+    wallS: number
+    lease?: Lease | undefined
+  },
 ): Promise<ExperimentResult> {
+  const { outputDir, projectDir } = options
   const { evidence, runs } = await evidenceOf(store, experiment)
-  const baselines = await baselinesOf(store, experiment.id)
   const rows = runs.map(({ run }) => run)
-  const trips = await recordedTrips(store, rows)
-  const failures = await recordedFailures(store, rows)
-  const ids = rows.map(({ id }) => id)
-  const judges = await recordedJudges(store, ids)
+  const besides = await besidesRuns(store, experiment.id, runs, { projectDir, files: outputDir })
+  const { baselines = [], trips, failures, judges } = besides
   const text = conclusionText(evidence, { isDry: isDryRun(experiment), baselines, trips, failures, judges })
-  await writeExperimentFiles({ experiment, runs, evidence, baselines, text, dir: options.outputDir })
+  await writeExperimentFiles(store, { experiment, runs, evidence, baselines, text, dir: outputDir })
+  const ids = rows.map(({ id }) => id)
   const spent = [...rows.map((run) => run.costUsd), ...baselines.map((each) => each.cost_usd)]
   const costs = [...spent.flatMap((cost) => cost ?? []), ...(await judgeCosts(store, ids))]
   const costUsd = costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0)
@@ -55,14 +56,7 @@ export async function concludeExperiment(
     best_arm: evidence.best_arm ?? undefined,
   }
   await appendEvents({ ...options, store, experiment }, [finished])
-  return experimentResult(await store.findExperiment(experiment.id), rows, evidence, {
-    baselines,
-    trips,
-    failures,
-    judges,
-    leaks: await recordedLeaks(store, experiment.id),
-    speeds: await recordedSpeeds(store, experiment.id),
-  })
+  return experimentResult(await store.findExperiment(experiment.id), runs, evidence, besides)
 }
 
 /** Weighs the record again, say after a run was marked invalid. One that still runs concludes at its end, and is left as it is. */
@@ -71,13 +65,13 @@ export async function concludeAgain(
   experiment: ExperimentRow,
   { projectDir, clock }: { projectDir: string; clock: Clock },
 ): Promise<ExperimentResult> {
-  if (experiment.verdict === undefined) return resultOf(store, experiment)
+  if (experiment.verdict === undefined) return resultOf(store, experiment, projectDir)
   if (isLogImport(experiment)) {
     await concludeLog(store, experiment, clock)
-    return resultOf(store, await store.findExperiment(experiment.id))
+    return resultOf(store, await store.findExperiment(experiment.id), projectDir)
   }
   const outputDir = outputDirOf(experiment, projectDir)
-  return concludeExperiment(store, experiment, { outputDir, clock, wallS: experiment.wallS ?? 0 })
+  return concludeExperiment(store, experiment, { outputDir, projectDir, clock, wallS: experiment.wallS ?? 0 })
 }
 
 /** Writes the pages of an experiment anew where they lie on this machine, so that they hold what authors added. */
@@ -86,21 +80,25 @@ export async function refreshFiles(store: OpenStore, experiment: ExperimentRow, 
   if (experiment.verdict === undefined || dir === undefined) return
   const { evidence, runs } = await evidenceOf(store, experiment)
   const text = experiment.conclusion ?? conclusionText(evidence)
-  await writeExperimentFiles({ experiment, runs, evidence, text, dir })
+  const { baselines } = await besidesRuns(store, experiment.id, runs)
+  await writeExperimentFiles(store, { experiment, runs, evidence, baselines, text, dir })
 }
 
 /**
  * The research record on disk, no dashboard needed: `experiment.md` for the whole, `hypothesis.md`, `conclusion.md` and
  * `run_result.json` for every run.
  */
-async function writeExperimentFiles(options: {
-  experiment: ExperimentRow
-  runs: readonly RecordedRun[]
-  evidence: Evidence
-  baselines?: readonly BaselineScore[] | undefined
-  text: string
-  dir: string
-}): Promise<void> {
+async function writeExperimentFiles(
+  store: OpenStore,
+  options: {
+    experiment: ExperimentRow
+    runs: readonly RecordedRun[]
+    evidence: Evidence
+    baselines?: readonly BaselineScore[] | undefined
+    text: string
+    dir: string
+  },
+): Promise<void> {
   const { experiment, runs, evidence, baselines = [], text, dir } = options
   const hypothesis = `- hypothesis: ${experiment.hypothesis ?? 'none was given'}`
   await mkdir(dir, { recursive: true })
@@ -110,7 +108,10 @@ async function writeExperimentFiles(options: {
     await mkdir(join(folder, 'logs'), { recursive: true })
     await writeFileAtomic(join(folder, 'logs', 'hypothesis.md'), `${hypothesis}\n`)
     await writeFileAtomic(join(folder, 'logs', 'conclusion.md'), runConclusion(hypothesis, recorded, text))
-    await writeFileAtomic(join(folder, 'run_result.json'), `${JSON.stringify(runResult(recorded), null, 2)}\n`)
+    await writeFileAtomic(
+      join(folder, 'run_result.json'),
+      `${JSON.stringify(await runResult(store, recorded), null, 2)}\n`,
+    )
   }
 }
 
@@ -226,9 +227,10 @@ function runConclusion(hypothesis: string, { run, evals }: RecordedRun, text: st
   ].join('\n')
 }
 
-function runResult({ run }: RecordedRun): RunResult {
+async function runResult(store: OpenStore, { run }: RecordedRun): Promise<RunResult> {
   const ended = run.status === 'pending' || run.status === 'running' ? 'cancelled' : run.status
-  return { run_id: run.id, status: ended, metrics: run.metrics, artifacts: [], error: run.error }
+  const artifacts = await runArtifacts(store, run)
+  return { run_id: run.id, status: ended, metrics: run.metrics, artifacts, error: run.error }
 }
 
 function range(interval: readonly [number, number] | null | undefined): string {

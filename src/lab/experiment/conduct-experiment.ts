@@ -54,7 +54,7 @@ async function alreadyFinished(
 }
 
 async function conduct(session: ExperimentSession): Promise<ExperimentResult> {
-  const { store, experiment, outputDir, lease, clock, hooks } = session
+  const { store, experiment, outputDir, projectDir, lease, clock, hooks } = session
   const started = clock.now()
   await session.work(async () => {
     try {
@@ -71,7 +71,7 @@ async function conduct(session: ExperimentSession): Promise<ExperimentResult> {
   })
   await recordSpeeds(session)
   const wallS = (clock.now() - started) / 1000
-  const result = await concludeExperiment(store, experiment, { outputDir, clock, lease, wallS })
+  const result = await concludeExperiment(store, experiment, { outputDir, projectDir, clock, lease, wallS })
   await hooks.ended(result)
   return result
 }

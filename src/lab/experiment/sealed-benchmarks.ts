@@ -48,6 +48,7 @@ interface AttemptQuestion
   readonly systemPrompt?: string | undefined
   /** Unique among the attempts that are under way. */
   readonly label: string
+  readonly answersFile?: string | undefined
 }
 
 interface Opened {
@@ -101,8 +102,8 @@ export class SealedBenchmarks implements AsyncDisposable {
     return this.#find(benchmark).scorer.hash
   }
 
-  async score(benchmark: string, predictions: readonly Prediction[]): Promise<Scored> {
-    return this.#find(benchmark).scorer.score(predictions)
+  async score(benchmark: string, predictions: readonly Prediction[], answersFile?: string): Promise<Scored> {
+    return this.#find(benchmark).scorer.score(predictions, undefined, undefined, answersFile)
   }
 
   /** Attempts the task folders of a benchmark, and scores what came of it. */
@@ -163,7 +164,7 @@ export class SealedBenchmarks implements AsyncDisposable {
     name: string,
     asked: AttemptQuestion,
   ): Promise<{ scored: Scored; predictions: readonly Prediction[] }> {
-    const { agent: ofRun, environment, runAgent, systemPrompt, label, ...question } = asked
+    const { agent: ofRun, environment, runAgent, systemPrompt, label, answersFile, ...question } = asked
     const { benchmark, scorer, folders } = this.#find(name)
     if (folders === undefined) throw new EvsysError('INTERNAL', `benchmark "${name}" has no task folders`)
     const { projectDir, cards, secretSource } = this.#options
@@ -186,6 +187,6 @@ export class SealedBenchmarks implements AsyncDisposable {
       runAgent: placeOfAgent(agent, isProjects) === 'worker' ? runAgent : undefined,
       scratch: join(await this.#scratch, `${label}-${name}`),
     })
-    return { scored: await scorer.score(predictions, signal, rewards), predictions }
+    return { scored: await scorer.score(predictions, signal, rewards, answersFile), predictions }
   }
 }

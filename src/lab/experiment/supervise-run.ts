@@ -16,7 +16,7 @@ import {
   type Scored,
 } from '../../contracts/index.ts'
 import { EvsysError, errorRecord, fileError, isDiskFull, isDiskFullError, systemCode } from '../../kernel/index.ts'
-import { isDryRun, runFolder, segmentFile, segmentNumbers } from '../../record/index.ts'
+import { answersFile, isDryRun, runFolder, segmentFile, segmentNumbers } from '../../record/index.ts'
 import { type OpenStore, type RunRow, requireTraining } from '../../store/index.ts'
 import { untilRunDirFree } from '../workers/run-holder.ts'
 import { createIntake } from '../workers/segment-reader.ts'
@@ -50,7 +50,7 @@ async function conductRun(row: RunRow, session: ExperimentSession): Promise<RunO
   try {
     const ended = await pool.run(assignment, {
       onWritten: intake.onWritten,
-      onScore: (question) => scoreAnswers(question, session),
+      onScore: (question) => scoreAnswers(row, question, session),
       onTrials: (question) => scoreTrials(row, question, session),
       stopping,
       signal: AbortSignal.any([signal, broken.signal]),
@@ -93,11 +93,12 @@ function faultOfRun(error: unknown): ErrorRecord {
 }
 
 async function scoreAnswers(
-  { benchmark, predictions }: ScoreQuestion,
-  { sealed, signal, onCost }: ExperimentSession,
+  row: RunRow,
+  { benchmark, step, predictions }: ScoreQuestion,
+  { sealed, projectDir, signal, onCost }: ExperimentSession,
 ): Promise<Scored> {
   try {
-    const scored = await sealed.score(benchmark, predictions)
+    const scored = await sealed.score(benchmark, predictions, answersFile(projectDir, row, { benchmark, step }))
     const answers = predictions.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0) // of a client that answers
     onCost((scored.judge?.cost_usd ?? 0) + answers)
     return scored
@@ -111,7 +112,7 @@ async function scoreAnswers(
 async function scoreTrials(
   row: RunRow,
   { benchmark, step, ...question }: TrialQuestion,
-  { sealed, outputDir }: ExperimentSession,
+  { sealed, outputDir, projectDir }: ExperimentSession,
 ) {
   const { config } = requireTraining(row)
   const { environment, seed } = config
@@ -128,6 +129,7 @@ async function scoreTrials(
       seed,
       step: at,
       label,
+      answersFile: answersFile(projectDir, row, { benchmark, step }),
     })
   } catch (error) {
     question.signal.throwIfAborted()

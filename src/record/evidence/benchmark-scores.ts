@@ -20,7 +20,7 @@ export function withBenchmarkScores(
 }
 
 /** The runs whose scores are those of an arm: completed, not taken out, and of a chain of stages the last ones. */
-export function finalRuns(runs: readonly RecordedRun[], arm: string): RecordedRun[] {
+function finalRuns(runs: readonly RecordedRun[], arm: string): RecordedRun[] {
   const own = runs.filter(({ run }) => run.arm === arm && run.invalid === undefined)
   const last = Math.max(0, ...own.map(({ run }) => run.stage ?? 0))
   return own.filter(({ run }) => (run.stage ?? 0) === last && run.status === 'completed')
@@ -54,7 +54,7 @@ function benchmarkScores(
 }
 
 /** Of all tasks, and of no part of them: not `pass@1[topic=refund]`. */
-export function isWhole(metric: string): boolean {
+function isWhole(metric: string): boolean {
   return !metric.includes('[')
 }
 

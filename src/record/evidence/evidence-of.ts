@@ -9,6 +9,7 @@ import {
   type JudgeAgreement,
   type Leak,
   type RunFailures,
+  type RunSummary,
   type RunTrip,
   trainingScores,
   type UsedEngine,
@@ -26,9 +27,11 @@ import {
   recordedFailures,
   recordedJudges,
   recordedLeaks,
+  recordedNotices,
   recordedSpeeds,
   recordedTrips,
 } from './recorded-events.ts'
+import { type FilePlaces, placesOf, runSummaries } from './run-summaries.ts'
 import { type RecordedRun, weighEvidence } from './weigh-evidence.ts'
 
 /** Weighs what the record holds of an experiment. */
@@ -59,21 +62,39 @@ function trainingEval({ metrics: given }: RunRow): EvalRow {
   return { benchmark: trainingScores, split: 'val', metrics, nTasks: 0, nInfraFailed: 0, scorerHash: '' }
 }
 
-/** The result of an experiment as the record has it now. */
-export async function resultOf(store: OpenStore, experiment: ExperimentRow): Promise<ExperimentResult> {
+/** The result of an experiment as the record has it now. `projectDir`: where its files are looked for. */
+export async function resultOf(
+  store: OpenStore,
+  experiment: ExperimentRow,
+  projectDir?: string,
+): Promise<ExperimentResult> {
   const { evidence, runs } = await evidenceOf(store, experiment)
+  const places = projectDir === undefined ? undefined : await placesOf(experiment, projectDir)
+  return experimentResult(experiment, runs, evidence, await besidesRuns(store, experiment.id, runs, places))
+}
+
+/** What the record has besides runs and their evidence. */
+export async function besidesRuns(
+  store: OpenStore,
+  experimentId: string,
+  runs: readonly RecordedRun[],
+  places?: FilePlaces,
+): Promise<BesidesRuns> {
   const rows = runs.map(({ run }) => run)
-  return experimentResult(experiment, rows, evidence, {
-    baselines: await baselinesOf(store, experiment.id),
-    leaks: await recordedLeaks(store, experiment.id),
-    speeds: await recordedSpeeds(store, experiment.id),
+  return {
+    baselines: await baselinesOf(store, experimentId),
+    leaks: await recordedLeaks(store, experimentId),
+    speeds: await recordedSpeeds(store, experimentId),
     trips: await recordedTrips(store, rows),
     failures: await recordedFailures(store, rows),
     judges: await recordedJudges(
       store,
       rows.map(({ id }) => id),
     ),
-  })
+    notices: await recordedNotices(store, experimentId, rows),
+    summaries: await runSummaries(store, runs, places),
+    files: places?.files,
+  }
 }
 
 /** A built-in metric, to be computed task by task. Those of a project live in the scorer and are not called here. */
@@ -88,7 +109,6 @@ export function metricOf(kind: string): TaskMetric | undefined {
 
 // An experiment as commands print it: the record's rows and its evidence in one document.
 
-/** What the record has besides runs and their evidence. */
 interface BesidesRuns {
   readonly baselines?: readonly BaselineScore[] | undefined
   readonly leaks?: readonly Leak[] | undefined
@@ -96,26 +116,43 @@ interface BesidesRuns {
   readonly trips?: readonly RunTrip[] | undefined
   readonly failures?: readonly RunFailures[] | undefined
   readonly judges?: readonly JudgeAgreement[] | undefined
+  readonly notices?: readonly string[] | undefined
+  readonly summaries?: readonly RunSummary[] | undefined
+  readonly files?: string | null | undefined
 }
 
 export function experimentResult(
   experiment: ExperimentRow,
-  runs: readonly RunRow[],
+  recorded: readonly RecordedRun[],
   evidence: Evidence,
-  { baselines = [], leaks = [], speeds = new Map(), trips = [], failures = [], judges = [] }: BesidesRuns = {},
+  {
+    baselines = [],
+    leaks = [],
+    speeds = new Map(),
+    trips = [],
+    failures = [],
+    judges = [],
+    notices = [],
+    summaries = [],
+    files,
+  }: BesidesRuns = {},
 ): ExperimentResult {
   const { plan } = experiment
+  const runs = recorded.map(({ run }) => run)
   const costs = [...runs.flatMap((run) => run.costUsd ?? []), ...baselines.flatMap((each) => each.cost_usd ?? [])]
   return {
     experiment_id: experiment.id,
     name: experiment.name,
     status: experiment.status,
+    created_at: experiment.createdAt,
+    hypothesis: experiment.hypothesis ?? null,
     objective: shownObjective(evidence.objective),
     best_arm: evidence.best_arm,
     arms: evidence.arms.map(({ name, status, score, scores, error }) => {
       const { params = {}, seeds = [] } = plan.arms.find((each) => each.name === name) ?? {}
       return { name, status, params, seeds, score, scores, error }
     }),
+    runs: [...summaries],
     baselines: unlessEmpty(baselines),
     conclusion:
       experiment.verdict === undefined
@@ -124,11 +161,17 @@ export function experimentResult(
             verdict: experiment.verdict,
             text: experiment.conclusion ?? conclusionText(evidence, { trips, failures, judges }),
           },
+    claim: evidence.claim,
+    words: experiment.words,
+    tags: experiment.tags,
+    parent: experiment.parentId ?? null,
+    notices: [...notices],
     failures: unlessEmpty(failures),
     judges: unlessEmpty(judges),
     guards: unlessEmpty(trips),
     leaks: unlessEmpty(leaks),
     engines: usedEngines(runs, speeds),
+    files,
     cost_usd: experiment.costUsd ?? (costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0)),
     wall_s: experiment.wallS ?? runs.reduce((sum, run) => sum + (run.wallS ?? 0), 0),
   }

@@ -71,6 +71,22 @@ export async function recordedFailures(
   return counted.flat()
 }
 
+/** Notices of an experiment and of its runs, each once. */
+export async function recordedNotices(
+  store: Events,
+  experimentId: string,
+  runs: readonly Pick<RunRow, 'id' | 'name'>[],
+): Promise<string[]> {
+  const own = await eventsOf(store, `experiment:${experimentId}`, 'notice')
+  const ofRuns = await Promise.all(
+    runs.map(async ({ id, name }) => {
+      const events = await eventsOf(store, `run:${id}`, 'notice')
+      return events.map(({ text }) => `${name}: ${text}`)
+    }),
+  )
+  return [...new Set([...own.map(({ text }) => text), ...ofRuns.flat()])]
+}
+
 /** The trips of guards. What a later attempt did again is not in it. */
 export async function recordedTrips(store: Events, runs: readonly Pick<RunRow, 'id' | 'name'>[]): Promise<RunTrip[]> {
   const types = ['run.started', 'guard.tripped'] as const

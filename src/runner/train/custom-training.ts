@@ -51,8 +51,9 @@ export async function wholeRun(scope: RunScope, options: WholeRunOptions): Promi
       algorithm.train(driven.context),
     )
     const { metrics, artifacts } = checkResult(algorithm, result)
-    for (const { name, kind, ref } of artifacts) {
-      await scope.reporter.report({ type: 'notice', text: `left ${kind} "${name}": ${ref}` })
+    for (const artifact of artifacts) {
+      const text = `left ${artifact.kind} "${artifact.name}": ${artifact.ref}`
+      await scope.reporter.report({ type: 'notice', text, artifact })
     }
     return { ...driven.end(), metrics: { ...driven.end().metrics, ...metrics }, interrupted: false }
   } catch (error) {

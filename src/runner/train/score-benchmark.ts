@@ -96,7 +96,12 @@ export async function notifyCallbacks(
   { benchmark, scored, predictions, step }: BenchmarkEval,
 ): Promise<void> {
   const { name, split } = benchmark
-  const answers = predictions.map((prediction) => ({ ...prediction }))
+  const tasks = new Map((await readSealedTasks(benchmark.tasks_file)).map((task) => [task.task_id, task.instruction]))
+  const answers = predictions.map((prediction) => {
+    const { task_id, sample } = prediction
+    const reward = scored.rewards[task_id]?.[sample] ?? null
+    return { ...prediction, instruction: tasks.get(task_id), reward }
+  })
   const of = callbackScope(scope.assignment)
   await scope.callbacks.call('onBenchmarkEval', of, name, split, scored.metrics, answers, step)
 }

@@ -1,8 +1,8 @@
 // Where an experiment's files lie: its folder, those of its runs, and what their attempts wrote.
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ifPresent } from '../kernel/index.ts'
-import type { ExperimentRow } from '../store/index.ts'
+import { ifPresent } from '../../kernel/index.ts'
+import type { ExperimentRow, RunRow } from '../../store/index.ts'
 
 /** Folder of an experiment: `<stamp>_<name>` below `output_dir`, or below `.evsys/runs`. */
 export function outputDirOf(
@@ -16,6 +16,20 @@ export function outputDirOf(
 /** Folder of a run inside the experiment's. */
 export function runFolder(outputDir: string, runName: string): string {
   return join(outputDir, runName)
+}
+
+/** Expected answers, hidden from recipe code like the benchmarks that they come from. */
+export function answersFolder(projectDir: string): string {
+  return join(projectDir, '.evsys', 'answers')
+}
+
+/** The answers of one evaluation with what was asked, what was expected and the reward: a line of JSON each. */
+export function answersFile(
+  projectDir: string,
+  run: Pick<RunRow, 'experimentId' | 'name'>,
+  { benchmark, step }: { benchmark: string; step?: number | undefined },
+): string {
+  return join(answersFolder(projectDir), run.experimentId, run.name, `${benchmark}-${step ?? 'final'}.jsonl`)
 }
 
 /** What an attempt at a run wrote. */

@@ -904,4 +904,5 @@ export const requirements = {
     'the first signal ends a run cleanly, also while its service is away; the second ends it at once, and both are said',
   'USE-84':
     'every file that init, new-experiment and task init write is as its template is and runs, from the packed tarball',
+  'USE-85': 'temporary folders are deleted by the process that made them, and those of a killed one by the next start',
 } as const

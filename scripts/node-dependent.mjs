@@ -51,12 +51,10 @@ export const nodeDependent = [
     newest: true,
   },
   {
-    files: [
-      'src/engine/cpu/**/*.test.ts',
-      'tests/engine/{cpu-wasm,kernel-faults,open-runtime,reference-engine}.test.ts',
-    ],
+    files: ['src/engine/cpu/**/*.test.ts', 'tests/engine/{kernel-faults,open-runtime,reference-engine}.test.ts'],
     why: 'WebAssembly, the loading of native code, typed arrays, shared memory, Math of V8',
   },
+  { files: ['tests/engine/cpu-wasm.test.ts'], why: 'a whole engine on WebAssembly', newest: true },
   {
     files: ['src/models/tokenizer/*.test.ts', 'src/models/folders/*.test.ts'],
     why: 'Unicode tables of regular expressions, files, downloads',
@@ -84,8 +82,8 @@ export const nodeDependent = [
   },
   { files: ['src/rollout/environments/state-copy.test.ts'], why: 'files through open folders, links, rights' },
   {
-    files: ['tests/lab/{run-experiment,killed}.test.ts'],
-    why: 'whole experiments over processes, their end by a kill',
+    files: ['tests/lab/run-experiment.test.ts'],
+    why: 'whole experiments over processes',
     newest: true,
   },
   {
@@ -110,7 +108,7 @@ export const leftToFull = [
   },
   {
     files: ['src/lab/workers/worker-pool.test.ts'],
-    why: 'plugin-host shows how processes end on that Node, run-experiment and killed how runs in them do',
+    why: 'plugin-host shows how processes end on that Node, run-experiment how runs in them do',
   },
   { files: ['src/evaluate/scorer/open-scorer.test.ts'], why: 'plugin-host holds processes by the same guard' },
   {
@@ -136,7 +134,7 @@ export const leftToFull = [
   { files: ['tests/lab/sealed-answers.test.ts'], why: 'namespaces of the system hide the answers, not Node' },
   {
     files: ['tests/cli/{run,eval,run-signals}.test.ts', 'tests/lab/{arm-weights,data,folder-benchmarks}.test.ts'],
-    why: 'run-experiment, killed and interrupt start the same processes and end them by the same signals',
+    why: 'run-experiment and interrupt start the same processes and end them by the same signals',
   },
   {
     files: [
@@ -162,8 +160,8 @@ export const leftToFull = [
     why: 'namespaces of the system shut candidates in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
   },
   {
-    files: ['tests/research/{killed,chaos}.test.ts', 'tests/lab/killed-rl.test.ts'],
-    why: 'a controller that is killed like that of tests/lab/killed.test.ts',
+    files: ['tests/research/{killed,chaos}.test.ts', 'tests/lab/{killed,killed-rl}.test.ts'],
+    why: 'the system kills a controller, not Node; how its workers and holders find that out is tested in src/lab/workers',
   },
   {
     files: ['src/report/finalize/finalize-research.test.ts', 'src/research/diff/unified-diff.test.ts'],

@@ -1,7 +1,7 @@
 // Runs unit tests on every supported Node version but the one that runs this script, which `npm test` covers: those of what
-// depends on Node (node-dependent.mjs), or with --all the whole suite.
+// depends on Node (node-dependent.mjs), all versions at once, or with --all the whole suite, one after another.
 
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installNode, suiteVersions } from './node-versions.mjs'
@@ -10,16 +10,32 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** @param {string} version */
 const major = (version) => version.split('.')[0]
 
-const config = process.argv.includes('--all') ? 'vitest.config.ts' : 'vitest.nodes.config.ts'
-let failed = false
-for (const version of suiteVersions.filter((each) => major(each) !== major(process.versions.node))) {
+const isWhole = process.argv.includes('--all')
+// Each lane alone would leave cores idle while it begins and while its last file ends.
+const options = isWhole ? ['--config', 'vitest.config.ts'] : ['--config', 'vitest.nodes.config.ts', '--maxWorkers', '2']
+
+/**
+ * Whether the tests pass on that version. What they print is printed whole, when they have ended.
+ * @param {string} version
+ */
+async function passesOn(version) {
   const bin = installNode(version)
-  console.log(`\nUnit tests on Node ${version}`)
-  const { status } = spawnSync(join(bin, 'node'), ['node_modules/vitest/vitest.mjs', 'run', '--config', config], {
+  const tests = spawn(join(bin, 'node'), ['node_modules/vitest/vitest.mjs', 'run', ...options], {
     cwd: root,
-    stdio: 'inherit',
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}`, EVSYS_TEST_SCALE: 'brief' },
   })
-  if (status !== 0) failed = true
+  /** @type {Buffer[]} */
+  const printed = []
+  for (const stream of [tests.stdout, tests.stderr]) stream.on('data', (chunk) => printed.push(chunk))
+  const code = await new Promise((resolve) => tests.once('close', resolve))
+  process.stdout.write(`\nUnit tests on Node ${version}\n${Buffer.concat(printed)}`)
+  return code === 0
 }
-process.exit(failed ? 1 : 0)
+
+const versions = suiteVersions.filter((each) => major(each) !== major(process.versions.node))
+/** @type {boolean[]} */
+const passed = []
+if (isWhole) for (const version of versions) passed.push(await passesOn(version))
+else passed.push(...(await Promise.all(versions.map(passesOn))))
+process.exitCode = passed.every(Boolean) ? 0 : 1

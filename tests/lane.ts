@@ -19,6 +19,7 @@ type LaneOptions = Pick<
   | 'expect'
   | 'testTimeout'
   | 'hookTimeout'
+  | 'experimental'
 >
 
 /**
@@ -33,6 +34,8 @@ export function lane(name: string, inCi = Boolean(process.env.CI)): LaneOptions 
     setupFiles: ['tests/property-runs.ts', 'tests/equal-bytes.ts'],
     // Vitest leaves one core to itself, which is half of a small machine, and many tests wait for processes they started.
     maxWorkers: availableParallelism() + 1,
+    // What one lane has transformed serves the next ones, and the projects of a lane share it.
+    experimental: { fsModuleCache: true, fsModuleCachePath: '.tmp/modules' },
     sequence: { sequencer: SlowFirst },
     allowOnly: false,
     // There to end a hang: a busy machine may take many times as long as an idle one.

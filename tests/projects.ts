@@ -1,17 +1,12 @@
 // Two kinds of test files. Most leave their process as they found it and share one, file after file, so that the same modules are
-// not loaded again for each. The others have a process to themselves: they run plugins in it, change it, or take long anyway.
+// not loaded again for each. The others have a process to themselves: they run plugins in it or change it.
 import type { TestProjectInlineConfiguration } from 'vitest/config'
 import { globPattern, unitTestFiles } from './test-files.ts'
 
 const alone = [
-  'src/evaluate/scorer/*.test.ts',
-  'src/kernel/blobs.test.ts',
-  'src/kernel/plugins/*.test.ts',
-  'src/lab/workers/worker-pool.test.ts',
+  'src/kernel/plugins/{catalog,check-plugin,define,equip-plugin,load-plugins,registry}.test.ts',
   'src/sandbox/**/*.test.ts',
   'tests/*.test.ts',
-  'tests/{callbacks,engine,lab,research,sandbox,stores,trainer}/**/*.test.ts',
-  'tests/cli/{eval,repro,run,run-signals,scaffolded-run}.test.ts',
 ]
 
 /** All unit tests, or those that globs name, as projects that extend the configuration they are part of. */

@@ -45,8 +45,8 @@ export function chooseLevel({ level = 'auto', minimum = 'chroot' }: LevelWish, p
 
 // What works on this machine, found out by doing it: a command is run at each level and has to see the inside alone.
 
-/** A first start may have to wait for a busy disk. */
-const patienceMs = 20_000
+/** There to end a hang: a busy machine may need many seconds for a first start, and the answer is kept. */
+const patienceMs = 60_000
 
 const kept = new Map<Level, Promise<LevelProbe>>()
 

@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type * as z from 'zod'
+import * as tinker from '../contracts/tinker/index.ts'
 import { type Clock, retry, systemRandom } from '../kernel/index.ts'
 import type { OnTinkerEvent } from './client-events.ts'
 import type { ConnectionWatch } from './connection-watch.ts'
@@ -22,9 +23,14 @@ export type Call = Omit<Exchange, 'timeoutMs' | 'signal'> & {
   retryStatus?: readonly number[] | undefined
 }
 
+/** Work that the service took. `first` answers the first poll for its result: a service in this process sends it along. */
+export type Accepted = { readonly requestId: string; readonly first?: Answer | undefined }
+
 export type Caller = {
   /** The answer, whatever its body. */
   answer(call: Call): Promise<Answer>
+  /** Sends work; the id of its result, and the result itself where it was there at once. */
+  submit(call: Call): Promise<Accepted>
   /** The body, read with a schema. */
   json<S extends z.ZodType>(call: Call, schema: S): Promise<z.output<S>>
   /** A call whose answer says nothing. */
@@ -42,11 +48,14 @@ type CallerOptions = {
   /** How long a stop for billing is waited out. */
   billingPauseMs: () => number
   connection: ConnectionWatch
+  /** Asks for results together with the acceptance of the work. */
+  wantsResults?: boolean | undefined
 }
 
 const defaultTimeoutMs = 60_000
 export const defaultRetryForMs = 300_000
 const billingWaitMs = 5000
+const wantsResult = { prefer: tinker.wantsResult, accept: 'application/x-protobuf, application/json' }
 
 export function createCaller(options: CallerOptions): Caller {
   const {
@@ -103,6 +112,13 @@ export function createCaller(options: CallerOptions): Caller {
 
   return {
     answer,
+    async submit(call) {
+      const { wantsResults = false } = options
+      const reply = await answer(wantsResults ? { ...call, headers: wantsResult } : call)
+      const requestId = wantsResults ? reply.headers.get(tinker.requestIdHeader) : null
+      if (requestId !== null) return { requestId, first: reply }
+      return { requestId: parseBody(call.path, reply.bytes, tinker.UntypedFuture).request_id }
+    },
     async json(call, schema) {
       const { bytes } = await answer(call)
       return parseBody(call.path, bytes, schema)
@@ -181,6 +197,7 @@ export function idempotentCaller(caller: Caller): Caller {
     call.method === 'GET' ? call : { ...call, headers: { 'x-idempotency-key': randomUUID(), ...call.headers } }
   return {
     answer: (call) => caller.answer(keyed(call)),
+    submit: (call) => caller.submit(keyed(call)),
     json: (call, schema) => caller.json(keyed(call), schema),
     done: (call) => caller.done(keyed(call)),
   }

@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 import type { Datum, FwdBwd, Metrics, NamedLoss, Tensor } from '../contracts/index.ts'
 import * as tinker from '../contracts/tinker/index.ts'
-import type { Call, Caller } from './caller.ts'
+import type { Accepted, Call, Caller } from './caller.ts'
 import type { OnTinkerEvent } from './client-events.ts'
 import { ServiceError } from './service-error.ts'
 
@@ -28,18 +28,18 @@ export class PassFormat {
   }
 
   /** Sends a pass and gives its promise. */
-  async send(request: tinker.ForwardBackwardRequest): Promise<tinker.UntypedFuture> {
+  async send(request: tinker.ForwardBackwardRequest): Promise<Accepted> {
     if (this.#format === 'json') return this.#sendJson(request)
     try {
-      const future = await this.#sendProtobuf(request)
+      const accepted = await this.#sendProtobuf(request)
       if (!this.#isProven) this.#settle('protobuf')
-      return future
+      return accepted
     } catch (error) {
       const isUnknown = error instanceof ServiceError && notUnderstood.includes(error.status ?? 0)
       if (this.#isProven || !isUnknown) throw error
-      const future = await this.#sendJson(request)
+      const accepted = await this.#sendJson(request)
       this.#settle('json')
-      return future
+      return accepted
     }
   }
 
@@ -50,7 +50,7 @@ export class PassFormat {
     this.#onEvent({ type: 'wire', format })
   }
 
-  #sendProtobuf(request: tinker.ForwardBackwardRequest): Promise<tinker.UntypedFuture> {
+  #sendProtobuf(request: tinker.ForwardBackwardRequest): Promise<Accepted> {
     const plain = tinker.encodeForwardBackwardRequest(request)
     const bytes =
       this.#compress === undefined
@@ -68,8 +68,8 @@ export class PassFormat {
       : this.#post('forward_backward', { json: { model_id, seq_id, forward_backward_input: input } })
   }
 
-  #post(route: string, body: Pick<Call, 'json' | 'bytes'>): Promise<tinker.UntypedFuture> {
-    return this.#caller.json({ method: 'POST', path: `/api/v1/${route}`, ...body }, tinker.UntypedFuture)
+  #post(route: string, body: Pick<Call, 'json' | 'bytes'>): Promise<Accepted> {
+    return this.#caller.submit({ method: 'POST', path: `/api/v1/${route}`, ...body })
   }
 }
 

@@ -147,6 +147,7 @@ const patienceMs = 20_000
 function impatient(caller: Caller): Caller {
   return {
     answer: (call) => caller.answer({ retryForMs: patienceMs, ...call }),
+    submit: (call) => caller.submit({ retryForMs: patienceMs, ...call }),
     json: (call, schema) => caller.json({ retryForMs: patienceMs, ...call }, schema),
     done: (call) => caller.done({ retryForMs: patienceMs, ...call }),
   }

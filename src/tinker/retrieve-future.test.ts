@@ -56,8 +56,8 @@ describe('retrieveFuture', () => {
           retryForMs: 1000,
         }
         const asked = samples
-          ? retrieveFuture('r', expectSample, options)
-          : retrieveFuture('r', expectPass(false), options)
+          ? retrieveFuture({ requestId: 'r' }, expectSample, options)
+          : retrieveFuture({ requestId: 'r' }, expectPass(false), options)
         const outcome: unknown = await asked.catch((error: unknown) => error)
         if (outcome instanceof Error) expect(outcome).toBeInstanceOf(ServiceError)
       }),

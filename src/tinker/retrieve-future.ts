@@ -5,7 +5,7 @@ import type * as z from 'zod'
 import * as tinker from '../contracts/tinker/index.ts'
 import { type Clock, messageOf, withoutUndefined } from '../kernel/index.ts'
 import type { ByteBudget } from './byte-budget.ts'
-import { errorOf, parseValue, readJson } from './caller.ts'
+import { type Accepted, errorOf, parseValue, readJson } from './caller.ts'
 import { ServiceError, textOfError } from './service-error.ts'
 import type { Answer, Transport } from './transport.ts'
 
@@ -38,7 +38,7 @@ const pollTimeoutMs = 45_000
 const leastPollMs = 20
 
 export async function retrieveFuture<T>(
-  requestId: string,
+  { requestId, first }: Accepted,
   expected: Expected<T>,
   options: RetrieveOptions,
 ): Promise<T> {
@@ -72,7 +72,7 @@ export async function retrieveFuture<T>(
       const askedMs = clock.now()
       let answer: Answer
       try {
-        answer = await ask(iteration)
+        answer = iteration === 0 && first !== undefined ? first : await ask(iteration)
       } catch (error) {
         if (!(error instanceof ServiceError) || !error.retryable) throw error
         silentSinceMs ??= askedMs

@@ -78,7 +78,7 @@ export class Sampler {
       accepted({ requestIds: [request_id], seqs: [seq] })
       try {
         const roundTripMs = clock.now() - sentMs
-        const answer = retrieve(this.#session, request_id, expectSample, { signal, roundTripMs })
+        const answer = retrieve(this.#session, { requestId: request_id }, expectSample, { signal, roundTripMs })
         return toSamples(await unlessAborted(answer, signal), request, request_id)
       } catch (error) {
         if (signal.aborted) this.#cancel(request_id)

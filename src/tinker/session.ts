@@ -1,8 +1,8 @@
 // What the parts of a client share: the way to the service, its flags, its session and the clock.
-import * as tinker from '../contracts/tinker/index.ts'
+import type * as tinker from '../contracts/tinker/index.ts'
 import type { Clock } from '../kernel/index.ts'
 import type { ByteBudget } from './byte-budget.ts'
-import type { Caller } from './caller.ts'
+import type { Accepted, Caller } from './caller.ts'
 import type { OnTinkerEvent } from './client-events.ts'
 import type { PassFormat } from './pass-data.ts'
 import type { Preset } from './presets.ts'
@@ -50,11 +50,11 @@ export function callSignal(session: Session, { signal, deadlineMs }: CallOptions
 /** Asks for a result with the settings of the session. */
 export function retrieve<T>(
   session: Session,
-  requestId: string,
+  accepted: Accepted,
   expected: Expected<T>,
   { signal, roundTripMs }: { signal: AbortSignal; roundTripMs: number },
 ): Promise<T> {
-  return retrieveFuture(requestId, expected, {
+  return retrieveFuture(accepted, expected, {
     transport: session.transport,
     clock: session.clock,
     signal,
@@ -78,9 +78,9 @@ export async function requestResult<T>(
   try {
     const sentMs = session.clock.now()
     const post = { method: 'POST', ...call, signal: linked.signal } as const
-    const { request_id } = await session.caller.json(post, tinker.UntypedFuture)
+    const accepted = await session.caller.submit(post)
     const roundTripMs = session.clock.now() - sentMs
-    return await retrieve(session, request_id, expected, { signal: linked.signal, roundTripMs })
+    return await retrieve(session, accepted, expected, { signal: linked.signal, roundTripMs })
   } finally {
     linked.release()
   }

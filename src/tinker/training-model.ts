@@ -3,6 +3,7 @@
 import type { Adam, Datum, FwdBwd, Loss, Metrics, NamedLoss } from '../contracts/index.ts'
 import * as tinker from '../contracts/tinker/index.ts'
 import { unlessAborted } from '../kernel/index.ts'
+import type { Accepted } from './caller.ts'
 import { carrier, checkDatums, evaluateLoss, unweighted, withGradients } from './loss-data.ts'
 import { joinPasses, type Part, splitBatch, toWireDatum } from './pass-data.ts'
 import { RequestOrder } from './request-order.ts'
@@ -24,8 +25,8 @@ export type SaveCallOptions = CallOptions & {
   userMetadata?: Readonly<Record<string, string>> | undefined
 }
 
-/** Accepted work, and the result that is being asked for. */
-type Accepted<T> = Submitted & { readonly result: Promise<T> }
+/** Work in its order, and the result that is being asked for. */
+type Ordered<T> = Submitted & { readonly result: Promise<T> }
 
 export class TrainingModel {
   readonly modelId: string
@@ -127,7 +128,7 @@ export class TrainingModel {
   }
 
   // A caller who stops waiting does not stop what is being sent: an order with a hole in it would be worse.
-  #run<T>(options: CallOptions, submit: (signal: AbortSignal) => Promise<Accepted<T>>): TinkerFuture<T> {
+  #run<T>(options: CallOptions, submit: (signal: AbortSignal) => Promise<Ordered<T>>): TinkerFuture<T> {
     return startFuture(async (accepted) => {
       const linked = callSignal(this.#session, options)
       try {
@@ -147,38 +148,38 @@ export class TrainingModel {
   }
 
   #single<W, T>(route: string, body: object, expected: Expected<W>, read: (answer: W) => T) {
-    return async (signal: AbortSignal): Promise<Accepted<T>> => {
+    return async (signal: AbortSignal): Promise<Ordered<T>> => {
       const { caller, clock, preset } = this.#session
       const sentMs = clock.now()
       const { seq, answer } = await this.#order.sendOne(
         (seq_id) => {
           const json = { model_id: this.modelId, seq_id, ...body, type: route }
           const call = { method: 'POST', path: `/api/v1/${route}`, json, retryStatus: preset.retryStatus } as const
-          return caller.json(call, tinker.UntypedFuture)
+          return caller.submit(call)
         },
         { isConflict: route.startsWith('save_') },
       )
-      const result = this.#retrieve(answer.request_id, seq, expected, { signal, sentMs }).then(read)
+      const result = this.#retrieve(answer, seq, expected, { signal, sentMs }).then(read)
       result.catch(() => {}) // the future rejects with it
-      return { requestIds: [answer.request_id], seqs: [seq], result }
+      return { requestIds: [answer.requestId], seqs: [seq], result }
     }
   }
 
   async #retrieve<T>(
-    requestId: string,
+    accepted: Accepted,
     seq: number,
     expected: Expected<T>,
     { signal, sentMs }: { signal: AbortSignal; sentMs: number },
   ): Promise<T> {
     try {
       const roundTripMs = this.#session.clock.now() - sentMs
-      return await retrieve(this.#session, requestId, expected, { signal, roundTripMs })
+      return await retrieve(this.#session, accepted, expected, { signal, roundTripMs })
     } catch (error) {
-      throw error instanceof ServiceError ? error.with({ requestId, seq }) : error
+      throw error instanceof ServiceError ? error.with({ requestId: accepted.requestId, seq }) : error
     }
   }
 
-  #pass(data: readonly Datum[], loss: Loss, forwardOnly: boolean, signal: AbortSignal): Promise<Accepted<FwdBwd>> {
+  #pass(data: readonly Datum[], loss: Loss, forwardOnly: boolean, signal: AbortSignal): Promise<Ordered<FwdBwd>> {
     return 'custom' in loss
       ? this.#customPass(data, loss, forwardOnly, signal)
       : this.#namedPass(data, loss, forwardOnly, signal)
@@ -189,7 +190,7 @@ export class TrainingModel {
     loss: NamedLoss,
     forwardOnly: boolean,
     signal: AbortSignal,
-  ): Promise<Accepted<FwdBwd>> {
+  ): Promise<Ordered<FwdBwd>> {
     const { flags, preset, clock } = this.#session
     if (preset.lacksLosses.includes(loss.name)) {
       throw new ServiceError('invalid', `this service has no loss "${loss.name}"`, { fix: 'choose another loss.' })
@@ -202,10 +203,10 @@ export class TrainingModel {
     const sentMs = clock.now()
     const answers = await this.#order.sendAll(
       parts.map((part) => async (seq: number) => {
-        const { request_id } = await this.#sendPart(part, loss, { seq, forwardOnly })
-        const result = this.#retrieve(request_id, seq, expected, { signal, sentMs })
+        const accepted = await this.#sendPart(part, loss, { seq, forwardOnly })
+        const result = this.#retrieve(accepted, seq, expected, { signal, sentMs })
         result.catch(() => {}) // the future rejects with it
-        return { requestId: request_id, result }
+        return { requestId: accepted.requestId, result }
       }),
       together ? 'together' : 'in order',
     )
@@ -241,7 +242,7 @@ export class TrainingModel {
     loss: Exclude<Loss, NamedLoss>,
     forwardOnly: boolean,
     signal: AbortSignal,
-  ): Promise<Accepted<FwdBwd>> {
+  ): Promise<Ordered<FwdBwd>> {
     const first = await this.#namedPass(unweighted(data), carrier, true, signal)
     const { outputs } = await unlessAborted(first.result, signal)
     const evaluated = await evaluateLoss(data, loss, outputs, signal)

@@ -1,5 +1,5 @@
 // One HTTP exchange: a request goes out, an answer or a connection error comes back. It knows no retry and no promise.
-import { messageOf, onAbort, withoutUndefined } from '../kernel/index.ts'
+import { messageOf, onAbort } from '../kernel/index.ts'
 import { ServiceError } from './service-error.ts'
 
 /** What a transport needs of `fetch`: a server in the same process offers it too. */
@@ -34,32 +34,34 @@ type TransportOptions = {
   /** Awaited before each request that brings no other credentials. */
   prepare?: (() => Promise<void>) | undefined
   fetch: Fetch
+  /** False: every request is answered, as one within this process is, and nothing is timed. */
+  timed?: boolean | undefined
 }
 
 // Far above any answer of the protocol; without a bound a peer could fill the memory.
 const mostBytes = 2 ** 30
 
 /** Exchanges with the service at `baseUrl`. Its own path is kept, and a slash at its end makes no difference. */
-export function createTransport({ baseUrl, headers, prepare, fetch }: TransportOptions): Transport {
+export function createTransport({ baseUrl, headers, prepare, fetch, timed = true }: TransportOptions): Transport {
   const base = baseUrl.replace(/\/+$/, '')
   return {
     async send({ method, path, json, bytes, headers: own, timeoutMs, signal }) {
       const late = () =>
         new ServiceError('timeout', `${base}${path}: no answer in ${timeoutMs} ms`, { retryable: true, fix: reachFix })
-      const linked = linkSignals([signal], { timeoutMs, late })
+      const linked = timed ? linkSignals([signal], { timeoutMs, late }) : { signal, release() {} }
       const body = bytes?.data ?? (json === undefined ? undefined : JSON.stringify(json))
       try {
         linked.signal.throwIfAborted()
         if (prepare !== undefined && own?.['x-api-key'] === undefined) await prepare()
         const response = await fetch(`${base}${path}`, {
           method,
-          headers: withoutUndefined({
+          headers: {
             accept: 'application/json',
-            'content-type': body === undefined ? undefined : (bytes?.type ?? 'application/json'),
-            'content-encoding': bytes?.encoding,
+            ...(body !== undefined && { 'content-type': bytes?.type ?? 'application/json' }),
+            ...(bytes?.encoding !== undefined && { 'content-encoding': bytes.encoding }),
             ...headers(),
             ...own,
-          }),
+          },
           redirect: 'manual',
           signal: linked.signal,
           body: body ?? null,

@@ -43,7 +43,8 @@ function scriptedBackend(draws: Draw[], passes: Pass[]) {
       const { service: inner, ...backend } = await mockBackend.open(context)
       const versions = new Map<string, number>()
       let updates = 0
-      let finals = 0
+      // By turn: agents whose turns overlap in any order still have as many right last answers as wrong ones.
+      const finals = { first: 0, last: 0 }
       const service: TrainingService = {
         ...inner,
         async snapshot(model) {
@@ -55,8 +56,9 @@ function scriptedBackend(draws: Draw[], passes: Pass[]) {
         async sample({ model, prompt }): Promise<Sample[]> {
           const asked = backend.tokenizer.decode(prompt)
           const wantsTool = asked.includes('You can call these tools') && !asked.includes('<tool_response')
-          const isRight = finals % 2 === 0 || context.model.name === 'always-right'
-          const text = wantsTool ? call : `${isRight ? 'yes' : 'no'} ${finals++}`
+          const turn = asked.includes('sure?') ? 'last' : 'first'
+          const isRight = finals[turn] % 2 === 0 || context.model.name === 'always-right'
+          const text = wantsTool ? call : `${isRight ? 'yes' : 'no'} ${finals[turn]++}`
           const tokens = Int32Array.from([...backend.tokenizer.encode(text), specialTokens['<|end|>']])
           const version = ('uri' in model ? versions.get(model.uri) : undefined) ?? Number.NaN
           draws.push({ version, tokens })

@@ -74,30 +74,34 @@ describe('an experiment', { timeout: 300_000 }, () => {
         algorithm: { kind: 'prompt_search', params: { candidates: ['Be brief.'] } },
       },
     ]
-    const metricsWith = async (backend: object, seed: number) => {
+    const metricsWith = async (backend: object, made: ({ name: string } & object)[]) => {
       const file = experimentProject(folder(), {
         name: 'recipes',
         metadata: { ...twoByTwo.metadata, claim: undefined },
-        runs: runs.map((run) => ({ ...run, model: { name: 'mock' }, backend, seed })),
+        runs: made.map((run) => ({ seed: 42, ...run, model: { name: 'mock' }, backend })),
       })
       const { arms } = await runExperiment(file)
       expect(arms.map(({ name, status, error }) => [name, status, error])).toEqual(
-        runs.map(({ name }) => [name, 'completed', undefined]),
+        made.map(({ name }) => [name, 'completed', undefined]),
       )
       return { scores: arms.map(({ score }) => score), metrics: metricsOf(file) }
     }
-    const mock = await metricsWith({ kind: 'mock' }, 42)
+    const others = runs.slice(0, 5).map((run) => ({ ...run, name: `other-${run.name}`, seed: 43 }))
+    const both = await metricsWith({ kind: 'mock' }, [...runs, ...others])
+    const mock = {
+      scores: both.scores.slice(0, runs.length),
+      metrics: Object.fromEntries(Object.entries(both.metrics).filter(([path]) => !path.startsWith('other-'))),
+    }
     expect(Object.keys(mock.metrics).length).toBeGreaterThan(9)
-    expect(await metricsWith({ kind: 'mock' }, 42)).toEqual(mock)
-    expect(await metricsWith({ kind: 'local', params: { engine: 'mock' } }, 42)).toEqual(mock)
+    expect(await metricsWith({ kind: 'local', params: { engine: 'mock' } }, runs)).toEqual(mock)
     const tinker = { kind: 'tinker', params: { preset: 'evsys', base_url: trainer.url } }
-    expect(await metricsWith(tinker, 42)).toEqual(mock)
+    expect(await metricsWith(tinker, runs)).toEqual(mock)
     vi.unstubAllEnvs()
-    const other = await metricsWith({ kind: 'mock' }, 43)
     for (const { name } of runs.slice(0, 5)) {
       const path = `${name}/logs/training/metrics.jsonl`
       expect(mock.metrics[path]).toBeDefined()
-      expect(other.metrics[path]).not.toEqual(mock.metrics[path])
+      expect(both.metrics[`other-${path}`]).toBeDefined()
+      expect(both.metrics[`other-${path}`]).not.toEqual(mock.metrics[path])
     }
   })
 

@@ -31,6 +31,7 @@ export async function openMockTrainer(runDir: string, signal: AbortSignal): Prom
     preset: 'evsys',
     baseUrl: 'http://mock',
     fetch: trainer.fetchInProcess,
+    isInProcess: true,
     heartbeatMs: 0,
     signal,
   })

@@ -145,6 +145,11 @@ export const UntypedFuture = z.object({
 })
 export type UntypedFuture = z.infer<typeof UntypedFuture>
 
+/** Not part of the protocol. `prefer: wait=0` asks our own trainer for the result in place of the promise, if it is there at once. */
+export const wantsResult = 'wait=0'
+/** The id of the promise, with an answer that is the result. */
+export const requestIdHeader = 'x-evsys-request-id'
+
 export const RetrieveFutureRequest = z.object({
   request_id: z.string(),
   allow_metadata_only: z.boolean().default(false),

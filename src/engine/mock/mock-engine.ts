@@ -49,10 +49,13 @@ export async function forwardBackward(
 }
 
 function targetLogprobs(model: BigramModel, { tokens, targets, targetsPerToken }: CheckedDatum): Float64Array {
-  return Float64Array.from(
-    targets.data,
-    (target, at) => model.logprobs(tokens[Math.floor(at / targetsPerToken)] ?? 0)[target] ?? Number.NaN,
-  )
+  const { data } = targets
+  const logprobs = new Float64Array(data.length)
+  for (let at = 0; at < data.length; at++) {
+    const row_U = model.logprobs(tokens[Math.floor(at / targetsPerToken)] ?? 0)
+    logprobs[at] = row_U[data[at] ?? -1] ?? Number.NaN
+  }
+  return logprobs
 }
 
 function accumulate(model: BigramModel, datum: CheckedDatum, derivatives: Float64Array | undefined): void {

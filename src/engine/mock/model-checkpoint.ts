@@ -1,5 +1,6 @@
 // A model and its optimiser as a checkpoint, and back.
 import { createHash } from 'node:crypto'
+import { endianness } from 'node:os'
 import * as z from 'zod'
 import { AdamState, type Parameters } from '../optimizer/adam-state.ts'
 import { refused } from '../refused.ts'
@@ -98,7 +99,10 @@ export function encodeCheckpoint({ tensors, ...rest }: Checkpoint): Uint8Array {
   bytes.writeUInt32LE(text.length, magic.length + 4)
   text.copy(bytes, prefixBytes)
   let at = prefixBytes + text.length
-  for (const [, values] of entries) for (const value of values) at = bytes.writeDoubleLE(value, at)
+  for (const [, { buffer, byteOffset, byteLength }] of entries) {
+    bytes.set(littleEndian(Buffer.from(buffer, byteOffset, byteLength)), at)
+    at += byteLength
+  }
   createHash('sha256').update(bytes.subarray(0, at)).digest().copy(bytes, at)
   return bytes
 }
@@ -123,14 +127,18 @@ export function decodeCheckpoint(source: Uint8Array): Checkpoint {
     throw bad('the checkpoint’s header does not describe its values')
   }
   let at = headerEnd
-  const read = () => {
-    at += 8
-    return bytes.readDoubleLE(at - 8)
+  const read = (length: number) => {
+    const values = new Float64Array(length)
+    Buffer.from(values.buffer).set(littleEndian(bytes.subarray(at, at + 8 * length)))
+    at += 8 * length
+    return values
   }
-  return {
-    ...header,
-    tensors: Object.fromEntries(tensors.map(({ name, length }) => [name, Float64Array.from({ length }, read)])),
-  }
+  return { ...header, tensors: Object.fromEntries(tensors.map(({ name, length }) => [name, read(length)])) }
+}
+
+// Nearly every machine has its numbers in the order of the file, so that they are copied as they are.
+function littleEndian(doubles: Buffer): Buffer {
+  return endianness() === 'LE' ? doubles : Buffer.from(doubles).swap64()
 }
 
 function parseHeader(text: string): Header {

@@ -14,12 +14,15 @@ export function greedyToken(logprobs_V: Float64Array): Candidate {
 }
 
 export function logSoftmax(logits_V: Float64Array): Float64Array {
+  const size = logits_V.length
   let largest = Number.NEGATIVE_INFINITY
-  for (const logit of logits_V) if (logit > largest) largest = logit
+  for (let v = 0; v < size; v++) largest = Math.max(largest, logits_V[v] ?? 0)
   let sum = 0
-  for (const logit of logits_V) sum += Math.exp(logit - largest)
+  for (let v = 0; v < size; v++) sum += Math.exp((logits_V[v] ?? 0) - largest)
   const normalizer = largest + Math.log(sum)
-  return logits_V.map((logit) => logit - normalizer)
+  const logprobs_V = new Float64Array(size)
+  for (let v = 0; v < size; v++) logprobs_V[v] = (logits_V[v] ?? 0) - normalizer
+  return logprobs_V
 }
 
 /** Draws a token with a number from [0, 1). At temperature 0 it is the likeliest. */

@@ -29,6 +29,9 @@ export function hidingCommand(paths: readonly string[], command: readonly string
   return [...outer, '/bin/sh', '-c', cover, 'evsys', ...ids, ...paths, ...command]
 }
 
+/** There to end a hang: a busy machine may need many seconds for a first start, and the answer is kept. */
+const patienceMs = 60_000
+
 let probed: Promise<string | undefined> | undefined
 
 /** Why this machine cannot hide paths; undefined when it can. Tried once, with a temporary folder. */
@@ -44,7 +47,7 @@ async function probe(): Promise<string | undefined> {
     await writeFile(join(folder, 'seen'), 'seen')
     const [command = '', ...args] = hidingCommand([folder], ['/bin/sh', '-c', '[ ! -e "$0/seen" ]', folder])
     return await new Promise((resolve) => {
-      execFile(command, args, { timeout: 10_000 }, (error, _stdout, stderr) => {
+      execFile(command, args, { timeout: patienceMs }, (error, _stdout, stderr) => {
         const [line = ''] = stderr.trim().split('\n')
         resolve(error === null ? undefined : line === '' ? messageOf(error).split('\n')[0] : line)
       })

@@ -120,12 +120,15 @@ export function createRollouts(scope: RunScope, versionOf: (policy: LocalPolicy)
     },
     /** Cuts off those that are under way and waits for them. None begins any more. */
     async end() {
-      ending.abort(new EvsysError('INTERRUPTED', 'the step of these rollouts is over, or is done again'))
+      ending.abort(stepIsOver)
       stopListening()
       await Promise.all(underWay) // all are aborted, and none comes after them
     },
   }
 }
+
+// Made once: every step ends with it, and an error takes its stack along.
+const stepIsOver = new EvsysError('INTERRUPTED', 'the step of these rollouts is over, or is done again')
 
 interface Done {
   readonly request: Request

@@ -1,5 +1,6 @@
 // The segment of one attempt at a run: what its worker reports, one numbered item per line, appended. A process that is killed in
 // the middle of a line leaves it torn; readers ignore it, and a writer that resumes removes it first.
+import { writeSync } from 'node:fs'
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Item } from '../../contracts/index.ts'
@@ -14,25 +15,21 @@ interface Line {
 export async function openSegmentWriter(file: string) {
   const handle = await openForAppending(file)
   let waiting: Line[] = []
-  let isWriting = false
-  let writing: Promise<void> = Promise.resolve()
   let failure: Error | undefined
 
-  // Lines that come while others are on their way to the disk leave together.
-  const writeWaiting = async () => {
-    while (waiting.length > 0) {
-      const batch = waiting
-      waiting = []
-      try {
-        if (failure !== undefined) throw failure
-        await writeWhole(handle, Buffer.from(batch.map(({ text }) => text).join('')))
-        for (const { done } of batch) done()
-      } catch (cause) {
-        failure ??= fileError('write', file, cause)
-        for (const { failed } of batch) failed(failure)
-      }
+  // Lines of one turn of the event loop leave together. A line is small and goes into the memory of the system: a thread to write it
+  // would cost more than a step of a small model.
+  const writeWaiting = () => {
+    const batch = waiting
+    waiting = []
+    try {
+      if (failure !== undefined) throw failure
+      writeWhole(handle.fd, Buffer.from(batch.map(({ text }) => text).join('')))
+      for (const { done } of batch) done()
+    } catch (cause) {
+      failure ??= fileError('write', file, cause)
+      for (const { failed } of batch) failed(failure)
     }
-    isWriting = false
   }
 
   return {
@@ -40,13 +37,11 @@ export async function openSegmentWriter(file: string) {
     write(n: number, item: Item): Promise<void> {
       return new Promise((done, failed) => {
         waiting.push({ text: `${JSON.stringify({ n, item })}\n`, done, failed })
-        if (isWriting) return
-        isWriting = true // before the call, which may be over when it returns
-        writing = writeWaiting()
+        if (waiting.length === 1) setImmediate(writeWaiting)
       })
     },
     async close() {
-      await writing
+      if (waiting.length > 0) writeWaiting()
       await handle.close()
     },
   }
@@ -82,11 +77,8 @@ async function endOfLastLine(handle: FileHandle, size: number): Promise<number> 
 }
 
 // A full disk takes part of a write without an error and refuses the rest.
-async function writeWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
-  for (let sent = 0; sent < bytes.length; ) {
-    const { bytesWritten } = await handle.write(bytes, sent)
-    sent += bytesWritten
-  }
+function writeWhole(fd: number, bytes: Buffer): void {
+  for (let sent = 0; sent < bytes.length; ) sent += writeSync(fd, bytes, sent)
 }
 
 const pauseMs = 50

@@ -9,27 +9,31 @@ export class PlainResponse {
   readonly status: number
   readonly headers: PlainHeaders
   readonly body: readonly [Uint8Array<ArrayBuffer>]
-  readonly #type: string
+  readonly #headers: Readonly<Record<string, string>>
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, type: string, status = 200) {
+  constructor(bytes: Uint8Array<ArrayBuffer>, headers: Readonly<Record<string, string>>, status = 200) {
     this.status = status
     this.body = [bytes]
-    this.#type = type
-    this.headers = plainHeaders({ 'content-type': type })
+    this.#headers = headers
+    this.headers = plainHeaders(headers)
   }
 
   toResponse(): Response {
-    return new Response(this.body[0], { status: this.status, headers: { 'content-type': this.#type } })
+    return new Response(this.body[0], { status: this.status, headers: this.#headers })
   }
 }
 
 /** The answer of a route. The router passes on what it is given, so that its type is all that must fit. */
-export function bytesResponse(bytes: Uint8Array<ArrayBuffer>, type: string): Response {
-  return new PlainResponse(bytes, type) as unknown as Response
+export function bytesResponse(
+  bytes: Uint8Array<ArrayBuffer>,
+  type: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return new PlainResponse(bytes, { 'content-type': type, ...headers }) as unknown as Response
 }
 
-export function jsonResponse(value: unknown): Response {
-  return bytesResponse(Buffer.from(JSON.stringify(value)), 'application/json')
+export function jsonResponse(value: unknown, headers?: Readonly<Record<string, string>>): Response {
+  return bytesResponse(Buffer.from(JSON.stringify(value)), 'application/json', headers)
 }
 
 /** What a client in this process asks, in the form that routes read. */
@@ -38,7 +42,7 @@ export function plainRequest(url: string, { method = 'GET', headers, body, signa
   const request = {
     url,
     method,
-    headers: plainHeaders(headers as Record<string, string>), // our client gives them as a record
+    headers: plainHeaders(headers as Record<string, string>), // our client gives them as a record, in lower case
     body: bytes == null ? null : [bytes],
     signal: signal ?? new AbortController().signal,
   }
@@ -46,6 +50,5 @@ export function plainRequest(url: string, { method = 'GET', headers, body, signa
 }
 
 function plainHeaders(record: Readonly<Record<string, string>> = {}): PlainHeaders {
-  const find = (name: string) => Object.keys(record).find((key) => key.toLowerCase() === name) ?? name
-  return { get: (name) => record[name] ?? record[find(name.toLowerCase())] ?? null }
+  return { get: (name) => record[name.toLowerCase()] ?? null }
 }

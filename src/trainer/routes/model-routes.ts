@@ -1,11 +1,13 @@
 // Work on models: every answer is a promise, except for the description of a model.
+import { setImmediate } from 'node:timers/promises'
 import type { Context } from 'hono'
+import type * as z from 'zod'
 import * as tinker from '../../contracts/tinker/index.ts'
 import { onAbort } from '../../kernel/index.ts'
 import { HttpError, notFound } from '../http/http-error.ts'
 import { bytesResponse, jsonResponse } from '../http/in-process.ts'
 import type { RawBody } from '../http/read-request.ts'
-import { createModel } from '../operations/create-model.ts'
+import { createModel, type Promised } from '../operations/create-model.ts'
 import { submitSample } from '../operations/samplers.ts'
 import { submitLoad, submitSave, submitSaveForSampler } from '../operations/save-model.ts'
 import { submitOptimStep, submitPass, submitUnload } from '../operations/train-model.ts'
@@ -13,8 +15,19 @@ import type { Failure, Future } from '../state/futures.ts'
 import type { TrainerState } from '../state/trainer-state.ts'
 import type { Api } from './api.ts'
 
-export function addModelRoutes({ state, routes, body, parse, post }: Api): void {
-  post('/create_model', tinker.CreateModelRequest, (value, hash) => createModel(state, value, hash()))
+export function addModelRoutes({ state, routes, body, parse, json, post }: Api): void {
+  /** Adds a route from a JSON body to the promise of a result. */
+  const submit = <S extends z.ZodType>(
+    path: string,
+    schema: S,
+    start: (value: z.output<S>, hash: () => string) => Promised | Promise<Promised>,
+  ) =>
+    routes.post(path, async (c) => {
+      const { value, hash } = await json(c.req.raw, schema)
+      return accepted(c, state, await start(value, hash))
+    })
+
+  submit('/create_model', tinker.CreateModelRequest, (value, hash) => createModel(state, value, hash()))
   post('/get_info', tinker.ModelRequest, ({ model_id }) => {
     const { id, run, base } = state.model(model_id)
     return {
@@ -28,7 +41,7 @@ export function addModelRoutes({ state, routes, body, parse, post }: Api): void 
       max_context_length: base.maxContext,
     }
   })
-  post('/unload_model', tinker.ModelRequest, (value) => submitUnload(state, value))
+  submit('/unload_model', tinker.ModelRequest, (value) => submitUnload(state, value))
 
   routes.post('/forward_backward', async (c) => {
     const raw = await body(c.req.raw)
@@ -38,17 +51,18 @@ export function addModelRoutes({ state, routes, body, parse, post }: Api): void 
       ...numbered
     } = raw.isProtobuf ? readProtobuf(raw) : parse(raw, tinker.ForwardBackwardRequest)
     const loc = ['body', 'forward_backward_input']
-    return jsonResponse(submitPass(state, { ...numbered, input, forwardOnly: forward_only === true, loc }, raw.hash()))
+    const pass = { ...numbered, input, forwardOnly: forward_only === true, loc }
+    return accepted(c, state, submitPass(state, pass, raw.hash()))
   })
-  post('/forward', tinker.ForwardRequest, ({ forward_input: input, ...numbered }, hash) =>
+  submit('/forward', tinker.ForwardRequest, ({ forward_input: input, ...numbered }, hash) =>
     submitPass(state, { ...numbered, input, forwardOnly: true, loc: ['body', 'forward_input'] }, `forward ${hash()}`),
   )
-  post('/optim_step', tinker.OptimStepRequest, (value, hash) => submitOptimStep(state, value, `step ${hash()}`))
-  post('/save_weights', tinker.SaveWeightsRequest, (value, hash) => submitSave(state, value, `save ${hash()}`))
-  post('/save_weights_for_sampler', tinker.SaveWeightsForSamplerRequest, (value, hash) =>
+  submit('/optim_step', tinker.OptimStepRequest, (value, hash) => submitOptimStep(state, value, `step ${hash()}`))
+  submit('/save_weights', tinker.SaveWeightsRequest, (value, hash) => submitSave(state, value, `save ${hash()}`))
+  submit('/save_weights_for_sampler', tinker.SaveWeightsForSamplerRequest, (value, hash) =>
     submitSaveForSampler(state, value, `sampler ${hash()}`),
   )
-  post('/load_weights', tinker.LoadWeightsRequest, (value, hash) => submitLoad(state, value, `load ${hash()}`))
+  submit('/load_weights', tinker.LoadWeightsRequest, (value, hash) => submitLoad(state, value, `load ${hash()}`))
   post('/asample', tinker.SampleRequest, (value, hash) => submitSample(state, value, hash()))
 }
 
@@ -62,13 +76,23 @@ function readProtobuf(raw: RawBody): tinker.ForwardBackwardRequest {
   }
 }
 
+// Our client in this process asks for a result along with the work, and gets it where the engine has it within a turn of the event
+// loop. Others are sent a promise, and poll.
+async function accepted(c: Context, state: TrainerState, promised: Promised): Promise<Response> {
+  if (c.req.raw.headers.get('prefer') !== tinker.wantsResult) return jsonResponse(promised)
+  const future = findFuture(state, promised.request_id)
+  if (future.outcome === undefined) await Promise.race([future.settled, setImmediate()])
+  if (future.outcome === undefined) return jsonResponse(promised)
+  return respond(c, state, future, { mayAnnounce: true, headers: { [tinker.requestIdHeader]: promised.request_id } })
+}
+
 // Asking for results. A poll is held until there is one, or until clients would give up on it.
 export function addFutureRoutes({ state, routes, json, post }: Api): void {
   routes.post('/retrieve_future', async (c) => {
     const { value } = await json(c.req.raw, tinker.RetrieveFutureRequest)
     const future = findFuture(state, value.request_id)
     if (future.outcome === undefined) await held(state, future.settled, state.limits.holdMs, c.req.raw.signal)
-    return respond(c, state, future, value.allow_metadata_only)
+    return respond(c, state, future, { mayAnnounce: value.allow_metadata_only })
   })
 
   routes.post('/retrieve_futures', async (c) => {
@@ -123,18 +147,20 @@ async function held(state: TrainerState, wanted: Promise<void>, forMs: number, c
   enough.abort('enough')
 }
 
-function respond(c: Context, state: TrainerState, future: Future, mayAnnounce: boolean): Response {
+type Reply = { readonly mayAnnounce: boolean; readonly headers?: Readonly<Record<string, string>> | undefined }
+
+function respond(c: Context, state: TrainerState, future: Future, { mayAnnounce, headers }: Reply): Response {
   const { outcome, requestId } = future
   if (outcome === undefined) {
     const reason = state.futures.queueReason(future)
     return jsonResponse({ type: 'try_again', request_id: requestId, queue_state: 'active', queue_state_reason: reason })
   }
-  if ('failure' in outcome) return jsonResponse(outcome.failure satisfies Failure)
+  if ('failure' in outcome) return jsonResponse(outcome.failure satisfies Failure, headers)
   const { answer } = outcome
   if (mayAnnounce && answer.sizeBytes >= state.limits.announceBytes) {
-    return jsonResponse({ status: 'complete_metadata', response_payload_size: answer.sizeBytes })
+    return jsonResponse({ status: 'complete_metadata', response_payload_size: answer.sizeBytes }, headers)
   }
   const wantsProtobuf = /application\/(x-)?protobuf/.test(c.req.header('accept') ?? '')
-  if (!wantsProtobuf || answer.protobuf === undefined) return jsonResponse(answer.json())
-  return bytesResponse(answer.protobuf(), 'application/x-protobuf')
+  if (!wantsProtobuf || answer.protobuf === undefined) return jsonResponse(answer.json(), headers)
+  return bytesResponse(answer.protobuf(), 'application/x-protobuf', headers)
 }
